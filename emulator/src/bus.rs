@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//! Boundaries between the chip's blocks and the world outside the chip.
+//!
+//! The blocks (`cp`, `dma`, `ih`, ...) know nothing of vfio-user, of file
+//! descriptors or of how guest memory is reached: they see the memory
+//! controller's address space through [`Mc`] and signal the host through
+//! [`IrqLine`]. Tests replace both with plain vectors and counters.
+
+/// Why an access to the memory controller's address space failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum McError {
+    /// No aperture (VRAM or GART) decodes the address.
+    Unmapped(u64),
+    /// The GART has no valid page-table entry for the address.
+    PageFault(u64),
+    /// The page-table entry points outside guest RAM.
+    GuestRam(u64),
+}
+
+/// The memory controller's address space ("MC address", 40 bits): the VRAM
+/// aperture at `MC_VM_FB_LOCATION` and the GART behind VM context 0.
+///
+/// All accesses are bounds-checked and may be issued from any thread. An
+/// access may cross pages; on error the bytes before the failing page may
+/// already have been transferred.
+pub trait Mc: Send + Sync {
+    /// Reads `buf.len()` bytes from MC address `addr`.
+    fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError>;
+    /// Writes `buf` to MC address `addr`.
+    fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError>;
+
+    /// Reads one little-endian dword.
+    fn read_u32(&self, addr: u64) -> Result<u32, McError> {
+        let mut b = [0; 4];
+        self.read(addr, &mut b)?;
+        Ok(u32::from_le_bytes(b))
+    }
+    /// Writes one little-endian dword.
+    fn write_u32(&self, addr: u64, value: u32) -> Result<(), McError> {
+        self.write(addr, &value.to_le_bytes())
+    }
+    /// Reads one little-endian qword.
+    fn read_u64(&self, addr: u64) -> Result<u64, McError> {
+        let mut b = [0; 8];
+        self.read(addr, &mut b)?;
+        Ok(u64::from_le_bytes(b))
+    }
+    /// Writes one little-endian qword.
+    fn write_u64(&self, addr: u64, value: u64) -> Result<(), McError> {
+        self.write(addr, &value.to_le_bytes())
+    }
+}
+
+/// Register file shared between the blocks and, for the side-effect-free
+/// pages of the MMIO BAR, with the guest itself.
+///
+/// `offset` is a byte offset into the register space (0 to 0x3FFFC),
+/// rounded down to a dword; offsets beyond it read 0 and ignore writes.
+pub trait RegFile: Send + Sync {
+    /// Reads the register without side effect.
+    fn load(&self, offset: u32) -> u32;
+    /// Writes the register without side effect.
+    fn store(&self, offset: u32, value: u32);
+}
+
+/// The board's interrupt pin or message.
+pub trait IrqLine: Send + Sync {
+    /// Signals the host once (MSI), or asserts the line (INTx).
+    fn raise(&self);
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+//! An emulated AMD R700-class graphics board.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod bus;
+pub mod memory;

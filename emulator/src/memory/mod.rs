@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//! Everything the board can address: VRAM, guest RAM, the register file and
+//! the memory controller that joins the first two.
+//!
+//! [`mapping`] is the only module that maps memory shared with another
+//! process; the rest of the crate sees bounds-checked reads and writes.
+//!
+//! Locking: the map of guest RAM has one reader/writer lock, held for the
+//! length of one access. Nothing else here locks, so an access may be made
+//! with any lock of a block held.
+
+pub mod gart;
+pub mod guest_ram;
+pub mod mapping;
+pub mod mc;
+pub mod regfile;
+pub mod vram;
+
+pub use guest_ram::{DmaError, GuestRam};
+pub use mapping::{Mapping, MemoryError};
+pub use mc::MemoryController;
+pub use regfile::RegisterFile;
+pub use vram::Vram;
+
+/// Size of a GPU page and of a page-table entry's reach, in bytes.
+pub const PAGE_SIZE: u64 = 4096;
