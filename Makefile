@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# nomap's front door. "make help" lists the targets; the work is in lab/.
+
+.DEFAULT_GOAL := help
+export NOMAP_T0 := $(shell date +%s)
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo "  lab/run --help        run one command on the emulated board"
+	@echo "  lab/shell             the same, interactively"
+
+.PHONY: demo
+demo: build ## live-bos: uploads with and without mappings, side by side
+	@lab/demo
+
+.PHONY: check
+check: build ## all tests (what CI runs)
+	@lab/check
+
+.PHONY: build
+build: host-packages ## build everything, without running it
+	@lab/build all
+
+.PHONY: host-packages
+host-packages: ## install what the host itself needs (mmdebstrap)
+	@lab/host-packages
+
+.PHONY: roots board kernel boot igt bench
+roots: host-packages ## the Debian 13 build and guest roots
+	@lab/build roots
+board: roots ## the emulated board
+	@lab/build board
+kernel: roots ## the patched radeon.ko
+	@lab/build kernel
+boot: kernel ## kernel and initramfs of a guest
+	@lab/build image boot
+igt: roots ## the IGT tests
+	@lab/build igt
+bench: roots ## the benchmarks
+	@lab/build bench
+
+.PHONY: clean distclean
+clean: ## remove build/ (the cache stays)
+	rm -rf --one-file-system build
+distclean: clean ## remove build/ and the cache (roots, images, artifacts)
+	@lab/distclean

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+# Shared by the lab's scripts: paths, stage messages, the content-keyed cache
+# and the way into the Debian 13 build root.  Sourced, never run.
+#
+# Functions print progress on stderr only; stdout belongs to the caller.
+
+set -euo pipefail
+
+NOMAP_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+NOMAP_BUILD=$NOMAP_TOP/build
+NOMAP_CACHE=${NOMAP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/nomap}
+: "${NOMAP_T0:=$(date +%s)}"
+export NOMAP_CACHE NOMAP_T0
+
+# say MESSAGE...: one progress line with the time since the command began.
+say() {
+	local t=$(($(date +%s) - NOMAP_T0))
+	printf '[%3d:%02d] %s\n' $((t / 60)) $((t % 60)) "$*" >&2
+}
+
+# die MESSAGE...: error and exit 1.
+die() {
+	printf 'nomap: error: %s\n' "$*" >&2
+	exit 1
+}
+
+# need_free MIB DIR WHAT: refuse to start WHAT when DIR's file system has less
+# than MIB MiB free, so that nothing half-written is ever left to be used.
+need_free() {
+	local free
+	mkdir -p "$2"
+	free=$(df -Pm "$2" | awk 'NR == 2 { print $4 }')
+	[ "$free" -ge "$1" ] ||
+		die "$3 needs $1 MiB free in $2, but only $free MiB are left. Free some space, or point NOMAP_CACHE elsewhere."
+}
+
+# key PATH-OR-WORD...: a content key. Paths below the repository are hashed by
+# their files (names, modes and contents); any other word by itself.
+key() {
+	local p
+	for p; do
+		if [ -e "$NOMAP_TOP/$p" ]; then
+			(cd "$NOMAP_TOP" && find "$p" -type f ! -name '*.md' ! -path '*/target/*' -print0 |
+				sort -z | xargs -0 -r sha256sum &&
+				find "$p" -type f -perm -u+x ! -path '*/target/*' | sort)
+		else
+			printf '%s\n' "$p"
+		fi
+	done | sha256sum | cut -c1-20
+}
+
+# cached NAME KEY OUT CMD...: makes the folder OUT hold what CMD produces,
+# running CMD only when neither OUT nor the cache has it for KEY already.
+# CMD must fill OUT itself and may reuse what is in there (incremental build);
+# files below OUT/work are never cached.
+cached() {
+	local name=$1 k=$2 out=$3 store tmp t
+	shift 3
+	store=$NOMAP_CACHE/artifacts/$name-$k
+	if [ "$(cat "$out/.key" 2>/dev/null)" = "$k" ]; then
+		return 0
+	fi
+	if [ -d "$store" ]; then
+		mkdir -p "$out"
+		find "$out" -mindepth 1 -maxdepth 1 ! -name work -exec rm -rf {} +
+		cp -a "$store/." "$out/"
+		printf '%s\n' "$k" >"$out/.key"
+		say "$name: from cache ($k)"
+		return 0
+	fi
+	say "$name: building"
+	t=$(date +%s)
+	mkdir -p "$out" "$NOMAP_CACHE/artifacts"
+	rm -f "$out/.key"
+	"$@" || die "$name: build failed (see above)"
+	tmp=$(mktemp -d "$NOMAP_CACHE/artifacts/.tmp.XXXXXX")
+	if (cd "$out" && find . -mindepth 1 -maxdepth 1 ! -name work ! -name .key -exec cp -a -t "$tmp" {} +); then
+		chmod 755 "$tmp"
+		mv -T "$tmp" "$store" 2>/dev/null || rm -rf "$tmp"
+	else
+		rm -rf "$tmp"
+		die "$name: built, but could not be stored in $NOMAP_CACHE (disk full?)"
+	fi
+	printf '%s\n' "$k" >"$out/.key"
+	say "$name: done in $(($(date +%s) - t)) s"
+}
+
+# root_dir NAME: where the root NAME ("build" or "guest") lives once made.
+root_dir() {
+	local k
+	k=$(root_key "$1")
+	printf '%s/roots/%s-%s' "$NOMAP_CACHE" "$1" "$k"
+}
+
+# Comments in a package list do not make a new root.
+root_key() {
+	local list=$NOMAP_TOP/lab/roots/$1
+	set -- "$(grep '^[a-z]' "$list")" lab/roots/make
+	! grep -q '^sid:' "$list" || set -- "$@" lab/roots/sid-prefix
+	key "$@"
+}
+
+# in_root CMD...: runs CMD in the build root, in mount and PID namespaces of
+# its own, so that neither a mount nor a process can outlive it. The
+# repository is /nomap (and stays visible under its own path), the cache is
+# /cache. stdin, stdout and stderr are the caller's.
+in_root() {
+	local root
+	root=$(root_dir build)
+	[ -x "$root/bin/sh" ] || die "the build root is missing: run 'make roots' first"
+	setpriv --pdeathsig KILL \
+		unshare --mount --pid --fork --kill-child --propagation private \
+		"$NOMAP_TOP/lab/enter-root" "$root" "$NOMAP_TOP" "$NOMAP_CACHE" "$PWD" "$@"
+}
+
+# guest_image: path of the guest's root file system image.
+guest_image() {
+	local root
+	root=$(root_dir guest)
+	printf '%s/images/%s.ext4' "$NOMAP_CACHE" "${root##*/}"
+}
