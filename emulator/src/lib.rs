@@ -6,3 +6,7 @@
 
 pub mod bus;
 pub mod memory;
+pub mod output;
+pub mod pci;
+pub mod rom;
+pub mod vfio;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//! Output files that are either complete or not there.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that could not be written, and why.
+#[derive(Debug)]
+pub struct OutputError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write {}: {}", self.path.display(), self.source)
+    }
+}
+
+impl std::error::Error for OutputError {}
+
+/// Opens `path` for writing at once, as for a log.
+pub fn create(path: &Path) -> Result<BufWriter<File>, OutputError> {
+    File::create(path)
+        .map(BufWriter::new)
+        .map_err(|source| OutputError {
+            path: path.to_path_buf(),
+            source,
+        })
+}
+
+/// Writes a file aside with `fill` and renames it to `path` when it is
+/// complete, so that a reader never sees half of it. On failure nothing is
+/// left behind and an older `path` stays as it was.
+pub fn replace<F>(path: &Path, fill: F) -> Result<(), OutputError>
+where
+    F: FnOnce(&mut dyn Write) -> io::Result<()>,
+{
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let aside = path.with_file_name(name);
+    let write = || -> io::Result<()> {
+        let mut out = BufWriter::new(File::create(&aside)?);
+        fill(&mut out)?;
+        out.into_inner()?.sync_data()?;
+        fs::rename(&aside, path)
+    };
+    write().map_err(|source| {
+        let _ = fs::remove_file(&aside);
+        OutputError {
+            path: path.to_path_buf(),
+            source,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replace_leaves_only_the_complete_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out.json");
+        replace(&path, |w| w.write_all(b"one")).unwrap();
+        replace(&path, |w| w.write_all(b"two")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn failed_fill_keeps_the_old_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out.json");
+        replace(&path, |w| w.write_all(b"old")).unwrap();
+        let e = replace(&path, |w| {
+            w.write_all(b"half")?;
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        assert!(e.unwrap_err().to_string().contains("out.json"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn missing_folder_is_named() {
+        let e = create(Path::new("/nonexistent/x")).unwrap_err();
+        assert!(e.to_string().contains("/nonexistent/x"));
+    }
+}

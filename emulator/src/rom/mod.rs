@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+//! The expansion ROM: a self-written ATOM BIOS.
+//!
+//! [`image`] lays tables out and links them; [`tables`] says what is in
+//! them. No byte comes from a vendor's BIOS. Structure layouts and table
+//! indices are those of `atombios.h`, fixed offsets those of `atom.h`.
+//!
+//! The command tables do nothing: the "hardware" behind them (PLLs, encoders,
+//! memory training) is not modelled, and a driver that runs them finds the
+//! board as the BIOS would have left it.
+
+pub mod image;
+pub mod tables;
+
+pub use image::{build, RomConfig};

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+//! Contents of the ATOM tables. Field order and meaning: `atombios.h`.
+
+use super::image::RomConfig;
+use crate::pci::VENDOR_ID;
+
+/// Entries of the master list of command tables.
+pub const COMMAND_TABLES: usize = 81;
+/// Entries of the master list of data tables.
+pub const DATA_TABLES: usize = 34;
+/// Data table index: clocks and PLL limits.
+pub const FIRMWARE_INFO: usize = 4;
+/// Data table index: connectors and encoders.
+pub const OBJECT_HEADER: usize = 22;
+/// Data table index: indirect register access programs.
+pub const INDIRECT_IO_ACCESS: usize = 23;
+
+/// ATOM byte code: end of table.
+const OP_EOT: u8 = 0x5B;
+/// Indirect I/O program: end.
+const IIO_END: u8 = 9;
+
+/// ATOM_DEVICE_CRT1_SUPPORT.
+const DEVICE_CRT1: u16 = 1 << 0;
+/// Connector object: VGA, first of its kind.
+const CONNECTOR_VGA: u16 = 0x3105;
+/// Encoder object: KLDSCP internal DAC 1, first of its kind.
+const ENCODER_DAC1: u16 = 0x2115;
+/// GPU object.
+const GPU: u16 = 0x1100;
+
+/// Reference crystal in units of 10 kHz: 27 MHz on these boards.
+const REFERENCE_CLOCK: u16 = 2700;
+
+/// ATOM_COMMON_TABLE_HEADER: every table begins with one.
+#[derive(Debug, Clone, Copy)]
+pub struct TableHeader {
+    format: u8,
+    content: u8,
+}
+
+impl TableHeader {
+    /// Header with a format and a content revision.
+    pub fn new(format: u8, content: u8) -> Self {
+        Self { format, content }
+    }
+
+    /// The header followed by `body`, sizes filled in.
+    pub fn table(self, body: &[u8]) -> Vec<u8> {
+        let size = (body.len() + 4) as u16;
+        let mut t = size.to_le_bytes().to_vec();
+        t.push(self.format);
+        t.push(self.content);
+        t.extend_from_slice(body);
+        t
+    }
+}
+
+/// Appends little-endian fields one after the other.
+#[derive(Default)]
+struct Fields(Vec<u8>);
+
+impl Fields {
+    fn u8(mut self, v: u8) -> Self {
+        self.0.push(v);
+        self
+    }
+    fn u16(mut self, v: u16) -> Self {
+        self.0.extend_from_slice(&v.to_le_bytes());
+        self
+    }
+    fn u32(mut self, v: u32) -> Self {
+        self.0.extend_from_slice(&v.to_le_bytes());
+        self
+    }
+    fn bytes(mut self, v: &[u8]) -> Self {
+        self.0.extend_from_slice(v);
+        self
+    }
+}
+
+/// ATOM_ROM_HEADER, revision 1.1. The offsets are of the name string and
+/// of the two master lists.
+pub fn rom_header(config: &RomConfig, name: usize, commands: usize, data: usize) -> Vec<u8> {
+    let f = Fields::default()
+        .bytes(b"ATOM")
+        .u16(0) // BIOS run-time segment
+        .u16(0) // protected mode info
+        .u16(0) // configuration file name
+        .u16(0) // CRC block
+        .u16(name as u16) // boot-up message
+        .u16(0) // INT 10h
+        .u16(0) // PCI bus and device code
+        .u16(0) // I/O base
+        .u16(VENDOR_ID)
+        .u16(config.device_id)
+        .u16(0x18) // PCI info
+        .u16(commands as u16)
+        .u16(data as u16)
+        .u8(0)
+        .u8(0);
+    TableHeader::new(1, 1).table(&f.0)
+}
+
+/// A command table that does nothing: no work space, no parameters, EOT.
+pub fn no_op_command() -> Vec<u8> {
+    TableHeader::new(1, 1).table(&[0, 0, OP_EOT])
+}
+
+/// ATOM_FIRMWARE_INFO_V1_4. Clocks are in units of 10 kHz; limits are
+/// typical for the family and wide enough for every VESA mode.
+pub fn firmware_info(config: &RomConfig) -> Vec<u8> {
+    let f = Fields::default()
+        .u32(0x0001_0000) // firmware revision
+        .u32(config.engine_clock)
+        .u32(config.memory_clock)
+        .u32(config.engine_clock) // driver target engine
+        .u32(config.memory_clock) // driver target memory
+        .u32(120_000) // max engine PLL output
+        .u32(200_000) // max memory PLL output
+        .u32(120_000) // max pixel PLL output
+        .u32(config.engine_clock) // ASIC max engine
+        .u32(config.memory_clock) // ASIC max memory
+        .u8(110) // max temperature, degrees Celsius
+        .u8(0) // min back light level
+        .u16(1100) // boot voltage, mV
+        .u16(648) // LCD PLL output min, MHz
+        .u16(1200) // LCD PLL output max, MHz
+        .u32(config.engine_clock) // 3D engine clock
+        .u32(64_800) // min pixel PLL output
+        .u16(100) // min engine PLL input
+        .u16(1350) // max engine PLL input
+        .u16(60_000) // min engine PLL output
+        .u16(100) // min memory PLL input
+        .u16(1350) // max memory PLL input
+        .u16(60_000) // min memory PLL output
+        .u16(40_000) // max pixel clock
+        .u16(600) // min pixel PLL input
+        .u16(1350) // max pixel PLL input
+        .u16(64_800) // min pixel PLL output, low half
+        .u16(0) // capabilities: no PowerPlay, no asserted features
+        .u16(REFERENCE_CLOCK)
+        .u16(0) // RTS location
+        .u8(0) // RTS size
+        .u8(0) // design
+        .u8(0); // memory module
+    TableHeader::new(1, 4).table(&f.0)
+}
+
+/// ATOM_OBJECT_HEADER revision 1.2: a VGA connector fed by the first DAC.
+/// Offsets inside count from the start of this table.
+pub fn object_header() -> Vec<u8> {
+    // Header (4) plus six words.
+    const FIXED: usize = 16;
+    // Each list: count and padding (4) plus one 8-byte object.
+    const LIST: usize = 12;
+    let connectors = FIXED;
+    let encoders = connectors + LIST;
+    let routers = encoders + LIST;
+    let paths = routers + 4;
+    // Records of all objects: one list that ends at once.
+    let no_records = paths + 4 + 10;
+
+    let object = |f: Fields, id| {
+        f.u8(1)
+            .bytes(&[0; 3])
+            .u16(id)
+            .u16(0) // no source/destination list
+            .u16(no_records as u16)
+            .u16(0)
+    };
+    let mut f = Fields::default()
+        .u16(DEVICE_CRT1)
+        .u16(connectors as u16)
+        .u16(routers as u16)
+        .u16(encoders as u16)
+        .u16(0) // no protection objects
+        .u16(paths as u16);
+    f = object(f, CONNECTOR_VGA);
+    f = object(f, ENCODER_DAC1);
+    f = f.u8(0).bytes(&[0; 3]); // no routers
+    f = f
+        .u8(1) // one display path
+        .u8(0)
+        .bytes(&[0; 2])
+        .u16(DEVICE_CRT1)
+        .u16(10) // bytes of this path
+        .u16(CONNECTOR_VGA)
+        .u16(GPU)
+        .u16(ENCODER_DAC1);
+    f = f.bytes(&[0xff, 0]); // end of records
+    TableHeader::new(1, 2).table(&f.0)
+}
+
+/// Indirect I/O list without programs.
+pub fn indirect_io_access() -> Vec<u8> {
+    TableHeader::new(1, 1).table(&[IIO_END])
+}
