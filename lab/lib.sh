@@ -105,10 +105,16 @@ root_key() {
 # repository is /nomap (and stays visible under its own path), the cache is
 # /cache. stdin, stdout and stderr are the caller's.
 in_root() {
+	(exec_in_root "$@")
+}
+
+# exec_in_root CMD...: the same, in place of this shell. Whoever dies first,
+# the shell's parent or the command, takes the rest with it.
+exec_in_root() {
 	local root
 	root=$(root_dir build)
 	[ -x "$root/bin/sh" ] || die "the build root is missing: run 'make roots' first"
-	setpriv --pdeathsig KILL \
+	exec setpriv --pdeathsig KILL \
 		unshare --mount --pid --fork --kill-child --propagation private \
 		"$NOMAP_TOP/lab/enter-root" "$root" "$NOMAP_TOP" "$NOMAP_CACHE" "$PWD" "$@"
 }
