@@ -1,0 +1,196 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Build radeon.ko with the files and patches of this folder, out of tree,
+# against the headers of an installed kernel. See --help.
+#
+# Nothing outside drivers/gpu/drm/radeon is built or needed. The sources must
+# be those of exactly the kernel that the headers belong to: the folder changes
+# between point releases, and the module has to match the running kernel.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=drivers/gpu/drm/radeon
+
+usage() {
+	cat <<END
+usage: ${0##*/} [-j JOBS] SOURCE KVER OUT [MAKE-ARGUMENT...]
+
+Build OUT/radeon.ko for kernel KVER.
+
+  SOURCE  unpacked kernel source, or the linux-source tarball, of exactly
+          the version of KVER
+  KVER    kernel whose headers are in /lib/modules/KVER/build
+  OUT     folder for the module and everything intermediate; a second run
+          builds only what has changed
+
+MAKE-ARGUMENTs go to the kernel's make: W=1 for more warnings, C=1 to check
+what is compiled with sparse, V=1 to see commands.
+END
+}
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+begun=$SECONDS
+stage() {
+	printf '[%3ds] %s\n' $((SECONDS - begun)) "$*"
+}
+
+jobs=$(nproc)
+while getopts hj:-: option; do
+	case $option in
+	j) jobs=$OPTARG ;;
+	h) usage; exit 0 ;;
+	-) [ "$OPTARG" = help ] || { usage >&2; exit 2; }; usage; exit 0 ;;
+	*) usage >&2; exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -ge 3 ] || { usage >&2; exit 2; }
+source=$1 kver=$2 out=$3
+shift 3
+make_args=("$@")
+
+# Check what is needed before anything is written.
+
+need() {
+	command -v "$1" >/dev/null ||
+		die "$1 is missing; on Debian, install the package $2"
+}
+need make make
+need gcc gcc
+need patch patch
+need tar tar
+need flock util-linux
+need strip binutils
+for arg in ${make_args[@]+"${make_args[@]}"}; do
+	case $arg in C=[12]) need sparse sparse ;; esac
+done
+
+headers=/lib/modules/$kver/build
+[ -e "$headers/Makefile" ] ||
+	die "no headers in $headers; on Debian, install linux-headers-$kver"
+[ -e "$headers/Module.symvers" ] ||
+	die "$headers has no Module.symvers, so modules can not be linked"
+grep -qs '^CONFIG_DRM_RADEON=m' "$headers/.config" ||
+	grep -qs '^CONFIG_DRM_RADEON=m' "$headers/include/config/auto.conf" ||
+	die "kernel $kver does not have radeon as a module"
+
+[ -e "$source" ] ||
+	die "no kernel source in $source; on Debian, install linux-source-${kver%%.*}.x"
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+exec 9>"$out/.lock"
+flock -n 9 || { stage "waiting for another build in $out"; flock 9; }
+
+# Unless everything goes well, there is no module.
+done=
+trap '[ "$done" ] || rm -f "$out/radeon.ko" "$out/radeon.ko.new"' EXIT
+
+# The pristine folder. Unpacking a tarball takes long, so remember from which
+# one it came.
+
+pristine=$out/pristine
+if [ -d "$source" ]; then
+	[ -d "$source/$folder" ] || die "$source has no $folder"
+	key="tree $source"
+else
+	case $source in *.xz) need xz xz-utils ;; esac
+	key="tarball $source $(stat -c '%s %Y' "$source")"
+fi
+if [ -d "$source" ] || [ "$key" != "$(cat "$pristine/.key" 2>/dev/null)" ]; then
+	stage "taking $folder from $source"
+	rm -rf "$pristine"
+	mkdir -p "$pristine"
+	if [ -d "$source" ]; then
+		# Not what a build in that tree may have left behind.
+		tar -C "$source" -cf - --exclude='*.[oa]' --exclude='*.ko' \
+			--exclude='.*' --exclude='*.mod' --exclude='*.mod.c' \
+			--exclude='*_reg_safe.h' --exclude=mkregtable \
+			--exclude=modules.order Makefile "$folder" |
+			tar -xf - -C "$pristine"
+	else
+		tar -xf "$source" -C "$pristine" --strip-components=1 \
+			--wildcards --no-wildcards-match-slash 'linux*/Makefile' \
+			--wildcards-match-slash "linux*/$folder/*"
+	fi
+	[ -e "$pristine/$folder/Makefile" ] || die "$source has no $folder"
+	echo "$key" >"$pristine/.key"
+fi
+
+version_of() {
+	awk -F' *= *' '/^VERSION/ { v = $2 } /^PATCHLEVEL/ { p = $2 }
+		/^SUBLEVEL/ { print v "." p "." $2; exit }' "$1"
+}
+# The headers' own Makefile includes the one with the version.
+headers_makefile=$headers/Makefile
+while included=$(awk '$1 == "include" && $2 ~ /Makefile$/ { print $2; exit }' \
+		"$headers_makefile") && [ -n "$included" ] &&
+		[ -z "$(version_of "$headers_makefile")" ]; do
+	headers_makefile=$included
+done
+have=$(version_of "$pristine/Makefile")
+want=$(version_of "$headers_makefile")
+[ "$have" = "$want" ] ||
+	die "the source is $have, but kernel $kver is $want; take the source of $want"
+
+patches=$here/patches/${have%.*}
+[ -e "$patches/series" ] ||
+	die "there are no patches for ${have%.*}: $patches/series is missing"
+
+# Patch a fresh copy, then bring only what differs into the tree that is
+# built, so that make sees what has changed.
+
+stage "patching $have"
+fresh=$out/fresh
+rm -rf "$fresh"
+cp -r "$pristine" "$fresh"
+rm -f "$fresh/.key"
+cp -r "$here/drivers" "$here/include" "$fresh/"
+mkdir -p "$fresh/include/trace"
+while read -r name; do
+	case $name in ''|'#'*) continue ;; esac
+	patch -d "$fresh" -p1 --fuzz=0 -s --no-backup-if-mismatch \
+		<"$patches/$name" >"$out/patch.log" 2>&1 || {
+		cat "$out/patch.log" >&2
+		die "$name does not apply to $have without fuzz; it has to be adapted"
+	}
+done <"$patches/series"
+
+tree=$out/tree
+mkdir -p "$tree"
+(cd "$fresh" && find . -type d) | (cd "$tree" && xargs -d '\n' mkdir -p)
+(cd "$fresh" && find . -type f) | while read -r file; do
+	cmp -s "$fresh/$file" "$tree/$file" || cp "$fresh/$file" "$tree/$file"
+done
+# Remove sources that are gone; leave what the build has made.
+if [ -e "$out/files" ]; then
+	(cd "$fresh" && find . -type f | sort) | comm -13 - "$out/files" |
+		(cd "$tree" && xargs -r -d '\n' rm -f)
+fi
+(cd "$fresh" && find . -type f | sort) >"$out/files"
+rm -rf "$fresh"
+
+# radeon_trace.h names a path relative to include/trace; an empty folder of
+# that name on the include path makes the path lead into the radeon folder.
+
+stage "building radeon.ko for $kver"
+if ! make -C "$headers" M="$tree/$folder" -j"$jobs" --no-print-directory \
+	KCFLAGS="-I$tree/include/uapi" \
+	CFLAGS_radeon_trace_points.o="-I$tree/include/trace" \
+	${make_args[@]+"${make_args[@]}"} modules >"$out/build.log" 2>&1; then
+	grep -E 'error|Error|ERROR|undefined' "$out/build.log" >&2 ||
+		tail -n 20 "$out/build.log" >&2
+	die "the build failed, see $out/build.log"
+fi
+grep -E 'warning:|WARNING:' "$out/build.log" | sort -u || true
+
+strip --strip-debug -o "$out/radeon.ko.new" "$tree/$folder/radeon.ko"
+mv "$out/radeon.ko.new" "$out/radeon.ko"
+done=yes
+stage "$out/radeon.ko is ready"

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reading and writing GEM objects without mapping them: the ioctls, their
+ * checks, and when a BO may be touched. How the bytes are moved is in
+ * radeon_gem_rw_copy.c.
+ */
+
+#include <linux/dma-fence.h>
+#include <linux/dma-resv.h>
+#include <linux/overflow.h>
+#include <linux/pagemap.h>
+#include <linux/rwsem.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_device.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/radeon_drm.h>
+#include <drm/radeon_drm_rw.h>
+#include <drm/ttm/ttm_bo.h>
+#include <drm/ttm/ttm_placement.h>
+#include <drm/ttm/ttm_tt.h>
+
+#include "radeon.h"
+#include "radeon_gem_rw.h"
+#include "radeon_ttm.h"
+
+/**
+ * DOC: GEM read and write
+ *
+ * A transfer is done by the CPU in chunks of bounded size. For each chunk:
+ *
+ * 1. User memory is made accessible (faulted in, pinned, or copied to a
+ *    buffer) with nothing held. That can take as long as user space likes, for
+ *    instance if the memory belongs to a userfaultfd.
+ * 2. radeon_gem_rw_begin() waits for the BO's fences with nothing held. Then
+ *    it takes the locks and looks at the fences again, and waits once more if
+ *    somebody was faster. A BO that the CPU can not reach is moved first, one
+ *    that was swapped out is brought back.
+ * 3. The bytes are copied.
+ * 4. radeon_gem_rw_end() drops the locks, and user memory is let go.
+ *
+ * Locks, outermost first:
+ *
+ * - &mm_struct.mmap_lock and whatever else a page fault takes. The BO's own
+ *   fault handler takes the two last locks of this list, so user memory must
+ *   not be touched below, except with page faults disabled.
+ * - &radeon_device.exclusive_lock, for reading: no GPU reset meanwhile.
+ * - &radeon_pm.mclk_lock, for reading: VRAM can be accessed by the CPU.
+ * - The BO's &dma_resv: the BO stays where it is, and no work that uses it can
+ *   be submitted.
+ *
+ * Sleeping is interruptible. While bytes are copied, only a fatal signal makes
+ * the call end early: as it can only be started again from the beginning, a
+ * large transfer would otherwise never end for a process that gets signals
+ * from a timer.
+ *
+ * Not here: copies done by the GPU, for BOs that are busy or out of the CPU's
+ * reach.
+ */
+
+/* The fences that have to be waited for before BO contents may be touched. */
+static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
+{
+	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
+		return DMA_RESV_USAGE_KERNEL;
+
+	return dma_resv_usage_rw(rw->write);
+}
+
+/*
+ * Have all fences signaled? A radeon fence finds that out from memory that is
+ * only kept up to date while somebody has enabled signaling. So without that
+ * a BO would look busy until the next periodic check for lockups.
+ */
+static bool radeon_gem_rw_poll(struct dma_resv *resv, enum dma_resv_usage usage)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+
+	dma_resv_iter_begin(&cursor, resv, usage);
+	dma_resv_for_each_fence_unlocked(&cursor, fence)
+		dma_fence_enable_sw_signaling(fence);
+	dma_resv_iter_end(&cursor);
+
+	return dma_resv_test_signaled(resv, usage);
+}
+
+static int radeon_gem_rw_wait(const struct radeon_gem_rw *rw,
+			      enum dma_resv_usage usage)
+{
+	struct dma_resv *resv = rw->bo->tbo.base.resv;
+	long r;
+
+	if (rw->flags & RADEON_GEM_RW_NOWAIT)
+		return radeon_gem_rw_poll(resv, usage) ? 0 : -EBUSY;
+
+	r = dma_resv_wait_timeout(resv, usage, true, MAX_SCHEDULE_TIMEOUT);
+	return r < 0 ? r : 0;
+}
+
+static int radeon_gem_rw_lock(struct radeon_gem_rw *rw)
+{
+	struct radeon_device *rdev = rw->rdev;
+	int r;
+
+	if (down_read_interruptible(&rdev->exclusive_lock))
+		return -ERESTARTSYS;
+
+	if (down_read_interruptible(&rdev->pm.mclk_lock)) {
+		r = -ERESTARTSYS;
+		goto out_unlock_exclusive;
+	}
+
+	r = radeon_bo_reserve(rw->bo, false);
+	if (r)
+		goto out_unlock_mclk;
+
+	return 0;
+
+out_unlock_mclk:
+	up_read(&rdev->pm.mclk_lock);
+out_unlock_exclusive:
+	up_read(&rdev->exclusive_lock);
+	return r;
+}
+
+/*
+ * Wait with the BO reserved, so that nobody can submit more work for it, then
+ * get the other locks. These come before the BO in the lock order, so they are
+ * only tried. If a reset or a change of clocks is under way, go the usual way,
+ * that is, wait for that to end. The caller has to look at the fences again.
+ */
+static int radeon_gem_rw_wait_and_lock(struct radeon_gem_rw *rw,
+				       enum dma_resv_usage usage)
+{
+	struct radeon_device *rdev = rw->rdev;
+	int r;
+
+	r = radeon_bo_reserve(rw->bo, false);
+	if (r)
+		return r;
+
+	r = radeon_gem_rw_wait(rw, usage);
+	if (r)
+		goto out_unreserve;
+
+	if (down_read_trylock(&rdev->exclusive_lock)) {
+		if (down_read_trylock(&rdev->pm.mclk_lock))
+			return 0;
+		up_read(&rdev->exclusive_lock);
+	}
+
+	radeon_bo_unreserve(rw->bo);
+	return radeon_gem_rw_lock(rw);
+
+out_unreserve:
+	radeon_bo_unreserve(rw->bo);
+	return r;
+}
+
+/**
+ * radeon_gem_rw_end - let go of a BO
+ * @rw: the transfer
+ *
+ * Undoes radeon_gem_rw_begin().
+ */
+void radeon_gem_rw_end(struct radeon_gem_rw *rw)
+{
+	radeon_bo_unreserve(rw->bo);
+	up_read(&rw->rdev->pm.mclk_lock);
+	up_read(&rw->rdev->exclusive_lock);
+}
+
+/*
+ * Can the CPU access the next @len bytes? In VRAM that is decided for the
+ * bytes, not for the whole BO, which can begin within the aperture and end
+ * beyond it.
+ */
+static bool radeon_gem_rw_reachable(const struct radeon_gem_rw *rw, size_t len)
+{
+	const struct ttm_buffer_object *tbo = &rw->bo->tbo;
+
+	if (tbo->resource->mem_type == TTM_PL_VRAM) {
+		u64 start = (u64)tbo->resource->start << PAGE_SHIFT;
+
+		return start + rw->offset + len <= rw->rdev->mc.visible_vram_size;
+	}
+
+	return tbo->ttm && ttm_tt_is_populated(tbo->ttm);
+}
+
+/* Where BOs go that have to be moved: not at the cost of others, if possible. */
+static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
+{
+	struct radeon_device *rdev = rw->rdev;
+	struct ttm_operation_ctx ctx = { .interruptible = true };
+	const struct ttm_place places[] = {
+		{
+			.mem_type = TTM_PL_VRAM,
+			.lpfn = rdev->mc.visible_vram_size >> PAGE_SHIFT,
+		}, {
+			.mem_type = TTM_PL_TT,
+		},
+	};
+	struct ttm_placement placement = {
+		.placement = gtt_only ? &places[1] : &places[0],
+		.num_placement = gtt_only ? 1 : 2,
+	};
+	int r;
+
+	if (rw->bo->tbo.pin_count)
+		return -EBUSY;
+
+	if (!rdev->ring[radeon_copy_ring_index(rdev)].ready)
+		return -EBUSY;
+
+	r = ttm_bo_validate(&rw->bo->tbo, &placement, &ctx);
+
+	/*
+	 * TTM falls back to the CPU if the engine does not take the copy, and
+	 * finds that the CPU can not reach the BO.
+	 */
+	if (r == -EINVAL)
+		r = READ_ONCE(rdev->needs_reset) ? -EDEADLK : -EBUSY;
+
+	return r;
+}
+
+/*
+ * Move a BO to where the CPU reaches it. Moving waits for all of the BO's
+ * users, so do that before anything is locked. mclk_lock is not needed, as
+ * the engine copies.
+ */
+static int radeon_gem_rw_move(struct radeon_gem_rw *rw, size_t len,
+			      bool gtt_only)
+{
+	struct radeon_device *rdev = rw->rdev;
+	int r;
+
+	/* There would be the fence of the move to sleep on. */
+	if (rw->flags & RADEON_GEM_RW_NOWAIT)
+		return -EBUSY;
+
+	r = radeon_gem_rw_wait(rw, DMA_RESV_USAGE_BOOKKEEP);
+	if (r)
+		return r;
+
+	if (down_read_interruptible(&rdev->exclusive_lock))
+		return -ERESTARTSYS;
+
+	/* The engines are being tested, they do not take work yet. */
+	if (rdev->in_reset) {
+		r = -EDEADLK;
+		goto out_unlock;
+	}
+
+	r = radeon_bo_reserve(rw->bo, false);
+	if (r)
+		goto out_unlock;
+
+	if (rw->bo->tbo.resource->mem_type == TTM_PL_VRAM &&
+	    !radeon_gem_rw_reachable(rw, len))
+		r = radeon_gem_rw_validate(rw, gtt_only);
+
+	radeon_bo_unreserve(rw->bo);
+out_unlock:
+	up_read(&rdev->exclusive_lock);
+	return r;
+}
+
+/* Get the pages of a BO that has none yet, or whose pages were swapped out. */
+static int radeon_gem_rw_populate(struct radeon_gem_rw *rw)
+{
+	struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	struct ttm_operation_ctx ctx = {
+		.interruptible = true,
+		.no_wait_gpu = rw->flags & RADEON_GEM_RW_NOWAIT,
+	};
+	int r;
+
+	r = radeon_bo_reserve(rw->bo, false);
+	if (r)
+		return r;
+
+	if (tbo->resource->mem_type != TTM_PL_VRAM)
+		r = ttm_tt_populate(tbo->bdev, tbo->ttm, &ctx);
+
+	radeon_bo_unreserve(rw->bo);
+	return r;
+}
+
+/**
+ * radeon_gem_rw_begin - get hold of a BO for the CPU
+ * @rw: the transfer
+ * @len: number of bytes, from the transfer's current position on, that are
+ *	going to be accessed
+ *
+ * On success the BO is idle as far as the transfer's flags ask for, the CPU
+ * can reach the bytes, and both stays so until radeon_gem_rw_end(). Must be
+ * called with nothing held, and user memory must not be touched in between,
+ * except with page faults disabled.
+ *
+ * Returns:
+ * 0, or a negative error code, and then nothing is held: -EBUSY,
+ * -ERESTARTSYS, -ENOMEM as in the description of the user API, -EDEADLK if the
+ * GPU has to be reset.
+ */
+int radeon_gem_rw_begin(struct radeon_gem_rw *rw, size_t len)
+{
+	enum dma_resv_usage usage = radeon_gem_rw_usage(rw);
+	struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	unsigned int lost = 0, moves = 0;
+	bool in_vram;
+	int r;
+
+	for (;;) {
+		if (lost < RADEON_GEM_RW_MAX_LOST_RACES) {
+			r = radeon_gem_rw_wait(rw, usage);
+			if (!r)
+				r = radeon_gem_rw_lock(rw);
+		} else {
+			r = radeon_gem_rw_wait_and_lock(rw, usage);
+		}
+		if (r)
+			return r;
+
+		if (!dma_resv_test_signaled(tbo->base.resv, usage)) {
+			radeon_gem_rw_end(rw);
+			lost++;
+			goto again;
+		}
+
+		if (radeon_gem_rw_reachable(rw, len))
+			return 0;
+
+		in_vram = tbo->resource->mem_type == TTM_PL_VRAM;
+		radeon_gem_rw_end(rw);
+
+		/* A second time, go where nobody evicts the BO from again. */
+		if (in_vram)
+			r = radeon_gem_rw_move(rw, len, moves++);
+		else
+			r = radeon_gem_rw_populate(rw);
+		if (r)
+			return r;
+again:
+		if (fatal_signal_pending(current))
+			return -ERESTARTSYS;
+	}
+}
+
+/* Is this a BO whose contents are not the driver's to access? */
+static int radeon_gem_rw_check_bo(struct radeon_bo *bo)
+{
+	bool userptr;
+	int r;
+
+	if (bo->tbo.base.import_attach)
+		return -EOPNOTSUPP;
+
+	/* The lock keeps the ttm_tt from being freed by a move. */
+	r = radeon_bo_reserve(bo, false);
+	if (r)
+		return r;
+
+	userptr = radeon_ttm_tt_has_userptr(bo->rdev, bo->tbo.ttm);
+	radeon_bo_unreserve(bo);
+
+	return userptr ? -EPERM : 0;
+}
+
+static int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset,
+				     u64 size)
+{
+	u64 end;
+
+	if (check_add_overflow(offset, size, &end) || end > bo->tbo.base.size)
+		return -EINVAL;
+
+	return 0;
+}
+
+/*
+ * Errors of user memory come before -EBUSY. Most ways to copy have looked at
+ * user memory by then. A read to memory that can not be pinned, or a small
+ * one, has not.
+ */
+static int radeon_gem_rw_busy_or_fault(const struct radeon_gem_rw *rw)
+{
+	size_t len = min_t(size_t, rw->left,
+			   RADEON_GEM_RW_BATCH_PAGES * PAGE_SIZE);
+
+	if (!rw->write && fault_in_safe_writeable(rw->user, len))
+		return -EFAULT;
+
+	return -EBUSY;
+}
+
+/* Arguments of both ioctls; the checks are in the order that the API promises. */
+static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
+			       const struct drm_radeon_gem_pwrite *args,
+			       bool write)
+{
+	struct radeon_device *rdev = dev->dev_private;
+	struct radeon_gem_rw rw = { .rdev = rdev, .write = write };
+	struct drm_gem_object *gobj;
+	int r;
+
+	if (args->pad & ~(RADEON_GEM_RW_UNSYNCHRONIZED | RADEON_GEM_RW_NOWAIT))
+		return -EINVAL;
+	rw.flags = args->pad;
+
+	if (!args->size)
+		return 0;
+
+	if (overflows_type(args->size, rw.left) ||
+	    overflows_type(args->data_ptr, uintptr_t))
+		return -EFAULT;
+	rw.left = args->size;
+	rw.user = u64_to_user_ptr(args->data_ptr);
+	if (!access_ok(rw.user, rw.left))
+		return -EFAULT;
+
+	gobj = drm_gem_object_lookup(filp, args->handle);
+	if (!gobj)
+		return -ENOENT;
+	rw.bo = gem_to_radeon_bo(gobj);
+	rw.offset = args->offset;
+
+	r = radeon_gem_rw_check_range(rw.bo, args->offset, args->size);
+	if (r)
+		goto out_put;
+
+	r = radeon_gem_rw_check_bo(rw.bo);
+	if (r)
+		goto out_put;
+
+	r = radeon_gem_rw_copy(&rw);
+	if (r == -EBUSY)
+		r = radeon_gem_rw_busy_or_fault(&rw);
+
+out_put:
+	drm_gem_object_put(gobj);
+	return radeon_gem_handle_lockup(rdev, r);
+}
+
+/**
+ * radeon_gem_pread_ioctl - copy from a BO to user memory
+ * @dev: drm device
+ * @data: struct drm_radeon_gem_pread
+ * @filp: drm file, whose handle it is
+ *
+ * Returns:
+ * 0, or a negative error code, see the description in radeon_drm_rw.h.
+ */
+int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
+			   struct drm_file *filp)
+{
+	const struct drm_radeon_gem_pread *args = data;
+	const struct drm_radeon_gem_pwrite common = {
+		.handle = args->handle,
+		.pad = args->pad,
+		.offset = args->offset,
+		.size = args->size,
+		.data_ptr = args->data_ptr,
+	};
+
+	return radeon_gem_rw_ioctl(dev, filp, &common, false);
+}
+
+/**
+ * radeon_gem_pwrite_ioctl - copy from user memory to a BO
+ * @dev: drm device
+ * @data: struct drm_radeon_gem_pwrite
+ * @filp: drm file, whose handle it is
+ *
+ * Returns:
+ * 0, or a negative error code, see the description in radeon_drm_rw.h.
+ */
+int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
+			    struct drm_file *filp)
+{
+	return radeon_gem_rw_ioctl(dev, filp, data, true);
+}
+
+/**
+ * radeon_gem_rw_caps - what is supported
+ * @rdev: the device
+ *
+ * Returns:
+ * enum drm_radeon_gem_rw_caps, the answer to RADEON_INFO_GEM_RW.
+ */
+u32 radeon_gem_rw_caps(struct radeon_device *rdev)
+{
+	return RADEON_GEM_RW_CAP_PREAD_PWRITE;
+}
