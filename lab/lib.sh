@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=bash
 # Shared by the lab's scripts: paths, stage messages, the content-keyed cache
 # and the way into the Debian 13 build root.  Sourced, never run.
 #
