@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shared parts of the radeon tests: the device, buffer objects, the PREAD and
+ * PWRITE ioctls, copies by the GPU's engines, and the control block of the
+ * emulated board.
+ *
+ * Unless a function says that it returns an error, it asserts that its work
+ * succeeds. Those that return one return 0 or a negative errno.
+ */
+#ifndef IGT_RADEON_H
+#define IGT_RADEON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "radeon_drm.h"
+#include "radeon_drm_rw.h"
+
+/**
+ * struct igt_radeon_bo - a buffer object and how it was made
+ * @fd: DRM file it belongs to
+ * @handle: GEM handle in @fd
+ * @domain: RADEON_GEM_DOMAIN_*, also used for relocations
+ * @flags: RADEON_GEM_* creation flags
+ * @size: bytes
+ */
+struct igt_radeon_bo {
+	int fd;
+	uint32_t handle;
+	uint32_t domain;
+	uint32_t flags;
+	uint64_t size;
+};
+
+/**
+ * struct igt_radeon_placement - where a BO can be
+ * @name: for messages
+ * @domain: RADEON_GEM_DOMAIN_*
+ * @flags: RADEON_GEM_* creation flags
+ */
+struct igt_radeon_placement {
+	const char *name;
+	uint32_t domain;
+	uint32_t flags;
+};
+
+/* The placements in which the CPU reaches a BO where it lies. */
+extern const struct igt_radeon_placement igt_radeon_reachable[];
+extern const unsigned int igt_radeon_reachable_count;
+
+/**
+ * enum igt_radeon_engine - which engine copies
+ * @IGT_RADEON_CP_DMA: PM4 CP_DMA on the gfx ring, byte granular
+ * @IGT_RADEON_DMA: COPY on the asynchronous DMA ring, dword granular
+ */
+enum igt_radeon_engine {
+	IGT_RADEON_CP_DMA,
+	IGT_RADEON_DMA,
+	IGT_RADEON_ENGINES
+};
+
+/* Device */
+int igt_radeon_open(void);
+int igt_radeon_try_open_primary(void);
+void igt_radeon_require_gem_rw(int fd);
+void igt_radeon_require_invisible_vram(int fd);
+uint64_t igt_radeon_info64(int fd, uint32_t request);
+void igt_radeon_vram_size(int fd, uint64_t *total, uint64_t *visible);
+
+/* Buffer objects */
+void igt_radeon_bo_init(struct igt_radeon_bo *bo, int fd, uint64_t size,
+			uint32_t domain, uint32_t flags);
+void igt_radeon_bo_fini(struct igt_radeon_bo *bo);
+void *igt_radeon_bo_map(const struct igt_radeon_bo *bo);
+void igt_radeon_bo_wait(const struct igt_radeon_bo *bo);
+bool igt_radeon_bo_busy(const struct igt_radeon_bo *bo);
+void igt_radeon_bo_fill(const struct igt_radeon_bo *bo, const void *data);
+void igt_radeon_bo_assert(const struct igt_radeon_bo *bo, const void *model,
+			  const char *what);
+int igt_radeon_userptr(int fd, void *mem, uint64_t size, uint32_t *handle);
+int igt_radeon_import_foreign(int fd, uint64_t size, uint32_t *handle);
+
+/* The ioctls under test; they return 0 or a negative errno */
+int igt_radeon_pread(int fd, uint32_t handle, uint64_t offset, uint64_t size,
+		     void *dst, uint32_t flags);
+int igt_radeon_pwrite(int fd, uint32_t handle, uint64_t offset, uint64_t size,
+		      const void *src, uint32_t flags);
+
+/* GPU work */
+bool igt_radeon_has_engine(int fd, enum igt_radeon_engine engine);
+void igt_radeon_copy(enum igt_radeon_engine engine,
+		     const struct igt_radeon_bo *dst, uint64_t dst_offset,
+		     const struct igt_radeon_bo *src, uint64_t src_offset,
+		     uint64_t size);
+
+/* Emulated board */
+bool igt_radeon_has_board(int fd);
+void igt_radeon_require_board(int fd);
+void igt_radeon_set_latency(int fd, uint32_t us);
+
+/* Memory pressure */
+void igt_radeon_require_evicted(const struct igt_radeon_bo *bo);
+void igt_radeon_require_swapped(const struct igt_radeon_bo *bo);
+
+/* Memory and processes */
+void igt_radeon_pattern(void *mem, size_t size, uint32_t seed);
+unsigned int igt_radeon_count_maps(const char *containing);
+void igt_radeon_drop_sys_admin(void);
+
+#endif /* IGT_RADEON_H */

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Checks of arguments and errors that are the same for PREAD and PWRITE. What
+ * is expected is the error table of radeon_drm_rw.h, in its order.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "igt.h"
+#include "igt_radeon.h"
+#include "igt_radeon_args.h"
+
+#define PAGE		4096u
+#define NOWHERE		((void *)0xffff888000000000)	/* kernel's, not ours */
+#define BAD_FLAG	(1u << 31)
+#define LATENCY_US	300000u
+
+static uint8_t mem[4 * PAGE];
+
+/* User memory that looks well but has no page behind it. */
+static void *unmapped_page(void)
+{
+	void *page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	igt_assert(page != MAP_FAILED);
+	return page;
+}
+
+void igt_radeon_args_bad_handle(int fd, igt_radeon_rw_fn rw)
+{
+	struct igt_radeon_bo bo, other;
+	uint32_t closed;
+	int fd2 = igt_radeon_open();
+	int i;
+
+	igt_assert_eq(rw(fd, 0, 0, PAGE, mem, 0), -ENOENT);
+	igt_assert_eq(rw(fd, UINT32_MAX, 0, PAGE, mem, 0), -ENOENT);
+	igt_assert_eq(rw(fd, INT32_MAX, 0, 1, mem, 0), -ENOENT);
+
+	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	closed = bo.handle;
+	igt_assert_eq(rw(fd, closed, 0, PAGE, mem, 0), 0);
+	igt_radeon_bo_fini(&bo);
+	igt_assert_eq(rw(fd, closed, 0, PAGE, mem, 0), -ENOENT);
+
+	/* Handles are numbered per file: use one that only the other has. */
+	for (i = 0; i < 8; i++)
+		igt_radeon_bo_init(&other, fd2, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_assert(other.handle != bo.handle);
+	igt_assert_eq(rw(fd2, other.handle, 0, PAGE, mem, 0), 0);
+	igt_assert_eq(rw(fd, other.handle, 0, PAGE, mem, 0), -ENOENT);
+	igt_radeon_bo_fini(&bo);
+	close(fd2);
+}
+
+void igt_radeon_args_bad_range(int fd, igt_radeon_rw_fn rw)
+{
+	static const struct {
+		uint64_t offset, size;
+		int expected;
+	} ranges[] = {
+		{ 0, 2 * PAGE, 0 },
+		{ 2 * PAGE - 1, 1, 0 },
+		{ 1, 2 * PAGE - 1, 0 },
+		{ 0, 2 * PAGE + 1, -EINVAL },
+		{ 1, 2 * PAGE, -EINVAL },
+		{ 2 * PAGE, 1, -EINVAL },
+		{ 2 * PAGE - 1, 2, -EINVAL },
+		{ 3 * PAGE, 1, -EINVAL },
+		{ 1ull << 32, 1, -EINVAL },
+		{ (1ull << 32) + PAGE, PAGE, -EINVAL },
+		{ 0, 1ull << 32, -EINVAL },
+		{ 0, (1ull << 32) + PAGE, -EINVAL },
+		{ 1ull << 63, 1, -EINVAL },
+		{ INT64_MAX, 2, -EINVAL },
+		{ UINT64_MAX, 1, -EINVAL },
+		{ UINT64_MAX, 2, -EINVAL },
+		{ UINT64_MAX - PAGE + 1, PAGE, -EINVAL },
+		{ UINT64_MAX - PAGE + 1, 2 * PAGE, -EINVAL },
+	};
+	static const uint32_t domains[] = {
+		RADEON_GEM_DOMAIN_VRAM,
+		RADEON_GEM_DOMAIN_GTT,
+	};
+	struct igt_radeon_bo bo;
+	unsigned int d, i;
+	int ret;
+
+	for (d = 0; d < 2; d++) {
+		igt_radeon_bo_init(&bo, fd, 2 * PAGE, domains[d], 0);
+		for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+			ret = rw(fd, bo.handle, ranges[i].offset,
+				 ranges[i].size, mem, 0);
+			igt_assert_f(ret == ranges[i].expected,
+				     "offset %#llx, size %#llx: %d instead of %d\n",
+				     (unsigned long long)ranges[i].offset,
+				     (unsigned long long)ranges[i].size,
+				     ret, ranges[i].expected);
+		}
+		igt_radeon_bo_fini(&bo);
+	}
+}
+
+void igt_radeon_args_bad_flags(int fd, igt_radeon_rw_fn rw)
+{
+	const uint32_t good = RADEON_GEM_RW_UNSYNCHRONIZED |
+			      RADEON_GEM_RW_NOWAIT;
+	struct igt_radeon_bo bo;
+	uint32_t flags;
+	int bit;
+
+	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	for (flags = 0; flags <= good; flags++)
+		igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, flags), 0);
+	for (bit = 0; bit < 32; bit++) {
+		flags = 1u << bit;
+		if (flags & good)
+			continue;
+		igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, flags), -EINVAL);
+		igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, flags | good),
+			      -EINVAL);
+	}
+	igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, UINT32_MAX), -EINVAL);
+	igt_radeon_bo_fini(&bo);
+}
+
+void igt_radeon_args_zero_size(int fd, igt_radeon_rw_fn rw)
+{
+	struct igt_radeon_bo bo;
+
+	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_assert_eq(rw(fd, bo.handle, 0, 0, mem, 0), 0);
+	igt_assert_eq(rw(fd, bo.handle, PAGE, 0, mem, 0), 0);
+	igt_assert_eq(rw(fd, bo.handle, UINT64_MAX, 0, mem, 0), 0);
+	igt_assert_eq(rw(fd, bo.handle, 0, 0, NULL, 0), 0);
+	igt_assert_eq(rw(fd, bo.handle, 0, 0, NOWHERE, 0), 0);
+	igt_assert_eq(rw(fd, 0, UINT64_MAX, 0, NOWHERE,
+			 RADEON_GEM_RW_NOWAIT), 0);
+	igt_assert_eq(rw(fd, bo.handle, 0, 0, mem, BAD_FLAG), -EINVAL);
+	igt_radeon_bo_fini(&bo);
+}
+
+/* The same rows of the table hold for both kinds of foreign memory. */
+static void refused(int fd, igt_radeon_rw_fn rw, uint32_t handle, int error)
+{
+	void *hole = unmapped_page();
+
+	igt_assert_eq(rw(fd, handle, 0, PAGE, mem, 0), error);
+	igt_assert_eq(rw(fd, handle, 0, PAGE, mem,
+			 RADEON_GEM_RW_UNSYNCHRONIZED | RADEON_GEM_RW_NOWAIT),
+		      error);
+	igt_assert_eq(rw(fd, handle, 2 * PAGE - 1, 1, mem, 0), error);
+	igt_assert_eq(rw(fd, handle, 0, PAGE, hole, 0), error);
+	igt_assert_eq(rw(fd, handle, 2 * PAGE, 1, mem, 0), -EINVAL);
+	igt_assert_eq(rw(fd, handle, 0, PAGE, NOWHERE, 0), -EFAULT);
+	igt_assert_eq(rw(fd, handle, 0, 0, mem, 0), 0);
+	munmap(hole, PAGE);
+}
+
+void igt_radeon_args_userptr(int fd, igt_radeon_rw_fn rw)
+{
+	struct igt_radeon_bo bo = { .fd = fd };
+	uint8_t *own;
+	int ret, i;
+
+	own = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	igt_assert(own != MAP_FAILED);
+	memset(own, 0x5a, 2 * PAGE);
+	ret = igt_radeon_userptr(fd, own, 2 * PAGE, &bo.handle);
+	igt_require_f(ret == 0, "no userptr BOs here: %s\n", strerror(-ret));
+
+	refused(fd, rw, bo.handle, -EPERM);
+	for (i = 0; i < (int)(2 * PAGE); i++)
+		igt_assert_eq(own[i], 0x5a);
+	igt_radeon_bo_fini(&bo);
+	munmap(own, 2 * PAGE);
+}
+
+void igt_radeon_args_imported(int fd, igt_radeon_rw_fn rw)
+{
+	struct igt_radeon_bo bo = { .fd = fd };
+	int ret = igt_radeon_import_foreign(fd, 2 * PAGE, &bo.handle);
+
+	igt_require_f(ret == 0, "nothing to import from udmabuf: %s\n",
+		      strerror(-ret));
+	refused(fd, rw, bo.handle, -EOPNOTSUPP);
+	igt_radeon_bo_fini(&bo);
+}
+
+void igt_radeon_args_error_order(int fd, igt_radeon_rw_fn rw)
+{
+	const uint64_t beyond = UINT64_MAX - 7;
+	struct igt_radeon_bo bo, busy;
+	void *hole = unmapped_page();
+
+	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+
+	/* Everything is wrong; then one thing after the other is right. */
+	igt_assert_eq(rw(fd, 0, beyond, 0, NOWHERE, BAD_FLAG), -EINVAL);
+	igt_assert_eq(rw(fd, 0, beyond, 0, NOWHERE, 0), 0);
+	igt_assert_eq(rw(fd, 0, beyond, 16, NOWHERE, BAD_FLAG), -EINVAL);
+	igt_assert_eq(rw(fd, 0, beyond, 16, NOWHERE, 0), -EFAULT);
+	igt_assert_eq(rw(fd, 0, beyond, UINT64_MAX, mem, 0), -EFAULT);
+	igt_assert_eq(rw(fd, 0, beyond, 16, hole, 0), -ENOENT);
+	igt_assert_eq(rw(fd, bo.handle, beyond, 16, hole, 0), -EINVAL);
+	igt_assert_eq(rw(fd, bo.handle, PAGE, 16, hole, 0), -EINVAL);
+	igt_assert_eq(rw(fd, bo.handle, 0, 16, hole, 0), -EFAULT);
+	igt_assert_eq(rw(fd, bo.handle, 0, 16, mem, 0), 0);
+
+	/* A busy BO comes last. */
+	if (igt_radeon_has_board(fd)) {
+		igt_radeon_bo_init(&busy, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+		igt_radeon_set_latency(fd, LATENCY_US);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &busy, 0, &bo, 0, PAGE);
+		igt_radeon_set_latency(fd, 0);
+		igt_assert_eq(rw(fd, busy.handle, 0, 16, hole,
+				 RADEON_GEM_RW_NOWAIT), -EFAULT);
+		igt_assert_eq(rw(fd, busy.handle, PAGE, 16, mem,
+				 RADEON_GEM_RW_NOWAIT), -EINVAL);
+		igt_assert(igt_radeon_bo_busy(&busy));
+		igt_radeon_bo_wait(&busy);
+		igt_radeon_bo_fini(&busy);
+	}
+
+	munmap(hole, PAGE);
+	igt_radeon_bo_fini(&bo);
+}
+
+void igt_radeon_args_permissions(int fd, igt_radeon_rw_fn rw)
+{
+	struct igt_radeon_bo bo;
+	int master, ret;
+
+	/* The main file is a render node's: no authentication needed. */
+	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, 0), 0);
+	igt_radeon_bo_fini(&bo);
+
+	/* The first to open a primary node becomes its master; be that here,
+	 * so that the child cannot.
+	 */
+	master = igt_radeon_try_open_primary();
+	igt_require_f(master >= 0, "cannot open the primary node\n");
+	igt_radeon_bo_init(&bo, master, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	ret = rw(master, bo.handle, 0, PAGE, mem, 0);
+	igt_assert_eq(ret, 0);
+
+	igt_fork(child, 1) {
+		drm_magic_t magic;
+		int card;
+
+		igt_radeon_drop_sys_admin();
+		card = igt_radeon_try_open_primary();
+		igt_assert(card >= 0);
+		igt_assert_eq(rw(card, 1, 0, PAGE, mem, 0), -EACCES);
+		igt_assert_eq(rw(card, 1, 0, 0, mem, BAD_FLAG), -EACCES);
+
+		/* Once authenticated, it gets as far as the handle. */
+		igt_assert_eq(drmGetMagic(card, &magic), 0);
+		igt_assert_eq(drmAuthMagic(master, magic), 0);
+		igt_assert_eq(rw(card, 1, 0, PAGE, mem, 0), -ENOENT);
+		close(card);
+	}
+	igt_waitchildren();
+
+	igt_radeon_bo_fini(&bo);
+	close(master);
+}
