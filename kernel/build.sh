@@ -26,7 +26,8 @@ Build OUT/radeon.ko for kernel KVER.
           builds only what has changed
 
 MAKE-ARGUMENTs go to the kernel's make: W=1 for more warnings, C=1 to check
-what is compiled with sparse, V=1 to see commands.
+what is compiled with sparse, V=1 to see commands. Objects of the radeon folder
+can be named too; then only these are compiled, and no module is made.
 END
 }
 
@@ -54,6 +55,10 @@ shift $((OPTIND - 1))
 source=$1 kver=$2 out=$3
 shift 3
 make_args=("$@")
+targets=()
+for arg; do
+	case $arg in *=*) ;; *) targets+=("$arg") ;; esac
+done
 
 # Check what is needed before anything is written.
 
@@ -67,7 +72,7 @@ need patch patch
 need tar tar
 need flock util-linux
 need strip binutils
-for arg in ${make_args[@]+"${make_args[@]}"}; do
+for arg in "${make_args[@]}"; do
 	case $arg in C=[12]) need sparse sparse ;; esac
 done
 
@@ -92,10 +97,12 @@ flock -n 9 || { stage "waiting for another build in $out"; flock 9; }
 done=
 trap '[ "$done" ] || rm -f "$out/radeon.ko" "$out/radeon.ko.new"' EXIT
 
-# The pristine folder. Unpacking a tarball takes long, so remember from which
-# one it came.
+# The pristine folder, and what kernel/check.sh needs. Unpacking a tarball takes
+# long, so remember from which one it came.
 
 pristine=$out/pristine
+scripts=(scripts/checkpatch.pl scripts/spelling.txt
+	scripts/const_structs.checkpatch scripts/kernel-doc)
 if [ -d "$source" ]; then
 	[ -d "$source/$folder" ] || die "$source has no $folder"
 	key="tree $source"
@@ -112,12 +119,13 @@ if [ -d "$source" ] || [ "$key" != "$(cat "$pristine/.key" 2>/dev/null)" ]; then
 		tar -C "$source" -cf - --exclude='*.[oa]' --exclude='*.ko' \
 			--exclude='.*' --exclude='*.mod' --exclude='*.mod.c' \
 			--exclude='*_reg_safe.h' --exclude=mkregtable \
-			--exclude=modules.order Makefile "$folder" |
+			--exclude=modules.order Makefile "$folder" "${scripts[@]}" |
 			tar -xf - -C "$pristine"
 	else
 		tar -xf "$source" -C "$pristine" --strip-components=1 \
 			--wildcards --no-wildcards-match-slash 'linux*/Makefile' \
-			--wildcards-match-slash "linux*/$folder/*"
+			--wildcards-match-slash "linux*/$folder/*" \
+			"${scripts[@]/#/linux*/}"
 	fi
 	[ -e "$pristine/$folder/Makefile" ] || die "$source has no $folder"
 	echo "$key" >"$pristine/.key"
@@ -179,18 +187,25 @@ rm -rf "$fresh"
 # radeon_trace.h names a path relative to include/trace; an empty folder of
 # that name on the include path makes the path lead into the radeon folder.
 
-stage "building radeon.ko for $kver"
+stage "building ${targets[*]-radeon.ko} for $kver"
+[ ${#targets[@]} -gt 0 ] || make_args+=(modules)
 if ! make -C "$headers" M="$tree/$folder" -j"$jobs" --no-print-directory \
 	KCFLAGS="-I$tree/include/uapi" \
 	CFLAGS_radeon_trace_points.o="-I$tree/include/trace" \
-	${make_args[@]+"${make_args[@]}"} modules >"$out/build.log" 2>&1; then
+	"${make_args[@]}" >"$out/build.log" 2>&1; then
 	grep -E 'error|Error|ERROR|undefined' "$out/build.log" >&2 ||
 		tail -n 20 "$out/build.log" >&2
 	die "the build failed, see $out/build.log"
 fi
-grep -E 'warning:|WARNING:' "$out/build.log" | sort -u || true
 
-strip --strip-debug -o "$out/radeon.ko.new" "$tree/$folder/radeon.ko"
-mv "$out/radeon.ko.new" "$out/radeon.ko"
+# The driver's other files have warnings of their own with W=1 and C=1.
+(cd "$here/$folder" && printf '%s\n' *) |
+	grep -F -f - "$out/build.log" | grep -i 'warning:' | sort -u || true
+grep '^WARNING: modpost' "$out/build.log" || true
+
+if [ ${#targets[@]} -eq 0 ]; then
+	strip --strip-debug -o "$out/radeon.ko.new" "$tree/$folder/radeon.ko"
+	mv "$out/radeon.ko.new" "$out/radeon.ko"
+	stage "$out/radeon.ko is ready"
+fi
 done=yes
-stage "$out/radeon.ko is ready"

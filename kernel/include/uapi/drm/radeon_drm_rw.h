@@ -2,7 +2,9 @@
 #ifndef _RADEON_DRM_RW_H_
 #define _RADEON_DRM_RW_H_
 
-#if defined(__has_include)
+#if defined(__KERNEL__)
+#include <drm/radeon_drm.h>
+#elif defined(__has_include)
 #if __has_include("radeon_drm.h")
 #include "radeon_drm.h"
 #else

@@ -185,12 +185,14 @@ static int radeon_gem_rw_view_init(struct radeon_gem_rw *rw, size_t len,
 static void radeon_gem_rw_view_fini(struct radeon_gem_rw *rw,
 				    struct radeon_gem_rw_view *view)
 {
-	/*
-	 * Empty the write-combining buffers before anybody can submit work that
-	 * reads the bytes. Submission flushes the host data path.
-	 */
-	if (rw->write)
+	if (rw->write) {
+		/*
+		 * Empty the write-combining buffers before anybody can submit
+		 * work that reads the bytes. Submission flushes the host data
+		 * path.
+		 */
 		wmb();
+	}
 
 	if (view->iomap)
 		iounmap(view->iomap);

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Check the style of this folder's files and patches (checkpatch --strict,
+# kernel-doc), and compile the new files with more warnings (W=1) and sparse.
+# Any finding is an error.
+#
+# usage: check.sh SOURCE [KVER [OUT]]
+#
+#   SOURCE  as for build.sh, a kernel source with its scripts folder
+#   KVER    kernel to compile for; the only one with headers, if not given
+#   OUT     folder for everything intermediate; build/kernel-check beside this
+#           folder, if not given
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=drivers/gpu/drm/radeon
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+[ $# -ge 1 ] && [ $# -le 3 ] || { sed -n '4,/^$/s/^# \?//p' "$0" >&2; exit 2; }
+source=$1
+kver=${2-}
+out=${3-$here/../build/kernel-check}
+
+if [ -z "$kver" ]; then
+	kvers=(/lib/modules/*/build)
+	[ ${#kvers[@]} -eq 1 ] && [ -e "${kvers[0]}" ] ||
+		die "there is not exactly one kernel with headers in /lib/modules; name one"
+	kver=${kvers[0]#/lib/modules/}
+	kver=${kver%/build}
+fi
+command -v perl >/dev/null ||
+	die "perl is missing; on Debian, install the package perl"
+
+objects=()
+for file in "$here/$folder"/*.c; do
+	object=${file##*/}
+	objects+=("${object%.c}.o")
+done
+
+# Compiling always, so that warnings come up again.
+(cd "$out/tree/$folder" 2>/dev/null && rm -f "${objects[@]}") || true
+"$here/build.sh" "$source" "$kver" "$out" W=1 C=2 "${objects[@]}"
+
+scripts=$out/pristine/scripts
+[ -e "$scripts/checkpatch.pl" ] || die "$source has no scripts/checkpatch.pl"
+failed=0
+if (cd "$here/$folder" && printf '%s\n' *) |
+	grep -F -f - "$out/build.log" | grep -iE 'warning:|error:'; then
+	failed=1
+fi
+
+sources=("$here/$folder"/*.[ch] "$here"/include/uapi/drm/*.h)
+perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary --terse \
+	--show-types --file "${sources[@]}" || failed=1
+for patch in "$here"/patches/*/*.patch; do
+	perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary \
+		--terse --show-types "$patch" || failed=1
+done
+perl "$scripts/kernel-doc" -none -Wall -Werror "${sources[@]}" || failed=1
+
+[ $failed = 0 ] || die "there are findings, see above"
+echo "checkpatch, kernel-doc, W=1 and sparse have found nothing in ${#sources[@]} files and $(printf '%s\n' "$here"/patches/*/*.patch | wc -l) patches"
