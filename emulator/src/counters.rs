@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//! Event counters of the board.
+//!
+//! Indices 0 to 9 are part of the board control interface (register
+//! `CTL_COUNTER_SELECT`) and never change meaning; later ones may grow.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+
+/// Defines the counter indices, their names and the snapshot structure.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $variant:ident $field:ident = $index:expr;)*) => {
+        /// What a counter counts.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(usize)]
+        pub enum Counter {
+            $($(#[$doc])* $variant = $index,)*
+        }
+
+        /// Values of all counters at one moment.
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+        pub struct CounterSnapshot {
+            $($(#[$doc])* pub $field: u64,)*
+        }
+
+        const COUNTERS: usize = [$($index),*].len();
+
+        impl Counters {
+            /// Reads all counters. They may advance between two reads.
+            pub fn snapshot(&self) -> CounterSnapshot {
+                CounterSnapshot { $($field: self.get(Counter::$variant),)* }
+            }
+        }
+    };
+}
+
+/// The board's counters; all methods may be called from any thread.
+#[derive(Debug)]
+pub struct Counters {
+    values: [AtomicU64; COUNTERS],
+}
+
+counters! {
+    /// PM4 packets executed by the command processor.
+    Pm4Packets pm4_packets = 0;
+    /// Packets executed by the asynchronous DMA engine.
+    DmaPackets dma_packets = 1;
+    /// Bytes copied by `CP_DMA` packets.
+    CpDmaBytes cp_dma_bytes = 2;
+    /// Bytes copied by the asynchronous DMA engine.
+    DmaBytes dma_bytes = 3;
+    /// Interrupts raised to the host.
+    Irqs irqs = 4;
+    /// Register reads trapped.
+    MmioReads mmio_reads = 5;
+    /// Register writes trapped.
+    MmioWrites mmio_writes = 6;
+    /// Soft resets of an engine.
+    SoftResets soft_resets = 7;
+    /// Indirect buffers started, all rings.
+    Ibs ibs = 8;
+    /// Fences written, all rings.
+    Fences fences = 9;
+    /// Packets executed by the video decoder.
+    UvdPackets uvd_packets = 10;
+    /// Packets with an unknown opcode or a malformed body, skipped.
+    BadPackets bad_packets = 11;
+    /// Memory accesses of the engines that no aperture or page answered.
+    McFaults mc_faults = 12;
+    /// Draw packets decoded.
+    Draws draws = 13;
+    /// Vertical blanks signalled.
+    Vblanks vblanks = 14;
+    /// Page flips completed.
+    Flips flips = 15;
+    /// Interrupt ring overflows.
+    IhOverflows ih_overflows = 16;
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            values: [const { AtomicU64::new(0) }; COUNTERS],
+        }
+    }
+}
+
+impl Counters {
+    /// Adds `n` to a counter.
+    pub fn add(&self, counter: Counter, n: u64) {
+        self.values[counter as usize].fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// Adds one to a counter.
+    pub fn inc(&self, counter: Counter) {
+        self.add(counter, 1);
+    }
+
+    /// Reads one counter.
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.values[counter as usize].load(Ordering::Relaxed)
+    }
+
+    /// Reads the counter with index `index`; 0 for an index not in use.
+    pub fn by_index(&self, index: usize) -> u64 {
+        self.values
+            .get(index)
+            .map_or(0, |v| v.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_contract_indices_are_stable() {
+        let order = [
+            Counter::Pm4Packets,
+            Counter::DmaPackets,
+            Counter::CpDmaBytes,
+            Counter::DmaBytes,
+            Counter::Irqs,
+            Counter::MmioReads,
+            Counter::MmioWrites,
+            Counter::SoftResets,
+            Counter::Ibs,
+            Counter::Fences,
+        ];
+        let counters = Counters::default();
+        for (index, counter) in order.into_iter().enumerate() {
+            counters.add(counter, index as u64 + 1);
+            assert_eq!(counters.by_index(index), index as u64 + 1);
+        }
+        assert_eq!(counters.by_index(usize::MAX), 0);
+    }
+
+    #[test]
+    fn snapshot_serialises_by_field_name() {
+        let counters = Counters::default();
+        counters.add(Counter::Fences, 7);
+        let json = serde_json::to_value(counters.snapshot()).unwrap();
+        assert_eq!(json["fences"], 7);
+        assert_eq!(json["irqs"], 0);
+    }
+}
