@@ -86,7 +86,7 @@ grep -qs '^CONFIG_DRM_RADEON=m' "$headers/.config" ||
 	die "kernel $kver does not have radeon as a module"
 
 [ -e "$source" ] ||
-	die "no kernel source in $source; on Debian, install linux-source-${kver%%.*}.x"
+	die "no kernel source in $source; on Debian, install linux-source-$(cut -d. -f1,2 <<<"$kver")"
 
 mkdir -p "$out"
 out=$(cd "$out" && pwd)

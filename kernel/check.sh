@@ -51,7 +51,7 @@ scripts=$out/pristine/scripts
 [ -e "$scripts/checkpatch.pl" ] || die "$source has no scripts/checkpatch.pl"
 failed=0
 if (cd "$here/$folder" && printf '%s\n' *) |
-	grep -F -f - "$out/build.log" | grep -iE 'warning:|error:'; then
+	grep -F -f - "$out/build.log" | grep -qiE 'warning:|error:'; then
 	failed=1
 fi
 

@@ -87,6 +87,10 @@ static bool radeon_gem_rw_poll(struct dma_resv *resv, enum dma_resv_usage usage)
 	return dma_resv_test_signaled(resv, usage);
 }
 
+/*
+ * Waiting is done in slices, because the detection of a lockup does not wake
+ * up those who sleep on a fence. They find out when they begin to wait.
+ */
 static int radeon_gem_rw_wait(const struct radeon_gem_rw *rw,
 			      enum dma_resv_usage usage)
 {
@@ -96,7 +100,11 @@ static int radeon_gem_rw_wait(const struct radeon_gem_rw *rw,
 	if (rw->flags & RADEON_GEM_RW_NOWAIT)
 		return radeon_gem_rw_poll(resv, usage) ? 0 : -EBUSY;
 
-	r = dma_resv_wait_timeout(resv, usage, true, MAX_SCHEDULE_TIMEOUT);
+	do {
+		r = dma_resv_wait_timeout(resv, usage, true,
+					  RADEON_GEM_RW_WAIT_SLICE);
+	} while (!r);
+
 	return r < 0 ? r : 0;
 }
 
@@ -219,10 +227,11 @@ static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
 	r = ttm_bo_validate(&rw->bo->tbo, &placement, &ctx);
 
 	/*
-	 * TTM falls back to the CPU if the engine does not take the copy, and
-	 * finds that the CPU can not reach the BO.
+	 * -EINVAL: the engine did not take the copy, so TTM tried to use the
+	 * CPU, which can not reach the BO. -EBUSY: a fence that TTM waited for
+	 * did not signal in time.
 	 */
-	if (r == -EINVAL)
+	if (r == -EINVAL || r == -EBUSY)
 		r = READ_ONCE(rdev->needs_reset) ? -EDEADLK : -EBUSY;
 
 	return r;

@@ -10,6 +10,7 @@
 #ifndef __RADEON_GEM_RW_H__
 #define __RADEON_GEM_RW_H__
 
+#include <linux/jiffies.h>
 #include <linux/sizes.h>
 #include <linux/types.h>
 
@@ -37,6 +38,9 @@ struct radeon_device;
 
 /* Size of the buffer for user memory that can not be pinned. */
 #define RADEON_GEM_RW_BOUNCE_SIZE	SZ_64K
+
+/* Longest sleep, in jiffies, before looking whether the GPU is locked up. */
+#define RADEON_GEM_RW_WAIT_SLICE	(HZ / 2)
 
 /*
  * How often other users of the GPU may get in between waiting for a BO and

@@ -346,17 +346,20 @@ static size_t radeon_gem_rw_copy_atomic(struct radeon_gem_rw *rw,
 }
 
 /*
- * Can the functions that access user memory access what the view shows, and
- * is it a good idea? I/O memory is like any other for stores on x86 only. Loads
- * that are not cached have to be as large as possible.
+ * Can the functions that access user memory access the BO, and is it a good
+ * idea? I/O memory is like any other for stores on x86 only. Loads that are not
+ * cached have to be as large as possible.
  */
-static bool radeon_gem_rw_suits_atomic(struct radeon_gem_rw *rw,
-				       struct radeon_gem_rw_view *view)
+static bool radeon_gem_rw_suits_atomic(struct radeon_gem_rw *rw)
 {
-	if (rw->write)
-		return !view->io || IS_ENABLED(CONFIG_X86);
+	struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	bool io = tbo->resource->mem_type == TTM_PL_VRAM ||
+		!radeon_gem_rw_has_direct_pages(rw);
 
-	return !view->io && !view->uncached;
+	if (rw->write)
+		return !io || IS_ENABLED(CONFIG_X86);
+
+	return !io && tbo->ttm->caching == ttm_cached;
 }
 
 /*
@@ -382,12 +385,14 @@ static ssize_t radeon_gem_rw_chunk_atomic(struct radeon_gem_rw *rw)
 	if (r)
 		return r;
 
+	if (!radeon_gem_rw_suits_atomic(rw))
+		goto out_end;
+
 	r = radeon_gem_rw_view_init(rw, rw->left, &view);
 	if (r)
 		goto out_end;
 
-	if (radeon_gem_rw_suits_atomic(rw, &view))
-		done = radeon_gem_rw_copy_atomic(rw, &view, rw->left);
+	done = radeon_gem_rw_copy_atomic(rw, &view, rw->left);
 	radeon_gem_rw_view_fini(rw, &view);
 
 out_end:
