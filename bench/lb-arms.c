@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The ways to fill a BO that live-bos compares.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "radeon_drm.h"
+
+#include "live-bos.h"
+
+static int create(const struct lb_device *dev, uint32_t domain,
+		  struct lb_bo *bo)
+{
+	bo->map = NULL;
+	return lb_gem_create(dev->fd, LB_BO_SIZE, domain, &bo->handle);
+}
+
+static int destroy(const struct lb_device *dev, struct lb_bo *bo)
+{
+	if (bo->map && munmap(bo->map, LB_BO_SIZE))
+		return -errno;
+	return lb_gem_close(dev->fd, bo->handle);
+}
+
+/* Map, write, and keep the mapping for the BO's life: libdrm, Mesa. */
+static int upload_mmap(const struct lb_device *dev, struct lb_bo *bo,
+		       const void *data)
+{
+	void *ptr;
+	int ret = lb_gem_mmap(dev->fd, bo->handle, LB_BO_SIZE, &ptr);
+
+	if (ret)
+		return ret;
+	bo->map = ptr;
+	memcpy(bo->map, data, LB_BO_SIZE);
+	return 0;
+}
+
+/* Map, write, unmap. */
+static int upload_mmap_temp(const struct lb_device *dev, struct lb_bo *bo,
+			    const void *data)
+{
+	int ret = upload_mmap(dev, bo, data);
+
+	if (ret)
+		return ret;
+	if (munmap(bo->map, LB_BO_SIZE))
+		return -errno;
+	bo->map = NULL;
+	return 0;
+}
+
+static int upload_pwrite(const struct lb_device *dev, struct lb_bo *bo,
+			 const void *data)
+{
+	return lb_gem_pwrite(dev->fd, bo->handle, data, LB_BO_SIZE);
+}
+
+const struct lb_arm lb_arms[] = {
+	{
+		.name = "mmap",
+		.create = create,
+		.upload = upload_mmap,
+		.destroy = destroy,
+		.call = "mmap",
+	}, {
+		.name = "mmap-temp",
+		.create = create,
+		.upload = upload_mmap_temp,
+		.destroy = destroy,
+		.call = "mmap",
+	}, {
+		.name = "pwrite",
+		.needs_rw = true,
+		.create = create,
+		.upload = upload_pwrite,
+		.destroy = destroy,
+		.call = "pwrite",
+	},
+};
+
+const unsigned int lb_arm_count = sizeof(lb_arms) / sizeof(lb_arms[0]);
+
+const struct lb_domain lb_domains[] = {
+	{ "vram", RADEON_GEM_DOMAIN_VRAM },
+	{ "gtt", RADEON_GEM_DOMAIN_GTT },
+};
+
+const unsigned int lb_domain_count = sizeof(lb_domains) / sizeof(lb_domains[0]);

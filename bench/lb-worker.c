@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The process of one arm in one domain: has its own DRM file and its own
+ * address space, grows its population of live BOs, and measures when told to,
+ * while the others are asleep.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "live-bos.h"
+
+#define WARM_UP 16u
+
+struct worker {
+	struct lb_device dev;
+	const struct lb_options *options;
+	unsigned int arm, domain;
+	struct lb_check check;
+	struct lb_bo *bos;
+	unsigned int live, checked, maps_at_start;
+	uint64_t *times[3];
+	struct lb_row row;
+};
+
+/* Lines of /proc/self/maps, counted without mapping anything. */
+static unsigned int count_maps(void)
+{
+	static char buf[1 << 16];
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned int lines = 0;
+	size_t n, i;
+
+	if (!f)
+		return 0;
+	setvbuf(f, NULL, _IONBF, 0);
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
+		for (i = 0; i < n; i++)
+			lines += buf[i] == '\n';
+	fclose(f);
+	return lines;
+}
+
+/* One BO, filled; on error nothing is left of it. */
+static int add_bo(struct worker *w, struct lb_bo *bo, uint64_t index,
+		  uint64_t times[3])
+{
+	const struct lb_arm *arm = &lb_arms[w->arm];
+	static uint64_t data[LB_WORDS];
+	const char *call = "create";
+	int ret;
+
+	lb_contents(data, w->arm, w->domain, index);
+	times[0] = lb_now();
+	ret = arm->create(&w->dev, lb_domains[w->domain].domain, bo);
+	times[1] = lb_now();
+	if (!ret) {
+		call = arm->call;
+		ret = arm->upload(&w->dev, bo, data);
+		if (ret)
+			arm->destroy(&w->dev, bo);
+	}
+	times[2] = lb_now();
+	if (ret)
+		snprintf(w->row.error, sizeof(w->row.error),
+			 "%s: %s with %u live BOs", call, strerror(-ret),
+			 w->live);
+	return ret;
+}
+
+static void grow(struct worker *w, unsigned int live)
+{
+	uint64_t times[3];
+
+	while (!w->row.error[0] && w->live < live) {
+		if (add_bo(w, &w->bos[w->live], w->live, times))
+			break;
+		w->live++;
+	}
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct lb_stat spread(uint64_t *times, unsigned int n)
+{
+	qsort(times, n, sizeof(*times), compare_u64);
+	return (struct lb_stat) {
+		.median = times[n / 2],
+		.p10 = times[n / 10],
+		.p90 = times[n - 1 - n / 10],
+	};
+}
+
+static void measure(struct worker *w)
+{
+	const struct lb_arm *arm = &lb_arms[w->arm];
+	unsigned int i, n = w->options->samples;
+	uint64_t t[3], end;
+	struct lb_bo bo;
+	int ret;
+
+	w->row.samples = 0;
+	w->row.maps = count_maps() - w->maps_at_start;
+	w->row.vmpte_kib = lb_field("/proc/self/status", "VmPTE:");
+	if (w->row.error[0])
+		return;
+
+	for (i = 0; i < WARM_UP + n; i++) {
+		if (add_bo(w, &bo, w->live + i, t))
+			return;
+		end = lb_now();
+		ret = arm->destroy(&w->dev, &bo);
+		end = lb_now() - end;
+		if (ret) {
+			snprintf(w->row.error, sizeof(w->row.error),
+				 "destroy: %s", strerror(-ret));
+			return;
+		}
+		if (i < WARM_UP)
+			continue;
+		w->times[0][i - WARM_UP] = t[1] - t[0];
+		w->times[1][i - WARM_UP] = t[2] - t[1];
+		w->times[2][i - WARM_UP] = end;
+	}
+	w->row.samples = n;
+	w->row.create = spread(w->times[0], n);
+	w->row.upload = spread(w->times[1], n);
+	w->row.destroy = spread(w->times[2], n);
+}
+
+static void verify(struct worker *w, unsigned int first)
+{
+	unsigned int wrong = 0;
+	int ret = lb_verify(&w->dev, &w->check, w->options->verify, w->arm,
+			    w->domain, w->bos, first, w->live, &wrong);
+
+	if (ret || wrong) {
+		/* It ends the arm, and tells more than that it had ended. */
+		if (ret)
+			snprintf(w->row.error, sizeof(w->row.error),
+				 "verify: %s", strerror(-ret));
+		else
+			snprintf(w->row.error, sizeof(w->row.error),
+				 "verify: %u of %u BOs have wrong contents",
+				 wrong, w->live - first);
+		return;
+	}
+	w->checked = w->live;
+	w->row.verified = w->checked;
+}
+
+static void *anonymous(size_t size)
+{
+	void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return ptr == MAP_FAILED ? NULL : ptr;
+}
+
+static int init(struct worker *w)
+{
+	const struct lb_options *o = w->options;
+	unsigned int i;
+	int ret;
+
+	ret = lb_open(&w->dev);
+	if (ret)
+		return ret;
+	ret = lb_check_init(&w->dev, &w->check);
+	if (ret)
+		return ret;
+	/* All memory there is from the start: only BOs add maps later. */
+	w->bos = anonymous((o->live[o->live_count - 1] + 1) * sizeof(*w->bos));
+	if (!w->bos)
+		return -ENOMEM;
+	for (i = 0; i < 3; i++) {
+		w->times[i] = anonymous(o->samples * sizeof(uint64_t));
+		if (!w->times[i])
+			return -ENOMEM;
+	}
+	count_maps();
+	w->maps_at_start = count_maps();
+	return 0;
+}
+
+/**
+ * lb_worker - main function of a worker process
+ * @socket: commands come and answers go here
+ * @arm: index in lb_arms
+ * @domain: index in lb_domains
+ * @options: the command line
+ *
+ * Returns: exit status
+ */
+int lb_worker(int socket, unsigned int arm, unsigned int domain,
+	      const struct lb_options *options)
+{
+	static struct worker worker;
+	struct worker *w = &worker;
+	struct lb_command cmd;
+	int ret;
+
+	w->options = options;
+	w->arm = w->row.arm = arm;
+	w->domain = w->row.domain = domain;
+	ret = init(w);
+	if (ret)
+		snprintf(w->row.error, sizeof(w->row.error), "start: %s",
+			 strerror(-ret));
+	else if (lb_arms[arm].needs_rw && !w->dev.has_rw)
+		snprintf(w->row.error, sizeof(w->row.error),
+			 "unsupported: the kernel has no PREAD and PWRITE");
+
+	while (recv(socket, &cmd, sizeof(cmd), 0) == sizeof(cmd)) {
+		switch (cmd.op) {
+		case LB_GROW:
+			w->row.requested = cmd.live;
+			grow(w, cmd.live);
+			break;
+		case LB_MEASURE:
+			measure(w);
+			break;
+		case LB_VERIFY_NEW:
+			verify(w, w->checked);
+			break;
+		case LB_VERIFY_ALL:
+			verify(w, 0);
+			break;
+		case LB_QUIT:
+			return 0;
+		}
+		w->row.live = w->live;
+		if (send(socket, &w->row, sizeof(w->row), MSG_NOSIGNAL) < 0)
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+/*
+ * live-bos: options, plan and lead of a run; see live-bos.h.
+ *
+ * Every arm and domain has a process of its own, so that its maps and page
+ * tables are its own. They grow side by side, but measure one after the other
+ * with all others asleep: what is compared was measured within moments. All
+ * BOs of all arms at the largest population would not fit into the memory of
+ * a small board, so from some population on the arms go on one by one; each
+ * ends before the next goes on.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live-bos.h"
+
+/* Kernel memory of a BO beside its pages: radeon_bo, TTM, handle, offset. */
+#define BO_OVERHEAD 2560u
+
+struct worker_process {
+	pid_t pid;
+	int socket;
+	unsigned int arm, domain;
+	struct lb_row row;
+};
+
+static struct worker_process workers[32];
+static unsigned int worker_count;
+
+uint64_t lb_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/**
+ * lb_read_line - first line of a file
+ * @path: file
+ * @line: filled in, without line feed
+ * @size: of @line
+ *
+ * Returns: whether there is one
+ */
+bool lb_read_line(const char *path, char *line, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	bool ok = f && fgets(line, size, f);
+
+	if (f)
+		fclose(f);
+	if (ok)
+		line[strcspn(line, "\n")] = 0;
+	return ok;
+}
+
+unsigned long lb_read_number(const char *path)
+{
+	char line[64];
+
+	return lb_read_line(path, line, sizeof(line)) ? strtoul(line, NULL, 0) :
+							0;
+}
+
+/**
+ * lb_field - number after a word at the start of a line
+ * @path: file, like /proc/meminfo or /proc/slabinfo
+ * @name: the word, with its colon
+ *
+ * Returns: the number, 0 if there is none
+ */
+unsigned long lb_field(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "re");
+	unsigned long value = 0;
+	char line[512];
+
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, name, strlen(name)))
+			continue;
+		value = strtoul(line + strlen(name), NULL, 10);
+		break;
+	}
+	fclose(f);
+	return value;
+}
+
+/* Bytes per object of a slab cache: the third number of its line. */
+static unsigned int slab_bytes(const char *name)
+{
+	FILE *f = fopen("/proc/slabinfo", "re");
+	unsigned int bytes = 0;
+	char line[512], word[64];
+
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%63s %*u %*u %u", word, &bytes) == 2 &&
+		    !strcmp(word, name))
+			break;
+		bytes = 0;
+	}
+	fclose(f);
+	return bytes;
+}
+
+/* With per-VMA locks each mapping has a second object. */
+static unsigned int vma_bytes(void)
+{
+	unsigned int vma = slab_bytes("vm_area_struct");
+
+	return vma ? vma + slab_bytes("vma_lock") : 0;
+}
+
+static uint64_t clock_cost(void)
+{
+	uint64_t best = UINT64_MAX, t;
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++) {
+		t = lb_now();
+		t = lb_now() - t;
+		if (t < best)
+			best = t;
+	}
+	return best;
+}
+
+static void start_workers(const struct lb_options *o)
+{
+	unsigned int a, d;
+	int pair[2];
+	pid_t pid;
+
+	for (d = 0; d < lb_domain_count; d++) {
+		for (a = 0; a < lb_arm_count; a++) {
+			if (!o->arms[a] || !o->domains[d])
+				continue;
+			if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC,
+				       0, pair)) {
+				perror("live-bos: socketpair");
+				exit(1);
+			}
+			pid = fork();
+			if (pid < 0) {
+				perror("live-bos: fork");
+				exit(1);
+			}
+			if (pid == 0) {
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
+				close(pair[0]);
+				_exit(lb_worker(pair[1], a, d, o));
+			}
+			close(pair[1]);
+			workers[worker_count++] = (struct worker_process) {
+				.pid = pid,
+				.socket = pair[0],
+				.arm = a,
+				.domain = d,
+				.row = { .arm = a, .domain = d },
+			};
+		}
+	}
+}
+
+static void reap(struct worker_process *w)
+{
+	int status = 0;
+
+	close(w->socket);
+	w->socket = -1;
+	waitpid(w->pid, &status, 0);
+	w->pid = 0;
+	if (!w->row.error[0] && (!WIFEXITED(status) || WEXITSTATUS(status)))
+		snprintf(w->row.error, sizeof(w->row.error),
+			 "worker died: %s",
+			 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
+					       "exit status not 0");
+}
+
+static void tell(struct worker_process *w, enum lb_op op, unsigned int live)
+{
+	struct lb_command cmd = { .op = op, .live = live };
+
+	if (w->socket >= 0)
+		send(w->socket, &cmd, sizeof(cmd), MSG_NOSIGNAL);
+}
+
+static void hear(struct worker_process *w)
+{
+	struct lb_row row;
+
+	if (w->socket < 0)
+		return;
+	if (recv(w->socket, &row, sizeof(row), 0) == sizeof(row))
+		w->row = row;
+	else
+		reap(w);
+}
+
+/* A set of workers: all of one arm, or all (arm < 0). */
+static bool in_set(const struct worker_process *w, int arm)
+{
+	return arm < 0 || w->arm == (unsigned int)arm;
+}
+
+static void all(int arm, enum lb_op op, unsigned int live)
+{
+	unsigned int i;
+
+	for (i = 0; i < worker_count; i++)
+		if (in_set(&workers[i], arm))
+			tell(&workers[i], op, live);
+	for (i = 0; i < worker_count; i++)
+		if (in_set(&workers[i], arm) && op != LB_QUIT)
+			hear(&workers[i]);
+}
+
+/* One population for a set of workers. */
+static void round_at(struct lb_results *r, int arm, unsigned int live)
+{
+	const struct lb_options *o = r->options;
+	bool last = live == o->live[o->live_count - 1];
+	unsigned int i;
+
+	all(arm, LB_GROW, live);
+	for (i = 0; i < worker_count; i++) {
+		if (!in_set(&workers[i], arm))
+			continue;
+		tell(&workers[i], LB_MEASURE, live);
+		hear(&workers[i]);
+	}
+	all(arm, last ? LB_VERIFY_ALL : LB_VERIFY_NEW, live);
+	for (i = 0; i < worker_count; i++) {
+		if (!in_set(&workers[i], arm))
+			continue;
+		workers[i].row.requested = live;
+		r->rows[r->count++] = workers[i].row;
+	}
+}
+
+static void finish(int arm)
+{
+	unsigned int i;
+
+	all(arm, LB_QUIT, 0);
+	for (i = 0; i < worker_count; i++)
+		if (in_set(&workers[i], arm) && workers[i].socket >= 0)
+			reap(&workers[i]);
+}
+
+/*
+ * The largest population that all arms can have at the same time, so that
+ * later one of them can reach the largest of all while the others keep that.
+ */
+static unsigned int lockstep(const struct lb_options *o,
+			     const struct lb_device *dev)
+{
+	const uint64_t available = lb_field("/proc/meminfo", "MemAvailable:");
+	unsigned int i, a, d, arms = 0, domains = 0, best = 0;
+	uint64_t bos, per_bo = 0, max = o->live[o->live_count - 1];
+
+	for (a = 0; a < lb_arm_count; a++)
+		arms += o->arms[a];
+	for (d = 0; d < lb_domain_count; d++)
+		domains += o->domains[d];
+	per_bo = domains * BO_OVERHEAD + LB_BO_SIZE;
+
+	for (i = 0; i < o->live_count; i++) {
+		bos = max + (arms - 1) * (uint64_t)o->live[i];
+		if (bos * LB_BO_SIZE < dev->vram - (16 << 20) &&
+		    bos * LB_BO_SIZE < dev->gtt - (16 << 20) &&
+		    bos * per_bo < available * 1024 / 100 * 85)
+			best = o->live[i];
+	}
+	return best;
+}
+
+static void run(struct lb_results *r)
+{
+	const struct lb_options *o = r->options;
+	unsigned int i, a;
+
+	start_workers(o);
+	for (i = 0; i < o->live_count && o->live[i] <= r->lockstep; i++)
+		round_at(r, -1, o->live[i]);
+	for (a = 0; a < lb_arm_count; a++) {
+		unsigned int k;
+
+		if (!o->arms[a])
+			continue;
+		for (k = i; k < o->live_count; k++)
+			round_at(r, a, o->live[k]);
+		finish(a);
+	}
+}
+
+static void usage(FILE *out)
+{
+	unsigned int i;
+
+	fprintf(out,
+		"usage: live-bos [OPTION...]\n"
+		"\n"
+		"  --arms LIST     ");
+	for (i = 0; i < lb_arm_count; i++)
+		fprintf(out, "%s%s", i ? "," : "", lb_arms[i].name);
+	fprintf(out,
+		" (default: all)\n"
+		"  --domains LIST  vram,gtt (default: both)\n"
+		"  --live LIST     populations, ascending\n"
+		"                  (default: 100,1000,10000,20000,40000,80000)\n"
+		"  --samples N     BOs measured at each population (default: 201)\n"
+		"  --verify HOW    auto (default), pread or gpu: how contents are checked\n"
+		"  --json FILE     write the results there too\n"
+		"  --quick         100,1000,10000 with 51 samples\n"
+		"\n"
+		"Exit status: 0 if all was measured, also where an arm came to the end of\n"
+		"what it can do; 1 if contents were wrong or a worker died; 2 for a bad\n"
+		"command line; 77 without a radeon device.\n");
+}
+
+static void bad(const char *what, const char *value)
+{
+	fprintf(stderr, "live-bos: bad %s: %s\n", what, value);
+	exit(2);
+}
+
+static void parse_live(struct lb_options *o, const char *text)
+{
+	const char *p = text;
+	char *end;
+	unsigned long n;
+
+	o->live_count = 0;
+	do {
+		n = strtoul(p, &end, 10);
+		if (end == p || (*end && *end != ',') || !n || n > 10000000 ||
+		    o->live_count == LB_MAX_LIVE ||
+		    (o->live_count && n <= o->live[o->live_count - 1]))
+			bad("list of populations", text);
+		o->live[o->live_count++] = n;
+		p = end + 1;
+	} while (*end);
+}
+
+static void parse_names(bool *set, const char *text, const char *what,
+			const char *(*name)(unsigned int))
+{
+	char *copy = strdup(text), *rest = copy, *word;
+	unsigned int i;
+
+	for (i = 0; name(i); i++)
+		set[i] = false;
+	while ((word = strsep(&rest, ","))) {
+		for (i = 0; name(i) && strcmp(name(i), word); i++)
+			;
+		if (!name(i))
+			bad(what, word);
+		set[i] = true;
+	}
+	free(copy);
+}
+
+static const char *arm_name(unsigned int i)
+{
+	return i < lb_arm_count ? lb_arms[i].name : NULL;
+}
+
+static const char *domain_name(unsigned int i)
+{
+	return i < lb_domain_count ? lb_domains[i].name : NULL;
+}
+
+static void parse(struct lb_options *o, int argc, char **argv)
+{
+	enum { ARMS, DOMAINS, LIVE, SAMPLES, VERIFY, JSON, QUICK, HELP };
+	static const struct option options[] = {
+		{ "arms", required_argument, NULL, ARMS },
+		{ "domains", required_argument, NULL, DOMAINS },
+		{ "live", required_argument, NULL, LIVE },
+		{ "samples", required_argument, NULL, SAMPLES },
+		{ "verify", required_argument, NULL, VERIFY },
+		{ "json", required_argument, NULL, JSON },
+		{ "quick", no_argument, NULL, QUICK },
+		{ "help", no_argument, NULL, HELP },
+		{ 0 }
+	};
+	static const char * const verify[] = { "auto", "pread", "gpu" };
+	char *end;
+	int opt;
+
+	memset(o->arms, true, sizeof(o->arms));
+	memset(o->domains, true, sizeof(o->domains));
+	parse_live(o, "100,1000,10000,20000,40000,80000");
+	o->samples = 201;
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		switch (opt) {
+		case ARMS:
+			parse_names(o->arms, optarg, "arm", arm_name);
+			break;
+		case DOMAINS:
+			parse_names(o->domains, optarg, "domain", domain_name);
+			break;
+		case LIVE:
+			parse_live(o, optarg);
+			break;
+		case SAMPLES:
+			o->samples = strtoul(optarg, &end, 10);
+			if (*end || !o->samples || o->samples > LB_MAX_SAMPLES)
+				bad("number of samples", optarg);
+			break;
+		case VERIFY:
+			for (o->verify = 0; o->verify < 3 &&
+			     strcmp(verify[o->verify], optarg); o->verify++)
+				;
+			if (o->verify == 3)
+				bad("way to verify", optarg);
+			break;
+		case JSON:
+			o->json = optarg;
+			break;
+		case QUICK:
+			parse_live(o, "100,1000,10000");
+			o->samples = 51;
+			break;
+		case HELP:
+			usage(stdout);
+			exit(0);
+		default:
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind < argc)
+		bad("argument", argv[optind]);
+}
+
+/* An arm's end is a result; wrong contents and dead workers are not. */
+static bool failed(const struct lb_results *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->count; i++)
+		if (!strncmp(r->rows[i].error, "verify:", 7) ||
+		    !strncmp(r->rows[i].error, "worker died", 11) ||
+		    !strncmp(r->rows[i].error, "start:", 6) ||
+		    r->rows[i].verified != r->rows[i].live)
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	static struct lb_row rows[32 * LB_MAX_LIVE];
+	struct lb_options options = { 0 };
+	struct lb_device dev;
+	struct lb_results results = {
+		.options = &options,
+		.dev = &dev,
+		.rows = rows,
+		.max_map_count = lb_read_number("/proc/sys/vm/max_map_count"),
+		.clock_ns = clock_cost(),
+		.vma_bytes = vma_bytes(),
+	};
+	int ret;
+
+	parse(&options, argc, argv);
+	if (lb_open(&dev)) {
+		fprintf(stderr, "live-bos: no render node of the radeon driver\n");
+		return 77;
+	}
+	/* Only its properties are of use here: workers open their own. */
+	close(dev.fd);
+	if (options.verify == LB_VERIFY_PREAD && !dev.has_rw) {
+		fprintf(stderr, "live-bos: --verify pread: the kernel has no PREAD\n");
+		return 2;
+	}
+
+	results.lockstep = lockstep(&options, &dev);
+	run(&results);
+	lb_print(stdout, &results);
+	if (options.json) {
+		ret = lb_write_json(options.json, &results);
+		if (ret) {
+			fprintf(stderr, "live-bos: cannot write %s: %s\n",
+				options.json, strerror(-ret));
+			return 1;
+		}
+	}
+	return failed(&results);
+}

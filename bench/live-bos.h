@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * live-bos: what one more 4 KiB BO costs a process that already has N live.
+ *
+ * live-bos.c plans and leads the run; each arm and domain is a child process
+ * of its own (lb-worker.c) that talks to it by messages. lb-arms.c has the
+ * ways to upload that are compared, lb-drm.c the ioctls, lb-verify.c the check
+ * of contents, lb-report.c table and JSON.
+ *
+ * Functions that return int give 0 or a negative errno unless they say
+ * otherwise. Times are nanoseconds of CLOCK_MONOTONIC.
+ */
+#ifndef LIVE_BOS_H
+#define LIVE_BOS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define LB_BO_SIZE 4096u
+#define LB_WORDS (LB_BO_SIZE / 8)
+#define LB_MAX_LIVE 32
+#define LB_MAX_SAMPLES 10001
+
+/**
+ * struct lb_device - an open radeon render node
+ * @fd: file descriptor
+ * @has_rw: the kernel has PREAD and PWRITE
+ * @vram: bytes of VRAM for BOs
+ * @vram_visible: those the CPU reaches
+ * @gtt: bytes of GTT for BOs
+ * @driver: name and version of the DRM driver
+ * @device: PCI vendor and device
+ */
+struct lb_device {
+	int fd;
+	bool has_rw;
+	uint64_t vram, vram_visible, gtt;
+	char driver[32], device[16];
+};
+
+int lb_open(struct lb_device *dev);
+int lb_gem_create(int fd, uint64_t size, uint32_t domain, uint32_t *handle);
+int lb_gem_close(int fd, uint32_t handle);
+int lb_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr);
+int lb_gem_wait(int fd, uint32_t handle);
+int lb_gem_pread(int fd, uint32_t handle, void *data, uint32_t size);
+int lb_gem_pwrite(int fd, uint32_t handle, const void *data, uint32_t size);
+int lb_gem_gather(int fd, uint32_t dst, uint32_t dst_domain,
+		  const uint32_t *src, unsigned int count, uint32_t src_domain);
+
+/**
+ * struct lb_bo - one live BO
+ * @handle: GEM handle
+ * @map: its mapping, if the arm keeps one
+ */
+struct lb_bo {
+	uint32_t handle;
+	void *map;
+};
+
+/**
+ * struct lb_arm - one way to fill BOs
+ * @name: as in options and results
+ * @needs_rw: only where the kernel has PREAD and PWRITE
+ * @create: makes a BO in a RADEON_GEM_DOMAIN_*; timed
+ * @upload: fills it with LB_BO_SIZE bytes; timed
+ * @destroy: releases all that the two made; timed
+ * @call: the call of @upload that can run out of something, for messages
+ *
+ * An arm that places BOs in an arena, or goes through a library, has the same
+ * three operations.
+ */
+struct lb_arm {
+	const char *name;
+	bool needs_rw;
+	int (*create)(const struct lb_device *dev, uint32_t domain,
+		      struct lb_bo *bo);
+	int (*upload)(const struct lb_device *dev, struct lb_bo *bo,
+		      const void *data);
+	int (*destroy)(const struct lb_device *dev, struct lb_bo *bo);
+	const char *call;
+};
+
+extern const struct lb_arm lb_arms[];
+extern const unsigned int lb_arm_count;
+
+/**
+ * struct lb_domain - where BOs are made
+ * @name: as in options and results
+ * @domain: RADEON_GEM_DOMAIN_*
+ */
+struct lb_domain {
+	const char *name;
+	uint32_t domain;
+};
+
+extern const struct lb_domain lb_domains[];
+extern const unsigned int lb_domain_count;
+
+/**
+ * enum lb_verify - how contents are checked
+ * @LB_VERIFY_AUTO: all by PREAD and some by the GPU; all by the GPU where the
+ *	kernel has no PREAD
+ * @LB_VERIFY_PREAD: all by PREAD
+ * @LB_VERIFY_GPU: all by GPU copies into a BO that is read by a mapping
+ */
+enum lb_verify {
+	LB_VERIFY_AUTO,
+	LB_VERIFY_PREAD,
+	LB_VERIFY_GPU,
+};
+
+/**
+ * struct lb_check - a BO to which the GPU copies what is to be checked
+ * @handle: GEM handle
+ * @map: its mapping, made before there are so many that none can be made
+ */
+struct lb_check {
+	uint32_t handle;
+	uint8_t *map;
+};
+
+int lb_check_init(const struct lb_device *dev, struct lb_check *check);
+void lb_contents(uint64_t words[LB_WORDS], unsigned int arm,
+		 unsigned int domain, uint64_t index);
+int lb_verify(const struct lb_device *dev, const struct lb_check *check,
+	      enum lb_verify how, unsigned int arm, unsigned int domain,
+	      const struct lb_bo *bos, unsigned int first, unsigned int end,
+	      unsigned int *wrong);
+
+/**
+ * struct lb_stat - spread of one kind of samples, in ns
+ */
+struct lb_stat {
+	uint64_t median, p10, p90;
+};
+
+/**
+ * struct lb_row - what was found for an arm in a domain at one population
+ * @arm: index in lb_arms
+ * @domain: index in lb_domains
+ * @requested: BOs that were to be live
+ * @live: BOs that were live
+ * @maps: mappings of the process beyond those it started with
+ * @samples: BOs created, filled and destroyed on top; 0: not measured
+ * @create: cost of making a BO
+ * @upload: cost of filling it
+ * @destroy: cost of releasing it
+ * @vmpte_kib: page tables of the process (VmPTE)
+ * @verified: of the live BOs, those found to hold what was written
+ * @error: what ended the arm, or ""
+ */
+struct lb_row {
+	unsigned int arm, domain;
+	unsigned int requested, live, maps, samples;
+	struct lb_stat create, upload, destroy;
+	unsigned int vmpte_kib, verified;
+	char error[120];
+};
+
+/**
+ * enum lb_op - what a worker is told to do
+ * @LB_GROW: have as many BOs live
+ * @LB_MEASURE: measure at this population
+ * @LB_VERIFY_NEW: check the BOs not yet checked
+ * @LB_VERIFY_ALL: check all
+ * @LB_QUIT: end
+ */
+enum lb_op {
+	LB_GROW,
+	LB_MEASURE,
+	LB_VERIFY_NEW,
+	LB_VERIFY_ALL,
+	LB_QUIT,
+};
+
+/**
+ * struct lb_command - one message to a worker; it answers with its lb_row
+ */
+struct lb_command {
+	enum lb_op op;
+	unsigned int live;
+};
+
+/**
+ * struct lb_options - the command line
+ */
+struct lb_options {
+	bool arms[8], domains[4];
+	unsigned int live[LB_MAX_LIVE], live_count;
+	unsigned int samples;
+	enum lb_verify verify;
+	const char *json;
+};
+
+int lb_worker(int socket, unsigned int arm, unsigned int domain,
+	      const struct lb_options *options);
+
+/**
+ * struct lb_results - all that a run found, and where
+ * @lockstep: largest population that all arms had at the same time
+ * @clock_ns: cost of reading the clock, contained once in each time
+ * @vma_bytes: kernel memory of one mapping, 0: not known
+ */
+struct lb_results {
+	const struct lb_options *options;
+	const struct lb_device *dev;
+	struct lb_row *rows;
+	unsigned int count;
+	unsigned int lockstep;
+	unsigned int max_map_count;
+	uint64_t clock_ns;
+	unsigned int vma_bytes;
+};
+
+void lb_print(FILE *out, const struct lb_results *results);
+int lb_write_json(const char *path, const struct lb_results *results);
+
+uint64_t lb_now(void);
+unsigned long lb_read_number(const char *path);
+bool lb_read_line(const char *path, char *line, size_t size);
+unsigned long lb_field(const char *path, const char *name);
+
+#endif /* LIVE_BOS_H */
