@@ -16,7 +16,7 @@
 #define PAGE		4096u
 #define NOWHERE		((void *)0xffff888000000000)	/* kernel's, not ours */
 #define BAD_FLAG	(1u << 31)
-#define LATENCY_US	300000u
+#define HOLD_US		2000000u
 
 static uint8_t mem[4 * PAGE];
 
@@ -216,14 +216,14 @@ void igt_radeon_args_error_order(int fd, igt_radeon_rw_fn rw)
 	/* A busy BO comes last. */
 	if (igt_radeon_has_board(fd)) {
 		igt_radeon_bo_init(&busy, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-		igt_radeon_set_latency(fd, LATENCY_US);
+		igt_radeon_set_latency(fd, HOLD_US);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &busy, 0, &bo, 0, PAGE);
-		igt_radeon_set_latency(fd, 0);
 		igt_assert_eq(rw(fd, busy.handle, 0, 16, hole,
 				 RADEON_GEM_RW_NOWAIT), -EFAULT);
 		igt_assert_eq(rw(fd, busy.handle, PAGE, 16, mem,
 				 RADEON_GEM_RW_NOWAIT), -EINVAL);
 		igt_assert(igt_radeon_bo_busy(&busy));
+		igt_radeon_set_latency(fd, 0);
 		igt_radeon_bo_wait(&busy);
 		igt_radeon_bo_fini(&busy);
 	}

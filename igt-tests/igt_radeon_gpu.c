@@ -41,6 +41,10 @@
 /* Board control block in the I/O BAR of the emulated board */
 #define CTL_MAGIC		0xc0
 #define CTL_LATENCY_US		0xc8
+#define CTL_HANG		0xd0
+#define CTL_COUNTER_SELECT	0xd4
+#define CTL_COUNTER_LO		0xd8
+#define CTL_COUNTER_HI		0xdc
 #define CTL_MAGIC_VALUE		0x37786d6eu
 
 static int board_fd = -1;
@@ -261,10 +265,12 @@ void igt_radeon_require_board(int fd)
 /**
  * igt_radeon_set_latency:
  * @fd: device
- * @us: delay before an engine starts what is submitted from now on
+ * @us: delay from a submission until an engine starts its work
  *
- * Makes BOs stay busy for a while. Without the emulated board it does
- * nothing: the test then runs with whatever latency the hardware has.
+ * Makes BOs stay busy for a while. The board looks at the knob also for work
+ * that it has not yet started: a long delay holds submissions back, and 0 lets
+ * them go. Without the emulated board this does nothing: the test then runs
+ * with whatever latency the hardware has.
  */
 void igt_radeon_set_latency(int fd, uint32_t us)
 {
@@ -272,6 +278,43 @@ void igt_radeon_set_latency(int fd, uint32_t us)
 		return;
 	igt_assert_eq(pwrite(board_fd, &us, sizeof(us), CTL_LATENCY_US),
 		      sizeof(us));
+}
+
+/**
+ * igt_radeon_hang:
+ * @fd: device that is the emulated board
+ * @engine: engine
+ *
+ * Makes the ring of @engine stop until the driver resets it.
+ */
+void igt_radeon_hang(int fd, enum igt_radeon_engine engine)
+{
+	uint32_t bit = engine == IGT_RADEON_DMA ? 1 << 1 : 1 << 0;
+
+	igt_radeon_require_board(fd);
+	igt_assert_eq(pwrite(board_fd, &bit, sizeof(bit), CTL_HANG),
+		      sizeof(bit));
+}
+
+/**
+ * igt_radeon_board_counter:
+ * @fd: device that is the emulated board
+ * @counter: which
+ *
+ * Returns: one of the board's own counters
+ */
+uint64_t igt_radeon_board_counter(int fd, enum igt_radeon_counter counter)
+{
+	uint32_t select = counter, lo, hi;
+
+	igt_radeon_require_board(fd);
+	igt_assert_eq(pwrite(board_fd, &select, sizeof(select),
+			     CTL_COUNTER_SELECT), sizeof(select));
+	igt_assert_eq(pread(board_fd, &lo, sizeof(lo), CTL_COUNTER_LO),
+		      sizeof(lo));
+	igt_assert_eq(pread(board_fd, &hi, sizeof(hi), CTL_COUNTER_HI),
+		      sizeof(hi));
+	return (uint64_t)hi << 32 | lo;
 }
 
 /**

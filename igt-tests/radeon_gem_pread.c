@@ -28,7 +28,7 @@ IGT_TEST_DESCRIPTION("Checks reading of radeon buffer objects by PREAD.");
 #define PAGE		4096u
 #define GUARD		64u
 #define GUARD_BYTE	0xa5
-#define LATENCY_US	300000u
+#define HOLD_US		2000000u
 
 #define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -296,8 +296,8 @@ static void test_after_gpu_write(int fd)
 			igt_radeon_set_latency(fd, 20000);
 			igt_radeon_copy(engine, &bo, PAGE, &src, 4,
 					size - 2 * PAGE);
-			igt_radeon_set_latency(fd, 0);
 			check_range(&bo, old, 0, size, 0);
+			igt_radeon_set_latency(fd, 0);
 			igt_radeon_bo_fini(&bo);
 			free(old);
 		}
@@ -319,14 +319,14 @@ static void test_before_gpu_read(int fd)
 		igt_debug("%s\n", p->name);
 		model = make_bo(&bo, fd, size, p->domain, p->flags, 9);
 		igt_radeon_bo_init(&dst, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
-		igt_radeon_set_latency(fd, LATENCY_US);
+		igt_radeon_set_latency(fd, HOLD_US);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &dst, 0, &bo, 0, size);
-		igt_radeon_set_latency(fd, 0);
 		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, size, got,
 					       RADEON_GEM_RW_NOWAIT), 0);
 		if (igt_radeon_has_board(fd))
 			igt_assert_f(igt_radeon_bo_busy(&dst),
 				     "the read waited for the GPU's read\n");
+		igt_radeon_set_latency(fd, 0);
 		igt_assert(!memcmp(got, model, size));
 		igt_radeon_bo_assert(&dst, model, "the GPU's copy");
 		igt_radeon_bo_fini(&dst);
@@ -360,11 +360,11 @@ static void test_busy(int fd, uint32_t flags)
 		p = &igt_radeon_reachable[i];
 		igt_debug("%s\n", p->name);
 		old = make_bo(&bo, fd, size, p->domain, p->flags, 11);
-		igt_radeon_set_latency(fd, LATENCY_US);
+		igt_radeon_set_latency(fd, HOLD_US);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &src, 0, size);
-		igt_radeon_set_latency(fd, 0);
 		ret = igt_radeon_pread(fd, bo.handle, 0, size, got, flags);
 		igt_assert_f(igt_radeon_bo_busy(&bo), "the read waited\n");
+		igt_radeon_set_latency(fd, 0);
 		if (flags & RADEON_GEM_RW_NOWAIT) {
 			igt_assert_eq(ret, -EBUSY);
 		} else {
@@ -533,6 +533,8 @@ int igt_main()
 	igt_describe("The first error of the documented order wins.");
 	igt_subtest("error-order")
 		igt_radeon_args_error_order(fd, igt_radeon_pread);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("Primary nodes need authentication, render nodes do not.");
 	igt_subtest("permissions")
@@ -577,18 +579,26 @@ int igt_main()
 	igt_describe("GPU writes submitted before a read are in what it returns.");
 	igt_subtest("after-gpu-write")
 		test_after_gpu_write(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("A read does not wait for GPU reads, nor disturb them.");
 	igt_subtest("before-gpu-read")
 		test_before_gpu_read(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("NOWAIT returns -EBUSY rather than wait for a GPU write.");
 	igt_subtest("nowait")
 		test_busy(fd, RADEON_GEM_RW_NOWAIT);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("UNSYNCHRONIZED never waits for the GPU.");
 	igt_subtest("unsynchronized")
 		test_busy(fd, RADEON_GEM_RW_UNSYNCHRONIZED);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("Reading makes no mappings.");
 	igt_subtest("no-mappings")

@@ -26,7 +26,7 @@
 IGT_TEST_DESCRIPTION("Checks writing of radeon buffer objects by PWRITE.");
 
 #define PAGE		4096u
-#define LATENCY_US	300000u
+#define HOLD_US		2000000u
 
 #define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -301,9 +301,9 @@ static void test_after_gpu_write(int fd)
 			old = make_bo(&bo, fd, size, p->domain, p->flags, 8);
 			igt_radeon_set_latency(fd, 20000);
 			igt_radeon_copy(engine, &bo, 0, &src, 0, size);
-			igt_radeon_set_latency(fd, 0);
 			write_range(&bo, model, 123, 256, 0);
 			write_range(&bo, model, PAGE + 1, 6 * PAGE, 3);
+			igt_radeon_set_latency(fd, 0);
 			igt_radeon_bo_assert(&bo, model, "after both");
 			igt_radeon_bo_fini(&bo);
 			igt_radeon_bo_fini(&src);
@@ -341,10 +341,10 @@ static void test_before_gpu_read(int fd)
 
 			igt_radeon_set_latency(fd, 20000);
 			igt_radeon_copy(engine, &before, 0, &bo, 0, size);
-			igt_radeon_set_latency(fd, 0);
 			write_range(&bo, model, 33,
 				    sizes[s / IGT_RADEON_ENGINES], 1);
 			igt_radeon_copy(engine2, &after, 0, &bo, 0, size);
+			igt_radeon_set_latency(fd, 0);
 
 			igt_radeon_bo_assert(&before, old, "earlier GPU read");
 			igt_radeon_bo_assert(&after, model, "later GPU read");
@@ -386,9 +386,8 @@ static void test_busy(int fd, uint32_t flags)
 		igt_radeon_bo_init(&dst, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
 		map = igt_radeon_bo_map(&bo);
 
-		igt_radeon_set_latency(fd, LATENCY_US);
+		igt_radeon_set_latency(fd, HOLD_US);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &dst, 0, &bo, 0, size);
-		igt_radeon_set_latency(fd, 0);
 		ret = igt_radeon_pwrite(fd, bo.handle, 0, size, fresh, flags);
 		if (flags & RADEON_GEM_RW_UNSYNCHRONIZED) {
 			igt_assert_eq(ret, 0);
@@ -396,12 +395,15 @@ static void test_busy(int fd, uint32_t flags)
 				     "the write is not done on return\n");
 		}
 		igt_assert_f(igt_radeon_bo_busy(&dst), "the write waited\n");
+		igt_radeon_set_latency(fd, 0);
 		igt_radeon_bo_wait(&dst);
 
 		if (flags & RADEON_GEM_RW_NOWAIT) {
 			igt_assert(ret == 0 || ret == -EBUSY);
 			igt_radeon_bo_assert(&dst, old, "the GPU's copy");
 			igt_radeon_bo_assert(&bo, ret ? old : fresh, "the BO");
+		} else {
+			igt_radeon_bo_assert(&dst, fresh, "the GPU's copy");
 		}
 		igt_radeon_bo_wait(&bo);
 		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, 0, size, fresh,
@@ -578,6 +580,8 @@ int igt_main()
 	igt_describe("The first error of the documented order wins.");
 	igt_subtest("error-order")
 		igt_radeon_args_error_order(fd, pwrite_args);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("Primary nodes need authentication, render nodes do not.");
 	igt_subtest("permissions")
@@ -622,18 +626,26 @@ int igt_main()
 	igt_describe("GPU writes submitted before a write do not undo it.");
 	igt_subtest("after-gpu-write")
 		test_after_gpu_write(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("GPU reads get the bytes of their place in the order.");
 	igt_subtest("before-gpu-read")
 		test_before_gpu_read(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("NOWAIT never waits for the GPU and keeps the order.");
 	igt_subtest("nowait")
 		test_busy(fd, RADEON_GEM_RW_NOWAIT);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("UNSYNCHRONIZED writes at once.");
 	igt_subtest("unsynchronized")
 		test_busy(fd, RADEON_GEM_RW_UNSYNCHRONIZED);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("Writing makes no mappings.");
 	igt_subtest("no-mappings")
