@@ -158,7 +158,7 @@ impl Layout {
     fn bank(&self, x: u32, y: u32) -> u32 {
         let x = x / MICRO;
         // Rows of micro tiles, counted per macro tile row.
-        let y = y / MICRO >> self.config.log2_pipes;
+        let y = (y / MICRO) >> self.config.log2_pipes;
         let bit = |v: u32, n: u32| v >> n & 1;
         if self.config.log2_banks == 2 {
             (bit(y, 1) ^ bit(x, 0)) | (bit(y, 0) ^ bit(x, 1)) << 1

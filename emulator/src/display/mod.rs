@@ -6,9 +6,8 @@
 //! happens at the vertical blank (interrupts, flips); it sleeps while nobody
 //! waits for one. A frame starts with its vertical blank.
 //!
-//! A CRTC counts as running when it or its graphics surface is enabled: the
-//! board's BIOS has no tables that enable CRTCs, the driver itself only
-//! writes the surface registers.
+//! A CRTC runs while `CRTC_EN` is set. The surface registers of one that does
+//! not run take effect at once.
 //!
 //! Register meanings: `r500_reg.h`, `r600d.h`, and the use in
 //! `rv770_page_flip()`, `r600_irq_ack()`, `avivo_crtc_do_set_base()`.
@@ -148,7 +147,6 @@ fn set_bits(hub: &Hub, reg: u32, clear: u32, set: u32) {
 
 fn running(hub: &Hub, crtc: usize) -> bool {
     load(hub, crtc, dce::D1CRTC_CONTROL) & dce::CRTC_EN != 0
-        || load(hub, crtc, dce::D1GRPH_ENABLE) & 1 != 0
 }
 
 fn pending(hub: &Hub, crtc: usize) -> bool {
@@ -198,7 +196,7 @@ impl Display {
     }
 
     /// Time since the current frame's vertical blank began.
-    fn into_frame(&self) -> Duration {
+    fn since_vblank(&self) -> Duration {
         let nanos = self.start.elapsed().as_nanos() % FRAME.as_nanos();
         Duration::from_nanos(nanos as u64)
     }
@@ -207,7 +205,7 @@ impl Display {
     fn beam(&self, hub: &Hub, crtc: usize) -> (u32, u32, bool) {
         let v = Vertical::of(hub, crtc);
         let pixels = v.total * u64::from(PIXELS_PER_LINE);
-        let done = self.into_frame().as_nanos() as u64 * pixels / FRAME.as_nanos() as u64;
+        let done = self.since_vblank().as_nanos() as u64 * pixels / FRAME.as_nanos() as u64;
         let lines = done / u64::from(PIXELS_PER_LINE);
         let line = (v.blank_start + lines) % v.total;
         let in_blank = lines < v.total - v.visible;
@@ -254,20 +252,25 @@ impl Display {
         match reg {
             dce::D1GRPH_PRIMARY_SURFACE_ADDRESS => {
                 hub.regs.store(at(crtc, reg), value);
-                let update = at(crtc, dce::D1GRPH_UPDATE);
+                let mut state = self.lock();
                 if running(hub, crtc) {
+                    let update = at(crtc, dce::D1GRPH_UPDATE);
                     set_bits(hub, update, 0, dce::SURFACE_UPDATE_PENDING);
-                    self.kick();
                 } else {
-                    self.lock().active[crtc] = requested(hub, crtc);
+                    state.active[crtc] = requested(hub, crtc);
                 }
+                drop(state);
+                self.wake.notify_all();
             }
             dce::D1GRPH_UPDATE => {
-                // The pending bit is read-only.
+                // The pending bit is read-only; the thread clears it under
+                // the lock.
+                let state = self.lock();
                 let old = load(hub, crtc, reg) & dce::SURFACE_UPDATE_PENDING;
                 let new = value & !dce::SURFACE_UPDATE_PENDING | old;
                 hub.regs.store(at(crtc, reg), new);
-                self.kick();
+                drop(state);
+                self.wake.notify_all();
             }
             dce::D1GRPH_INTERRUPT_STATUS => {
                 if value & dce::PFLIP_INT_CLEAR != 0 {
@@ -289,9 +292,14 @@ impl Display {
         }
     }
 
-    /// What `crtc` shows, or none if it is off or its mode is not known.
+    /// What `crtc` shows, or none if it is off, blanked, or its mode
+    /// is not known.
     pub fn scanout(&self, hub: &Hub, crtc: usize) -> Option<Scanout> {
-        if crtc >= CRTCS || load(hub, crtc, dce::D1GRPH_ENABLE) & 1 == 0 {
+        if crtc >= CRTCS
+            || !running(hub, crtc)
+            || load(hub, crtc, dce::D1CRTC_BLANK_CONTROL) & dce::BLANK_DATA_EN != 0
+            || load(hub, crtc, dce::D1GRPH_ENABLE) & 1 == 0
+        {
             return None;
         }
         let control = load(hub, crtc, dce::D1GRPH_CONTROL);
@@ -347,7 +355,7 @@ impl Display {
         let mut state = self.lock();
         while !state.stop {
             let needed =
-                (0..CRTCS).any(|c| running(hub, c) && (vblank_enabled(hub, c) || pending(hub, c)));
+                (0..CRTCS).any(|c| pending(hub, c) || running(hub, c) && vblank_enabled(hub, c));
             if !needed {
                 state.delivered = self.frame();
                 state = self
@@ -366,7 +374,8 @@ impl Display {
                     != 0;
                 let locked = load(hub, crtc, dce::D1GRPH_UPDATE) & dce::UPDATE_LOCK != 0;
                 let at_retrace = now > state.delivered || async_flip;
-                *due = running(hub, crtc) && pending(hub, crtc) && !locked && at_retrace;
+                let now_or_never = at_retrace || !running(hub, crtc);
+                *due = pending(hub, crtc) && !locked && now_or_never;
                 if *due {
                     state.active[crtc] = requested(hub, crtc);
                     let update = at(crtc, dce::D1GRPH_UPDATE);
@@ -382,7 +391,7 @@ impl Display {
                 state = self.lock();
                 continue;
             }
-            let rest = FRAME.saturating_sub(self.into_frame());
+            let rest = FRAME.saturating_sub(self.since_vblank());
             // One microsecond late rather than early.
             state = self
                 .wake

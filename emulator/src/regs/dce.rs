@@ -12,6 +12,8 @@ super::registers! {
     D1CRTC_V_BLANK_START_END = 0x6024;
     /// CRTC enable.
     D1CRTC_CONTROL = 0x6080;
+    /// Blanking of the picture.
+    D1CRTC_BLANK_CONTROL = 0x6084;
     /// Bit 0: in vertical blank.
     D1CRTC_STATUS = 0x609C;
     /// Beam position: line (12:0) and pixel (28:16).
@@ -69,6 +71,9 @@ pub const CRTCS: usize = 2;
 
 /// `AVIVO_CRTC_EN` of `D1CRTC_CONTROL`.
 pub const CRTC_EN: u32 = 1 << 0;
+/// Blank data enable of `D1CRTC_BLANK_CONTROL` (`rs600d.h`,
+/// `D1CRTC_BLANK_DATA_EN`).
+pub const BLANK_DATA_EN: u32 = 1 << 8;
 /// `AVIVO_D1CRTC_V_BLANK` of `D1CRTC_STATUS`.
 pub const CRTC_V_BLANK: u32 = 1 << 0;
 /// `DxGRPH_PFLIP_INT_OCCURRED`.
