@@ -10,6 +10,7 @@ pub mod opcode;
 pub mod pm4;
 
 mod copy;
+mod encode;
 mod execute;
 
 use std::time::Duration;
