@@ -60,6 +60,18 @@ enum igt_radeon_engine {
 	IGT_RADEON_ENGINES
 };
 
+/**
+ * enum igt_radeon_counter - counters of the emulated board (CTL_COUNTER_SELECT)
+ * @IGT_RADEON_CP_DMA_BYTES: bytes copied by CP_DMA
+ * @IGT_RADEON_DMA_BYTES: bytes copied by the DMA ring
+ * @IGT_RADEON_SOFT_RESETS: soft resets of any block
+ */
+enum igt_radeon_counter {
+	IGT_RADEON_CP_DMA_BYTES = 2,
+	IGT_RADEON_DMA_BYTES = 3,
+	IGT_RADEON_SOFT_RESETS = 7
+};
+
 /* Device */
 int igt_radeon_open(void);
 int igt_radeon_try_open_primary(void);
@@ -98,6 +110,8 @@ void igt_radeon_copy(enum igt_radeon_engine engine,
 bool igt_radeon_has_board(int fd);
 void igt_radeon_require_board(int fd);
 void igt_radeon_set_latency(int fd, uint32_t us);
+void igt_radeon_hang(int fd, enum igt_radeon_engine engine);
+uint64_t igt_radeon_board_counter(int fd, enum igt_radeon_counter counter);
 
 /* Memory pressure */
 void igt_radeon_require_evicted(const struct igt_radeon_bo *bo);

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies of buffer objects by the GPU's rings, and recovery from a ring that
+ * hangs. Needs nothing but a radeon driver with command submission: it is what
+ * tells a sound board and driver from a broken one before PREAD and PWRITE are
+ * looked at.
+ */
+#include "igt.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "igt_radeon.h"
+
+/**
+ * TEST: radeon ring copy
+ * Category: Core
+ * Mega feature: General Display Features
+ * Sub-category: radeon
+ * Functionality: command submission
+ * Test category: functionality test
+ * Description: Copies between BOs by CP DMA and by the DMA ring.
+ *
+ * SUBTEST: cp-dma
+ * Description: CP_DMA copies any bytes between all placements and no others.
+ *
+ * SUBTEST: dma
+ * Description: The DMA ring copies any dwords between all placements and no
+ *   others.
+ *
+ * SUBTEST: engines-in-turn
+ * Description: Copies that depend on each other stay in order when they
+ *   alternate between the rings.
+ *
+ * SUBTEST: hang-cp-dma
+ * Description: A hang of the gfx ring is noticed and recovered from.
+ *
+ * SUBTEST: hang-dma
+ * Description: A hang of the DMA ring is noticed and recovered from.
+ */
+
+IGT_TEST_DESCRIPTION("Copies between BOs by the GPU's rings.");
+
+#define SIZE (3 * 4096)
+
+static void test_copy(int fd, enum igt_radeon_engine engine)
+{
+	/* Whole dwords and odd ones; the DMA ring takes only the former. */
+	static const struct { uint32_t dst, src, size; } pieces[] = {
+		{ 0, 0, SIZE }, { 0, 4096, 4096 }, { 4, 8, 4 },
+		{ 4092, 100, 8 }, { 1, 2, 3 }, { 4095, 7, 2 }, { 33, 63, 5001 },
+	};
+	unsigned char *from = malloc(SIZE), *to = malloc(SIZE);
+	struct igt_radeon_bo src, dst;
+	unsigned int s, d, i;
+
+	igt_assert(from && to);
+	igt_require_f(igt_radeon_has_engine(fd, engine), "no such ring\n");
+	for (s = 0; s < igt_radeon_reachable_count; s++) {
+		for (d = 0; d < igt_radeon_reachable_count; d++) {
+			igt_radeon_bo_init(&src, fd, SIZE,
+					   igt_radeon_reachable[s].domain,
+					   igt_radeon_reachable[s].flags);
+			igt_radeon_bo_init(&dst, fd, SIZE,
+					   igt_radeon_reachable[d].domain,
+					   igt_radeon_reachable[d].flags);
+			igt_radeon_pattern(from, SIZE, 2 * s + 1);
+			igt_radeon_pattern(to, SIZE, 2 * d + 2);
+			igt_radeon_bo_fill(&src, from);
+			igt_radeon_bo_fill(&dst, to);
+			for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+				if (engine == IGT_RADEON_DMA &&
+				    (pieces[i].dst | pieces[i].src | pieces[i].size) & 3)
+					continue;
+				igt_radeon_copy(engine, &dst, pieces[i].dst,
+						&src, pieces[i].src, pieces[i].size);
+				memcpy(to + pieces[i].dst, from + pieces[i].src,
+				       pieces[i].size);
+			}
+			igt_radeon_bo_wait(&dst);
+			igt_radeon_bo_assert(&dst, to, igt_radeon_reachable[d].name);
+			igt_radeon_bo_assert(&src, from, igt_radeon_reachable[s].name);
+			igt_radeon_bo_fini(&src);
+			igt_radeon_bo_fini(&dst);
+		}
+	}
+	free(from);
+	free(to);
+}
+
+static void test_in_turn(int fd)
+{
+	unsigned char *model = malloc(SIZE);
+	struct igt_radeon_bo bo[2];
+	unsigned int i;
+
+	igt_assert(model);
+	for (i = 0; i < IGT_RADEON_ENGINES; i++)
+		igt_require_f(igt_radeon_has_engine(fd, i), "no such ring\n");
+	igt_radeon_pattern(model, SIZE, 77);
+	for (i = 0; i < 2; i++)
+		igt_radeon_bo_init(&bo[i], fd, SIZE, RADEON_GEM_DOMAIN_VRAM, 0);
+	igt_radeon_bo_fill(&bo[0], model);
+
+	/* Each copy reads what the other ring has just written. */
+	for (i = 0; i < 40; i++) {
+		uint32_t from = i * 4 % 4096, to = (i * 52 + 16) % 4096;
+
+		igt_radeon_copy(i % 3 ? IGT_RADEON_DMA : IGT_RADEON_CP_DMA,
+				&bo[1], to, &bo[0], from, 4096);
+		igt_radeon_copy(i % 2 ? IGT_RADEON_DMA : IGT_RADEON_CP_DMA,
+				&bo[0], 8192, &bo[1], to, 4096);
+		igt_radeon_copy(i % 5 ? IGT_RADEON_CP_DMA : IGT_RADEON_DMA,
+				&bo[0], to, &bo[1], to, 64);
+		memcpy(model + 8192, model + from, 4096);
+		memcpy(model + to, model + 8192, 64);
+	}
+	igt_radeon_bo_wait(&bo[0]);
+	igt_radeon_bo_assert(&bo[0], model, "ping-pong");
+	for (i = 0; i < 2; i++)
+		igt_radeon_bo_fini(&bo[i]);
+	free(model);
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * The driver looks for a lockup when it enters a wait and is not woken by one
+ * that is found while it sleeps (6.12, radeon_fence_default_wait()): a timer
+ * has it enter the wait anew, instead of sleeping its 30 s out.
+ */
+static void wait_through_lockup(const struct igt_radeon_bo *bo)
+{
+	const struct sigaction action = { .sa_handler = on_alarm };
+	const struct itimerval off = { 0 };
+	const struct itimerval tick = {
+		.it_interval.tv_usec = 100 * 1000,
+		.it_value.tv_usec = 100 * 1000,
+	};
+	struct sigaction old;
+
+	igt_assert_eq(sigaction(SIGALRM, &action, &old), 0);
+	igt_assert_eq(setitimer(ITIMER_REAL, &tick, NULL), 0);
+	igt_radeon_bo_wait(bo);
+	igt_assert_eq(setitimer(ITIMER_REAL, &off, NULL), 0);
+	igt_assert_eq(sigaction(SIGALRM, &old, NULL), 0);
+}
+
+static void test_hang(int fd, enum igt_radeon_engine engine)
+{
+	unsigned char *model = malloc(SIZE), *other = malloc(SIZE);
+	struct igt_radeon_bo src, dst;
+	uint64_t resets;
+
+	igt_assert(model && other);
+	igt_radeon_require_board(fd);
+	igt_require_f(igt_radeon_has_engine(fd, engine), "no such ring\n");
+	igt_radeon_pattern(model, SIZE, 5);
+	memset(other, 0, SIZE);
+	igt_radeon_bo_init(&src, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&dst, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_fill(&src, model);
+	igt_radeon_bo_fill(&dst, other);
+
+	resets = igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS);
+	igt_radeon_hang(fd, engine);
+	igt_radeon_copy(engine, &dst, 0, &src, 0, SIZE);
+	/* The driver notices after radeon.lockup_timeout and resets the GPU. */
+	wait_through_lockup(&dst);
+	igt_assert_f(igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS) > resets,
+		     "the ring did not hang, or nobody reset it\n");
+
+	/* What the reset left of the copy is open; new work must be done. */
+	igt_radeon_bo_fill(&dst, other);
+	igt_radeon_copy(engine, &dst, 0, &src, 0, SIZE);
+	igt_radeon_bo_wait(&dst);
+	igt_radeon_bo_assert(&dst, model, "after the reset");
+	igt_radeon_bo_fini(&src);
+	igt_radeon_bo_fini(&dst);
+	free(model);
+	free(other);
+}
+
+int igt_main()
+{
+	int fd = -1;
+
+	igt_fixture()
+		fd = igt_radeon_open();
+
+	igt_describe("CP_DMA copies just the bytes it is told.");
+	igt_subtest("cp-dma")
+		test_copy(fd, IGT_RADEON_CP_DMA);
+
+	igt_describe("The DMA ring copies just the dwords it is told.");
+	igt_subtest("dma")
+		test_copy(fd, IGT_RADEON_DMA);
+
+	igt_describe("Copies on different rings keep their order.");
+	igt_subtest("engines-in-turn")
+		test_in_turn(fd);
+
+	igt_describe("A hung gfx ring is reset and works again.");
+	igt_subtest("hang-cp-dma")
+		test_hang(fd, IGT_RADEON_CP_DMA);
+
+	igt_describe("A hung DMA ring is reset and works again.");
+	igt_subtest("hang-dma")
+		test_hang(fd, IGT_RADEON_DMA);
+
+	igt_fixture()
+		close(fd);
+}
