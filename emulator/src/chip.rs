@@ -188,7 +188,7 @@ impl Chip {
             }
         }
         let (pipes, backends, log2_channels) = self.family.units();
-        let fused = |n: u32| 0xFF << n & 0xFF;
+        let fused = |n: u32| (0xFF << n) & 0xFF;
         let values = [
             (
                 grbm::CC_GC_SHADER_PIPE_CONFIG,
@@ -441,7 +441,7 @@ fn soft_reset(hub: &Hub, id: EngineId) {
 fn scratch_write(hub: &Hub, offset: u32, value: u32) {
     hub.regs.store(offset, value);
     let index = (offset - cp::SCRATCH_REG0) / 4;
-    if hub.regs.load(cp::SCRATCH_UMSK) & 1 << index != 0 {
+    if hub.regs.load(cp::SCRATCH_UMSK) & (1 << index) != 0 {
         let base = u64::from(hub.regs.load(cp::SCRATCH_ADDR)) << 8;
         if let Err(e) = hub.mc.write_u32(base + u64::from(index) * 4, value) {
             hub.fault(crate::hub::Client::Cp, e);

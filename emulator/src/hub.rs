@@ -107,7 +107,7 @@ impl Hub {
         };
         self.counters.inc(Counter::McFaults);
         // Kind in the low bits, client in the memory-id field of nid.h.
-        let status = 1 << kind | (client as u32) << 12;
+        let status = (1 << kind) | ((client as u32) << 12);
         self.regs
             .store(mc::VM_CONTEXT0_PROTECTION_FAULT_STATUS, status);
         self.regs

@@ -57,9 +57,9 @@ impl TilingConfig {
     /// Decodes `GB_TILING_CONFIG`, `DMA_TILING_CONFIG` and their likes.
     pub fn from_register(value: u32) -> Self {
         Self {
-            log2_pipes: (value >> 1 & 7).min(3),
-            log2_banks: 2 + (value >> 4 & 1),
-            log2_group: 8 + (value >> 6 & 1),
+            log2_pipes: ((value >> 1) & 7).min(3),
+            log2_banks: 2 + ((value >> 4) & 1),
+            log2_group: 8 + ((value >> 6) & 1),
         }
     }
 }
@@ -119,13 +119,13 @@ impl Layout {
         let local = (slice_bytes >> spread) + macro_tile * micro_bytes + inside;
 
         let group = (1u64 << log2_group) - 1;
-        let select = u64::from(self.bank(x, y)) << log2_pipes | u64::from(self.pipe(x, y));
-        (local & !group) << spread | select << log2_group | local & group
+        let select = (u64::from(self.bank(x, y)) << log2_pipes) | u64::from(self.pipe(x, y));
+        ((local & !group) << spread) | (select << log2_group) | local & group
     }
 
     /// Element number inside its micro tile.
     fn micro_index(&self, x: u32, y: u32) -> u32 {
-        let bit = |v: u32, n: u32| v >> n & 1;
+        let bit = |v: u32, n: u32| (v >> n) & 1;
         let (x0, x1, x2) = (bit(x, 0), bit(x, 1), bit(x, 2));
         let (y0, y1, y2) = (bit(y, 0), bit(y, 1), bit(y, 2));
         let order = match self.bytes_per_element {
@@ -135,21 +135,21 @@ impl Layout {
             16 => [y0, x0, x1, x2, y1, y2],
             _ => [x0, x1, y0, x2, y1, y2],
         };
-        order.iter().rev().fold(0, |index, b| index << 1 | b)
+        order.iter().rev().fold(0, |index, b| (index << 1) | b)
     }
 
     /// Pipe that holds the micro tile of (`x`, `y`).
     fn pipe(&self, x: u32, y: u32) -> u32 {
         let (x, y) = (x / MICRO, y / MICRO);
-        let bit = |v: u32, n: u32| v >> n & 1;
+        let bit = |v: u32, n: u32| (v >> n) & 1;
         match self.config.log2_pipes {
             0 => 0,
             1 => bit(y, 0) ^ bit(x, 0),
-            2 => (bit(y, 0) ^ bit(x, 1)) | (bit(y, 1) ^ bit(x, 0)) << 1,
+            2 => (bit(y, 0) ^ bit(x, 1)) | ((bit(y, 1) ^ bit(x, 0)) << 1),
             _ => {
                 (bit(y, 0) ^ bit(x, 2))
-                    | (bit(y, 1) ^ bit(x, 2) ^ bit(x, 1)) << 1
-                    | (bit(y, 2) ^ bit(x, 0)) << 2
+                    | ((bit(y, 1) ^ bit(x, 2) ^ bit(x, 1)) << 1)
+                    | ((bit(y, 2) ^ bit(x, 0)) << 2)
             }
         }
     }
@@ -159,13 +159,13 @@ impl Layout {
         let x = x / MICRO;
         // Rows of micro tiles, counted per macro tile row.
         let y = (y / MICRO) >> self.config.log2_pipes;
-        let bit = |v: u32, n: u32| v >> n & 1;
+        let bit = |v: u32, n: u32| (v >> n) & 1;
         if self.config.log2_banks == 2 {
-            (bit(y, 1) ^ bit(x, 0)) | (bit(y, 0) ^ bit(x, 1)) << 1
+            (bit(y, 1) ^ bit(x, 0)) | ((bit(y, 0) ^ bit(x, 1)) << 1)
         } else {
             (bit(y, 2) ^ bit(x, 0))
-                | (bit(y, 2) ^ bit(y, 1) ^ bit(x, 1)) << 1
-                | (bit(y, 0) ^ bit(x, 2)) << 2
+                | ((bit(y, 2) ^ bit(y, 1) ^ bit(x, 1)) << 1)
+                | ((bit(y, 0) ^ bit(x, 2)) << 2)
         }
     }
 }
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn config_register_fields_are_decoded() {
         assert_eq!(
-            TilingConfig::from_register(3 << 1 | 1 << 4 | 1 << 6),
+            TilingConfig::from_register((3 << 1) | (1 << 4) | (1 << 6)),
             TilingConfig {
                 log2_pipes: 3,
                 log2_banks: 3,

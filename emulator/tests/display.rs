@@ -16,11 +16,11 @@ fn set_mode(rig: &Rig, crtc: u32, base: u32) {
     let at = |reg: u32| reg + crtc * CRTC_STRIDE;
     rig.write(at(dce::D1GRPH_FLIP_CONTROL), 0);
     rig.write(at(dce::D1GRPH_PRIMARY_SURFACE_ADDRESS), base);
-    rig.write(at(dce::D1GRPH_CONTROL), 2 | 1 << 20);
+    rig.write(at(dce::D1GRPH_CONTROL), 2 | (1 << 20));
     rig.write(at(dce::D1GRPH_PITCH), 704);
     rig.write(at(dce::D1GRPH_ENABLE), 1);
     rig.write(at(dce::D1MODE_VIEWPORT_START), 0);
-    rig.write(at(dce::D1MODE_VIEWPORT_SIZE), 640 << 16 | 480);
+    rig.write(at(dce::D1MODE_VIEWPORT_SIZE), (640 << 16) | 480);
     rig.write(at(dce::D1GRPH_INTERRUPT_CONTROL), dce::PFLIP_INT_MASK);
     rig.write(at(dce::D1CRTC_CONTROL), dce::CRTC_EN);
 }
@@ -53,7 +53,7 @@ fn scanout_off_is_none_and_on_describes_surface() {
     assert_eq!(scanout.format, PixelFormat::Argb8888);
     assert_eq!(scanout.array_mode, 1);
     // A panned linear surface starts at its first visible pixel.
-    rig.write(dce::D1MODE_VIEWPORT_START, 8 << 16 | 2);
+    rig.write(dce::D1MODE_VIEWPORT_START, (8 << 16) | 2);
     let panned = rig.chip.scanout(0).unwrap();
     assert_eq!(panned.mc_addr, 0x10_0000 + 2 * 704 * 4 + 8 * 4);
     assert_eq!(rig.chip.scanout(1), None);

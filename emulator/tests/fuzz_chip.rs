@@ -20,9 +20,9 @@ use rig::*;
 fn dword() -> impl Strategy<Value = u32> {
     prop_oneof![
         3 => any::<u32>(),
-        4 => (0u32..0x100, 0u32..8).prop_map(|(op, n)| 3 << 30 | n << 16 | op << 8),
-        3 => (0x10u32..0x74, 0u32..8).prop_map(|(op, n)| 3 << 30 | n << 16 | op << 8),
-        2 => (0u32..16, any::<bool>(), 0u32..64).prop_map(|(c, t, n)| c << 28 | u32::from(t) << 23 | n),
+        4 => (0u32..0x100, 0u32..8).prop_map(|(op, n)| (3 << 30) | (n << 16) | (op << 8)),
+        3 => (0x10u32..0x74, 0u32..8).prop_map(|(op, n)| (3 << 30) | (n << 16) | (op << 8)),
+        2 => (0u32..16, any::<bool>(), 0u32..64).prop_map(|(c, t, n)| (c << 28) | (u32::from(t) << 23) | n),
         3 => (0u32..GTT_SIZE as u32).prop_map(|o| GTT as u32 + (o & !3)),
         1 => Just(IB as u32),
         1 => Just(SEMAPHORE as u32),

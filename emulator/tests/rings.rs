@@ -446,7 +446,7 @@ fn dma_copy_and_fill_are_exact() {
 fn dma_tiled_copy_there_and_back_is_identity() {
     let mut rig = Rig::new();
     // 2 pipes, 8 banks, as the driver programs RV710.
-    rig.regs.store(dma::DMA_TILING_CONFIG, 1 << 1 | 1 << 4);
+    rig.regs.store(dma::DMA_TILING_CONFIG, (1 << 1) | (1 << 4));
     for (array_mode, log2_bpe) in [(1, 2), (2, 0), (2, 2), (4, 1), (4, 2), (4, 4)] {
         let (pitch, height) = (128u32, 32u32);
         let bytes = (pitch * height) << log2_bpe;
@@ -599,7 +599,7 @@ fn soft_reset(rig: &Rig) {
     let cntl = rig.read(dma::DMA_RB_CNTL);
     rig.write(dma::DMA_RB_CNTL, cntl & !dma::DMA_RB_ENABLE);
     for (reg, bits) in [
-        (grbm::GRBM_SOFT_RESET, grbm::SOFT_RESET_CP | 1 << 14),
+        (grbm::GRBM_SOFT_RESET, grbm::SOFT_RESET_CP | (1 << 14)),
         (
             srbm::SRBM_SOFT_RESET,
             srbm::SOFT_RESET_GRBM | srbm::RV770_SOFT_RESET_DMA,

@@ -34,9 +34,9 @@ impl Packet<'_> {
                 &[
                     *addr as u32,
                     hi(*addr)
-                        | u32::from(*operation) << 16
-                        | u32::from(*draw_visible) << 8
-                        | u32::from(*keep) << 31,
+                        | (u32::from(*operation) << 16)
+                        | (u32::from(*draw_visible) << 8)
+                        | (u32::from(*keep) << 31),
                 ],
             ),
             Packet::RegRmw { reg, and, or } => {
@@ -47,7 +47,7 @@ impl Packet<'_> {
                 let ((and, and_reg), (or, or_reg)) = (split(and), split(or));
                 packet(
                     op::REG_RMW,
-                    &[reg >> 2 | and_reg << 30 | or_reg << 31, and, or],
+                    &[(reg >> 2) | (and_reg << 30) | (or_reg << 31), and, or],
                 )
             }
             Packet::CondExec { addr, count } => {
@@ -56,7 +56,7 @@ impl Packet<'_> {
             Packet::PredExec {
                 device_select,
                 count,
-            } => packet(op::PRED_EXEC, &[u32::from(*device_select) << 24 | count]),
+            } => packet(op::PRED_EXEC, &[(u32::from(*device_select) << 24) | count]),
             Packet::ContextControl { load, shadow } => {
                 packet(op::CONTEXT_CONTROL, &[*load, *shadow])
             }
@@ -92,7 +92,7 @@ impl Packet<'_> {
                 packet(
                     op::STRMOUT_BUFFER_UPDATE,
                     &[
-                        u32::from(*buffer) << 8 | select << 1 | u32::from(store.is_some()),
+                        (u32::from(*buffer) << 8) | (select << 1) | u32::from(store.is_some()),
                         dst as u32,
                         hi(dst),
                         lo,
@@ -102,11 +102,11 @@ impl Packet<'_> {
             }
             Packet::MemSemaphore { addr, wait } => packet(
                 op::MEM_SEMAPHORE,
-                &[*addr as u32, hi(*addr) | (6 + u32::from(*wait)) << 29],
+                &[*addr as u32, hi(*addr) | ((6 + u32::from(*wait)) << 29)],
             ),
             Packet::CopyDw { src, dst } => {
                 let (s, d) = (src.encode(), dst.encode());
-                let control = u32::from(src.is_mem()) | u32::from(dst.is_mem()) << 1;
+                let control = u32::from(src.is_mem()) | (u32::from(dst.is_mem()) << 1);
                 packet(op::COPY_DW, &[control, s[0], s[1], d[0], d[1]])
             }
             Packet::WaitRegMem {
@@ -115,7 +115,7 @@ impl Packet<'_> {
                 interval,
             } => {
                 let p = place.encode();
-                let control = u32::from(compare.function) | u32::from(place.is_mem()) << 4;
+                let control = u32::from(compare.function) | (u32::from(place.is_mem()) << 4);
                 let (reference, mask) = (compare.reference, compare.mask);
                 packet(
                     op::WAIT_REG_MEM,
@@ -145,15 +145,15 @@ impl Packet<'_> {
                 };
                 let ((sl, sh, sr), (dl, dh, dr)) = (place(src), place(dst));
                 let command = bytes
-                    | u32::from(src.swap) << 22
-                    | u32::from(dst.swap) << 24
-                    | sr << 26
-                    | dr << 27
-                    | u32::from(src.fixed) << 28
-                    | u32::from(dst.fixed) << 29;
+                    | (u32::from(src.swap) << 22)
+                    | (u32::from(dst.swap) << 24)
+                    | (sr << 26)
+                    | (dr << 27)
+                    | (u32::from(src.fixed) << 28)
+                    | (u32::from(dst.fixed) << 29);
                 packet(
                     op::CP_DMA,
-                    &[sl, sh | u32::from(*sync) << 31, dl, dh, command],
+                    &[sl, sh | (u32::from(*sync) << 31), dl, dh, command],
                 )
             }
             Packet::SurfaceSync {
@@ -173,8 +173,8 @@ impl Packet<'_> {
             } => {
                 let (p, d) = (place.encode(), dst.encode());
                 let control = u32::from(compare.function)
-                    | u32::from(place.is_mem()) << 4
-                    | u32::from(dst.is_mem()) << 8;
+                    | (u32::from(place.is_mem()) << 4)
+                    | (u32::from(dst.is_mem()) << 8);
                 let (reference, mask) = (compare.reference, compare.mask);
                 packet(
                     op::COND_WRITE,
@@ -182,7 +182,7 @@ impl Packet<'_> {
                 )
             }
             Packet::EventWrite { event, index, addr } => {
-                let first = u32::from(*event) | u32::from(*index) << 8;
+                let first = u32::from(*event) | (u32::from(*index) << 8);
                 match addr {
                     Some(a) => packet(op::EVENT_WRITE, &[first, *a as u32, hi(*a)]),
                     None => packet(op::EVENT_WRITE, &[first]),
@@ -198,9 +198,9 @@ impl Packet<'_> {
                 op::EVENT_WRITE_EOP,
                 &[
                     // End-of-pipe events have index 5.
-                    u32::from(*event) | 5 << 8,
+                    u32::from(*event) | (5 << 8),
                     *addr as u32,
-                    hi(*addr) | u32::from(*data_sel) << 29 | u32::from(*int_sel) << 24,
+                    hi(*addr) | (u32::from(*data_sel) << 29) | (u32::from(*int_sel) << 24),
                     *data as u32,
                     hi(*data),
                 ],

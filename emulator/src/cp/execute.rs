@@ -303,7 +303,7 @@ impl Cp {
 /// Indices of the render backends that are not fused off.
 fn backends(hub: &Hub) -> impl Iterator<Item = usize> {
     let disabled = hub.regs.load(grbm::CC_RB_BACKEND_DISABLE) >> grbm::BACKEND_DISABLE_SHIFT;
-    (0..8).filter(move |i| disabled & 1 << i == 0)
+    (0..8).filter(move |i| disabled & (1 << i) == 0)
 }
 
 /// Whether any sample passed between the two halves of a ZPASS result.

@@ -157,7 +157,7 @@ impl RingUnit for Cp {
         if hub.regs.load(cp::CP_RB_CNTL) & cp::RB_NO_UPDATE != 0 {
             return;
         }
-        let addr = u64::from(hub.regs.load(cp::CP_RB_RPTR_ADDR_HI) & 0xFF) << 32
+        let addr = (u64::from(hub.regs.load(cp::CP_RB_RPTR_ADDR_HI) & 0xFF) << 32)
             | u64::from(hub.regs.load(cp::CP_RB_RPTR_ADDR) & !3);
         if let Err(e) = hub.mc.write_u32(addr, rptr) {
             hub.fault(Client::Cp, e);

@@ -64,7 +64,7 @@ impl Header {
                 opcode,
                 count,
                 predicate,
-            } => 3 << 30 | field(count) | u32::from(opcode) << 8 | u32::from(predicate),
+            } => (3 << 30) | field(count) | (u32::from(opcode) << 8) | u32::from(predicate),
         }
     }
 
@@ -108,7 +108,7 @@ impl Place {
 }
 
 fn addr(lo: u32, hi: u32) -> u64 {
-    u64::from(hi & 0xFF) << 32 | u64::from(lo)
+    (u64::from(hi & 0xFF) << 32) | u64::from(lo)
 }
 
 /// Comparison of `WAIT_REG_MEM` and `COND_WRITE`.
@@ -340,8 +340,8 @@ impl<'a> Packet<'a> {
                 Packet::SetPredication {
                     addr: addr(b[0] & !0xF, b[1]),
                     op: (b[1] >> 16) as u8 & 7,
-                    draw_visible: b[1] & 1 << 8 != 0,
-                    keep: b[1] & 1 << 31 != 0,
+                    draw_visible: b[1] & (1 << 8) != 0,
+                    keep: b[1] & (1 << 31) != 0,
                 }
             }
             op::REG_RMW => {
@@ -355,8 +355,8 @@ impl<'a> Packet<'a> {
                 };
                 Packet::RegRmw {
                     reg: (b[0] & 0xFFFF) << 2,
-                    and: operand(b[1], b[0] & 1 << 30 != 0),
-                    or: operand(b[2], b[0] & 1 << 31 != 0),
+                    and: operand(b[1], b[0] & (1 << 30) != 0),
+                    or: operand(b[2], b[0] & (1 << 31) != 0),
                 }
             }
             op::COND_EXEC => {
@@ -437,7 +437,7 @@ impl<'a> Packet<'a> {
                 need(5)?;
                 Packet::StrmoutBufferUpdate {
                     buffer: (b[0] >> 8) as u8 & 3,
-                    source: match b[0] >> 1 & 3 {
+                    source: match (b[0] >> 1) & 3 {
                         0 => StrmoutSource::Packet(b[3]),
                         1 => StrmoutSource::FilledSize,
                         2 => StrmoutSource::Memory(addr(b[3] & !3, b[4])),
@@ -475,12 +475,12 @@ impl<'a> Packet<'a> {
             }
             op::MEM_WRITE => {
                 need(4)?;
-                let (data, align) = if b[1] & 1 << 16 != 0 {
+                let (data, align) = if b[1] & (1 << 16) != 0 {
                     (MemWriteData::Clock, 7)
-                } else if b[1] & 1 << 18 != 0 {
+                } else if b[1] & (1 << 18) != 0 {
                     (MemWriteData::U32(b[2]), 3)
                 } else {
-                    let value = u64::from(b[3]) << 32 | u64::from(b[2]);
+                    let value = (u64::from(b[3]) << 32) | u64::from(b[2]);
                     (MemWriteData::U64(value), 7)
                 };
                 Packet::MemWrite {
@@ -491,19 +491,19 @@ impl<'a> Packet<'a> {
             op::CP_DMA => {
                 need(5)?;
                 let end = |lo: u32, hi: u32, swap: u32, reg: u32, fixed: u32| DmaEnd {
-                    place: if b[4] & 1 << reg != 0 {
+                    place: if b[4] & (1 << reg) != 0 {
                         Place::Reg(lo & 0x3_FFFC)
                     } else {
                         Place::Mem(addr(lo, hi))
                     },
                     swap: (b[4] >> swap) as u8 & 3,
-                    fixed: b[4] & 1 << fixed != 0,
+                    fixed: b[4] & (1 << fixed) != 0,
                 };
                 Packet::CpDma {
                     src: end(b[0], b[1], 22, 26, 28),
                     dst: end(b[2], b[3], 24, 27, 29),
                     bytes: b[4] & 0x1F_FFFF,
-                    sync: b[1] & 1 << 31 != 0,
+                    sync: b[1] & (1 << 31) != 0,
                 }
             }
             op::SURFACE_SYNC => {
@@ -548,7 +548,7 @@ impl<'a> Packet<'a> {
                     addr: addr(b[1] & !3, b[2]),
                     data_sel: (b[2] >> 29) as u8,
                     int_sel: (b[2] >> 24) as u8 & 3,
-                    data: u64::from(b[4]) << 32 | u64::from(b[3]),
+                    data: (u64::from(b[4]) << 32) | u64::from(b[3]),
                 }
             }
             op::ONE_REG_WRITE => {

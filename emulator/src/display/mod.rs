@@ -60,8 +60,8 @@ impl PixelFormat {
     /// the driver never sets.
     fn decode(control: u32, swap: u32) -> Option<Self> {
         // RED_CROSSBAR = 2 and BLUE_CROSSBAR = 2 select the other's channel.
-        let crossed = swap >> 4 & 3 == 2 && swap >> 8 & 3 == 2;
-        match (control & 3, control >> 8 & 7) {
+        let crossed = (swap >> 4) & 3 == 2 && (swap >> 8) & 3 == 2;
+        match (control & 3, (control >> 8) & 7) {
             (0, 0) => Some(PixelFormat::Index8),
             (1, 0) => Some(PixelFormat::Argb1555),
             (1, 1) => Some(PixelFormat::Rgb565),
@@ -223,7 +223,7 @@ impl Display {
             dce::D1CRTC_STATUS_FRAME_COUNT => self.frame() as u32 & 0xFF_FFFF,
             dce::D1CRTC_STATUS_POSITION => {
                 let (line, pixel, _) = self.beam(hub, crtc);
-                line | pixel << 16
+                line | (pixel << 16)
             }
             dce::D1CRTC_STATUS_HV_COUNT => {
                 // In pixels of 37 ns, so that two reads always differ.
@@ -307,13 +307,13 @@ impl Display {
         let format = PixelFormat::decode(control, swap)?;
         let size = load(hub, crtc, dce::D1MODE_VIEWPORT_SIZE);
         let origin = load(hub, crtc, dce::D1MODE_VIEWPORT_START);
-        let (width, height) = (size >> 16 & 0x1FFF, size & 0x1FFF);
-        let (x, y) = (origin >> 16 & 0x1FFF, origin & 0x1FFF);
+        let (width, height) = ((size >> 16) & 0x1FFF, size & 0x1FFF);
+        let (x, y) = ((origin >> 16) & 0x1FFF, origin & 0x1FFF);
         let pitch_bytes = (load(hub, crtc, dce::D1GRPH_PITCH) & 0x3FFF) * format.bytes();
         if width == 0 || height == 0 || pitch_bytes == 0 {
             return None;
         }
-        let array_mode = control >> 20 & 0xF;
+        let array_mode = (control >> 20) & 0xF;
         let surface = self.lock().active[crtc];
         let mut scanout = Scanout {
             mc_addr: surface,
@@ -409,7 +409,7 @@ fn requested(hub: &Hub, crtc: usize) -> u64 {
         dce::D2GRPH_PRIMARY_SURFACE_ADDRESS_HIGH,
     ][crtc];
     let low = load(hub, crtc, dce::D1GRPH_PRIMARY_SURFACE_ADDRESS);
-    u64::from(hub.regs.load(high) & 0xFF) << 32 | u64::from(low)
+    (u64::from(hub.regs.load(high) & 0xFF) << 32) | u64::from(low)
 }
 
 /// Sets status bits and posts the vectors of a retrace.

@@ -63,7 +63,7 @@ impl Dma {
             Some(packet) => execute(job, packet)?,
             None => {
                 hub.counters.inc(Counter::BadPackets);
-                if self.logged & 1 << header.command == 0 {
+                if self.logged & (1 << header.command) == 0 {
                     self.logged |= 1 << header.command;
                     log::warn!("dma: unknown command {:#x}, skipped", header.command);
                 }
@@ -172,7 +172,7 @@ impl RingUnit for Dma {
         if hub.regs.load(dma::DMA_RB_CNTL) & dma::DMA_RPTR_WRITEBACK_ENABLE == 0 {
             return;
         }
-        let addr = u64::from(hub.regs.load(dma::DMA_RB_RPTR_ADDR_HI) & 0xFF) << 32
+        let addr = (u64::from(hub.regs.load(dma::DMA_RB_RPTR_ADDR_HI) & 0xFF) << 32)
             | u64::from(hub.regs.load(dma::DMA_RB_RPTR_ADDR_LO) & !3);
         if let Err(e) = hub.mc.write_u32(addr, rptr << 2) {
             hub.fault(Client::Dma, e);

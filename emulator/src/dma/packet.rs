@@ -56,17 +56,17 @@ impl Header {
     pub fn decode(dword: u32) -> Self {
         Self {
             command: dword >> 28,
-            tiled: dword & 1 << 23 != 0,
-            signal: dword & 1 << 22 != 0,
+            tiled: dword & (1 << 23) != 0,
+            signal: dword & (1 << 22) != 0,
             count: dword & 0xFFFF,
         }
     }
 
     /// Encodes the header dword.
     pub fn encode(self) -> u32 {
-        (self.command & 0xF) << 28
-            | u32::from(self.tiled) << 23
-            | u32::from(self.signal) << 22
+        ((self.command & 0xF) << 28)
+            | (u32::from(self.tiled) << 23)
+            | (u32::from(self.signal) << 22)
             | self.count & 0xFFFF
     }
 
@@ -113,28 +113,28 @@ impl TiledSurface {
     fn decode(b: &[u32; 4]) -> (Self, bool) {
         let surface = Self {
             base: u64::from(b[0]) << 8,
-            array_mode: b[1] >> 27 & 0xF,
-            log2_bpe: b[1] >> 24 & 7,
-            height: (b[1] >> 10 & 0x3FFF) + 1,
+            array_mode: (b[1] >> 27) & 0xF,
+            log2_bpe: (b[1] >> 24) & 7,
+            height: ((b[1] >> 10) & 0x3FFF) + 1,
             pitch_tiles: (b[1] & 0x3FF) + 1,
             slice_tiles: (b[2] >> 12) + 1,
             z: b[2] & 0xFFF,
-            x: b[3] >> 3 & 0x3FFF,
-            y: b[3] >> 17 & 0x3FFF,
+            x: (b[3] >> 3) & 0x3FFF,
+            y: (b[3] >> 17) & 0x3FFF,
         };
-        (surface, b[1] & 1 << 31 != 0)
+        (surface, b[1] & (1 << 31) != 0)
     }
 
     fn encode(&self, detile: bool) -> [u32; 4] {
         [
             (self.base >> 8) as u32,
-            u32::from(detile) << 31
-                | self.array_mode << 27
-                | self.log2_bpe << 24
-                | (self.height - 1) << 10
+            (u32::from(detile) << 31)
+                | (self.array_mode << 27)
+                | (self.log2_bpe << 24)
+                | ((self.height - 1) << 10)
                 | (self.pitch_tiles - 1),
-            (self.slice_tiles - 1) << 12 | self.z,
-            self.x << 3 | self.y << 17,
+            ((self.slice_tiles - 1) << 12) | self.z,
+            (self.x << 3) | (self.y << 17),
         ]
     }
 }
@@ -213,7 +213,7 @@ pub enum Packet<'a> {
 }
 
 fn addr(lo: u32, hi: u32) -> u64 {
-    u64::from(hi & 0xFF) << 32 | u64::from(lo & !3)
+    (u64::from(hi & 0xFF) << 32) | u64::from(lo & !3)
 }
 
 impl<'a> Packet<'a> {
@@ -316,7 +316,7 @@ impl<'a> Packet<'a> {
             Packet::IndirectBuffer { addr, dwords } => vec![
                 header(INDIRECT_BUFFER, false, false, 0),
                 *addr as u32,
-                hi(*addr) | dwords << 16,
+                hi(*addr) | (dwords << 16),
             ],
             Packet::Semaphore { addr, signal } => vec![
                 header(SEMAPHORE, false, *signal, 0),

@@ -90,7 +90,7 @@ impl Ih {
         let value = next | if *overflow { ih::RB_OVERFLOW } else { 0 };
         regs.store(ih::IH_RB_WPTR, value);
         if cntl & ih::IH_WPTR_WRITEBACK_ENABLE != 0 {
-            let addr = u64::from(regs.load(ih::IH_RB_WPTR_ADDR_HI) & 0xFF) << 32
+            let addr = (u64::from(regs.load(ih::IH_RB_WPTR_ADDR_HI) & 0xFF) << 32)
                 | u64::from(regs.load(ih::IH_RB_WPTR_ADDR_LO) & !3);
             if let Err(e) = hub.mc.write_u32(addr, value) {
                 hub.fault(Client::Ih, e);

@@ -47,7 +47,7 @@ impl UvdSegments {
 
     fn base(&self, low: u32) -> u64 {
         let high = self.high[uvd::EXT40_INDEX_RBC as usize].load(Ordering::Relaxed);
-        u64::from(high) << 32 | u64::from(low)
+        (u64::from(high) << 32) | u64::from(low)
     }
 }
 
@@ -147,7 +147,7 @@ impl Uvd {
             0 => {
                 let lo = hub.regs.load(uvd::UVD_GPCOM_VCPU_DATA0);
                 let hi = hub.regs.load(uvd::UVD_GPCOM_VCPU_DATA1) & 0xFF;
-                let addr = u64::from(hi) << 32 | u64::from(lo);
+                let addr = (u64::from(hi) << 32) | u64::from(lo);
                 let value = hub.regs.load(uvd::UVD_CONTEXT_ID);
                 hub.counters.inc(Counter::Fences);
                 if let Err(e) = hub.mc.write_u32(addr, value) {
@@ -165,7 +165,7 @@ impl Uvd {
 fn semaphore(hub: &Hub, command: u32) -> Effect {
     let low = u64::from(hub.regs.load(uvd::UVD_SEMA_ADDR_LOW) & 0xF_FFFF);
     let high = u64::from(hub.regs.load(uvd::UVD_SEMA_ADDR_HIGH) & 0xF_FFFF);
-    let addr = (high << 23 | low << 3) & 0xFF_FFFF_FFFF;
+    let addr = ((high << 23) | (low << 3)) & 0xFF_FFFF_FFFF;
     let result = if command & 1 == 0 {
         hub.semaphore_signal(addr).map(|()| true)
     } else {

@@ -220,7 +220,7 @@ impl Rig {
                 | ih::IH_WPTR_WRITEBACK_ENABLE
                 | ih::IH_WPTR_OVERFLOW_ENABLE
                 | ih::IH_WPTR_OVERFLOW_CLEAR
-                | log2_dwords << 1,
+                | (log2_dwords << 1),
         );
         self.write(cp::CP_INT_CNTL, cp::TIME_STAMP_INT_ENABLE | cp::RB_INT);
         self.write(dma::DMA_CNTL, dma::TRAP_ENABLE);
@@ -272,7 +272,7 @@ impl Rig {
         self.write(uvd::UVD_SOFT_RESET, 0);
         self.write(uvd::UVD_MASTINT_EN, 3 << 1);
         self.write(uvd::UVD_RBC_RB_CNTL, 0x1101_0101);
-        self.write(uvd::UVD_LMI_EXT40_ADDR, 7 << 16 | 1 << 31);
+        self.write(uvd::UVD_LMI_EXT40_ADDR, (7 << 16) | (1 << 31));
         self.write(uvd::UVD_RBC_RB_RPTR, 0);
         self.write(uvd::UVD_RBC_RB_WPTR, 0);
         self.write(uvd::UVD_RBC_RB_BASE, UVD_RING as u32);
