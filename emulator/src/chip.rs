@@ -132,6 +132,7 @@ impl Chip {
     pub fn mmio_read(&self, offset: u32) -> u32 {
         let hub = &*self.hub;
         hub.counters.inc(Counter::MmioReads);
+        hub.update_clock();
         let value = read_reg(hub, offset);
         trace_mmio(hub, "read", offset, value);
         value
@@ -141,6 +142,7 @@ impl Chip {
     pub fn mmio_write(&self, offset: u32, value: u32) {
         let hub = &*self.hub;
         hub.counters.inc(Counter::MmioWrites);
+        hub.update_clock();
         trace_mmio(hub, "write", offset, value);
         write_reg(hub, offset, value);
     }
@@ -251,7 +253,6 @@ fn trace_mmio(hub: &Hub, what: &str, offset: u32, value: u32) {
 
 /// Reads a register with the behaviour of hardware.
 pub(crate) fn read_reg(hub: &Hub, offset: u32) -> u32 {
-    update_clock(hub);
     match offset {
         grbm::GRBM_STATUS => {
             if hub.engine(EngineId::Gfx).busy(hub) {
@@ -286,7 +287,6 @@ pub(crate) fn read_reg(hub: &Hub, offset: u32) -> u32 {
 
 /// Writes a register with its side effects; from the host or from a packet.
 pub(crate) fn write_reg(hub: &Hub, offset: u32, value: u32) {
-    update_clock(hub);
     match offset {
         // Status registers and read pointers are read-only.
         grbm::GRBM_STATUS
@@ -408,16 +408,6 @@ pub(crate) fn write_reg(hub: &Hub, offset: u32, value: u32) {
         }
         _ => hub.regs.store(offset, value),
     }
-}
-
-/// Keeps the GPU clock counter current: its page is mapped, so a read of it
-/// is not seen. It advances with every trapped access and every packet that
-/// touches a register.
-fn update_clock(hub: &Hub) {
-    let clock = hub.gpu_clock();
-    hub.regs.store(ih::RLC_GPU_CLOCK_COUNT_LSB, clock as u32);
-    hub.regs
-        .store(ih::RLC_GPU_CLOCK_COUNT_MSB, (clock >> 32) as u32);
 }
 
 /// Soft reset of an engine: work in flight is cancelled, an injected hang is

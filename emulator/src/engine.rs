@@ -265,9 +265,11 @@ impl Job<'_> {
         let mut last = Instant::now();
         let mut debt = {
             let mut shared = self.engine.lock();
-            // Time since the last charge has paid for some of the old debt.
+            // Time since the last charge has paid for some of the old debt. A
+            // little credit is kept, so that oversleeping evens out.
             let paid = last.saturating_duration_since(shared.charged_at);
-            shared.debt = (shared.debt - paid.as_secs_f64() * self.rate()).max(0.0);
+            let credit = self.rate() * CREDIT.as_secs_f64();
+            shared.debt = (shared.debt - paid.as_secs_f64() * self.rate()).max(-credit);
             shared.debt + bytes as f64
         };
         loop {
@@ -276,7 +278,8 @@ impl Job<'_> {
                 debt = 0.0;
             }
             // Below the timers' resolution debt is carried to the next charge.
-            let due = Duration::try_from_secs_f64(debt / rate.max(1.0)).unwrap_or(MAX_PAUSE);
+            let due =
+                Duration::try_from_secs_f64(debt.max(0.0) / rate.max(1.0)).unwrap_or(MAX_PAUSE);
             let mut shared = self.engine.lock();
             if debt <= 0.0 || due < MIN_PAUSE {
                 shared.debt = debt;
@@ -301,6 +304,8 @@ impl Job<'_> {
 /// Shortest pause worth a system call, longest one without looking again.
 const MIN_PAUSE: Duration = Duration::from_micros(50);
 const MAX_PAUSE: Duration = Duration::from_secs(1);
+/// Time a copy may run ahead of the rate after a pause that took too long.
+const CREDIT: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 struct Batch {

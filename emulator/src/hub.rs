@@ -11,7 +11,7 @@ use crate::counters::{Counter, Counters};
 use crate::display::Display;
 use crate::engine::{Engine, EngineId, Knobs, ENGINES};
 use crate::ih::Ih;
-use crate::regs::mc;
+use crate::regs::{ih, mc};
 use crate::trace::Trace;
 use crate::uvd::UvdSegments;
 
@@ -95,6 +95,16 @@ impl Hub {
         let elapsed = self.start.elapsed();
         elapsed.as_secs() * GPU_CLOCK_HZ
             + u64::from(elapsed.subsec_nanos()) * GPU_CLOCK_HZ / 1_000_000_000
+    }
+
+    /// Keeps the GPU clock counter's registers current. Their page is mapped
+    /// into the guest, so a read of them is not seen: they advance with every
+    /// trapped register access and every interrupt.
+    pub fn update_clock(&self) {
+        let clock = self.gpu_clock();
+        self.regs.store(ih::RLC_GPU_CLOCK_COUNT_LSB, clock as u32);
+        let high = (clock >> 32) as u32;
+        self.regs.store(ih::RLC_GPU_CLOCK_COUNT_MSB, high);
     }
 
     /// Reports a failed memory access: counted, logged once per kind and

@@ -100,6 +100,7 @@ impl Ih {
             "ih",
             format_args!("{source:?} data={data:#x} wptr={value:#x}"),
         );
+        hub.update_clock();
         hub.counters.inc(Counter::Irqs);
         hub.irq.raise();
     }
