@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Contents of the ATOM tables. Field order and meaning: `atombios.h`.
 
+use super::bytecode::{Code, Lane, Operand, OP_EOT};
 use super::image::RomConfig;
 use crate::pci::VENDOR_ID;
 
@@ -8,6 +9,12 @@ use crate::pci::VENDOR_ID;
 pub const COMMAND_TABLES: usize = 81;
 /// Entries of the master list of data tables.
 pub const DATA_TABLES: usize = 34;
+/// Command table index: blank a CRTC.
+pub const BLANK_CRTC: usize = 34;
+/// Command table index: switch a CRTC on or off.
+pub const ENABLE_CRTC: usize = 35;
+/// Command table index: timing of a CRTC.
+pub const SET_CRTC_USING_DTD_TIMING: usize = 49;
 /// Data table index: clocks and PLL limits.
 pub const FIRMWARE_INFO: usize = 4;
 /// Data table index: connectors and encoders.
@@ -15,8 +22,6 @@ pub const OBJECT_HEADER: usize = 22;
 /// Data table index: indirect register access programs.
 pub const INDIRECT_IO_ACCESS: usize = 23;
 
-/// ATOM byte code: end of table.
-const OP_EOT: u8 = 0x5B;
 /// Indirect I/O program: end.
 const IIO_END: u8 = 9;
 
@@ -107,6 +112,91 @@ pub fn no_op_command() -> Vec<u8> {
     TableHeader::new(1, 1).table(&[0, 0, OP_EOT])
 }
 
+/// Distance of the second CRTC's registers from the first's (`r500_reg.h`).
+const CRTC_STRIDE: u16 = 0x800;
+/// ATOM_CRTC2.
+const CRTC2: u8 = 1;
+/// AVIVO_D1CRTC_H_TOTAL; blank and sync follow at +4 and +8.
+const D1CRTC_H_TOTAL: u16 = 0x6000;
+/// AVIVO_D1CRTC_V_TOTAL; blank and sync follow at +4 and +8.
+const D1CRTC_V_TOTAL: u16 = 0x6020;
+/// AVIVO_D1CRTC_CONTROL: enable is bit 0.
+const D1CRTC_CONTROL: u16 = 0x6080;
+/// AVIVO_D1CRTC_BLANK_CONTROL: blank is bit 8, as EVERGREEN_CRTC_BLANK_DATA_EN.
+const D1CRTC_BLANK_CONTROL: u16 = 0x6084;
+
+/// EnableCRTC: parameter bytes CRTC and enable.
+pub fn enable_crtc() -> Vec<u8> {
+    let code = Code::new()
+        .reg_block_if(Operand::Ps(0, Lane::Byte0), CRTC2, CRTC_STRIDE)
+        .mov(
+            Operand::Reg(D1CRTC_CONTROL, Lane::Byte0),
+            Operand::Ps(0, Lane::Byte8),
+        );
+    TableHeader::new(1, 1).table(&code.body(0, 1))
+}
+
+/// BlankCRTC: parameter bytes CRTC and blank, then the blank colour, which
+/// is always black here.
+pub fn blank_crtc() -> Vec<u8> {
+    let code = Code::new()
+        .reg_block_if(Operand::Ps(0, Lane::Byte0), CRTC2, CRTC_STRIDE)
+        .mov(
+            Operand::Reg(D1CRTC_BLANK_CONTROL, Lane::Byte8),
+            Operand::Ps(0, Lane::Byte8),
+        );
+    TableHeader::new(1, 1).table(&code.body(0, 2))
+}
+
+/// SetCRTC_UsingDTDTiming. Parameter words: width, horizontal blank;
+/// height, vertical blank; sync offset and width of both directions; mode
+/// flags, borders; CRTC.
+///
+/// The CRTC counts from the start of the sync pulse: the picture begins
+/// when the rest of the blank after that is over, and ends a sync offset
+/// before the total.
+pub fn set_crtc_using_dtd_timing() -> Vec<u8> {
+    const TOTAL: u8 = 0;
+    const VALUE: u8 = 1;
+    let mut code = Code::new().reg_block_if(Operand::Ps(5, Lane::Byte0), CRTC2, CRTC_STRIDE);
+    for (size, sync, reg) in [(0, 2, D1CRTC_H_TOTAL), (1, 3, D1CRTC_V_TOTAL)] {
+        let total = Operand::Ws(TOTAL, Lane::Word0);
+        let low = Operand::Ws(VALUE, Lane::Word0);
+        let high = Operand::Ws(VALUE, Lane::Word16);
+        let blank = Operand::Ps(size, Lane::Word16);
+        let sync_offset = Operand::Ps(sync, Lane::Word0);
+        let put = |code: Code, reg| {
+            code.mov(
+                Operand::Reg(reg, Lane::Dword),
+                Operand::Ws(VALUE, Lane::Dword),
+            )
+        };
+        code = code
+            .clear_ws(TOTAL)
+            .mov(total, Operand::Ps(size, Lane::Word0))
+            .add(total, blank);
+        // Total minus one.
+        code = code
+            .clear_ws(VALUE)
+            .mov(low, total)
+            .sub(low, Operand::Imm16(1));
+        code = put(code, reg);
+        // Start of the blank in the low half, its end in the high one.
+        code = code
+            .mov(low, total)
+            .sub(low, sync_offset)
+            .mov(high, blank)
+            .sub(high, sync_offset);
+        code = put(code, reg + 4);
+        // Sync from 0 to its width.
+        code = code
+            .clear_ws(VALUE)
+            .mov(high, Operand::Ps(sync, Lane::Word16));
+        code = put(code, reg + 8);
+    }
+    TableHeader::new(1, 1).table(&code.body(2, 6))
+}
+
 /// ATOM_FIRMWARE_INFO_V1_4. Clocks are in units of 10 kHz; limits are
 /// typical for the family and wide enough for every VESA mode.
 pub fn firmware_info(config: &RomConfig) -> Vec<u8> {
@@ -195,4 +285,55 @@ pub fn object_header() -> Vec<u8> {
 /// Indirect I/O list without programs.
 pub fn indirect_io_access() -> Vec<u8> {
     TableHeader::new(1, 1).table(&[IIO_END])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bytecode::interpreter::{execute, Registers};
+    use super::*;
+
+    #[test]
+    fn enable_crtc_sets_and_clears_only_the_enable_byte() {
+        let mut regs = Registers::from([(0x6080, 0x0001_0000), (0x6880, 0x0001_0000)]);
+        execute(&enable_crtc(), &[0x0100], &mut regs);
+        assert_eq!(regs[&0x6080], 0x0001_0001);
+        assert_eq!(regs[&0x6880], 0x0001_0000);
+        execute(&enable_crtc(), &[0x0101], &mut regs);
+        assert_eq!(regs[&0x6880], 0x0001_0001);
+        execute(&enable_crtc(), &[0x0000], &mut regs);
+        assert_eq!(regs[&0x6080], 0x0001_0000);
+    }
+
+    #[test]
+    fn blank_crtc_drives_blank_data_enable() {
+        let mut regs = Registers::new();
+        execute(&blank_crtc(), &[0x0101, 0], &mut regs);
+        assert_eq!(regs[&0x6884], 1 << 8);
+        execute(&blank_crtc(), &[0x0001, 0], &mut regs);
+        assert_eq!(regs[&0x6884], 0);
+    }
+
+    #[test]
+    fn vesa_1024x768_at_60_gets_its_timing() {
+        // 1024 1048 1184 1344, 768 771 777 806 (VESA DMT).
+        let word = |low: u32, high: u32| high << 16 | low;
+        let ps = [
+            word(1024, 320),
+            word(768, 38),
+            word(24, 136),
+            word(3, 6),
+            0,
+            1,
+        ];
+        let mut regs = Registers::new();
+        execute(&set_crtc_using_dtd_timing(), &ps, &mut regs);
+        let second = |at: u32| regs[&(at + 0x800)];
+        assert_eq!(second(0x6000), 1343);
+        assert_eq!(second(0x6004), word(1344 - 24, 320 - 24));
+        assert_eq!(second(0x6008), word(0, 136));
+        assert_eq!(second(0x6020), 805);
+        assert_eq!(second(0x6024), word(806 - 3, 38 - 3));
+        assert_eq!(second(0x6028), word(0, 6));
+        assert_eq!(regs.len(), 6);
+    }
 }
