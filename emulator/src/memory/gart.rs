@@ -11,21 +11,11 @@
 
 use super::{Vram, PAGE_SIZE};
 use crate::bus::{McError, RegFile};
-
-/// MC_VM_FB_LOCATION: first (15:0) and last (31:16) 16 MiB unit of the
-/// VRAM aperture.
-pub const MC_VM_FB_LOCATION: u32 = 0x2024;
-/// VM_CONTEXT0_CNTL: see [`ENABLE_CONTEXT`].
-pub const VM_CONTEXT0_CNTL: u32 = 0x1410;
-/// VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR: bus page number of the page
-/// that takes the place of faulting ones.
-pub const VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR: u32 = 0x1518;
-/// VM_CONTEXT0_PAGE_TABLE_BASE_ADDR: MC page number of the table.
-pub const VM_CONTEXT0_PAGE_TABLE_BASE_ADDR: u32 = 0x153C;
-/// VM_CONTEXT0_PAGE_TABLE_START_ADDR: first translated MC page.
-pub const VM_CONTEXT0_PAGE_TABLE_START_ADDR: u32 = 0x155C;
-/// VM_CONTEXT0_PAGE_TABLE_END_ADDR: last translated MC page.
-pub const VM_CONTEXT0_PAGE_TABLE_END_ADDR: u32 = 0x157C;
+use crate::regs::mc::{
+    MC_VM_FB_LOCATION, VM_CONTEXT0_CNTL, VM_CONTEXT0_PAGE_TABLE_BASE_ADDR,
+    VM_CONTEXT0_PAGE_TABLE_END_ADDR, VM_CONTEXT0_PAGE_TABLE_START_ADDR,
+    VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR,
+};
 
 /// VM_CONTEXT0_CNTL: translation is on.
 pub const ENABLE_CONTEXT: u32 = 1 << 0;

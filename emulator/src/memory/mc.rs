@@ -88,6 +88,7 @@ mod tests {
     use super::super::{Mapping, PAGE_SIZE};
     use super::*;
     use crate::bus::RegFile;
+    use crate::regs::mc::*;
 
     const MIB: u64 = 1 << 20;
     /// MC address at which the tests' GART begins.

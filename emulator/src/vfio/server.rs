@@ -14,6 +14,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use rustix::event::{poll, PollFd, PollFlags};
+use rustix::fs::{renameat_with, RenameFlags, CWD};
 use rustix::net::{
     recvmsg, sendmsg, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
@@ -92,16 +93,29 @@ impl Reply<'_> {
 
 impl Server {
     /// Listens on a new socket at `path`.
+    ///
+    /// The socket is made aside and renamed once it listens: whoever sees
+    /// `path` can connect.
     pub fn bind(path: &Path) -> Result<Self, ServeError> {
-        if path.symlink_metadata().is_ok() {
-            return Err(ServeError::SocketExists(path.to_path_buf()));
+        let failed = |e| ServeError::Bind(path.to_path_buf(), e);
+        // Short: a socket's path has to fit in 107 bytes.
+        let aside = path.with_file_name(format!(".{}", std::process::id()));
+        // Left behind by a dead process that had our id.
+        let _ = std::fs::remove_file(&aside);
+        let listener = UnixListener::bind(&aside).map_err(failed)?;
+        match renameat_with(CWD, &aside, CWD, path, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(Self {
+                listener,
+                path: path.to_path_buf(),
+            }),
+            Err(e) => {
+                let _ = std::fs::remove_file(&aside);
+                Err(match e {
+                    Errno::EXIST => ServeError::SocketExists(path.to_path_buf()),
+                    e => failed(e.into()),
+                })
+            }
         }
-        let listener =
-            UnixListener::bind(path).map_err(|e| ServeError::Bind(path.to_path_buf(), e))?;
-        Ok(Self {
-            listener,
-            path: path.to_path_buf(),
-        })
     }
 
     /// Serves one client until it disconnects or `wake` says to stop.

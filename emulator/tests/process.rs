@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//! The program: outputs, exit status, signals.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{kill_process, Pid, Signal};
+
+/// A board's process, killed if the test ends before it does.
+struct Board(Option<Child>);
+
+impl Board {
+    fn signal(&self, signal: Signal) {
+        let id = self.0.as_ref().unwrap().id();
+        kill_process(Pid::from_raw(id as i32).unwrap(), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    fn output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn board(dir: &Path, args: &[&str]) -> Board {
+    let child = Command::new(env!("CARGO_BIN_EXE_r7xx-board"))
+        .current_dir(dir)
+        .args(["--socket", "s"])
+        .args(args)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    Board(Some(child))
+}
+
+fn wait_for(path: &Path) {
+    let start = Instant::now();
+    while !path.exists() {
+        // Generous: this is a guard against hanging, not a measurement.
+        assert!(start.elapsed() < Duration::from_secs(60), "{path:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn counters_are_written_when_the_client_leaves() {
+    let dir = tempfile::tempdir().unwrap();
+    let child = board(dir.path(), &["--counters", "c.json"]);
+    let socket = dir.path().join("s");
+    wait_for(&socket);
+    let mut client = vfio_user::Client::new(&socket).unwrap();
+    common::write32(&mut client, common::BAR2, 0x8508, 1);
+    common::read32(&mut client, common::BAR2, 0x8508);
+    drop(client);
+    let output = child.output();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = std::fs::read(dir.path().join("c.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(json["mmio_reads"], 1);
+    assert_eq!(json["mmio_writes"], 1);
+    assert!(!socket.exists());
+}
+
+#[test]
+fn termination_is_clean_with_and_without_client() {
+    for with_client in [false, true] {
+        for sig in [Signal::TERM, Signal::INT] {
+            let dir = tempfile::tempdir().unwrap();
+            let child = board(dir.path(), &["--counters", "c.json"]);
+            let socket = dir.path().join("s");
+            wait_for(&socket);
+            let client = with_client.then(|| vfio_user::Client::new(&socket).unwrap());
+            child.signal(sig);
+            let output = child.output();
+            assert!(output.status.success(), "{}", stderr(&output));
+            assert!(dir.path().join("c.json").exists());
+            assert!(!socket.exists());
+            drop(client);
+        }
+    }
+}
+
+#[test]
+fn existing_socket_is_an_error_and_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("s"), "").unwrap();
+    let output = board(dir.path(), &[]).output();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("s exists"), "{}", stderr(&output));
+    assert!(dir.path().join("s").exists());
+}
+
+#[test]
+fn unwritable_outputs_are_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = board(dir.path(), &["--trace", "missing/t"]).output();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("missing/t"));
+
+    let child = board(dir.path(), &["--counters", "missing/c"]);
+    wait_for(&dir.path().join("s"));
+    child.signal(Signal::TERM);
+    let output = child.output();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("missing/c"));
+}
+
+#[test]
+fn bad_options_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = board(dir.path(), &["--bar-mib", "100"]).output();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("--bar-mib"));
+    let output = board(dir.path(), &["--chip", "rv999"]);
+    assert_eq!(output.output().status.code(), Some(2));
+}
