@@ -264,7 +264,8 @@ pub(crate) fn read_reg(hub: &Hub, offset: u32) -> u32 {
         // No instance but the CP is ever busy: draws take no time yet.
         grbm::GRBM_STATUS2 | srbm::SRBM_STATUS => 0,
         cp::CP_STAT | cp::CP_BUSY_STAT => {
-            // Bit 31 of CP_STAT is CP_BUSY; the parts are not modelled.
+            // Bit 31 of CP_STAT is CP_BUSY; CP_BUSY_STAT's parts are not
+            // modelled, the same bit stands for all of them.
             u32::from(hub.engine(EngineId::Gfx).busy(hub)) << 31
         }
         dma::DMA_STATUS_REG => {
