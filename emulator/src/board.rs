@@ -42,10 +42,10 @@ const MM_APER: u32 = 1 << 31;
 /// PCI device and clocks of a chip's reference board.
 fn rom_config(chip: ChipName) -> RomConfig {
     let (device_id, name, engine_clock, memory_clock) = match chip {
-        ChipName::Rv710 => (0x9540, "R7XX-BOARD-RV710", 60_000, 40_000),
-        ChipName::Rv730 => (0x9480, "R7XX-BOARD-RV730", 75_000, 90_000),
-        ChipName::Rv740 => (0x94A0, "R7XX-BOARD-RV740", 75_000, 80_000),
-        ChipName::Rv770 => (0x9440, "R7XX-BOARD-RV770", 62_500, 99_300),
+        ChipName::Rv710 => (0x9540, "R7XX_BOARD_RV710", 60_000, 40_000),
+        ChipName::Rv730 => (0x9480, "R7XX_BOARD_RV730", 75_000, 90_000),
+        ChipName::Rv740 => (0x94A0, "R7XX_BOARD_RV740", 75_000, 80_000),
+        ChipName::Rv770 => (0x9440, "R7XX_BOARD_RV770", 62_500, 99_300),
     };
     RomConfig {
         device_id,

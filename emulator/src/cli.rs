@@ -83,7 +83,7 @@ impl Options {
     /// other. Errors are ready to be shown.
     pub fn check(&self) -> Result<(), String> {
         let vram = self.vram_mib;
-        if vram < VRAM_STEP_MIB || vram > MAX_VRAM_MIB || vram % VRAM_STEP_MIB != 0 {
+        if !(VRAM_STEP_MIB..=MAX_VRAM_MIB).contains(&vram) || vram % VRAM_STEP_MIB != 0 {
             return Err(format!(
                 "--vram-mib {vram}: must be a multiple of {VRAM_STEP_MIB} up to {MAX_VRAM_MIB}"
             ));

@@ -100,7 +100,7 @@ fn widen(value: u32, bits: u32) -> u8 {
 
 /// Decodes one little-endian pixel.
 fn to_rgb(format: PixelFormat, pixel: &[u8]) -> [u8; 3] {
-    let v = pixel.iter().rev().fold(0, |v, &b| v << 8 | u32::from(b));
+    let v = pixel.iter().rev().fold(0, |v, &b| (v << 8) | u32::from(b));
     match format {
         PixelFormat::Index8 => [v as u8; 3],
         PixelFormat::Argb1555 => [widen(v >> 10, 5), widen(v >> 5, 5), widen(v, 5)],

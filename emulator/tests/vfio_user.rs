@@ -7,7 +7,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 use common::*;
-use r7xx_board::bus::Mc;
 use r7xx_board::vfio::server::Stop;
 use rustix::event::{eventfd, EventfdFlags};
 
@@ -21,7 +20,7 @@ fn config_space_identifies_the_chip_asked_for() {
     ] {
         let served = Served::start(&["--chip", chip]);
         let mut client = served.client();
-        assert_eq!(read32(&mut client, CONFIG, 0), id << 16 | 0x1002);
+        assert_eq!(read32(&mut client, CONFIG, 0), (id << 16) | 0x1002);
         assert_eq!(read32(&mut client, CONFIG, 8) >> 8, 0x03_0000);
     }
 }

@@ -91,7 +91,7 @@ impl Mapping {
         writable: bool,
     ) -> Result<Self, MemoryError> {
         let file_size = file.metadata().map_err(MemoryError::Stat)?.len();
-        let end = offset.checked_add(size).unwrap_or(u64::MAX);
+        let end = offset.saturating_add(size);
         if end > file_size {
             return Err(MemoryError::BeyondFile {
                 end,

@@ -118,7 +118,7 @@ impl Code {
 
     fn binary(mut self, op: u8, to: Operand, from: Operand) -> Self {
         self.bytes.push(op + to.kind());
-        let lanes = to.lane().destination() << 6 | from.lane().source() << 3;
+        let lanes = (to.lane().destination() << 6) | (from.lane().source() << 3);
         self.bytes.push(lanes | from.kind());
         to.encode(&mut self.bytes);
         from.encode(&mut self.bytes);
@@ -209,7 +209,7 @@ pub(crate) mod interpreter {
         }
 
         fn u16(&mut self) -> u16 {
-            u16::from(self.u8()) | u16::from(self.u8()) << 8
+            u16::from_le_bytes([self.u8(), self.u8()])
         }
 
         fn load(&mut self, kind: u8, index: u32) -> u32 {
@@ -240,7 +240,7 @@ pub(crate) mod interpreter {
         }
 
         fn source(&mut self, attr: u8) -> u32 {
-            let align = attr >> 3 & 7;
+            let align = (attr >> 3) & 7;
             if attr & 7 == 5 {
                 return match align {
                     1..=3 => u32::from(self.u16()),
@@ -262,7 +262,7 @@ pub(crate) mod interpreter {
                         let kind = if op >= 60 { op - 60 } else { (op - 1) % 6 };
                         let attr = self.u8();
                         let lane = attr >> 6;
-                        let align = match attr >> 3 & 7 {
+                        let align = match (attr >> 3) & 7 {
                             0 => 0,
                             1..=3 => 1 + lane,
                             _ => 4 + lane,
@@ -281,7 +281,7 @@ pub(crate) mod interpreter {
                                 continue;
                             }
                         };
-                        self.store(kind, index, (old & !mask) | (value << shift & mask));
+                        self.store(kind, index, (old & !mask) | ((value << shift) & mask));
                     }
                     58 => self.block = u32::from(self.u16()),
                     73 => {

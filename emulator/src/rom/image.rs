@@ -20,7 +20,7 @@ use crate::pci::VENDOR_ID;
 pub struct RomConfig {
     /// PCI device the image is for.
     pub device_id: u16,
-    /// Name shown by the driver at load: letters, digits and `-` only.
+    /// Name shown by the driver at load: letters, digits, `.` and `_` only.
     pub name: &'static str,
     /// Core clock after POST in units of 10 kHz.
     pub engine_clock: u32,

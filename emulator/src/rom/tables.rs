@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn vesa_1024x768_at_60_gets_its_timing() {
         // 1024 1048 1184 1344, 768 771 777 806 (VESA DMT).
-        let word = |low: u32, high: u32| high << 16 | low;
+        let word = |low: u32, high: u32| (high << 16) | low;
         let ps = [
             word(1024, 320),
             word(768, 38),

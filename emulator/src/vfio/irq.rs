@@ -177,8 +177,8 @@ mod tests {
     /// Signals since the last call.
     fn count(mut f: &File) -> u64 {
         let mut b = [0; 8];
-        match f.read(&mut b) {
-            Ok(_) => u64::from_ne_bytes(b),
+        match f.read_exact(&mut b) {
+            Ok(()) => u64::from_ne_bytes(b),
             Err(_) => 0,
         }
     }
