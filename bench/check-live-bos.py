@@ -63,14 +63,12 @@ def check(data, options):
     rows = data["rows"]
     limit = data["environment"]["max_map_count"]
     arms = {row["arm"] for row in rows}
-    domains = {row["domain"] for row in rows}
-    live = {row["requested"] for row in rows}
+    steps = {(row["domain"], row["requested"]) for row in rows}
     found = {(row["arm"], row["domain"], row["requested"]) for row in rows}
 
     if not rows:
         yield "no rows"
-    for key in sorted({(a, d, n) for a in arms for d in domains
-                       for n in live} - found):
+    for key in sorted({(a, d, n) for a in arms for d, n in steps} - found):
         yield f"{key[0]}, {key[1]}, N = {key[2]}: missing"
     for row in rows:
         for what in check_row(row, limit, options.allow_unsupported):

@@ -76,7 +76,8 @@ static void cell(const struct lb_results *r, const struct lb_row *row,
 	bool timed = metric == UPLOAD || metric == CREATE || metric == DESTROY;
 	const struct lb_stat *stat;
 
-	if (!row || (row->error[0] && (timed || !row->live))) {
+	if (!row || (timed && !row->samples) || !row->live ||
+	    row->live > row->requested) {
 		snprintf(text, size, "-");
 	} else if (timed) {
 		stat = metric == UPLOAD ? &row->upload :
@@ -114,7 +115,7 @@ static void print_table(FILE *out, const struct lb_results *r,
 			enum metric metric)
 {
 	const struct lb_options *o = r->options;
-	struct column c[16];
+	struct column c[LB_MAX_ARMS * LB_MAX_DOMAINS];
 	unsigned int i, k, n = columns(o, c);
 	char text[32];
 

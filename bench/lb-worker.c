@@ -13,7 +13,7 @@
 
 #include "live-bos.h"
 
-#define WARM_UP 16u
+#define WARM_UP 8u
 
 struct worker {
 	struct lb_device dev;
@@ -99,21 +99,31 @@ static struct lb_stat spread(uint64_t *times, unsigned int n)
 	};
 }
 
-static void measure(struct worker *w)
+/* What can be counted, without a word on time. */
+static void look(struct worker *w)
+{
+	w->row.samples = 0;
+	w->row.maps = count_maps() - w->maps_at_start;
+	w->row.vmpte_kib = lb_field("/proc/self/status", "VmPTE:");
+}
+
+/* Samples of one turn; the last one makes the medians. */
+static void measure(struct worker *w, unsigned int turn)
 {
 	const struct lb_arm *arm = &lb_arms[w->arm];
-	unsigned int i, n = w->options->samples;
+	unsigned int n = w->options->samples;
+	unsigned int i = turn * n / LB_TURNS, next = (turn + 1) * n / LB_TURNS;
+	unsigned int warm_up = WARM_UP;
 	uint64_t t[3], end;
 	struct lb_bo bo;
 	int ret;
 
-	w->row.samples = 0;
-	w->row.maps = count_maps() - w->maps_at_start;
-	w->row.vmpte_kib = lb_field("/proc/self/status", "VmPTE:");
+	if (turn == 0)
+		look(w);
 	if (w->row.error[0])
 		return;
 
-	for (i = 0; i < WARM_UP + n; i++) {
+	while (i < next) {
 		if (add_bo(w, &bo, w->live + i, t))
 			return;
 		end = lb_now();
@@ -124,12 +134,17 @@ static void measure(struct worker *w)
 				 "destroy: %s", strerror(-ret));
 			return;
 		}
-		if (i < WARM_UP)
+		if (warm_up) {
+			warm_up--;
 			continue;
-		w->times[0][i - WARM_UP] = t[1] - t[0];
-		w->times[1][i - WARM_UP] = t[2] - t[1];
-		w->times[2][i - WARM_UP] = end;
+		}
+		w->times[0][i] = t[1] - t[0];
+		w->times[1][i] = t[2] - t[1];
+		w->times[2][i] = end;
+		i++;
 	}
+	if (next < n)
+		return;
 	w->row.samples = n;
 	w->row.create = spread(w->times[0], n);
 	w->row.upload = spread(w->times[1], n);
@@ -222,11 +237,11 @@ int lb_worker(int socket, unsigned int arm, unsigned int domain,
 	while (recv(socket, &cmd, sizeof(cmd), 0) == sizeof(cmd)) {
 		switch (cmd.op) {
 		case LB_GROW:
-			w->row.requested = cmd.live;
-			grow(w, cmd.live);
+			w->row.requested = cmd.value;
+			grow(w, cmd.value);
 			break;
 		case LB_MEASURE:
-			measure(w);
+			measure(w, cmd.value);
 			break;
 		case LB_VERIFY_NEW:
 			verify(w, w->checked);

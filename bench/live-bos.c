@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "radeon_drm.h"
+
 #include "live-bos.h"
 
 /* Kernel memory of a BO beside its pages: radeon_bo, TTM, handle, offset. */
@@ -32,7 +34,7 @@ struct worker_process {
 	struct lb_row row;
 };
 
-static struct worker_process workers[32];
+static struct worker_process workers[LB_MAX_ARMS * LB_MAX_DOMAINS];
 static unsigned int worker_count;
 
 uint64_t lb_now(void)
@@ -189,9 +191,9 @@ static void reap(struct worker_process *w)
 					       "exit status not 0");
 }
 
-static void tell(struct worker_process *w, enum lb_op op, unsigned int live)
+static void tell(struct worker_process *w, enum lb_op op, unsigned int value)
 {
-	struct lb_command cmd = { .op = op, .live = live };
+	struct lb_command cmd = { .op = op, .value = value };
 
 	if (w->socket >= 0)
 		send(w->socket, &cmd, sizeof(cmd), MSG_NOSIGNAL);
@@ -209,55 +211,138 @@ static void hear(struct worker_process *w)
 		reap(w);
 }
 
-/* A set of workers: all of one arm, or all (arm < 0). */
-static bool in_set(const struct worker_process *w, int arm)
+/* One line of progress: what took how long. */
+static void progress(const struct lb_options *o, int arm, unsigned int live,
+		     const char *what, uint64_t since)
 {
-	return arm < 0 || w->arm == (unsigned int)arm;
+	if (o->verbose)
+		fprintf(stderr, "live-bos: %-9s %6u %-7s %6.1f s\n",
+			arm < 0 ? "all" : lb_arms[arm].name, live, what,
+			(lb_now() - since) / 1e9);
 }
 
-static void all(int arm, enum lb_op op, unsigned int live)
+/* Most BOs that a domain can have without moving others out of the way. */
+static uint64_t capacity(const struct lb_device *dev, unsigned int domain)
 {
-	unsigned int i;
+	/* What else is there: the console, GPU copies, the rings. */
+	const uint64_t spare = 8 << 20;
+	uint64_t bytes = lb_domains[domain].domain == RADEON_GEM_DOMAIN_VRAM ?
+			 dev->vram_visible : dev->gtt;
 
-	for (i = 0; i < worker_count; i++)
-		if (in_set(&workers[i], arm))
-			tell(&workers[i], op, live);
-	for (i = 0; i < worker_count; i++)
-		if (in_set(&workers[i], arm) && op != LB_QUIT)
-			hear(&workers[i]);
+	return bytes > spare ? (bytes - spare) / LB_BO_SIZE : 0;
+}
+
+/*
+ * Workers that take part in a round: those of one arm (or of all: arm < 0) in
+ * the domains that want this population.
+ */
+static bool in_set(const struct lb_options *o, const struct worker_process *w,
+		   int arm, unsigned int step)
+{
+	return (arm < 0 || w->arm == (unsigned int)arm) &&
+	       o->wanted[w->domain][step];
+}
+
+/* Would the domain hold that many BOs of each worker in the set? */
+static bool fits(const struct lb_results *r, unsigned int domain, int arm,
+		 unsigned int step)
+{
+	const struct lb_options *o = r->options;
+	const struct worker_process *w;
+	uint64_t bos = 0;
+
+	for (w = workers; w < workers + worker_count; w++)
+		if (w->domain == domain && w->socket >= 0)
+			bos += in_set(o, w, arm, step) ? o->live[step] :
+							 w->row.live;
+	return bos <= capacity(r->dev, domain);
 }
 
 /* One population for a set of workers. */
-static void round_at(struct lb_results *r, int arm, unsigned int live)
+static void round_at(struct lb_results *r, int arm, unsigned int step)
 {
 	const struct lb_options *o = r->options;
-	bool last = live == o->live[o->live_count - 1];
-	unsigned int i;
+	unsigned int live = o->live[step], later, turn, i;
+	struct worker_process *set[LB_MAX_ARMS * LB_MAX_DOMAINS];
+	unsigned int count = 0;
+	uint64_t start = lb_now();
+	struct lb_row *row;
 
-	all(arm, LB_GROW, live);
 	for (i = 0; i < worker_count; i++) {
-		if (!in_set(&workers[i], arm))
+		if (!in_set(o, &workers[i], arm, step))
 			continue;
-		tell(&workers[i], LB_MEASURE, live);
-		hear(&workers[i]);
-	}
-	all(arm, last ? LB_VERIFY_ALL : LB_VERIFY_NEW, live);
-	for (i = 0; i < worker_count; i++) {
-		if (!in_set(&workers[i], arm))
+		if (fits(r, workers[i].domain, arm, step)) {
+			set[count++] = &workers[i];
 			continue;
-		workers[i].row.requested = live;
-		r->rows[r->count++] = workers[i].row;
+		}
+		row = &r->rows[r->count++];
+		*row = workers[i].row;
+		row->requested = live;
+		row->samples = 0;
+		snprintf(row->error, sizeof(row->error),
+			 "skipped: the CPU reaches %llu BOs' worth of %s",
+			 (unsigned long long)capacity(r->dev, row->domain),
+			 lb_domains[row->domain].name);
 	}
+
+	for (i = 0; i < count; i++)
+		tell(set[i], LB_GROW, live);
+	for (i = 0; i < count; i++)
+		hear(set[i]);
+	progress(o, arm, live, "grow", start);
+
+	start = lb_now();
+	for (turn = 0; turn < LB_TURNS; turn++) {
+		for (i = 0; i < count; i++) {
+			tell(set[i], LB_MEASURE, turn);
+			hear(set[i]);
+		}
+	}
+	progress(o, arm, live, "measure", start);
+
+	start = lb_now();
+	for (i = 0; i < count; i++) {
+		for (later = step + 1; later < o->live_count; later++)
+			if (o->wanted[set[i]->domain][later])
+				break;
+		tell(set[i], later < o->live_count ? LB_VERIFY_NEW :
+						     LB_VERIFY_ALL, 0);
+	}
+	for (i = 0; i < count; i++) {
+		hear(set[i]);
+		set[i]->row.requested = live;
+		r->rows[r->count++] = set[i]->row;
+	}
+	progress(o, arm, live, "verify", start);
 }
 
-static void finish(int arm)
+/* Ends the workers of an arm, or all (arm < 0), side by side. */
+static void finish(const struct lb_options *o, int arm)
 {
+	uint64_t start = lb_now();
 	unsigned int i;
 
-	all(arm, LB_QUIT, 0);
 	for (i = 0; i < worker_count; i++)
-		if (in_set(&workers[i], arm) && workers[i].socket >= 0)
+		if (arm < 0 || workers[i].arm == (unsigned int)arm)
+			tell(&workers[i], LB_QUIT, 0);
+	for (i = 0; i < worker_count; i++)
+		if ((arm < 0 || workers[i].arm == (unsigned int)arm) &&
+		    workers[i].socket >= 0)
 			reap(&workers[i]);
+	progress(o, arm, 0, "end", start);
+}
+
+/* The largest population that a domain wants, at most @limit. */
+static uint64_t largest(const struct lb_options *o, unsigned int domain,
+			unsigned int limit)
+{
+	uint64_t best = 0;
+	unsigned int i;
+
+	for (i = 0; i < o->live_count; i++)
+		if (o->wanted[domain][i] && o->live[i] <= limit)
+			best = o->live[i];
+	return best;
 }
 
 /*
@@ -267,21 +352,27 @@ static void finish(int arm)
 static unsigned int lockstep(const struct lb_options *o,
 			     const struct lb_device *dev)
 {
-	const uint64_t available = lb_field("/proc/meminfo", "MemAvailable:");
-	unsigned int i, a, d, arms = 0, domains = 0, best = 0;
-	uint64_t bos, per_bo = 0, max = o->live[o->live_count - 1];
+	const uint64_t memory = lb_field("/proc/meminfo", "MemAvailable:");
+	unsigned int i, a, d, arms = 0, best = 0;
+	uint64_t bos, bytes;
+	bool fit;
 
 	for (a = 0; a < lb_arm_count; a++)
 		arms += o->arms[a];
-	for (d = 0; d < lb_domain_count; d++)
-		domains += o->domains[d];
-	per_bo = domains * BO_OVERHEAD + LB_BO_SIZE;
-
 	for (i = 0; i < o->live_count; i++) {
-		bos = max + (arms - 1) * (uint64_t)o->live[i];
-		if (bos * LB_BO_SIZE < dev->vram - (16 << 20) &&
-		    bos * LB_BO_SIZE < dev->gtt - (16 << 20) &&
-		    bos * per_bo < available * 1024 / 100 * 85)
+		bytes = 0;
+		fit = true;
+		for (d = 0; d < lb_domain_count; d++) {
+			if (!o->domains[d])
+				continue;
+			bos = largest(o, d, UINT32_MAX) +
+			      (arms - 1) * largest(o, d, o->live[i]);
+			fit &= bos <= capacity(dev, d);
+			bytes += bos * BO_OVERHEAD;
+			if (lb_domains[d].domain == RADEON_GEM_DOMAIN_GTT)
+				bytes += bos * LB_BO_SIZE;
+		}
+		if (fit && bytes < memory * 1024 / 100 * 85)
 			best = o->live[i];
 	}
 	return best;
@@ -290,20 +381,20 @@ static unsigned int lockstep(const struct lb_options *o,
 static void run(struct lb_results *r)
 {
 	const struct lb_options *o = r->options;
-	unsigned int i, a;
+	unsigned int i, a, k;
 
 	start_workers(o);
 	for (i = 0; i < o->live_count && o->live[i] <= r->lockstep; i++)
-		round_at(r, -1, o->live[i]);
-	for (a = 0; a < lb_arm_count; a++) {
-		unsigned int k;
-
+		round_at(r, -1, i);
+	for (a = 0; i < o->live_count && a < lb_arm_count; a++) {
 		if (!o->arms[a])
 			continue;
 		for (k = i; k < o->live_count; k++)
-			round_at(r, a, o->live[k]);
-		finish(a);
+			round_at(r, a, k);
+		/* Room for the next. */
+		finish(o, a);
 	}
+	finish(o, -1);
 }
 
 static void usage(FILE *out)
@@ -319,16 +410,20 @@ static void usage(FILE *out)
 	fprintf(out,
 		" (default: all)\n"
 		"  --domains LIST  vram,gtt (default: both)\n"
-		"  --live LIST     populations, ascending\n"
-		"                  (default: 100,1000,10000,20000,40000,80000)\n"
+		"  --live [DOMAIN=]LIST\n"
+		"                  populations, ascending, of one domain or of all\n"
+		"                  (default: 100,1000,10000,20000,40000,80000; gtt, where\n"
+		"                  making a BO costs the emulated board most: to 10000)\n"
+		"  --full          all populations in all domains\n"
 		"  --samples N     BOs measured at each population (default: 201)\n"
 		"  --verify HOW    auto (default), pread or gpu: how contents are checked\n"
 		"  --json FILE     write the results there too\n"
-		"  --quick         100,1000,10000 with 51 samples\n"
+		"  --verbose       say on stderr what takes how long\n"
+		"  --quick         100,1000,5000 with 51 samples\n"
 		"\n"
 		"Exit status: 0 if all was measured, also where an arm came to the end of\n"
-		"what it can do; 1 if contents were wrong or a worker died; 2 for a bad\n"
-		"command line; 77 without a radeon device.\n");
+		"what it can do; 1 if contents were wrong, a worker died or a population\n"
+		"did not fit; 2 for a bad command line; 77 without a radeon device.\n");
 }
 
 static void bad(const char *what, const char *value)
@@ -337,22 +432,80 @@ static void bad(const char *what, const char *value)
 	exit(2);
 }
 
+static void want(struct lb_options *o, unsigned int domain, unsigned int live)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < o->live_count && o->live[i] < live; i++)
+		;
+	if (i == o->live_count || o->live[i] != live) {
+		if (o->live_count == LB_MAX_LIVE)
+			bad("list of populations", "too many");
+		for (k = o->live_count++; k > i; k--) {
+			o->live[k] = o->live[k - 1];
+			for (unsigned int d = 0; d < lb_domain_count; d++)
+				o->wanted[d][k] = o->wanted[d][k - 1];
+		}
+		o->live[i] = live;
+		for (unsigned int d = 0; d < lb_domain_count; d++)
+			o->wanted[d][i] = false;
+	}
+	o->wanted[domain][i] = true;
+}
+
+/* [DOMAIN=]LIST: replaces what the domain, or all domains, had before. */
 static void parse_live(struct lb_options *o, const char *text)
 {
-	const char *p = text;
-	char *end;
-	unsigned long n;
+	const char *p = text, *equal = strchr(text, '=');
+	unsigned int d, first = 0, end = lb_domain_count;
+	unsigned long n, last = 0;
+	char *after;
 
-	o->live_count = 0;
+	if (equal) {
+		for (d = 0; d < lb_domain_count; d++)
+			if (strlen(lb_domains[d].name) == (size_t)(equal - p) &&
+			    !strncmp(lb_domains[d].name, p, equal - p))
+				break;
+		if (d == lb_domain_count)
+			bad("domain", text);
+		first = d;
+		end = d + 1;
+		p = equal + 1;
+	}
+	for (d = first; d < end; d++)
+		memset(o->wanted[d], false, sizeof(o->wanted[d]));
 	do {
-		n = strtoul(p, &end, 10);
-		if (end == p || (*end && *end != ',') || !n || n > 10000000 ||
-		    o->live_count == LB_MAX_LIVE ||
-		    (o->live_count && n <= o->live[o->live_count - 1]))
+		n = strtoul(p, &after, 10);
+		if (after == p || (*after && *after != ',') || n <= last ||
+		    n > 10000000)
 			bad("list of populations", text);
-		o->live[o->live_count++] = n;
-		p = end + 1;
-	} while (*end);
+		for (d = first; d < end; d++)
+			want(o, d, n);
+		last = n;
+		p = after + 1;
+	} while (*after);
+}
+
+/* Populations that no domain wants any more are none. */
+static void drop_unwanted(struct lb_options *o)
+{
+	unsigned int i, k, d, n = 0;
+	bool wanted;
+
+	for (i = 0; i < o->live_count; i++) {
+		wanted = false;
+		for (d = 0; d < lb_domain_count; d++) {
+			o->wanted[d][i] &= o->domains[d];
+			wanted |= o->wanted[d][i];
+		}
+		if (!wanted)
+			continue;
+		k = n++;
+		o->live[k] = o->live[i];
+		for (d = 0; d < lb_domain_count; d++)
+			o->wanted[d][k] = o->wanted[d][i];
+	}
+	o->live_count = n;
 }
 
 static void parse_names(bool *set, const char *text, const char *what,
@@ -385,7 +538,7 @@ static const char *domain_name(unsigned int i)
 
 static void parse(struct lb_options *o, int argc, char **argv)
 {
-	enum { ARMS, DOMAINS, LIVE, SAMPLES, VERIFY, JSON, QUICK, HELP };
+	enum { ARMS, DOMAINS, LIVE, SAMPLES, VERIFY, JSON, VERBOSE, QUICK, FULL, HELP };
 	static const struct option options[] = {
 		{ "arms", required_argument, NULL, ARMS },
 		{ "domains", required_argument, NULL, DOMAINS },
@@ -393,17 +546,21 @@ static void parse(struct lb_options *o, int argc, char **argv)
 		{ "samples", required_argument, NULL, SAMPLES },
 		{ "verify", required_argument, NULL, VERIFY },
 		{ "json", required_argument, NULL, JSON },
+		{ "verbose", no_argument, NULL, VERBOSE },
+		{ "full", no_argument, NULL, FULL },
 		{ "quick", no_argument, NULL, QUICK },
 		{ "help", no_argument, NULL, HELP },
 		{ 0 }
 	};
+	static const char all[] = "100,1000,10000,20000,40000,80000";
 	static const char * const verify[] = { "auto", "pread", "gpu" };
 	char *end;
 	int opt;
 
 	memset(o->arms, true, sizeof(o->arms));
 	memset(o->domains, true, sizeof(o->domains));
-	parse_live(o, "100,1000,10000,20000,40000,80000");
+	parse_live(o, all);
+	parse_live(o, "gtt=100,1000,10000");
 	o->samples = 201;
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (opt) {
@@ -431,9 +588,15 @@ static void parse(struct lb_options *o, int argc, char **argv)
 		case JSON:
 			o->json = optarg;
 			break;
+		case VERBOSE:
+			o->verbose = true;
+			break;
 		case QUICK:
-			parse_live(o, "100,1000,10000");
+			parse_live(o, "100,1000,5000");
 			o->samples = 51;
+			break;
+		case FULL:
+			parse_live(o, all);
 			break;
 		case HELP:
 			usage(stdout);
@@ -445,6 +608,7 @@ static void parse(struct lb_options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		bad("argument", argv[optind]);
+	drop_unwanted(o);
 }
 
 /* An arm's end is a result; wrong contents and dead workers are not. */
@@ -456,6 +620,7 @@ static bool failed(const struct lb_results *r)
 		if (!strncmp(r->rows[i].error, "verify:", 7) ||
 		    !strncmp(r->rows[i].error, "worker died", 11) ||
 		    !strncmp(r->rows[i].error, "start:", 6) ||
+		    !strncmp(r->rows[i].error, "skipped:", 8) ||
 		    r->rows[i].verified != r->rows[i].live)
 			return true;
 	return false;
@@ -463,7 +628,7 @@ static bool failed(const struct lb_results *r)
 
 int main(int argc, char **argv)
 {
-	static struct lb_row rows[32 * LB_MAX_LIVE];
+	static struct lb_row rows[LB_MAX_ARMS * LB_MAX_DOMAINS * LB_MAX_LIVE];
 	struct lb_options options = { 0 };
 	struct lb_device dev;
 	struct lb_results results = {

@@ -20,8 +20,14 @@
 
 #define LB_BO_SIZE 4096u
 #define LB_WORDS (LB_BO_SIZE / 8)
+#define LB_MAX_ARMS 8
+#define LB_MAX_DOMAINS 4
 #define LB_MAX_LIVE 32
 #define LB_MAX_SAMPLES 10001
+/* A population is measured in that many turns, so that a disturbance of some
+ * moments falls on few of an arm's samples.
+ */
+#define LB_TURNS 7u
 
 /**
  * struct lb_device - an open radeon render node
@@ -163,7 +169,7 @@ struct lb_row {
 /**
  * enum lb_op - what a worker is told to do
  * @LB_GROW: have as many BOs live
- * @LB_MEASURE: measure at this population
+ * @LB_MEASURE: take the samples of one turn at this population
  * @LB_VERIFY_NEW: check the BOs not yet checked
  * @LB_VERIFY_ALL: check all
  * @LB_QUIT: end
@@ -178,21 +184,30 @@ enum lb_op {
 
 /**
  * struct lb_command - one message to a worker; it answers with its lb_row
+ * @op: what to do
+ * @value: for LB_GROW the population, for LB_MEASURE the turn
  */
 struct lb_command {
 	enum lb_op op;
-	unsigned int live;
+	unsigned int value;
 };
 
 /**
  * struct lb_options - the command line
+ * @arms: which of lb_arms
+ * @domains: which of lb_domains
+ * @live: populations of all domains, ascending
+ * @live_count: how many
+ * @wanted: whether a population is one of a domain's
  */
 struct lb_options {
-	bool arms[8], domains[4];
+	bool arms[LB_MAX_ARMS], domains[LB_MAX_DOMAINS];
 	unsigned int live[LB_MAX_LIVE], live_count;
+	bool wanted[LB_MAX_DOMAINS][LB_MAX_LIVE];
 	unsigned int samples;
 	enum lb_verify verify;
 	const char *json;
+	bool verbose;
 };
 
 int lb_worker(int socket, unsigned int arm, unsigned int domain,
