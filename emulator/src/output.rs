@@ -34,10 +34,24 @@ pub fn create(path: &Path) -> Result<BufWriter<File>, OutputError> {
 /// Writes a file aside with `fill` and renames it to `path` when it is
 /// complete, so that a reader never sees half of it. On failure nothing is
 /// left behind and an older `path` stays as it was.
+///
+/// A `path` that is no regular file (a pipe, a device) is written directly.
 pub fn replace<F>(path: &Path, fill: F) -> Result<(), OutputError>
 where
     F: FnOnce(&mut dyn Write) -> io::Result<()>,
 {
+    let failed = |source| OutputError {
+        path: path.to_path_buf(),
+        source,
+    };
+    if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        let direct = || -> io::Result<()> {
+            let mut out = BufWriter::new(File::options().write(true).open(path)?);
+            fill(&mut out)?;
+            out.flush()
+        };
+        return direct().map_err(failed);
+    }
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.part", std::process::id()));
     let aside = path.with_file_name(name);
@@ -49,10 +63,7 @@ where
     };
     write().map_err(|source| {
         let _ = fs::remove_file(&aside);
-        OutputError {
-            path: path.to_path_buf(),
-            source,
-        }
+        failed(source)
     })
 }
 
@@ -82,6 +93,15 @@ mod tests {
         assert!(e.unwrap_err().to_string().contains("out.json"));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn device_is_written_and_stays_one() {
+        let full = Path::new("/dev/full");
+        let e = replace(full, |w| w.write_all(b"x")).unwrap_err();
+        assert!(e.to_string().contains("/dev/full"));
+        assert!(!fs::metadata(full).unwrap().is_file());
+        replace(Path::new("/dev/null"), |w| w.write_all(b"x")).unwrap();
     }
 
     #[test]
