@@ -91,15 +91,19 @@ def main():
     limit = data["environment"]["max_map_count"]
     panels[2].axhline(limit, linestyle="--", color="grey", linewidth=1,
                       label="vm.max_map_count")
-    for panel in (panels[0], panels[2]):
-        panel.legend(fontsize=8)
+    # One legend for all, where no line can be: below the panels.
+    entries = {}
+    for panel in panels:
+        entries.update(zip(*reversed(panel.get_legend_handles_labels())))
+    figure.legend(entries.values(), entries.keys(), loc="lower center",
+                  ncol=len(entries), fontsize=8)
 
     environment = data["environment"]
     figure.suptitle(
         f"live-bos: Linux {environment['kernel']}, {environment['driver']}, "
         f"device {environment['device']} (2011: hardware and kernel of then)",
         fontsize=10)
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
 
     stem, suffix = os.path.splitext(target)
     aside = f"{stem}.new{suffix}"
