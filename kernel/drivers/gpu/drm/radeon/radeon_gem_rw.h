@@ -25,7 +25,8 @@ struct radeon_device;
 
 /*
  * Up to this many bytes are copied straight between user memory and the BO
- * with page faults disabled. Pinning pays from about four pages on.
+ * with page faults disabled. That is cheaper than pinning (a page: 0.7 against
+ * 1.6 us), but starts again through a buffer if a page is not there.
  */
 #define RADEON_GEM_RW_ATOMIC_MAX	SZ_16K
 
