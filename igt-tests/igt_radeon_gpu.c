@@ -375,7 +375,7 @@ void igt_radeon_require_swapped(const struct igt_radeon_bo *bo)
 	before = igt_radeon_info64(bo->fd, RADEON_INFO_GTT_USAGE);
 	after = before;
 	/* One BO a read; each read needs a file of its own. */
-	for (i = 0; i < 64 && pages > 0; i++) {
+	for (i = 0; i < 1024 && pages > 0; i++) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		igt_assert(fd >= 0);
 		n = read(fd, answer, sizeof(answer) - 1);
