@@ -12,8 +12,8 @@ help: ## this list
 	@echo "  lab/shell             the same, interactively"
 
 .PHONY: demo
-demo: build ## live-bos: uploads with and without mappings, side by side
-	@lab/demo
+demo: build ## live-bos: uploads with and without mappings (FULL=1: all populations)
+	@lab/demo $(if $(FULL),--full)
 
 .PHONY: check
 check: build ## all tests (what CI runs)

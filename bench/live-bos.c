@@ -3,7 +3,7 @@
  * live-bos: options, plan and lead of a run; see live-bos.h.
  *
  * Every arm and domain has a process of its own, so that its maps and page
- * tables are its own. They grow side by side, but measure one after the other
+ * tables are its own. They grow and measure one after the other
  * with all others asleep: what is compared was measured within moments. All
  * BOs of all arms at the largest population would not fit into the memory of
  * a small board, so from some population on the arms go on one by one; each
@@ -285,10 +285,11 @@ static void round_at(struct lb_results *r, int arm, unsigned int step)
 			 lb_domains[row->domain].name);
 	}
 
-	for (i = 0; i < count; i++)
+	/* In turn: side by side they would mostly wait for the driver's locks. */
+	for (i = 0; i < count; i++) {
 		tell(set[i], LB_GROW, live);
-	for (i = 0; i < count; i++)
 		hear(set[i]);
+	}
 	progress(o, arm, live, "grow", start);
 
 	start = lb_now();
@@ -413,7 +414,7 @@ static void usage(FILE *out)
 		"  --live [DOMAIN=]LIST\n"
 		"                  populations, ascending, of one domain or of all\n"
 		"                  (default: 100,1000,10000,20000,40000,80000; gtt, where\n"
-		"                  making a BO costs the emulated board most: to 10000)\n"
+		"                  making a BO costs most: to 40000)\n"
 		"  --full          all populations in all domains\n"
 		"  --samples N     BOs measured at each population (default: 201)\n"
 		"  --verify HOW    auto (default), pread or gpu: how contents are checked\n"
@@ -560,7 +561,7 @@ static void parse(struct lb_options *o, int argc, char **argv)
 	memset(o->arms, true, sizeof(o->arms));
 	memset(o->domains, true, sizeof(o->domains));
 	parse_live(o, all);
-	parse_live(o, "gtt=100,1000,10000");
+	parse_live(o, "gtt=100,1000,10000,20000,40000");
 	o->samples = 201;
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (opt) {

@@ -3,8 +3,8 @@
 //!
 //! Registers without behaviour are plain storage in the [`RegFile`]; some of
 //! their pages are mapped into the guest, so no side effect may live at
-//! 0x2000-0x5FFF, 0x7000-0x7FFF or 0x9000-0xBFFF. Side effects of the others
-//! are helpers of their blocks.
+//! 0x1000-0x5FFF (but for the requests that `vm` watches for), 0x7000-0x7FFF
+//! or 0x9000-0xBFFF. Side effects of the others are helpers of their blocks.
 //!
 //! Register writes never wait: they queue work and wake threads.
 
@@ -24,6 +24,7 @@ use crate::ih::Source;
 use crate::regs::{self, cg, cp, dce, dma, grbm, ih, mc, srbm, uvd};
 use crate::trace::Trace;
 use crate::uvd::Uvd;
+use crate::vm;
 
 /// Members of the R700 family the board can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +127,8 @@ impl Chip {
         }
         let hub = self.hub.clone();
         threads.push(std::thread::spawn(move || hub.display.run(&hub)));
+        let hub = self.hub.clone();
+        threads.push(std::thread::spawn(move || hub.tlb.run(&*hub.regs)));
     }
 
     /// Reads the register at byte offset `offset` (0 to 0x3FFFC).
@@ -224,6 +227,7 @@ impl Chip {
             self.hub.engine(id).stop();
         }
         self.hub.display.stop();
+        self.hub.tlb.stop();
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
@@ -306,9 +310,8 @@ pub(crate) fn write_reg(hub: &Hub, offset: u32, value: u32) {
                 .store(offset, value & !ack | if request { ack } else { 0 });
         }
         mc::VM_CONTEXT0_REQUEST_RESPONSE => {
-            // The page-table walk caches nothing: requests are done at once.
             let request = value & mc::REQUEST_TYPE_MASK;
-            hub.regs.store(offset, request | mc::RESPONSE_DONE);
+            hub.regs.store(offset, vm::response(request).unwrap_or(0));
         }
 
         grbm::GRBM_SOFT_RESET => {

@@ -14,6 +14,7 @@ use crate::ih::Ih;
 use crate::regs::{ih, mc};
 use crate::trace::Trace;
 use crate::uvd::UvdSegments;
+use crate::vm::TlbResponder;
 
 /// Frequency of the GPU clock counter in Hz: the reference clock (27 MHz)
 /// that FirmwareInfo reports.
@@ -50,6 +51,7 @@ pub(crate) struct Hub {
     pub trace: Trace,
     pub ih: Ih,
     pub display: Display,
+    pub tlb: TlbResponder,
     pub uvd: UvdSegments,
     pub engines: [Arc<Engine>; ENGINES],
     start: Instant,
@@ -78,6 +80,7 @@ impl Hub {
             trace,
             ih: Ih::default(),
             display: Display::default(),
+            tlb: TlbResponder::default(),
             uvd: UvdSegments::default(),
             engines,
             start: Instant::now(),

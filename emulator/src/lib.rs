@@ -65,3 +65,4 @@ pub mod tiling;
 pub mod trace;
 mod uvd;
 pub mod vfio;
+mod vm;

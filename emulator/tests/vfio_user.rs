@@ -84,7 +84,7 @@ fn mapped_and_trapped_registers_are_the_same() {
         .collect();
     assert_eq!(
         areas,
-        [(0x2000, 0x4000), (0x7000, 0x1000), (0x9000, 0x3000)]
+        [(0x1000, 0x5000), (0x7000, 0x1000), (0x9000, 0x3000)]
     );
     let file = mmio
         .file_offset

@@ -14,11 +14,11 @@ use crate::bus::RegFile;
 pub const REGISTER_SPACE: u32 = 0x40000;
 
 /// Parts of the MMIO BAR that the client may map, as (offset, size) in
-/// bytes: memory controller client, interrupt ring and BIF registers
-/// (0x2000), HDP and display VGA shadow (0x7000) and the state registers of
+/// bytes: VM contexts, memory controller client, interrupt ring and BIF
+/// registers (0x1000), HDP and display VGA shadow (0x7000) and the state registers of
 /// the 3D pipeline (0x9000). A fence wait or an interrupt handler reads
 /// and writes these often; a trapped access costs 300 times more.
-pub const MAPPABLE: [(u64, u64); 3] = [(0x2000, 0x4000), (0x7000, 0x1000), (0x9000, 0x3000)];
+pub const MAPPABLE: [(u64, u64); 3] = [(0x1000, 0x5000), (0x7000, 0x1000), (0x9000, 0x3000)];
 
 /// The register file.
 #[derive(Debug)]

@@ -30,6 +30,8 @@ super::registers! {
 
 /// Response field of `VM_CONTEXT0_REQUEST_RESPONSE`: request done.
 pub const RESPONSE_DONE: u32 = 1 << 4;
+/// `RESPONSE_TYPE` field.
+pub const RESPONSE_TYPE_MASK: u32 = 0xF << 4;
 /// `REQUEST_TYPE` field.
 pub const REQUEST_TYPE_MASK: u32 = 0xF;
 
