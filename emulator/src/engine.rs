@@ -2,9 +2,9 @@
 //! Ring engines: threads, submission, latency, rate, hang and reset.
 //!
 //! Each of the chip's rings (graphics CP, asynchronous DMA, UVD) is an
-//! [`Engine`] driven by a thread of its own. A write-pointer write only queues
+//! `Engine` driven by a thread of its own. A write-pointer write only queues
 //! a *batch* and wakes the thread, so that nothing ever finishes inside a
-//! register write. What a packet does is the business of a [`RingUnit`].
+//! register write. What a packet does is the business of a `RingUnit`.
 //!
 //! Locks: `Engine::shared` is never held while a packet executes or a copy is
 //! throttled. It may be taken while no other lock of the chip is held; while

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Command processor: executes PM4 packets from the graphics ring.
 //!
-//! Decoding ([`pm4`]) is apart from execution ([`execute`]); this file holds
+//! Decoding ([`pm4`]) is apart from execution (`execute`); this file holds
 //! the fetch loop: one packet per step, from the ring or from the innermost
 //! of at most two indirect buffers. A packet that has to wait is not consumed
 //! and is fetched again at the next poll, so waits may stand anywhere.
