@@ -18,7 +18,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::bus::McError;
 use crate::counters::Counter;
+use crate::fetch::FetchError;
 use crate::hub::Hub;
 
 /// Batches that may wait at once; further submissions join the last one.
@@ -184,6 +186,34 @@ impl Knobs {
 /// The work in flight was cancelled by a reset or by the end of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cancelled;
+
+/// Why a piece of work ended early: an error of its own, or the engine was
+/// reset or stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended<E> {
+    /// The work cannot be done.
+    Failed(E),
+    /// Nobody wants it any more.
+    Cancelled,
+}
+
+impl<E> From<Cancelled> for Ended<E> {
+    fn from(_: Cancelled) -> Self {
+        Ended::Cancelled
+    }
+}
+
+impl From<McError> for Ended<McError> {
+    fn from(error: McError) -> Self {
+        Ended::Failed(error)
+    }
+}
+
+impl From<FetchError> for Ended<FetchError> {
+    fn from(error: FetchError) -> Self {
+        Ended::Failed(error)
+    }
+}
 
 /// A ring as the registers describe it at this moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

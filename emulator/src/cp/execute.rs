@@ -11,7 +11,7 @@ use super::{opcode, Cp, Flow};
 use crate::bus::McError;
 use crate::chip;
 use crate::counters::Counter;
-use crate::engine::{Cancelled, Job, Ring};
+use crate::engine::{Cancelled, Ended, Job, Ring};
 use crate::gfx::GfxContext;
 use crate::hub::{Client, Hub};
 use crate::ih::Source;
@@ -19,24 +19,6 @@ use crate::regs::{cp, field, grbm};
 
 /// Bit 63 of a query result: the value has been written.
 const RESULT_VALID: u64 = 1 << 63;
-
-/// Why a packet did not complete.
-enum Error {
-    Mc(McError),
-    Cancelled,
-}
-
-impl From<McError> for Error {
-    fn from(e: McError) -> Self {
-        Error::Mc(e)
-    }
-}
-
-impl From<Cancelled> for Error {
-    fn from(_: Cancelled) -> Self {
-        Error::Cancelled
-    }
-}
 
 impl Cp {
     /// Executes one packet. Memory faults are reported and end the packet.
@@ -85,15 +67,15 @@ impl Cp {
         };
         match self.perform(job, packet) {
             Ok(flow) => Ok(flow),
-            Err(Error::Mc(e)) => {
+            Err(Ended::Failed(e)) => {
                 hub.fault(Client::Cp, e);
                 Ok(Flow::Next)
             }
-            Err(Error::Cancelled) => Err(Cancelled),
+            Err(Ended::Cancelled) => Err(Cancelled),
         }
     }
 
-    fn perform(&mut self, job: &Job<'_>, packet: Packet<'_>) -> Result<Flow, Error> {
+    fn perform(&mut self, job: &Job<'_>, packet: Packet<'_>) -> Result<Flow, Ended<McError>> {
         let hub = job.hub;
         match packet {
             Packet::Nop => {}

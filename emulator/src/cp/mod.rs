@@ -16,7 +16,7 @@ mod execute;
 use std::time::Duration;
 
 use crate::counters::Counter;
-use crate::engine::{Cancelled, Job, Ring, RingUnit, Step};
+use crate::engine::{Ended, Job, Ring, RingUnit, Step};
 use crate::fetch::{FetchError, Fetcher};
 use crate::gfx::Gfx;
 use crate::hub::{Client, Hub};
@@ -68,7 +68,7 @@ impl Cp {
     }
 
     /// Fetches and executes one packet.
-    fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, StepError> {
+    fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
         let mc = &*job.hub.mc;
         let dword = self.fetch.header(mc, ring)?;
         let header = Header::decode(dword);
@@ -117,24 +117,6 @@ impl Cp {
     }
 }
 
-/// Why a step ended without executing a packet.
-enum StepError {
-    Fetch(FetchError),
-    Cancelled,
-}
-
-impl From<FetchError> for StepError {
-    fn from(error: FetchError) -> Self {
-        StepError::Fetch(error)
-    }
-}
-
-impl From<Cancelled> for StepError {
-    fn from(_: Cancelled) -> Self {
-        StepError::Cancelled
-    }
-}
-
 impl RingUnit for Cp {
     fn ring(&self, hub: &Hub) -> Ring {
         // RB_BUFSZ counts pairs of dwords; the pointers have at most 20 bits
@@ -170,11 +152,11 @@ impl RingUnit for Cp {
         }
         match self.packet(job, ring) {
             Ok(step) => step,
-            Err(StepError::Fetch(FetchError::Starved)) => Step::Starved,
-            Err(StepError::Fetch(error)) => Step::Done {
+            Err(Ended::Failed(FetchError::Starved)) => Step::Starved,
+            Err(Ended::Failed(error)) => Step::Done {
                 rptr: self.fetch.abandon(job.hub, Client::Cp, ring, error),
             },
-            Err(StepError::Cancelled) => Step::Cancelled,
+            Err(Ended::Cancelled) => Step::Cancelled,
         }
     }
 

@@ -10,7 +10,7 @@ mod transfer;
 use std::time::Duration;
 
 use crate::counters::Counter;
-use crate::engine::{Cancelled, Job, Ring, RingUnit, Step};
+use crate::engine::{Cancelled, Ended, Job, Ring, RingUnit, Step};
 use crate::fetch::{FetchError, Fetcher};
 use crate::hub::{Client, Hub};
 use crate::ih::Source;
@@ -32,7 +32,7 @@ pub(crate) struct Dma {
 }
 
 impl Dma {
-    fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, StepError> {
+    fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
         let hub = job.hub;
         let header = Header::decode(self.fetch.header(&*hub.mc, ring)?);
         self.fetch.body(&*hub.mc, ring, header.body())?;
@@ -126,28 +126,11 @@ fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
     };
     match result {
         Ok(()) => Ok(()),
-        Err(transfer::Error::Mc(e)) => {
+        Err(Ended::Failed(e)) => {
             hub.fault(Client::Dma, e);
             Ok(())
         }
-        Err(transfer::Error::Cancelled) => Err(Cancelled),
-    }
-}
-
-enum StepError {
-    Fetch(FetchError),
-    Cancelled,
-}
-
-impl From<FetchError> for StepError {
-    fn from(error: FetchError) -> Self {
-        StepError::Fetch(error)
-    }
-}
-
-impl From<Cancelled> for StepError {
-    fn from(_: Cancelled) -> Self {
-        StepError::Cancelled
+        Err(Ended::Cancelled) => Err(Cancelled),
     }
 }
 
@@ -182,11 +165,11 @@ impl RingUnit for Dma {
     fn step(&mut self, job: &Job<'_>, ring: &Ring) -> Step {
         match self.packet(job, ring) {
             Ok(step) => step,
-            Err(StepError::Fetch(FetchError::Starved)) => Step::Starved,
-            Err(StepError::Fetch(error)) => Step::Done {
+            Err(Ended::Failed(FetchError::Starved)) => Step::Starved,
+            Err(Ended::Failed(error)) => Step::Done {
                 rptr: self.fetch.abandon(job.hub, Client::Dma, ring, error),
             },
-            Err(StepError::Cancelled) => Step::Cancelled,
+            Err(Ended::Cancelled) => Step::Cancelled,
         }
     }
 

@@ -4,30 +4,12 @@
 use super::packet::TiledSurface;
 use crate::bus::McError;
 use crate::counters::Counter;
-use crate::engine::{Cancelled, Job, COPY_CHUNK};
+use crate::engine::{Ended, Job, COPY_CHUNK};
 use crate::hub::Hub;
 use crate::regs::dma;
 use crate::tiling::{ArrayMode, Layout, TilingConfig};
 
-/// Why a transfer stopped.
-pub(super) enum Error {
-    Mc(McError),
-    Cancelled,
-}
-
-impl From<McError> for Error {
-    fn from(e: McError) -> Self {
-        Error::Mc(e)
-    }
-}
-
-impl From<Cancelled> for Error {
-    fn from(_: Cancelled) -> Self {
-        Error::Cancelled
-    }
-}
-
-fn charge(job: &Job<'_>, bytes: usize) -> Result<(), Error> {
+fn charge(job: &Job<'_>, bytes: usize) -> Result<(), Ended<McError>> {
     job.hub.counters.add(Counter::DmaBytes, bytes as u64);
     Ok(job.throttle(bytes as u64)?)
 }
@@ -42,7 +24,7 @@ pub(super) fn write(hub: &Hub, dst: u64, data: &[u32]) -> Result<(), McError> {
 }
 
 /// Copies dwords upwards in chunks.
-pub(super) fn copy(job: &Job<'_>, dst: u64, src: u64, dwords: u32) -> Result<(), Error> {
+pub(super) fn copy(job: &Job<'_>, dst: u64, src: u64, dwords: u32) -> Result<(), Ended<McError>> {
     let total = dwords as usize * 4;
     let mut buf = vec![0; total.min(COPY_CHUNK)];
     let mut done = 0;
@@ -57,7 +39,7 @@ pub(super) fn copy(job: &Job<'_>, dst: u64, src: u64, dwords: u32) -> Result<(),
 }
 
 /// Fills dwords with a constant in chunks.
-pub(super) fn fill(job: &Job<'_>, dst: u64, value: u32, dwords: u32) -> Result<(), Error> {
+pub(super) fn fill(job: &Job<'_>, dst: u64, value: u32, dwords: u32) -> Result<(), Ended<McError>> {
     let total = dwords as usize * 4;
     let buf = value.to_le_bytes().repeat(total.min(COPY_CHUNK) / 4);
     let mut done = 0;
@@ -78,7 +60,7 @@ pub(super) fn copy_tiled(
     linear: u64,
     detile: bool,
     dwords: u32,
-) -> Result<(), Error> {
+) -> Result<(), Ended<McError>> {
     let layout = layout(job.hub, tiled);
     let total = dwords as usize * 4;
     let mut buf = vec![0; total.min(COPY_CHUNK)];
@@ -103,7 +85,11 @@ pub(super) fn copy_tiled(
 }
 
 /// Writes the packet's dwords to a tiled surface.
-pub(super) fn write_tiled(job: &Job<'_>, dst: &TiledSurface, data: &[u32]) -> Result<(), Error> {
+pub(super) fn write_tiled(
+    job: &Job<'_>,
+    dst: &TiledSurface,
+    data: &[u32],
+) -> Result<(), Ended<McError>> {
     let layout = layout(job.hub, dst);
     let bytes = to_bytes(data);
     elements(job, dst, &layout, 0, bytes.len(), |addr, range| {
@@ -133,7 +119,7 @@ fn elements(
     start: usize,
     len: usize,
     mut access: impl FnMut(u64, std::ops::Range<usize>) -> Result<(), McError>,
-) -> Result<(), Error> {
+) -> Result<(), Ended<McError>> {
     let bpe = layout.bytes_per_element as usize;
     let pitch = layout.pitch as usize;
     let mut at = 0;
