@@ -279,8 +279,6 @@ pub(crate) fn read_reg(hub: &Hub, offset: u32) -> u32 {
                 dma::DMA_IDLE
             }
         }
-        // The BIOS' load detection finds a monitor on DAC A.
-        srbm::BIOS_0_SCRATCH => hub.regs.load(offset) | srbm::ATOM_S0_CRT1_COLOR,
         uvd::UVD_STATUS => crate::uvd::status(hub),
         0x6000..=0x6FFF => {
             let (crtc, reg) = display::split(offset);

@@ -26,7 +26,3 @@ pub const SOFT_RESET_IH: u32 = 1 << 10;
 pub const SOFT_RESET_UVD: u32 = 1 << 18;
 /// `RV770_SOFT_RESET_DMA` (`r600d.h`).
 pub const RV770_SOFT_RESET_DMA: u32 = 1 << 20;
-
-/// `ATOM_S0_CRT1_COLOR` of BIOS scratch 0: a colour monitor is on DAC A
-/// (`atombios.h`). The BIOS' load detection sets it.
-pub const ATOM_S0_CRT1_COLOR: u32 = 0x2;

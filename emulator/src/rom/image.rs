@@ -94,6 +94,7 @@ pub fn build(config: &RomConfig) -> Vec<u8> {
 
     let no_op = image.append(&tables::no_op_command());
     let mut commands = [no_op; tables::COMMAND_TABLES];
+    commands[tables::DAC_LOAD_DETECTION] = image.append(&tables::dac_load_detection());
     commands[tables::ENABLE_CRTC] = image.append(&tables::enable_crtc());
     commands[tables::BLANK_CRTC] = image.append(&tables::blank_crtc());
     let timing = tables::set_crtc_using_dtd_timing();
@@ -200,7 +201,7 @@ mod tests {
             let size = u16_at(&rom, table);
             assert_eq!(rom[table + 2..table + 4], [1, 1]);
             assert_eq!(rom[table + size - 1], 0x5B, "EOT");
-            let real = [34, 35, 49].contains(&index);
+            let real = [21, 34, 35, 49].contains(&index);
             assert_eq!(size > 7, real, "command {index}");
         }
     }

@@ -9,6 +9,8 @@ use crate::pci::VENDOR_ID;
 pub const COMMAND_TABLES: usize = 81;
 /// Entries of the master list of data tables.
 pub const DATA_TABLES: usize = 34;
+/// Command table index: look for a monitor on a DAC.
+pub const DAC_LOAD_DETECTION: usize = 21;
 /// Command table index: blank a CRTC.
 pub const BLANK_CRTC: usize = 34;
 /// Command table index: switch a CRTC on or off.
@@ -124,6 +126,21 @@ const D1CRTC_V_TOTAL: u16 = 0x6020;
 const D1CRTC_CONTROL: u16 = 0x6080;
 /// AVIVO_D1CRTC_BLANK_CONTROL: blank is bit 8, as EVERGREEN_CRTC_BLANK_DATA_EN.
 const D1CRTC_BLANK_CONTROL: u16 = 0x6084;
+
+/// R600_BIOS_0_SCRATCH: what the BIOS has detected.
+const BIOS_0_SCRATCH: u16 = 0x1724;
+/// ATOM_S0_CRT1_COLOR: a colour monitor is on the first CRT's DAC.
+const S0_CRT1_COLOR: u8 = 0x2;
+
+/// DAC_LoadDetection: whatever DAC is asked about, the one colour monitor of
+/// this board is found on the first.
+pub fn dac_load_detection() -> Vec<u8> {
+    let code = Code::new().mov(
+        Operand::Reg(BIOS_0_SCRATCH, Lane::Byte0),
+        Operand::Imm8(S0_CRT1_COLOR),
+    );
+    TableHeader::new(1, 1).table(&code.body(0, 1))
+}
 
 /// EnableCRTC: parameter bytes CRTC and enable.
 pub fn enable_crtc() -> Vec<u8> {
@@ -302,6 +319,13 @@ mod tests {
         assert_eq!(regs[&0x6880], 0x0001_0001);
         execute(&enable_crtc(), &[0x0000], &mut regs);
         assert_eq!(regs[&0x6080], 0x0001_0000);
+    }
+
+    #[test]
+    fn dac_load_detection_finds_the_monitor_and_keeps_other_bytes() {
+        let mut regs = Registers::from([(0x1724, 0xaabb_cc00)]);
+        execute(&dac_load_detection(), &[1], &mut regs);
+        assert_eq!(regs[&0x1724], 0xaabb_cc02);
     }
 
     #[test]
