@@ -46,7 +46,7 @@ check_apply() {
 	cd "$work/am"
 	git checkout -q -b am base
 	git am "${patches[@]}"
-	[ "$(git rev-parse HEAD^{tree})" = "$(git -C "$tree" rev-parse series^{tree})" ] ||
+	[ "$(git rev-parse 'HEAD^{tree}')" = "$(git -C "$tree" rev-parse 'series^{tree}')" ] ||
 		die "applied, the series is not what it was made from"
 	cd "$series"
 	rm -rf "$work/am"
@@ -100,11 +100,11 @@ warnings() {
 }
 
 check_build() {
-	local commit n=0 begun=$SECONDS
+	local commit kvers n=0 begun=$SECONDS
 	if [ -z "$kver" ]; then
-		kver=(/lib/modules/*/build)
-		[ ${#kver[@]} -eq 1 ] || die "there is not exactly one kernel with headers in /lib/modules; name one"
-		kver=${kver%/build}
+		kvers=(/lib/modules/*/build)
+		[ ${#kvers[@]} -eq 1 ] || die "there is not exactly one kernel with headers in /lib/modules; name one"
+		kver=${kvers[0]%/build}
 		kver=${kver#/lib/modules/}
 	fi
 	case $kver in
