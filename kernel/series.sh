@@ -11,7 +11,7 @@
 # - Each patch of patches/VERSION/series is a commit. The files of the overlay
 #   come in with the patch that adds their objects to the Makefile; headers with
 #   the first commit that includes them. So every commit builds.
-# - upstream/docs.patch hooks in Documentation/, which comes last.
+# - Documentation/ comes last, with upstream/docs.txt.
 # - upstream/cover.txt is the cover letter.
 
 set -euo pipefail
@@ -141,8 +141,15 @@ for name in "${names[@]}"; do
 	add "${files[@]}"
 done
 
-apply "$here/upstream/docs.patch"
+# Into the table of contents, which is not the same in any two versions.
+begin "$here/upstream/docs.txt"
 mapfile -t files < <(cd "$here" && find Documentation -type f)
+contents=Documentation/gpu/drivers.rst
+for f in "${files[@]}"; do
+	sed -i "0,/^   tegra$/s//   $(basename "$f" .rst)\n   tegra/" $contents
+done
+! git diff --quiet -- $contents || die "$contents has no place for the pages of Documentation/"
+git add $contents
 add "${files[@]}"
 
 # The series is the overlay, whole.
