@@ -261,7 +261,7 @@ static bool radeon_gem_rw_reachable(const struct radeon_gem_rw *rw, u64 end)
  * - VRAM that the CPU can not reach. Reading would have to wait for the copy,
  *   which NOWAIT forbids.
  * - Reads of VRAM, except of a few bytes: loads from there are not cached. But
- *   an unsynchronized one must not end up behind other work.
+ *   an unsynchronized one must not end up behind work in a ring.
  */
 static bool radeon_gem_rw_suits_gpu(const struct radeon_gem_rw *rw, u64 end,
 				    bool busy)
@@ -282,12 +282,9 @@ static bool radeon_gem_rw_suits_gpu(const struct radeon_gem_rw *rw, u64 end,
 		return busy && mem_type != TTM_PL_SYSTEM &&
 			rw->left <= READ_ONCE(radeon_gem_rw_stage_write_max);
 
-	if (mem_type != TTM_PL_VRAM ||
-	    rw->left < READ_ONCE(radeon_gem_rw_stage_read_min))
-		return false;
-
-	return !(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) ||
-		radeon_gem_rw_ring_dma_idle(rdev);
+	return mem_type == TTM_PL_VRAM &&
+		!(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) &&
+		rw->left >= READ_ONCE(radeon_gem_rw_stage_read_min);
 }
 
 /* Where BOs go that have to be moved: not at the cost of others, if possible. */
@@ -481,28 +478,52 @@ int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
 	}
 }
 
-/* Is this a BO whose contents are not the driver's to access? */
-static int radeon_gem_rw_check_bo(struct radeon_bo *bo)
+/**
+ * radeon_gem_rw_check_bo - is this a BO that can be read and written?
+ * @rw: the transfer
+ *
+ * Sets &radeon_gem_rw.try_gpu if the GPU should read, so as to not make user
+ * memory accessible for the CPU in vain.
+ *
+ * Returns:
+ * 0, -EPERM or -EOPNOTSUPP as in the description of the user API, -ERESTARTSYS.
+ */
+int radeon_gem_rw_check_bo(struct radeon_gem_rw *rw)
 {
+	struct radeon_bo *bo = rw->bo;
 	bool userptr;
 	int r;
 
 	if (bo->tbo.base.import_attach)
 		return -EOPNOTSUPP;
 
-	/* The lock keeps the ttm_tt from being freed by a move. */
-	r = radeon_bo_reserve(bo, false);
+	/*
+	 * The lock keeps the ttm_tt from being freed by a move. There is no
+	 * need for TTM to take this for a use of the BO.
+	 */
+	r = dma_resv_lock_interruptible(bo->tbo.base.resv, NULL);
 	if (r)
-		return r;
+		return r == -EINTR ? -ERESTARTSYS : r;
 
 	userptr = radeon_ttm_tt_has_userptr(bo->rdev, bo->tbo.ttm);
-	radeon_bo_unreserve(bo);
+	rw->use_gpu = true;
+	rw->try_gpu = !rw->write &&
+		radeon_gem_rw_suits_gpu(rw, radeon_bo_size(bo), false);
+	dma_resv_unlock(bo->tbo.base.resv);
 
 	return userptr ? -EPERM : 0;
 }
 
-static int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset,
-				     u64 size)
+/**
+ * radeon_gem_rw_check_range - is a range within a BO?
+ * @bo: the BO
+ * @offset: first byte
+ * @size: number of bytes
+ *
+ * Returns:
+ * 0, or -EINVAL.
+ */
+int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64 size)
 {
 	u64 end;
 
@@ -510,25 +531,6 @@ static int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset,
 		return -EINVAL;
 
 	return 0;
-}
-
-/*
- * Errors of user memory come before -EBUSY. Not all ways to copy have looked
- * at user memory by then.
- */
-static int radeon_gem_rw_busy_or_fault(const struct radeon_gem_rw *rw)
-{
-	struct radeon_gem_rw_piece piece;
-	size_t missed;
-
-	radeon_gem_rw_peek(rw, &rw->pos, RADEON_GEM_RW_BATCH_PAGES * PAGE_SIZE,
-			   &piece);
-	if (rw->write)
-		missed = fault_in_readable(piece.user, piece.len);
-	else
-		missed = fault_in_safe_writeable(piece.user, piece.len);
-
-	return missed ? -EFAULT : -EBUSY;
 }
 
 /* Arguments of both ioctls; the checks are in the order that the API promises. */
@@ -570,16 +572,14 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 	if (r)
 		goto out_put;
 
-	r = radeon_gem_rw_check_bo(rw.bo);
-	if (r)
-		goto out_put;
-
 	region.offset = args->offset;
 	region.row_bytes = args->size;
 	rw.left = args->size;
+	r = radeon_gem_rw_check_bo(&rw);
+	if (r)
+		goto out_put;
+
 	r = radeon_gem_rw_copy(&rw);
-	if (r == -EBUSY)
-		r = radeon_gem_rw_busy_or_fault(&rw);
 
 out_put:
 	drm_gem_object_put(gobj);
@@ -634,7 +634,8 @@ int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
  */
 u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 {
-	u32 caps = RADEON_GEM_RW_CAP_PREAD_PWRITE;
+	u32 caps = RADEON_GEM_RW_CAP_PREAD_PWRITE |
+		RADEON_GEM_RW_CAP_TRANSFER;
 
 	if (rdev->gem_rw->stage)
 		caps |= RADEON_GEM_RW_CAP_STAGED;

@@ -7,6 +7,7 @@
  * radeon_gem_rw_copy.c		the choice of the path, copies by the CPU
  * radeon_gem_rw_stage.c	copies by the GPU through the staging area
  * radeon_gem_rw_ring.c		packets for copies by the GPU
+ * radeon_gem_rw_transfer.c	the ioctl for many regions
  * radeon_gem_rw_stats.c	thresholds and counters
  */
 
@@ -274,6 +275,8 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 			   struct drm_file *filp);
 int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
 			    struct drm_file *filp);
+int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64 size);
+int radeon_gem_rw_check_bo(struct radeon_gem_rw *rw);
 u32 radeon_gem_rw_caps(struct radeon_device *rdev);
 int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
 			const struct radeon_gem_rw_span *span);
@@ -303,9 +306,12 @@ ssize_t radeon_gem_rw_chunk_staged(struct radeon_gem_rw *rw);
 int radeon_gem_rw_stage_settle(struct radeon_gem_rw *rw,
 			       const struct radeon_gem_rw_span *span);
 
+/* radeon_gem_rw_transfer.c */
+int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
+			      struct drm_file *filp);
+
 /* radeon_gem_rw_ring.c */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev);
-bool radeon_gem_rw_ring_dma_idle(struct radeon_device *rdev);
 struct radeon_fence *
 radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 			const struct radeon_gem_rw_span *span, u64 mem,
@@ -316,6 +322,7 @@ extern unsigned int radeon_gem_rw_atomic_max;
 extern unsigned int radeon_gem_rw_stage_size;
 extern unsigned int radeon_gem_rw_stage_write_max;
 extern unsigned int radeon_gem_rw_stage_read_min;
+extern unsigned int radeon_gem_rw_spin_us;
 
 /**
  * radeon_gem_rw_count - count a transfer

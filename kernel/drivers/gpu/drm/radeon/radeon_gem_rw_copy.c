@@ -226,6 +226,18 @@ static void radeon_gem_rw_load(void *dst, const void __iomem *src, size_t len)
 	memcpy_fromio(dst + body, src + body, len - body);
 }
 
+/*
+ * Store to I/O memory. On x86 that is write-combined memory like any other, and
+ * memcpy() is the faster one, as it knows the CPU.
+ */
+static void radeon_gem_rw_store(void __iomem *dst, const void *src, size_t len)
+{
+	if (IS_ENABLED(CONFIG_X86))
+		memcpy((void __force *)dst, src, len);
+	else
+		memcpy_toio(dst, src, len);
+}
+
 /* Copy bytes at @pos, not beyond the end of a page of the BO. */
 static void radeon_gem_rw_copy_piece(struct radeon_gem_rw *rw,
 				     struct radeon_gem_rw_view *view,
@@ -244,7 +256,7 @@ static void radeon_gem_rw_copy_piece(struct radeon_gem_rw *rw,
 	if (rw->write && page)
 		memcpy(page, mem, len);
 	else if (rw->write)
-		memcpy_toio(io, mem, len);
+		radeon_gem_rw_store(io, mem, len);
 	else if (view->uncached)
 		radeon_gem_rw_load(mem, io, len);
 	else if (page)
@@ -730,6 +742,25 @@ static ssize_t radeon_gem_rw_chunk(struct radeon_gem_rw *rw)
 	}
 }
 
+/*
+ * Errors of user memory come before -EBUSY. Not all ways to copy have looked
+ * at user memory by then.
+ */
+static int radeon_gem_rw_busy_or_fault(const struct radeon_gem_rw *rw)
+{
+	struct radeon_gem_rw_piece piece;
+	size_t missed;
+
+	radeon_gem_rw_peek(rw, &rw->pos, RADEON_GEM_RW_BATCH_PAGES * PAGE_SIZE,
+			   &piece);
+	if (rw->write)
+		missed = fault_in_readable(piece.user, piece.len);
+	else
+		missed = fault_in_safe_writeable(piece.user, piece.len);
+
+	return missed ? -EFAULT : -EBUSY;
+}
+
 /**
  * radeon_gem_rw_copy - do a transfer
  * @rw: the transfer, all of whose arguments have been checked
@@ -767,6 +798,9 @@ int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 
 	kvfree(rw->bounce);
 	rw->bounce = NULL;
+
+	if (done == -EBUSY)
+		return radeon_gem_rw_busy_or_fault(rw);
 
 	return min_t(ssize_t, done, 0);
 }

@@ -48,21 +48,6 @@ bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
 		!(rdev->flags & RADEON_IS_AGP);
 }
 
-/**
- * radeon_gem_rw_ring_dma_idle - is the DMA engine there and idle?
- * @rdev: the device
- *
- * Returns:
- * Whether a copy by the DMA engine would begin at once.
- */
-bool radeon_gem_rw_ring_dma_idle(struct radeon_device *rdev)
-{
-	int ring = rdev->asic->copy.dma_ring_index;
-
-	return rdev->ring[ring].ready &&
-		!radeon_fence_count_emitted(rdev, ring);
-}
-
 /* Most bytes that a packet copies. */
 static u32 radeon_gem_rw_packet_max(struct radeon_device *rdev, bool dma)
 {
@@ -225,7 +210,7 @@ static bool radeon_gem_rw_choose_dma(const struct radeon_gem_rw *rw,
 		return true;
 
 	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
-		return radeon_gem_rw_ring_dma_idle(rdev) ||
+		return !radeon_fence_count_emitted(rdev, dma) ||
 			radeon_fence_count_emitted(rdev, gfx);
 
 	return !sync->sync_to[gfx] || sync->sync_to[dma];

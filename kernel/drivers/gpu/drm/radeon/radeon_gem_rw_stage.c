@@ -27,8 +27,11 @@
 
 #include <linux/bitmap.h>
 #include <linux/dma-fence.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/processor.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -413,6 +416,17 @@ static ssize_t radeon_gem_rw_staged_write(struct radeon_gem_rw *rw,
 	return span->len;
 }
 
+/* A small copy takes less time than an interrupt. */
+static void radeon_gem_rw_spin(struct radeon_fence *fence)
+{
+	ktime_t end = ktime_add_us(ktime_get(),
+				   READ_ONCE(radeon_gem_rw_spin_us));
+
+	while (!radeon_fence_signaled(fence) && !need_resched() &&
+	       ktime_before(ktime_get(), end))
+		cpu_relax();
+}
+
 static ssize_t radeon_gem_rw_staged_read(struct radeon_gem_rw *rw,
 					 struct radeon_gem_rw_span *span)
 {
@@ -441,6 +455,7 @@ static ssize_t radeon_gem_rw_staged_read(struct radeon_gem_rw *rw,
 		goto out_put;
 	}
 
+	radeon_gem_rw_spin(fence);
 	r = radeon_gem_rw_wait_fence(&fence->base);
 	if (r)
 		goto out_put;

@@ -29,8 +29,13 @@ MODULE_PARM_DESC(gem_rw_stage_write_max,
 module_param_named(gem_rw_stage_write_max, radeon_gem_rw_stage_write_max, uint,
 		   0644);
 
-unsigned int radeon_gem_rw_stage_read_min = SZ_4K;
+unsigned int radeon_gem_rw_stage_read_min = SZ_16K;
 MODULE_PARM_DESC(gem_rw_stage_read_min,
-		 "Reads of at least this many bytes of VRAM are copied by the GPU (default 4096)");
+		 "Reads of at least this many bytes of VRAM are copied by the GPU (default 16384)");
 module_param_named(gem_rw_stage_read_min, radeon_gem_rw_stage_read_min, uint,
 		   0644);
+
+unsigned int radeon_gem_rw_spin_us = 200;
+MODULE_PARM_DESC(gem_rw_spin_us,
+		 "Microseconds for which a read that the GPU copies polls for its end before it sleeps (default 200)");
+module_param_named(gem_rw_spin_us, radeon_gem_rw_spin_us, uint, 0644);
