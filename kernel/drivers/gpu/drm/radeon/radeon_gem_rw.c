@@ -7,9 +7,11 @@
 
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
+#include <linux/ktime.h>
 #include <linux/overflow.h>
-#include <linux/pagemap.h>
+#include <linux/processor.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -25,6 +27,7 @@
 
 #include "radeon.h"
 #include "radeon_gem_rw.h"
+#include "radeon_gem_rw_trace.h"
 #include "radeon_ttm.h"
 
 /**
@@ -151,6 +154,22 @@ int radeon_gem_rw_wait_fence(struct dma_fence *fence)
 	} while (!r);
 
 	return r < 0 ? r : 0;
+}
+
+/**
+ * radeon_gem_rw_spin - wait a short time for a copy
+ * @fence: fence of the copy
+ *
+ * A small copy takes less time than an interrupt.
+ */
+void radeon_gem_rw_spin(struct radeon_fence *fence)
+{
+	ktime_t end = ktime_add_us(ktime_get(),
+				   READ_ONCE(radeon_gem_rw_spin_us));
+
+	while (!radeon_fence_signaled(fence) && !need_resched() &&
+	       ktime_before(ktime_get(), end))
+		cpu_relax();
 }
 
 static int radeon_gem_rw_lock(struct radeon_gem_rw *rw)
@@ -482,8 +501,8 @@ int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
  * radeon_gem_rw_check_bo - is this a BO that can be read and written?
  * @rw: the transfer
  *
- * Sets &radeon_gem_rw.try_gpu if the GPU should read, so as to not make user
- * memory accessible for the CPU in vain.
+ * Notes where the BO is, so that user memory is not made accessible in vain for
+ * a way of copying that does not suit. It can be elsewhere when it is copied.
  *
  * Returns:
  * 0, -EPERM or -EOPNOTSUPP as in the description of the user API, -ERESTARTSYS.
@@ -506,6 +525,7 @@ int radeon_gem_rw_check_bo(struct radeon_gem_rw *rw)
 		return r == -EINTR ? -ERESTARTSYS : r;
 
 	userptr = radeon_ttm_tt_has_userptr(bo->rdev, bo->tbo.ttm);
+	rw->in_vram = bo->tbo.resource->mem_type == TTM_PL_VRAM;
 	rw->use_gpu = true;
 	rw->try_gpu = !rw->write &&
 		radeon_gem_rw_suits_gpu(rw, radeon_bo_size(bo), false);
@@ -607,7 +627,12 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 		.data_ptr = args->data_ptr,
 	};
 
-	return radeon_gem_rw_ioctl(dev, filp, &common, false);
+	int r;
+
+	r = radeon_gem_rw_ioctl(dev, filp, &common, false);
+	trace_radeon_gem_pread(&common, r);
+
+	return r;
 }
 
 /**
@@ -622,7 +647,12 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
 			    struct drm_file *filp)
 {
-	return radeon_gem_rw_ioctl(dev, filp, data, true);
+	int r;
+
+	r = radeon_gem_rw_ioctl(dev, filp, data, true);
+	trace_radeon_gem_pwrite(data, r);
+
+	return r;
 }
 
 /**
@@ -653,8 +683,12 @@ u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 int radeon_gem_rw_init(struct radeon_device *rdev)
 {
 	rdev->gem_rw = kzalloc(sizeof(*rdev->gem_rw), GFP_KERNEL);
+	if (!rdev->gem_rw)
+		return -ENOMEM;
 
-	return rdev->gem_rw ? 0 : -ENOMEM;
+	radeon_gem_rw_debugfs_init(rdev);
+
+	return 0;
 }
 
 /**

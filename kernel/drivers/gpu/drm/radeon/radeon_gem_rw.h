@@ -6,9 +6,10 @@
  * radeon_gem_rw.c		ioctls, and when a BO may be touched
  * radeon_gem_rw_copy.c		the choice of the path, copies by the CPU
  * radeon_gem_rw_stage.c	copies by the GPU through the staging area
+ * radeon_gem_rw_zero.c		copies by the GPU from or to user memory
  * radeon_gem_rw_ring.c		packets for copies by the GPU
  * radeon_gem_rw_transfer.c	the ioctl for many regions
- * radeon_gem_rw_stats.c	thresholds and counters
+ * radeon_gem_rw_stats.c	thresholds, counters and tracepoints
  */
 
 #ifndef __RADEON_GEM_RW_H__
@@ -29,6 +30,7 @@ struct radeon_bo;
 struct radeon_device;
 struct radeon_fence;
 struct radeon_gem_rw_stage;
+struct workqueue_struct;
 
 /*
  * Thresholds that depend on the machine are module parameters, see
@@ -75,6 +77,7 @@ struct radeon_gem_rw_stage;
  * @RADEON_GEM_RW_PINNED: by the CPU, from or to pinned user pages
  * @RADEON_GEM_RW_BOUNCE: by the CPU, by way of a buffer
  * @RADEON_GEM_RW_STAGED: by the GPU, by way of the staging area
+ * @RADEON_GEM_RW_ZERO_COPY: by the GPU, from or to pinned user pages
  * @RADEON_GEM_RW_PATHS: how many there are
  */
 enum radeon_gem_rw_path {
@@ -82,6 +85,7 @@ enum radeon_gem_rw_path {
 	RADEON_GEM_RW_PINNED,
 	RADEON_GEM_RW_BOUNCE,
 	RADEON_GEM_RW_STAGED,
+	RADEON_GEM_RW_ZERO_COPY,
 	RADEON_GEM_RW_PATHS
 };
 
@@ -111,6 +115,10 @@ enum radeon_gem_rw_event {
 struct radeon_gem_rw_state {
 	/** @stage: staging area, or NULL if the GPU does not copy */
 	struct radeon_gem_rw_stage *stage;
+	/** @wq: where user pages are unpinned later, exists with @stage */
+	struct workqueue_struct *wq;
+	/** @unpin_later: how many are waiting for that */
+	atomic_t unpin_later;
 	/** @calls: how often each path has transferred something */
 	atomic64_t calls[RADEON_GEM_RW_PATHS];
 	/** @bytes: how much each path has transferred */
@@ -171,6 +179,8 @@ struct radeon_gem_rw {
 	bool write;
 	/** @use_gpu: radeon_gem_rw_begin() may ask for a copy by the GPU */
 	bool use_gpu;
+	/** @in_vram: the BO was in VRAM when looked at */
+	bool in_vram;
 	/** @try_gpu: a copy by the GPU should be tried first */
 	bool try_gpu;
 	/** @flags: RADEON_GEM_RW_*, see radeon_drm_rw.h */
@@ -283,6 +293,7 @@ int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
 void radeon_gem_rw_end(struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_fence(struct dma_fence *fence);
+void radeon_gem_rw_spin(struct radeon_fence *fence);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);
 
@@ -313,9 +324,12 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 /* radeon_gem_rw_ring.c */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev);
 struct radeon_fence *
-radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
-			const struct radeon_gem_rw_span *span, u64 mem,
-			bool exact);
+radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
+			  const struct radeon_gem_rw_span *span, u64 mem,
+			  bool exact, int *resets);
+
+/* radeon_gem_rw_zero.c */
+ssize_t radeon_gem_rw_chunk_zero_copy(struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_stats.c */
 extern unsigned int radeon_gem_rw_atomic_max;
@@ -323,6 +337,8 @@ extern unsigned int radeon_gem_rw_stage_size;
 extern unsigned int radeon_gem_rw_stage_write_max;
 extern unsigned int radeon_gem_rw_stage_read_min;
 extern unsigned int radeon_gem_rw_spin_us;
+extern unsigned int radeon_gem_rw_zero_copy_min;
+void radeon_gem_rw_debugfs_init(struct radeon_device *rdev);
 
 /**
  * radeon_gem_rw_count - count a transfer

@@ -27,6 +27,8 @@
 #include <linux/uaccess.h>
 
 #include <drm/drm_cache.h>
+#include <drm/radeon_drm.h>
+#include <drm/radeon_drm_rw.h>
 #include <drm/ttm/ttm_bo.h>
 #include <drm/ttm/ttm_placement.h>
 #include <drm/ttm/ttm_tt.h>
@@ -702,8 +704,22 @@ static ssize_t radeon_gem_rw_chunk_bounce(struct radeon_gem_rw *rw)
 }
 
 /*
+ * A large copy to or from VRAM, for which it is fine to wait in a ring: the
+ * call waits for it.
+ */
+static bool radeon_gem_rw_suits_zero_copy(const struct radeon_gem_rw *rw,
+					  const struct radeon_gem_rw_piece *piece)
+{
+	return rw->in_vram && rw->rdev->gem_rw->stage &&
+		piece->len >= READ_ONCE(radeon_gem_rw_zero_copy_min) &&
+		!(rw->flags & (RADEON_GEM_RW_UNSYNCHRONIZED |
+			       RADEON_GEM_RW_NOWAIT));
+}
+
+/*
  * The choice of the path. What is possible is tried in this order:
  *
+ * - the GPU straight from or to user memory, if a piece is large
  * - the GPU by way of the staging area, where radeon_gem_rw_suits_gpu() wants
  *   it. Usually that is only known once the BO is locked. But whoever was right
  *   for one chunk is asked first for the next.
@@ -718,6 +734,13 @@ static ssize_t radeon_gem_rw_chunk(struct radeon_gem_rw *rw)
 
 	radeon_gem_rw_peek(rw, &rw->pos, rw->left, &piece);
 	rw->use_gpu = true;
+
+	if (radeon_gem_rw_suits_zero_copy(rw, &piece)) {
+		done = radeon_gem_rw_chunk_zero_copy(rw);
+		if (done)
+			return done;
+		rw->in_vram = false;
+	}
 
 	for (;;) {
 		if (rw->try_gpu)

@@ -16,6 +16,7 @@
 
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
+#include <linux/rwsem.h>
 
 #include <drm/radeon_drm_rw.h>
 #include <drm/ttm/ttm_placement.h>
@@ -239,24 +240,8 @@ out_unlock:
 	return r;
 }
 
-/**
- * radeon_gem_rw_ring_copy - submit a copy between a BO and other memory
- * @rw: the transfer; its BO is reserved and in VRAM or GTT
- * @span: what to copy, from the transfer's position on
- * @mem: GPU address of memory with one slot after the other, see
- *	radeon_gem_rw_slot()
- * @exact: when reading, no byte around the pieces in @mem may change
- *
- * The copy comes after work that has been submitted for the BO, as the
- * transfer's flags ask for, and its fence is added to the BO. Never waits for
- * the GPU. &radeon_device.exclusive_lock must be held for reading.
- *
- * Returns:
- * The copy's fence, to be given back with radeon_fence_unref(). An error
- * pointer if nothing has been submitted: -EBUSY if it is not possible at the
- * moment, -ENOMEM, or -EDEADLK if the GPU has to be reset.
- */
-struct radeon_fence *
+/* The BO is reserved and in VRAM or GTT. Never waits for the GPU. */
+static struct radeon_fence *
 radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 			const struct radeon_gem_rw_span *span, u64 mem,
 			bool exact)
@@ -319,4 +304,52 @@ out_undo:
 	radeon_ring_unlock_undo(rdev, ring);
 	radeon_sync_free(rdev, &sync, NULL);
 	return ERR_PTR(r);
+}
+
+/**
+ * radeon_gem_rw_ring_submit - submit a copy between a BO and other memory
+ * @rw: the transfer
+ * @span: what to copy, from the transfer's position on
+ * @mem: GPU address of memory with one slot after the other, see
+ *	radeon_gem_rw_slot()
+ * @exact: when reading, no byte around the pieces in @mem may change
+ * @resets: returned: &radeon_device.gpu_reset_counter at the time
+ *
+ * The copy comes after work that has been submitted for the BO, as the
+ * transfer's flags ask for, and its fence is added to the BO. Does not wait for
+ * the GPU. Must be called with nothing held.
+ *
+ * Returns:
+ * The copy's fence, to be given back with radeon_fence_unref(). If nothing has
+ * been submitted, NULL if the GPU can not copy at the moment, or an error
+ * pointer: -ERESTARTSYS, or -EDEADLK if the GPU has to be reset.
+ */
+struct radeon_fence *
+radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
+			  const struct radeon_gem_rw_span *span, u64 mem,
+			  bool exact, int *resets)
+{
+	struct radeon_device *rdev = rw->rdev;
+	struct radeon_fence *fence = NULL;
+	int r;
+
+	if (down_read_interruptible(&rdev->exclusive_lock))
+		return ERR_PTR(-ERESTARTSYS);
+
+	r = radeon_bo_reserve(rw->bo, false);
+	if (r) {
+		fence = ERR_PTR(r);
+		goto out_unlock;
+	}
+
+	*resets = atomic_read(&rdev->gpu_reset_counter);
+	if (rw->bo->tbo.resource->mem_type != TTM_PL_SYSTEM)
+		fence = radeon_gem_rw_ring_copy(rw, span, mem, exact);
+	if (IS_ERR(fence) && PTR_ERR(fence) != -EDEADLK)
+		fence = NULL;
+
+	radeon_bo_unreserve(rw->bo);
+out_unlock:
+	up_read(&rdev->exclusive_lock);
+	return fence;
 }

@@ -27,19 +27,15 @@
 
 #include <linux/bitmap.h>
 #include <linux/dma-fence.h>
-#include <linux/ktime.h>
 #include <linux/list.h>
-#include <linux/processor.h>
-#include <linux/rwsem.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <drm/radeon_drm.h>
 #include <drm/radeon_drm_rw.h>
-#include <drm/ttm/ttm_placement.h>
 
 #include "radeon.h"
 #include "radeon_asic.h"
@@ -320,41 +316,16 @@ int radeon_gem_rw_stage_settle(struct radeon_gem_rw *rw,
 	return r;
 }
 
-/*
- * Submit the copy between a chunk and the BO. Returns NULL if the GPU can not
- * do it at the moment.
- */
 static struct radeon_fence *
 radeon_gem_rw_chunk_submit(struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_span *span,
 			   struct radeon_gem_rw_chunk *chunk, int *resets)
 {
 	struct radeon_gem_rw_stage *stage = rw->rdev->gem_rw->stage;
-	struct radeon_device *rdev = rw->rdev;
-	struct radeon_fence *fence = NULL;
-	int r;
 
-	if (down_read_interruptible(&rdev->exclusive_lock))
-		return ERR_PTR(-ERESTARTSYS);
-
-	r = radeon_bo_reserve(rw->bo, false);
-	if (r) {
-		fence = ERR_PTR(r);
-		goto out_unlock;
-	}
-
-	*resets = atomic_read(&rdev->gpu_reset_counter);
-	if (rw->bo->tbo.resource->mem_type != TTM_PL_SYSTEM)
-		fence = radeon_gem_rw_ring_copy(rw, span, stage->gpu_addr +
-						chunk->unit * RADEON_GEM_RW_STAGE_UNIT,
-						false);
-	if (IS_ERR(fence) && PTR_ERR(fence) != -EDEADLK)
-		fence = NULL;
-
-	radeon_bo_unreserve(rw->bo);
-out_unlock:
-	up_read(&rdev->exclusive_lock);
-	return fence;
+	return radeon_gem_rw_ring_submit(rw, span, stage->gpu_addr +
+					 chunk->unit * RADEON_GEM_RW_STAGE_UNIT,
+					 false, resets);
 }
 
 static ssize_t radeon_gem_rw_staged_write(struct radeon_gem_rw *rw,
@@ -414,17 +385,6 @@ static ssize_t radeon_gem_rw_staged_write(struct radeon_gem_rw *rw,
 	radeon_fence_unref(&fence);
 	radeon_gem_rw_event(rw->rdev->gem_rw, RADEON_GEM_RW_STALL_AVOIDED);
 	return span->len;
-}
-
-/* A small copy takes less time than an interrupt. */
-static void radeon_gem_rw_spin(struct radeon_fence *fence)
-{
-	ktime_t end = ktime_add_us(ktime_get(),
-				   READ_ONCE(radeon_gem_rw_spin_us));
-
-	while (!radeon_fence_signaled(fence) && !need_resched() &&
-	       ktime_before(ktime_get(), end))
-		cpu_relax();
 }
 
 static ssize_t radeon_gem_rw_staged_read(struct radeon_gem_rw *rw,
@@ -588,6 +548,10 @@ void radeon_gem_rw_stage_init(struct radeon_device *rdev)
 				       RADEON_GEM_RW_STAGE_SIZE_MIN,
 				       RADEON_GEM_RW_STAGE_SIZE_MAX));
 
+	rdev->gem_rw->wq = alloc_workqueue("radeon_gem_rw", WQ_UNBOUND, 0);
+	if (!rdev->gem_rw->wq)
+		goto out_free;
+
 	stage->used = bitmap_zalloc(stage->size / RADEON_GEM_RW_STAGE_UNIT,
 				    GFP_KERNEL);
 	if (!stage->used)
@@ -601,6 +565,9 @@ void radeon_gem_rw_stage_init(struct radeon_device *rdev)
 	return;
 
 out_free:
+	if (rdev->gem_rw->wq)
+		destroy_workqueue(rdev->gem_rw->wq);
+	rdev->gem_rw->wq = NULL;
 	bitmap_free(stage->used);
 	kfree(stage);
 out_warn:
@@ -613,18 +580,23 @@ out_warn:
  */
 void radeon_gem_rw_stage_drain(struct radeon_device *rdev)
 {
-	struct radeon_gem_rw_stage *stage = rdev->gem_rw->stage;
+	const int rings[] = {
+		rdev->asic->copy.dma_ring_index,
+		rdev->asic->copy.blit_ring_index,
+	};
 	unsigned int i;
 
-	if (!stage)
+	if (!rdev->gem_rw || !rdev->gem_rw->stage)
 		return;
 
 	mutex_lock(&rdev->ring_lock);
-	for (i = 0; i < RADEON_NUM_RINGS; i++) {
-		if (!list_empty(&stage->submitted[i]) && rdev->ring[i].ready)
-			radeon_fence_wait_empty(rdev, i);
+	for (i = 0; i < ARRAY_SIZE(rings); i++) {
+		if (rdev->ring[rings[i]].ready)
+			radeon_fence_wait_empty(rdev, rings[i]);
 	}
 	mutex_unlock(&rdev->ring_lock);
+
+	flush_workqueue(rdev->gem_rw->wq);
 }
 
 /**
@@ -643,6 +615,8 @@ void radeon_gem_rw_stage_fini(struct radeon_device *rdev)
 		return;
 
 	rdev->gem_rw->stage = NULL;
+	destroy_workqueue(rdev->gem_rw->wq);
+	rdev->gem_rw->wq = NULL;
 
 	spin_lock(&stage->lock);
 	for (i = 0; i < RADEON_NUM_RINGS; i++) {

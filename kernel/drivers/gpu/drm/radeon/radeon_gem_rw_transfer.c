@@ -23,6 +23,7 @@
 
 #include "radeon.h"
 #include "radeon_gem_rw.h"
+#include "radeon_gem_rw_trace.h"
 
 /* Regions that are read and looked at together. */
 #define RADEON_GEM_TRANSFER_PART	64
@@ -247,5 +248,8 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 	kvfree(part);
 	args->regions_done = done;
 
-	return radeon_gem_handle_lockup(rdev, r);
+	r = radeon_gem_handle_lockup(rdev, r);
+	trace_radeon_gem_transfer(args, r);
+
+	return r;
 }
