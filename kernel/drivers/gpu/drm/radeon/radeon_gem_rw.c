@@ -528,6 +528,7 @@ int radeon_gem_rw_check_bo(struct radeon_gem_rw *rw)
 	rw->in_vram = bo->tbo.resource->mem_type == TTM_PL_VRAM;
 	rw->use_gpu = true;
 	rw->try_gpu = !rw->write &&
+		!(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) &&
 		radeon_gem_rw_suits_gpu(rw, radeon_bo_size(bo), false);
 	dma_resv_unlock(bo->tbo.base.resv);
 

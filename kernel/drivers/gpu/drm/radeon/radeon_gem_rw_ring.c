@@ -195,7 +195,8 @@ static int radeon_gem_rw_sync(const struct radeon_gem_rw *rw,
  * for the graphics ring only had better queue up there: in the DMA ring, all
  * that comes later would wait with it.
  *
- * An unsynchronized copy takes a ring that does nothing.
+ * An unsynchronized copy takes a ring that does nothing. Where the driver does
+ * not trust the DMA engine with moves of BOs, as on R600, neither do we.
  */
 static bool radeon_gem_rw_choose_dma(const struct radeon_gem_rw *rw,
 				     const struct radeon_sync *sync, bool can_dma)
@@ -204,7 +205,8 @@ static bool radeon_gem_rw_choose_dma(const struct radeon_gem_rw *rw,
 	int dma = rdev->asic->copy.dma_ring_index;
 	int gfx = rdev->asic->copy.blit_ring_index;
 
-	if (!can_dma || !rdev->ring[dma].ready)
+	if (!can_dma || !rdev->ring[dma].ready ||
+	    rdev->asic->copy.copy_ring_index != dma)
 		return false;
 
 	if (!rdev->ring[gfx].ready)
