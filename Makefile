@@ -41,6 +41,14 @@ igt: roots ## the IGT tests
 bench: roots ## the benchmarks
 	@lab/build bench
 
+.PHONY: debug series deb
+debug: boot ## the debug kernel (KASAN, lockdep, ...), for lab/run --kernel debug
+	@lab/build debug
+series: roots ## build/series: the driver as patches for the kernel's lists
+	@lab/in-root kernel/series.sh /usr/src/linux-source-6.12.tar.xz build/series
+deb: roots ## build/deb: a DKMS package for Debian 13
+	@lab/in-root packaging/radeon-nomap-dkms/build build/deb
+
 .PHONY: clean distclean
 clean: ## remove build/ (the cache stays)
 	rm -rf --one-file-system build

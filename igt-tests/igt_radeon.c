@@ -30,6 +30,12 @@ const struct igt_radeon_placement igt_radeon_reachable[] = {
 const unsigned int igt_radeon_reachable_count =
 	sizeof(igt_radeon_reachable) / sizeof(igt_radeon_reachable[0]);
 
+static const struct igt_radeon_placement invisible_vram = {
+	"VRAM beyond the aperture",
+	RADEON_GEM_DOMAIN_VRAM,
+	RADEON_GEM_NO_CPU_ACCESS,
+};
+
 /* There is no flag for radeon in drmtest.h: the driver's name decides. */
 static int open_by_name(const char *pattern, int first)
 {
@@ -121,6 +127,22 @@ void igt_radeon_require_gem_rw(int fd)
 }
 
 /**
+ * igt_radeon_require_rw_caps:
+ * @fd: device
+ * @caps: RADEON_GEM_RW_CAP_*
+ *
+ * Skips on a kernel that cannot do all of @caps.
+ */
+void igt_radeon_require_rw_caps(int fd, uint32_t caps)
+{
+	uint64_t mask = 0;
+	int ret = info(fd, RADEON_INFO_GEM_RW, &mask);
+
+	igt_require_f(ret == 0 && (mask & caps) == caps,
+		      "RADEON_INFO_GEM_RW lacks some of the bits %#x\n", caps);
+}
+
+/**
  * igt_radeon_vram_size:
  * @fd: device
  * @total: bytes of VRAM that BOs can use
@@ -136,6 +158,21 @@ void igt_radeon_vram_size(int fd, uint64_t *total, uint64_t *visible)
 }
 
 /**
+ * igt_radeon_has_invisible_vram:
+ * @fd: device
+ *
+ * Returns: whether there is VRAM beyond the CPU's aperture
+ */
+bool igt_radeon_has_invisible_vram(int fd)
+{
+	uint64_t total, visible;
+
+	igt_radeon_vram_size(fd, &total, &visible);
+	/* "visible" is less than "total" by the console's BO on every board. */
+	return total - visible >= 64 << 20;
+}
+
+/**
  * igt_radeon_require_invisible_vram:
  * @fd: device
  *
@@ -143,12 +180,26 @@ void igt_radeon_vram_size(int fd, uint64_t *total, uint64_t *visible)
  */
 void igt_radeon_require_invisible_vram(int fd)
 {
-	uint64_t total, visible;
-
-	igt_radeon_vram_size(fd, &total, &visible);
-	/* "visible" is less than "total" by the console's BO on every board. */
-	igt_require_f(total - visible >= 64 << 20,
+	igt_require_f(igt_radeon_has_invisible_vram(fd),
 		      "all VRAM is visible to the CPU\n");
+}
+
+/**
+ * igt_radeon_placement:
+ * @fd: device
+ * @i: index
+ *
+ * Lists igt_radeon_reachable, and VRAM beyond the aperture if there is some.
+ *
+ * Returns: a placement, or NULL behind the last
+ */
+const struct igt_radeon_placement *igt_radeon_placement(int fd, unsigned int i)
+{
+	if (i < igt_radeon_reachable_count)
+		return &igt_radeon_reachable[i];
+	if (i == igt_radeon_reachable_count && igt_radeon_has_invisible_vram(fd))
+		return &invisible_vram;
+	return NULL;
 }
 
 /**
@@ -435,6 +486,33 @@ int igt_radeon_pwrite(int fd, uint32_t handle, uint64_t offset, uint64_t size,
 	};
 
 	return drmIoctl(fd, DRM_IOCTL_RADEON_GEM_PWRITE, &arg) ? -errno : 0;
+}
+
+/**
+ * igt_radeon_transfer:
+ * @fd: device
+ * @regions: array
+ * @count: number of regions
+ * @flags: RADEON_GEM_RW_*, RADEON_GEM_TRANSFER_WRITE
+ * @done: number of regions that the kernel says are done, also on an error
+ *
+ * Returns: 0 or a negative errno
+ */
+int igt_radeon_transfer(int fd,
+			const struct drm_radeon_gem_transfer_region *regions,
+			uint32_t count, uint32_t flags, uint32_t *done)
+{
+	struct drm_radeon_gem_transfer arg = {
+		.regions_ptr = (uintptr_t)regions,
+		.region_count = count,
+		.flags = flags,
+		/* Not a number of regions: the kernel has to set it. */
+		.regions_done = UINT32_MAX,
+	};
+	int ret = drmIoctl(fd, DRM_IOCTL_RADEON_GEM_TRANSFER, &arg) ? -errno : 0;
+
+	*done = arg.regions_done;
+	return ret;
 }
 
 /**

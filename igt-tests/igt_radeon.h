@@ -49,6 +49,8 @@ struct igt_radeon_placement {
 extern const struct igt_radeon_placement igt_radeon_reachable[];
 extern const unsigned int igt_radeon_reachable_count;
 
+const struct igt_radeon_placement *igt_radeon_placement(int fd, unsigned int i);
+
 /**
  * enum igt_radeon_engine - which engine copies
  * @IGT_RADEON_CP_DMA: PM4 CP_DMA on the gfx ring, byte granular
@@ -76,6 +78,8 @@ enum igt_radeon_counter {
 int igt_radeon_open(void);
 int igt_radeon_try_open_primary(void);
 void igt_radeon_require_gem_rw(int fd);
+void igt_radeon_require_rw_caps(int fd, uint32_t caps);
+bool igt_radeon_has_invisible_vram(int fd);
 void igt_radeon_require_invisible_vram(int fd);
 uint64_t igt_radeon_info64(int fd, uint32_t request);
 void igt_radeon_vram_size(int fd, uint64_t *total, uint64_t *visible);
@@ -98,6 +102,9 @@ int igt_radeon_pread(int fd, uint32_t handle, uint64_t offset, uint64_t size,
 		     void *dst, uint32_t flags);
 int igt_radeon_pwrite(int fd, uint32_t handle, uint64_t offset, uint64_t size,
 		      const void *src, uint32_t flags);
+int igt_radeon_transfer(int fd,
+			const struct drm_radeon_gem_transfer_region *regions,
+			uint32_t count, uint32_t flags, uint32_t *done);
 
 /* GPU work */
 bool igt_radeon_has_engine(int fd, enum igt_radeon_engine engine);

@@ -21,7 +21,8 @@ Build OUT/radeon.ko for kernel KVER.
 
   SOURCE  unpacked kernel source, or the linux-source tarball, of exactly
           the version of KVER
-  KVER    kernel whose headers are in /lib/modules/KVER/build
+  KVER    kernel whose headers are in /lib/modules/KVER/build, or the folder
+          with the headers of a kernel that is not installed
   OUT     folder for the module and everything intermediate; a second run
           builds only what has changed
 
@@ -76,7 +77,10 @@ for arg in "${make_args[@]}"; do
 	case $arg in C=[12]) need sparse sparse ;; esac
 done
 
-headers=/lib/modules/$kver/build
+case $kver in
+*/*) headers=$kver ;;
+*) headers=/lib/modules/$kver/build ;;
+esac
 [ -e "$headers/Makefile" ] ||
 	die "no headers in $headers; on Debian, install linux-headers-$kver"
 [ -e "$headers/Module.symvers" ] ||

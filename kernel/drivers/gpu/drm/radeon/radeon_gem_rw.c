@@ -2,15 +2,18 @@
 /*
  * Reading and writing GEM objects without mapping them: the ioctls, their
  * checks, and when a BO may be touched. How the bytes are moved is in
- * radeon_gem_rw_copy.c.
+ * radeon_gem_rw_copy.c and radeon_gem_rw_stage.c.
  */
 
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
+#include <linux/ktime.h>
 #include <linux/overflow.h>
-#include <linux/pagemap.h>
+#include <linux/processor.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <drm/drm_device.h>
@@ -24,40 +27,46 @@
 
 #include "radeon.h"
 #include "radeon_gem_rw.h"
+#include "radeon_gem_rw_trace.h"
 #include "radeon_ttm.h"
 
 /**
  * DOC: GEM read and write
  *
- * A transfer is done by the CPU in chunks of bounded size. For each chunk:
+ * A transfer is done in chunks of bounded size. For each chunk of which the
+ * CPU moves the bytes:
  *
  * 1. User memory is made accessible (faulted in, pinned, or copied to a
  *    buffer) with nothing held. That can take as long as user space likes, for
  *    instance if the memory belongs to a userfaultfd.
- * 2. radeon_gem_rw_begin() waits for the BO's fences with nothing held. Then
- *    it takes the locks and looks at the fences again, and waits once more if
- *    somebody was faster. A BO that the CPU can not reach is moved first, one
- *    that was swapped out is brought back.
+ * 2. radeon_gem_rw_begin() takes the locks and looks at the BO's fences. If
+ *    they have not signaled, it waits with nothing held, and tries again. A BO
+ *    that the CPU can not reach is moved first, one that was swapped out is
+ *    brought back.
  * 3. The bytes are copied.
  * 4. radeon_gem_rw_end() drops the locks, and user memory is let go.
+ *
+ * If the GPU had better move the bytes, radeon_gem_rw_begin() says so, and the
+ * chunk goes through the staging area, see radeon_gem_rw_stage.c.
+ * radeon_gem_rw_suits_gpu() has the rules. What the GPU turns out not to be
+ * able to do, the CPU does.
  *
  * Locks, outermost first:
  *
  * - &mm_struct.mmap_lock and whatever else a page fault takes. The BO's own
- *   fault handler takes the two last locks of this list, so user memory must
- *   not be touched below, except with page faults disabled.
+ *   fault handler takes the next but two locks of this list, so user memory
+ *   must not be touched below, except with page faults disabled.
  * - &radeon_device.exclusive_lock, for reading: no GPU reset meanwhile.
  * - &radeon_pm.mclk_lock, for reading: VRAM can be accessed by the CPU.
  * - The BO's &dma_resv: the BO stays where it is, and no work that uses it can
  *   be submitted.
+ * - &radeon_device.ring_lock, to submit copies.
+ * - The lock of the staging area, then that of fences.
  *
  * Sleeping is interruptible. While bytes are copied, only a fatal signal makes
  * the call end early: as it can only be started again from the beginning, a
  * large transfer would otherwise never end for a process that gets signals
  * from a timer.
- *
- * Not here: copies done by the GPU, for BOs that are busy or out of the CPU's
- * reach.
  */
 
 /* The fences that have to be waited for before BO contents may be touched. */
@@ -100,12 +109,67 @@ static int radeon_gem_rw_wait(const struct radeon_gem_rw *rw,
 	if (rw->flags & RADEON_GEM_RW_NOWAIT)
 		return radeon_gem_rw_poll(resv, usage) ? 0 : -EBUSY;
 
+	if (dma_resv_test_signaled(resv, usage))
+		return 0;
+
+	radeon_gem_rw_event(rw->rdev->gem_rw, RADEON_GEM_RW_STALL);
+
 	do {
 		r = dma_resv_wait_timeout(resv, usage, true,
 					  RADEON_GEM_RW_WAIT_SLICE);
 	} while (!r);
 
 	return r < 0 ? r : 0;
+}
+
+/**
+ * radeon_gem_rw_wait_idle - wait until a transfer may touch its BO
+ * @rw: the transfer
+ *
+ * Must be called with nothing held.
+ *
+ * Returns:
+ * 0, -ERESTARTSYS, -EBUSY if it is not allowed to wait, or -EDEADLK if the GPU
+ * has to be reset.
+ */
+int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw)
+{
+	return radeon_gem_rw_wait(rw, radeon_gem_rw_usage(rw));
+}
+
+/**
+ * radeon_gem_rw_wait_fence - wait for a fence
+ * @fence: the fence
+ *
+ * Returns:
+ * 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset.
+ */
+int radeon_gem_rw_wait_fence(struct dma_fence *fence)
+{
+	long r;
+
+	do {
+		r = dma_fence_wait_timeout(fence, true,
+					   RADEON_GEM_RW_WAIT_SLICE);
+	} while (!r);
+
+	return r < 0 ? r : 0;
+}
+
+/**
+ * radeon_gem_rw_spin - wait a short time for a copy
+ * @fence: fence of the copy
+ *
+ * A small copy takes less time than an interrupt.
+ */
+void radeon_gem_rw_spin(struct radeon_fence *fence)
+{
+	ktime_t end = ktime_add_us(ktime_get(),
+				   READ_ONCE(radeon_gem_rw_spin_us));
+
+	while (!radeon_fence_signaled(fence) && !need_resched() &&
+	       ktime_before(ktime_get(), end))
+		cpu_relax();
 }
 
 static int radeon_gem_rw_lock(struct radeon_gem_rw *rw)
@@ -176,27 +240,70 @@ out_unreserve:
  */
 void radeon_gem_rw_end(struct radeon_gem_rw *rw)
 {
+	if (rw->write) {
+		/*
+		 * Empty the write-combining buffers before anybody can submit
+		 * work that reads the bytes. Submission flushes the host data
+		 * path.
+		 */
+		wmb();
+	}
+
 	radeon_bo_unreserve(rw->bo);
 	up_read(&rw->rdev->pm.mclk_lock);
 	up_read(&rw->rdev->exclusive_lock);
 }
 
 /*
- * Can the CPU access the next @len bytes? In VRAM that is decided for the
+ * Can the CPU access the bytes before @end? In VRAM that is decided for the
  * bytes, not for the whole BO, which can begin within the aperture and end
  * beyond it.
  */
-static bool radeon_gem_rw_reachable(const struct radeon_gem_rw *rw, size_t len)
+static bool radeon_gem_rw_reachable(const struct radeon_gem_rw *rw, u64 end)
 {
 	const struct ttm_buffer_object *tbo = &rw->bo->tbo;
 
 	if (tbo->resource->mem_type == TTM_PL_VRAM) {
 		u64 start = (u64)tbo->resource->start << PAGE_SHIFT;
 
-		return start + rw->offset + len <= rw->rdev->mc.visible_vram_size;
+		return start + end <= rw->rdev->mc.visible_vram_size;
 	}
 
 	return tbo->ttm && ttm_tt_is_populated(tbo->ttm);
+}
+
+/*
+ * Should the GPU move the bytes rather than the CPU? The BO is reserved.
+ *
+ * - Writes to a BO that the GPU is using, if they are not too large: they
+ *   would have to wait otherwise.
+ * - VRAM that the CPU can not reach. Reading would have to wait for the copy,
+ *   which NOWAIT forbids.
+ * - Reads of VRAM, except of a few bytes: loads from there are not cached. But
+ *   an unsynchronized one must not end up behind work in a ring.
+ */
+static bool radeon_gem_rw_suits_gpu(const struct radeon_gem_rw *rw, u64 end,
+				    bool busy)
+{
+	u32 mem_type = rw->bo->tbo.resource->mem_type;
+	struct radeon_device *rdev = rw->rdev;
+
+	if (!rw->use_gpu || !rdev->gem_rw->stage)
+		return false;
+
+	if (!rw->write && (rw->flags & RADEON_GEM_RW_NOWAIT))
+		return false;
+
+	if (mem_type == TTM_PL_VRAM && !radeon_gem_rw_reachable(rw, end))
+		return true;
+
+	if (rw->write)
+		return busy && mem_type != TTM_PL_SYSTEM &&
+			rw->left <= READ_ONCE(radeon_gem_rw_stage_write_max);
+
+	return mem_type == TTM_PL_VRAM &&
+		!(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) &&
+		rw->left >= READ_ONCE(radeon_gem_rw_stage_read_min);
 }
 
 /* Where BOs go that have to be moved: not at the cost of others, if possible. */
@@ -242,8 +349,7 @@ static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
  * users, so do that before anything is locked. mclk_lock is not needed, as
  * the engine copies.
  */
-static int radeon_gem_rw_move(struct radeon_gem_rw *rw, size_t len,
-			      bool gtt_only)
+static int radeon_gem_rw_move(struct radeon_gem_rw *rw, u64 end, bool gtt_only)
 {
 	struct radeon_device *rdev = rw->rdev;
 	int r;
@@ -270,8 +376,11 @@ static int radeon_gem_rw_move(struct radeon_gem_rw *rw, size_t len,
 		goto out_unlock;
 
 	if (rw->bo->tbo.resource->mem_type == TTM_PL_VRAM &&
-	    !radeon_gem_rw_reachable(rw, len))
+	    !radeon_gem_rw_reachable(rw, end)) {
 		r = radeon_gem_rw_validate(rw, gtt_only);
+		if (!r)
+			radeon_gem_rw_event(rdev->gem_rw, RADEON_GEM_RW_MOVED);
+	}
 
 	radeon_bo_unreserve(rw->bo);
 out_unlock:
@@ -300,11 +409,25 @@ static int radeon_gem_rw_populate(struct radeon_gem_rw *rw)
 	return r;
 }
 
+/*
+ * Get ready for the CPU to read through the aperture. Before R600, it sees
+ * tiled surfaces through surface registers. The host data path may have kept
+ * bytes from before GPU writes.
+ */
+static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw)
+{
+	struct radeon_device *rdev = rw->rdev;
+
+	radeon_bo_check_tiling(rw->bo, 0, 0);
+
+	if (!rw->write && rdev->asic->mmio_hdp_flush)
+		rdev->asic->mmio_hdp_flush(rdev);
+}
+
 /**
  * radeon_gem_rw_begin - get hold of a BO for the CPU
  * @rw: the transfer
- * @len: number of bytes, from the transfer's current position on, that are
- *	going to be accessed
+ * @span: the bytes that are going to be accessed
  *
  * On success the BO is idle as far as the transfer's flags ask for, the CPU
  * can reach the bytes, and both stays so until radeon_gem_rw_end(). Must be
@@ -312,76 +435,116 @@ static int radeon_gem_rw_populate(struct radeon_gem_rw *rw)
  * except with page faults disabled.
  *
  * Returns:
- * 0, or a negative error code, and then nothing is held: -EBUSY,
- * -ERESTARTSYS, -ENOMEM as in the description of the user API, -EDEADLK if the
- * GPU has to be reset.
+ * 0; or RADEON_GEM_RW_USE_GPU if &radeon_gem_rw.use_gpu is set and the GPU
+ * should copy; or a negative error code: -EBUSY, -ERESTARTSYS, -ENOMEM as in
+ * the description of the user API, -EDEADLK if the GPU has to be reset. Unless
+ * it is 0, nothing is held.
  */
-int radeon_gem_rw_begin(struct radeon_gem_rw *rw, size_t len)
+int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
+			const struct radeon_gem_rw_span *span)
 {
 	enum dma_resv_usage usage = radeon_gem_rw_usage(rw);
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
 	unsigned int lost = 0, moves = 0;
-	bool in_vram;
+	bool busy, in_vram, gpu;
 	int r;
 
 	for (;;) {
-		if (lost < RADEON_GEM_RW_MAX_LOST_RACES) {
-			r = radeon_gem_rw_wait(rw, usage);
+		r = 0;
+		if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
+			r = radeon_gem_rw_stage_settle(rw, span);
+		if (r)
+			return r;
+
+		if (lost >= RADEON_GEM_RW_MAX_LOST_RACES) {
+			r = radeon_gem_rw_wait_and_lock(rw, usage);
+		} else {
+			/* Most BOs are idle, so look before waiting. */
+			if (lost)
+				r = radeon_gem_rw_wait(rw, usage);
 			if (!r)
 				r = radeon_gem_rw_lock(rw);
-		} else {
-			r = radeon_gem_rw_wait_and_lock(rw, usage);
 		}
 		if (r)
 			return r;
 
-		if (!dma_resv_test_signaled(tbo->base.resv, usage)) {
-			radeon_gem_rw_end(rw);
-			lost++;
-			goto again;
+		busy = !radeon_gem_rw_poll(tbo->base.resv, usage);
+		gpu = radeon_gem_rw_suits_gpu(rw, span->end, busy);
+		in_vram = tbo->resource->mem_type == TTM_PL_VRAM;
+
+		if (!gpu && !busy && radeon_gem_rw_reachable(rw, span->end)) {
+			if (in_vram)
+				radeon_gem_rw_prepare_vram(rw);
+			return 0;
 		}
 
-		if (radeon_gem_rw_reachable(rw, len))
-			return 0;
-
-		in_vram = tbo->resource->mem_type == TTM_PL_VRAM;
 		radeon_gem_rw_end(rw);
+		if (gpu)
+			return RADEON_GEM_RW_USE_GPU;
 
 		/* A second time, go where nobody evicts the BO from again. */
-		if (in_vram)
-			r = radeon_gem_rw_move(rw, len, moves++);
+		if (busy)
+			lost++;
+		else if (in_vram)
+			r = radeon_gem_rw_move(rw, span->end, moves++);
 		else
 			r = radeon_gem_rw_populate(rw);
 		if (r)
 			return r;
-again:
+
 		if (fatal_signal_pending(current))
 			return -ERESTARTSYS;
 	}
 }
 
-/* Is this a BO whose contents are not the driver's to access? */
-static int radeon_gem_rw_check_bo(struct radeon_bo *bo)
+/**
+ * radeon_gem_rw_check_bo - is this a BO that can be read and written?
+ * @rw: the transfer
+ *
+ * Notes where the BO is, so that user memory is not made accessible in vain for
+ * a way of copying that does not suit. It can be elsewhere when it is copied.
+ *
+ * Returns:
+ * 0, -EPERM or -EOPNOTSUPP as in the description of the user API, -ERESTARTSYS.
+ */
+int radeon_gem_rw_check_bo(struct radeon_gem_rw *rw)
 {
+	struct radeon_bo *bo = rw->bo;
 	bool userptr;
 	int r;
 
 	if (bo->tbo.base.import_attach)
 		return -EOPNOTSUPP;
 
-	/* The lock keeps the ttm_tt from being freed by a move. */
-	r = radeon_bo_reserve(bo, false);
+	/*
+	 * The lock keeps the ttm_tt from being freed by a move. There is no
+	 * need for TTM to take this for a use of the BO.
+	 */
+	r = dma_resv_lock_interruptible(bo->tbo.base.resv, NULL);
 	if (r)
-		return r;
+		return r == -EINTR ? -ERESTARTSYS : r;
 
 	userptr = radeon_ttm_tt_has_userptr(bo->rdev, bo->tbo.ttm);
-	radeon_bo_unreserve(bo);
+	rw->in_vram = bo->tbo.resource->mem_type == TTM_PL_VRAM;
+	rw->use_gpu = true;
+	rw->try_gpu = !rw->write &&
+		!(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) &&
+		radeon_gem_rw_suits_gpu(rw, radeon_bo_size(bo), false);
+	dma_resv_unlock(bo->tbo.base.resv);
 
 	return userptr ? -EPERM : 0;
 }
 
-static int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset,
-				     u64 size)
+/**
+ * radeon_gem_rw_check_range - is a range within a BO?
+ * @bo: the BO
+ * @offset: first byte
+ * @size: number of bytes
+ *
+ * Returns:
+ * 0, or -EINVAL.
+ */
+int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64 size)
 {
 	u64 end;
 
@@ -391,64 +554,53 @@ static int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset,
 	return 0;
 }
 
-/*
- * Errors of user memory come before -EBUSY. Most ways to copy have looked at
- * user memory by then. A read to memory that can not be pinned, or a small
- * one, has not.
- */
-static int radeon_gem_rw_busy_or_fault(const struct radeon_gem_rw *rw)
-{
-	size_t len = min_t(size_t, rw->left,
-			   RADEON_GEM_RW_BATCH_PAGES * PAGE_SIZE);
-
-	if (!rw->write && fault_in_safe_writeable(rw->user, len))
-		return -EFAULT;
-
-	return -EBUSY;
-}
-
 /* Arguments of both ioctls; the checks are in the order that the API promises. */
 static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 			       const struct drm_radeon_gem_pwrite *args,
 			       bool write)
 {
 	struct radeon_device *rdev = dev->dev_private;
-	struct radeon_gem_rw rw = { .rdev = rdev, .write = write };
+	struct radeon_gem_rw_region region = { .rows = 1 };
+	struct radeon_gem_rw rw = {
+		.rdev = rdev,
+		.regions = &region,
+		.count = 1,
+		.write = write,
+		.flags = args->pad,
+	};
 	struct drm_gem_object *gobj;
 	int r;
 
 	if (args->pad & ~(RADEON_GEM_RW_UNSYNCHRONIZED | RADEON_GEM_RW_NOWAIT))
 		return -EINVAL;
-	rw.flags = args->pad;
 
 	if (!args->size)
 		return 0;
 
-	if (overflows_type(args->size, rw.left) ||
+	if (overflows_type(args->size, size_t) ||
 	    overflows_type(args->data_ptr, uintptr_t))
 		return -EFAULT;
-	rw.left = args->size;
-	rw.user = u64_to_user_ptr(args->data_ptr);
-	if (!access_ok(rw.user, rw.left))
+	region.user = u64_to_user_ptr(args->data_ptr);
+	if (!access_ok(region.user, args->size))
 		return -EFAULT;
 
 	gobj = drm_gem_object_lookup(filp, args->handle);
 	if (!gobj)
 		return -ENOENT;
 	rw.bo = gem_to_radeon_bo(gobj);
-	rw.offset = args->offset;
 
 	r = radeon_gem_rw_check_range(rw.bo, args->offset, args->size);
 	if (r)
 		goto out_put;
 
-	r = radeon_gem_rw_check_bo(rw.bo);
+	region.offset = args->offset;
+	region.row_bytes = args->size;
+	rw.left = args->size;
+	r = radeon_gem_rw_check_bo(&rw);
 	if (r)
 		goto out_put;
 
 	r = radeon_gem_rw_copy(&rw);
-	if (r == -EBUSY)
-		r = radeon_gem_rw_busy_or_fault(&rw);
 
 out_put:
 	drm_gem_object_put(gobj);
@@ -476,7 +628,12 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 		.data_ptr = args->data_ptr,
 	};
 
-	return radeon_gem_rw_ioctl(dev, filp, &common, false);
+	int r;
+
+	r = radeon_gem_rw_ioctl(dev, filp, &common, false);
+	trace_radeon_gem_pread(&common, r);
+
+	return r;
 }
 
 /**
@@ -491,7 +648,12 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
 			    struct drm_file *filp)
 {
-	return radeon_gem_rw_ioctl(dev, filp, data, true);
+	int r;
+
+	r = radeon_gem_rw_ioctl(dev, filp, data, true);
+	trace_radeon_gem_pwrite(data, r);
+
+	return r;
 }
 
 /**
@@ -503,5 +665,42 @@ int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
  */
 u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 {
-	return RADEON_GEM_RW_CAP_PREAD_PWRITE;
+	u32 caps = RADEON_GEM_RW_CAP_PREAD_PWRITE |
+		RADEON_GEM_RW_CAP_TRANSFER;
+
+	if (rdev->gem_rw->stage)
+		caps |= RADEON_GEM_RW_CAP_STAGED;
+
+	return caps;
+}
+
+/**
+ * radeon_gem_rw_init - set up what is kept for a device
+ * @rdev: the device
+ *
+ * Returns:
+ * 0, or -ENOMEM.
+ */
+int radeon_gem_rw_init(struct radeon_device *rdev)
+{
+	rdev->gem_rw = kzalloc(sizeof(*rdev->gem_rw), GFP_KERNEL);
+	if (!rdev->gem_rw)
+		return -ENOMEM;
+
+	radeon_gem_rw_debugfs_init(rdev);
+
+	return 0;
+}
+
+/**
+ * radeon_gem_rw_fini - release what is kept for a device
+ * @rdev: the device
+ *
+ * No transfer can be under way any more, and the staging area is gone.
+ */
+void radeon_gem_rw_fini(struct radeon_device *rdev)
+{
+	radeon_gem_rw_copy_fini(rdev);
+	kfree(rdev->gem_rw);
+	rdev->gem_rw = NULL;
 }

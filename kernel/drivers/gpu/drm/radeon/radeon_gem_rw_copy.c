@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading and writing GEM objects without mapping them: moving bytes between
- * user memory and BOs with the CPU. When a BO may be touched, and the order of
- * locks, is in radeon_gem_rw.c.
+ * Reading and writing GEM objects without mapping them: the choice of the path,
+ * and moving bytes between user memory and BOs with the CPU. When a BO may be
+ * touched, and the order of locks, is in radeon_gem_rw.c.
  *
- * User memory is used in one of three ways:
+ * The CPU uses user memory in one of three ways:
  *
  * - Directly, with page faults disabled, for small transfers.
  * - By pinning pages.
@@ -27,6 +27,8 @@
 #include <linux/uaccess.h>
 
 #include <drm/drm_cache.h>
+#include <drm/radeon_drm.h>
+#include <drm/radeon_drm_rw.h>
 #include <drm/ttm/ttm_bo.h>
 #include <drm/ttm/ttm_placement.h>
 #include <drm/ttm/ttm_tt.h>
@@ -34,15 +36,14 @@
 #include "radeon.h"
 #include "radeon_gem_rw.h"
 
-/* Alignment that drm_memcpy_from_wc() needs to be fast. */
-#define RADEON_GEM_RW_WC_ALIGN	16
-
 /*
- * struct radeon_gem_rw_view - how the CPU sees the next bytes of a BO
+ * struct radeon_gem_rw_view - how the CPU sees bytes of a BO
  *
  * Valid between radeon_gem_rw_begin() and radeon_gem_rw_end().
  */
 struct radeon_gem_rw_view {
+	/* Offset of the first byte in the BO. */
+	u64 offset;
 	/* The first byte, or NULL if the BO is accessed by its pages. */
 	void __iomem *io;
 	/* What to iounmap() afterwards, or NULL. */
@@ -82,23 +83,23 @@ static void __iomem *radeon_gem_rw_aperture(struct radeon_device *rdev)
 }
 
 /**
- * radeon_gem_rw_fini - release what is kept for a device
+ * radeon_gem_rw_copy_fini - release the mapping of the aperture
  * @rdev: the device
  *
  * No transfer can be under way any more.
  */
-void radeon_gem_rw_fini(struct radeon_device *rdev)
+void radeon_gem_rw_copy_fini(struct radeon_device *rdev)
 {
 	if (rdev->mman.aperture)
 		iounmap(rdev->mman.aperture);
 	rdev->mman.aperture = NULL;
 }
 
-static int radeon_gem_rw_view_vram(struct radeon_gem_rw *rw, size_t len,
-				   struct radeon_gem_rw_view *view)
+static int radeon_gem_rw_view_vram(struct radeon_gem_rw *rw, u64 offset,
+				   u64 len, struct radeon_gem_rw_view *view)
 {
 	struct radeon_device *rdev = rw->rdev;
-	u64 start = ((u64)rw->bo->tbo.resource->start << PAGE_SHIFT) + rw->offset;
+	u64 start = ((u64)rw->bo->tbo.resource->start << PAGE_SHIFT) + offset;
 	size_t in_page = offset_in_page(start);
 	void __iomem *aperture = radeon_gem_rw_aperture(rdev);
 
@@ -112,13 +113,6 @@ static int radeon_gem_rw_view_vram(struct radeon_gem_rw *rw, size_t len,
 		view->io = view->iomap + in_page;
 	}
 	view->uncached = true;
-
-	/* Before R600, the CPU sees tiled surfaces through surface registers. */
-	radeon_bo_check_tiling(rw->bo, 0, 0);
-
-	/* The host data path may have kept bytes from before GPU writes. */
-	if (!rw->write && rdev->asic->mmio_hdp_flush)
-		rdev->asic->mmio_hdp_flush(rdev);
 
 	return 0;
 }
@@ -141,18 +135,18 @@ static bool radeon_gem_rw_has_direct_pages(struct radeon_gem_rw *rw)
 	return tt->caching == ttm_cached || IS_ENABLED(CONFIG_X86_64);
 }
 
-static int radeon_gem_rw_view_system(struct radeon_gem_rw *rw, size_t len,
-				     struct radeon_gem_rw_view *view)
+static int radeon_gem_rw_view_system(struct radeon_gem_rw *rw, u64 offset,
+				     u64 len, struct radeon_gem_rw_view *view)
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
-	size_t in_page = offset_in_page(rw->offset);
+	size_t in_page = offset_in_page(offset);
 	bool is_iomem;
 	int r;
 
 	view->uncached = tbo->ttm->caching != ttm_cached;
 
 	if (radeon_gem_rw_has_direct_pages(rw)) {
-		view->pages = tbo->ttm->pages + (rw->offset >> PAGE_SHIFT);
+		view->pages = tbo->ttm->pages + (offset >> PAGE_SHIFT);
 		return 0;
 	}
 
@@ -160,7 +154,7 @@ static int radeon_gem_rw_view_system(struct radeon_gem_rw *rw, size_t len,
 	 * Taken for I/O memory whatever it is, as uncached memory does not bear
 	 * unaligned accesses on all architectures.
 	 */
-	r = ttm_bo_kmap(tbo, rw->offset >> PAGE_SHIFT, PFN_UP(in_page + len),
+	r = ttm_bo_kmap(tbo, offset >> PAGE_SHIFT, PFN_UP(in_page + len),
 			&view->kmap);
 	if (r)
 		return r;
@@ -170,30 +164,20 @@ static int radeon_gem_rw_view_system(struct radeon_gem_rw *rw, size_t len,
 	return 0;
 }
 
-/* View the next @len bytes of the BO. */
-static int radeon_gem_rw_view_init(struct radeon_gem_rw *rw, size_t len,
-				   struct radeon_gem_rw_view *view)
+/* View @len bytes of the BO at @offset. */
+static int radeon_gem_rw_view_init(struct radeon_gem_rw *rw, u64 offset,
+				   u64 len, struct radeon_gem_rw_view *view)
 {
-	*view = (struct radeon_gem_rw_view) { };
+	*view = (struct radeon_gem_rw_view) { .offset = offset };
 
 	if (rw->bo->tbo.resource->mem_type == TTM_PL_VRAM)
-		return radeon_gem_rw_view_vram(rw, len, view);
+		return radeon_gem_rw_view_vram(rw, offset, len, view);
 
-	return radeon_gem_rw_view_system(rw, len, view);
+	return radeon_gem_rw_view_system(rw, offset, len, view);
 }
 
-static void radeon_gem_rw_view_fini(struct radeon_gem_rw *rw,
-				    struct radeon_gem_rw_view *view)
+static void radeon_gem_rw_view_fini(struct radeon_gem_rw_view *view)
 {
-	if (rw->write) {
-		/*
-		 * Empty the write-combining buffers before anybody can submit
-		 * work that reads the bytes. Submission flushes the host data
-		 * path.
-		 */
-		wmb();
-	}
-
 	if (view->iomap)
 		iounmap(view->iomap);
 	else if (view->kmap.virtual)
@@ -204,45 +188,56 @@ static void radeon_gem_rw_view_fini(struct radeon_gem_rw *rw,
  * Map the bytes at @pos of a view that has pages. They may be used to the end
  * of the page.
  */
-static void *radeon_gem_rw_map_page(struct radeon_gem_rw *rw,
-				    struct radeon_gem_rw_view *view, size_t pos)
+static void *radeon_gem_rw_map_page(struct radeon_gem_rw_view *view, size_t pos)
 {
-	size_t byte = offset_in_page(rw->offset) + pos;
+	size_t byte = offset_in_page(view->offset) + pos;
 
 	return kmap_local_page(view->pages[byte >> PAGE_SHIFT]) +
 		offset_in_page(byte);
 }
 
 /* Bytes from @pos to the end of its page in the BO. */
-static size_t radeon_gem_rw_page_left(struct radeon_gem_rw *rw, size_t pos)
+static size_t radeon_gem_rw_page_left(struct radeon_gem_rw_view *view, size_t pos)
 {
-	return PAGE_SIZE - offset_in_page(rw->offset + pos);
+	return PAGE_SIZE - offset_in_page(view->offset + pos);
 }
 
 /* Load from uncached memory in units as large as possible. */
 static void radeon_gem_rw_load(void *dst, const void __iomem *src, size_t len)
 {
-	size_t misaligned = (uintptr_t)src % RADEON_GEM_RW_WC_ALIGN;
+	size_t misaligned = (uintptr_t)src % RADEON_GEM_RW_SLOT_ALIGN;
 	struct iosys_map dst_map, src_map;
 	size_t head, body;
 
-	if ((uintptr_t)dst % RADEON_GEM_RW_WC_ALIGN != misaligned) {
+	if ((uintptr_t)dst % RADEON_GEM_RW_SLOT_ALIGN != misaligned) {
 		memcpy_fromio(dst, src, len);
 		return;
 	}
 
-	head = min(len, misaligned ? RADEON_GEM_RW_WC_ALIGN - misaligned : 0);
+	head = min(len, misaligned ? RADEON_GEM_RW_SLOT_ALIGN - misaligned : 0);
 	memcpy_fromio(dst, src, head);
 	dst += head;
 	src += head;
 	len -= head;
 
-	body = rounddown(len, RADEON_GEM_RW_WC_ALIGN);
+	body = rounddown(len, RADEON_GEM_RW_SLOT_ALIGN);
 	iosys_map_set_vaddr(&dst_map, dst);
 	iosys_map_set_vaddr_iomem(&src_map, (void __iomem *)src);
 	drm_memcpy_from_wc(&dst_map, &src_map, body);
 
 	memcpy_fromio(dst + body, src + body, len - body);
+}
+
+/*
+ * Store to I/O memory. On x86 that is write-combined memory like any other, and
+ * memcpy() is the faster one, as it knows the CPU.
+ */
+static void radeon_gem_rw_store(void __iomem *dst, const void *src, size_t len)
+{
+	if (IS_ENABLED(CONFIG_X86))
+		memcpy((void __force *)dst, src, len);
+	else
+		memcpy_toio(dst, src, len);
 }
 
 /* Copy bytes at @pos, not beyond the end of a page of the BO. */
@@ -256,14 +251,14 @@ static void radeon_gem_rw_copy_piece(struct radeon_gem_rw *rw,
 	if (view->io) {
 		io = view->io + pos;
 	} else {
-		page = radeon_gem_rw_map_page(rw, view, pos);
+		page = radeon_gem_rw_map_page(view, pos);
 		io = (void __force __iomem *)page;
 	}
 
 	if (rw->write && page)
 		memcpy(page, mem, len);
 	else if (rw->write)
-		memcpy_toio(io, mem, len);
+		radeon_gem_rw_store(io, mem, len);
 	else if (view->uncached)
 		radeon_gem_rw_load(mem, io, len);
 	else if (page)
@@ -275,30 +270,234 @@ static void radeon_gem_rw_copy_piece(struct radeon_gem_rw *rw,
 		kunmap_local(page);
 }
 
-static void radeon_gem_rw_copy_buffer(struct radeon_gem_rw *rw,
-				      struct radeon_gem_rw_view *view,
-				      void *mem, size_t len)
-{
-	size_t pos, n;
+/*
+ * What can be copied in one go
+ */
 
-	for (pos = 0; pos < len; pos += n) {
-		n = min(len - pos, radeon_gem_rw_page_left(rw, pos));
-		radeon_gem_rw_copy_piece(rw, view, pos, mem + pos, n);
-		cond_resched();
+/**
+ * radeon_gem_rw_span_init - look at the bytes that come next
+ * @rw: the transfer, which is not at its end
+ * @max_len: most bytes to transfer
+ * @max_slots: most bytes in a buffer, a multiple of RADEON_GEM_RW_SLOT_ALIGN
+ *	that is larger than it
+ * @span: returned: what is to be transferred within these bounds
+ */
+void radeon_gem_rw_span_init(const struct radeon_gem_rw *rw, u64 max_len,
+			     size_t max_slots, struct radeon_gem_rw_span *span)
+{
+	struct radeon_gem_rw_pos pos = rw->pos;
+	struct radeon_gem_rw_piece piece;
+	u64 max;
+
+	*span = (struct radeon_gem_rw_span) { .start = U64_MAX, .dwords = true };
+
+	while (pos.region < rw->count && span->len < max_len &&
+	       span->slots < max_slots &&
+	       span->pieces < RADEON_GEM_RW_MAX_PIECES) {
+		radeon_gem_rw_peek(rw, &pos, max_len - span->len, &piece);
+		max = max_slots - span->slots -
+			piece.offset % RADEON_GEM_RW_SLOT_ALIGN;
+		piece.len = min(piece.len, max);
+
+		span->len += piece.len;
+		span->slots += radeon_gem_rw_slot(&piece);
+		span->start = min(span->start, piece.offset);
+		span->end = max(span->end, piece.offset + piece.len);
+		span->pieces++;
+		span->dwords &= IS_ALIGNED(piece.offset | piece.len, 4);
+
+		radeon_gem_rw_step(rw, &pos, piece.len);
 	}
 }
 
+/*
+ * User memory
+ */
+
+/**
+ * radeon_gem_rw_fault_in - make user memory that is going to be read accessible
+ * @rw: the transfer
+ * @len: number of bytes from the transfer's current position on
+ *
+ * Must be called with nothing held.
+ *
+ * Returns:
+ * How many bytes are accessible.
+ */
+u64 radeon_gem_rw_fault_in(const struct radeon_gem_rw *rw, u64 len)
+{
+	unsigned long start, end, first = 0, last = 0;
+	struct radeon_gem_rw_pos pos = rw->pos;
+	struct radeon_gem_rw_piece piece;
+	u64 done;
+
+	for (done = 0; done < len; done += piece.len) {
+		radeon_gem_rw_peek(rw, &pos, len - done, &piece);
+		radeon_gem_rw_step(rw, &pos, piece.len);
+
+		/* Many small pieces can share a page. */
+		start = (unsigned long)piece.user;
+		end = start + piece.len;
+		if (start >= first && end <= last)
+			continue;
+
+		if (fault_in_readable(piece.user, piece.len))
+			break;
+		first = PAGE_ALIGN_DOWN(start);
+		last = PAGE_ALIGN(end);
+	}
+
+	return done;
+}
+
+/**
+ * radeon_gem_rw_gather - copy from user memory to slots
+ * @rw: the transfer
+ * @mem: memory with one slot after the other, see radeon_gem_rw_slot()
+ * @len: number of bytes from the transfer's current position on
+ * @atomic: page faults can not be handled
+ *
+ * Returns:
+ * How many bytes were copied.
+ */
+u64 radeon_gem_rw_gather(const struct radeon_gem_rw *rw, void *mem, u64 len,
+			 bool atomic)
+{
+	struct radeon_gem_rw_pos pos = rw->pos;
+	struct radeon_gem_rw_piece piece;
+	size_t missed = 0;
+	void *bytes;
+	u64 done;
+
+	for (done = 0; done < len && !missed; done += piece.len - missed) {
+		radeon_gem_rw_peek(rw, &pos, len - done, &piece);
+		radeon_gem_rw_step(rw, &pos, piece.len);
+		bytes = mem + piece.offset % RADEON_GEM_RW_SLOT_ALIGN;
+		mem += radeon_gem_rw_slot(&piece);
+
+		if (atomic) {
+			pagefault_disable();
+			missed = __copy_from_user_inatomic(bytes, piece.user,
+							   piece.len);
+			pagefault_enable();
+		} else {
+			missed = copy_from_user(bytes, piece.user, piece.len);
+		}
+	}
+
+	return done;
+}
+
+/**
+ * radeon_gem_rw_scatter - copy from slots to user memory
+ * @rw: the transfer
+ * @mem: memory with one slot after the other, see radeon_gem_rw_slot()
+ * @len: number of bytes from the transfer's current position on
+ * @atomic: page faults can not be handled
+ *
+ * Returns:
+ * How many bytes were copied.
+ */
+u64 radeon_gem_rw_scatter(const struct radeon_gem_rw *rw, const void *mem,
+			  u64 len, bool atomic)
+{
+	struct radeon_gem_rw_pos pos = rw->pos;
+	struct radeon_gem_rw_piece piece;
+	const void *bytes;
+	size_t missed = 0;
+	u64 done;
+
+	for (done = 0; done < len && !missed; done += piece.len - missed) {
+		radeon_gem_rw_peek(rw, &pos, len - done, &piece);
+		radeon_gem_rw_step(rw, &pos, piece.len);
+		bytes = mem + piece.offset % RADEON_GEM_RW_SLOT_ALIGN;
+		mem += radeon_gem_rw_slot(&piece);
+
+		if (atomic) {
+			pagefault_disable();
+			missed = __copy_to_user_inatomic(piece.user, bytes,
+							 piece.len);
+			pagefault_enable();
+		} else {
+			missed = copy_to_user(piece.user, bytes, piece.len);
+		}
+	}
+
+	return done;
+}
+
+/**
+ * radeon_gem_rw_bounce_get - get a buffer for user memory
+ * @rw: the transfer, whose &radeon_gem_rw.bounce is set
+ *
+ * radeon_gem_rw_copy() frees it.
+ *
+ * Returns:
+ * 0, or -ENOMEM.
+ */
+int radeon_gem_rw_bounce_get(struct radeon_gem_rw *rw)
+{
+	struct radeon_gem_rw_span span;
+
+	if (rw->bounce)
+		return 0;
+
+	radeon_gem_rw_span_init(rw, rw->left, RADEON_GEM_RW_BOUNCE_SIZE, &span);
+	rw->bounce = kvmalloc(max(span.slots, SZ_4K), GFP_KERNEL);
+	if (!rw->bounce)
+		return -ENOMEM;
+	rw->bounce_size = max(span.slots, SZ_4K);
+
+	return 0;
+}
+
+/*
+ * Copying
+ */
+
+/* Copy between the BO and slots. */
+static int radeon_gem_rw_copy_slots(struct radeon_gem_rw *rw, void *mem, u64 len)
+{
+	struct radeon_gem_rw_pos at = rw->pos;
+	struct radeon_gem_rw_piece piece;
+	struct radeon_gem_rw_view view;
+	size_t pos, n;
+	void *bytes;
+	int r;
+
+	for (; len; len -= piece.len) {
+		radeon_gem_rw_peek(rw, &at, len, &piece);
+		radeon_gem_rw_step(rw, &at, piece.len);
+		bytes = mem + piece.offset % RADEON_GEM_RW_SLOT_ALIGN;
+		mem += radeon_gem_rw_slot(&piece);
+
+		r = radeon_gem_rw_view_init(rw, piece.offset, piece.len, &view);
+		if (r)
+			return r;
+		for (pos = 0; pos < piece.len; pos += n) {
+			n = min_t(u64, piece.len - pos,
+				  radeon_gem_rw_page_left(&view, pos));
+			radeon_gem_rw_copy_piece(rw, &view, pos, bytes + pos, n);
+			cond_resched();
+		}
+		radeon_gem_rw_view_fini(&view);
+	}
+
+	return 0;
+}
+
+/* Copy between the BO and pinned pages, whose first byte is at @in_page. */
 static void radeon_gem_rw_copy_pages(struct radeon_gem_rw *rw,
 				     struct radeon_gem_rw_view *view,
-				     struct page **pages, size_t len)
+				     struct page **pages, size_t in_page,
+				     size_t len)
 {
-	size_t in_page = offset_in_page(rw->user);
 	struct page *page;
 	size_t pos, n;
 	void *mem;
 
 	for (pos = 0; pos < len; pos += n) {
-		n = min3(len - pos, radeon_gem_rw_page_left(rw, pos),
+		n = min3(len - pos, radeon_gem_rw_page_left(view, pos),
 			 PAGE_SIZE - offset_in_page(in_page + pos));
 
 		page = pages[(in_page + pos) >> PAGE_SHIFT];
@@ -312,34 +511,32 @@ static void radeon_gem_rw_copy_pages(struct radeon_gem_rw *rw,
 	}
 }
 
-/* Returns how many bytes it got to copy. */
-static size_t radeon_gem_rw_copy_atomic(struct radeon_gem_rw *rw,
-					struct radeon_gem_rw_view *view,
-					size_t len)
+/* Returns how many bytes of a piece it got to copy. */
+static u64 radeon_gem_rw_copy_atomic(struct radeon_gem_rw *rw,
+				     struct radeon_gem_rw_view *view,
+				     const struct radeon_gem_rw_piece *piece)
 {
-	size_t pos, n, missed;
+	size_t pos, n, missed = 0;
 	void *mem;
 
-	for (pos = 0; pos < len; pos += n - missed) {
-		n = min(len - pos, radeon_gem_rw_page_left(rw, pos));
-		if (view->io)
+	for (pos = 0; pos < piece->len && !missed; pos += n - missed) {
+		n = piece->len - pos;
+		if (view->io) {
 			mem = (void __force *)view->io + pos;
-		else
-			mem = radeon_gem_rw_map_page(rw, view, pos);
+		} else {
+			n = min(n, radeon_gem_rw_page_left(view, pos));
+			mem = radeon_gem_rw_map_page(view, pos);
+		}
 
 		pagefault_disable();
 		if (rw->write)
-			missed = __copy_from_user_inatomic(mem, rw->user + pos, n);
+			missed = __copy_from_user_inatomic(mem, piece->user + pos, n);
 		else
-			missed = __copy_to_user_inatomic(rw->user + pos, mem, n);
+			missed = __copy_to_user_inatomic(piece->user + pos, mem, n);
 		pagefault_enable();
 
 		if (!view->io)
 			kunmap_local(mem);
-		if (missed) {
-			pos += n - missed;
-			break;
-		}
 	}
 
 	return pos;
@@ -370,117 +567,221 @@ static bool radeon_gem_rw_suits_atomic(struct radeon_gem_rw *rw)
 
 static ssize_t radeon_gem_rw_chunk_atomic(struct radeon_gem_rw *rw)
 {
+	struct radeon_gem_rw_pos at = rw->pos;
+	struct radeon_gem_rw_piece piece;
+	struct radeon_gem_rw_span span;
 	struct radeon_gem_rw_view view;
-	size_t done = 0;
+	u64 len, done = 0, n = 0;
 	int r;
+
+	radeon_gem_rw_span_init(rw, RADEON_GEM_RW_CHUNK_MAX,
+				RADEON_GEM_RW_CHUNK_MAX, &span);
+	len = span.len;
 
 	/*
 	 * There is no such thing for a read that would be as cheap as just
 	 * trying, and fault_in_writeable() clobbers bytes.
 	 */
-	if (rw->write && fault_in_readable(rw->user, rw->left))
-		return -EFAULT;
+	if (rw->write) {
+		len = radeon_gem_rw_fault_in(rw, len);
+		if (!len)
+			return -EFAULT;
+	}
 
-	r = radeon_gem_rw_begin(rw, rw->left);
+	r = radeon_gem_rw_begin(rw, &span);
 	if (r)
 		return r;
 
 	if (!radeon_gem_rw_suits_atomic(rw))
 		goto out_end;
 
-	r = radeon_gem_rw_view_init(rw, rw->left, &view);
-	if (r)
-		goto out_end;
+	for (; done < len; done += n) {
+		radeon_gem_rw_peek(rw, &at, len - done, &piece);
+		r = radeon_gem_rw_view_init(rw, piece.offset, piece.len, &view);
+		if (r)
+			break;
 
-	done = radeon_gem_rw_copy_atomic(rw, &view, rw->left);
-	radeon_gem_rw_view_fini(rw, &view);
+		n = radeon_gem_rw_copy_atomic(rw, &view, &piece);
+		radeon_gem_rw_view_fini(&view);
+		if (n < piece.len) {
+			done += n;
+			break;
+		}
+		radeon_gem_rw_step(rw, &at, n);
+		cond_resched();
+	}
 
+	if (!done && !r)
+		radeon_gem_rw_event(rw->rdev->gem_rw, RADEON_GEM_RW_NOT_RESIDENT);
 out_end:
 	radeon_gem_rw_end(rw);
-	return r ?: done;
+	radeon_gem_rw_count(rw->rdev->gem_rw, RADEON_GEM_RW_ATOMIC, done);
+	return done ?: r;
 }
 
 static ssize_t radeon_gem_rw_chunk_pinned(struct radeon_gem_rw *rw)
 {
 	struct page *pages[RADEON_GEM_RW_BATCH_PAGES];
-	unsigned long start = (unsigned long)rw->user;
+	struct radeon_gem_rw_piece piece;
+	struct radeon_gem_rw_span span;
 	struct radeon_gem_rw_view view;
 	int r, count, pinned;
-	size_t len;
+	unsigned long start;
+	size_t in_page;
 
-	count = min_t(size_t, RADEON_GEM_RW_BATCH_PAGES,
-		      PFN_UP(offset_in_page(start) + rw->left));
+	radeon_gem_rw_peek(rw, &rw->pos, rw->left, &piece);
+	start = (unsigned long)piece.user;
+	in_page = offset_in_page(start);
+	count = min_t(u64, RADEON_GEM_RW_BATCH_PAGES,
+		      (in_page + piece.len + PAGE_SIZE - 1) >> PAGE_SHIFT);
 	pinned = pin_user_pages_fast(start, count, rw->write ? 0 : FOLL_WRITE,
 				     pages);
 	if (pinned == -ENOMEM || pinned == -EINTR)
 		return pinned;
-	if (pinned <= 0)
+	if (pinned <= 0) {
+		radeon_gem_rw_event(rw->rdev->gem_rw, RADEON_GEM_RW_NOT_PINNED);
 		return 0;
+	}
 
-	len = min(rw->left, pinned * PAGE_SIZE - offset_in_page(start));
+	piece.len = min_t(u64, piece.len, pinned * PAGE_SIZE - in_page);
+	radeon_gem_rw_span_init(rw, piece.len, SIZE_MAX, &span);
 
-	r = radeon_gem_rw_begin(rw, len);
+	r = radeon_gem_rw_begin(rw, &span);
 	if (r)
 		goto out_unpin;
 
-	r = radeon_gem_rw_view_init(rw, len, &view);
+	r = radeon_gem_rw_view_init(rw, piece.offset, piece.len, &view);
 	if (r)
 		goto out_end;
 
-	radeon_gem_rw_copy_pages(rw, &view, pages, len);
-	radeon_gem_rw_view_fini(rw, &view);
+	radeon_gem_rw_copy_pages(rw, &view, pages, in_page, piece.len);
+	radeon_gem_rw_view_fini(&view);
+	radeon_gem_rw_count(rw->rdev->gem_rw, RADEON_GEM_RW_PINNED, piece.len);
 
 out_end:
 	radeon_gem_rw_end(rw);
 out_unpin:
 	unpin_user_pages_dirty_lock(pages, pinned, !rw->write && !r);
-	return r ?: len;
+	return r ?: piece.len;
 }
 
 static ssize_t radeon_gem_rw_chunk_bounce(struct radeon_gem_rw *rw)
 {
-	struct radeon_gem_rw_view view;
-	size_t len;
-	void *mem;
+	struct radeon_gem_rw_span span;
+	u64 len;
 	int r;
 
-	if (!rw->bounce) {
-		rw->bounce_size = min(rw->left, RADEON_GEM_RW_BOUNCE_SIZE);
-		rw->bounce = kvmalloc(rw->bounce_size + RADEON_GEM_RW_WC_ALIGN,
-				      GFP_KERNEL);
-		if (!rw->bounce)
-			return -ENOMEM;
-	}
-	/* Aligned as the BO's bytes are, which makes loads fast. */
-	mem = rw->bounce + rw->offset % RADEON_GEM_RW_WC_ALIGN;
-	len = min(rw->left, rw->bounce_size);
+	r = radeon_gem_rw_bounce_get(rw);
+	if (r)
+		return r;
+
+	radeon_gem_rw_span_init(rw, rw->left, rw->bounce_size, &span);
+	len = span.len;
 
 	if (rw->write) {
-		len -= copy_from_user(mem, rw->user, len);
+		len = radeon_gem_rw_gather(rw, rw->bounce, len, false);
 		if (!len)
 			return -EFAULT;
 	}
 
-	r = radeon_gem_rw_begin(rw, len);
+	r = radeon_gem_rw_begin(rw, &span);
 	if (r)
 		return r;
 
-	r = radeon_gem_rw_view_init(rw, len, &view);
-	if (!r) {
-		radeon_gem_rw_copy_buffer(rw, &view, mem, len);
-		radeon_gem_rw_view_fini(rw, &view);
-	}
+	r = radeon_gem_rw_copy_slots(rw, rw->bounce, len);
 	radeon_gem_rw_end(rw);
 	if (r)
 		return r;
 
 	if (!rw->write) {
-		len -= copy_to_user(rw->user, mem, len);
+		len = radeon_gem_rw_scatter(rw, rw->bounce, len, false);
 		if (!len)
 			return -EFAULT;
 	}
 
+	radeon_gem_rw_count(rw->rdev->gem_rw, RADEON_GEM_RW_BOUNCE, len);
 	return len;
+}
+
+/*
+ * A large copy to or from VRAM, for which it is fine to wait in a ring: the
+ * call waits for it.
+ */
+static bool radeon_gem_rw_suits_zero_copy(const struct radeon_gem_rw *rw,
+					  const struct radeon_gem_rw_piece *piece)
+{
+	return rw->in_vram && rw->rdev->gem_rw->stage &&
+		piece->len >= READ_ONCE(radeon_gem_rw_zero_copy_min) &&
+		!(rw->flags & (RADEON_GEM_RW_UNSYNCHRONIZED |
+			       RADEON_GEM_RW_NOWAIT));
+}
+
+/*
+ * The choice of the path. What is possible is tried in this order:
+ *
+ * - the GPU straight from or to user memory, if a piece is large
+ * - the GPU by way of the staging area, where radeon_gem_rw_suits_gpu() wants
+ *   it. Usually that is only known once the BO is locked. But whoever was right
+ *   for one chunk is asked first for the next.
+ * - small pieces straight between user memory and BO, large ones by pinning
+ * - by way of a buffer, which is always possible
+ */
+static ssize_t radeon_gem_rw_chunk(struct radeon_gem_rw *rw)
+{
+	struct radeon_gem_rw_piece piece;
+	bool bounce = false;
+	ssize_t done;
+
+	radeon_gem_rw_peek(rw, &rw->pos, rw->left, &piece);
+	rw->use_gpu = true;
+
+	if (radeon_gem_rw_suits_zero_copy(rw, &piece)) {
+		done = radeon_gem_rw_chunk_zero_copy(rw);
+		if (done)
+			return done;
+		rw->in_vram = false;
+	}
+
+	for (;;) {
+		if (rw->try_gpu)
+			done = RADEON_GEM_RW_USE_GPU;
+		else if (bounce)
+			done = radeon_gem_rw_chunk_bounce(rw);
+		else if (piece.len > READ_ONCE(radeon_gem_rw_atomic_max))
+			done = radeon_gem_rw_chunk_pinned(rw);
+		else
+			done = radeon_gem_rw_chunk_atomic(rw);
+
+		if (done == RADEON_GEM_RW_USE_GPU) {
+			done = radeon_gem_rw_chunk_staged(rw);
+			rw->try_gpu = done > 0;
+			rw->use_gpu = false;
+		} else {
+			bounce = true;
+		}
+
+		if (done)
+			return done;
+	}
+}
+
+/*
+ * Errors of user memory come before -EBUSY. Not all ways to copy have looked
+ * at user memory by then.
+ */
+static int radeon_gem_rw_busy_or_fault(const struct radeon_gem_rw *rw)
+{
+	struct radeon_gem_rw_piece piece;
+	size_t missed;
+
+	radeon_gem_rw_peek(rw, &rw->pos, RADEON_GEM_RW_BATCH_PAGES * PAGE_SIZE,
+			   &piece);
+	if (rw->write)
+		missed = fault_in_readable(piece.user, piece.len);
+	else
+		missed = fault_in_safe_writeable(piece.user, piece.len);
+
+	return missed ? -EFAULT : -EBUSY;
 }
 
 /**
@@ -496,21 +797,20 @@ static ssize_t radeon_gem_rw_chunk_bounce(struct radeon_gem_rw *rw)
  */
 int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 {
+	struct radeon_gem_rw_piece piece;
 	ssize_t done = 0;
 
 	while (rw->left) {
-		if (rw->left <= RADEON_GEM_RW_ATOMIC_MAX)
-			done = radeon_gem_rw_chunk_atomic(rw);
-		else
-			done = radeon_gem_rw_chunk_pinned(rw);
-		if (!done)
-			done = radeon_gem_rw_chunk_bounce(rw);
+		done = radeon_gem_rw_chunk(rw);
 		if (done < 0)
 			break;
 
-		rw->offset += done;
-		rw->user += done;
 		rw->left -= done;
+		while (done) {
+			radeon_gem_rw_peek(rw, &rw->pos, done, &piece);
+			radeon_gem_rw_step(rw, &rw->pos, piece.len);
+			done -= piece.len;
+		}
 
 		if (rw->left && fatal_signal_pending(current)) {
 			done = -ERESTARTSYS;
@@ -521,6 +821,9 @@ int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 
 	kvfree(rw->bounce);
 	rw->bounce = NULL;
+
+	if (done == -EBUSY)
+		return radeon_gem_rw_busy_or_fault(rw);
 
 	return min_t(ssize_t, done, 0);
 }

@@ -1,0 +1,745 @@
+// SPDX-License-Identifier: MIT
+/*
+ * DRM_RADEON_GEM_TRANSFER: many two-dimensional regions copied between user
+ * memory and BOs by one system call. BOs are filled and checked through
+ * mappings or copies by the GPU, never by PREAD and PWRITE.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "igt.h"
+#include "igt_radeon.h"
+#include "igt_radeon_args.h"
+
+/**
+ * TEST: radeon gem transfer
+ * Category: Core
+ * Mega feature: General Core features
+ * Sub-category: Memory management tests
+ * Functionality: moving regions of buffer objects without mapping them
+ * Description: Checks what DRM_RADEON_GEM_TRANSFER leaves in BOs and in user
+ *              memory, at every place a BO can be in, in order with GPU work,
+ *              and how it refuses bad arguments.
+ */
+IGT_TEST_DESCRIPTION("Checks transfers of regions of radeon buffer objects.");
+
+#define PAGE		4096u
+#define NOWHERE		0xffff888000000000ull	/* kernel's, not ours */
+#define HOLD_US		2000000u
+#define UPLOAD		RADEON_GEM_TRANSFER_WRITE
+#define DOWNLOAD	0u
+#define MAX_BOS		5
+
+#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
+
+typedef struct drm_radeon_gem_transfer_region region_t;
+
+static const uint32_t directions[] = { UPLOAD, DOWNLOAD };
+
+/*
+ * BOs and one piece of user memory, and for each the bytes that it ought to
+ * hold.
+ */
+struct scene {
+	int fd;
+	unsigned int count;
+	struct igt_radeon_bo bo[MAX_BOS];
+	uint8_t *model[MAX_BOS];
+	uint8_t *user, *shadow;
+	size_t user_size;
+};
+
+static uint32_t rnd_state;
+
+static uint32_t rnd(uint32_t below)
+{
+	rnd_state = rnd_state * 1664525u + 1013904223u;
+	return (rnd_state >> 8) % below;
+}
+
+static uint8_t *xmalloc(size_t size)
+{
+	uint8_t *mem = malloc(size);
+
+	igt_assert(mem);
+	return mem;
+}
+
+static void scene_init(struct scene *s, int fd, unsigned int count,
+		       uint64_t bo_size, size_t user_size,
+		       const struct igt_radeon_placement *p)
+{
+	unsigned int i;
+
+	igt_assert(count <= MAX_BOS);
+	igt_debug("%s\n", p->name);
+	rnd_state = 1;
+	*s = (struct scene) {
+		.fd = fd,
+		.count = count,
+		.user = xmalloc(user_size),
+		.shadow = xmalloc(user_size),
+		.user_size = user_size,
+	};
+	for (i = 0; i < count; i++) {
+		igt_radeon_bo_init(&s->bo[i], fd, bo_size, p->domain, p->flags);
+		s->model[i] = xmalloc(bo_size);
+		igt_radeon_pattern(s->model[i], bo_size, i + 1);
+		igt_radeon_bo_fill(&s->bo[i], s->model[i]);
+	}
+}
+
+static void scene_fini(struct scene *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->count; i++) {
+		igt_radeon_bo_fini(&s->bo[i]);
+		free(s->model[i]);
+	}
+	free(s->user);
+	free(s->shadow);
+}
+
+static void scene_assert(const struct scene *s, const char *what)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->count; i++)
+		igt_radeon_bo_assert(&s->bo[i], s->model[i], what);
+}
+
+/* Fresh bytes in user memory. */
+static void scene_refresh(struct scene *s)
+{
+	static uint32_t seed = 1000;
+
+	igt_radeon_pattern(s->user, s->user_size, seed++);
+	memcpy(s->shadow, s->user, s->user_size);
+}
+
+/* What regions, done one after the other, do to the models. */
+static void scene_apply(struct scene *s, const region_t *regions,
+			uint32_t count, uint32_t flags)
+{
+	uint8_t *bo, *user;
+	unsigned int b;
+	uint32_t i, row;
+
+	for (i = 0; i < count; i++) {
+		const region_t *r = &regions[i];
+
+		if (!r->row_bytes)
+			continue;
+		for (row = 0; row < r->rows; row++) {
+			for (b = 0; s->bo[b].handle != r->handle; b++)
+				igt_assert(b + 1 < s->count);
+			bo = s->model[b] + r->bo_offset +
+			     (uint64_t)row * r->bo_pitch;
+			user = s->shadow +
+			       (r->user_ptr - (uintptr_t)s->user) +
+			       (uint64_t)row * r->user_pitch;
+			if (flags & UPLOAD)
+				memcpy(bo, user, r->row_bytes);
+			else
+				memcpy(user, bo, r->row_bytes);
+		}
+	}
+}
+
+/* All user memory: what was read, and what should not have been written. */
+static void scene_assert_user(const struct scene *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->user_size && s->user[i] == s->shadow[i]; i++)
+		;
+	igt_assert_f(i == s->user_size,
+		     "user memory: byte %#zx of %#zx is %#04x, should be %#04x\n",
+		     i, s->user_size, s->user[i], s->shadow[i]);
+}
+
+/*
+ * Makes a call that does the first @good of its regions and then returns
+ * @expected. Checks user memory and clobbers it; BOs are for scene_assert().
+ */
+static void scene_transfer(struct scene *s, const region_t *regions,
+			   uint32_t count, uint32_t flags, uint32_t good,
+			   int expected)
+{
+	uint32_t done;
+	int ret;
+
+	scene_refresh(s);
+	ret = igt_radeon_transfer(s->fd, regions, count, flags, &done);
+	igt_assert_f(ret == expected && done == good,
+		     "%s: %d instead of %d, %u regions done instead of %u\n",
+		     flags & UPLOAD ? "upload" : "download", ret, expected,
+		     done, good);
+	scene_apply(s, regions, good, flags);
+	scene_assert_user(s);
+	memset(s->user, 0xee, s->user_size);
+}
+
+/* Regions anywhere in the BOs, one behind the other in user memory. */
+static void scene_regions(const struct scene *s, region_t *regions,
+			  unsigned int count, uint32_t max_row,
+			  uint32_t max_rows)
+{
+	uint64_t user = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		const struct igt_radeon_bo *bo = &s->bo[rnd(s->count)];
+		region_t *r = &regions[i];
+
+		*r = (region_t) {
+			.handle = bo->handle,
+			.row_bytes = 1 + rnd(max_row),
+			.rows = 1 + rnd(max_rows),
+		};
+		r->bo_pitch = r->row_bytes + (rnd(3) ? rnd(100) : 0);
+		r->user_pitch = r->row_bytes + (rnd(3) ? rnd(100) : 0);
+		r->bo_offset = rnd(bo->size - (r->rows - 1) * r->bo_pitch -
+				   r->row_bytes + 1);
+		user += rnd(70);
+		r->user_ptr = (uintptr_t)s->user + user;
+		user += (r->rows - 1) * r->user_pitch + r->row_bytes;
+		igt_assert(user <= s->user_size);
+	}
+}
+
+/* One row, at the same place in BO and user memory. */
+static region_t one_row(const struct scene *s, unsigned int b, uint64_t offset,
+			uint32_t bytes)
+{
+	return (region_t) {
+		.handle = s->bo[b].handle,
+		.bo_offset = offset,
+		.user_ptr = (uintptr_t)s->user + offset,
+		.row_bytes = bytes,
+		.rows = 1,
+	};
+}
+
+/**
+ * SUBTEST: basic
+ * Description: One region, and several of several BOs, up and down.
+ *
+ * SUBTEST: placements
+ * Description: Regions of any shape, in VRAM that the CPU reaches or not, in
+ *              GTT of every caching mode and in system memory; from single
+ *              bytes to rows of several pages.
+ */
+static void test_placement(int fd, const struct igt_radeon_placement *p)
+{
+	static const struct {
+		unsigned int count;
+		uint32_t row, rows;
+	} shapes[] = {
+		{ 1, 1, 1 }, { 1, 5000, 1 }, { 1, 200, 40 }, { 7, 16, 16 },
+		{ 64, 100, 9 }, { 65, 3, 3 }, { 300, 70, 4 }, { 20, 3000, 12 },
+		{ 3, 20000, 10 }, { 1, 200000, 1 },
+	};
+	region_t regions[300];
+	struct scene s;
+	unsigned int i;
+
+	scene_init(&s, fd, MAX_BOS, 64 * PAGE, 256 * PAGE, p);
+	for (i = 0; i < ARRAY_LEN(shapes); i++) {
+		scene_regions(&s, regions, shapes[i].count, shapes[i].row,
+			      shapes[i].rows);
+		scene_transfer(&s, regions, shapes[i].count, UPLOAD,
+			       shapes[i].count, 0);
+		scene_assert(&s, "after an upload");
+		scene_regions(&s, regions, shapes[i].count, shapes[i].row,
+			      shapes[i].rows);
+		scene_transfer(&s, regions, shapes[i].count, DOWNLOAD,
+			       shapes[i].count, 0);
+	}
+	scene_assert(&s, "after downloads");
+	scene_fini(&s);
+}
+
+static void test_placements(int fd)
+{
+	const struct igt_radeon_placement *p;
+	unsigned int i;
+
+	for (i = 0; (p = igt_radeon_placement(fd, i)); i++)
+		test_placement(fd, p);
+}
+
+/**
+ * SUBTEST: pitches
+ * Description: Pitches larger than a row leave what lies between the rows. Of
+ *              a single row the pitches do not matter; with more rows, one that
+ *              is smaller than a row gives -EINVAL.
+ */
+static void test_pitches(int fd)
+{
+	static const struct {
+		uint32_t row_bytes, rows, bo_pitch, user_pitch;
+		int expected;
+	} shapes[] = {
+		{ 256, 16, 256, 256, 0 },
+		{ 64, 16, 256, 64, 0 },
+		{ 64, 16, 64, 256, 0 },
+		{ 64, 16, 1024, 256, 0 },
+		{ 13, 50, 17, 19, 0 },
+		{ 1, 100, 3, 2, 0 },
+		{ 1, 100, 1, 67, 0 },
+		{ 4096, 3, 4097, 5000, 0 },
+		{ 3, 2, 40000, 60000, 0 },
+		{ 512, 1, 0, 0, 0 },
+		{ 512, 1, 511, 1, 0 },
+		{ 512, 1, UINT32_MAX, UINT32_MAX, 0 },
+		{ 512, 2, 511, 512, -EINVAL },
+		{ 512, 2, 512, 511, -EINVAL },
+		{ 512, 2, 0, 512, -EINVAL },
+		{ 512, 2, 512, 0, -EINVAL },
+		{ 512, 16, 256, 1024, -EINVAL },
+		{ 1, 2, 0, 0, -EINVAL },
+	};
+	const struct igt_radeon_placement *p;
+	unsigned int i, j, d;
+	struct scene s;
+	region_t r;
+
+	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
+		scene_init(&s, fd, 1, 16 * PAGE, 16 * PAGE, p);
+		for (j = 0; j < ARRAY_LEN(shapes); j++) {
+			r = one_row(&s, 0, 77 + j, shapes[j].row_bytes);
+			r.rows = shapes[j].rows;
+			r.bo_pitch = shapes[j].bo_pitch;
+			r.user_pitch = shapes[j].user_pitch;
+			for (d = 0; d < ARRAY_LEN(directions); d++)
+				scene_transfer(&s, &r, 1, directions[d],
+					       !shapes[j].expected,
+					       shapes[j].expected);
+			scene_assert(&s, "after rows with pitches");
+		}
+		scene_fini(&s);
+	}
+}
+
+/**
+ * SUBTEST: glyphs
+ * Description: 1,000 regions of 16 by 16 bytes, into one BO and into 1,000
+ *              BOs, and back.
+ */
+static void test_glyphs(int fd, const struct igt_radeon_placement *p)
+{
+	enum { COUNT = 1000, EDGE = 16, ACROSS = 32, GLYPH = EDGE * EDGE };
+	const uint32_t pitch = ACROSS * EDGE, own_pitch = 64;
+	static struct igt_radeon_bo bos[COUNT];
+	static region_t regions[COUNT];
+	static uint8_t page[PAGE];
+	unsigned int i, row;
+	struct scene s;
+	uint32_t done;
+
+	scene_init(&s, fd, 1, (uint64_t)pitch * ACROSS * EDGE, COUNT * GLYPH,
+		   p);
+	for (i = 0; i < COUNT; i++)
+		regions[i] = (region_t) {
+			.handle = s.bo[0].handle,
+			.bo_offset = i / ACROSS * EDGE * pitch +
+				     i % ACROSS * EDGE,
+			.user_ptr = (uintptr_t)s.user + i * GLYPH,
+			.bo_pitch = pitch,
+			.user_pitch = EDGE,
+			.row_bytes = EDGE,
+			.rows = EDGE,
+		};
+	scene_transfer(&s, regions, COUNT, UPLOAD, COUNT, 0);
+	scene_assert(&s, "glyphs in one BO");
+	scene_transfer(&s, regions, COUNT, DOWNLOAD, COUNT, 0);
+
+	scene_refresh(&s);
+	for (i = 0; i < COUNT; i++) {
+		igt_radeon_bo_init(&bos[i], fd, PAGE, p->domain, p->flags);
+		memset(page, i, PAGE);
+		igt_radeon_bo_fill(&bos[i], page);
+		regions[i].handle = bos[i].handle;
+		regions[i].bo_offset = i % 48;
+		regions[i].bo_pitch = own_pitch;
+	}
+	igt_assert_eq(igt_radeon_transfer(fd, regions, COUNT, UPLOAD, &done), 0);
+	igt_assert_eq(done, COUNT);
+	for (i = 0; i < COUNT; i++) {
+		memset(page, i, PAGE);
+		for (row = 0; row < EDGE; row++)
+			memcpy(page + i % 48 + row * own_pitch,
+			       s.shadow + i * GLYPH + row * EDGE, EDGE);
+		igt_radeon_bo_assert(&bos[i], page, "a glyph's own BO");
+	}
+	memset(s.user, 0xee, s.user_size);
+	igt_assert_eq(igt_radeon_transfer(fd, regions, COUNT, DOWNLOAD, &done),
+		      0);
+	igt_assert_eq(done, COUNT);
+	scene_assert_user(&s);
+	for (i = 0; i < COUNT; i++)
+		igt_radeon_bo_fini(&bos[i]);
+	scene_fini(&s);
+}
+
+/**
+ * SUBTEST: overlap
+ * Description: Where regions overlap, in a BO or in user memory, the later one
+ *              wins.
+ */
+static void test_overlap(int fd)
+{
+	enum { COUNT = 200 };
+	const struct igt_radeon_placement *p;
+	region_t regions[COUNT];
+	unsigned int i, j, round;
+	struct scene s;
+
+	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
+		scene_init(&s, fd, 2, PAGE, 4 * PAGE, p);
+		for (round = 0; round < 10; round++) {
+			for (j = 0; j < COUNT; j++) {
+				regions[j] = one_row(&s, j % 7 == 0, rnd(300),
+						     1 + rnd(100));
+				regions[j].rows = 1 + rnd(20);
+				regions[j].bo_pitch = 100 + rnd(30);
+				regions[j].user_pitch = 100 + rnd(70);
+				/* Sources that differ, places that do not. */
+				regions[j].user_ptr += rnd(10000);
+			}
+			scene_transfer(&s, regions, COUNT, UPLOAD, COUNT, 0);
+			scene_assert(&s, "overlapping regions");
+			for (j = 0; j < COUNT; j++) {
+				regions[j].bo_offset = rnd(1000);
+				regions[j].user_ptr = (uintptr_t)s.user +
+						      rnd(300);
+			}
+			scene_transfer(&s, regions, COUNT, DOWNLOAD, COUNT, 0);
+		}
+		scene_fini(&s);
+	}
+}
+
+/**
+ * SUBTEST: empty-regions
+ * Description: A region of no rows, or of rows of no bytes, is done, whatever
+ *              else is in it; so is a call with no regions. Regions between
+ *              which empty ones lie are transferred.
+ */
+static void test_empty_regions(int fd)
+{
+	region_t regions[150];
+	unsigned int i, d;
+	struct scene s;
+	uint32_t done;
+
+	scene_init(&s, fd, 2, 4 * PAGE, 4 * PAGE, &igt_radeon_reachable[0]);
+	for (d = 0; d < ARRAY_LEN(directions); d++) {
+		done = 1;
+		igt_assert_eq(igt_radeon_transfer(fd, NULL, 0, directions[d],
+						  &done), 0);
+		igt_assert_eq(done, 0);
+		igt_assert_eq(igt_radeon_transfer(fd, (region_t *)NOWHERE, 0,
+						  directions[d], &done), 0);
+		igt_assert_eq(done, 0);
+
+		for (i = 0; i < ARRAY_LEN(regions); i++) {
+			regions[i] = (region_t) {
+				.handle = i % 2 ? UINT32_MAX : 0,
+				.bo_offset = UINT64_MAX - i,
+				.user_ptr = NOWHERE,
+				.bo_pitch = i,
+				.user_pitch = i,
+				.row_bytes = i % 3 ? 0 : UINT32_MAX,
+				.rows = i % 3 ? UINT32_MAX : 0,
+			};
+			if (i % 5 == 2)
+				regions[i].row_bytes = regions[i].rows = 0;
+		}
+		scene_transfer(&s, regions, ARRAY_LEN(regions), directions[d],
+			       ARRAY_LEN(regions), 0);
+		scene_assert(&s, "after empty regions");
+
+		for (i = 0; i < ARRAY_LEN(regions); i++)
+			if (i % 4 == 1 || i == 62 || i == 63)
+				regions[i] = one_row(&s, i % 8 > 2, 90 * i, 80);
+		scene_transfer(&s, regions, ARRAY_LEN(regions), directions[d],
+			       ARRAY_LEN(regions), 0);
+		scene_assert(&s, "after some empty regions");
+	}
+	scene_fini(&s);
+}
+
+/**
+ * SUBTEST: ordering
+ * Description: GPU reads submitted before an upload get the old bytes, those
+ *              submitted after it the new ones; GPU writes submitted before it
+ *              do not undo it, and a download shows them.
+ */
+static void test_ordering(int fd, enum igt_radeon_engine engine,
+			  enum igt_radeon_engine engine2,
+			  const struct igt_radeon_placement *p)
+{
+	enum { COUNT = 30 };
+	const uint64_t size = 16 * PAGE;
+	struct igt_radeon_bo src, before, after;
+	uint8_t *old = xmalloc(size);
+	region_t regions[COUNT];
+	struct scene s;
+
+	scene_init(&s, fd, 2, size, 16 * PAGE, p);
+	memcpy(old, s.model[0], size);
+	igt_radeon_bo_init(&src, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&before, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&after, fd, size, RADEON_GEM_DOMAIN_VRAM, 0);
+	igt_radeon_pattern(s.model[1], size, 7);
+	igt_radeon_bo_fill(&src, s.model[1]);
+
+	igt_radeon_set_latency(fd, 20000);
+	igt_radeon_copy(engine, &before, 0, &s.bo[0], 0, size);
+	igt_radeon_copy(engine, &s.bo[1], 0, &src, 0, size);
+	scene_regions(&s, regions, COUNT, 100, 9);
+	scene_transfer(&s, regions, COUNT, UPLOAD, COUNT, 0);
+	igt_radeon_copy(engine2, &after, 0, &s.bo[0], 0, size);
+	scene_regions(&s, regions, COUNT, 100, 9);
+	scene_transfer(&s, regions, COUNT, DOWNLOAD, COUNT, 0);
+	/* Straight behind a GPU write, with nothing in between. */
+	igt_radeon_copy(engine2, &s.bo[1], 0, &src, 0, size);
+	igt_radeon_pattern(s.model[1], size, 7);
+	scene_transfer(&s, regions, COUNT, DOWNLOAD, COUNT, 0);
+	igt_radeon_set_latency(fd, 0);
+
+	igt_radeon_bo_assert(&before, old, "earlier GPU read");
+	igt_radeon_bo_assert(&after, s.model[0], "later GPU read");
+	scene_assert(&s, "after all");
+	igt_radeon_bo_fini(&after);
+	igt_radeon_bo_fini(&before);
+	igt_radeon_bo_fini(&src);
+	scene_fini(&s);
+	free(old);
+}
+
+static void test_orderings(int fd)
+{
+	const struct igt_radeon_placement *p;
+	bool dma = igt_radeon_has_engine(fd, IGT_RADEON_DMA);
+	unsigned int i;
+
+	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
+		test_ordering(fd, IGT_RADEON_CP_DMA,
+			      dma ? IGT_RADEON_DMA : IGT_RADEON_CP_DMA, p);
+		if (dma)
+			test_ordering(fd, IGT_RADEON_DMA, IGT_RADEON_CP_DMA, p);
+	}
+}
+
+/**
+ * SUBTEST: nowait
+ * Description: With NOWAIT no call waits for the GPU. An upload to a busy BO is
+ *              put in order or ends with -EBUSY; a download from a BO that the
+ *              GPU is going to write ends with -EBUSY, from one that it only
+ *              reads it succeeds. Regions before a busy BO are done.
+ */
+static void test_nowait(int fd)
+{
+	const uint64_t size = 16 * PAGE;
+	const struct igt_radeon_placement *p;
+	struct igt_radeon_bo other;
+	uint8_t *old = xmalloc(size), *foreign = xmalloc(size);
+	region_t regions[3];
+	unsigned int i, j;
+	struct scene s;
+	uint32_t done;
+	int ret;
+
+	igt_radeon_require_board(fd);
+	igt_radeon_pattern(foreign, size, 9);
+	for (i = 0; i < igt_radeon_reachable_count; i++) {
+		p = &igt_radeon_reachable[i];
+		scene_init(&s, fd, 2, size, size, p);
+		igt_radeon_bo_init(&other, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+		igt_radeon_bo_fill(&other, foreign);
+		for (j = 0; j < 3; j++)
+			regions[j] = one_row(&s, j == 1, 5000 * j + 3, 4321);
+
+		/* The GPU only reads. */
+		memcpy(old, s.model[1], size);
+		igt_radeon_set_latency(fd, HOLD_US);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &other, 0, &s.bo[1], 0,
+				size);
+		scene_transfer(&s, regions, 3, DOWNLOAD | RADEON_GEM_RW_NOWAIT,
+			       3, 0);
+		scene_refresh(&s);
+		ret = igt_radeon_transfer(fd, regions, 3,
+					  UPLOAD | RADEON_GEM_RW_NOWAIT, &done);
+		igt_assert_f((ret == 0 && done == 3) ||
+			     (ret == -EBUSY && done == 1),
+			     "%s: %d, %u regions done\n", p->name, ret, done);
+		scene_apply(&s, regions, done, UPLOAD);
+		igt_assert_f(igt_radeon_bo_busy(&other), "NOWAIT waited\n");
+		igt_radeon_set_latency(fd, 0);
+		igt_radeon_bo_assert(&other, old, "the GPU's copy");
+		scene_assert(&s, "after a NOWAIT upload");
+
+		/* The GPU writes. */
+		igt_radeon_bo_fill(&other, foreign);
+		igt_radeon_set_latency(fd, HOLD_US);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &s.bo[1], 0, &other, 0,
+				size);
+		memcpy(s.model[1], foreign, size);
+		scene_transfer(&s, regions, 3, DOWNLOAD | RADEON_GEM_RW_NOWAIT,
+			       1, -EBUSY);
+		igt_assert_f(igt_radeon_bo_busy(&s.bo[1]), "NOWAIT waited\n");
+		igt_radeon_set_latency(fd, 0);
+		scene_assert(&s, "after a NOWAIT download");
+		scene_transfer(&s, regions, 3, DOWNLOAD | RADEON_GEM_RW_NOWAIT,
+			       3, 0);
+		igt_radeon_bo_fini(&other);
+		scene_fini(&s);
+	}
+	free(old);
+	free(foreign);
+}
+
+/**
+ * SUBTEST: unsynchronized
+ * Description: With UNSYNCHRONIZED an upload to a BO that the GPU is going to
+ *              read is done on return, and a download from one that it is going
+ *              to write gets the old bytes; the GPU has not yet started.
+ */
+static void test_unsynchronized(int fd)
+{
+	const uint32_t flag = RADEON_GEM_RW_UNSYNCHRONIZED;
+	const uint64_t size = 16 * PAGE;
+	const struct igt_radeon_placement *p;
+	struct igt_radeon_bo other;
+	region_t regions[30];
+	unsigned int i;
+	struct scene s;
+	uint8_t *map;
+
+	igt_radeon_require_board(fd);
+	for (i = 0; i < igt_radeon_reachable_count; i++) {
+		p = &igt_radeon_reachable[i];
+		scene_init(&s, fd, 1, size, 16 * PAGE, p);
+		igt_radeon_bo_init(&other, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+		scene_regions(&s, regions, ARRAY_LEN(regions), 100, 9);
+		map = igt_radeon_bo_map(&s.bo[0]);
+
+		igt_radeon_set_latency(fd, HOLD_US);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &other, 0, &s.bo[0], 0,
+				size);
+		scene_transfer(&s, regions, ARRAY_LEN(regions), UPLOAD | flag,
+			       ARRAY_LEN(regions), 0);
+		igt_assert_f(!memcmp(map, s.model[0], size),
+			     "%s: the upload is not done on return\n", p->name);
+		igt_assert_f(igt_radeon_bo_busy(&other), "the upload waited\n");
+		igt_radeon_set_latency(fd, 0);
+		igt_radeon_bo_assert(&other, s.model[0], "the GPU's copy");
+
+		igt_radeon_set_latency(fd, HOLD_US);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &s.bo[0], 0, &other, 0,
+				size);
+		scene_transfer(&s, regions, ARRAY_LEN(regions), DOWNLOAD | flag,
+			       ARRAY_LEN(regions), 0);
+		igt_assert_f(igt_radeon_bo_busy(&s.bo[0]),
+			     "the download waited\n");
+		igt_radeon_set_latency(fd, 0);
+		scene_assert(&s, "after all");
+		munmap(map, size);
+		igt_radeon_bo_fini(&other);
+		scene_fini(&s);
+	}
+}
+
+/**
+ * SUBTEST: no-mappings
+ * Description: Uploads and downloads leave no mapping in the process.
+ */
+static void test_no_mappings(int fd)
+{
+	const struct igt_radeon_placement *p;
+	unsigned int i, d, before, before_dri;
+	static struct scene s;
+	static region_t regions[100];
+
+	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
+		scene_init(&s, fd, 2, 16 * PAGE, 64 * PAGE, p);
+		scene_regions(&s, regions, ARRAY_LEN(regions), 200, 5);
+		before = igt_radeon_count_maps(NULL);
+		before_dri = igt_radeon_count_maps("/dev/dri/");
+		for (d = 0; d < ARRAY_LEN(directions); d++)
+			scene_transfer(&s, regions, ARRAY_LEN(regions),
+				       directions[d], ARRAY_LEN(regions), 0);
+		igt_assert_eq(igt_radeon_count_maps("/dev/dri/"), before_dri);
+		igt_assert_eq(igt_radeon_count_maps(NULL), before);
+		scene_assert(&s, "after all");
+		scene_fini(&s);
+	}
+}
+
+int igt_main()
+{
+	int fd = -1;
+
+	igt_fixture() {
+		fd = igt_radeon_open();
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
+	}
+
+	igt_describe("Regions of several BOs, up and down.");
+	igt_subtest("basic")
+		test_placement(fd, &igt_radeon_reachable[1]);
+
+	igt_describe("Rows with gaps; pitches too small are -EINVAL.");
+	igt_subtest("pitches")
+		test_pitches(fd);
+
+	igt_describe("1,000 small pieces, in VRAM and GTT.");
+	igt_subtest("glyphs") {
+		test_glyphs(fd, &igt_radeon_reachable[0]);
+		test_glyphs(fd, &igt_radeon_reachable[1]);
+	}
+
+	igt_describe("Later regions win over earlier ones.");
+	igt_subtest("overlap")
+		test_overlap(fd);
+
+	igt_describe("Regions and calls of nothing succeed.");
+	igt_subtest("empty-regions")
+		test_empty_regions(fd);
+
+	igt_describe("Regions of any shape, wherever a BO is.");
+	igt_subtest("placements")
+		test_placements(fd);
+
+	igt_describe("Order with GPU work, both ways.");
+	igt_subtest("ordering")
+		test_orderings(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
+
+	igt_describe("NOWAIT never waits for the GPU and keeps the order.");
+	igt_subtest("nowait")
+		test_nowait(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
+
+	igt_describe("UNSYNCHRONIZED is done at once.");
+	igt_subtest("unsynchronized")
+		test_unsynchronized(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
+
+	igt_describe("Transfers make no mappings.");
+	igt_subtest("no-mappings")
+		test_no_mappings(fd);
+
+	igt_fixture()
+		close(fd);
+}

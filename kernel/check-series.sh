@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Check a series that kernel/series.sh has made. Any finding is an error.
+#
+# usage: check-series.sh STEP SERIES [KVER]
+#
+#   STEP    apply   the patches apply with git am, one after the other, to the
+#                   pristine source, and end as what they were made from
+#           style   checkpatch --strict finds nothing in any of them
+#           docs    kernel-doc finds everything that Documentation/ refers to
+#           build   with each patch more the driver still builds as a module,
+#                   and neither gcc (W=1) nor sparse says anything new
+#   SERIES  folder that series.sh has written
+#   KVER    for build: kernel with headers in /lib/modules, or their folder;
+#           the only one in /lib/modules, if not given
+
+set -euo pipefail
+
+folder=drivers/gpu/drm/radeon
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+[ $# -ge 2 ] && [ $# -le 3 ] || { sed -n '4,/^$/s/^# \?//p' "$0" >&2; exit 2; }
+step=$1
+series=$(cd "$2" && pwd)
+kver=${3-}
+tree=$series/tree
+patches=("$series"/0*.patch)
+[ -e "$tree/.git" ] && [ ${#patches[@]} -gt 1 ] ||
+	die "there is no series in $series; make it with series.sh"
+case ${patches[0]} in *-cover-letter.patch) patches=("${patches[@]:1}") ;; esac
+
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=tester@localhost
+work=$series/check
+mkdir -p "$work"
+
+check_apply() {
+	rm -rf "$work/am"
+	git clone -q --no-checkout "$tree" "$work/am"
+	cd "$work/am"
+	git checkout -q -b am base
+	git am "${patches[@]}"
+	[ "$(git rev-parse 'HEAD^{tree}')" = "$(git -C "$tree" rev-parse 'series^{tree}')" ] ||
+		die "applied, the series is not what it was made from"
+	cd "$series"
+	rm -rf "$work/am"
+}
+
+# FILE_PATH_CHANGES asks for a change of MAINTAINERS with each new file, but
+# its entry for radeon names folders.
+check_style() {
+	local patch failed=0
+	for patch in "${patches[@]}"; do
+		perl "$tree/scripts/checkpatch.pl" --no-tree --strict --quiet \
+			--no-summary --terse --show-types --ignore FILE_PATH_CHANGES \
+			"$patch" || failed=1
+	done
+	[ $failed = 0 ] || die "there are findings, see above"
+}
+
+check_docs() {
+	local page source='' line title
+	cd "$tree"
+	git diff --name-only --diff-filter=A base series -- Documentation | grep '\.rst$' | while read -r page; do
+		! grep -nE '\s$' "$page" || die "$page: trailing space"
+		grep -q "^   $(basename "$page" .rst)$" Documentation/gpu/drivers.rst ||
+			die "$page is in no table of contents"
+		while read -r line; do
+			case $line in
+			'.. kernel-doc:: '*)
+				source=${line#.. kernel-doc:: }
+				[ -e "$source" ] || die "$page refers to $source, which does not exist"
+				perl scripts/kernel-doc -none -Wall -Werror "$source" ;;
+			':doc: '*)
+				title=${line#:doc: }
+				[ -n "$(perl scripts/kernel-doc -rst -function "$title" "$source" 2>/dev/null)" ] ||
+					die "$source has no section \"$title\", which $page refers to" ;;
+			esac
+		done <"$page"
+	done
+}
+
+# compile LOG: the folder of the tree as it is, with all warnings.
+compile() {
+	# The empty folder makes a path in radeon_trace.h work, see build.sh.
+	mkdir -p "$work/build/include/trace"
+	make -C "$headers" M="$work/build/$folder" -j"$(nproc)" --no-print-directory W=1 C=1 \
+		KCFLAGS="-I$work/build/include/uapi" \
+		CFLAGS_radeon_trace_points.o="-I$work/build/include/trace" modules >"$1" 2>&1
+}
+# What gcc and sparse say in a log, without the lines' numbers, which move.
+warnings() {
+	grep -hE 'warning:|error:' "$1" | sed -E "s|^.*/$folder/|$folder/|; s/:[0-9]+(:[0-9]+)?:/:/" | sort -u || :
+}
+
+check_build() {
+	local commit kvers n=0 begun=$SECONDS
+	if [ -z "$kver" ]; then
+		kvers=(/lib/modules/*/build)
+		[ ${#kvers[@]} -eq 1 ] || die "there is not exactly one kernel with headers in /lib/modules; name one"
+		kver=${kvers[0]%/build}
+		kver=${kver#/lib/modules/}
+	fi
+	case $kver in
+	*/*) headers=$(cd "$kver" && pwd) ;;
+	*) headers=/lib/modules/$kver/build ;;
+	esac
+	[ -e "$headers/Module.symvers" ] || die "no headers in $headers"
+	command -v sparse >/dev/null || die "sparse is missing"
+	rm -rf "$work/build"
+	git clone -q --no-checkout "$tree" "$work/build"
+	cd "$work/build"
+	git checkout -q base
+	compile "$work/base.log" || { grep -E 'error|Error' "$work/base.log" >&2; die "the pristine driver does not build"; }
+	warnings "$work/base.log" >"$work/base.warnings"
+	printf '[%3ds] pristine: built, %d old warnings\n' $((SECONDS - begun)) "$(wc -l <"$work/base.warnings")"
+	for commit in $(git rev-list --reverse base..origin/series); do
+		n=$((n + 1))
+		git checkout -q "$commit"
+		compile "$work/$n.log" || {
+			grep -E 'error|Error|undefined' "$work/$n.log" >&2
+			die "with patch $n the driver does not build"
+		}
+		warnings "$work/$n.log" | comm -13 "$work/base.warnings" - >"$work/$n.warnings"
+		if [ -s "$work/$n.warnings" ]; then
+			cat "$work/$n.warnings" >&2
+			die "patch $n brings new warnings"
+		fi
+		printf '[%3ds] patch %d: builds, nothing new (%s)\n' $((SECONDS - begun)) $n "$(git log -1 --format=%s)"
+	done
+	cd "$series"
+	rm -rf "$work/build"
+}
+
+case $step in
+apply | style | docs | build) "check_$step" ;;
+*) die "no step '$step'" ;;
+esac

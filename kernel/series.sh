@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Write this folder's driver as a series of patches for the kernel's mailing
+# lists. See --help.
+#
+# Nothing is kept twice: the commits are made from the overlay and the hooks
+# that the out-of-tree build uses.
+#
+# - upstream/uapi.txt is the message of the first commit, the uapi header.
+# - Each patch of patches/VERSION/series is a commit. The files of the overlay
+#   come in with the patch that adds their objects to the Makefile; headers with
+#   the first commit that includes them. So every commit builds.
+# - Documentation/ comes last, with upstream/docs.txt.
+# - upstream/cover.txt is the cover letter.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=drivers/gpu/drm/radeon
+
+usage() {
+	cat <<END
+usage: ${0##*/} SOURCE OUT [VERSION-OF-PATCHES]
+
+Write the series to OUT, for git am on the kernel of SOURCE.
+
+  SOURCE  unpacked kernel source, or the linux-source tarball
+  OUT     folder for 0000-cover-letter.patch, 0001-...; OUT/tree is a git
+          repository of the parts of the source that matter, with the commits
+          ("base" tags the pristine source)
+  VERSION-OF-PATCHES
+          folder of patches/, if not that of the source's version
+END
+}
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+case ${1-} in -h | --help) usage; exit 0 ;; esac
+[ $# -ge 2 ] && [ $# -le 3 ] || { usage >&2; exit 2; }
+source=$1 out=$2
+command -v git >/dev/null || die "git is missing; on Debian, install the package git"
+[ -e "$source" ] || die "no kernel source in $source"
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+tree=$out/tree
+rm -rf "$tree" "$out"/*.patch
+mkdir -p "$tree"
+parts=("$folder" include/uapi/drm Documentation/gpu scripts/checkpatch.pl
+	scripts/spelling.txt scripts/const_structs.checkpatch scripts/kernel-doc)
+if [ -d "$source" ]; then
+	tar -C "$source" -cf - --exclude='*.[oa]' --exclude='*.ko' --exclude='.*' \
+		--exclude='*.mod' --exclude='*.mod.c' Makefile "${parts[@]}" | tar -xf - -C "$tree"
+else
+	# Patterns match a folder with all that is in it.
+	tar -xf "$source" -C "$tree" --strip-components=1 --wildcards \
+		--no-wildcards-match-slash 'linux*/Makefile' "${parts[@]/#/linux*/}"
+fi
+
+version=$(awk -F' *= *' '/^VERSION/ { v = $2 } /^PATCHLEVEL/ { print v "." $2; exit }' "$tree/Makefile")
+patches=$here/patches/${3-$version}
+[ -e "$patches/series" ] || die "there are no patches for $version: $patches/series is missing"
+
+# A repository of its own, whatever the folders above may be.
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+cd "$tree"
+git -c init.defaultBranch=series init -q .
+
+# The commits carry the author and the date of the hooks, so that the same
+# sources always give the same series.
+mapfile -t names < <(grep -v '^#' "$patches/series" | grep .)
+author=$(git mailinfo /dev/null /dev/null <"$patches/${names[0]}")
+field() { sed -n "s/^$1: //p" <<<"$author"; }
+GIT_AUTHOR_NAME=$(field Author) GIT_AUTHOR_EMAIL=$(field Email) GIT_AUTHOR_DATE=$(field Date)
+export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE
+export GIT_COMMITTER_NAME=$GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL=$GIT_AUTHOR_EMAIL
+export GIT_COMMITTER_DATE=$GIT_AUTHOR_DATE
+
+git config core.safecrlf false
+git config gc.auto 0
+git add -Af .
+git commit -q -m "Linux $version, in part"
+git tag base
+
+# add FILE...: files of the overlay join the last commit.
+add() {
+	local f
+	for f; do
+		mkdir -p "$(dirname "$f")"
+		cp "$here/$f" "$f"
+		chmod 644 "$f"
+		git add -f "$f"
+	done
+	[ $# -eq 0 ] || git commit -q --amend --no-edit
+}
+
+# apply PATCH: a commit with the patch's own message.
+apply() {
+	git am -q --keep-cr --committer-date-is-author-date "$1" >"$out/am.log" 2>&1 || {
+		cat "$out/am.log" >&2
+		die "${1##*/} does not apply to $version"
+	}
+}
+
+# Headers of the overlay that the text on stdin includes and that are not in yet.
+new_headers() {
+	local h
+	sed -n 's/^+\?#include "\(.*\)"$/\1/p' | sort -u | while read -r h; do
+		[ ! -e "$here/$folder/$h" ] || [ -e "$folder/$h" ] || echo "$folder/$h"
+	done
+}
+
+# begin MESSAGE-FILE: an empty commit, signed off.
+begin() {
+	git commit -q --allow-empty -s -F "$1"
+}
+
+begin "$here/upstream/uapi.txt"
+add include/uapi/drm/radeon_drm_rw.h
+
+for name in "${names[@]}"; do
+	apply "$patches/$name"
+	mapfile -t objects < <(git show --format= -- "$folder/Makefile" |
+		grep '^+' | grep -oE '[a-z0-9_]+\.o\b' | sort -u)
+	files=()
+	for o in "${objects[@]}"; do
+		c=$folder/${o%.o}.c
+		[ ! -e "$here/$c" ] || [ -e "$c" ] || files+=("$c")
+	done
+	# What these and the hooks include, and what that includes.
+	text=$(git show --format=; for f in "${files[@]}"; do cat "$here/$f"; done)
+	while mapfile -t headers < <(new_headers <<<"$text") && [ ${#headers[@]} -gt 0 ]; do
+		add "${headers[@]}"
+		text=$(for f in "${headers[@]}"; do cat "$here/$f"; done)
+	done
+	add "${files[@]}"
+done
+
+# Into the table of contents, which is not the same in any two versions.
+begin "$here/upstream/docs.txt"
+mapfile -t files < <(cd "$here" && find Documentation -type f)
+contents=Documentation/gpu/drivers.rst
+for f in "${files[@]}"; do
+	sed -i "0,/^   tegra$/s//   $(basename "$f" .rst)\n   tegra/" $contents
+done
+! git diff --quiet -- $contents || die "$contents has no place for the pages of Documentation/"
+git add $contents
+add "${files[@]}"
+
+# The series is the overlay, whole.
+(cd "$here" && find drivers include Documentation -type f) | while read -r f; do
+	cmp -s "$here/$f" "$f" ||
+		die "$f is in no commit: no patch adds its object to the Makefile, and nothing includes it"
+done
+[ -z "$(git status --porcelain --ignored)" ] || die "something was left uncommitted"
+
+exact=$(sed -n '2,4s/.*= *//p' Makefile | paste -sd.)
+git config branch.series.description "$(cat "$here/upstream/cover.txt"; printf '\nMade against Linux %s.\n' "$exact")"
+git format-patch -q --cover-letter --cover-from-description=subject --no-signature \
+	--zero-commit -o "$out" base
+echo "$(git rev-list --count base..) patches against Linux $exact"
