@@ -226,6 +226,13 @@ int tp_measure(struct tp_case *c)
 	for (a = 0; a < c->arm_count; a++) {
 		tp_row_times(rows[a], times[a], rows[a]->turns * c->ops);
 		tp_row_paths(rows[a], &c->arms[a]);
+		if (!run->options->profile || rows[a]->error[0])
+			continue;
+		ret = tp_profile(c, &c->arms[a], rows[a]);
+		if (ret) {
+			fail(rows[a], "profile", ret);
+			last = ret;
+		}
 	}
 	run->user = run->memory + TP_USER_SHIFT;
 	tp_tune(run, NULL);

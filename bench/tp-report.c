@@ -34,6 +34,7 @@ static void write_row(FILE *f, const struct tp_run *run,
 		      const struct tp_row *row)
 {
 	const struct bench_stat *s = &row->stat;
+	unsigned int i;
 
 	fprintf(f, "    {\"case\": \"%s\", \"placement\": \"%s\", \"bytes\": %llu, \"units\": %u, \"arm\": \"%s\", \"samples\": %u",
 		row->kind, row->placement, LLU(row->bytes), row->units,
@@ -56,7 +57,14 @@ static void write_row(FILE *f, const struct tp_run *run,
 			TP_BOARD);
 	else
 		fprintf(f, ", \"board\": null");
-	fprintf(f, ", \"verified\": %u, \"error\": ", row->verified);
+	fprintf(f, ", \"top_samples\": %u, \"top\": {", row->top_samples);
+	for (i = 0; i < row->top_count; i++) {
+		if (i)
+			fprintf(f, ", ");
+		bench_json_string(f, row->top[i].name);
+		fprintf(f, ": %u", row->top[i].hits);
+	}
+	fprintf(f, "}, \"verified\": %u, \"error\": ", row->verified);
 	if (row->error[0])
 		bench_json_string(f, row->error);
 	else

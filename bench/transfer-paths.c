@@ -32,6 +32,7 @@ static void usage(FILE *out)
 		"  --quick      up to 1 MiB, with few samples\n"
 		"  --count      count instructions: for machines whose clock goes on by 1 ns\n"
 		"               with each of them (lab/run --accel icount --smp 1)\n"
+		"  --profile    find out in which functions the time goes, by sampling\n"
 		"  --only KIND  single, steps, glyphs or busy\n"
 		"  --verbose    say on stderr what is being measured\n"
 		"\n"
@@ -43,11 +44,12 @@ static void usage(FILE *out)
 
 static void parse(struct tp_options *o, int argc, char **argv)
 {
-	enum { JSON, QUICK, COUNT, ONLY, VERBOSE, HELP };
+	enum { JSON, QUICK, COUNT, PROFILE, ONLY, VERBOSE, HELP };
 	static const struct option options[] = {
 		{ "json", required_argument, NULL, JSON },
 		{ "quick", no_argument, NULL, QUICK },
 		{ "count", no_argument, NULL, COUNT },
+		{ "profile", no_argument, NULL, PROFILE },
 		{ "only", required_argument, NULL, ONLY },
 		{ "verbose", no_argument, NULL, VERBOSE },
 		{ "help", no_argument, NULL, HELP },
@@ -66,6 +68,9 @@ static void parse(struct tp_options *o, int argc, char **argv)
 			break;
 		case COUNT:
 			o->count = true;
+			break;
+		case PROFILE:
+			o->profile = true;
 			break;
 		case ONLY:
 			o->only = optarg;

@@ -7,7 +7,8 @@
  * and where the BO is) is measured with all its arms (ways to do it) in turns
  * by tp-measure.c. tp-arms.c has the arms of single uploads and downloads,
  * tp-glyphs.c those of many small pieces, tp-busy.c writes to a busy BO.
- * tp-counters.c knows the driver's parameters and counters, and the board's,
+ * tp-profile.c finds
+ * out where they spend their time. tp-counters.c knows the driver's parameters and counters, and the board's,
  * tp-report.c writes JSON; report-transfer-paths.py makes tables of it.
  */
 #ifndef TRANSFER_PATHS_H
@@ -30,6 +31,8 @@
 #define TP_EVENTS 6
 #define TP_BOARD 10
 #define TP_TUNABLES 4
+#define TP_TOP 8
+#define TP_NAME 48
 
 struct tp_case;
 
@@ -125,6 +128,9 @@ extern const unsigned int tp_placement_count;
  * @value_count: how many
  * @counters: what all operations together have moved them by
  * @settings: of the driver that were not the defaults
+ * @top: functions in which it was found most often, see tp_profile()
+ * @top_count: how many
+ * @top_samples: of how many samples
  * @verified: turns at whose end the contents were right
  * @error: what went wrong, or ""
  */
@@ -140,6 +146,11 @@ struct tp_row {
 	unsigned int value_count;
 	struct tp_counters counters;
 	char settings[80];
+	struct {
+		char name[TP_NAME];
+		unsigned int hits;
+	} top[TP_TOP];
+	unsigned int top_count, top_samples;
 	unsigned int verified;
 	char error[120];
 };
@@ -148,12 +159,13 @@ struct tp_row {
  * struct tp_options - the command line
  * @quick: few sizes and samples
  * @count: count instructions: time is the thread's CPU time
+ * @profile: find out where each arm spends its time
  * @only: kind of cases to measure, or NULL for all
  * @json: file for the results, or NULL
  * @verbose: tell about progress
  */
 struct tp_options {
-	bool quick, count, verbose;
+	bool quick, count, profile, verbose;
 	const char *only, *json;
 };
 
@@ -261,6 +273,9 @@ void tp_progress(const struct tp_run *run, const char *kind,
 int tp_measure(struct tp_case *c);
 int tp_case_bo(struct tp_case *c, uint64_t size);
 void tp_case_fini(struct tp_case *c);
+
+/* tp-profile.c */
+int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row);
 
 /* Kinds of cases. All that goes wrong in them is in their rows. */
 void tp_single(struct tp_run *run);
