@@ -76,10 +76,10 @@ check_docs() {
 			'.. kernel-doc:: '*)
 				source=${line#.. kernel-doc:: }
 				[ -e "$source" ] || die "$page refers to $source, which does not exist"
-				perl scripts/kernel-doc -none -Wall -Werror "$source" ;;
+				scripts/kernel-doc -none -Wall -Werror "$source" ;;
 			':doc: '*)
 				title=${line#:doc: }
-				[ -n "$(perl scripts/kernel-doc -rst -function "$title" "$source" 2>/dev/null)" ] ||
+				[ -n "$(scripts/kernel-doc -rst -function "$title" "$source" 2>/dev/null)" ] ||
 					die "$source has no section \"$title\", which $page refers to" ;;
 			esac
 		done <"$page"
