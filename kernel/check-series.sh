@@ -17,12 +17,7 @@
 
 set -euo pipefail
 
-folder=drivers/gpu/drm/radeon
-
-die() {
-	echo "${0##*/}: $*" >&2
-	exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ $# -ge 2 ] && [ $# -le 3 ] || { sed -n '4,/^$/s/^# \?//p' "$0" >&2; exit 2; }
 step=$1
@@ -58,7 +53,7 @@ check_style() {
 	local patch failed=0
 	for patch in "${patches[@]}"; do
 		perl "$tree/scripts/checkpatch.pl" --no-tree --strict --quiet \
-			--no-summary --terse --show-types --ignore FILE_PATH_CHANGES \
+			--no-summary --terse --show-types --ignore FILE_PATH_CHANGES,$checkpatch_ignore \
 			"$patch" || failed=1
 	done
 	[ $failed = 0 ] || die "there are findings, see above"

@@ -51,10 +51,10 @@ fi
 
 sources=("$here/$folder"/*.[ch] "$here"/include/uapi/drm/*.h)
 perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary --terse \
-	--show-types --file "${sources[@]}" || failed=1
+	--show-types --ignore $checkpatch_ignore --file "${sources[@]}" || failed=1
 for patch in "$here"/patches/*/*.patch; do
 	perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary \
-		--terse --show-types "$patch" || failed=1
+		--terse --show-types --ignore $checkpatch_ignore "$patch" || failed=1
 done
 "$scripts/kernel-doc" -none -Wall -Werror "${sources[@]}" || failed=1
 

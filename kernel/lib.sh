@@ -7,6 +7,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=drivers/gpu/drm/radeon
 # Other versions use the hooks of this one, unless they have their own.
 hooks_base=6.12
+# For checkpatch. The allocators that newer kernels prefer do not exist in 6.12.
+checkpatch_ignore=ALLOC_WITH_SIZEOF
 
 die() {
 	echo "${0##*/}: $*" >&2
@@ -76,9 +78,10 @@ choose_patches() {
 # copy_overlay DIR FOLDER...: the files of these folders (drivers, include, ...)
 # into DIR, as the version of the chosen patches needs them.
 copy_overlay() {
-	local dir=$1 log
+	local dir log
+	dir=$(cd "$1" && pwd) || die "there is no folder $1"
 	shift
-	(cd "$here" && cp -r --parents "$@" "$dir/")
+	(cd "$here" && cp -r --parents "$@" "$dir/") || die "the overlay can not be copied"
 	[ -e "$patches/overlay.diff" ] || return 0
 	log=$(patch -d "$dir" -p1 --fuzz=0 -s --no-backup-if-mismatch <"$patches/overlay.diff" 2>&1) || {
 		echo "$log" >&2
