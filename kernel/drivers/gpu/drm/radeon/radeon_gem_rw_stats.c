@@ -117,8 +117,8 @@ DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
  * @rdev: the device
  *
  * The file radeon_gem_rw has a line for each path, with its name, how many
- * chunks it has transferred or BOs it has cleared, and how many bytes, and a line for each event, with
- * its name and how often it has happened.
+ * chunks it has transferred or BOs it has cleared, and how many bytes, and a
+ * line for each event, with its name and how often it has happened.
  */
 void radeon_gem_rw_debugfs_init(struct radeon_device *rdev)
 {
