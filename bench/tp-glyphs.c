@@ -187,6 +187,9 @@ static void measure(struct tp_run *run, const struct tp_placement *placement,
 					       placement->domain,
 					       placement->flags,
 					       &g->handles[i]);
+		/* The driver may be clearing it. */
+		if (layouts[layout].many && !ret)
+			ret = bench_gem_wait(run->dev.fd, g->handles[i]);
 		place(&c, g, i, layout);
 	}
 	if (ret) {

@@ -253,6 +253,9 @@ int tp_case_bo(struct tp_case *c, uint64_t size)
 	c->size = size;
 	ret = bench_gem_create(fd, size, c->placement->domain,
 			       c->placement->flags, &c->handle);
+	/* The driver may be clearing it. */
+	if (!ret)
+		ret = bench_gem_wait(fd, c->handle);
 	if (ret)
 		return ret;
 	if (!c->placement->hidden)
