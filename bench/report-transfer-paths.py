@@ -279,7 +279,15 @@ def bound(key, times, counts):
     if count is not None:
         text += (f", {count:,.0f} instructions "
                  f"({count / row['bytes']:.3f} a byte)")
-    return f"{text}; {per_call(row)} a call"
+    text += f"; {per_call(row)} a call"
+    for rows in filter(None, (counts, times)):
+        row = rows.get(*key)
+        if row and row["top_samples"]:
+            parts = [f"{name} {100 * hits / row['top_samples']:.0f} %"
+                     for name, hits in row["top"].items()]
+            text += f"\n        most in: {', '.join(parts)}"
+            break
+    return text
 
 
 def print_table(found, times, counts, out):
