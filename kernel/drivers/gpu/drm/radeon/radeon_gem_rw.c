@@ -700,7 +700,7 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
  */
 void radeon_gem_rw_fini(struct radeon_device *rdev)
 {
-	radeon_gem_rw_copy_fini(rdev);
+	radeon_gem_rw_view_release(rdev);
 	kfree(rdev->gem_rw);
 	rdev->gem_rw = NULL;
 }

@@ -5,6 +5,7 @@
  *
  * radeon_gem_rw.c		ioctls, and when a BO may be touched
  * radeon_gem_rw_copy.c		the choice of the path, copies by the CPU
+ * radeon_gem_rw_view.c		how the CPU sees the bytes of a BO
  * radeon_gem_rw_stage.c	copies by the GPU through the staging area
  * radeon_gem_rw_zero.c		copies by the GPU from or to user memory
  * radeon_gem_rw_ring.c		packets for copies by the GPU
@@ -20,8 +21,11 @@
 #include <linux/errno.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/sizes.h>
 #include <linux/types.h>
+
+#include <drm/ttm/ttm_bo.h>
 
 struct dma_fence;
 struct drm_device;
@@ -222,6 +226,38 @@ struct radeon_gem_rw_span {
 };
 
 /**
+ * struct radeon_gem_rw_view - how the CPU sees bytes of a BO
+ */
+struct radeon_gem_rw_view {
+	/** @offset: offset of the first byte in the BO */
+	u64 offset;
+	/** @io: the first byte, or NULL if the BO is accessed by its pages */
+	void __iomem *io;
+	/** @iomap: what to iounmap() afterwards, or NULL */
+	void __iomem *iomap;
+	/** @kmap: mapping to undo afterwards, if its virtual is set */
+	struct ttm_bo_kmap_obj kmap;
+	/** @pages: the pages, if @io is NULL */
+	struct page **pages;
+	/** @uncached: loads are not cached, so small ones are slow */
+	bool uncached;
+};
+
+/**
+ * radeon_gem_rw_view_page_left - bytes to the end of a page of the BO
+ * @view: the view
+ * @pos: byte in the view
+ *
+ * Returns:
+ * How many bytes there are from @pos to the end of its page.
+ */
+static inline size_t
+radeon_gem_rw_view_page_left(const struct radeon_gem_rw_view *view, size_t pos)
+{
+	return PAGE_SIZE - offset_in_page(view->offset + pos);
+}
+
+/**
  * radeon_gem_rw_peek - the piece at a position
  * @rw: the transfer
  * @pos: position, not at the end
@@ -307,7 +343,19 @@ u64 radeon_gem_rw_scatter(const struct radeon_gem_rw *rw, const void *mem,
 			  u64 len, bool atomic);
 int radeon_gem_rw_bounce_get(struct radeon_gem_rw *rw);
 int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
-void radeon_gem_rw_copy_fini(struct radeon_device *rdev);
+
+/* radeon_gem_rw_view.c */
+int radeon_gem_rw_view_init(struct radeon_gem_rw *rw, u64 offset, u64 len,
+			    struct radeon_gem_rw_view *view);
+void radeon_gem_rw_view_fini(struct radeon_gem_rw_view *view);
+void radeon_gem_rw_view_copy(struct radeon_gem_rw *rw,
+			     struct radeon_gem_rw_view *view, size_t pos,
+			     void *mem, size_t len);
+u64 radeon_gem_rw_view_copy_user(struct radeon_gem_rw *rw,
+				 struct radeon_gem_rw_view *view,
+				 const struct radeon_gem_rw_piece *piece);
+bool radeon_gem_rw_view_suits_user(struct radeon_gem_rw *rw);
+void radeon_gem_rw_view_release(struct radeon_device *rdev);
 
 /* radeon_gem_rw_stage.c */
 void radeon_gem_rw_stage_init(struct radeon_device *rdev);
