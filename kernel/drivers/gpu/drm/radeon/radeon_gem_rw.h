@@ -5,6 +5,7 @@
  *
  * radeon_gem_rw.c		ioctls, and when a BO may be touched
  * radeon_gem_rw_copy.c		the choice of the path, copies by the CPU
+ * radeon_gem_rw_quick.c	the short way for small pieces
  * radeon_gem_rw_view.c		how the CPU sees the bytes of a BO
  * radeon_gem_rw_stage.c	copies by the GPU through the staging area
  * radeon_gem_rw_zero.c		copies by the GPU from or to user memory
@@ -55,6 +56,13 @@ struct workqueue_struct;
 #define RADEON_GEM_RW_WAIT_SLICE	(HZ / 2)
 
 /*
+ * Least time, in microseconds, between two looks at a copy that is waited for,
+ * and for how long it is looked at before the ring's interrupt is switched on.
+ */
+#define RADEON_GEM_RW_NAP_US		50LL
+#define RADEON_GEM_RW_NAPS_US		10000
+
+/*
  * How often other users of the GPU may get in between waiting for a BO and
  * locking it, before the wait is done with the BO locked.
  */
@@ -71,6 +79,12 @@ struct workqueue_struct;
 
 /* Most bytes copied by the CPU in one go, if user memory is not pinned. */
 #define RADEON_GEM_RW_CHUNK_MAX		SZ_64K
+
+/*
+ * Most that is done by the CPU within radeon_gem_rw_lock_device(), in bytes of
+ * one long piece: see radeon_gem_rw_quick_cost().
+ */
+#define RADEON_GEM_RW_QUICK_MAX		SZ_256K
 
 /* Error code that stands for: copying is better left to the GPU. */
 #define RADEON_GEM_RW_USE_GPU		(-EXDEV)
@@ -327,9 +341,14 @@ u32 radeon_gem_rw_caps(struct radeon_device *rdev);
 int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
 			const struct radeon_gem_rw_span *span);
 void radeon_gem_rw_end(struct radeon_gem_rw *rw);
+int radeon_gem_rw_lock_device(struct radeon_device *rdev);
+void radeon_gem_rw_unlock_device(struct radeon_device *rdev);
+bool radeon_gem_rw_try_begin(struct radeon_gem_rw *rw,
+			     const struct radeon_gem_rw_span *span);
+void radeon_gem_rw_try_end(struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_fence(struct dma_fence *fence);
-void radeon_gem_rw_spin(struct radeon_fence *fence);
+void radeon_gem_rw_wait_copy(struct radeon_fence *fence, unsigned int spin_us);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);
 
@@ -343,6 +362,11 @@ u64 radeon_gem_rw_scatter(const struct radeon_gem_rw *rw, const void *mem,
 			  u64 len, bool atomic);
 int radeon_gem_rw_bounce_get(struct radeon_gem_rw *rw);
 int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
+
+/* radeon_gem_rw_quick.c */
+u64 radeon_gem_rw_quick_cost(const struct radeon_gem_rw_region *region);
+void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw);
+bool radeon_gem_rw_quick(struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_view.c */
 int radeon_gem_rw_view_init(struct radeon_gem_rw *rw, u64 offset, u64 len,
@@ -362,6 +386,8 @@ void radeon_gem_rw_stage_init(struct radeon_device *rdev);
 void radeon_gem_rw_stage_fini(struct radeon_device *rdev);
 void radeon_gem_rw_stage_drain(struct radeon_device *rdev);
 ssize_t radeon_gem_rw_chunk_staged(struct radeon_gem_rw *rw);
+bool radeon_gem_rw_stage_settled(struct radeon_gem_rw *rw,
+				 const struct radeon_gem_rw_span *span);
 int radeon_gem_rw_stage_settle(struct radeon_gem_rw *rw,
 			       const struct radeon_gem_rw_span *span);
 

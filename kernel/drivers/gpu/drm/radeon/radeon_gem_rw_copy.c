@@ -264,7 +264,7 @@ static void radeon_gem_rw_copy_pages(struct radeon_gem_rw *rw,
 		page = pages[(in_page + pos) >> PAGE_SHIFT];
 		mem = kmap_local_page(page);
 		radeon_gem_rw_view_copy(rw, view, pos,
-					 mem + offset_in_page(in_page + pos), n);
+					mem + offset_in_page(in_page + pos), n);
 		if (!rw->write)
 			flush_dcache_page(page);
 		kunmap_local(mem);

@@ -144,7 +144,10 @@ static int radeon_gem_rw_view_system(struct radeon_gem_rw *rw, u64 offset,
 int radeon_gem_rw_view_init(struct radeon_gem_rw *rw, u64 offset, u64 len,
 			    struct radeon_gem_rw_view *view)
 {
-	*view = (struct radeon_gem_rw_view) { .offset = offset };
+	view->offset = offset;
+	view->io = NULL;
+	view->iomap = NULL;
+	view->kmap.virtual = NULL;
 
 	if (rw->bo->tbo.resource->mem_type == TTM_PL_VRAM)
 		return radeon_gem_rw_view_vram(rw, offset, len, view);
