@@ -28,6 +28,8 @@
 
 #include <drm/ttm/ttm_bo.h>
 
+#include "radeon.h"
+
 struct dma_fence;
 struct drm_device;
 struct drm_file;
@@ -137,6 +139,8 @@ struct radeon_gem_rw_state {
 	struct workqueue_struct *wq;
 	/** @unpin_later: how many are waiting for that */
 	atomic_t unpin_later;
+	/** @semaphores: for each ring, those that failed submissions have left */
+	struct radeon_semaphore *semaphores[RADEON_NUM_RINGS][RADEON_NUM_SYNCS];
 	/** @calls: how often each path has transferred something */
 	atomic64_t calls[RADEON_GEM_RW_PATHS];
 	/** @bytes: how much each path has transferred */
@@ -397,6 +401,7 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 
 /* radeon_gem_rw_ring.c */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev);
+void radeon_gem_rw_ring_fini(struct radeon_device *rdev);
 struct radeon_fence *
 radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 			  const struct radeon_gem_rw_span *span, u64 mem,

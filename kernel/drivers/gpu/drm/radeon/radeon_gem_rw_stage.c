@@ -637,6 +637,7 @@ void radeon_gem_rw_stage_fini(struct radeon_device *rdev)
 	struct radeon_gem_rw_chunk *chunk, *next;
 	unsigned int i;
 
+	radeon_gem_rw_ring_fini(rdev);
 	if (!stage)
 		return;
 
