@@ -722,6 +722,79 @@ static void test_transfer(int fd)
 	}
 }
 
+/**
+ * SUBTEST: busy-rings
+ * Description: A write that is staged in one ring and has to wait for another
+ *              one, fails at each of its allocations. The next write to the BO,
+ *              while the same work is still queued, comes after that work.
+ */
+static void test_rings(int fd)
+{
+	const uint64_t size = PAGE, big = 16 << 20;
+	struct igt_radeon_bo bo, first, last, from, to;
+	uint8_t *lasts = malloc(size), *fresh = malloc(size), *map;
+	unsigned int nth, errors = 0, i;
+	bool happened = true;
+	int ret;
+
+	igt_radeon_require_board(fd);
+	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
+		      "needs the DMA engine\n");
+	igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
+	igt_assert(lasts && fresh);
+	choose_faults(FAULT_ALLOC);
+	igt_radeon_bo_init(&bo, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&first, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&last, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&from, fd, big, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&to, fd, big, RADEON_GEM_DOMAIN_VRAM, 0);
+	igt_radeon_pattern(lasts, size, next_seed());
+	igt_radeon_bo_fill(&last, lasts);
+
+	for (nth = 1; happened; nth++) {
+		igt_assert_f(nth <= MAX_FAULTS, "there is no end of faults\n");
+		igt_radeon_pattern(fresh, size, next_seed());
+
+		/* Work in both rings; the graphics ring is at it for long. */
+		igt_radeon_set_latency(fd, 100000);
+		for (i = 0; i < 10; i++)
+			igt_radeon_copy(IGT_RADEON_CP_DMA, &to, 0, &from, 0, big);
+		igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &first, 0, size);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &last, 0, size);
+
+		/* One half with a fault, which must not harm the other. */
+		arm(nth);
+		ret = igt_radeon_pwrite(fd, bo.handle, 0, size / 2, fresh,
+					RADEON_GEM_RW_NOWAIT);
+		happened = disarm();
+		igt_assert_f(ret == 0 || (happened && (ret == -ENOMEM ||
+						       ret == -EBUSY)),
+			     "fault %u: %d\n", nth, ret);
+		errors += !!ret;
+		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, size / 2,
+						size / 2, fresh + size / 2,
+						RADEON_GEM_RW_NOWAIT), 0);
+		igt_radeon_set_latency(fd, 0);
+		igt_radeon_bo_wait(&bo);
+
+		map = igt_radeon_bo_map(&bo);
+		igt_assert_f(!memcmp(map, ret ? lasts : fresh, size / 2),
+			     "fault %u: wrong bytes after %d\n", nth, ret);
+		igt_assert_f(!memcmp(map + size / 2, fresh + size / 2, size / 2),
+			     "fault %u: earlier work came later\n", nth);
+		munmap(map, size);
+	}
+	igt_info("%u faults, %u errors\n", nth - 2, errors);
+
+	igt_radeon_bo_fini(&to);
+	igt_radeon_bo_fini(&from);
+	igt_radeon_bo_fini(&last);
+	igt_radeon_bo_fini(&first);
+	igt_radeon_bo_fini(&bo);
+	free(fresh);
+	free(lasts);
+}
+
 int igt_main()
 {
 	static const uint64_t small[] = { 7, PAGE, 3 * PAGE + 11 };
@@ -765,6 +838,12 @@ int igt_main()
 	igt_describe("The GPU still has to write the BO.");
 	igt_subtest("busy-bo") {
 		test_busy(fd);
+		assert_no_leaks(fd);
+	}
+
+	igt_describe("A copy waits for another ring.");
+	igt_subtest("busy-rings") {
+		test_rings(fd);
 		assert_no_leaks(fd);
 	}
 
