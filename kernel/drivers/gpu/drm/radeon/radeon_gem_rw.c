@@ -174,7 +174,7 @@ int radeon_gem_rw_wait_fence(struct dma_fence *fence)
 }
 
 /**
- * radeon_gem_rw_wait_copy - wait a short time for a copy
+ * radeon_gem_rw_poll_copy - wait a short time for a copy
  * @fence: fence of the copy
  * @spin_us: microseconds for which to poll it all the time
  *
@@ -183,7 +183,7 @@ int radeon_gem_rw_wait_fence(struct dma_fence *fence)
  * takes long is left to radeon_gem_rw_wait_fence(), which has to be called
  * afterwards in any case.
  */
-void radeon_gem_rw_wait_copy(struct radeon_fence *fence, unsigned int spin_us)
+void radeon_gem_rw_poll_copy(struct radeon_fence *fence, unsigned int spin_us)
 {
 	ktime_t start = ktime_get();
 	s64 us;

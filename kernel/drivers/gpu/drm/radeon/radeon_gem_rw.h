@@ -352,7 +352,7 @@ bool radeon_gem_rw_try_begin(struct radeon_gem_rw *rw,
 void radeon_gem_rw_try_end(struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_fence(struct dma_fence *fence);
-void radeon_gem_rw_wait_copy(struct radeon_fence *fence, unsigned int spin_us);
+void radeon_gem_rw_poll_copy(struct radeon_fence *fence, unsigned int spin_us);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);
 
@@ -369,7 +369,8 @@ int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_quick.c */
 u64 radeon_gem_rw_quick_cost(const struct radeon_gem_rw_region *region);
-void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw);
+void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw,
+			    const struct radeon_gem_rw_span *span);
 bool radeon_gem_rw_quick(struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_view.c */

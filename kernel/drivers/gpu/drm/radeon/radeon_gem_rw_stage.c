@@ -441,7 +441,7 @@ static ssize_t radeon_gem_rw_staged_read(struct radeon_gem_rw *rw,
 		goto out_put;
 	}
 
-	radeon_gem_rw_wait_copy(fence, READ_ONCE(radeon_gem_rw_spin_us));
+	radeon_gem_rw_poll_copy(fence, READ_ONCE(radeon_gem_rw_spin_us));
 	r = radeon_gem_rw_wait_fence(&fence->base);
 	if (r)
 		goto out_put;
