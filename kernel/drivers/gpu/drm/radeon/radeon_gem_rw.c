@@ -63,10 +63,10 @@
  * - &radeon_device.ring_lock, to submit copies.
  * - The lock of the staging area, then that of fences.
  *
- * Sleeping is interruptible. While bytes are copied, only a fatal signal makes
- * the call end early: as it can only be started again from the beginning, a
- * large transfer would otherwise never end for a process that gets signals
- * from a timer.
+ * Sleeping is interruptible. While bytes are copied, by the CPU or by the GPU,
+ * only a fatal signal makes the call end early: as it can only be started again
+ * from the beginning, it would otherwise never end for a process that gets
+ * signals from a timer.
  */
 
 /* The fences that have to be waited for before BO contents may be touched. */
@@ -152,6 +152,34 @@ int radeon_gem_rw_wait_fence(struct dma_fence *fence)
 		r = dma_fence_wait_timeout(fence, true,
 					   RADEON_GEM_RW_WAIT_SLICE);
 	} while (!r);
+
+	return r < 0 ? r : 0;
+}
+
+/**
+ * radeon_gem_rw_wait_copy - wait for a copy that this call has submitted
+ * @fence: fence of the copy
+ *
+ * Only a fatal signal ends this: a call that is made again submits its copy
+ * again. With signals that come faster than the GPU copies, it would never end.
+ *
+ * Returns:
+ * 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset.
+ */
+int radeon_gem_rw_wait_copy(struct dma_fence *fence)
+{
+	bool pending;
+	long r;
+
+	do {
+		if (fatal_signal_pending(current))
+			return -ERESTARTSYS;
+
+		pending = signal_pending(current);
+		r = dma_fence_wait_timeout(fence, !pending,
+					   pending ? RADEON_GEM_RW_KILL_SLICE :
+						     RADEON_GEM_RW_WAIT_SLICE);
+	} while (!r || r == -ERESTARTSYS);
 
 	return r < 0 ? r : 0;
 }

@@ -50,6 +50,9 @@ struct workqueue_struct;
 /* Longest sleep, in jiffies, before looking whether the GPU is locked up. */
 #define RADEON_GEM_RW_WAIT_SLICE	(HZ / 2)
 
+/* The same if a signal is pending, before looking whether it is a fatal one. */
+#define RADEON_GEM_RW_KILL_SLICE	DIV_ROUND_UP(HZ, 50)
+
 /*
  * How often other users of the GPU may get in between waiting for a BO and
  * locking it, before the wait is done with the BO locked.
@@ -293,6 +296,7 @@ int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
 void radeon_gem_rw_end(struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_fence(struct dma_fence *fence);
+int radeon_gem_rw_wait_copy(struct dma_fence *fence);
 void radeon_gem_rw_spin(struct radeon_fence *fence);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);

@@ -416,7 +416,7 @@ static ssize_t radeon_gem_rw_staged_read(struct radeon_gem_rw *rw,
 	}
 
 	radeon_gem_rw_spin(fence);
-	r = radeon_gem_rw_wait_fence(&fence->base);
+	r = radeon_gem_rw_wait_copy(&fence->base);
 	if (r)
 		goto out_put;
 
