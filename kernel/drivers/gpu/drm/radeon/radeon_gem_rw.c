@@ -67,10 +67,10 @@
  * - &radeon_device.ring_lock, to submit copies.
  * - The lock of the staging area, then that of fences.
  *
- * Sleeping is interruptible. While bytes are copied, only a fatal signal makes
- * the call end early: as it can only be started again from the beginning, a
- * large transfer would otherwise never end for a process that gets signals
- * from a timer.
+ * Sleeping is interruptible. While bytes are copied, by the CPU or by the GPU,
+ * only a fatal signal makes the call end early: as it can only be started again
+ * from the beginning, it would otherwise never end for a process that gets
+ * signals from a timer.
  */
 
 /* The fences that have to be waited for before BO contents may be touched. */
@@ -174,13 +174,41 @@ int radeon_gem_rw_wait_fence(struct dma_fence *fence)
 }
 
 /**
+ * radeon_gem_rw_wait_copy - wait for a copy that this call has submitted
+ * @fence: fence of the copy
+ *
+ * Only a fatal signal ends this: a call that is made again submits its copy
+ * again. With signals that come faster than the GPU copies, it would never end.
+ *
+ * Returns:
+ * 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset.
+ */
+int radeon_gem_rw_wait_copy(struct dma_fence *fence)
+{
+	bool pending;
+	long r;
+
+	do {
+		if (fatal_signal_pending(current))
+			return -ERESTARTSYS;
+
+		pending = signal_pending(current);
+		r = dma_fence_wait_timeout(fence, !pending,
+					   pending ? RADEON_GEM_RW_KILL_SLICE :
+						     RADEON_GEM_RW_WAIT_SLICE);
+	} while (!r || r == -ERESTARTSYS);
+
+	return r < 0 ? r : 0;
+}
+
+/**
  * radeon_gem_rw_poll_copy - wait a short time for a copy
  * @fence: fence of the copy
  * @spin_us: microseconds for which to poll it all the time
  *
  * A small copy takes less time than to switch the ring's interrupt on and off.
  * Then the fence is looked at now and then, which takes the CPU no time. What
- * takes long is left to radeon_gem_rw_wait_fence(), which has to be called
+ * takes long is left to radeon_gem_rw_wait_copy(), which has to be called
  * afterwards in any case.
  */
 void radeon_gem_rw_poll_copy(struct radeon_fence *fence, unsigned int spin_us)

@@ -57,6 +57,9 @@ struct workqueue_struct;
 /* Longest sleep, in jiffies, before looking whether the GPU is locked up. */
 #define RADEON_GEM_RW_WAIT_SLICE	(HZ / 2)
 
+/* The same if a signal is pending, before looking whether it is a fatal one. */
+#define RADEON_GEM_RW_KILL_SLICE	DIV_ROUND_UP(HZ, 50)
+
 /*
  * Least time, in microseconds, between two looks at a copy that is waited for,
  * and for how long it is looked at before the ring's interrupt is switched on.
@@ -352,6 +355,7 @@ bool radeon_gem_rw_try_begin(struct radeon_gem_rw *rw,
 void radeon_gem_rw_try_end(struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_fence(struct dma_fence *fence);
+int radeon_gem_rw_wait_copy(struct dma_fence *fence);
 void radeon_gem_rw_poll_copy(struct radeon_fence *fence, unsigned int spin_us);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);

@@ -442,7 +442,7 @@ static ssize_t radeon_gem_rw_staged_read(struct radeon_gem_rw *rw,
 	}
 
 	radeon_gem_rw_poll_copy(fence, READ_ONCE(radeon_gem_rw_spin_us));
-	r = radeon_gem_rw_wait_fence(&fence->base);
+	r = radeon_gem_rw_wait_copy(&fence->base);
 	if (r)
 		goto out_put;
 
