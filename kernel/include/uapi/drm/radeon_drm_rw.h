@@ -38,6 +38,10 @@ extern "C" {
  *   with RADEON_GEM_NO_CPU_ACCESS are included.
  * - A tiled BO is seen as a CPU mapping of it shows it.
  * - No CPU mapping of the BO is made in the calling process.
+ * - A new BO reads zeros until it is written, whoever had its memory before.
+ *   For VRAM this is so unless the module's parameter gem_rw_clear_vram is off.
+ *   Clearing can still be under way when the BO has been created, and is waited
+ *   for as a move by the kernel.
  * - User memory can be any memory that the process may read or write itself,
  *   mappings of BOs (also of the same BO) and of dma-bufs included. Where
  *   user memory and the range of the BO are the same memory and overlap, the
