@@ -561,7 +561,7 @@ static void test_busy(int fd)
 
 static void test_invisible(int fd)
 {
-	static const uint64_t sizes[] = { 64, 3 * PAGE, (1 << 20) + 5 };
+	static const uint64_t sizes[] = { 64, 3 * PAGE, (2 << 20) + 5 };
 	unsigned int j;
 
 	igt_radeon_require_invisible_vram(fd);
@@ -799,7 +799,7 @@ int igt_main()
 {
 	static const uint64_t small[] = { 7, PAGE, 3 * PAGE + 11 };
 	static const uint64_t medium[] = { 17 * PAGE, 65 * PAGE + 3 };
-	static const uint64_t large[] = { (1 << 20) + 8 };
+	static const uint64_t large[] = { (2 << 20) + 8 };
 	int fd = -1;
 
 	igt_fixture() {
