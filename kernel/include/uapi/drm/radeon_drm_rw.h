@@ -121,8 +121,10 @@ enum drm_radeon_gem_rw_flags {
  *
  * Request for DRM_RADEON_INFO. The value is a __u32 made of
  * &enum drm_radeon_gem_rw_caps. A kernel without any of it does not know the
- * request and answers -EINVAL. The driver's interface version is 2.51.0 or
- * higher where the request exists.
+ * request and answers -EINVAL. Ask for this, not for the driver's interface
+ * version: minor numbers were given out independently of each other. 2.51 is
+ * these ioctls where they were added to Linux 6.12, but something else since
+ * Linux 7, where they are 2.52.
  */
 #define RADEON_INFO_GEM_RW	0x27
 
