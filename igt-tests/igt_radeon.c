@@ -615,6 +615,26 @@ void igt_radeon_pattern(void *mem, size_t size, uint32_t seed)
 }
 
 /**
+ * igt_radeon_put:
+ * @path: a file of sysfs, procfs or debugfs
+ * @text: written to it
+ *
+ * Returns: whether that worked
+ */
+bool igt_radeon_put(const char *path, const char *text)
+{
+	const ssize_t length = strlen(text);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = write(fd, text, length) == length;
+	close(fd);
+	return done;
+}
+
+/**
  * igt_radeon_count_maps:
  * @containing: count only lines with this text, or NULL for all
  *

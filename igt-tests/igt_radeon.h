@@ -142,6 +142,7 @@ void *igt_radeon_malloc(size_t size);
 void igt_radeon_assert_equal(const void *got, const void *model, uint64_t size,
 			     const char *what);
 void igt_radeon_pattern(void *mem, size_t size, uint32_t seed);
+bool igt_radeon_put(const char *path, const char *text);
 unsigned int igt_radeon_count_maps(const char *containing);
 void igt_radeon_drop_sys_admin(void);
 

@@ -51,18 +51,6 @@ static ssize_t get(const char *path, char *text, size_t size)
 	return n;
 }
 
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	return n == (ssize_t)strlen(text);
-}
-
 /*
  * The counters of the device's own DRM folder, which is that of the primary
  * node: a file there names the device.
@@ -70,6 +58,7 @@ static bool put(const char *path, const char *text)
 static const char *stats_path(int fd)
 {
 	static char path[256];
+	static dev_t known;
 	char link[64], device[256], name[256];
 	struct stat st;
 	glob_t found;
@@ -77,6 +66,9 @@ static const char *stats_path(int fd)
 	size_t i;
 
 	igt_assert_eq(fstat(fd, &st), 0);
+	/* Looking for it costs more than most calls under test. */
+	if (path[0] && st.st_rdev == known)
+		return path;
 	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device",
 		 major(st.st_rdev), minor(st.st_rdev));
 	n = readlink(link, device, sizeof(device) - 1);
@@ -96,6 +88,7 @@ static const char *stats_path(int fd)
 			snprintf(path, sizeof(path), "%s", found.gl_pathv[i]);
 	}
 	globfree(&found);
+	known = st.st_rdev;
 	return path[0] ? path : NULL;
 }
 
@@ -208,7 +201,7 @@ static void restore(int sig)
 	(void)sig;
 	while (saved_count) {
 		saved_count--;
-		if (!put(saved[saved_count].path, saved[saved_count].value))
+		if (!igt_radeon_put(saved[saved_count].path, saved[saved_count].value))
 			return;
 	}
 }
@@ -239,7 +232,7 @@ void igt_radeon_require_param(const char *name, unsigned int value)
 			igt_install_exit_handler(restore);
 	}
 	snprintf(text, sizeof(text), "%u", value);
-	igt_require_f(put(path, text), "%s cannot be written\n", path);
+	igt_require_f(igt_radeon_put(path, text), "%s cannot be written\n", path);
 }
 
 /**

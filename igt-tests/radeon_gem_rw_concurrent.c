@@ -102,6 +102,15 @@ static void gpu_copy(const struct scene *s, unsigned int i,
 	memcpy(dst_model, src_model, SIZE);
 }
 
+static void gpu_copy_all(const struct scene *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < PAIRS; i++)
+		gpu_copy(s, i, &s->dst[i], s->dst_model[i], &s->src[i],
+			 s->src_model[i]);
+}
+
 /* Writes all of a BO, or in odd rounds a part that is not aligned. */
 static void cpu_write(struct scene *s, const struct igt_radeon_bo *bo,
 		      uint8_t *model)
@@ -157,9 +166,7 @@ static void overwrite_source(struct scene *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < PAIRS; i++)
-		gpu_copy(s, i, &s->dst[i], s->dst_model[i], &s->src[i],
-			 s->src_model[i]);
+	gpu_copy_all(s);
 	for (i = PAIRS; i--;)
 		cpu_write(s, &s->src[i], s->src_model[i]);
 }
@@ -168,9 +175,7 @@ static void early_read(struct scene *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < PAIRS; i++)
-		gpu_copy(s, i, &s->dst[i], s->dst_model[i], &s->src[i],
-			 s->src_model[i]);
+	gpu_copy_all(s);
 	for (i = PAIRS; i--;)
 		cpu_read(s, &s->dst[i], s->dst_model[i], "early read");
 }
@@ -179,9 +184,7 @@ static void read_read(struct scene *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < PAIRS; i++)
-		gpu_copy(s, i, &s->dst[i], s->dst_model[i], &s->src[i],
-			 s->src_model[i]);
+	gpu_copy_all(s);
 	for (i = PAIRS; i--;)
 		cpu_read(s, &s->src[i], s->src_model[i], "source of a copy");
 	for (i = 0; i < PAIRS; i++)

@@ -42,7 +42,7 @@ static uint32_t rnd(uint32_t below)
 static void random_words(int fd, enum igt_radeon_op op,
 			 const struct igt_radeon_placement *p)
 {
-	enum { COUNT = 2000 };
+	enum { COUNT = 500 };
 	const uint64_t size = 256 * PAGE;
 	struct igt_radeon_bo bo;
 	uint8_t *model, *map = NULL;
@@ -280,7 +280,7 @@ static void test_caching_changes(int fd)
  */
 static void test_page_reuse(int fd)
 {
-	enum { BOS = 8, ROUNDS = 60 };
+	enum { BOS = 8, ROUNDS = 24 };
 	const uint64_t size = 16 * PAGE;
 	struct igt_radeon_bo bo[BOS], seen;
 	uint8_t *model[BOS];
