@@ -25,8 +25,10 @@
 IGT_TEST_DESCRIPTION("Checks staged writes to radeon BOs.");
 
 #define PAGE		4096u
-#define LATENCY_US	200000u
-#define HOLD_US		2000000u
+/* A tenth of the latency that a user would notice; no wait is as quick. */
+#define QUICK_US	20000u
+/* Longer than a busy machine keeps a test from the CPU. */
+#define HOLD_US		8000000u
 #define TRIES		5
 
 #define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
@@ -71,9 +73,8 @@ static int compare(const void *a, const void *b)
  * SUBTEST: no-stall
  * Description: A write of 4 KiB to a BO that the GPU is going to read, or to
  *              write, is staged and waits for nothing, as the driver's counters
- *              say; the median of such calls takes less than a tenth of the
- *              time that the GPU takes to start. Earlier GPU work sees the old
- *              bytes, later the new ones.
+ *              say; the median of such calls takes less than 20 ms. Earlier GPU
+ *              work sees the old bytes, later the new ones.
  */
 static void no_stall(int fd, enum igt_radeon_engine engine,
 		     const struct igt_radeon_placement *p, bool gpu_reads)
@@ -95,7 +96,7 @@ static void no_stall(int fd, enum igt_radeon_engine engine,
 	igt_radeon_bo_init(&after, fd, size, RADEON_GEM_DOMAIN_VRAM, 0);
 	for (try = 0; try < TRIES; try++) {
 		memcpy(old, model, size);
-		igt_radeon_set_latency(fd, LATENCY_US);
+		igt_radeon_set_latency(fd, HOLD_US);
 		if (gpu_reads) {
 			igt_radeon_copy(engine, &before, 0, &bo, 0, size);
 		} else {
@@ -149,9 +150,8 @@ static void assert_quick(void)
 	median = times[times_count / 2];
 	igt_info("%u writes to busy BOs: median %u us, maximum %u us\n",
 		 times_count, median, times[times_count - 1]);
-	igt_assert_f(median < LATENCY_US / 10,
-		     "a write to a BO that is busy for %u us takes %u us\n",
-		     LATENCY_US, median);
+	igt_assert_f(median < QUICK_US,
+		     "a write to a busy BO takes %u us\n", median);
 }
 
 /**
