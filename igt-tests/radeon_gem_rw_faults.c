@@ -86,21 +86,9 @@ struct sweep {
 
 static int nth_fd = -1;
 
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	return n == (ssize_t)strlen(text);
-}
-
 static void require_put(const char *path, const char *text)
 {
-	igt_require_f(put(path, text), "cannot set %s\n", path);
+	igt_require_f(igt_radeon_put(path, text), "cannot set %s\n", path);
 }
 
 /* A range that no return address lies in keeps a capability out of it. */
@@ -177,7 +165,7 @@ static uint64_t pinned_pages(void)
 	FILE *f;
 
 	/* The CPUs' own counts are only added now and then. */
-	put("/proc/sys/vm/stat_refresh", "1");
+	igt_radeon_put("/proc/sys/vm/stat_refresh", "1");
 	f = fopen("/proc/vmstat", "r");
 	igt_assert(f);
 	while (fscanf(f, "%63s %llu", name, &value) == 2) {
@@ -239,7 +227,7 @@ static void test_kmemleak(void)
 	sleep(6);
 	/* The second scan reports what the first has found to be at rest. */
 	for (i = 0; i < 2; i++)
-		igt_require_f(put(KMEMLEAK, "scan"), "kmemleak is off\n");
+		igt_require_f(igt_radeon_put(KMEMLEAK, "scan"), "kmemleak is off\n");
 	n = read(leaks, text, sizeof(text) - 1);
 	close(leaks);
 	igt_assert(n >= 0);
@@ -290,7 +278,7 @@ static void round_init(struct round *r, const struct sweep *s)
 			   s->place.flags);
 	if (s->state == STATE_FRESH) {
 		/* TTM keeps pages of freed BOs, which would need no allocation. */
-		put("/proc/sys/vm/drop_caches", "2");
+		igt_radeon_put("/proc/sys/vm/drop_caches", "2");
 	} else {
 		igt_radeon_pattern(r->old, r->bo_size, next_seed());
 		igt_radeon_bo_fill(&r->bo, r->old);

@@ -123,7 +123,8 @@ DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
 void radeon_gem_rw_debugfs_init(struct radeon_device *rdev)
 {
 #if IS_ENABLED(CONFIG_DEBUG_FS)
-	struct dentry *root = rdev_to_drm(rdev)->primary->debugfs_root;
+	/* The minors have no folder before the device is registered. */
+	struct dentry *root = rdev_to_drm(rdev)->debugfs_root;
 
 	debugfs_create_file("radeon_gem_rw", 0444, root, rdev,
 			    &radeon_debugfs_gem_rw_fops);
