@@ -14,7 +14,6 @@
  * again.
  */
 
-#include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -111,24 +110,15 @@ radeon_gem_transfer_parse(const struct drm_radeon_gem_transfer_region *from,
 	return 0;
 }
 
-/* Check a region that is not empty against the BO, and add it to the transfer. */
 static int
-radeon_gem_transfer_add(struct radeon_gem_rw *rw,
-			const struct drm_radeon_gem_transfer_region *region,
-			struct radeon_gem_rw_span *span)
+radeon_gem_transfer_check(const struct radeon_gem_rw *rw,
+			  const struct drm_radeon_gem_transfer_region *region)
 {
-	u64 extent = radeon_gem_transfer_extent(region, region->bo_pitch);
-	int r;
+	if (radeon_gem_transfer_empty(region))
+		return 0;
 
-	r = radeon_gem_rw_check_range(rw->bo, region->bo_offset, extent);
-	if (r)
-		return r;
-
-	rw->left += (u64)region->row_bytes * region->rows;
-	span->start = min(span->start, region->bo_offset);
-	span->end = max(span->end, region->bo_offset + extent);
-
-	return 0;
+	return radeon_gem_rw_check_range(rw->bo, region->bo_offset,
+					 radeon_gem_transfer_extent(region, region->bo_pitch));
 }
 
 /* The regions of a part that have no errors of their own, up to the first. */
@@ -148,32 +138,31 @@ static void radeon_gem_transfer_parse_part(struct radeon_gem_transfer_part *part
 /*
  * Make a transfer of regions from @i on that are in the same BO, &rw->bo, up to
  * @end. The first one is not empty. If another one has an error, it comes first
- * next time, and is reported. @span tells from where to where in the BO.
+ * next time, and is reported.
  */
 static int radeon_gem_transfer_run(struct radeon_gem_rw *rw,
 				   const struct radeon_gem_transfer_part *part,
-				   u32 i, u32 end,
-				   struct radeon_gem_rw_span *span)
+				   u32 i, u32 end)
 {
-	const struct drm_radeon_gem_transfer_region *user;
+	const struct radeon_gem_rw_region *region = &part->regions[i];
 	int r;
 
-	rw->regions = part->regions;
-	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
-	rw->left = 0;
-	*span = (struct radeon_gem_rw_span) { .start = U64_MAX };
-
-	r = radeon_gem_transfer_add(rw, &part->user[i], span);
+	r = radeon_gem_transfer_check(rw, &part->user[i]);
 	if (r)
 		return r;
 
+	rw->regions = part->regions;
+	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
+	rw->left = region->row_bytes * region->rows;
+
 	for (rw->count = i + 1; rw->count < end; rw->count++) {
-		user = &part->user[rw->count];
-		if (radeon_gem_transfer_empty(user))
+		region = &part->regions[rw->count];
+		if (!region->rows)
 			continue;
-		if (user->handle != part->user[i].handle ||
-		    radeon_gem_transfer_add(rw, user, span))
+		if (part->user[rw->count].handle != part->user[i].handle ||
+		    radeon_gem_transfer_check(rw, &part->user[rw->count]))
 			break;
+		rw->left += region->row_bytes * region->rows;
 	}
 
 	return 0;
@@ -189,7 +178,7 @@ static u32 radeon_gem_transfer_fault_in(struct radeon_gem_rw *rw,
 					u32 i)
 {
 	const struct radeon_gem_rw_region *region = &part->regions[i];
-	u64 cost = 0, len = 0, there, size;
+	u64 cost = 0, len = 0, size;
 
 	rw->regions = part->regions;
 	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
@@ -205,16 +194,13 @@ static u32 radeon_gem_transfer_fault_in(struct radeon_gem_rw *rw,
 	if (!rw->write)
 		return rw->count;
 
-	there = radeon_gem_rw_fault_in(rw, len);
-	if (there == len)
-		return rw->count;
-
 	/* A region counts if all of it is there. */
+	len = radeon_gem_rw_fault_in(rw, len);
 	for (region = &part->regions[i]; i < rw->count; i++, region++) {
 		size = region->row_bytes * region->rows;
-		if (size > there)
+		if (size > len)
 			break;
-		there -= size;
+		len -= size;
 	}
 
 	return i;
@@ -229,7 +215,6 @@ static u32 radeon_gem_transfer_quick(struct drm_file *filp,
 				     struct radeon_gem_rw *rw,
 				     struct radeon_gem_transfer_part *part, u32 i)
 {
-	struct radeon_gem_rw_span span;
 	struct drm_gem_object *gobj;
 	unsigned int bos = 0;
 	u64 left, bytes = 0;
@@ -251,11 +236,11 @@ static u32 radeon_gem_transfer_quick(struct drm_file *filp,
 			break;
 		part->bos[bos++] = gobj;
 		rw->bo = gem_to_radeon_bo(gobj);
-		if (radeon_gem_transfer_run(rw, part, i, part->faulted, &span))
+		if (radeon_gem_transfer_run(rw, part, i, part->faulted))
 			break;
 
 		left = rw->left;
-		radeon_gem_rw_quick_bo(rw, &span);
+		radeon_gem_rw_quick_bo(rw);
 		bytes += left - rw->left;
 		i = rw->pos.region;
 		if (rw->left)
@@ -280,7 +265,6 @@ static int radeon_gem_transfer_bo(struct drm_file *filp, struct radeon_gem_rw *r
 				  const struct radeon_gem_transfer_part *part,
 				  u32 i, u32 *done)
 {
-	struct radeon_gem_rw_span span;
 	struct drm_gem_object *gobj;
 	int r;
 
@@ -289,7 +273,7 @@ static int radeon_gem_transfer_bo(struct drm_file *filp, struct radeon_gem_rw *r
 		return -ENOENT;
 	rw->bo = gem_to_radeon_bo(gobj);
 
-	r = radeon_gem_transfer_run(rw, part, i, part->parsed, &span);
+	r = radeon_gem_transfer_run(rw, part, i, part->parsed);
 	if (r)
 		goto out_put;
 
