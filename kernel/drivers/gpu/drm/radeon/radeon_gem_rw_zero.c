@@ -9,8 +9,8 @@
  * transfers only.
  *
  * The call waits for the copy: when a write returns, user space may change the
- * memory; when a read returns, it may look at it. If a signal or a GPU reset
- * ends the call early, the GPU can still be at it, so the pages stay pinned
+ * memory; when a read returns, it may look at it. If a fatal signal or a GPU
+ * reset ends the call early, the GPU can still be at it, so the pages stay pinned
  * until the copy's fence has signaled. Unpinning may sleep, so a work item does
  * it then.
  */
@@ -35,8 +35,8 @@
 #define RADEON_GEM_RW_ZERO_PAGES	(SZ_4M / PAGE_SIZE)
 
 /*
- * How many interrupted calls may have left pages to the GPU. Who interrupts
- * himself again and again can not pin more than that.
+ * How many calls that were killed may have left pages to the GPU. Who has
+ * threads killed again and again can not pin more than that.
  */
 #define RADEON_GEM_RW_ZERO_LATER	4
 
@@ -262,8 +262,8 @@ ssize_t radeon_gem_rw_chunk_zero_copy(struct radeon_gem_rw *rw)
 	zero->fence = fence;
 	zero->dirty = !rw->write;
 
-	radeon_gem_rw_spin(fence);
-	r = radeon_gem_rw_wait_fence(&fence->base);
+	radeon_gem_rw_poll_copy(fence, 0);
+	r = radeon_gem_rw_wait_copy(&fence->base);
 	if (r) {
 		radeon_gem_rw_zero_free_later(zero);
 		return r;
