@@ -99,12 +99,7 @@ int tp_counters_init(struct tp_run *run)
 	glob_t found = { 0 };
 	unsigned int i;
 
-	/*
-	 * Like all of radeon's files in 6.12 it is in debugfs' own root: the
-	 * device's folder does not exist yet when they are made.
-	 */
-	if (!glob("/sys/kernel/debug/dri/*/radeon_gem_rw", 0, NULL, &found) ||
-	    !glob("/sys/kernel/debug/radeon_gem_rw", 0, NULL, &found))
+	if (!glob("/sys/kernel/debug/dri/*/radeon_gem_rw", 0, NULL, &found))
 		debugfs_path = strdup(found.gl_pathv[0]);
 	globfree(&found);
 	if (!debugfs_path)

@@ -165,7 +165,7 @@ int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row)
 	};
 	size_t page = sysconf(_SC_PAGESIZE), k;
 	struct perf_event_mmap_page *ring;
-	unsigned int n = 0, ops;
+	unsigned int n = 0, ops, batch, i;
 	int fd, ret = load_symbols();
 
 	if (!ret)
@@ -185,14 +185,15 @@ int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row)
 
 	for (k = 0; k < symbol_count; k++)
 		symbols[k].hits = 0;
-	for (ops = 0; ops < OPS_MAX && n < SAMPLES && !ret; ops++) {
+	/* Switching the event on and off must not be much of what it sees. */
+	for (ops = 0; ops < OPS_MAX && n < SAMPLES && !ret; ops += batch) {
+		batch = c->bytes > 65536 ? 1 : 128;
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-		ret = arm->op(c);
+		for (i = 0; i < batch && !ret; i++)
+			ret = arm->op(c);
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-		if (ops % 16 == 15 || c->bytes > 65536)
-			n += collect(ring, page);
+		n += collect(ring, page);
 	}
-	n += collect(ring, page);
 	row->top_samples = n;
 	keep_top(row);
 
