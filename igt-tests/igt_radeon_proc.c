@@ -24,7 +24,7 @@
 #define DEBUGFS		"/sys/kernel/debug"
 #define SPLIT		8u	/* regions of a small TRANSFER */
 
-const struct igt_radeon_rw_path igt_radeon_rw_paths[] = {
+const struct igt_radeon_path igt_radeon_paths[] = {
 	{ "small", RADEON_GEM_DOMAIN_GTT, 0, 300, false,
 	  "atomic", "atomic" },
 	{ "medium", RADEON_GEM_DOMAIN_GTT, 0, 200 << 10, false,
@@ -41,34 +41,34 @@ const struct igt_radeon_rw_path igt_radeon_rw_paths[] = {
 	  "zero_copy", "zero_copy" },
 };
 
-const unsigned int igt_radeon_rw_path_count =
-	sizeof(igt_radeon_rw_paths) / sizeof(igt_radeon_rw_paths[0]);
+const unsigned int igt_radeon_path_count =
+	sizeof(igt_radeon_paths) / sizeof(igt_radeon_paths[0]);
 
 /**
- * igt_radeon_rw_path:
+ * igt_radeon_path:
  * @name: name
  *
  * Returns: the path of that name
  */
-const struct igt_radeon_rw_path *igt_radeon_rw_path(const char *name)
+const struct igt_radeon_path *igt_radeon_path(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < igt_radeon_rw_path_count; i++)
-		if (!strcmp(igt_radeon_rw_paths[i].name, name))
-			return &igt_radeon_rw_paths[i];
+	for (i = 0; i < igt_radeon_path_count; i++)
+		if (!strcmp(igt_radeon_paths[i].name, name))
+			return &igt_radeon_paths[i];
 	igt_assert_f(false, "no path %s\n", name);
 	return NULL;
 }
 
 /**
- * igt_radeon_rw_has_path:
+ * igt_radeon_has_path:
  * @fd: device
  * @path: path
  *
  * Returns: whether the machine has what @path needs
  */
-bool igt_radeon_rw_has_path(int fd, const struct igt_radeon_rw_path *path)
+bool igt_radeon_has_path(int fd, const struct igt_radeon_path *path)
 {
 	if (path->flags & RADEON_GEM_NO_CPU_ACCESS &&
 	    !igt_radeon_has_invisible_vram(fd))
@@ -77,43 +77,17 @@ bool igt_radeon_rw_has_path(int fd, const struct igt_radeon_rw_path *path)
 }
 
 /**
- * igt_radeon_rw_sleeps:
+ * igt_radeon_path_sleeps:
  * @path: path
  *
  * Returns: whether a read waits for the GPU, even if the machine is fast
  */
-bool igt_radeon_rw_sleeps(const struct igt_radeon_rw_path *path)
+bool igt_radeon_path_sleeps(const struct igt_radeon_path *path)
 {
 	return path->busy || path->domain == RADEON_GEM_DOMAIN_VRAM;
 }
 
-/**
- * igt_radeon_rw_writes:
- * @kind: call
- *
- * Returns: whether it writes to BOs
- */
-bool igt_radeon_rw_writes(enum igt_radeon_rw_kind kind)
-{
-	return kind == IGT_RADEON_RW_PWRITE || kind == IGT_RADEON_RW_PUT;
-}
-
-/**
- * igt_radeon_rw_name:
- * @kind: call
- *
- * Returns: its name, for messages
- */
-const char *igt_radeon_rw_name(enum igt_radeon_rw_kind kind)
-{
-	static const char * const names[] = {
-		"PREAD", "PWRITE", "TRANSFER from it", "TRANSFER to it",
-	};
-
-	return names[kind];
-}
-
-static int make_call(const struct igt_radeon_rw_call *call,
+static int make_call(const struct igt_radeon_call *call,
 		     int (*do_ioctl)(int fd, unsigned long request, void *arg))
 {
 	struct drm_radeon_gem_pwrite rw = {
@@ -131,11 +105,11 @@ static int make_call(const struct igt_radeon_rw_call *call,
 	uint64_t at = 0, bytes;
 	int ret;
 
-	switch (call->kind) {
-	case IGT_RADEON_RW_PREAD:
+	switch (call->op) {
+	case IGT_RADEON_PREAD:
 		ret = do_ioctl(call->fd, DRM_IOCTL_RADEON_GEM_PREAD, &rw);
 		return ret ? -errno : 0;
-	case IGT_RADEON_RW_PWRITE:
+	case IGT_RADEON_PWRITE:
 		ret = do_ioctl(call->fd, DRM_IOCTL_RADEON_GEM_PWRITE, &rw);
 		return ret ? -errno : 0;
 	default:
@@ -159,7 +133,7 @@ static int make_call(const struct igt_radeon_rw_call *call,
 				.rows = 1,
 			};
 	}
-	if (call->kind == IGT_RADEON_RW_PUT)
+	if (call->op == IGT_RADEON_UPLOAD)
 		transfer.flags |= RADEON_GEM_TRANSFER_WRITE;
 	ret = do_ioctl(call->fd, DRM_IOCTL_RADEON_GEM_TRANSFER, &transfer);
 	return ret ? -errno : 0;
@@ -171,48 +145,48 @@ static int ioctl_once(int fd, unsigned long request, void *arg)
 }
 
 /**
- * igt_radeon_rw_once:
+ * igt_radeon_call_once:
  * @call: call
  *
  * Makes the call, and does not repeat it if a signal or a reset ended it.
  *
  * Returns: 0 or a negative errno
  */
-int igt_radeon_rw_once(const struct igt_radeon_rw_call *call)
+int igt_radeon_call_once(const struct igt_radeon_call *call)
 {
 	return make_call(call, ioctl_once);
 }
 
 /**
- * igt_radeon_rw:
+ * igt_radeon_call:
  * @call: call
  *
  * Makes the call, again if it says so.
  *
  * Returns: 0 or a negative errno
  */
-int igt_radeon_rw(const struct igt_radeon_rw_call *call)
+int igt_radeon_call(const struct igt_radeon_call *call)
 {
 	return make_call(call, drmIoctl);
 }
 
 static void *thread_main(void *data)
 {
-	struct igt_radeon_rw_thread *t = data;
+	struct igt_radeon_thread *t = data;
 
 	t->tid = syscall(SYS_gettid);
 	__atomic_store_n(&t->started, true, __ATOMIC_RELEASE);
-	t->ret = t->once ? igt_radeon_rw_once(&t->call) :
-			   igt_radeon_rw(&t->call);
+	t->ret = t->once ? igt_radeon_call_once(&t->call) :
+			   igt_radeon_call(&t->call);
 	__atomic_store_n(&t->ended, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
 /**
- * igt_radeon_rw_start:
+ * igt_radeon_thread_start:
  * @t: its call is begun in a new thread; if @once is set, it is not repeated
  */
-void igt_radeon_rw_start(struct igt_radeon_rw_thread *t)
+void igt_radeon_thread_start(struct igt_radeon_thread *t)
 {
 	pthread_attr_t attr;
 
@@ -227,18 +201,18 @@ void igt_radeon_rw_start(struct igt_radeon_rw_thread *t)
 }
 
 /**
- * igt_radeon_rw_ended:
+ * igt_radeon_thread_ended:
  * @t: thread
  *
  * Returns: whether its call has returned
  */
-bool igt_radeon_rw_ended(const struct igt_radeon_rw_thread *t)
+bool igt_radeon_thread_ended(const struct igt_radeon_thread *t)
 {
 	return __atomic_load_n(&t->ended, __ATOMIC_ACQUIRE);
 }
 
 /**
- * igt_radeon_rw_settle:
+ * igt_radeon_thread_settle:
  * @t: thread
  *
  * Waits until its call sleeps in the kernel, or has returned. What sleeps there
@@ -246,7 +220,7 @@ bool igt_radeon_rw_ended(const struct igt_radeon_rw_thread *t)
  *
  * Returns: whether it sleeps
  */
-bool igt_radeon_rw_settle(const struct igt_radeon_rw_thread *t)
+bool igt_radeon_thread_settle(const struct igt_radeon_thread *t)
 {
 	double end = igt_radeon_now() + 10;
 	char path[64], text[64];
@@ -254,7 +228,7 @@ bool igt_radeon_rw_settle(const struct igt_radeon_rw_thread *t)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", (int)t->tid);
-	while (!igt_radeon_rw_ended(t)) {
+	while (!igt_radeon_thread_ended(t)) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 		if (fd >= 0)
@@ -271,20 +245,20 @@ bool igt_radeon_rw_settle(const struct igt_radeon_rw_thread *t)
 }
 
 /**
- * igt_radeon_rw_join:
+ * igt_radeon_thread_join:
  * @t: thread
  * @seconds: how long it may take
  *
  * Returns: what its call has returned
  */
-int igt_radeon_rw_join(struct igt_radeon_rw_thread *t, unsigned int seconds)
+int igt_radeon_thread_join(struct igt_radeon_thread *t, unsigned int seconds)
 {
 	double end = igt_radeon_now() + seconds;
 
-	while (!igt_radeon_rw_ended(t)) {
+	while (!igt_radeon_thread_ended(t)) {
 		igt_assert_f(igt_radeon_now() < end,
 			     "%s of %llu bytes does not end\n",
-			     igt_radeon_rw_name(t->call.kind),
+			     igt_radeon_op_name[t->call.op],
 			     (unsigned long long)t->call.size);
 		usleep(500);
 	}

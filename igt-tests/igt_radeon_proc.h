@@ -13,26 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "igt_radeon.h"
+#include "igt_radeon_rw.h"
 
 /**
- * enum igt_radeon_rw_kind - which call, and its direction
- * @IGT_RADEON_RW_PREAD: PREAD
- * @IGT_RADEON_RW_PWRITE: PWRITE
- * @IGT_RADEON_RW_GET: TRANSFER from BOs
- * @IGT_RADEON_RW_PUT: TRANSFER to BOs
- */
-enum igt_radeon_rw_kind {
-	IGT_RADEON_RW_PREAD,
-	IGT_RADEON_RW_PWRITE,
-	IGT_RADEON_RW_GET,
-	IGT_RADEON_RW_PUT,
-	IGT_RADEON_RW_KINDS
-};
-
-/**
- * struct igt_radeon_rw_call - arguments of a call, whichever it is
- * @kind: which
+ * struct igt_radeon_call - arguments of a call, whichever it is
+ * @op: which, and its direction
  * @fd: device
  * @handle: BO
  * @offset: first byte in the BO
@@ -40,8 +25,8 @@ enum igt_radeon_rw_kind {
  * @mem: user memory
  * @flags: RADEON_GEM_RW_*
  */
-struct igt_radeon_rw_call {
-	enum igt_radeon_rw_kind kind;
+struct igt_radeon_call {
+	enum igt_radeon_op op;
 	int fd;
 	uint32_t handle;
 	uint64_t offset;
@@ -51,7 +36,7 @@ struct igt_radeon_rw_call {
 };
 
 /**
- * struct igt_radeon_rw_path - a transfer that takes a certain way
+ * struct igt_radeon_path - a transfer that takes a certain way
  * @name: for messages
  * @domain: where its BO is, RADEON_GEM_DOMAIN_*
  * @flags: RADEON_GEM_* creation flags
@@ -60,7 +45,7 @@ struct igt_radeon_rw_call {
  * @read: what the kernel counts then for a read, NULL if it depends
  * @write: the same for a write
  */
-struct igt_radeon_rw_path {
+struct igt_radeon_path {
 	const char *name;
 	uint32_t domain;
 	uint32_t flags;
@@ -70,22 +55,20 @@ struct igt_radeon_rw_path {
 	const char *write;
 };
 
-extern const struct igt_radeon_rw_path igt_radeon_rw_paths[];
-extern const unsigned int igt_radeon_rw_path_count;
+extern const struct igt_radeon_path igt_radeon_paths[];
+extern const unsigned int igt_radeon_path_count;
 
-const struct igt_radeon_rw_path *igt_radeon_rw_path(const char *name);
-bool igt_radeon_rw_sleeps(const struct igt_radeon_rw_path *path);
-bool igt_radeon_rw_has_path(int fd, const struct igt_radeon_rw_path *path);
+const struct igt_radeon_path *igt_radeon_path(const char *name);
+bool igt_radeon_path_sleeps(const struct igt_radeon_path *path);
+bool igt_radeon_has_path(int fd, const struct igt_radeon_path *path);
 
 /* Calls; they return 0 or a negative errno, and do not assert. */
-int igt_radeon_rw_once(const struct igt_radeon_rw_call *call);
-int igt_radeon_rw(const struct igt_radeon_rw_call *call);
-bool igt_radeon_rw_writes(enum igt_radeon_rw_kind kind);
-const char *igt_radeon_rw_name(enum igt_radeon_rw_kind kind);
+int igt_radeon_call_once(const struct igt_radeon_call *call);
+int igt_radeon_call(const struct igt_radeon_call *call);
 
 /* A call in a thread of its own */
-struct igt_radeon_rw_thread {
-	struct igt_radeon_rw_call call;
+struct igt_radeon_thread {
+	struct igt_radeon_call call;
 	bool once;
 	int ret;
 	bool started;
@@ -94,10 +77,10 @@ struct igt_radeon_rw_thread {
 	pthread_t thread;
 };
 
-void igt_radeon_rw_start(struct igt_radeon_rw_thread *t);
-bool igt_radeon_rw_ended(const struct igt_radeon_rw_thread *t);
-bool igt_radeon_rw_settle(const struct igt_radeon_rw_thread *t);
-int igt_radeon_rw_join(struct igt_radeon_rw_thread *t, unsigned int seconds);
+void igt_radeon_thread_start(struct igt_radeon_thread *t);
+bool igt_radeon_thread_ended(const struct igt_radeon_thread *t);
+bool igt_radeon_thread_settle(const struct igt_radeon_thread *t);
+int igt_radeon_thread_join(struct igt_radeon_thread *t, unsigned int seconds);
 
 /* What the kernel counts */
 bool igt_radeon_debugfs_path(int fd, const char *name, char *path, size_t size);

@@ -27,7 +27,7 @@ static uint32_t next_seed(void)
  * Makes the BO, whose bytes are known, and user memory.
  */
 void igt_radeon_trial_init(struct igt_radeon_trial *t, int fd,
-			   const struct igt_radeon_rw_path *path,
+			   const struct igt_radeon_path *path,
 			   uint32_t latency)
 {
 	*t = (struct igt_radeon_trial) {
@@ -38,9 +38,8 @@ void igt_radeon_trial_init(struct igt_radeon_trial *t, int fd,
 		.span = (path->size + 64 + 3 * PAGE - 1) & -(uint64_t)PAGE,
 	};
 	t->mem = igt_radeon_memory(t->span);
-	t->held = malloc(t->span);
-	t->fresh = malloc(t->span);
-	igt_assert(t->held && t->fresh);
+	t->held = igt_radeon_malloc(t->span);
+	t->fresh = igt_radeon_malloc(t->span);
 
 	igt_radeon_bo_init(&t->bo, fd, t->span, path->domain, path->flags);
 	igt_radeon_pattern(t->held, t->span, next_seed());
@@ -99,16 +98,16 @@ void igt_radeon_trial_prepare(struct igt_radeon_trial *t)
 /**
  * igt_radeon_trial_call:
  * @t: trial
- * @kind: call
+ * @op: call
  *
  * Returns: arguments of the call
  */
-struct igt_radeon_rw_call
+struct igt_radeon_call
 igt_radeon_trial_call(const struct igt_radeon_trial *t,
-		      enum igt_radeon_rw_kind kind)
+		      enum igt_radeon_op op)
 {
-	return (struct igt_radeon_rw_call) {
-		.kind = kind,
+	return (struct igt_radeon_call) {
+		.op = op,
 		.fd = t->fd,
 		.handle = t->bo.handle,
 		.offset = t->offset,
@@ -119,7 +118,7 @@ igt_radeon_trial_call(const struct igt_radeon_trial *t,
 
 /* @dst has a range from @src; outside it is as @before; see below for @done. */
 static void check(const struct igt_radeon_trial *t,
-		  enum igt_radeon_rw_kind kind, const uint8_t *dst,
+		  enum igt_radeon_op op, const uint8_t *dst,
 		  const uint8_t *before, const uint8_t *src, bool done)
 {
 	const uint64_t end = t->offset + t->path->size;
@@ -133,61 +132,39 @@ static void check(const struct igt_radeon_trial *t,
 		if (i < t->offset || i >= end)
 			igt_assert_f(dst[i] == before[i],
 				     "%s, %s: byte %#llx, outside of the range, changed\n",
-				     t->path->name, igt_radeon_rw_name(kind),
+				     t->path->name, igt_radeon_op_name[op],
 				     (unsigned long long)i);
 		else
 			igt_assert_f(dst[i] == src[i] ||
 				     (!done && dst[i] == before[i]),
 				     "%s, %s: byte %#llx is %#04x, should be %#04x, was %#04x\n",
-				     t->path->name, igt_radeon_rw_name(kind),
+				     t->path->name, igt_radeon_op_name[op],
 				     (unsigned long long)i, dst[i], src[i],
 				     before[i]);
 	}
 }
 
 /**
- * igt_radeon_bo_peek:
- * @bo: BO
- * @bytes: filled with what it holds, bo->size bytes
- *
- * Has the GPU copy the bytes out, after all work that was queued: it reaches
- * every BO.
- */
-void igt_radeon_bo_peek(const struct igt_radeon_bo *bo, uint8_t *bytes)
-{
-	struct igt_radeon_bo stage;
-	uint8_t *map;
-
-	igt_radeon_bo_init(&stage, bo->fd, bo->size, RADEON_GEM_DOMAIN_GTT, 0);
-	igt_radeon_copy(IGT_RADEON_CP_DMA, &stage, 0, bo, 0, bo->size);
-	igt_radeon_bo_wait(&stage);
-	map = igt_radeon_bo_map(&stage);
-	memcpy(bytes, map, bo->size);
-	munmap(map, bo->size);
-	igt_radeon_bo_fini(&stage);
-}
-
-/**
  * igt_radeon_trial_check:
  * @t: trial
- * @kind: call that was made
+ * @op: call that was made
  * @done: it succeeded; else any byte of the range may have been transferred
  *
  * Checks the bytes of the BO and of user memory. Afterwards they are taken for
  * what was there before.
  */
 void igt_radeon_trial_check(struct igt_radeon_trial *t,
-			    enum igt_radeon_rw_kind kind, bool done)
+			    enum igt_radeon_op op, bool done)
 {
-	const bool write = igt_radeon_rw_writes(kind);
+	const bool write = igt_radeon_op_writes(op);
 	uint8_t *bytes = malloc(t->span);
 
 	igt_assert(bytes);
 	igt_radeon_set_latency(t->fd, 0);
-	igt_radeon_bo_peek(&t->bo, bytes);
-	check(t, kind, bytes, t->held, write ? t->fresh : t->held,
+	igt_radeon_bo_read(&t->bo, bytes);
+	check(t, op, bytes, t->held, write ? t->fresh : t->held,
 	      done || !write);
-	check(t, kind, t->mem, t->fresh, write ? t->fresh : t->held,
+	check(t, op, t->mem, t->fresh, write ? t->fresh : t->held,
 	      done || write);
 	memcpy(t->held, bytes, t->span);
 	memcpy(t->fresh, t->mem, t->span);
@@ -197,19 +174,19 @@ void igt_radeon_trial_check(struct igt_radeon_trial *t,
 /**
  * igt_radeon_trial_again:
  * @t: trial
- * @kind: call
+ * @op: call
  *
  * Makes the call once more, now undisturbed, and checks it.
  */
 void igt_radeon_trial_again(struct igt_radeon_trial *t,
-			    enum igt_radeon_rw_kind kind)
+			    enum igt_radeon_op op)
 {
-	struct igt_radeon_rw_call call = igt_radeon_trial_call(t, kind);
+	struct igt_radeon_call call = igt_radeon_trial_call(t, op);
 	int ret;
 
 	igt_radeon_set_latency(t->fd, 0);
-	ret = igt_radeon_rw(&call);
+	ret = igt_radeon_call(&call);
 	igt_assert_f(ret == 0, "%s, %s once more: %d\n", t->path->name,
-		     igt_radeon_rw_name(kind), ret);
-	igt_radeon_trial_check(t, kind, true);
+		     igt_radeon_op_name[op], ret);
+	igt_radeon_trial_check(t, op, true);
 }

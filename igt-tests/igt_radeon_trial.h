@@ -23,7 +23,7 @@
  */
 struct igt_radeon_trial {
 	int fd;
-	const struct igt_radeon_rw_path *path;
+	const struct igt_radeon_path *path;
 	uint32_t latency;
 	struct igt_radeon_bo bo;
 	struct igt_radeon_bo source;
@@ -34,19 +34,18 @@ struct igt_radeon_trial {
 	uint8_t *fresh;
 };
 
-void igt_radeon_bo_peek(const struct igt_radeon_bo *bo, uint8_t *bytes);
 void igt_radeon_trial_init(struct igt_radeon_trial *t, int fd,
-			   const struct igt_radeon_rw_path *path,
+			   const struct igt_radeon_path *path,
 			   uint32_t latency);
 void igt_radeon_trial_fini(struct igt_radeon_trial *t);
 void igt_radeon_trial_prepare(struct igt_radeon_trial *t);
 void igt_radeon_trial_queue(struct igt_radeon_trial *t);
-struct igt_radeon_rw_call
+struct igt_radeon_call
 igt_radeon_trial_call(const struct igt_radeon_trial *t,
-		      enum igt_radeon_rw_kind kind);
+		      enum igt_radeon_op op);
 void igt_radeon_trial_check(struct igt_radeon_trial *t,
-			    enum igt_radeon_rw_kind kind, bool done);
+			    enum igt_radeon_op op, bool done);
 void igt_radeon_trial_again(struct igt_radeon_trial *t,
-			    enum igt_radeon_rw_kind kind);
+			    enum igt_radeon_op op);
 
 #endif /* IGT_RADEON_TRIAL_H */

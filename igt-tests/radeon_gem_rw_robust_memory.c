@@ -85,18 +85,18 @@ static int fork_main(void *data)
  * @staged: waits for the staging area's copy
  * @zero-copy: waits with pages pinned
  */
-static void test_fork(int fd, const struct igt_radeon_rw_path *path)
+static void test_fork(int fd, const struct igt_radeon_path *path)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
 	unsigned int i, asleep, late = 0;
-	struct igt_radeon_rw_thread thread;
-	enum igt_radeon_rw_kind kind;
+	struct igt_radeon_thread thread;
+	enum igt_radeon_op op;
 	struct igt_radeon_trial t;
 	struct fork_job job;
 	int status, ret;
 	pid_t pid;
 
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		for (i = 0; i < 2; i++) {
 			igt_radeon_trial_init(&t, fd, path, HOLD_US);
 			igt_radeon_trial_prepare(&t);
@@ -107,10 +107,10 @@ static void test_fork(int fd, const struct igt_radeon_rw_path *path)
 				.write = i,
 			};
 			igt_assert_eq(pipe(job.go), 0);
-			thread.call = igt_radeon_trial_call(&t, kind);
+			thread.call = igt_radeon_trial_call(&t, op);
 			thread.once = false;
-			igt_radeon_rw_start(&thread);
-			asleep = igt_radeon_rw_settle(&thread);
+			igt_radeon_thread_start(&thread);
+			asleep = igt_radeon_thread_settle(&thread);
 			late += asleep;
 			pid = igt_radeon_spawn(fork_main, &job);
 
@@ -118,18 +118,18 @@ static void test_fork(int fd, const struct igt_radeon_rw_path *path)
 			close(job.go[0]);
 			usleep(50000);
 			if (asleep)
-				igt_assert_f(!igt_radeon_rw_ended(&thread),
+				igt_assert_f(!igt_radeon_thread_ended(&thread),
 					     "the GPU was too early\n");
 			igt_radeon_set_latency(fd, 0);
-			ret = igt_radeon_rw_join(&thread, END_SECONDS);
+			ret = igt_radeon_thread_join(&thread, END_SECONDS);
 			igt_assert_f(ret == 0, "%s, %s: %d\n", path->name,
-				     igt_radeon_rw_name(kind), ret);
-			igt_radeon_trial_check(&t, kind, true);
+				     igt_radeon_op_name[op], ret);
+			igt_radeon_trial_check(&t, op, true);
 			close(job.go[1]);
 			status = igt_radeon_reap(pid, END_SECONDS);
 			igt_assert_f(WIFEXITED(status) && !WEXITSTATUS(status),
 				     "%s, %s: the child's memory is wrong (%#x)\n",
-				     path->name, igt_radeon_rw_name(kind),
+				     path->name, igt_radeon_op_name[op],
 				     status);
 			igt_radeon_trial_fini(&t);
 		}
@@ -145,18 +145,18 @@ static void test_fork(int fd, const struct igt_radeon_rw_path *path)
  *              see a byte. Writing from such memory takes the caller's bytes,
  *              also after the other one has changed its own.
  */
-static void test_fork_shared(int fd, const struct igt_radeon_rw_path *path)
+static void test_fork_shared(int fd, const struct igt_radeon_path *path)
 {
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	struct igt_radeon_trial t;
-	struct igt_radeon_rw_call call;
+	struct igt_radeon_call call;
 	struct fork_job job;
 	unsigned int i;
 	int status;
 	pid_t pid;
 
 	igt_radeon_trial_init(&t, fd, path, 0);
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		for (i = 0; i < 2; i++) {
 			igt_radeon_trial_prepare(&t);
 			job = (struct fork_job) {
@@ -170,15 +170,15 @@ static void test_fork_shared(int fd, const struct igt_radeon_rw_path *path)
 			close(job.go[0]);
 			if (i)
 				usleep(30000);
-			call = igt_radeon_trial_call(&t, kind);
-			igt_assert_eq(igt_radeon_rw(&call), 0);
+			call = igt_radeon_trial_call(&t, op);
+			igt_assert_eq(igt_radeon_call(&call), 0);
 			close(job.go[1]);
 			status = igt_radeon_reap(pid, END_SECONDS);
 			igt_assert_f(WIFEXITED(status) && !WEXITSTATUS(status),
 				     "%s, %s: the child's memory is wrong (%#x)\n",
-				     path->name, igt_radeon_rw_name(kind),
+				     path->name, igt_radeon_op_name[op],
 				     status);
-			igt_radeon_trial_check(&t, kind, true);
+			igt_radeon_trial_check(&t, op, true);
 		}
 	}
 	igt_radeon_trial_fini(&t);
@@ -186,8 +186,8 @@ static void test_fork_shared(int fd, const struct igt_radeon_rw_path *path)
 
 /* A process that leaves pages to the GPU by being killed in its call. */
 struct leaver {
-	const struct igt_radeon_rw_path *path;
-	enum igt_radeon_rw_kind kind;
+	const struct igt_radeon_path *path;
+	enum igt_radeon_op op;
 	uint8_t *shared;
 	uint32_t seed;
 };
@@ -195,7 +195,7 @@ struct leaver {
 static int leaver_main(void *data)
 {
 	const struct leaver *l = data;
-	struct igt_radeon_rw_call call;
+	struct igt_radeon_call call;
 	struct igt_radeon_trial t;
 	uint8_t *own;
 
@@ -203,8 +203,8 @@ static int leaver_main(void *data)
 	own = t.mem;
 	t.mem = l->shared;
 	igt_radeon_trial_prepare(&t);
-	call = igt_radeon_trial_call(&t, l->kind);
-	igt_radeon_rw(&call);
+	call = igt_radeon_trial_call(&t, l->op);
+	igt_radeon_call(&call);
 	t.mem = own;
 	return 0;
 }
@@ -218,18 +218,18 @@ static int leaver_main(void *data)
  */
 static void test_leave(int fd)
 {
-	const struct igt_radeon_rw_path *path = igt_radeon_rw_path("zero-copy");
+	const struct igt_radeon_path *path = igt_radeon_path("zero-copy");
 	const size_t size = path->size + 4 * PAGE;
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd), during;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	unsigned int i, left = 0;
 	struct leaver l = { .path = path };
 	int status;
 	pid_t pid;
 
 	igt_radeon_require_board(fd);
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
-		l.kind = kind;
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
+		l.op = op;
 		l.shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		igt_assert(l.shared != MAP_FAILED);
@@ -252,7 +252,7 @@ static void test_leave(int fd)
 		igt_radeon_set_latency(fd, 0);
 		igt_radeon_stock_assert(fd, &before);
 	}
-	igt_assert_f(left == IGT_RADEON_RW_KINDS,
+	igt_assert_f(left == IGT_RADEON_OPS,
 		     "the GPU's pages were given back before it was done\n");
 }
 
@@ -441,7 +441,7 @@ static void check_race_bo(const struct igt_radeon_bo *bo, bool write)
 	uint8_t *bytes = malloc(bo->size);
 
 	igt_assert(bytes);
-	igt_radeon_bo_peek(bo, bytes);
+	igt_radeon_bo_read(bo, bytes);
 	assert_bytes(bytes, PAGE, GUARD_BYTE, GUARD_BYTE, GUARD_BYTE,
 		     "BO, before the range");
 	assert_bytes(bytes + bo->size - PAGE, PAGE, GUARD_BYTE, GUARD_BYTE,
@@ -479,13 +479,13 @@ static void count_bus_error(int sig)
  *              around the ranges changes, and undisturbed all is right again.
  */
 static void test_race_path(int fd, enum race race,
-		      const struct igt_radeon_rw_path *path,
-		      enum igt_radeon_rw_kind kind, unsigned int *faults)
+		      const struct igt_radeon_path *path,
+		      enum igt_radeon_op op, unsigned int *faults)
 {
-	const bool write = igt_radeon_rw_writes(kind);
+	const bool write = igt_radeon_op_writes(op);
 	const size_t inner = (path->size + PAGE - 1) & -(size_t)PAGE;
 	struct igt_radeon_bo bo, source;
-	struct igt_radeon_rw_call call;
+	struct igt_radeon_call call;
 	unsigned int calls = 0;
 	struct racer r;
 	double end;
@@ -499,8 +499,8 @@ static void test_race_path(int fd, enum race race,
 				   0);
 		fill_race_bo(&source);
 	}
-	call = (struct igt_radeon_rw_call) {
-		.kind = kind,
+	call = (struct igt_radeon_call) {
+		.op = op,
 		.fd = fd,
 		.handle = bo.handle,
 		.offset = PAGE,
@@ -514,7 +514,7 @@ static void test_race_path(int fd, enum race race,
 		if (path->busy)
 			igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &source, 0,
 					r.size);
-		ret = igt_radeon_rw(&call);
+		ret = igt_radeon_call(&call);
 		if (ret && (ret != -EFAULT || !races[race].faults))
 			break;
 		*faults += !!ret;
@@ -524,15 +524,15 @@ static void test_race_path(int fd, enum race race,
 	igt_radeon_set_latency(fd, 0);
 	igt_assert_f(!r.error, "%s: %s\n", races[race].name, strerror(r.error));
 	igt_assert_f(!ret || ret == -EFAULT, "%s, %s: %d\n", path->name,
-		     igt_radeon_rw_name(kind), ret);
+		     igt_radeon_op_name[op], ret);
 	igt_assert_f(!ret || races[race].faults, "%s, %s: %d\n", path->name,
-		     igt_radeon_rw_name(kind), ret);
+		     igt_radeon_op_name[op], ret);
 	igt_assert_f(!bus_errors, "SIGBUS was sent\n");
 	check_race_bo(&bo, write);
 	check_race_memory(&r, write);
 
 	memset(call.mem, USER_BYTE, inner);
-	igt_assert_eq(igt_radeon_rw(&call), 0);
+	igt_assert_eq(igt_radeon_call(&call), 0);
 	if (!write)
 		assert_bytes(call.mem, inner, BO_BYTE, BO_BYTE, BO_BYTE,
 			     "memory, undisturbed");
@@ -543,24 +543,24 @@ static void test_race_path(int fd, enum race race,
 	igt_radeon_bo_fini(&bo);
 	racer_fini(&r);
 	igt_debug("%s, %s, %s: %u calls, %u changes\n", races[race].name,
-		  path->name, igt_radeon_rw_name(kind), calls, r.rounds);
+		  path->name, igt_radeon_op_name[op], calls, r.rounds);
 }
 
 static void test_race(int fd, enum race race)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
-	const struct igt_radeon_rw_path *path;
+	const struct igt_radeon_path *path;
 	unsigned int i, faults = 0;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 
 	bus_errors = 0;
 	signal(SIGBUS, count_bus_error);
-	for (i = 0; i < igt_radeon_rw_path_count; i++) {
-		path = &igt_radeon_rw_paths[i];
-		if (!igt_radeon_rw_has_path(fd, path))
+	for (i = 0; i < igt_radeon_path_count; i++) {
+		path = &igt_radeon_paths[i];
+		if (!igt_radeon_has_path(fd, path))
 			continue;
-		for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++)
-			test_race_path(fd, race, path, kind, &faults);
+		for (op = 0; op < IGT_RADEON_OPS; op++)
+			test_race_path(fd, race, path, op, &faults);
 	}
 	signal(SIGBUS, SIG_DFL);
 	igt_info("%u calls gave -EFAULT\n", faults);
@@ -584,19 +584,19 @@ static void swap_memory(struct igt_radeon_trial *t, uint8_t *mem)
  */
 static void test_truncated(int fd)
 {
-	const struct igt_radeon_rw_path *path;
-	struct igt_radeon_rw_call call;
+	const struct igt_radeon_path *path;
+	struct igt_radeon_call call;
 	struct igt_radeon_trial t;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	uint64_t cut;
 	unsigned int i;
 	int file, ret;
 
 	bus_errors = 0;
 	signal(SIGBUS, count_bus_error);
-	for (i = 0; i < igt_radeon_rw_path_count; i++) {
-		path = &igt_radeon_rw_paths[i];
-		if (!igt_radeon_rw_has_path(fd, path))
+	for (i = 0; i < igt_radeon_path_count; i++) {
+		path = &igt_radeon_paths[i];
+		if (!igt_radeon_has_path(fd, path))
 			continue;
 		igt_radeon_trial_init(&t, fd, path, 0);
 		file = memfd_create("truncated", MFD_CLOEXEC);
@@ -607,19 +607,19 @@ static void test_truncated(int fd)
 		igt_assert(t.mem != MAP_FAILED);
 		/* A page before the middle; small ones lose all. */
 		cut = path->size < 2 * PAGE ? PAGE : t.span / 2 / PAGE * PAGE;
-		for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+		for (op = 0; op < IGT_RADEON_OPS; op++) {
 			igt_radeon_trial_prepare(&t);
-			call = igt_radeon_trial_call(&t, kind);
+			call = igt_radeon_trial_call(&t, op);
 			igt_assert_eq(ftruncate(file, cut), 0);
-			ret = igt_radeon_rw(&call);
+			ret = igt_radeon_call(&call);
 			igt_assert_f(ret == -EFAULT, "%s, %s: %d\n", path->name,
-				     igt_radeon_rw_name(kind), ret);
+				     igt_radeon_op_name[op], ret);
 			igt_assert_eq(ftruncate(file, t.span), 0);
 			/* What was cut off is zeros now, and still is. */
 			memset(t.fresh + cut, 0, t.span - cut);
-			igt_radeon_trial_check(&t, kind, false);
+			igt_radeon_trial_check(&t, op, false);
 			igt_radeon_trial_prepare(&t);
-			igt_radeon_trial_again(&t, kind);
+			igt_radeon_trial_again(&t, op);
 		}
 		close(file);
 		igt_radeon_trial_fini(&t);
@@ -644,34 +644,34 @@ static void test_permissions(int fd)
 		{ PROT_NONE, -EFAULT, -EFAULT },
 		{ PROT_READ | PROT_WRITE, 0, 0 },
 	};
-	const struct igt_radeon_rw_path *path;
-	struct igt_radeon_rw_call call;
+	const struct igt_radeon_path *path;
+	struct igt_radeon_call call;
 	struct igt_radeon_trial t;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	unsigned int i, j;
 	int ret, expected;
 
-	for (i = 0; i < igt_radeon_rw_path_count; i++) {
-		path = &igt_radeon_rw_paths[i];
-		if (!igt_radeon_rw_has_path(fd, path))
+	for (i = 0; i < igt_radeon_path_count; i++) {
+		path = &igt_radeon_paths[i];
+		if (!igt_radeon_has_path(fd, path))
 			continue;
 		igt_radeon_trial_init(&t, fd, path, 0);
-		for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+		for (op = 0; op < IGT_RADEON_OPS; op++) {
 			for (j = 0; j < ARRAY_LEN(cases); j++) {
 				igt_radeon_trial_prepare(&t);
-				call = igt_radeon_trial_call(&t, kind);
+				call = igt_radeon_trial_call(&t, op);
 				igt_assert_eq(mprotect(t.mem, t.span,
 						       cases[j].prot), 0);
-				ret = igt_radeon_rw(&call);
+				ret = igt_radeon_call(&call);
 				igt_assert_eq(mprotect(t.mem, t.span, PROT_READ |
 						       PROT_WRITE), 0);
-				expected = igt_radeon_rw_writes(kind) ?
+				expected = igt_radeon_op_writes(op) ?
 					cases[j].write : cases[j].read;
 				igt_assert_f(ret == expected,
 					     "%s, %s, permissions %d: %d instead of %d\n",
-					     path->name, igt_radeon_rw_name(kind),
+					     path->name, igt_radeon_op_name[op],
 					     cases[j].prot, ret, expected);
-				igt_radeon_trial_check(&t, kind, !ret);
+				igt_radeon_trial_check(&t, op, !ret);
 			}
 		}
 		igt_radeon_trial_fini(&t);
@@ -686,27 +686,26 @@ static void test_permissions(int fd)
  */
 static void test_read_only_file(int fd)
 {
-	const struct igt_radeon_rw_path *path;
-	struct igt_radeon_rw_call call;
+	const struct igt_radeon_path *path;
+	struct igt_radeon_call call;
 	struct igt_radeon_trial t;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	uint8_t *file_bytes, *mem;
 	unsigned int i, shared;
 	char name[64];
 	int file, ro, ret;
 
-	for (i = 0; i < igt_radeon_rw_path_count; i++) {
-		path = &igt_radeon_rw_paths[i];
-		if (!igt_radeon_rw_has_path(fd, path))
+	for (i = 0; i < igt_radeon_path_count; i++) {
+		path = &igt_radeon_paths[i];
+		if (!igt_radeon_has_path(fd, path))
 			continue;
 		igt_radeon_trial_init(&t, fd, path, 0);
-		file_bytes = malloc(t.span);
-		igt_assert(file_bytes);
-		for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+		file_bytes = igt_radeon_malloc(t.span);
+		for (op = 0; op < IGT_RADEON_OPS; op++) {
 			for (shared = 0; shared < 2; shared++) {
 				file = memfd_create("read-only", MFD_CLOEXEC);
 				igt_assert(file >= 0);
-				igt_radeon_pattern(t.fresh, t.span, i + kind);
+				igt_radeon_pattern(t.fresh, t.span, i + op);
 				igt_assert(pwrite(file, t.fresh, t.span, 0) ==
 					   (ssize_t)t.span);
 				snprintf(name, sizeof(name),
@@ -721,23 +720,23 @@ static void test_read_only_file(int fd)
 				swap_memory(&t, mem);
 
 				igt_radeon_trial_queue(&t);
-				call = igt_radeon_trial_call(&t, kind);
-				ret = igt_radeon_rw(&call);
+				call = igt_radeon_trial_call(&t, op);
+				ret = igt_radeon_call(&call);
 				igt_assert_f(ret == (shared &&
-						     !igt_radeon_rw_writes(kind) ?
+						     !igt_radeon_op_writes(op) ?
 						     -EFAULT : 0),
 					     "%s, %s, %s file: %d\n",
-					     path->name, igt_radeon_rw_name(kind),
+					     path->name, igt_radeon_op_name[op],
 					     shared ? "shared" : "private", ret);
 				memcpy(file_bytes, t.fresh, t.span);
-				igt_radeon_trial_check(&t, kind, !ret);
+				igt_radeon_trial_check(&t, op, !ret);
 				igt_assert(pread(file, t.fresh, t.span, 0) ==
 					   (ssize_t)t.span);
 				igt_assert_f(!memcmp(t.fresh, file_bytes,
 						     t.span),
 					     "%s, %s changed the file\n",
 					     path->name,
-					     igt_radeon_rw_name(kind));
+					     igt_radeon_op_name[op]);
 				close(ro);
 				close(file);
 			}
@@ -771,22 +770,22 @@ static uint64_t huge_faults(void)
 
 static void huge_trial(int fd, uint8_t *mem)
 {
-	const struct igt_radeon_rw_path *path;
+	const struct igt_radeon_path *path;
 	struct igt_radeon_trial t;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	unsigned int i;
 	uint8_t *own;
 
-	for (i = 0; i < igt_radeon_rw_path_count; i++) {
-		path = &igt_radeon_rw_paths[i];
-		if (!igt_radeon_rw_has_path(fd, path))
+	for (i = 0; i < igt_radeon_path_count; i++) {
+		path = &igt_radeon_paths[i];
+		if (!igt_radeon_has_path(fd, path))
 			continue;
 		igt_radeon_trial_init(&t, fd, path, 0);
 		own = t.mem;
 		t.mem = mem;
-		for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+		for (op = 0; op < IGT_RADEON_OPS; op++) {
 			igt_radeon_trial_prepare(&t);
-			igt_radeon_trial_again(&t, kind);
+			igt_radeon_trial_again(&t, op);
 		}
 		t.mem = own;
 		igt_radeon_trial_fini(&t);
@@ -846,7 +845,7 @@ int igt_main()
 		igt_describe("A fork while a transfer waits for the GPU.");
 		igt_subtest(name) {
 			igt_radeon_require_board(fd);
-			test_fork(fd, igt_radeon_rw_path(waiting[i]));
+			test_fork(fd, igt_radeon_path(waiting[i]));
 		}
 		igt_fixture()
 			igt_radeon_set_latency(fd, 0);
@@ -854,9 +853,9 @@ int igt_main()
 
 	igt_describe("Transfers from and to memory shared copy on write.");
 	igt_subtest("fork-shared-pages") {
-		for (i = 0; i < igt_radeon_rw_path_count; i++)
-			if (igt_radeon_rw_has_path(fd, &igt_radeon_rw_paths[i]))
-				test_fork_shared(fd, &igt_radeon_rw_paths[i]);
+		for (i = 0; i < igt_radeon_path_count; i++)
+			if (igt_radeon_has_path(fd, &igt_radeon_paths[i]))
+				test_fork_shared(fd, &igt_radeon_paths[i]);
 	}
 
 	igt_describe("A killed process leaves shared pages to the GPU.");

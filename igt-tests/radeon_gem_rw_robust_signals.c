@@ -100,44 +100,44 @@ static void storm_end(void)
  * @invisible: VRAM beyond the aperture
  * @zero-copy: straight from and to user memory
  */
-static void test_storm(int fd, const struct igt_radeon_rw_path *path)
+static void test_storm(int fd, const struct igt_radeon_path *path)
 {
 	static const uint32_t intervals[] = { 400, 1500, 4000 };
 	unsigned int i, j, signals = 0, interrupted = 0;
-	struct igt_radeon_rw_call call;
+	struct igt_radeon_call call;
 	struct igt_radeon_trial t;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	double end;
 	int ret;
 
 	igt_radeon_trial_init(&t, fd, path, LATENCY_US);
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
-		const char *stat = igt_radeon_rw_writes(kind) ? path->write :
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
+		const char *stat = igt_radeon_op_writes(op) ? path->write :
 								path->read;
 		uint64_t before = stat ? igt_radeon_stat(fd, stat) : 0;
 
 		for (i = 0; i < ARRAY_LEN(intervals); i++) {
 			for (j = 0; j < 4; j++) {
 				igt_radeon_trial_prepare(&t);
-				call = igt_radeon_trial_call(&t, kind);
+				call = igt_radeon_trial_call(&t, op);
 				end = igt_radeon_now() + END_SECONDS;
 				storm_begin(intervals[i], j % 2);
 				do {
-					ret = igt_radeon_rw_once(&call);
+					ret = igt_radeon_call_once(&call);
 					interrupted += ret == -EINTR;
 				} while (ret == -EINTR && igt_radeon_now() < end);
 				signals += storm_count;
 				storm_end();
 				igt_assert_f(ret == 0,
 					     "%s, %s, a signal every %u us: %d\n",
-					     path->name, igt_radeon_rw_name(kind),
+					     path->name, igt_radeon_op_name[op],
 					     intervals[i], ret);
-				igt_radeon_trial_check(&t, kind, true);
+				igt_radeon_trial_check(&t, op, true);
 			}
 		}
 		igt_assert_f(!stat || igt_radeon_stat(fd, stat) > before,
 			     "%s, %s did not take its path\n", path->name,
-			     igt_radeon_rw_name(kind));
+			     igt_radeon_op_name[op]);
 	}
 	igt_radeon_trial_fini(&t);
 	igt_info("%u signals, %u calls interrupted\n", signals, interrupted);
@@ -147,8 +147,8 @@ static void test_storm(int fd, const struct igt_radeon_rw_path *path)
 
 /* What a process that will be killed shares with its parent. */
 struct victim {
-	const struct igt_radeon_rw_path *path;
-	enum igt_radeon_rw_kind kind;
+	const struct igt_radeon_path *path;
+	enum igt_radeon_op op;
 	volatile uint32_t calls;
 	volatile uint32_t inside;
 };
@@ -160,16 +160,16 @@ static int victim_main(void *data)
 {
 	struct victim *v = data;
 	struct igt_radeon_trial t;
-	struct igt_radeon_rw_call call;
+	struct igt_radeon_call call;
 
 	/* Files and BOs of its own, that nobody else gives back. */
 	igt_radeon_trial_init(&t, igt_radeon_open(), v->path, LATENCY_US);
 	memset(t.mem, 0x77, t.span);
-	call = igt_radeon_trial_call(&t, v->kind);
+	call = igt_radeon_trial_call(&t, v->op);
 	for (;;) {
 		igt_radeon_trial_queue(&t);
 		v->inside = 1;
-		if (igt_radeon_rw(&call))
+		if (igt_radeon_call(&call))
 			return 1;
 		v->inside = 0;
 		v->calls++;
@@ -182,27 +182,27 @@ static int victim_main(void *data)
  *              at once, no page stays pinned, no GTT or VRAM in use, and the
  *              device works for others.
  */
-static void test_kill(int fd, const struct igt_radeon_rw_path *path)
+static void test_kill(int fd, const struct igt_radeon_path *path)
 {
 	const unsigned int rounds = path->size >= 1 << 20 ? 8 : 6;
 	struct igt_radeon_stock before;
 	unsigned int i, inside = 0, kills = 0;
 	struct igt_radeon_trial t;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	double end;
 	int status;
 	pid_t pid;
 
 	before = igt_radeon_stock_take(fd);
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		for (i = 0; i < rounds; i++) {
-			*victim = (struct victim) { .path = path, .kind = kind };
+			*victim = (struct victim) { .path = path, .op = op };
 			pid = igt_radeon_spawn(victim_main, victim);
 			end = igt_radeon_now() + END_SECONDS;
 			while (!victim->calls && igt_radeon_now() < end)
 				usleep(200);
 			igt_assert_f(victim->calls, "%s, %s: no call succeeds\n",
-				     path->name, igt_radeon_rw_name(kind));
+				     path->name, igt_radeon_op_name[op]);
 			usleep(igt_radeon_random() % (2 * LATENCY_US));
 			/* Most of the rounds begin inside of a call. */
 			while (i % 4 && !victim->inside && igt_radeon_now() < end)
@@ -222,9 +222,9 @@ static void test_kill(int fd, const struct igt_radeon_rw_path *path)
 		     inside, kills);
 
 	igt_radeon_trial_init(&t, fd, path, 0);
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		igt_radeon_trial_prepare(&t);
-		igt_radeon_trial_again(&t, kind);
+		igt_radeon_trial_again(&t, op);
 	}
 	igt_radeon_trial_fini(&t);
 	igt_radeon_stock_assert(fd, &before);
@@ -236,29 +236,28 @@ static void test_kill(int fd, const struct igt_radeon_rw_path *path)
  *              a new BO, which gets the same handle: the call goes on with the
  *              old BO, and the new one is not touched.
  */
-static void test_close_handle(int fd, const struct igt_radeon_rw_path *path)
+static void test_close_handle(int fd, const struct igt_radeon_path *path)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
 	unsigned int i, reused = 0, late = 0;
-	struct igt_radeon_rw_thread thread;
+	struct igt_radeon_thread thread;
 	struct igt_radeon_trial t;
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	struct igt_radeon_bo bo;
 	uint8_t *model;
 	int ret;
 
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		for (i = 0; i < 3; i++) {
 			igt_radeon_trial_init(&t, fd, path, HOLD_US);
-			model = malloc(t.span);
-			igt_assert(model);
+			model = igt_radeon_malloc(t.span);
 			igt_radeon_pattern(model, t.span, i);
 			igt_radeon_trial_prepare(&t);
 
-			thread.call = igt_radeon_trial_call(&t, kind);
+			thread.call = igt_radeon_trial_call(&t, op);
 			thread.once = false;
-			igt_radeon_rw_start(&thread);
-			late += igt_radeon_rw_settle(&thread);
+			igt_radeon_thread_start(&thread);
+			late += igt_radeon_thread_settle(&thread);
 			bo = t.bo;
 			igt_radeon_bo_fini(&bo);
 			igt_radeon_bo_init(&bo, fd, t.span, path->domain,
@@ -267,14 +266,14 @@ static void test_close_handle(int fd, const struct igt_radeon_rw_path *path)
 			igt_radeon_set_latency(fd, 0);
 			igt_radeon_bo_fill(&bo, model);
 
-			ret = igt_radeon_rw_join(&thread, END_SECONDS);
+			ret = igt_radeon_thread_join(&thread, END_SECONDS);
 			igt_assert_f(ret == 0, "%s, %s of a closed BO: %d\n",
-				     path->name, igt_radeon_rw_name(kind), ret);
-			igt_assert_f(igt_radeon_rw_writes(kind) ||
+				     path->name, igt_radeon_op_name[op], ret);
+			igt_assert_f(igt_radeon_op_writes(op) ||
 				     !memcmp(t.mem + t.offset, t.held + t.offset,
 					     path->size),
 				     "%s, %s of a closed BO: wrong bytes\n",
-				     path->name, igt_radeon_rw_name(kind));
+				     path->name, igt_radeon_op_name[op]);
 			igt_radeon_bo_assert(&bo, model, "the new BO");
 			free(model);
 			t.bo = bo;
@@ -292,32 +291,32 @@ static void test_close_handle(int fd, const struct igt_radeon_rw_path *path)
  * Description: Another thread closes the file during the call: the call goes on
  *              to its end, then everything is given back.
  */
-static void test_close_file(int fd, const struct igt_radeon_rw_path *path)
+static void test_close_file(int fd, const struct igt_radeon_path *path)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
-	struct igt_radeon_rw_thread thread;
-	enum igt_radeon_rw_kind kind;
+	struct igt_radeon_thread thread;
+	enum igt_radeon_op op;
 	struct igt_radeon_trial t;
 	unsigned int late = 0;
 	int ret;
 
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		igt_radeon_trial_init(&t, igt_radeon_open(), path, HOLD_US);
 		igt_radeon_trial_prepare(&t);
-		thread.call = igt_radeon_trial_call(&t, kind);
+		thread.call = igt_radeon_trial_call(&t, op);
 		thread.once = true;
-		igt_radeon_rw_start(&thread);
-		late += igt_radeon_rw_settle(&thread);
+		igt_radeon_thread_start(&thread);
+		late += igt_radeon_thread_settle(&thread);
 		close(t.fd);
 		igt_radeon_set_latency(fd, 0);
-		ret = igt_radeon_rw_join(&thread, END_SECONDS);
+		ret = igt_radeon_thread_join(&thread, END_SECONDS);
 		igt_assert_f(ret == 0, "%s, %s with its file closed: %d\n",
-			     path->name, igt_radeon_rw_name(kind), ret);
-		igt_assert_f(igt_radeon_rw_writes(kind) ||
+			     path->name, igt_radeon_op_name[op], ret);
+		igt_assert_f(igt_radeon_op_writes(op) ||
 			     !memcmp(t.mem + t.offset, t.held + t.offset,
 				     path->size),
 			     "%s, %s with its file closed: wrong bytes\n",
-			     path->name, igt_radeon_rw_name(kind));
+			     path->name, igt_radeon_op_name[op]);
 		munmap(t.mem, t.span);
 		free(t.held);
 		free(t.fresh);
@@ -338,17 +337,17 @@ static int exit_main(void *data)
 	uint32_t delay = igt_radeon_random() % 30000;
 	struct victim *v = data;
 	struct igt_radeon_trial t;
-	struct igt_radeon_rw_call call;
+	struct igt_radeon_call call;
 	pthread_t thread;
 
 	igt_radeon_trial_init(&t, igt_radeon_open(), v->path, LATENCY_US);
 	memset(t.mem, 0x77, t.span);
-	call = igt_radeon_trial_call(&t, v->kind);
+	call = igt_radeon_trial_call(&t, v->op);
 	if (pthread_create(&thread, NULL, exit_soon, &delay))
 		return 1;
 	for (;;) {
 		igt_radeon_trial_queue(&t);
-		if (igt_radeon_rw(&call))
+		if (igt_radeon_call(&call))
 			return 2;
 	}
 }
@@ -358,17 +357,17 @@ static int exit_main(void *data)
  * Description: Another thread ends the process during the call: it is gone at
  *              once, and everything is given back.
  */
-static void test_exit(int fd, const struct igt_radeon_rw_path *path)
+static void test_exit(int fd, const struct igt_radeon_path *path)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
-	enum igt_radeon_rw_kind kind;
+	enum igt_radeon_op op;
 	unsigned int i;
 	int status;
 	pid_t pid;
 
-	for (kind = 0; kind < IGT_RADEON_RW_KINDS; kind++) {
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		for (i = 0; i < 3; i++) {
-			*victim = (struct victim) { .path = path, .kind = kind };
+			*victim = (struct victim) { .path = path, .op = op };
 			pid = igt_radeon_spawn(exit_main, victim);
 			/* Children count from the same number otherwise. */
 			igt_radeon_random();
@@ -376,7 +375,7 @@ static void test_exit(int fd, const struct igt_radeon_rw_path *path)
 			igt_assert_f(WIFEXITED(status) &&
 				     WEXITSTATUS(status) == 42,
 				     "%s, %s: status %#x\n", path->name,
-				     igt_radeon_rw_name(kind), status);
+				     igt_radeon_op_name[op], status);
 		}
 	}
 	igt_radeon_set_latency(fd, 0);
@@ -386,7 +385,7 @@ static void test_exit(int fd, const struct igt_radeon_rw_path *path)
 static const struct {
 	const char *name;
 	const char *describe;
-	void (*run)(int fd, const struct igt_radeon_rw_path *path);
+	void (*run)(int fd, const struct igt_radeon_path *path);
 	bool sleeps;	/* only for calls that wait for the GPU */
 } tests[] = {
 	{ "storm", "Signals at any time: calls end, bytes are right.",
@@ -401,7 +400,7 @@ static const struct {
 
 int igt_main()
 {
-	const struct igt_radeon_rw_path *path;
+	const struct igt_radeon_path *path;
 	unsigned int i, j;
 	char name[64];
 	int fd = -1;
@@ -417,9 +416,9 @@ int igt_main()
 	}
 
 	for (i = 0; i < ARRAY_LEN(tests); i++) {
-		for (j = 0; j < igt_radeon_rw_path_count; j++) {
-			path = &igt_radeon_rw_paths[j];
-			if (tests[i].sleeps && !igt_radeon_rw_sleeps(path))
+		for (j = 0; j < igt_radeon_path_count; j++) {
+			path = &igt_radeon_paths[j];
+			if (tests[i].sleeps && !igt_radeon_path_sleeps(path))
 				continue;
 			snprintf(name, sizeof(name), "%s-%s", tests[i].name,
 				 path->name);
@@ -428,7 +427,7 @@ int igt_main()
 				igt_require_f(!tests[i].sleeps ||
 					      igt_radeon_has_board(fd),
 					      "needs the emulated board\n");
-				igt_require_f(igt_radeon_rw_has_path(fd, path),
+				igt_require_f(igt_radeon_has_path(fd, path),
 					      "needs the emulated board, or VRAM beyond the aperture\n");
 				tests[i].run(fd, path);
 			}
