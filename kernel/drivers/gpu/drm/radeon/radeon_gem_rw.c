@@ -715,6 +715,8 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
 	if (!rdev->gem_rw)
 		return -ENOMEM;
 
+	spin_lock_init(&rdev->gem_rw->fill_lock);
+	INIT_LIST_HEAD(&rdev->gem_rw->fills);
 	radeon_gem_rw_debugfs_init(rdev);
 
 	return 0;

@@ -8,6 +8,7 @@
  * radeon_gem_rw_stage.c	copies by the GPU through the staging area
  * radeon_gem_rw_zero.c		copies by the GPU from or to user memory
  * radeon_gem_rw_ring.c		packets for copies by the GPU
+ * radeon_gem_rw_clear.c	clearing of VRAM for new BOs
  * radeon_gem_rw_transfer.c	the ioctl for many regions
  * radeon_gem_rw_stats.c	thresholds, counters and tracepoints
  */
@@ -19,8 +20,10 @@
 #include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/jiffies.h>
+#include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/sizes.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 struct dma_fence;
@@ -30,6 +33,9 @@ struct radeon_bo;
 struct radeon_device;
 struct radeon_fence;
 struct radeon_gem_rw_stage;
+struct ttm_buffer_object;
+struct ttm_place;
+struct ttm_resource;
 struct workqueue_struct;
 
 /*
@@ -81,6 +87,9 @@ struct workqueue_struct;
  * @RADEON_GEM_RW_BOUNCE: by the CPU, by way of a buffer
  * @RADEON_GEM_RW_STAGED: by the GPU, by way of the staging area
  * @RADEON_GEM_RW_ZERO_COPY: by the GPU, from or to pinned user pages
+ * @RADEON_GEM_RW_CLEAR_CPU: VRAM cleared by the CPU
+ * @RADEON_GEM_RW_CLEAR_GPU: VRAM cleared by the GPU
+ * @RADEON_GEM_RW_CLEAR_HOP: VRAM cleared by a move of cleared pages
  * @RADEON_GEM_RW_PATHS: how many there are
  */
 enum radeon_gem_rw_path {
@@ -89,6 +98,9 @@ enum radeon_gem_rw_path {
 	RADEON_GEM_RW_BOUNCE,
 	RADEON_GEM_RW_STAGED,
 	RADEON_GEM_RW_ZERO_COPY,
+	RADEON_GEM_RW_CLEAR_CPU,
+	RADEON_GEM_RW_CLEAR_GPU,
+	RADEON_GEM_RW_CLEAR_HOP,
 	RADEON_GEM_RW_PATHS
 };
 
@@ -128,6 +140,24 @@ struct radeon_gem_rw_state {
 	atomic64_t bytes[RADEON_GEM_RW_PATHS];
 	/** @events: how often each event has happened */
 	atomic64_t events[RADEON_GEM_RW_EVENTS];
+	/** @fill_lock: protects @fills */
+	spinlock_t fill_lock;
+	/** @fills: what the GPU may not have cleared yet, oldest first */
+	struct list_head fills;
+};
+
+/**
+ * struct radeon_gem_rw_fill - VRAM that the GPU clears
+ */
+struct radeon_gem_rw_fill {
+	/** @head: in &radeon_gem_rw_state.fills */
+	struct list_head head;
+	/** @start: offset in VRAM */
+	u64 start;
+	/** @size: bytes, a multiple of the page size */
+	u64 size;
+	/** @fence: fence of the fill */
+	struct radeon_fence *fence;
 };
 
 /**
@@ -311,6 +341,8 @@ u64 radeon_gem_rw_scatter(const struct radeon_gem_rw *rw, const void *mem,
 			  u64 len, bool atomic);
 int radeon_gem_rw_bounce_get(struct radeon_gem_rw *rw);
 int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
+void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
+				     u64 len, void __iomem **iomap);
 void radeon_gem_rw_copy_fini(struct radeon_device *rdev);
 
 /* radeon_gem_rw_stage.c */
@@ -332,6 +364,17 @@ radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 			  const struct radeon_gem_rw_span *span, u64 mem,
 			  bool exact, int *resets);
 
+bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev);
+int radeon_gem_rw_ring_fill(struct radeon_device *rdev,
+			    const struct list_head *fills,
+			    struct radeon_fence **fence);
+
+/* radeon_gem_rw_clear.c */
+int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
+			struct ttm_place *hop);
+void radeon_gem_rw_clear_recover(struct radeon_device *rdev);
+void radeon_gem_rw_clear_fini(struct radeon_device *rdev);
+
 /* radeon_gem_rw_zero.c */
 ssize_t radeon_gem_rw_chunk_zero_copy(struct radeon_gem_rw *rw);
 
@@ -342,6 +385,8 @@ extern unsigned int radeon_gem_rw_stage_write_max;
 extern unsigned int radeon_gem_rw_stage_read_min;
 extern unsigned int radeon_gem_rw_spin_us;
 extern unsigned int radeon_gem_rw_zero_copy_min;
+extern bool radeon_gem_rw_clear_vram;
+extern unsigned int radeon_gem_rw_clear_cpu_max;
 void radeon_gem_rw_debugfs_init(struct radeon_device *rdev);
 
 /**

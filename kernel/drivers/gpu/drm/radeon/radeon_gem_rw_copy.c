@@ -95,23 +95,39 @@ void radeon_gem_rw_copy_fini(struct radeon_device *rdev)
 	rdev->mman.aperture = NULL;
 }
 
+/**
+ * radeon_gem_rw_map_vram - get at VRAM that the CPU can reach
+ * @rdev: the device
+ * @start: offset of the first byte in VRAM
+ * @len: number of bytes
+ * @iomap: returned: what to iounmap() afterwards, or NULL
+ *
+ * Returns:
+ * The first byte, write-combined, or NULL if there is no memory.
+ */
+void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
+				     u64 len, void __iomem **iomap)
+{
+	void __iomem *aperture = radeon_gem_rw_aperture(rdev);
+	size_t in_page = offset_in_page(start);
+
+	*iomap = NULL;
+	if (aperture)
+		return aperture + start;
+
+	*iomap = ioremap_wc(rdev->mc.aper_base + start - in_page, in_page + len);
+
+	return *iomap ? *iomap + in_page : NULL;
+}
+
 static int radeon_gem_rw_view_vram(struct radeon_gem_rw *rw, u64 offset,
 				   u64 len, struct radeon_gem_rw_view *view)
 {
-	struct radeon_device *rdev = rw->rdev;
 	u64 start = ((u64)rw->bo->tbo.resource->start << PAGE_SHIFT) + offset;
-	size_t in_page = offset_in_page(start);
-	void __iomem *aperture = radeon_gem_rw_aperture(rdev);
 
-	if (aperture) {
-		view->io = aperture + start;
-	} else {
-		view->iomap = ioremap_wc(rdev->mc.aper_base + start - in_page,
-					 in_page + len);
-		if (!view->iomap)
-			return -ENOMEM;
-		view->io = view->iomap + in_page;
-	}
+	view->io = radeon_gem_rw_map_vram(rw->rdev, start, len, &view->iomap);
+	if (!view->io)
+		return -ENOMEM;
 	view->uncached = true;
 
 	return 0;

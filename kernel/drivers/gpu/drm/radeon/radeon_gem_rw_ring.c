@@ -10,12 +10,22 @@
  *   and evergreend.h. Its packets are the same from R600 to Cayman.
  * - The DMA engine has a ring of its own and copies dwords: r600_copy_dma(),
  *   rv770_copy_dma(), evergreen_copy_dma() have the three forms of its packet.
+ *   From RV770 on it also fills: DMA_PACKET_CONSTANT_FILL in rv770d.h, whose
+ *   fields are in r600_dma_cs_parse() and evergreen_dma_cs_parse().
  *
  * Others than these families are not supported.
+ *
+ * A GPU reset executes again what is in the graphics ring from the place on that
+ * was noted last, see radeon_ring_backup(). Indirect buffers note the place
+ * behind them. So do the copies here. Otherwise a copy done long ago, whose
+ * memory has got other uses since, would be done once more. What is in the DMA
+ * ring is lost in a reset: radeon_ring_backup() looks for the place where
+ * write-back has been turned off by then.
  */
 
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
+#include <linux/list.h>
 #include <linux/rwsem.h>
 
 #include <drm/radeon_drm_rw.h>
@@ -33,6 +43,7 @@
 
 /* Dwords per packet, and of what comes with all packets of a submission. */
 #define RADEON_GEM_RW_PACKET_DW		6
+#define RADEON_GEM_RW_FILL_DW		4
 #define RADEON_GEM_RW_EXTRA_DW		(64 + RADEON_NUM_SYNCS * 8)
 
 /**
@@ -49,7 +60,23 @@ bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
 		!(rdev->flags & RADEON_IS_AGP);
 }
 
-/* Most bytes that a packet copies. */
+/**
+ * radeon_gem_rw_ring_can_fill - can the DMA engine fill memory?
+ * @rdev: the device
+ *
+ * Returns:
+ * Whether the engine has the packet, and the driver trusts it with moves of BOs,
+ * which it does not on R600.
+ */
+bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev)
+{
+	return radeon_gem_rw_ring_supported(rdev) &&
+		rdev->family >= CHIP_RV770 &&
+		rdev->asic->copy.copy_ring_index ==
+		rdev->asic->copy.dma_ring_index;
+}
+
+/* Most bytes that a packet copies or fills. */
 static u32 radeon_gem_rw_packet_max(struct radeon_device *rdev, bool dma)
 {
 	if (!dma)
@@ -105,6 +132,37 @@ static void radeon_gem_rw_emit_wait_cp_dma(struct radeon_ring *ring)
 	radeon_ring_write(ring, WAIT_CP_DMA_IDLE_bit);
 }
 
+static void radeon_gem_rw_emit_fill(struct radeon_device *rdev,
+				    struct radeon_ring *ring, u64 dst, u64 len)
+{
+	u32 bytes, max = radeon_gem_rw_packet_max(rdev, true);
+
+	for (; len; len -= bytes) {
+		bytes = min_t(u64, len, max);
+		radeon_ring_write(ring, (u32)DMA_PACKET_CONSTANT_FILL << 28 |
+				  bytes / 4);
+		radeon_ring_write(ring, lower_32_bits(dst));
+		radeon_ring_write(ring, 0);
+		radeon_ring_write(ring, (upper_32_bits(dst) & 0xff) << 16);
+		dst += bytes;
+	}
+}
+
+/*
+ * What comes before this has been done, so that only what follows is done again
+ * after a reset. Comes before the fence, because that must not get lost.
+ */
+static void radeon_gem_rw_emit_done(struct radeon_ring *ring)
+{
+	if (!ring->rptr_save_reg)
+		return;
+
+	radeon_ring_write(ring, PACKET3(PACKET3_SET_CONFIG_REG, 1));
+	radeon_ring_write(ring, (ring->rptr_save_reg -
+				 PACKET3_SET_CONFIG_REG_OFFSET) >> 2);
+	radeon_ring_write(ring, (ring->wptr + 1) & ring->ptr_mask);
+}
+
 static void radeon_gem_rw_emit_piece(struct radeon_device *rdev,
 				     struct radeon_ring *ring, bool dma,
 				     u64 dst, u64 src, u64 len, bool last)
@@ -156,8 +214,10 @@ static void radeon_gem_rw_emit(const struct radeon_gem_rw *rw,
 					 left == piece.len);
 	}
 
-	if (!dma)
+	if (!dma) {
 		radeon_gem_rw_emit_wait_cp_dma(ring);
+		radeon_gem_rw_emit_done(ring);
+	}
 }
 
 /*
@@ -354,4 +414,58 @@ radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 out_unlock:
 	up_read(&rdev->exclusive_lock);
 	return fence;
+}
+
+/**
+ * radeon_gem_rw_ring_fill - have the DMA engine fill VRAM with zeros
+ * @rdev: the device
+ * @fills: list of &struct radeon_gem_rw_fill, what to fill
+ * @fence: returned: a fence that signals when all is done, to be given back with
+ *	radeon_fence_unref()
+ *
+ * The memory must not be in use. What the CPU has written there before does not
+ * arrive later: the host data path is flushed first. Waits for room in the ring,
+ * as moves of BOs do.
+ *
+ * Returns:
+ * 0, -EBUSY if the engine takes no work at the moment, -EDEADLK if the GPU has
+ * to be reset, -ENOMEM.
+ */
+int radeon_gem_rw_ring_fill(struct radeon_device *rdev,
+			    const struct list_head *fills,
+			    struct radeon_fence **fence)
+{
+	struct radeon_ring *ring = &rdev->ring[rdev->asic->copy.dma_ring_index];
+	const struct radeon_gem_rw_fill *fill;
+	unsigned int packets = 0;
+	int r;
+
+	list_for_each_entry(fill, fills, head)
+		packets += div_u64(fill->size,
+				   radeon_gem_rw_packet_max(rdev, true)) + 1;
+
+	r = radeon_ring_lock(rdev, ring, packets * RADEON_GEM_RW_FILL_DW +
+			     RADEON_GEM_RW_EXTRA_DW);
+	if (r)
+		return r;
+
+	r = -EBUSY;
+	if (!ring->ready)
+		goto out_undo;
+
+	list_for_each_entry(fill, fills, head)
+		radeon_gem_rw_emit_fill(rdev, ring,
+					rdev->mc.vram_start + fill->start,
+					fill->size);
+
+	r = radeon_fence_emit(rdev, fence, ring->idx);
+	if (r)
+		goto out_undo;
+
+	radeon_ring_unlock_commit(rdev, ring, true);
+	return 0;
+
+out_undo:
+	radeon_ring_unlock_undo(rdev, ring);
+	return r;
 }

@@ -55,6 +55,17 @@ MODULE_PARM_DESC(gem_rw_zero_copy_min,
 module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint,
 		   0644);
 
+bool radeon_gem_rw_clear_vram = true;
+MODULE_PARM_DESC(gem_rw_clear_vram,
+		 "Clear VRAM that is given to new BOs (default Y)");
+module_param_named(gem_rw_clear_vram, radeon_gem_rw_clear_vram, bool, 0644);
+
+unsigned int radeon_gem_rw_clear_cpu_max = SZ_32K;
+MODULE_PARM_DESC(gem_rw_clear_cpu_max,
+		 "New BOs of up to this many bytes are cleared by the CPU, larger ones by the GPU (default 32768)");
+module_param_named(gem_rw_clear_cpu_max, radeon_gem_rw_clear_cpu_max, uint,
+		   0644);
+
 #if IS_ENABLED(CONFIG_DEBUG_FS)
 
 static const char * const radeon_gem_rw_path_names[] = {
@@ -63,6 +74,9 @@ static const char * const radeon_gem_rw_path_names[] = {
 	[RADEON_GEM_RW_BOUNCE] = "bounce",
 	[RADEON_GEM_RW_STAGED] = "staged",
 	[RADEON_GEM_RW_ZERO_COPY] = "zero_copy",
+	[RADEON_GEM_RW_CLEAR_CPU] = "clear_cpu",
+	[RADEON_GEM_RW_CLEAR_GPU] = "clear_gpu",
+	[RADEON_GEM_RW_CLEAR_HOP] = "clear_hop",
 };
 
 static const char * const radeon_gem_rw_event_names[] = {
@@ -103,8 +117,8 @@ DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
  * @rdev: the device
  *
  * The file radeon_gem_rw has a line for each path, with its name, how many
- * chunks it has transferred and how many bytes, and a line for each event, with
- * its name and how often it has happened.
+ * chunks it has transferred or BOs it has cleared, and how many bytes, and a
+ * line for each event, with its name and how often it has happened.
  */
 void radeon_gem_rw_debugfs_init(struct radeon_device *rdev)
 {
