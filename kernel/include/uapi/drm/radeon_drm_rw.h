@@ -96,8 +96,9 @@ extern "C" {
 enum drm_radeon_gem_rw_flags {
 	/**
 	 * @RADEON_GEM_RW_UNSYNCHRONIZED: Do not wait until the GPU has stopped
-	 * reading and writing the BO. The kernel's own moves of the BO are
-	 * still waited for.
+	 * reading and writing the BO. What the kernel itself does to it is still
+	 * waited for, which is moves of the BO and earlier writes by these ioctls
+	 * to the same bytes that the kernel has put off (staged).
 	 */
 	RADEON_GEM_RW_UNSYNCHRONIZED = 1 << 0,
 

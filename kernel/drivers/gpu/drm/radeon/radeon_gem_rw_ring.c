@@ -27,6 +27,7 @@
 #include <linux/dma-resv.h>
 #include <linux/list.h>
 #include <linux/rwsem.h>
+#include <linux/string.h>
 
 #include <drm/radeon_drm_rw.h>
 #include <drm/ttm/ttm_placement.h>
@@ -45,6 +46,9 @@
 #define RADEON_GEM_RW_PACKET_DW		6
 #define RADEON_GEM_RW_FILL_DW		4
 #define RADEON_GEM_RW_EXTRA_DW		(64 + RADEON_NUM_SYNCS * 8)
+
+/* Dwords in a ring that signals a semaphore, as radeon_sync_rings() has it. */
+#define RADEON_GEM_RW_SIGNAL_DW		16
 
 /**
  * radeon_gem_rw_ring_supported - can the GPU copy?
@@ -221,8 +225,9 @@ static void radeon_gem_rw_emit(const struct radeon_gem_rw *rw,
 }
 
 /*
- * Collect the fences that the copy has to come after. There is no waiting for
- * those of other devices in a ring.
+ * Collect the fences that the copy has to come after. There is no waiting in a
+ * ring for those of other devices, nor, on some chips, for those of rings for
+ * video: radeon_sync_rings() would wait for these with the CPU.
  */
 static int radeon_gem_rw_sync(const struct radeon_gem_rw *rw,
 			      struct radeon_sync *sync)
@@ -243,8 +248,13 @@ static int radeon_gem_rw_sync(const struct radeon_gem_rw *rw,
 		if (!radeon_fence || radeon_fence->rdev != rw->rdev)
 			return -EBUSY;
 
-		if (!radeon_fence_signaled(radeon_fence))
-			radeon_sync_fence(sync, radeon_fence);
+		if (radeon_fence_signaled(radeon_fence))
+			continue;
+
+		if (radeon_fence->ring >= R600_RING_TYPE_UVD_INDEX)
+			return -EBUSY;
+
+		radeon_sync_fence(sync, radeon_fence);
 	}
 
 	return 0;
@@ -279,19 +289,37 @@ static bool radeon_gem_rw_choose_dma(const struct radeon_gem_rw *rw,
 	return !sync->sync_to[gfx] || sync->sync_to[dma];
 }
 
-/* Take a ring without waiting for room in it. */
-static int radeon_gem_rw_ring_trylock(struct radeon_device *rdev,
-				      struct radeon_ring *ring, u32 ndw)
+static bool radeon_gem_rw_ring_has_room(struct radeon_device *rdev,
+					struct radeon_ring *ring, u32 ndw)
 {
+	if (!ring->ready)
+		return false;
+
+	radeon_ring_free_size(rdev, ring);
+	return ALIGN(ndw, ring->align_mask + 1) < ring->ring_free_dw;
+}
+
+/*
+ * Take a ring without waiting for room in it, or in those that it is going to
+ * wait for.
+ */
+static int radeon_gem_rw_ring_trylock(struct radeon_device *rdev,
+				      struct radeon_ring *ring, u32 ndw,
+				      const struct radeon_sync *sync)
+{
+	unsigned int i;
 	int r = -EBUSY;
 
 	mutex_lock(&rdev->ring_lock);
-	if (!ring->ready)
+	if (!radeon_gem_rw_ring_has_room(rdev, ring, ndw))
 		goto out_unlock;
 
-	radeon_ring_free_size(rdev, ring);
-	if (ALIGN(ndw, ring->align_mask + 1) >= ring->ring_free_dw)
-		goto out_unlock;
+	for (i = 0; i < RADEON_NUM_RINGS; i++) {
+		if (radeon_fence_need_sync(sync->sync_to[i], ring->idx) &&
+		    !radeon_gem_rw_ring_has_room(rdev, &rdev->ring[i],
+						 RADEON_GEM_RW_SIGNAL_DW))
+			goto out_unlock;
+	}
 
 	r = radeon_ring_alloc(rdev, ring, ndw);
 	if (!r)
@@ -300,6 +328,68 @@ static int radeon_gem_rw_ring_trylock(struct radeon_device *rdev,
 out_unlock:
 	mutex_unlock(&rdev->ring_lock);
 	return r;
+}
+
+/*
+ * A submission that fails once it has been synchronized can not be undone: other
+ * rings already have the signals, and the driver takes it that the ring has
+ * waited for them. So the waits are submitted without what should come after
+ * them. The semaphores may be freed when both are done, that is, with a later
+ * fence of the ring. There is none yet, so they are kept until there is one.
+ */
+static void radeon_gem_rw_ring_keep(struct radeon_device *rdev,
+				    struct radeon_ring *ring,
+				    struct radeon_sync *sync)
+{
+	struct radeon_semaphore **kept = rdev->gem_rw->semaphores[ring->idx];
+
+	lockdep_assert_held(&rdev->ring_lock);
+
+	memcpy(kept, sync->semaphores, sizeof(sync->semaphores));
+	if (ring->wptr != ring->wptr_old)
+		radeon_ring_commit(rdev, ring, false);
+}
+
+/* Free the semaphores that have been kept, if any. Afterwards there are none. */
+static int radeon_gem_rw_ring_free_kept(struct radeon_device *rdev,
+					struct radeon_ring *ring)
+{
+	struct radeon_semaphore **kept = rdev->gem_rw->semaphores[ring->idx];
+	struct radeon_fence *fence;
+	unsigned int i;
+	int r;
+
+	lockdep_assert_held(&rdev->ring_lock);
+
+	/* They are used from the first on. */
+	if (!kept[0])
+		return 0;
+
+	r = radeon_fence_emit(rdev, &fence, ring->idx);
+	if (r)
+		return r;
+
+	for (i = 0; i < RADEON_NUM_SYNCS; i++)
+		radeon_semaphore_free(rdev, &kept[i], fence);
+	radeon_fence_unref(&fence);
+
+	return 0;
+}
+
+/**
+ * radeon_gem_rw_ring_fini - free what failed submissions have left
+ * @rdev: the device, whose rings have been stopped
+ */
+void radeon_gem_rw_ring_fini(struct radeon_device *rdev)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < RADEON_NUM_RINGS; i++) {
+		for (j = 0; j < RADEON_NUM_SYNCS; j++)
+			radeon_semaphore_free(rdev,
+					      &rdev->gem_rw->semaphores[i][j],
+					      NULL);
+	}
 }
 
 /* The BO is reserved and in VRAM or GTT. Never waits for the GPU. */
@@ -315,7 +405,7 @@ radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 	struct radeon_fence *fence;
 	struct radeon_ring *ring;
 	struct radeon_sync sync;
-	unsigned int packets;
+	unsigned int packets, synced;
 	int r;
 
 	if (rdev->in_reset || READ_ONCE(rdev->needs_reset))
@@ -338,19 +428,26 @@ radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 		div_u64(span->len, radeon_gem_rw_packet_max(rdev, dma));
 	r = radeon_gem_rw_ring_trylock(rdev, ring,
 				       packets * RADEON_GEM_RW_PACKET_DW +
-				       RADEON_GEM_RW_EXTRA_DW);
+				       RADEON_GEM_RW_EXTRA_DW, &sync);
 	if (r)
 		return ERR_PTR(r);
 
-	r = radeon_sync_rings(rdev, &sync, ring->idx);
+	r = radeon_gem_rw_ring_free_kept(rdev, ring);
 	if (r)
 		goto out_undo;
 
+	r = radeon_sync_rings(rdev, &sync, ring->idx);
+	if (r)
+		goto out_keep;
+
+	synced = ring->wptr;
 	radeon_gem_rw_emit(rw, span, mem, ring, dma);
 
 	r = radeon_fence_emit(rdev, &fence, ring->idx);
-	if (r)
-		goto out_undo;
+	if (r) {
+		ring->wptr = synced;
+		goto out_keep;
+	}
 
 	/* What the CPU has written to VRAM must not be on its way any more. */
 	radeon_ring_unlock_commit(rdev, ring,
@@ -362,9 +459,13 @@ radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 
 	return fence;
 
+out_keep:
+	radeon_gem_rw_ring_keep(rdev, ring, &sync);
+	mutex_unlock(&rdev->ring_lock);
+	return ERR_PTR(r);
+
 out_undo:
 	radeon_ring_unlock_undo(rdev, ring);
-	radeon_sync_free(rdev, &sync, NULL);
 	return ERR_PTR(r);
 }
 

@@ -49,9 +49,9 @@ MODULE_PARM_DESC(gem_rw_spin_us,
 		 "Microseconds for which a read that the GPU copies polls for its end before it sleeps (default 200)");
 module_param_named(gem_rw_spin_us, radeon_gem_rw_spin_us, uint, 0644);
 
-unsigned int radeon_gem_rw_zero_copy_min = SZ_1M;
+unsigned int radeon_gem_rw_zero_copy_min = SZ_2M;
 MODULE_PARM_DESC(gem_rw_zero_copy_min,
-		 "Transfers of at least this many bytes are copied by the GPU straight between user memory and VRAM (default 1048576)");
+		 "Transfers of at least this many bytes are copied by the GPU straight between user memory and VRAM (default 2097152)");
 module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint,
 		   0644);
 
@@ -123,7 +123,8 @@ DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
 void radeon_gem_rw_debugfs_init(struct radeon_device *rdev)
 {
 #if IS_ENABLED(CONFIG_DEBUG_FS)
-	struct dentry *root = rdev_to_drm(rdev)->primary->debugfs_root;
+	/* The minors have no folder before the device is registered. */
+	struct dentry *root = rdev_to_drm(rdev)->debugfs_root;
 
 	debugfs_create_file("radeon_gem_rw", 0444, root, rdev,
 			    &radeon_debugfs_gem_rw_fops);

@@ -262,7 +262,7 @@ ssize_t radeon_gem_rw_chunk_zero_copy(struct radeon_gem_rw *rw)
 	zero->fence = fence;
 	zero->dirty = !rw->write;
 
-	radeon_gem_rw_spin(fence);
+	radeon_gem_rw_poll_copy(fence, 0);
 	r = radeon_gem_rw_wait_copy(&fence->base);
 	if (r) {
 		radeon_gem_rw_zero_free_later(zero);
