@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -515,6 +516,8 @@ pid_t igt_radeon_spawn(int (*fn)(void *data), void *data)
 
 	igt_assert(pid >= 0);
 	if (!pid) {
+		/* A test that fails leaves nobody behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		/* The runner's time-out is for the parent. */
 		signal(SIGALRM, SIG_DFL);
 		_exit(fn(data));
