@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,7 +24,7 @@
 #define DEBUGFS		"/sys/kernel/debug"
 #define SPLIT		8u	/* regions of a small TRANSFER */
 
-const struct igt_radeon_path igt_radeon_paths[] = {
+const struct igt_radeon_way igt_radeon_ways[] = {
 	{ "small", RADEON_GEM_DOMAIN_GTT, 0, 300, false,
 	  "atomic", "atomic" },
 	{ "medium", RADEON_GEM_DOMAIN_GTT, 0, 200 << 10, false,
@@ -42,34 +41,34 @@ const struct igt_radeon_path igt_radeon_paths[] = {
 	  "zero_copy", "zero_copy" },
 };
 
-const unsigned int igt_radeon_path_count =
-	sizeof(igt_radeon_paths) / sizeof(igt_radeon_paths[0]);
+const unsigned int igt_radeon_way_count =
+	sizeof(igt_radeon_ways) / sizeof(igt_radeon_ways[0]);
 
 /**
- * igt_radeon_path:
+ * igt_radeon_way:
  * @name: name
  *
  * Returns: the path of that name
  */
-const struct igt_radeon_path *igt_radeon_path(const char *name)
+const struct igt_radeon_way *igt_radeon_way(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < igt_radeon_path_count; i++)
-		if (!strcmp(igt_radeon_paths[i].name, name))
-			return &igt_radeon_paths[i];
+	for (i = 0; i < igt_radeon_way_count; i++)
+		if (!strcmp(igt_radeon_ways[i].name, name))
+			return &igt_radeon_ways[i];
 	igt_assert_f(false, "no path %s\n", name);
 	return NULL;
 }
 
 /**
- * igt_radeon_has_path:
+ * igt_radeon_has_way:
  * @fd: device
  * @path: path
  *
  * Returns: whether the machine has what @path needs
  */
-bool igt_radeon_has_path(int fd, const struct igt_radeon_path *path)
+bool igt_radeon_has_way(int fd, const struct igt_radeon_way *path)
 {
 	if (path->flags & RADEON_GEM_NO_CPU_ACCESS &&
 	    !igt_radeon_has_invisible_vram(fd))
@@ -78,12 +77,12 @@ bool igt_radeon_has_path(int fd, const struct igt_radeon_path *path)
 }
 
 /**
- * igt_radeon_path_sleeps:
+ * igt_radeon_way_sleeps:
  * @path: path
  *
  * Returns: whether a read waits for the GPU, even if the machine is fast
  */
-bool igt_radeon_path_sleeps(const struct igt_radeon_path *path)
+bool igt_radeon_way_sleeps(const struct igt_radeon_way *path)
 {
 	return path->busy || path->domain == RADEON_GEM_DOMAIN_VRAM;
 }
@@ -268,71 +267,26 @@ int igt_radeon_thread_join(struct igt_radeon_thread *t, unsigned int seconds)
 }
 
 /**
- * igt_radeon_debugfs_path:
- * @fd: device
- * @name: one of the driver's files
- * @path: filled in
- * @size: bytes of @path
- *
- * Linux 6.12 makes radeon's files before the folder of the device, and so they
- * end up at the root of debugfs.
- *
- * Returns: whether there is such a file
- */
-bool igt_radeon_debugfs_path(int fd, const char *name, char *path, size_t size)
-{
-	struct stat st;
-
-	if (access(DEBUGFS "/dri", F_OK) &&
-	    mount("none", DEBUGFS, "debugfs", 0, NULL))
-		return false;
-	igt_assert_eq(fstat(fd, &st), 0);
-	snprintf(path, size, DEBUGFS "/dri/%u/%s", minor(st.st_rdev), name);
-	if (!access(path, R_OK))
-		return true;
-	snprintf(path, size, DEBUGFS "/%s", name);
-	return !access(path, R_OK);
-}
-
-/**
- * igt_radeon_require_stats:
- * @fd: device
- *
- * Skips if the kernel does not tell which ways transfers have taken.
- */
-void igt_radeon_require_stats(int fd)
-{
-	char path[128];
-
-	igt_require_f(igt_radeon_debugfs_path(fd, "radeon_gem_rw", path,
-					      sizeof(path)),
-		      "no radeon_gem_rw in debugfs\n");
-}
-
-/**
  * igt_radeon_stat:
  * @fd: device
- * @name: way or event
+ * @name: path of the driver, "stall" or "stall_avoided"
  *
- * Returns: how often it was taken or has happened
+ * Returns: bytes that have taken it, or how often it has happened
  */
 uint64_t igt_radeon_stat(int fd, const char *name)
 {
-	unsigned long long value = 0;
-	char path[128], line[128], key[64];
-	bool found = false;
-	FILE *f;
+	const struct igt_radeon_stats stats = igt_radeon_stats(fd);
+	unsigned int i;
 
-	igt_assert(igt_radeon_debugfs_path(fd, "radeon_gem_rw", path,
-					   sizeof(path)));
-	f = fopen(path, "r");
-	igt_assert(f);
-	while (!found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%63s %llu", key, &value) == 2 &&
-			!strcmp(key, name);
-	fclose(f);
-	igt_assert_f(found, "radeon_gem_rw does not have %s\n", name);
-	return value;
+	if (!strcmp(name, "stall"))
+		return stats.stall;
+	if (!strcmp(name, "stall_avoided"))
+		return stats.stall_avoided;
+	for (i = 0; i < IGT_RADEON_PATHS; i++)
+		if (!strcmp(name, igt_radeon_path_name[i]))
+			return stats.bytes[i];
+	igt_assert_f(false, "no counter %s\n", name);
+	return 0;
 }
 
 /**
@@ -344,14 +298,20 @@ uint64_t igt_radeon_stat(int fd, const char *name)
  */
 void igt_radeon_reset_gpu(int fd)
 {
-	char path[128], text[32];
+	/* Linux 6.12 makes this before there is a folder of the device. */
+	static const char root[] = DEBUGFS "/radeon_gpu_reset";
+	char path[64], text[32];
+	struct stat st;
 	int file;
 
-	igt_require_f(igt_radeon_debugfs_path(fd, "radeon_gpu_reset", path,
-					      sizeof(path)),
-		      "no radeon_gpu_reset in debugfs\n");
+	igt_radeon_mount_debugfs();
+	igt_assert_eq(fstat(fd, &st), 0);
+	snprintf(path, sizeof(path), DEBUGFS "/dri/%u/radeon_gpu_reset",
+		 minor(st.st_rdev));
 	file = open(path, O_RDONLY | O_CLOEXEC);
-	igt_assert(file >= 0);
+	if (file < 0)
+		file = open(root, O_RDONLY | O_CLOEXEC);
+	igt_require_f(file >= 0, "no radeon_gpu_reset in debugfs\n");
 	igt_assert(read(file, text, sizeof(text)) > 0);
 	close(file);
 }
@@ -374,25 +334,6 @@ uint32_t igt_radeon_reset_count(int fd)
 	return value;
 }
 
-/**
- * igt_radeon_put_file:
- * @path: file of procfs, sysfs or debugfs
- * @text: is written to it
- *
- * Returns: whether that was possible
- */
-bool igt_radeon_put_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	return n == (ssize_t)strlen(text);
-}
-
 static uint64_t pinned_pages(void)
 {
 	unsigned long long acquired = 0, released = 0, value;
@@ -400,7 +341,7 @@ static uint64_t pinned_pages(void)
 	FILE *f;
 
 	/* The CPUs' own counts are only added now and then. */
-	igt_radeon_put_file("/proc/sys/vm/stat_refresh", "1");
+	igt_radeon_put("/proc/sys/vm/stat_refresh", "1");
 	f = fopen("/proc/vmstat", "r");
 	igt_assert(f);
 	while (fscanf(f, "%63s %llu", name, &value) == 2) {

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
 
 /**
  * struct igt_radeon_call - arguments of a call, whichever it is
@@ -36,7 +37,7 @@ struct igt_radeon_call {
 };
 
 /**
- * struct igt_radeon_path - a transfer that takes a certain way
+ * struct igt_radeon_way - a transfer that takes a certain way
  * @name: for messages
  * @domain: where its BO is, RADEON_GEM_DOMAIN_*
  * @flags: RADEON_GEM_* creation flags
@@ -45,7 +46,7 @@ struct igt_radeon_call {
  * @read: what the kernel counts then for a read, NULL if it depends
  * @write: the same for a write
  */
-struct igt_radeon_path {
+struct igt_radeon_way {
 	const char *name;
 	uint32_t domain;
 	uint32_t flags;
@@ -55,12 +56,12 @@ struct igt_radeon_path {
 	const char *write;
 };
 
-extern const struct igt_radeon_path igt_radeon_paths[];
-extern const unsigned int igt_radeon_path_count;
+extern const struct igt_radeon_way igt_radeon_ways[];
+extern const unsigned int igt_radeon_way_count;
 
-const struct igt_radeon_path *igt_radeon_path(const char *name);
-bool igt_radeon_path_sleeps(const struct igt_radeon_path *path);
-bool igt_radeon_has_path(int fd, const struct igt_radeon_path *path);
+const struct igt_radeon_way *igt_radeon_way(const char *name);
+bool igt_radeon_way_sleeps(const struct igt_radeon_way *path);
+bool igt_radeon_has_way(int fd, const struct igt_radeon_way *path);
 
 /* Calls; they return 0 or a negative errno, and do not assert. */
 int igt_radeon_call_once(const struct igt_radeon_call *call);
@@ -83,8 +84,6 @@ bool igt_radeon_thread_settle(const struct igt_radeon_thread *t);
 int igt_radeon_thread_join(struct igt_radeon_thread *t, unsigned int seconds);
 
 /* What the kernel counts */
-bool igt_radeon_debugfs_path(int fd, const char *name, char *path, size_t size);
-void igt_radeon_require_stats(int fd);
 uint64_t igt_radeon_stat(int fd, const char *name);
 void igt_radeon_reset_gpu(int fd);
 uint32_t igt_radeon_reset_count(int fd);
@@ -101,7 +100,6 @@ struct igt_radeon_stock {
 	uint64_t pins;
 };
 
-bool igt_radeon_put_file(const char *path, const char *text);
 struct igt_radeon_stock igt_radeon_stock_take(int fd);
 void igt_radeon_stock_assert(int fd, const struct igt_radeon_stock *before);
 

@@ -27,7 +27,7 @@ static uint32_t next_seed(void)
  * Makes the BO, whose bytes are known, and user memory.
  */
 void igt_radeon_trial_init(struct igt_radeon_trial *t, int fd,
-			   const struct igt_radeon_path *path,
+			   const struct igt_radeon_way *path,
 			   uint32_t latency)
 {
 	*t = (struct igt_radeon_trial) {

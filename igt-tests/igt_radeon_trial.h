@@ -23,7 +23,7 @@
  */
 struct igt_radeon_trial {
 	int fd;
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	uint32_t latency;
 	struct igt_radeon_bo bo;
 	struct igt_radeon_bo source;
@@ -35,7 +35,7 @@ struct igt_radeon_trial {
 };
 
 void igt_radeon_trial_init(struct igt_radeon_trial *t, int fd,
-			   const struct igt_radeon_path *path,
+			   const struct igt_radeon_way *path,
 			   uint32_t latency);
 void igt_radeon_trial_fini(struct igt_radeon_trial *t);
 void igt_radeon_trial_prepare(struct igt_radeon_trial *t);

@@ -85,7 +85,7 @@ static int fork_main(void *data)
  * @staged: waits for the staging area's copy
  * @zero-copy: waits with pages pinned
  */
-static void test_fork(int fd, const struct igt_radeon_path *path)
+static void test_fork(int fd, const struct igt_radeon_way *path)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
 	unsigned int i, asleep, late = 0;
@@ -145,7 +145,7 @@ static void test_fork(int fd, const struct igt_radeon_path *path)
  *              see a byte. Writing from such memory takes the caller's bytes,
  *              also after the other one has changed its own.
  */
-static void test_fork_shared(int fd, const struct igt_radeon_path *path)
+static void test_fork_shared(int fd, const struct igt_radeon_way *path)
 {
 	enum igt_radeon_op op;
 	struct igt_radeon_trial t;
@@ -186,7 +186,7 @@ static void test_fork_shared(int fd, const struct igt_radeon_path *path)
 
 /* A process that leaves pages to the GPU by being killed in its call. */
 struct leaver {
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	enum igt_radeon_op op;
 	uint8_t *shared;
 	uint32_t seed;
@@ -218,7 +218,7 @@ static int leaver_main(void *data)
  */
 static void test_leave(int fd)
 {
-	const struct igt_radeon_path *path = igt_radeon_path("zero-copy");
+	const struct igt_radeon_way *path = igt_radeon_way("zero-copy");
 	const size_t size = path->size + 4 * PAGE;
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd), during;
 	enum igt_radeon_op op;
@@ -479,7 +479,7 @@ static void count_bus_error(int sig)
  *              around the ranges changes, and undisturbed all is right again.
  */
 static void test_race_path(int fd, enum race race,
-		      const struct igt_radeon_path *path,
+		      const struct igt_radeon_way *path,
 		      enum igt_radeon_op op, unsigned int *faults)
 {
 	const bool write = igt_radeon_op_writes(op);
@@ -549,15 +549,15 @@ static void test_race_path(int fd, enum race race,
 static void test_race(int fd, enum race race)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	unsigned int i, faults = 0;
 	enum igt_radeon_op op;
 
 	bus_errors = 0;
 	signal(SIGBUS, count_bus_error);
-	for (i = 0; i < igt_radeon_path_count; i++) {
-		path = &igt_radeon_paths[i];
-		if (!igt_radeon_has_path(fd, path))
+	for (i = 0; i < igt_radeon_way_count; i++) {
+		path = &igt_radeon_ways[i];
+		if (!igt_radeon_has_way(fd, path))
 			continue;
 		for (op = 0; op < IGT_RADEON_OPS; op++)
 			test_race_path(fd, race, path, op, &faults);
@@ -584,7 +584,7 @@ static void swap_memory(struct igt_radeon_trial *t, uint8_t *mem)
  */
 static void test_truncated(int fd)
 {
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	struct igt_radeon_call call;
 	struct igt_radeon_trial t;
 	enum igt_radeon_op op;
@@ -594,9 +594,9 @@ static void test_truncated(int fd)
 
 	bus_errors = 0;
 	signal(SIGBUS, count_bus_error);
-	for (i = 0; i < igt_radeon_path_count; i++) {
-		path = &igt_radeon_paths[i];
-		if (!igt_radeon_has_path(fd, path))
+	for (i = 0; i < igt_radeon_way_count; i++) {
+		path = &igt_radeon_ways[i];
+		if (!igt_radeon_has_way(fd, path))
 			continue;
 		igt_radeon_trial_init(&t, fd, path, 0);
 		file = memfd_create("truncated", MFD_CLOEXEC);
@@ -644,16 +644,16 @@ static void test_permissions(int fd)
 		{ PROT_NONE, -EFAULT, -EFAULT },
 		{ PROT_READ | PROT_WRITE, 0, 0 },
 	};
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	struct igt_radeon_call call;
 	struct igt_radeon_trial t;
 	enum igt_radeon_op op;
 	unsigned int i, j;
 	int ret, expected;
 
-	for (i = 0; i < igt_radeon_path_count; i++) {
-		path = &igt_radeon_paths[i];
-		if (!igt_radeon_has_path(fd, path))
+	for (i = 0; i < igt_radeon_way_count; i++) {
+		path = &igt_radeon_ways[i];
+		if (!igt_radeon_has_way(fd, path))
 			continue;
 		igt_radeon_trial_init(&t, fd, path, 0);
 		for (op = 0; op < IGT_RADEON_OPS; op++) {
@@ -686,7 +686,7 @@ static void test_permissions(int fd)
  */
 static void test_read_only_file(int fd)
 {
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	struct igt_radeon_call call;
 	struct igt_radeon_trial t;
 	enum igt_radeon_op op;
@@ -695,9 +695,9 @@ static void test_read_only_file(int fd)
 	char name[64];
 	int file, ro, ret;
 
-	for (i = 0; i < igt_radeon_path_count; i++) {
-		path = &igt_radeon_paths[i];
-		if (!igt_radeon_has_path(fd, path))
+	for (i = 0; i < igt_radeon_way_count; i++) {
+		path = &igt_radeon_ways[i];
+		if (!igt_radeon_has_way(fd, path))
 			continue;
 		igt_radeon_trial_init(&t, fd, path, 0);
 		file_bytes = igt_radeon_malloc(t.span);
@@ -770,15 +770,15 @@ static uint64_t huge_faults(void)
 
 static void huge_trial(int fd, uint8_t *mem)
 {
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	struct igt_radeon_trial t;
 	enum igt_radeon_op op;
 	unsigned int i;
 	uint8_t *own;
 
-	for (i = 0; i < igt_radeon_path_count; i++) {
-		path = &igt_radeon_paths[i];
-		if (!igt_radeon_has_path(fd, path))
+	for (i = 0; i < igt_radeon_way_count; i++) {
+		path = &igt_radeon_ways[i];
+		if (!igt_radeon_has_way(fd, path))
 			continue;
 		igt_radeon_trial_init(&t, fd, path, 0);
 		own = t.mem;
@@ -800,7 +800,7 @@ static void test_huge(int fd)
 	uint8_t *mem, *at;
 
 	/* Some may be in use by others: two more. */
-	if (igt_radeon_put_file(HUGE_PAGES, "4")) {
+	if (igt_radeon_put(HUGE_PAGES, "4")) {
 		mem = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 		if (mem != MAP_FAILED) {
@@ -808,7 +808,7 @@ static void test_huge(int fd)
 			munmap(mem, 2 * HUGE_PAGE);
 			kinds++;
 		}
-		igt_radeon_put_file(HUGE_PAGES, "0");
+		igt_radeon_put(HUGE_PAGES, "0");
 	}
 
 	mem = igt_radeon_memory(3 * HUGE_PAGE);
@@ -845,7 +845,7 @@ int igt_main()
 		igt_describe("A fork while a transfer waits for the GPU.");
 		igt_subtest(name) {
 			igt_radeon_require_board(fd);
-			test_fork(fd, igt_radeon_path(waiting[i]));
+			test_fork(fd, igt_radeon_way(waiting[i]));
 		}
 		igt_fixture()
 			igt_radeon_set_latency(fd, 0);
@@ -853,9 +853,9 @@ int igt_main()
 
 	igt_describe("Transfers from and to memory shared copy on write.");
 	igt_subtest("fork-shared-pages") {
-		for (i = 0; i < igt_radeon_path_count; i++)
-			if (igt_radeon_has_path(fd, &igt_radeon_paths[i]))
-				test_fork_shared(fd, &igt_radeon_paths[i]);
+		for (i = 0; i < igt_radeon_way_count; i++)
+			if (igt_radeon_has_way(fd, &igt_radeon_ways[i]))
+				test_fork_shared(fd, &igt_radeon_ways[i]);
 	}
 
 	igt_describe("A killed process leaves shared pages to the GPU.");

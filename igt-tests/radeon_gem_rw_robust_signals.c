@@ -100,7 +100,7 @@ static void storm_end(void)
  * @invisible: VRAM beyond the aperture
  * @zero-copy: straight from and to user memory
  */
-static void test_storm(int fd, const struct igt_radeon_path *path)
+static void test_storm(int fd, const struct igt_radeon_way *path)
 {
 	static const uint32_t intervals[] = { 400, 1500, 4000 };
 	unsigned int i, j, signals = 0, interrupted = 0;
@@ -147,7 +147,7 @@ static void test_storm(int fd, const struct igt_radeon_path *path)
 
 /* What a process that will be killed shares with its parent. */
 struct victim {
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	enum igt_radeon_op op;
 	volatile uint32_t calls;
 	volatile uint32_t inside;
@@ -182,7 +182,7 @@ static int victim_main(void *data)
  *              at once, no page stays pinned, no GTT or VRAM in use, and the
  *              device works for others.
  */
-static void test_kill(int fd, const struct igt_radeon_path *path)
+static void test_kill(int fd, const struct igt_radeon_way *path)
 {
 	const unsigned int rounds = path->size >= 1 << 20 ? 8 : 6;
 	struct igt_radeon_stock before;
@@ -236,7 +236,7 @@ static void test_kill(int fd, const struct igt_radeon_path *path)
  *              a new BO, which gets the same handle: the call goes on with the
  *              old BO, and the new one is not touched.
  */
-static void test_close_handle(int fd, const struct igt_radeon_path *path)
+static void test_close_handle(int fd, const struct igt_radeon_way *path)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
 	unsigned int i, reused = 0, late = 0;
@@ -291,7 +291,7 @@ static void test_close_handle(int fd, const struct igt_radeon_path *path)
  * Description: Another thread closes the file during the call: the call goes on
  *              to its end, then everything is given back.
  */
-static void test_close_file(int fd, const struct igt_radeon_path *path)
+static void test_close_file(int fd, const struct igt_radeon_way *path)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
 	struct igt_radeon_thread thread;
@@ -357,7 +357,7 @@ static int exit_main(void *data)
  * Description: Another thread ends the process during the call: it is gone at
  *              once, and everything is given back.
  */
-static void test_exit(int fd, const struct igt_radeon_path *path)
+static void test_exit(int fd, const struct igt_radeon_way *path)
 {
 	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
 	enum igt_radeon_op op;
@@ -385,7 +385,7 @@ static void test_exit(int fd, const struct igt_radeon_path *path)
 static const struct {
 	const char *name;
 	const char *describe;
-	void (*run)(int fd, const struct igt_radeon_path *path);
+	void (*run)(int fd, const struct igt_radeon_way *path);
 	bool sleeps;	/* only for calls that wait for the GPU */
 } tests[] = {
 	{ "storm", "Signals at any time: calls end, bytes are right.",
@@ -400,7 +400,7 @@ static const struct {
 
 int igt_main()
 {
-	const struct igt_radeon_path *path;
+	const struct igt_radeon_way *path;
 	unsigned int i, j;
 	char name[64];
 	int fd = -1;
@@ -416,9 +416,9 @@ int igt_main()
 	}
 
 	for (i = 0; i < ARRAY_LEN(tests); i++) {
-		for (j = 0; j < igt_radeon_path_count; j++) {
-			path = &igt_radeon_paths[j];
-			if (tests[i].sleeps && !igt_radeon_path_sleeps(path))
+		for (j = 0; j < igt_radeon_way_count; j++) {
+			path = &igt_radeon_ways[j];
+			if (tests[i].sleeps && !igt_radeon_way_sleeps(path))
 				continue;
 			snprintf(name, sizeof(name), "%s-%s", tests[i].name,
 				 path->name);
@@ -427,7 +427,7 @@ int igt_main()
 				igt_require_f(!tests[i].sleeps ||
 					      igt_radeon_has_board(fd),
 					      "needs the emulated board\n");
-				igt_require_f(igt_radeon_has_path(fd, path),
+				igt_require_f(igt_radeon_has_way(fd, path),
 					      "needs the emulated board, or VRAM beyond the aperture\n");
 				tests[i].run(fd, path);
 			}
