@@ -16,7 +16,7 @@ demo: build ## live-bos: uploads with and without mappings (FULL=1: all populati
 	@lab/demo $(if $(FULL),--full)
 
 .PHONY: speed
-speed: build ## transfer-paths: uploads and downloads by each path (10 minutes)
+speed: build ## transfer-paths: uploads and downloads by each path (4 minutes)
 	@lab/speed
 
 .PHONY: check
