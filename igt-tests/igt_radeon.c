@@ -325,20 +325,81 @@ void igt_radeon_bo_fill(const struct igt_radeon_bo *bo, const void *data)
 	munmap(map, bo->size);
 }
 
-static void assert_equal(const uint8_t *got, const uint8_t *model,
-			 uint64_t size, const char *what)
+/**
+ * igt_radeon_bo_init_pattern:
+ * @bo: filled in
+ * @fd: device
+ * @size: bytes
+ * @p: where
+ * @seed: of the pattern
+ *
+ * Makes a BO that holds a pattern.
+ *
+ * Returns: the same bytes in ordinary memory, for free()
+ */
+uint8_t *igt_radeon_bo_init_pattern(struct igt_radeon_bo *bo, int fd,
+				    uint64_t size,
+				    const struct igt_radeon_placement *p,
+				    uint32_t seed)
 {
+	uint8_t *model = igt_radeon_malloc(size);
+
+	igt_radeon_bo_init(bo, fd, size, p->domain, p->flags);
+	igt_radeon_pattern(model, size, seed);
+	igt_radeon_bo_fill(bo, model);
+	return model;
+}
+
+/**
+ * igt_radeon_bo_read:
+ * @bo: BO
+ * @data: gets its contents, bo->size bytes
+ *
+ * Waits, then reads the whole BO without using PREAD, by the same ways as
+ * igt_radeon_bo_fill().
+ */
+void igt_radeon_bo_read(const struct igt_radeon_bo *bo, void *data)
+{
+	struct igt_radeon_bo stage;
+	void *map;
+
+	if (needs_engine(bo)) {
+		igt_radeon_bo_init(&stage, bo->fd, bo->size,
+				   RADEON_GEM_DOMAIN_GTT, 0);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &stage, 0, bo, 0, bo->size);
+		igt_radeon_bo_read(&stage, data);
+		igt_radeon_bo_fini(&stage);
+		return;
+	}
+
+	igt_radeon_bo_wait(bo);
+	map = igt_radeon_bo_map(bo);
+	memcpy(data, map, bo->size);
+	munmap(map, bo->size);
+}
+
+/**
+ * igt_radeon_assert_equal:
+ * @got: bytes
+ * @model: what they should be
+ * @size: how many
+ * @what: for the message, which names the first byte that differs
+ */
+void igt_radeon_assert_equal(const void *got, const void *model, uint64_t size,
+			     const char *what)
+{
+	const uint8_t *a = got, *b = model;
 	uint64_t i;
 
-	if (!memcmp(got, model, size))
+	if (!memcmp(a, b, size))
 		return;
 
-	for (i = 0; i < size && got[i] == model[i]; i++)
+	for (i = 0; i < size && a[i] == b[i]; i++)
 		;
 	igt_assert_f(false,
 		     "%s: byte %#llx of %#llx is %#04x, should be %#04x\n",
 		     what, (unsigned long long)i, (unsigned long long)size,
-		     got[i], model[i]);
+		     a[i], b[i]);
 }
 
 /**
@@ -347,31 +408,15 @@ static void assert_equal(const uint8_t *got, const uint8_t *model,
  * @model: what it should hold, bo->size bytes
  * @what: for the message
  *
- * Waits, then compares the whole BO without using PREAD, by the same ways as
- * igt_radeon_bo_fill().
+ * Compares what igt_radeon_bo_read() gives.
  */
 void igt_radeon_bo_assert(const struct igt_radeon_bo *bo, const void *model,
 			  const char *what)
 {
-	struct igt_radeon_bo stage;
-	void *map, *copy;
+	void *copy = igt_radeon_malloc(bo->size);
 
-	if (needs_engine(bo)) {
-		igt_radeon_bo_init(&stage, bo->fd, bo->size,
-				   RADEON_GEM_DOMAIN_GTT, 0);
-		igt_radeon_copy(IGT_RADEON_CP_DMA, &stage, 0, bo, 0, bo->size);
-		igt_radeon_bo_assert(&stage, model, what);
-		igt_radeon_bo_fini(&stage);
-		return;
-	}
-
-	igt_radeon_bo_wait(bo);
-	copy = malloc(bo->size);
-	igt_assert(copy);
-	map = igt_radeon_bo_map(bo);
-	memcpy(copy, map, bo->size);
-	munmap(map, bo->size);
-	assert_equal(copy, model, bo->size, what);
+	igt_radeon_bo_read(bo, copy);
+	igt_radeon_assert_equal(copy, model, bo->size, what);
 	free(copy);
 }
 
@@ -513,6 +558,20 @@ int igt_radeon_transfer(int fd,
 
 	*done = arg.regions_done;
 	return ret;
+}
+
+/**
+ * igt_radeon_malloc:
+ * @size: bytes
+ *
+ * Returns: memory, never NULL
+ */
+void *igt_radeon_malloc(size_t size)
+{
+	void *mem = malloc(size);
+
+	igt_assert(mem);
+	return mem;
 }
 
 /**

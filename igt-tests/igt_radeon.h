@@ -88,10 +88,15 @@ void igt_radeon_vram_size(int fd, uint64_t *total, uint64_t *visible);
 void igt_radeon_bo_init(struct igt_radeon_bo *bo, int fd, uint64_t size,
 			uint32_t domain, uint32_t flags);
 void igt_radeon_bo_fini(struct igt_radeon_bo *bo);
+uint8_t *igt_radeon_bo_init_pattern(struct igt_radeon_bo *bo, int fd,
+				    uint64_t size,
+				    const struct igt_radeon_placement *p,
+				    uint32_t seed);
 void *igt_radeon_bo_map(const struct igt_radeon_bo *bo);
 void igt_radeon_bo_wait(const struct igt_radeon_bo *bo);
 bool igt_radeon_bo_busy(const struct igt_radeon_bo *bo);
 void igt_radeon_bo_fill(const struct igt_radeon_bo *bo, const void *data);
+void igt_radeon_bo_read(const struct igt_radeon_bo *bo, void *data);
 void igt_radeon_bo_assert(const struct igt_radeon_bo *bo, const void *model,
 			  const char *what);
 int igt_radeon_userptr(int fd, void *mem, uint64_t size, uint32_t *handle);
@@ -125,6 +130,9 @@ void igt_radeon_require_evicted(const struct igt_radeon_bo *bo);
 void igt_radeon_require_swapped(const struct igt_radeon_bo *bo);
 
 /* Memory and processes */
+void *igt_radeon_malloc(size_t size);
+void igt_radeon_assert_equal(const void *got, const void *model, uint64_t size,
+			     const char *what);
 void igt_radeon_pattern(void *mem, size_t size, uint32_t seed);
 unsigned int igt_radeon_count_maps(const char *containing);
 void igt_radeon_drop_sys_admin(void);

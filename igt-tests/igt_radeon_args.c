@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Checks of arguments and errors that are the same for PREAD and PWRITE. What
- * is expected is the error table of radeon_drm_rw.h, in its order.
+ * Checks of arguments and errors that are the same for PREAD, PWRITE and
+ * TRANSFER. What is expected is the error table of radeon_drm_rw.h, in its
+ * order.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,35 +31,35 @@ static void *unmapped_page(void)
 	return page;
 }
 
-void igt_radeon_args_bad_handle(int fd, igt_radeon_rw_fn rw)
+void igt_radeon_args_bad_handle(int fd, enum igt_radeon_op op)
 {
 	struct igt_radeon_bo bo, other;
 	uint32_t closed;
 	int fd2 = igt_radeon_open();
 	int i;
 
-	igt_assert_eq(rw(fd, 0, 0, PAGE, mem, 0), -ENOENT);
-	igt_assert_eq(rw(fd, UINT32_MAX, 0, PAGE, mem, 0), -ENOENT);
-	igt_assert_eq(rw(fd, INT32_MAX, 0, 1, mem, 0), -ENOENT);
+	igt_assert_eq(igt_radeon_rw(op, fd, 0, 0, PAGE, mem, 0), -ENOENT);
+	igt_assert_eq(igt_radeon_rw(op, fd, UINT32_MAX, 0, PAGE, mem, 0), -ENOENT);
+	igt_assert_eq(igt_radeon_rw(op, fd, INT32_MAX, 0, 1, mem, 0), -ENOENT);
 
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	closed = bo.handle;
-	igt_assert_eq(rw(fd, closed, 0, PAGE, mem, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, closed, 0, PAGE, mem, 0), 0);
 	igt_radeon_bo_fini(&bo);
-	igt_assert_eq(rw(fd, closed, 0, PAGE, mem, 0), -ENOENT);
+	igt_assert_eq(igt_radeon_rw(op, fd, closed, 0, PAGE, mem, 0), -ENOENT);
 
 	/* Handles are numbered per file: use one that only the other has. */
 	for (i = 0; i < 8; i++)
 		igt_radeon_bo_init(&other, fd2, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_assert(other.handle != bo.handle);
-	igt_assert_eq(rw(fd2, other.handle, 0, PAGE, mem, 0), 0);
-	igt_assert_eq(rw(fd, other.handle, 0, PAGE, mem, 0), -ENOENT);
+	igt_assert_eq(igt_radeon_rw(op, fd2, other.handle, 0, PAGE, mem, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, other.handle, 0, PAGE, mem, 0), -ENOENT);
 	igt_radeon_bo_fini(&bo);
 	close(fd2);
 }
 
-void igt_radeon_args_bad_range(int fd, igt_radeon_rw_fn rw)
+void igt_radeon_args_bad_range(int fd, enum igt_radeon_op op)
 {
 	static const struct {
 		uint64_t offset, size;
@@ -83,21 +84,19 @@ void igt_radeon_args_bad_range(int fd, igt_radeon_rw_fn rw)
 		{ UINT64_MAX - PAGE + 1, PAGE, -EINVAL },
 		{ UINT64_MAX - PAGE + 1, 2 * PAGE, -EINVAL },
 	};
-	static const uint32_t domains[] = {
-		RADEON_GEM_DOMAIN_VRAM,
-		RADEON_GEM_DOMAIN_GTT,
-	};
+	const struct igt_radeon_placement *p;
 	struct igt_radeon_bo bo;
 	unsigned int d, i;
 	int ret;
 
-	for (d = 0; d < 2; d++) {
-		igt_radeon_bo_init(&bo, fd, 2 * PAGE, domains[d], 0);
+	for (d = 0; (p = igt_radeon_placement(fd, d)); d++) {
+		igt_radeon_bo_init(&bo, fd, 2 * PAGE, p->domain, p->flags);
 		for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-			ret = rw(fd, bo.handle, ranges[i].offset,
+			ret = igt_radeon_rw(op, fd, bo.handle, ranges[i].offset,
 				 ranges[i].size, mem, 0);
 			igt_assert_f(ret == ranges[i].expected,
-				     "offset %#llx, size %#llx: %d instead of %d\n",
+				     "%s %s: offset %#llx, size %#llx: %d instead of %d\n",
+				     igt_radeon_op_name[op], p->name,
 				     (unsigned long long)ranges[i].offset,
 				     (unsigned long long)ranges[i].size,
 				     ret, ranges[i].expected);
@@ -106,7 +105,7 @@ void igt_radeon_args_bad_range(int fd, igt_radeon_rw_fn rw)
 	}
 }
 
-void igt_radeon_args_bad_flags(int fd, igt_radeon_rw_fn rw)
+void igt_radeon_args_bad_flags(int fd, enum igt_radeon_op op)
 {
 	const uint32_t good = RADEON_GEM_RW_UNSYNCHRONIZED |
 			      RADEON_GEM_RW_NOWAIT;
@@ -116,53 +115,53 @@ void igt_radeon_args_bad_flags(int fd, igt_radeon_rw_fn rw)
 
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	for (flags = 0; flags <= good; flags++)
-		igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, flags), 0);
+		igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, PAGE, mem, flags), 0);
 	for (bit = 0; bit < 32; bit++) {
 		flags = 1u << bit;
 		if (flags & good)
 			continue;
-		igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, flags), -EINVAL);
-		igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, flags | good),
+		igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, PAGE, mem, flags), -EINVAL);
+		igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, PAGE, mem, flags | good),
 			      -EINVAL);
 	}
-	igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, UINT32_MAX), -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, PAGE, mem, UINT32_MAX), -EINVAL);
 	igt_radeon_bo_fini(&bo);
 }
 
-void igt_radeon_args_zero_size(int fd, igt_radeon_rw_fn rw)
+void igt_radeon_args_zero_size(int fd, enum igt_radeon_op op)
 {
 	struct igt_radeon_bo bo;
 
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-	igt_assert_eq(rw(fd, bo.handle, 0, 0, mem, 0), 0);
-	igt_assert_eq(rw(fd, bo.handle, PAGE, 0, mem, 0), 0);
-	igt_assert_eq(rw(fd, bo.handle, UINT64_MAX, 0, mem, 0), 0);
-	igt_assert_eq(rw(fd, bo.handle, 0, 0, NULL, 0), 0);
-	igt_assert_eq(rw(fd, bo.handle, 0, 0, NOWHERE, 0), 0);
-	igt_assert_eq(rw(fd, 0, UINT64_MAX, 0, NOWHERE,
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 0, mem, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, PAGE, 0, mem, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, UINT64_MAX, 0, mem, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 0, NULL, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 0, NOWHERE, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, 0, UINT64_MAX, 0, NOWHERE,
 			 RADEON_GEM_RW_NOWAIT), 0);
-	igt_assert_eq(rw(fd, bo.handle, 0, 0, mem, BAD_FLAG), -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 0, mem, BAD_FLAG), -EINVAL);
 	igt_radeon_bo_fini(&bo);
 }
 
 /* The same rows of the table hold for both kinds of foreign memory. */
-static void refused(int fd, igt_radeon_rw_fn rw, uint32_t handle, int error)
+static void refused(int fd, enum igt_radeon_op op, uint32_t handle, int error)
 {
 	void *hole = unmapped_page();
 
-	igt_assert_eq(rw(fd, handle, 0, PAGE, mem, 0), error);
-	igt_assert_eq(rw(fd, handle, 0, PAGE, mem,
+	igt_assert_eq(igt_radeon_rw(op, fd, handle, 0, PAGE, mem, 0), error);
+	igt_assert_eq(igt_radeon_rw(op, fd, handle, 0, PAGE, mem,
 			 RADEON_GEM_RW_UNSYNCHRONIZED | RADEON_GEM_RW_NOWAIT),
 		      error);
-	igt_assert_eq(rw(fd, handle, 2 * PAGE - 1, 1, mem, 0), error);
-	igt_assert_eq(rw(fd, handle, 0, PAGE, hole, 0), error);
-	igt_assert_eq(rw(fd, handle, 2 * PAGE, 1, mem, 0), -EINVAL);
-	igt_assert_eq(rw(fd, handle, 0, PAGE, NOWHERE, 0), -EFAULT);
-	igt_assert_eq(rw(fd, handle, 0, 0, mem, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, handle, 2 * PAGE - 1, 1, mem, 0), error);
+	igt_assert_eq(igt_radeon_rw(op, fd, handle, 0, PAGE, hole, 0), error);
+	igt_assert_eq(igt_radeon_rw(op, fd, handle, 2 * PAGE, 1, mem, 0), -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, handle, 0, PAGE, NOWHERE, 0), -EFAULT);
+	igt_assert_eq(igt_radeon_rw(op, fd, handle, 0, 0, mem, 0), 0);
 	munmap(hole, PAGE);
 }
 
-void igt_radeon_args_userptr(int fd, igt_radeon_rw_fn rw)
+void igt_radeon_args_userptr(int fd, enum igt_radeon_op op)
 {
 	struct igt_radeon_bo bo = { .fd = fd };
 	uint8_t *own;
@@ -175,25 +174,25 @@ void igt_radeon_args_userptr(int fd, igt_radeon_rw_fn rw)
 	ret = igt_radeon_userptr(fd, own, 2 * PAGE, &bo.handle);
 	igt_require_f(ret == 0, "no userptr BOs here: %s\n", strerror(-ret));
 
-	refused(fd, rw, bo.handle, -EPERM);
+	refused(fd, op, bo.handle, -EPERM);
 	for (i = 0; i < (int)(2 * PAGE); i++)
 		igt_assert_eq(own[i], 0x5a);
 	igt_radeon_bo_fini(&bo);
 	munmap(own, 2 * PAGE);
 }
 
-void igt_radeon_args_imported(int fd, igt_radeon_rw_fn rw)
+void igt_radeon_args_imported(int fd, enum igt_radeon_op op)
 {
 	struct igt_radeon_bo bo = { .fd = fd };
 	int ret = igt_radeon_import_foreign(fd, 2 * PAGE, &bo.handle);
 
 	igt_require_f(ret == 0, "nothing to import from udmabuf: %s\n",
 		      strerror(-ret));
-	refused(fd, rw, bo.handle, -EOPNOTSUPP);
+	refused(fd, op, bo.handle, -EOPNOTSUPP);
 	igt_radeon_bo_fini(&bo);
 }
 
-void igt_radeon_args_error_order(int fd, igt_radeon_rw_fn rw)
+void igt_radeon_args_error_order(int fd, enum igt_radeon_op op)
 {
 	const uint64_t beyond = UINT64_MAX - 7;
 	struct igt_radeon_bo bo, busy;
@@ -202,25 +201,25 @@ void igt_radeon_args_error_order(int fd, igt_radeon_rw_fn rw)
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 
 	/* Everything is wrong; then one thing after the other is right. */
-	igt_assert_eq(rw(fd, 0, beyond, 0, NOWHERE, BAD_FLAG), -EINVAL);
-	igt_assert_eq(rw(fd, 0, beyond, 0, NOWHERE, 0), 0);
-	igt_assert_eq(rw(fd, 0, beyond, 16, NOWHERE, BAD_FLAG), -EINVAL);
-	igt_assert_eq(rw(fd, 0, beyond, 16, NOWHERE, 0), -EFAULT);
-	igt_assert_eq(rw(fd, 0, beyond, UINT64_MAX, mem, 0), -EFAULT);
-	igt_assert_eq(rw(fd, 0, beyond, 16, hole, 0), -ENOENT);
-	igt_assert_eq(rw(fd, bo.handle, beyond, 16, hole, 0), -EINVAL);
-	igt_assert_eq(rw(fd, bo.handle, PAGE, 16, hole, 0), -EINVAL);
-	igt_assert_eq(rw(fd, bo.handle, 0, 16, hole, 0), -EFAULT);
-	igt_assert_eq(rw(fd, bo.handle, 0, 16, mem, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, 0, NOWHERE, BAD_FLAG), -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, 0, NOWHERE, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, 16, NOWHERE, BAD_FLAG), -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, 16, NOWHERE, 0), -EFAULT);
+	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, UINT64_MAX, mem, 0), -EFAULT);
+	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, 16, hole, 0), -ENOENT);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, beyond, 16, hole, 0), -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, PAGE, 16, hole, 0), -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 16, hole, 0), -EFAULT);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 16, mem, 0), 0);
 
 	/* A busy BO comes last. */
 	if (igt_radeon_has_board(fd)) {
 		igt_radeon_bo_init(&busy, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 		igt_radeon_set_latency(fd, HOLD_US);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &busy, 0, &bo, 0, PAGE);
-		igt_assert_eq(rw(fd, busy.handle, 0, 16, hole,
+		igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, 0, 16, hole,
 				 RADEON_GEM_RW_NOWAIT), -EFAULT);
-		igt_assert_eq(rw(fd, busy.handle, PAGE, 16, mem,
+		igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, PAGE, 16, mem,
 				 RADEON_GEM_RW_NOWAIT), -EINVAL);
 		igt_assert(igt_radeon_bo_busy(&busy));
 		igt_radeon_set_latency(fd, 0);
@@ -232,14 +231,14 @@ void igt_radeon_args_error_order(int fd, igt_radeon_rw_fn rw)
 	igt_radeon_bo_fini(&bo);
 }
 
-void igt_radeon_args_permissions(int fd, igt_radeon_rw_fn rw)
+void igt_radeon_args_permissions(int fd, enum igt_radeon_op op)
 {
 	struct igt_radeon_bo bo;
 	int master, ret;
 
 	/* The main file is a render node's: no authentication needed. */
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-	igt_assert_eq(rw(fd, bo.handle, 0, PAGE, mem, 0), 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, PAGE, mem, 0), 0);
 	igt_radeon_bo_fini(&bo);
 
 	/* The first to open a primary node becomes its master; be that here,
@@ -248,7 +247,7 @@ void igt_radeon_args_permissions(int fd, igt_radeon_rw_fn rw)
 	master = igt_radeon_try_open_primary();
 	igt_require_f(master >= 0, "cannot open the primary node\n");
 	igt_radeon_bo_init(&bo, master, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-	ret = rw(master, bo.handle, 0, PAGE, mem, 0);
+	ret = igt_radeon_rw(op, master, bo.handle, 0, PAGE, mem, 0);
 	igt_assert_eq(ret, 0);
 
 	igt_fork(child, 1) {
@@ -258,17 +257,61 @@ void igt_radeon_args_permissions(int fd, igt_radeon_rw_fn rw)
 		igt_radeon_drop_sys_admin();
 		card = igt_radeon_try_open_primary();
 		igt_assert(card >= 0);
-		igt_assert_eq(rw(card, 1, 0, PAGE, mem, 0), -EACCES);
-		igt_assert_eq(rw(card, 1, 0, 0, mem, BAD_FLAG), -EACCES);
+		igt_assert_eq(igt_radeon_rw(op, card, 1, 0, PAGE, mem, 0), -EACCES);
+		igt_assert_eq(igt_radeon_rw(op, card, 1, 0, 0, mem, BAD_FLAG), -EACCES);
 
 		/* Once authenticated, it gets as far as the handle. */
 		igt_assert_eq(drmGetMagic(card, &magic), 0);
 		igt_assert_eq(drmAuthMagic(master, magic), 0);
-		igt_assert_eq(rw(card, 1, 0, PAGE, mem, 0), -ENOENT);
+		igt_assert_eq(igt_radeon_rw(op, card, 1, 0, PAGE, mem, 0), -ENOENT);
 		close(card);
 	}
 	igt_waitchildren();
 
 	igt_radeon_bo_fini(&bo);
 	close(master);
+}
+
+/**
+ * igt_radeon_args_subtests:
+ * @fd: device
+ * @op: PREAD or PWRITE
+ *
+ * All of the above as subtests, to be called from igt_main.
+ */
+void igt_radeon_args_subtests(int fd, enum igt_radeon_op op)
+{
+	igt_describe("Handles that are not this file's are -ENOENT.");
+	igt_subtest("bad-handle")
+		igt_radeon_args_bad_handle(fd, op);
+
+	igt_describe("Ranges beyond the BO are -EINVAL.");
+	igt_subtest("bad-range")
+		igt_radeon_args_bad_range(fd, op);
+
+	igt_describe("Undefined flags are -EINVAL.");
+	igt_subtest("bad-flags")
+		igt_radeon_args_bad_flags(fd, op);
+
+	igt_describe("No bytes: nothing else is looked at.");
+	igt_subtest("zero-size")
+		igt_radeon_args_zero_size(fd, op);
+
+	igt_describe("BOs made from user memory are -EPERM.");
+	igt_subtest("userptr")
+		igt_radeon_args_userptr(fd, op);
+
+	igt_describe("BOs imported from another device are -EOPNOTSUPP.");
+	igt_subtest("imported")
+		igt_radeon_args_imported(fd, op);
+
+	igt_describe("The first error of the documented order wins.");
+	igt_subtest("error-order")
+		igt_radeon_args_error_order(fd, op);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
+
+	igt_describe("Primary nodes need authentication, render nodes do not.");
+	igt_subtest("permissions")
+		igt_radeon_args_permissions(fd, op);
 }

@@ -28,18 +28,6 @@ IGT_TEST_DESCRIPTION("Checks staged writes and reads of radeon BOs.");
 #define HOLD_US		2000000u
 #define TRIES		5
 
-static uint8_t *make_bo(struct igt_radeon_bo *bo, int fd, uint64_t size,
-			uint32_t domain, uint32_t flags, uint32_t seed)
-{
-	uint8_t *model = malloc(size);
-
-	igt_assert(model);
-	igt_radeon_bo_init(bo, fd, size, domain, flags);
-	igt_radeon_pattern(model, size, seed);
-	igt_radeon_bo_fill(bo, model);
-	return model;
-}
-
 static uint64_t now_us(void)
 {
 	struct timespec t;
@@ -77,13 +65,13 @@ static void test_no_stall(int fd, enum igt_radeon_engine engine,
 {
 	const uint64_t size = 4 * PAGE;
 	struct igt_radeon_bo bo, src, before, after;
-	uint8_t *model, *foreign, *old = malloc(size);
+	uint8_t *model, *foreign, *old = igt_radeon_malloc(size);
 	unsigned int source, try, quick;
 	uint64_t start, us;
 
-	igt_assert(old);
-	model = make_bo(&bo, fd, size, p->domain, p->flags, 1);
-	foreign = make_bo(&src, fd, size, RADEON_GEM_DOMAIN_GTT, 0, 2);
+	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 1);
+	foreign = igt_radeon_bo_init_pattern(&src, fd, size,
+					     &igt_radeon_reachable[1], 2);
 	igt_radeon_bo_init(&before, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&after, fd, size, RADEON_GEM_DOMAIN_VRAM, 0);
 	for (source = 0; source < 2; source++) {
@@ -140,8 +128,9 @@ static void test_many_writes(int fd, const struct igt_radeon_placement *p)
 	uint8_t *model, *foreign;
 	uint32_t state = 7, offset, bytes, i;
 
-	model = make_bo(&bo, fd, size, p->domain, p->flags, 3);
-	foreign = make_bo(&src, fd, size, RADEON_GEM_DOMAIN_GTT, 0, 4);
+	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 3);
+	foreign = igt_radeon_bo_init_pattern(&src, fd, size,
+					     &igt_radeon_reachable[1], 4);
 	igt_radeon_set_latency(fd, 5000);
 	igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &src, 0, size);
 	memcpy(model, foreign, size);
@@ -169,12 +158,11 @@ static void test_nowait(int fd, const struct igt_radeon_placement *p)
 	static const size_t sizes[] = { 1, 4096, 65536, 262144, 1 << 20 };
 	const uint64_t size = 2 << 20;
 	struct igt_radeon_bo bo, dst;
-	uint8_t *model, *old = malloc(size);
+	uint8_t *model, *old = igt_radeon_malloc(size);
 	unsigned int i, busy = 0;
 	int ret;
 
-	igt_assert(old);
-	model = make_bo(&bo, fd, size, p->domain, p->flags, 5);
+	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 5);
 	memcpy(old, model, size);
 	igt_radeon_bo_init(&dst, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_set_latency(fd, HOLD_US);
@@ -214,7 +202,7 @@ static void test_alignments(int fd, const struct igt_radeon_placement *p)
 	unsigned int i;
 	uint8_t *model;
 
-	model = make_bo(&bo, fd, size, p->domain, p->flags, 6);
+	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 6);
 	igt_radeon_bo_init(&dst, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
 	for (i = 0; i < COUNT; i++) {
 		if (i % BATCH == 0) {
@@ -245,7 +233,7 @@ static void test_read_alignments(int fd, const struct igt_radeon_placement *p)
 	struct igt_radeon_bo bo;
 	uint8_t *model;
 
-	model = make_bo(&bo, fd, size, p->domain, p->flags, 7);
+	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 7);
 	for (i = 0; i < 68 * 68; i++) {
 		/* All small ones, and some of the large. */
 		at = i / 68;

@@ -12,7 +12,7 @@
 
 #include "igt.h"
 #include "igt_radeon.h"
-#include "igt_radeon_args.h"
+#include "igt_radeon_rw.h"
 
 /**
  * TEST: radeon gem transfer
@@ -60,14 +60,6 @@ static uint32_t rnd(uint32_t below)
 	return (rnd_state >> 8) % below;
 }
 
-static uint8_t *xmalloc(size_t size)
-{
-	uint8_t *mem = malloc(size);
-
-	igt_assert(mem);
-	return mem;
-}
-
 static void scene_init(struct scene *s, int fd, unsigned int count,
 		       uint64_t bo_size, size_t user_size,
 		       const struct igt_radeon_placement *p)
@@ -80,16 +72,13 @@ static void scene_init(struct scene *s, int fd, unsigned int count,
 	*s = (struct scene) {
 		.fd = fd,
 		.count = count,
-		.user = xmalloc(user_size),
-		.shadow = xmalloc(user_size),
+		.user = igt_radeon_malloc(user_size),
+		.shadow = igt_radeon_malloc(user_size),
 		.user_size = user_size,
 	};
-	for (i = 0; i < count; i++) {
-		igt_radeon_bo_init(&s->bo[i], fd, bo_size, p->domain, p->flags);
-		s->model[i] = xmalloc(bo_size);
-		igt_radeon_pattern(s->model[i], bo_size, i + 1);
-		igt_radeon_bo_fill(&s->bo[i], s->model[i]);
-	}
+	for (i = 0; i < count; i++)
+		s->model[i] = igt_radeon_bo_init_pattern(&s->bo[i], fd, bo_size,
+							 p, i + 1);
 }
 
 static void scene_fini(struct scene *s)
@@ -153,13 +142,8 @@ static void scene_apply(struct scene *s, const region_t *regions,
 /* All user memory: what was read, and what should not have been written. */
 static void scene_assert_user(const struct scene *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->user_size && s->user[i] == s->shadow[i]; i++)
-		;
-	igt_assert_f(i == s->user_size,
-		     "user memory: byte %#zx of %#zx is %#04x, should be %#04x\n",
-		     i, s->user_size, s->user[i], s->shadow[i]);
+	igt_radeon_assert_equal(s->user, s->shadow, s->user_size,
+				"user memory");
 }
 
 /*
@@ -488,7 +472,7 @@ static void test_ordering(int fd, enum igt_radeon_engine engine,
 	enum { COUNT = 30 };
 	const uint64_t size = 16 * PAGE;
 	struct igt_radeon_bo src, before, after;
-	uint8_t *old = xmalloc(size);
+	uint8_t *old = igt_radeon_malloc(size);
 	region_t regions[COUNT];
 	struct scene s;
 
@@ -550,7 +534,7 @@ static void test_nowait(int fd)
 	const uint64_t size = 16 * PAGE;
 	const struct igt_radeon_placement *p;
 	struct igt_radeon_bo other;
-	uint8_t *old = xmalloc(size), *foreign = xmalloc(size);
+	uint8_t *old = igt_radeon_malloc(size), *foreign = igt_radeon_malloc(size);
 	region_t regions[3];
 	unsigned int i, j;
 	struct scene s;
@@ -683,6 +667,25 @@ static void test_no_mappings(int fd)
 	}
 }
 
+/**
+ * SUBTEST: evicted
+ * Description: Regions of a BO in VRAM that was evicted since it was filled.
+ *
+ * SUBTEST: swapped
+ * Description: Regions of a BO in GTT that was swapped out.
+ *
+ * SUBTEST: self-copy
+ * Description: User memory may be a mapping of a BO, also of the same one.
+ *
+ * SUBTEST: after-gpu-write
+ * Description: One region in order behind GPU writes, on every engine.
+ */
+static void both(int fd, void (*test)(int fd, enum igt_radeon_op op))
+{
+	test(fd, IGT_RADEON_UPLOAD);
+	test(fd, IGT_RADEON_DOWNLOAD);
+}
+
 int igt_main()
 {
 	int fd = -1;
@@ -717,6 +720,24 @@ int igt_main()
 	igt_describe("Regions of any shape, wherever a BO is.");
 	igt_subtest("placements")
 		test_placements(fd);
+
+	igt_describe("A BO that was evicted.");
+	igt_subtest("evicted")
+		both(fd, igt_radeon_rw_test_evicted);
+
+	igt_describe("A BO that was swapped out.");
+	igt_subtest("swapped")
+		both(fd, igt_radeon_rw_test_swapped);
+
+	igt_describe("Mappings of BOs, even of the same one, are user memory.");
+	igt_subtest("self-copy")
+		both(fd, igt_radeon_rw_test_self_copy);
+
+	igt_describe("In order behind GPU writes submitted before.");
+	igt_subtest("after-gpu-write")
+		both(fd, igt_radeon_rw_test_after_gpu_write);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("Order with GPU work, both ways.");
 	igt_subtest("ordering")

@@ -74,68 +74,10 @@ static uint8_t *make_hole(void)
 	return page;
 }
 
-/* A BO and what it holds. */
-static uint8_t *make_bo(struct igt_radeon_bo *bo, int fd,
-			const struct igt_radeon_placement *p, uint32_t seed)
+static void both(int fd, void (*test)(int fd, enum igt_radeon_op op))
 {
-	uint8_t *model = malloc(BO_SIZE);
-
-	igt_assert(model);
-	igt_radeon_bo_init(bo, fd, BO_SIZE, p->domain, p->flags);
-	igt_radeon_pattern(model, BO_SIZE, seed);
-	igt_radeon_bo_fill(bo, model);
-	return model;
-}
-
-/*
- * One region as if it were a PREAD or PWRITE: one row, or for more than 32 bits
- * of size as many as it takes.
- */
-static int transfer_one(int fd, uint32_t handle, uint64_t offset,
-			uint64_t size, void *user, uint32_t flags)
-{
-	region_t r = {
-		.handle = handle,
-		.bo_offset = offset,
-		.user_ptr = (uintptr_t)user,
-		.row_bytes = size,
-		.rows = 1,
-	};
-	uint32_t done;
-	int ret;
-
-	if (size > UINT32_MAX) {
-		/* The largest size there is, if it cannot be this. */
-		bool pages = size % PAGE == 0 && size / PAGE <= UINT32_MAX;
-
-		r.row_bytes = pages ? PAGE : UINT32_MAX;
-		r.rows = pages ? size / PAGE : UINT32_MAX;
-		r.bo_pitch = r.row_bytes;
-		r.user_pitch = r.row_bytes;
-	}
-	ret = igt_radeon_transfer(fd, &r, 1, flags, &done);
-	/* Without the right to make the call nothing comes back. */
-	if (ret != -EACCES)
-		igt_assert_eq(done, !ret);
-	return ret;
-}
-
-static int upload_one(int fd, uint32_t handle, uint64_t offset, uint64_t size,
-		      void *user, uint32_t flags)
-{
-	return transfer_one(fd, handle, offset, size, user, flags | UPLOAD);
-}
-
-static int download_one(int fd, uint32_t handle, uint64_t offset,
-			uint64_t size, void *user, uint32_t flags)
-{
-	return transfer_one(fd, handle, offset, size, user, flags);
-}
-
-static void both(int fd, void (*test)(int fd, igt_radeon_rw_fn rw))
-{
-	test(fd, upload_one);
-	test(fd, download_one);
+	test(fd, IGT_RADEON_UPLOAD);
+	test(fd, IGT_RADEON_DOWNLOAD);
 }
 
 /**
@@ -233,8 +175,10 @@ static void test_too_many_regions(int fd)
 	region_t *regions;
 	unsigned int d;
 	uint32_t i;
-	uint8_t *model = make_bo(&bo, fd, &igt_radeon_reachable[1], 1);
+	uint8_t *model;
 
+	model = igt_radeon_bo_init_pattern(&bo, fd, BO_SIZE,
+					   &igt_radeon_reachable[1], 1);
 	regions = calloc(max + 1, sizeof(*regions));
 	igt_assert(regions);
 	igt_radeon_pattern(mem, sizeof(mem), 2);
@@ -312,7 +256,7 @@ static void test_bad_range(int fd)
 	int ret;
 
 	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
-		model = make_bo(&bo, fd, p, 3);
+		model = igt_radeon_bo_init_pattern(&bo, fd, BO_SIZE, p, 3);
 		memcpy(mem, model, sizeof(mem));
 		for (j = 0; j < ARRAY_LEN(ranges) * 2; j++) {
 			d = j % 2;
@@ -357,10 +301,11 @@ static void test_bad_pointer(int fd, const struct igt_radeon_placement *p)
 		UINT64_MAX,
 	};
 	struct igt_radeon_bo bo;
-	uint8_t *model = make_bo(&bo, fd, p, 4), *hole, *map;
+	uint8_t *model, *hole, *map;
 	unsigned int i, j, d;
 	region_t r, *array;
 
+	model = igt_radeon_bo_init_pattern(&bo, fd, BO_SIZE, p, 4);
 	hole = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	igt_assert(hole != MAP_FAILED);
@@ -598,8 +543,8 @@ static void test_regions_done(int fd, const struct igt_radeon_placement *p,
 	unsigned int i, j, kind, b, at;
 	int expected;
 
-	model[0] = make_bo(&bo[0], fd, p, 6);
-	model[1] = make_bo(&bo[1], fd, p, 7);
+	model[0] = igt_radeon_bo_init_pattern(&bo[0], fd, BO_SIZE, p, 6);
+	model[1] = igt_radeon_bo_init_pattern(&bo[1], fd, BO_SIZE, p, 7);
 	for (i = 0; i < ARRAY_LEN(places) * 6; i++) {
 		at = places[i / 6];
 		kind = i % 6;
@@ -655,6 +600,10 @@ static void test_regions_done_all(int fd)
  * SUBTEST: bad-single-range
  * Description: A single row is checked as a PREAD or PWRITE.
  *
+ * SUBTEST: bad-single-pointer
+ * Description: The user memory of a single row is checked as that of a PREAD
+ *              or PWRITE, on every path.
+ *
  * SUBTEST: userptr
  * Description: A BO made from user memory gives -EPERM, after a range check.
  *
@@ -706,6 +655,10 @@ int igt_main()
 	igt_describe("Missing and forbidden memory is -EFAULT.");
 	igt_subtest("bad-pointer")
 		test_bad_pointers(fd);
+
+	igt_describe("The same for one region, of sizes for every path.");
+	igt_subtest("bad-single-pointer")
+		both(fd, igt_radeon_rw_test_bad_pointer);
 
 	igt_describe("BOs made from user memory are -EPERM.");
 	igt_subtest("userptr")
