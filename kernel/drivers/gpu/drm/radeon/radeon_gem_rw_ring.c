@@ -105,6 +105,43 @@ static void radeon_gem_rw_emit_wait_cp_dma(struct radeon_ring *ring)
 	radeon_ring_write(ring, WAIT_CP_DMA_IDLE_bit);
 }
 
+/*
+ * A GPU reset runs everything again that comes behind the last indirect buffer
+ * that was begun. Note in the same way that the copy is done: its memory will
+ * be somebody else's, and the semaphore that it has waited for is not going to
+ * be signaled again.
+ */
+static void radeon_gem_rw_emit_done(struct radeon_device *rdev,
+				    struct radeon_ring *ring, bool dma)
+{
+	u64 addr = ring->next_rptr_gpu_addr;
+	u32 mask = ring->ptr_mask;
+
+	if (!dma && ring->rptr_save_reg) {
+		u32 next = (ring->wptr + 3) & mask;
+
+		radeon_ring_write(ring, PACKET3(PACKET3_SET_CONFIG_REG, 1));
+		radeon_ring_write(ring, (ring->rptr_save_reg -
+					 PACKET3_SET_CONFIG_REG_OFFSET) >> 2);
+		radeon_ring_write(ring, next);
+	} else if (!dma && rdev->wb.enabled) {
+		u32 next = (ring->wptr + 5) & mask;
+
+		radeon_ring_write(ring, PACKET3(PACKET3_MEM_WRITE, 3));
+		radeon_ring_write(ring, lower_32_bits(addr) & ~3);
+		radeon_ring_write(ring, (upper_32_bits(addr) & 0xff) | BIT(18));
+		radeon_ring_write(ring, next);
+		radeon_ring_write(ring, 0);
+	} else if (dma && rdev->wb.enabled) {
+		u32 next = (ring->wptr + 4) & mask;
+
+		radeon_ring_write(ring, DMA_PACKET(DMA_PACKET_WRITE, 0, 0, 1));
+		radeon_ring_write(ring, lower_32_bits(addr) & ~3);
+		radeon_ring_write(ring, upper_32_bits(addr) & 0xff);
+		radeon_ring_write(ring, next);
+	}
+}
+
 static void radeon_gem_rw_emit_piece(struct radeon_device *rdev,
 				     struct radeon_ring *ring, bool dma,
 				     u64 dst, u64 src, u64 len, bool last)
@@ -291,6 +328,8 @@ radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 	r = radeon_fence_emit(rdev, &fence, ring->idx);
 	if (r)
 		goto out_undo;
+
+	radeon_gem_rw_emit_done(rdev, ring, dma);
 
 	/* What the CPU has written to VRAM must not be on its way any more. */
 	radeon_ring_unlock_commit(rdev, ring,
