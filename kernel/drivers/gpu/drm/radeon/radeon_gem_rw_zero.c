@@ -9,16 +9,18 @@
  * transfers only.
  *
  * The call waits for the copy: when a write returns, user space may change the
- * memory; when a read returns, it may look at it. If a signal or a GPU reset
- * ends the call early, the GPU can still be at it, so the pages stay pinned
- * until the copy's fence has signaled. Unpinning may sleep, so a work item does
- * it then.
+ * memory; when a read returns, whether it has failed or not, the GPU must not
+ * write to it any more. So only the process's end cuts that wait short. A write
+ * may be given up for a signal or a GPU reset while the GPU is still at it. In
+ * both cases the pages stay pinned until the copy's fence has signaled.
+ * Unpinning may sleep, so a work item does it then.
  */
 
 #include <linux/dma-fence.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/rwsem.h>
+#include <linux/sched/signal.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -87,7 +89,9 @@ static void radeon_gem_rw_zero_free(struct radeon_gem_rw_zero *zero)
 	if (zero->bo)
 		radeon_gem_rw_zero_unbind(zero);
 	if (zero->sg.sgl) {
-		dma_unmap_sgtable(zero->rdev->dev, &zero->sg, zero->dir, 0);
+		dma_sync_sgtable_for_cpu(zero->rdev->dev, &zero->sg, zero->dir);
+		dma_unmap_sgtable(zero->rdev->dev, &zero->sg, zero->dir,
+				  DMA_ATTR_SKIP_CPU_SYNC);
 		sg_free_table(&zero->sg);
 	}
 	unpin_user_pages_dirty_lock(zero->pages, zero->count, zero->dirty);
@@ -173,9 +177,15 @@ static int radeon_gem_rw_zero_bind(struct radeon_gem_rw_zero *zero)
 	if (r)
 		goto out_no_table;
 
-	r = dma_map_sgtable(dev, &zero->sg, zero->dir, 0);
+	/*
+	 * Others may have the same pages mapped: memory can be shared, and a
+	 * call that a signal has ended can have left them to the GPU. That is
+	 * only fine if the mapping itself does not touch caches.
+	 */
+	r = dma_map_sgtable(dev, &zero->sg, zero->dir, DMA_ATTR_SKIP_CPU_SYNC);
 	if (r)
 		goto out_free_table;
+	dma_sync_sgtable_for_device(dev, &zero->sg, zero->dir);
 
 	/* No reset while the GART is changed. */
 	down_read(&zero->rdev->exclusive_lock);
@@ -216,6 +226,28 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw,
 	mem -= piece->offset % RADEON_GEM_RW_SLOT_ALIGN;
 
 	return radeon_gem_rw_ring_submit(rw, &span, mem, true, resets);
+}
+
+/* Wait for the copy. */
+static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
+				   struct radeon_fence *fence)
+{
+	long r;
+
+	if (rw->write)
+		return radeon_gem_rw_wait_fence(&fence->base);
+
+	/* After a reset, the copy may be run again. So wait for that, too. */
+	do {
+		r = dma_fence_wait_timeout(&fence->base, false,
+					   RADEON_GEM_RW_WAIT_SLICE);
+		if (r == -EDEADLK)
+			radeon_gem_handle_lockup(rw->rdev, r);
+		if (r <= 0 && fatal_signal_pending(current))
+			return -ERESTARTSYS;
+	} while (r <= 0);
+
+	return 0;
 }
 
 /**
@@ -263,7 +295,7 @@ ssize_t radeon_gem_rw_chunk_zero_copy(struct radeon_gem_rw *rw)
 	zero->dirty = !rw->write;
 
 	radeon_gem_rw_spin(fence);
-	r = radeon_gem_rw_wait_fence(&fence->base);
+	r = radeon_gem_rw_zero_wait(rw, fence);
 	if (r) {
 		radeon_gem_rw_zero_free_later(zero);
 		return r;
