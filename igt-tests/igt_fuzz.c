@@ -4,10 +4,12 @@
  * calls under test, with every try counted.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
@@ -296,4 +298,37 @@ int fuzz_rw(struct fuzz *f, bool write, uint32_t handle, uint64_t offset,
 uint64_t fuzz_resets(struct fuzz *f)
 {
 	return igt_radeon_info64(f->fd, RADEON_INFO_GPU_RESET_COUNTER);
+}
+
+/**
+ * fuzz_lock_open:
+ * @run: the run
+ *
+ * Returns: the run's lock, for this process
+ */
+int fuzz_lock_open(const struct fuzz_run *run)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", run->lock);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	igt_assert(fd >= 0);
+	return fd;
+}
+
+/**
+ * fuzz_lock:
+ * @lock: from fuzz_lock_open()
+ * @how: LOCK_SH to have the kernel move BOs, LOCK_EX to reset the GPU, LOCK_UN
+ *
+ * Linux 6.12 cannot move a BO while a reset is due: TTM falls back to copying
+ * by the CPU, waits for the GPU nevertheless, warns that it fails, and loses
+ * the BO's new memory. So what can make the driver move BOs is not done then.
+ * Work that is queued, and the calls under test, do not care.
+ */
+void fuzz_lock(int lock, int how)
+{
+	while (flock(lock, how))
+		igt_assert_eq(errno, EINTR);
 }

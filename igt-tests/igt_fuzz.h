@@ -91,6 +91,8 @@ struct fuzz_stats {
  * @resets: number of GPU resets that were provoked
  * @hangs: those of them that hung an engine
  * @kills: workers killed
+ * @reset_due: somebody waits for @lock to reset the GPU
+ * @lock: file to be locked with fuzz_lock()
  * @prime: dma-bufs of the shared BOs
  * @flink: their global names
  * @shared: sizes and placements of the shared BOs
@@ -104,6 +106,8 @@ struct fuzz_run {
 	unsigned int resets;
 	unsigned int hangs;
 	unsigned int kills;
+	volatile bool reset_due;
+	int lock;
 	int prime[FUZZ_SHARED];
 	uint32_t flink[FUZZ_SHARED];
 	struct igt_radeon_bo shared[FUZZ_SHARED];
@@ -143,6 +147,7 @@ struct fuzz_bo {
  * @bos: BOs
  * @bytes: bytes of BOs that it has made
  * @pool: random bytes of this worker, FUZZ_POOL of them
+ * @lock: the run's lock, opened again
  * @userptr: handle of a BO made of user memory
  * @imported: handle of an imported BO, or 0
  * @regions: regions of the TRANSFER that is being done, or NULL
@@ -158,6 +163,7 @@ struct fuzz {
 	struct fuzz_bo bos[FUZZ_BOS];
 	uint64_t bytes;
 	uint8_t *pool;
+	int lock;
 	uint32_t userptr;
 	uint32_t imported;
 	const struct drm_radeon_gem_transfer_region *regions;
@@ -213,6 +219,8 @@ int fuzz_ioctl(struct fuzz *f, unsigned long request, void *arg);
 int fuzz_rw(struct fuzz *f, bool write, uint32_t handle, uint64_t offset,
 	    uint64_t size, uint64_t user, uint32_t flags);
 uint64_t fuzz_resets(struct fuzz *f);
+int fuzz_lock_open(const struct fuzz_run *run);
+void fuzz_lock(int lock, int how);
 
 /* igt_fuzz_model.c: BOs */
 struct fuzz_bo *fuzz_bo_pick(struct fuzz *f, const struct fuzz_bo *not);

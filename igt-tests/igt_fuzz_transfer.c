@@ -331,8 +331,7 @@ static int spoil(struct fuzz *f, struct drm_radeon_gem_transfer_region *r,
 
 /* What a call that has failed may have left of the region that failed. */
 static void verify_failed(struct fuzz *f, struct transfer *t,
-			  struct fuzz_mem *m, const struct fuzz_mem *broken,
-			  uint32_t done)
+			  const struct fuzz_mem *broken, uint32_t done)
 {
 	struct fuzz_bo *b = t->bos[done];
 	uint8_t *other;
@@ -347,7 +346,6 @@ static void verify_failed(struct fuzz *f, struct transfer *t,
 	if (broken->size)
 		fuzz_bo_verify(f, b, 0, broken->size, other);
 	free(other);
-	(void)m;
 }
 
 /**
@@ -450,7 +448,7 @@ void fuzz_op_bad_transfer(struct fuzz *f)
 		if (broken.size)
 			fuzz_bo_queued(f, t.bos[at], 0, broken.size, counter);
 		if (expected_done < t.count)
-			verify_failed(f, &t, &m, &broken, expected_done);
+			verify_failed(f, &t, &broken, expected_done);
 	} else {
 		do_read(f, &t, &m, counter, expected_done, 0, pending);
 		if (broken.size)

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -52,19 +53,27 @@ IGT_TEST_DESCRIPTION("Fuzzes radeon's PREAD, PWRITE and TRANSFER.");
 #define TICK_US		300000
 #define FAST_TICK_US	4000
 
+/* Ways to a reset */
+#define RESET_ASKED	(1u << 0)	/* by debugfs */
+#define RESET_HANG_GFX	(1u << 1)
+#define RESET_HANG_DMA	(1u << 2)
+
 /* A run with one of these has found something at some time. */
 static const uint64_t found[] = {
-	1,
+	1,	/* copies run again by a reset */
+	5,	/* user memory mapped for DMA twice */
 };
 
 static struct {
 	uint64_t seed;
 	unsigned int seconds;
 	unsigned int process;
+	unsigned int resets;
 	uint64_t operations;
 } options = {
 	.seed = DEFAULT_SEED,
 	.seconds = DEFAULT_SECONDS,
+	.resets = RESET_ASKED | RESET_HANG_GFX | RESET_HANG_DMA,
 };
 
 static const char * const op_names[FUZZ_OPS] = {
@@ -194,6 +203,20 @@ static void do_op(struct fuzz *f, enum fuzz_op op)
 	}
 }
 
+/* Whether an operation can make the driver move BOs, see fuzz_lock() */
+static bool can_move(enum fuzz_op op)
+{
+	return op == FUZZ_COPY || op == FUZZ_MAP || op == FUZZ_CREATE ||
+		op == FUZZ_PRESSURE || op == FUZZ_CHECK;
+}
+
+static void begin_moves(struct fuzz *f)
+{
+	while (f->run->reset_due)
+		usleep(1000);
+	fuzz_lock(f->lock, LOCK_SH);
+}
+
 static enum fuzz_op pick_op(struct fuzz *f)
 {
 	unsigned int total = 0, at;
@@ -249,21 +272,28 @@ static void work(struct fuzz_run *run, unsigned int id, unsigned int generation)
 	seed_op(&f, 0);
 	fuzz_say(&f, "start");
 	set_ticks(TICK_US, true);
+	f.lock = fuzz_lock_open(run);
+	begin_moves(&f);
 	open_others(&f);
 	fuzz_bo_open_shared(&f);
 	for (i = 0; i < 8; i++)
 		fuzz_bo_create(&f);
+	fuzz_lock(f.lock, LOCK_UN);
 
 	while (fuzz_now_us() < run->end_us &&
 	       (!run->operations || f.stats->operation < run->operations)) {
 		seed_op(&f, ++f.stats->operation);
 		op = pick_op(&f);
+		if (can_move(op))
+			begin_moves(&f);
 		do_op(&f, op);
+		fuzz_lock(f.lock, LOCK_UN);
 		f.stats->ops[op]++;
 	}
 
 	/* With signals a check of all would take too long. */
 	set_ticks(TICK_US, true);
+	begin_moves(&f);
 	for (i = 0; i < FUZZ_BOS; i++) {
 		if (!f.bos[i].size)
 			continue;
@@ -305,7 +335,8 @@ static void guard(struct fuzz_run *run, unsigned int id)
 	do {
 		life = fuzz_hash(fuzz_hash(run->seed, id), generation) % 8000;
 		/* The seed says who is killed; at which operation, time does. */
-		mortal = !run->only && life & 1;
+		mortal = !run->only &&
+			(life & 1 || (!generation && id == FUZZ_WORKERS));
 		born = fuzz_now_us();
 		operation = UINT64_MAX;
 		pid = fork();
@@ -370,6 +401,15 @@ static bool slurp(const char *path, char *text, size_t size)
 	return n > 0;
 }
 
+static void use_engine(int fd, enum igt_radeon_engine engine,
+		       const struct igt_radeon_bo *bos)
+{
+	uint8_t byte;
+
+	igt_radeon_copy(engine, &bos[1], 0, &bos[0], 0, 4096);
+	igt_assert_eq(igt_radeon_pread(fd, bos[1].handle, 0, 1, &byte, 0), 0);
+}
+
 /*
  * Resets the GPU. The driver does it when somebody waits for work, so there has
  * to be some.
@@ -378,9 +418,8 @@ static void reset(struct fuzz_run *run, int fd, unsigned int how,
 		  struct igt_radeon_bo *bos)
 {
 	uint64_t before = igt_radeon_info64(fd, RADEON_INFO_GPU_RESET_COUNTER);
-	uint64_t start = fuzz_now_us();
+	uint64_t start = fuzz_now_us(), now;
 	char path[64], text[32];
-	uint8_t byte;
 
 	if (how < IGT_RADEON_ENGINES) {
 		igt_radeon_hang(fd, how);
@@ -390,15 +429,15 @@ static void reset(struct fuzz_run *run, int fd, unsigned int how,
 					sizeof(path)));
 		igt_assert(slurp(path, text, sizeof(text)));
 	}
-	while (igt_radeon_info64(fd, RADEON_INFO_GPU_RESET_COUNTER) == before) {
-		igt_radeon_copy(how == IGT_RADEON_DMA ? IGT_RADEON_DMA :
-							IGT_RADEON_CP_DMA,
-				&bos[1], 0, &bos[0], 0, 4096);
-		igt_assert_eq(igt_radeon_pread(fd, bos[1].handle, 0, 1, &byte,
-					       0), 0);
+	/* There may be a second one, if an engine does not pass its tests. */
+	do {
+		now = igt_radeon_info64(fd, RADEON_INFO_GPU_RESET_COUNTER);
+		use_engine(fd, IGT_RADEON_CP_DMA, bos);
+		use_engine(fd, IGT_RADEON_DMA, bos);
 		igt_assert_f(fuzz_now_us() - start < 60000000,
 			     "the GPU was not reset (%u)\n", how);
-	}
+	} while (now == before || now !=
+		 igt_radeon_info64(fd, RADEON_INFO_GPU_RESET_COUNTER));
 	run->resets++;
 }
 
@@ -412,6 +451,7 @@ static void disturb(struct fuzz_run *run)
 	uint64_t state = fuzz_hash(run->seed, 0), last = fuzz_now_us(), pause;
 	int fd = igt_radeon_try_open_primary();
 	bool board = igt_radeon_has_board(fd);
+	int lock = fuzz_lock_open(run);
 	unsigned int how;
 	char path[64];
 
@@ -424,14 +464,20 @@ static void disturb(struct fuzz_run *run)
 		usleep(50000 + (state >> 8) % 300000);
 		if (fuzz_now_us() - last < pause)
 			continue;
-		how = board ? state >> 32 & 7 : IGT_RADEON_ENGINES;
-		if (how >= IGT_RADEON_ENGINES &&
+		how = state >> 32 & 7;
+		if (how < IGT_RADEON_ENGINES ? !board || !(options.resets &
+							   (2u << how)) :
+		    !(options.resets & RESET_ASKED) ||
 		    !debugfs_path(fd, "radeon_gpu_reset", path, sizeof(path)))
-			how = 0;
-		if (!board && how < IGT_RADEON_ENGINES)
 			continue;
+		/* So that there is work in the rings. */
+		igt_radeon_set_latency(fd, 20000);
+		run->reset_due = true;
+		fuzz_lock(lock, LOCK_EX);
+		run->reset_due = false;
 		reset(run, fd, how, bos);
 		igt_radeon_set_latency(fd, 0);
+		fuzz_lock(lock, LOCK_UN);
 		usleep(RESET_PAUSE_US);
 		last = fuzz_now_us();
 		pause = (state >> 16) % 3000000;
@@ -488,12 +534,20 @@ static void share(struct fuzz_run *run, int fd)
 	}
 }
 
-/* Prints what was done. Returns whether everything was. */
-static bool report(struct fuzz_run *run, uint64_t us, const uint64_t *paths)
+static void print_count(const char *name, uint64_t n, const char **missing)
+{
+	printf(" %s %llu", name, (unsigned long long)n);
+	if (!n)
+		*missing = name;
+}
+
+/* Prints what was done. Returns something that was not, or NULL. */
+static const char *report(struct fuzz_run *run, uint64_t us,
+			  const uint64_t *paths)
 {
 	struct fuzz_stats sum = { 0 };
+	const char *missing = NULL;
 	unsigned int i, j;
-	bool all = true;
 
 	for (i = 1; i <= FUZZ_WORKERS; i++) {
 		for (j = 0; j < FUZZ_OPS; j++)
@@ -510,26 +564,25 @@ static bool report(struct fuzz_run *run, uint64_t us, const uint64_t *paths)
 	       run->hangs, run->kills, (unsigned long long)sum.adopted,
 	       (unsigned long long)sum.faults);
 	printf("  operations:");
-	for (j = 0; j < FUZZ_OPS; j++) {
-		printf(" %s %llu", op_names[j], (unsigned long long)sum.ops[j]);
-		all &= sum.ops[j] > 0;
-	}
+	for (j = 0; j < FUZZ_OPS; j++)
+		print_count(op_names[j], sum.ops[j], &missing);
 	printf("\n  results:");
 	for (j = 0; j < FUZZ_RESULTS; j++) {
-		printf(" %s %llu", result_names[j],
-		       (unsigned long long)sum.results[j]);
 		/* Imported BOs need udmabuf. */
-		all &= sum.results[j] > 0 || (j == FUZZ_EOPNOTSUPP &&
-					      access("/dev/udmabuf", F_OK));
+		if (sum.results[j] || j != FUZZ_EOPNOTSUPP ||
+		    !access("/dev/udmabuf", F_OK))
+			print_count(result_names[j], sum.results[j], &missing);
 	}
 	printf("\n  paths:");
-	for (j = 0; j < PATHS; j++) {
-		printf(" %s %llu", path_names[j], (unsigned long long)paths[j]);
-		all &= paths[j] > 0;
-	}
+	for (j = 0; j < PATHS; j++)
+		print_count(path_names[j], paths[j], &missing);
 	printf("\n");
 	fflush(stdout);
-	return all && run->resets && run->kills;
+	if (!run->resets)
+		missing = "reset";
+	if (!run->kills)
+		missing = "kill";
+	return missing;
 }
 
 /* Nothing may stay behind. Freeing can take a moment. */
@@ -553,9 +606,10 @@ static void check_leaks(int fd, uint64_t gtt, uint64_t vram)
 static void fuzz(int fd, uint64_t seed, unsigned int seconds)
 {
 	uint64_t before[PATHS] = { 0 }, after[PATHS] = { 0 }, start, gtt, vram;
+	const char *missing;
 	struct fuzz_run *run;
 	unsigned int i;
-	bool paths, all;
+	bool paths, full;
 
 	run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -563,6 +617,8 @@ static void fuzz(int fd, uint64_t seed, unsigned int seconds)
 	run->seed = seed;
 	run->only = options.process;
 	run->operations = options.operations;
+	run->lock = memfd_create("fuzz-lock", 0);
+	igt_assert(run->lock >= 0);
 	printf("seed %llu, %u s\n", (unsigned long long)seed, seconds);
 	fflush(stdout);
 	gtt = igt_radeon_info64(fd, RADEON_INFO_GTT_USAGE);
@@ -587,15 +643,16 @@ static void fuzz(int fd, uint64_t seed, unsigned int seconds)
 	read_paths(fd, after);
 	for (i = 0; i < PATHS; i++)
 		after[i] -= before[i];
-	all = report(run, fuzz_now_us() - start, after);
-	igt_assert_f(all || !paths || run->only || run->operations ||
-		     seconds < FULL_SECONDS || !igt_radeon_has_board(fd),
-		     "something was not done at all\n");
+	missing = report(run, fuzz_now_us() - start, after);
+	full = paths && !run->only && !run->operations && options.resets &&
+		seconds >= FULL_SECONDS && igt_radeon_has_board(fd);
+	igt_assert_f(!missing || !full, "never done: %s\n", missing);
 	for (i = 0; i < FUZZ_SHARED; i++) {
 		close(run->prime[i]);
 		igt_radeon_bo_fini(&run->shared[i]);
 	}
 	check_leaks(fd, gtt, vram);
+	close(run->lock);
 	munmap(run, sizeof(*run));
 }
 
@@ -613,6 +670,9 @@ static int handle_option(int opt, int index, void *data)
 	case 'p':
 		options.process = strtoul(optarg, NULL, 0);
 		break;
+	case 'r':
+		options.resets = strtoul(optarg, NULL, 0);
+		break;
 	case 'n':
 		options.operations = strtoull(optarg, NULL, 0);
 		break;
@@ -626,6 +686,7 @@ static const struct option long_options[] = {
 	{ "seed", required_argument, NULL, 's' },
 	{ "seconds", required_argument, NULL, 't' },
 	{ "process", required_argument, NULL, 'p' },
+	{ "resets", required_argument, NULL, 'r' },
 	{ "operations", required_argument, NULL, 'n' },
 	{ 0 }
 };
@@ -634,6 +695,8 @@ static const char help[] =
 	"  --seed N\t\tSeed of all random numbers\n"
 	"  --seconds N\t\tHow long subtest random runs\n"
 	"  --process N\t\tOnly this process, 1 to 4, and no resets\n"
+	"  --resets MASK\t\tHow the GPU is reset: 1 by debugfs, 2 by a hang of the\n"
+	"\t\t\tgfx ring, 4 by one of the DMA ring; default 7\n"
 	"  --operations N\tProcesses end after so many operations\n";
 
 /**
