@@ -41,9 +41,11 @@ igt: roots ## the IGT tests
 bench: roots ## the benchmarks
 	@lab/build bench
 
-.PHONY: debug series deb
+.PHONY: debug backports series deb
 debug: boot ## the debug kernel (KASAN, lockdep, ...), for lab/run --kernel debug
 	@lab/build debug
+backports: roots ## trixie-backports' newest kernel, for lab/run --kernel backports
+	@lab/build backports
 series: roots ## build/series: the driver as patches for the kernel's lists
 	@lab/in-root kernel/series.sh /usr/src/linux-source-6.12.tar.xz build/series
 deb: roots ## build/deb: a DKMS package for Debian 13

@@ -446,19 +446,18 @@ int igt_radeon_userptr(int fd, void *mem, uint64_t size, uint32_t *handle)
 }
 
 /**
- * igt_radeon_import_foreign:
- * @fd: device
+ * igt_radeon_foreign_dmabuf:
  * @size: bytes, whole pages
- * @handle: the new BO
  *
- * Imports memory of another exporter (udmabuf).
- *
- * Returns: 0 or a negative errno
+ * Returns: a dma-buf of another exporter (udmabuf), or a negative errno
  */
-int igt_radeon_import_foreign(int fd, uint64_t size, uint32_t *handle)
+int igt_radeon_foreign_dmabuf(uint64_t size)
 {
-	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC };
-	int dev, memfd, dmabuf, ret;
+	struct udmabuf_create create = {
+		.flags = UDMABUF_FLAGS_CLOEXEC,
+		.size = size,
+	};
+	int dev, memfd, dmabuf;
 
 	dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	if (dev < 0)
@@ -470,13 +469,31 @@ int igt_radeon_import_foreign(int fd, uint64_t size, uint32_t *handle)
 	igt_assert_eq(fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 
 	create.memfd = memfd;
-	create.size = size;
 	dmabuf = ioctl(dev, UDMABUF_CREATE, &create);
-	ret = dmabuf < 0 ? -errno : 0;
+	if (dmabuf < 0)
+		dmabuf = -errno;
 	close(memfd);
 	close(dev);
-	if (ret)
-		return ret;
+	return dmabuf;
+}
+
+/**
+ * igt_radeon_import_foreign:
+ * @fd: device
+ * @size: bytes, whole pages
+ * @handle: the new BO
+ *
+ * Imports memory of another exporter.
+ *
+ * Returns: 0 or a negative errno
+ */
+int igt_radeon_import_foreign(int fd, uint64_t size, uint32_t *handle)
+{
+	int dmabuf = igt_radeon_foreign_dmabuf(size);
+	int ret;
+
+	if (dmabuf < 0)
+		return dmabuf;
 
 	ret = drmPrimeFDToHandle(fd, dmabuf, handle) ? -errno : 0;
 	close(dmabuf);
@@ -595,6 +612,26 @@ void igt_radeon_pattern(void *mem, size_t size, uint32_t seed)
 	}
 	for (; i < size; i++)
 		bytes[i] = seed + i;
+}
+
+/**
+ * igt_radeon_put:
+ * @path: a file of sysfs, procfs or debugfs
+ * @text: written to it
+ *
+ * Returns: whether that worked
+ */
+bool igt_radeon_put(const char *path, const char *text)
+{
+	const ssize_t length = strlen(text);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = write(fd, text, length) == length;
+	close(fd);
+	return done;
 }
 
 /**

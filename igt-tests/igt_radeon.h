@@ -100,6 +100,7 @@ void igt_radeon_bo_read(const struct igt_radeon_bo *bo, void *data);
 void igt_radeon_bo_assert(const struct igt_radeon_bo *bo, const void *model,
 			  const char *what);
 int igt_radeon_userptr(int fd, void *mem, uint64_t size, uint32_t *handle);
+int igt_radeon_foreign_dmabuf(uint64_t size);
 int igt_radeon_import_foreign(int fd, uint64_t size, uint32_t *handle);
 
 /* The ioctls under test; they return 0 or a negative errno */
@@ -122,10 +123,17 @@ void igt_radeon_copy(enum igt_radeon_engine engine,
 bool igt_radeon_has_board(int fd);
 void igt_radeon_require_board(int fd);
 void igt_radeon_set_latency(int fd, uint32_t us);
+void igt_radeon_set_rate(int fd, uint32_t mbps);
 void igt_radeon_hang(int fd, enum igt_radeon_engine engine);
 uint64_t igt_radeon_board_counter(int fd, enum igt_radeon_counter counter);
 
+/* Signals */
+void igt_radeon_bo_wait_through_lockup(const struct igt_radeon_bo *bo);
+void igt_radeon_start_timer(unsigned int us);
+void igt_radeon_stop_timer(void);
+
 /* Memory pressure */
+void igt_radeon_mount_debugfs(void);
 void igt_radeon_require_evicted(const struct igt_radeon_bo *bo);
 void igt_radeon_require_swapped(const struct igt_radeon_bo *bo);
 
@@ -134,6 +142,7 @@ void *igt_radeon_malloc(size_t size);
 void igt_radeon_assert_equal(const void *got, const void *model, uint64_t size,
 			     const char *what);
 void igt_radeon_pattern(void *mem, size_t size, uint32_t seed);
+bool igt_radeon_put(const char *path, const char *text);
 unsigned int igt_radeon_count_maps(const char *containing);
 void igt_radeon_drop_sys_admin(void);
 

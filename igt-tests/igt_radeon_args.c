@@ -192,11 +192,46 @@ void igt_radeon_args_imported(int fd, enum igt_radeon_op op)
 	igt_radeon_bo_fini(&bo);
 }
 
+/* Errors of a BO that the GPU is going to write. None of them is waited for. */
+static void busy_order(int fd, enum igt_radeon_op op,
+		       const struct igt_radeon_placement *p,
+		       const struct igt_radeon_bo *src, void *hole)
+{
+	static const uint64_t sizes[] = { 16, 20 * PAGE, 300 * PAGE };
+	const uint64_t size = 300 * PAGE;
+	struct igt_radeon_bo busy;
+	unsigned int i;
+
+	igt_debug("%s, busy in %s\n", igt_radeon_op_name[op], p->name);
+	igt_radeon_bo_init(&busy, fd, size, p->domain, p->flags);
+	igt_radeon_set_latency(fd, HOLD_US);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &busy, 0, src, 0, PAGE);
+	igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, size, 16, mem,
+				    RADEON_GEM_RW_NOWAIT), -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, size, 16, mem, 0),
+		      -EINVAL);
+	igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, 0, 16, NOWHERE, 0),
+		      -EFAULT);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, 0, sizes[i],
+					    hole, RADEON_GEM_RW_NOWAIT),
+			      -EFAULT);
+	igt_assert(igt_radeon_bo_busy(&busy));
+	igt_radeon_set_latency(fd, 0);
+	igt_radeon_bo_wait(&busy);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, 0, sizes[i],
+					    hole, 0), -EFAULT);
+	igt_radeon_bo_fini(&busy);
+}
+
 void igt_radeon_args_error_order(int fd, enum igt_radeon_op op)
 {
 	const uint64_t beyond = UINT64_MAX - 7;
-	struct igt_radeon_bo bo, busy;
+	const struct igt_radeon_placement *p;
+	struct igt_radeon_bo bo;
 	void *hole = unmapped_page();
+	unsigned int i;
 
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 
@@ -212,20 +247,10 @@ void igt_radeon_args_error_order(int fd, enum igt_radeon_op op)
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 16, hole, 0), -EFAULT);
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 16, mem, 0), 0);
 
-	/* A busy BO comes last. */
-	if (igt_radeon_has_board(fd)) {
-		igt_radeon_bo_init(&busy, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-		igt_radeon_set_latency(fd, HOLD_US);
-		igt_radeon_copy(IGT_RADEON_CP_DMA, &busy, 0, &bo, 0, PAGE);
-		igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, 0, 16, hole,
-				 RADEON_GEM_RW_NOWAIT), -EFAULT);
-		igt_assert_eq(igt_radeon_rw(op, fd, busy.handle, PAGE, 16, mem,
-				 RADEON_GEM_RW_NOWAIT), -EINVAL);
-		igt_assert(igt_radeon_bo_busy(&busy));
-		igt_radeon_set_latency(fd, 0);
-		igt_radeon_bo_wait(&busy);
-		igt_radeon_bo_fini(&busy);
-	}
+	/* That the BO is busy comes last, wherever it is. */
+	for (i = 0; igt_radeon_has_board(fd) &&
+	     (p = igt_radeon_placement(fd, i)); i++)
+		busy_order(fd, op, p, &bo, hole);
 
 	munmap(hole, PAGE);
 	igt_radeon_bo_fini(&bo);

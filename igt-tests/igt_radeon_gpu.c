@@ -9,11 +9,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <xf86drm.h>
 
@@ -41,6 +43,7 @@
 /* Board control block in the I/O BAR of the emulated board */
 #define CTL_MAGIC		0xc0
 #define CTL_LATENCY_US		0xc8
+#define CTL_RATE_MBPS		0xcc
 #define CTL_HANG		0xd0
 #define CTL_COUNTER_SELECT	0xd4
 #define CTL_COUNTER_LO		0xd8
@@ -48,6 +51,9 @@
 #define CTL_MAGIC_VALUE		0x37786d6eu
 
 static int board_fd = -1;
+
+static bool timer_runs;
+static struct sigaction before_timer;
 
 static int submit(int fd, uint32_t ring, uint32_t *ib, uint32_t ib_dwords,
 		  struct drm_radeon_cs_reloc *relocs, uint32_t count)
@@ -210,11 +216,12 @@ void igt_radeon_copy(enum igt_radeon_engine engine,
 
 static void reset_board(int sig)
 {
-	uint32_t zero = 0;
+	uint32_t zero[2] = { 0 };
 
 	(void)sig;
 	if (board_fd >= 0 &&
-	    pwrite(board_fd, &zero, sizeof(zero), CTL_LATENCY_US) < 0)
+	    (pwrite(board_fd, &zero[0], sizeof(zero[0]), CTL_LATENCY_US) < 0 ||
+	     pwrite(board_fd, &zero[1], sizeof(zero[1]), CTL_RATE_MBPS) < 0))
 		return;
 }
 
@@ -278,6 +285,78 @@ void igt_radeon_set_latency(int fd, uint32_t us)
 		return;
 	igt_assert_eq(pwrite(board_fd, &us, sizeof(us), CTL_LATENCY_US),
 		      sizeof(us));
+}
+
+/**
+ * igt_radeon_set_rate:
+ * @fd: device that is the emulated board
+ * @mbps: megabytes that an engine copies in a second; 0 for no limit
+ *
+ * Makes an engine busy while another one does nothing, which a latency cannot:
+ * that holds all of them. Copies under way go on at the new rate.
+ */
+void igt_radeon_set_rate(int fd, uint32_t mbps)
+{
+	igt_radeon_require_board(fd);
+	igt_assert_eq(pwrite(board_fd, &mbps, sizeof(mbps), CTL_RATE_MBPS),
+		      sizeof(mbps));
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/**
+ * igt_radeon_start_timer:
+ * @us: period
+ *
+ * Sends SIGALRM again and again, which interrupts system calls, until
+ * igt_radeon_stop_timer().
+ */
+void igt_radeon_start_timer(unsigned int us)
+{
+	const struct sigaction action = { .sa_handler = on_alarm };
+	const struct itimerval tick = {
+		.it_interval.tv_usec = us,
+		.it_value.tv_usec = us,
+	};
+
+	igt_radeon_stop_timer();
+	igt_assert_eq(sigaction(SIGALRM, &action, &before_timer), 0);
+	timer_runs = true;
+	igt_assert_eq(setitimer(ITIMER_REAL, &tick, NULL), 0);
+}
+
+/**
+ * igt_radeon_stop_timer:
+ *
+ * Undoes igt_radeon_start_timer(), if that was done.
+ */
+void igt_radeon_stop_timer(void)
+{
+	const struct itimerval off = { 0 };
+
+	if (!timer_runs)
+		return;
+	igt_assert_eq(setitimer(ITIMER_REAL, &off, NULL), 0);
+	igt_assert_eq(sigaction(SIGALRM, &before_timer, NULL), 0);
+	timer_runs = false;
+}
+
+/**
+ * igt_radeon_bo_wait_through_lockup:
+ * @bo: waits until no engine uses it, also if one has to be reset for that
+ *
+ * The driver looks for a lockup when it enters a wait and is not woken by one
+ * that is found while it sleeps (6.12, radeon_fence_default_wait()): a timer
+ * has it enter the wait anew, instead of sleeping its 30 s out.
+ */
+void igt_radeon_bo_wait_through_lockup(const struct igt_radeon_bo *bo)
+{
+	igt_radeon_start_timer(100000);
+	igt_radeon_bo_wait(bo);
+	igt_radeon_stop_timer();
 }
 
 /**
@@ -353,6 +432,18 @@ void igt_radeon_require_evicted(const struct igt_radeon_bo *bo)
 }
 
 /**
+ * igt_radeon_mount_debugfs:
+ *
+ * Mounts debugfs, if that is possible and has not been done.
+ */
+void igt_radeon_mount_debugfs(void)
+{
+	if (access("/sys/kernel/debug/dri", F_OK) &&
+	    mount("none", "/sys/kernel/debug", "debugfs", 0, NULL))
+		igt_debug("debugfs cannot be mounted: %s\n", strerror(errno));
+}
+
+/**
  * igt_radeon_require_swapped:
  * @bo: BO in GTT
  *
@@ -367,9 +458,7 @@ void igt_radeon_require_swapped(const struct igt_radeon_bo *bo)
 	int fd, i, pages = 1;
 	ssize_t n;
 
-	if (access(path, R_OK) &&
-	    mount("none", "/sys/kernel/debug", "debugfs", 0, NULL))
-		igt_debug("debugfs cannot be mounted: %s\n", strerror(errno));
+	igt_radeon_mount_debugfs();
 	igt_require_f(!access(path, R_OK), "no access to %s\n", path);
 
 	before = igt_radeon_info64(bo->fd, RADEON_INFO_GTT_USAGE);

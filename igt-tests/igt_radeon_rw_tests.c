@@ -102,6 +102,24 @@ static void test_unaligned(int fd, enum igt_radeon_op op)
 	}
 }
 
+/* A BO that @away has taken away, or skipped: part of it, then all. */
+static void test_away(int fd, enum igt_radeon_op op,
+		      const struct igt_radeon_placement *p, uint64_t size,
+		      void (*away)(const struct igt_radeon_bo *bo))
+{
+	struct igt_radeon_bo bo;
+	uint8_t *model;
+
+	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 3);
+	away(&bo);
+	igt_radeon_rw_range(op, &bo, model, 12345, 3 * PAGE, 0);
+	igt_radeon_bo_assert(&bo, model, "part of the BO");
+	igt_radeon_rw_range(op, &bo, model, 0, size, 0);
+	igt_radeon_bo_assert(&bo, model, "whole BO");
+	igt_radeon_bo_fini(&bo);
+	free(model);
+}
+
 /**
  * igt_radeon_rw_test_evicted:
  * @fd: device
@@ -111,18 +129,8 @@ static void test_unaligned(int fd, enum igt_radeon_op op)
  */
 void igt_radeon_rw_test_evicted(int fd, enum igt_radeon_op op)
 {
-	const uint64_t size = 4 << 20;
-	struct igt_radeon_bo bo;
-	uint8_t *model;
-
-	model = igt_radeon_bo_init_pattern(&bo, fd, size,
-					   &igt_radeon_reachable[0], 3);
-	igt_radeon_require_evicted(&bo);
-	igt_radeon_rw_range(op, &bo, model, PAGE + 1, size / 2, 0);
-	igt_radeon_rw_range(op, &bo, model, 0, 3 * PAGE, 0);
-	igt_radeon_bo_assert(&bo, model, "evicted BO");
-	igt_radeon_bo_fini(&bo);
-	free(model);
+	test_away(fd, op, &igt_radeon_reachable[0], 4 << 20,
+		  igt_radeon_require_evicted);
 }
 
 /**
@@ -130,23 +138,12 @@ void igt_radeon_rw_test_evicted(int fd, enum igt_radeon_op op)
  * @fd: device
  * @op: operation
  *
- * A BO that was swapped out: part of it, then all.
+ * A BO that was swapped out.
  */
 void igt_radeon_rw_test_swapped(int fd, enum igt_radeon_op op)
 {
-	const uint64_t size = 16 << 20;
-	struct igt_radeon_bo bo;
-	uint8_t *model;
-
-	model = igt_radeon_bo_init_pattern(&bo, fd, size,
-					   &igt_radeon_reachable[1], 4);
-	igt_radeon_require_swapped(&bo);
-	igt_radeon_rw_range(op, &bo, model, 12345, 3 * PAGE, 0);
-	igt_radeon_bo_assert(&bo, model, "swapped BO");
-	igt_radeon_rw_range(op, &bo, model, 0, size, 0);
-	igt_radeon_bo_assert(&bo, model, "BO that is back");
-	igt_radeon_bo_fini(&bo);
-	free(model);
+	test_away(fd, op, &igt_radeon_reachable[1], 16 << 20,
+		  igt_radeon_require_swapped);
 }
 
 static void self_copy(int fd, enum igt_radeon_op op,

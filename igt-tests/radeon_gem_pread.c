@@ -4,9 +4,7 @@
  * BOs are filled through mappings or by the GPU, never by PWRITE, so that the
  * two ioctls cannot hide each other's faults.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "igt.h"
@@ -27,8 +25,6 @@ IGT_TEST_DESCRIPTION("Checks reading of radeon buffer objects by PREAD.");
 
 #define PAGE		4096u
 #define HOLD_US		2000000u
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 /**
  * SUBTEST: basic
@@ -84,54 +80,6 @@ static void test_before_gpu_read(int fd)
 		igt_radeon_bo_fini(&bo);
 		free(model);
 	}
-	free(got);
-}
-
-/**
- * SUBTEST: nowait
- * Description: With NOWAIT a read of a BO that the GPU is going to write gives
- *              -EBUSY, and works as soon as the GPU is done.
- *
- * SUBTEST: unsynchronized
- * Description: With UNSYNCHRONIZED a read of a BO that the GPU is going to
- *              write returns at once with the bytes of now.
- */
-static void test_busy(int fd, uint32_t flags)
-{
-	const uint64_t size = 4 * PAGE;
-	const struct igt_radeon_placement *p;
-	struct igt_radeon_bo bo, src;
-	uint8_t *old, *model, *got = igt_radeon_malloc(size);
-	unsigned int i;
-	int ret;
-
-	igt_radeon_require_board(fd);
-	model = igt_radeon_bo_init_pattern(&src, fd, size,
-					   &igt_radeon_reachable[1], 10);
-	for (i = 0; i < igt_radeon_reachable_count; i++) {
-		p = &igt_radeon_reachable[i];
-		igt_debug("%s\n", p->name);
-		old = igt_radeon_bo_init_pattern(&bo, fd, size, p, 11);
-		igt_radeon_set_latency(fd, HOLD_US);
-		igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &src, 0, size);
-		ret = igt_radeon_pread(fd, bo.handle, 0, size, got, flags);
-		igt_assert_f(igt_radeon_bo_busy(&bo), "the read waited\n");
-		igt_radeon_set_latency(fd, 0);
-		if (flags & RADEON_GEM_RW_NOWAIT) {
-			igt_assert_eq(ret, -EBUSY);
-		} else {
-			igt_assert_eq(ret, 0);
-			igt_assert(!memcmp(got, old, size));
-		}
-		igt_radeon_bo_wait(&bo);
-		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, size, got,
-					       flags), 0);
-		igt_assert(!memcmp(got, model, size));
-		igt_radeon_bo_fini(&bo);
-		free(old);
-	}
-	igt_radeon_bo_fini(&src);
-	free(model);
 	free(got);
 }
 
@@ -226,18 +174,6 @@ int igt_main()
 	igt_describe("A read does not wait for GPU reads, nor disturb them.");
 	igt_subtest("before-gpu-read")
 		test_before_gpu_read(fd);
-	igt_fixture()
-		igt_radeon_set_latency(fd, 0);
-
-	igt_describe("NOWAIT returns -EBUSY rather than wait for a GPU write.");
-	igt_subtest("nowait")
-		test_busy(fd, RADEON_GEM_RW_NOWAIT);
-	igt_fixture()
-		igt_radeon_set_latency(fd, 0);
-
-	igt_describe("UNSYNCHRONIZED never waits for the GPU.");
-	igt_subtest("unsynchronized")
-		test_busy(fd, RADEON_GEM_RW_UNSYNCHRONIZED);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 

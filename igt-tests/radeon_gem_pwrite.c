@@ -4,7 +4,6 @@
  * BOs are checked through mappings or copies by the GPU, never by PREAD, so
  * that the two ioctls cannot hide each other's faults.
  */
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,7 +25,6 @@
 IGT_TEST_DESCRIPTION("Checks writing of radeon buffer objects by PWRITE.");
 
 #define PAGE		4096u
-#define HOLD_US		2000000u
 
 #define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -101,65 +99,6 @@ static void test_before_gpu_read(int fd)
 			free(old);
 		}
 	}
-}
-
-/**
- * SUBTEST: nowait
- * Description: With NOWAIT a write to a BO that the GPU is going to read either
- *              gives -EBUSY and changes nothing, or is put in order behind the
- *              GPU's read; in no case it waits.
- *
- * SUBTEST: unsynchronized
- * Description: With UNSYNCHRONIZED a write to a BO that the GPU is going to
- *              read is done on return, while the GPU has not yet started.
- */
-static void test_busy(int fd, uint32_t flags)
-{
-	const uint64_t size = 4 * PAGE;
-	const struct igt_radeon_placement *p;
-	struct igt_radeon_bo bo, dst;
-	uint8_t *old, *fresh = igt_radeon_malloc(size), *map;
-	unsigned int i;
-	int ret;
-
-	igt_radeon_require_board(fd);
-	igt_radeon_pattern(fresh, size, 10);
-	for (i = 0; i < igt_radeon_reachable_count; i++) {
-		p = &igt_radeon_reachable[i];
-		igt_debug("%s\n", p->name);
-		old = igt_radeon_bo_init_pattern(&bo, fd, size, p, 11);
-		igt_radeon_bo_init(&dst, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
-		map = igt_radeon_bo_map(&bo);
-
-		igt_radeon_set_latency(fd, HOLD_US);
-		igt_radeon_copy(IGT_RADEON_CP_DMA, &dst, 0, &bo, 0, size);
-		ret = igt_radeon_pwrite(fd, bo.handle, 0, size, fresh, flags);
-		if (flags & RADEON_GEM_RW_UNSYNCHRONIZED) {
-			igt_assert_eq(ret, 0);
-			igt_assert_f(!memcmp(map, fresh, size),
-				     "the write is not done on return\n");
-		}
-		igt_assert_f(igt_radeon_bo_busy(&dst), "the write waited\n");
-		igt_radeon_set_latency(fd, 0);
-		igt_radeon_bo_wait(&dst);
-
-		if (flags & RADEON_GEM_RW_NOWAIT) {
-			igt_assert(ret == 0 || ret == -EBUSY);
-			igt_radeon_bo_assert(&dst, old, "the GPU's copy");
-			igt_radeon_bo_assert(&bo, ret ? old : fresh, "the BO");
-		} else {
-			igt_radeon_bo_assert(&dst, fresh, "the GPU's copy");
-		}
-		igt_radeon_bo_wait(&bo);
-		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, 0, size, fresh,
-						flags), 0);
-		igt_radeon_bo_assert(&bo, fresh, "idle BO");
-		munmap(map, size);
-		igt_radeon_bo_fini(&dst);
-		igt_radeon_bo_fini(&bo);
-		free(old);
-	}
-	free(fresh);
 }
 
 /**
@@ -253,18 +192,6 @@ int igt_main()
 	igt_describe("GPU reads get the bytes of their place in the order.");
 	igt_subtest("before-gpu-read")
 		test_before_gpu_read(fd);
-	igt_fixture()
-		igt_radeon_set_latency(fd, 0);
-
-	igt_describe("NOWAIT never waits for the GPU and keeps the order.");
-	igt_subtest("nowait")
-		test_busy(fd, RADEON_GEM_RW_NOWAIT);
-	igt_fixture()
-		igt_radeon_set_latency(fd, 0);
-
-	igt_describe("UNSYNCHRONIZED writes at once.");
-	igt_subtest("unsynchronized")
-		test_busy(fd, RADEON_GEM_RW_UNSYNCHRONIZED);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 

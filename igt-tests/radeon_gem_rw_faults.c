@@ -86,21 +86,9 @@ struct sweep {
 
 static int nth_fd = -1;
 
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	return n == (ssize_t)strlen(text);
-}
-
 static void require_put(const char *path, const char *text)
 {
-	igt_require_f(put(path, text), "cannot set %s\n", path);
+	igt_require_f(igt_radeon_put(path, text), "cannot set %s\n", path);
 }
 
 /* A range that no return address lies in keeps a capability out of it. */
@@ -177,7 +165,7 @@ static uint64_t pinned_pages(void)
 	FILE *f;
 
 	/* The CPUs' own counts are only added now and then. */
-	put("/proc/sys/vm/stat_refresh", "1");
+	igt_radeon_put("/proc/sys/vm/stat_refresh", "1");
 	f = fopen("/proc/vmstat", "r");
 	igt_assert(f);
 	while (fscanf(f, "%63s %llu", name, &value) == 2) {
@@ -239,7 +227,7 @@ static void test_kmemleak(void)
 	sleep(6);
 	/* The second scan reports what the first has found to be at rest. */
 	for (i = 0; i < 2; i++)
-		igt_require_f(put(KMEMLEAK, "scan"), "kmemleak is off\n");
+		igt_require_f(igt_radeon_put(KMEMLEAK, "scan"), "kmemleak is off\n");
 	n = read(leaks, text, sizeof(text) - 1);
 	close(leaks);
 	igt_assert(n >= 0);
@@ -290,7 +278,7 @@ static void round_init(struct round *r, const struct sweep *s)
 			   s->place.flags);
 	if (s->state == STATE_FRESH) {
 		/* TTM keeps pages of freed BOs, which would need no allocation. */
-		put("/proc/sys/vm/drop_caches", "2");
+		igt_radeon_put("/proc/sys/vm/drop_caches", "2");
 	} else {
 		igt_radeon_pattern(r->old, r->bo_size, next_seed());
 		igt_radeon_bo_fill(&r->bo, r->old);
@@ -561,7 +549,7 @@ static void test_busy(int fd)
 
 static void test_invisible(int fd)
 {
-	static const uint64_t sizes[] = { 64, 3 * PAGE, (1 << 20) + 5 };
+	static const uint64_t sizes[] = { 64, 3 * PAGE, (2 << 20) + 5 };
 	unsigned int j;
 
 	igt_radeon_require_invisible_vram(fd);
@@ -722,11 +710,84 @@ static void test_transfer(int fd)
 	}
 }
 
+/**
+ * SUBTEST: busy-rings
+ * Description: A write that is staged in one ring and has to wait for another
+ *              one, fails at each of its allocations. The next write to the BO,
+ *              while the same work is still queued, comes after that work.
+ */
+static void test_rings(int fd)
+{
+	const uint64_t size = PAGE, big = 16 << 20;
+	struct igt_radeon_bo bo, first, last, from, to;
+	uint8_t *lasts = malloc(size), *fresh = malloc(size), *map;
+	unsigned int nth, errors = 0, i;
+	bool happened = true;
+	int ret;
+
+	igt_radeon_require_board(fd);
+	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
+		      "needs the DMA engine\n");
+	igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
+	igt_assert(lasts && fresh);
+	choose_faults(FAULT_ALLOC);
+	igt_radeon_bo_init(&bo, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&first, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&last, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&from, fd, big, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&to, fd, big, RADEON_GEM_DOMAIN_VRAM, 0);
+	igt_radeon_pattern(lasts, size, next_seed());
+	igt_radeon_bo_fill(&last, lasts);
+
+	for (nth = 1; happened; nth++) {
+		igt_assert_f(nth <= MAX_FAULTS, "there is no end of faults\n");
+		igt_radeon_pattern(fresh, size, next_seed());
+
+		/* Work in both rings; the graphics ring is at it for long. */
+		igt_radeon_set_latency(fd, 100000);
+		for (i = 0; i < 10; i++)
+			igt_radeon_copy(IGT_RADEON_CP_DMA, &to, 0, &from, 0, big);
+		igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &first, 0, size);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &last, 0, size);
+
+		/* One half with a fault, which must not harm the other. */
+		arm(nth);
+		ret = igt_radeon_pwrite(fd, bo.handle, 0, size / 2, fresh,
+					RADEON_GEM_RW_NOWAIT);
+		happened = disarm();
+		igt_assert_f(ret == 0 || (happened && (ret == -ENOMEM ||
+						       ret == -EBUSY)),
+			     "fault %u: %d\n", nth, ret);
+		errors += !!ret;
+		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, size / 2,
+						size / 2, fresh + size / 2,
+						RADEON_GEM_RW_NOWAIT), 0);
+		igt_radeon_set_latency(fd, 0);
+		igt_radeon_bo_wait(&bo);
+
+		map = igt_radeon_bo_map(&bo);
+		igt_assert_f(!memcmp(map, ret ? lasts : fresh, size / 2),
+			     "fault %u: wrong bytes after %d\n", nth, ret);
+		igt_assert_f(!memcmp(map + size / 2, fresh + size / 2, size / 2),
+			     "fault %u: earlier work came later\n", nth);
+		munmap(map, size);
+	}
+	igt_info("%u faults, %u errors\n", nth - 2, errors);
+
+	igt_radeon_bo_fini(&to);
+	igt_radeon_bo_fini(&from);
+	igt_radeon_bo_fini(&last);
+	igt_radeon_bo_fini(&first);
+	igt_radeon_bo_fini(&bo);
+	free(fresh);
+	free(lasts);
+}
+
 int igt_main()
 {
 	static const uint64_t small[] = { 7, PAGE, 3 * PAGE + 11 };
 	static const uint64_t medium[] = { 17 * PAGE, 65 * PAGE + 3 };
-	static const uint64_t large[] = { (1 << 20) + 8 };
+	static const uint64_t large[] = { (2 << 20) + 8 };
 	int fd = -1;
 
 	igt_fixture() {
@@ -765,6 +826,12 @@ int igt_main()
 	igt_describe("The GPU still has to write the BO.");
 	igt_subtest("busy-bo") {
 		test_busy(fd);
+		assert_no_leaks(fd);
+	}
+
+	igt_describe("A copy waits for another ring.");
+	igt_subtest("busy-rings") {
+		test_rings(fd);
 		assert_no_leaks(fd);
 	}
 

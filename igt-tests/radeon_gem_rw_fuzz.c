@@ -450,6 +450,7 @@ static void disturb(struct fuzz_run *run)
 	struct igt_radeon_bo bos[2];
 	uint64_t state = fuzz_hash(run->seed, 0), last = fuzz_now_us(), pause;
 	int fd = igt_radeon_try_open_primary();
+	uint64_t moved = 0;
 	bool board = igt_radeon_has_board(fd);
 	int lock = fuzz_lock_open(run);
 	unsigned int how;
@@ -475,7 +476,14 @@ static void disturb(struct fuzz_run *run)
 		run->reset_due = true;
 		fuzz_lock(lock, LOCK_EX);
 		run->reset_due = false;
+		/* The kernel's own moves of BOs do not survive a reset. */
+		if (igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED) !=
+		    moved) {
+			use_engine(fd, IGT_RADEON_CP_DMA, bos);
+			use_engine(fd, IGT_RADEON_DMA, bos);
+		}
 		reset(run, fd, how, bos);
+		moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED);
 		igt_radeon_set_latency(fd, 0);
 		fuzz_lock(lock, LOCK_UN);
 		usleep(RESET_PAUSE_US);

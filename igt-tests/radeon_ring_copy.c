@@ -7,10 +7,8 @@
  */
 #include "igt.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "igt_radeon.h"
@@ -125,33 +123,6 @@ static void test_in_turn(int fd)
 	free(model);
 }
 
-static void on_alarm(int sig)
-{
-	(void)sig;
-}
-
-/*
- * The driver looks for a lockup when it enters a wait and is not woken by one
- * that is found while it sleeps (6.12, radeon_fence_default_wait()): a timer
- * has it enter the wait anew, instead of sleeping its 30 s out.
- */
-static void wait_through_lockup(const struct igt_radeon_bo *bo)
-{
-	const struct sigaction action = { .sa_handler = on_alarm };
-	const struct itimerval off = { 0 };
-	const struct itimerval tick = {
-		.it_interval.tv_usec = 100 * 1000,
-		.it_value.tv_usec = 100 * 1000,
-	};
-	struct sigaction old;
-
-	igt_assert_eq(sigaction(SIGALRM, &action, &old), 0);
-	igt_assert_eq(setitimer(ITIMER_REAL, &tick, NULL), 0);
-	igt_radeon_bo_wait(bo);
-	igt_assert_eq(setitimer(ITIMER_REAL, &off, NULL), 0);
-	igt_assert_eq(sigaction(SIGALRM, &old, NULL), 0);
-}
-
 static void test_hang(int fd, enum igt_radeon_engine engine)
 {
 	unsigned char *model = malloc(SIZE), *other = malloc(SIZE);
@@ -172,7 +143,7 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 	igt_radeon_hang(fd, engine);
 	igt_radeon_copy(engine, &dst, 0, &src, 0, SIZE);
 	/* The driver notices after radeon.lockup_timeout and resets the GPU. */
-	wait_through_lockup(&dst);
+	igt_radeon_bo_wait_through_lockup(&dst);
 	igt_assert_f(igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS) > resets,
 		     "the ring did not hang, or nobody reset it\n");
 

@@ -10,8 +10,7 @@
 
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-folder=drivers/gpu/drm/radeon
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
 	cat <<END
@@ -30,11 +29,6 @@ MAKE-ARGUMENTs go to the kernel's make: W=1 for more warnings, C=1 to check
 what is compiled with sparse, V=1 to see commands. Objects of the radeon folder
 can be named too; then only these are compiled, and no module is made.
 END
-}
-
-die() {
-	echo "${0##*/}: $*" >&2
-	exit 1
 }
 
 begun=$SECONDS
@@ -105,10 +99,7 @@ trap '[ "$done" ] || rm -f "$out/radeon.ko" "$out/radeon.ko.new"' EXIT
 # long, so remember from which one it came.
 
 pristine=$out/pristine
-scripts=(scripts/checkpatch.pl scripts/spelling.txt
-	scripts/const_structs.checkpatch scripts/kernel-doc)
 if [ -d "$source" ]; then
-	[ -d "$source/$folder" ] || die "$source has no $folder"
 	key="tree $source"
 else
 	case $source in *.xz) need xz xz-utils ;; esac
@@ -117,28 +108,10 @@ fi
 if [ -d "$source" ] || [ "$key" != "$(cat "$pristine/.key" 2>/dev/null)" ]; then
 	stage "taking $folder from $source"
 	rm -rf "$pristine"
-	mkdir -p "$pristine"
-	if [ -d "$source" ]; then
-		# Not what a build in that tree may have left behind.
-		tar -C "$source" -cf - --exclude='*.[oa]' --exclude='*.ko' \
-			--exclude='.*' --exclude='*.mod' --exclude='*.mod.c' \
-			--exclude='*_reg_safe.h' --exclude=mkregtable \
-			--exclude=modules.order Makefile "$folder" "${scripts[@]}" |
-			tar -xf - -C "$pristine"
-	else
-		tar -xf "$source" -C "$pristine" --strip-components=1 \
-			--wildcards --no-wildcards-match-slash 'linux*/Makefile' \
-			--wildcards-match-slash "linux*/$folder/*" \
-			"${scripts[@]/#/linux*/}"
-	fi
-	[ -e "$pristine/$folder/Makefile" ] || die "$source has no $folder"
+	unpack "$source" "$pristine"
 	echo "$key" >"$pristine/.key"
 fi
 
-version_of() {
-	awk -F' *= *' '/^VERSION/ { v = $2 } /^PATCHLEVEL/ { p = $2 }
-		/^SUBLEVEL/ { print v "." p "." $2; exit }' "$1"
-}
 # The headers' own Makefile includes the one with the version.
 headers_makefile=$headers/Makefile
 while included=$(awk '$1 == "include" && $2 ~ /Makefile$/ { print $2; exit }' \
@@ -151,9 +124,7 @@ want=$(version_of "$headers_makefile")
 [ "$have" = "$want" ] ||
 	die "the source is $have, but kernel $kver is $want; take the source of $want"
 
-patches=$here/patches/${have%.*}
-[ -e "$patches/series" ] ||
-	die "there are no patches for ${have%.*}: $patches/series is missing"
+choose_patches "${have%.*}"
 
 # Patch a fresh copy, then bring only what differs into the tree that is
 # built, so that make sees what has changed.
@@ -163,16 +134,15 @@ fresh=$out/fresh
 rm -rf "$fresh"
 cp -r "$pristine" "$fresh"
 rm -f "$fresh/.key"
-cp -r "$here/drivers" "$here/include" "$fresh/"
+copy_overlay "$fresh" drivers include
 mkdir -p "$fresh/include/trace"
-while read -r name; do
-	case $name in ''|'#'*) continue ;; esac
+for hook in "${hooks[@]}"; do
 	patch -d "$fresh" -p1 --fuzz=0 -s --no-backup-if-mismatch \
-		<"$patches/$name" >"$out/patch.log" 2>&1 || {
+		<"$hook" >"$out/patch.log" 2>&1 || {
 		cat "$out/patch.log" >&2
-		die "$name does not apply to $have without fuzz; it has to be adapted"
+		die "$hook does not apply to $have without fuzz; it has to be adapted, in a file of the same name in $patches"
 	}
-done <"$patches/series"
+done
 
 tree=$out/tree
 mkdir -p "$tree"

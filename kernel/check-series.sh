@@ -17,12 +17,7 @@
 
 set -euo pipefail
 
-folder=drivers/gpu/drm/radeon
-
-die() {
-	echo "${0##*/}: $*" >&2
-	exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ $# -ge 2 ] && [ $# -le 3 ] || { sed -n '4,/^$/s/^# \?//p' "$0" >&2; exit 2; }
 step=$1
@@ -58,7 +53,7 @@ check_style() {
 	local patch failed=0
 	for patch in "${patches[@]}"; do
 		perl "$tree/scripts/checkpatch.pl" --no-tree --strict --quiet \
-			--no-summary --terse --show-types --ignore FILE_PATH_CHANGES \
+			--no-summary --terse --show-types --ignore FILE_PATH_CHANGES,$checkpatch_ignore \
 			"$patch" || failed=1
 	done
 	[ $failed = 0 ] || die "there are findings, see above"
@@ -76,10 +71,10 @@ check_docs() {
 			'.. kernel-doc:: '*)
 				source=${line#.. kernel-doc:: }
 				[ -e "$source" ] || die "$page refers to $source, which does not exist"
-				perl scripts/kernel-doc -none -Wall -Werror "$source" ;;
+				scripts/kernel-doc -none -Wall -Werror "$source" ;;
 			':doc: '*)
 				title=${line#:doc: }
-				[ -n "$(perl scripts/kernel-doc -rst -function "$title" "$source" 2>/dev/null)" ] ||
+				[ -n "$(scripts/kernel-doc -rst -function "$title" "$source" 2>/dev/null)" ] ||
 					die "$source has no section \"$title\", which $page refers to" ;;
 			esac
 		done <"$page"

@@ -14,13 +14,7 @@
 
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-folder=drivers/gpu/drm/radeon
-
-die() {
-	echo "${0##*/}: $*" >&2
-	exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ $# -ge 1 ] && [ $# -le 3 ] || { sed -n '4,/^$/s/^# \?//p' "$0" >&2; exit 2; }
 source=$1
@@ -57,12 +51,20 @@ fi
 
 sources=("$here/$folder"/*.[ch] "$here"/include/uapi/drm/*.h)
 perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary --terse \
-	--show-types --file "${sources[@]}" || failed=1
+	--show-types --ignore $checkpatch_ignore --file "${sources[@]}" || failed=1
 for patch in "$here"/patches/*/*.patch; do
 	perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary \
-		--terse --show-types "$patch" || failed=1
+		--terse --show-types --ignore $checkpatch_ignore "$patch" || failed=1
 done
-perl "$scripts/kernel-doc" -none -Wall -Werror "${sources[@]}" || failed=1
+"$scripts/kernel-doc" -none -Wall -Werror "${sources[@]}" || failed=1
+
+# Every version's changes to the new files still apply.
+for dir in "$here"/patches/*; do
+	rm -rf "$out/overlay"
+	mkdir "$out/overlay"
+	(choose_patches "${dir##*/}" && copy_overlay "$out/overlay" drivers include) || failed=1
+done
+rm -rf "$out/overlay"
 
 [ $failed = 0 ] || die "there are findings, see above"
 echo "checkpatch, kernel-doc, W=1 and sparse have found nothing in ${#sources[@]} files and $(printf '%s\n' "$here"/patches/*/*.patch | wc -l) patches"

@@ -8,7 +8,7 @@
 # that the out-of-tree build uses.
 #
 # - upstream/uapi.txt is the message of the first commit, the uapi header.
-# - Each patch of patches/VERSION/series is a commit. The files of the overlay
+# - Each hook that patches/ has for the version is a commit. The files of the overlay
 #   come in with the patch that adds their objects to the Makefile; headers with
 #   the first commit that includes them. So every commit builds.
 # - Documentation/ comes last, with upstream/docs.txt.
@@ -16,8 +16,7 @@
 
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-folder=drivers/gpu/drm/radeon
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
 	cat <<END
@@ -34,11 +33,6 @@ Write the series to OUT, for git am on the kernel of SOURCE.
 END
 }
 
-die() {
-	echo "${0##*/}: $*" >&2
-	exit 1
-}
-
 case ${1-} in -h | --help) usage; exit 0 ;; esac
 [ $# -ge 2 ] && [ $# -le 3 ] || { usage >&2; exit 2; }
 source=$1 out=$2
@@ -49,21 +43,15 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 tree=$out/tree
 rm -rf "$tree" "$out"/*.patch
-mkdir -p "$tree"
-parts=("$folder" include/uapi/drm Documentation/gpu scripts/checkpatch.pl
-	scripts/spelling.txt scripts/const_structs.checkpatch scripts/kernel-doc)
-if [ -d "$source" ]; then
-	tar -C "$source" -cf - --exclude='*.[oa]' --exclude='*.ko' --exclude='.*' \
-		--exclude='*.mod' --exclude='*.mod.c' Makefile "${parts[@]}" | tar -xf - -C "$tree"
-else
-	# Patterns match a folder with all that is in it.
-	tar -xf "$source" -C "$tree" --strip-components=1 --wildcards \
-		--no-wildcards-match-slash 'linux*/Makefile' "${parts[@]/#/linux*/}"
-fi
+unpack "$source" "$tree" include/uapi/drm Documentation/gpu
 
-version=$(awk -F' *= *' '/^VERSION/ { v = $2 } /^PATCHLEVEL/ { print v "." $2; exit }' "$tree/Makefile")
-patches=$here/patches/${3-$version}
-[ -e "$patches/series" ] || die "there are no patches for $version: $patches/series is missing"
+version=$(version_of "$tree/Makefile")
+exact=$version version=${version%.*}
+choose_patches "${3-$version}"
+# The overlay as this version needs it.
+overlay=$(mktemp -d)
+trap 'rm -rf "$overlay"' EXIT
+copy_overlay "$overlay" drivers include Documentation
 
 # A repository of its own, whatever the folders above may be.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
@@ -73,8 +61,7 @@ git -c init.defaultBranch=series init -q .
 
 # The commits carry the author and the date of the hooks, so that the same
 # sources always give the same series.
-mapfile -t names < <(grep -v '^#' "$patches/series" | grep .)
-author=$(git mailinfo /dev/null /dev/null <"$patches/${names[0]}")
+author=$(git mailinfo /dev/null /dev/null <"${hooks[0]}")
 field() { sed -n "s/^$1: //p" <<<"$author"; }
 GIT_AUTHOR_NAME=$(field Author) GIT_AUTHOR_EMAIL=$(field Email) GIT_AUTHOR_DATE=$(field Date)
 export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE
@@ -92,7 +79,7 @@ add() {
 	local f
 	for f; do
 		mkdir -p "$(dirname "$f")"
-		cp "$here/$f" "$f"
+		cp "$overlay/$f" "$f"
 		chmod 644 "$f"
 		git add -f "$f"
 	done
@@ -111,7 +98,7 @@ apply() {
 new_headers() {
 	local h
 	sed -n 's/^+\?#include "\(.*\)"$/\1/p' | sort -u | while read -r h; do
-		[ ! -e "$here/$folder/$h" ] || [ -e "$folder/$h" ] || echo "$folder/$h"
+		[ ! -e "$overlay/$folder/$h" ] || [ -e "$folder/$h" ] || echo "$folder/$h"
 	done
 }
 
@@ -123,27 +110,27 @@ begin() {
 begin "$here/upstream/uapi.txt"
 add include/uapi/drm/radeon_drm_rw.h
 
-for name in "${names[@]}"; do
-	apply "$patches/$name"
+for hook in "${hooks[@]}"; do
+	apply "$hook"
 	mapfile -t objects < <(git show --format= -- "$folder/Makefile" |
 		grep '^+' | grep -oE '[a-z0-9_]+\.o\b' | sort -u)
 	files=()
 	for o in "${objects[@]}"; do
 		c=$folder/${o%.o}.c
-		[ ! -e "$here/$c" ] || [ -e "$c" ] || files+=("$c")
+		[ ! -e "$overlay/$c" ] || [ -e "$c" ] || files+=("$c")
 	done
 	# What these and the hooks include, and what that includes.
-	text=$(git show --format=; for f in "${files[@]}"; do cat "$here/$f"; done)
+	text=$(git show --format=; for f in "${files[@]}"; do cat "$overlay/$f"; done)
 	while mapfile -t headers < <(new_headers <<<"$text") && [ ${#headers[@]} -gt 0 ]; do
 		add "${headers[@]}"
-		text=$(for f in "${headers[@]}"; do cat "$here/$f"; done)
+		text=$(for f in "${headers[@]}"; do cat "$overlay/$f"; done)
 	done
 	add "${files[@]}"
 done
 
 # Into the table of contents, which is not the same in any two versions.
 begin "$here/upstream/docs.txt"
-mapfile -t files < <(cd "$here" && find Documentation -type f)
+mapfile -t files < <(cd "$overlay" && find Documentation -type f)
 contents=Documentation/gpu/drivers.rst
 for f in "${files[@]}"; do
 	sed -i "0,/^   tegra$/s//   $(basename "$f" .rst)\n   tegra/" $contents
@@ -153,13 +140,12 @@ git add $contents
 add "${files[@]}"
 
 # The series is the overlay, whole.
-(cd "$here" && find drivers include Documentation -type f) | while read -r f; do
-	cmp -s "$here/$f" "$f" ||
+(cd "$overlay" && find . -type f) | while read -r f; do
+	cmp -s "$overlay/$f" "$f" ||
 		die "$f is in no commit: no patch adds its object to the Makefile, and nothing includes it"
 done
 [ -z "$(git status --porcelain --ignored)" ] || die "something was left uncommitted"
 
-exact=$(sed -n '2,4s/.*= *//p' Makefile | paste -sd.)
 git config branch.series.description "$(cat "$here/upstream/cover.txt"; printf '\nMade against Linux %s.\n' "$exact")"
 git format-patch -q --cover-letter --cover-from-description=subject --no-signature \
 	--zero-commit -o "$out" base

@@ -53,15 +53,18 @@ key() {
 # cached NAME KEY OUT CMD...: makes the folder OUT hold what CMD produces,
 # running CMD only when neither OUT nor the cache has it for KEY already.
 # CMD must fill OUT itself and may reuse what is in there (incremental build);
-# files below OUT/work are never cached.
+# files below OUT/work are never cached. The cache keeps the few of each NAME
+# that were used last, see prune().
 cached() {
-	local name=$1 k=$2 out=$3 store tmp t
+	local name=$1 k=$2 out=$3 store tmp t found=''
 	shift 3
 	store=$NOMAP_CACHE/artifacts/$name-$k
+	mkdir -p "$NOMAP_CACHE/artifacts"
+	! used "$store" || found=1
 	if [ "$(cat "$out/.key" 2>/dev/null)" = "$k" ]; then
 		return 0
 	fi
-	if [ -d "$store" ]; then
+	if [ "$found" ]; then
 		mkdir -p "$out"
 		find "$out" -mindepth 1 -maxdepth 1 ! -name work -exec rm -rf {} +
 		cp -a "$store/." "$out/"
@@ -71,7 +74,7 @@ cached() {
 	fi
 	say "$name: building"
 	t=$(date +%s)
-	mkdir -p "$out" "$NOMAP_CACHE/artifacts"
+	mkdir -p "$out"
 	rm -f "$out/.key"
 	"$@" || die "$name: build failed (see above)"
 	tmp=$(mktemp -d "$NOMAP_CACHE/artifacts/.tmp.XXXXXX")
@@ -83,7 +86,32 @@ cached() {
 		die "$name: built, but could not be stored in $NOMAP_CACHE (disk full?)"
 	fi
 	printf '%s\n' "$k" >"$out/.key"
+	prune "$name"
 	say "$name: done in $(($(date +%s) - t)) s"
+}
+
+# used STORE: is this artifact there? Then it stays for an hour at least.
+used() {
+	(
+		flock -s 8
+		[ -d "$1" ] && touch "$1"
+	) 8>"$NOMAP_CACHE/artifacts/.lock"
+}
+
+# prune NAME: removes artifacts of NAME from the cache, but for the three that
+# were used last and for all that were used within the last hour, as another
+# build may be copying them. What builds that were killed have left goes, too.
+prune() {
+	local a=$NOMAP_CACHE/artifacts old
+	(
+		flock 8
+		find "$a" -maxdepth 1 -regextype posix-extended -regex ".*/$1-[0-9a-f]{20}" -printf '%T@ %f\n' |
+			sort -rn | sed '1,3d' | while read -r _ old; do
+			[ -z "$(find "$a/$old" -maxdepth 0 -mmin +60)" ] || mv -T "$a/$old" "$a/.tmp.$old.$$"
+		done
+	) 8>"$a/.lock"
+	rm -rf --one-file-system "$a/.tmp.$1"-*".$$"
+	find "$a" -maxdepth 1 -name '.tmp.*' -mmin +180 -exec rm -rf --one-file-system {} +
 }
 
 # root_dir NAME: where the root NAME ("build" or "guest") lives once made.

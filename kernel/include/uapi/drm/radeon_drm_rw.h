@@ -38,6 +38,10 @@ extern "C" {
  *   with RADEON_GEM_NO_CPU_ACCESS are included.
  * - A tiled BO is seen as a CPU mapping of it shows it.
  * - No CPU mapping of the BO is made in the calling process.
+ * - A new BO reads zeros until it is written, whoever had its memory before.
+ *   For VRAM this is so unless the module's parameter gem_rw_clear_vram is off.
+ *   Clearing can still be under way when the BO has been created, and is waited
+ *   for as a move by the kernel.
  * - User memory can be any memory that the process may read or write itself,
  *   mappings of BOs (also of the same BO) and of dma-bufs included. Where
  *   user memory and the range of the BO are the same memory and overlap, the
@@ -92,8 +96,9 @@ extern "C" {
 enum drm_radeon_gem_rw_flags {
 	/**
 	 * @RADEON_GEM_RW_UNSYNCHRONIZED: Do not wait until the GPU has stopped
-	 * reading and writing the BO. The kernel's own moves of the BO are
-	 * still waited for.
+	 * reading and writing the BO. What the kernel itself does to it is still
+	 * waited for, which is moves of the BO and earlier writes by these ioctls
+	 * to the same bytes that the kernel has put off (staged).
 	 */
 	RADEON_GEM_RW_UNSYNCHRONIZED = 1 << 0,
 
@@ -116,8 +121,10 @@ enum drm_radeon_gem_rw_flags {
  *
  * Request for DRM_RADEON_INFO. The value is a __u32 made of
  * &enum drm_radeon_gem_rw_caps. A kernel without any of it does not know the
- * request and answers -EINVAL. The driver's interface version is 2.51.0 or
- * higher where the request exists.
+ * request and answers -EINVAL. Ask for this, not for the driver's interface
+ * version: minor numbers were given out independently of each other. 2.51 is
+ * these ioctls where they were added to Linux 6.12, but something else since
+ * Linux 7, where they are 2.52.
  */
 #define RADEON_INFO_GEM_RW	0x27
 

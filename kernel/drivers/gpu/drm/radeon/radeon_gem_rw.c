@@ -5,6 +5,7 @@
  * radeon_gem_rw_copy.c and radeon_gem_rw_stage.c.
  */
 
+#include <linux/delay.h>
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
 #include <linux/ktime.h>
@@ -46,6 +47,9 @@
  * 3. The bytes are copied.
  * 4. radeon_gem_rw_end() drops the locks, and user memory is let go.
  *
+ * Where nothing is in the way, small pieces do not take that many steps: see
+ * radeon_gem_rw_quick.c. What is left over takes them all.
+ *
  * If the GPU had better move the bytes, radeon_gem_rw_begin() says so, and the
  * chunk goes through the staging area, see radeon_gem_rw_stage.c.
  * radeon_gem_rw_suits_gpu() has the rules. What the GPU turns out not to be
@@ -63,10 +67,10 @@
  * - &radeon_device.ring_lock, to submit copies.
  * - The lock of the staging area, then that of fences.
  *
- * Sleeping is interruptible. While bytes are copied, only a fatal signal makes
- * the call end early: as it can only be started again from the beginning, a
- * large transfer would otherwise never end for a process that gets signals
- * from a timer.
+ * Sleeping is interruptible. While bytes are copied, by the CPU or by the GPU,
+ * only a fatal signal makes the call end early: as it can only be started again
+ * from the beginning, it would otherwise never end for a process that gets
+ * signals from a timer.
  */
 
 /* The fences that have to be waited for before BO contents may be touched. */
@@ -79,21 +83,34 @@ static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
 }
 
 /*
- * Have all fences signaled? A radeon fence finds that out from memory that is
- * only kept up to date while somebody has enabled signaling. So without that
- * a BO would look busy until the next periodic check for lockups.
+ * Have all fences signaled? The fences of this driver look at the number of the
+ * last one only while somebody has enabled signaling, which switches the ring's
+ * interrupt on, and off again: some 40 accesses to registers each. So those are
+ * told to look. Others do it by themselves once signaling is enabled.
  */
 static bool radeon_gem_rw_poll(struct dma_resv *resv, enum dma_resv_usage usage)
 {
+	struct radeon_fence *radeon_fence;
 	struct dma_resv_iter cursor;
 	struct dma_fence *fence;
+	bool idle = true;
 
 	dma_resv_iter_begin(&cursor, resv, usage);
-	dma_resv_for_each_fence_unlocked(&cursor, fence)
-		dma_fence_enable_sw_signaling(fence);
+	dma_resv_for_each_fence_unlocked(&cursor, fence) {
+		if (dma_resv_iter_is_restarted(&cursor))
+			idle = true;
+
+		radeon_fence = to_radeon_fence(fence);
+		if (radeon_fence) {
+			idle &= radeon_fence_signaled(radeon_fence);
+		} else {
+			dma_fence_enable_sw_signaling(fence);
+			idle &= dma_fence_is_signaled(fence);
+		}
+	}
 	dma_resv_iter_end(&cursor);
 
-	return dma_resv_test_signaled(resv, usage);
+	return idle;
 }
 
 /*
@@ -106,11 +123,11 @@ static int radeon_gem_rw_wait(const struct radeon_gem_rw *rw,
 	struct dma_resv *resv = rw->bo->tbo.base.resv;
 	long r;
 
-	if (rw->flags & RADEON_GEM_RW_NOWAIT)
-		return radeon_gem_rw_poll(resv, usage) ? 0 : -EBUSY;
-
-	if (dma_resv_test_signaled(resv, usage))
+	if (radeon_gem_rw_poll(resv, usage))
 		return 0;
+
+	if (rw->flags & RADEON_GEM_RW_NOWAIT)
+		return -EBUSY;
 
 	radeon_gem_rw_event(rw->rdev->gem_rw, RADEON_GEM_RW_STALL);
 
@@ -157,44 +174,133 @@ int radeon_gem_rw_wait_fence(struct dma_fence *fence)
 }
 
 /**
- * radeon_gem_rw_spin - wait a short time for a copy
+ * radeon_gem_rw_wait_copy - wait for a copy that this call has submitted
  * @fence: fence of the copy
  *
- * A small copy takes less time than an interrupt.
+ * Only a fatal signal ends this: a call that is made again submits its copy
+ * again. With signals that come faster than the GPU copies, it would never end.
+ *
+ * Returns:
+ * 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset.
  */
-void radeon_gem_rw_spin(struct radeon_fence *fence)
+int radeon_gem_rw_wait_copy(struct dma_fence *fence)
 {
-	ktime_t end = ktime_add_us(ktime_get(),
-				   READ_ONCE(radeon_gem_rw_spin_us));
+	bool pending;
+	long r;
 
-	while (!radeon_fence_signaled(fence) && !need_resched() &&
-	       ktime_before(ktime_get(), end))
-		cpu_relax();
+	do {
+		if (fatal_signal_pending(current))
+			return -ERESTARTSYS;
+
+		pending = signal_pending(current);
+		r = dma_fence_wait_timeout(fence, !pending,
+					   pending ? RADEON_GEM_RW_KILL_SLICE :
+						     RADEON_GEM_RW_WAIT_SLICE);
+	} while (!r || r == -ERESTARTSYS);
+
+	return r < 0 ? r : 0;
 }
 
-static int radeon_gem_rw_lock(struct radeon_gem_rw *rw)
+/**
+ * radeon_gem_rw_poll_copy - wait a short time for a copy
+ * @fence: fence of the copy
+ * @spin_us: microseconds for which to poll it all the time
+ *
+ * A small copy takes less time than to switch the ring's interrupt on and off.
+ * Then the fence is looked at now and then, which takes the CPU no time. What
+ * takes long is left to radeon_gem_rw_wait_copy(), which has to be called
+ * afterwards in any case.
+ */
+void radeon_gem_rw_poll_copy(struct radeon_fence *fence, unsigned int spin_us)
 {
-	struct radeon_device *rdev = rw->rdev;
+	ktime_t start = ktime_get();
+	s64 us;
+
+	for (;;) {
+		if (radeon_fence_signaled(fence) || signal_pending(current))
+			return;
+
+		us = ktime_us_delta(ktime_get(), start);
+		if (us >= RADEON_GEM_RW_NAPS_US)
+			return;
+
+		if (us < spin_us && !need_resched()) {
+			cpu_relax();
+		} else {
+			/* What the copy has taken, plus a bit at a time. */
+			us = max(RADEON_GEM_RW_NAP_US, us / 4);
+			usleep_range(us, us + us / 4);
+		}
+	}
+}
+
+/* There is no need for TTM to take this for a use of the BO, as the GPU's are. */
+static int radeon_gem_rw_reserve(struct radeon_gem_rw *rw)
+{
 	int r;
 
+	r = dma_resv_lock_interruptible(rw->bo->tbo.base.resv, NULL);
+	return r == -EINTR ? -ERESTARTSYS : r;
+}
+
+static void radeon_gem_rw_unreserve(struct radeon_gem_rw *rw)
+{
+	if (rw->write) {
+		/*
+		 * Empty the write-combining buffers before anybody can submit
+		 * work that reads the bytes. Submission flushes the host data
+		 * path.
+		 */
+		wmb();
+	}
+
+	dma_resv_unlock(rw->bo->tbo.base.resv);
+}
+
+/**
+ * radeon_gem_rw_lock_device - keep the device as it is, for access by the CPU
+ * @rdev: the device
+ *
+ * No reset, and no change of memory clocks, until radeon_gem_rw_unlock_device().
+ *
+ * Returns:
+ * 0, or -ERESTARTSYS.
+ */
+int radeon_gem_rw_lock_device(struct radeon_device *rdev)
+{
 	if (down_read_interruptible(&rdev->exclusive_lock))
 		return -ERESTARTSYS;
 
 	if (down_read_interruptible(&rdev->pm.mclk_lock)) {
-		r = -ERESTARTSYS;
-		goto out_unlock_exclusive;
+		up_read(&rdev->exclusive_lock);
+		return -ERESTARTSYS;
 	}
 
-	r = radeon_bo_reserve(rw->bo, false);
-	if (r)
-		goto out_unlock_mclk;
-
 	return 0;
+}
 
-out_unlock_mclk:
+/**
+ * radeon_gem_rw_unlock_device - undo radeon_gem_rw_lock_device()
+ * @rdev: the device
+ */
+void radeon_gem_rw_unlock_device(struct radeon_device *rdev)
+{
 	up_read(&rdev->pm.mclk_lock);
-out_unlock_exclusive:
 	up_read(&rdev->exclusive_lock);
+}
+
+static int radeon_gem_rw_lock(struct radeon_gem_rw *rw)
+{
+	int r;
+
+	r = radeon_gem_rw_lock_device(rw->rdev);
+	if (r)
+		return r;
+
+	r = radeon_gem_rw_reserve(rw);
+	if (r)
+		radeon_gem_rw_unlock_device(rw->rdev);
+
 	return r;
 }
 
@@ -210,7 +316,7 @@ static int radeon_gem_rw_wait_and_lock(struct radeon_gem_rw *rw,
 	struct radeon_device *rdev = rw->rdev;
 	int r;
 
-	r = radeon_bo_reserve(rw->bo, false);
+	r = radeon_gem_rw_reserve(rw);
 	if (r)
 		return r;
 
@@ -224,11 +330,11 @@ static int radeon_gem_rw_wait_and_lock(struct radeon_gem_rw *rw,
 		up_read(&rdev->exclusive_lock);
 	}
 
-	radeon_bo_unreserve(rw->bo);
+	radeon_gem_rw_unreserve(rw);
 	return radeon_gem_rw_lock(rw);
 
 out_unreserve:
-	radeon_bo_unreserve(rw->bo);
+	radeon_gem_rw_unreserve(rw);
 	return r;
 }
 
@@ -240,18 +346,8 @@ out_unreserve:
  */
 void radeon_gem_rw_end(struct radeon_gem_rw *rw)
 {
-	if (rw->write) {
-		/*
-		 * Empty the write-combining buffers before anybody can submit
-		 * work that reads the bytes. Submission flushes the host data
-		 * path.
-		 */
-		wmb();
-	}
-
-	radeon_bo_unreserve(rw->bo);
-	up_read(&rw->rdev->pm.mclk_lock);
-	up_read(&rw->rdev->exclusive_lock);
+	radeon_gem_rw_unreserve(rw);
+	radeon_gem_rw_unlock_device(rw->rdev);
 }
 
 /*
@@ -498,6 +594,59 @@ int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
 }
 
 /**
+ * radeon_gem_rw_try_begin - get hold of a BO for the CPU, if nothing is in the way
+ * @rw: the transfer
+ * @span: the bytes that are going to be accessed
+ *
+ * Must be called within radeon_gem_rw_lock_device(). Does not sleep. On success
+ * everything is as after radeon_gem_rw_begin(), the BO is one that can be read
+ * and written, and suits the functions that access user memory. That excludes
+ * what the GPU had better copy: busy BOs, VRAM out of reach, reads of VRAM.
+ *
+ * Returns:
+ * Whether the BO is held, until radeon_gem_rw_try_end().
+ */
+bool radeon_gem_rw_try_begin(struct radeon_gem_rw *rw,
+			     const struct radeon_gem_rw_span *span)
+{
+	struct radeon_bo *bo = rw->bo;
+
+	if (bo->tbo.base.import_attach ||
+	    !dma_resv_trylock(bo->tbo.base.resv))
+		return false;
+
+	if (radeon_ttm_tt_has_userptr(rw->rdev, bo->tbo.ttm) ||
+	    !radeon_gem_rw_reachable(rw, span->end) ||
+	    !radeon_gem_rw_view_suits_user(rw) ||
+	    !radeon_gem_rw_poll(bo->tbo.base.resv, radeon_gem_rw_usage(rw)))
+		goto out_unlock;
+
+	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED &&
+	    !radeon_gem_rw_stage_settled(rw, span))
+		goto out_unlock;
+
+	if (bo->tbo.resource->mem_type == TTM_PL_VRAM)
+		radeon_gem_rw_prepare_vram(rw);
+
+	return true;
+
+out_unlock:
+	dma_resv_unlock(bo->tbo.base.resv);
+	return false;
+}
+
+/**
+ * radeon_gem_rw_try_end - let go of a BO
+ * @rw: the transfer
+ *
+ * Undoes radeon_gem_rw_try_begin().
+ */
+void radeon_gem_rw_try_end(struct radeon_gem_rw *rw)
+{
+	radeon_gem_rw_unreserve(rw);
+}
+
+/**
  * radeon_gem_rw_check_bo - is this a BO that can be read and written?
  * @rw: the transfer
  *
@@ -516,13 +665,10 @@ int radeon_gem_rw_check_bo(struct radeon_gem_rw *rw)
 	if (bo->tbo.base.import_attach)
 		return -EOPNOTSUPP;
 
-	/*
-	 * The lock keeps the ttm_tt from being freed by a move. There is no
-	 * need for TTM to take this for a use of the BO.
-	 */
-	r = dma_resv_lock_interruptible(bo->tbo.base.resv, NULL);
+	/* The lock keeps the ttm_tt from being freed by a move. */
+	r = radeon_gem_rw_reserve(rw);
 	if (r)
-		return r == -EINTR ? -ERESTARTSYS : r;
+		return r;
 
 	userptr = radeon_ttm_tt_has_userptr(bo->rdev, bo->tbo.ttm);
 	rw->in_vram = bo->tbo.resource->mem_type == TTM_PL_VRAM;
@@ -596,6 +742,9 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 	region.offset = args->offset;
 	region.row_bytes = args->size;
 	rw.left = args->size;
+	if (radeon_gem_rw_quick(&rw))
+		goto out_put;
+
 	r = radeon_gem_rw_check_bo(&rw);
 	if (r)
 		goto out_put;
@@ -687,6 +836,8 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
 	if (!rdev->gem_rw)
 		return -ENOMEM;
 
+	spin_lock_init(&rdev->gem_rw->fill_lock);
+	INIT_LIST_HEAD(&rdev->gem_rw->fills);
 	radeon_gem_rw_debugfs_init(rdev);
 
 	return 0;
@@ -700,7 +851,7 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
  */
 void radeon_gem_rw_fini(struct radeon_device *rdev)
 {
-	radeon_gem_rw_copy_fini(rdev);
+	radeon_gem_rw_view_release(rdev);
 	kfree(rdev->gem_rw);
 	rdev->gem_rw = NULL;
 }

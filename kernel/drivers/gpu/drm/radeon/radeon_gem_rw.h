@@ -5,9 +5,12 @@
  *
  * radeon_gem_rw.c		ioctls, and when a BO may be touched
  * radeon_gem_rw_copy.c		the choice of the path, copies by the CPU
+ * radeon_gem_rw_quick.c	the short way for small pieces
+ * radeon_gem_rw_view.c		how the CPU sees the bytes of a BO
  * radeon_gem_rw_stage.c	copies by the GPU through the staging area
  * radeon_gem_rw_zero.c		copies by the GPU from or to user memory
  * radeon_gem_rw_ring.c		packets for copies by the GPU
+ * radeon_gem_rw_clear.c	clearing of VRAM for new BOs
  * radeon_gem_rw_transfer.c	the ioctl for many regions
  * radeon_gem_rw_stats.c	thresholds, counters and tracepoints
  */
@@ -19,9 +22,16 @@
 #include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/jiffies.h>
+#include <linux/list.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/sizes.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
+
+#include <drm/ttm/ttm_bo.h>
+
+#include "radeon.h"
 
 struct dma_fence;
 struct drm_device;
@@ -30,6 +40,9 @@ struct radeon_bo;
 struct radeon_device;
 struct radeon_fence;
 struct radeon_gem_rw_stage;
+struct ttm_buffer_object;
+struct ttm_place;
+struct ttm_resource;
 struct workqueue_struct;
 
 /*
@@ -50,6 +63,16 @@ struct workqueue_struct;
 /* Longest sleep, in jiffies, before looking whether the GPU is locked up. */
 #define RADEON_GEM_RW_WAIT_SLICE	(HZ / 2)
 
+/* The same if a signal is pending, before looking whether it is a fatal one. */
+#define RADEON_GEM_RW_KILL_SLICE	DIV_ROUND_UP(HZ, 50)
+
+/*
+ * Least time, in microseconds, between two looks at a copy that is waited for,
+ * and for how long it is looked at before the ring's interrupt is switched on.
+ */
+#define RADEON_GEM_RW_NAP_US		50LL
+#define RADEON_GEM_RW_NAPS_US		10000
+
 /*
  * How often other users of the GPU may get in between waiting for a BO and
  * locking it, before the wait is done with the BO locked.
@@ -68,6 +91,12 @@ struct workqueue_struct;
 /* Most bytes copied by the CPU in one go, if user memory is not pinned. */
 #define RADEON_GEM_RW_CHUNK_MAX		SZ_64K
 
+/*
+ * Most that is done by the CPU within radeon_gem_rw_lock_device(), in bytes of
+ * one long piece: see radeon_gem_rw_quick_cost().
+ */
+#define RADEON_GEM_RW_QUICK_MAX		SZ_256K
+
 /* Error code that stands for: copying is better left to the GPU. */
 #define RADEON_GEM_RW_USE_GPU		(-EXDEV)
 
@@ -78,6 +107,9 @@ struct workqueue_struct;
  * @RADEON_GEM_RW_BOUNCE: by the CPU, by way of a buffer
  * @RADEON_GEM_RW_STAGED: by the GPU, by way of the staging area
  * @RADEON_GEM_RW_ZERO_COPY: by the GPU, from or to pinned user pages
+ * @RADEON_GEM_RW_CLEAR_CPU: VRAM cleared by the CPU
+ * @RADEON_GEM_RW_CLEAR_GPU: VRAM cleared by the GPU
+ * @RADEON_GEM_RW_CLEAR_HOP: VRAM cleared by a move of cleared pages
  * @RADEON_GEM_RW_PATHS: how many there are
  */
 enum radeon_gem_rw_path {
@@ -86,6 +118,9 @@ enum radeon_gem_rw_path {
 	RADEON_GEM_RW_BOUNCE,
 	RADEON_GEM_RW_STAGED,
 	RADEON_GEM_RW_ZERO_COPY,
+	RADEON_GEM_RW_CLEAR_CPU,
+	RADEON_GEM_RW_CLEAR_GPU,
+	RADEON_GEM_RW_CLEAR_HOP,
 	RADEON_GEM_RW_PATHS
 };
 
@@ -119,12 +154,32 @@ struct radeon_gem_rw_state {
 	struct workqueue_struct *wq;
 	/** @unpin_later: how many are waiting for that */
 	atomic_t unpin_later;
+	/** @semaphores: for each ring, those that failed submissions have left */
+	struct radeon_semaphore *semaphores[RADEON_NUM_RINGS][RADEON_NUM_SYNCS];
 	/** @calls: how often each path has transferred something */
 	atomic64_t calls[RADEON_GEM_RW_PATHS];
 	/** @bytes: how much each path has transferred */
 	atomic64_t bytes[RADEON_GEM_RW_PATHS];
 	/** @events: how often each event has happened */
 	atomic64_t events[RADEON_GEM_RW_EVENTS];
+	/** @fill_lock: protects @fills */
+	spinlock_t fill_lock;
+	/** @fills: what the GPU may not have cleared yet, oldest first */
+	struct list_head fills;
+};
+
+/**
+ * struct radeon_gem_rw_fill - VRAM that the GPU clears
+ */
+struct radeon_gem_rw_fill {
+	/** @head: in &radeon_gem_rw_state.fills */
+	struct list_head head;
+	/** @start: offset in VRAM */
+	u64 start;
+	/** @size: bytes, a multiple of the page size */
+	u64 size;
+	/** @fence: fence of the fill */
+	struct radeon_fence *fence;
 };
 
 /**
@@ -222,6 +277,38 @@ struct radeon_gem_rw_span {
 };
 
 /**
+ * struct radeon_gem_rw_view - how the CPU sees bytes of a BO
+ */
+struct radeon_gem_rw_view {
+	/** @offset: offset of the first byte in the BO */
+	u64 offset;
+	/** @io: the first byte, or NULL if the BO is accessed by its pages */
+	void __iomem *io;
+	/** @iomap: what to iounmap() afterwards, or NULL */
+	void __iomem *iomap;
+	/** @kmap: mapping to undo afterwards, if its virtual is set */
+	struct ttm_bo_kmap_obj kmap;
+	/** @pages: the pages, if @io is NULL */
+	struct page **pages;
+	/** @uncached: loads are not cached, so small ones are slow */
+	bool uncached;
+};
+
+/**
+ * radeon_gem_rw_view_page_left - bytes to the end of a page of the BO
+ * @view: the view
+ * @pos: byte in the view
+ *
+ * Returns:
+ * How many bytes there are from @pos to the end of its page.
+ */
+static inline size_t
+radeon_gem_rw_view_page_left(const struct radeon_gem_rw_view *view, size_t pos)
+{
+	return PAGE_SIZE - offset_in_page(view->offset + pos);
+}
+
+/**
  * radeon_gem_rw_peek - the piece at a position
  * @rw: the transfer
  * @pos: position, not at the end
@@ -291,9 +378,15 @@ u32 radeon_gem_rw_caps(struct radeon_device *rdev);
 int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
 			const struct radeon_gem_rw_span *span);
 void radeon_gem_rw_end(struct radeon_gem_rw *rw);
+int radeon_gem_rw_lock_device(struct radeon_device *rdev);
+void radeon_gem_rw_unlock_device(struct radeon_device *rdev);
+bool radeon_gem_rw_try_begin(struct radeon_gem_rw *rw,
+			     const struct radeon_gem_rw_span *span);
+void radeon_gem_rw_try_end(struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_fence(struct dma_fence *fence);
-void radeon_gem_rw_spin(struct radeon_fence *fence);
+int radeon_gem_rw_wait_copy(struct dma_fence *fence);
+void radeon_gem_rw_poll_copy(struct radeon_fence *fence, unsigned int spin_us);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);
 
@@ -307,13 +400,34 @@ u64 radeon_gem_rw_scatter(const struct radeon_gem_rw *rw, const void *mem,
 			  u64 len, bool atomic);
 int radeon_gem_rw_bounce_get(struct radeon_gem_rw *rw);
 int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
-void radeon_gem_rw_copy_fini(struct radeon_device *rdev);
+
+/* radeon_gem_rw_quick.c */
+u64 radeon_gem_rw_quick_cost(const struct radeon_gem_rw_region *region);
+void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw);
+bool radeon_gem_rw_quick(struct radeon_gem_rw *rw);
+
+/* radeon_gem_rw_view.c */
+int radeon_gem_rw_view_init(struct radeon_gem_rw *rw, u64 offset, u64 len,
+			    struct radeon_gem_rw_view *view);
+void radeon_gem_rw_view_fini(struct radeon_gem_rw_view *view);
+void radeon_gem_rw_view_copy(struct radeon_gem_rw *rw,
+			     struct radeon_gem_rw_view *view, size_t pos,
+			     void *mem, size_t len);
+u64 radeon_gem_rw_view_copy_user(struct radeon_gem_rw *rw,
+				 struct radeon_gem_rw_view *view,
+				 const struct radeon_gem_rw_piece *piece);
+bool radeon_gem_rw_view_suits_user(struct radeon_gem_rw *rw);
+void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
+				     u64 len, void __iomem **iomap);
+void radeon_gem_rw_view_release(struct radeon_device *rdev);
 
 /* radeon_gem_rw_stage.c */
 void radeon_gem_rw_stage_init(struct radeon_device *rdev);
 void radeon_gem_rw_stage_fini(struct radeon_device *rdev);
 void radeon_gem_rw_stage_drain(struct radeon_device *rdev);
 ssize_t radeon_gem_rw_chunk_staged(struct radeon_gem_rw *rw);
+bool radeon_gem_rw_stage_settled(struct radeon_gem_rw *rw,
+				 const struct radeon_gem_rw_span *span);
 int radeon_gem_rw_stage_settle(struct radeon_gem_rw *rw,
 			       const struct radeon_gem_rw_span *span);
 
@@ -323,10 +437,22 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 
 /* radeon_gem_rw_ring.c */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev);
+void radeon_gem_rw_ring_fini(struct radeon_device *rdev);
 struct radeon_fence *
 radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 			  const struct radeon_gem_rw_span *span, u64 mem,
 			  bool exact, int *resets);
+
+bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev);
+int radeon_gem_rw_ring_fill(struct radeon_device *rdev,
+			    const struct list_head *fills,
+			    struct radeon_fence **fence);
+
+/* radeon_gem_rw_clear.c */
+int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
+			struct ttm_place *hop);
+void radeon_gem_rw_clear_recover(struct radeon_device *rdev);
+void radeon_gem_rw_clear_fini(struct radeon_device *rdev);
 
 /* radeon_gem_rw_zero.c */
 ssize_t radeon_gem_rw_chunk_zero_copy(struct radeon_gem_rw *rw);
@@ -338,6 +464,8 @@ extern unsigned int radeon_gem_rw_stage_write_max;
 extern unsigned int radeon_gem_rw_stage_read_min;
 extern unsigned int radeon_gem_rw_spin_us;
 extern unsigned int radeon_gem_rw_zero_copy_min;
+extern bool radeon_gem_rw_clear_vram;
+extern unsigned int radeon_gem_rw_clear_cpu_max;
 void radeon_gem_rw_debugfs_init(struct radeon_device *rdev);
 
 /**

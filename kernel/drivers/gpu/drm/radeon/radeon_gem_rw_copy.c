@@ -2,7 +2,8 @@
 /*
  * Reading and writing GEM objects without mapping them: the choice of the path,
  * and moving bytes between user memory and BOs with the CPU. When a BO may be
- * touched, and the order of locks, is in radeon_gem_rw.c.
+ * touched, and the order of locks, is in radeon_gem_rw.c; how the CPU sees its
+ * bytes in radeon_gem_rw_view.c.
  *
  * The CPU uses user memory in one of three ways:
  *
@@ -17,8 +18,6 @@
 
 #include <linux/cacheflush.h>
 #include <linux/highmem.h>
-#include <linux/io.h>
-#include <linux/iosys-map.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
@@ -26,249 +25,11 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include <drm/drm_cache.h>
 #include <drm/radeon_drm.h>
 #include <drm/radeon_drm_rw.h>
-#include <drm/ttm/ttm_bo.h>
-#include <drm/ttm/ttm_placement.h>
-#include <drm/ttm/ttm_tt.h>
 
 #include "radeon.h"
 #include "radeon_gem_rw.h"
-
-/*
- * struct radeon_gem_rw_view - how the CPU sees bytes of a BO
- *
- * Valid between radeon_gem_rw_begin() and radeon_gem_rw_end().
- */
-struct radeon_gem_rw_view {
-	/* Offset of the first byte in the BO. */
-	u64 offset;
-	/* The first byte, or NULL if the BO is accessed by its pages. */
-	void __iomem *io;
-	/* What to iounmap() afterwards, or NULL. */
-	void __iomem *iomap;
-	/* Mapping to undo afterwards, if .virtual is set. */
-	struct ttm_bo_kmap_obj kmap;
-	/* The pages, if io is NULL. */
-	struct page **pages;
-	/* Loads are not cached, so small ones are slow. */
-	bool uncached;
-};
-
-/*
- * The part of VRAM that the CPU can reach, mapped once and for all where there
- * is address space for it. NULL if not: a mapping per access costs more than
- * the access from about 64 KiB on, but works.
- */
-static void __iomem *radeon_gem_rw_aperture(struct radeon_device *rdev)
-{
-	void __iomem *map = READ_ONCE(rdev->mman.aperture);
-	void __iomem *other;
-
-	if (map || !IS_ENABLED(CONFIG_64BIT))
-		return map;
-
-	map = ioremap_wc(rdev->mc.aper_base, rdev->mc.visible_vram_size);
-	if (!map)
-		return NULL;
-
-	other = cmpxchg(&rdev->mman.aperture, NULL, map);
-	if (other) {
-		iounmap(map);
-		map = other;
-	}
-
-	return map;
-}
-
-/**
- * radeon_gem_rw_copy_fini - release the mapping of the aperture
- * @rdev: the device
- *
- * No transfer can be under way any more.
- */
-void radeon_gem_rw_copy_fini(struct radeon_device *rdev)
-{
-	if (rdev->mman.aperture)
-		iounmap(rdev->mman.aperture);
-	rdev->mman.aperture = NULL;
-}
-
-static int radeon_gem_rw_view_vram(struct radeon_gem_rw *rw, u64 offset,
-				   u64 len, struct radeon_gem_rw_view *view)
-{
-	struct radeon_device *rdev = rw->rdev;
-	u64 start = ((u64)rw->bo->tbo.resource->start << PAGE_SHIFT) + offset;
-	size_t in_page = offset_in_page(start);
-	void __iomem *aperture = radeon_gem_rw_aperture(rdev);
-
-	if (aperture) {
-		view->io = aperture + start;
-	} else {
-		view->iomap = ioremap_wc(rdev->mc.aper_base + start - in_page,
-					 in_page + len);
-		if (!view->iomap)
-			return -ENOMEM;
-		view->io = view->iomap + in_page;
-	}
-	view->uncached = true;
-
-	return 0;
-}
-
-/*
- * Does the kernel's own mapping of the pages have the caching mode that TTM
- * gave them? TTM changes it on x86, where the mapping is permanent in 64 bit.
- * There no cache holds bytes of write-combined and uncached BOs, so the GPU,
- * which does not snoop for them, and the CPU agree about the contents.
- */
-static bool radeon_gem_rw_has_direct_pages(struct radeon_gem_rw *rw)
-{
-	struct ttm_tt *tt = rw->bo->tbo.ttm;
-
-	if (rw->rdev->flags & RADEON_IS_AGP)
-		return false;
-	if (tt->page_flags & TTM_TT_FLAG_DECRYPTED)
-		return false;
-
-	return tt->caching == ttm_cached || IS_ENABLED(CONFIG_X86_64);
-}
-
-static int radeon_gem_rw_view_system(struct radeon_gem_rw *rw, u64 offset,
-				     u64 len, struct radeon_gem_rw_view *view)
-{
-	struct ttm_buffer_object *tbo = &rw->bo->tbo;
-	size_t in_page = offset_in_page(offset);
-	bool is_iomem;
-	int r;
-
-	view->uncached = tbo->ttm->caching != ttm_cached;
-
-	if (radeon_gem_rw_has_direct_pages(rw)) {
-		view->pages = tbo->ttm->pages + (offset >> PAGE_SHIFT);
-		return 0;
-	}
-
-	/*
-	 * Taken for I/O memory whatever it is, as uncached memory does not bear
-	 * unaligned accesses on all architectures.
-	 */
-	r = ttm_bo_kmap(tbo, offset >> PAGE_SHIFT, PFN_UP(in_page + len),
-			&view->kmap);
-	if (r)
-		return r;
-	view->io = (void __force __iomem *)
-		ttm_kmap_obj_virtual(&view->kmap, &is_iomem) + in_page;
-
-	return 0;
-}
-
-/* View @len bytes of the BO at @offset. */
-static int radeon_gem_rw_view_init(struct radeon_gem_rw *rw, u64 offset,
-				   u64 len, struct radeon_gem_rw_view *view)
-{
-	*view = (struct radeon_gem_rw_view) { .offset = offset };
-
-	if (rw->bo->tbo.resource->mem_type == TTM_PL_VRAM)
-		return radeon_gem_rw_view_vram(rw, offset, len, view);
-
-	return radeon_gem_rw_view_system(rw, offset, len, view);
-}
-
-static void radeon_gem_rw_view_fini(struct radeon_gem_rw_view *view)
-{
-	if (view->iomap)
-		iounmap(view->iomap);
-	else if (view->kmap.virtual)
-		ttm_bo_kunmap(&view->kmap);
-}
-
-/*
- * Map the bytes at @pos of a view that has pages. They may be used to the end
- * of the page.
- */
-static void *radeon_gem_rw_map_page(struct radeon_gem_rw_view *view, size_t pos)
-{
-	size_t byte = offset_in_page(view->offset) + pos;
-
-	return kmap_local_page(view->pages[byte >> PAGE_SHIFT]) +
-		offset_in_page(byte);
-}
-
-/* Bytes from @pos to the end of its page in the BO. */
-static size_t radeon_gem_rw_page_left(struct radeon_gem_rw_view *view, size_t pos)
-{
-	return PAGE_SIZE - offset_in_page(view->offset + pos);
-}
-
-/* Load from uncached memory in units as large as possible. */
-static void radeon_gem_rw_load(void *dst, const void __iomem *src, size_t len)
-{
-	size_t misaligned = (uintptr_t)src % RADEON_GEM_RW_SLOT_ALIGN;
-	struct iosys_map dst_map, src_map;
-	size_t head, body;
-
-	if ((uintptr_t)dst % RADEON_GEM_RW_SLOT_ALIGN != misaligned) {
-		memcpy_fromio(dst, src, len);
-		return;
-	}
-
-	head = min(len, misaligned ? RADEON_GEM_RW_SLOT_ALIGN - misaligned : 0);
-	memcpy_fromio(dst, src, head);
-	dst += head;
-	src += head;
-	len -= head;
-
-	body = rounddown(len, RADEON_GEM_RW_SLOT_ALIGN);
-	iosys_map_set_vaddr(&dst_map, dst);
-	iosys_map_set_vaddr_iomem(&src_map, (void __iomem *)src);
-	drm_memcpy_from_wc(&dst_map, &src_map, body);
-
-	memcpy_fromio(dst + body, src + body, len - body);
-}
-
-/*
- * Store to I/O memory. On x86 that is write-combined memory like any other, and
- * memcpy() is the faster one, as it knows the CPU.
- */
-static void radeon_gem_rw_store(void __iomem *dst, const void *src, size_t len)
-{
-	if (IS_ENABLED(CONFIG_X86))
-		memcpy((void __force *)dst, src, len);
-	else
-		memcpy_toio(dst, src, len);
-}
-
-/* Copy bytes at @pos, not beyond the end of a page of the BO. */
-static void radeon_gem_rw_copy_piece(struct radeon_gem_rw *rw,
-				     struct radeon_gem_rw_view *view,
-				     size_t pos, void *mem, size_t len)
-{
-	void __iomem *io;
-	void *page = NULL;
-
-	if (view->io) {
-		io = view->io + pos;
-	} else {
-		page = radeon_gem_rw_map_page(view, pos);
-		io = (void __force __iomem *)page;
-	}
-
-	if (rw->write && page)
-		memcpy(page, mem, len);
-	else if (rw->write)
-		radeon_gem_rw_store(io, mem, len);
-	else if (view->uncached)
-		radeon_gem_rw_load(mem, io, len);
-	else if (page)
-		memcpy(mem, page, len);
-	else
-		memcpy_fromio(mem, io, len);
-
-	if (page)
-		kunmap_local(page);
-}
 
 /*
  * What can be copied in one go
@@ -476,8 +237,8 @@ static int radeon_gem_rw_copy_slots(struct radeon_gem_rw *rw, void *mem, u64 len
 			return r;
 		for (pos = 0; pos < piece.len; pos += n) {
 			n = min_t(u64, piece.len - pos,
-				  radeon_gem_rw_page_left(&view, pos));
-			radeon_gem_rw_copy_piece(rw, &view, pos, bytes + pos, n);
+				  radeon_gem_rw_view_page_left(&view, pos));
+			radeon_gem_rw_view_copy(rw, &view, pos, bytes + pos, n);
 			cond_resched();
 		}
 		radeon_gem_rw_view_fini(&view);
@@ -497,66 +258,18 @@ static void radeon_gem_rw_copy_pages(struct radeon_gem_rw *rw,
 	void *mem;
 
 	for (pos = 0; pos < len; pos += n) {
-		n = min3(len - pos, radeon_gem_rw_page_left(view, pos),
+		n = min3(len - pos, radeon_gem_rw_view_page_left(view, pos),
 			 PAGE_SIZE - offset_in_page(in_page + pos));
 
 		page = pages[(in_page + pos) >> PAGE_SHIFT];
 		mem = kmap_local_page(page);
-		radeon_gem_rw_copy_piece(rw, view, pos,
-					 mem + offset_in_page(in_page + pos), n);
+		radeon_gem_rw_view_copy(rw, view, pos,
+					mem + offset_in_page(in_page + pos), n);
 		if (!rw->write)
 			flush_dcache_page(page);
 		kunmap_local(mem);
 		cond_resched();
 	}
-}
-
-/* Returns how many bytes of a piece it got to copy. */
-static u64 radeon_gem_rw_copy_atomic(struct radeon_gem_rw *rw,
-				     struct radeon_gem_rw_view *view,
-				     const struct radeon_gem_rw_piece *piece)
-{
-	size_t pos, n, missed = 0;
-	void *mem;
-
-	for (pos = 0; pos < piece->len && !missed; pos += n - missed) {
-		n = piece->len - pos;
-		if (view->io) {
-			mem = (void __force *)view->io + pos;
-		} else {
-			n = min(n, radeon_gem_rw_page_left(view, pos));
-			mem = radeon_gem_rw_map_page(view, pos);
-		}
-
-		pagefault_disable();
-		if (rw->write)
-			missed = __copy_from_user_inatomic(mem, piece->user + pos, n);
-		else
-			missed = __copy_to_user_inatomic(piece->user + pos, mem, n);
-		pagefault_enable();
-
-		if (!view->io)
-			kunmap_local(mem);
-	}
-
-	return pos;
-}
-
-/*
- * Can the functions that access user memory access the BO, and is it a good
- * idea? I/O memory is like any other for stores on x86 only. Loads that are not
- * cached have to be as large as possible.
- */
-static bool radeon_gem_rw_suits_atomic(struct radeon_gem_rw *rw)
-{
-	struct ttm_buffer_object *tbo = &rw->bo->tbo;
-	bool io = tbo->resource->mem_type == TTM_PL_VRAM ||
-		!radeon_gem_rw_has_direct_pages(rw);
-
-	if (rw->write)
-		return !io || IS_ENABLED(CONFIG_X86);
-
-	return !io && tbo->ttm->caching == ttm_cached;
 }
 
 /*
@@ -592,7 +305,7 @@ static ssize_t radeon_gem_rw_chunk_atomic(struct radeon_gem_rw *rw)
 	if (r)
 		return r;
 
-	if (!radeon_gem_rw_suits_atomic(rw))
+	if (!radeon_gem_rw_view_suits_user(rw))
 		goto out_end;
 
 	for (; done < len; done += n) {
@@ -601,7 +314,7 @@ static ssize_t radeon_gem_rw_chunk_atomic(struct radeon_gem_rw *rw)
 		if (r)
 			break;
 
-		n = radeon_gem_rw_copy_atomic(rw, &view, &piece);
+		n = radeon_gem_rw_view_copy_user(rw, &view, &piece);
 		radeon_gem_rw_view_fini(&view);
 		if (n < piece.len) {
 			done += n;

@@ -10,13 +10,24 @@
  *   and evergreend.h. Its packets are the same from R600 to Cayman.
  * - The DMA engine has a ring of its own and copies dwords: r600_copy_dma(),
  *   rv770_copy_dma(), evergreen_copy_dma() have the three forms of its packet.
+ *   From RV770 on it also fills: DMA_PACKET_CONSTANT_FILL in rv770d.h, whose
+ *   fields are in r600_dma_cs_parse() and evergreen_dma_cs_parse().
  *
  * Others than these families are not supported.
+ *
+ * A GPU reset executes again what is in the graphics ring from the place on that
+ * was noted last, see radeon_ring_backup(). Indirect buffers note the place
+ * behind them. So do the copies here. Otherwise a copy done long ago, whose
+ * memory has got other uses since, would be done once more. What is in the DMA
+ * ring is lost in a reset: radeon_ring_backup() looks for the place where
+ * write-back has been turned off by then.
  */
 
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
+#include <linux/list.h>
 #include <linux/rwsem.h>
+#include <linux/string.h>
 
 #include <drm/radeon_drm_rw.h>
 #include <drm/ttm/ttm_placement.h>
@@ -33,7 +44,11 @@
 
 /* Dwords per packet, and of what comes with all packets of a submission. */
 #define RADEON_GEM_RW_PACKET_DW		6
+#define RADEON_GEM_RW_FILL_DW		4
 #define RADEON_GEM_RW_EXTRA_DW		(64 + RADEON_NUM_SYNCS * 8)
+
+/* Dwords in a ring that signals a semaphore, as radeon_sync_rings() has it. */
+#define RADEON_GEM_RW_SIGNAL_DW		16
 
 /**
  * radeon_gem_rw_ring_supported - can the GPU copy?
@@ -49,7 +64,23 @@ bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
 		!(rdev->flags & RADEON_IS_AGP);
 }
 
-/* Most bytes that a packet copies. */
+/**
+ * radeon_gem_rw_ring_can_fill - can the DMA engine fill memory?
+ * @rdev: the device
+ *
+ * Returns:
+ * Whether the engine has the packet, and the driver trusts it with moves of BOs,
+ * which it does not on R600.
+ */
+bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev)
+{
+	return radeon_gem_rw_ring_supported(rdev) &&
+		rdev->family >= CHIP_RV770 &&
+		rdev->asic->copy.copy_ring_index ==
+		rdev->asic->copy.dma_ring_index;
+}
+
+/* Most bytes that a packet copies or fills. */
 static u32 radeon_gem_rw_packet_max(struct radeon_device *rdev, bool dma)
 {
 	if (!dma)
@@ -105,41 +136,35 @@ static void radeon_gem_rw_emit_wait_cp_dma(struct radeon_ring *ring)
 	radeon_ring_write(ring, WAIT_CP_DMA_IDLE_bit);
 }
 
-/*
- * A GPU reset runs everything again that comes behind the last indirect buffer
- * that was begun. Note in the same way that the copy is done: its memory will
- * be somebody else's, and the semaphore that it has waited for is not going to
- * be signaled again.
- */
-static void radeon_gem_rw_emit_done(struct radeon_device *rdev,
-				    struct radeon_ring *ring, bool dma)
+static void radeon_gem_rw_emit_fill(struct radeon_device *rdev,
+				    struct radeon_ring *ring, u64 dst, u64 len)
 {
-	u64 addr = ring->next_rptr_gpu_addr;
-	u32 mask = ring->ptr_mask;
+	u32 bytes, max = radeon_gem_rw_packet_max(rdev, true);
 
-	if (!dma && ring->rptr_save_reg) {
-		u32 next = (ring->wptr + 3) & mask;
-
-		radeon_ring_write(ring, PACKET3(PACKET3_SET_CONFIG_REG, 1));
-		radeon_ring_write(ring, (ring->rptr_save_reg -
-					 PACKET3_SET_CONFIG_REG_OFFSET) >> 2);
-		radeon_ring_write(ring, next);
-	} else if (!dma && rdev->wb.enabled) {
-		u32 next = (ring->wptr + 5) & mask;
-
-		radeon_ring_write(ring, PACKET3(PACKET3_MEM_WRITE, 3));
-		radeon_ring_write(ring, lower_32_bits(addr) & ~3);
-		radeon_ring_write(ring, (upper_32_bits(addr) & 0xff) | BIT(18));
-		radeon_ring_write(ring, next);
+	for (; len; len -= bytes) {
+		bytes = min_t(u64, len, max);
+		radeon_ring_write(ring, (u32)DMA_PACKET_CONSTANT_FILL << 28 |
+				  bytes / 4);
+		radeon_ring_write(ring, lower_32_bits(dst));
 		radeon_ring_write(ring, 0);
-	} else if (dma && rdev->wb.enabled) {
-		u32 next = (ring->wptr + 4) & mask;
-
-		radeon_ring_write(ring, DMA_PACKET(DMA_PACKET_WRITE, 0, 0, 1));
-		radeon_ring_write(ring, lower_32_bits(addr) & ~3);
-		radeon_ring_write(ring, upper_32_bits(addr) & 0xff);
-		radeon_ring_write(ring, next);
+		radeon_ring_write(ring, (upper_32_bits(dst) & 0xff) << 16);
+		dst += bytes;
 	}
+}
+
+/*
+ * What comes before this has been done, so that only what follows is done again
+ * after a reset. Comes before the fence, because that must not get lost.
+ */
+static void radeon_gem_rw_emit_done(struct radeon_ring *ring)
+{
+	if (!ring->rptr_save_reg)
+		return;
+
+	radeon_ring_write(ring, PACKET3(PACKET3_SET_CONFIG_REG, 1));
+	radeon_ring_write(ring, (ring->rptr_save_reg -
+				 PACKET3_SET_CONFIG_REG_OFFSET) >> 2);
+	radeon_ring_write(ring, (ring->wptr + 1) & ring->ptr_mask);
 }
 
 static void radeon_gem_rw_emit_piece(struct radeon_device *rdev,
@@ -193,13 +218,16 @@ static void radeon_gem_rw_emit(const struct radeon_gem_rw *rw,
 					 left == piece.len);
 	}
 
-	if (!dma)
+	if (!dma) {
 		radeon_gem_rw_emit_wait_cp_dma(ring);
+		radeon_gem_rw_emit_done(ring);
+	}
 }
 
 /*
- * Collect the fences that the copy has to come after. There is no waiting for
- * those of other devices in a ring.
+ * Collect the fences that the copy has to come after. There is no waiting in a
+ * ring for those of other devices, nor, on some chips, for those of rings for
+ * video: radeon_sync_rings() would wait for these with the CPU.
  */
 static int radeon_gem_rw_sync(const struct radeon_gem_rw *rw,
 			      struct radeon_sync *sync)
@@ -220,8 +248,13 @@ static int radeon_gem_rw_sync(const struct radeon_gem_rw *rw,
 		if (!radeon_fence || radeon_fence->rdev != rw->rdev)
 			return -EBUSY;
 
-		if (!radeon_fence_signaled(radeon_fence))
-			radeon_sync_fence(sync, radeon_fence);
+		if (radeon_fence_signaled(radeon_fence))
+			continue;
+
+		if (radeon_fence->ring >= R600_RING_TYPE_UVD_INDEX)
+			return -EBUSY;
+
+		radeon_sync_fence(sync, radeon_fence);
 	}
 
 	return 0;
@@ -256,19 +289,37 @@ static bool radeon_gem_rw_choose_dma(const struct radeon_gem_rw *rw,
 	return !sync->sync_to[gfx] || sync->sync_to[dma];
 }
 
-/* Take a ring without waiting for room in it. */
-static int radeon_gem_rw_ring_trylock(struct radeon_device *rdev,
-				      struct radeon_ring *ring, u32 ndw)
+static bool radeon_gem_rw_ring_has_room(struct radeon_device *rdev,
+					struct radeon_ring *ring, u32 ndw)
 {
+	if (!ring->ready)
+		return false;
+
+	radeon_ring_free_size(rdev, ring);
+	return ALIGN(ndw, ring->align_mask + 1) < ring->ring_free_dw;
+}
+
+/*
+ * Take a ring without waiting for room in it, or in those that it is going to
+ * wait for.
+ */
+static int radeon_gem_rw_ring_trylock(struct radeon_device *rdev,
+				      struct radeon_ring *ring, u32 ndw,
+				      const struct radeon_sync *sync)
+{
+	unsigned int i;
 	int r = -EBUSY;
 
 	mutex_lock(&rdev->ring_lock);
-	if (!ring->ready)
+	if (!radeon_gem_rw_ring_has_room(rdev, ring, ndw))
 		goto out_unlock;
 
-	radeon_ring_free_size(rdev, ring);
-	if (ALIGN(ndw, ring->align_mask + 1) >= ring->ring_free_dw)
-		goto out_unlock;
+	for (i = 0; i < RADEON_NUM_RINGS; i++) {
+		if (radeon_fence_need_sync(sync->sync_to[i], ring->idx) &&
+		    !radeon_gem_rw_ring_has_room(rdev, &rdev->ring[i],
+						 RADEON_GEM_RW_SIGNAL_DW))
+			goto out_unlock;
+	}
 
 	r = radeon_ring_alloc(rdev, ring, ndw);
 	if (!r)
@@ -277,6 +328,68 @@ static int radeon_gem_rw_ring_trylock(struct radeon_device *rdev,
 out_unlock:
 	mutex_unlock(&rdev->ring_lock);
 	return r;
+}
+
+/*
+ * A submission that fails once it has been synchronized can not be undone: other
+ * rings already have the signals, and the driver takes it that the ring has
+ * waited for them. So the waits are submitted without what should come after
+ * them. The semaphores may be freed when both are done, that is, with a later
+ * fence of the ring. There is none yet, so they are kept until there is one.
+ */
+static void radeon_gem_rw_ring_keep(struct radeon_device *rdev,
+				    struct radeon_ring *ring,
+				    struct radeon_sync *sync)
+{
+	struct radeon_semaphore **kept = rdev->gem_rw->semaphores[ring->idx];
+
+	lockdep_assert_held(&rdev->ring_lock);
+
+	memcpy(kept, sync->semaphores, sizeof(sync->semaphores));
+	if (ring->wptr != ring->wptr_old)
+		radeon_ring_commit(rdev, ring, false);
+}
+
+/* Free the semaphores that have been kept, if any. Afterwards there are none. */
+static int radeon_gem_rw_ring_free_kept(struct radeon_device *rdev,
+					struct radeon_ring *ring)
+{
+	struct radeon_semaphore **kept = rdev->gem_rw->semaphores[ring->idx];
+	struct radeon_fence *fence;
+	unsigned int i;
+	int r;
+
+	lockdep_assert_held(&rdev->ring_lock);
+
+	/* They are used from the first on. */
+	if (!kept[0])
+		return 0;
+
+	r = radeon_fence_emit(rdev, &fence, ring->idx);
+	if (r)
+		return r;
+
+	for (i = 0; i < RADEON_NUM_SYNCS; i++)
+		radeon_semaphore_free(rdev, &kept[i], fence);
+	radeon_fence_unref(&fence);
+
+	return 0;
+}
+
+/**
+ * radeon_gem_rw_ring_fini - free what failed submissions have left
+ * @rdev: the device, whose rings have been stopped
+ */
+void radeon_gem_rw_ring_fini(struct radeon_device *rdev)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < RADEON_NUM_RINGS; i++) {
+		for (j = 0; j < RADEON_NUM_SYNCS; j++)
+			radeon_semaphore_free(rdev,
+					      &rdev->gem_rw->semaphores[i][j],
+					      NULL);
+	}
 }
 
 /* The BO is reserved and in VRAM or GTT. Never waits for the GPU. */
@@ -292,7 +405,7 @@ radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 	struct radeon_fence *fence;
 	struct radeon_ring *ring;
 	struct radeon_sync sync;
-	unsigned int packets;
+	unsigned int packets, synced;
 	int r;
 
 	if (rdev->in_reset || READ_ONCE(rdev->needs_reset))
@@ -315,21 +428,26 @@ radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 		div_u64(span->len, radeon_gem_rw_packet_max(rdev, dma));
 	r = radeon_gem_rw_ring_trylock(rdev, ring,
 				       packets * RADEON_GEM_RW_PACKET_DW +
-				       RADEON_GEM_RW_EXTRA_DW);
+				       RADEON_GEM_RW_EXTRA_DW, &sync);
 	if (r)
 		return ERR_PTR(r);
 
-	r = radeon_sync_rings(rdev, &sync, ring->idx);
+	r = radeon_gem_rw_ring_free_kept(rdev, ring);
 	if (r)
 		goto out_undo;
 
+	r = radeon_sync_rings(rdev, &sync, ring->idx);
+	if (r)
+		goto out_keep;
+
+	synced = ring->wptr;
 	radeon_gem_rw_emit(rw, span, mem, ring, dma);
 
 	r = radeon_fence_emit(rdev, &fence, ring->idx);
-	if (r)
-		goto out_undo;
-
-	radeon_gem_rw_emit_done(rdev, ring, dma);
+	if (r) {
+		ring->wptr = synced;
+		goto out_keep;
+	}
 
 	/* What the CPU has written to VRAM must not be on its way any more. */
 	radeon_ring_unlock_commit(rdev, ring,
@@ -341,9 +459,13 @@ radeon_gem_rw_ring_copy(const struct radeon_gem_rw *rw,
 
 	return fence;
 
+out_keep:
+	radeon_gem_rw_ring_keep(rdev, ring, &sync);
+	mutex_unlock(&rdev->ring_lock);
+	return ERR_PTR(r);
+
 out_undo:
 	radeon_ring_unlock_undo(rdev, ring);
-	radeon_sync_free(rdev, &sync, NULL);
 	return ERR_PTR(r);
 }
 
@@ -393,4 +515,58 @@ radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 out_unlock:
 	up_read(&rdev->exclusive_lock);
 	return fence;
+}
+
+/**
+ * radeon_gem_rw_ring_fill - have the DMA engine fill VRAM with zeros
+ * @rdev: the device
+ * @fills: list of &struct radeon_gem_rw_fill, what to fill
+ * @fence: returned: a fence that signals when all is done, to be given back with
+ *	radeon_fence_unref()
+ *
+ * The memory must not be in use. What the CPU has written there before does not
+ * arrive later: the host data path is flushed first. Waits for room in the ring,
+ * as moves of BOs do.
+ *
+ * Returns:
+ * 0, -EBUSY if the engine takes no work at the moment, -EDEADLK if the GPU has
+ * to be reset, -ENOMEM.
+ */
+int radeon_gem_rw_ring_fill(struct radeon_device *rdev,
+			    const struct list_head *fills,
+			    struct radeon_fence **fence)
+{
+	struct radeon_ring *ring = &rdev->ring[rdev->asic->copy.dma_ring_index];
+	const struct radeon_gem_rw_fill *fill;
+	unsigned int packets = 0;
+	int r;
+
+	list_for_each_entry(fill, fills, head)
+		packets += div_u64(fill->size,
+				   radeon_gem_rw_packet_max(rdev, true)) + 1;
+
+	r = radeon_ring_lock(rdev, ring, packets * RADEON_GEM_RW_FILL_DW +
+			     RADEON_GEM_RW_EXTRA_DW);
+	if (r)
+		return r;
+
+	r = -EBUSY;
+	if (!ring->ready)
+		goto out_undo;
+
+	list_for_each_entry(fill, fills, head)
+		radeon_gem_rw_emit_fill(rdev, ring,
+					rdev->mc.vram_start + fill->start,
+					fill->size);
+
+	r = radeon_fence_emit(rdev, fence, ring->idx);
+	if (r)
+		goto out_undo;
+
+	radeon_ring_unlock_commit(rdev, ring, true);
+	return 0;
+
+out_undo:
+	radeon_ring_unlock_undo(rdev, ring);
+	return r;
 }

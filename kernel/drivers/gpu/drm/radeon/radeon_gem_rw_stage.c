@@ -264,6 +264,54 @@ static void *radeon_gem_rw_chunk_mem(struct radeon_gem_rw_stage *stage,
 	return stage->cpu_addr + chunk->unit * RADEON_GEM_RW_STAGE_UNIT;
 }
 
+/* A staged write to any of these bytes that has not been done yet, or NULL. */
+static struct radeon_fence *
+radeon_gem_rw_stage_find(struct radeon_gem_rw *rw,
+			 const struct radeon_gem_rw_span *span)
+{
+	struct radeon_gem_rw_stage *stage = rw->rdev->gem_rw->stage;
+	struct radeon_gem_rw_chunk *chunk;
+	struct radeon_fence *fence = NULL;
+	unsigned int i;
+
+	if (!stage)
+		return NULL;
+
+	spin_lock(&stage->lock);
+	radeon_gem_rw_stage_reap(stage);
+	for (i = 0; i < RADEON_NUM_RINGS && !fence; i++) {
+		list_for_each_entry(chunk, &stage->submitted[i], head) {
+			if (chunk->write && chunk->bo == rw->bo &&
+			    chunk->start < span->end &&
+			    span->start < chunk->end) {
+				fence = radeon_fence_ref(chunk->fence);
+				break;
+			}
+		}
+	}
+	spin_unlock(&stage->lock);
+
+	return fence;
+}
+
+/**
+ * radeon_gem_rw_stage_settled - are there no staged writes?
+ * @rw: the transfer
+ * @span: bytes that are going to be accessed
+ *
+ * Returns:
+ * Whether radeon_gem_rw_stage_settle() would not have to wait. Does not sleep.
+ */
+bool radeon_gem_rw_stage_settled(struct radeon_gem_rw *rw,
+				 const struct radeon_gem_rw_span *span)
+{
+	struct radeon_fence *fence = radeon_gem_rw_stage_find(rw, span);
+	bool settled = !fence;
+
+	radeon_fence_unref(&fence);
+	return settled;
+}
+
 /**
  * radeon_gem_rw_stage_settle - wait for staged writes
  * @rw: the transfer
@@ -280,38 +328,16 @@ static void *radeon_gem_rw_chunk_mem(struct radeon_gem_rw_stage *stage,
 int radeon_gem_rw_stage_settle(struct radeon_gem_rw *rw,
 			       const struct radeon_gem_rw_span *span)
 {
-	struct radeon_gem_rw_stage *stage = rw->rdev->gem_rw->stage;
-	struct radeon_gem_rw_chunk *chunk;
 	struct radeon_fence *fence;
-	unsigned int i;
-	int r;
+	int r = 0;
 
-	if (!stage)
-		return 0;
-
-	do {
-		fence = NULL;
-		spin_lock(&stage->lock);
-		radeon_gem_rw_stage_reap(stage);
-		for (i = 0; i < RADEON_NUM_RINGS && !fence; i++) {
-			list_for_each_entry(chunk, &stage->submitted[i], head) {
-				if (chunk->write && chunk->bo == rw->bo &&
-				    chunk->start < span->end &&
-				    span->start < chunk->end) {
-					fence = radeon_fence_ref(chunk->fence);
-					break;
-				}
-			}
-		}
-		spin_unlock(&stage->lock);
-
-		r = 0;
-		if (fence && rw->flags & RADEON_GEM_RW_NOWAIT)
+	while (!r && (fence = radeon_gem_rw_stage_find(rw, span))) {
+		if (rw->flags & RADEON_GEM_RW_NOWAIT)
 			r = -EBUSY;
-		else if (fence)
+		else
 			r = radeon_gem_rw_wait_fence(&fence->base);
 		radeon_fence_unref(&fence);
-	} while (fence && !r);
+	}
 
 	return r;
 }
@@ -415,8 +441,8 @@ static ssize_t radeon_gem_rw_staged_read(struct radeon_gem_rw *rw,
 		goto out_put;
 	}
 
-	radeon_gem_rw_spin(fence);
-	r = radeon_gem_rw_wait_fence(&fence->base);
+	radeon_gem_rw_poll_copy(fence, READ_ONCE(radeon_gem_rw_spin_us));
+	r = radeon_gem_rw_wait_copy(&fence->base);
 	if (r)
 		goto out_put;
 
@@ -611,6 +637,7 @@ void radeon_gem_rw_stage_fini(struct radeon_device *rdev)
 	struct radeon_gem_rw_chunk *chunk, *next;
 	unsigned int i;
 
+	radeon_gem_rw_ring_fini(rdev);
 	if (!stage)
 		return;
 

@@ -49,10 +49,21 @@ MODULE_PARM_DESC(gem_rw_spin_us,
 		 "Microseconds for which a read that the GPU copies polls for its end before it sleeps (default 200)");
 module_param_named(gem_rw_spin_us, radeon_gem_rw_spin_us, uint, 0644);
 
-unsigned int radeon_gem_rw_zero_copy_min = SZ_1M;
+unsigned int radeon_gem_rw_zero_copy_min = SZ_2M;
 MODULE_PARM_DESC(gem_rw_zero_copy_min,
-		 "Transfers of at least this many bytes are copied by the GPU straight between user memory and VRAM (default 1048576)");
+		 "Transfers of at least this many bytes are copied by the GPU straight between user memory and VRAM (default 2097152)");
 module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint,
+		   0644);
+
+bool radeon_gem_rw_clear_vram = true;
+MODULE_PARM_DESC(gem_rw_clear_vram,
+		 "Clear VRAM that is given to new BOs (default Y)");
+module_param_named(gem_rw_clear_vram, radeon_gem_rw_clear_vram, bool, 0644);
+
+unsigned int radeon_gem_rw_clear_cpu_max = SZ_32K;
+MODULE_PARM_DESC(gem_rw_clear_cpu_max,
+		 "New BOs of up to this many bytes are cleared by the CPU, larger ones by the GPU (default 32768)");
+module_param_named(gem_rw_clear_cpu_max, radeon_gem_rw_clear_cpu_max, uint,
 		   0644);
 
 #if IS_ENABLED(CONFIG_DEBUG_FS)
@@ -63,6 +74,9 @@ static const char * const radeon_gem_rw_path_names[] = {
 	[RADEON_GEM_RW_BOUNCE] = "bounce",
 	[RADEON_GEM_RW_STAGED] = "staged",
 	[RADEON_GEM_RW_ZERO_COPY] = "zero_copy",
+	[RADEON_GEM_RW_CLEAR_CPU] = "clear_cpu",
+	[RADEON_GEM_RW_CLEAR_GPU] = "clear_gpu",
+	[RADEON_GEM_RW_CLEAR_HOP] = "clear_hop",
 };
 
 static const char * const radeon_gem_rw_event_names[] = {
@@ -103,13 +117,14 @@ DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
  * @rdev: the device
  *
  * The file radeon_gem_rw has a line for each path, with its name, how many
- * chunks it has transferred and how many bytes, and a line for each event, with
- * its name and how often it has happened.
+ * chunks it has transferred or BOs it has cleared, and how many bytes, and a
+ * line for each event, with its name and how often it has happened.
  */
 void radeon_gem_rw_debugfs_init(struct radeon_device *rdev)
 {
 #if IS_ENABLED(CONFIG_DEBUG_FS)
-	struct dentry *root = rdev_to_drm(rdev)->primary->debugfs_root;
+	/* The minors have no folder before the device is registered. */
+	struct dentry *root = rdev_to_drm(rdev)->debugfs_root;
 
 	debugfs_create_file("radeon_gem_rw", 0444, root, rdev,
 			    &radeon_debugfs_gem_rw_fops);

@@ -7,6 +7,11 @@
  * needed for many regions than for a few. Consecutive regions of a part that
  * are in the same BO become one transfer, see struct radeon_gem_rw. All that is
  * known about regions, their order and errors, is dealt with here.
+ *
+ * Small regions are done in the short way of radeon_gem_rw_quick.c, BO after BO.
+ * When a BO can not be done in this way, everything is let go, that BO is dealt
+ * with as a single call would, and the next regions are tried in the short way
+ * again.
  */
 
 #include <linux/overflow.h>
@@ -26,7 +31,7 @@
 #include "radeon_gem_rw_trace.h"
 
 /* Regions that are read and looked at together. */
-#define RADEON_GEM_TRANSFER_PART	64
+#define RADEON_GEM_TRANSFER_PART	128
 
 /*
  * struct radeon_gem_transfer_part - regions of a part of the array
@@ -34,8 +39,16 @@
 struct radeon_gem_transfer_part {
 	/* As user space gave them. */
 	struct drm_radeon_gem_transfer_region user[RADEON_GEM_TRANSFER_PART];
-	/* Those of one transfer. */
+	/* As they are used. */
 	struct radeon_gem_rw_region regions[RADEON_GEM_TRANSFER_PART];
+	/* BOs on which a reference is held. */
+	struct drm_gem_object *bos[RADEON_GEM_TRANSFER_PART];
+	/* Number of regions. */
+	u32 count;
+	/* How many of them can be used: all before the first that has an error. */
+	u32 parsed;
+	/* Those before this one can be done without giving back locks. */
+	u32 faulted;
 };
 
 static bool
@@ -108,55 +121,168 @@ radeon_gem_transfer_check(const struct radeon_gem_rw *rw,
 					 radeon_gem_transfer_extent(region, region->bo_pitch));
 }
 
+/* The regions of a part that have no errors of their own, up to the first. */
+static void radeon_gem_transfer_parse_part(struct radeon_gem_transfer_part *part)
+{
+	u32 i;
+
+	for (i = 0; i < part->count; i++) {
+		if (radeon_gem_transfer_parse(&part->user[i], &part->regions[i]))
+			break;
+	}
+
+	part->parsed = i;
+	part->faulted = 0;
+}
+
 /*
- * Transfer the regions at the beginning of @user that are in the same BO. The
- * first one is not empty. Adds the number of regions that are done to @done.
+ * Make a transfer of regions from @i on that are in the same BO, &rw->bo, up to
+ * @end. The first one is not empty. If another one has an error, it comes first
+ * next time, and is reported.
+ */
+static int radeon_gem_transfer_run(struct radeon_gem_rw *rw,
+				   const struct radeon_gem_transfer_part *part,
+				   u32 i, u32 end)
+{
+	const struct radeon_gem_rw_region *region = &part->regions[i];
+	int r;
+
+	r = radeon_gem_transfer_check(rw, &part->user[i]);
+	if (r)
+		return r;
+
+	rw->regions = part->regions;
+	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
+	rw->left = region->row_bytes * region->rows;
+
+	for (rw->count = i + 1; rw->count < end; rw->count++) {
+		region = &part->regions[rw->count];
+		if (!region->rows)
+			continue;
+		if (part->user[rw->count].handle != part->user[i].handle ||
+		    radeon_gem_transfer_check(rw, &part->user[rw->count]))
+			break;
+		rw->left += region->row_bytes * region->rows;
+	}
+
+	return 0;
+}
+
+/*
+ * Find out how many regions from @i on can be done without giving locks back in
+ * between, and make the user memory of all of them accessible in one go.
+ * Returns the first that is not one of them.
+ */
+static u32 radeon_gem_transfer_fault_in(struct radeon_gem_rw *rw,
+					const struct radeon_gem_transfer_part *part,
+					u32 i)
+{
+	const struct radeon_gem_rw_region *region = &part->regions[i];
+	u64 cost = 0, len = 0, size;
+
+	rw->regions = part->regions;
+	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
+
+	for (rw->count = i; rw->count < part->parsed; rw->count++, region++) {
+		size = radeon_gem_rw_quick_cost(region);
+		if (size > RADEON_GEM_RW_QUICK_MAX - cost)
+			break;
+		cost += size;
+		len += region->row_bytes * region->rows;
+	}
+
+	if (!rw->write)
+		return rw->count;
+
+	/* A region counts if all of it is there. */
+	len = radeon_gem_rw_fault_in(rw, len);
+	for (region = &part->regions[i]; i < rw->count; i++, region++) {
+		size = region->row_bytes * region->rows;
+		if (size > len)
+			break;
+		len -= size;
+	}
+
+	return i;
+}
+
+/*
+ * Transfer regions of any BOs from @i on, as long as nothing is in the way. BOs
+ * are only let go when no lock is held, as that may be their end. Returns the
+ * first region that is not done.
+ */
+static u32 radeon_gem_transfer_quick(struct drm_file *filp,
+				     struct radeon_gem_rw *rw,
+				     struct radeon_gem_transfer_part *part, u32 i)
+{
+	struct drm_gem_object *gobj;
+	unsigned int bos = 0;
+	u64 left, bytes = 0;
+
+	if (i >= part->faulted)
+		part->faulted = radeon_gem_transfer_fault_in(rw, part, i);
+
+	if (i == part->faulted || radeon_gem_rw_lock_device(rw->rdev))
+		return i;
+
+	while (i < part->faulted && !fatal_signal_pending(current)) {
+		if (!part->regions[i].rows) {
+			i++;
+			continue;
+		}
+
+		gobj = drm_gem_object_lookup(filp, part->user[i].handle);
+		if (!gobj)
+			break;
+		part->bos[bos++] = gobj;
+		rw->bo = gem_to_radeon_bo(gobj);
+		if (radeon_gem_transfer_run(rw, part, i, part->faulted))
+			break;
+
+		left = rw->left;
+		radeon_gem_rw_quick_bo(rw);
+		bytes += left - rw->left;
+		i = rw->pos.region;
+		if (rw->left)
+			break;
+		cond_resched();
+	}
+
+	radeon_gem_rw_unlock_device(rw->rdev);
+	radeon_gem_rw_count(rw->rdev->gem_rw, RADEON_GEM_RW_ATOMIC, bytes);
+
+	while (bos)
+		drm_gem_object_put(part->bos[--bos]);
+
+	return i;
+}
+
+/*
+ * Transfer the regions from @i on that are in the same BO, whatever that takes.
+ * The first one is not empty. Adds the number of regions that are done to @done.
  */
 static int radeon_gem_transfer_bo(struct drm_file *filp, struct radeon_gem_rw *rw,
-				  const struct drm_radeon_gem_transfer_region *user,
-				  u32 count, struct radeon_gem_rw_region *regions,
-				  u32 *done)
+				  const struct radeon_gem_transfer_part *part,
+				  u32 i, u32 *done)
 {
 	struct drm_gem_object *gobj;
 	int r;
 
-	r = radeon_gem_transfer_parse(&user[0], &regions[0]);
-	if (r)
-		return r;
-
-	gobj = drm_gem_object_lookup(filp, user[0].handle);
+	gobj = drm_gem_object_lookup(filp, part->user[i].handle);
 	if (!gobj)
 		return -ENOENT;
 	rw->bo = gem_to_radeon_bo(gobj);
 
-	r = radeon_gem_transfer_check(rw, &user[0]);
+	r = radeon_gem_transfer_run(rw, part, i, part->parsed);
 	if (r)
 		goto out_put;
-
-	rw->regions = regions;
-	rw->pos = (struct radeon_gem_rw_pos) { };
-	rw->left = regions[0].row_bytes * regions[0].rows;
-
-	/* A region that has an error comes first next time, and is reported. */
-	for (rw->count = 1; rw->count < count; rw->count++) {
-		u32 i = rw->count;
-
-		if (radeon_gem_transfer_parse(&user[i], &regions[i]))
-			break;
-		if (!regions[i].rows)
-			continue;
-		if (user[i].handle != user[0].handle ||
-		    radeon_gem_transfer_check(rw, &user[i]))
-			break;
-		rw->left += regions[i].row_bytes * regions[i].rows;
-	}
 
 	r = radeon_gem_rw_check_bo(rw);
 	if (r)
 		goto out_put;
 
 	r = radeon_gem_rw_copy(rw);
-	*done += rw->pos.region;
+	*done += rw->pos.region - i;
 
 out_put:
 	drm_gem_object_put(gobj);
@@ -166,30 +292,38 @@ out_put:
 static int radeon_gem_transfer_part(struct drm_file *filp,
 				    struct radeon_gem_rw *rw,
 				    struct radeon_gem_transfer_part *part,
-				    u32 count, u32 *done)
+				    u32 *done)
 {
 	u32 before = *done, i;
 	int r;
 
-	for (i = 0; i < count; i = *done - before) {
-		if (radeon_gem_transfer_empty(&part->user[i])) {
-			if (part->user[i].flags)
-				return -EINVAL;
+	radeon_gem_transfer_parse_part(part);
+
+	for (;;) {
+		i = radeon_gem_transfer_quick(filp, rw, part, *done - before);
+		*done = before + i;
+		if (i == part->count)
+			return 0;
+
+		/* It has an error, which is found again. */
+		if (i == part->parsed)
+			return radeon_gem_transfer_parse(&part->user[i],
+							 &part->regions[i]);
+
+		if (fatal_signal_pending(current))
+			return -ERESTARTSYS;
+
+		if (!part->regions[i].rows) {
 			++*done;
 			continue;
 		}
 
-		r = radeon_gem_transfer_bo(filp, rw, &part->user[i], count - i,
-					   part->regions, done);
+		r = radeon_gem_transfer_bo(filp, rw, part, i, done);
 		if (r)
 			return r;
 
-		if (fatal_signal_pending(current))
-			return -ERESTARTSYS;
 		cond_resched();
 	}
-
-	return 0;
 }
 
 /**
@@ -213,7 +347,7 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 	};
 	struct drm_radeon_gem_transfer_region __user *from;
 	struct radeon_gem_transfer_part *part;
-	u32 count, got, done = 0;
+	u32 count, done = 0;
 	int r = 0;
 
 	args->regions_done = 0;
@@ -236,12 +370,13 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 
 	while (!r && done < args->region_count) {
 		count = min(args->region_count - done, RADEON_GEM_TRANSFER_PART);
-		got = count - DIV_ROUND_UP(copy_from_user(part->user, from + done,
-							  count * sizeof(*from)),
-					   sizeof(*from));
+		part->count = count -
+			DIV_ROUND_UP(copy_from_user(part->user, from + done,
+						    count * sizeof(*from)),
+				     sizeof(*from));
 
-		r = radeon_gem_transfer_part(filp, &rw, part, got, &done);
-		if (!r && got < count)
+		r = radeon_gem_transfer_part(filp, &rw, part, &done);
+		if (!r && part->count < count)
 			r = -EFAULT;
 	}
 

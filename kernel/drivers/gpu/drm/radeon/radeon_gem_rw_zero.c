@@ -9,18 +9,17 @@
  * transfers only.
  *
  * The call waits for the copy: when a write returns, user space may change the
- * memory; when a read returns, whether it has failed or not, the GPU must not
- * write to it any more. So only the process's end cuts that wait short. A write
- * may be given up for a signal or a GPU reset while the GPU is still at it. In
- * both cases the pages stay pinned until the copy's fence has signaled.
- * Unpinning may sleep, so a work item does it then.
+ * memory; when a read returns, it may look at it, and also use it for something
+ * else, whether the read has failed or not. If a fatal signal ends a call early,
+ * or a GPU reset a write, the GPU can still be at it, so the pages stay pinned
+ * until the copy's fence has signaled. Unpinning may sleep, so a work item does
+ * it then.
  */
 
 #include <linux/dma-fence.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/rwsem.h>
-#include <linux/sched/signal.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -37,8 +36,8 @@
 #define RADEON_GEM_RW_ZERO_PAGES	(SZ_4M / PAGE_SIZE)
 
 /*
- * How many interrupted calls may have left pages to the GPU. Who interrupts
- * himself again and again can not pin more than that.
+ * How many calls that were killed may have left pages to the GPU. Who has
+ * threads killed again and again can not pin more than that.
  */
 #define RADEON_GEM_RW_ZERO_LATER	4
 
@@ -178,9 +177,8 @@ static int radeon_gem_rw_zero_bind(struct radeon_gem_rw_zero *zero)
 		goto out_no_table;
 
 	/*
-	 * Others may have the same pages mapped: memory can be shared, and a
-	 * call that a signal has ended can have left them to the GPU. That is
-	 * only fine if the mapping itself does not touch caches.
+	 * Others may have the same pages mapped, as memory can be shared. That
+	 * is only fine if the mapping itself does not touch caches.
 	 */
 	r = dma_map_sgtable(dev, &zero->sg, zero->dir, DMA_ATTR_SKIP_CPU_SYNC);
 	if (r)
@@ -228,26 +226,21 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw,
 	return radeon_gem_rw_ring_submit(rw, &span, mem, true, resets);
 }
 
-/* Wait for the copy. */
+/*
+ * Wait for the copy. A reset may run it again, and reading must not come back
+ * while that can happen.
+ */
 static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 				   struct radeon_fence *fence)
 {
-	long r;
+	int r;
 
-	if (rw->write)
-		return radeon_gem_rw_wait_fence(&fence->base);
-
-	/* After a reset, the copy may be run again. So wait for that, too. */
-	do {
-		r = dma_fence_wait_timeout(&fence->base, false,
-					   RADEON_GEM_RW_WAIT_SLICE);
-		if (r == -EDEADLK)
-			radeon_gem_handle_lockup(rw->rdev, r);
-		if (r <= 0 && fatal_signal_pending(current))
-			return -ERESTARTSYS;
-	} while (r <= 0);
-
-	return 0;
+	for (;;) {
+		r = radeon_gem_rw_wait_copy(&fence->base);
+		if (r != -EDEADLK || rw->write)
+			return r;
+		radeon_gem_handle_lockup(rw->rdev, r);
+	}
 }
 
 /**
@@ -294,7 +287,7 @@ ssize_t radeon_gem_rw_chunk_zero_copy(struct radeon_gem_rw *rw)
 	zero->fence = fence;
 	zero->dirty = !rw->write;
 
-	radeon_gem_rw_spin(fence);
+	radeon_gem_rw_poll_copy(fence, 0);
 	r = radeon_gem_rw_zero_wait(rw, fence);
 	if (r) {
 		radeon_gem_rw_zero_free_later(zero);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/*
+ * clear-cost: what it costs that VRAM is cleared for new BOs.
+ *
+ * Arms, set by the module's parameters (gem_rw_clear_vram, gem_rw_clear_cpu_max),
+ * so this needs root: not cleared, cleared by the CPU, cleared by the GPU. For
+ * each of them and some sizes, medians in microseconds of
+ *
+ * create	GEM_CREATE
+ * ready	GEM_CREATE and GEM_WAIT_IDLE: until anybody can use the BO
+ * close	GEM_CLOSE of a BO that is ready
+ *
+ * The arms take turns, sample by sample, so that what is compared is measured
+ * within moments.
+ *
+ * usage: clear-cost [SAMPLES]
+ * Exit status: 0; 1 if something failed; 77 without a device, or the parameters.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "radeon_drm.h"
+
+#define PARAMETERS	"/sys/module/radeon/parameters/"
+#define MAX_SAMPLES	10001
+#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
+
+enum value { CREATE, READY, CLOSE, VALUES };
+
+static const struct {
+	const char *name, *clear, *cpu_max;
+} arms[] = {
+	{ "off", "N", "32768" },
+	{ "cpu", "Y", "4294967295" },
+	{ "gpu", "Y", "0" },
+};
+
+static const unsigned int sizes_kib[] = { 4, 16, 64, 256, 1024, 4096, 16384 };
+
+static int write_parameter(const char *name, const char *value)
+{
+	char path[96];
+	int fd, ok;
+
+	snprintf(path, sizeof(path), PARAMETERS "%s", name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ok = write(fd, value, strlen(value)) == (ssize_t)strlen(value);
+	close(fd);
+	return ok ? 0 : -EIO;
+}
+
+static int open_radeon(void)
+{
+	drmVersionPtr version;
+	char path[32];
+	int fd, i, found;
+
+	for (i = 128; i < 192; i++) {
+		snprintf(path, sizeof(path), "/dev/dri/renderD%d", i);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		version = drmGetVersion(fd);
+		found = version && !strcmp(version->name, "radeon");
+		drmFreeVersion(version);
+		if (found)
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+static double now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+}
+
+/* One BO's life. Returns 0 or a negative errno. */
+static int sample(int fd, uint64_t size, double us[VALUES])
+{
+	struct drm_radeon_gem_create create = {
+		.size = size,
+		.alignment = 4096,
+		.initial_domain = RADEON_GEM_DOMAIN_VRAM,
+		.flags = RADEON_GEM_CPU_ACCESS,
+	};
+	struct drm_radeon_gem_wait_idle idle = { 0 };
+	struct drm_gem_close gone = { 0 };
+	double t[4];
+
+	t[0] = now_us();
+	if (drmIoctl(fd, DRM_IOCTL_RADEON_GEM_CREATE, &create))
+		return -errno;
+	t[1] = now_us();
+	idle.handle = create.handle;
+	if (drmIoctl(fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &idle))
+		return -errno;
+	t[2] = now_us();
+	gone.handle = create.handle;
+	if (drmIoctl(fd, DRM_IOCTL_GEM_CLOSE, &gone))
+		return -errno;
+	t[3] = now_us();
+
+	us[CREATE] = t[1] - t[0];
+	us[READY] = t[2] - t[0];
+	us[CLOSE] = t[3] - t[2];
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double median(double *v, unsigned int n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return v[n / 2];
+}
+
+static int measure(int fd, unsigned int kib, unsigned int samples)
+{
+	static double v[ARRAY_LEN(arms)][VALUES][MAX_SAMPLES];
+	double us[VALUES];
+	unsigned int arm, i, k;
+	int ret;
+
+	for (i = 0; i < samples; i++) {
+		for (arm = 0; arm < ARRAY_LEN(arms); arm++) {
+			ret = write_parameter("gem_rw_clear_vram",
+					      arms[arm].clear);
+			if (!ret)
+				ret = write_parameter("gem_rw_clear_cpu_max",
+						      arms[arm].cpu_max);
+			/* The first is not counted: caches, freed memory. */
+			if (!ret)
+				ret = sample(fd, kib * 1024ull, us);
+			if (!ret)
+				ret = sample(fd, kib * 1024ull, us);
+			if (ret)
+				return ret;
+			for (k = 0; k < VALUES; k++)
+				v[arm][k][i] = us[k];
+		}
+	}
+	for (arm = 0; arm < ARRAY_LEN(arms); arm++)
+		printf("%6u  %-4s %10.1f %10.1f %10.1f\n", kib, arms[arm].name,
+		       median(v[arm][CREATE], samples),
+		       median(v[arm][READY], samples),
+		       median(v[arm][CLOSE], samples));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int samples = 301, i;
+	int fd, ret = 0;
+
+	if (argc > 2 || (argc == 2 && (samples = atoi(argv[1])) - 1 >= MAX_SAMPLES)) {
+		fprintf(stderr, "usage: clear-cost [SAMPLES], 1 to %d\n", MAX_SAMPLES);
+		return 1;
+	}
+	fd = open_radeon();
+	if (fd < 0) {
+		fprintf(stderr, "clear-cost: no render node of the radeon driver\n");
+		return 77;
+	}
+	if (access(PARAMETERS "gem_rw_clear_vram", W_OK)) {
+		fprintf(stderr, "clear-cost: no access to " PARAMETERS "gem_rw_clear_vram\n");
+		return 77;
+	}
+
+	printf("   KiB  arm    create_us   ready_us   close_us\n");
+	for (i = 0; i < ARRAY_LEN(sizes_kib) && !ret; i++)
+		ret = measure(fd, sizes_kib[i], samples);
+	write_parameter("gem_rw_clear_vram", "Y");
+	write_parameter("gem_rw_clear_cpu_max", "32768");
+	close(fd);
+	if (ret) {
+		fprintf(stderr, "clear-cost: %s\n", strerror(-ret));
+		return 1;
+	}
+	return 0;
+}

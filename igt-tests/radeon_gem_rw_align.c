@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PREAD, PWRITE and TRANSFER at all alignments of the BO's offset, of the user
+ * address and of the size, on each of the driver's paths, wherever a BO can be.
+ * The driver's thresholds are moved so that a path is taken, and its counters
+ * have to say that all bytes went that way.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "igt.h"
+#include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
+
+/**
+ * TEST: radeon gem rw align
+ * Category: Core
+ * Mega feature: General Core features
+ * Sub-category: Memory management tests
+ * Functionality: reading and writing buffer objects without mapping them
+ * Description: Checks that calls move exactly the bytes asked for, at all
+ *              alignments, on each path of the driver, in each placement and
+ *              caching mode, and that the path is the one meant.
+ */
+IGT_TEST_DESCRIPTION("Checks all alignments on each path of the driver.");
+
+#define PAGE		4096u
+#define HOLD_US		8000000u
+/* One more than a cache line and a dword: alignments are 0 to 67. */
+#define ALIGNMENTS	68u
+#define GUARD		64u
+
+#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
+
+/*
+ * Sizes base + 0 to 67, in @rounds calls or batches for @slots of the 68
+ * alignments each; see place().
+ */
+struct shape {
+	size_t base;
+	unsigned int slots;
+	unsigned int rounds;
+};
+
+/* What is tested, and what the bytes on both sides ought to be. */
+struct setup {
+	int fd;
+	enum igt_radeon_op op;
+	enum igt_radeon_path path;
+	const struct igt_radeon_placement *p;
+	struct shape shape;
+	size_t stride;
+	struct igt_radeon_bo bo, busy, user_bo;
+	uint8_t *model, *user, *shadow;
+	size_t user_size;
+};
+
+/* A slot of the BO and of user memory, in one round. */
+struct place {
+	size_t bo, user, size;
+};
+
+/*
+ * The three take all values from 0 to 67 in two rounds of 68 slots, and with 17
+ * rounds BO and user memory are in all positions modulo 16 to each other. With
+ * 68 rounds every two values would meet once: the determinants of the pairs of
+ * rows of (1 0), (1 1), (2 5) are units modulo 68.
+ */
+static struct place place(const struct setup *s, unsigned int round,
+			  unsigned int slot)
+{
+	unsigned int i = (round * s->shape.slots + slot) % ALIGNMENTS;
+
+	return (struct place) {
+		.bo = slot * s->stride + GUARD + i,
+		.user = slot * s->stride + GUARD + (i + round) % ALIGNMENTS,
+		.size = s->shape.base + (2 * i + 5 * round) % ALIGNMENTS,
+	};
+}
+
+/* Where the bytes can take this path. */
+static bool applies(enum igt_radeon_path path, enum igt_radeon_op op,
+		    const struct igt_radeon_placement *p)
+{
+	const bool vram = p->domain == RADEON_GEM_DOMAIN_VRAM;
+	const bool reachable = !(p->flags & RADEON_GEM_NO_CPU_ACCESS);
+	const bool cached = !vram && !(p->flags & (RADEON_GEM_GTT_WC |
+						   RADEON_GEM_GTT_UC));
+
+	switch (path) {
+	case IGT_RADEON_ATOMIC:
+		/* Loads that are not cached go through the buffer instead. */
+		return reachable && (igt_radeon_op_writes(op) || cached);
+	case IGT_RADEON_STAGED:
+		/* The GPU does not reach system memory. */
+		return igt_radeon_op_writes(op) ?
+		       p->domain != RADEON_GEM_DOMAIN_CPU : vram;
+	case IGT_RADEON_ZERO_COPY:
+		return vram;
+	default:
+		return reachable;
+	}
+}
+
+/* Thresholds with which all sizes take the path. */
+static void choose_path(enum igt_radeon_path path)
+{
+	const bool atomic = path == IGT_RADEON_ATOMIC;
+	const bool staged = path == IGT_RADEON_STAGED;
+	const bool zero_copy = path == IGT_RADEON_ZERO_COPY;
+
+	igt_radeon_require_param("gem_rw_atomic_max", atomic ? UINT32_MAX : 0);
+	igt_radeon_require_param("gem_rw_stage_write_max",
+				 staged ? UINT32_MAX : 0);
+	igt_radeon_require_param("gem_rw_stage_read_min",
+				 staged ? 0 : UINT32_MAX);
+	igt_radeon_require_param("gem_rw_zero_copy_min",
+				 zero_copy ? 0 : UINT32_MAX);
+}
+
+static void setup_init(struct setup *s)
+{
+	s->stride = s->shape.base + 2 * ALIGNMENTS + 2 * GUARD;
+	s->stride += -s->stride % 64;
+	s->user_size = s->shape.slots * s->stride;
+	s->user_size += -s->user_size % PAGE;
+	s->model = igt_radeon_bo_init_pattern(&s->bo, s->fd, s->user_size,
+					      s->p, 1);
+	s->shadow = igt_radeon_malloc(s->user_size);
+	if (s->path == IGT_RADEON_BOUNCE) {
+		/* Memory that cannot be pinned: a mapping of another BO. */
+		igt_radeon_bo_init(&s->user_bo, s->fd, s->user_size,
+				   RADEON_GEM_DOMAIN_GTT, 0);
+		s->user = igt_radeon_bo_map(&s->user_bo);
+	} else {
+		s->user = mmap(NULL, s->user_size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		igt_assert(s->user != MAP_FAILED);
+	}
+	igt_radeon_bo_init(&s->busy, s->fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+}
+
+static void setup_fini(struct setup *s)
+{
+	igt_radeon_bo_assert(&s->bo, s->model, "after all");
+	igt_radeon_bo_fini(&s->busy);
+	munmap(s->user, s->user_size);
+	if (s->path == IGT_RADEON_BOUNCE)
+		igt_radeon_bo_fini(&s->user_bo);
+	free(s->shadow);
+	igt_radeon_bo_fini(&s->bo);
+	free(s->model);
+}
+
+/* One call for each slot by PREAD and PWRITE, one for all by TRANSFER. */
+static void make_calls(const struct setup *s, unsigned int round)
+{
+	struct drm_radeon_gem_transfer_region regions[ALIGNMENTS];
+	const bool transfer = s->op >= IGT_RADEON_DOWNLOAD;
+	struct place at;
+	unsigned int i;
+	uint32_t done;
+
+	for (i = 0; i < s->shape.slots; i++) {
+		at = place(s, round, i);
+		regions[i] = (struct drm_radeon_gem_transfer_region) {
+			.handle = s->bo.handle,
+			.bo_offset = at.bo,
+			.user_ptr = (uintptr_t)s->user + at.user,
+			.row_bytes = at.size,
+			.rows = 1,
+		};
+		if (!transfer)
+			igt_assert_eq(igt_radeon_rw(s->op, s->fd, s->bo.handle,
+						    at.bo, at.size,
+						    s->user + at.user, 0), 0);
+	}
+	if (transfer) {
+		igt_assert_eq(igt_radeon_transfer(s->fd, regions,
+						  s->shape.slots,
+						  igt_radeon_op_writes(s->op) ?
+						  RADEON_GEM_TRANSFER_WRITE : 0,
+						  &done), 0);
+		igt_assert_eq(done, s->shape.slots);
+	}
+}
+
+static void test_round(struct setup *s, unsigned int round)
+{
+	const bool writes = igt_radeon_op_writes(s->op);
+	const bool hold = writes && s->path == IGT_RADEON_STAGED;
+	struct igt_radeon_stats before, delta;
+	struct place at;
+	uint64_t total = 0;
+	unsigned int i;
+	char what[128];
+
+	snprintf(what, sizeof(what), "%s, %s, %s, base %zu, round %u",
+		 igt_radeon_op_name[s->op], igt_radeon_path_name[s->path],
+		 s->p->name, s->shape.base, round);
+	igt_radeon_pattern(s->user, s->user_size, 1000 + round);
+	memcpy(s->shadow, s->user, s->user_size);
+	for (i = 0; i < s->shape.slots; i++) {
+		at = place(s, round, i);
+		igt_radeon_rw_apply(s->op, s->model + at.bo,
+				    s->shadow + at.user, at.size);
+		total += at.size;
+	}
+
+	before = igt_radeon_stats(s->fd);
+	if (hold) {
+		igt_radeon_set_latency(s->fd, HOLD_US);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &s->busy, 0, &s->bo, 0, 64);
+	}
+	make_calls(s, round);
+	if (hold) {
+		igt_assert_f(igt_radeon_bo_busy(&s->busy),
+			     "%s: a write waited\n", what);
+		igt_radeon_set_latency(s->fd, 0);
+	}
+	delta = igt_radeon_stats_since(s->fd, &before);
+	igt_radeon_assert_path(&delta, s->path, total, what);
+
+	igt_radeon_assert_equal(s->user, s->shadow, s->user_size, what);
+	if (writes)
+		igt_radeon_bo_assert(&s->bo, s->model, what);
+}
+
+static void test_path(int fd, enum igt_radeon_path path, enum igt_radeon_op op,
+		      const struct igt_radeon_placement *p)
+{
+	/* Around the largest part that is copied in one go. */
+	static const size_t chunk[IGT_RADEON_PATHS] = {
+		[IGT_RADEON_ATOMIC] = 64 << 10,
+		[IGT_RADEON_PINNED] = 256 << 10,
+		[IGT_RADEON_BOUNCE] = 64 << 10,
+		[IGT_RADEON_STAGED] = 512 << 10,
+		[IGT_RADEON_ZERO_COPY] = 4 << 20,
+	};
+	const struct shape shapes[] = {
+		/* Where pages are pinned for each, fewer. */
+		{ 1, 68, path == IGT_RADEON_ZERO_COPY ? 4 : 17 },
+		{ PAGE - 34, 17, 4 },
+		{ 3 * PAGE, 4, 17 },
+		{ chunk[path] - 34, 1, 2 },
+	};
+	struct setup s = { .fd = fd, .op = op, .path = path, .p = p };
+	unsigned int i, round;
+
+	for (i = 0; i < ARRAY_LEN(shapes); i++) {
+		s.shape = shapes[i];
+		setup_init(&s);
+		for (round = 0; round < s.shape.rounds; round++)
+			test_round(&s, round);
+		setup_fini(&s);
+	}
+}
+
+/**
+ * SUBTEST: atomic
+ * Description: Copies by the CPU straight between user memory and BO.
+ *
+ * SUBTEST: pinned
+ * Description: Copies by the CPU from and to pinned user memory.
+ *
+ * SUBTEST: bounce
+ * Description: Copies by the CPU through a buffer, as user memory is the mapping
+ *              of a BO.
+ *
+ * SUBTEST: staged
+ * Description: Writes to BOs that the GPU is going to read, and reads of VRAM,
+ *              by the GPU through the staging area. No write waits.
+ *
+ * SUBTEST: zero-copy
+ * Description: Copies by the GPU between user memory and VRAM.
+ */
+static void test_everywhere(int fd, enum igt_radeon_path path)
+{
+	const struct igt_radeon_placement *p;
+	enum igt_radeon_op op;
+	unsigned int i;
+
+	igt_radeon_require_stats(fd);
+	if (path == IGT_RADEON_STAGED)
+		igt_radeon_require_board(fd);
+	if (path == IGT_RADEON_STAGED || path == IGT_RADEON_ZERO_COPY)
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
+	choose_path(path);
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
+		for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
+			if (!applies(path, op, p))
+				continue;
+			igt_debug("%s, %s\n", igt_radeon_op_name[op], p->name);
+			test_path(fd, path, op, p);
+		}
+	}
+	igt_radeon_reset_params();
+}
+
+int igt_main()
+{
+	static const struct {
+		const char *name, *about;
+	} paths[IGT_RADEON_PATHS] = {
+		{ "atomic", "By the CPU, straight." },
+		{ "pinned", "By the CPU, user memory pinned." },
+		{ "bounce", "By the CPU, through a buffer." },
+		{ "staged", "By the GPU, through the staging area." },
+		{ "zero-copy", "By the GPU, from and to user memory." },
+	};
+	enum igt_radeon_path path;
+	int fd = -1;
+
+	igt_fixture() {
+		fd = igt_radeon_open();
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
+	}
+
+	for (path = 0; path < IGT_RADEON_PATHS; path++) {
+		igt_describe_f("%s", paths[path].about);
+		igt_subtest(paths[path].name)
+			test_everywhere(fd, path);
+		igt_fixture() {
+			igt_radeon_set_latency(fd, 0);
+			igt_radeon_reset_params();
+		}
+	}
+
+	igt_fixture()
+		close(fd);
+}

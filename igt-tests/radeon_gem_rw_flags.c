@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The flags of PREAD, PWRITE and TRANSFER: what UNSYNCHRONIZED and NOWAIT do
+ * with BOs that are idle, that the GPU is going to read, or to write, wherever
+ * they are; and calls that wait and get a signal.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "igt.h"
+#include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
+
+/**
+ * TEST: radeon gem rw flags
+ * Category: Core
+ * Mega feature: General Core features
+ * Sub-category: Memory management tests
+ * Functionality: reading and writing buffer objects without waiting
+ * Description: Checks results, bytes and waits of all combinations of flags,
+ *              operations, placements and uses by the GPU.
+ */
+IGT_TEST_DESCRIPTION("Checks UNSYNCHRONIZED and NOWAIT.");
+
+#define PAGE		4096u
+#define HOLD_US		8000000u
+#define BO_SIZE		(512ull * PAGE)
+#define STAGE_WRITE_MAX	(64 * PAGE)
+#define UNSYNC		RADEON_GEM_RW_UNSYNCHRONIZED
+#define NOWAIT		RADEON_GEM_RW_NOWAIT
+
+#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
+
+enum use {
+	IDLE,
+	GPU_READS,
+	GPU_WRITES,
+};
+
+struct combination {
+	int fd;
+	enum igt_radeon_op op;
+	enum use use;
+	const struct igt_radeon_placement *p;
+	uint32_t flags;
+	size_t size;
+	char name[128];
+};
+
+static bool reachable(const struct combination *c)
+{
+	return !(c->p->flags & RADEON_GEM_NO_CPU_ACCESS);
+}
+
+/*
+ * What the description of the user API says. Without NOWAIT nothing fails.
+ * UNSYNCHRONIZED never waits, so both together fail only where the GPU has to
+ * copy and be waited for, which is reading beyond the aperture.
+ */
+static int expected(const struct combination *c, bool staging)
+{
+	const bool writes = igt_radeon_op_writes(c->op);
+
+	if (!(c->flags & NOWAIT))
+		return 0;
+	if (!writes && !reachable(c))
+		return -EBUSY;
+	if (c->flags & UNSYNC || c->use == IDLE)
+		return 0;
+	if (!writes)
+		return c->use == GPU_WRITES ? -EBUSY : 0;
+	if (!staging)
+		return -EBUSY;
+	return !reachable(c) || c->size <= STAGE_WRITE_MAX ? 0 : -EBUSY;
+}
+
+static void test_combination(const struct combination *c)
+{
+	const uint64_t at = BO_SIZE - c->size - 8;
+	const bool writes = igt_radeon_op_writes(c->op);
+	/* The only copy that a ring has to do at once: the other one is busy. */
+	const bool other_ring = !reachable(c) && c->flags & UNSYNC;
+	uint8_t *model, *foreign, *user = igt_radeon_malloc(c->size);
+	uint8_t *fresh = igt_radeon_malloc(c->size);
+	struct igt_radeon_bo bo, other;
+	uint64_t caps;
+	int ret, want;
+
+	igt_debug("%s\n", c->name);
+	caps = igt_radeon_info64(c->fd, RADEON_INFO_GEM_RW);
+	want = expected(c, caps & RADEON_GEM_RW_CAP_STAGED);
+	model = igt_radeon_bo_init_pattern(&bo, c->fd, BO_SIZE, c->p, 1);
+	foreign = igt_radeon_bo_init_pattern(&other, c->fd, BO_SIZE,
+					     &igt_radeon_reachable[1], 2);
+	igt_radeon_pattern(user, c->size, 3);
+	memcpy(fresh, user, c->size);
+
+	if (c->use != IDLE && other_ring)
+		igt_radeon_set_rate(c->fd, 1);
+	else if (c->use != IDLE)
+		igt_radeon_set_latency(c->fd, HOLD_US);
+	if (c->use == GPU_READS)
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &other, 0, &bo, 0, BO_SIZE);
+	else if (c->use == GPU_WRITES)
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &other, 0, BO_SIZE);
+
+	ret = igt_radeon_rw(c->op, c->fd, bo.handle, at, c->size, user,
+			    c->flags);
+	igt_assert_f(ret == want, "%s: %d instead of %d\n", c->name, ret, want);
+	igt_assert_f(c->use == IDLE || igt_radeon_bo_busy(&other),
+		     "%s: it waited\n", c->name);
+	igt_radeon_assert_equal(user, writes || ret ? fresh : model + at,
+				c->size, c->name);
+	if (writes && c->flags & UNSYNC) {
+		/* Done as far as anybody can tell. */
+		memset(user, 0, c->size);
+		igt_assert_eq(igt_radeon_pread(c->fd, bo.handle, at, c->size,
+					       user, UNSYNC), 0);
+		igt_radeon_assert_equal(user, fresh, c->size, c->name);
+		igt_assert_f(c->use == IDLE || igt_radeon_bo_busy(&other),
+			     "%s: reading it waited\n", c->name);
+	}
+	igt_radeon_set_rate(c->fd, 0);
+	igt_radeon_set_latency(c->fd, 0);
+
+	/* In order with the GPU's work, or right away. */
+	if (c->use == GPU_READS) {
+		memcpy(foreign, model, BO_SIZE);
+		if (writes && c->flags & UNSYNC)
+			memcpy(foreign + at, fresh, c->size);
+		igt_radeon_bo_assert(&other, foreign, "what the GPU read");
+	}
+	if (c->use == GPU_WRITES)
+		memcpy(model, foreign, BO_SIZE);
+	if (writes && !ret && !(c->use == GPU_WRITES && c->flags & UNSYNC))
+		memcpy(model + at, fresh, c->size);
+	igt_radeon_bo_assert(&bo, model, c->name);
+
+	igt_radeon_bo_fini(&other);
+	igt_radeon_bo_fini(&bo);
+	free(foreign);
+	free(model);
+	free(fresh);
+	free(user);
+}
+
+/**
+ * SUBTEST: idle
+ * Description: With a BO that nobody uses, every combination of flags succeeds;
+ *              but NOWAIT refuses to read VRAM beyond the aperture.
+ *
+ * SUBTEST: gpu-reads
+ * Description: While the GPU is going to read the BO, no call with a flag
+ *              waits. Reads succeed. Writes with UNSYNCHRONIZED are done at
+ *              once, those with NOWAIT in order, or refused if they are large.
+ *
+ * SUBTEST: gpu-writes
+ * Description: While the GPU is going to write the BO, no call with a flag
+ *              waits. Reads with UNSYNCHRONIZED get the old bytes, those with
+ *              NOWAIT are refused.
+ */
+static void test_use(int fd, enum use use)
+{
+	static const size_t sizes[] = { PAGE, 6 * PAGE, 256 * PAGE };
+	static const char *const uses[] = { "idle", "GPU reads", "GPU writes" };
+	struct combination c = { .fd = fd, .use = use };
+	unsigned int i, s;
+
+	igt_radeon_require_board(fd);
+	igt_radeon_require_param("gem_rw_stage_write_max", STAGE_WRITE_MAX);
+	for (i = 0; (c.p = igt_radeon_placement(fd, i)); i++)
+		for (c.op = 0; c.op < IGT_RADEON_OPS; c.op++)
+			for (c.flags = use != IDLE; c.flags <= 3; c.flags++)
+				for (s = 0; s < ARRAY_LEN(sizes); s++) {
+					c.size = sizes[s];
+					/* Too slow with a limited rate. */
+					if (use != IDLE && !reachable(&c) &&
+					    c.flags & UNSYNC && s == 2)
+						continue;
+					snprintf(c.name, sizeof(c.name),
+						 "%s, %s, %s, flags %u, %zu bytes",
+						 igt_radeon_op_name[c.op],
+						 c.p->name, uses[use], c.flags,
+						 c.size);
+					test_combination(&c);
+				}
+	igt_radeon_reset_params();
+}
+
+/* The call itself: drmIoctl() makes it again after a signal. */
+static int raw_call(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
+		    void *mem, size_t size)
+{
+	struct drm_radeon_gem_pwrite rw = {
+		.handle = bo->handle,
+		.size = size,
+		.data_ptr = (uintptr_t)mem,
+	};
+	struct drm_radeon_gem_transfer_region region = {
+		.handle = bo->handle,
+		.user_ptr = (uintptr_t)mem,
+		.row_bytes = size,
+		.rows = 1,
+	};
+	struct drm_radeon_gem_transfer transfer = {
+		.regions_ptr = (uintptr_t)&region,
+		.region_count = 1,
+		.flags = igt_radeon_op_writes(op) ? RADEON_GEM_TRANSFER_WRITE :
+						    0,
+	};
+	int ret;
+
+	/* The two structs have the same fields at the same places. */
+	if (op == IGT_RADEON_PREAD)
+		ret = ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_PREAD, &rw);
+	else if (op == IGT_RADEON_PWRITE)
+		ret = ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_PWRITE, &rw);
+	else
+		ret = ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_TRANSFER, &transfer);
+	return ret ? -errno : 0;
+}
+
+/**
+ * SUBTEST: interrupted
+ * Description: A call that waits for the GPU returns -EINTR when a signal comes,
+ *              while the GPU is still at work, and does it right when it is
+ *              made again.
+ */
+static void test_interrupted(int fd, enum igt_radeon_op op,
+			     const struct igt_radeon_placement *p)
+{
+	uint8_t *model, *foreign, *user = igt_radeon_malloc(BO_SIZE);
+	struct igt_radeon_bo bo, src;
+	int ret;
+
+	igt_debug("%s, %s\n", igt_radeon_op_name[op], p->name);
+	model = igt_radeon_bo_init_pattern(&bo, fd, BO_SIZE, p, 1);
+	foreign = igt_radeon_bo_init_pattern(&src, fd, BO_SIZE,
+					     &igt_radeon_reachable[1], 2);
+	igt_radeon_pattern(user, BO_SIZE, 3);
+	igt_radeon_set_latency(fd, HOLD_US);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &src, 0, BO_SIZE);
+	memcpy(model, foreign, BO_SIZE);
+
+	igt_radeon_start_timer(20000);
+	ret = raw_call(op, &bo, user, BO_SIZE);
+	igt_radeon_stop_timer();
+	igt_assert_f(ret == -EINTR, "%s, %s: %d instead of -EINTR\n",
+		     igt_radeon_op_name[op], p->name, ret);
+	igt_assert_f(igt_radeon_bo_busy(&bo), "it waited to the end\n");
+
+	igt_radeon_set_latency(fd, 0);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, BO_SIZE, user, 0), 0);
+	igt_radeon_rw_apply(op, model, user, BO_SIZE);
+	igt_radeon_assert_equal(user, model, BO_SIZE, p->name);
+	igt_radeon_bo_assert(&bo, model, p->name);
+	igt_radeon_bo_fini(&src);
+	igt_radeon_bo_fini(&bo);
+	free(foreign);
+	free(model);
+	free(user);
+}
+
+/**
+ * SUBTEST: hang-again
+ * Description: A call that waits for an engine which hangs has the GPU reset and
+ *              returns -EAGAIN, and does it right when it is made again.
+ */
+static void test_again(int fd, enum igt_radeon_op op)
+{
+	uint8_t *model, *foreign, *user = igt_radeon_malloc(BO_SIZE);
+	struct igt_radeon_bo bo, src;
+	int ret;
+
+	igt_debug("%s\n", igt_radeon_op_name[op]);
+	model = igt_radeon_bo_init_pattern(&bo, fd, BO_SIZE,
+					   &igt_radeon_reachable[1], 1);
+	foreign = igt_radeon_bo_init_pattern(&src, fd, BO_SIZE,
+					     &igt_radeon_reachable[0], 2);
+	igt_radeon_pattern(user, BO_SIZE, 3);
+	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &src, 0, BO_SIZE);
+	ret = raw_call(op, &bo, user, BO_SIZE);
+	igt_assert_f(ret == -EAGAIN, "%s: %d instead of -EAGAIN\n",
+		     igt_radeon_op_name[op], ret);
+
+	/* What became of the copy is open. */
+	igt_radeon_bo_wait_through_lockup(&bo);
+	igt_radeon_bo_fill(&bo, model);
+	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, BO_SIZE, user, 0), 0);
+	igt_radeon_rw_apply(op, model, user, BO_SIZE);
+	igt_radeon_assert_equal(user, model, BO_SIZE, "user memory");
+	igt_radeon_bo_assert(&bo, model, "BO");
+	igt_radeon_bo_fini(&src);
+	igt_radeon_bo_fini(&bo);
+	free(foreign);
+	free(model);
+	free(user);
+	/* A reset during the ring tests of another one disables a ring. */
+	usleep(1500000);
+}
+
+static void test_again_all(int fd)
+{
+	enum igt_radeon_op op;
+
+	igt_radeon_require_board(fd);
+	for (op = 0; op < IGT_RADEON_OPS; op++)
+		test_again(fd, op);
+}
+
+static void test_interrupted_all(int fd)
+{
+	const struct igt_radeon_placement *p;
+	enum igt_radeon_op op;
+	unsigned int i;
+
+	igt_radeon_require_board(fd);
+	for (i = 0; (p = igt_radeon_placement(fd, i)); i++)
+		for (op = 0; op < IGT_RADEON_OPS; op++)
+			test_interrupted(fd, op, p);
+}
+
+int igt_main()
+{
+	int fd = -1;
+
+	igt_fixture() {
+		fd = igt_radeon_open();
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
+	}
+
+	igt_describe("Flags do not matter when nobody uses the BO.");
+	igt_subtest("idle")
+		test_use(fd, IDLE);
+	igt_fixture()
+		igt_radeon_reset_params();
+
+	igt_describe("Flags when the GPU is going to read the BO.");
+	igt_subtest("gpu-reads")
+		test_use(fd, GPU_READS);
+	igt_fixture() {
+		igt_radeon_set_latency(fd, 0);
+		igt_radeon_reset_params();
+	}
+
+	igt_describe("Flags when the GPU is going to write the BO.");
+	igt_subtest("gpu-writes")
+		test_use(fd, GPU_WRITES);
+	igt_fixture() {
+		igt_radeon_set_latency(fd, 0);
+		igt_radeon_reset_params();
+	}
+
+	igt_describe("A signal ends a wait.");
+	igt_subtest("interrupted")
+		test_interrupted_all(fd);
+	igt_fixture() {
+		igt_radeon_stop_timer();
+		igt_radeon_set_latency(fd, 0);
+	}
+
+	igt_describe("A GPU reset ends a wait.");
+	igt_subtest("hang-again")
+		test_again_all(fd);
+	igt_fixture()
+		igt_radeon_stop_timer();
+
+	igt_fixture()
+		close(fd);
+}

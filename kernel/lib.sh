@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# What build.sh and series.sh share: taking the driver out of a kernel's source,
+# and choosing what belongs to a version. Sourced, never run.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=drivers/gpu/drm/radeon
+# Other versions use the hooks of this one, unless they have their own.
+hooks_base=6.12
+# For checkpatch. The allocators that newer kernels prefer do not exist in 6.12.
+checkpatch_ignore=ALLOC_WITH_SIZEOF
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+# unpack SOURCE DIR PART...: the radeon folder, the top Makefile, what
+# checkpatch and kernel-doc need, and the given files and folders of the tree
+# or tarball SOURCE.
+unpack() {
+	local source=$1 dir=$2
+	shift 2
+	take "$source" "$dir" "$folder" scripts/checkpatch.pl scripts/spelling.txt \
+		scripts/const_structs.checkpatch scripts/kernel-doc "$@"
+	# In newer kernels it is a link to a Python program.
+	[ ! -L "$dir/scripts/kernel-doc" ] ||
+		take "$source" "$dir" tools/docs/kernel-doc tools/lib/python
+	[ -e "$dir/$folder/Makefile" ] || die "$source has no $folder"
+}
+
+take() {
+	local source=$1 dir=$2
+	shift 2
+	mkdir -p "$dir"
+	if [ -d "$source" ]; then
+		[ -d "$source/$folder" ] || die "$source has no $folder"
+		# Not what a build in that tree may have left behind.
+		tar -C "$source" -cf - --exclude='*.[oa]' --exclude='*.ko' \
+			--exclude='.*' --exclude='*.mod' --exclude='*.mod.c' \
+			--exclude='*_reg_safe.h' --exclude=mkregtable \
+			--exclude=modules.order Makefile "$@" | tar -xf - -C "$dir"
+	else
+		# Patterns match a folder with all that is in it.
+		tar -xf "$source" -C "$dir" --strip-components=1 --wildcards \
+			--no-wildcards-match-slash 'linux*/Makefile' "${@/#/linux*/}"
+	fi
+}
+
+# version_of MAKEFILE: the version in a kernel's top Makefile, as X.Y.Z.
+version_of() {
+	awk -F' *= *' '/^VERSION/ { v = $2 } /^PATCHLEVEL/ { p = $2 }
+		/^SUBLEVEL/ { print v "." p "." $2; exit }' "$1"
+}
+
+# choose_patches X.Y: sets patches to the folder of patches/ for Linux X.Y, and
+# hooks to the paths of the hooks, in order.
+choose_patches() {
+	local name f
+	patches=$here/patches/$1
+	[ -d "$patches" ] || patches=$here/patches/${1%%.*}.x
+	[ -d "$patches" ] ||
+		die "there are no patches for Linux $1 in $here/patches, only for: $(cd "$here/patches" && echo ?*)"
+	hooks=()
+	while read -r name; do
+		case $name in '' | '#'*) continue ;; esac
+		f=$patches/$name
+		[ -e "$f" ] || f=$here/patches/$hooks_base/$name
+		[ -e "$f" ] || die "there is no $f"
+		hooks+=("$f")
+	done <"$here/patches/$hooks_base/series"
+	for f in "$patches"/*.patch; do
+		[[ " ${hooks[*]} " = *" $f "* ]] || [ ! -e "$f" ] ||
+			die "$f is not in $here/patches/$hooks_base/series"
+	done
+}
+
+# copy_overlay DIR FOLDER...: the files of these folders (drivers, include, ...)
+# into DIR, as the version of the chosen patches needs them.
+copy_overlay() {
+	local dir log
+	dir=$(cd "$1" && pwd) || die "there is no folder $1"
+	shift
+	(cd "$here" && cp -r --parents "$@" "$dir/") || die "the overlay can not be copied"
+	[ -e "$patches/overlay.diff" ] || return 0
+	log=$(patch -d "$dir" -p1 --fuzz=0 -s --no-backup-if-mismatch <"$patches/overlay.diff" 2>&1) || {
+		echo "$log" >&2
+		die "$patches/overlay.diff does not apply to the files of $here; it has to be adapted"
+	}
+}
