@@ -133,7 +133,8 @@ struct fuzz_bo *fuzz_bo_create(struct fuzz *f)
 	unsigned int i;
 	uint64_t size;
 
-	size = (uint64_t)PAGE << fuzz_below(f, 1 + fuzz_below(f, 12));
+	size = (uint64_t)PAGE << (fuzz_one_in(f, 6) ? 10 :
+				  fuzz_below(f, 1 + fuzz_below(f, 12)));
 	if (fuzz_one_in(f, 2))
 		size += PAGE * fuzz_below(f, size / PAGE + 1);
 	if (size > FUZZ_MAX_SIZE)
