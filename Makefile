@@ -15,6 +15,10 @@ help: ## this list
 demo: build ## live-bos: uploads with and without mappings (FULL=1: all populations)
 	@lab/demo $(if $(FULL),--full)
 
+.PHONY: speed
+speed: build ## transfer-paths: uploads and downloads by each path (10 minutes)
+	@lab/speed
+
 .PHONY: check
 check: build ## all tests (what CI runs)
 	@lab/check

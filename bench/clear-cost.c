@@ -22,11 +22,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-#include <xf86drm.h>
 
 #include "radeon_drm.h"
+
+#include "bench.h"
 
 #define PARAMETERS	"/sys/module/radeon/parameters/"
 #define MAX_SAMPLES	10001
@@ -58,84 +58,37 @@ static int write_parameter(const char *name, const char *value)
 	return ok ? 0 : -EIO;
 }
 
-static int open_radeon(void)
-{
-	drmVersionPtr version;
-	char path[32];
-	int fd, i, found;
-
-	for (i = 128; i < 192; i++) {
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", i);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		version = drmGetVersion(fd);
-		found = version && !strcmp(version->name, "radeon");
-		drmFreeVersion(version);
-		if (found)
-			return fd;
-		close(fd);
-	}
-	return -1;
-}
-
-static double now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
-}
-
 /* One BO's life. Returns 0 or a negative errno. */
-static int sample(int fd, uint64_t size, double us[VALUES])
+static int sample(int fd, uint64_t size, uint64_t ns[VALUES])
 {
-	struct drm_radeon_gem_create create = {
-		.size = size,
-		.alignment = 4096,
-		.initial_domain = RADEON_GEM_DOMAIN_VRAM,
-		.flags = RADEON_GEM_CPU_ACCESS,
-	};
-	struct drm_radeon_gem_wait_idle idle = { 0 };
-	struct drm_gem_close gone = { 0 };
-	double t[4];
+	uint64_t start = bench_now(), ready;
+	uint32_t handle;
+	int ret;
 
-	t[0] = now_us();
-	if (drmIoctl(fd, DRM_IOCTL_RADEON_GEM_CREATE, &create))
-		return -errno;
-	t[1] = now_us();
-	idle.handle = create.handle;
-	if (drmIoctl(fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &idle))
-		return -errno;
-	t[2] = now_us();
-	gone.handle = create.handle;
-	if (drmIoctl(fd, DRM_IOCTL_GEM_CLOSE, &gone))
-		return -errno;
-	t[3] = now_us();
-
-	us[CREATE] = t[1] - t[0];
-	us[READY] = t[2] - t[0];
-	us[CLOSE] = t[3] - t[2];
-	return 0;
+	ret = bench_gem_create(fd, size, RADEON_GEM_DOMAIN_VRAM,
+			       RADEON_GEM_CPU_ACCESS, &handle);
+	if (ret)
+		return ret;
+	ns[CREATE] = bench_now() - start;
+	ret = bench_gem_wait(fd, handle);
+	if (ret)
+		return ret;
+	ready = bench_now();
+	ns[READY] = ready - start;
+	ret = bench_gem_close(fd, handle);
+	ns[CLOSE] = bench_now() - ready;
+	return ret;
 }
 
-static int by_value(const void *a, const void *b)
+static double median_us(uint64_t *ns, unsigned int n)
 {
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static double median(double *v, unsigned int n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return v[n / 2];
+	return bench_spread(ns, n).median / 1000.0;
 }
 
 static int measure(int fd, unsigned int kib, unsigned int samples)
 {
-	static double v[ARRAY_LEN(arms)][VALUES][MAX_SAMPLES];
-	double us[VALUES];
+	static uint64_t v[ARRAY_LEN(arms)][VALUES][MAX_SAMPLES];
+	uint64_t ns[VALUES];
 	unsigned int arm, i, k;
 	int ret;
 
@@ -148,34 +101,34 @@ static int measure(int fd, unsigned int kib, unsigned int samples)
 						      arms[arm].cpu_max);
 			/* The first is not counted: caches, freed memory. */
 			if (!ret)
-				ret = sample(fd, kib * 1024ull, us);
+				ret = sample(fd, kib * 1024ull, ns);
 			if (!ret)
-				ret = sample(fd, kib * 1024ull, us);
+				ret = sample(fd, kib * 1024ull, ns);
 			if (ret)
 				return ret;
 			for (k = 0; k < VALUES; k++)
-				v[arm][k][i] = us[k];
+				v[arm][k][i] = ns[k];
 		}
 	}
 	for (arm = 0; arm < ARRAY_LEN(arms); arm++)
 		printf("%6u  %-4s %10.1f %10.1f %10.1f\n", kib, arms[arm].name,
-		       median(v[arm][CREATE], samples),
-		       median(v[arm][READY], samples),
-		       median(v[arm][CLOSE], samples));
+		       median_us(v[arm][CREATE], samples),
+		       median_us(v[arm][READY], samples),
+		       median_us(v[arm][CLOSE], samples));
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned int samples = 301, i;
-	int fd, ret = 0;
+	struct bench_device dev;
+	int ret = 0;
 
 	if (argc > 2 || (argc == 2 && (samples = atoi(argv[1])) - 1 >= MAX_SAMPLES)) {
 		fprintf(stderr, "usage: clear-cost [SAMPLES], 1 to %d\n", MAX_SAMPLES);
 		return 1;
 	}
-	fd = open_radeon();
-	if (fd < 0) {
+	if (bench_open(&dev)) {
 		fprintf(stderr, "clear-cost: no render node of the radeon driver\n");
 		return 77;
 	}
@@ -186,10 +139,10 @@ int main(int argc, char **argv)
 
 	printf("   KiB  arm    create_us   ready_us   close_us\n");
 	for (i = 0; i < ARRAY_LEN(sizes_kib) && !ret; i++)
-		ret = measure(fd, sizes_kib[i], samples);
+		ret = measure(dev.fd, sizes_kib[i], samples);
 	write_parameter("gem_rw_clear_vram", "Y");
 	write_parameter("gem_rw_clear_cpu_max", "32768");
-	close(fd);
+	close(dev.fd);
 	if (ret) {
 		fprintf(stderr, "clear-cost: %s\n", strerror(-ret));
 		return 1;

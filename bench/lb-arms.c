@@ -10,26 +10,27 @@
 
 #include "live-bos.h"
 
-static int create(const struct lb_device *dev, uint32_t domain,
+static int create(const struct bench_device *dev, uint32_t domain,
 		  struct lb_bo *bo)
 {
 	bo->map = NULL;
-	return lb_gem_create(dev->fd, LB_BO_SIZE, domain, &bo->handle);
+	return bench_gem_create(dev->fd, LB_BO_SIZE, domain, 0,
+				&bo->handle);
 }
 
-static int destroy(const struct lb_device *dev, struct lb_bo *bo)
+static int destroy(const struct bench_device *dev, struct lb_bo *bo)
 {
 	if (bo->map && munmap(bo->map, LB_BO_SIZE))
 		return -errno;
-	return lb_gem_close(dev->fd, bo->handle);
+	return bench_gem_close(dev->fd, bo->handle);
 }
 
 /* Map, write, and keep the mapping for the BO's life: libdrm, Mesa. */
-static int upload_mmap(const struct lb_device *dev, struct lb_bo *bo,
+static int upload_mmap(const struct bench_device *dev, struct lb_bo *bo,
 		       const void *data)
 {
 	void *ptr;
-	int ret = lb_gem_mmap(dev->fd, bo->handle, LB_BO_SIZE, &ptr);
+	int ret = bench_gem_mmap(dev->fd, bo->handle, LB_BO_SIZE, &ptr);
 
 	if (ret)
 		return ret;
@@ -39,7 +40,7 @@ static int upload_mmap(const struct lb_device *dev, struct lb_bo *bo,
 }
 
 /* Map, write, unmap. */
-static int upload_mmap_temp(const struct lb_device *dev, struct lb_bo *bo,
+static int upload_mmap_temp(const struct bench_device *dev, struct lb_bo *bo,
 			    const void *data)
 {
 	int ret = upload_mmap(dev, bo, data);
@@ -52,10 +53,10 @@ static int upload_mmap_temp(const struct lb_device *dev, struct lb_bo *bo,
 	return 0;
 }
 
-static int upload_pwrite(const struct lb_device *dev, struct lb_bo *bo,
+static int upload_pwrite(const struct bench_device *dev, struct lb_bo *bo,
 			 const void *data)
 {
-	return lb_gem_pwrite(dev->fd, bo->handle, data, LB_BO_SIZE);
+	return bench_gem_pwrite(dev->fd, bo->handle, 0, data, LB_BO_SIZE);
 }
 
 const struct lb_arm lb_arms[] = {

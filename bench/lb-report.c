@@ -2,11 +2,7 @@
 /*
  * What live-bos found, as tables and as JSON.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "live-bos.h"
 
@@ -74,7 +70,7 @@ static void cell(const struct lb_results *r, const struct lb_row *row,
 		 enum metric metric, char *text, size_t size)
 {
 	bool timed = metric == UPLOAD || metric == CREATE || metric == DESTROY;
-	const struct lb_stat *stat;
+	const struct bench_stat *stat;
 
 	if (!row || (timed && !row->samples) || !row->live ||
 	    row->live > row->requested) {
@@ -185,20 +181,8 @@ void lb_print(FILE *out, const struct lb_results *r)
 		r->max_map_count);
 }
 
-static void json_string(FILE *f, const char *text)
-{
-	fputc('"', f);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', f);
-		if ((unsigned char)*text >= ' ')
-			fputc(*text, f);
-	}
-	fputc('"', f);
-}
-
 static void json_stat(FILE *f, const char *name, const struct lb_row *row,
-		      const struct lb_stat *stat)
+		      const struct bench_stat *stat)
 {
 	if (row->samples)
 		fprintf(f, ", \"%s_ns\": %llu, \"%s_p10_ns\": %llu, \"%s_p90_ns\": %llu",
@@ -228,7 +212,7 @@ static void json_row(FILE *f, const struct lb_results *r,
 		fprintf(f, "null");
 	fprintf(f, ", \"verified\": %u, \"error\": ", row->verified);
 	if (row->error[0])
-		json_string(f, row->error);
+		bench_json_string(f, row->error);
 	else
 		fprintf(f, "null");
 	fprintf(f, "}");
@@ -236,33 +220,7 @@ static void json_row(FILE *f, const struct lb_results *r,
 
 static void json_environment(FILE *f, const struct lb_results *r)
 {
-	struct utsname uts;
-	char text[128];
-
-	uname(&uts);
-	fprintf(f, "  \"environment\": {\n    \"kernel\": ");
-	json_string(f, uts.release);
-	fprintf(f, ",\n    \"kernel_build\": ");
-	json_string(f, uts.version);
-	fprintf(f, ",\n    \"machine\": ");
-	json_string(f, uts.machine);
-	fprintf(f, ",\n    \"cpus\": %ld", sysconf(_SC_NPROCESSORS_ONLN));
-	fprintf(f, ",\n    \"memory_mib\": %lu",
-		lb_field("/proc/meminfo", "MemTotal:") >> 10);
-	if (lb_read_line("/sys/module/radeon/srcversion", text, sizeof(text))) {
-		fprintf(f, ",\n    \"module_srcversion\": ");
-		json_string(f, text);
-	}
-	fprintf(f, ",\n    \"driver\": ");
-	json_string(f, r->dev->driver);
-	fprintf(f, ",\n    \"pread_pwrite\": %s",
-		r->dev->has_rw ? "true" : "false");
-	fprintf(f, ",\n    \"device\": ");
-	json_string(f, r->dev->device);
-	fprintf(f, ",\n    \"vram_mib\": %llu,\n    \"vram_visible_mib\": %llu,\n    \"gtt_mib\": %llu",
-		(unsigned long long)r->dev->vram >> 20,
-		(unsigned long long)r->dev->vram_visible >> 20,
-		(unsigned long long)r->dev->gtt >> 20);
+	bench_json_environment(f, r->dev);
 	fprintf(f, ",\n    \"max_map_count\": %u", r->max_map_count);
 	fprintf(f, ",\n    \"clock_ns\": %llu", (unsigned long long)r->clock_ns);
 	fprintf(f, ",\n    \"bo_bytes\": %u,\n    \"vma_bytes\": %u",
@@ -277,18 +235,13 @@ static void json_environment(FILE *f, const struct lb_results *r)
  */
 int lb_write_json(const char *path, const struct lb_results *r)
 {
-	char *aside;
+	struct bench_output out;
 	unsigned int i;
-	FILE *f;
-	int ret = 0;
+	int ret = bench_output_open(&out, path);
+	FILE *f = out.file;
 
-	if (asprintf(&aside, "%s.new", path) < 0)
-		return -ENOMEM;
-	f = fopen(aside, "we");
-	if (!f) {
-		ret = -errno;
-		goto out_free;
-	}
+	if (ret)
+		return ret;
 
 	fprintf(f, "{\n  \"benchmark\": \"live-bos\",\n");
 	json_environment(f, r);
@@ -310,15 +263,5 @@ int lb_write_json(const char *path, const struct lb_results *r)
 	}
 	fprintf(f, "  ]\n}\n");
 
-	if (fflush(f) || ferror(f))
-		ret = errno ? -errno : -EIO;
-	if (fclose(f) && !ret)
-		ret = -errno;
-	if (!ret && rename(aside, path))
-		ret = -errno;
-	if (ret)
-		unlink(aside);
-out_free:
-	free(aside);
-	return ret;
+	return bench_output_close(&out);
 }

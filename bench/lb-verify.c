@@ -31,7 +31,7 @@ void lb_contents(uint64_t words[LB_WORDS], unsigned int arm,
 	}
 }
 
-static int by_pread(const struct lb_device *dev, unsigned int arm,
+static int by_pread(const struct bench_device *dev, unsigned int arm,
 		    unsigned int domain, const struct lb_bo *bos,
 		    unsigned int first, unsigned int end, unsigned int *wrong)
 {
@@ -40,7 +40,8 @@ static int by_pread(const struct lb_device *dev, unsigned int arm,
 	int ret;
 
 	for (i = first; i < end; i++) {
-		ret = lb_gem_pread(dev->fd, bos[i].handle, got, LB_BO_SIZE);
+		ret = bench_gem_pread(dev->fd, bos[i].handle, 0, got,
+				      LB_BO_SIZE);
 		if (ret)
 			return ret;
 		lb_contents(want, arm, domain, i);
@@ -54,37 +55,41 @@ static int by_pread(const struct lb_device *dev, unsigned int arm,
  * @dev: device
  * @check: filled in; lives as long as the process
  */
-int lb_check_init(const struct lb_device *dev, struct lb_check *check)
+int lb_check_init(const struct bench_device *dev, struct lb_check *check)
 {
-	int ret = lb_gem_create(dev->fd, BATCH * LB_BO_SIZE,
-				RADEON_GEM_DOMAIN_GTT, &check->handle);
+	int ret = bench_gem_create(dev->fd, BATCH * LB_BO_SIZE,
+				   RADEON_GEM_DOMAIN_GTT, 0, &check->handle);
 
 	if (ret)
 		return ret;
-	return lb_gem_mmap(dev->fd, check->handle, BATCH * LB_BO_SIZE,
+	return bench_gem_mmap(dev->fd, check->handle, BATCH * LB_BO_SIZE,
 			   (void **)&check->map);
 }
 
-static int by_gpu(const struct lb_device *dev, const struct lb_check *check,
+static int by_gpu(const struct bench_device *dev, const struct lb_check *check,
 		  unsigned int arm, unsigned int domain,
 		  const struct lb_bo *bos, unsigned int first,
 		  unsigned int end, unsigned int *wrong)
 {
 	uint64_t want[LB_WORDS];
-	uint32_t handles[BATCH];
+	struct bench_piece pieces[BATCH];
 	unsigned int i, n;
 	int ret;
 
 	for (; first < end; first += n) {
 		n = end - first < BATCH ? end - first : BATCH;
 		for (i = 0; i < n; i++)
-			handles[i] = bos[first + i].handle;
+			pieces[i] = (struct bench_piece) {
+				.handle = bos[first + i].handle,
+				.dst_offset = i * LB_BO_SIZE,
+				.bytes = LB_BO_SIZE,
+			};
 		memset(check->map, 0, n * LB_BO_SIZE);
-		ret = lb_gem_gather(dev->fd, check->handle,
-				    RADEON_GEM_DOMAIN_GTT, handles, n,
-				    lb_domains[domain].domain);
+		ret = bench_gem_copy(dev->fd, check->handle,
+				     RADEON_GEM_DOMAIN_GTT, pieces, n,
+				     lb_domains[domain].domain);
 		if (!ret)
-			ret = lb_gem_wait(dev->fd, check->handle);
+			ret = bench_gem_wait(dev->fd, check->handle);
 		if (ret)
 			return ret;
 		for (i = 0; i < n; i++) {
@@ -108,7 +113,7 @@ static int by_gpu(const struct lb_device *dev, const struct lb_check *check,
  * @end: one after the last to check
  * @wrong: set to the number of BOs with other contents
  */
-int lb_verify(const struct lb_device *dev, const struct lb_check *check,
+int lb_verify(const struct bench_device *dev, const struct lb_check *check,
 	      enum lb_verify how, unsigned int arm, unsigned int domain,
 	      const struct lb_bo *bos, unsigned int first, unsigned int end,
 	      unsigned int *wrong)

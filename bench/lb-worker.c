@@ -16,7 +16,7 @@
 #define WARM_UP 8u
 
 struct worker {
-	struct lb_device dev;
+	struct bench_device dev;
 	const struct lb_options *options;
 	unsigned int arm, domain;
 	struct lb_check check;
@@ -54,16 +54,16 @@ static int add_bo(struct worker *w, struct lb_bo *bo, uint64_t index,
 	int ret;
 
 	lb_contents(data, w->arm, w->domain, index);
-	times[0] = lb_now();
+	times[0] = bench_now();
 	ret = arm->create(&w->dev, lb_domains[w->domain].domain, bo);
-	times[1] = lb_now();
+	times[1] = bench_now();
 	if (!ret) {
 		call = arm->call;
 		ret = arm->upload(&w->dev, bo, data);
 		if (ret)
 			arm->destroy(&w->dev, bo);
 	}
-	times[2] = lb_now();
+	times[2] = bench_now();
 	if (ret)
 		snprintf(w->row.error, sizeof(w->row.error),
 			 "%s: %s with %u live BOs", call, strerror(-ret),
@@ -82,29 +82,12 @@ static void grow(struct worker *w, unsigned int live)
 	}
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static struct lb_stat spread(uint64_t *times, unsigned int n)
-{
-	qsort(times, n, sizeof(*times), compare_u64);
-	return (struct lb_stat) {
-		.median = times[n / 2],
-		.p10 = times[n / 10],
-		.p90 = times[n - 1 - n / 10],
-	};
-}
-
 /* What can be counted, without a word on time. */
 static void look(struct worker *w)
 {
 	w->row.samples = 0;
 	w->row.maps = count_maps() - w->maps_at_start;
-	w->row.vmpte_kib = lb_field("/proc/self/status", "VmPTE:");
+	w->row.vmpte_kib = bench_field("/proc/self/status", "VmPTE:");
 }
 
 /* Samples of one turn; the last one makes the medians. */
@@ -126,9 +109,9 @@ static void measure(struct worker *w, unsigned int turn)
 	while (i < next) {
 		if (add_bo(w, &bo, w->live + i, t))
 			return;
-		end = lb_now();
+		end = bench_now();
 		ret = arm->destroy(&w->dev, &bo);
-		end = lb_now() - end;
+		end = bench_now() - end;
 		if (ret) {
 			snprintf(w->row.error, sizeof(w->row.error),
 				 "destroy: %s", strerror(-ret));
@@ -146,9 +129,9 @@ static void measure(struct worker *w, unsigned int turn)
 	if (next < n)
 		return;
 	w->row.samples = n;
-	w->row.create = spread(w->times[0], n);
-	w->row.upload = spread(w->times[1], n);
-	w->row.destroy = spread(w->times[2], n);
+	w->row.create = bench_spread(w->times[0], n);
+	w->row.upload = bench_spread(w->times[1], n);
+	w->row.destroy = bench_spread(w->times[2], n);
 }
 
 static void verify(struct worker *w, unsigned int first)
@@ -186,7 +169,7 @@ static int init(struct worker *w)
 	unsigned int i;
 	int ret;
 
-	ret = lb_open(&w->dev);
+	ret = bench_open(&w->dev);
 	if (ret)
 		return ret;
 	ret = lb_check_init(&w->dev, &w->check);

@@ -37,67 +37,6 @@ struct worker_process {
 static struct worker_process workers[LB_MAX_ARMS * LB_MAX_DOMAINS];
 static unsigned int worker_count;
 
-uint64_t lb_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-/**
- * lb_read_line - first line of a file
- * @path: file
- * @line: filled in, without line feed
- * @size: of @line
- *
- * Returns: whether there is one
- */
-bool lb_read_line(const char *path, char *line, size_t size)
-{
-	FILE *f = fopen(path, "re");
-	bool ok = f && fgets(line, size, f);
-
-	if (f)
-		fclose(f);
-	if (ok)
-		line[strcspn(line, "\n")] = 0;
-	return ok;
-}
-
-unsigned long lb_read_number(const char *path)
-{
-	char line[64];
-
-	return lb_read_line(path, line, sizeof(line)) ? strtoul(line, NULL, 0) :
-							0;
-}
-
-/**
- * lb_field - number after a word at the start of a line
- * @path: file, like /proc/meminfo or /proc/slabinfo
- * @name: the word, with its colon
- *
- * Returns: the number, 0 if there is none
- */
-unsigned long lb_field(const char *path, const char *name)
-{
-	FILE *f = fopen(path, "re");
-	unsigned long value = 0;
-	char line[512];
-
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f)) {
-		if (strncmp(line, name, strlen(name)))
-			continue;
-		value = strtoul(line + strlen(name), NULL, 10);
-		break;
-	}
-	fclose(f);
-	return value;
-}
-
 /* Bytes per object of a slab cache: the third number of its line. */
 static unsigned int slab_bytes(const char *name)
 {
@@ -123,20 +62,6 @@ static unsigned int vma_bytes(void)
 	unsigned int vma = slab_bytes("vm_area_struct");
 
 	return vma ? vma + slab_bytes("vma_lock") : 0;
-}
-
-static uint64_t clock_cost(void)
-{
-	uint64_t best = UINT64_MAX, t;
-	unsigned int i;
-
-	for (i = 0; i < 1000; i++) {
-		t = lb_now();
-		t = lb_now() - t;
-		if (t < best)
-			best = t;
-	}
-	return best;
 }
 
 static void start_workers(const struct lb_options *o)
@@ -218,11 +143,11 @@ static void progress(const struct lb_options *o, int arm, unsigned int live,
 	if (o->verbose)
 		fprintf(stderr, "live-bos: %-9s %6u %-7s %6.1f s\n",
 			arm < 0 ? "all" : lb_arms[arm].name, live, what,
-			(lb_now() - since) / 1e9);
+			(bench_now() - since) / 1e9);
 }
 
 /* Most BOs that a domain can have without moving others out of the way. */
-static uint64_t capacity(const struct lb_device *dev, unsigned int domain)
+static uint64_t capacity(const struct bench_device *dev, unsigned int domain)
 {
 	/* What else is there: the console, GPU copies, the rings. */
 	const uint64_t spare = 8 << 20;
@@ -265,7 +190,7 @@ static void round_at(struct lb_results *r, int arm, unsigned int step)
 	unsigned int live = o->live[step], later, turn, i;
 	struct worker_process *set[LB_MAX_ARMS * LB_MAX_DOMAINS];
 	unsigned int count = 0;
-	uint64_t start = lb_now();
+	uint64_t start = bench_now();
 	struct lb_row *row;
 
 	for (i = 0; i < worker_count; i++) {
@@ -292,7 +217,7 @@ static void round_at(struct lb_results *r, int arm, unsigned int step)
 	}
 	progress(o, arm, live, "grow", start);
 
-	start = lb_now();
+	start = bench_now();
 	for (turn = 0; turn < LB_TURNS; turn++) {
 		for (i = 0; i < count; i++) {
 			tell(set[i], LB_MEASURE, turn);
@@ -301,7 +226,7 @@ static void round_at(struct lb_results *r, int arm, unsigned int step)
 	}
 	progress(o, arm, live, "measure", start);
 
-	start = lb_now();
+	start = bench_now();
 	for (i = 0; i < count; i++) {
 		for (later = step + 1; later < o->live_count; later++)
 			if (o->wanted[set[i]->domain][later])
@@ -320,7 +245,7 @@ static void round_at(struct lb_results *r, int arm, unsigned int step)
 /* Ends the workers of an arm, or all (arm < 0), side by side. */
 static void finish(const struct lb_options *o, int arm)
 {
-	uint64_t start = lb_now();
+	uint64_t start = bench_now();
 	unsigned int i;
 
 	for (i = 0; i < worker_count; i++)
@@ -351,9 +276,9 @@ static uint64_t largest(const struct lb_options *o, unsigned int domain,
  * later one of them can reach the largest of all while the others keep that.
  */
 static unsigned int lockstep(const struct lb_options *o,
-			     const struct lb_device *dev)
+			     const struct bench_device *dev)
 {
-	const uint64_t memory = lb_field("/proc/meminfo", "MemAvailable:");
+	const uint64_t memory = bench_field("/proc/meminfo", "MemAvailable:");
 	unsigned int i, a, d, arms = 0, best = 0;
 	uint64_t bos, bytes;
 	bool fit;
@@ -631,19 +556,19 @@ int main(int argc, char **argv)
 {
 	static struct lb_row rows[LB_MAX_ARMS * LB_MAX_DOMAINS * LB_MAX_LIVE];
 	struct lb_options options = { 0 };
-	struct lb_device dev;
+	struct bench_device dev;
 	struct lb_results results = {
 		.options = &options,
 		.dev = &dev,
 		.rows = rows,
-		.max_map_count = lb_read_number("/proc/sys/vm/max_map_count"),
-		.clock_ns = clock_cost(),
+		.max_map_count = bench_read_number("/proc/sys/vm/max_map_count"),
+		.clock_ns = bench_clock_cost(CLOCK_MONOTONIC),
 		.vma_bytes = vma_bytes(),
 	};
 	int ret;
 
 	parse(&options, argc, argv);
-	if (lb_open(&dev)) {
+	if (bench_open(&dev)) {
 		fprintf(stderr, "live-bos: no render node of the radeon driver\n");
 		return 77;
 	}

@@ -4,11 +4,11 @@
  *
  * live-bos.c plans and leads the run; each arm and domain is a child process
  * of its own (lb-worker.c) that talks to it by messages. lb-arms.c has the
- * ways to upload that are compared, lb-drm.c the ioctls, lb-verify.c the check
- * of contents, lb-report.c table and JSON.
+ * ways to upload that are compared, lb-verify.c the check of contents,
+ * lb-report.c table and JSON. bench.h has what other benchmarks use as well.
  *
- * Functions that return int give 0 or a negative errno unless they say
- * otherwise. Times are nanoseconds of CLOCK_MONOTONIC.
+ * As in bench.h, functions that return int give 0 or a negative errno unless
+ * they say otherwise.
  */
 #ifndef LIVE_BOS_H
 #define LIVE_BOS_H
@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "bench.h"
 
 #define LB_BO_SIZE 4096u
 #define LB_WORDS (LB_BO_SIZE / 8)
@@ -28,33 +30,6 @@
  * moments falls on few of an arm's samples.
  */
 #define LB_TURNS 7u
-
-/**
- * struct lb_device - an open radeon render node
- * @fd: file descriptor
- * @has_rw: the kernel has PREAD and PWRITE
- * @vram: bytes of VRAM for BOs
- * @vram_visible: those the CPU reaches
- * @gtt: bytes of GTT for BOs
- * @driver: name and version of the DRM driver
- * @device: PCI vendor and device
- */
-struct lb_device {
-	int fd;
-	bool has_rw;
-	uint64_t vram, vram_visible, gtt;
-	char driver[32], device[16];
-};
-
-int lb_open(struct lb_device *dev);
-int lb_gem_create(int fd, uint64_t size, uint32_t domain, uint32_t *handle);
-int lb_gem_close(int fd, uint32_t handle);
-int lb_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr);
-int lb_gem_wait(int fd, uint32_t handle);
-int lb_gem_pread(int fd, uint32_t handle, void *data, uint32_t size);
-int lb_gem_pwrite(int fd, uint32_t handle, const void *data, uint32_t size);
-int lb_gem_gather(int fd, uint32_t dst, uint32_t dst_domain,
-		  const uint32_t *src, unsigned int count, uint32_t src_domain);
 
 /**
  * struct lb_bo - one live BO
@@ -81,11 +56,11 @@ struct lb_bo {
 struct lb_arm {
 	const char *name;
 	bool needs_rw;
-	int (*create)(const struct lb_device *dev, uint32_t domain,
+	int (*create)(const struct bench_device *dev, uint32_t domain,
 		      struct lb_bo *bo);
-	int (*upload)(const struct lb_device *dev, struct lb_bo *bo,
+	int (*upload)(const struct bench_device *dev, struct lb_bo *bo,
 		      const void *data);
-	int (*destroy)(const struct lb_device *dev, struct lb_bo *bo);
+	int (*destroy)(const struct bench_device *dev, struct lb_bo *bo);
 	const char *call;
 };
 
@@ -128,20 +103,13 @@ struct lb_check {
 	uint8_t *map;
 };
 
-int lb_check_init(const struct lb_device *dev, struct lb_check *check);
+int lb_check_init(const struct bench_device *dev, struct lb_check *check);
 void lb_contents(uint64_t words[LB_WORDS], unsigned int arm,
 		 unsigned int domain, uint64_t index);
-int lb_verify(const struct lb_device *dev, const struct lb_check *check,
+int lb_verify(const struct bench_device *dev, const struct lb_check *check,
 	      enum lb_verify how, unsigned int arm, unsigned int domain,
 	      const struct lb_bo *bos, unsigned int first, unsigned int end,
 	      unsigned int *wrong);
-
-/**
- * struct lb_stat - spread of one kind of samples, in ns
- */
-struct lb_stat {
-	uint64_t median, p10, p90;
-};
 
 /**
  * struct lb_row - what was found for an arm in a domain at one population
@@ -161,7 +129,7 @@ struct lb_stat {
 struct lb_row {
 	unsigned int arm, domain;
 	unsigned int requested, live, maps, samples;
-	struct lb_stat create, upload, destroy;
+	struct bench_stat create, upload, destroy;
 	unsigned int vmpte_kib, verified;
 	char error[120];
 };
@@ -221,7 +189,7 @@ int lb_worker(int socket, unsigned int arm, unsigned int domain,
  */
 struct lb_results {
 	const struct lb_options *options;
-	const struct lb_device *dev;
+	const struct bench_device *dev;
 	struct lb_row *rows;
 	unsigned int count;
 	unsigned int lockstep;
@@ -232,10 +200,5 @@ struct lb_results {
 
 void lb_print(FILE *out, const struct lb_results *results);
 int lb_write_json(const char *path, const struct lb_results *results);
-
-uint64_t lb_now(void);
-unsigned long lb_read_number(const char *path);
-bool lb_read_line(const char *path, char *line, size_t size);
-unsigned long lb_field(const char *path, const char *name);
 
 #endif /* LIVE_BOS_H */

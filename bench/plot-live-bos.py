@@ -10,15 +10,10 @@ the figures reported in 2011 are dashed. The plot is written aside and renamed.
 """
 
 import json
-import os
 import sys
 
-import matplotlib
+from plotting import COLOURS, finish, panels as make_panels
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402 (the backend comes first)
-
-COLOURS = ["tab:red", "tab:orange", "tab:blue", "tab:green", "tab:purple"]
 STYLES = {"vram": ("o", "-"), "gtt": ("s", ":")}
 
 
@@ -74,7 +69,7 @@ def main():
     with open(source, encoding="utf-8") as f:
         data = json.load(f)
 
-    figure, panels = plt.subplots(1, 3, figsize=(16, 5.5))
+    figure, panels = make_panels(3)
     draw(panels[0], data, "upload_ns", 1000,
          "upload to one more BO", "microseconds")
     draw(panels[1], data, "destroy_ns", 1000,
@@ -91,24 +86,11 @@ def main():
     limit = data["environment"]["max_map_count"]
     panels[2].axhline(limit, linestyle="--", color="grey", linewidth=1,
                       label="vm.max_map_count")
-    # One legend for all, where no line can be: below the panels.
-    entries = {}
-    for panel in panels:
-        entries.update(zip(*reversed(panel.get_legend_handles_labels())))
-    figure.legend(entries.values(), entries.keys(), loc="lower center",
-                  ncol=len(entries), fontsize=8)
-
     environment = data["environment"]
-    figure.suptitle(
-        f"live-bos: Linux {environment['kernel']}, {environment['driver']}, "
-        f"device {environment['device']} (2011: hardware and kernel of then)",
-        fontsize=10)
-    figure.tight_layout(rect=(0, 0.05, 1, 1))
-
-    stem, suffix = os.path.splitext(target)
-    aside = f"{stem}.new{suffix}"
-    figure.savefig(aside, dpi=110)
-    os.replace(aside, target)
+    finish(figure, panels,
+           f"live-bos: Linux {environment['kernel']}, "
+           f"{environment['driver']}, device {environment['device']} "
+           "(2011: hardware and kernel of then)", target)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD, PWRITE and TRANSFER while memory runs out: a call is made again and
+ * PREAD and PWRITE while memory runs out: a call is made again and
  * again, and each time the next of the allocations that it makes, or of its
  * accesses to user memory, is made to fail (/proc/thread-self/fail-nth, see
  * the kernel's Documentation/fault-injection).
@@ -19,7 +19,8 @@
 #include <xf86drm.h>
 
 #include "igt.h"
-#include "igt_radeon.h"
+#include "igt_radeon_faults.h"
+#include "igt_radeon_proc.h"
 
 /**
  * TEST: radeon gem rw faults
@@ -36,17 +37,7 @@ IGT_TEST_DESCRIPTION("Checks every error path of radeon's PREAD and PWRITE.");
 #define GUARD		64u
 #define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* More than any call has; a sweep that gets here does not converge. */
-#define MAX_FAULTS	3000
-
-#define DEBUGFS		"/sys/kernel/debug/"
-#define KMEMLEAK	DEBUGFS "kmemleak"
-
-/* What is made to fail */
-enum fault {
-	FAULT_ALLOC,
-	FAULT_USERCOPY,
-};
+#define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
 /* Where user memory comes from */
 enum user {
@@ -60,6 +51,7 @@ enum state {
 	STATE_IDLE,
 	STATE_FRESH,		/* never used: has no pages yet */
 	STATE_BUSY,		/* the GPU is about to write it */
+	STATE_SWAPPED,		/* TTM has swapped it out */
 };
 
 /**
@@ -78,136 +70,13 @@ struct sweep {
 	struct igt_radeon_placement place;
 	enum state state;
 	enum user user;
-	enum fault fault;
+	enum igt_radeon_fault fault;
 	bool write;
 	uint64_t offset;
 	uint64_t size;
 };
 
-static int nth_fd = -1;
-
-static void require_put(const char *path, const char *text)
-{
-	igt_require_f(igt_radeon_put(path, text), "cannot set %s\n", path);
-}
-
-/* A range that no return address lies in keeps a capability out of it. */
-static void enable(const char *capability, bool on)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), DEBUGFS "%s/require-start", capability);
-	require_put(path, on ? "0" : "1");
-	snprintf(path, sizeof(path), DEBUGFS "%s/require-end", capability);
-	require_put(path, on ? "0xffffffffffffffff" : "2");
-	/* No report of each fault: there are thousands. */
-	snprintf(path, sizeof(path), DEBUGFS "%s/verbose", capability);
-	require_put(path, "0");
-}
-
-static void require_faults(void)
-{
-	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	igt_require_f(nth_fd >= 0,
-		      "this kernel has no fault injection (fail-nth)\n");
-	igt_require_f(!access(DEBUGFS "failslab", F_OK) &&
-		      !access(DEBUGFS "fail_page_alloc", F_OK) &&
-		      !access(DEBUGFS "fail_usercopy", F_OK),
-		      "needs failslab, fail_page_alloc and fail_usercopy\n");
-	/* Also allocations that may sleep, and single pages. */
-	require_put(DEBUGFS "failslab/ignore-gfp-wait", "N");
-	require_put(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
-	require_put(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
-	require_put(DEBUGFS "fail_page_alloc/min-order", "0");
-}
-
-static void choose_faults(enum fault fault)
-{
-	enable("failslab", fault == FAULT_ALLOC);
-	enable("fail_page_alloc", fault == FAULT_ALLOC);
-	enable("fail_usercopy", fault == FAULT_USERCOPY);
-}
-
-static void arm(unsigned int nth)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%u", nth);
-
-	/* Writing reads user memory, and so may itself be what fails. */
-	while (pwrite(nth_fd, text, len, 0) != len)
-		igt_assert_eq(errno, EFAULT);
-}
-
-/* Returns: whether the fault that was armed has happened before */
-static bool disarm(void)
-{
-	char text[16] = "";
-	ssize_t n = pread(nth_fd, text, sizeof(text) - 1, 0);
-	bool happened;
-
-	igt_assert(n > 0 || errno == EFAULT);
-	happened = n > 0 && !atoi(text);
-	arm(0);
-	return happened;
-}
-
-/* Everything that must be the same after a subtest as before. */
-struct stock {
-	uint64_t gtt, vram, pins;
-};
-
-static struct stock before;
-
-static uint64_t pinned_pages(void)
-{
-	unsigned long long acquired = 0, released = 0, value;
-	char name[64];
-	FILE *f;
-
-	/* The CPUs' own counts are only added now and then. */
-	igt_radeon_put("/proc/sys/vm/stat_refresh", "1");
-	f = fopen("/proc/vmstat", "r");
-	igt_assert(f);
-	while (fscanf(f, "%63s %llu", name, &value) == 2) {
-		if (!strcmp(name, "nr_foll_pin_acquired"))
-			acquired = value;
-		else if (!strcmp(name, "nr_foll_pin_released"))
-			released = value;
-	}
-	fclose(f);
-	return acquired - released;
-}
-
-/* Work that was queued may still hold memory for a moment. */
-static struct stock take_stock(int fd, const struct stock *expected)
-{
-	struct stock now;
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		now = (struct stock) {
-			.gtt = igt_radeon_info64(fd, RADEON_INFO_GTT_USAGE),
-			.vram = igt_radeon_info64(fd, RADEON_INFO_VRAM_USAGE),
-			.pins = pinned_pages(),
-		};
-		if (!expected || !memcmp(&now, expected, sizeof(now)))
-			break;
-		usleep(100000);
-	}
-	return now;
-}
-
-static void assert_no_leaks(int fd)
-{
-	struct stock now = take_stock(fd, &before);
-
-	igt_assert_f(now.pins == before.pins, "%lld pages are still pinned\n",
-		     (long long)(now.pins - before.pins));
-	igt_assert_f(now.gtt == before.gtt, "GTT usage grew by %lld\n",
-		     (long long)(now.gtt - before.gtt));
-	igt_assert_f(now.vram == before.vram, "VRAM usage grew by %lld\n",
-		     (long long)(now.vram - before.vram));
-}
+static struct igt_radeon_stock before;
 
 /**
  * SUBTEST: kmemleak
@@ -235,15 +104,6 @@ static void test_kmemleak(void)
 	igt_assert_f(n == 0, "%s\n", text);
 }
 
-static uint8_t *xmmap(size_t size)
-{
-	uint8_t *mem = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	igt_assert(mem != MAP_FAILED);
-	return mem;
-}
-
 /*
  * One round of a sweep: what the call works on. @old and @fresh are the bytes
  * of the range before and, for a write, after.
@@ -256,13 +116,6 @@ struct round {
 	uint64_t bo_size;
 };
 
-static uint32_t next_seed(void)
-{
-	static uint32_t seed = 1;
-
-	return seed++;
-}
-
 static void round_init(struct round *r, const struct sweep *s)
 {
 	*r = (struct round) {
@@ -272,7 +125,7 @@ static void round_init(struct round *r, const struct sweep *s)
 	r->old = calloc(1, r->bo_size);
 	r->fresh = malloc(r->user_size);
 	igt_assert(r->old && r->fresh);
-	igt_radeon_pattern(r->fresh, r->user_size, next_seed());
+	igt_radeon_pattern(r->fresh, r->user_size, igt_radeon_random());
 
 	igt_radeon_bo_init(&r->bo, s->fd, r->bo_size, s->place.domain,
 			   s->place.flags);
@@ -280,7 +133,7 @@ static void round_init(struct round *r, const struct sweep *s)
 		/* TTM keeps pages of freed BOs, which would need no allocation. */
 		igt_radeon_put("/proc/sys/vm/drop_caches", "2");
 	} else {
-		igt_radeon_pattern(r->old, r->bo_size, next_seed());
+		igt_radeon_pattern(r->old, r->bo_size, igt_radeon_random());
 		igt_radeon_bo_fill(&r->bo, r->old);
 	}
 
@@ -290,7 +143,7 @@ static void round_init(struct round *r, const struct sweep *s)
 		igt_radeon_bo_fill(&r->user_bo, r->fresh);
 		r->user = igt_radeon_bo_map(&r->user_bo);
 	} else {
-		r->user = xmmap(r->user_size);
+		r->user = igt_radeon_memory(r->user_size);
 	}
 	if (s->user == USER_TOUCHED || (s->write && s->user != USER_BO))
 		memcpy(r->user, r->fresh, r->user_size);
@@ -302,11 +155,14 @@ static void round_init(struct round *r, const struct sweep *s)
 			memset(r->fresh, 0, r->user_size);
 	}
 
+	if (s->state == STATE_SWAPPED)
+		igt_radeon_require_swapped(&r->bo);
+
 	if (s->state == STATE_BUSY) {
 		/* The queued write leaves what is expected as old bytes. */
 		igt_radeon_bo_init(&r->source, s->fd, r->bo_size,
 				   RADEON_GEM_DOMAIN_GTT, 0);
-		igt_radeon_pattern(r->old, r->bo_size, next_seed());
+		igt_radeon_pattern(r->old, r->bo_size, igt_radeon_random());
 		igt_radeon_bo_fill(&r->source, r->old);
 		igt_radeon_set_latency(s->fd, 30000);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &r->bo, 0, &r->source, 0,
@@ -357,7 +213,11 @@ static void check_write(const struct sweep *s, struct round *r, bool done)
 	uint8_t *bytes = bo_bytes(s, r), new;
 	uint64_t i;
 
-	for (i = 0; i < r->bo_size; i++) {
+	/* Byte by byte takes long. */
+	if (done)
+		memcpy(r->old + s->offset, r->fresh + GUARD, s->size);
+	for (i = done && !memcmp(bytes, r->old, r->bo_size) ? r->bo_size : 0;
+	     i < r->bo_size; i++) {
 		if (i < s->offset || i >= s->offset + s->size) {
 			igt_assert_f(bytes[i] == r->old[i],
 				     "byte %#llx beside the range changed\n",
@@ -377,9 +237,14 @@ static void check_read(const struct sweep *s, struct round *r, bool done)
 {
 	const uint8_t *got = r->user;
 	uint8_t *bytes, want;
-	uint64_t i;
+	uint64_t i = 0;
 
-	for (i = 0; i < r->user_size; i++) {
+	if (done && !memcmp(got, r->fresh, GUARD) &&
+	    !memcmp(got + GUARD, r->old + s->offset, s->size) &&
+	    !memcmp(got + GUARD + s->size, r->fresh + GUARD + s->size,
+		    r->user_size - GUARD - s->size))
+		i = r->user_size;
+	for (; i < r->user_size; i++) {
 		if (i < GUARD || i >= GUARD + s->size) {
 			igt_assert_f(got[i] == r->fresh[i],
 				     "user byte %lld beside the range changed\n",
@@ -411,10 +276,10 @@ static bool good_error(const struct sweep *s, int ret)
 	case 0:
 		return true;
 	case -ENOMEM:
-		return s->fault == FAULT_ALLOC;
+		return s->fault == IGT_RADEON_FAULT_ALLOC;
 	case -EFAULT:
 		/* A page fault that finds no memory fails the access. */
-		return s->fault == FAULT_USERCOPY || s->user != USER_TOUCHED;
+		return s->fault == IGT_RADEON_FAULT_USERCOPY || s->user != USER_TOUCHED;
 	default:
 		return false;
 	}
@@ -427,13 +292,13 @@ static void sweep(const struct sweep *s)
 	struct round r;
 	int ret;
 
-	choose_faults(s->fault);
+	igt_radeon_choose_faults(s->fault);
 	for (nth = 1; happened; nth++) {
-		igt_assert_f(nth <= MAX_FAULTS, "there is no end of faults\n");
+		igt_assert_f(nth <= IGT_RADEON_MAX_FAULTS, "there is no end of faults\n");
 		round_init(&r, s);
-		arm(nth);
+		igt_radeon_arm(nth);
 		ret = call(s, &r);
-		happened = disarm();
+		happened = igt_radeon_disarm();
 		igt_radeon_set_latency(s->fd, 0);
 
 		igt_assert_f(happened || ret == 0,
@@ -458,7 +323,7 @@ static void sweep(const struct sweep *s)
 
 static void sweep_both(struct sweep s)
 {
-	for (s.fault = FAULT_ALLOC; s.fault <= FAULT_USERCOPY; s.fault++) {
+	for (s.fault = IGT_RADEON_FAULT_ALLOC; s.fault <= IGT_RADEON_FAULT_USERCOPY; s.fault++) {
 		s.write = true;
 		sweep(&s);
 		s.write = false;
@@ -499,6 +364,14 @@ static void test_sizes(int fd, const uint64_t *sizes, unsigned int count)
  * SUBTEST: fresh-bo
  * Description: Faults in the first use of a BO, which gets its pages then.
  *
+ * SUBTEST: swapped-bo
+ * Description: Faults in the use of a BO that was swapped out: its bytes are
+ *              still there afterwards.
+ *
+ * SUBTEST: zero-copy
+ * Description: Faults in transfers between user memory and VRAM that the GPU
+ *              does straight.
+ *
  * SUBTEST: busy-bo
  * Description: Faults in transfers from and to BOs that the GPU has yet to
  *              write.
@@ -528,6 +401,39 @@ static void test_fresh(int fd)
 			.size = 23 * PAGE,
 		});
 	}
+}
+
+static void test_swapped(int fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < igt_radeon_reachable_count; i++) {
+		/* Swapping out is seen by what is in use of GTT. */
+		if (igt_radeon_reachable[i].domain != RADEON_GEM_DOMAIN_GTT)
+			continue;
+		sweep_both((struct sweep) {
+			.fd = fd,
+			.place = igt_radeon_reachable[i],
+			.state = STATE_SWAPPED,
+			.offset = 5,
+			.size = 6 * PAGE,
+		});
+	}
+}
+
+static void test_zero_copy(int fd)
+{
+	uint64_t calls = igt_radeon_stat(fd, "zero_copy");
+
+	/* Whole dwords: the DMA engine. "large" has CP DMA. */
+	sweep_both((struct sweep) {
+		.fd = fd,
+		.place = igt_radeon_reachable[0],
+		.offset = PAGE + GUARD,
+		.size = 2 << 20,
+	});
+	igt_assert_f(igt_radeon_stat(fd, "zero_copy") > calls,
+		     "no call took its path\n");
 }
 
 static void test_busy(int fd)
@@ -579,138 +485,6 @@ static void test_user(int fd, enum user user)
 }
 
 /**
- * SUBTEST: transfer
- * Description: Faults in a TRANSFER of many regions over several BOs: what
- *              regions_done says is there, and the call can be made again.
- */
-#define REGIONS		40
-#define BOS		5
-#define ROW		48u
-#define ROWS		5u
-#define PITCH		64u
-
-static int transfer(int fd, struct drm_radeon_gem_transfer_region *regions,
-		    uint32_t flags, uint32_t *done)
-{
-	struct drm_radeon_gem_transfer arg = {
-		.regions_ptr = (uintptr_t)regions,
-		.region_count = REGIONS,
-		.flags = flags,
-	};
-	int ret = drmIoctl(fd, DRM_IOCTL_RADEON_GEM_TRANSFER, &arg) ? -errno : 0;
-
-	*done = arg.regions_done;
-	return ret;
-}
-
-/* The rows of region @i, in a BO and in packed user memory, are the same. */
-static bool region_equal(const uint8_t *bo, const uint8_t *user)
-{
-	unsigned int row;
-
-	for (row = 0; row < ROWS; row++)
-		if (memcmp(bo + row * PITCH, user + row * ROW, ROW))
-			return false;
-	return true;
-}
-
-static void sweep_transfer(int fd, const struct igt_radeon_placement *place,
-			   enum fault fault, uint32_t flags)
-{
-	const size_t slot = PITCH * ROWS, bo_size = PAGE;
-	const size_t user_size = REGIONS * ROW * ROWS;
-	struct drm_radeon_gem_transfer_region regions[REGIONS];
-	const bool write = flags & RADEON_GEM_TRANSFER_WRITE;
-	uint8_t *user = xmmap(user_size), *before = xmmap(bo_size), *map;
-	struct igt_radeon_bo bo[BOS];
-	unsigned int nth, i, errors = 0;
-	bool happened = true;
-	uint32_t done;
-	int ret;
-
-	choose_faults(fault);
-	for (i = 0; i < BOS; i++)
-		igt_radeon_bo_init(&bo[i], fd, bo_size, place->domain,
-				   place->flags);
-	for (i = 0; i < REGIONS; i++)
-		regions[i] = (struct drm_radeon_gem_transfer_region) {
-			.handle = bo[i % BOS].handle,
-			.bo_offset = i / BOS * slot,
-			.user_ptr = (uintptr_t)user + i * ROW * ROWS,
-			.bo_pitch = PITCH,
-			.user_pitch = ROW,
-			.row_bytes = ROW,
-			.rows = ROWS,
-		};
-
-	for (nth = 1; happened; nth++) {
-		igt_assert_f(nth <= MAX_FAULTS, "there is no end of faults\n");
-		igt_radeon_pattern(before, bo_size, next_seed());
-		igt_radeon_pattern(user, user_size, next_seed());
-		for (i = 0; i < BOS; i++)
-			igt_radeon_bo_fill(&bo[i], before);
-
-		arm(nth);
-		ret = transfer(fd, regions, flags, &done);
-		happened = disarm();
-
-		igt_assert(happened || ret == 0);
-		igt_assert_f(ret == 0 ||
-			     ret == (fault == FAULT_ALLOC ? -ENOMEM : -EFAULT),
-			     "%s, fault %u: %d\n", place->name, nth, ret);
-		errors += !!ret;
-		for (;;) {
-			igt_assert(done <= REGIONS && (ret || done == REGIONS));
-			for (i = 0; i < REGIONS; i++) {
-				igt_radeon_bo_wait(&bo[i % BOS]);
-				map = igt_radeon_bo_map(&bo[i % BOS]);
-				igt_assert_f(i >= done ||
-					     region_equal(map + i / BOS * slot,
-							  user + i * ROW * ROWS),
-					     "region %u of %u done is not\n", i,
-					     done);
-				/* Between rows, nothing is ever written. */
-				igt_assert(!write ||
-					   !memcmp(map + i / BOS * slot + ROW,
-						   before + i / BOS * slot + ROW,
-						   PITCH - ROW));
-				munmap(map, bo_size);
-			}
-			if (!ret)
-				break;
-			ret = transfer(fd, regions, flags, &done);
-			igt_assert_eq(ret, 0);
-		}
-	}
-	igt_info("%s, TRANSFER %s: %u faults, %u errors\n", place->name,
-		 write ? "to it" : "from it", nth - 2, errors);
-
-	for (i = 0; i < BOS; i++)
-		igt_radeon_bo_fini(&bo[i]);
-	munmap(before, bo_size);
-	munmap(user, user_size);
-}
-
-static void test_transfer(int fd)
-{
-	const struct igt_radeon_placement *place;
-	enum fault fault;
-	unsigned int i;
-
-	igt_require_f(igt_radeon_info64(fd, RADEON_INFO_GEM_RW) &
-		      RADEON_GEM_RW_CAP_TRANSFER,
-		      "this kernel has no radeon TRANSFER\n");
-	for (i = 0; i < igt_radeon_reachable_count; i++) {
-		place = &igt_radeon_reachable[i];
-		for (fault = FAULT_ALLOC; fault <= FAULT_USERCOPY; fault++) {
-			sweep_transfer(fd, place, fault,
-				       RADEON_GEM_TRANSFER_WRITE);
-			sweep_transfer(fd, place, fault, 0);
-		}
-	}
-}
-
-/**
  * SUBTEST: busy-rings
  * Description: A write that is staged in one ring and has to wait for another
  *              one, fails at each of its allocations. The next write to the BO,
@@ -720,7 +494,8 @@ static void test_rings(int fd)
 {
 	const uint64_t size = PAGE, big = 16 << 20;
 	struct igt_radeon_bo bo, first, last, from, to;
-	uint8_t *lasts = malloc(size), *fresh = malloc(size), *map;
+	uint8_t *lasts = igt_radeon_malloc(size), *map;
+	uint8_t *fresh = igt_radeon_malloc(size);
 	unsigned int nth, errors = 0, i;
 	bool happened = true;
 	int ret;
@@ -729,19 +504,18 @@ static void test_rings(int fd)
 	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
 		      "needs the DMA engine\n");
 	igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
-	igt_assert(lasts && fresh);
-	choose_faults(FAULT_ALLOC);
+	igt_radeon_choose_faults(IGT_RADEON_FAULT_ALLOC);
 	igt_radeon_bo_init(&bo, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&first, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&last, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&from, fd, big, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&to, fd, big, RADEON_GEM_DOMAIN_VRAM, 0);
-	igt_radeon_pattern(lasts, size, next_seed());
+	igt_radeon_pattern(lasts, size, igt_radeon_random());
 	igt_radeon_bo_fill(&last, lasts);
 
 	for (nth = 1; happened; nth++) {
-		igt_assert_f(nth <= MAX_FAULTS, "there is no end of faults\n");
-		igt_radeon_pattern(fresh, size, next_seed());
+		igt_assert_f(nth <= IGT_RADEON_MAX_FAULTS, "there is no end of faults\n");
+		igt_radeon_pattern(fresh, size, igt_radeon_random());
 
 		/* Work in both rings; the graphics ring is at it for long. */
 		igt_radeon_set_latency(fd, 100000);
@@ -751,10 +525,10 @@ static void test_rings(int fd)
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &last, 0, size);
 
 		/* One half with a fault, which must not harm the other. */
-		arm(nth);
+		igt_radeon_arm(nth);
 		ret = igt_radeon_pwrite(fd, bo.handle, 0, size / 2, fresh,
 					RADEON_GEM_RW_NOWAIT);
-		happened = disarm();
+		happened = igt_radeon_disarm();
 		igt_assert_f(ret == 0 || (happened && (ret == -ENOMEM ||
 						       ret == -EBUSY)),
 			     "fault %u: %d\n", nth, ret);
@@ -793,70 +567,78 @@ int igt_main()
 	igt_fixture() {
 		fd = igt_radeon_open();
 		igt_radeon_require_gem_rw(fd);
-		require_faults();
+		igt_radeon_require_faults();
 		/* What the driver keeps once it has it is not a leak. */
-		choose_faults(FAULT_ALLOC);
-		before = take_stock(fd, NULL);
+		igt_radeon_choose_faults(IGT_RADEON_FAULT_ALLOC);
+		before = igt_radeon_stock_take(fd);
 	}
 
 	igt_describe("Small transfers: any fault gives the right error.");
 	igt_subtest("small") {
 		test_sizes(fd, small, ARRAY_LEN(small));
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("Transfers of tens of pages: the same.");
 	igt_subtest("medium") {
 		test_sizes(fd, medium, ARRAY_LEN(medium));
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("Transfers of more than a megabyte: the same.");
 	igt_subtest("large") {
 		test_sizes(fd, large, ARRAY_LEN(large));
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("A BO gets its pages in the call.");
 	igt_subtest("fresh-bo") {
 		test_fresh(fd);
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
+	}
+
+	igt_describe("The BO was swapped out.");
+	igt_subtest("swapped-bo") {
+		test_swapped(fd);
+		igt_radeon_stock_assert(fd, &before);
+	}
+
+	igt_describe("The GPU copies straight from and to user memory.");
+	igt_subtest("zero-copy") {
+		igt_radeon_require_stats(fd);
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
+		test_zero_copy(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("The GPU still has to write the BO.");
 	igt_subtest("busy-bo") {
 		test_busy(fd);
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("A copy waits for another ring.");
 	igt_subtest("busy-rings") {
 		test_rings(fd);
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("The CPU does not reach the BO.");
 	igt_subtest("invisible-vram") {
 		test_invisible(fd);
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("User memory has to be brought in.");
 	igt_subtest("untouched-memory") {
 		test_user(fd, USER_UNTOUCHED);
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("User memory cannot be pinned.");
 	igt_subtest("unpinnable-memory") {
 		test_user(fd, USER_BO);
-		assert_no_leaks(fd);
-	}
-
-	igt_describe("Many regions in one call.");
-	igt_subtest("transfer") {
-		test_transfer(fd);
-		assert_no_leaks(fd);
+		igt_radeon_stock_assert(fd, &before);
 	}
 
 	igt_describe("Nothing was lost on the way.");

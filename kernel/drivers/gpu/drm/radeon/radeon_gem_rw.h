@@ -403,7 +403,8 @@ int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_quick.c */
 u64 radeon_gem_rw_quick_cost(const struct radeon_gem_rw_region *region);
-void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw);
+void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw,
+			    const struct radeon_gem_rw_span *span);
 bool radeon_gem_rw_quick(struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_view.c */

@@ -48,42 +48,22 @@ u64 radeon_gem_rw_quick_cost(const struct radeon_gem_rw_region *region)
 	return region->rows * (region->row_bytes + RADEON_GEM_RW_QUICK_PIECE);
 }
 
-/* From the nearest to the furthest byte. The rest of the span is not needed. */
-static void radeon_gem_rw_quick_span(const struct radeon_gem_rw *rw,
-				     struct radeon_gem_rw_span *span)
-{
-	const struct radeon_gem_rw_region *region;
-	u32 i;
-
-	span->start = U64_MAX;
-	span->end = 0;
-	for (i = rw->pos.region; i < rw->count; i++) {
-		region = &rw->regions[i];
-		if (!region->rows)
-			continue;
-
-		span->start = min(span->start, region->offset);
-		span->end = max(span->end, region->offset + region->row_bytes +
-				(u64)(region->rows - 1) * region->bo_pitch);
-	}
-}
-
 /**
  * radeon_gem_rw_quick_bo - transfer as much as can be done at once
  * @rw: the transfer, all of whose regions cost RADEON_GEM_RW_QUICK_MAX at most
+ * @span: its nearest and furthest byte; the rest is not looked at
  *
  * Must be called within radeon_gem_rw_lock_device(), and with no other lock
  * held. &radeon_gem_rw.left tells what is left to do.
  */
-void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw)
+void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw,
+			    const struct radeon_gem_rw_span *span)
 {
 	struct radeon_gem_rw_piece piece;
-	struct radeon_gem_rw_span span;
 	struct radeon_gem_rw_view view;
 	u64 n;
 
-	radeon_gem_rw_quick_span(rw, &span);
-	if (!radeon_gem_rw_try_begin(rw, &span))
+	if (!radeon_gem_rw_try_begin(rw, span))
 		return;
 
 	while (rw->left) {
@@ -104,8 +84,8 @@ void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw)
 }
 
 /**
- * radeon_gem_rw_quick - do a transfer of one region in the short way
- * @rw: the transfer, whose range has been checked, but not its BO
+ * radeon_gem_rw_quick - do a transfer of one row in the short way
+ * @rw: the transfer of one row, whose range has been checked, but not its BO
  *
  * Must be called with nothing held.
  *
@@ -116,6 +96,10 @@ void radeon_gem_rw_quick_bo(struct radeon_gem_rw *rw)
 bool radeon_gem_rw_quick(struct radeon_gem_rw *rw)
 {
 	u64 len = rw->left;
+	const struct radeon_gem_rw_span span = {
+		.start = rw->regions->offset,
+		.end = rw->regions->offset + len,
+	};
 
 	if (radeon_gem_rw_quick_cost(rw->regions) > RADEON_GEM_RW_QUICK_MAX)
 		return false;
@@ -127,7 +111,7 @@ bool radeon_gem_rw_quick(struct radeon_gem_rw *rw)
 	if (radeon_gem_rw_lock_device(rw->rdev))
 		return false;
 
-	radeon_gem_rw_quick_bo(rw);
+	radeon_gem_rw_quick_bo(rw, &span);
 	radeon_gem_rw_unlock_device(rw->rdev);
 
 	radeon_gem_rw_count(rw->rdev->gem_rw, RADEON_GEM_RW_ATOMIC,

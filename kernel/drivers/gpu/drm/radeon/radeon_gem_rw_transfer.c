@@ -14,6 +14,7 @@
  * again.
  */
 
+#include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -110,15 +111,24 @@ radeon_gem_transfer_parse(const struct drm_radeon_gem_transfer_region *from,
 	return 0;
 }
 
+/* Check a region that is not empty against the BO, and add it to the transfer. */
 static int
-radeon_gem_transfer_check(const struct radeon_gem_rw *rw,
-			  const struct drm_radeon_gem_transfer_region *region)
+radeon_gem_transfer_add(struct radeon_gem_rw *rw,
+			const struct drm_radeon_gem_transfer_region *region,
+			struct radeon_gem_rw_span *span)
 {
-	if (radeon_gem_transfer_empty(region))
-		return 0;
+	u64 extent = radeon_gem_transfer_extent(region, region->bo_pitch);
+	int r;
 
-	return radeon_gem_rw_check_range(rw->bo, region->bo_offset,
-					 radeon_gem_transfer_extent(region, region->bo_pitch));
+	r = radeon_gem_rw_check_range(rw->bo, region->bo_offset, extent);
+	if (r)
+		return r;
+
+	rw->left += (u64)region->row_bytes * region->rows;
+	span->start = min(span->start, region->bo_offset);
+	span->end = max(span->end, region->bo_offset + extent);
+
+	return 0;
 }
 
 /* The regions of a part that have no errors of their own, up to the first. */
@@ -138,31 +148,32 @@ static void radeon_gem_transfer_parse_part(struct radeon_gem_transfer_part *part
 /*
  * Make a transfer of regions from @i on that are in the same BO, &rw->bo, up to
  * @end. The first one is not empty. If another one has an error, it comes first
- * next time, and is reported.
+ * next time, and is reported. @span tells from where to where in the BO.
  */
 static int radeon_gem_transfer_run(struct radeon_gem_rw *rw,
 				   const struct radeon_gem_transfer_part *part,
-				   u32 i, u32 end)
+				   u32 i, u32 end,
+				   struct radeon_gem_rw_span *span)
 {
-	const struct radeon_gem_rw_region *region = &part->regions[i];
+	const struct drm_radeon_gem_transfer_region *user;
 	int r;
-
-	r = radeon_gem_transfer_check(rw, &part->user[i]);
-	if (r)
-		return r;
 
 	rw->regions = part->regions;
 	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
-	rw->left = region->row_bytes * region->rows;
+	rw->left = 0;
+	*span = (struct radeon_gem_rw_span) { .start = U64_MAX };
+
+	r = radeon_gem_transfer_add(rw, &part->user[i], span);
+	if (r)
+		return r;
 
 	for (rw->count = i + 1; rw->count < end; rw->count++) {
-		region = &part->regions[rw->count];
-		if (!region->rows)
+		user = &part->user[rw->count];
+		if (radeon_gem_transfer_empty(user))
 			continue;
-		if (part->user[rw->count].handle != part->user[i].handle ||
-		    radeon_gem_transfer_check(rw, &part->user[rw->count]))
+		if (user->handle != part->user[i].handle ||
+		    radeon_gem_transfer_add(rw, user, span))
 			break;
-		rw->left += region->row_bytes * region->rows;
 	}
 
 	return 0;
@@ -178,7 +189,7 @@ static u32 radeon_gem_transfer_fault_in(struct radeon_gem_rw *rw,
 					u32 i)
 {
 	const struct radeon_gem_rw_region *region = &part->regions[i];
-	u64 cost = 0, len = 0, size;
+	u64 cost = 0, len = 0, there, size;
 
 	rw->regions = part->regions;
 	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
@@ -194,13 +205,16 @@ static u32 radeon_gem_transfer_fault_in(struct radeon_gem_rw *rw,
 	if (!rw->write)
 		return rw->count;
 
+	there = radeon_gem_rw_fault_in(rw, len);
+	if (there == len)
+		return rw->count;
+
 	/* A region counts if all of it is there. */
-	len = radeon_gem_rw_fault_in(rw, len);
 	for (region = &part->regions[i]; i < rw->count; i++, region++) {
 		size = region->row_bytes * region->rows;
-		if (size > len)
+		if (size > there)
 			break;
-		len -= size;
+		there -= size;
 	}
 
 	return i;
@@ -215,6 +229,7 @@ static u32 radeon_gem_transfer_quick(struct drm_file *filp,
 				     struct radeon_gem_rw *rw,
 				     struct radeon_gem_transfer_part *part, u32 i)
 {
+	struct radeon_gem_rw_span span;
 	struct drm_gem_object *gobj;
 	unsigned int bos = 0;
 	u64 left, bytes = 0;
@@ -236,11 +251,11 @@ static u32 radeon_gem_transfer_quick(struct drm_file *filp,
 			break;
 		part->bos[bos++] = gobj;
 		rw->bo = gem_to_radeon_bo(gobj);
-		if (radeon_gem_transfer_run(rw, part, i, part->faulted))
+		if (radeon_gem_transfer_run(rw, part, i, part->faulted, &span))
 			break;
 
 		left = rw->left;
-		radeon_gem_rw_quick_bo(rw);
+		radeon_gem_rw_quick_bo(rw, &span);
 		bytes += left - rw->left;
 		i = rw->pos.region;
 		if (rw->left)
@@ -265,6 +280,7 @@ static int radeon_gem_transfer_bo(struct drm_file *filp, struct radeon_gem_rw *r
 				  const struct radeon_gem_transfer_part *part,
 				  u32 i, u32 *done)
 {
+	struct radeon_gem_rw_span span;
 	struct drm_gem_object *gobj;
 	int r;
 
@@ -273,7 +289,7 @@ static int radeon_gem_transfer_bo(struct drm_file *filp, struct radeon_gem_rw *r
 		return -ENOENT;
 	rw->bo = gem_to_radeon_bo(gobj);
 
-	r = radeon_gem_transfer_run(rw, part, i, part->parsed);
+	r = radeon_gem_transfer_run(rw, part, i, part->parsed, &span);
 	if (r)
 		goto out_put;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The ioctls that live-bos uses, without libdrm_radeon: its BOs would bring a
- * policy of their own.
+ * The ioctls that the benchmarks use, without libdrm_radeon: its BOs would
+ * bring a policy of their own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "radeon_drm.h"
 #include "radeon_drm_rw.h"
 
-#include "live-bos.h"
+#include "bench.h"
 
 /* PM4 (r600d.h) */
 #define PACKET2			0x80000000u
@@ -21,14 +21,13 @@
 #define PACKET3_NOP		0x10
 #define PACKET3_CP_DMA		0x41
 #define PACKET3_CP_DMA_CP_SYNC	(1u << 31)
-#define GATHER_MAX		256
 
 static int do_ioctl(int fd, unsigned long request, void *arg)
 {
 	return drmIoctl(fd, request, arg) ? -errno : 0;
 }
 
-static void fill_device(struct lb_device *dev, drmVersionPtr version)
+static void fill_device(struct bench_device *dev, drmVersionPtr version)
 {
 	struct drm_radeon_gem_info gem = { 0 };
 	drmDevicePtr pci;
@@ -38,8 +37,11 @@ static void fill_device(struct lb_device *dev, drmVersionPtr version)
 		.value = (uintptr_t)&caps,
 	};
 
-	dev->has_rw = !do_ioctl(dev->fd, DRM_IOCTL_RADEON_INFO, &info) &&
-		      caps & RADEON_GEM_RW_CAP_PREAD_PWRITE;
+	if (do_ioctl(dev->fd, DRM_IOCTL_RADEON_INFO, &info))
+		caps = 0;
+	dev->has_rw = caps & RADEON_GEM_RW_CAP_PREAD_PWRITE;
+	dev->has_transfer = caps & RADEON_GEM_RW_CAP_TRANSFER;
+	dev->has_staging = caps & RADEON_GEM_RW_CAP_STAGED;
 	if (!do_ioctl(dev->fd, DRM_IOCTL_RADEON_GEM_INFO, &gem)) {
 		dev->vram = gem.vram_size;
 		dev->vram_visible = gem.vram_visible;
@@ -49,19 +51,24 @@ static void fill_device(struct lb_device *dev, drmVersionPtr version)
 		 version->name, version->version_major, version->version_minor,
 		 version->version_patchlevel);
 	if (!drmGetDevice2(dev->fd, 0, &pci)) {
-		if (pci->bustype == DRM_BUS_PCI)
+		if (pci->bustype == DRM_BUS_PCI) {
 			snprintf(dev->device, sizeof(dev->device), "%04x:%04x",
 				 pci->deviceinfo.pci->vendor_id,
 				 pci->deviceinfo.pci->device_id);
+			snprintf(dev->pci, sizeof(dev->pci),
+				 "%04x:%02x:%02x.%d", pci->businfo.pci->domain,
+				 pci->businfo.pci->bus, pci->businfo.pci->dev,
+				 pci->businfo.pci->func);
+		}
 		drmFreeDevice(&pci);
 	}
 }
 
 /**
- * lb_open - open the first render node of the radeon driver
+ * bench_open - open the first render node of the radeon driver
  * @dev: filled in
  */
-int lb_open(struct lb_device *dev)
+int bench_open(struct bench_device *dev)
 {
 	drmVersionPtr version;
 	char path[32];
@@ -86,12 +93,22 @@ int lb_open(struct lb_device *dev)
 	return -ENODEV;
 }
 
-int lb_gem_create(int fd, uint64_t size, uint32_t domain, uint32_t *handle)
+/**
+ * bench_gem_create - make a BO
+ * @fd: device
+ * @size: bytes
+ * @domain: RADEON_GEM_DOMAIN_*
+ * @flags: RADEON_GEM_NO_CPU_ACCESS, RADEON_GEM_GTT_WC and such
+ * @handle: filled in
+ */
+int bench_gem_create(int fd, uint64_t size, uint32_t domain, uint32_t flags,
+		     uint32_t *handle)
 {
 	struct drm_radeon_gem_create arg = {
 		.size = size,
 		.alignment = 4096,
 		.initial_domain = domain,
+		.flags = flags,
 	};
 	int ret = do_ioctl(fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg);
 
@@ -99,14 +116,14 @@ int lb_gem_create(int fd, uint64_t size, uint32_t domain, uint32_t *handle)
 	return ret;
 }
 
-int lb_gem_close(int fd, uint32_t handle)
+int bench_gem_close(int fd, uint32_t handle)
 {
 	struct drm_gem_close arg = { .handle = handle };
 
 	return do_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &arg);
 }
 
-int lb_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr)
+int bench_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr)
 {
 	struct drm_radeon_gem_mmap arg = {
 		.handle = handle,
@@ -121,17 +138,34 @@ int lb_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr)
 	return *ptr == MAP_FAILED ? -errno : 0;
 }
 
-int lb_gem_wait(int fd, uint32_t handle)
+int bench_gem_wait(int fd, uint32_t handle)
 {
 	struct drm_radeon_gem_wait_idle arg = { .handle = handle };
 
 	return do_ioctl(fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE, &arg);
 }
 
-int lb_gem_pread(int fd, uint32_t handle, void *data, uint32_t size)
+/**
+ * bench_gem_busy - does the GPU use a BO?
+ * @fd: device
+ * @handle: BO
+ *
+ * Returns: 1, 0, or a negative errno
+ */
+int bench_gem_busy(int fd, uint32_t handle)
+{
+	struct drm_radeon_gem_busy arg = { .handle = handle };
+	int ret = do_ioctl(fd, DRM_IOCTL_RADEON_GEM_BUSY, &arg);
+
+	return ret == -EBUSY ? 1 : ret;
+}
+
+int bench_gem_pread(int fd, uint32_t handle, uint64_t offset, void *data,
+		    uint64_t size)
 {
 	struct drm_radeon_gem_pread arg = {
 		.handle = handle,
+		.offset = offset,
 		.size = size,
 		.data_ptr = (uintptr_t)data,
 	};
@@ -139,10 +173,12 @@ int lb_gem_pread(int fd, uint32_t handle, void *data, uint32_t size)
 	return do_ioctl(fd, DRM_IOCTL_RADEON_GEM_PREAD, &arg);
 }
 
-int lb_gem_pwrite(int fd, uint32_t handle, const void *data, uint32_t size)
+int bench_gem_pwrite(int fd, uint32_t handle, uint64_t offset,
+		     const void *data, uint64_t size)
 {
 	struct drm_radeon_gem_pwrite arg = {
 		.handle = handle,
+		.offset = offset,
 		.size = size,
 		.data_ptr = (uintptr_t)data,
 	};
@@ -151,22 +187,47 @@ int lb_gem_pwrite(int fd, uint32_t handle, const void *data, uint32_t size)
 }
 
 /**
- * lb_gem_gather - copy BOs of LB_BO_SIZE one behind the other into another BO
+ * bench_gem_transfer - DRM_RADEON_GEM_TRANSFER
  * @fd: device
- * @dst: BO of at least @count * LB_BO_SIZE bytes
+ * @regions: array of struct drm_radeon_gem_transfer_region
+ * @count: how many
+ * @flags: RADEON_GEM_TRANSFER_WRITE, RADEON_GEM_RW_*
+ *
+ * Returns: 0, a negative errno, or -EIO if not all regions were done
+ */
+int bench_gem_transfer(int fd, const void *regions, uint32_t count,
+		       uint32_t flags)
+{
+	struct drm_radeon_gem_transfer arg = {
+		.regions_ptr = (uintptr_t)regions,
+		.region_count = count,
+		.flags = flags,
+	};
+	int ret = do_ioctl(fd, DRM_IOCTL_RADEON_GEM_TRANSFER, &arg);
+
+	if (!ret && arg.regions_done != count)
+		return -EIO;
+	return ret;
+}
+
+/**
+ * bench_gem_copy - have the GPU copy pieces of BOs into another BO
+ * @fd: device
+ * @dst: destination
  * @dst_domain: its RADEON_GEM_DOMAIN_*
- * @src: handles
- * @count: how many, at most 256
- * @src_domain: their RADEON_GEM_DOMAIN_*
+ * @pieces: what to copy
+ * @count: how many, at most BENCH_PIECES_MAX
+ * @src_domain: RADEON_GEM_DOMAIN_* of the sources
  *
  * By CP_DMA on the gfx ring, in the form that the kernel's checker for R600
  * and R700 asks for. Returns without waiting.
  */
-int lb_gem_gather(int fd, uint32_t dst, uint32_t dst_domain,
-		  const uint32_t *src, unsigned int count, uint32_t src_domain)
+int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
+		   const struct bench_piece *pieces, unsigned int count,
+		   uint32_t src_domain)
 {
-	static struct drm_radeon_cs_reloc relocs[GATHER_MAX + 1];
-	static uint32_t ib[GATHER_MAX * 10 + 8];
+	static struct drm_radeon_cs_reloc relocs[BENCH_PIECES_MAX + 1];
+	static uint32_t ib[BENCH_PIECES_MAX * 10 + 8];
 	const uint32_t reloc_dwords = sizeof(relocs[0]) / 4;
 	uint32_t flags[2] = { RADEON_CS_KEEP_TILING_FLAGS, RADEON_CS_RING_GFX };
 	struct drm_radeon_cs_chunk chunk[3] = {
@@ -183,31 +244,35 @@ int lb_gem_gather(int fd, uint32_t dst, uint32_t dst_domain,
 		.num_chunks = 3,
 		.chunks = (uintptr_t)chunks,
 	};
-	unsigned int i, n = 0;
+	unsigned int i, k, n = 0, used = 1;
 
-	if (count > GATHER_MAX)
+	if (count > BENCH_PIECES_MAX)
 		return -EINVAL;
 
 	memset(relocs, 0, sizeof(relocs));
 	relocs[0].handle = dst;
 	relocs[0].write_domain = dst_domain;
 	for (i = 0; i < count; i++) {
-		relocs[i + 1].handle = src[i];
-		relocs[i + 1].read_domains = src_domain;
+		const struct bench_piece *p = &pieces[i];
+
+		/* Pieces of one BO mostly follow each other. */
+		k = i && p->handle == p[-1].handle ? used - 1 : used++;
+		relocs[k].handle = p->handle;
+		relocs[k].read_domains = src_domain;
 		ib[n++] = PACKET3(PACKET3_CP_DMA, 4);
-		ib[n++] = 0;
-		ib[n++] = PACKET3_CP_DMA_CP_SYNC;
-		ib[n++] = i * LB_BO_SIZE;
-		ib[n++] = 0;
-		ib[n++] = LB_BO_SIZE;
+		ib[n++] = p->src_offset;
+		ib[n++] = PACKET3_CP_DMA_CP_SYNC | (p->src_offset >> 32 & 0xff);
+		ib[n++] = p->dst_offset;
+		ib[n++] = p->dst_offset >> 32 & 0xff;
+		ib[n++] = p->bytes;
 		ib[n++] = PACKET3(PACKET3_NOP, 0);
-		ib[n++] = (i + 1) * reloc_dwords;
+		ib[n++] = k * reloc_dwords;
 		ib[n++] = PACKET3(PACKET3_NOP, 0);
 		ib[n++] = 0;
 	}
 	while (n % 8)
 		ib[n++] = PACKET2;
 	chunk[0].length_dw = n;
-	chunk[1].length_dw = (count + 1) * reloc_dwords;
+	chunk[1].length_dw = used * reloc_dwords;
 	return do_ioctl(fd, DRM_IOCTL_RADEON_CS, &cs);
 }

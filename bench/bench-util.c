@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Clocks, medians, files of the kernel, and JSON.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+uint64_t bench_clock(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+uint64_t bench_now(void)
+{
+	return bench_clock(CLOCK_MONOTONIC);
+}
+
+/**
+ * bench_clock_cost - what reading a clock costs
+ * @clock: which
+ *
+ * Returns: the least that passes from one reading to the next
+ */
+uint64_t bench_clock_cost(clockid_t clock)
+{
+	uint64_t best = UINT64_MAX, t;
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++) {
+		t = bench_clock(clock);
+		t = bench_clock(clock) - t;
+		if (t < best)
+			best = t;
+	}
+	return best;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/**
+ * bench_spread - median and percentiles
+ * @times: samples, which get sorted
+ * @n: how many, at least one
+ */
+struct bench_stat bench_spread(uint64_t *times, unsigned int n)
+{
+	qsort(times, n, sizeof(*times), compare_u64);
+	return (struct bench_stat) {
+		.median = times[n / 2],
+		.p10 = times[n / 10],
+		.p25 = times[n / 4],
+		.p75 = times[n - 1 - n / 4],
+		.p90 = times[n - 1 - n / 10],
+	};
+}
+
+/**
+ * bench_read_line - first line of a file
+ * @path: file
+ * @line: filled in, without line feed
+ * @size: of @line
+ *
+ * Returns: whether there is one
+ */
+bool bench_read_line(const char *path, char *line, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	bool ok = f && fgets(line, size, f);
+
+	if (f)
+		fclose(f);
+	if (ok)
+		line[strcspn(line, "\n")] = 0;
+	return ok;
+}
+
+unsigned long bench_read_number(const char *path)
+{
+	char line[64];
+
+	return bench_read_line(path, line, sizeof(line)) ? strtoul(line, NULL, 0) :
+							0;
+}
+
+/**
+ * bench_field - number after a word at the start of a line
+ * @path: file, like /proc/meminfo or /proc/slabinfo
+ * @name: the word, with its colon
+ *
+ * Returns: the number, 0 if there is none
+ */
+unsigned long bench_field(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "re");
+	unsigned long value = 0;
+	char line[512];
+
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, name, strlen(name)))
+			continue;
+		value = strtoul(line + strlen(name), NULL, 10);
+		break;
+	}
+	fclose(f);
+	return value;
+}
+
+/**
+ * bench_output_open - begin to write a file, aside
+ * @out: filled in
+ * @path: its name in the end; has to live as long as @out
+ */
+int bench_output_open(struct bench_output *out, const char *path)
+{
+	int ret;
+
+	out->file = NULL;
+	out->path = path;
+	if (asprintf(&out->aside, "%s.new", path) < 0)
+		return -ENOMEM;
+	out->file = fopen(out->aside, "we");
+	if (!out->file) {
+		ret = -errno;
+		free(out->aside);
+		return ret;
+	}
+	return 0;
+}
+
+/**
+ * bench_output_close - end a file and give it its name
+ * @out: what bench_output_open() filled in
+ *
+ * Returns: 0, or a negative errno; then there is no new file.
+ */
+int bench_output_close(struct bench_output *out)
+{
+	int ret = 0;
+
+	if (fflush(out->file) || ferror(out->file))
+		ret = errno ? -errno : -EIO;
+	if (fclose(out->file) && !ret)
+		ret = -errno;
+	if (!ret && rename(out->aside, out->path))
+		ret = -errno;
+	if (ret)
+		unlink(out->aside);
+	free(out->aside);
+	return ret;
+}
+
+/**
+ * bench_json_string - write a JSON string
+ * @f: stream
+ * @text: what it says; control characters are left out
+ */
+void bench_json_string(FILE *f, const char *text)
+{
+	fputc('"', f);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', f);
+		if ((unsigned char)*text >= ' ')
+			fputc(*text, f);
+	}
+	fputc('"', f);
+}
+
+/**
+ * bench_json_environment - begin the object "environment"
+ * @f: stream
+ * @dev: device
+ *
+ * What follows has to start with a comma, and end with the closing brace.
+ */
+void bench_json_environment(FILE *f, const struct bench_device *dev)
+{
+	struct utsname uts;
+	char text[128];
+
+	uname(&uts);
+	fprintf(f, "  \"environment\": {\n    \"kernel\": ");
+	bench_json_string(f, uts.release);
+	fprintf(f, ",\n    \"kernel_build\": ");
+	bench_json_string(f, uts.version);
+	fprintf(f, ",\n    \"machine\": ");
+	bench_json_string(f, uts.machine);
+	fprintf(f, ",\n    \"cpus\": %ld", sysconf(_SC_NPROCESSORS_ONLN));
+	fprintf(f, ",\n    \"memory_mib\": %lu",
+		bench_field("/proc/meminfo", "MemTotal:") >> 10);
+	if (bench_read_line("/sys/module/radeon/srcversion", text,
+			    sizeof(text))) {
+		fprintf(f, ",\n    \"module_srcversion\": ");
+		bench_json_string(f, text);
+	}
+	fprintf(f, ",\n    \"driver\": ");
+	bench_json_string(f, dev->driver);
+	fprintf(f, ",\n    \"pread_pwrite\": %s",
+		dev->has_rw ? "true" : "false");
+	fprintf(f, ",\n    \"device\": ");
+	bench_json_string(f, dev->device);
+	fprintf(f, ",\n    \"vram_mib\": %llu,\n    \"vram_visible_mib\": %llu,\n    \"gtt_mib\": %llu",
+		(unsigned long long)dev->vram >> 20,
+		(unsigned long long)dev->vram_visible >> 20,
+		(unsigned long long)dev->gtt >> 20);
+}

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""What the plots of the benchmarks have in common."""
+
+import os
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402 (the backend comes first)
+
+COLOURS = ["tab:red", "tab:orange", "tab:blue", "tab:green", "tab:purple",
+           "tab:brown"]
+
+
+def panels(count, **options):
+    """A figure with panels side by side."""
+    return plt.subplots(1, count, figsize=(16, 5.5), **options)
+
+
+def finish(figure, axes, title, target):
+    """One legend for all panels, below them; written aside and renamed."""
+    entries = {}
+    for panel in axes:
+        entries.update(zip(*reversed(panel.get_legend_handles_labels())))
+    figure.legend(entries.values(), entries.keys(), loc="lower center",
+                  ncol=len(entries), fontsize=8)
+    figure.suptitle(title, fontsize=10)
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
+
+    stem, suffix = os.path.splitext(target)
+    aside = f"{stem}.new{suffix}"
+    figure.savefig(aside, dpi=110)
+    os.replace(aside, target)

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A small write to a BO that the GPU is using for another 200 ms: how long
+ * until the call returns, beside what a client with a mapping has to do, which
+ * is to wait. The GPU's use is a copy from the BO: it must get the old bytes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "radeon_drm.h"
+
+#include "transfer-paths.h"
+
+#define BYTES 4096u
+#define LATENCY_US 200000u
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int by_pwrite(struct tp_case *c)
+{
+	return bench_gem_pwrite(c->run->dev.fd, c->handle, 0, c->run->user,
+				BYTES);
+}
+
+/* With a kept mapping, so that nothing but the waiting is in it. */
+static int by_mapping(struct tp_case *c)
+{
+	int ret = bench_gem_wait(c->run->dev.fd, c->handle);
+
+	if (!ret)
+		memcpy(c->map, c->run->user, BYTES);
+	return ret;
+}
+
+static const struct tp_arm arms[] = {
+	{ "mapped", by_mapping, 0, { }, 0 },
+	{ "pwrite", by_pwrite, TP_BY_STAGE, { }, 0 },
+};
+
+/*
+ * One write. The knob is only up while the GPU is to be slow.
+ */
+static int sample(struct tp_case *c, const struct tp_arm *arm,
+		  struct tp_row *row, uint64_t *time, uint64_t seed)
+{
+	const struct bench_piece piece = {
+		.handle = c->handle,
+		.bytes = BYTES,
+	};
+	struct tp_counters before, after;
+	struct tp_run *run = c->run;
+	int fd = run->dev.fd, ret, ret2;
+
+	tp_pattern(c->map, BYTES, seed);
+	tp_pattern(run->user, BYTES, seed + 1);
+	memset(c->helper_map, 0, BYTES);
+	ret = tp_counters_read(run, &before);
+	if (!ret)
+		ret = tp_board_latency(run, LATENCY_US);
+	if (ret)
+		return ret;
+	ret = bench_gem_copy(fd, c->helper, RADEON_GEM_DOMAIN_GTT, &piece, 1,
+			     c->placement->domain);
+	if (!ret && bench_gem_busy(fd, c->handle) != 1)
+		ret = -ENODATA;
+	if (!ret) {
+		*time = bench_now();
+		ret = arm->op(c);
+		*time = bench_now() - *time;
+	}
+	ret2 = tp_board_latency(run, 0);
+	if (!ret)
+		ret = ret2;
+	if (!ret)
+		ret = bench_gem_wait(fd, c->helper);
+	if (!ret)
+		ret = bench_gem_wait(fd, c->handle);
+	if (!ret)
+		ret = tp_counters_read(run, &after);
+	if (ret)
+		return ret;
+
+	tp_counters_add(&row->counters, &before, &after);
+	row->turns++;
+	if (!tp_is_pattern(run, c->helper_map, BYTES, seed))
+		snprintf(row->error, sizeof(row->error),
+			 "contents: the GPU did not see the old bytes");
+	else if (!tp_is_pattern(run, c->map, BYTES, seed + 1))
+		snprintf(row->error, sizeof(row->error),
+			 "contents: the BO does not hold the new bytes");
+	else
+		row->verified++;
+	return 0;
+}
+
+static void measure(struct tp_run *run, const struct tp_placement *placement)
+{
+	/* The slow one needs no more than to be seen. */
+	const unsigned int samples[COUNT(arms)] = {
+		run->options->quick ? 2 : 8, run->options->quick ? 8 : 40,
+	};
+	struct tp_case c = {
+		.run = run,
+		.kind = "busy",
+		.placement = placement,
+		.bytes = BYTES,
+	};
+	uint64_t times[COUNT(arms)][TP_MAX_OPS];
+	struct tp_row *rows[COUNT(arms)];
+	unsigned int a, i, done[COUNT(arms)] = { 0 };
+	static uint64_t seed = 1u << 30;
+	int ret;
+
+	tp_progress(run, c.kind, placement->name, BYTES);
+	for (a = 0; a < COUNT(arms); a++)
+		rows[a] = tp_row(run, c.kind, placement, &arms[a], BYTES, 1);
+	ret = tp_case_bo(&c, BYTES);
+	if (!ret)
+		ret = bench_gem_create(run->dev.fd, BYTES,
+				       RADEON_GEM_DOMAIN_GTT, 0, &c.helper);
+	if (!ret)
+		ret = bench_gem_mmap(run->dev.fd, c.helper, BYTES,
+				     &c.helper_map);
+	if (ret)
+		snprintf(rows[0]->error, sizeof(rows[0]->error), "BO: %s",
+			 strerror(-ret));
+
+	for (i = 0; i < samples[1] && !ret; i++) {
+		for (a = 0; a < COUNT(arms) && !ret; a++) {
+			/* Spread over the time that the other takes. */
+			if (i * samples[a] / samples[1] < done[a])
+				continue;
+			ret = sample(&c, &arms[a], rows[a],
+				     &times[a][done[a]], seed);
+			seed += 2;
+			if (!ret)
+				done[a]++;
+			else if (!rows[a]->error[0])
+				snprintf(rows[a]->error,
+					 sizeof(rows[a]->error), "%s",
+					 ret == -ENODATA ?
+						 "the BO was not busy" :
+						 strerror(-ret));
+		}
+	}
+	for (a = 0; a < COUNT(arms); a++) {
+		rows[a]->turns = 0;
+		tp_row_times(rows[a], times[a], done[a]);
+		tp_row_paths(rows[a], &arms[a]);
+	}
+	tp_case_fini(&c);
+	tp_tune_reset(run);
+}
+
+/**
+ * tp_busy - small writes to busy BOs
+ * @run: the run, on the emulated board
+ */
+void tp_busy(struct tp_run *run)
+{
+	unsigned int p;
+
+	for (p = 0; p < tp_placement_count; p++)
+		if (!tp_placements[p].hidden)
+			measure(run, &tp_placements[p]);
+}

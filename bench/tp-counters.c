@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The driver's thresholds and counters (kernel/README.md), and the emulated
+ * board's counters and latency knob (emulator/README.md).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "transfer-paths.h"
+
+/* Registers of the board's control block, in the I/O BAR. */
+#define CTL_MAGIC		0xc0
+#define CTL_LATENCY_US		0xc8
+#define CTL_COUNTER_SELECT	0xd4
+#define CTL_COUNTER_LO		0xd8
+#define CTL_COUNTER_HI		0xdc
+#define CTL_MAGIC_VALUE		0x37786d6eu
+
+const char * const tp_path_names[TP_PATHS] = {
+	[TP_ATOMIC] = "atomic",
+	[TP_PINNED] = "pinned",
+	[TP_BOUNCE] = "bounce",
+	[TP_STAGED] = "staged",
+	[TP_ZERO_COPY] = "zero_copy",
+};
+
+const char * const tp_event_names[TP_EVENTS] = {
+	"stall_avoided", "stall", "not_resident", "not_pinned", "not_staged",
+	"moved",
+};
+
+const char * const tp_board_names[TP_BOARD] = {
+	"pm4_packets", "dma_packets", "cp_dma_bytes", "dma_bytes", "interrupts",
+	"register_reads", "register_writes", "soft_resets", "indirect_buffers",
+	"fences",
+};
+
+static const char * const tunable_names[TP_TUNABLES] = {
+	[TP_STAGE_READ_MIN] = "gem_rw_stage_read_min",
+	[TP_ZERO_COPY_MIN] = "gem_rw_zero_copy_min",
+	[TP_STAGE_WRITE_MAX] = "gem_rw_stage_write_max",
+	[TP_SPIN_US] = "gem_rw_spin_us",
+};
+
+static char *debugfs_path;
+static int board_fd = -1;
+static uint32_t board_latency;
+static unsigned int tuned[TP_TUNABLES];
+
+static int ctl_read(unsigned int reg, uint32_t *value)
+{
+	return pread(board_fd, value, 4, reg) == 4 ? 0 : -EIO;
+}
+
+static int ctl_write(unsigned int reg, uint32_t value)
+{
+	return pwrite(board_fd, &value, 4, reg) == 4 ? 0 : -EIO;
+}
+
+static void board_open(struct tp_run *run)
+{
+	uint32_t magic = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource4",
+		 run->dev.pci);
+	board_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (board_fd < 0)
+		return;
+	if (!ctl_read(CTL_MAGIC, &magic) && magic == CTL_MAGIC_VALUE &&
+	    !ctl_read(CTL_LATENCY_US, &board_latency)) {
+		run->has_board = true;
+		return;
+	}
+	close(board_fd);
+	board_fd = -1;
+}
+
+static void tunable_path(enum tp_tunable tunable, char *path, size_t size)
+{
+	snprintf(path, size, "/sys/module/radeon/parameters/%s",
+		 tunable_names[tunable]);
+}
+
+/**
+ * tp_counters_init - find parameters and counters
+ * @run: whose device has been opened
+ *
+ * Returns: 0, or a negative errno if the driver has none or they may not be
+ * used. A board is not needed.
+ */
+int tp_counters_init(struct tp_run *run)
+{
+	char path[96], line[32];
+	glob_t found = { 0 };
+	unsigned int i;
+
+	if (!glob("/sys/kernel/debug/dri/*/radeon_gem_rw", 0, NULL, &found))
+		debugfs_path = strdup(found.gl_pathv[0]);
+	globfree(&found);
+	if (!debugfs_path)
+		return -ENOENT;
+
+	for (i = 0; i < TP_TUNABLES; i++) {
+		tunable_path(i, path, sizeof(path));
+		if (!bench_read_line(path, line, sizeof(line)))
+			return -ENOENT;
+		if (access(path, W_OK))
+			return -errno;
+		run->defaults[i] = tuned[i] = strtoul(line, NULL, 0);
+	}
+	board_open(run);
+	return 0;
+}
+
+static int read_driver(struct tp_counters *now)
+{
+	unsigned long long a, b;
+	char line[128], word[64];
+	unsigned int i;
+	FILE *f = fopen(debugfs_path, "re");
+
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		a = b = 0;
+		if (sscanf(line, "%63s %llu %llu", word, &a, &b) < 2)
+			continue;
+		for (i = 0; i < TP_PATHS; i++) {
+			if (strcmp(word, tp_path_names[i]))
+				continue;
+			now->chunks[i] = a;
+			now->bytes[i] = b;
+		}
+		for (i = 0; i < TP_EVENTS; i++)
+			if (!strcmp(word, tp_event_names[i]))
+				now->events[i] = a;
+	}
+	fclose(f);
+	return 0;
+}
+
+static int read_board(struct tp_counters *now)
+{
+	uint32_t lo = 0, hi = 0;
+	unsigned int i;
+
+	for (i = 0; i < TP_BOARD; i++) {
+		if (ctl_write(CTL_COUNTER_SELECT, i) ||
+		    ctl_read(CTL_COUNTER_LO, &lo) ||
+		    ctl_read(CTL_COUNTER_HI, &hi))
+			return -EIO;
+		now->board[i] = (uint64_t)hi << 32 | lo;
+	}
+	return 0;
+}
+
+/**
+ * tp_counters_read - read all counters
+ * @run: the run
+ * @now: filled in; the board's are 0 without a board
+ */
+int tp_counters_read(const struct tp_run *run, struct tp_counters *now)
+{
+	int ret;
+
+	memset(now, 0, sizeof(*now));
+	ret = read_driver(now);
+	if (!ret && run->has_board)
+		ret = read_board(now);
+	return ret;
+}
+
+/**
+ * tp_counters_add - add what was counted in between
+ * @sum: is added to
+ * @from: counters before
+ * @to: counters after
+ */
+void tp_counters_add(struct tp_counters *sum, const struct tp_counters *from,
+		     const struct tp_counters *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < TP_PATHS; i++) {
+		sum->chunks[i] += to->chunks[i] - from->chunks[i];
+		sum->bytes[i] += to->bytes[i] - from->bytes[i];
+	}
+	for (i = 0; i < TP_EVENTS; i++)
+		sum->events[i] += to->events[i] - from->events[i];
+	for (i = 0; i < TP_BOARD; i++)
+		sum->board[i] += to->board[i] - from->board[i];
+}
+
+static int tune(enum tp_tunable tunable, unsigned int value)
+{
+	char path[96];
+	int ret = 0;
+	FILE *f;
+
+	if (tuned[tunable] == value)
+		return 0;
+	tunable_path(tunable, path, sizeof(path));
+	f = fopen(path, "we");
+	if (!f)
+		return -errno;
+	fprintf(f, "%u\n", value);
+	if (fclose(f))
+		ret = -errno;
+	else
+		tuned[tunable] = value;
+	return ret;
+}
+
+/**
+ * tp_tune - give the driver the thresholds that an arm needs
+ * @run: the run
+ * @arm: the arm, or NULL for the defaults
+ */
+int tp_tune(const struct tp_run *run, const struct tp_arm *arm)
+{
+	unsigned int i, k, value;
+	int ret = 0;
+
+	for (i = 0; i < TP_TUNABLES && !ret; i++) {
+		value = run->defaults[i];
+		for (k = 0; arm && k < arm->setting_count; k++)
+			if (arm->settings[k].tunable == i)
+				value = arm->settings[k].value;
+		ret = tune(i, value);
+	}
+	return ret;
+}
+
+/**
+ * tp_tune_reset - put thresholds and the board's latency back
+ * @run: the run
+ */
+void tp_tune_reset(const struct tp_run *run)
+{
+	tp_tune(run, NULL);
+	if (run->has_board)
+		ctl_write(CTL_LATENCY_US, board_latency);
+}
+
+/**
+ * tp_describe - the thresholds of an arm, as text
+ * @arm: the arm
+ * @text: filled in, "" if it has the defaults
+ * @size: of @text
+ */
+void tp_describe(const struct tp_arm *arm, char *text, size_t size)
+{
+	unsigned int i;
+	size_t n = 0;
+
+	text[0] = 0;
+	for (i = 0; i < arm->setting_count && n < size; i++)
+		n += snprintf(text + n, size - n, "%s%s=%u", n ? " " : "",
+			      tunable_names[arm->settings[i].tunable],
+			      arm->settings[i].value);
+}
+
+/**
+ * tp_board_latency - set how long the board's engines wait with new work
+ * @run: the run, which has a board
+ * @us: microseconds; work that has not begun is let go by a lower value
+ */
+int tp_board_latency(const struct tp_run *run, uint32_t us)
+{
+	return run->has_board ? ctl_write(CTL_LATENCY_US, us) : -ENODEV;
+}
+
+/**
+ * tp_board_trap - read a register of the board: a trap and no more
+ * @run: the run, which has a board
+ */
+int tp_board_trap(const struct tp_run *run)
+{
+	uint32_t magic;
+
+	return run->has_board ? ctl_read(CTL_MAGIC, &magic) : -ENODEV;
+}

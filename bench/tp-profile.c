@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Where an arm spends its time, or its instructions if the clock counts them:
+ * samples by the kernel's software event cpu-clock, as there is no PMU in an
+ * emulated machine. Code that runs with interrupts off is seen where it turns
+ * them on again.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "transfer-paths.h"
+
+/* ns of the thread's CPU time; a prime, so that no loop keeps in step. */
+#define PERIOD 20011
+#define SAMPLES 1000u
+/* Most operations: some sleep more than they work. */
+#define OPS_MAX 3000u
+#define PAGES 16u
+
+struct symbol {
+	uint64_t address;
+	char name[TP_NAME];
+	unsigned int hits;
+};
+
+static struct symbol *symbols;
+static size_t symbol_count;
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static int by_hits(const void *a, const void *b)
+{
+	const struct symbol *x = *(struct symbol * const *)a;
+	const struct symbol *y = *(struct symbol * const *)b;
+
+	return (x->hits < y->hits) - (x->hits > y->hits);
+}
+
+/* The kernel's functions, after one for all that is below: user space. */
+static int load_symbols(void)
+{
+	unsigned long long address;
+	char line[512], type, name[256];
+	size_t room = 0;
+	struct symbol *s;
+	FILE *f;
+
+	if (symbols)
+		return 0;
+	f = fopen("/proc/kallsyms", "re");
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3 ||
+		    (type != 't' && type != 'T') || !address)
+			continue;
+		if (symbol_count + 1 >= room) {
+			room = room ? 2 * room : 1 << 16;
+			s = realloc(symbols, room * sizeof(*s));
+			if (!s)
+				break;
+			symbols = s;
+			if (!symbol_count)
+				symbols[symbol_count++] =
+					(struct symbol) { .name = "user space" };
+		}
+		s = &symbols[symbol_count++];
+		*s = (struct symbol) { .address = address };
+		snprintf(s->name, sizeof(s->name), "%.*s", TP_NAME - 1, name);
+	}
+	fclose(f);
+	if (symbol_count < 2)
+		return -EACCES;
+	qsort(symbols, symbol_count, sizeof(*symbols), by_address);
+	return 0;
+}
+
+static void hit(uint64_t ip)
+{
+	size_t lo = 0, hi = symbol_count, middle;
+
+	while (hi - lo > 1) {
+		middle = lo + (hi - lo) / 2;
+		if (symbols[middle].address <= ip)
+			lo = middle;
+		else
+			hi = middle;
+	}
+	symbols[lo].hits++;
+}
+
+static unsigned int collect(struct perf_event_mmap_page *ring, size_t page)
+{
+	const uint8_t *data = (const uint8_t *)ring + page;
+	uint64_t at = ring->data_tail, head = ring->data_head;
+	struct perf_event_header header;
+	unsigned int n = 0;
+	uint64_t ip;
+
+	__sync_synchronize();
+	while (at < head) {
+		/* Both are 8 bytes, and so is the ring's unit. */
+		memcpy(&header, data + at % (PAGES * page), sizeof(header));
+		memcpy(&ip, data + (at + 8) % (PAGES * page), sizeof(ip));
+		if (header.type == PERF_RECORD_SAMPLE) {
+			hit(ip);
+			n++;
+		}
+		at += header.size;
+	}
+	__sync_synchronize();
+	ring->data_tail = head;
+	return n;
+}
+
+static void keep_top(struct tp_row *row)
+{
+	struct symbol *top[TP_TOP + 1];
+	unsigned int n = 0, i;
+	size_t k;
+
+	for (k = 0; k < symbol_count; k++) {
+		if (!symbols[k].hits)
+			continue;
+		top[n++] = &symbols[k];
+		qsort(top, n, sizeof(top[0]), by_hits);
+		if (n > TP_TOP)
+			n = TP_TOP;
+	}
+	for (i = 0; i < n; i++) {
+		memcpy(row->top[i].name, top[i]->name, TP_NAME);
+		row->top[i].hits = top[i]->hits;
+	}
+	row->top_count = n;
+}
+
+/**
+ * tp_profile - find out where an arm of a case spends its time
+ * @c: the case, as after a turn
+ * @arm: the arm
+ * @row: its row; gets samples and the functions with most of them
+ *
+ * Returns: 0, or a negative errno; also that of a kernel that does not let us
+ */
+int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD,
+		.sample_type = PERF_SAMPLE_IP,
+		.disabled = 1,
+	};
+	size_t page = sysconf(_SC_PAGESIZE), k;
+	struct perf_event_mmap_page *ring;
+	unsigned int n = 0, ops, batch, i;
+	int fd, ret = load_symbols();
+
+	if (!ret)
+		ret = tp_tune(c->run, arm);
+	if (ret)
+		return ret;
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ring = mmap(NULL, (PAGES + 1) * page, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, fd, 0);
+	if (ring == MAP_FAILED) {
+		ret = -errno;
+		close(fd);
+		return ret;
+	}
+
+	for (k = 0; k < symbol_count; k++)
+		symbols[k].hits = 0;
+	/* Switching the event on and off must not be much of what it sees. */
+	for (ops = 0; ops < OPS_MAX && n < SAMPLES && !ret; ops += batch) {
+		batch = c->bytes > 65536 ? 1 : 128;
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		for (i = 0; i < batch && !ret; i++)
+			ret = arm->op(c);
+		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+		n += collect(ring, page);
+	}
+	row->top_samples = n;
+	keep_top(row);
+
+	munmap(ring, (PAGES + 1) * page);
+	close(fd);
+	return ret;
+}

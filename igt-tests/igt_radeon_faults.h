@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Faults on request: the next allocation of a thread, or the one after it, or
+ * the next access to user memory, is made to fail, by fail-nth of the kernel's
+ * Documentation/fault-injection.
+ */
+#ifndef IGT_RADEON_FAULTS_H
+#define IGT_RADEON_FAULTS_H
+
+#include <stdbool.h>
+
+/* More than any call has; a sweep that gets here does not converge. */
+#define IGT_RADEON_MAX_FAULTS	3000
+
+/**
+ * enum igt_radeon_fault - what is made to fail
+ * @IGT_RADEON_FAULT_ALLOC: allocations of slabs and pages
+ * @IGT_RADEON_FAULT_USERCOPY: copies from and to user memory
+ */
+enum igt_radeon_fault {
+	IGT_RADEON_FAULT_ALLOC,
+	IGT_RADEON_FAULT_USERCOPY,
+};
+
+void igt_radeon_require_faults(void);
+void igt_radeon_choose_faults(enum igt_radeon_fault fault);
+void igt_radeon_arm(unsigned int nth);
+bool igt_radeon_disarm(void);
+
+#endif /* IGT_RADEON_FAULTS_H */

@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PREAD, PWRITE and TRANSFER while BOs are evicted and swapped out, the GPU
+ * hangs and is reset, and the system is suspended.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "igt.h"
+#include "igt_radeon_trial.h"
+
+/**
+ * TEST: radeon gem rw robust gpu
+ * Category: Core
+ * Mega feature: General Core features
+ * Sub-category: Memory management tests
+ * Functionality: reading and writing buffer objects, changes of the device
+ * Description: Checks the bytes that calls transfer while BOs move, the GPU is
+ *              reset, or the system is suspended.
+ */
+IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs across evictions, resets and suspend.");
+
+#define PAGE		4096u
+#define END_SECONDS	30u
+#define STORM_SECONDS	3.0
+
+#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* What processes of a storm share. */
+struct storm {
+	volatile uint32_t stop;
+	volatile uint32_t calls;
+	volatile uint32_t shrunk;
+	volatile uint32_t fills;
+	uint32_t seed;
+};
+
+static struct storm *storm;
+
+static uint32_t chance(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 8;
+}
+
+/* Random calls on some BOs, whose bytes are known. Ends at the first fault. */
+static int model_main(void *data)
+{
+	static const struct igt_radeon_placement places[] = {
+		{ "VRAM", RADEON_GEM_DOMAIN_VRAM, 0 },
+		{ "VRAM beyond the aperture", RADEON_GEM_DOMAIN_VRAM,
+		  RADEON_GEM_NO_CPU_ACCESS },
+		{ "GTT", RADEON_GEM_DOMAIN_GTT, 0 },
+		{ "GTT, write-combined", RADEON_GEM_DOMAIN_GTT,
+		  RADEON_GEM_GTT_WC },
+	};
+	const uint64_t size = (2 << 20) + PAGE;
+	struct igt_radeon_bo bo[ARRAY_LEN(places)];
+	uint8_t *model[ARRAY_LEN(places)], *mem;
+	uint32_t state = (uintptr_t)data, i, n, max;
+	int fd = igt_radeon_open(), ret;
+	struct igt_radeon_call call;
+	unsigned int calls = 0;
+
+	mem = igt_radeon_memory(size);
+	for (i = 0; i < ARRAY_LEN(places); i++) {
+		igt_radeon_bo_init(&bo[i], fd, size, places[i].domain,
+				   places[i].flags);
+		model[i] = igt_radeon_memory(size);
+		igt_radeon_pattern(model[i], size, state + i);
+		if (igt_radeon_pwrite(fd, bo[i].handle, 0, size, model[i], 0))
+			return 1;
+	}
+	while (!storm->stop) {
+		i = chance(&state) % ARRAY_LEN(places);
+		max = chance(&state) % 4 ? 100000 : size;
+		call = (struct igt_radeon_call) {
+			.op = chance(&state) % IGT_RADEON_OPS,
+			.fd = fd,
+			.handle = bo[i].handle,
+			.size = 1 + chance(&state) % max,
+		};
+		call.offset = chance(&state) % (size - call.size + 1);
+		call.mem = mem;
+		if (igt_radeon_op_writes(call.op)) {
+			igt_radeon_pattern(mem, call.size, chance(&state));
+			memcpy(model[i] + call.offset, mem, call.size);
+		}
+		ret = igt_radeon_call(&call);
+		if (ret) {
+			igt_warn("%s, %s: %d\n", places[i].name,
+				 igt_radeon_op_name[call.op], ret);
+			return 2;
+		}
+		if (!igt_radeon_op_writes(call.op) &&
+		    memcmp(model[i] + call.offset, mem, call.size)) {
+			igt_warn("%s, %s of %llu bytes at %#llx: wrong bytes\n",
+				 places[i].name, igt_radeon_op_name[call.op],
+				 (unsigned long long)call.size,
+				 (unsigned long long)call.offset);
+			return 3;
+		}
+		calls++;
+	}
+	for (i = 0; i < ARRAY_LEN(places); i++) {
+		if (igt_radeon_pread(fd, bo[i].handle, 0, size, mem, 0))
+			return 4;
+		for (n = 0; n < size; n++)
+			if (mem[n] != model[i][n])
+				return 5;
+	}
+	__atomic_add_fetch(&storm->calls, calls, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* Fills VRAM again and again, so that all that is older has to leave. */
+static int evict_main(void *data)
+{
+	const uint64_t step = 16 << 20;
+	struct igt_radeon_bo fill[80];
+	uint64_t total, visible;
+	unsigned int max, n, i;
+	int fd = igt_radeon_open();
+
+	(void)data;
+	igt_radeon_vram_size(fd, &total, &visible);
+	/* Some more than there is room for */
+	max = total / step + 4;
+	while (!storm->stop) {
+		for (n = 0; n < max && n < ARRAY_LEN(fill) && !storm->stop; n++)
+			igt_radeon_bo_init(&fill[n], fd, step,
+					   RADEON_GEM_DOMAIN_VRAM, n % 2 ?
+					   RADEON_GEM_NO_CPU_ACCESS : 0);
+		storm->fills++;
+		for (i = 0; i < n; i++)
+			igt_radeon_bo_fini(&fill[i]);
+	}
+	return 0;
+}
+
+/* Has TTM swap out what it can. */
+static int shrink_main(void *data)
+{
+	char text[32];
+	int file;
+
+	(void)data;
+	while (!storm->stop) {
+		file = open("/sys/kernel/debug/ttm/tt_shrink",
+			    O_RDONLY | O_CLOEXEC);
+		if (file < 0)
+			return 0;
+		memset(text, 0, sizeof(text));
+		if (read(file, text, sizeof(text) - 1) > 0 && atoi(text) > 0)
+			storm->shrunk++;
+		close(file);
+		usleep(2000);
+	}
+	return 0;
+}
+
+/**
+ * SUBTEST: eviction-storm
+ * Description: Two processes make random calls on BOs whose bytes they know,
+ *              while a third one fills VRAM over and over and a fourth one has
+ *              TTM swap out. No byte is lost.
+ */
+static void test_eviction(int fd)
+{
+	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	uint64_t moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED);
+	int (*mains[4])(void *) = { model_main, model_main, evict_main,
+				    shrink_main };
+	uint64_t total, visible;
+	unsigned int i;
+	pid_t pid[4];
+	int status;
+
+	igt_radeon_vram_size(fd, &total, &visible);
+	igt_require_f(total <= 1ull << 30, "too much VRAM to fill\n");
+	*storm = (struct storm) { .stop = 0 };
+	for (i = 0; i < 4; i++)
+		pid[i] = igt_radeon_spawn(mains[i], (void *)(uintptr_t)(i + 1));
+	usleep(STORM_SECONDS * 1000000);
+	storm->stop = 1;
+	for (i = 0; i < 4; i++) {
+		status = igt_radeon_reap(pid[i], END_SECONDS);
+		igt_assert_f(WIFEXITED(status) && !WEXITSTATUS(status),
+			     "process %u: status %#x\n", i, status);
+	}
+	moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED) - moved;
+	igt_info("%u calls, VRAM filled %u times, %llu MiB moved, %u times swapped out\n",
+		 storm->calls, storm->fills, (unsigned long long)moved >> 20,
+		 storm->shrunk);
+	igt_assert_f(storm->calls > 20 && moved > 4 << 20,
+		     "%u calls, %llu bytes moved\n", storm->calls,
+		     (unsigned long long)moved);
+	igt_radeon_stock_assert(fd, &before);
+}
+
+/* A reset during the tests that end another one switches a ring off. */
+static void settle_reset(void)
+{
+	usleep(1600000);
+}
+
+/*
+ * The engine that is going to have work hangs. One without work would not look
+ * busy to the driver, and not be reset.
+ */
+static enum igt_radeon_engine engine_of(const struct igt_radeon_way *path)
+{
+	return path->busy ? IGT_RADEON_CP_DMA : IGT_RADEON_DMA;
+}
+
+static void hang_with_work(struct igt_radeon_trial *t)
+{
+	igt_radeon_hang(t->fd, engine_of(t->path));
+	igt_radeon_trial_prepare(t);
+}
+
+/**
+ * SUBTEST: hang-%s
+ * Description: An engine hangs and the GPU is reset while a call waits for its
+ *              copy, or for the BO: it succeeds or gives -EAGAIN, no byte comes
+ *              from elsewhere, and made again it succeeds with the right bytes.
+ *
+ * arg[1]:
+ *
+ * @busy: waits before it copies
+ * @staged: waits for the staging area's copy
+ * @zero-copy: waits for the copy from or to user memory
+ */
+static void test_hang(int fd, const struct igt_radeon_way *path)
+{
+	uint32_t resets = igt_radeon_reset_count(fd);
+	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_thread thread;
+	unsigned int again = 0, asleep = 0;
+	struct igt_radeon_trial t;
+	enum igt_radeon_op op;
+	int ret;
+
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
+		igt_radeon_trial_init(&t, fd, path, 0);
+		hang_with_work(&t);
+		thread.call = igt_radeon_trial_call(&t, op);
+		thread.once = true;
+		igt_radeon_thread_start(&thread);
+		asleep += igt_radeon_thread_settle(&thread);
+		igt_radeon_reset_gpu(fd);
+		ret = igt_radeon_thread_join(&thread, END_SECONDS);
+		igt_assert_f(ret == 0 || ret == -EAGAIN, "%s, %s: %d\n",
+			     path->name, igt_radeon_op_name[op], ret);
+		again += ret == -EAGAIN;
+
+		/* Wherever it is noticed, by now the GPU has been reset. */
+		igt_radeon_bo_wait(&t.bo);
+		igt_assert_f(igt_radeon_reset_count(fd) == ++resets,
+			     "the GPU was not reset\n");
+		igt_radeon_trial_check(&t, op, ret == 0);
+		igt_radeon_trial_again(&t, op);
+		settle_reset();
+		igt_radeon_trial_fini(&t);
+	}
+	igt_info("%u calls were asleep, %u gave -EAGAIN\n", asleep, again);
+	igt_assert_f(asleep >= 2, "%u calls were asleep\n", asleep);
+	igt_radeon_stock_assert(fd, &before);
+}
+
+/**
+ * SUBTEST: hang-staged-writes
+ * Description: Many small writes to a busy BO have returned, and their copies
+ *              are queued, when the GPU hangs and is reset: what the rings held
+ *              is done afterwards, in order.
+ */
+static void test_hang_staged(int fd)
+{
+	const struct igt_radeon_way *path = igt_radeon_way("busy");
+	uint32_t resets = igt_radeon_reset_count(fd), state = 5;
+	uint64_t before = igt_radeon_stat(fd, "stall_avoided");
+	struct igt_radeon_trial t;
+	uint8_t bytes[200];
+	unsigned int i, at, size;
+
+	igt_radeon_trial_init(&t, fd, path, 0);
+	hang_with_work(&t);
+	for (i = 0; i < 64; i++) {
+		at = chance(&state) % (t.span - sizeof(bytes));
+		size = 1 + chance(&state) % sizeof(bytes);
+		igt_radeon_pattern(bytes, size, i);
+		igt_assert_eq(igt_radeon_pwrite(fd, t.bo.handle, at, size,
+						bytes, 0), 0);
+		memcpy(t.held + at, bytes, size);
+	}
+	igt_assert_f(igt_radeon_stat(fd, "stall_avoided") == before + 64,
+		     "not all writes were staged\n");
+	igt_radeon_reset_gpu(fd);
+	igt_radeon_bo_wait(&t.bo);
+	igt_assert_f(igt_radeon_reset_count(fd) == resets + 1,
+		     "the GPU was not reset\n");
+	igt_radeon_bo_assert(&t.bo, t.held, "after the reset");
+	igt_radeon_trial_prepare(&t);
+	igt_radeon_trial_again(&t, IGT_RADEON_PWRITE);
+	settle_reset();
+	igt_radeon_trial_fini(&t);
+}
+
+/**
+ * SUBTEST: hang-replay
+ * Description: Writes by way of each engine have been done, and their BO was
+ *              given other bytes since, when the engine hangs and the GPU is
+ *              reset: the driver, which submits again what was not done, does
+ *              not submit the old copies again.
+ */
+static void test_hang_replay(int fd, const struct igt_radeon_way *path)
+{
+	const char *stat = path->write;
+	uint64_t before = igt_radeon_stat(fd, stat);
+	uint32_t resets = igt_radeon_reset_count(fd);
+	struct igt_radeon_call call;
+	struct igt_radeon_bo other[2];
+	struct igt_radeon_trial t;
+	unsigned int i;
+	uint8_t *later;
+
+	igt_radeon_trial_init(&t, fd, path, 20000);
+	for (i = 0; i < 8; i++) {
+		igt_radeon_trial_prepare(&t);
+		call = igt_radeon_trial_call(&t, IGT_RADEON_PWRITE);
+		igt_assert_eq(igt_radeon_call(&call), 0);
+		igt_radeon_set_latency(fd, 0);
+		igt_radeon_bo_wait(&t.bo);
+	}
+	igt_assert_f(igt_radeon_stat(fd, stat) >= before + 8,
+		     "%s: not all writes took their path\n", path->name);
+
+	/* By CPU: no indirect buffer comes in between. */
+	later = igt_radeon_malloc(t.span);
+	igt_radeon_pattern(later, t.span, 99);
+	igt_radeon_bo_fill(&t.bo, later);
+	for (i = 0; i < 2; i++)
+		igt_radeon_bo_init(&other[i], fd, PAGE, RADEON_GEM_DOMAIN_GTT,
+				   0);
+
+	igt_radeon_hang(fd, engine_of(path));
+	igt_radeon_copy(engine_of(path), &other[0], 0, &other[1], 0, PAGE);
+	igt_radeon_reset_gpu(fd);
+	igt_radeon_bo_wait(&other[0]);
+	igt_assert_f(igt_radeon_reset_count(fd) == resets + 1,
+		     "the GPU was not reset\n");
+	igt_radeon_bo_assert(&t.bo, later, path->name);
+
+	settle_reset();
+	for (i = 0; i < 2; i++)
+		igt_radeon_bo_fini(&other[i]);
+	free(later);
+	igt_radeon_trial_fini(&t);
+}
+
+/**
+ * SUBTEST: reset-storm
+ * Description: The GPU is reset now and then while two processes make random
+ *              calls on BOs whose bytes they know: all calls succeed when made
+ *              again, no byte is lost.
+ */
+static void test_reset_storm(int fd)
+{
+	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	uint32_t resets = igt_radeon_reset_count(fd);
+	unsigned int i;
+	pid_t pid[2];
+	int status;
+
+	igt_radeon_require_board(fd);
+	*storm = (struct storm) { .stop = 0 };
+	for (i = 0; i < 2; i++)
+		pid[i] = igt_radeon_spawn(model_main,
+					  (void *)(uintptr_t)(i + 11));
+	for (i = 0; i < 3; i++) {
+		usleep(300000);
+		igt_radeon_reset_gpu(fd);
+		settle_reset();
+	}
+	storm->stop = 1;
+	for (i = 0; i < 2; i++) {
+		status = igt_radeon_reap(pid[i], END_SECONDS);
+		igt_assert_f(WIFEXITED(status) && !WEXITSTATUS(status),
+			     "process %u: status %#x\n", i, status);
+	}
+	resets = igt_radeon_reset_count(fd) - resets;
+	igt_info("%u calls, %u resets\n", storm->calls, resets);
+	igt_assert_f(storm->calls > 20 && resets >= 2, "%u calls, %u resets\n",
+		     storm->calls, resets);
+	igt_radeon_stock_assert(fd, &before);
+}
+
+static bool file_has(const char *path, const char *text)
+{
+	char bytes[8192];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, bytes, sizeof(bytes) - 1);
+	close(fd);
+	bytes[n > 0 ? n : 0] = 0;
+	return strstr(bytes, text);
+}
+
+static bool mounted_9p(void)
+{
+	char line[512];
+	bool found = false;
+	FILE *f = fopen("/proc/mounts", "r");
+
+	igt_assert(f);
+	while (!found && fgets(line, sizeof(line), f))
+		found = strstr(line, " 9p ");
+	fclose(f);
+	return found;
+}
+
+/*
+ * All devices are suspended for a second and resumed, but the machine stays on.
+ * To be interrupted by a freezer is all right, to be told of it is not.
+ */
+static void suspend_devices(void)
+{
+	igt_radeon_put("/sys/module/suspend/parameters/pm_test_delay", "1");
+	igt_assert(igt_radeon_put("/sys/power/pm_test", "devices"));
+	igt_set_timeout(90, "suspend and resume");
+	igt_assert_f(igt_radeon_put("/sys/power/state", "mem"),
+		     "cannot suspend: %s\n", strerror(errno));
+	igt_reset_timeout();
+	igt_radeon_put("/sys/power/pm_test", "none");
+}
+
+/**
+ * SUBTEST: suspend
+ * Description: The devices are suspended and resumed, twice: what was written
+ *              by every path right before is there afterwards, all calls by all
+ *              paths work, and calls of other processes go on through it.
+ */
+static void test_suspend(int fd)
+{
+	const struct igt_radeon_way *path;
+	struct igt_radeon_call call;
+	struct igt_radeon_trial t[8];
+	enum igt_radeon_op op;
+	unsigned int round, i, n;
+	pid_t pid[2];
+	int status;
+
+	igt_require_f(file_has("/sys/power/pm_test", "devices") &&
+		      file_has("/sys/power/state", "mem"),
+		      "this kernel has no test of suspending devices\n");
+	/* Its transport has no suspend: what is on it is gone afterwards. */
+	igt_require_f(!mounted_9p(), "a file system over 9p is mounted\n");
+
+	*storm = (struct storm) { .stop = 0 };
+	for (i = 0; i < 2; i++)
+		pid[i] = igt_radeon_spawn(model_main,
+					  (void *)(uintptr_t)(i + 21));
+	for (round = 0; round < 2; round++) {
+		for (i = 0, n = 0; i < igt_radeon_way_count; i++) {
+			path = &igt_radeon_ways[i];
+			if (!igt_radeon_has_way(fd, path))
+				continue;
+			igt_radeon_trial_init(&t[n++], fd, path, 0);
+		}
+		for (i = 0; i < n; i++) {
+			igt_radeon_trial_prepare(&t[i]);
+			call = igt_radeon_trial_call(&t[i],
+						     IGT_RADEON_PWRITE);
+			igt_assert_eq(igt_radeon_call(&call), 0);
+		}
+		suspend_devices();
+		for (i = 0; i < n; i++) {
+			igt_radeon_trial_check(&t[i], IGT_RADEON_PWRITE, true);
+			for (op = 0; op < IGT_RADEON_OPS; op++) {
+				igt_radeon_trial_prepare(&t[i]);
+				igt_radeon_trial_again(&t[i], op);
+			}
+			igt_radeon_trial_fini(&t[i]);
+		}
+	}
+	storm->stop = 1;
+	for (i = 0; i < 2; i++) {
+		status = igt_radeon_reap(pid[i], END_SECONDS);
+		igt_assert_f(WIFEXITED(status) && !WEXITSTATUS(status),
+			     "process %u: status %#x\n", i, status);
+	}
+	igt_assert_f(storm->calls > 20, "%u calls only\n", storm->calls);
+}
+
+int igt_main()
+{
+	static const char * const waiting[] = { "busy", "staged", "zero-copy" };
+	unsigned int i;
+	char name[64];
+	int fd = -1;
+
+	igt_fixture() {
+		fd = igt_radeon_open();
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER |
+					       RADEON_GEM_RW_CAP_STAGED);
+		igt_radeon_require_stats(fd);
+		storm = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		igt_assert(storm != MAP_FAILED);
+	}
+
+	igt_describe("BOs are evicted and swapped out all the time.");
+	igt_subtest("eviction-storm")
+		test_eviction(fd);
+
+	for (i = 0; i < ARRAY_LEN(waiting); i++) {
+		snprintf(name, sizeof(name), "hang-%s", waiting[i]);
+		igt_describe("The GPU hangs while a call waits.");
+		igt_subtest(name) {
+			igt_radeon_require_board(fd);
+			test_hang(fd, igt_radeon_way(waiting[i]));
+		}
+	}
+
+	igt_describe("The GPU hangs with staged writes in its rings.");
+	igt_subtest("hang-staged-writes") {
+		igt_radeon_require_board(fd);
+		test_hang_staged(fd);
+	}
+
+	igt_describe("Copies that were done are not done again by a reset.");
+	igt_subtest("hang-replay") {
+		igt_radeon_require_board(fd);
+		test_hang_replay(fd, igt_radeon_way("busy"));
+		test_hang_replay(fd, igt_radeon_way("zero-copy"));
+	}
+
+	igt_describe("The GPU is reset while calls go on.");
+	igt_subtest("reset-storm")
+		test_reset_storm(fd);
+
+	igt_describe("The system is suspended.");
+	igt_subtest("suspend")
+		test_suspend(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
+
+	igt_fixture()
+		close(fd);
+}
