@@ -55,6 +55,10 @@ series: roots ## build/series: the driver as patches for the kernel's lists
 deb: roots ## build/deb: a DKMS package for Debian 13
 	@lab/in-root packaging/radeon-nomap-dkms/build build/deb
 
+.PHONY: fuzz
+fuzz: build ## random calls, on the debug and the stock kernel (SECONDS=600 SEED=any)
+	@lab/fuzz $(or $(SECONDS),600) $(SEED)
+
 .PHONY: clean distclean
 clean: ## remove build/ (the cache stays)
 	rm -rf --one-file-system build

@@ -50,6 +50,10 @@
 #define CTL_COUNTER_HI		0xdc
 #define CTL_MAGIC_VALUE		0x37786d6eu
 
+/* How long a submission is tried again */
+#define BUSY_PAUSE_US		10000
+#define BUSY_TRIES		500
+
 static int board_fd = -1;
 
 static bool timer_runs;
@@ -83,8 +87,18 @@ static int submit(int fd, uint32_t ring, uint32_t *ib, uint32_t ib_dwords,
 		.num_chunks = 3,
 		.chunks = (uintptr_t)chunks,
 	};
+	unsigned int tries;
 
-	return drmIoctl(fd, DRM_IOCTL_RADEON_CS, &cs) ? -errno : 0;
+	/*
+	 * If an engine does not pass its test after a reset, there is a second
+	 * one, and nothing is taken until then.
+	 */
+	for (tries = 0; drmIoctl(fd, DRM_IOCTL_RADEON_CS, &cs); tries++) {
+		if (errno != EBUSY || tries == BUSY_TRIES)
+			return -errno;
+		usleep(BUSY_PAUSE_US);
+	}
+	return 0;
 }
 
 /* The GPU cannot use system memory: such a BO is taken to GTT. */

@@ -11,6 +11,7 @@
 
 #include "igt.h"
 #include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
 
 /**
  * TEST: radeon gem rw concurrent
@@ -46,8 +47,9 @@ struct scene {
 	const struct igt_radeon_placement *p;
 	struct igt_radeon_bo src[PAIRS], dst[PAIRS], tmp[PAIRS];
 	uint8_t *src_model[PAIRS], *dst_model[PAIRS], *tmp_model[PAIRS];
-	/* All that each BO may hold if an engine was reset meanwhile. */
+	/* An engine hangs: @only copies, and what is read may be anything. */
 	bool reset;
+	enum igt_radeon_engine only;
 	uint8_t *fresh, *got;
 	uint32_t seed;
 	unsigned int round;
@@ -89,12 +91,17 @@ static void scene_fini(struct scene *s)
 	free(s->got);
 }
 
-/* Engines in turn; which comes first alternates from round to round. */
+/*
+ * Engines in turn; which comes first alternates from round to round. One that
+ * waits for another's work, which a reset has dropped, would not get going again
+ * until it is reset as well, with errors in the log.
+ */
 static void gpu_copy(const struct scene *s, unsigned int i,
 		     const struct igt_radeon_bo *dst, uint8_t *dst_model,
 		     const struct igt_radeon_bo *src, const uint8_t *src_model)
 {
-	enum igt_radeon_engine engine = (i + s->round) % IGT_RADEON_ENGINES;
+	enum igt_radeon_engine engine = s->reset ? s->only :
+					(i + s->round) % IGT_RADEON_ENGINES;
 
 	if (!igt_radeon_has_engine(s->fd, engine))
 		engine = IGT_RADEON_CP_DMA;
@@ -296,12 +303,15 @@ static void test_hang(int fd, const struct kind *kind,
 		.p = &igt_radeon_reachable[0],
 		.seed = 7,
 		.reset = true,
+		.only = engine,
 	};
 	uint64_t resets;
 	unsigned int i;
 
 	igt_radeon_require_board(fd);
 	igt_require_f(igt_radeon_has_engine(fd, engine), "no such ring\n");
+	/* A fence of the DMA ring on each BO, done or not, is waited for there. */
+	igt_radeon_require_param("gem_rw_clear_vram", 0);
 	scene_init(&s);
 	resets = igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS);
 	igt_radeon_hang(fd, engine);
@@ -322,6 +332,7 @@ static void test_hang(int fd, const struct kind *kind,
 		check_all(&s);
 	}
 	scene_fini(&s);
+	igt_radeon_reset_params();
 	usleep(RESET_PAUSE_US);
 }
 

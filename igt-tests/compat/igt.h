@@ -75,17 +75,23 @@ void igt_log(const char *domain, enum igt_log_level level,
 #define COMPAT_PASTE_(a, b) a##b
 #define COMPAT_PASTE(a, b) COMPAT_PASTE_(a, b)
 
-#define igt_main() \
+/* What a handler of the program's own options returns */
+#define IGT_OPT_HANDLER_SUCCESS	0
+#define IGT_OPT_HANDLER_ERROR	(-2)
+
+#define igt_main_args(short_opts, long_opts, help, handler, data) \
 	main(int argc, char **argv); \
 	static void compat_test_body(void); \
 	int main(int argc, char **argv) \
 	{ \
-		igt_subtest_init_parse_opts(&argc, argv, NULL, NULL, NULL, \
-					    NULL, NULL); \
+		igt_subtest_init_parse_opts(&argc, argv, short_opts, \
+					    long_opts, help, handler, data); \
 		compat_test_body(); \
 		igt_exit(); \
 	} \
 	static void compat_test_body(void)
+
+#define igt_main() igt_main_args(NULL, NULL, NULL, NULL, NULL)
 
 /* A failing or skipping block jumps back to sigsetjmp(), which ends it. */
 #define COMPAT_ENTER (sigsetjmp(igt_subtest_jmpbuf, 1) == 0)

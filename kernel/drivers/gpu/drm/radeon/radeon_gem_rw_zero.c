@@ -9,8 +9,9 @@
  * transfers only.
  *
  * The call waits for the copy: when a write returns, user space may change the
- * memory; when a read returns, it may look at it. If a fatal signal or a GPU
- * reset ends the call early, the GPU can still be at it, so the pages stay pinned
+ * memory; when a read returns, it may look at it, and also use it for something
+ * else, whether the read has failed or not. If a fatal signal ends a call early,
+ * or a GPU reset a write, the GPU can still be at it, so the pages stay pinned
  * until the copy's fence has signaled. Unpinning may sleep, so a work item does
  * it then.
  */
@@ -87,7 +88,9 @@ static void radeon_gem_rw_zero_free(struct radeon_gem_rw_zero *zero)
 	if (zero->bo)
 		radeon_gem_rw_zero_unbind(zero);
 	if (zero->sg.sgl) {
-		dma_unmap_sgtable(zero->rdev->dev, &zero->sg, zero->dir, 0);
+		dma_sync_sgtable_for_cpu(zero->rdev->dev, &zero->sg, zero->dir);
+		dma_unmap_sgtable(zero->rdev->dev, &zero->sg, zero->dir,
+				  DMA_ATTR_SKIP_CPU_SYNC);
 		sg_free_table(&zero->sg);
 	}
 	unpin_user_pages_dirty_lock(zero->pages, zero->count, zero->dirty);
@@ -173,9 +176,14 @@ static int radeon_gem_rw_zero_bind(struct radeon_gem_rw_zero *zero)
 	if (r)
 		goto out_no_table;
 
-	r = dma_map_sgtable(dev, &zero->sg, zero->dir, 0);
+	/*
+	 * Others may have the same pages mapped, as memory can be shared. That
+	 * is only fine if the mapping itself does not touch caches.
+	 */
+	r = dma_map_sgtable(dev, &zero->sg, zero->dir, DMA_ATTR_SKIP_CPU_SYNC);
 	if (r)
 		goto out_free_table;
+	dma_sync_sgtable_for_device(dev, &zero->sg, zero->dir);
 
 	/* No reset while the GART is changed. */
 	down_read(&zero->rdev->exclusive_lock);
@@ -216,6 +224,23 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw,
 	mem -= piece->offset % RADEON_GEM_RW_SLOT_ALIGN;
 
 	return radeon_gem_rw_ring_submit(rw, &span, mem, true, resets);
+}
+
+/*
+ * Wait for the copy. A reset may run it again, and reading must not come back
+ * while that can happen.
+ */
+static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
+				   struct radeon_fence *fence)
+{
+	int r;
+
+	for (;;) {
+		r = radeon_gem_rw_wait_copy(&fence->base);
+		if (r != -EDEADLK || rw->write)
+			return r;
+		radeon_gem_handle_lockup(rw->rdev, r);
+	}
 }
 
 /**
@@ -263,7 +288,7 @@ ssize_t radeon_gem_rw_chunk_zero_copy(struct radeon_gem_rw *rw)
 	zero->dirty = !rw->write;
 
 	radeon_gem_rw_poll_copy(fence, 0);
-	r = radeon_gem_rw_wait_copy(&fence->base);
+	r = radeon_gem_rw_zero_wait(rw, fence);
 	if (r) {
 		radeon_gem_rw_zero_free_later(zero);
 		return r;
