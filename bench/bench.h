@@ -56,6 +56,7 @@ int bench_open(struct bench_device *dev);
 int bench_gem_create(int fd, uint64_t size, uint32_t domain, uint32_t flags,
 		     uint32_t *handle);
 int bench_gem_close(int fd, uint32_t handle);
+int bench_gem_offset(int fd, uint32_t handle, uint64_t size, uint64_t *offset);
 int bench_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr);
 int bench_gem_wait(int fd, uint32_t handle);
 int bench_gem_busy(int fd, uint32_t handle);
