@@ -31,7 +31,7 @@ build: host-packages ## build everything, without running it
 host-packages: ## install what the host itself needs (mmdebstrap)
 	@lab/host-packages
 
-.PHONY: roots board kernel boot igt bench
+.PHONY: roots board kernel boot igt bench libdrm
 roots: host-packages ## the Debian 13 build and guest roots
 	@lab/build roots
 board: roots ## the emulated board
@@ -44,6 +44,8 @@ igt: roots ## the IGT tests
 	@lab/build igt
 bench: roots ## the benchmarks
 	@lab/build bench
+libdrm: roots ## libdrm_radeon with our patches
+	@lab/build libdrm
 
 .PHONY: debug backports series deb
 debug: boot ## the debug kernel (KASAN, lockdep, ...), for lab/run --kernel debug

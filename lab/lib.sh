@@ -54,8 +54,16 @@ key() {
 # running CMD only when neither OUT nor the cache has it for KEY already.
 # CMD must fill OUT itself and may reuse what is in there (incremental build);
 # files below OUT/work are never cached. The cache keeps the few of each NAME
-# that were used last, see prune().
+# that were used last, see prune(). Of two that want the same OUT, one waits.
 cached() {
+	local fd
+	mkdir -p "$(dirname "$3")"
+	exec {fd}>"$(dirname "$3")/.$(basename "$3").lock"
+	flock "$fd"
+	cached_alone "$@"
+	exec {fd}>&-
+}
+cached_alone() {
 	local name=$1 k=$2 out=$3 store tmp t found=''
 	shift 3
 	store=$NOMAP_CACHE/artifacts/$name-$k
