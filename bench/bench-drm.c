@@ -123,7 +123,14 @@ int bench_gem_close(int fd, uint32_t handle)
 	return do_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &arg);
 }
 
-int bench_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr)
+/**
+ * bench_gem_offset - where to map a BO from
+ * @fd: device
+ * @handle: BO
+ * @size: its bytes
+ * @offset: filled in: offset in @fd for mmap()
+ */
+int bench_gem_offset(int fd, uint32_t handle, uint64_t size, uint64_t *offset)
 {
 	struct drm_radeon_gem_mmap arg = {
 		.handle = handle,
@@ -131,10 +138,18 @@ int bench_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr)
 	};
 	int ret = do_ioctl(fd, DRM_IOCTL_RADEON_GEM_MMAP, &arg);
 
+	*offset = arg.addr_ptr;
+	return ret;
+}
+
+int bench_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr)
+{
+	uint64_t offset;
+	int ret = bench_gem_offset(fd, handle, size, &offset);
+
 	if (ret)
 		return ret;
-	*ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		    arg.addr_ptr);
+	*ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 	return *ptr == MAP_FAILED ? -errno : 0;
 }
 

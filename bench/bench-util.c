@@ -43,6 +43,37 @@ uint64_t bench_clock_cost(clockid_t clock)
 	return best;
 }
 
+/**
+ * bench_counts_instructions - does a clock go on by 1 ns with each instruction?
+ * @clock: the thread's CPU time, in a guest that was booted for this
+ *
+ * A loop of known length tells. The best of a few: the kernel's timer comes now
+ * and then. How long it took is said on stderr.
+ */
+bool bench_counts_instructions(clockid_t clock)
+{
+#ifdef __x86_64__
+	const uint64_t turns = 1000000, cost = bench_clock_cost(clock);
+	uint64_t best = UINT64_MAX, t, n;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		n = turns;
+		t = bench_clock(clock);
+		__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r" (n) : : "cc");
+		t = bench_clock(clock) - t - cost;
+		if (t < best)
+			best = t;
+	}
+	fprintf(stderr, "%llu instructions took %llu ns of CPU time\n",
+		2ull * turns, (unsigned long long)best);
+	return best > 2 * turns * 999 / 1000 && best < 2 * turns * 1001 / 1000;
+#else
+	(void)clock;
+	return false;
+#endif
+}
+
 static int compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the benchmarks have in common: ioctls of the radeon driver
- * (bench-drm.c), clocks, medians, files and JSON (bench-util.c).
+ * (bench-drm.c), clocks, medians, files and JSON (bench-util.c), names of the
+ * kernel's functions (bench-symbols.c).
  *
  * Functions that return int give 0 or a negative errno unless they say
  * otherwise. Times are nanoseconds, of CLOCK_MONOTONIC unless a clock is given.
@@ -56,6 +57,7 @@ int bench_open(struct bench_device *dev);
 int bench_gem_create(int fd, uint64_t size, uint32_t domain, uint32_t flags,
 		     uint32_t *handle);
 int bench_gem_close(int fd, uint32_t handle);
+int bench_gem_offset(int fd, uint32_t handle, uint64_t size, uint64_t *offset);
 int bench_gem_mmap(int fd, uint32_t handle, uint64_t size, void **ptr);
 int bench_gem_wait(int fd, uint32_t handle);
 int bench_gem_busy(int fd, uint32_t handle);
@@ -84,6 +86,7 @@ struct bench_stat {
 uint64_t bench_now(void);
 uint64_t bench_clock(clockid_t clock);
 uint64_t bench_clock_cost(clockid_t clock);
+bool bench_counts_instructions(clockid_t clock);
 struct bench_stat bench_spread(uint64_t *times, unsigned int n);
 bool bench_read_line(const char *path, char *line, size_t size);
 unsigned long bench_read_number(const char *path);
@@ -105,5 +108,11 @@ int bench_output_open(struct bench_output *out, const char *path);
 int bench_output_close(struct bench_output *out);
 void bench_json_string(FILE *f, const char *text);
 void bench_json_environment(FILE *f, const struct bench_device *dev);
+
+#define BENCH_SYMBOL_NAME 48
+
+long bench_symbols_load(void);
+size_t bench_symbol_find(uint64_t address);
+const char *bench_symbol_name(size_t number);
 
 #endif /* BENCH_H */

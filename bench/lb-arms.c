@@ -8,7 +8,11 @@
 
 #include "radeon_drm.h"
 
+#include "arena.h"
 #include "live-bos.h"
+
+/* Of the process: each arm has one of its own. */
+static struct arena arena;
 
 static int create(const struct bench_device *dev, uint32_t domain,
 		  struct lb_bo *bo)
@@ -59,6 +63,42 @@ static int upload_pwrite(const struct bench_device *dev, struct lb_bo *bo,
 	return bench_gem_pwrite(dev->fd, bo->handle, 0, data, LB_BO_SIZE);
 }
 
+/* Twice what all BOs need: some free space is between others. */
+static int start_arena(const struct bench_device *dev,
+		       const struct lb_options *options, char *why, size_t size)
+{
+	size_t bos = options->live[options->live_count - 1] + 1;
+
+	(void)dev;
+	(void)why;
+	(void)size;
+	return arena_init(&arena, 2 * bos * LB_BO_SIZE);
+}
+
+/* As libdrm and Mesa, but the kernel is told where to map. */
+static int upload_arena(const struct bench_device *dev, struct lb_bo *bo,
+			const void *data)
+{
+	uint64_t offset;
+	void *ptr;
+	int ret = bench_gem_offset(dev->fd, bo->handle, LB_BO_SIZE, &offset);
+
+	if (!ret)
+		ret = arena_map(&arena, LB_BO_SIZE, dev->fd, offset, &ptr);
+	if (ret)
+		return ret;
+	bo->map = ptr;
+	memcpy(bo->map, data, LB_BO_SIZE);
+	return 0;
+}
+
+static int destroy_arena(const struct bench_device *dev, struct lb_bo *bo)
+{
+	int ret = bo->map ? arena_unmap(&arena, bo->map) : 0;
+
+	return ret ? ret : bench_gem_close(dev->fd, bo->handle);
+}
+
 const struct lb_arm lb_arms[] = {
 	{
 		.name = "mmap",
@@ -73,12 +113,43 @@ const struct lb_arm lb_arms[] = {
 		.destroy = destroy,
 		.call = "mmap",
 	}, {
+		.name = "arena",
+		.start = start_arena,
+		.create = create,
+		.upload = upload_arena,
+		.destroy = destroy_arena,
+		.call = "mmap",
+	}, {
 		.name = "pwrite",
 		.needs_rw = true,
 		.create = create,
 		.upload = upload_pwrite,
 		.destroy = destroy,
 		.call = "pwrite",
+	}, {
+		.name = "libdrm",
+		.extra = true,
+		.start = lb_libdrm_start,
+		.create = lb_libdrm_create,
+		.upload = lb_libdrm_upload,
+		.destroy = lb_libdrm_destroy,
+		.call = "radeon_gem_bo_pwrite",
+	}, {
+		.name = "libdrm-map",
+		.extra = true,
+		.start = lb_libdrm_start,
+		.create = lb_libdrm_create,
+		.upload = lb_libdrm_upload_map,
+		.destroy = lb_libdrm_destroy,
+		.call = "radeon_bo_map",
+	}, {
+		.name = "libdrm-debian",
+		.extra = true,
+		.start = lb_debian_start,
+		.create = lb_libdrm_create,
+		.upload = lb_libdrm_upload_map,
+		.destroy = lb_libdrm_destroy,
+		.call = "radeon_bo_map",
 	},
 };
 

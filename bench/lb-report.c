@@ -107,23 +107,32 @@ static void print_reference(FILE *out, unsigned int live)
 	fprintf(out, " | %8s %8s", "-", "-");
 }
 
+/* Of a column, with the blank before it. */
+static int width(struct column c)
+{
+	int name = strlen(lb_arms[c.arm].name) + 1;
+
+	return name > 10 ? name : 10;
+}
+
 static void print_table(FILE *out, const struct lb_results *r,
 			enum metric metric)
 {
 	const struct lb_options *o = r->options;
 	struct column c[LB_MAX_ARMS * LB_MAX_DOMAINS];
 	unsigned int i, k, n = columns(o, c);
+	const char *domain;
 	char text[32];
+	bool first;
 
 	fprintf(out, "\n%-9s", metrics[metric].title);
 	fprintf(out, "\n%9s", "live BOs");
 	for (k = 0; k < n; k++) {
-		if (k == 0 || c[k].domain != c[k - 1].domain)
-			fprintf(out, " | %s:", lb_domains[c[k].domain].name);
-		else
-			fprintf(out, " ");
-		fprintf(out, "%*s", k && c[k].domain == c[k - 1].domain ? 10 :
-			9 - (int)strlen(lb_domains[c[k].domain].name),
+		first = k == 0 || c[k].domain != c[k - 1].domain;
+		domain = first ? lb_domains[c[k].domain].name : "";
+		fprintf(out, "%s%s%s%*s", first ? " | " : "", domain,
+			first ? ":" : "",
+			width(c[k]) - (int)strlen(domain) - first,
 			lb_arms[c[k].arm].name);
 	}
 	if (metrics[metric].reference)
@@ -135,9 +144,9 @@ static void print_table(FILE *out, const struct lb_results *r,
 		for (k = 0; k < n; k++) {
 			cell(r, find_row(r, c[k], o->live[i]), metric, text,
 			     sizeof(text));
-			fprintf(out, "%s%10s",
+			fprintf(out, "%s%*s",
 				k == 0 || c[k].domain != c[k - 1].domain ?
-					" | " : " ", text);
+					" | " : "", width(c[k]), text);
 		}
 		if (metrics[metric].reference)
 			print_reference(out, o->live[i]);

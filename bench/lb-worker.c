@@ -163,6 +163,23 @@ static void *anonymous(size_t size)
 	return ptr == MAP_FAILED ? NULL : ptr;
 }
 
+/* What ends an arm before its first BO goes into its row. */
+static int start_arm(struct worker *w)
+{
+	const struct lb_arm *arm = &lb_arms[w->arm];
+	char why[96] = "the kernel has no PREAD and PWRITE";
+	int ret = 0;
+
+	if (arm->needs_rw && !w->dev.has_rw)
+		ret = -ENOTSUP;
+	else if (arm->start)
+		ret = arm->start(&w->dev, w->options, why, sizeof(why));
+	if (ret != -ENOTSUP)
+		return ret;
+	snprintf(w->row.error, sizeof(w->row.error), "unsupported: %s", why);
+	return 0;
+}
+
 static int init(struct worker *w)
 {
 	const struct lb_options *o = w->options;
@@ -184,6 +201,9 @@ static int init(struct worker *w)
 		if (!w->times[i])
 			return -ENOMEM;
 	}
+	ret = start_arm(w);
+	if (ret)
+		return ret;
 	count_maps();
 	w->maps_at_start = count_maps();
 	return 0;
@@ -213,9 +233,6 @@ int lb_worker(int socket, unsigned int arm, unsigned int domain,
 	if (ret)
 		snprintf(w->row.error, sizeof(w->row.error), "start: %s",
 			 strerror(-ret));
-	else if (lb_arms[arm].needs_rw && !w->dev.has_rw)
-		snprintf(w->row.error, sizeof(w->row.error),
-			 "unsupported: the kernel has no PREAD and PWRITE");
 
 	while (recv(socket, &cmd, sizeof(cmd), 0) == sizeof(cmd)) {
 		switch (cmd.op) {

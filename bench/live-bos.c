@@ -334,7 +334,8 @@ static void usage(FILE *out)
 	for (i = 0; i < lb_arm_count; i++)
 		fprintf(out, "%s%s", i ? "," : "", lb_arms[i].name);
 	fprintf(out,
-		" (default: all)\n"
+		"\n"
+		"                  (default: those that need no libdrm_radeon)\n"
 		"  --domains LIST  vram,gtt (default: both)\n"
 		"  --live [DOMAIN=]LIST\n"
 		"                  populations, ascending, of one domain or of all\n"
@@ -343,6 +344,8 @@ static void usage(FILE *out)
 		"  --full          all populations in all domains\n"
 		"  --samples N     BOs measured at each population (default: 201)\n"
 		"  --verify HOW    auto (default), pread or gpu: how contents are checked\n"
+		"  --libdrm FILE   the libdrm_radeon of libdrm and libdrm-map (default: the one\n"
+		"                  in ../libdrm/lib from this program, or else the system's)\n"
 		"  --json FILE     write the results there too\n"
 		"  --verbose       say on stderr what takes how long\n"
 		"  --quick         100,1000,5000 with 51 samples\n"
@@ -464,13 +467,14 @@ static const char *domain_name(unsigned int i)
 
 static void parse(struct lb_options *o, int argc, char **argv)
 {
-	enum { ARMS, DOMAINS, LIVE, SAMPLES, VERIFY, JSON, VERBOSE, QUICK, FULL, HELP };
+	enum { ARMS, DOMAINS, LIVE, SAMPLES, VERIFY, LIBDRM, JSON, VERBOSE, QUICK, FULL, HELP };
 	static const struct option options[] = {
 		{ "arms", required_argument, NULL, ARMS },
 		{ "domains", required_argument, NULL, DOMAINS },
 		{ "live", required_argument, NULL, LIVE },
 		{ "samples", required_argument, NULL, SAMPLES },
 		{ "verify", required_argument, NULL, VERIFY },
+		{ "libdrm", required_argument, NULL, LIBDRM },
 		{ "json", required_argument, NULL, JSON },
 		{ "verbose", no_argument, NULL, VERBOSE },
 		{ "full", no_argument, NULL, FULL },
@@ -480,10 +484,12 @@ static void parse(struct lb_options *o, int argc, char **argv)
 	};
 	static const char all[] = "100,1000,10000,20000,40000,80000";
 	static const char * const verify[] = { "auto", "pread", "gpu" };
+	unsigned int arm;
 	char *end;
 	int opt;
 
-	memset(o->arms, true, sizeof(o->arms));
+	for (arm = 0; arm < lb_arm_count; arm++)
+		o->arms[arm] = !lb_arms[arm].extra;
 	memset(o->domains, true, sizeof(o->domains));
 	parse_live(o, all);
 	parse_live(o, "gtt=100,1000,10000,20000,40000");
@@ -510,6 +516,9 @@ static void parse(struct lb_options *o, int argc, char **argv)
 				;
 			if (o->verify == 3)
 				bad("way to verify", optarg);
+			break;
+		case LIBDRM:
+			o->libdrm = optarg;
 			break;
 		case JSON:
 			o->json = optarg;

@@ -4,8 +4,9 @@
  *
  * live-bos.c plans and leads the run; each arm and domain is a child process
  * of its own (lb-worker.c) that talks to it by messages. lb-arms.c has the
- * ways to upload that are compared, lb-verify.c the check of contents,
- * lb-report.c table and JSON. bench.h has what other benchmarks use as well.
+ * ways to upload that are compared, lb-libdrm.c those of them that go through
+ * libdrm_radeon, lb-verify.c the check of contents, lb-report.c table and JSON.
+ * bench.h has what other benchmarks use as well.
  *
  * As in bench.h, functions that return int give 0 or a negative errno unless
  * they say otherwise.
@@ -35,27 +36,33 @@
  * struct lb_bo - one live BO
  * @handle: GEM handle
  * @map: its mapping, if the arm keeps one
+ * @object: what libdrm_radeon calls it, if the arm goes through it
  */
 struct lb_bo {
 	uint32_t handle;
 	void *map;
+	struct radeon_bo *object;
 };
+
+struct lb_options;
 
 /**
  * struct lb_arm - one way to fill BOs
  * @name: as in options and results
  * @needs_rw: only where the kernel has PREAD and PWRITE
+ * @extra: only if it is asked for by name
+ * @start: called once, before maps are counted, if there is one; -ENOTSUP: can
+ *	not be had here, and "why" (of "size" bytes) has the reason
  * @create: makes a BO in a RADEON_GEM_DOMAIN_*; timed
  * @upload: fills it with LB_BO_SIZE bytes; timed
  * @destroy: releases all that the two made; timed
  * @call: the call of @upload that can run out of something, for messages
- *
- * An arm that places BOs in an arena, or goes through a library, has the same
- * three operations.
  */
 struct lb_arm {
 	const char *name;
-	bool needs_rw;
+	bool needs_rw, extra;
+	int (*start)(const struct bench_device *dev,
+		     const struct lb_options *options, char *why, size_t size);
 	int (*create)(const struct bench_device *dev, uint32_t domain,
 		      struct lb_bo *bo);
 	int (*upload)(const struct bench_device *dev, struct lb_bo *bo,
@@ -66,6 +73,19 @@ struct lb_arm {
 
 extern const struct lb_arm lb_arms[];
 extern const unsigned int lb_arm_count;
+
+/* The operations of arms that go through libdrm_radeon (lb-libdrm.c). */
+int lb_libdrm_start(const struct bench_device *dev,
+		    const struct lb_options *options, char *why, size_t size);
+int lb_debian_start(const struct bench_device *dev,
+		    const struct lb_options *options, char *why, size_t size);
+int lb_libdrm_create(const struct bench_device *dev, uint32_t domain,
+		     struct lb_bo *bo);
+int lb_libdrm_destroy(const struct bench_device *dev, struct lb_bo *bo);
+int lb_libdrm_upload(const struct bench_device *dev, struct lb_bo *bo,
+		     const void *data);
+int lb_libdrm_upload_map(const struct bench_device *dev, struct lb_bo *bo,
+			 const void *data);
 
 /**
  * struct lb_domain - where BOs are made
@@ -167,6 +187,11 @@ struct lb_command {
  * @live: populations of all domains, ascending
  * @live_count: how many
  * @wanted: whether a population is one of a domain's
+ * @samples: BOs measured at each
+ * @verify: how contents are checked
+ * @libdrm: file of the libdrm_radeon with nomap's series, or NULL
+ * @json: file for the results, or NULL
+ * @verbose: say what takes how long
  */
 struct lb_options {
 	bool arms[LB_MAX_ARMS], domains[LB_MAX_DOMAINS];
@@ -174,7 +199,7 @@ struct lb_options {
 	bool wanted[LB_MAX_DOMAINS][LB_MAX_LIVE];
 	unsigned int samples;
 	enum lb_verify verify;
-	const char *json;
+	const char *libdrm, *json;
 	bool verbose;
 };
 

@@ -23,81 +23,14 @@
 #define OPS_MAX 3000u
 #define PAGES 16u
 
-struct symbol {
-	uint64_t address;
-	char name[TP_NAME];
-	unsigned int hits;
-};
-
-static struct symbol *symbols;
-static size_t symbol_count;
-
-static int by_address(const void *a, const void *b)
-{
-	const struct symbol *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
+/* By the number of the function, see bench_symbol_find(). */
+static unsigned int *hits;
 
 static int by_hits(const void *a, const void *b)
 {
-	const struct symbol *x = *(struct symbol * const *)a;
-	const struct symbol *y = *(struct symbol * const *)b;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
-	return (x->hits < y->hits) - (x->hits > y->hits);
-}
-
-/* The kernel's functions, after one for all that is below: user space. */
-static int load_symbols(void)
-{
-	unsigned long long address;
-	char line[512], type, name[256];
-	size_t room = 0;
-	struct symbol *s;
-	FILE *f;
-
-	if (symbols)
-		return 0;
-	f = fopen("/proc/kallsyms", "re");
-	if (!f)
-		return -errno;
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3 ||
-		    (type != 't' && type != 'T') || !address)
-			continue;
-		if (symbol_count + 1 >= room) {
-			room = room ? 2 * room : 1 << 16;
-			s = realloc(symbols, room * sizeof(*s));
-			if (!s)
-				break;
-			symbols = s;
-			if (!symbol_count)
-				symbols[symbol_count++] =
-					(struct symbol) { .name = "user space" };
-		}
-		s = &symbols[symbol_count++];
-		*s = (struct symbol) { .address = address };
-		snprintf(s->name, sizeof(s->name), "%.*s", TP_NAME - 1, name);
-	}
-	fclose(f);
-	if (symbol_count < 2)
-		return -EACCES;
-	qsort(symbols, symbol_count, sizeof(*symbols), by_address);
-	return 0;
-}
-
-static void hit(uint64_t ip)
-{
-	size_t lo = 0, hi = symbol_count, middle;
-
-	while (hi - lo > 1) {
-		middle = lo + (hi - lo) / 2;
-		if (symbols[middle].address <= ip)
-			lo = middle;
-		else
-			hi = middle;
-	}
-	symbols[lo].hits++;
+	return (hits[x] < hits[y]) - (hits[x] > hits[y]);
 }
 
 static unsigned int collect(struct perf_event_mmap_page *ring, size_t page)
@@ -114,7 +47,7 @@ static unsigned int collect(struct perf_event_mmap_page *ring, size_t page)
 		memcpy(&header, data + at % (PAGES * page), sizeof(header));
 		memcpy(&ip, data + (at + 8) % (PAGES * page), sizeof(ip));
 		if (header.type == PERF_RECORD_SAMPLE) {
-			hit(ip);
+			hits[bench_symbol_find(ip)]++;
 			n++;
 		}
 		at += header.size;
@@ -124,23 +57,23 @@ static unsigned int collect(struct perf_event_mmap_page *ring, size_t page)
 	return n;
 }
 
-static void keep_top(struct tp_row *row)
+static void keep_top(struct tp_row *row, size_t symbols)
 {
-	struct symbol *top[TP_TOP + 1];
+	size_t top[TP_TOP + 1], k;
 	unsigned int n = 0, i;
-	size_t k;
 
-	for (k = 0; k < symbol_count; k++) {
-		if (!symbols[k].hits)
+	for (k = 0; k < symbols; k++) {
+		if (!hits[k])
 			continue;
-		top[n++] = &symbols[k];
+		top[n++] = k;
 		qsort(top, n, sizeof(top[0]), by_hits);
 		if (n > TP_TOP)
 			n = TP_TOP;
 	}
 	for (i = 0; i < n; i++) {
-		memcpy(row->top[i].name, top[i]->name, TP_NAME);
-		row->top[i].hits = top[i]->hits;
+		snprintf(row->top[i].name, TP_NAME, "%.*s", TP_NAME - 1,
+			 bench_symbol_name(top[i]));
+		row->top[i].hits = hits[top[i]];
 	}
 	row->top_count = n;
 }
@@ -163,15 +96,21 @@ int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row)
 		.sample_type = PERF_SAMPLE_IP,
 		.disabled = 1,
 	};
-	size_t page = sysconf(_SC_PAGESIZE), k;
+	size_t page = sysconf(_SC_PAGESIZE);
+	long symbols = bench_symbols_load();
 	struct perf_event_mmap_page *ring;
 	unsigned int n = 0, ops, batch, i;
-	int fd, ret = load_symbols();
+	int fd, ret;
 
-	if (!ret)
-		ret = tp_tune(c->run, arm);
+	if (symbols < 0)
+		return symbols;
+	ret = tp_tune(c->run, arm);
 	if (ret)
 		return ret;
+	free(hits);
+	hits = calloc(symbols, sizeof(*hits));
+	if (!hits)
+		return -ENOMEM;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -183,8 +122,6 @@ int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row)
 		return ret;
 	}
 
-	for (k = 0; k < symbol_count; k++)
-		symbols[k].hits = 0;
 	/* Switching the event on and off must not be much of what it sees. */
 	for (ops = 0; ops < OPS_MAX && n < SAMPLES && !ret; ops += batch) {
 		batch = c->bytes > 65536 ? 1 : 128;
@@ -195,7 +132,7 @@ int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row)
 		n += collect(ring, page);
 	}
 	row->top_samples = n;
-	keep_top(row);
+	keep_top(row, symbols);
 
 	munmap(ring, (PAGES + 1) * page);
 	close(fd);

@@ -100,34 +100,6 @@ static void parse(struct tp_options *o, int argc, char **argv)
 	}
 }
 
-/*
- * Does the thread's CPU time count instructions? A loop of known length tells.
- * The best of a few: the kernel's timer comes now and then.
- */
-static bool counts_instructions(const struct tp_run *run)
-{
-#ifdef __x86_64__
-	const uint64_t turns = 1000000;
-	uint64_t best = UINT64_MAX, t, n;
-	unsigned int i;
-
-	for (i = 0; i < 5; i++) {
-		n = turns;
-		t = bench_clock(run->clock);
-		__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r" (n) : : "cc");
-		t = bench_clock(run->clock) - t - run->clock_cost;
-		if (t < best)
-			best = t;
-	}
-	fprintf(stderr, "transfer-paths: %llu instructions took %llu ns of CPU time\n",
-		2ull * turns, (unsigned long long)best);
-	return best > 2 * turns * 999 / 1000 && best < 2 * turns * 1001 / 1000;
-#else
-	(void)run;
-	return false;
-#endif
-}
-
 static uint8_t *memory(void)
 {
 	const size_t size = TP_USER_BYTES + (TP_MAX_TURNS + 1) * 4096;
@@ -182,7 +154,7 @@ int main(int argc, char **argv)
 			strerror(-ret));
 		return 77;
 	}
-	if (options.count && !counts_instructions(&run)) {
+	if (options.count && !bench_counts_instructions(run.clock)) {
 		fprintf(stderr, "transfer-paths: CPU time does not count instructions here\n");
 		return 2;
 	}

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: MIT
+/*
+ * brk-storm: options, plan, JSON; see brk-storm.h.
+ *
+ * What is compared has its turns one after the other, each in a new process, so
+ * that no heap is older than its turn.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "brk-storm.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define MAX_TURNS 15u
+#define MAX_SAMPLES (64u * BRK_LAYOUTS)
+
+static const char usage[] =
+	"usage: brk-storm [OPTION...]\n"
+	"  --json FILE   write results\n"
+	"  --cost        only what one step costs\n"
+	"  --load        only the children that do jobs\n"
+	"  --count       count instructions: for machines whose clock goes on by 1 ns\n"
+	"                with each of them (lab/run --accel icount --smp 1); no jobs\n"
+	"  --parts       sample the functions that a step consists of\n"
+	"  --quick       fewer and shorter turns\n"
+	"Exit status: 0; 1 if the kernel did anything wrong or could not be asked; 2 for\n"
+	"a bad command line or a clock that does not count.\n";
+
+static const char *const heap_names[BRK_HEAPS] = { "new", "own", "inherited" };
+static const char *const op_names[BRK_OPS] = { "grow", "touch", "shrink", "same" };
+
+static struct {
+	const char *json;
+	bool cost, load, count, parts, quick;
+} options = { .cost = true, .load = true };
+
+static FILE *out;
+static bool first;
+static uint64_t verified;
+
+/* ---- one step ---- */
+
+struct cost_case {
+	enum brk_heap heap;
+	unsigned int pages;
+	bool touch;
+};
+
+/* 33 pages: what glibc's malloc() grows by for 4 KiB, and trims (M_TOP_PAD). */
+static const struct cost_case cases[] = {
+	{ BRK_HEAP_NEW, 1, false }, { BRK_HEAP_NEW, 1, true },
+	{ BRK_HEAP_OWN, 1, false }, { BRK_HEAP_OWN, 1, true },
+	{ BRK_HEAP_OWN, 4, false }, { BRK_HEAP_OWN, 4, true },
+	{ BRK_HEAP_OWN, 33, false }, { BRK_HEAP_OWN, 33, true },
+	{ BRK_HEAP_OWN, 256, false }, { BRK_HEAP_OWN, 256, true },
+	{ BRK_HEAP_INHERITED, 1, false }, { BRK_HEAP_INHERITED, 1, true },
+	{ BRK_HEAP_INHERITED, 33, true },
+};
+
+static int failed(const char *what, int ret)
+{
+	fprintf(stderr, "brk-storm: %s: %s: %s\n", what,
+		brk_shared->where[0] ? brk_shared->where : "failed", strerror(-ret));
+	return ret;
+}
+
+static struct brk_cost cost_of(const struct cost_case *c, enum brk_op profile)
+{
+	return (struct brk_cost) {
+		.heap = c->heap,
+		.pages = c->pages,
+		.touch = c->touch,
+		/* At most 16 MiB at once. */
+		.steps = c->pages > 64 ? 16 : 64,
+		.clock = options.count ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC,
+		.profile = profile,
+	};
+}
+
+struct cost_samples {
+	uint64_t ns[MAX_SAMPLES];
+	unsigned int n;
+	uint64_t layouts[BRK_LAYOUTS];	/* medians */
+};
+
+static void cost_row(const struct cost_case *c, enum brk_op op,
+		     struct cost_samples *samples)
+{
+	struct bench_stat s = bench_spread(samples->ns, samples->n);
+	uint64_t layouts[BRK_LAYOUTS];
+	unsigned int i;
+
+	memcpy(layouts, samples->layouts, sizeof(layouts));
+	bench_spread(layouts, BRK_LAYOUTS);
+	printf("%-9s %3u pages %-9s %-6s %7llu %s (by layout %llu to %llu)\n",
+	       heap_names[c->heap], c->pages, c->touch ? "touched" : "untouched",
+	       op_names[op], (unsigned long long)s.median,
+	       options.count ? "instructions" : "ns",
+	       (unsigned long long)layouts[0],
+	       (unsigned long long)layouts[BRK_LAYOUTS - 1]);
+	if (!out)
+		return;
+	fprintf(out, "%s    {\"heap\": \"%s\", \"pages\": %u, \"touched\": %s, \"op\": \"%s\", \"samples\": %u, \"median\": %llu, \"p10\": %llu, \"p25\": %llu, \"p75\": %llu, \"p90\": %llu, \"layouts\": [",
+		first ? "" : ",\n", heap_names[c->heap], c->pages,
+		c->touch ? "true" : "false", op_names[op], samples->n,
+		(unsigned long long)s.median, (unsigned long long)s.p10,
+		(unsigned long long)s.p25, (unsigned long long)s.p75,
+		(unsigned long long)s.p90);
+	for (i = 0; i < BRK_LAYOUTS; i++)
+		fprintf(out, "%s%llu", i ? ", " : "",
+			(unsigned long long)samples->layouts[i]);
+	fprintf(out, "]}");
+	first = false;
+}
+
+static void keep_samples(struct cost_samples *to, enum brk_op op,
+			 unsigned int layout, uint64_t clock_cost)
+{
+	const unsigned int n = brk_shared->counts[op];
+	uint64_t *ns = brk_shared->ns[op];
+	unsigned int k;
+
+	if (!n)
+		return;
+	for (k = 0; k < n; k++) {
+		/* It is contained in each, and can not be more than all. */
+		ns[k] -= ns[k] < clock_cost ? ns[k] : clock_cost;
+		if (to->n < MAX_SAMPLES)
+			to->ns[to->n++] = ns[k];
+	}
+	to->layouts[layout] = bench_spread(ns, n).median;
+}
+
+static int run_costs(void)
+{
+	static struct cost_samples samples[ARRAY_SIZE(cases)][BRK_OPS];
+	struct brk_cost cost = cost_of(&cases[0], BRK_OPS);
+	const uint64_t clock_cost = bench_clock_cost(cost.clock);
+	unsigned int layout, i, op;
+	int ret;
+
+	for (layout = 0; layout < BRK_LAYOUTS; layout++) {
+		for (i = 0; i < ARRAY_SIZE(cases); i++) {
+			cost = cost_of(&cases[i], BRK_OPS);
+			cost.fillers = layout;
+			if (options.quick)
+				cost.steps /= 8;
+			ret = brk_run_cost(&cost);
+			if (ret)
+				return failed("cost", ret);
+			verified += brk_shared->verified;
+			for (op = 0; op < BRK_OPS; op++)
+				keep_samples(&samples[i][op], op, layout, clock_cost);
+		}
+	}
+	if (out)
+		fprintf(out, ",\n  \"clock_cost\": %llu,\n  \"cost\": [\n",
+			(unsigned long long)clock_cost);
+	first = true;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (op = 0; op < BRK_OPS; op++) {
+			if (samples[i][op].n)
+				cost_row(&cases[i], op, &samples[i][op]);
+		}
+	}
+	if (out)
+		fprintf(out, "\n  ]");
+	return 0;
+}
+
+/* ---- what a step consists of ---- */
+
+static void parts_row(const struct cost_case *c, enum brk_op op, unsigned int layout,
+		      int samples, const struct brk_part *parts, unsigned int n)
+{
+	unsigned int k;
+
+	if (!out)
+		return;
+	fprintf(out, "%s    {\"heap\": \"%s\", \"pages\": %u, \"touched\": %s, \"op\": \"%s\", \"layout\": %u, \"samples\": %d, \"functions\": {",
+		first ? "" : ",\n", heap_names[c->heap], c->pages,
+		c->touch ? "true" : "false", op_names[op], layout, samples);
+	for (k = 0; k < n; k++)
+		fprintf(out, "%s\n      \"%s\": [%u, %u]", k ? "," : "",
+			parts[k].name, parts[k].inclusive, parts[k].self);
+	fprintf(out, "}}");
+	first = false;
+}
+
+static int run_parts(void)
+{
+	static struct brk_part parts[BRK_PARTS];
+	static const struct cost_case which[] = {
+		{ BRK_HEAP_OWN, 1, false }, { BRK_HEAP_OWN, 1, true },
+		{ BRK_HEAP_OWN, 33, true }, { BRK_HEAP_INHERITED, 1, false },
+	};
+	static const enum brk_op ops[] = { BRK_GROW, BRK_SHRINK };
+	unsigned int i, o, n, layout;
+	struct brk_cost cost;
+	int ret;
+
+	if (out)
+		fprintf(out, ",\n  \"parts\": [\n");
+	first = true;
+	for (i = 0; i < ARRAY_SIZE(which); i++) {
+		for (o = 0; o < ARRAY_SIZE(ops); o++) {
+			for (layout = 0; layout < BRK_LAYOUTS; layout += options.quick ? 8 : 1) {
+				cost = cost_of(&which[i], ops[o]);
+				cost.fillers = layout;
+				if (which[i].pages == 1)
+					cost.steps = BRK_MAX_STEPS;
+				ret = brk_run_cost(&cost);
+				if (ret)
+					return failed("parts", ret);
+				ret = brk_parts(parts, &n);
+				if (ret < 0)
+					return failed("parts", ret);
+				parts_row(&which[i], ops[o], layout, ret, parts, n);
+			}
+		}
+	}
+	if (out)
+		fprintf(out, "\n  ]");
+	return 0;
+}
+
+/* ---- children that do jobs ---- */
+
+static int one_load(const struct brk_load *load, double *jobs_per_minute)
+{
+	unsigned int i;
+	int ret = brk_load_begin(load), end;
+
+	if (!ret) {
+		brk_shared->go = 1;
+		usleep(load->ms * 1000);
+	}
+	end = brk_load_end();
+	if (ret || end)
+		return ret ? ret : end;
+	*jobs_per_minute = 0;
+	/* Each by its own clock: the last job of each ends after the time. */
+	for (i = 0; i < load->children; i++)
+		*jobs_per_minute += 60e9 * brk_shared->jobs[i] / brk_shared->job_ns[i];
+	verified += brk_shared->verified;
+	return 0;
+}
+
+static void waits_json(const struct brk_wait *waits, unsigned int n)
+{
+	unsigned int i;
+
+	fprintf(out, ", \"waits\": [");
+	for (i = 0; i < n && i < 12; i++)
+		fprintf(out, "%s\n      {\"site\": \"%s\", \"context\": \"%s\", \"count\": %llu, \"ns\": %llu}",
+			i ? "," : "", waits[i].site, waits[i].context,
+			(unsigned long long)waits[i].count,
+			(unsigned long long)waits[i].ns);
+	fprintf(out, "]");
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Times first; then once more with the waits, as tracing them takes time. */
+static int run_loads(void)
+{
+	static const enum brk_heap heaps[] = { BRK_HEAP_NEW, BRK_HEAP_INHERITED };
+	static struct brk_wait waits[BRK_WAITS];
+	static double values[2][2][2][MAX_TURNS];
+	const unsigned int cpus = sysconf(_SC_NPROCESSORS_ONLN) < BRK_MAX_CPUS ?
+		sysconf(_SC_NPROCESSORS_ONLN) : BRK_MAX_CPUS;
+	const unsigned int turns = options.quick ? 1 : 7;
+	const unsigned int per_cpu[] = { 1, 4 };
+	unsigned int turn, forked, h, many, n, i;
+	struct brk_load load;
+	uint64_t lost, total, traced;
+	double traced_jobs, *v;
+	int ret;
+
+#define EACH_LOAD							\
+	for (forked = 0; forked < 2; forked++)				\
+		for (many = 0; many < ARRAY_SIZE(per_cpu); many++)	\
+			for (h = 0; h < ARRAY_SIZE(heaps); h++)
+#define LOAD (struct brk_load) { .heap = heaps[h], .cpus = cpus,	\
+		.children = cpus * per_cpu[many], .forked = forked,	\
+		.ms = options.quick ? 200 : 500 }
+
+	for (turn = 0; turn < turns; turn++) {
+		EACH_LOAD {
+			load = LOAD;
+			ret = one_load(&load, &values[forked][many][h][turn]);
+			if (ret)
+				return failed("load", ret);
+		}
+	}
+	if (out)
+		fprintf(out, ",\n  \"load\": [\n");
+	first = true;
+	EACH_LOAD {
+		load = LOAD;
+		load.ms *= 2;
+		n = 0;
+		lost = 0;
+		traced = bench_now();
+		ret = brk_waits_begin(sysconf(_SC_NPROCESSORS_ONLN));
+		if (!ret) {
+			ret = one_load(&load, &traced_jobs);
+			traced = bench_now() - traced;
+			brk_waits_end(waits, &n, &lost);
+		}
+		if (ret)
+			return failed("lock events", ret);
+		v = values[forked][many][h];
+		qsort(v, turns, sizeof(*v), by_value);
+		for (i = 0, total = 0; i < n; i++)
+			total += waits[i].ns;
+		printf("%u CPUs, %3u children, %-9s heap, %s: %9.0f jobs/min (%.0f to %.0f), waiting for locks %.2f %% of their time\n",
+		       cpus, load.children, heap_names[heaps[h]],
+		       forked ? "a process each job" : "long-lived        ",
+		       v[turns / 2], v[0], v[turns - 1],
+		       100.0 * total / load.ms / 1e6 / load.children);
+		if (!out)
+			continue;
+		fprintf(out, "%s    {\"heap\": \"%s\", \"cpus\": %u, \"children\": %u, \"forked\": %s, \"turns\": %u, \"jobs_per_minute\": %.0f, \"min\": %.0f, \"max\": %.0f, \"traced_jobs_per_minute\": %.0f, \"traced_ns\": %llu, \"events_lost\": %llu",
+			first ? "" : ",\n", heap_names[heaps[h]], cpus,
+			load.children, forked ? "true" : "false", turns,
+			v[turns / 2], v[0], v[turns - 1], traced_jobs,
+			load.ms * 1000000ull, (unsigned long long)lost);
+		waits_json(waits, n);
+		fprintf(out, "}");
+		first = false;
+	}
+	if (out)
+		fprintf(out, "\n  ]");
+	return 0;
+}
+
+/* ---- */
+
+static int parse(int argc, char **argv)
+{
+	enum { JSON, COST, LOAD_ONLY, COUNT, PARTS, QUICK, HELP };
+	static const struct option longs[] = {
+		{ "json", required_argument, NULL, JSON },
+		{ "cost", no_argument, NULL, COST },
+		{ "load", no_argument, NULL, LOAD_ONLY },
+		{ "count", no_argument, NULL, COUNT },
+		{ "parts", no_argument, NULL, PARTS },
+		{ "quick", no_argument, NULL, QUICK },
+		{ "help", no_argument, NULL, HELP },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		switch (c) {
+		case JSON:
+			options.json = optarg;
+			break;
+		case COST:
+			options.load = false;
+			break;
+		case LOAD_ONLY:
+			options.cost = false;
+			break;
+		case COUNT:
+			options.count = true;
+			options.load = false;
+			break;
+		case PARTS:
+			options.parts = true;
+			break;
+		case QUICK:
+			options.quick = true;
+			break;
+		case HELP:
+			fputs(usage, stdout);
+			exit(0);
+		default:
+			return -EINVAL;
+		}
+	}
+	return optind == argc && (options.cost || options.load) ? 0 : -EINVAL;
+}
+
+static void environment(void)
+{
+	struct utsname uts;
+
+	uname(&uts);
+	fprintf(out, "{\n  \"environment\": {\"kernel\": ");
+	bench_json_string(out, uts.release);
+	fprintf(out, ", \"kernel_build\": ");
+	bench_json_string(out, uts.version);
+	fprintf(out, ", \"cpus\": %ld, \"memory_mib\": %lu},\n  \"unit\": \"%s\"",
+		sysconf(_SC_NPROCESSORS_ONLN),
+		bench_field("/proc/meminfo", "MemTotal:") >> 10,
+		options.count ? "instructions" : "ns");
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_output file = { };
+	int ret = brk_start();
+
+	if (ret) {
+		fprintf(stderr, "brk-storm: start: %s\n",
+			ret == -EBUSY ? "there is a heap already" : strerror(-ret));
+		return 1;
+	}
+	if (parse(argc, argv)) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	if (options.count && !bench_counts_instructions(CLOCK_THREAD_CPUTIME_ID)) {
+		fprintf(stderr, "brk-storm: CPU time does not count instructions here\n");
+		return 2;
+	}
+	if (options.json) {
+		ret = bench_output_open(&file, options.json);
+		if (ret) {
+			fprintf(stderr, "brk-storm: %s: %s\n", options.json, strerror(-ret));
+			return 1;
+		}
+		out = file.file;
+		environment();
+	}
+	if (options.cost)
+		ret = run_costs();
+	if (!ret && options.parts)
+		ret = run_parts();
+	if (!ret && options.load)
+		ret = run_loads();
+	printf("%llu pages held what they had to\n", (unsigned long long)verified);
+	if (out) {
+		fprintf(out, ",\n  \"verified\": %llu\n}\n", (unsigned long long)verified);
+		if (ret)
+			unlink(file.aside);
+		else
+			ret = bench_output_close(&file);
+	}
+	return ret ? 1 : 0;
+}
