@@ -44,7 +44,6 @@ mremap_test
 mremap_dontunmap
 thuge-gen
 virtual_address_range
-va_high_addr_switch
 madv_populate
 memfd_secret
 ksm_functional_tests
@@ -105,6 +104,9 @@ def run(test):
         try:
             output = child.communicate(timeout=TIMEOUT)[0]
             verdict = {0: "pass", 4: "skip"}.get(child.returncode, "fail")
+            # Some exit with 0 although they lack something and did nothing.
+            if verdict == "pass" and "# Totals: pass:0 fail:0" in output:
+                verdict = "skip"
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             output = child.communicate()[0]
@@ -118,7 +120,7 @@ def main():
     target, chosen = sys.argv[1], sys.argv[2:]
     target = os.path.abspath(target)
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
-    setting("/proc/sys/kernel/shmmax", 256 << 20)
+    setting("/proc/sys/kernel/shmmax", 4 << 30)
     setting("/proc/sys/kernel/shmall", 4 << 20)
     results = {}
     for test in TESTS:
