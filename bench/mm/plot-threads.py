@@ -19,6 +19,13 @@ from plotting import COLOURS, finish, panels  # noqa: E402
 STYLES = ["-", "--", ":", "-."]
 
 
+def label(result):
+    """A kernel, and what was counted on it."""
+    if result["unit"] == "ns":
+        return result["kernel"]
+    return f"{result['kernel']} ({result['unit']})"
+
+
 def lines(axes, data, kernels, start):
     """CPU time per thread, a line for each case and kernel."""
     cases = []
@@ -32,11 +39,11 @@ def lines(axes, data, kernels, start):
                   [t / chunk / 1e3 for t in result["cpu_ns"]],
                   color=COLOURS[cases.index(result["case"]) %
                                 len(COLOURS)],
-                  linestyle=STYLES[kernels.index(result["kernel"]) % 4],
+                  linestyle=STYLES[kernels.index(label(result)) % 4],
                   marker="o", markersize=2.5, linewidth=1,
-                  label=f"{result['case']}, {result['kernel']}")
+                  label=f"{result['case']}, {label(result)}")
     axes.set_yscale("log")
-    axes.set_ylabel("CPU time of one more thread, us")
+    axes.set_ylabel("CPU time of one more thread, us (10^3 instructions)")
     axes.set_xlabel("threads so far")
     axes.grid(True, which="major", alpha=0.3)
     if cases:
@@ -49,7 +56,7 @@ def totals(axes, data, kernels):
     width = 0.8 / len(kernels)
     for number, kernel in enumerate(kernels):
         mine = {r["case"]: r["system_total_s"] for r in data["results"]
-                if r["kernel"] == kernel}
+                if label(r) == kernel}
         axes.bar([i + number * width - 0.4 + width / 2
                   for i, case in enumerate(cases) if case in mine],
                  [mine[case] for case in cases if case in mine],
@@ -61,7 +68,7 @@ def totals(axes, data, kernels):
                  linewidth=1, label="2005: free-area cache, 0.7 s")
     axes.set_xticks(range(len(cases)), cases, fontsize=7, rotation=30)
     axes.set_yscale("log")
-    axes.set_ylabel("system time in all, s")
+    axes.set_ylabel("system time in all, s (10^9 instructions)")
     axes.grid(True, axis="y", which="major", alpha=0.3)
 
 
@@ -71,7 +78,7 @@ def main():
     source, target = sys.argv[1:]
     with open(source, encoding="utf-8") as f:
         data = json.load(f)
-    kernels = list(data["environments"])
+    kernels = list(dict.fromkeys(label(r) for r in data["results"]))
     threads = max(r["threads"] for r in data["results"])
 
     figure, axes = panels(3)

@@ -6,7 +6,9 @@ usage: report-threads.py [--check] [--json OUT.json] RESULTS.json...
 
 Each RESULTS.json is of one run of threads, on one kernel; several of a kernel
 (boots) are put together. Times of a thousand threads are medians over all runs
-that got so far; totals are sums of these.
+that got so far; totals are sums of these. Where the clock counts instructions
+(lab/run --accel icount --smp 1), a second is 10^9 of them, and only CPU time says
+something.
 
 With --check: all threads came to life; no case but guards on a kernel that
 retries costs more for the last threads than five times what the first cost
@@ -49,9 +51,9 @@ def growth(chunks):
     return statistics.median(chunks[-EDGE:]) / first
 
 
-def summary(case, kernel, runs):
+def summary(case, kernel, unit, runs):
     """One entry of the results."""
-    entry = {"case": case, "kernel": kernel, "runs": len(runs),
+    entry = {"case": case, "kernel": kernel, "unit": unit, "runs": len(runs),
              "threads": max(r["threads"] for r in runs),
              "errors": sorted({r["error"] for r in runs if r["error"]})}
     for name in TIMES:
@@ -71,34 +73,41 @@ def summary(case, kernel, runs):
 def collect(files):
     """Results of all files, by case and kernel."""
     runs = {}
-    environments = {}
+    environments = []
     for path in files:
         with open(path, encoding="utf-8") as f:
             data = json.load(f)
-        kernel = data["environment"]["kernel"]
-        environments[kernel] = data["environment"]
+        environment = data["environment"]
+        if environment not in environments:
+            environments.append(environment)
         for run in data["runs"]:
             if run:
-                runs.setdefault((run["case"], kernel), []).append(run)
+                key = run["case"], environment["kernel"], environment["unit"]
+                runs.setdefault(key, []).append(run)
     order = list(TITLES)
-    keys = sorted(runs, key=lambda k: (order.index(k[0]),
-                                       list(environments).index(k[1])))
+    keys = sorted(runs, key=lambda k: (k[2], order.index(k[0]), k[1]))
     return [summary(*key, runs[key]) for key in keys], environments
 
 
 def table(results):
     """Yields the lines of the table."""
-    yield (f"{'':<40}{'kernel':<26}{'threads':>8}{'runs':>5}{'system':>8}"
-           f"{'user':>7}{'wall':>8}{'CPU per thread, us':>22}{'growth':>8}")
-    yield (f"{'':<40}{'':<26}{'':>8}{'':>5}{'s':>8}{'s':>7}{'s':>8}"
-           f"{'first':>12}{'last':>10}{'':>8}")
+    yield (f"{'':<40}{'kernel':<28}{'threads':>8}{'runs':>5}{'system':>8}"
+           f"{'user':>7}{'wall':>8}{'CPU per thread':>20}{'growth':>8}")
+    unit = None
     for r in results:
+        if r["unit"] != unit:
+            unit = r["unit"]
+            names = (("s", "s", "s", "us") if unit == "ns" else
+                     ("10^9", "10^9", "", "10^3"))
+            yield (f"{unit if unit != 'ns' else 'time':<81}{names[0]:>8}"
+                   f"{names[1]:>7}{names[2]:>8}{'first, last, ' + names[3]:>20}")
         each = [t / r["chunk"] / 1e3 for t in r["cpu_ns"]] or [0]
         grown = f"{r['growth']:.2f}" if r["growth"] else "-"
-        yield (f"{TITLES[r['case']]:<40}{r['kernel']:<26}{r['threads']:>8,}"
+        wall = f"{r['wall_total_s']:.2f}" if unit == "ns" else ""
+        yield (f"{TITLES[r['case']]:<40}{r['kernel']:<28}{r['threads']:>8,}"
                f"{r['runs']:>5}{r['system_total_s']:>8.2f}"
-               f"{r['user_total_s']:>7.2f}{r['wall_total_s']:>8.2f}"
-               f"{each[0]:>12.0f}{each[-1]:>10.0f}{grown:>8}")
+               f"{r['user_total_s']:>7.2f}{wall:>8}"
+               f"{each[0]:>10.0f}{each[-1]:>10.0f}{grown:>8}")
         for error in r["errors"]:
             yield f"{'':<40}ended by: {error}"
     yield ""
@@ -116,7 +125,7 @@ def check(results):
     if not results:
         yield "no results"
     for r in results:
-        what = f"{r['kernel']}, {r['case']}"
+        what = f"{r['kernel']}, {r['case']}, {r['unit']}"
         for error in r["errors"]:
             yield f"{what}: {error}"
         if r["growth"] is None:

@@ -6,7 +6,8 @@
  * A chunk is over when all of its threads have started, so its times contain
  * their beginning. System and user time are those of the whole process. The
  * kernel tells one from the other by samples (ticks); the sum of both, and the
- * CPU time clock, are exact.
+ * CPU time clock, are exact. In a guest whose clock counts instructions, so do
+ * they all.
  */
 #include <errno.h>
 #include <limits.h>

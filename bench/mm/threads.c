@@ -149,9 +149,12 @@ int main(int argc, char **argv)
 	bench_json_string(output.file, uts.release);
 	fprintf(output.file, ", \"kernel_build\": ");
 	bench_json_string(output.file, uts.version);
-	fprintf(output.file, ", \"cpus\": %ld, \"memory_mib\": %lu},\n  \"runs\": [",
+	fprintf(output.file, ", \"cpus\": %ld, \"memory_mib\": %lu, \"unit\": \"%s\"},\n  \"runs\": [",
 		sysconf(_SC_NPROCESSORS_ONLN),
-		bench_field("/proc/meminfo", "MemTotal:") >> 10);
+		bench_field("/proc/meminfo", "MemTotal:") >> 10,
+		bench_counts_instructions(CLOCK_PROCESS_CPUTIME_ID) ?
+			"instructions" :
+			"ns");
 	threads_raise_limits(threads);
 	for (i = 0; i < runs; i++) {
 		for (c = threads_cases; c->name; c++) {
