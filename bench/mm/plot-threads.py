@@ -22,8 +22,9 @@ STYLES = ["-", "--", ":", "-."]
 def label(result):
     """A kernel, and what was counted on it."""
     if result["unit"] == "ns":
-        return result["kernel"]
-    return f"{result['kernel']} ({result['unit']})"
+        # The machine's own: what its builder calls it does not matter.
+        return f"Linux {result['kernel'].split('-')[0]}, times"
+    return f"{result['kernel']}, {result['unit']}"
 
 
 def lines(axes, data, kernels, start):
@@ -88,7 +89,7 @@ def main():
     axes[1].set_title("each joined before the next", fontsize=9)
     totals(axes[2], data, kernels)
     axes[2].set_title(f"up to {threads:,} threads", fontsize=9)
-    finish(figure, axes[2:], f"threads: Linux {', '.join(kernels)}", target)
+    finish(figure, axes[2:], f"threads: {'; '.join(kernels)}", target)
 
 
 if __name__ == "__main__":
