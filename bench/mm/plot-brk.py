@@ -44,7 +44,7 @@ def consists(axes, rows):
             colour = "lightgrey" if what == "other" else \
                 named.setdefault(what, COLOURS[(len(named) + 2) % len(COLOURS)])
             axes.barh(y, 100 * value, left=left, color=colour)
-            if value > 0.07:
+            if value > 0.12:
                 axes.text(left + 50 * value, y, what.replace(": ", ":\n").replace(" and ", "\nand "), ha="center", va="center", fontsize=6)
             left += 100 * value
     axes.set_yticks(range(len(rows)), [" ".join(r["what"].split()) for r in rows], fontsize=7)
@@ -79,8 +79,10 @@ def main():
     jobs(axes[2], data["load"])
     for panel in (axes[0], axes[2]):
         panel.grid(True, which="both", alpha=0.2)
-        panel.legend(fontsize=6)
-    finish(figure, axes, f"brk-storm, Linux {data['environment']['kernel']}, emulated", sys.argv[2])
+    if data["load"]:
+        axes[2].legend(fontsize=6)
+    # One legend below is for the first panel: the others would not fit in.
+    finish(figure, axes[:1], f"brk-storm, Linux {data['environment']['kernel']}, emulated", sys.argv[2])
 
 
 if __name__ == "__main__":
