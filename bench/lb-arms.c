@@ -128,7 +128,6 @@ const struct lb_arm lb_arms[] = {
 		.call = "pwrite",
 	}, {
 		.name = "libdrm",
-		.extra = true,
 		.start = lb_libdrm_start,
 		.create = lb_libdrm_create,
 		.upload = lb_libdrm_upload,

@@ -335,7 +335,7 @@ static void usage(FILE *out)
 		fprintf(out, "%s%s", i ? "," : "", lb_arms[i].name);
 	fprintf(out,
 		"\n"
-		"                  (default: those that need no libdrm_radeon)\n"
+		"                  (default: all but libdrm-map and libdrm-debian)\n"
 		"  --domains LIST  vram,gtt (default: both)\n"
 		"  --live [DOMAIN=]LIST\n"
 		"                  populations, ascending, of one domain or of all\n"
