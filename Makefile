@@ -19,6 +19,11 @@ demo: build ## live-bos: uploads with and without mappings (FULL=1: all populati
 speed: build ## transfer-paths: uploads and downloads by each path (4 minutes)
 	@lab/speed
 
+.PHONY: bench-mm
+bench-mm: build ## the kernel's memory management, with and without kernel/mm
+	@lab/build mm-base mm mm-selftests
+	@lab/bench-mm $(PARTS)
+
 .PHONY: check
 check: build ## all tests (what CI runs)
 	@lab/check

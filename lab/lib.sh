@@ -162,3 +162,15 @@ guest_image() {
 	root=$(root_dir guest)
 	printf '%s/images/%s.ext4' "$NOMAP_CACHE" "${root##*/}"
 }
+
+# kernel_fragments NAME: what lab/kernels/NAME.config consists of, besides
+# itself; nothing if there is no such kernel.
+kernel_fragments() {
+	sed -n 's/^# with: //p' "$NOMAP_TOP/lab/kernels/$1.config" 2>/dev/null || :
+}
+
+# kernel_has NAME FRAGMENT: is it one of them?
+kernel_has() {
+	case " $(kernel_fragments "$1") " in *" $2 "*) return 0 ;; esac
+	return 1
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One map goes at a random place, another one comes where the kernel likes.
+ */
+#include <string.h>
+
+#include "bench.h"
+#include "mapstorm.h"
+
+/**
+ * ms_churn - measure munmap() and mmap() of live maps
+ * @s: the space, with live maps
+ *
+ * Writes the rows "unmap", "map" and "pair", which is both.
+ */
+void ms_churn(struct ms_space *s)
+{
+	/* Each search that goes past thousands of guards takes milliseconds. */
+	const unsigned int n = s->guards ? (s->quick ? 41 : 101) :
+					   (s->quick ? 201 : 2001);
+	uint64_t *unmap = s->samples, *map = unmap + MS_SAMPLES_MAX,
+		 *pair = map + MS_SAMPLES_MAX;
+	const char *error = NULL;
+	struct ms_map next, *old;
+	uint64_t a, b, c;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		old = &s->live[ms_random(s) % s->count];
+		ms_choose(s, &next);
+		a = bench_now();
+		ret = ms_unmap(old);
+		b = bench_now();
+		if (!ret)
+			ret = ms_map(s, &next);
+		c = bench_now();
+		if (ret)
+			break;
+		*old = next;
+		ms_saw(s, next.address);
+		unmap[i] = b - a;
+		map[i] = c - b;
+		pair[i] = c - a;
+	}
+	error = ret ? strerror(-ret) : ms_verify(s);
+	ms_row(s, "unmap", n, unmap, error);
+	ms_row(s, "map", n, map, error);
+	ms_row(s, "pair", n, pair, error);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What else the kernel does to address spaces, each with N live maps about: a
+ * change to how mappings are kept may cost it something. Of these operations
+ * none goes past guards.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "mapstorm.h"
+
+#define ANON (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#define RW (PROT_READ | PROT_WRITE)
+
+/**
+ * struct others - one measurement
+ * @s: the space
+ * @n: samples
+ * @i: which of them
+ * @area: 16 pages for the operation, without access
+ * @self: path of the program
+ */
+struct others {
+	struct ms_space *s;
+	unsigned int n, i;
+	char *area;
+	const char *self;
+};
+
+/* Operations end with the sample's time in one or two of these. */
+static void first(struct others *o, uint64_t since)
+{
+	o->s->samples[o->i] = bench_now() - since;
+}
+
+static void second(struct others *o, uint64_t since)
+{
+	o->s->samples[MS_SAMPLES_MAX + o->i] = bench_now() - since;
+}
+
+static int syscall_only(struct others *o)
+{
+	uint64_t t = bench_now();
+
+	getppid();
+	first(o, t);
+	return 0;
+}
+
+static int map_unmap(struct others *o)
+{
+	uint64_t t = bench_now();
+	void *p = mmap(NULL, 2 * MS_PAGE, RW, ANON, -1, 0);
+
+	first(o, t);
+	if (p == MAP_FAILED)
+		return -errno;
+	ms_saw(o->s, (uintptr_t)p);
+	t = bench_now();
+	munmap(p, 2 * MS_PAGE);
+	second(o, t);
+	return 0;
+}
+
+static int stack_map_unmap(struct others *o)
+{
+	uint64_t t = bench_now();
+	void *p = mmap(NULL, 16 * MS_PAGE, RW, ANON | MAP_GROWSDOWN | MAP_STACK,
+		       -1, 0);
+
+	first(o, t);
+	if (p == MAP_FAILED)
+		return -errno;
+	ms_saw(o->s, (uintptr_t)p);
+	t = bench_now();
+	munmap(p, 16 * MS_PAGE);
+	second(o, t);
+	return 0;
+}
+
+/* A map in place of another: the tree's entry is exchanged. */
+static int map_over(struct others *o)
+{
+	uint64_t t = bench_now();
+	void *p = mmap(o->area + 4 * MS_PAGE, 4 * MS_PAGE,
+		       o->i % 2 ? PROT_READ : RW, ANON | MAP_FIXED, -1, 0);
+
+	first(o, t);
+	return p == MAP_FAILED ? -errno : 0;
+}
+
+/* The page below a stack is touched: the fault makes it grow. */
+static int stack_grow(struct others *o)
+{
+	const size_t room = 3 * MS_STRIDE;
+	char *hole = mmap(NULL, room, PROT_NONE, ANON, -1, 0), *stack;
+	uint64_t t;
+
+	if (hole == MAP_FAILED)
+		return -errno;
+	munmap(hole, room);
+	stack = mmap(hole + room - 2 * MS_PAGE, MS_PAGE, RW,
+		     ANON | MAP_GROWSDOWN | MAP_FIXED_NOREPLACE, -1, 0);
+	if (stack != hole + room - 2 * MS_PAGE)
+		return -errno;
+	*stack = 1;
+	t = bench_now();
+	*(volatile char *)(stack - 8) = 1;
+	first(o, t);
+	return munmap(stack - MS_PAGE, 2 * MS_PAGE) ? -errno : 0;
+}
+
+static int fault(struct others *o)
+{
+	char *p = mmap(NULL, MS_PAGE, RW, ANON, -1, 0);
+	uint64_t t;
+
+	if (p == MAP_FAILED)
+		return -errno;
+	t = bench_now();
+	*(volatile char *)p = 1;
+	first(o, t);
+	munmap(p, MS_PAGE);
+	return 0;
+}
+
+static int mprotect_split_merge(struct others *o)
+{
+	char *p = o->area + 8 * MS_PAGE;
+	uint64_t t;
+	int ret;
+
+	if (!o->i && mprotect(o->area + 7 * MS_PAGE, 3 * MS_PAGE, RW))
+		return -errno;
+	t = bench_now();
+	ret = mprotect(p, MS_PAGE, PROT_READ);
+	first(o, t);
+	if (ret)
+		return -errno;
+	t = bench_now();
+	ret = mprotect(p, MS_PAGE, RW);
+	second(o, t);
+	return ret ? -errno : 0;
+}
+
+static int mremap_shrink_grow(struct others *o)
+{
+	char *p = o->area + 12 * MS_PAGE, *got;
+	uint64_t t;
+
+	/* Room to grow in place, and a mapping of its own. */
+	if (!o->i && (munmap(p, 4 * MS_PAGE) ||
+		      mmap(p, 3 * MS_PAGE, RW, ANON | MAP_FIXED, -1, 0) != p))
+		return -errno;
+	t = bench_now();
+	got = mremap(p, 3 * MS_PAGE, MS_PAGE, 0);
+	first(o, t);
+	if (got != p)
+		return -errno;
+	t = bench_now();
+	got = mremap(p, MS_PAGE, 3 * MS_PAGE, 0);
+	second(o, t);
+	return got == p ? 0 : -errno;
+}
+
+/* It can not grow where it is, so it moves. */
+static int mremap_move(struct others *o)
+{
+	char *p = mmap(NULL, 3 * MS_PAGE, RW, ANON, -1, 0), *got;
+	uint64_t t;
+
+	if (p == MAP_FAILED || mprotect(p + 2 * MS_PAGE, MS_PAGE, PROT_NONE))
+		return -errno;
+	p[0] = 42;
+	t = bench_now();
+	got = mremap(p, 2 * MS_PAGE, 4 * MS_PAGE, MREMAP_MAYMOVE);
+	first(o, t);
+	if (got == MAP_FAILED)
+		return -errno;
+	ms_saw(o->s, (uintptr_t)got);
+	munmap(p + 2 * MS_PAGE, MS_PAGE);
+	if (got == p || got[0] != 42)
+		return -EIO;
+	munmap(got, 4 * MS_PAGE);
+	return 0;
+}
+
+static int brk_grow_shrink(struct others *o)
+{
+	uint64_t t = bench_now();
+	void *p = sbrk(2 * MS_PAGE);
+
+	first(o, t);
+	if (p == (void *)-1)
+		return -errno;
+	ms_saw(o->s, (uintptr_t)p);
+	t = bench_now();
+	p = sbrk(-2 * (intptr_t)MS_PAGE);
+	second(o, t);
+	return p == (void *)-1 ? -errno : 0;
+}
+
+static int ended_well(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		return -errno;
+	return status ? -ECHILD : 0;
+}
+
+static int fork_exit(struct others *o)
+{
+	uint64_t t = bench_now();
+	pid_t pid = fork();
+	int ret;
+
+	if (!pid)
+		_exit(0);
+	if (pid < 0)
+		return -errno;
+	ret = ended_well(pid);
+	first(o, t);
+	return ret;
+}
+
+/* A new program: its address space is made, and goes at its exit. */
+static int spawn(struct others *o)
+{
+	char *argv[] = { (char *)o->self, "--nothing", NULL };
+	char *envp[] = { NULL };
+	uint64_t t = bench_now();
+	pid_t pid;
+	int ret = -posix_spawn(&pid, o->self, NULL, NULL, argv, envp);
+
+	if (!ret)
+		ret = ended_well(pid);
+	first(o, t);
+	return ret;
+}
+
+/**
+ * ms_others - measure operations other than those on live maps
+ * @s: the space, with live maps
+ * @self: path of the program, which given --nothing exits with 0
+ */
+void ms_others(struct ms_space *s, const char *self)
+{
+	static const struct {
+		int (*operation)(struct others *o);
+		const char *first, *second;
+		unsigned int samples;
+	} all[] = {
+		{ syscall_only, "syscall", NULL, 1001 },
+		{ map_unmap, "anon-map", "anon-unmap", 1001 },
+		{ map_over, "map-over", NULL, 1001 },
+		{ mprotect_split_merge, "mprotect-split", "mprotect-merge", 1001 },
+		{ mremap_shrink_grow, "mremap-shrink", "mremap-grow", 1001 },
+		{ mremap_move, "mremap-move", NULL, 1001 },
+		{ brk_grow_shrink, "brk-grow", "brk-shrink", 1001 },
+		{ fault, "fault", NULL, 1001 },
+		{ stack_map_unmap, "stack-map", "stack-unmap", 1001 },
+		{ stack_grow, "stack-grow", NULL, 1001 },
+		{ fork_exit, "fork-exit", NULL, 31 },
+		{ spawn, "spawn", NULL, 31 },
+	};
+	struct others o = { .s = s, .self = self };
+	const char *error;
+	unsigned int k;
+	int ret;
+
+	for (k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
+		o.n = s->quick ? (all[k].samples > 100 ? 201 : 11) :
+				 all[k].samples;
+		/* Between maps without access, so that nothing merges with it. */
+		o.area = mmap(NULL, 16 * MS_PAGE, PROT_NONE, ANON, -1, 0);
+		ret = o.area == MAP_FAILED ? -errno : 0;
+		for (o.i = 0; o.i < o.n && !ret; o.i++)
+			ret = all[k].operation(&o);
+		error = ret ? strerror(-ret) : ms_verify(s);
+		ms_row(s, all[k].first, o.n, s->samples, error);
+		if (all[k].second)
+			ms_row(s, all[k].second, o.n,
+			       s->samples + MS_SAMPLES_MAX, error);
+		if (o.area != MAP_FAILED)
+			munmap(o.area, 16 * MS_PAGE);
+	}
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+/*
+ * An address space with many mappings that can not be merged, and what has to
+ * hold in it.
+ *
+ * Live maps are of a file, read only, and begin at every fifth page of it: as
+ * none has more than four pages, no two continue each other.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mapstorm.h"
+
+#ifndef SYS_map_shadow_stack
+#define SYS_map_shadow_stack 453
+#endif
+
+#define PIECES 64u
+#define PIECE_PAGES (MS_LENGTH_MAX + 1)
+
+/**
+ * ms_random - the next of the numbers that depend on the seed only
+ * @s: the space
+ */
+uint64_t ms_random(struct ms_space *s)
+{
+	uint64_t z = s->random += 0x9e3779b97f4a7c15u;
+
+	/* splitmix64 */
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/**
+ * ms_saw - take an address into the digest
+ * @s: the space
+ * @address: which the kernel has chosen
+ */
+void ms_saw(struct ms_space *s, uintptr_t address)
+{
+	/* FNV-1a, by words. */
+	s->digest = (s->digest ^ address) * 0x100000001b3u;
+}
+
+static void *memory(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/**
+ * ms_space_make - begin an address space
+ * @s: the space; kind, layout and stream are set
+ * @room: live maps that it is to have at most
+ * @seed: of what is chosen at random
+ */
+int ms_space_make(struct ms_space *s, size_t room, uint64_t seed)
+{
+	uint64_t page[MS_PAGE / sizeof(uint64_t)] = { 0 };
+	unsigned int i;
+
+	s->random = seed;
+	s->digest = 0xcbf29ce484222325u;
+	s->room = room;
+	s->live = memory(room * sizeof(*s->live));
+	s->samples = memory(3 * MS_SAMPLES_MAX * sizeof(*s->samples));
+	if (!s->live || !s->samples)
+		return -ENOMEM;
+	s->fd = memfd_create("mapstorm", MFD_CLOEXEC);
+	if (s->fd < 0)
+		return -errno;
+	for (i = 0; i < PIECES * PIECE_PAGES; i++) {
+		page[0] = i;
+		if (write(s->fd, page, sizeof(page)) != sizeof(page))
+			return errno ? -errno : -EIO;
+	}
+	return 0;
+}
+
+/* A guard mapping at an address. */
+static int guard(const struct ms_space *s, uintptr_t address)
+{
+	void *want = (void *)address;
+	void *got;
+
+	if (s->kind == MS_SHADOW)
+		got = (void *)syscall(SYS_map_shadow_stack, address,
+				      MS_GUARD_BYTES, 0);
+	else
+		got = mmap(want, MS_GUARD_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				   MAP_GROWSDOWN | MAP_FIXED_NOREPLACE,
+			   -1, 0);
+	if (got == want)
+		return 0;
+	if (got == MAP_FAILED)
+		return -errno;
+	munmap(got, MS_GUARD_BYTES);
+	return -EEXIST;
+}
+
+/* Has a search that found this address gone past all guard mappings? */
+static bool behind(const struct ms_space *s, uintptr_t address)
+{
+	return s->bottom_up ? address >= s->guards_high :
+			      address < s->guards_low;
+}
+
+/**
+ * ms_space_guards - place guard mappings where a search meets them first
+ * @s: the space
+ * @guards: how many
+ *
+ * The holes before them would be large enough for any live map, if it were not
+ * for what has to stay free before a stack. Whatever else is free on the way
+ * from where searches begin is filled.
+ */
+int ms_space_guards(struct ms_space *s, size_t guards)
+{
+	const uintptr_t stride =
+		s->kind == MS_SHADOW ? MS_SHADOW_STRIDE : MS_STRIDE;
+	/* Shadow stacks have a guard of one page: two do not fit then. */
+	const size_t least = s->kind == MS_SHADOW ? 2 * MS_PAGE : MS_PAGE;
+	uintptr_t first, address;
+	size_t i, size;
+	void *p;
+	int ret;
+
+	p = mmap(NULL, 16 * MS_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	munmap(p, 16 * MS_PAGE);
+	first = (uintptr_t)p & ~(MS_STRIDE - 1);
+	first += s->bottom_up ? 2 * MS_STRIDE : -2 * MS_STRIDE;
+	for (i = 0; i < guards; i++) {
+		address = s->bottom_up ? first + i * stride :
+					 first - i * stride;
+		ret = guard(s, address);
+		if (ret)
+			return ret;
+	}
+	s->guards = guards;
+	s->guards_low = s->bottom_up ? first : first - (guards - 1) * stride;
+	s->guards_high = (s->bottom_up ? first + (guards - 1) * stride : first) +
+			 MS_GUARD_BYTES;
+
+	for (size = 64 * MS_PAGE; size; size = size > least ? least : 0) {
+		do {
+			p = mmap(NULL, size, PROT_NONE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+				 0);
+			if (p == MAP_FAILED)
+				return -errno;
+			ms_saw(s, (uintptr_t)p);
+		} while (!behind(s, (uintptr_t)p));
+		munmap(p, size);
+	}
+	return 0;
+}
+
+/**
+ * ms_choose - what the next live map is to be, at random
+ * @s: the space
+ * @map: filled in, but for its address
+ */
+void ms_choose(struct ms_space *s, struct ms_map *map)
+{
+	const unsigned int least = s->kind == MS_SHADOW ? 2 : 1;
+	uint64_t r = ms_random(s);
+
+	map->pages = least + (r >> 32) % (MS_LENGTH_MAX + 1 - least);
+	map->piece = (uint32_t)r % PIECES;
+}
+
+/**
+ * ms_map - let the kernel choose a place for a live map
+ * @s: the space
+ * @map: what ms_choose() filled in
+ */
+int ms_map(struct ms_space *s, struct ms_map *map)
+{
+	void *p = mmap(NULL, map->pages * MS_PAGE, PROT_READ, MAP_PRIVATE,
+		       s->fd, map->piece * PIECE_PAGES * MS_PAGE);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	map->address = (uintptr_t)p;
+	return 0;
+}
+
+/**
+ * ms_unmap - remove a live map
+ * @map: which
+ */
+int ms_unmap(struct ms_map *map)
+{
+	return munmap((void *)map->address, map->pages * MS_PAGE) ? -errno : 0;
+}
+
+/**
+ * ms_grow - make live maps
+ * @s: the space
+ * @count: how many there are to be
+ */
+int ms_grow(struct ms_space *s, size_t count)
+{
+	struct ms_map *map;
+	int ret;
+
+	for (; s->count < count; s->count++) {
+		map = &s->live[s->count];
+		ms_choose(s, map);
+		ret = ms_map(s, map);
+		if (ret)
+			return ret;
+		ms_saw(s, map->address);
+	}
+	return 0;
+}
+
+static int compare_maps(const void *a, const void *b)
+{
+	const struct ms_map *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static bool overlap(const struct ms_space *s)
+{
+	struct ms_map *sorted = memory(s->count * sizeof(*sorted));
+	bool found = !sorted;
+	size_t i;
+
+	if (sorted) {
+		memcpy(sorted, s->live, s->count * sizeof(*sorted));
+		qsort(sorted, s->count, sizeof(*sorted), compare_maps);
+		for (i = 1; i < s->count; i++)
+			found |= sorted[i - 1].address +
+					 sorted[i - 1].pages * MS_PAGE >
+				 sorted[i].address;
+		munmap(sorted, s->count * sizeof(*sorted));
+	}
+	return found;
+}
+
+/**
+ * ms_verify - check the live maps
+ * @s: the space
+ *
+ * Returns: NULL, or what is wrong
+ */
+const char *ms_verify(struct ms_space *s)
+{
+	const size_t step = s->count / 512 + 1;
+	const uint64_t *word;
+	size_t i, page;
+
+	for (i = 0; i < s->count; i++) {
+		if (s->live[i].address % MS_PAGE)
+			return "a map does not begin with a page";
+		/* The guard before the lowest is left free, as well. */
+		if (s->guards && s->kind == MS_GUARDS &&
+		    s->live[i].address < s->guards_high &&
+		    s->live[i].address + s->live[i].pages * MS_PAGE >
+			    s->guards_low - MS_STRIDE)
+			return "a map lies in the guard of a stack";
+	}
+	if (overlap(s))
+		return "maps overlap";
+	for (i = 0; i < s->count; i += step)
+		for (page = 0; page < s->live[i].pages; page++) {
+			word = (const uint64_t *)(s->live[i].address +
+						  page * MS_PAGE);
+			if (*word != s->live[i].piece * PIECE_PAGES + page)
+				return "a map has other contents";
+		}
+	return NULL;
+}
