@@ -50,6 +50,7 @@ static unsigned int bo_count = 100000, live;
 static struct radeon_bo_manager *manager;
 static struct radeon_bo **bos;
 static unsigned int maps_at_start;
+static uint32_t domain = RADEON_GEM_DOMAIN_VRAM;
 static clockid_t clock_id = CLOCK_MONOTONIC;
 static char error[120];
 
@@ -70,8 +71,7 @@ static uint32_t first_word(unsigned int i)
 static bool make(unsigned int i)
 {
 	errno = 0;
-	bos[i] = radeon_bo_open(manager, 0, BO_BYTES, 4096,
-				RADEON_GEM_DOMAIN_GTT, 0);
+	bos[i] = radeon_bo_open(manager, 0, BO_BYTES, 4096, domain, 0);
 	if (!bos[i])
 		return !failed("radeon_bo_open", errno ? -errno : -ENOMEM);
 	live++;
@@ -231,6 +231,8 @@ static int write_json(const char *path, const struct bench_device *dev,
 	bench_json_environment(f, dev);
 	fprintf(f, ",\n    \"library\": ");
 	bench_json_string(f, library);
+	fprintf(f, ",\n    \"domain\": \"%s\"",
+		domain == RADEON_GEM_DOMAIN_GTT ? "gtt" : "vram");
 	fprintf(f, ",\n    \"unit\": \"%s\"\n  },\n  \"rows\": [\n",
 		clock_id == CLOCK_MONOTONIC ? "ns" : "instructions");
 	for (i = 0; i < row_count; i++)
@@ -253,9 +255,10 @@ static int write_json(const char *path, const struct bench_device *dev,
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"usage: libdrm-maps [--bos N] [--count] [--json FILE]\n"
+		"usage: libdrm-maps [--bos N] [--gtt] [--count] [--json FILE]\n"
 		"\n"
 		"  --bos N      BOs that are live in the end (default: 100000; at least 1024)\n"
+		"  --gtt        BOs in GTT, not in VRAM: slower to make\n"
 		"  --count      count instructions: for machines whose clock goes on by 1 ns\n"
 		"               with each of them (lab/run --accel icount --smp 1)\n"
 		"  --json FILE  write the results there\n"
@@ -269,6 +272,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "bos", required_argument, NULL, 'b' },
+		{ "gtt", no_argument, NULL, 'g' },
 		{ "count", no_argument, NULL, 'c' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
@@ -283,6 +287,9 @@ int main(int argc, char **argv)
 		switch (opt) {
 		case 'b':
 			bo_count = strtoul(optarg, NULL, 10);
+			break;
+		case 'g':
+			domain = RADEON_GEM_DOMAIN_GTT;
 			break;
 		case 'c':
 			clock_id = CLOCK_THREAD_CPUTIME_ID;
