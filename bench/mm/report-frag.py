@@ -184,11 +184,11 @@ def merge(files):
         with open(path, encoding="utf-8") as f:
             data = json.load(f)
         release = data["environment"]["kernel"]
-        if release not in releases:
-            releases.append(release)
         for row in data["rows"]:
             if row["by"] == "kernel":
                 row["release"] = release
+                if release not in releases:
+                    releases.append(release)
             key = tuple(row.get(k) for k in ("workload", "by", "release",
                                              "name", "direction", "seed"))
             if key not in seen:
