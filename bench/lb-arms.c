@@ -108,6 +108,7 @@ const struct lb_arm lb_arms[] = {
 		.call = "mmap",
 	}, {
 		.name = "mmap-temp",
+		.extra = true,
 		.create = create,
 		.upload = upload_mmap_temp,
 		.destroy = destroy,
