@@ -152,6 +152,30 @@ unsigned long bench_field(const char *path, const char *name)
 }
 
 /**
+ * bench_count_maps - mappings of this process
+ *
+ * Counted without mapping anything.
+ *
+ * Returns: lines of /proc/self/maps
+ */
+unsigned int bench_count_maps(void)
+{
+	static char buf[1 << 16];
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned int lines = 0;
+	size_t n, i;
+
+	if (!f)
+		return 0;
+	setvbuf(f, NULL, _IONBF, 0);
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
+		for (i = 0; i < n; i++)
+			lines += buf[i] == '\n';
+	fclose(f);
+	return lines;
+}
+
+/**
  * bench_output_open - begin to write a file, aside
  * @out: filled in
  * @path: its name in the end; has to live as long as @out

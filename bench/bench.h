@@ -2,7 +2,8 @@
 /*
  * What the benchmarks have in common: ioctls of the radeon driver
  * (bench-drm.c), clocks, medians, files and JSON (bench-util.c), names of the
- * kernel's functions (bench-symbols.c).
+ * kernel's functions (bench-symbols.c), knobs of the emulated board
+ * (bench-board.c).
  *
  * Functions that return int give 0 or a negative errno unless they say
  * otherwise. Times are nanoseconds, of CLOCK_MONOTONIC unless a clock is given.
@@ -71,6 +72,16 @@ int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
 		   const struct bench_piece *pieces, unsigned int count,
 		   uint32_t src_domain);
 
+/* Registers of the board's control block. */
+#define BENCH_CTL_LATENCY_US		0xc8
+#define BENCH_CTL_COUNTER_SELECT	0xd4
+#define BENCH_CTL_COUNTER_LO		0xd8
+#define BENCH_CTL_COUNTER_HI		0xdc
+
+int bench_board_open(const struct bench_device *dev);
+int bench_board_read(int fd, unsigned int reg, uint32_t *value);
+int bench_board_write(int fd, unsigned int reg, uint32_t value);
+
 /**
  * struct bench_stat - spread of one kind of samples, in ns
  * @median: 50th percentile
@@ -91,6 +102,7 @@ struct bench_stat bench_spread(uint64_t *times, unsigned int n);
 bool bench_read_line(const char *path, char *line, size_t size);
 unsigned long bench_read_number(const char *path);
 unsigned long bench_field(const char *path, const char *name);
+unsigned int bench_count_maps(void);
 
 /**
  * struct bench_output - a file that is written aside

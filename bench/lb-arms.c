@@ -108,6 +108,7 @@ const struct lb_arm lb_arms[] = {
 		.call = "mmap",
 	}, {
 		.name = "mmap-temp",
+		.extra = true,
 		.create = create,
 		.upload = upload_mmap_temp,
 		.destroy = destroy,
@@ -128,7 +129,6 @@ const struct lb_arm lb_arms[] = {
 		.call = "pwrite",
 	}, {
 		.name = "libdrm",
-		.extra = true,
 		.start = lb_libdrm_start,
 		.create = lb_libdrm_create,
 		.upload = lb_libdrm_upload,

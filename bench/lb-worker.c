@@ -26,24 +26,6 @@ struct worker {
 	struct lb_row row;
 };
 
-/* Lines of /proc/self/maps, counted without mapping anything. */
-static unsigned int count_maps(void)
-{
-	static char buf[1 << 16];
-	FILE *f = fopen("/proc/self/maps", "re");
-	unsigned int lines = 0;
-	size_t n, i;
-
-	if (!f)
-		return 0;
-	setvbuf(f, NULL, _IONBF, 0);
-	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
-		for (i = 0; i < n; i++)
-			lines += buf[i] == '\n';
-	fclose(f);
-	return lines;
-}
-
 /* One BO, filled; on error nothing is left of it. */
 static int add_bo(struct worker *w, struct lb_bo *bo, uint64_t index,
 		  uint64_t times[3])
@@ -86,7 +68,7 @@ static void grow(struct worker *w, unsigned int live)
 static void look(struct worker *w)
 {
 	w->row.samples = 0;
-	w->row.maps = count_maps() - w->maps_at_start;
+	w->row.maps = bench_count_maps() - w->maps_at_start;
 	w->row.vmpte_kib = bench_field("/proc/self/status", "VmPTE:");
 }
 
@@ -204,8 +186,7 @@ static int init(struct worker *w)
 	ret = start_arm(w);
 	if (ret)
 		return ret;
-	count_maps();
-	w->maps_at_start = count_maps();
+	w->maps_at_start = bench_count_maps();
 	return 0;
 }
 

@@ -333,9 +333,12 @@ static void usage(FILE *out)
 		"  --arms LIST     ");
 	for (i = 0; i < lb_arm_count; i++)
 		fprintf(out, "%s%s", i ? "," : "", lb_arms[i].name);
+	fprintf(out, "\n                  (default: ");
+	for (i = 0; i < lb_arm_count; i++)
+		if (!lb_arms[i].extra)
+			fprintf(out, "%s%s", i ? "," : "", lb_arms[i].name);
 	fprintf(out,
-		"\n"
-		"                  (default: those that need no libdrm_radeon)\n"
+		")\n"
 		"  --domains LIST  vram,gtt (default: both)\n"
 		"  --live [DOMAIN=]LIST\n"
 		"                  populations, ascending, of one domain or of all\n"

@@ -9,7 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402 (the backend comes first)
 
 COLOURS = ["tab:red", "tab:orange", "tab:blue", "tab:green", "tab:purple",
-           "tab:brown"]
+           "tab:brown", "tab:olive"]
 
 
 def panels(count, **options):
@@ -22,10 +22,12 @@ def finish(figure, axes, title, target):
     entries = {}
     for panel in axes:
         entries.update(zip(*reversed(panel.get_legend_handles_labels())))
+    # As many rows as it takes for all to be seen.
+    lines = -(-len(entries) // 11)
     figure.legend(entries.values(), entries.keys(), loc="lower center",
-                  ncol=len(entries), fontsize=8)
+                  ncol=-(-len(entries) // lines), fontsize=8)
     figure.suptitle(title, fontsize=10)
-    figure.tight_layout(rect=(0, 0.05, 1, 1))
+    figure.tight_layout(rect=(0, 0.02 + 0.035 * lines, 1, 1))
 
     stem, suffix = os.path.splitext(target)
     aside = f"{stem}.new{suffix}"

@@ -12,14 +12,6 @@
 
 #include "transfer-paths.h"
 
-/* Registers of the board's control block, in the I/O BAR. */
-#define CTL_MAGIC		0xc0
-#define CTL_LATENCY_US		0xc8
-#define CTL_COUNTER_SELECT	0xd4
-#define CTL_COUNTER_LO		0xd8
-#define CTL_COUNTER_HI		0xdc
-#define CTL_MAGIC_VALUE		0x37786d6eu
-
 const char * const tp_path_names[TP_PATHS] = {
 	[TP_ATOMIC] = "atomic",
 	[TP_PINNED] = "pinned",
@@ -53,31 +45,19 @@ static unsigned int tuned[TP_TUNABLES];
 
 static int ctl_read(unsigned int reg, uint32_t *value)
 {
-	return pread(board_fd, value, 4, reg) == 4 ? 0 : -EIO;
+	return bench_board_read(board_fd, reg, value);
 }
 
 static int ctl_write(unsigned int reg, uint32_t value)
 {
-	return pwrite(board_fd, &value, 4, reg) == 4 ? 0 : -EIO;
+	return bench_board_write(board_fd, reg, value);
 }
 
 static void board_open(struct tp_run *run)
 {
-	uint32_t magic = 0;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource4",
-		 run->dev.pci);
-	board_fd = open(path, O_RDWR | O_CLOEXEC);
-	if (board_fd < 0)
-		return;
-	if (!ctl_read(CTL_MAGIC, &magic) && magic == CTL_MAGIC_VALUE &&
-	    !ctl_read(CTL_LATENCY_US, &board_latency)) {
-		run->has_board = true;
-		return;
-	}
-	close(board_fd);
-	board_fd = -1;
+	board_fd = bench_board_open(&run->dev);
+	if (board_fd >= 0)
+		run->has_board = !ctl_read(BENCH_CTL_LATENCY_US, &board_latency);
 }
 
 static void tunable_path(enum tp_tunable tunable, char *path, size_t size)
@@ -150,9 +130,9 @@ static int read_board(struct tp_counters *now)
 	unsigned int i;
 
 	for (i = 0; i < TP_BOARD; i++) {
-		if (ctl_write(CTL_COUNTER_SELECT, i) ||
-		    ctl_read(CTL_COUNTER_LO, &lo) ||
-		    ctl_read(CTL_COUNTER_HI, &hi))
+		if (ctl_write(BENCH_CTL_COUNTER_SELECT, i) ||
+		    ctl_read(BENCH_CTL_COUNTER_LO, &lo) ||
+		    ctl_read(BENCH_CTL_COUNTER_HI, &hi))
 			return -EIO;
 		now->board[i] = (uint64_t)hi << 32 | lo;
 	}
@@ -244,7 +224,7 @@ void tp_tune_reset(const struct tp_run *run)
 {
 	tp_tune(run, NULL);
 	if (run->has_board)
-		ctl_write(CTL_LATENCY_US, board_latency);
+		ctl_write(BENCH_CTL_LATENCY_US, board_latency);
 }
 
 /**
@@ -272,7 +252,7 @@ void tp_describe(const struct tp_arm *arm, char *text, size_t size)
  */
 int tp_board_latency(const struct tp_run *run, uint32_t us)
 {
-	return run->has_board ? ctl_write(CTL_LATENCY_US, us) : -ENODEV;
+	return run->has_board ? ctl_write(BENCH_CTL_LATENCY_US, us) : -ENODEV;
 }
 
 /**
@@ -281,7 +261,7 @@ int tp_board_latency(const struct tp_run *run, uint32_t us)
  */
 int tp_board_trap(const struct tp_run *run)
 {
-	uint32_t magic;
+	uint32_t value;
 
-	return run->has_board ? ctl_read(CTL_MAGIC, &magic) : -ENODEV;
+	return run->has_board ? ctl_read(BENCH_CTL_LATENCY_US, &value) : -ENODEV;
 }

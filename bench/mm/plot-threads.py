@@ -4,9 +4,9 @@
 
 usage: plot-threads.py RESULTS.json PLOT.png
 
-RESULTS.json is what report-threads.py wrote. Panels: CPU time of one more thread
-over the threads that are live; the same for threads that are joined at once;
-system time in all, with what was reported in 2005.
+RESULTS.json is what report-threads.py wrote. Panels: instructions of one more
+thread, over the threads that are live, and its CPU time; system time in all, with
+what was reported in 2005.
 """
 
 import json
@@ -27,31 +27,30 @@ def label(result):
     return f"{result['kernel']}, {result['unit']}"
 
 
-def lines(axes, data, kernels, start):
-    """CPU time per thread, a line for each case and kernel."""
-    cases = []
-    for result in data["results"]:
-        if not result["case"].startswith(start) or not result["cpu_ns"]:
-            continue
-        if result["case"] not in cases:
-            cases.append(result["case"])
+def lines(axes, data, unit, name):
+    """What one more live thread costs, a line for each case and kernel."""
+    mine = [r for r in data["results"] if r["unit"] == unit and r["cpu_ns"]
+            and r["case"].startswith("live")]
+    cases = list(dict.fromkeys(r["case"] for r in mine))
+    kernels = list(dict.fromkeys(r["kernel"] for r in mine))
+    for result in mine:
         chunk = result["chunk"]
         axes.plot([(i + 1) * chunk for i in range(len(result["cpu_ns"]))],
                   [t / chunk / 1e3 for t in result["cpu_ns"]],
-                  color=COLOURS[cases.index(result["case"]) %
-                                len(COLOURS)],
-                  linestyle=STYLES[kernels.index(label(result)) % 4],
+                  color=COLOURS[cases.index(result["case"]) % len(COLOURS)],
+                  linestyle=STYLES[kernels.index(result["kernel"]) % 4],
                   marker="o", markersize=2.5, linewidth=1,
                   label=f"{result['case']}, {label(result)}")
     axes.set_yscale("log")
-    axes.set_ylabel("CPU time of one more thread, us (10^3 instructions)")
-    axes.set_xlabel("threads so far")
+    axes.set_ylim(10, 50000)
+    axes.set_ylabel(f"one more thread, {name}")
+    axes.set_xlabel("threads that are live")
     axes.grid(True, which="major", alpha=0.3)
-    if cases:
-        axes.legend(fontsize=6.5)
+    if mine:
+        axes.legend(fontsize=6.5, loc="upper right", ncol=2)
 
 
-def totals(axes, data, kernels):
+def totals(axes, data, kernels, threads):
     """System time of all threads."""
     cases = list(dict.fromkeys(r["case"] for r in data["results"]))
     width = 0.8 / len(kernels)
@@ -62,6 +61,11 @@ def totals(axes, data, kernels):
                   for i, case in enumerate(cases) if case in mine],
                  [mine[case] for case in cases if case in mine],
                  width, color=COLOURS[number + 1], label=kernel)
+        for r in data["results"]:
+            if label(r) == kernel and r["threads"] < threads:
+                axes.text(cases.index(r["case"]) + number * width - 0.4,
+                          r["system_total_s"], f"{r['threads']:,}\nthreads",
+                          fontsize=6, ha="right", va="top")
     told = data["report_2005"]
     axes.axhline(told["system_s_first_fit"], color="black", linestyle="--",
                  linewidth=1, label="2005: first fit, 30 s")
@@ -83,12 +87,12 @@ def main():
     threads = max(r["threads"] for r in data["results"])
 
     figure, axes = panels(3)
-    lines(axes[0], data, kernels, "live")
-    axes[0].set_title("all live", fontsize=9)
-    lines(axes[1], data, kernels, "join")
-    axes[1].set_title("each joined before the next", fontsize=9)
-    totals(axes[2], data, kernels)
-    axes[2].set_title(f"up to {threads:,} threads", fontsize=9)
+    lines(axes[0], data, "instructions", "10^3 instructions")
+    axes[0].set_title("instructions, all threads live", fontsize=9)
+    lines(axes[1], data, "ns", "us of CPU time")
+    axes[1].set_title("CPU time, all threads live", fontsize=9)
+    totals(axes[2], data, kernels, threads)
+    axes[2].set_title(f"{threads:,} threads", fontsize=9)
     finish(figure, axes[2:], f"threads: {'; '.join(kernels)}", target)
 
 
