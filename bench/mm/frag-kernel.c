@@ -53,6 +53,8 @@ struct range {
 };
 
 #define RANGES 40000u
+/* A step maps once at most, but for five regions six times. */
+#define ROOM 6u
 
 /* Not on the heap: see above. */
 static char text[RANGES * 100];
@@ -432,6 +434,82 @@ static void touch_stack(void)
 		stack[i] = 0;
 }
 
+/* Finds out what kind of kernel this is, and which model that is. */
+static void find_kind(struct frag_kernel *result,
+		      const struct frag_model *model, bool compat)
+{
+	result->topdown = frag_kernel_is_topdown();
+	/* 32-bit processes have no alignment to huge pages. */
+	result->thp = compat ? FRAG_THP_NONE : find_thp();
+	result->usable = result->topdown && find_usable();
+	if (!model)
+		model = result->usable ? &frag_gap_usable : &frag_gap_retry;
+	result->predicted = model;
+}
+
+/*
+ * The window of a workload: as the kernel has it, or of limited size, with all
+ * else filled. Makes the list of obstacles. Returns how many there are, or a
+ * negative errno.
+ */
+static int make_window(const struct frag_workload *load, bool topdown,
+		       uint64_t *low, uint64_t *high, int *fills)
+{
+	bool compat = load->compat;
+	uint64_t edge;
+	int old, i;
+
+	*fills = 0;
+	edge = kernel_map(&compat, 1, FRAG_PLAIN);
+	kernel_unmap(&compat, edge, 1);
+	*low = topdown ? MIN : edge;
+	*high = topdown ? edge + 1 : compat ? HIGH_COMPAT : HIGH;
+	/* A 32-bit process would have its libraries there. */
+	if (compat &&
+	    !map_at(topdown ? *high - FRAG_32BIT_LIBRARIES : *low,
+		    FRAG_32BIT_LIBRARIES, 0, false))
+		return -EBUSY;
+	old = read_maps(before);
+	if (old < 0 || !load->window)
+		return old;
+
+	*low = WINDOW_LOW;
+	*high = *low + load->window;
+	for (i = 0; i < old; i++)
+		if (before[i].start < *high && before[i].end > *low)
+			return -EBUSY;
+	*fills = fill(before, old, *low, *high);
+	if (*fills < 0)
+		return *fills;
+	if (!map_at(*low, FRAG_32BIT_LIBRARIES, 0, false))
+		return -EBUSY;
+	return old;
+}
+
+/* The same in the model, and how the addresses compare. */
+static void compare_addresses(const struct frag_workload *load, uint64_t steps,
+			      uint64_t seed, struct frag_mm *mm, int old,
+			      const uint64_t *trace, uint64_t *predicted,
+			      struct frag_kernel *result)
+{
+	struct frag_backend modelled = frag_model_backend(mm);
+	uint64_t i;
+	int j;
+
+	mm->thp = result->thp;
+	for (j = 0; !load->window && j < old; j++)
+		place(&mm->space, &before[j], FRAG_FIXED);
+	if (load->window)
+		frag_space_map(&mm->space, mm->space.low, FRAG_32BIT_LIBRARIES,
+			       FRAG_FIXED);
+	modelled.trace = predicted;
+	modelled.room = steps + ROOM;
+	load->run(&modelled, steps, seed);
+	for (i = 0; i < result->maps || i < modelled.used; i++)
+		result->differing += i >= result->maps || i >= modelled.used ||
+				     trace[i] != predicted[i];
+}
+
 /**
  * frag_kernel_run - run a workload, and compare what a model says
  * @load: workload
@@ -448,17 +526,16 @@ int frag_kernel_run(const struct frag_workload *load, uint64_t steps,
 		    uint64_t seed, const struct frag_model *model,
 		    struct frag_kernel *result)
 {
-	/* A step maps once at most, five in all six times. */
-	const size_t room = steps + 6;
+	const size_t room = steps + ROOM;
 	bool compat = load->compat;
 	struct frag_backend kernel = {
 		.map = kernel_map,
 		.unmap = kernel_unmap,
 		.context = &compat,
+		.room = room,
 	};
-	struct frag_backend modelled;
-	uint64_t *trace, low, high, edge, i;
-	int old, n, fills = 0;
+	uint64_t *trace, low, high;
+	int old, n, fills;
 	struct frag_mm mm;
 
 	*result = (struct frag_kernel) { 0 };
@@ -467,41 +544,12 @@ int frag_kernel_run(const struct frag_workload *load, uint64_t steps,
 		return -ENOMEM;
 	memset(trace, 0, 2 * room * sizeof(*trace));
 	touch_stack();
-	result->topdown = frag_kernel_is_topdown();
-	result->thp = find_thp();
-	result->usable = result->topdown && find_usable();
-	result->predicted = model ? model :
-			    result->usable ? &frag_gap_usable :
-					     &frag_gap_retry;
-
-	if (compat)
-		result->thp = FRAG_THP_NONE;
-	edge = kernel_map(&compat, 1, FRAG_PLAIN);
-	kernel_unmap(&compat, edge, 1);
-	low = result->topdown ? MIN : edge;
-	high = result->topdown ? edge + 1 : compat ? HIGH_COMPAT : HIGH;
-	/* A 32-bit process would have its libraries there. */
-	if (compat && !map_at(result->topdown ? high - FRAG_32BIT_LIBRARIES : low,
-			      FRAG_32BIT_LIBRARIES, 0, false))
-		return -EBUSY;
-	old = read_maps(before);
+	find_kind(result, model, compat);
+	old = make_window(load, result->topdown, &low, &high, &fills);
 	if (old < 0)
 		return old;
-	if (load->window) {
-		low = WINDOW_LOW;
-		high = low + load->window;
-		for (i = 0; i < (uint64_t)old; i++)
-			if (before[i].start < high && before[i].end > low)
-				return -EBUSY;
-		fills = fill(before, old, low, high);
-		if (fills < 0)
-			return fills;
-		if (!map_at(low, FRAG_32BIT_LIBRARIES, 0, false))
-			return -EBUSY;
-	}
 
 	kernel.trace = trace;
-	kernel.room = room;
 	result->ns = bench_now();
 	result->steps = load->run(&kernel, steps, seed);
 	result->ns = bench_now() - result->ns;
@@ -514,18 +562,8 @@ int frag_kernel_run(const struct frag_workload *load, uint64_t steps,
 		return n;
 
 	frag_mm_init(&mm, result->predicted, low, high, result->topdown);
-	mm.thp = result->thp;
-	for (i = 0; !load->window && i < (uint64_t)old; i++)
-		place(&mm.space, &before[i], FRAG_FIXED);
-	if (load->window)
-		frag_space_map(&mm.space, low, FRAG_32BIT_LIBRARIES, FRAG_FIXED);
-	modelled = frag_model_backend(&mm);
-	modelled.trace = trace + room;
-	modelled.room = room;
-	load->run(&modelled, steps, seed);
-	for (i = 0; i < kernel.used || i < modelled.used; i++)
-		result->differing += i >= kernel.used || i >= modelled.used ||
-				     trace[i] != trace[room + i];
+	compare_addresses(load, steps, seed, &mm, old, trace, trace + room,
+			  result);
 	compare_areas(n, old, &mm, result);
 	frag_space_clear(&mm.space);
 	free(trace);
