@@ -294,10 +294,13 @@ static void child(const struct brk_load *l, unsigned int number, char *start)
 
 static void load(const struct brk_load *l)
 {
-	char *start = heap_before_fork(l->heap);
 	static pid_t pids[sizeof(brk_shared->jobs) / sizeof(brk_shared->jobs[0])];
 	unsigned int i;
+	char *start;
 
+	/* Both kinds of heap inside a leaf, see struct brk_cost. */
+	add_fillers(BRK_LAYOUTS / 2);
+	start = heap_before_fork(l->heap);
 	for (i = 0; i < l->children; i++) {
 		pids[i] = fork_child();
 		if (pids[i] == 0) {

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -210,11 +209,10 @@ static int run_parts(void)
 	first = true;
 	for (i = 0; i < ARRAY_SIZE(which); i++) {
 		for (o = 0; o < ARRAY_SIZE(ops); o++) {
-			for (layout = 0; layout < BRK_LAYOUTS; layout += options.quick ? 8 : 1) {
+			for (layout = 0; layout < BRK_LAYOUTS; layout += options.quick ? 8 : 4) {
 				cost = cost_of(&which[i], ops[o]);
 				cost.fillers = layout;
-				if (which[i].pages == 1)
-					cost.steps = BRK_MAX_STEPS;
+				cost.steps = which[i].pages == 1 ? BRK_MAX_STEPS : 256;
 				ret = brk_run_cost(&cost);
 				if (ret)
 					return failed("parts", ret);
@@ -272,74 +270,87 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Times first; then once more with the waits, as tracing them takes time. */
+/* Those that are compared: at the same number of CPUs. */
+#define PER_CPU 2u
+#define LOADS (2u * PER_CPU * 2u)
+
+static struct brk_load load_of(unsigned int number, unsigned int cpus)
+{
+	static const unsigned int per_cpu[PER_CPU] = { 1, 4 };
+
+	return (struct brk_load) {
+		.heap = number % 2 ? BRK_HEAP_INHERITED : BRK_HEAP_NEW,
+		.cpus = cpus,
+		.children = cpus * per_cpu[number / 2 % PER_CPU],
+		.forked = number / 2 / PER_CPU,
+		.ms = options.quick ? 200 : 400,
+	};
+}
+
+/* Once more, with a look at the locks, as tracing them takes time. */
+static int load_row(const struct brk_load *load, double *jobs, unsigned int turns)
+{
+	static struct brk_wait waits[BRK_WAITS];
+	unsigned int n = 0, i;
+	uint64_t lost, total = 0;
+	double traced;
+	int ret, end;
+
+	qsort(jobs, turns, sizeof(*jobs), by_value);
+	ret = brk_waits_begin(sysconf(_SC_NPROCESSORS_ONLN));
+	if (!ret)
+		ret = one_load(load, &traced);
+	end = brk_waits_end(waits, &n, &lost);
+	if (ret || end)
+		return failed("lock events", ret ? ret : end);
+	for (i = 0; i < n; i++)
+		total += waits[i].ns;
+	printf("%u CPUs, %3u children, %-9s heap, %s: %9.0f jobs/min (%.0f to %.0f), waiting for locks %.2f %% of their time\n",
+	       load->cpus, load->children, heap_names[load->heap],
+	       load->forked ? "a process each job" : "long-lived        ",
+	       jobs[turns / 2], jobs[0], jobs[turns - 1],
+	       100.0 * total / load->ms / 1e6 / load->children);
+	if (!out)
+		return 0;
+	fprintf(out, "%s    {\"heap\": \"%s\", \"cpus\": %u, \"children\": %u, \"forked\": %s, \"turns\": %u, \"jobs_per_minute\": %.0f, \"min\": %.0f, \"max\": %.0f, \"traced_jobs_per_minute\": %.0f, \"traced_ns\": %llu, \"events_lost\": %llu",
+		first ? "" : ",\n", heap_names[load->heap], load->cpus,
+		load->children, load->forked ? "true" : "false", turns,
+		jobs[turns / 2], jobs[0], jobs[turns - 1], traced,
+		load->ms * 1000000ull, (unsigned long long)lost);
+	waits_json(waits, n);
+	fprintf(out, "}");
+	first = false;
+	return 0;
+}
+
 static int run_loads(void)
 {
-	static const enum brk_heap heaps[] = { BRK_HEAP_NEW, BRK_HEAP_INHERITED };
-	static struct brk_wait waits[BRK_WAITS];
-	static double values[2][2][2][MAX_TURNS];
-	const unsigned int cpus = sysconf(_SC_NPROCESSORS_ONLN) < BRK_MAX_CPUS ?
-		sysconf(_SC_NPROCESSORS_ONLN) : BRK_MAX_CPUS;
-	const unsigned int turns = options.quick ? 1 : 7;
-	const unsigned int per_cpu[] = { 1, 4 };
-	unsigned int turn, forked, h, many, n, i;
+	static double jobs[LOADS][MAX_TURNS];
+	const unsigned int turns = options.quick ? 1 : 5;
+	unsigned int online = sysconf(_SC_NPROCESSORS_ONLN), cpus, turn, i;
 	struct brk_load load;
-	uint64_t lost, total, traced;
-	double traced_jobs, *v;
 	int ret;
 
-#define EACH_LOAD							\
-	for (forked = 0; forked < 2; forked++)				\
-		for (many = 0; many < ARRAY_SIZE(per_cpu); many++)	\
-			for (h = 0; h < ARRAY_SIZE(heaps); h++)
-#define LOAD (struct brk_load) { .heap = heaps[h], .cpus = cpus,	\
-		.children = cpus * per_cpu[many], .forked = forked,	\
-		.ms = options.quick ? 200 : 500 }
-
-	for (turn = 0; turn < turns; turn++) {
-		EACH_LOAD {
-			load = LOAD;
-			ret = one_load(&load, &values[forked][many][h][turn]);
-			if (ret)
-				return failed("load", ret);
-		}
-	}
+	if (online > BRK_MAX_CPUS)
+		online = BRK_MAX_CPUS;
 	if (out)
 		fprintf(out, ",\n  \"load\": [\n");
 	first = true;
-	EACH_LOAD {
-		load = LOAD;
-		load.ms *= 2;
-		n = 0;
-		lost = 0;
-		traced = bench_now();
-		ret = brk_waits_begin(sysconf(_SC_NPROCESSORS_ONLN));
-		if (!ret) {
-			ret = one_load(&load, &traced_jobs);
-			traced = bench_now() - traced;
-			brk_waits_end(waits, &n, &lost);
+	for (cpus = options.quick ? online : 1; cpus <= online; cpus *= 2) {
+		for (turn = 0; turn < turns; turn++) {
+			for (i = 0; i < LOADS; i++) {
+				load = load_of(i, cpus);
+				ret = one_load(&load, &jobs[i][turn]);
+				if (ret)
+					return failed("load", ret);
+			}
 		}
-		if (ret)
-			return failed("lock events", ret);
-		v = values[forked][many][h];
-		qsort(v, turns, sizeof(*v), by_value);
-		for (i = 0, total = 0; i < n; i++)
-			total += waits[i].ns;
-		printf("%u CPUs, %3u children, %-9s heap, %s: %9.0f jobs/min (%.0f to %.0f), waiting for locks %.2f %% of their time\n",
-		       cpus, load.children, heap_names[heaps[h]],
-		       forked ? "a process each job" : "long-lived        ",
-		       v[turns / 2], v[0], v[turns - 1],
-		       100.0 * total / load.ms / 1e6 / load.children);
-		if (!out)
-			continue;
-		fprintf(out, "%s    {\"heap\": \"%s\", \"cpus\": %u, \"children\": %u, \"forked\": %s, \"turns\": %u, \"jobs_per_minute\": %.0f, \"min\": %.0f, \"max\": %.0f, \"traced_jobs_per_minute\": %.0f, \"traced_ns\": %llu, \"events_lost\": %llu",
-			first ? "" : ",\n", heap_names[heaps[h]], cpus,
-			load.children, forked ? "true" : "false", turns,
-			v[turns / 2], v[0], v[turns - 1], traced_jobs,
-			load.ms * 1000000ull, (unsigned long long)lost);
-		waits_json(waits, n);
-		fprintf(out, "}");
-		first = false;
+		for (i = 0; i < LOADS; i++) {
+			load = load_of(i, cpus);
+			ret = load_row(&load, jobs[i], turns);
+			if (ret)
+				return ret;
+		}
 	}
 	if (out)
 		fprintf(out, "\n  ]");

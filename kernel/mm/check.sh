@@ -18,6 +18,8 @@ usage: ${0##*/} STEP SOURCE OUT
           style    checkpatch --strict finds nothing in any of them
           stock    the harness' own tests of the maple tree pass with them
                    (minutes; the sizes are theirs)
+          guards   the test of the maple tree's guards that the series adds passes,
+                   and fails with the maple tree as it is without
           oracle   random address spaces: the search is right, and finds what it
                    found without them but where README.md says otherwise
   SOURCE  unpacked kernel source, or the linux-source tarball
@@ -39,7 +41,7 @@ if [ -d "$source" ] || [ "$(cat "$out/base.stamp" 2>/dev/null)" != "$stamp" ]; t
 	rm -rf "$out/base" "$out/base.stamp"
 	take "$source" "$out/base" include/linux lib mm scripts/checkpatch.pl \
 		scripts/spelling.txt scripts/const_structs.checkpatch tools/include \
-		tools/lib tools/arch/x86/include tools/testing/radix-tree \
+		tools/lib tools/scripts tools/arch/x86/include tools/testing/radix-tree \
 		tools/testing/shared tools/testing/vma
 	echo "$stamp" >"$out/base.stamp"
 fi
@@ -47,7 +49,9 @@ version=$(version_of "$out/base/Makefile")
 patches=$mm/patches/${version%.*}
 [ -d "$patches" ] ||
 	die "there are no patches for Linux ${version%.*}, only for: $(cd "$mm/patches" && echo ?*)"
-patches=("$patches"/0*.patch)
+# Tests come last. They have a folder of their own, as kernels are built from
+# sources without tools/testing.
+patches=("$patches"/0*.patch "$patches"-test/0*.patch)
 
 # $out/new: the source with the patches.
 apply() {
@@ -66,10 +70,13 @@ step_apply() {
 }
 
 step_style() {
-	local patch failed=0
+	local patch failed=0 ignore
 	for patch in "${patches[@]}"; do
+		# MT_BUG_ON() is how the tests of the maple tree count, in user space.
+		ignore=()
+		case $patch in *-test/*) ignore=(--ignore AVOID_BUG,FILE_PATH_CHANGES) ;; esac
 		perl "$out/base/scripts/checkpatch.pl" --no-tree --strict --quiet \
-			--no-summary --terse --show-types "$patch" || failed=1
+			--no-summary --terse --show-types "${ignore[@]}" "$patch" || failed=1
 	done
 	[ $failed = 0 ] || die "there are findings, see above"
 }
@@ -83,20 +90,54 @@ compat() {
 	ar rc "$out/compat/liburcu.a" "$out/compat/urcu.o"
 }
 
+# harness TREE TARGET...: builds the harness' tests of TREE's maple tree.
+harness() {
+	local dir=$1/tools/testing/radix-tree
+	shift
+	CFLAGS="-I$mm/tests/compat" LDFLAGS="-L$out/compat" \
+		make -s -C "$dir" "$@" >"$out/maple.build.log" 2>&1 || {
+		tail -n 30 "$out/maple.build.log" >&2
+		die "the harness does not build"
+	}
+}
+
 step_stock() {
 	local dir=$out/new/tools/testing/radix-tree
 	apply
 	compat
-	CFLAGS="-I$mm/tests/compat" LDFLAGS="-L$out/compat" \
-		make -s -C "$dir" maple >"$out/maple.build.log" 2>&1 || {
-		tail -n 30 "$out/maple.build.log" >&2
-		die "the harness does not build"
-	}
+	harness "$out/new" maple
 	(cd "$dir" && ASAN_OPTIONS=detect_leaks=0 timeout 3600 ./maple) >"$out/maple.log" 2>&1 || {
 		tail -n 30 "$out/maple.log" >&2
 		die "the harness' tests fail"
 	}
 	tail -n 1 "$out/maple.log"
+}
+
+# guards TREE: runs the test of guards alone, with TREE's maple tree.
+guards() {
+	local dir=$1/tools/testing/radix-tree
+	cp "$mm/tests/guards.c" "$dir/"
+	harness "$1" maple guards.o
+	rm -f "$dir/guards"
+	gcc -fsanitize=address,undefined "$dir"/*.o -L"$out/compat" -lurcu -lpthread -o "$dir/guards" || die "guards does not link"
+	ASAN_OPTIONS=detect_leaks=0 timeout 120 "$dir/guards" >"$1.guards.log" 2>&1
+}
+
+step_guards() {
+	apply
+	compat
+	guards "$out/new" || {
+		tail -n 30 "$out/new.guards.log" >&2
+		die "the test of guards fails"
+	}
+	tail -n 1 "$out/new.guards.log"
+	rm -rf "$out/without"
+	cp -r "$out/new" "$out/without"
+	cp "$out/base/lib/maple_tree.c" "$out/without/lib/"
+	! guards "$out/without" || die "the test of guards passes without them"
+	# The harness ends with the first check that fails.
+	grep '^BUG at check_guards\|^BUG at guard_' "$out/without.guards.log" | sed 's/^/without: /' ||
+		die "the test of guards fails without them, but for another reason"
 }
 
 # function FILE NAME: the definition of a C function.
@@ -123,7 +164,9 @@ cut_from() {
 # search TREE DIR: what mm searches with, out of TREE, and the maple tree with
 # two counters in the loops of its searches.
 search() {
-	local f n
+	local f n mmap=$1/mm/mmap.c
+	# Where the search is in newer kernels.
+	grep -q '^static unsigned long unmapped_area(' "$mmap" || mmap=$1/mm/vma.c
 	mkdir -p "$2"
 	{
 		cut_from "$1/include/linux/mm.h" '^struct vm_unmapped_area_info {' '^};'
@@ -138,10 +181,10 @@ search() {
 		for f in vma_iter_addr vma_iter_end vma_iter_reset vma_iter_area_lowest vma_iter_area_highest; do
 			function_of "$1/mm/vma.h" $f
 		done
-		! grep -q '^unsigned long mt_entry_guard(' "$1/mm/mmap.c" ||
-			function_of "$1/mm/mmap.c" mt_entry_guard
-		function_of "$1/mm/mmap.c" unmapped_area
-		function_of "$1/mm/mmap.c" unmapped_area_topdown
+		! grep -q '^unsigned long mt_entry_guard(' "$mmap" ||
+			function_of "$mmap" mt_entry_guard
+		function_of "$mmap" unmapped_area
+		function_of "$mmap" unmapped_area_topdown
 	} >"$2/search.h"
 	awk 'BEGIN { print "#include \"maple-shared.h\"\nunsigned long search_nodes, search_slots;" }
 		/^static .*(mas_rev_awalk|mas_anode_descend)\(/ { in_walk = 1 }
@@ -149,6 +192,9 @@ search() {
 		in_walk && /gaps = ma_gaps\(node, type\);/ { print "\tsearch_nodes++;" }
 		in_walk && /^\t(while \(mas->index <= max\)|for \(; offset <= data_end; offset\+\+\)) \{/ { print "\t\tsearch_slots++;" }
 		/^}/ { in_walk = 0 }' "$1/lib/maple_tree.c" >"$2/maple_tree.c"
+	# Newer harnesses free nodes by a function of their own.
+	! grep -q '^void maple_rcu_cb(' "$1/tools/testing/shared/maple-shim.c" ||
+		function_of "$1/tools/testing/shared/maple-shim.c" maple_rcu_cb >>"$2/maple_tree.c"
 	n=$(grep -cE '^\s+search_(nodes|slots)\+\+;$' "$2/maple_tree.c")
 	[ "$n" = 4 ] || die "lib/maple_tree.c has other loops than the counters are for ($n of 4 in place)"
 }
@@ -169,7 +215,7 @@ step_oracle() {
 		for f in "$mm/tests/unit.c" "$out/$kind.search/maple_tree.c"; do
 			gcc "${flags[@]}" -DUNIT=$kind -I"$out/$kind.search" \
 				-I"$tree/tools/testing/shared" -I"$shared/../radix-tree" \
-				-I"$tree/tools/include" -I"$tree/lib" \
+				-I"$tree/tools/include" -I"$tree/tools/arch/x86/include" -I"$tree/lib" \
 				-c "$f" -o "$out/$kind.search/$(basename "$f" .c).o"
 		done
 		# Two maple trees in one program: only what unit.h has is seen.
@@ -179,7 +225,7 @@ step_oracle() {
 	done
 	for f in "$shared/linux.c" "$out"/new/tools/lib/{slab,find_bit,bitmap,hweight,vsprintf}.c; do
 		gcc "${flags[@]}" -I"$shared" -I"$shared/../radix-tree" -I"$out/new/tools/include" \
-			-I"$out/new/lib" -c "$f" -o "$out/$(basename "$f" .c).o"
+			-I"$out/new/tools/arch/x86/include" -I"$out/new/lib" -c "$f" -o "$out/$(basename "$f" .c).o"
 		objects+=("$out/$(basename "$f" .c).o")
 	done
 	gcc "${flags[@]}" "$mm"/tests/{space,oracle}.c "${objects[@]}" \
@@ -188,6 +234,6 @@ step_oracle() {
 }
 
 case $step in
-apply | style | stock | oracle) "step_$step" ;;
+apply | style | stock | guards | oracle) "step_$step" ;;
 *) usage >&2; exit 2 ;;
 esac

@@ -17,6 +17,9 @@ extern unsigned long search_nodes, search_slots;
 #define VM_GROWSDOWN TEST_GROWSDOWN
 #define VM_SHADOW_STACK TEST_SHADOW_STACK
 #define VM_STARTGAP_FLAGS TEST_STACKS
+/* The same in Linux 7. */
+#define VMA_STARTGAP_FLAGS TEST_STACKS
+#define vma_test_any_mask(vma, mask) (((vma)->vm_flags & (mask)) != 0)
 #define UP__old 0
 #define UP__new 0
 #define UP__up TEST_GROWSUP
@@ -66,11 +69,6 @@ static void store(unsigned long start, unsigned long end, struct vm_area_struct 
 
 	if (mas_store_gfp(&mas, vma, GFP_KERNEL))
 		fail("store");
-}
-
-static struct vm_area_struct *load(unsigned long addr)
-{
-	return mtree_load(&current->mm->mm_mt, addr);
 }
 
 static unsigned long search(const struct query *q)
@@ -178,7 +176,6 @@ static unsigned int height(void)
 const struct unit NAME_(UNIT) = {
 	.begin = begin,
 	.store = store,
-	.load = load,
 	.search = search,
 	.fork = fork_all,
 	.fork_fails = fork_fails,

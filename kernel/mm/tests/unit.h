@@ -42,8 +42,6 @@ struct unit {
 	void (*begin)(unsigned long guard, unsigned long min, bool rcu);
 	/* Store vma (NULL: unmap) for [start, end), whatever is there. */
 	void (*store)(unsigned long start, unsigned long end, struct vm_area_struct *vma);
-	/* The VMA at an address, or NULL. */
-	struct vm_area_struct *(*load)(unsigned long addr);
 	/* An address, or -ENOMEM as unsigned long. */
 	unsigned long (*search)(const struct query *q);
 	/*
