@@ -8,7 +8,7 @@ Takes any number of its results, of both kernels. With --check, exit status 1
 unless
 
 - each run has found the contents that it had to find, and no lock event was lost;
-- no step costs more than 3 % more instructions with the series of kernel/mm;
+- no step of brk costs more than 3 % more instructions with the series of kernel/mm;
 - children that have inherited a touched heap do at least half of the jobs of
   those that have not, on any number of CPUs;
 - children wait at most 1 % of their time for the lock of an anon_vma in brk();
@@ -146,7 +146,8 @@ def table(out, results):
 
 def wrong(results):
     for row in results["cost"]:
-        if row["ratio"] and row["ratio"] > WORSE_MAX:
+        # Touching is not brk, and what pages cost depends on who had them before.
+        if row["ratio"] and row["ratio"] > WORSE_MAX and not row["id"].endswith("/touch"):
             yield f"{row['id']}: {row['ratio']:.3f} of the instructions without the series"
     for row in results["parts"]:
         lock = row["shares"].get("anon_vma: lock and interval tree", 0)
