@@ -53,7 +53,6 @@ soft-dirty
 pagemap_ioctl
 cow
 transhuge-stress -d 5
-split_huge_page_test
 mkdirty
 mdwe_test
 mseal_test
@@ -61,7 +60,7 @@ seal_elf
 droppable
 """.strip().splitlines()
 HUGE_PAGES = 128
-TIMEOUT = 150
+TIMEOUT = 300
 TAP = re.compile(r"^(?:# )*(not )?ok \d+ *(.*)$")
 
 
