@@ -241,9 +241,10 @@ static void test_path(int fd, enum igt_radeon_path path, enum igt_radeon_op op,
 	};
 	const struct shape shapes[] = {
 		/* Where pages are pinned for each, fewer. */
-		{ 1, 68, path == IGT_RADEON_ZERO_COPY ? 4 : 17 },
+		{ 1, 68, path == IGT_RADEON_ZERO_COPY ? SLOW_QUICK(4, 2) :
+							SLOW_QUICK(17, 2) },
 		{ PAGE - 34, 17, 4 },
-		{ 3 * PAGE, 4, 17 },
+		{ 3 * PAGE, 4, SLOW_QUICK(17, 4) },
 		{ chunk[path] - 34, 1, 2 },
 	};
 	struct setup s = { .fd = fd, .op = op, .path = path, .p = p };

@@ -267,10 +267,12 @@ static void make_known(struct scene *s)
 static void everywhere(int fd, const struct kind *kind, uint32_t seed)
 {
 	const struct igt_radeon_placement *p;
+	/* Both kinds of calls, or the one and the other in turn. */
+	const unsigned int step = SLOW_QUICK(1, 2);
 	unsigned int i, transfer;
 
 	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
-		for (transfer = 0; transfer < 2; transfer++) {
+		for (transfer = i % step; transfer < 2; transfer += step) {
 			struct scene s = {
 				.fd = fd,
 				.read = transfer ? IGT_RADEON_DOWNLOAD :

@@ -45,6 +45,10 @@ void __igt_skip_check(const char *file, const int line, const char *func,
 		      const char *check, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 5, 6)));
 
+/* Machines on which everything takes long (INTEL_SIMULATION is set) */
+bool igt_run_in_simulation(void);
+#define SLOW_QUICK(slow, quick) (igt_run_in_simulation() ? (quick) : (slow))
+
 /* Children, time-outs, cleaning up */
 bool __igt_fork(void);
 void igt_waitchildren(void);
