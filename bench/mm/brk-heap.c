@@ -7,6 +7,9 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -333,6 +336,33 @@ static void serve(void)
 			break;
 	}
 	_exit(0);
+}
+
+/**
+ * brk_place - see to it that the heap begins where it begins in every run
+ * @argv: with which this program was called
+ *
+ * Which page tables there are at the heap's end, for a step to look through or to
+ * free, depends on where the heap begins in the span of one. The kernel chooses
+ * that at random, so this program is executed again until it is in the first
+ * sixteenth. If the kernel does not (or not enough), that ends after 1000 times.
+ */
+void brk_place(char **argv)
+{
+	const size_t size = sysconf(_SC_PAGESIZE);
+	const uintptr_t span = size / sizeof(void *) * size;
+	const char *before = getenv("BRK_STORM_STARTS");
+	int starts = before ? atoi(before) : 0;
+	char text[12];
+
+	if ((uintptr_t)set_end(NULL) % span < span / 16 || starts >= 1000)
+		return;
+	/* This may use malloc(): what comes of it is gone then. */
+	snprintf(text, sizeof(text), "%d", starts + 1);
+	if (!setenv("BRK_STORM_STARTS", text, 1))
+		execv("/proc/self/exe", argv);
+	perror("brk-storm: it can not be executed again");
+	exit(1);
 }
 
 /**

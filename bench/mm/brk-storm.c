@@ -423,8 +423,10 @@ static void environment(void)
 int main(int argc, char **argv)
 {
 	struct bench_output file = { };
-	int ret = brk_start();
+	int ret;
 
+	brk_place(argv);
+	ret = brk_start();
 	if (ret) {
 		fprintf(stderr, "brk-storm: start: %s\n",
 			ret == -EBUSY ? "there is a heap already" : strerror(-ret));

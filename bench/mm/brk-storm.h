@@ -128,6 +128,7 @@ struct brk_shared {
 extern struct brk_shared *brk_shared;
 
 /* brk-heap.c */
+void brk_place(char **argv);
 int brk_start(void);
 int brk_run_cost(const struct brk_cost *cost);
 int brk_load_begin(const struct brk_load *load);

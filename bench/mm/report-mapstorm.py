@@ -12,8 +12,7 @@ the median over the pairs. With --check, exit status 1 unless
 - each row has the same digest in all runs: both kernels chose the same addresses;
 - with the largest number of guards a pair of munmap and mmap costs at most twice
   that with the smallest, after, and at least four times it, before;
-- no row costs more than 3 % more, in instructions; unmap and map alone, which are
-  the halves of a pair and medians over a few lengths, 5 %.
+- no row costs more than 3 % more, in instructions.
 """
 
 import argparse
@@ -21,7 +20,7 @@ import json
 import statistics
 import sys
 
-WORSE_MAX, WORSE_HALF_MAX = 1.03, 1.05
+WORSE_MAX = 1.03
 GUARDS_AFTER_MAX, GUARDS_BEFORE_MIN = 2, 4
 
 
@@ -100,8 +99,7 @@ def faults(rows, scalings):
         ratio = row["instructions"]["ratio"]
         if not row["error"] and ratio is None:
             yield f"{row['id']}: no instructions were counted on both kernels"
-        limit = WORSE_HALF_MAX if row["operation"] in ("unmap", "map") else WORSE_MAX
-        if ratio is not None and ratio > limit:
+        if ratio is not None and ratio > WORSE_MAX:
             yield f"{row['id']}: {100 * (ratio - 1):.1f} % more instructions"
     found = {(s["kind"], s["layout"], s["when"]): s["ratio"] for s in scalings}
     for layout in ("top-down", "bottom-up"):
