@@ -204,36 +204,57 @@ static enum frag_thp find_thp(void)
 	return aligns(FRAG_HUGE + 1, true) ? FRAG_THP_LARGE : FRAG_THP_EXACT;
 }
 
+/* Holes above a place are closed by no more mappings than this. */
+#define CLOSED 256u
+
 /*
  * Whether a guard gap that makes a hole too small is no reason to pass over
  * another hole, which the guard gap reaches over as well. Can be asked in the
- * top-down layout only.
+ * top-down layout only. Returns 0, 1, or a negative errno: -EBUSY if there are
+ * so many holes that it can not be told.
  */
-static bool find_usable(void)
+static int find_usable(void)
 {
-	const uint64_t all = 1024, stack = 768, hole = 16, other = 32;
-	uint64_t at, small[256], got;
+	/* Less than a huge page: what is aligned has a large hole above. */
+	const uint64_t all = 448, stack = 384, hole = 16, other = 32;
+	struct {
+		uint64_t at, pages;
+	} closed[CLOSED];
+	uint64_t at, got, pages;
 	unsigned int n = 0;
-	bool usable;
+	int ret = -EBUSY;
 
 	at = map_pages(all, 0);
-	if (at == FRAG_NONE || !map_at(at + stack, 1, MAP_GROWSDOWN, true))
-		return false;
-	/* All holes above are closed, a page at a time. */
-	while (n < 256 && (got = map_pages(1, 0)) != FRAG_NONE) {
-		small[n++] = got;
-		if (got < at)
-			break;
+	if (at == FRAG_NONE)
+		return -ENOMEM;
+	if (!map_at(at + stack, 1, MAP_GROWSDOWN, true)) {
+		unmap_pages(at, all);
+		return -ENOMEM;
+	}
+	/* All holes above are closed, or they would be taken first. */
+	for (pages = all; pages; pages /= 2) {
+		while ((got = map_pages(pages, 0)) != FRAG_NONE && got > at) {
+			if (n == CLOSED) {
+				unmap_pages(got, pages);
+				goto out;
+			}
+			closed[n].at = got;
+			closed[n++].pages = pages;
+		}
+		if (got != FRAG_NONE)
+			unmap_pages(got, pages);
 	}
 	unmap_pages(at + stack - hole, hole);
 	unmap_pages(at + stack - other, 1);
 	got = map_pages(1, 0);
-	usable = got == at + stack - other;
-	unmap_pages(got, 1);
-	while (n)
-		unmap_pages(small[--n], 1);
+	ret = got == at + stack - other;
+	if (got != FRAG_NONE)
+		unmap_pages(got, 1);
+out:
+	while (n--)
+		unmap_pages(closed[n].at, closed[n].pages);
 	unmap_pages(at, all);
-	return usable;
+	return ret;
 }
 
 /**
@@ -267,6 +288,34 @@ bool frag_kernel_is_topdown(void)
 	unmap_pages(a, 1);
 	unmap_pages(b, 1);
 	return b < a;
+}
+
+/**
+ * frag_kernel_test - whether it is found out reliably what kernel this is
+ *
+ * The answer must not depend on what is free above the mappings that are made to
+ * ask: less and less of a huge page here.
+ *
+ * Returns: whether the answers are the same
+ */
+bool frag_kernel_test(void)
+{
+	uint64_t pad, at;
+	int first = 0, answer;
+
+	for (pad = 1; pad < FRAG_HUGE; pad += 30) {
+		at = map_pages(pad, 0);
+		answer = find_usable();
+		unmap_pages(at, pad);
+		if (pad == 1)
+			first = answer;
+		if (answer < 0 || answer != first) {
+			printf("this kernel: %d behind %llu pages, but %d behind 1\n",
+			       answer, (unsigned long long)pad, first);
+			return false;
+		}
+	}
+	return true;
 }
 
 /**
@@ -434,17 +483,26 @@ static void touch_stack(void)
 		stack[i] = 0;
 }
 
-/* Finds out what kind of kernel this is, and which model that is. */
-static void find_kind(struct frag_kernel *result,
-		      const struct frag_model *model, bool compat)
+/*
+ * Finds out what kind of kernel this is, and which model that is. Returns 0 or
+ * a negative errno.
+ */
+static int find_kind(struct frag_kernel *result,
+		     const struct frag_model *model, bool compat)
 {
+	int usable;
+
 	result->topdown = frag_kernel_is_topdown();
 	/* 32-bit processes have no alignment to huge pages. */
 	result->thp = compat ? FRAG_THP_NONE : find_thp();
-	result->usable = result->topdown && find_usable();
+	usable = result->topdown ? find_usable() : 0;
+	if (usable < 0)
+		return usable;
+	result->usable = usable;
 	if (!model)
 		model = result->usable ? &frag_gap_usable : &frag_gap_retry;
 	result->predicted = model;
+	return 0;
 }
 
 /*
@@ -535,16 +593,18 @@ int frag_kernel_run(const struct frag_workload *load, uint64_t steps,
 		.room = room,
 	};
 	uint64_t *trace, low, high;
-	int old, n, fills;
+	int old, n, fills, ret;
 	struct frag_mm mm;
 
 	*result = (struct frag_kernel) { 0 };
+	touch_stack();
+	ret = find_kind(result, model, compat);
+	if (ret)
+		return ret;
 	trace = malloc(2 * room * sizeof(*trace));
 	if (!trace)
 		return -ENOMEM;
 	memset(trace, 0, 2 * room * sizeof(*trace));
-	touch_stack();
-	find_kind(result, model, compat);
 	old = make_window(load, result->topdown, &low, &high, &fills);
 	if (old < 0)
 		return old;

@@ -549,13 +549,13 @@ static bool test_model(const struct statement *own, bool topdown,
 }
 
 /**
- * frag_test - test all models
+ * frag_test - test all models, and what is found out about this kernel
  * @rounds: sequences for each model and direction
  * @seed: where random choices begin
  * @verbose: say what is tested
  *
  * Returns: how many models did not do what they should, or could not be told
- * from another one
+ * from another one; one more if it is not found out reliably what kernel this is
  */
 int frag_test(unsigned int rounds, uint64_t seed, bool verbose)
 {
@@ -567,5 +567,7 @@ int frag_test(unsigned int rounds, uint64_t seed, bool verbose)
 		for (down = 0; down <= !statements[a].model->only_up; down++)
 			bad += !test_model(&statements[a], down, rounds, seed,
 					   verbose);
+	if (!frag_kernel_unfit() && frag_kernel_is_topdown())
+		bad += !frag_kernel_test();
 	return bad;
 }

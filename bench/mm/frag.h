@@ -266,6 +266,7 @@ int frag_kernel_layout(bool topdown, char **argv);
 bool frag_kernel_is_topdown(void);
 const char *frag_kernel_unfit(void);
 bool frag_kernel_has_compat(void);
+bool frag_kernel_test(void);
 int frag_kernel_run(const struct frag_workload *load, uint64_t steps,
 		    uint64_t seed, const struct frag_model *model,
 		    struct frag_kernel *result);

@@ -1,0 +1,734 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vmastorm - random changes to address spaces, each checked
+ *
+ * Processes with some threads each, which map, unmap, protect, move, replace,
+ * drop and grow at random, in one address space, and fork. It is to be run on
+ * kernels that watch themselves; what a program can see is checked here. Each
+ * thread knows of each page of its own mappings whether it is there, what may be
+ * done with it, and what is in it:
+ *
+ * - no new mapping may lie over one that is there;
+ * - contents stay, also in children, and what was unmapped, replaced or dropped
+ *   is zero when it comes again;
+ * - the kernel writes where it may, and nowhere else;
+ * - below a stack nothing is placed: a stack grows by a page, or it does not, but
+ *   never writes to a page of somebody else.
+ *
+ * With --faults an allocation of the kernel fails in every fourth call, as
+ * /proc/thread-self/fail-nth has it: then all has to be as before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define PAGE 4096ul
+#define SLOTS_MAX 64u
+#define PAGES 64u
+#define THREADS_MAX 16u
+#define PROCESSES_MAX 16u
+/* What has to be free below a stack, and somewhat more. */
+#define BELOW_STACK 320u
+/* Changes that a child makes to its copy. */
+#define CHILD_CHANGES 20u
+/* Of so many changes some are of each kind. */
+#define ENOUGH 3000u
+#define DEBUGFS "/sys/kernel/debug/"
+
+static const char usage[] =
+	"usage: vmastorm [--seconds S] [--processes N] [--threads N] [--maps N]\n"
+	"                [--seed N] [--faults]\n"
+	"  --seconds S      (10)\n"
+	"  --processes N    (2)\n"
+	"  --threads N      of each process (3)\n"
+	"  --maps N         of each thread at most, whole ones (48)\n"
+	"  --seed N         of all choices (1); what threads do to each other is chance\n"
+	"  --faults         let allocations of the kernel fail (needs failslab,\n"
+	"                   fail_page_alloc and debugfs)\n"
+	"Exit status: 0; 1 if something is not as it should be; 2 for a bad command line;\n"
+	"77 if there is no fault injection.\n";
+
+enum { MAP, STACK, UNMAP, UNMAP_ALL, PROTECT, WRITE, CHECK, ACCESS, DROP, REPLACE,
+       MOVE, GROW, FORK, CHANGES };
+static const char *const change_names[CHANGES] = {
+	"map", "stack", "unmap", "unmap-all", "protect", "write", "check",
+	"access", "drop", "replace", "move", "grow", "fork",
+};
+/* How often each is chosen, in units of the sum. */
+static const unsigned char weights[CHANGES] = { 16, 4, 10, 4, 14, 16, 8,
+						6, 4, 6,  6,  8, 1 };
+
+/**
+ * struct slot - a mapping of a thread, or what is left of it
+ * @base: address of the first page, 0: none
+ * @stack: it grows down; begins behind the pages that it can grow by
+ * @there: whether a page is mapped
+ * @prot: of pages that are
+ * @stamp: their contents
+ */
+struct slot {
+	char *base;
+	bool stack;
+	bool there[PAGES];
+	unsigned char prot[PAGES];
+	uint64_t stamp[PAGES];
+};
+
+/**
+ * struct storm - a thread
+ * @nth_fd: fail-nth, or -1
+ * @last: change
+ * @child: it is a copy
+ * @failing: an allocation is to fail in the call that is made
+ * @failed: the last such call did
+ */
+struct storm {
+	struct slot slots[SLOTS_MAX];
+	unsigned short random[3];
+	uint64_t stamps;
+	unsigned int process, thread;
+	int nth_fd;
+	int last;
+	bool child, failing, failed;
+};
+
+/* struct counts - of all processes: calls that did what was asked, and others */
+struct counts {
+	atomic_ulong done[CHANGES], refused[CHANGES], failed;
+};
+
+static struct {
+	unsigned long seconds, processes, threads, slots, seed;
+	bool faults;
+	uint64_t end;
+	int zero_fd, file_fd;
+	struct counts *counts;
+} run = { .seconds = 10, .processes = 2, .threads = 3, .slots = 48, .seed = 1 };
+
+static struct storm storms[THREADS_MAX];
+
+static void wrong(const struct storm *s, const char *what, const void *at)
+{
+	char text[160];
+	int n;
+
+	n = snprintf(text, sizeof(text),
+		     "vmastorm: process %u, thread %u%s: %s at %p (errno %d)\n",
+		     s->process, s->thread, s->child ? ", child" : "", what, at,
+		     errno);
+	if (write(STDERR_FILENO, text, n) != n)
+		_exit(3);
+	_exit(1);
+}
+
+/* What should be there is not. Says whose it is, and what was done last. */
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	const char *at = info->si_addr;
+	struct storm *s;
+	unsigned int i;
+	char what[120];
+
+	(void)signal, (void)context;
+	for (s = storms; s < storms + run.threads; s++)
+		for (i = 0; i < run.slots; i++) {
+			const struct slot *slot = &s->slots[i];
+			long page = (at - slot->base) / (long)PAGE;
+
+			if (!slot->base || at < slot->base || page >= PAGES)
+				continue;
+			snprintf(what, sizeof(what),
+				 "after %s%s: signal, code %d, page %ld (%s, prot %d)%s",
+				 change_names[s->last],
+				 s->failed ? " that failed" : "", info->si_code,
+				 page, slot->there[page] ? "mapped" : "free",
+				 slot->prot[page], slot->stack ? " of a stack" : "");
+			wrong(s, what, at);
+		}
+	snprintf(what, sizeof(what), "signal, code %d, not at a mapping of these",
+		 info->si_code);
+	wrong(storms, what, at);
+}
+
+static unsigned int choose(struct storm *s, unsigned int n)
+{
+	return (unsigned long)nrand48(s->random) % n;
+}
+
+static void arm(struct storm *s, unsigned int nth)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", nth);
+
+	/* The write itself can be what fails. */
+	while (pwrite(s->nth_fd, text, len, 0) != len)
+		if (errno != EFAULT)
+			wrong(s, "fail-nth can not be written", NULL);
+}
+
+/* Before a call: in one of four an allocation is to fail. */
+static void begin(struct storm *s, unsigned int allocations)
+{
+	s->failed = false;
+	s->failing = s->nth_fd >= 0 && !choose(s, 4);
+	if (s->failing)
+		arm(s, 1 + choose(s, allocations));
+}
+
+/* Behind it. Whether it did what was asked; keeps errno. */
+static bool end(struct storm *s, int change, bool done)
+{
+	int error = errno;
+
+	if (s->failing) {
+		arm(s, 0);
+		if (!done)
+			atomic_fetch_add(&run.counts->failed, 1);
+		s->failed = !done;
+	}
+	atomic_fetch_add(done ? &run.counts->done[change] :
+				&run.counts->refused[change], 1);
+	errno = error;
+	if (!done && !s->failing && change != GROW && change != MOVE)
+		wrong(s, change_names[change], NULL);
+	return done;
+}
+
+static volatile uint64_t *word(const struct slot *slot, unsigned int page,
+			       bool last)
+{
+	return (uint64_t *)(slot->base + page * PAGE +
+			    (last ? PAGE - sizeof(uint64_t) : 0));
+}
+
+static void check(struct storm *s, const struct slot *slot)
+{
+	unsigned int i;
+
+	for (i = 0; slot->base && i < PAGES; i++)
+		if (slot->there[i] && slot->prot[i] &&
+		    (*word(slot, i, false) != slot->stamp[i] ||
+		     *word(slot, i, true) != slot->stamp[i]))
+			wrong(s, "other contents", slot->base + i * PAGE);
+}
+
+/* Some pages in a row that are there. */
+static bool choose_pages(struct storm *s, const struct slot *slot,
+			 unsigned int *first, unsigned int *n)
+{
+	unsigned int most = 1 + choose(s, PAGES), i = choose(s, PAGES), tries;
+
+	for (tries = 0; tries < PAGES && !slot->there[i]; tries++)
+		i = (i + 1) % PAGES;
+	*first = i;
+	for (*n = 0; i < PAGES && slot->there[i] && *n < most; i++)
+		++*n;
+	return *n;
+}
+
+static void set(struct slot *slot, unsigned int first, unsigned int n,
+		bool there, int prot)
+{
+	unsigned int i;
+
+	for (i = first; i < first + n; i++) {
+		slot->there[i] = there;
+		slot->prot[i] = prot;
+		slot->stamp[i] = 0;
+	}
+}
+
+/* A new mapping lies over none that is there. */
+static void check_new(const struct storm *s, const char *at, unsigned int n)
+{
+	const struct slot *slot;
+	unsigned int i;
+
+	for (slot = s->slots; slot < s->slots + run.slots; slot++)
+		for (i = 0; slot->base && i < PAGES; i++)
+			if (slot->there[i] && slot->base + i * PAGE >= at &&
+			    slot->base + i * PAGE < at + n * PAGE)
+				wrong(s, "maps overlap", at);
+}
+
+static void map(struct storm *s, struct slot *slot)
+{
+	static const int prots[] = { PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE };
+	unsigned int n = 1 + choose(s, PAGES);
+	int prot = prots[choose(s, 8) % 5 % 3];
+	bool file = !choose(s, 3);
+	char *at;
+
+	begin(s, 12);
+	at = mmap(NULL, n * PAGE, prot,
+		  MAP_PRIVATE | MAP_NORESERVE | (file ? 0 : MAP_ANONYMOUS),
+		  file ? run.file_fd : -1, file ? choose(s, 8) * PAGE : 0);
+	if (!end(s, MAP, at != MAP_FAILED))
+		return;
+	check_new(s, at, n);
+	memset(slot, 0, sizeof(*slot));
+	slot->base = at;
+	set(slot, 0, n, true, prot);
+}
+
+/*
+ * What is below is free, and stays so: by the guard. Where the kernel likes to
+ * put a stack, another mapping could be directly below it.
+ */
+static void map_stack(struct storm *s, struct slot *slot)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	unsigned int n = 1 + choose(s, 8);
+	char *all, *at;
+
+	all = mmap(NULL, BELOW_STACK * PAGE, PROT_NONE, flags, -1, 0);
+	at = all + (BELOW_STACK - n) * PAGE;
+	s->failing = false;
+	end(s, STACK, all != MAP_FAILED &&
+	    mmap(at, n * PAGE, PROT_READ | PROT_WRITE,
+		 flags | MAP_GROWSDOWN | MAP_FIXED, -1, 0) == at &&
+	    !munmap(all, at - all));
+	check_new(s, at, n);
+	memset(slot, 0, sizeof(*slot));
+	slot->base = at - (PAGES - n) * PAGE;
+	slot->stack = true;
+	set(slot, PAGES - n, n, true, PROT_READ | PROT_WRITE);
+}
+
+/*
+ * The kernel writes to a page below a stack, whose last word it would be. Where
+ * it may not write the stack would grow all the same.
+ */
+static void grow(struct storm *s, struct slot *slot)
+{
+	unsigned int i = 1;
+
+	while (i < PAGES && (slot->there[i - 1] || !slot->there[i]))
+		i++;
+	if (!slot->stack || i == PAGES || !(slot->prot[i] & PROT_WRITE))
+		return;
+	begin(s, 8);
+	if (end(s, GROW, read(run.zero_fd, (void *)word(slot, i - 1, true),
+			      sizeof(uint64_t)) == sizeof(uint64_t)))
+		set(slot, i - 1, 1, true, slot->prot[i]);
+	else if (errno != EFAULT)
+		wrong(s, "growing a stack", slot->base + i * PAGE);
+	else if (s->failing && munmap(slot->base + (i - 1) * PAGE, PAGE))
+		/* It may have grown before there was no memory for the page. */
+		wrong(s, "munmap", slot->base + (i - 1) * PAGE);
+}
+
+/* All of it, if it is one mapping: in place or to another place. */
+static void move(struct storm *s, struct slot *slot)
+{
+	unsigned int first = 0, n, want = 1 + choose(s, PAGES), i;
+	struct slot old = *slot;
+	char *at;
+
+	while (first < PAGES && !slot->there[first])
+		first++;
+	for (n = 0; first + n < PAGES && slot->there[first + n]; n++)
+		if (slot->prot[first + n] != slot->prot[first])
+			return;
+	if (slot->stack || !n)
+		return;
+	/* What is behind it would be lost from sight. */
+	for (i = first + n; i < PAGES; i++)
+		if (slot->there[i])
+			return;
+	begin(s, 16);
+	at = mremap(old.base + first * PAGE, n * PAGE, want * PAGE,
+		    MREMAP_MAYMOVE);
+	if (!end(s, MOVE, at != MAP_FAILED)) {
+		/* It is more than one mapping, or there is no memory. */
+		if (errno != EFAULT && !s->failing)
+			wrong(s, "mremap", old.base + first * PAGE);
+		return;
+	}
+	memset(slot, 0, sizeof(*slot));
+	check_new(s, at, want);
+	slot->base = at;
+	set(slot, 0, want, true, old.prot[first]);
+	for (i = 0; i < want && i < n; i++)
+		slot->stamp[i] = old.stamp[first + i];
+}
+
+/* Whether the kernel may write to a page is as it was set. */
+static void access_page(struct storm *s, struct slot *slot, unsigned int page)
+{
+	bool may = slot->prot[page] & PROT_WRITE;
+	bool wrote = read(run.zero_fd, (void *)word(slot, page, true),
+			  sizeof(uint64_t)) == sizeof(uint64_t);
+
+	s->failing = false;
+	end(s, ACCESS, may == wrote);
+	if (wrote)
+		*word(slot, page, true) = slot->stamp[page];
+}
+
+static void change(struct storm *s, int what);
+
+static void child(struct storm *s)
+{
+	unsigned int i, what;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	alarm(120);
+	/* It is the parent's. */
+	s->nth_fd = -1;
+	s->child = true;
+	for (i = 0; i < run.slots; i++)
+		check(s, &s->slots[i]);
+	for (i = 0; i < CHILD_CHANGES; i++) {
+		what = choose(s, CHANGES);
+		if (what != FORK)
+			change(s, what);
+	}
+	for (i = 0; i < run.slots; i++)
+		check(s, &s->slots[i]);
+	_exit(0);
+}
+
+static void fork_and_wait(struct storm *s)
+{
+	int status;
+	pid_t pid;
+
+	begin(s, 400);
+	pid = _Fork();
+	if (pid == 0)
+		child(s);
+	if (!end(s, FORK, pid > 0))
+		return;
+	if (waitpid(pid, &status, 0) != pid || status)
+		wrong(s, "a child found something, or did not end well", NULL);
+}
+
+static void write_pages(struct storm *s, struct slot *slot, unsigned int first,
+			unsigned int n)
+{
+	unsigned int i;
+
+	for (i = first; i < first + n; i++) {
+		if (!(slot->prot[i] & PROT_WRITE))
+			continue;
+		slot->stamp[i] = ++s->stamps << 8 | (s->thread + 1);
+		*word(slot, i, false) = slot->stamp[i];
+		*word(slot, i, true) = slot->stamp[i];
+	}
+	atomic_fetch_add(&run.counts->done[WRITE], 1);
+}
+
+static void unmap_all(struct storm *s, struct slot *slot)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < PAGES; i += n + 1) {
+		for (n = 0; i + n < PAGES && slot->there[i + n]; n++)
+			;
+		s->failing = false;
+		if (n)
+			end(s, UNMAP_ALL, !munmap(slot->base + i * PAGE, n * PAGE));
+	}
+	slot->base = NULL;
+}
+
+/* Changes of some pages of a mapping. */
+static void change_pages(struct storm *s, struct slot *slot, int what,
+			 unsigned int first, unsigned int n)
+{
+	static const int prots[] = { PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE };
+	char *at = slot->base + first * PAGE;
+	int prot = prots[choose(s, 3)];
+
+	switch (what) {
+	case UNMAP:
+		begin(s, 8);
+		if (end(s, UNMAP, !munmap(at, n * PAGE)))
+			set(slot, first, n, false, 0);
+		break;
+	case PROTECT:
+		/* It may have done a part if it fails. */
+		s->failing = false;
+		end(s, PROTECT, !mprotect(at, n * PAGE, prot));
+		memset(slot->prot + first, prot, n);
+		break;
+	case WRITE:
+		write_pages(s, slot, first, n);
+		break;
+	case ACCESS:
+		access_page(s, slot, first);
+		break;
+	case DROP:
+		s->failing = false;
+		end(s, DROP, !madvise(at, n * PAGE, MADV_DONTNEED));
+		memset(slot->stamp + first, 0, n * sizeof(*slot->stamp));
+		break;
+	case REPLACE:
+		/* A stack is one as a whole: see map_stack(). */
+		if (slot->stack)
+			break;
+		s->failing = false;
+		end(s, REPLACE, mmap(at, n * PAGE, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+				     -1, 0) == at);
+		set(slot, first, n, true, PROT_READ | PROT_WRITE);
+		break;
+	}
+}
+
+static void change(struct storm *s, int what)
+{
+	struct slot *slot = &s->slots[choose(s, run.slots)];
+	unsigned int first, n;
+
+	s->last = what;
+	if (what == FORK) {
+		fork_and_wait(s);
+	} else if (what == MAP || what == STACK) {
+		if (slot->base)
+			unmap_all(s, slot);
+		if (what == MAP)
+			map(s, slot);
+		else
+			map_stack(s, slot);
+	} else if (slot->base) {
+		if (what == UNMAP_ALL)
+			unmap_all(s, slot);
+		else if (what == CHECK)
+			check(s, slot);
+		else if (what == MOVE)
+			move(s, slot);
+		else if (what == GROW)
+			grow(s, slot);
+		else if (choose_pages(s, slot, &first, &n))
+			change_pages(s, slot, what, first, n);
+	}
+	if (what == CHECK)
+		atomic_fetch_add(&run.counts->done[CHECK], 1);
+}
+
+static void *thread(void *argument)
+{
+	struct storm *s = argument;
+	unsigned int sum = 0, i, pick;
+
+	s->nth_fd = -1;
+	if (run.faults) {
+		s->nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+		if (s->nth_fd < 0)
+			wrong(s, "fail-nth can not be opened", NULL);
+	}
+	for (i = 0; i < CHANGES; i++)
+		sum += weights[i];
+	while (bench_now() < run.end) {
+		pick = choose(s, sum);
+		for (i = 0; pick >= weights[i]; i++)
+			pick -= weights[i];
+		change(s, i);
+	}
+	for (i = 0; i < run.slots; i++)
+		check(s, &s->slots[i]);
+	return NULL;
+}
+
+static void process(unsigned int number)
+{
+	const struct sigaction action = {
+		.sa_sigaction = on_signal,
+		.sa_flags = SA_SIGINFO,
+	};
+	pthread_t threads[THREADS_MAX];
+	unsigned int i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+	/* It must end, whatever the kernel does. */
+	alarm(run.seconds + 300);
+	for (i = 0; i < run.threads; i++) {
+		storms[i].process = number;
+		storms[i].thread = i;
+		storms[i].random[0] = run.seed;
+		storms[i].random[1] = run.seed >> 16;
+		storms[i].random[2] = number << 8 | i;
+		if (pthread_create(&threads[i], NULL, thread, &storms[i]))
+			wrong(&storms[i], "pthread_create", NULL);
+	}
+	for (i = 0; i < run.threads; i++)
+		pthread_join(threads[i], NULL);
+	_exit(0);
+}
+
+static bool put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) > 0;
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+/*
+ * Also allocations that may sleep, and single pages; nothing in the log. What
+ * copies to and from user memory is left out, as no return address is in a range
+ * at the start of memory.
+ */
+static bool prepare_faults(void)
+{
+	return put(DEBUGFS "failslab/ignore-gfp-wait", "N") &&
+	       put(DEBUGFS "failslab/verbose", "0") &&
+	       put(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N") &&
+	       put(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N") &&
+	       put(DEBUGFS "fail_page_alloc/min-order", "0") &&
+	       put(DEBUGFS "fail_page_alloc/verbose", "0") &&
+	       put(DEBUGFS "fail_usercopy/require-start", "1") &&
+	       put(DEBUGFS "fail_usercopy/require-end", "2") &&
+	       !access("/proc/thread-self/fail-nth", W_OK);
+}
+
+static unsigned long number(const char *text, unsigned long most)
+{
+	char *rest;
+	unsigned long n = strtoul(text, &rest, 10);
+
+	if (!n || *rest || n > most) {
+		fputs(usage, stderr);
+		exit(2);
+	}
+	return n;
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seconds", required_argument, NULL, 's' },
+		{ "processes", required_argument, NULL, 'p' },
+		{ "threads", required_argument, NULL, 't' },
+		{ "maps", required_argument, NULL, 'm' },
+		{ "seed", required_argument, NULL, 'r' },
+		{ "faults", no_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 's':
+			run.seconds = number(optarg, 86400);
+			break;
+		case 'p':
+			run.processes = number(optarg, PROCESSES_MAX);
+			break;
+		case 't':
+			run.threads = number(optarg, THREADS_MAX);
+			break;
+		case 'm':
+			run.slots = number(optarg, SLOTS_MAX);
+			break;
+		case 'r':
+			run.seed = number(optarg, UINT32_MAX);
+			break;
+		case 'f':
+			run.faults = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		default:
+			fputs(usage, stderr);
+			exit(2);
+		}
+	}
+	if (optind != argc) {
+		fputs(usage, stderr);
+		exit(2);
+	}
+}
+
+/*
+ * Runs the program again without restartable sequences: the kernel writes to
+ * their page behind system calls, whatever fails then, and ends the process if
+ * there is no memory for it.
+ */
+static void without_rseq(char **argv)
+{
+	const char *set = getenv("GLIBC_TUNABLES");
+
+	if (set && !strcmp(set, "glibc.pthread.rseq=0"))
+		return;
+	setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1);
+	execv("/proc/self/exe", argv);
+	perror("vmastorm: /proc/self/exe");
+	exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long changes = 0;
+	unsigned int i, bad = 0;
+	int status;
+	pid_t pid;
+
+	parse(argc, argv);
+	if (run.faults && !prepare_faults()) {
+		puts("this kernel has no fault injection, or debugfs is not mounted");
+		return 77;
+	}
+	if (run.faults)
+		without_rseq(argv);
+	run.counts = mmap(NULL, sizeof(*run.counts), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	run.zero_fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	run.file_fd = memfd_create("vmastorm", MFD_CLOEXEC);
+	if (run.counts == MAP_FAILED || run.zero_fd < 0 || run.file_fd < 0 ||
+	    ftruncate(run.file_fd, 2 * PAGES * PAGE)) {
+		perror("vmastorm");
+		return 1;
+	}
+	run.end = bench_now() + run.seconds * 1000000000ull;
+	for (i = 0; i < run.processes; i++) {
+		pid = fork();
+		if (pid == 0)
+			process(i);
+		bad += pid < 0;
+	}
+	while ((pid = wait(&status)) > 0)
+		if (status) {
+			fprintf(stderr, "vmastorm: a process ended with %s %d\n",
+				WIFSIGNALED(status) ? "signal" : "status",
+				WIFSIGNALED(status) ? WTERMSIG(status) :
+						      WEXITSTATUS(status));
+			bad++;
+		}
+	for (i = 0; i < CHANGES; i++)
+		changes += run.counts->done[i];
+	printf("vmastorm: seed %lu, %lu s:", run.seed, run.seconds);
+	for (i = 0; i < CHANGES; i++) {
+		printf(" %lu %s", run.counts->done[i], change_names[i]);
+		if (run.counts->refused[i])
+			printf(" (%lu not)", run.counts->refused[i]);
+		bad += changes >= ENOUGH && !run.counts->done[i];
+	}
+	if (run.faults) {
+		printf("; %lu failed on request", run.counts->failed);
+		bad += changes >= ENOUGH && !run.counts->failed;
+	}
+	/* On a slow machine, a few; not none. */
+	bad += !changes;
+	puts(bad ? "; FAILED, or one of these was never done" : "");
+	return bad != 0;
+}
