@@ -13,10 +13,9 @@ complete, contents verified, paths taken, ratios of instructions, and, far from
 what is measured, ratios of times. Exit status: 0 if all holds, 1 if not.
 """
 
-import argparse
-import json
-import os
 import sys
+
+from reporting import arguments, load, write
 
 KIB, MIB = 1024, 1024 * 1024
 SIZES = {256: "256 B", 4 * KIB: "4 KiB", 64 * KIB: "64 KiB", MIB: "1 MiB",
@@ -454,14 +453,7 @@ def check(times, counts):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description="Makes a table of what transfer-paths measured.")
-    parser.add_argument("--check", action="store_true",
-                        help="assert what does not depend on noise")
-    parser.add_argument("--json", metavar="OUT", help="write results there")
-    parser.add_argument("times")
-    parser.add_argument("counts", nargs="?")
-    options = parser.parse_args()
+    options = arguments(__doc__, "times", "counts?")
 
     loaded = []
     for name, unit in ((options.times, "ns"),
@@ -469,8 +461,7 @@ def main():
         if not name:
             loaded.append(None)
             continue
-        with open(name, encoding="utf-8") as f:
-            data = json.load(f)
+        data = load(name)
         if data["unit"] != unit:
             sys.exit(f"{name} has {data['unit']}, not {unit}")
         loaded.append(Rows(data))
@@ -480,18 +471,14 @@ def main():
     if found:
         print_table(found, times, counts, sys.stdout)
     if options.json:
-        aside = f"{options.json}.new"
-        with open(aside, "w", encoding="utf-8") as f:
-            json.dump({
-                "benchmark": "transfer-paths",
-                "environment": times.data["environment"],
-                "results": found,
-                "times": times.data["rows"],
-                "counts": counts.data["rows"] if counts else None,
-                "count_clock_cost": counts.cost if counts else None,
-            }, f, indent=1)
-            f.write("\n")
-        os.replace(aside, options.json)
+        write(options.json, {
+            "benchmark": "transfer-paths",
+            "environment": times.data["environment"],
+            "results": found,
+            "times": times.data["rows"],
+            "counts": counts.data["rows"] if counts else None,
+            "count_clock_cost": counts.cost if counts else None,
+        })
 
     wrong = list(check(times, counts)) if options.check else []
     for line in wrong:

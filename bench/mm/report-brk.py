@@ -16,10 +16,12 @@ unless
   lock and its interval tree are at most a quarter.
 """
 
-import argparse
-import json
+import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
 WORSE_MAX, INHERITED_MIN, LOCK_MAX, WAITING_MAX = 1.03, 0.5, 0.25, 0.01
 # Growth by brk from many forked children, AIM7 on 32 cores, Linux 2.6.27 to 2.6.30.
@@ -169,27 +171,19 @@ def wrong(results):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--json")
-    parser.add_argument("results", nargs="+")
-    args = parser.parse_args()
-    runs = []
-    for path in args.results:
-        with open(path, encoding="utf-8") as f:
-            runs.append(json.load(f))
+    args = arguments(__doc__, "results...")
+    runs = [load(path) for path in args.results]
     results = {"environment": runs[0]["environment"], "report_2009": REPORT_2009,
                "cost": costs(runs), "parts": parts(runs), "load": loads(runs)}
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as f:
-            json.dump(results, f, indent=1)
-            f.write("\n")
     table(sys.stdout, results)
-    found = list(wrong(results))
-    found += [f"{path}: nothing was verified" for path, run in zip(args.results, runs) if not run["verified"]]
-    for what in found:
-        print(f"wrong: {what}")
-    return 1 if args.check and found else 0
+    if args.json:
+        write(args.json, results)
+    if not args.check:
+        return 0
+    print()
+    return verdict([*wrong(results),
+                    *(f"{path}: nothing was verified"
+                      for path, run in zip(args.results, runs) if not run["verified"])])
 
 
 if __name__ == "__main__":

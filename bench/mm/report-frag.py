@@ -13,11 +13,12 @@ With --check: kernels mapped where their model says; the searches of 2.4 and of
 than one without. Exit status: 0 if all holds, 1 if not.
 """
 
-import argparse
-import json
 import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
 MIB = 256  # pages
 
@@ -181,8 +182,7 @@ def merge(files):
     """Rows of all files, with the kernel's release in those of kernels."""
     rows, seen, releases = [], set(), []
     for path in files:
-        with open(path, encoding="utf-8") as f:
-            data = json.load(f)
+        data = load(path)
         release = data["environment"]["kernel"]
         for row in data["rows"]:
             if row["by"] == "kernel":
@@ -198,33 +198,23 @@ def merge(files):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("\n")[2][7:])
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--json")
-    parser.add_argument("results", nargs="+")
-    args = parser.parse_args()
-
+    args = arguments(__doc__, "results...")
     rows, releases = merge(args.results)
     for text in table(rows):
         print(text)
     if args.json:
-        with open(args.json + ".new", "w", encoding="utf-8") as f:
-            json.dump({"environment": {"kernels": releases},
-                       "report_2005": REPORT_2005, "rows": rows}, f, indent=1)
-        os.replace(args.json + ".new", args.json)
+        write(args.json, {"environment": {"kernels": releases},
+                          "report_2005": REPORT_2005, "rows": rows})
     if not args.check:
-        return
+        return 0
     wrong = [*check_kernels(rows), *check_series(rows)]
     if any(row["by"] == "model" for row in rows):
         wrong += check_history(rows)
     if not any(row["by"] == "kernel" for row in rows):
         wrong.append("no kernel was compared")
     print()
-    for text in wrong:
-        print(f"FAIL: {text}")
-    print("not as it should be" if wrong else "all as it should be")
-    sys.exit(bool(wrong))
+    return verdict(wrong)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

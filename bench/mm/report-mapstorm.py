@@ -15,21 +15,22 @@ the median over the pairs. With --check, exit status 1 unless
 - no row costs more than 3 % more, in instructions.
 """
 
-import argparse
-import json
+import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
 WORSE_MAX = 1.03
 GUARDS_AFTER_MAX, GUARDS_BEFORE_MIN = 2, 4
 
 
-def load(paths):
+def load_runs(paths):
     """(unit, when) -> runs; and all rows' ids in their order."""
     runs, ids = {}, {}
     for path in paths:
-        with open(path, encoding="utf-8") as f:
-            run = json.load(f)
+        run = load(path)
         kernel = run["environment"]["kernel"]
         when = ("before" if kernel.endswith("-mm-base") else
                 "after" if kernel.endswith("-mm") else None)
@@ -147,26 +148,20 @@ def table(rows, scalings):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--json")
-    parser.add_argument("results", nargs="+")
-    args = parser.parse_args()
-
-    runs, ids = load(args.results)
+    args = arguments(__doc__, "results...")
+    runs, ids = load_runs(args.results)
     rows = [compare(runs, row_id) for row_id in ids]
     scalings = [s for kind in ("guards", "shadow") for layout in ("top-down", "bottom-up")
                 for when in ("before", "after") if (s := scaling(rows, kind, layout, when))]
     print("\n".join(table(rows, scalings)))
     if args.json:
         environments = [r["environment"] for some in runs.values() for r in some]
-        with open(args.json, "w", encoding="utf-8") as f:
-            json.dump({"environments": environments, "scaling": scalings, "rows": rows}, f,
-                      indent=1)
+        write(args.json, {"environments": environments, "scaling": scalings, "rows": rows})
     found = list(faults(rows, scalings))
-    for fault in found:
-        print("worse:" if "more instructions" in fault else "wrong:", fault)
-    return 1 if args.check and found else 0
+    print()
+    failed = verdict(found)
+    return failed if args.check else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,15 +9,12 @@ does not after, or if fewer than half of the tests passed before: then nothing
 was compared.
 """
 
-import argparse
-import json
+import os
 import sys
 from collections import Counter
 
-
-def load(path):
-    with open(path, encoding="utf-8") as f:
-        return json.load(f)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
 
 def compare(before, after):
@@ -44,13 +41,7 @@ def compare(before, after):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--json")
-    parser.add_argument("before")
-    parser.add_argument("after")
-    args = parser.parse_args()
-
+    args = arguments(__doc__, "before", "after")
     before, after = load(args.before), load(args.after)
     rows = list(compare(before, after))
     width = max(len(r["test"]) for r in rows)
@@ -68,15 +59,17 @@ def main():
     worse = [w for r in rows for w in r["worse"]]
     for name, count in zip((before["kernel"], after["kernel"]), counts):
         print(f"{name}: " + ", ".join(f"{n} {verdict}" for verdict, n in count.most_common()))
-    print(f"{len(worse)} passed before and do not now" + "".join(f"\n  {w}" for w in worse))
     if args.json:
-        with open(args.json, "w", encoding="utf-8") as f:
-            json.dump({"before": before["kernel"], "after": after["kernel"], "worse": worse,
-                       "tests": rows}, f, indent=1)
+        write(args.json, {"before": before["kernel"], "after": after["kernel"],
+                          "worse": worse, "tests": rows})
+    if not args.check:
+        return 0
+    wrong = [f"{w}: passed before and does not now" for w in worse]
     if counts[0]["pass"] * 2 < len(rows):
-        print("too few tests passed before")
-        return 1 if args.check else 0
-    return 1 if args.check and worse else 0
+        wrong.append("too few tests passed before")
+    print()
+    return verdict(wrong)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

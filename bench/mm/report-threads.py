@@ -15,11 +15,12 @@ retries costs more for the last threads than five times what the first cost
 (fresh memory alone can make it three). Exit status: 0 if all holds, 1 if not.
 """
 
-import argparse
-import json
 import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
 # 11 May 2005, "[PATCH] Avoiding mmap fragmentation (against 2.6.12-rc4)": system
 # time of test_str02 with 20,000 threads, on the author's machine of that time.
@@ -75,8 +76,7 @@ def collect(files):
     runs = {}
     environments = []
     for path in files:
-        with open(path, encoding="utf-8") as f:
-            data = json.load(f)
+        data = load(path)
         environment = data["environment"]
         if environment not in environments:
             environments.append(environment)
@@ -137,30 +137,18 @@ def check(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("\n")[2][7:])
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--json")
-    parser.add_argument("results", nargs="+")
-    args = parser.parse_args()
-
+    args = arguments(__doc__, "results...")
     results, environments = collect(args.results)
     for text in table(results):
         print(text)
     if args.json:
-        with open(args.json + ".new", "w", encoding="utf-8") as f:
-            json.dump({"environments": environments,
-                       "report_2005": REPORT_2005, "results": results}, f,
-                      indent=1)
-        os.replace(args.json + ".new", args.json)
+        write(args.json, {"environments": environments,
+                          "report_2005": REPORT_2005, "results": results})
     if not args.check:
-        return
-    wrong = list(check(results))
+        return 0
     print()
-    for text in wrong:
-        print(f"FAIL: {text}")
-    print("not as it should be" if wrong else "all as it should be")
-    sys.exit(bool(wrong))
+    return verdict(list(check(results)))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

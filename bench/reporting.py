@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What the reports of the benchmarks have in common."""
+
+import argparse
+import json
+import os
+
+
+def arguments(doc, *files):
+    """Options --check and --json, and the files that a report is made of.
+
+    doc is the program's own; files names its positional arguments: "name..." is
+    a list of one or more, "name?" may be missing (and is None).
+    """
+    title, usage, text = doc.split("\n\n", 2)
+    parser = argparse.ArgumentParser(
+        usage=usage.removeprefix("usage: "), description=f"{title}\n\n{text}",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--json", metavar="OUT", help=argparse.SUPPRESS)
+    for name in files:
+        nargs = "+" if name.endswith("...") else "?" if name.endswith("?") else None
+        parser.add_argument(name.rstrip(".?"), nargs=nargs, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def load(path):
+    """The contents of one file of results."""
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def write(path, results):
+    """Writes results aside and renames: a full disk leaves what was there."""
+    aside = f"{path}.new"
+    with open(aside, "w", encoding="utf-8") as f:
+        json.dump(results, f, indent=1)
+        f.write("\n")
+    os.replace(aside, path)
+
+
+def verdict(wrong):
+    """Prints what is wrong; the exit status."""
+    for line in wrong:
+        print(f"FAIL: {line}")
+    print("not as it should be" if wrong else "all as it should be")
+    return bool(wrong)
