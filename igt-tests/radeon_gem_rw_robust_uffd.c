@@ -312,7 +312,7 @@ static void test_reset(int fd)
 	igt_radeon_trial_prepare(&t);
 	igt_radeon_trial_again(&t, IGT_RADEON_PREAD);
 	igt_radeon_bo_wait(&t.bo);
-	igt_assert_f(igt_radeon_reset_count(fd) == resets + 1,
+	igt_assert_f(igt_radeon_reset_count(fd) > resets,
 		     "the GPU was not reset\n");
 	use_same(&c);
 	igt_radeon_trial_again(&t, IGT_RADEON_PWRITE);
