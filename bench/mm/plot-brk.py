@@ -73,6 +73,7 @@ def main():
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as f:
         data = json.load(f)
+    kernels = dict.fromkeys(e["kernel"] for e in data["environments"])
     figure, axes = panels(3)
     steps(axes[0], data["cost"])
     consists(axes[1], data["parts"])
@@ -82,7 +83,7 @@ def main():
     if data["load"]:
         axes[2].legend(fontsize=6)
     # One legend below is for the first panel: the others would not fit in.
-    finish(figure, axes[:1], f"brk-storm, Linux {data['environment']['kernel']}, emulated", sys.argv[2])
+    finish(figure, axes[:1], f"brk-storm, Linux {' and '.join(kernels)}, emulated", sys.argv[2])
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ def wrong(results):
 def main():
     args = arguments(__doc__, "results...")
     runs = [load(path) for path in args.results]
-    results = {"environment": runs[0]["environment"], "report_2009": REPORT_2009,
+    results = {"environments": [run["environment"] for run in runs], "report_2009": REPORT_2009,
                "cost": costs(runs), "parts": parts(runs), "load": loads(runs)}
     table(sys.stdout, results)
     if args.json:
