@@ -68,6 +68,11 @@ deb: roots ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon
 fuzz: build ## random calls, on the debug and the stock kernel (SECONDS=600 SEED=any)
 	@lab/fuzz $(or $(SECONDS),600) $(SEED)
 
+.PHONY: mm-debug
+mm-debug: build ## kernel/mm on a kernel that watches itself (SECONDS=300 SEED=any)
+	@lab/build mm-debug mm-selftests
+	@lab/mm-debug $(or $(SECONDS),300) $(SEED)
+
 .PHONY: clean distclean
 clean: ## remove build/ (the cache stays)
 	rm -rf --one-file-system build
