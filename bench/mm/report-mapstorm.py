@@ -63,12 +63,18 @@ def ratios(runs, unit, row_id):
 
 
 def compare(runs, row_id):
-    everywhere = [r["by_id"].get(row_id) for some in runs.values() for r in some]
+    # Runs that count may go to fewer live maps, and then find them elsewhere.
+    by_unit = {}
+    for (unit, _), some in runs.items():
+        by_unit.setdefault(unit, []).extend(r["by_id"].get(row_id) for r in some)
+    by_unit = {unit: found for unit, found in by_unit.items() if any(found)}
+    everywhere = [row for found in by_unit.values() for row in found]
     known = next(row for row in everywhere if row)
     errors = {row["error"] if row else "no such row" for row in everywhere} - {None}
     out = {k: known[k] for k in ("id", "kind", "layout", "live", "guards", "operation")}
     out["error"] = "; ".join(sorted(errors)) or None
-    out["same_addresses"] = len({row.get("digest") for row in everywhere if row}) == 1
+    out["same_addresses"] = all(len({row.get("digest") for row in found if row}) == 1
+                                for found in by_unit.values())
     for unit in ("ns", "instructions"):
         pairs = ratios(runs, unit, row_id)
         out[unit] = {when: spread(runs.get((unit, when), []), row_id)
@@ -98,8 +104,8 @@ def faults(rows, scalings):
         if not row["same_addresses"]:
             yield f"{row['id']}: the kernels chose other addresses"
         ratio = row["instructions"]["ratio"]
-        if not row["error"] and ratio is None:
-            yield f"{row['id']}: no instructions were counted on both kernels"
+        if not row["error"] and ratio is None and row["ns"]["ratio"] is None:
+            yield f"{row['id']}: nothing was measured on both kernels"
         if ratio is not None and ratio > WORSE_MAX:
             yield f"{row['id']}: {100 * (ratio - 1):.1f} % more instructions"
     found = {(s["kind"], s["layout"], s["when"]): s["ratio"] for s in scalings}
