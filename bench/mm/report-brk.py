@@ -8,8 +8,8 @@ Takes any number of its results, of both kernels. With --check, exit status 1
 unless
 
 - each run has found the contents that it had to find, and no lock event was lost;
-- no step of brk costs more than 3 % more instructions with the series of kernel/mm,
-  in whichever layout, than without it in the median of its layouts;
+- no step of brk costs more than 3 % more instructions with the series of kernel/mm
+  (medians of the layouts; where these scatter, the cheapest with the series);
 - children that have inherited a touched heap do at least half of the jobs of
   those that have not, on one and two CPUs;
 - children wait at most 1 % of their time for the lock of an anon_vma in brk();
@@ -25,6 +25,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
 WORSE_MAX, INHERITED_MIN, LOCK_MAX, WAITING_MAX = 1.03, 0.5, 0.25, 0.01
+# Its layouts differ by 4 %, and their median by 2 % from boot to boot.
+SCATTERED = {"new/1/untouched/shrink"}
 # Growth by brk from many forked children, AIM7 on 32 cores, Linux 2.6.27 to 2.6.30.
 REPORT_2009 = {"jobs_per_minute_contended": 65000, "jobs_per_minute": 130000}
 
@@ -152,10 +154,9 @@ def table(out, results):
 def wrong(results):
     for row in results["cost"]:
         # Touching is not brk, and what pages cost depends on who had them before.
-        # Layouts, and boots, differ by up to 4 % where page tables come and go.
-        if row["least_ratio"] and row["least_ratio"] > WORSE_MAX and not row["id"].endswith("/touch"):
-            yield (f"{row['id']}: in each layout at least {row['least_ratio']:.3f} of the "
-                   "instructions without the series")
+        which = "least_ratio" if row["id"] in SCATTERED else "ratio"
+        if row[which] and row[which] > WORSE_MAX and not row["id"].endswith("/touch"):
+            yield f"{row['id']}: {row[which]:.3f} of the instructions without the series"
     for row in results["parts"]:
         lock = row["shares"].get("anon_vma: lock and interval tree", 0)
         if lock > LOCK_MAX and row["samples"] >= 100:
