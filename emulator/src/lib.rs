@@ -2,7 +2,7 @@
 //! An emulated AMD R700-class graphics board.
 //!
 //! The board is a process of its own that serves QEMU's `vfio-user-pci`.
-//! Inside it two halves meet at the traits of [`bus`]:
+//! Inside it two halves meet at the traits of [`chip::bus`]:
 //!
 //! ```text
 //!   QEMU ── vfio ── board ─┬─ pci, rom, control
@@ -11,12 +11,10 @@
 //!    └── VRAM, registers ──┴─ memory ── GART ── guest RAM
 //! ```
 //!
-//! - The outer half ([`vfio`], [`board`], [`pci`], [`rom`], [`memory`],
-//!   [`control`], [`run`]) knows file descriptors and messages, and nothing
-//!   of packets.
-//! - The inner half ([`chip`], [`cp`], [`dma`], [`ih`], [`display`],
-//!   [`engine`]) knows registers and packets; memory is an MC address space
-//!   and an interrupt a call.
+//! - [`host`] knows sockets, file descriptors, messages, PCI configuration
+//!   space and the ROM, and nothing of packets.
+//! - [`chip`] knows registers, packets and memory; a message of the host's
+//!   half reaches it as a register access, and an interrupt is a call.
 //!
 //! A register write never waits: it queues work, and an engine's thread does
 //! it after the latency knob's delay, at the rate knob's speed. That is what
@@ -27,7 +25,7 @@
 //! Modelled is what a kernel driver needs to come up, to move memory and to
 //! show it: rings and indirect buffers, copies, fences, semaphores, interrupts,
 //! GART, scan-out, flips, resets and hangs. Draws are decoded and handed to a
-//! [`gfx::Gfx`], whose default executes nothing. Not modelled are power
+//! [`chip::gfx::Gfx`], whose default executes nothing. Not modelled are power
 //! management, PLLs, encoders, TLBs and VM contexts beyond 0. The README has
 //! the table.
 //!
@@ -40,29 +38,5 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-pub mod board;
-pub mod bus;
 pub mod chip;
-pub mod cli;
-pub mod control;
-pub mod counters;
-pub mod cp;
-pub mod display;
-pub mod dma;
-pub mod engine;
-mod fetch;
-pub mod gfx;
-mod hub;
-pub mod ih;
-pub mod memory;
-pub mod output;
-pub mod pci;
-pub mod regs;
-pub mod rom;
-pub mod run;
-pub mod screenshot;
-pub mod tiling;
-pub mod trace;
-mod uvd;
-pub mod vfio;
-mod vm;
+pub mod host;

@@ -4,10 +4,10 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use r7xx_board::cli::Options;
+use r7xx_board::host::cli::Options;
 
 fn main() -> ExitCode {
-    match r7xx_board::run::run(&Options::parse()) {
+    match r7xx_board::host::run::run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("r7xx-board: {e}");

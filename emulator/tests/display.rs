@@ -5,10 +5,10 @@ mod rig;
 
 use std::time::Duration;
 
-use r7xx_board::bus::RegFile;
-use r7xx_board::counters::Counter;
-use r7xx_board::display::PixelFormat;
-use r7xx_board::regs::dce::{self, CRTC_STRIDE};
+use r7xx_board::chip::bus::RegFile;
+use r7xx_board::chip::counters::Counter;
+use r7xx_board::chip::display::PixelFormat;
+use r7xx_board::chip::regs::dce::{self, CRTC_STRIDE};
 use rig::*;
 
 /// avivo_crtc_do_set_base() for 640x480, 32 bits, linear.

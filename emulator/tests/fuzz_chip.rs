@@ -9,10 +9,10 @@ mod rig;
 
 use proptest::prelude::*;
 
-use r7xx_board::bus::Mc;
-use r7xx_board::cp::pm4::Packet;
-use r7xx_board::dma::packet::Packet as DmaPacket;
-use r7xx_board::regs::{self, cp, dma, uvd};
+use r7xx_board::chip::bus::Mc;
+use r7xx_board::chip::cp::pm4::Packet;
+use r7xx_board::chip::dma::packet::Packet as DmaPacket;
+use r7xx_board::chip::regs::{self, cp, dma, uvd};
 use rig::*;
 
 /// Dwords that are often meaningful: packet headers, addresses that exist,

@@ -3,10 +3,10 @@
 
 use proptest::prelude::*;
 
-use r7xx_board::cp::pm4::{
+use r7xx_board::chip::cp::pm4::{
     Compare, DmaEnd, Draw, Header, IndexSource, MemWriteData, Operand, Packet, Place, StrmoutSource,
 };
-use r7xx_board::dma::packet::{Header as DmaHeader, Packet as DmaPacket, TiledSurface};
+use r7xx_board::chip::dma::packet::{Header as DmaHeader, Packet as DmaPacket, TiledSurface};
 
 fn mc_addr(align: u64) -> impl Strategy<Value = u64> {
     (0u64..1 << 40).prop_map(move |a| a & !(align - 1))

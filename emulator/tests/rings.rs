@@ -5,12 +5,12 @@ mod rig;
 
 use std::time::Duration;
 
-use r7xx_board::bus::{Mc, RegFile};
+use r7xx_board::chip::bus::{Mc, RegFile};
+use r7xx_board::chip::counters::Counter;
+use r7xx_board::chip::cp::pm4::{Compare, DmaEnd, Draw, IndexSource, MemWriteData, Packet, Place};
+use r7xx_board::chip::dma::packet::{Packet as DmaPacket, TiledSurface};
+use r7xx_board::chip::regs::{cp, dma, grbm, ih, srbm, uvd};
 use r7xx_board::chip::ChipConfig;
-use r7xx_board::counters::Counter;
-use r7xx_board::cp::pm4::{Compare, DmaEnd, Draw, IndexSource, MemWriteData, Packet, Place};
-use r7xx_board::dma::packet::{Packet as DmaPacket, TiledSurface};
-use r7xx_board::regs::{cp, dma, grbm, ih, srbm, uvd};
 use rig::*;
 
 const SCRATCH: u32 = cp::SCRATCH_REG0 + 4;

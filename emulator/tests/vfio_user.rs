@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 use common::*;
-use r7xx_board::vfio::server::Stop;
+use r7xx_board::host::vfio::server::Stop;
 use rustix::event::{eventfd, EventfdFlags};
 
 #[test]

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use clap::Parser;
-use r7xx_board::board::Board;
-use r7xx_board::cli::Options;
-use r7xx_board::vfio::server::Stop;
-use r7xx_board::vfio::{ServeError, Server};
+use r7xx_board::host::board::Board;
+use r7xx_board::host::cli::Options;
+use r7xx_board::host::vfio::server::Stop;
+use r7xx_board::host::vfio::{ServeError, Server};
 
 /// Region indices, as in the protocol.
 pub const BAR0: u32 = 0;

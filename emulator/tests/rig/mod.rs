@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use r7xx_board::bus::{IrqLine, Mc, McError, RegFile};
+use r7xx_board::chip::bus::{IrqLine, Mc, McError, RegFile};
+use r7xx_board::chip::engine::Hang;
+use r7xx_board::chip::regs::{cp, dma, ih, uvd};
 use r7xx_board::chip::{Chip, ChipConfig, Family};
-use r7xx_board::engine::Hang;
-use r7xx_board::regs::{cp, dma, ih, uvd};
 
 /// Longest wait for something the chip must do; only ever reached on failure.
 const PATIENCE: Duration = Duration::from_secs(20);

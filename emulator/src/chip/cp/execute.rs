@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+//! Effects of PM4 packets.
+//!
+//! Draws and events run to completion before the next packet, so flushes and
+//! waits for idle have nothing left to do.
+
+use super::pm4::{
+    Compare, DecodeError, Draw, Header, MemWriteData, Operand, Packet, Place, StrmoutSource,
+};
+use super::{opcode, Cp, Flow};
+use crate::chip;
+use crate::chip::bus::McError;
+use crate::chip::counters::Counter;
+use crate::chip::engine::{Cancelled, Ended, Job, Ring};
+use crate::chip::gfx::GfxContext;
+use crate::chip::hub::{Client, Hub};
+use crate::chip::ih::Source;
+use crate::chip::regs::{cp, field, grbm};
+
+/// Bit 63 of a query result: the value has been written.
+const RESULT_VALID: u64 = 1 << 63;
+
+impl Cp {
+    /// Executes one packet. Memory faults are reported and end the packet.
+    pub(super) fn execute(
+        &mut self,
+        job: &Job<'_>,
+        ring: &Ring,
+        header: Header,
+        body: &[u32],
+    ) -> Result<Flow, Cancelled> {
+        let hub = job.hub;
+        if hub.trace.enabled() && self.polls == 0 {
+            self.trace(hub, ring, header, body);
+        }
+        let (opcode, predicate) = match header {
+            Header::Type0 { reg, .. } => {
+                write_regs(job, reg, body)?;
+                return Ok(Flow::Next);
+            }
+            Header::Type1 => {
+                hub.counters.inc(Counter::BadPackets);
+                return Ok(Flow::Next);
+            }
+            Header::Type2 => return Ok(Flow::Next),
+            Header::Type3 {
+                opcode, predicate, ..
+            } => (opcode, predicate),
+        };
+        if predicate && self.predicate == Some(false) {
+            return Ok(Flow::Next);
+        }
+        let packet = match Packet::decode(opcode, body) {
+            Ok(packet) => packet,
+            Err(error) => {
+                hub.counters.inc(Counter::BadPackets);
+                self.log_once(
+                    opcode,
+                    match error {
+                        DecodeError::UnknownOpcode => "unknown, skipped",
+                        DecodeError::Short => "body too short, skipped",
+                        DecodeError::Window => "registers outside the window, skipped",
+                    },
+                );
+                return Ok(Flow::Next);
+            }
+        };
+        match self.perform(job, packet) {
+            Ok(flow) => Ok(flow),
+            Err(Ended::Failed(e)) => {
+                hub.fault(Client::Cp, e);
+                Ok(Flow::Next)
+            }
+            Err(Ended::Cancelled) => Err(Cancelled),
+        }
+    }
+
+    fn perform(&mut self, job: &Job<'_>, packet: Packet<'_>) -> Result<Flow, Ended<McError>> {
+        let hub = job.hub;
+        match packet {
+            Packet::Nop => {}
+            // Shadowing is for context switches, which the driver never does.
+            Packet::ContextControl { .. } => {}
+            Packet::SetPredication {
+                addr,
+                op,
+                draw_visible,
+                keep,
+            } => {
+                let visible = match op {
+                    0 => None,
+                    1 => Some(zpass_visible(hub, addr)?),
+                    2 => Some(streamout_overflowed(hub, addr)?),
+                    _ => None,
+                };
+                let before = keep && self.predicate == Some(draw_visible);
+                self.predicate = visible.map(|v| (v || before) == draw_visible);
+            }
+            Packet::RegRmw { reg, and, or } => {
+                let value = |operand| match operand {
+                    Operand::Value(v) => v,
+                    Operand::Reg(r) => chip::read_reg(hub, r),
+                };
+                let new = chip::read_reg(hub, reg) & value(and) | value(or);
+                chip::write_reg(hub, reg, new);
+            }
+            Packet::CondExec { addr, count } => {
+                if hub.mc.read_u32(addr)? == 0 {
+                    return Ok(Flow::Skip(count));
+                }
+            }
+            Packet::PredExec {
+                device_select,
+                count,
+            } => {
+                // The driver names this device 1; 0 addresses every device.
+                if device_select != 0 && device_select & self.device_id == 0 {
+                    return Ok(Flow::Skip(count));
+                }
+            }
+            Packet::IndexType(value) => hub.regs.store(grbm::VGT_DMA_INDEX_TYPE, value),
+            Packet::NumInstances(value) => hub.regs.store(grbm::VGT_DMA_NUM_INSTANCES, value),
+            Packet::Draw(draw) => self.draw(hub, &draw),
+            Packet::IndirectBuffer { addr, dwords } => return Ok(Flow::Call { addr, dwords }),
+            Packet::StrmoutBufferUpdate {
+                buffer,
+                source,
+                store,
+            } => self.strmout_update(hub, usize::from(buffer), source, store)?,
+            Packet::MemSemaphore { addr, wait } => {
+                if !wait {
+                    hub.semaphore_signal(addr)?;
+                } else if !hub.semaphore_try_wait(addr)? {
+                    return Ok(Flow::Wait);
+                }
+            }
+            Packet::CopyDw { src, dst } => {
+                let value = load(hub, src)?;
+                store_place(hub, dst, value)?;
+            }
+            Packet::WaitRegMem { place, compare, .. } => {
+                if !test(hub, place, compare)? {
+                    return Ok(Flow::Wait);
+                }
+            }
+            Packet::MemWrite { addr, data } => match data {
+                MemWriteData::U32(value) => hub.mc.write_u32(addr, value)?,
+                MemWriteData::U64(value) => hub.mc.write_u64(addr, value)?,
+                MemWriteData::Clock => hub.mc.write_u64(addr, hub.gpu_clock())?,
+            },
+            Packet::CpDma {
+                src, dst, bytes, ..
+            } => super::copy::cp_dma(job, src, dst, bytes)?,
+            Packet::SurfaceSync { .. } => self.flush(hub),
+            Packet::MeInitialize { device_id } => self.device_id = device_id,
+            Packet::CondWrite {
+                place,
+                compare,
+                dst,
+                value,
+            } => {
+                if test(hub, place, compare)? {
+                    store_place(hub, dst, value)?;
+                }
+            }
+            Packet::EventWrite { index, addr, .. } => {
+                self.flush(hub);
+                if let Some(addr) = addr {
+                    self.event_result(hub, index, addr)?;
+                }
+            }
+            Packet::EventWriteEop {
+                addr,
+                data_sel,
+                int_sel,
+                data,
+                ..
+            } => {
+                self.flush(hub);
+                end_of_pipe(hub, addr, data_sel, int_sel, data)?;
+            }
+            Packet::SetRegs { first, values } => write_regs(job, first, values)?,
+        }
+        Ok(Flow::Next)
+    }
+
+    fn draw(&mut self, hub: &Hub, draw: &Draw) {
+        hub.counters.inc(Counter::Draws);
+        let context = GfxContext {
+            regs: &*hub.regs,
+            mc: &*hub.mc,
+        };
+        if !self.gfx.draw(&context, draw) {
+            hub.trace.line(
+                "gfx",
+                format_args!("DRAW indices={} not executed", draw.indices),
+            );
+        }
+    }
+
+    fn flush(&mut self, hub: &Hub) {
+        let context = GfxContext {
+            regs: &*hub.regs,
+            mc: &*hub.mc,
+        };
+        self.gfx.flush(&context);
+    }
+
+    /// Writes the result an event asks for (`EVENT_INDEX` in `r600d.h`).
+    fn event_result(&mut self, hub: &Hub, index: u8, addr: u64) -> Result<(), McError> {
+        let stats = self.gfx.statistics();
+        match index {
+            // ZPASS_DONE: each enabled backend has a slot of 16 bytes, half
+            // of it for the end of the query.
+            1 => {
+                for backend in backends(hub) {
+                    let value = stats.zpass[backend] | RESULT_VALID;
+                    hub.mc.write_u64(addr + 16 * backend as u64, value)?;
+                }
+            }
+            // SAMPLE_PIPELINESTAT
+            2 => {
+                for (i, value) in stats.pipeline.iter().enumerate() {
+                    hub.mc.write_u64(addr + 8 * i as u64, *value)?;
+                }
+            }
+            // SAMPLE_STREAMOUTSTATS
+            3 => {
+                for (i, value) in stats.streamout[0].iter().enumerate() {
+                    hub.mc
+                        .write_u64(addr + 8 * i as u64, value | RESULT_VALID)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn strmout_update(
+        &mut self,
+        hub: &Hub,
+        buffer: usize,
+        source: StrmoutSource,
+        store: Option<u64>,
+    ) -> Result<(), McError> {
+        let filled = self.gfx.statistics().filled[buffer & 3];
+        if let Some(addr) = store {
+            hub.mc.write_u32(addr, filled)?;
+        }
+        let offset = match source {
+            StrmoutSource::Packet(value) => value,
+            StrmoutSource::FilledSize => filled,
+            StrmoutSource::Memory(addr) => hub.mc.read_u32(addr)?,
+            StrmoutSource::None => return Ok(()),
+        };
+        // The register counts dwords (VGT_STRMOUT_BUFFER_OFFSET).
+        let reg = grbm::VGT_STRMOUT_BUFFER_OFFSET_0 + 16 * buffer as u32;
+        hub.regs.store(reg, offset >> 2);
+        Ok(())
+    }
+
+    fn trace(&self, hub: &Hub, ring: &Ring, header: Header, body: &[u32]) {
+        let at = self.fetch.position(ring);
+        // Long bodies are cut: constants and inline data would drown the rest.
+        let shown = &body[..body.len().min(12)];
+        let more = if body.len() > shown.len() { " ..." } else { "" };
+        match header {
+            Header::Type0 { reg, count } => hub.trace.line(
+                "cp",
+                format_args!("{at} TYPE0 {reg:#x} n={count} {shown:x?}{more}"),
+            ),
+            Header::Type1 => hub.trace.line("cp", format_args!("{at} TYPE1")),
+            Header::Type2 => hub.trace.line("cp", format_args!("{at} TYPE2")),
+            Header::Type3 { opcode, count, .. } => hub.trace.line(
+                "cp",
+                format_args!(
+                    "{at} {}({opcode:#x}) n={count} {shown:x?}{more}",
+                    opcode::name(opcode).unwrap_or("UNKNOWN"),
+                ),
+            ),
+        }
+    }
+}
+
+/// Indices of the render backends that are not fused off.
+fn backends(hub: &Hub) -> impl Iterator<Item = usize> {
+    let disabled = hub.regs.load(grbm::CC_RB_BACKEND_DISABLE) >> grbm::BACKEND_DISABLE_SHIFT;
+    (0..8).filter(move |i| disabled & (1 << i) == 0)
+}
+
+/// Whether any sample passed between the two halves of a ZPASS result.
+fn zpass_visible(hub: &Hub, addr: u64) -> Result<bool, McError> {
+    let mut visible = false;
+    for backend in backends(hub) {
+        let begin = hub.mc.read_u64(addr + 16 * backend as u64)?;
+        let end = hub.mc.read_u64(addr + 16 * backend as u64 + 8)?;
+        visible |= begin != end;
+    }
+    Ok(visible)
+}
+
+/// Whether primitives were needed that were not written between the two
+/// stream-out samples at `addr`.
+fn streamout_overflowed(hub: &Hub, addr: u64) -> Result<bool, McError> {
+    let mut v = [0; 4];
+    for (i, value) in v.iter_mut().enumerate() {
+        *value = hub.mc.read_u64(addr + 8 * i as u64)?;
+    }
+    Ok(v[2].wrapping_sub(v[0]) != v[3].wrapping_sub(v[1]))
+}
+
+/// `EVENT_WRITE_EOP`: data first, then the interrupt that announces it.
+fn end_of_pipe(hub: &Hub, addr: u64, data_sel: u8, int_sel: u8, data: u64) -> Result<(), McError> {
+    match data_sel {
+        1 => {
+            hub.mc.write_u32(addr, data as u32)?;
+            hub.counters.inc(Counter::Fences);
+        }
+        2 => {
+            hub.mc.write_u64(addr, data)?;
+            hub.counters.inc(Counter::Fences);
+        }
+        3 => hub.mc.write_u64(addr, hub.gpu_clock())?,
+        _ => {}
+    }
+    let enabled = hub.regs.load(cp::CP_INT_CNTL) & cp::TIME_STAMP_INT_ENABLE != 0;
+    if matches!(int_sel, 1 | 2) && enabled {
+        hub.ih.post(hub, Source::CpEop, 0);
+    }
+    Ok(())
+}
+
+fn load(hub: &Hub, place: Place) -> Result<u32, McError> {
+    match place {
+        Place::Mem(addr) => hub.mc.read_u32(addr),
+        Place::Reg(reg) => Ok(chip::read_reg(hub, reg)),
+    }
+}
+
+fn store_place(hub: &Hub, place: Place, value: u32) -> Result<(), McError> {
+    match place {
+        Place::Mem(addr) => hub.mc.write_u32(addr, value),
+        Place::Reg(reg) => {
+            chip::write_reg(hub, reg, value);
+            Ok(())
+        }
+    }
+}
+
+fn test(hub: &Hub, place: Place, compare: Compare) -> Result<bool, McError> {
+    if field(u32::from(compare.function), 7) == 0 {
+        return Ok(true);
+    }
+    Ok(compare.holds(load(hub, place)?))
+}
+
+/// Writes consecutive registers with their side effects.
+fn write_regs(job: &Job<'_>, first: u32, values: &[u32]) -> Result<(), Cancelled> {
+    for (i, value) in values.iter().enumerate() {
+        // A write may reset this very engine: the rest is void then.
+        if i % 64 == 0 {
+            job.check()?;
+        }
+        chip::write_reg(job.hub, first + 4 * i as u32, *value);
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//! Command processor: executes PM4 packets from the graphics ring.
+//!
+//! Decoding ([`pm4`]) is apart from execution (`execute`); this file holds
+//! the fetch loop: one packet per step, from the ring or from the innermost
+//! of at most two indirect buffers. A packet that has to wait is not consumed
+//! and is fetched again at the next poll, so waits may stand anywhere.
+
+pub mod opcode;
+pub mod pm4;
+
+mod copy;
+mod encode;
+mod execute;
+
+use std::time::Duration;
+
+use crate::chip::counters::Counter;
+use crate::chip::engine::{Ended, Job, Ring, RingUnit, Step};
+use crate::chip::fetch::{FetchError, Fetcher};
+use crate::chip::gfx::Gfx;
+use crate::chip::hub::{Client, Hub};
+use crate::chip::regs::cp;
+use pm4::Header;
+
+/// Indirect buffers that may nest: IB1 in the ring, IB2 in IB1.
+const IB_DEPTH: usize = 2;
+/// First and longest pause between two polls of a waiting packet.
+const POLL_FIRST: Duration = Duration::from_micros(20);
+const POLL_MAX: Duration = Duration::from_millis(1);
+
+/// What happens after a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Next,
+    /// The packet's condition does not hold yet.
+    Wait,
+    Call {
+        addr: u64,
+        dwords: u32,
+    },
+    /// Skip that many dwords after the packet.
+    Skip(u32),
+}
+
+/// The command processor's state beyond its registers.
+pub(crate) struct Cp {
+    fetch: Fetcher,
+    gfx: Box<dyn Gfx>,
+    /// Result of the last `SET_PREDICATION`; none executes everything.
+    predicate: Option<bool>,
+    device_id: u8,
+    polls: u32,
+    /// Opcodes already logged as unknown, one bit each.
+    logged: [u64; 4],
+}
+
+impl Cp {
+    pub fn new(gfx: Box<dyn Gfx>) -> Self {
+        Self {
+            fetch: Fetcher::default(),
+            gfx,
+            predicate: None,
+            device_id: 0,
+            polls: 0,
+            logged: [0; 4],
+        }
+    }
+
+    /// Fetches and executes one packet.
+    fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
+        let mc = &*job.hub.mc;
+        let dword = self.fetch.header(mc, ring)?;
+        let header = Header::decode(dword);
+        self.fetch.body(mc, ring, header.body())?;
+
+        // The body moves out and back so that execution may borrow self.
+        let body = std::mem::take(&mut self.fetch.body);
+        let flow = self.execute(job, ring, header, &body);
+        self.fetch.body = body;
+        let flow = flow?;
+
+        if flow == Flow::Wait {
+            let pause = POLL_FIRST * (1 << self.polls.min(6));
+            self.polls += 1;
+            return Ok(Step::Wait(pause.min(POLL_MAX)));
+        }
+        self.polls = 0;
+        let mut dwords = 1 + header.body();
+        if let Flow::Skip(count) = flow {
+            dwords += count;
+        }
+        let rptr = self.fetch.consume(ring, dwords);
+        if let Flow::Call { addr, dwords } = flow {
+            self.call(job.hub, addr, dwords);
+        }
+        Ok(Step::Done { rptr })
+    }
+
+    fn call(&mut self, hub: &Hub, addr: u64, dwords: u32) {
+        if self.fetch.call(addr, dwords, IB_DEPTH) {
+            hub.counters.inc(Counter::Ibs);
+        } else {
+            hub.counters.inc(Counter::BadPackets);
+            self.log_once(opcode::INDIRECT_BUFFER, "nested too deep, skipped");
+        }
+    }
+
+    /// Logs a complaint about an opcode, once per opcode.
+    fn log_once(&mut self, opcode: u8, complaint: &str) {
+        let (word, bit) = (usize::from(opcode >> 6), 1 << (opcode & 63));
+        if self.logged[word] & bit == 0 {
+            self.logged[word] |= bit;
+            let name = opcode::name(opcode).unwrap_or("unknown");
+            log::warn!("cp: packet {opcode:#04x} ({name}): {complaint}");
+        }
+    }
+}
+
+impl RingUnit for Cp {
+    fn ring(&self, hub: &Hub) -> Ring {
+        // RB_BUFSZ counts pairs of dwords; the pointers have at most 20 bits
+        // in any configuration a driver uses, larger values are capped.
+        let log2 = (hub.regs.load(cp::CP_RB_CNTL) & cp::RB_BUFSZ_MASK).min(22) + 1;
+        Ring {
+            base: u64::from(hub.regs.load(cp::CP_RB_BASE)) << 8,
+            size: 1 << log2,
+            rptr: 0,
+            limit: 0,
+        }
+    }
+
+    fn enabled(&self, hub: &Hub) -> bool {
+        hub.regs.load(cp::CP_ME_CNTL) & (cp::CP_ME_HALT | cp::CP_PFP_HALT) == 0
+    }
+
+    fn publish_rptr(&self, hub: &Hub, rptr: u32) {
+        hub.regs.store(cp::CP_RB_RPTR, rptr);
+        if hub.regs.load(cp::CP_RB_CNTL) & cp::RB_NO_UPDATE != 0 {
+            return;
+        }
+        let addr = (u64::from(hub.regs.load(cp::CP_RB_RPTR_ADDR_HI) & 0xFF) << 32)
+            | u64::from(hub.regs.load(cp::CP_RB_RPTR_ADDR) & !3);
+        if let Err(e) = hub.mc.write_u32(addr, rptr) {
+            hub.fault(Client::Cp, e);
+        }
+    }
+
+    fn step(&mut self, job: &Job<'_>, ring: &Ring) -> Step {
+        if let Some(rptr) = self.fetch.pending_skip(ring) {
+            return Step::Done { rptr };
+        }
+        match self.packet(job, ring) {
+            Ok(step) => step,
+            Err(Ended::Failed(FetchError::Starved)) => Step::Starved,
+            Err(Ended::Failed(error)) => Step::Done {
+                rptr: self.fetch.abandon(job.hub, Client::Cp, ring, error),
+            },
+            Err(Ended::Cancelled) => Step::Cancelled,
+        }
+    }
+
+    fn idle(&self) -> bool {
+        self.fetch.level() == 0
+    }
+
+    fn reset(&mut self) {
+        self.fetch.reset();
+        self.gfx.reset();
+        self.predicate = None;
+        self.polls = 0;
+    }
+}

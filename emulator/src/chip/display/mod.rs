@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: MIT
+//! Display controller: vertical blanks, page flips, beam position, scan-out.
+//!
+//! Time is the source of truth: frame counters and beam positions are
+//! computed from the clock when read. A thread exists only to deliver what
+//! happens at the vertical blank (interrupts, flips); it sleeps while nobody
+//! waits for one. A frame starts with its vertical blank.
+//!
+//! A CRTC runs while `CRTC_EN` is set. The surface registers of one that does
+//! not run take effect at once.
+//!
+//! Register meanings: `r500_reg.h`, `r600d.h`, and the use in
+//! `rv770_page_flip()`, `r600_irq_ack()`, `avivo_crtc_do_set_base()`.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::chip::counters::Counter;
+use crate::chip::hub::Hub;
+use crate::chip::ih::Source;
+use crate::chip::regs::dce::{self, CRTCS, CRTC_STRIDE};
+
+/// Duration of a frame: 60 Hz.
+const FRAME: Duration = Duration::from_nanos(16_666_667);
+/// Lines of a mode nobody has programmed.
+const DEFAULT_LINES: u32 = 768;
+/// Pixels per line including blanking, for positions.
+const PIXELS_PER_LINE: u32 = 1344;
+
+/// Pixel format of a scanned-out surface, as little-endian memory holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PixelFormat {
+    /// 8 bits, index into the palette.
+    Index8,
+    /// 16 bits, x1 r5 g5 b5 from the top.
+    Argb1555,
+    /// 16 bits, r5 g6 b5 from the top.
+    Rgb565,
+    /// 16 bits, a4 r4 g4 b4 from the top.
+    Argb4444,
+    /// 32 bits, a8 r8 g8 b8 from the top.
+    Argb8888,
+    /// 32 bits, a8 b8 g8 r8 from the top (crossbar swaps red and blue).
+    Abgr8888,
+    /// 32 bits, a2 r10 g10 b10 from the top.
+    Argb2101010,
+}
+
+impl PixelFormat {
+    /// Bytes per pixel.
+    pub fn bytes(self) -> u32 {
+        match self {
+            PixelFormat::Index8 => 1,
+            PixelFormat::Argb1555 | PixelFormat::Rgb565 | PixelFormat::Argb4444 => 2,
+            PixelFormat::Argb8888 | PixelFormat::Abgr8888 | PixelFormat::Argb2101010 => 4,
+        }
+    }
+
+    /// Decodes `D1GRPH_CONTROL` and `D1GRPH_SWAP_CONTROL`; none for formats
+    /// the driver never sets.
+    fn decode(control: u32, swap: u32) -> Option<Self> {
+        // RED_CROSSBAR = 2 and BLUE_CROSSBAR = 2 select the other's channel.
+        let crossed = (swap >> 4) & 3 == 2 && (swap >> 8) & 3 == 2;
+        match (control & 3, (control >> 8) & 7) {
+            (0, 0) => Some(PixelFormat::Index8),
+            (1, 0) => Some(PixelFormat::Argb1555),
+            (1, 1) => Some(PixelFormat::Rgb565),
+            (1, 2) => Some(PixelFormat::Argb4444),
+            (2, 0) if crossed => Some(PixelFormat::Abgr8888),
+            (2, 0) => Some(PixelFormat::Argb8888),
+            (2, 1) => Some(PixelFormat::Argb2101010),
+            _ => None,
+        }
+    }
+}
+
+/// What a CRTC scans out at this moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scanout {
+    /// MC address of the first visible pixel (linear) or of the surface
+    /// (tiled).
+    pub mc_addr: u64,
+    /// Bytes from row to row.
+    pub pitch_bytes: u32,
+    /// Visible pixels per line.
+    pub width: u32,
+    /// Visible lines.
+    pub height: u32,
+    /// Pixel format.
+    pub format: PixelFormat,
+    /// `ARRAY_MODE` field of the surface, see [`crate::chip::tiling::ArrayMode`].
+    pub array_mode: u32,
+    /// First visible column of a tiled surface; 0 for a linear one.
+    pub x: u32,
+    /// First visible row of a tiled surface; 0 for a linear one.
+    pub y: u32,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Surface address being scanned out (latched).
+    active: [u64; CRTCS],
+    stop: bool,
+    /// Frame whose vertical blank was delivered last.
+    delivered: u64,
+}
+
+/// The display controller.
+#[derive(Debug)]
+pub(crate) struct Display {
+    start: Instant,
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+impl Default for Display {
+    fn default() -> Self {
+        Self {
+            start: Instant::now(),
+            state: Mutex::new(State::default()),
+            wake: Condvar::new(),
+        }
+    }
+}
+
+/// CRTC that owns a display register offset, and the first CRTC's offset of
+/// the same register.
+pub(crate) fn split(offset: u32) -> (usize, u32) {
+    if (0x6800..0x7000).contains(&offset) {
+        (1, offset - CRTC_STRIDE)
+    } else {
+        (0, offset)
+    }
+}
+
+fn at(crtc: usize, reg: u32) -> u32 {
+    reg + crtc as u32 * CRTC_STRIDE
+}
+
+fn load(hub: &Hub, crtc: usize, reg: u32) -> u32 {
+    hub.regs.load(at(crtc, reg))
+}
+
+fn set_bits(hub: &Hub, reg: u32, clear: u32, set: u32) {
+    hub.regs.store(reg, hub.regs.load(reg) & !clear | set);
+}
+
+fn running(hub: &Hub, crtc: usize) -> bool {
+    load(hub, crtc, dce::D1CRTC_CONTROL) & dce::CRTC_EN != 0
+}
+
+fn pending(hub: &Hub, crtc: usize) -> bool {
+    load(hub, crtc, dce::D1GRPH_UPDATE) & dce::SURFACE_UPDATE_PENDING != 0
+}
+
+fn vblank_enabled(hub: &Hub, crtc: usize) -> bool {
+    hub.regs.load(dce::DxMODE_INT_MASK) & dce::VBLANK_INT_MASK[crtc] != 0
+}
+
+/// Vertical timing in lines.
+struct Vertical {
+    total: u64,
+    blank_start: u64,
+    visible: u64,
+}
+
+impl Vertical {
+    fn of(hub: &Hub, crtc: usize) -> Self {
+        let lines = match load(hub, crtc, dce::D1MODE_VIEWPORT_SIZE) & 0x1FFF {
+            0 => DEFAULT_LINES,
+            n => n,
+        };
+        let total = match load(hub, crtc, dce::D1CRTC_V_TOTAL) & 0x1FFF {
+            0 => lines + lines / 20 + 1,
+            n => n + 1,
+        };
+        let blank_start = match load(hub, crtc, dce::D1CRTC_V_BLANK_START_END) & 0x1FFF {
+            0 => lines,
+            n => n,
+        };
+        Self {
+            total: u64::from(total.max(lines + 1)),
+            blank_start: u64::from(blank_start),
+            visible: u64::from(lines),
+        }
+    }
+}
+
+impl Display {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn frame(&self) -> u64 {
+        (self.start.elapsed().as_nanos() / FRAME.as_nanos()) as u64
+    }
+
+    /// Time since the current frame's vertical blank began.
+    fn since_vblank(&self) -> Duration {
+        let nanos = self.start.elapsed().as_nanos() % FRAME.as_nanos();
+        Duration::from_nanos(nanos as u64)
+    }
+
+    /// Line and pixel of the beam, and whether it is in the vertical blank.
+    fn beam(&self, hub: &Hub, crtc: usize) -> (u32, u32, bool) {
+        let v = Vertical::of(hub, crtc);
+        let pixels = v.total * u64::from(PIXELS_PER_LINE);
+        let done = self.since_vblank().as_nanos() as u64 * pixels / FRAME.as_nanos() as u64;
+        let lines = done / u64::from(PIXELS_PER_LINE);
+        let line = (v.blank_start + lines) % v.total;
+        let in_blank = lines < v.total - v.visible;
+        let pixel = done % u64::from(PIXELS_PER_LINE);
+        (line as u32, pixel as u32, in_blank)
+    }
+
+    /// Reads a register whose value depends on time. `reg` is the first
+    /// CRTC's offset. A CRTC that does not run stands still.
+    pub fn read(&self, hub: &Hub, crtc: usize, reg: u32) -> u32 {
+        if !running(hub, crtc) {
+            return load(hub, crtc, reg);
+        }
+        match reg {
+            dce::D1CRTC_STATUS_FRAME_COUNT => self.frame() as u32 & 0xFF_FFFF,
+            dce::D1CRTC_STATUS_POSITION => {
+                let (line, pixel, _) = self.beam(hub, crtc);
+                line | (pixel << 16)
+            }
+            dce::D1CRTC_STATUS_HV_COUNT => {
+                // In pixels of 37 ns, so that two reads always differ.
+                (self.start.elapsed().as_nanos() / 37) as u32 & 0x1FFF_FFFF
+            }
+            dce::D1CRTC_STATUS => {
+                let (_, _, in_blank) = self.beam(hub, crtc);
+                if in_blank {
+                    dce::CRTC_V_BLANK
+                } else {
+                    0
+                }
+            }
+            dce::D1MODE_VBLANK_STATUS => {
+                let (_, _, in_blank) = self.beam(hub, crtc);
+                let stat = if in_blank { dce::VBLANK_STAT } else { 0 };
+                load(hub, crtc, reg) & !dce::VBLANK_STAT | stat
+            }
+            _ => load(hub, crtc, reg),
+        }
+    }
+
+    /// Writes a display register with a side effect. `reg` is the first
+    /// CRTC's offset.
+    pub fn write(&self, hub: &Hub, crtc: usize, reg: u32, value: u32) {
+        match reg {
+            dce::D1GRPH_PRIMARY_SURFACE_ADDRESS => {
+                hub.regs.store(at(crtc, reg), value);
+                let mut state = self.lock();
+                if running(hub, crtc) {
+                    let update = at(crtc, dce::D1GRPH_UPDATE);
+                    set_bits(hub, update, 0, dce::SURFACE_UPDATE_PENDING);
+                } else {
+                    state.active[crtc] = requested(hub, crtc);
+                }
+                drop(state);
+                self.wake.notify_all();
+            }
+            dce::D1GRPH_UPDATE => {
+                // The pending bit is read-only; the thread clears it under
+                // the lock.
+                let state = self.lock();
+                let old = load(hub, crtc, reg) & dce::SURFACE_UPDATE_PENDING;
+                let new = value & !dce::SURFACE_UPDATE_PENDING | old;
+                hub.regs.store(at(crtc, reg), new);
+                drop(state);
+                self.wake.notify_all();
+            }
+            dce::D1GRPH_INTERRUPT_STATUS => {
+                if value & dce::PFLIP_INT_CLEAR != 0 {
+                    set_bits(hub, at(crtc, reg), dce::PFLIP_INT_OCCURRED, 0);
+                }
+            }
+            dce::D1MODE_VBLANK_STATUS => {
+                if value & dce::VBLANK_ACK != 0 {
+                    let clear = dce::VBLANK_OCCURRED | dce::VBLANK_INTERRUPT;
+                    set_bits(hub, at(crtc, reg), clear, 0);
+                    let asserted = dce::LB_VBLANK_INTERRUPT[crtc];
+                    set_bits(hub, dce::DCE3_DISP_INTERRUPT_STATUS, asserted, 0);
+                }
+            }
+            _ => {
+                hub.regs.store(at(crtc, reg), value);
+                self.kick();
+            }
+        }
+    }
+
+    /// What `crtc` shows, or none if it is off, blanked, or its mode
+    /// is not known.
+    pub fn scanout(&self, hub: &Hub, crtc: usize) -> Option<Scanout> {
+        if crtc >= CRTCS
+            || !running(hub, crtc)
+            || load(hub, crtc, dce::D1CRTC_BLANK_CONTROL) & dce::BLANK_DATA_EN != 0
+            || load(hub, crtc, dce::D1GRPH_ENABLE) & 1 == 0
+        {
+            return None;
+        }
+        let control = load(hub, crtc, dce::D1GRPH_CONTROL);
+        let swap = load(hub, crtc, dce::D1GRPH_SWAP_CONTROL);
+        let format = PixelFormat::decode(control, swap)?;
+        let size = load(hub, crtc, dce::D1MODE_VIEWPORT_SIZE);
+        let origin = load(hub, crtc, dce::D1MODE_VIEWPORT_START);
+        let (width, height) = ((size >> 16) & 0x1FFF, size & 0x1FFF);
+        let (x, y) = ((origin >> 16) & 0x1FFF, origin & 0x1FFF);
+        let pitch_bytes = (load(hub, crtc, dce::D1GRPH_PITCH) & 0x3FFF) * format.bytes();
+        if width == 0 || height == 0 || pitch_bytes == 0 {
+            return None;
+        }
+        let array_mode = (control >> 20) & 0xF;
+        let surface = self.lock().active[crtc];
+        let mut scanout = Scanout {
+            mc_addr: surface,
+            pitch_bytes,
+            width,
+            height,
+            format,
+            array_mode,
+            x,
+            y,
+        };
+        if array_mode < 2 {
+            let skip = u64::from(y) * u64::from(pitch_bytes) + u64::from(x * format.bytes());
+            scanout.mc_addr = surface + skip;
+            (scanout.x, scanout.y) = (0, 0);
+        }
+        Some(scanout)
+    }
+
+    fn kick(&self) {
+        drop(self.lock());
+        self.wake.notify_all();
+    }
+
+    /// Forgets flips and surfaces.
+    pub fn reset(&self) {
+        self.lock().active = [0; CRTCS];
+        self.wake.notify_all();
+    }
+
+    /// Ends the thread; the caller joins it.
+    pub fn stop(&self) {
+        self.lock().stop = true;
+        self.wake.notify_all();
+    }
+
+    /// Body of the display thread.
+    pub fn run(&self, hub: &Hub) {
+        let mut state = self.lock();
+        while !state.stop {
+            let needed =
+                (0..CRTCS).any(|c| pending(hub, c) || running(hub, c) && vblank_enabled(hub, c));
+            if !needed {
+                state.delivered = self.frame();
+                state = self
+                    .wake
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                // Blanks that passed while nobody listened are not made up.
+                state.delivered = state.delivered.max(self.frame());
+                continue;
+            }
+            let now = self.frame();
+            let mut due = [false; CRTCS];
+            for (crtc, due) in due.iter_mut().enumerate() {
+                let async_flip = load(hub, crtc, dce::D1GRPH_FLIP_CONTROL)
+                    & dce::SURFACE_UPDATE_H_RETRACE_EN
+                    != 0;
+                let locked = load(hub, crtc, dce::D1GRPH_UPDATE) & dce::UPDATE_LOCK != 0;
+                let at_retrace = now > state.delivered || async_flip;
+                let now_or_never = at_retrace || !running(hub, crtc);
+                *due = pending(hub, crtc) && !locked && now_or_never;
+                if *due {
+                    state.active[crtc] = requested(hub, crtc);
+                    let update = at(crtc, dce::D1GRPH_UPDATE);
+                    set_bits(hub, update, dce::SURFACE_UPDATE_PENDING, 0);
+                }
+            }
+            let blank = now > state.delivered;
+            state.delivered = state.delivered.max(now);
+            if blank || due != [false; CRTCS] {
+                // Interrupts reach the host without any lock of this block.
+                drop(state);
+                deliver(hub, blank, due);
+                state = self.lock();
+                continue;
+            }
+            let rest = FRAME.saturating_sub(self.since_vblank());
+            // One microsecond late rather than early.
+            state = self
+                .wake
+                .wait_timeout(state, rest + Duration::from_micros(1))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+}
+
+/// Surface address in the registers.
+fn requested(hub: &Hub, crtc: usize) -> u64 {
+    let high = [
+        dce::D1GRPH_PRIMARY_SURFACE_ADDRESS_HIGH,
+        dce::D2GRPH_PRIMARY_SURFACE_ADDRESS_HIGH,
+    ][crtc];
+    let low = load(hub, crtc, dce::D1GRPH_PRIMARY_SURFACE_ADDRESS);
+    (u64::from(hub.regs.load(high) & 0xFF) << 32) | u64::from(low)
+}
+
+/// Sets status bits and posts the vectors of a retrace.
+fn deliver(hub: &Hub, blank: bool, flipped: [bool; CRTCS]) {
+    const VBLANK: [Source; CRTCS] = [Source::D1Vblank, Source::D2Vblank];
+    const FLIP: [Source; CRTCS] = [Source::D1Flip, Source::D2Flip];
+    for crtc in 0..CRTCS {
+        if blank && running(hub, crtc) {
+            let enabled = vblank_enabled(hub, crtc);
+            let interrupt = if enabled { dce::VBLANK_INTERRUPT } else { 0 };
+            let status = at(crtc, dce::D1MODE_VBLANK_STATUS);
+            set_bits(hub, status, 0, dce::VBLANK_OCCURRED | interrupt);
+            if enabled {
+                hub.counters.inc(Counter::Vblanks);
+                let asserted = dce::LB_VBLANK_INTERRUPT[crtc];
+                set_bits(hub, dce::DCE3_DISP_INTERRUPT_STATUS, 0, asserted);
+                hub.ih.post(hub, VBLANK[crtc], 0);
+            }
+        }
+        if flipped[crtc] {
+            hub.counters.inc(Counter::Flips);
+            hub.trace
+                .line("display", format_args!("crtc {crtc} flipped"));
+            let status = at(crtc, dce::D1GRPH_INTERRUPT_STATUS);
+            set_bits(hub, status, 0, dce::PFLIP_INT_OCCURRED);
+            if load(hub, crtc, dce::D1GRPH_INTERRUPT_CONTROL) & dce::PFLIP_INT_MASK != 0 {
+                hub.ih.post(hub, FLIP[crtc], 0);
+            }
+        }
+    }
+}

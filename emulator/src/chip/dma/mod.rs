@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+//! Asynchronous DMA engine: executes the DMA ring and its indirect buffers.
+//!
+//! Register meanings: `r600d.h` and the set-up in `r600_dma_resume()`.
+
+pub mod packet;
+
+mod transfer;
+
+use std::time::Duration;
+
+use crate::chip::counters::Counter;
+use crate::chip::engine::{Cancelled, Ended, Job, Ring, RingUnit, Step};
+use crate::chip::fetch::{FetchError, Fetcher};
+use crate::chip::hub::{Client, Hub};
+use crate::chip::ih::Source;
+use crate::chip::regs::{dma, field};
+use packet::{Header, Packet};
+
+/// Indirect buffers do not nest on this engine.
+const IB_DEPTH: usize = 1;
+const POLL_FIRST: Duration = Duration::from_micros(20);
+const POLL_MAX: Duration = Duration::from_millis(1);
+
+/// The DMA engine's state beyond its registers.
+#[derive(Debug, Default)]
+pub(crate) struct Dma {
+    fetch: Fetcher,
+    polls: u32,
+    /// Commands already logged as unknown, one bit each.
+    logged: u16,
+}
+
+impl Dma {
+    fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
+        let hub = job.hub;
+        let header = Header::decode(self.fetch.header(&*hub.mc, ring)?);
+        self.fetch.body(&*hub.mc, ring, header.body())?;
+        if hub.trace.enabled() && self.polls == 0 {
+            let shown = &self.fetch.body[..self.fetch.body.len().min(8)];
+            hub.trace.line(
+                "dma",
+                format_args!(
+                    "{} {} n={} t={} s={} {shown:x?}",
+                    self.fetch.position(ring),
+                    packet::name(header.command),
+                    header.count,
+                    u8::from(header.tiled),
+                    u8::from(header.signal),
+                ),
+            );
+        }
+        let mut call = None;
+        match Packet::decode(header, &self.fetch.body) {
+            Some(Packet::IndirectBuffer { addr, dwords }) => call = Some((addr, dwords)),
+            Some(Packet::Semaphore { addr, signal }) => {
+                if !self.semaphore(hub, addr, signal) {
+                    let pause = POLL_FIRST * (1 << self.polls.min(6));
+                    self.polls += 1;
+                    return Ok(Step::Wait(pause.min(POLL_MAX)));
+                }
+            }
+            Some(packet) => execute(job, packet)?,
+            None => {
+                hub.counters.inc(Counter::BadPackets);
+                if self.logged & (1 << header.command) == 0 {
+                    self.logged |= 1 << header.command;
+                    log::warn!("dma: unknown command {:#x}, skipped", header.command);
+                }
+            }
+        }
+        self.polls = 0;
+        let rptr = self.fetch.consume(ring, 1 + header.body());
+        if let Some((addr, dwords)) = call {
+            let enabled = hub.regs.load(dma::DMA_IB_CNTL) & dma::DMA_IB_ENABLE != 0;
+            if enabled && self.fetch.call(addr, dwords, IB_DEPTH) {
+                hub.counters.inc(Counter::Ibs);
+            } else {
+                hub.counters.inc(Counter::BadPackets);
+            }
+        }
+        Ok(Step::Done { rptr })
+    }
+
+    /// Executes a semaphore packet; false if it has to wait.
+    fn semaphore(&self, hub: &Hub, addr: u64, signal: bool) -> bool {
+        let result = if signal {
+            hub.semaphore_signal(addr).map(|()| true)
+        } else {
+            hub.semaphore_try_wait(addr)
+        };
+        // An unreachable semaphore cannot be waited for.
+        result.unwrap_or_else(|e| {
+            hub.fault(Client::Dma, e);
+            true
+        })
+    }
+}
+
+/// Executes a packet that needs no fetch state. Faults are reported and end
+/// the packet.
+fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
+    let hub = job.hub;
+    let result = match packet {
+        Packet::Write { dst, data } => transfer::write(hub, dst, data).map_err(Into::into),
+        Packet::WriteTiled { dst, data } => transfer::write_tiled(job, &dst, data),
+        Packet::Copy { dst, src, dwords } => transfer::copy(job, dst, src, dwords),
+        Packet::CopyTiled {
+            tiled,
+            linear,
+            detile,
+            dwords,
+        } => transfer::copy_tiled(job, &tiled, linear, detile, dwords),
+        Packet::ConstantFill { dst, value, dwords } => transfer::fill(job, dst, value, dwords),
+        Packet::Fence { addr, value } => {
+            hub.counters.inc(Counter::Fences);
+            hub.mc.write_u32(addr, value).map_err(Into::into)
+        }
+        Packet::Trap => {
+            if hub.regs.load(dma::DMA_CNTL) & dma::TRAP_ENABLE != 0 {
+                hub.ih.post(hub, Source::Dma, 0);
+            }
+            Ok(())
+        }
+        Packet::Nop | Packet::IndirectBuffer { .. } | Packet::Semaphore { .. } => Ok(()),
+    };
+    match result {
+        Ok(()) => Ok(()),
+        Err(Ended::Failed(e)) => {
+            hub.fault(Client::Dma, e);
+            Ok(())
+        }
+        Err(Ended::Cancelled) => Err(Cancelled),
+    }
+}
+
+impl RingUnit for Dma {
+    fn ring(&self, hub: &Hub) -> Ring {
+        // The byte pointers have 18 bits: at most 64 Ki dwords.
+        let log2 = field(hub.regs.load(dma::DMA_RB_CNTL), dma::DMA_RB_SIZE_MASK).min(16);
+        Ring {
+            base: u64::from(hub.regs.load(dma::DMA_RB_BASE)) << 8,
+            size: 1 << log2,
+            rptr: 0,
+            limit: 0,
+        }
+    }
+
+    fn enabled(&self, hub: &Hub) -> bool {
+        hub.regs.load(dma::DMA_RB_CNTL) & dma::DMA_RB_ENABLE != 0
+    }
+
+    fn publish_rptr(&self, hub: &Hub, rptr: u32) {
+        hub.regs.store(dma::DMA_RB_RPTR, rptr << 2);
+        if hub.regs.load(dma::DMA_RB_CNTL) & dma::DMA_RPTR_WRITEBACK_ENABLE == 0 {
+            return;
+        }
+        let addr = (u64::from(hub.regs.load(dma::DMA_RB_RPTR_ADDR_HI) & 0xFF) << 32)
+            | u64::from(hub.regs.load(dma::DMA_RB_RPTR_ADDR_LO) & !3);
+        if let Err(e) = hub.mc.write_u32(addr, rptr << 2) {
+            hub.fault(Client::Dma, e);
+        }
+    }
+
+    fn step(&mut self, job: &Job<'_>, ring: &Ring) -> Step {
+        match self.packet(job, ring) {
+            Ok(step) => step,
+            Err(Ended::Failed(FetchError::Starved)) => Step::Starved,
+            Err(Ended::Failed(error)) => Step::Done {
+                rptr: self.fetch.abandon(job.hub, Client::Dma, ring, error),
+            },
+            Err(Ended::Cancelled) => Step::Cancelled,
+        }
+    }
+
+    fn idle(&self) -> bool {
+        self.fetch.level() == 0
+    }
+
+    fn reset(&mut self) {
+        self.fetch.reset();
+        self.polls = 0;
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+//! Data movement of the DMA engine, in bounded chunks.
+
+use super::packet::TiledSurface;
+use crate::chip::bus::McError;
+use crate::chip::counters::Counter;
+use crate::chip::engine::{Ended, Job, COPY_CHUNK};
+use crate::chip::hub::Hub;
+use crate::chip::regs::dma;
+use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
+
+fn charge(job: &Job<'_>, bytes: usize) -> Result<(), Ended<McError>> {
+    job.hub.counters.add(Counter::DmaBytes, bytes as u64);
+    Ok(job.throttle(bytes as u64)?)
+}
+
+fn to_bytes(data: &[u32]) -> Vec<u8> {
+    data.iter().flat_map(|d| d.to_le_bytes()).collect()
+}
+
+/// Writes the packet's dwords (at most 65,535).
+pub(super) fn write(hub: &Hub, dst: u64, data: &[u32]) -> Result<(), McError> {
+    hub.mc.write(dst, &to_bytes(data))
+}
+
+/// Copies dwords upwards in chunks.
+pub(super) fn copy(job: &Job<'_>, dst: u64, src: u64, dwords: u32) -> Result<(), Ended<McError>> {
+    let total = dwords as usize * 4;
+    let mut buf = vec![0; total.min(COPY_CHUNK)];
+    let mut done = 0;
+    while done < total {
+        let chunk = &mut buf[..COPY_CHUNK.min(total - done)];
+        job.hub.mc.read(src + done as u64, chunk)?;
+        job.hub.mc.write(dst + done as u64, chunk)?;
+        done += chunk.len();
+        charge(job, chunk.len())?;
+    }
+    Ok(())
+}
+
+/// Fills dwords with a constant in chunks.
+pub(super) fn fill(job: &Job<'_>, dst: u64, value: u32, dwords: u32) -> Result<(), Ended<McError>> {
+    let total = dwords as usize * 4;
+    let buf = value.to_le_bytes().repeat(total.min(COPY_CHUNK) / 4);
+    let mut done = 0;
+    while done < total {
+        let chunk = &buf[..COPY_CHUNK.min(total - done)];
+        job.hub.mc.write(dst + done as u64, chunk)?;
+        done += chunk.len();
+        charge(job, chunk.len())?;
+    }
+    Ok(())
+}
+
+/// Copies between a linear and a tiled surface. The linear side holds whole
+/// rows of the tiled side's pitch, starting at its element (`x`, `y`).
+pub(super) fn copy_tiled(
+    job: &Job<'_>,
+    tiled: &TiledSurface,
+    linear: u64,
+    detile: bool,
+    dwords: u32,
+) -> Result<(), Ended<McError>> {
+    let layout = layout(job.hub, tiled);
+    let total = dwords as usize * 4;
+    let mut buf = vec![0; total.min(COPY_CHUNK)];
+    let mut done = 0;
+    while done < total {
+        let chunk = &mut buf[..COPY_CHUNK.min(total - done)];
+        if detile {
+            elements(job, tiled, &layout, done, chunk.len(), |addr, range| {
+                job.hub.mc.read(addr, &mut chunk[range])
+            })?;
+            job.hub.mc.write(linear + done as u64, chunk)?;
+        } else {
+            job.hub.mc.read(linear + done as u64, chunk)?;
+            elements(job, tiled, &layout, done, chunk.len(), |addr, range| {
+                job.hub.mc.write(addr, &chunk[range])
+            })?;
+        }
+        done += chunk.len();
+        charge(job, chunk.len())?;
+    }
+    Ok(())
+}
+
+/// Writes the packet's dwords to a tiled surface.
+pub(super) fn write_tiled(
+    job: &Job<'_>,
+    dst: &TiledSurface,
+    data: &[u32],
+) -> Result<(), Ended<McError>> {
+    let layout = layout(job.hub, dst);
+    let bytes = to_bytes(data);
+    elements(job, dst, &layout, 0, bytes.len(), |addr, range| {
+        job.hub.mc.write(addr, &bytes[range])
+    })
+}
+
+fn layout(hub: &Hub, surface: &TiledSurface) -> Layout {
+    let config = TilingConfig::from_register(hub.regs.load(dma::DMA_TILING_CONFIG));
+    Layout {
+        mode: ArrayMode::from_field(surface.array_mode),
+        // Larger elements than 16 bytes do not exist.
+        bytes_per_element: 1 << surface.log2_bpe.min(4),
+        pitch: surface.pitch_tiles * 8,
+        slice_elements: surface.slice_tiles * 64,
+        config,
+    }
+}
+
+/// Calls `access` with the tiled address and the buffer range of each run of
+/// elements that is contiguous in both, for `len` bytes from linear byte
+/// `start` on.
+fn elements(
+    job: &Job<'_>,
+    surface: &TiledSurface,
+    layout: &Layout,
+    start: usize,
+    len: usize,
+    mut access: impl FnMut(u64, std::ops::Range<usize>) -> Result<(), McError>,
+) -> Result<(), Ended<McError>> {
+    let bpe = layout.bytes_per_element as usize;
+    let pitch = layout.pitch as usize;
+    let mut at = 0;
+    while at < len {
+        // The clock is looked at per chunk, the epoch also in between: this
+        // loop is the slowest of the engine.
+        if at % 4096 == 0 {
+            job.check()?;
+        }
+        let element = (start + at) / bpe;
+        let x = surface.x as usize + element % pitch;
+        let y = surface.y as usize + element / pitch;
+        let n = bpe.min(len - at);
+        let offset = layout.offset(x as u32, y as u32, surface.z);
+        access(surface.base.wrapping_add(offset), at..at + n)?;
+        at += n;
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+//! What all blocks of the chip share: registers, memory, interrupts, knobs,
+//! counters, trace, semaphores and fault reporting.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::chip::bus::{IrqLine, Mc, McError, RegFile};
+use crate::chip::counters::{Counter, Counters};
+use crate::chip::display::Display;
+use crate::chip::engine::{Engine, EngineId, Knobs, ENGINES};
+use crate::chip::ih::Ih;
+use crate::chip::regs::{ih, mc};
+use crate::chip::tlb::TlbResponder;
+use crate::chip::trace::Trace;
+use crate::chip::uvd::UvdSegments;
+
+/// Frequency of the GPU clock counter in Hz: the reference clock (27 MHz)
+/// that FirmwareInfo reports.
+const GPU_CLOCK_HZ: u64 = 27_000_000;
+
+/// Which unit issued a memory access; the discriminant numbers it in the
+/// fault status register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Client {
+    Cp = 0,
+    Dma = 1,
+    Uvd = 2,
+    Ih = 3,
+}
+
+impl Client {
+    fn name(self) -> &'static str {
+        match self {
+            Client::Cp => "cp",
+            Client::Dma => "dma",
+            Client::Uvd => "uvd",
+            Client::Ih => "ih",
+        }
+    }
+}
+
+pub(crate) struct Hub {
+    pub regs: Arc<dyn RegFile>,
+    pub mc: Arc<dyn Mc>,
+    pub irq: Arc<dyn IrqLine>,
+    pub knobs: Knobs,
+    pub counters: Counters,
+    pub trace: Trace,
+    pub ih: Ih,
+    pub display: Display,
+    pub tlb: TlbResponder,
+    pub uvd: UvdSegments,
+    pub engines: [Arc<Engine>; ENGINES],
+    start: Instant,
+    /// Serialises read-modify-write of semaphores by different engines.
+    semaphores: Mutex<()>,
+    /// One bit per fault kind and client already logged.
+    faults_logged: AtomicU32,
+}
+
+impl Hub {
+    pub fn new(
+        regs: Arc<dyn RegFile>,
+        mc: Arc<dyn Mc>,
+        irq: Arc<dyn IrqLine>,
+        latency_us: u64,
+        rate_mbps: u64,
+        trace: Trace,
+    ) -> Self {
+        let engines = EngineId::ALL.map(|id| Arc::new(Engine::new(id)));
+        Self {
+            regs,
+            mc,
+            irq,
+            knobs: Knobs::new(engines.clone(), latency_us, rate_mbps),
+            counters: Counters::default(),
+            trace,
+            ih: Ih::default(),
+            display: Display::default(),
+            tlb: TlbResponder::default(),
+            uvd: UvdSegments::default(),
+            engines,
+            start: Instant::now(),
+            semaphores: Mutex::new(()),
+            faults_logged: AtomicU32::new(0),
+        }
+    }
+
+    pub fn engine(&self, id: EngineId) -> &Engine {
+        &self.engines[id as usize]
+    }
+
+    /// The GPU clock counter.
+    pub fn gpu_clock(&self) -> u64 {
+        let elapsed = self.start.elapsed();
+        elapsed.as_secs() * GPU_CLOCK_HZ
+            + u64::from(elapsed.subsec_nanos()) * GPU_CLOCK_HZ / 1_000_000_000
+    }
+
+    /// Keeps the GPU clock counter's registers current. Their page is mapped
+    /// into the guest, so a read of them is not seen: they advance with every
+    /// trapped register access and every interrupt.
+    pub fn update_clock(&self) {
+        let clock = self.gpu_clock();
+        self.regs.store(ih::RLC_GPU_CLOCK_COUNT_LSB, clock as u32);
+        let high = (clock >> 32) as u32;
+        self.regs.store(ih::RLC_GPU_CLOCK_COUNT_MSB, high);
+    }
+
+    /// Reports a failed memory access: counted, logged once per kind and
+    /// client, latched in the VM fault registers.
+    pub fn fault(&self, client: Client, error: McError) {
+        let (kind, addr) = match error {
+            McError::Unmapped(addr) => (0, addr),
+            McError::PageFault(addr) => (1, addr),
+            McError::GuestRam(addr) => (2, addr),
+        };
+        self.counters.inc(Counter::McFaults);
+        // Kind in the low bits, client in the memory-id field of nid.h.
+        let status = (1 << kind) | ((client as u32) << 12);
+        self.regs
+            .store(mc::VM_CONTEXT0_PROTECTION_FAULT_STATUS, status);
+        self.regs
+            .store(mc::VM_CONTEXT0_PROTECTION_FAULT_ADDR, (addr >> 12) as u32);
+        let bit = 1 << (kind * 4 + client as u32);
+        if self.faults_logged.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            log::warn!(
+                "{}: memory access failed: {error:x?} (further ones are only counted)",
+                client.name()
+            );
+        }
+        self.trace
+            .line(client.name(), format_args!("FAULT {error:x?}"));
+    }
+
+    /// Signals the semaphore at `addr`: increments its 64-bit count.
+    pub fn semaphore_signal(&self, addr: u64) -> Result<(), McError> {
+        {
+            let _guard = self
+                .semaphores
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let count = self.mc.read_u64(addr)?;
+            self.mc.write_u64(addr, count.wrapping_add(1))?;
+        }
+        for engine in &self.engines {
+            engine.kick();
+        }
+        Ok(())
+    }
+
+    /// Tries to take the semaphore at `addr`; false if its count is zero.
+    pub fn semaphore_try_wait(&self, addr: u64) -> Result<bool, McError> {
+        let _guard = self
+            .semaphores
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let count = self.mc.read_u64(addr)?;
+        if count == 0 {
+            return Ok(false);
+        }
+        self.mc.write_u64(addr, count - 1)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//! Interrupt handler: the ring of 16-byte vectors the driver drains.
+//!
+//! Register meanings: `r600d.h`; vector layout and source numbers: the
+//! decoding in `r600_irq_process()`. The block's registers lie in a page the
+//! guest maps, so all state but the overflow flag lives in the register file.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::chip::counters::Counter;
+use crate::chip::hub::{Client, Hub};
+use crate::chip::regs::{field, ih};
+
+/// Bytes of one vector.
+pub const VECTOR_SIZE: u32 = 16;
+
+/// Interrupt sources this board raises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Source {
+    /// Vertical blank of the first CRTC (data 0).
+    D1Vblank = 1,
+    /// Vertical blank of the second CRTC (data 0).
+    D2Vblank = 5,
+    /// Page flip of the first CRTC.
+    D1Flip = 9,
+    /// Page flip of the second CRTC.
+    D2Flip = 11,
+    /// UVD trap.
+    Uvd = 124,
+    /// CP interrupt requested from the ring.
+    CpRb = 176,
+    /// CP interrupt requested from an indirect buffer.
+    CpIb1 = 177,
+    /// CP interrupt requested from a nested indirect buffer.
+    CpIb2 = 178,
+    /// End-of-pipe event.
+    CpEop = 181,
+    /// DMA trap.
+    Dma = 224,
+}
+
+/// State of the interrupt handler beyond its registers.
+#[derive(Debug, Default)]
+pub(crate) struct Ih {
+    /// The ring overflowed and the driver has not cleared it.
+    overflow: Mutex<bool>,
+}
+
+impl Ih {
+    /// Forgets an overflow.
+    pub fn reset(&self) {
+        *self.overflow.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    }
+
+    /// Appends a vector, writes the pointer back and raises the interrupt.
+    /// Nothing happens while the driver has the ring or interrupts disabled.
+    pub fn post(&self, hub: &Hub, source: Source, data: u32) {
+        let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        let regs = &*hub.regs;
+        let cntl = regs.load(ih::IH_RB_CNTL);
+        if cntl & ih::IH_RB_ENABLE == 0 || regs.load(ih::IH_CNTL) & ih::ENABLE_INTR == 0 {
+            hub.trace
+                .line("ih", format_args!("{source:?} dropped, disabled"));
+            return;
+        }
+        if cntl & ih::IH_WPTR_OVERFLOW_CLEAR != 0 {
+            *overflow = false;
+            regs.store(ih::IH_RB_CNTL, cntl & !ih::IH_WPTR_OVERFLOW_CLEAR);
+        }
+
+        // The pointers have 18 bits, so the ring has at most 64 Ki dwords.
+        let log2 = field(cntl, ih::IH_RB_SIZE_MASK).clamp(2, 16);
+        let mask = (4u32 << log2) - 1;
+        let base = u64::from(regs.load(ih::IH_RB_BASE)) << 8;
+        let wptr = regs.load(ih::IH_RB_WPTR) & mask & !(VECTOR_SIZE - 1);
+        let mut vector = [0; VECTOR_SIZE as usize];
+        vector[..4].copy_from_slice(&(source as u32).to_le_bytes());
+        vector[4..8].copy_from_slice(&data.to_le_bytes());
+        if let Err(e) = hub.mc.write(base + u64::from(wptr), &vector) {
+            hub.fault(Client::Ih, e);
+            return;
+        }
+
+        let next = (wptr + VECTOR_SIZE) & mask;
+        if next == regs.load(ih::IH_RB_RPTR) & mask {
+            hub.counters.inc(Counter::IhOverflows);
+            *overflow |= cntl & ih::IH_WPTR_OVERFLOW_ENABLE != 0;
+        }
+        let value = next | if *overflow { ih::RB_OVERFLOW } else { 0 };
+        regs.store(ih::IH_RB_WPTR, value);
+        if cntl & ih::IH_WPTR_WRITEBACK_ENABLE != 0 {
+            let addr = (u64::from(regs.load(ih::IH_RB_WPTR_ADDR_HI) & 0xFF) << 32)
+                | u64::from(regs.load(ih::IH_RB_WPTR_ADDR_LO) & !3);
+            if let Err(e) = hub.mc.write_u32(addr, value) {
+                hub.fault(Client::Ih, e);
+            }
+        }
+        hub.trace.line(
+            "ih",
+            format_args!("{source:?} data={data:#x} wptr={value:#x}"),
+        );
+        hub.update_clock();
+        hub.counters.inc(Counter::Irqs);
+        hub.irq.raise();
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//! The GART: VM context 0's single-level page table in VRAM.
+//!
+//! Every translation reads the registers and the page-table entry again:
+//! there is no TLB, so an entry that the driver has cleared is gone at
+//! once. The real chip caches entries until VM_CONTEXT0_REQUEST_RESPONSE is
+//! written; a driver that forgets to is not caught here.
+//!
+//! Register offsets and fields are those of `rv770d.h`; entry bits are
+//! those of `r600.h`/`radeon.h` (R600_PTE_*).
+
+use super::{Vram, PAGE_SIZE};
+use crate::chip::bus::{McError, RegFile};
+use crate::chip::regs::mc::{
+    MC_VM_FB_LOCATION, VM_CONTEXT0_CNTL, VM_CONTEXT0_PAGE_TABLE_BASE_ADDR,
+    VM_CONTEXT0_PAGE_TABLE_END_ADDR, VM_CONTEXT0_PAGE_TABLE_START_ADDR,
+    VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR,
+};
+
+/// VM_CONTEXT0_CNTL: translation is on.
+pub const ENABLE_CONTEXT: u32 = 1 << 0;
+/// VM_CONTEXT0_CNTL: faults go to the default page.
+pub const RANGE_PROTECTION_FAULT_ENABLE_DEFAULT: u32 = 1 << 4;
+
+/// Entry is valid.
+pub const PTE_VALID: u64 = 1 << 0;
+/// Entry points to the bus (guest RAM), else to VRAM.
+pub const PTE_SYSTEM: u64 = 1 << 1;
+/// The GPU may read the page.
+pub const PTE_READABLE: u64 = 1 << 5;
+/// The GPU may write the page.
+pub const PTE_WRITEABLE: u64 = 1 << 6;
+/// Address bits of an entry: 40-bit addresses of 4 KiB pages.
+const PTE_ADDRESS: u64 = 0xff_ffff_f000;
+
+/// What an access wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// The engine reads.
+    Read,
+    /// The engine writes.
+    Write,
+}
+
+/// Where an MC address leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// Byte offset into VRAM.
+    Vram(u64),
+    /// Bus address, in guest RAM or not.
+    Bus(u64),
+}
+
+/// A translated piece of the address space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Translation {
+    /// Where the first byte is.
+    pub target: Target,
+    /// How many bytes from there on are contiguous, at least 1.
+    pub len: u64,
+}
+
+/// Offset into VRAM of an MC address inside the VRAM aperture, with the
+/// number of bytes that follow it there.
+pub fn vram_offset(regs: &dyn RegFile, vram_size: u64, addr: u64) -> Option<(u64, u64)> {
+    let location = regs.load(MC_VM_FB_LOCATION);
+    let base = u64::from(location & 0xffff) << 24;
+    let end = (u64::from(location >> 16) + 1) << 24;
+    let offset = addr.checked_sub(base)?;
+    let len = end.saturating_sub(base).min(vram_size);
+    let left = len.checked_sub(offset).filter(|&l| l > 0)?;
+    Some((offset, left))
+}
+
+/// Translates MC address `addr`: VRAM aperture first, then the GART.
+pub fn translate(
+    regs: &dyn RegFile,
+    vram: &Vram,
+    addr: u64,
+    access: Access,
+) -> Result<Translation, McError> {
+    if let Some((offset, len)) = vram_offset(regs, vram.size(), addr) {
+        return Ok(Translation {
+            target: Target::Vram(offset),
+            len,
+        });
+    }
+    let page = addr / PAGE_SIZE;
+    let cntl = regs.load(VM_CONTEXT0_CNTL);
+    let start = u64::from(regs.load(VM_CONTEXT0_PAGE_TABLE_START_ADDR));
+    let end = u64::from(regs.load(VM_CONTEXT0_PAGE_TABLE_END_ADDR));
+    if cntl & ENABLE_CONTEXT == 0 || page < start || page > end {
+        return Err(McError::Unmapped(addr));
+    }
+    let within = addr % PAGE_SIZE;
+    let found = |target| Translation {
+        target,
+        len: PAGE_SIZE - within,
+    };
+    match read_entry(regs, vram, page - start) {
+        Some(pte) if permits(pte, access) => {
+            let address = (pte & PTE_ADDRESS) + within;
+            let target = if pte & PTE_SYSTEM != 0 {
+                Target::Bus(address)
+            } else {
+                let (offset, _) =
+                    vram_offset(regs, vram.size(), address).ok_or(McError::PageFault(addr))?;
+                Target::Vram(offset)
+            };
+            Ok(found(target))
+        }
+        _ if cntl & RANGE_PROTECTION_FAULT_ENABLE_DEFAULT != 0 => {
+            let default = regs.load(VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR);
+            Ok(found(Target::Bus(u64::from(default) * PAGE_SIZE + within)))
+        }
+        _ => Err(McError::PageFault(addr)),
+    }
+}
+
+fn permits(pte: u64, access: Access) -> bool {
+    let right = match access {
+        Access::Read => PTE_READABLE,
+        Access::Write => PTE_WRITEABLE,
+    };
+    pte & PTE_VALID != 0 && pte & right != 0
+}
+
+/// Reads entry `index` of the table; the table itself must be in VRAM.
+fn read_entry(regs: &dyn RegFile, vram: &Vram, index: u64) -> Option<u64> {
+    let table = u64::from(regs.load(VM_CONTEXT0_PAGE_TABLE_BASE_ADDR)) * PAGE_SIZE;
+    let addr = table.checked_add(index * 8)?;
+    let (offset, _) = vram_offset(regs, vram.size(), addr)?;
+    let mut entry = [0; 8];
+    vram.read(offset, &mut entry).ok()?;
+    Some(u64::from_le_bytes(entry))
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+//! The memory controller: MC addresses to VRAM and, through the GART, to
+//! guest RAM.
+
+use std::sync::Arc;
+
+use super::gart::{translate, Access, Target};
+use super::{GuestRam, RegisterFile, Vram};
+use crate::chip::bus::{Mc, McError};
+
+/// The memory controller.
+#[derive(Debug)]
+pub struct MemoryController {
+    regs: Arc<RegisterFile>,
+    vram: Arc<Vram>,
+    guest: Arc<GuestRam>,
+}
+
+impl MemoryController {
+    /// Joins video memory and guest RAM under the apertures that `regs`
+    /// programs.
+    pub fn new(regs: Arc<RegisterFile>, vram: Arc<Vram>, guest: Arc<GuestRam>) -> Self {
+        Self { regs, vram, guest }
+    }
+
+    /// Calls `access(target, range of the buffer)` for each contiguous
+    /// piece of `len` bytes at `addr`.
+    fn for_each_piece<F>(
+        &self,
+        addr: u64,
+        len: usize,
+        kind: Access,
+        mut access: F,
+    ) -> Result<(), McError>
+    where
+        F: FnMut(Target, std::ops::Range<usize>) -> Result<(), McError>,
+    {
+        let mut done = 0;
+        while done < len {
+            let at = addr
+                .checked_add(done as u64)
+                .ok_or(McError::Unmapped(addr))?;
+            let found = translate(self.regs.as_ref(), &self.vram, at, kind)?;
+            let room = usize::try_from(found.len).unwrap_or(usize::MAX);
+            let piece = room.min(len - done);
+            access(found.target, done..done + piece)?;
+            done += piece;
+        }
+        Ok(())
+    }
+}
+
+impl Mc for MemoryController {
+    fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
+        self.for_each_piece(
+            addr,
+            buf.len(),
+            Access::Read,
+            |target, piece| match target {
+                Target::Vram(offset) => self
+                    .vram
+                    .read(offset, &mut buf[piece])
+                    .map_err(|_| McError::Unmapped(addr)),
+                Target::Bus(address) => self.guest.read(address, &mut buf[piece]),
+            },
+        )
+    }
+
+    fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
+        self.for_each_piece(
+            addr,
+            buf.len(),
+            Access::Write,
+            |target, piece| match target {
+                Target::Vram(offset) => self
+                    .vram
+                    .write(offset, &buf[piece])
+                    .map_err(|_| McError::Unmapped(addr)),
+                Target::Bus(address) => self.guest.write(address, &buf[piece]),
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gart::*;
+    use super::super::{Mapping, PAGE_SIZE};
+    use super::*;
+    use crate::chip::bus::RegFile;
+    use crate::chip::regs::mc::*;
+
+    const MIB: u64 = 1 << 20;
+    /// MC address at which the tests' GART begins.
+    const GTT: u64 = 0x2000_0000;
+
+    struct Fixture {
+        mc: MemoryController,
+        regs: Arc<RegisterFile>,
+        vram: Arc<Vram>,
+        guest: Arc<GuestRam>,
+    }
+
+    /// 32 MiB of VRAM at MC address 0x1000_0000, a table of 16 entries at
+    /// its offset 1 MiB and four pages of guest RAM at bus address 0x8000.
+    fn fixture() -> Fixture {
+        let regs = Arc::new(RegisterFile::new().unwrap());
+        let vram = Arc::new(Vram::new(32 * MIB).unwrap());
+        let guest = Arc::new(GuestRam::new());
+        guest.set_bus_master(true);
+        let ram = Mapping::create("ram", 4 * PAGE_SIZE).unwrap();
+        let file = ram.file().unwrap().try_clone().unwrap();
+        guest
+            .map(0x8000, 4 * PAGE_SIZE, Some((file, 0)), true)
+            .unwrap();
+        regs.store(MC_VM_FB_LOCATION, 0x0011_0010);
+        regs.store(VM_CONTEXT0_CNTL, ENABLE_CONTEXT);
+        let page = |addr: u64| (addr / PAGE_SIZE) as u32;
+        regs.store(VM_CONTEXT0_PAGE_TABLE_BASE_ADDR, page(0x1010_0000));
+        regs.store(VM_CONTEXT0_PAGE_TABLE_START_ADDR, page(GTT));
+        regs.store(VM_CONTEXT0_PAGE_TABLE_END_ADDR, page(GTT) + 15);
+        let mc = MemoryController::new(regs.clone(), vram.clone(), guest.clone());
+        Fixture {
+            mc,
+            regs,
+            vram,
+            guest,
+        }
+    }
+
+    impl Fixture {
+        fn set_pte(&self, index: u64, pte: u64) {
+            self.vram
+                .write(MIB + index * 8, &pte.to_le_bytes())
+                .unwrap();
+        }
+    }
+
+    const RW: u64 = PTE_VALID | PTE_SYSTEM | PTE_READABLE | PTE_WRITEABLE;
+
+    #[test]
+    fn vram_aperture_follows_fb_location() {
+        let f = fixture();
+        f.mc.write_u32(0x1000_0004, 77).unwrap();
+        let mut b = [0; 4];
+        f.vram.read(4, &mut b).unwrap();
+        assert_eq!(u32::from_le_bytes(b), 77);
+        assert_eq!(
+            f.mc.read_u32(0x0fff_fffc),
+            Err(McError::Unmapped(0x0fff_fffc))
+        );
+        assert_eq!(
+            f.mc.read_u32(0x1200_0000),
+            Err(McError::Unmapped(0x1200_0000))
+        );
+    }
+
+    #[test]
+    fn aperture_larger_than_vram_ends_with_it() {
+        let f = fixture();
+        f.regs.store(MC_VM_FB_LOCATION, 0xffff_0010);
+        assert!(f.mc.read_u32(0x1000_0000 + 32 * MIB - 4).is_ok());
+        assert!(f.mc.read_u32(0x1000_0000 + 32 * MIB).is_err());
+    }
+
+    #[test]
+    fn gart_write_crosses_scattered_pages() {
+        let f = fixture();
+        f.set_pte(0, 0x9000 | RW);
+        f.set_pte(1, 0x8000 | RW);
+        f.mc.write(GTT + 0xffe, &[1, 2, 3, 4]).unwrap();
+        let mut b = [0; 2];
+        f.guest.read(0x9ffe, &mut b).unwrap();
+        assert_eq!(b, [1, 2]);
+        f.guest.read(0x8000, &mut b).unwrap();
+        assert_eq!(b, [3, 4]);
+        let mut all = [0; 4];
+        f.mc.read(GTT + 0xffe, &mut all).unwrap();
+        assert_eq!(all, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn entry_without_system_bit_points_to_vram() {
+        let f = fixture();
+        f.set_pte(2, 0x1000_3000 | (RW & !PTE_SYSTEM));
+        f.mc.write_u32(GTT + 0x2010, 5).unwrap();
+        assert_eq!(f.mc.read_u32(0x1000_3010), Ok(5));
+    }
+
+    #[test]
+    fn invalid_entry_faults_or_hits_default_page() {
+        let f = fixture();
+        assert_eq!(f.mc.read_u32(GTT), Err(McError::PageFault(GTT)));
+        f.regs.store(
+            VM_CONTEXT0_CNTL,
+            ENABLE_CONTEXT | RANGE_PROTECTION_FAULT_ENABLE_DEFAULT,
+        );
+        f.regs.store(VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR, 0xa);
+        f.mc.write_u32(GTT + 8, 9).unwrap();
+        let mut b = [0; 4];
+        f.guest.read(0xa008, &mut b).unwrap();
+        assert_eq!(u32::from_le_bytes(b), 9);
+    }
+
+    #[test]
+    fn read_only_entry_refuses_writes() {
+        let f = fixture();
+        f.set_pte(0, 0x8000 | (RW & !PTE_WRITEABLE));
+        assert!(f.mc.read_u32(GTT).is_ok());
+        assert_eq!(f.mc.write_u32(GTT, 1), Err(McError::PageFault(GTT)));
+    }
+
+    #[test]
+    fn entry_outside_guest_ram_is_an_error() {
+        let f = fixture();
+        f.set_pte(0, 0xff_ffff_f000 | RW);
+        assert_eq!(
+            f.mc.write_u32(GTT, 1),
+            Err(McError::GuestRam(0xff_ffff_f000))
+        );
+    }
+
+    #[test]
+    fn unmapped_guest_ram_is_gone_at_once() {
+        let f = fixture();
+        f.set_pte(0, 0x8000 | RW);
+        f.mc.write_u32(GTT, 1).unwrap();
+        f.guest.unmap(0x8000, 4 * PAGE_SIZE).unwrap();
+        assert_eq!(f.mc.read_u32(GTT), Err(McError::GuestRam(0x8000)));
+    }
+
+    #[test]
+    fn range_ends_and_disabled_context_are_unmapped() {
+        let f = fixture();
+        let beyond = GTT + 16 * PAGE_SIZE;
+        assert_eq!(f.mc.read_u32(beyond), Err(McError::Unmapped(beyond)));
+        f.regs.store(VM_CONTEXT0_CNTL, 0);
+        assert_eq!(f.mc.read_u32(GTT), Err(McError::Unmapped(GTT)));
+        assert!(f.mc.write(u64::MAX - 3, &[0; 8]).is_err());
+    }
+
+    #[test]
+    fn hostile_table_registers_never_panic() {
+        let f = fixture();
+        for value in [0, 1, 0x7fff_ffff, u32::MAX] {
+            for reg in [
+                MC_VM_FB_LOCATION,
+                VM_CONTEXT0_PAGE_TABLE_BASE_ADDR,
+                VM_CONTEXT0_PAGE_TABLE_START_ADDR,
+                VM_CONTEXT0_PAGE_TABLE_END_ADDR,
+            ] {
+                f.regs.store(reg, value);
+                for addr in [0, GTT, 0xff_ffff_ffff, u64::MAX] {
+                    let _ = f.mc.read(addr, &mut [0; 16]);
+                    let _ = f.mc.write(addr, &[0; 16]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//! Requests to the VM's translation buffers.
+//!
+//! A driver writes a request to `VM_CONTEXT0_REQUEST_RESPONSE` and reads the
+//! register until a response appears (`rv770d.h`; each GTT buffer that is made
+//! or released does it once). The walk of the page table caches nothing here,
+//! so every request is done at once. But trapped, one flush is five accesses
+//! of about 50 us each, more than all the rest of making a buffer: therefore
+//! the register's page is mapped into the guest, and a thread looks for
+//! requests there, as the real block would.
+
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::chip::bus::RegFile;
+use crate::chip::regs::mc;
+
+/// How often the thread looks right after a request, when more are likely.
+const BUSY: Duration = Duration::from_micros(4);
+/// How often it looks when the last request is a while ago.
+const QUIET: Duration = Duration::from_micros(200);
+/// Looks without a request until the thread calls it quiet.
+const BUSY_LOOKS: u32 = 5_000;
+
+/// The response for what `VM_CONTEXT0_REQUEST_RESPONSE` holds, if there is a
+/// request in it that has none yet.
+pub(crate) fn response(value: u32) -> Option<u32> {
+    let request = value & mc::REQUEST_TYPE_MASK;
+    (request != 0 && value & mc::RESPONSE_TYPE_MASK == 0).then_some(request | mc::RESPONSE_DONE)
+}
+
+/// The thread that answers requests written to the mapped page.
+#[derive(Debug, Default)]
+pub(crate) struct TlbResponder {
+    stop: AtomicBool,
+}
+
+impl TlbResponder {
+    /// Answers requests until [`TlbResponder::stop`].
+    pub(crate) fn run(&self, regs: &dyn RegFile) {
+        // Sleeps this short need a timer that is not rounded up to 50 us; it
+        // is only slower without.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let mut looks = BUSY_LOOKS;
+        while !self.stop.load(Ordering::Relaxed) {
+            match response(regs.load(mc::VM_CONTEXT0_REQUEST_RESPONSE)) {
+                Some(done) => {
+                    regs.store(mc::VM_CONTEXT0_REQUEST_RESPONSE, done);
+                    looks = 0;
+                }
+                None => looks = looks.saturating_add(1),
+            }
+            std::thread::sleep(if looks < BUSY_LOOKS { BUSY } else { QUIET });
+        }
+    }
+
+    /// Ends the thread.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::memory::regfile::RegisterFile;
+
+    #[test]
+    fn response_request_without_one_is_done() {
+        assert_eq!(response(0), None);
+        assert_eq!(response(1), Some(0x11));
+        assert_eq!(response(0x11), None);
+        assert_eq!(response(0xFFFF_FF0F), Some(0x1F));
+    }
+
+    #[test]
+    fn responder_request_in_shared_page_is_answered_and_thread_ends() {
+        let regs = RegisterFile::new().unwrap();
+        let responder = TlbResponder::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| responder.run(&regs));
+            for request in 1..=3 {
+                regs.store(mc::VM_CONTEXT0_REQUEST_RESPONSE, request);
+                while regs.load(mc::VM_CONTEXT0_REQUEST_RESPONSE) & mc::RESPONSE_TYPE_MASK == 0 {
+                    std::thread::yield_now();
+                }
+                assert_eq!(
+                    regs.load(mc::VM_CONTEXT0_REQUEST_RESPONSE),
+                    request | mc::RESPONSE_DONE
+                );
+            }
+            responder.stop();
+        });
+    }
+}

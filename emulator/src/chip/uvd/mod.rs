@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+//! Video decoder: as much as the stock driver needs to start and test it.
+//!
+//! The VCPU comes up, the ring is executed, fences are written and traps
+//! raised; decode messages are accepted and ignored. Register use: the
+//! sequences in `uvd_v1_0.c` and `uvd_v2_2.c`.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::chip;
+use crate::chip::counters::Counter;
+use crate::chip::cp::pm4::Header;
+use crate::chip::engine::{Job, Ring, RingUnit, Step};
+use crate::chip::fetch::{FetchError, Fetcher};
+use crate::chip::hub::{Client, Hub};
+use crate::chip::ih::Source;
+use crate::chip::regs::uvd;
+
+/// Indirect buffers do not nest on this engine.
+const IB_DEPTH: usize = 1;
+const POLL: Duration = Duration::from_millis(1);
+
+/// Number of clients with a segment in `UVD_LMI_EXT40_ADDR`.
+const SEGMENTS: usize = 16;
+
+/// UVD state behind indexed registers.
+#[derive(Debug, Default)]
+pub(crate) struct UvdSegments {
+    /// Address bits 39:32 by client.
+    high: [AtomicU32; SEGMENTS],
+}
+
+impl UvdSegments {
+    /// A write of `UVD_LMI_EXT40_ADDR`.
+    pub fn write(&self, value: u32) {
+        let index = (value >> 16) as usize % SEGMENTS;
+        self.high[index].store(value & 0xFF, Ordering::Relaxed);
+    }
+
+    /// Back to the state after reset.
+    pub fn reset(&self) {
+        for segment in &self.high {
+            segment.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn base(&self, low: u32) -> u64 {
+        let high = self.high[uvd::EXT40_INDEX_RBC as usize].load(Ordering::Relaxed);
+        (u64::from(high) << 32) | u64::from(low)
+    }
+}
+
+/// `UVD_STATUS`: the VCPU runs once it has a clock and is out of reset.
+pub(crate) fn status(hub: &Hub) -> u32 {
+    if vcpu_running(hub) {
+        uvd::STATUS_VCPU_RUNNING
+    } else {
+        0
+    }
+}
+
+fn vcpu_running(hub: &Hub) -> bool {
+    hub.regs.load(uvd::UVD_VCPU_CNTL) & uvd::VCPU_CLK_EN != 0
+        && hub.regs.load(uvd::UVD_SOFT_RESET) & uvd::VCPU_SOFT_RESET == 0
+}
+
+/// The UVD ring's state beyond its registers.
+#[derive(Debug, Default)]
+pub(crate) struct Uvd {
+    fetch: Fetcher,
+    waiting: bool,
+}
+
+/// What a register write from the ring asks for.
+enum Effect {
+    None,
+    Call(u32),
+    Wait,
+}
+
+impl Uvd {
+    fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, FetchError> {
+        let hub = job.hub;
+        let header = Header::decode(self.fetch.header(&*hub.mc, ring)?);
+        self.fetch.body(&*hub.mc, ring, header.body())?;
+        if hub.trace.enabled() && !self.waiting {
+            let shown = &self.fetch.body[..self.fetch.body.len().min(4)];
+            let at = self.fetch.position(ring);
+            hub.trace
+                .line("uvd", format_args!("{at} {header:x?} {shown:x?}"));
+        }
+        let mut call = None;
+        match header {
+            Header::Type0 { reg, .. } => {
+                for (i, value) in self.fetch.body.iter().enumerate() {
+                    match self.write(hub, reg + 4 * i as u32, *value) {
+                        Effect::None => {}
+                        Effect::Call(dwords) => call = Some(dwords),
+                        Effect::Wait => {
+                            self.waiting = true;
+                            return Ok(Step::Wait(POLL));
+                        }
+                    }
+                }
+            }
+            Header::Type2 => {}
+            Header::Type1 | Header::Type3 { .. } => hub.counters.inc(Counter::BadPackets),
+        }
+        self.waiting = false;
+        let rptr = self.fetch.consume(ring, 1 + header.body());
+        if let Some(dwords) = call {
+            let addr = hub.uvd.base(hub.regs.load(uvd::UVD_RBC_IB_BASE));
+            if self.fetch.call(addr, dwords, IB_DEPTH) {
+                hub.counters.inc(Counter::Ibs);
+            } else {
+                hub.counters.inc(Counter::BadPackets);
+            }
+        }
+        Ok(Step::Done { rptr })
+    }
+
+    /// A register write from the ring or an indirect buffer. The ring bus
+    /// reaches the UVD's own registers only.
+    fn write(&self, hub: &Hub, reg: u32, value: u32) -> Effect {
+        match reg {
+            uvd::UVD_RBC_IB_SIZE => {
+                hub.regs.store(reg, value);
+                return Effect::Call(value & 0xF_FFFF);
+            }
+            uvd::UVD_GPCOM_VCPU_CMD => self.command(hub, value),
+            uvd::UVD_SEMA_CMD => return semaphore(hub, value),
+            0xEF00..=0xFFFF => chip::write_reg(hub, reg, value),
+            _ => hub.counters.inc(Counter::BadPackets),
+        }
+        Effect::None
+    }
+
+    /// Command to the VCPU. In the ring, 0 writes `UVD_CONTEXT_ID` as a
+    /// fence; in an indirect buffer it announces a message, which the stub
+    /// takes as done.
+    fn command(&self, hub: &Hub, command: u32) {
+        if self.fetch.level() > 0 {
+            return;
+        }
+        match command {
+            0 => {
+                let lo = hub.regs.load(uvd::UVD_GPCOM_VCPU_DATA0);
+                let hi = hub.regs.load(uvd::UVD_GPCOM_VCPU_DATA1) & 0xFF;
+                let addr = (u64::from(hi) << 32) | u64::from(lo);
+                let value = hub.regs.load(uvd::UVD_CONTEXT_ID);
+                hub.counters.inc(Counter::Fences);
+                if let Err(e) = hub.mc.write_u32(addr, value) {
+                    hub.fault(Client::Uvd, e);
+                }
+            }
+            2 if hub.regs.load(uvd::UVD_MASTINT_EN) & uvd::MASTINT_SYS_EN != 0 => {
+                hub.ih.post(hub, Source::Uvd, 0);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn semaphore(hub: &Hub, command: u32) -> Effect {
+    let low = u64::from(hub.regs.load(uvd::UVD_SEMA_ADDR_LOW) & 0xF_FFFF);
+    let high = u64::from(hub.regs.load(uvd::UVD_SEMA_ADDR_HIGH) & 0xF_FFFF);
+    let addr = ((high << 23) | (low << 3)) & 0xFF_FFFF_FFFF;
+    let result = if command & 1 == 0 {
+        hub.semaphore_signal(addr).map(|()| true)
+    } else {
+        hub.semaphore_try_wait(addr)
+    };
+    match result {
+        Ok(true) => Effect::None,
+        Ok(false) => Effect::Wait,
+        Err(e) => {
+            hub.fault(Client::Uvd, e);
+            Effect::None
+        }
+    }
+}
+
+impl RingUnit for Uvd {
+    fn ring(&self, hub: &Hub) -> Ring {
+        let log2 = (hub.regs.load(uvd::UVD_RBC_RB_CNTL) & uvd::RB_BUFSZ_MASK).clamp(2, 24);
+        Ring {
+            base: hub.uvd.base(hub.regs.load(uvd::UVD_RBC_RB_BASE)),
+            size: 1 << (log2 - 2),
+            rptr: 0,
+            limit: 0,
+        }
+    }
+
+    fn enabled(&self, hub: &Hub) -> bool {
+        vcpu_running(hub) && hub.regs.load(uvd::UVD_RBC_RB_CNTL) & uvd::RB_NO_FETCH == 0
+    }
+
+    fn publish_rptr(&self, hub: &Hub, rptr: u32) {
+        hub.regs.store(uvd::UVD_RBC_RB_RPTR, rptr);
+    }
+
+    fn step(&mut self, job: &Job<'_>, ring: &Ring) -> Step {
+        match self.packet(job, ring) {
+            Ok(step) => step,
+            Err(FetchError::Starved) => Step::Starved,
+            Err(error) => Step::Done {
+                rptr: self.fetch.abandon(job.hub, Client::Uvd, ring, error),
+            },
+        }
+    }
+
+    fn idle(&self) -> bool {
+        self.fetch.level() == 0
+    }
+
+    fn reset(&mut self) {
+        self.fetch.reset();
+        self.waiting = false;
+    }
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+//! The board: chip, memories, ROM and configuration space behind the PCI
+//! regions that the client sees.
+//!
+//! | region | content |
+//! |---|---|
+//! | BAR0 | first part of VRAM, mapped by the client |
+//! | BAR2 | registers 0 to 0xFFFF; pages without side effects are mapped |
+//! | BAR4 | MM_INDEX/MM_DATA and [board control](crate::host::control) |
+//! | ROM | [ATOM BIOS](crate::host::rom) |
+//! | config | [configuration space](crate::host::pci) |
+//!
+//! Accesses of any width and alignment are carried out dword by dword;
+//! bytes that a write leaves out keep their value.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::chip::bus::{Mc, RegFile};
+use crate::chip::memory::regfile::{MAPPABLE, REGISTER_SPACE};
+use crate::chip::memory::{DmaError, GuestRam, MemoryController, MemoryError, RegisterFile, Vram};
+use crate::chip::regs::{grbm, ih};
+use crate::chip::tiling::TilingConfig;
+use crate::chip::{Chip, ChipConfig, Family};
+use crate::host::cli::{ChipName, InterruptMode, Options};
+use crate::host::control::{Control, CTL_BASE};
+use crate::host::pci::{
+    ConfigSpace, BAR_IO, BAR_MMIO, BAR_VRAM, CONFIG_SIZE, IO_SIZE, MMIO_SIZE, ROM_SIZE,
+};
+use crate::host::rom::{self, RomConfig};
+use crate::host::screenshot::{self, Picture};
+use crate::host::vfio::{Device, DmaMap, Errno, Interrupts, RegionInfo, REGION_CONFIG, REGION_ROM};
+
+/// Index register of the indirect access pair (`r600d.h`, `radeon_reg.h`).
+const MM_INDEX: u32 = 0x0;
+/// Data register of the pair.
+const MM_DATA: u32 = 0x4;
+/// MM_INDEX bit 31: the rest is a VRAM offset, not a register's.
+const MM_APER: u32 = 1 << 31;
+
+/// PCI device and clocks of a chip's reference board.
+fn rom_config(chip: ChipName) -> RomConfig {
+    let (device_id, name, engine_clock, memory_clock) = match chip {
+        ChipName::Rv710 => (0x9540, "R7XX_BOARD_RV710", 60_000, 40_000),
+        ChipName::Rv730 => (0x9480, "R7XX_BOARD_RV730", 75_000, 90_000),
+        ChipName::Rv740 => (0x94A0, "R7XX_BOARD_RV740", 75_000, 80_000),
+        ChipName::Rv770 => (0x9440, "R7XX_BOARD_RV770", 62_500, 99_300),
+    };
+    RomConfig {
+        device_id,
+        name,
+        engine_clock,
+        memory_clock,
+    }
+}
+
+/// An emulated board.
+pub struct Board {
+    chip: Arc<Chip>,
+    regs: Arc<RegisterFile>,
+    vram: Arc<Vram>,
+    guest: Arc<GuestRam>,
+    mc: Arc<MemoryController>,
+    interrupts: Arc<Interrupts>,
+    config: Mutex<ConfigSpace>,
+    control: Control,
+    rom: Vec<u8>,
+    vram_bar: [(u64, u64); 1],
+    mm_index: AtomicU32,
+}
+
+impl Board {
+    /// Assembles a board as `options` ask, with its packet and register
+    /// trace going to `trace`. Starts the engines' threads.
+    pub fn new(
+        options: &Options,
+        trace: Option<Box<dyn Write + Send>>,
+    ) -> Result<Self, MemoryError> {
+        const MIB: u64 = 1 << 20;
+        let regs = Arc::new(RegisterFile::new()?);
+        let vram = Arc::new(Vram::new(options.vram_mib * MIB)?);
+        let guest = Arc::new(GuestRam::new());
+        let mc = Arc::new(MemoryController::new(
+            regs.clone(),
+            vram.clone(),
+            guest.clone(),
+        ));
+        let ring = regs.clone();
+        // The line is up while the interrupt ring has unread entries.
+        let interrupts = Arc::new(Interrupts::new(move || {
+            let unread = ring.load(ih::IH_RB_WPTR) ^ ring.load(ih::IH_RB_RPTR);
+            ring.load(ih::IH_CNTL) & ih::ENABLE_INTR != 0 && unread & ih::WPTR_OFFSET_MASK != 0
+        }));
+        let family = match options.chip {
+            ChipName::Rv710 => Family::Rv710,
+            ChipName::Rv730 => Family::Rv730,
+            ChipName::Rv740 => Family::Rv740,
+            ChipName::Rv770 => Family::Rv770,
+        };
+        let chip = Chip::new(
+            ChipConfig {
+                family,
+                vram_size: vram.size(),
+                latency_us: options.latency_us,
+                rate_mbps: options.rate_mbps,
+                trace,
+                hang: options.hang,
+            },
+            regs.clone(),
+            mc.clone(),
+            interrupts.clone(),
+        );
+        let rom_config = rom_config(options.chip);
+        let bar = options.bar_mib * MIB;
+        let msi = options.interrupt == InterruptMode::Msi;
+        Ok(Self {
+            chip,
+            regs,
+            vram,
+            guest,
+            mc,
+            interrupts,
+            config: Mutex::new(ConfigSpace::new(rom_config.device_id, bar, msi)),
+            control: Control::default(),
+            rom: rom::build(&rom_config),
+            vram_bar: [(0, bar)],
+            mm_index: AtomicU32::new(0),
+        })
+    }
+
+    /// The chip, for counters and scan-out.
+    pub fn chip(&self) -> &Chip {
+        &self.chip
+    }
+
+    /// What the monitor shows; none if no CRTC is on.
+    pub fn picture(&self) -> Option<Picture> {
+        let tiling = TilingConfig::from_register(self.regs.load(grbm::GB_TILING_CONFIG));
+        screenshot::capture(&self.chip, tiling)
+    }
+
+    /// The memory as the chip addresses it.
+    pub fn mc(&self) -> &dyn Mc {
+        self.mc.as_ref()
+    }
+
+    fn config(&self) -> MutexGuard<'_, ConfigSpace> {
+        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the memory and interrupt blocks follow the command register.
+    fn apply_command(&self) {
+        let (master, intx_disabled) = {
+            let config = self.config();
+            (config.bus_master(), config.intx_disabled())
+        };
+        self.guest.set_bus_master(master);
+        self.interrupts.set_intx_disabled(intx_disabled);
+    }
+
+    fn mm_data_read(&self) -> u32 {
+        let index = self.mm_index.load(Ordering::Relaxed);
+        if index & MM_APER != 0 {
+            let mut dword = [0; 4];
+            let offset = u64::from(index & !MM_APER & !3);
+            // Beyond the end of VRAM there is nothing to read.
+            let _ = self.vram.read(offset, &mut dword);
+            u32::from_le_bytes(dword)
+        } else {
+            self.register_read(index & !3)
+        }
+    }
+
+    fn mm_data_write(&self, value: u32) {
+        let index = self.mm_index.load(Ordering::Relaxed);
+        if index & MM_APER != 0 {
+            let offset = u64::from(index & !MM_APER & !3);
+            let _ = self.vram.write(offset, &value.to_le_bytes());
+        } else {
+            self.register_write(index & !3, value);
+        }
+    }
+
+    /// A register of the chip, the indirect pair excepted: selecting the
+    /// pair through itself finds nothing.
+    fn register_read(&self, offset: u32) -> u32 {
+        match offset {
+            MM_INDEX | MM_DATA | REGISTER_SPACE.. => 0,
+            _ => self.chip.mmio_read(offset),
+        }
+    }
+
+    fn register_write(&self, offset: u32, value: u32) {
+        match offset {
+            MM_INDEX | MM_DATA | REGISTER_SPACE.. => {}
+            _ => self.chip.mmio_write(offset, value),
+        }
+    }
+
+    fn mmio_read(&self, offset: u32) -> u32 {
+        match offset {
+            MM_INDEX => self.mm_index.load(Ordering::Relaxed),
+            MM_DATA => self.mm_data_read(),
+            _ => self.register_read(offset),
+        }
+    }
+
+    fn mmio_write(&self, offset: u32, value: u32) {
+        match offset {
+            MM_INDEX => self.mm_index.store(value, Ordering::Relaxed),
+            MM_DATA => self.mm_data_write(value),
+            _ => self.register_write(offset, value),
+        }
+    }
+
+    fn io_read(&self, offset: u32) -> u32 {
+        match offset {
+            MM_INDEX | MM_DATA => self.mmio_read(offset),
+            CTL_BASE.. => self.control.read(&self.chip, offset),
+            _ => 0,
+        }
+    }
+
+    fn io_write(&self, offset: u32, value: u32) {
+        match offset {
+            MM_INDEX | MM_DATA => self.mmio_write(offset, value),
+            CTL_BASE.. => self.control.write(&self.chip, offset, value),
+            _ => {}
+        }
+    }
+
+    /// What a dword holds for the bytes that a narrow write leaves out; no
+    /// side effect.
+    fn keep(&self, region: u32, offset: u32) -> u32 {
+        match (region, offset) {
+            (_, MM_INDEX) => self.mm_index.load(Ordering::Relaxed),
+            (BAR_MMIO, _) if offset != MM_DATA => self.regs.load(offset),
+            (BAR_IO, CTL_BASE..) => self.control.read(&self.chip, offset),
+            _ => 0,
+        }
+    }
+
+    fn read_dword(&self, region: u32, offset: u32) -> u32 {
+        if region == BAR_MMIO {
+            self.mmio_read(offset)
+        } else {
+            self.io_read(offset)
+        }
+    }
+
+    fn write_dword(&self, region: u32, offset: u32, value: u32) {
+        if region == BAR_MMIO {
+            self.mmio_write(offset, value);
+        } else {
+            self.io_write(offset, value);
+        }
+    }
+
+    /// Reads `data.len()` bytes of dword registers.
+    fn read_registers(&self, region: u32, offset: u32, data: &mut [u8]) {
+        let mut done = 0;
+        while done < data.len() {
+            let at = offset + done as u32;
+            let dword = self.read_dword(region, at & !3).to_le_bytes();
+            let first = (at & 3) as usize;
+            let n = (4 - first).min(data.len() - done);
+            data[done..done + n].copy_from_slice(&dword[first..first + n]);
+            done += n;
+        }
+    }
+
+    /// Writes `data` to dword registers.
+    fn write_registers(&self, region: u32, offset: u32, data: &[u8]) {
+        let mut done = 0;
+        while done < data.len() {
+            let at = offset + done as u32;
+            let first = (at & 3) as usize;
+            let n = (4 - first).min(data.len() - done);
+            let mut dword = if n == 4 {
+                [0; 4]
+            } else {
+                self.keep(region, at & !3).to_le_bytes()
+            };
+            dword[first..first + n].copy_from_slice(&data[done..done + n]);
+            self.write_dword(region, at & !3, u32::from_le_bytes(dword));
+            done += n;
+        }
+    }
+
+    fn size(&self, region: u32) -> u64 {
+        match region {
+            BAR_VRAM => self.vram_bar[0].1,
+            BAR_MMIO => MMIO_SIZE,
+            BAR_IO => IO_SIZE,
+            REGION_ROM => ROM_SIZE,
+            REGION_CONFIG => CONFIG_SIZE as u64,
+            _ => 0,
+        }
+    }
+
+    /// Fails unless the access is wholly inside the region.
+    fn check(&self, region: u32, offset: u64, len: usize) -> Result<(), Errno> {
+        let end = offset.checked_add(len as u64).ok_or(Errno::INVAL)?;
+        if end > self.size(region) {
+            return Err(Errno::INVAL);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        self.chip.shutdown();
+    }
+}
+
+impl Device for Board {
+    fn region_info(&self, index: u32) -> RegionInfo<'_> {
+        let size = self.size(index);
+        match index {
+            BAR_VRAM => RegionInfo {
+                size,
+                writable: true,
+                file: self.vram.file(),
+                mappable: &self.vram_bar,
+            },
+            BAR_MMIO => RegionInfo {
+                size,
+                writable: true,
+                file: self.regs.file(),
+                mappable: &MAPPABLE,
+            },
+            _ => RegionInfo {
+                size,
+                writable: index != REGION_ROM,
+                ..RegionInfo::default()
+            },
+        }
+    }
+
+    fn region_read(&self, region: u32, offset: u64, data: &mut [u8]) -> Result<(), Errno> {
+        self.check(region, offset, data.len())?;
+        match region {
+            BAR_VRAM => self.vram.read(offset, data).map_err(|_| Errno::INVAL)?,
+            // The check above keeps these offsets small.
+            BAR_MMIO | BAR_IO => self.read_registers(region, offset as u32, data),
+            REGION_ROM => {
+                for (i, byte) in data.iter_mut().enumerate() {
+                    *byte = self.rom.get(offset as usize + i).copied().unwrap_or(0xff);
+                }
+            }
+            REGION_CONFIG => self.config().read(offset, data),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn region_write(&self, region: u32, offset: u64, data: &[u8]) -> Result<(), Errno> {
+        self.check(region, offset, data.len())?;
+        match region {
+            BAR_VRAM => self.vram.write(offset, data).map_err(|_| Errno::INVAL)?,
+            BAR_MMIO | BAR_IO => self.write_registers(region, offset as u32, data),
+            REGION_CONFIG => {
+                self.config().write(offset, data);
+                self.apply_command();
+            }
+            // A ROM ignores writes.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn dma_map(&self, map: DmaMap) -> Result<(), Errno> {
+        let file = map.file.map(|f| (f, map.offset));
+        let result = self.guest.map(map.address, map.size, file, map.writable);
+        result.map_err(|e| {
+            log::warn!("DMA_MAP {:#x}+{:#x}: {e}", map.address, map.size);
+            dma_errno(&e)
+        })
+    }
+
+    fn dma_unmap(&self, range: Option<(u64, u64)>) -> Result<(), Errno> {
+        let Some((address, size)) = range else {
+            self.guest.unmap_all();
+            return Ok(());
+        };
+        self.guest.unmap(address, size).map_err(|e| {
+            log::warn!("DMA_UNMAP {address:#x}+{size:#x}: {e}");
+            dma_errno(&e)
+        })
+    }
+
+    fn interrupts(&self) -> &Interrupts {
+        &self.interrupts
+    }
+
+    fn reset(&self) {
+        self.mm_index.store(0, Ordering::Relaxed);
+        self.config().reset();
+        self.apply_command();
+        self.chip.reset();
+    }
+}
+
+fn dma_errno(e: &DmaError) -> Errno {
+    match e {
+        DmaError::Range => Errno::INVAL,
+        DmaError::Overlap => Errno::EXIST,
+        DmaError::NotMapped => Errno::NOENT,
+        DmaError::TooMany => Errno::NOSPC,
+        DmaError::Memory(_) => Errno::NOMEM,
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//! Command line of `r7xx-board`.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+use crate::chip::engine::Hang;
+
+/// Chips the board can carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChipName {
+    /// Radeon HD 4350/4550.
+    Rv710,
+    /// Radeon HD 4650/4670.
+    Rv730,
+    /// Radeon HD 4770.
+    Rv740,
+    /// Radeon HD 4850/4870.
+    Rv770,
+}
+
+/// Interrupts the board offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InterruptMode {
+    /// MSI, and INTA# for guests that do not use it.
+    Msi,
+    /// INTA# only: the MSI capability is hidden.
+    Intx,
+}
+
+/// An emulated AMD R700-class graphics board, served over vfio-user.
+///
+/// Serves one client (QEMU's vfio-user-pci), then exits. SIGTERM and SIGINT
+/// end it, SIGUSR1 writes the screenshot; counters and screenshot are
+/// written at exit.
+#[derive(Debug, Clone, Parser)]
+#[command(version)]
+pub struct Options {
+    /// Socket to listen on; must not exist yet
+    #[arg(long, value_name = "PATH")]
+    pub socket: PathBuf,
+    /// Chip on the board
+    #[arg(long, value_enum, default_value = "rv710")]
+    pub chip: ChipName,
+    /// Video memory in MiB
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    pub vram_mib: u64,
+    /// Video memory the CPU can reach (BAR0) in MiB: a power of two
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    pub bar_mib: u64,
+    /// Delay before an engine starts submitted work, in microseconds
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub latency_us: u64,
+    /// Rate of copies in MB/s; 0 is unlimited
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub rate_mbps: u64,
+    /// Write a packet and register trace to FILE
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Write counters as JSON to FILE at exit
+    #[arg(long, value_name = "FILE")]
+    pub counters: Option<PathBuf>,
+    /// Write what the first CRTC shows as PNG to FILE at exit and on SIGUSR1
+    #[arg(long, value_name = "FILE")]
+    pub screenshot: Option<PathBuf>,
+    /// Interrupts to offer
+    #[arg(long, value_enum, default_value = "msi")]
+    pub interrupt: InterruptMode,
+    /// Hang a ring (gfx, dma or uvd) after N packets
+    #[arg(long, value_name = "RING@N")]
+    pub hang: Option<Hang>,
+}
+
+/// Largest video memory: what MC_VM_FB_LOCATION and the driver's GTT leave
+/// of the 32-bit part of the MC address space.
+const MAX_VRAM_MIB: u64 = 2048;
+/// The VRAM aperture counts in units of 16 MiB.
+const VRAM_STEP_MIB: u64 = 16;
+
+impl Options {
+    /// Checks what the parser cannot: sizes that fit the hardware and each
+    /// other. Errors are ready to be shown.
+    pub fn check(&self) -> Result<(), String> {
+        let vram = self.vram_mib;
+        if !(VRAM_STEP_MIB..=MAX_VRAM_MIB).contains(&vram) || vram % VRAM_STEP_MIB != 0 {
+            return Err(format!(
+                "--vram-mib {vram}: must be a multiple of {VRAM_STEP_MIB} up to {MAX_VRAM_MIB}"
+            ));
+        }
+        let bar = self.bar_mib;
+        if !bar.is_power_of_two() || bar < VRAM_STEP_MIB {
+            return Err(format!(
+                "--bar-mib {bar}: must be a power of two from {VRAM_STEP_MIB} on"
+            ));
+        }
+        if bar > vram {
+            return Err(format!("--bar-mib {bar}: larger than --vram-mib {vram}"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(args: &[&str]) -> Options {
+        let all = ["r7xx-board", "--socket", "s"].iter().chain(args);
+        Options::try_parse_from(all).unwrap()
+    }
+
+    #[test]
+    fn definition_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults_are_an_rv710_with_invisible_vram() {
+        let o = parse(&[]);
+        assert_eq!(o.chip, ChipName::Rv710);
+        assert!(o.bar_mib < o.vram_mib);
+        assert!(o.check().is_ok());
+    }
+
+    #[test]
+    fn impossible_sizes_are_named() {
+        for (args, word) in [
+            (["--vram-mib", "0"], "--vram-mib"),
+            (["--vram-mib", "100"], "--vram-mib"),
+            (["--vram-mib", "128"], "--bar-mib"),
+            (["--bar-mib", "100"], "--bar-mib"),
+            (["--bar-mib", "8"], "--bar-mib"),
+            (["--vram-mib", "18446744073709551615"], "--vram-mib"),
+        ] {
+            let message = parse(&args).check().unwrap_err();
+            assert!(message.contains(word), "{message}");
+        }
+    }
+
+    #[test]
+    fn all_options_parse() {
+        let o = parse(&[
+            "--chip",
+            "rv770",
+            "--interrupt",
+            "intx",
+            "--hang",
+            "gfx@100",
+            "--latency-us",
+            "5",
+        ]);
+        assert_eq!(o.chip, ChipName::Rv770);
+        assert_eq!(o.interrupt, InterruptMode::Intx);
+        assert!(o.hang.is_some());
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//! The half of the board that faces the host: the vfio-user server, PCI
+//! configuration space, the option ROM, the control socket and the files
+//! that a run leaves.
+//!
+//! It reaches the chip by [`crate::chip::Chip`]'s register accesses and
+//! never sees a packet.
+
+pub mod board;
+pub mod cli;
+pub mod control;
+pub mod output;
+pub mod pci;
+pub mod rom;
+pub mod run;
+pub mod screenshot;
+pub mod vfio;

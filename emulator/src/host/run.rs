@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//! Life of the process: outputs, signals, one client, outputs again.
+
+use std::error::Error;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+
+use crate::host::board::Board;
+use crate::host::cli::Options;
+use crate::host::output;
+use crate::host::vfio::Server;
+
+/// Prints warnings and errors; with `R7XX_LOG` set, everything up to the
+/// level it names (`info`, `debug`, `trace`).
+struct StderrLog;
+
+impl log::Log for StderrLog {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if record.target().starts_with("r7xx_board") {
+            eprintln!("r7xx-board: {}: {}", record.level(), record.args());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+fn start_log() {
+    let level = std::env::var("R7XX_LOG")
+        .ok()
+        .and_then(|l| l.parse().ok())
+        .unwrap_or(log::LevelFilter::Warn);
+    // A second run in one process (tests) keeps the first logger.
+    if log::set_logger(&StderrLog).is_ok() {
+        log::set_max_level(level);
+    }
+}
+
+/// Signals as flags, and a pipe that wakes the server.
+struct Signals {
+    stop: Arc<AtomicBool>,
+    shoot: Arc<AtomicBool>,
+    pipe: UnixStream,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        let (pipe, writer) = UnixStream::pair()?;
+        pipe.set_nonblocking(true)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let shoot = Arc::new(AtomicBool::new(false));
+        for signal in [SIGTERM, SIGINT] {
+            // The second one ends the process even if the first could not.
+            signal_hook::flag::register_conditional_shutdown(signal, 1, stop.clone())?;
+            signal_hook::flag::register(signal, stop.clone())?;
+            signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+        }
+        signal_hook::flag::register(SIGUSR1, shoot.clone())?;
+        signal_hook::low_level::pipe::register(SIGUSR1, writer)?;
+        Ok(Self { stop, shoot, pipe })
+    }
+
+    fn drain(&self) {
+        let mut bytes = [0; 64];
+        let mut pipe = &self.pipe;
+        while pipe.read(&mut bytes).is_ok_and(|n| n > 0) {}
+    }
+}
+
+/// Runs a board until its client leaves or a signal ends it.
+///
+/// Output files are written in any case; the first error is returned.
+pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    start_log();
+    options.check()?;
+    let signals = Signals::new()?;
+    let trace = match &options.trace {
+        Some(path) => Some(Box::new(output::create(path)?) as Box<dyn Write + Send>),
+        None => None,
+    };
+    let server = Server::bind(&options.socket)?;
+    let board = Board::new(options, trace)?;
+
+    let served = server.run(&board, signals.pipe.as_fd(), || {
+        signals.drain();
+        if signals.shoot.swap(false, Ordering::Relaxed) {
+            if let Err(e) = shoot(options, &board) {
+                log::error!("{e}");
+            }
+        }
+        !signals.stop.load(Ordering::Relaxed)
+    });
+    // Frees the path before the outputs appear: whoever waits for them may
+    // start the next board at once.
+    drop(server);
+
+    // The picture first: it needs the chip's registers, and memory that
+    // the client may have taken back is simply black.
+    let shot = shoot(options, &board);
+    board.chip().shutdown();
+    let counted = match &options.counters {
+        Some(path) => output::replace(path, |w| {
+            serde_json::to_writer_pretty(&mut *w, &board.chip().counters().snapshot())?;
+            w.write_all(b"\n")
+        }),
+        None => Ok(()),
+    };
+    served?;
+    shot?;
+    counted?;
+    Ok(())
+}
+
+fn shoot(options: &Options, board: &Board) -> Result<(), Box<dyn Error>> {
+    let Some(path) = &options.screenshot else {
+        return Ok(());
+    };
+    match board.picture() {
+        Some(picture) => output::replace(path, |w| picture.write_png(board.mc(), w))?,
+        None => log::warn!("no CRTC scans anything out: no screenshot"),
+    }
+    Ok(())
+}
