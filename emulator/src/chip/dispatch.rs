@@ -9,6 +9,7 @@
 //! Register writes never wait: they queue work and wake threads.
 
 use std::io::Write;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -18,7 +19,7 @@ use crate::chip::cp::Cp;
 use crate::chip::display::{self, Scanout};
 use crate::chip::dma::Dma;
 use crate::chip::engine::{EngineId, Hang, Knobs, RingUnit};
-use crate::chip::gfx::{Gfx, NullGfx};
+use crate::chip::gfx::{Gfx, NullGfx, STATE_BASE};
 use crate::chip::hub::Hub;
 use crate::chip::ih::Source;
 use crate::chip::regs::{self, cg, cp, dce, dma, grbm, ih, mc, srbm, uvd};
@@ -85,7 +86,7 @@ impl Chip {
         mc: Arc<dyn Mc>,
         irq: Arc<dyn IrqLine>,
     ) -> Arc<Chip> {
-        Self::with_gfx(config, regs, mc, irq, Box::new(NullGfx))
+        Self::with_gfx(config, regs, mc, irq, Box::<NullGfx>::default())
     }
 
     /// As [`Chip::new`], with a graphics block that executes draws.
@@ -215,6 +216,7 @@ impl Chip {
         for (offset, value) in values {
             hub.regs.store(offset, value);
         }
+        hub.gfx_dirty.store(u64::MAX, Ordering::Release);
         hub.ih.reset();
         hub.uvd.reset();
         hub.display.reset();
@@ -408,7 +410,13 @@ pub(crate) fn write_reg(hub: &Hub, offset: u32, value: u32) {
             let (crtc, reg) = display::split(offset);
             hub.display.write(hub, crtc, reg, value);
         }
-        _ => hub.regs.store(offset, value),
+        _ => {
+            hub.regs.store(offset, value);
+            if let Some(at) = offset.checked_sub(STATE_BASE) {
+                let block = (at >> 11).min(63);
+                hub.gfx_dirty.fetch_or(1 << block, Ordering::Release);
+            }
+        }
     }
 }
 

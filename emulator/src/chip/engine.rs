@@ -14,6 +14,7 @@
 //! sees it at the next chunk or pause and gives up; its result is discarded.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,7 +22,8 @@ use std::time::{Duration, Instant};
 use crate::chip::bus::McError;
 use crate::chip::counters::Counter;
 use crate::chip::fetch::FetchError;
-use crate::chip::hub::Hub;
+use crate::chip::gfx::Control;
+use crate::chip::hub::{Client, Hub};
 
 /// Batches that may wait at once; further submissions join the last one.
 const MAX_BATCHES: usize = 1024;
@@ -185,7 +187,7 @@ impl Knobs {
 
 /// The work in flight was cancelled by a reset or by the end of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cancelled;
+pub struct Cancelled;
 
 /// Why a piece of work ended early: an error of its own, or the engine was
 /// reset or stopped.
@@ -275,6 +277,32 @@ pub(crate) struct Job<'a> {
     pub hub: &'a Hub,
     pub engine: &'a Engine,
     epoch: u64,
+}
+
+impl Control for Job<'_> {
+    fn check(&self) -> Result<(), Cancelled> {
+        Job::check(self)
+    }
+
+    fn charge(&self, bytes: u64) -> Result<(), Cancelled> {
+        self.throttle(bytes)
+    }
+
+    fn fault(&self, error: McError) {
+        self.hub.fault(Client::Gfx, error);
+    }
+
+    fn count(&self, counter: Counter, n: u64) {
+        self.hub.counters.add(counter, n);
+    }
+
+    fn trace(&self, line: fmt::Arguments<'_>) {
+        self.hub.trace.line("gfx", line);
+    }
+
+    fn take_dirty(&self) -> u64 {
+        self.hub.gfx_dirty.swap(0, Ordering::AcqRel)
+    }
 }
 
 impl Job<'_> {

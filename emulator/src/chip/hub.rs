@@ -2,7 +2,7 @@
 //! What all blocks of the chip share: registers, memory, interrupts, knobs,
 //! counters, trace, semaphores and fault reporting.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -29,6 +29,7 @@ pub(crate) enum Client {
     Dma = 1,
     Uvd = 2,
     Ih = 3,
+    Gfx = 4,
 }
 
 impl Client {
@@ -38,6 +39,7 @@ impl Client {
             Client::Dma => "dma",
             Client::Uvd => "uvd",
             Client::Ih => "ih",
+            Client::Gfx => "gfx",
         }
     }
 }
@@ -54,6 +56,9 @@ pub(crate) struct Hub {
     pub tlb: TlbResponder,
     pub uvd: UvdSegments,
     pub engines: [Arc<Engine>; ENGINES],
+    /// Blocks of pipeline state written since the last draw, a bit for each
+    /// 2 KiB from [`STATE_BASE`](crate::chip::gfx::STATE_BASE) on.
+    pub gfx_dirty: AtomicU64,
     start: Instant,
     /// Serialises read-modify-write of semaphores by different engines.
     semaphores: Mutex<()>,
@@ -83,6 +88,7 @@ impl Hub {
             tlb: TlbResponder::default(),
             uvd: UvdSegments::default(),
             engines,
+            gfx_dirty: AtomicU64::new(u64::MAX),
             start: Instant::now(),
             semaphores: Mutex::new(()),
             faults_logged: AtomicU32::new(0),
@@ -125,7 +131,7 @@ impl Hub {
             .store(mc::VM_CONTEXT0_PROTECTION_FAULT_STATUS, status);
         self.regs
             .store(mc::VM_CONTEXT0_PROTECTION_FAULT_ADDR, (addr >> 12) as u32);
-        let bit = 1 << (kind * 4 + client as u32);
+        let bit = 1 << (kind * 8 + client as u32);
         if self.faults_logged.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             log::warn!(
                 "{}: memory access failed: {error:x?} (further ones are only counted)",

@@ -12,7 +12,7 @@ use crate::chip;
 use crate::chip::bus::McError;
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Cancelled, Ended, Job, Ring};
-use crate::chip::gfx::GfxContext;
+use crate::chip::gfx::{Control, GfxContext};
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
 use crate::chip::regs::{cp, field, grbm};
@@ -90,7 +90,7 @@ impl Cp {
                 let visible = match op {
                     0 => None,
                     1 => Some(zpass_visible(hub, addr)?),
-                    2 => Some(streamout_overflowed(hub, addr)?),
+                    2 => Some(!streamout_overflowed(hub, addr)?),
                     _ => None,
                 };
                 let before = keep && self.predicate == Some(draw_visible);
@@ -120,7 +120,7 @@ impl Cp {
             }
             Packet::IndexType(value) => hub.regs.store(grbm::VGT_DMA_INDEX_TYPE, value),
             Packet::NumInstances(value) => hub.regs.store(grbm::VGT_DMA_NUM_INSTANCES, value),
-            Packet::Draw(draw) => self.draw(hub, &draw),
+            Packet::Draw(draw) => self.draw(job, &draw)?,
             Packet::IndirectBuffer { addr, dwords } => return Ok(Flow::Call { addr, dwords }),
             Packet::StrmoutBufferUpdate {
                 buffer,
@@ -151,7 +151,7 @@ impl Cp {
             Packet::CpDma {
                 src, dst, bytes, ..
             } => super::copy::cp_dma(job, src, dst, bytes)?,
-            Packet::SurfaceSync { .. } => self.flush(hub),
+            Packet::SurfaceSync { coher_cntl, .. } => self.flush(job, coher_cntl),
             Packet::MeInitialize { device_id } => self.device_id = device_id,
             Packet::CondWrite {
                 place,
@@ -163,20 +163,20 @@ impl Cp {
                     store_place(hub, dst, value)?;
                 }
             }
-            Packet::EventWrite { index, addr, .. } => {
-                self.flush(hub);
+            Packet::EventWrite { event, index, addr } => {
+                self.event(job, event);
                 if let Some(addr) = addr {
                     self.event_result(hub, index, addr)?;
                 }
             }
             Packet::EventWriteEop {
+                event,
                 addr,
                 data_sel,
                 int_sel,
                 data,
-                ..
             } => {
-                self.flush(hub);
+                self.event(job, event);
                 end_of_pipe(hub, addr, data_sel, int_sel, data)?;
             }
             Packet::SetRegs { first, values } => write_regs(job, first, values)?,
@@ -184,26 +184,27 @@ impl Cp {
         Ok(Flow::Next)
     }
 
-    fn draw(&mut self, hub: &Hub, draw: &Draw) {
-        hub.counters.inc(Counter::Draws);
-        let context = GfxContext {
-            regs: &*hub.regs,
-            mc: &*hub.mc,
-        };
-        if !self.gfx.draw(&context, draw) {
-            hub.trace.line(
-                "gfx",
-                format_args!("DRAW indices={} not executed", draw.indices),
-            );
+    fn draw(&mut self, job: &Job<'_>, draw: &Draw) -> Result<(), Cancelled> {
+        job.count(Counter::Draws, 1);
+        if !self.gfx.draw(&context(job), draw)? {
+            job.trace(format_args!("DRAW indices={} not executed", draw.indices));
         }
+        Ok(())
     }
 
-    fn flush(&mut self, hub: &Hub) {
-        let context = GfxContext {
-            regs: &*hub.regs,
-            mc: &*hub.mc,
-        };
-        self.gfx.flush(&context);
+    fn flush(&mut self, job: &Job<'_>, coher_cntl: u32) {
+        self.gfx.flush(&context(job), coher_cntl);
+    }
+
+    /// Passes an event down the pipeline. The pipeline is empty, so what the
+    /// event waits for has happened.
+    fn event(&mut self, job: &Job<'_>, event: u8) {
+        self.gfx.event(&context(job), event);
+        if event == SO_VGTSTREAMOUT_FLUSH {
+            let control = job.hub.regs.load(cp::CP_STRMOUT_CNTL);
+            let done = control | cp::OFFSET_UPDATE_DONE;
+            job.hub.regs.store(cp::CP_STRMOUT_CNTL, done);
+        }
     }
 
     /// Writes the result an event asks for (`EVENT_INDEX` in `r600d.h`).
@@ -224,7 +225,7 @@ impl Cp {
                     hub.mc.write_u64(addr + 8 * i as u64, *value)?;
                 }
             }
-            // SAMPLE_STREAMOUTSTATS
+            // SAMPLE_STREAMOUTSTATS: primitives needed, then written.
             3 => {
                 for (i, value) in stats.streamout[0].iter().enumerate() {
                     hub.mc
@@ -253,9 +254,10 @@ impl Cp {
             StrmoutSource::Memory(addr) => hub.mc.read_u32(addr)?,
             StrmoutSource::None => return Ok(()),
         };
-        // The register counts dwords (VGT_STRMOUT_BUFFER_OFFSET).
+        // All in dwords, as the register (Mesa `r600_streamout.c`).
         let reg = grbm::VGT_STRMOUT_BUFFER_OFFSET_0 + 16 * buffer as u32;
-        hub.regs.store(reg, offset >> 2);
+        hub.regs.store(reg, offset);
+        self.gfx.set_filled(buffer, offset);
         Ok(())
     }
 
@@ -282,6 +284,17 @@ impl Cp {
     }
 }
 
+/// The event that brings the stream-out offsets up to date (`r600d.h`).
+const SO_VGTSTREAMOUT_FLUSH: u8 = 0x1F;
+
+fn context<'a>(job: &'a Job<'_>) -> GfxContext<'a> {
+    GfxContext {
+        regs: &*job.hub.regs,
+        mc: &*job.hub.mc,
+        control: job,
+    }
+}
+
 /// Indices of the render backends that are not fused off.
 fn backends(hub: &Hub) -> impl Iterator<Item = usize> {
     let disabled = hub.regs.load(grbm::CC_RB_BACKEND_DISABLE) >> grbm::BACKEND_DISABLE_SHIFT;
@@ -300,7 +313,7 @@ fn zpass_visible(hub: &Hub, addr: u64) -> Result<bool, McError> {
 }
 
 /// Whether primitives were needed that were not written between the two
-/// stream-out samples at `addr`.
+/// stream-out samples at `addr`. Visible means: no overflow.
 fn streamout_overflowed(hub: &Hub, addr: u64) -> Result<bool, McError> {
     let mut v = [0; 4];
     for (i, value) in v.iter_mut().enumerate() {

@@ -293,7 +293,7 @@ pub enum MemWriteData {
 /// New stream-out offset of `STRMOUT_BUFFER_UPDATE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StrmoutSource {
-    /// From the packet, bytes.
+    /// From the packet, in dwords as all offsets of stream-out.
     Packet(u32),
     /// The filled size the VGT counted.
     FilledSize,

@@ -1,19 +1,81 @@
 // SPDX-License-Identifier: MIT
 //! Interface to the graphics block: what the CP hands over for drawing.
 //!
-//! Shader, raster, texture and render backends live behind [`Gfx`]. Until
-//! they exist [`NullGfx`] accepts every draw without effect; the CP traces
-//! such draws as not executed.
+//! Shader, raster, texture and render backends live behind [`Gfx`].
+//! [`NullGfx`] accepts every draw without effect; the CP traces such draws as
+//! not executed.
+//!
+//! A draw is complete, and its results are in memory, when [`Gfx::draw`]
+//! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
 
-use crate::chip::bus::{Mc, RegFile};
+pub mod memory;
+
+use std::fmt;
+
+use crate::chip::bus::{Mc, McError, RegFile};
+use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
+pub use crate::chip::engine::Cancelled;
+
+/// What the graphics block needs from the chip while it works. The workers of
+/// one draw share it.
+pub trait Control: Sync {
+    /// Fails once the draw has become void, by a reset or the board's end.
+    /// Cheap: two atomic loads.
+    fn check(&self) -> Result<(), Cancelled>;
+
+    /// Charges `bytes` of memory traffic to the board's rate knob and sleeps
+    /// until they are paid for.
+    fn charge(&self, _bytes: u64) -> Result<(), Cancelled> {
+        self.check()
+    }
+
+    /// Reports an access that no memory answered: counted, logged once,
+    /// latched in the VM fault registers.
+    fn fault(&self, _error: McError) {}
+
+    /// Adds to one of the board's counters.
+    fn count(&self, _counter: Counter, _n: u64) {}
+
+    /// Writes a line to the trace, if there is one.
+    fn trace(&self, _line: fmt::Arguments<'_>) {}
+
+    /// Takes the set of register blocks written since the last call: bit `n`
+    /// stands for the 2 KiB from `STATE_BASE + n * 2048` on.
+    fn take_dirty(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+/// First register of the pipeline's state; the blocks of
+/// [`Control::take_dirty`] begin here.
+pub const STATE_BASE: u32 = 0x2_8000;
 
 /// What a draw may look at besides its packet.
+#[derive(Clone, Copy)]
 pub struct GfxContext<'a> {
     /// All state registers, as the packets before have left them.
     pub regs: &'a dyn RegFile,
     /// MC address space.
     pub mc: &'a dyn Mc,
+    /// Cancellation, faults, counters and rate.
+    pub control: &'a dyn Control,
+}
+
+/// Order of [`GfxStatistics::pipeline`], as `SAMPLE_PIPELINESTAT` writes it
+/// (Mesa `r600_query.c`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+#[allow(missing_docs)] // The names say it.
+pub enum PipelineCounter {
+    PsInvocations = 0,
+    ClippedPrimitives = 1,
+    ClipperInvocations = 2,
+    VsInvocations = 3,
+    GsInvocations = 4,
+    GsPrimitives = 5,
+    InputPrimitives = 6,
+    InputVertices = 7,
 }
 
 /// Query counters of the graphics block.
@@ -21,26 +83,37 @@ pub struct GfxContext<'a> {
 pub struct GfxStatistics {
     /// Samples passed, per render backend.
     pub zpass: [u64; 8],
-    /// `SAMPLE_PIPELINESTAT` counters in memory order.
-    pub pipeline: [u64; 11],
-    /// Primitives written and needed, per stream.
+    /// `SAMPLE_PIPELINESTAT` counters, see [`PipelineCounter`].
+    pub pipeline: [u64; 8],
+    /// Primitives per stream: needed, then written.
     pub streamout: [[u64; 2]; 4],
-    /// Bytes filled per stream-out buffer.
+    /// Dwords filled per stream-out buffer, counted from its base.
     pub filled: [u32; 4],
 }
 
 /// The graphics block. Called on the CP's thread only.
 pub trait Gfx: Send {
     /// Executes a draw; false if it was accepted but not executed.
-    fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> bool;
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the draw became void; what it has written stays.
+    fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled>;
 
-    /// Makes results visible in memory (cache flush, end of pipe).
-    fn flush(&mut self, _context: &GfxContext<'_>) {}
+    /// An event passes the pipeline: `VGT_EVENT_TYPE` of `r600d.h`.
+    fn event(&mut self, _context: &GfxContext<'_>, _event: u8) {}
+
+    /// `SURFACE_SYNC` and end of pipe: caches named by `coher_cntl`
+    /// (`CP_COHER_CNTL`) are written back and dropped.
+    fn flush(&mut self, _context: &GfxContext<'_>, _coher_cntl: u32) {}
 
     /// Query counters.
     fn statistics(&self) -> GfxStatistics {
         GfxStatistics::default()
     }
+
+    /// Sets where stream-out buffer `buffer` (0 to 3) goes on, in dwords from
+    /// its base.
+    fn set_filled(&mut self, _buffer: usize, _dwords: u32) {}
 
     /// Back to the state after reset.
     fn reset(&mut self) {}
@@ -48,10 +121,27 @@ pub trait Gfx: Send {
 
 /// A graphics block without pipeline.
 #[derive(Debug, Default)]
-pub struct NullGfx;
+pub struct NullGfx {
+    filled: [u32; 4],
+}
 
 impl Gfx for NullGfx {
-    fn draw(&mut self, _context: &GfxContext<'_>, _draw: &Draw) -> bool {
-        false
+    fn draw(&mut self, _context: &GfxContext<'_>, _draw: &Draw) -> Result<bool, Cancelled> {
+        Ok(false)
+    }
+
+    fn statistics(&self) -> GfxStatistics {
+        GfxStatistics {
+            filled: self.filled,
+            ..GfxStatistics::default()
+        }
+    }
+
+    fn set_filled(&mut self, buffer: usize, dwords: u32) {
+        self.filled[buffer & 3] = dwords;
+    }
+
+    fn reset(&mut self) {
+        *self = Self::default();
     }
 }

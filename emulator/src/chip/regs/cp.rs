@@ -14,6 +14,9 @@ super::registers! {
     CP_STALLED_STAT2 = 0x8678;
     /// Busy parts of the CP.
     CP_BUSY_STAT = 0x867C;
+    /// Bit 0: the offsets of the stream-out buffers are up to date; set by
+    /// the event `SO_VGTSTREAMOUT_FLUSH`, cleared by the driver.
+    CP_STRMOUT_CNTL = 0x8490;
     /// CP status.
     CP_STAT = 0x8680;
     /// Halt bits of the micro engines.
@@ -71,3 +74,6 @@ pub const IB2_INT: u32 = 1 << 29;
 pub const IB1_INT: u32 = 1 << 30;
 /// `RB_INT_ENABLE` and `RB_INT_STAT`.
 pub const RB_INT: u32 = 1 << 31;
+
+/// `OFFSET_UPDATE_DONE` of `CP_STRMOUT_CNTL`.
+pub const OFFSET_UPDATE_DONE: u32 = 1 << 0;
