@@ -81,11 +81,11 @@ step_style() {
 	[ $failed = 0 ] || die "there are findings, see above"
 }
 
-# The harness wants liburcu; tests/compat has what it uses of it.
+# The harness wants liburcu; tests/search/compat has what it uses of it.
 compat() {
 	mkdir -p "$out/compat"
-	gcc -g -O1 -Wall -fsanitize=address,undefined -I"$mm/tests/compat" \
-		-c "$mm/tests/compat/urcu.c" -o "$out/compat/urcu.o"
+	gcc -g -O1 -Wall -fsanitize=address,undefined -I"$mm/tests/search/compat" \
+		-c "$mm/tests/search/compat/urcu.c" -o "$out/compat/urcu.o"
 	rm -f "$out/compat/liburcu.a"
 	ar rc "$out/compat/liburcu.a" "$out/compat/urcu.o"
 }
@@ -94,7 +94,7 @@ compat() {
 harness() {
 	local dir=$1/tools/testing/radix-tree
 	shift
-	CFLAGS="-I$mm/tests/compat" LDFLAGS="-L$out/compat" \
+	CFLAGS="-I$mm/tests/search/compat" LDFLAGS="-L$out/compat" \
 		make -s -C "$dir" "$@" >"$out/maple.build.log" 2>&1 || {
 		tail -n 30 "$out/maple.build.log" >&2
 		die "the harness does not build"
@@ -116,7 +116,7 @@ step_stock() {
 # guards TREE: runs the test of guards alone, with TREE's maple tree.
 guards() {
 	local dir=$1/tools/testing/radix-tree
-	cp "$mm/tests/guards.c" "$dir/"
+	cp "$mm/tests/search/guards.c" "$dir/"
 	harness "$1" maple guards.o
 	rm -f "$dir/guards"
 	gcc -fsanitize=address,undefined "$dir"/*.o -L"$out/compat" -lurcu -lpthread -o "$dir/guards" || die "guards does not link"
@@ -203,7 +203,7 @@ step_oracle() {
 	local kind tree objects=() shared=$out/new/tools/testing/shared
 	# shellcheck disable=SC2054
 	local flags=(-g -O2 -Wall -Wno-unused -Wno-maybe-uninitialized -D_LGPL_SOURCE -fsanitize=address,undefined
-		-fno-sanitize-recover=all -I"$mm/tests/compat" -I"$mm/tests")
+		-fno-sanitize-recover=all -I"$mm/tests/search/compat" -I"$mm/tests/search")
 	apply
 	compat
 	make -s -C "$shared/../radix-tree" generated/autoconf.h generated/bit-length.h \
@@ -212,7 +212,7 @@ step_oracle() {
 		tree=$out/new
 		[ $kind != old ] || tree=$out/base
 		search "$tree" "$out/$kind.search"
-		for f in "$mm/tests/unit.c" "$out/$kind.search/maple_tree.c"; do
+		for f in "$mm/tests/search/unit.c" "$out/$kind.search/maple_tree.c"; do
 			gcc "${flags[@]}" -DUNIT=$kind -I"$out/$kind.search" \
 				-I"$tree/tools/testing/shared" -I"$shared/../radix-tree" \
 				-I"$tree/tools/include" -I"$tree/tools/arch/x86/include" -I"$tree/lib" \
@@ -228,7 +228,7 @@ step_oracle() {
 			-I"$out/new/tools/arch/x86/include" -I"$out/new/lib" -c "$f" -o "$out/$(basename "$f" .c).o"
 		objects+=("$out/$(basename "$f" .c).o")
 	done
-	gcc "${flags[@]}" "$mm"/tests/{space,oracle}.c "${objects[@]}" \
+	gcc "${flags[@]}" "$mm"/tests/search/{space,oracle}.c "${objects[@]}" \
 		-L"$out/compat" -lurcu -lpthread -o "$out/oracle"
 	ASAN_OPTIONS=detect_leaks=0 timeout 300 "$out/oracle"
 }

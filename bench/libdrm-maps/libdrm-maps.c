@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What it costs to map BOs again and again through libdrm_radeon, and how many
+ * maps are left. It is linked with Debian's library, and has nothing that this
+ * lacks; with LD_LIBRARY_PATH the same program runs with another one, which is
+ * how the two are compared (check.py).
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <radeon_bo.h>
+#include <radeon_bo_gem.h>
+
+#include "radeon_drm.h"
+
+#include "bench.h"
+
+#define BO_BYTES 4096u
+/* Operations are timed in batches: reading the clock is a part of none. */
+#define BATCH 512u
+#define TURNS 21u
+#define WORDS (BO_BYTES / 4)
+
+/**
+ * struct row - one measurement
+ * @name: "hot", if a number of BOs are mapped and unmapped in turn; "once", if
+ *	each new BO is: made, mapped, written, unmapped
+ * @bos: how many
+ * @others: how many others are live, and have been mapped once
+ * @op: of one BO; for "once" of one batch, divided
+ * @maps: mappings of the process beyond those it started with
+ */
+struct row {
+	const char *name;
+	unsigned int bos, others;
+	struct bench_stat op;
+	unsigned int maps;
+};
+
+static const unsigned int sets[] = { 1, 16, 64, 128, 256, 1024 };
+#define SETS (sizeof(sets) / sizeof(sets[0]))
+
+static struct row rows[2 * SETS + 1];
+static unsigned int row_count;
+static unsigned int bo_count = 100000, live;
+static struct radeon_bo_manager *manager;
+static struct radeon_bo **bos;
+static unsigned int maps_at_start;
+static uint32_t domain = RADEON_GEM_DOMAIN_VRAM;
+static clockid_t clock_id = CLOCK_MONOTONIC;
+static char error[120];
+
+static bool failed(const char *what, int ret)
+{
+	if (ret)
+		snprintf(error, sizeof(error), "%s: %s with %u live BOs", what,
+			 strerror(-ret), live);
+	return ret;
+}
+
+/* What word 0 of a BO has to be; those behind it follow. */
+static uint32_t first_word(unsigned int i)
+{
+	return i * 0x9e3779b1u + 1;
+}
+
+static bool make(unsigned int i)
+{
+	errno = 0;
+	bos[i] = radeon_bo_open(manager, 0, BO_BYTES, 4096, domain, 0);
+	if (!bos[i])
+		return !failed("radeon_bo_open", errno ? -errno : -ENOMEM);
+	live++;
+	return true;
+}
+
+/* Writes all of a BO, and leaves what is left of its map to the library. */
+static bool fill(unsigned int i)
+{
+	uint32_t *words, k;
+
+	if (failed("radeon_bo_map", radeon_bo_map(bos[i], 1)))
+		return false;
+	words = bos[i]->ptr;
+	for (k = 0; k < WORDS; k++)
+		words[k] = first_word(i) + k;
+	return !failed("radeon_bo_unmap", radeon_bo_unmap(bos[i]));
+}
+
+static bool check(unsigned int i)
+{
+	uint32_t *words, k;
+
+	if (failed("radeon_bo_map", radeon_bo_map(bos[i], 0)))
+		return false;
+	words = bos[i]->ptr;
+	for (k = 0; k < WORDS && words[k] == first_word(i) + k; k++)
+		;
+	if (k < WORDS) {
+		snprintf(error, sizeof(error), "contents: BO %u is wrong", i);
+		return false;
+	}
+	return !failed("radeon_bo_unmap", radeon_bo_unmap(bos[i]));
+}
+
+static struct row *add_row(const char *name, unsigned int count,
+			   uint64_t *times, unsigned int n)
+{
+	struct row *row = &rows[row_count++];
+
+	*row = (struct row) {
+		.name = name,
+		.bos = count,
+		.others = live - count,
+		.op = bench_spread(times, n),
+		.maps = bench_count_maps() - maps_at_start,
+	};
+	return row;
+}
+
+/* The last BOs that were made, in turn, @count of them. */
+static bool hot(unsigned int count)
+{
+	uint64_t times[TURNS], t;
+	unsigned int turn, i, ops = count > BATCH ? count : BATCH;
+	struct radeon_bo *bo;
+
+	for (turn = 0; turn < TURNS + 2; turn++) {
+		t = bench_clock(clock_id);
+		for (i = 0; i < ops; i++) {
+			bo = bos[live - 1 - i % count];
+			if (failed("radeon_bo_map", radeon_bo_map(bo, 1)))
+				return false;
+			*(volatile uint32_t *)bo->ptr =
+				first_word(live - 1 - i % count);
+			radeon_bo_unmap(bo);
+		}
+		/* The first two bring everything into its place. */
+		if (turn >= 2)
+			times[turn - 2] = (bench_clock(clock_id) - t) / ops;
+	}
+	add_row("hot", count, times, TURNS);
+	return true;
+}
+
+static bool hot_sets(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SETS; i++)
+		if (!hot(sets[i]))
+			return false;
+	return true;
+}
+
+static bool once(unsigned int n, uint64_t *times)
+{
+	unsigned int i, batches = 0;
+	uint64_t t = bench_clock(clock_id), now;
+
+	for (i = live; i < n; i++) {
+		if (!make(i) || !fill(i))
+			return false;
+		if (live % BATCH)
+			continue;
+		now = bench_clock(clock_id);
+		times[batches++] = (now - t) / BATCH;
+		t = now;
+	}
+	if (batches)
+		add_row("once", n, times, batches);
+	return true;
+}
+
+static void run(void)
+{
+	static const unsigned int few = 1024;
+	uint64_t *times = calloc(bo_count / BATCH + 1, sizeof(*times));
+	unsigned int i, step;
+
+	bos = calloc(bo_count, sizeof(*bos));
+	if (!bos || !times) {
+		failed("calloc", -ENOMEM);
+		return;
+	}
+	maps_at_start = bench_count_maps();
+	for (i = 0; i < few; i++)
+		if (!make(i) || !fill(i))
+			return;
+	if (!hot_sets() || (bo_count > few && !once(bo_count, times)))
+		return;
+	if (bo_count > few && !hot_sets())
+		return;
+	/* Some of all, and the last ones. */
+	step = live / 500 + 1;
+	for (i = 0; i < live; i += i + step < live ? step : 1)
+		if (!check(i))
+			return;
+}
+
+static void print(FILE *out)
+{
+	unsigned int i;
+
+	fprintf(out, "%-5s %7s %8s %10s %10s %7s\n", "", "BOs", "others",
+		"median", "p90", "maps");
+	for (i = 0; i < row_count; i++)
+		fprintf(out, "%-5s %7u %8u %10llu %10llu %7u\n", rows[i].name,
+			rows[i].bos, rows[i].others,
+			(unsigned long long)rows[i].op.median,
+			(unsigned long long)rows[i].op.p90, rows[i].maps);
+	fprintf(out, "%u BOs live, %u maps%s%s\n", live,
+		bench_count_maps() - maps_at_start, error[0] ? "; " : "", error);
+}
+
+static int write_json(const char *path, const struct bench_device *dev,
+		      const char *library)
+{
+	struct bench_output out;
+	int ret = bench_output_open(&out, path);
+	FILE *f = out.file;
+	unsigned int i;
+
+	if (ret)
+		return ret;
+	fprintf(f, "{\n  \"benchmark\": \"libdrm-maps\",\n");
+	bench_json_environment(f, dev);
+	fprintf(f, ",\n    \"library\": ");
+	bench_json_string(f, library);
+	fprintf(f, ",\n    \"domain\": \"%s\"",
+		domain == RADEON_GEM_DOMAIN_GTT ? "gtt" : "vram");
+	fprintf(f, ",\n    \"unit\": \"%s\"\n  },\n  \"rows\": [\n",
+		clock_id == CLOCK_MONOTONIC ? "ns" : "instructions");
+	for (i = 0; i < row_count; i++)
+		fprintf(f, "    {\"name\": \"%s\", \"bos\": %u, \"others\": %u, \"median\": %llu, \"p10\": %llu, \"p90\": %llu, \"maps\": %u}%s\n",
+			rows[i].name, rows[i].bos, rows[i].others,
+			(unsigned long long)rows[i].op.median,
+			(unsigned long long)rows[i].op.p10,
+			(unsigned long long)rows[i].op.p90, rows[i].maps,
+			i + 1 < row_count ? "," : "");
+	fprintf(f, "  ],\n  \"live\": %u,\n  \"maps\": %u,\n  \"error\": ",
+		live, bench_count_maps() - maps_at_start);
+	if (error[0])
+		bench_json_string(f, error);
+	else
+		fprintf(f, "null");
+	fprintf(f, "\n}\n");
+	return bench_output_close(&out);
+}
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"usage: libdrm-maps [--bos N] [--gtt] [--count] [--json FILE]\n"
+		"\n"
+		"  --bos N      BOs that are live in the end (default: 100000; at least 1024)\n"
+		"  --gtt        BOs in GTT, not in VRAM: slower to make\n"
+		"  --count      count instructions: for machines whose clock goes on by 1 ns\n"
+		"               with each of them (lab/run --accel icount --smp 1)\n"
+		"  --json FILE  write the results there\n"
+		"\n"
+		"Times are ns, of one BO mapped and unmapped. Exit status: 0; also where\n"
+		"there could be no more maps. 1 if contents were wrong; 2 for a bad command\n"
+		"line or a clock that does not count; 77 without a radeon device.\n");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "bos", required_argument, NULL, 'b' },
+		{ "gtt", no_argument, NULL, 'g' },
+		{ "count", no_argument, NULL, 'c' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	const char *json = NULL;
+	struct bench_device dev;
+	Dl_info info = { 0 };
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		switch (opt) {
+		case 'b':
+			bo_count = strtoul(optarg, NULL, 10);
+			break;
+		case 'g':
+			domain = RADEON_GEM_DOMAIN_GTT;
+			break;
+		case 'c':
+			clock_id = CLOCK_THREAD_CPUTIME_ID;
+			break;
+		case 'j':
+			json = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (optind < argc || bo_count < 1024 || bo_count > 10000000) {
+		usage(stderr);
+		return 2;
+	}
+	if (clock_id != CLOCK_MONOTONIC && !bench_counts_instructions(clock_id)) {
+		fprintf(stderr, "libdrm-maps: this clock does not count instructions\n");
+		return 2;
+	}
+	if (bench_open(&dev)) {
+		fprintf(stderr, "libdrm-maps: no render node of the radeon driver\n");
+		return 77;
+	}
+	manager = radeon_bo_manager_gem_ctor(dev.fd);
+	if (!manager || !dladdr((void *)radeon_bo_map, &info)) {
+		fprintf(stderr, "libdrm-maps: no libdrm_radeon\n");
+		return 1;
+	}
+	printf("%s\n", info.dli_fname);
+	run();
+	print(stdout);
+	if (json) {
+		ret = write_json(json, &dev, info.dli_fname);
+		if (ret) {
+			fprintf(stderr, "libdrm-maps: cannot write %s: %s\n",
+				json, strerror(-ret));
+			return 1;
+		}
+	}
+	/* The end of maps is a result. */
+	return error[0] && strncmp(error, "radeon_bo_map: ", 15);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * live-bos: what one more 4 KiB BO costs a process that already has N live.
+ *
+ * live-bos.c plans and leads the run; each arm and domain is a child process
+ * of its own (worker.c) that talks to it by messages. arms.c has the
+ * ways to upload that are compared, libdrm.c those of them that go through
+ * libdrm_radeon, verify.c the check of contents, report.c table and JSON.
+ * bench.h has what other benchmarks use as well.
+ *
+ * As in bench.h, functions that return int give 0 or a negative errno unless
+ * they say otherwise.
+ */
+#ifndef LIVE_BOS_H
+#define LIVE_BOS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bench.h"
+
+#define LB_BO_SIZE 4096u
+#define LB_WORDS (LB_BO_SIZE / 8)
+#define LB_MAX_ARMS 8
+#define LB_MAX_DOMAINS 4
+#define LB_MAX_LIVE 32
+#define LB_MAX_SAMPLES 10001
+/* A population is measured in that many turns, so that a disturbance of some
+ * moments falls on few of an arm's samples.
+ */
+#define LB_TURNS 7u
+
+/**
+ * struct lb_bo - one live BO
+ * @handle: GEM handle
+ * @map: its mapping, if the arm keeps one
+ * @object: what libdrm_radeon calls it, if the arm goes through it
+ */
+struct lb_bo {
+	uint32_t handle;
+	void *map;
+	struct radeon_bo *object;
+};
+
+struct lb_options;
+
+/**
+ * struct lb_arm - one way to fill BOs
+ * @name: as in options and results
+ * @needs_rw: only where the kernel has PREAD and PWRITE
+ * @extra: only if it is asked for by name
+ * @start: called once, before maps are counted, if there is one; -ENOTSUP: can
+ *	not be had here, and "why" (of "size" bytes) has the reason
+ * @create: makes a BO in a RADEON_GEM_DOMAIN_*; timed
+ * @upload: fills it with LB_BO_SIZE bytes; timed
+ * @destroy: releases all that the two made; timed
+ * @call: the call of @upload that can run out of something, for messages
+ */
+struct lb_arm {
+	const char *name;
+	bool needs_rw, extra;
+	int (*start)(const struct bench_device *dev,
+		     const struct lb_options *options, char *why, size_t size);
+	int (*create)(const struct bench_device *dev, uint32_t domain,
+		      struct lb_bo *bo);
+	int (*upload)(const struct bench_device *dev, struct lb_bo *bo,
+		      const void *data);
+	int (*destroy)(const struct bench_device *dev, struct lb_bo *bo);
+	const char *call;
+};
+
+extern const struct lb_arm lb_arms[];
+extern const unsigned int lb_arm_count;
+
+/* The operations of arms that go through libdrm_radeon (libdrm.c). */
+int lb_libdrm_start(const struct bench_device *dev,
+		    const struct lb_options *options, char *why, size_t size);
+int lb_debian_start(const struct bench_device *dev,
+		    const struct lb_options *options, char *why, size_t size);
+int lb_libdrm_create(const struct bench_device *dev, uint32_t domain,
+		     struct lb_bo *bo);
+int lb_libdrm_destroy(const struct bench_device *dev, struct lb_bo *bo);
+int lb_libdrm_upload(const struct bench_device *dev, struct lb_bo *bo,
+		     const void *data);
+int lb_libdrm_upload_map(const struct bench_device *dev, struct lb_bo *bo,
+			 const void *data);
+
+/**
+ * struct lb_domain - where BOs are made
+ * @name: as in options and results
+ * @domain: RADEON_GEM_DOMAIN_*
+ */
+struct lb_domain {
+	const char *name;
+	uint32_t domain;
+};
+
+extern const struct lb_domain lb_domains[];
+extern const unsigned int lb_domain_count;
+
+/**
+ * enum lb_verify - how contents are checked
+ * @LB_VERIFY_AUTO: all by PREAD and some by the GPU; all by the GPU where the
+ *	kernel has no PREAD
+ * @LB_VERIFY_PREAD: all by PREAD
+ * @LB_VERIFY_GPU: all by GPU copies into a BO that is read by a mapping
+ */
+enum lb_verify {
+	LB_VERIFY_AUTO,
+	LB_VERIFY_PREAD,
+	LB_VERIFY_GPU,
+};
+
+/**
+ * struct lb_check - a BO to which the GPU copies what is to be checked
+ * @handle: GEM handle
+ * @map: its mapping, made before there are so many that none can be made
+ */
+struct lb_check {
+	uint32_t handle;
+	uint8_t *map;
+};
+
+int lb_check_init(const struct bench_device *dev, struct lb_check *check);
+void lb_contents(uint64_t words[LB_WORDS], unsigned int arm,
+		 unsigned int domain, uint64_t index);
+int lb_verify(const struct bench_device *dev, const struct lb_check *check,
+	      enum lb_verify how, unsigned int arm, unsigned int domain,
+	      const struct lb_bo *bos, unsigned int first, unsigned int end,
+	      unsigned int *wrong);
+
+/**
+ * struct lb_row - what was found for an arm in a domain at one population
+ * @arm: index in lb_arms
+ * @domain: index in lb_domains
+ * @requested: BOs that were to be live
+ * @live: BOs that were live
+ * @maps: mappings of the process beyond those it started with
+ * @samples: BOs created, filled and destroyed on top; 0: not measured
+ * @create: cost of making a BO
+ * @upload: cost of filling it
+ * @destroy: cost of releasing it
+ * @vmpte_kib: page tables of the process (VmPTE)
+ * @verified: of the live BOs, those found to hold what was written
+ * @error: what ended the arm, or ""
+ */
+struct lb_row {
+	unsigned int arm, domain;
+	unsigned int requested, live, maps, samples;
+	struct bench_stat create, upload, destroy;
+	unsigned int vmpte_kib, verified;
+	char error[120];
+};
+
+/**
+ * enum lb_op - what a worker is told to do
+ * @LB_GROW: have as many BOs live
+ * @LB_MEASURE: take the samples of one turn at this population
+ * @LB_VERIFY_NEW: check the BOs not yet checked
+ * @LB_VERIFY_ALL: check all
+ * @LB_QUIT: end
+ */
+enum lb_op {
+	LB_GROW,
+	LB_MEASURE,
+	LB_VERIFY_NEW,
+	LB_VERIFY_ALL,
+	LB_QUIT,
+};
+
+/**
+ * struct lb_command - one message to a worker; it answers with its lb_row
+ * @op: what to do
+ * @value: for LB_GROW the population, for LB_MEASURE the turn
+ */
+struct lb_command {
+	enum lb_op op;
+	unsigned int value;
+};
+
+/**
+ * struct lb_options - the command line
+ * @arms: which of lb_arms
+ * @domains: which of lb_domains
+ * @live: populations of all domains, ascending
+ * @live_count: how many
+ * @wanted: whether a population is one of a domain's
+ * @samples: BOs measured at each
+ * @verify: how contents are checked
+ * @libdrm: file of the libdrm_radeon with nomap's series, or NULL
+ * @json: file for the results, or NULL
+ * @verbose: say what takes how long
+ */
+struct lb_options {
+	bool arms[LB_MAX_ARMS], domains[LB_MAX_DOMAINS];
+	unsigned int live[LB_MAX_LIVE], live_count;
+	bool wanted[LB_MAX_DOMAINS][LB_MAX_LIVE];
+	unsigned int samples;
+	enum lb_verify verify;
+	const char *libdrm, *json;
+	bool verbose;
+};
+
+int lb_worker(int socket, unsigned int arm, unsigned int domain,
+	      const struct lb_options *options);
+
+/**
+ * struct lb_results - all that a run found, and where
+ * @lockstep: largest population that all arms had at the same time
+ * @clock_ns: cost of reading the clock, contained once in each time
+ * @vma_bytes: kernel memory of one mapping, 0: not known
+ */
+struct lb_results {
+	const struct lb_options *options;
+	const struct bench_device *dev;
+	struct lb_row *rows;
+	unsigned int count;
+	unsigned int lockstep;
+	unsigned int max_map_count;
+	uint64_t clock_ns;
+	unsigned int vma_bytes;
+};
+
+void lb_print(FILE *out, const struct lb_results *results);
+int lb_write_json(const char *path, const struct lb_results *results);
+
+#endif /* LIVE_BOS_H */

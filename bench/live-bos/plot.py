@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Plots the results of live-bos.
+
+usage: plot.py RESULTS.json PLOT.png
+
+Upload and destroy cost and the maps of the process over the number of live
+BOs, one line per arm and domain, medians with the 10th to 90th percentile;
+the figures reported in 2011 are dashed. The plot is written aside and renamed.
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from plotting import COLOURS, finish, panels as make_panels  # noqa: E402 (the path comes first)
+
+STYLES = {"vram": ("o", "-"), "gtt": ("s", ":")}
+# The same in every plot, whichever arms there are.
+ARMS = ["mmap", "mmap-temp", "pwrite", "libdrm", "libdrm-map", "arena",
+        "libdrm-debian"]
+
+
+def series(rows, arm, domain, key):
+    """Points of one line: (live, value, row) where there is a value."""
+    return [(row["live"], row[key], row) for row in rows
+            if row["arm"] == arm and row["domain"] == domain
+            and row.get(key) is not None and row["live"] > 0]
+
+
+def draw(axes, data, key, scale, title, unit):
+    """One panel; times (scale 1000) get their spread as a band."""
+    rows = data["rows"]
+    arms = list(dict.fromkeys(row["arm"] for row in rows))
+    domains = list(dict.fromkeys(row["domain"] for row in rows))
+    for number, arm in enumerate(arms):
+        colour = COLOURS[ARMS.index(arm) % len(COLOURS)]
+        # Several coincide: the later ones are thinner, and lie above.
+        width = 3.5 - 2.5 * number / len(arms)
+        for domain in domains:
+            points = series(rows, arm, domain, key)
+            if key == "maps":
+                # Logarithmic: an arm without maps is drawn at the bottom.
+                points = [(n, max(v, 0.5), row) for n, v, row in points]
+            if not points:
+                continue
+            marker, style = STYLES.get(domain, ("o", "-"))
+            axes.plot([p[0] for p in points], [p[1] / scale for p in points],
+                      marker=marker, linestyle=style, color=colour,
+                      linewidth=width, markersize=width + 2,
+                      label=f"{arm}, {domain}")
+            low = key.replace("_ns", "_p10_ns")
+            if key.endswith("_ns") and all(low in p[2] for p in points):
+                high = key.replace("_ns", "_p90_ns")
+                axes.fill_between([p[0] for p in points],
+                                  [p[2][low] / scale for p in points],
+                                  [p[2][high] / scale for p in points],
+                                  color=colour, alpha=0.12, linewidth=0)
+            for live, value, row in points:
+                if row["error"]:
+                    axes.plot([live], [value / scale], marker="x",
+                              color=colour, markersize=11,
+                              markeredgewidth=2.5)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("live 4 KiB BOs")
+    axes.set_ylabel(unit)
+    axes.set_title(title)
+    axes.grid(True, which="major", alpha=0.3)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: plot.py RESULTS.json PLOT.png")
+    source, target = sys.argv[1:]
+    with open(source, encoding="utf-8") as f:
+        data = json.load(f)
+
+    figure, panels = make_panels(3)
+    draw(panels[0], data, "upload_ns", 1000,
+         "upload to one more BO", "microseconds")
+    draw(panels[1], data, "destroy_ns", 1000,
+         "destroy one BO", "microseconds")
+    draw(panels[2], data, "maps", 1,
+         "maps of the process (x: no more possible)", "maps (none: 0.5)")
+
+    for name, label, marker in (("mapped", "2011 report", "^"),
+                                ("workaround", "2011, unmapped", "v")):
+        figures = data["report_2011_us"][name]
+        panels[0].plot([int(n) for n in figures], list(figures.values()),
+                       linestyle="--", color="black", marker=marker,
+                       markersize=4, label=label)
+    limit = data["environment"]["max_map_count"]
+    panels[2].axhline(limit, linestyle="--", color="grey", linewidth=1,
+                      label="vm.max_map_count")
+    environment = data["environment"]
+    finish(figure, panels,
+           f"live-bos: Linux {environment['kernel']}, "
+           f"{environment['driver']}, device {environment['device']} "
+           "(2011: hardware and kernel of then)", target)
+
+
+if __name__ == "__main__":
+    main()

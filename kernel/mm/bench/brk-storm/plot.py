@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Plots the results of brk-storm.
+
+usage: plot.py RESULTS.json PLOT.png
+
+Left: instructions of a step by the pages touched, growing and shrinking, with the
+heap inside a leaf of the maple tree and as its last entry. Middle: what growing
+and shrinking consist of. Right: jobs a minute over the number of CPUs.
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
+from plotting import COLOURS, finish, panels  # noqa: E402 (the path comes first)
+
+
+def steps(axes, rows):
+    for number, op in enumerate(("grow", "shrink")):
+        points = []
+        for row in rows:
+            heap, pages, touched, what = row["id"].split("/")
+            if heap == "own" and touched == "touched" and what == op and "mm" in row["instructions"]:
+                points.append((int(pages), row["instructions"]["mm"]))
+        points.sort(key=lambda p: p[0])
+        axes.plot([p[0] for p in points], [p[1]["inside"] for p in points], "o-",
+                  color=COLOURS[number], label=f"{op}, heap inside a leaf")
+        axes.plot([p[0] for p in points], [p[1]["last"] for p in points], "x:",
+                  color=COLOURS[number], label=f"{op}, heap the last entry of its leaf")
+    axes.set(xscale="log", yscale="log", xlabel="pages of a step, all touched",
+             ylabel="instructions", title="One step")
+
+
+def consists(axes, rows):
+    rows = [r for r in rows if r["samples"] >= 100]
+    named = {}
+    for y, row in enumerate(rows):
+        left = 0
+        shares = dict(row["shares"])
+        shares["other"] = max(0, 1 - sum(shares.values()))
+        for what, value in shares.items():
+            colour = "lightgrey" if what == "other" else \
+                named.setdefault(what, COLOURS[(len(named) + 2) % len(COLOURS)])
+            axes.barh(y, 100 * value, left=left, color=colour)
+            if value > 0.12:
+                axes.text(left + 50 * value, y, what.replace(": ", ":\n").replace(" and ", "\nand "), ha="center", va="center", fontsize=6)
+            left += 100 * value
+    axes.set_yticks(range(len(rows)), [" ".join(r["what"].split()) for r in rows], fontsize=7)
+    axes.set(xlabel="% of the instructions", title="What a step consists of")
+
+
+def jobs(axes, rows):
+    for number, (forked, per_cpu) in enumerate(((False, 1), (False, 4), (True, 1), (True, 4))):
+        for heap, style in (("new", "o-"), ("inherited", "x--")):
+            points = [(r["cpus"], r["jobs_per_minute"], r["min"], r["max"]) for r in rows
+                      if r["forked"] == forked and r["heap"] == heap and r["children"] == r["cpus"] * per_cpu]
+            if not points:
+                continue
+            who = "a process each job" if forked else "long-lived"
+            axes.plot([p[0] for p in points], [p[1] for p in points], style, color=COLOURS[number],
+                      label=f"{per_cpu} a CPU, {who}, {heap} heap")
+            axes.fill_between([p[0] for p in points], [p[2] for p in points], [p[3] for p in points],
+                              color=COLOURS[number], alpha=0.1, linewidth=0)
+    axes.set(xscale="log", yscale="log", xlabel="CPUs of the guest (two of the host)",
+             ylabel="jobs a minute", title="Children that grow and shrink their heaps")
+    axes.set_xticks([1, 2, 4, 8], ["1", "2", "4", "8"])
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    with open(sys.argv[1], encoding="utf-8") as f:
+        data = json.load(f)
+    kernels = dict.fromkeys(e["kernel"] for e in data["environments"])
+    figure, axes = panels(3)
+    steps(axes[0], data["cost"])
+    consists(axes[1], data["parts"])
+    jobs(axes[2], data["load"])
+    for panel in (axes[0], axes[2]):
+        panel.grid(True, which="both", alpha=0.2)
+    if data["load"]:
+        axes[2].legend(fontsize=6)
+    # One legend below is for the first panel: the others would not fit in.
+    finish(figure, axes[:1], f"brk-storm, Linux {' and '.join(kernels)}, emulated", sys.argv[2])
+
+
+if __name__ == "__main__":
+    main()

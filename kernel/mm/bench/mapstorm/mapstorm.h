@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What mmap() and its like cost in an address space with many mappings.
+ *
+ * mapstorm.c runs a process for each address space, all of which have the same
+ * layout on each boot: space.c fills it, churn.c and others.c measure
+ * in it. A space writes its rows to a stream, a line of JSON each.
+ *
+ * Functions that return int give 0 or a negative errno. Times are ns of
+ * CLOCK_MONOTONIC; where the machine's clock counts instructions, those.
+ */
+#ifndef MAPSTORM_H
+#define MAPSTORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define MS_PAGE 4096ul
+/* Of a live map, in pages. */
+#define MS_LENGTH_MAX 4u
+/* From one guard mapping to the next; what mm keeps free before a stack. */
+#define MS_STRIDE (1ul << 20)
+/* From one shadow stack to the next: as much is free before each as it has. */
+#define MS_SHADOW_STRIDE (4 * MS_PAGE)
+#define MS_GUARD_BYTES (2 * MS_PAGE)
+
+/**
+ * enum ms_kind - what an address space has besides live maps
+ * @MS_PLAIN: nothing
+ * @MS_GUARDS: MAP_GROWSDOWN mappings
+ * @MS_SHADOW: shadow stacks
+ * @MS_OTHERS: nothing; measured is what else the kernel does to address spaces
+ */
+enum ms_kind { MS_PLAIN, MS_GUARDS, MS_SHADOW, MS_OTHERS };
+
+/**
+ * struct ms_space - an address space
+ * @kind: what is in it
+ * @bottom_up: the kernel searches from below (legacy layout)
+ * @quick: fewer samples
+ * @out: where rows go
+ * @fd: a file of which live maps show pieces that do not follow each other
+ * @live: live maps
+ * @count: how many
+ * @room: for how many there is memory
+ * @guards: how many guard mappings or shadow stacks there are
+ * @guards_low: where the lowest of them begins, without its guard
+ * @guards_high: where the highest of them ends
+ * @random: state of the generator
+ * @digest: of all addresses that the kernel has chosen
+ * @samples: memory for samples
+ */
+struct ms_space {
+	enum ms_kind kind;
+	bool bottom_up, quick;
+	FILE *out;
+	int fd;
+	struct ms_map *live;
+	size_t count, room;
+	size_t guards;
+	uintptr_t guards_low, guards_high;
+	uint64_t random, digest;
+	uint64_t *samples;
+};
+
+/**
+ * struct ms_map - a live map
+ * @address: where
+ * @piece: which piece of the file it shows from its start
+ * @pages: its length
+ */
+struct ms_map {
+	uintptr_t address;
+	uint16_t piece, pages;
+};
+
+#define MS_SAMPLES_MAX 4096u
+
+uint64_t ms_random(struct ms_space *s);
+void ms_saw(struct ms_space *s, uintptr_t address);
+int ms_space_make(struct ms_space *s, size_t room, uint64_t seed);
+int ms_space_guards(struct ms_space *s, size_t guards);
+void ms_choose(struct ms_space *s, struct ms_map *map);
+int ms_map(struct ms_space *s, struct ms_map *map);
+int ms_unmap(struct ms_map *map);
+int ms_grow(struct ms_space *s, size_t count);
+const char *ms_verify(struct ms_space *s);
+
+void ms_row(struct ms_space *s, const char *operation, unsigned int samples,
+	    uint64_t *times, const char *error);
+void ms_churn(struct ms_space *s);
+void ms_others(struct ms_space *s, const char *self);
+
+#endif /* MAPSTORM_H */

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares runs of mapstorm on kernels without and with the series of kernel/mm.
+
+usage: report.py [--check] [--json OUT] RESULTS.json...
+
+Which kernel a run was on, and what it counted, is in its results: "-mm-base" is
+before, "-mm" after. Runs of times are paired in their order; a row's ratio is
+the median over the pairs. With --check, exit status 1 unless
+
+- all runs have the same rows, and none has an error ("unsupported" is none);
+- each row has the same digest in all runs: both kernels chose the same addresses;
+- with the largest number of guards a pair of munmap and mmap costs at most twice
+  that with the smallest, after, and at least four times it, before;
+- no row costs more than 3 % more, in instructions.
+"""
+
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
+from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
+
+WORSE_MAX = 1.03
+GUARDS_AFTER_MAX, GUARDS_BEFORE_MIN = 2, 4
+
+
+def load_runs(paths):
+    """(unit, when) -> runs; and all rows' ids in their order."""
+    runs, ids = {}, {}
+    for path in paths:
+        run = load(path)
+        kernel = run["environment"]["kernel"]
+        when = ("before" if kernel.endswith("-mm-base") else
+                "after" if kernel.endswith("-mm") else None)
+        if not when:
+            sys.exit(f"{path}: {kernel} is neither of the two kernels")
+        run["by_id"] = {row["id"]: row for row in run["rows"]}
+        ids.update(run["by_id"])
+        runs.setdefault((run["environment"]["unit"], when), []).append(run)
+    return runs, list(ids)
+
+
+def spread(runs, row_id):
+    """Medians over the runs, without what it costs to read the clock."""
+    rows = [(r["by_id"].get(row_id), r["environment"]["clock_cost"]) for r in runs]
+    rows = [(row, clock) for row, clock in rows if row and row["error"] is None]
+    if not rows:
+        return None
+    return {key: statistics.median(max(row[key] - clock, 1) for row, clock in rows)
+            for key in ("p10", "median", "p90")}
+
+
+def ratios(runs, unit, row_id):
+    """Of each pair of runs."""
+    found = []
+    for before, after in zip(runs.get((unit, "before"), []), runs.get((unit, "after"), [])):
+        a, b = spread([before], row_id), spread([after], row_id)
+        if a and b:
+            found.append(b["median"] / a["median"])
+    return found
+
+
+def compare(runs, row_id):
+    # Runs that count may go to fewer live maps, and then find them elsewhere.
+    by_unit = {}
+    for (unit, _), some in runs.items():
+        by_unit.setdefault(unit, []).extend(r["by_id"].get(row_id) for r in some)
+    by_unit = {unit: found for unit, found in by_unit.items() if any(found)}
+    everywhere = [row for found in by_unit.values() for row in found]
+    known = next(row for row in everywhere if row)
+    errors = {row["error"] if row else "no such row" for row in everywhere} - {None}
+    out = {k: known[k] for k in ("id", "kind", "layout", "live", "guards", "operation")}
+    out["error"] = "; ".join(sorted(errors)) or None
+    out["same_addresses"] = all(len({row.get("digest") for row in found if row}) == 1
+                                for found in by_unit.values())
+    for unit in ("ns", "instructions"):
+        pairs = ratios(runs, unit, row_id)
+        out[unit] = {when: spread(runs.get((unit, when), []), row_id)
+                     for when in ("before", "after")}
+        out[unit]["ratio"] = statistics.median(pairs) if pairs else None
+        out[unit]["ratios"] = pairs
+    return out
+
+
+def scaling(rows, kind, layout, when):
+    """What a pair costs with the most guards, in units of that with the least."""
+    some = sorted((r for r in rows if (r["kind"], r["layout"], r["operation"]) ==
+                   (kind, layout, "pair") and r["error"] is None),
+                  key=lambda r: r["guards"])
+    if len(some) < 2:
+        return None
+    unit = "instructions" if some[0]["instructions"]["ratio"] else "ns"
+    return {"kind": kind, "layout": layout, "when": when, "unit": unit,
+            "guards": [some[0]["guards"], some[-1]["guards"]],
+            "ratio": some[-1][unit][when]["median"] / some[0][unit][when]["median"]}
+
+
+def faults(rows, scalings):
+    plain_counted = any(r["kind"] == "plain" and r["instructions"]["ratio"] for r in rows)
+    for row in rows:
+        if row["error"] and not row["error"].startswith("unsupported"):
+            yield f"{row['id']}: {row['error']}"
+        if not row["same_addresses"]:
+            yield f"{row['id']}: the kernels chose other addresses"
+        ratio = row["instructions"]["ratio"]
+        # Of live maps only, runs that count may take fewer numbers.
+        if not row["error"] and ratio is None and (row["kind"] != "plain" or not plain_counted or
+                                                   row["ns"]["ratio"] is None):
+            yield f"{row['id']}: no instructions were counted on both kernels"
+        if ratio is not None and ratio > WORSE_MAX:
+            yield f"{row['id']}: {100 * (ratio - 1):.1f} % more instructions"
+    found = {(s["kind"], s["layout"], s["when"]): s["ratio"] for s in scalings}
+    for layout in ("top-down", "bottom-up"):
+        after = found.get(("guards", layout, "after"))
+        before = found.get(("guards", layout, "before"))
+        if after is None or before is None:
+            yield f"guards, {layout}: there are no two rows to compare"
+        elif after > GUARDS_AFTER_MAX or before < GUARDS_BEFORE_MIN:
+            yield (f"guards, {layout}: the most guards cost {after:.2f} times the least, "
+                   f"and {before:.2f} times before")
+
+
+def figure(value, unit):
+    if value is None:
+        return "-"
+    return f"{value / 1000:.2f}" if unit == "ns" else f"{value:.0f}"
+
+
+def table(rows, scalings):
+    head = ("", "us before", "after", "ratio", "of each pair", "instr. before", "after",
+            "ratio", "addresses")
+    lines = []
+    for r in rows:
+        if r["error"]:
+            lines.append((r["id"], r["error"]))
+            continue
+        line = [r["id"]]
+        for unit in ("ns", "instructions"):
+            line += [figure(r[unit][when] and r[unit][when]["median"], unit)
+                     for when in ("before", "after")]
+            line.append(f"{r[unit]['ratio']:.3f}" if r[unit]["ratio"] else "-")
+            if unit == "ns":
+                line.append(" ".join(f"{x:.2f}" for x in r[unit]["ratios"]) or "-")
+        line.append("same" if r["same_addresses"] else "OTHERS")
+        lines.append(line)
+    widths = [max(len(line[i]) for line in [head, *lines] if len(line) == len(head))
+              for i in range(len(head))]
+    for line in [head, *lines]:
+        yield "  ".join(f"{c:<{w}}" if not i else f"{c:>{w}}"
+                        for i, (c, w) in enumerate(zip(line, widths))).rstrip()
+    yield ""
+    for s in scalings:
+        yield (f"{s['kind']}, {s['layout']}, {s['when']}: {s['guards'][1]} guards cost "
+               f"{s['ratio']:.2f} times what {s['guards'][0]} cost ({s['unit']})")
+
+
+def main():
+    args = arguments(__doc__, "results...")
+    runs, ids = load_runs(args.results)
+    rows = [compare(runs, row_id) for row_id in ids]
+    scalings = [s for kind in ("guards", "shadow") for layout in ("top-down", "bottom-up")
+                for when in ("before", "after") if (s := scaling(rows, kind, layout, when))]
+    print("\n".join(table(rows, scalings)))
+    if args.json:
+        environments = [r["environment"] for some in runs.values() for r in some]
+        write(args.json, {"environments": environments, "scaling": scalings, "rows": rows})
+    found = list(faults(rows, scalings))
+    print()
+    failed = verdict(found)
+    return failed if args.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
