@@ -8,7 +8,9 @@
 //! A draw is complete, and its results are in memory, when [`Gfx::draw`]
 //! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
 
+pub mod lanes;
 pub mod memory;
+pub mod shader;
 
 use std::fmt;
 

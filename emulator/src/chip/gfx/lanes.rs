@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//! The 64 lanes of a wavefront.
+//!
+//! Every value that a shader sees is 32 raw bits; floats are kept as their
+//! bits. A pixel wave covers one 8x8 micro tile in quad order: lanes 4q to
+//! 4q + 3 are the 2x2 quad q, quads go row by row, four a row.
+
+/// Lanes of a wavefront on RV710's and RV770's shader engines.
+pub const LANES: usize = 64;
+
+/// One component of a register: the raw bits of each lane.
+pub type Lanes = [u32; LANES];
+
+/// A set of lanes; bit i stands for lane i.
+pub type Mask = u64;
+
+/// The mask with all lanes.
+pub const ALL: Mask = Mask::MAX;
+
+/// The mask with the first `count` lanes (at most 64).
+pub const fn first(count: usize) -> Mask {
+    if count >= LANES {
+        ALL
+    } else {
+        (1 << count) - 1
+    }
+}
+
+/// Lanes of `mask`, in ascending order.
+pub fn iter(mut mask: Mask) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
+/// Every lane of each quad that has a lane in `mask`: the lanes that run so
+/// that derivatives exist.
+pub const fn whole_quads(mask: Mask) -> Mask {
+    const LOW: u64 = 0x1111_1111_1111_1111;
+    let any = (mask | mask >> 1 | mask >> 2 | mask >> 3) & LOW;
+    any * 15
+}
+
+/// The lane of pixel (`x`, `y`) of an 8x8 tile.
+pub const fn lane_of(x: usize, y: usize) -> usize {
+    let quad = (y / 2 % 4) * 4 + x / 2 % 4;
+    quad * 4 + (y & 1) * 2 + (x & 1)
+}
+
+/// The pixel of an 8x8 tile that lane `lane` stands for, as (x, y).
+pub const fn pixel_of(lane: usize) -> (usize, usize) {
+    let (quad, i) = (lane / 4 % 16, lane % 4);
+    ((quad % 4) * 2 + (i & 1), (quad / 4) * 2 + (i >> 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quad_order_is_a_bijection() {
+        let mut seen = 0u64;
+        for lane in 0..LANES {
+            let (x, y) = pixel_of(lane);
+            assert!(x < 8 && y < 8);
+            assert_eq!(lane_of(x, y), lane);
+            seen |= 1 << (y * 8 + x);
+        }
+        assert_eq!(seen, ALL);
+        assert_eq!(pixel_of(5), (3, 0));
+        assert_eq!(pixel_of(18), (0, 3));
+    }
+
+    #[test]
+    fn quads_are_completed() {
+        assert_eq!(whole_quads(0), 0);
+        assert_eq!(whole_quads(1 << 5), 0xf0);
+        assert_eq!(whole_quads(0x8000_0000_0000_0001), 0xf000_0000_0000_000f);
+        assert_eq!(whole_quads(ALL), ALL);
+    }
+
+    #[test]
+    fn lanes_are_listed_in_order() {
+        assert_eq!(
+            iter(0x8000_0000_0000_0015).collect::<Vec<_>>(),
+            [0, 2, 4, 63]
+        );
+        assert_eq!(first(64), ALL);
+        assert_eq!(first(3), 7);
+    }
+}
