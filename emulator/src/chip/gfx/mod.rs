@@ -8,6 +8,7 @@
 //! A draw is complete, and its results are in memory, when [`Gfx::draw`]
 //! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
 
+pub mod format;
 pub mod lanes;
 pub mod memory;
 pub mod shader;
