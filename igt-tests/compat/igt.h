@@ -18,8 +18,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <xf86drm.h>
 
 struct option;
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/*
+ * In the library a pointer to a function, thread-local in some versions: what
+ * it points to, unless a test changes that.
+ */
+#define igt_ioctl	drmIoctl
 
 /* Start, end and the way out of a subtest (the library longjmps to here). */
 extern jmp_buf igt_subtest_jmpbuf;
@@ -134,6 +143,14 @@ void igt_log(const char *domain, enum igt_log_level level,
 		int a_ = (a), b_ = (b); \
 		if (a_ != b_) \
 			COMPAT_FAIL(#a " == " #b, "error: %d != %d\n", a_, b_); \
+	} while (0)
+
+#define igt_assert_eq_u64(a, b) \
+	do { \
+		unsigned long long a_ = (a), b_ = (b); \
+		if (a_ != b_) \
+			COMPAT_FAIL(#a " == " #b, \
+				    "error: %#llx != %#llx\n", a_, b_); \
 	} while (0)
 
 #define igt_require_f(cond, ...) \

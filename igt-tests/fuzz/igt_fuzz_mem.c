@@ -10,7 +10,6 @@
 #include "igt.h"
 #include "igt_fuzz.h"
 
-#define PAGE	4096ul
 #define HUGE	(2ul << 20)
 
 /* Times 20 ms to wait for a reset */

@@ -24,8 +24,6 @@
 /* Bytes of BOs that a worker has at most, without those that are shared */
 #define MAX_BYTES	(20u << 20)
 
-#define PAGE		4096u
-
 /* Times 20 ms to wait for a reset */
 #define MAX_TRIES	1000
 
@@ -86,7 +84,7 @@ static void tile(struct fuzz *f, struct fuzz_bo *b)
 		.pitch = 512,
 	};
 
-	igt_assert_eq(drmIoctl(f->fd, DRM_IOCTL_RADEON_GEM_SET_TILING, &arg),
+	igt_assert_eq(igt_ioctl(f->fd, DRM_IOCTL_RADEON_GEM_SET_TILING, &arg),
 		      0);
 }
 
@@ -191,7 +189,7 @@ void fuzz_bo_open_shared(struct fuzz *f)
 		bo.fd = f->fd;
 		open.name = f->run->flink[i];
 		if (f->id & 1 ||
-		    drmIoctl(f->fd, DRM_IOCTL_GEM_OPEN, &open))
+		    igt_ioctl(f->fd, DRM_IOCTL_GEM_OPEN, &open))
 			igt_assert_eq(drmPrimeFDToHandle(f->fd,
 							 f->run->prime[i],
 							 &bo.handle), 0);

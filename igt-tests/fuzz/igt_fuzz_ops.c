@@ -253,7 +253,7 @@ void fuzz_op_pressure(struct fuzz *f)
 			.flags = flags,
 		};
 
-		if (drmIoctl(f->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg)) {
+		if (igt_ioctl(f->fd, DRM_IOCTL_RADEON_GEM_CREATE, &arg)) {
 			igt_assert_eq(errno, ENOMEM);
 			break;
 		}

@@ -25,6 +25,8 @@
 
 #include "igt.h"
 #include "igt_fuzz.h"
+#include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
 
 /**
  * TEST: radeon gem rw fuzz
@@ -126,12 +128,6 @@ static const char * const result_names[FUZZ_RESULTS] = {
 	[FUZZ_EAGAIN] = "EAGAIN",
 	[FUZZ_EINTR] = "EINTR",
 };
-
-static const char * const path_names[] = {
-	"atomic", "pinned", "bounce", "staged", "zero_copy",
-};
-
-#define PATHS	(sizeof(path_names) / sizeof(path_names[0]))
 
 static void tick(int sig)
 {
@@ -377,34 +373,6 @@ static void guard(struct fuzz_run *run, unsigned int id)
 	} while (fuzz_now_us() < run->end_us);
 }
 
-static bool debugfs_path(int fd, const char *name, char *path, size_t size)
-{
-	struct stat st;
-
-	igt_assert_eq(fstat(fd, &st), 0);
-	snprintf(path, size, "/sys/kernel/debug/dri/%u/%s", minor(st.st_rdev),
-		 name);
-	if (!access(path, R_OK))
-		return true;
-	/* Where radeon of some kernels puts its files. */
-	snprintf(path, size, "/sys/kernel/debug/%s", name);
-	return !access(path, R_OK);
-}
-
-/* Reads a small file; returns whether that worked. */
-static bool slurp(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = read(fd, text, size - 1);
-	close(fd);
-	text[n < 0 ? 0 : n] = 0;
-	return n > 0;
-}
-
 static void use_engine(int fd, enum igt_radeon_engine engine,
 		       const struct igt_radeon_bo *bos)
 {
@@ -429,15 +397,15 @@ static void reset(struct fuzz_run *run, int fd, unsigned int how,
 {
 	uint64_t before = igt_radeon_info64(fd, RADEON_INFO_GPU_RESET_COUNTER);
 	uint64_t start = fuzz_now_us(), now;
-	char path[64], text[32];
+	char path[96], text[32];
 
 	if (how < IGT_RADEON_ENGINES) {
 		igt_radeon_hang(fd, how);
 		run->hangs++;
 	} else {
-		igt_assert(debugfs_path(fd, "radeon_gpu_reset", path,
-					sizeof(path)));
-		igt_assert(slurp(path, text, sizeof(text)));
+		igt_assert(igt_radeon_debugfs(fd, "radeon_gpu_reset", path,
+					      sizeof(path)));
+		igt_assert(igt_radeon_get(path, text, sizeof(text)) > 0);
 	}
 	/* There may be a second one, if an engine does not pass its tests. */
 	do {
@@ -464,7 +432,7 @@ static void disturb(struct fuzz_run *run)
 	bool board = igt_radeon_has_board(fd);
 	int lock = fuzz_lock_open(run);
 	unsigned int how;
-	char path[64];
+	char path[96];
 
 	igt_radeon_bo_init(&bos[0], fd, 4096, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&bos[1], fd, 4096, RADEON_GEM_DOMAIN_VRAM,
@@ -480,7 +448,7 @@ static void disturb(struct fuzz_run *run)
 		if (how < IGT_RADEON_ENGINES ? !board || !(options.resets &
 							   (2u << how)) :
 		    !(options.resets & RESET_ASKED) ||
-		    !debugfs_path(fd, "radeon_gpu_reset", path, sizeof(path)))
+		    !igt_radeon_debugfs(fd, "radeon_gpu_reset", path, sizeof(path)))
 			continue;
 		/* At times, be sure that there is work in the rings. */
 		if ((state >> 40) % 3 == 0)
@@ -508,26 +476,6 @@ static void disturb(struct fuzz_run *run)
 	close(fd);
 }
 
-/* The driver's counters of its paths. */
-static bool read_paths(int fd, uint64_t *calls)
-{
-	unsigned long long n;
-	char path[64], text[2048], *line;
-	unsigned int i;
-
-	if (!debugfs_path(fd, "radeon_gem_rw", path, sizeof(path)) ||
-	    !slurp(path, text, sizeof(text)))
-		return false;
-	for (i = 0; i < PATHS; i++) {
-		line = strstr(text, path_names[i]);
-		igt_assert_f(line && sscanf(line + strlen(path_names[i]),
-					    "%llu", &n) == 1,
-			     "%s is not in %s\n", path_names[i], path);
-		calls[i] = n;
-	}
-	return true;
-}
-
 static void share(struct fuzz_run *run, int fd)
 {
 	static const uint32_t domains[FUZZ_SHARED][2] = {
@@ -546,7 +494,7 @@ static void share(struct fuzz_run *run, int fd)
 		memset(map, 0, run->shared[i].size);
 		munmap(map, run->shared[i].size);
 		flink.handle = run->shared[i].handle;
-		igt_assert_eq(drmIoctl(fd, DRM_IOCTL_GEM_FLINK, &flink), 0);
+		igt_assert_eq(igt_ioctl(fd, DRM_IOCTL_GEM_FLINK, &flink), 0);
 		run->flink[i] = flink.name;
 		igt_assert_eq(drmPrimeHandleToFD(fd, run->shared[i].handle,
 						 DRM_CLOEXEC | DRM_RDWR,
@@ -599,8 +547,8 @@ static const char *report(struct fuzz_run *run, uint64_t us,
 			print_count(result_names[j], sum.results[j], &missing);
 	}
 	printf("\n  paths:");
-	for (j = 0; j < PATHS; j++)
-		print_count(path_names[j], paths[j], &missing);
+	for (j = 0; j < IGT_RADEON_PATHS; j++)
+		print_count(igt_radeon_path_name[j], paths[j], &missing);
 	printf("\n");
 	fflush(stdout);
 	if (!run->resets)
@@ -630,7 +578,7 @@ static void check_leaks(int fd, uint64_t gtt, uint64_t vram)
 
 static void fuzz(int fd, uint64_t seed, unsigned int seconds)
 {
-	uint64_t before[PATHS] = { 0 }, after[PATHS] = { 0 };
+	struct igt_radeon_stats before = { 0 }, done = { 0 };
 	uint64_t start, ops, gtt, vram;
 	const char *missing;
 	struct fuzz_run *run;
@@ -649,7 +597,9 @@ static void fuzz(int fd, uint64_t seed, unsigned int seconds)
 	fflush(stdout);
 	gtt = igt_radeon_info64(fd, RADEON_INFO_GTT_USAGE);
 	vram = igt_radeon_info64(fd, RADEON_INFO_VRAM_USAGE);
-	paths = read_paths(fd, before);
+	paths = igt_radeon_has_stats(fd);
+	if (paths)
+		before = igt_radeon_stats(fd);
 	share(run, fd);
 	start = fuzz_now_us();
 	run->end_us = start + seconds * 1000000ull;
@@ -666,10 +616,9 @@ static void fuzz(int fd, uint64_t seed, unsigned int seconds)
 	igt_reset_timeout();
 	igt_radeon_set_latency(fd, 0);
 
-	read_paths(fd, after);
-	for (i = 0; i < PATHS; i++)
-		after[i] -= before[i];
-	missing = report(run, fuzz_now_us() - start, after, &ops);
+	if (paths)
+		done = igt_radeon_stats_since(fd, &before);
+	missing = report(run, fuzz_now_us() - start, done.calls, &ops);
 	igt_assert_f(ops, "nothing was done\n");
 	full = paths && !run->only && options.resets && ops >= FULL_OPS &&
 		seconds >= FULL_SECONDS && igt_radeon_has_board(fd);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared parts of the radeon tests: the device, buffer objects, the PREAD and
- * PWRITE ioctls, copies by the GPU's engines, and the control block of the
- * emulated board.
+ * Shared parts of the radeon tests: the device, buffer objects, copies by the
+ * GPU's engines, and the control block of the emulated board.
  *
  * Unless a function says that it returns an error, it asserts that its work
  * succeeds. Those that return one return 0 or a negative errno.
@@ -16,6 +15,8 @@
 
 #include "radeon_drm.h"
 #include "radeon_drm_rw.h"
+
+#include "igt_radeon_sys.h"
 
 /**
  * struct igt_radeon_bo - a buffer object and how it was made
@@ -103,15 +104,6 @@ int igt_radeon_userptr(int fd, void *mem, uint64_t size, uint32_t *handle);
 int igt_radeon_foreign_dmabuf(uint64_t size);
 int igt_radeon_import_foreign(int fd, uint64_t size, uint32_t *handle);
 
-/* The ioctls under test; they return 0 or a negative errno */
-int igt_radeon_pread(int fd, uint32_t handle, uint64_t offset, uint64_t size,
-		     void *dst, uint32_t flags);
-int igt_radeon_pwrite(int fd, uint32_t handle, uint64_t offset, uint64_t size,
-		      const void *src, uint32_t flags);
-int igt_radeon_transfer(int fd,
-			const struct drm_radeon_gem_transfer_region *regions,
-			uint32_t count, uint32_t flags, uint32_t *done);
-
 /* GPU work */
 bool igt_radeon_has_engine(int fd, enum igt_radeon_engine engine);
 void igt_radeon_copy(enum igt_radeon_engine engine,
@@ -127,23 +119,8 @@ void igt_radeon_set_rate(int fd, uint32_t mbps);
 void igt_radeon_hang(int fd, enum igt_radeon_engine engine);
 uint64_t igt_radeon_board_counter(int fd, enum igt_radeon_counter counter);
 
-/* Signals */
-void igt_radeon_bo_wait_through_lockup(const struct igt_radeon_bo *bo);
-void igt_radeon_start_timer(unsigned int us);
-void igt_radeon_stop_timer(void);
-
 /* Memory pressure */
-void igt_radeon_mount_debugfs(void);
 void igt_radeon_require_evicted(const struct igt_radeon_bo *bo);
 void igt_radeon_require_swapped(const struct igt_radeon_bo *bo);
-
-/* Memory and processes */
-void *igt_radeon_malloc(size_t size);
-void igt_radeon_assert_equal(const void *got, const void *model, uint64_t size,
-			     const char *what);
-void igt_radeon_pattern(void *mem, size_t size, uint32_t seed);
-bool igt_radeon_put(const char *path, const char *text);
-unsigned int igt_radeon_count_maps(const char *containing);
-void igt_radeon_drop_sys_admin(void);
 
 #endif /* IGT_RADEON_H */

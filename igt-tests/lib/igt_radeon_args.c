@@ -14,7 +14,6 @@
 #include "igt_radeon.h"
 #include "igt_radeon_args.h"
 
-#define PAGE		4096u
 #define NOWHERE		((void *)0xffff888000000000)	/* kernel's, not ours */
 #define BAD_FLAG	(1u << 31)
 #define HOLD_US		2000000u

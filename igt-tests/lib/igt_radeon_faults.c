@@ -10,7 +10,7 @@
 
 #include "igt.h"
 #include "igt_radeon_faults.h"
-#include "igt_radeon_proc.h"
+#include "igt_radeon.h"
 
 #define DEBUGFS		"/sys/kernel/debug/"
 

@@ -4,11 +4,11 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "igt.h"
 #include "igt_radeon_rw.h"
 
-#define PAGE		4096u
 #define GUARD		68u
 #define GUARD_BYTE	0xa5
 
@@ -30,37 +30,127 @@ bool igt_radeon_op_writes(enum igt_radeon_op op)
 	return op == IGT_RADEON_PWRITE || op == IGT_RADEON_UPLOAD;
 }
 
-/*
- * One region as if it were a PREAD or PWRITE: one row, or for more than 32 bits
- * of size as many as it takes.
- */
-static int transfer_one(int fd, uint32_t handle, uint64_t offset,
-			uint64_t size, void *mem, uint32_t flags)
+/* igt_ioctl() makes a call again that a signal or a reset has ended. */
+static int issue(int fd, unsigned long request, void *arg, bool once)
 {
-	struct drm_radeon_gem_transfer_region r = {
-		.handle = handle,
-		.bo_offset = offset,
-		.user_ptr = (uintptr_t)mem,
-		.row_bytes = size,
+	int ret = once ? ioctl(fd, request, arg) : igt_ioctl(fd, request, arg);
+
+	return ret ? -errno : 0;
+}
+
+static int transfer(int fd, const struct drm_radeon_gem_transfer_region *regions,
+		    uint32_t count, uint32_t flags, uint32_t *done, bool once)
+{
+	struct drm_radeon_gem_transfer arg = {
+		.regions_ptr = (uintptr_t)regions,
+		.region_count = count,
+		.flags = flags,
+	};
+	int ret = issue(fd, DRM_IOCTL_RADEON_GEM_TRANSFER, &arg, once);
+
+	*done = arg.regions_done;
+	return ret;
+}
+
+/* One region: one row, or for more than 32 bits of size as many as it takes. */
+static void one_region(const struct igt_radeon_call *call,
+		       struct drm_radeon_gem_transfer_region *r)
+{
+	const bool pages = call->size % PAGE == 0 &&
+			   call->size / PAGE <= UINT32_MAX;
+
+	*r = (struct drm_radeon_gem_transfer_region) {
+		.handle = call->handle,
+		.bo_offset = call->offset,
+		.user_ptr = (uintptr_t)call->mem,
+		.row_bytes = call->size,
 		.rows = 1,
 	};
-	uint32_t done;
+	if (call->size <= UINT32_MAX)
+		return;
+	/* The largest size there is, if it cannot be this. */
+	r->row_bytes = pages ? PAGE : UINT32_MAX;
+	r->rows = pages ? call->size / PAGE : UINT32_MAX;
+	r->bo_pitch = r->row_bytes;
+	r->user_pitch = r->row_bytes;
+}
+
+static int call_transfer(const struct igt_radeon_call *call, bool once)
+{
+	struct drm_radeon_gem_transfer_region regions[IGT_RADEON_MAX_SPLIT];
+	const uint32_t flags = call->flags | (igt_radeon_op_writes(call->op) ?
+					      RADEON_GEM_TRANSFER_WRITE : 0);
+	struct igt_radeon_call part = *call;
+	uint64_t at, bytes;
+	uint32_t n = 0, done;
 	int ret;
 
-	if (size > UINT32_MAX) {
-		/* The largest size there is, if it cannot be this. */
-		bool pages = size % PAGE == 0 && size / PAGE <= UINT32_MAX;
-
-		r.row_bytes = pages ? PAGE : UINT32_MAX;
-		r.rows = pages ? size / PAGE : UINT32_MAX;
-		r.bo_pitch = r.row_bytes;
-		r.user_pitch = r.row_bytes;
+	igt_assert(call->regions <= IGT_RADEON_MAX_SPLIT);
+	if (call->regions > 1) {
+		bytes = (call->size + call->regions - 1) / call->regions;
+		for (at = 0; at < call->size; at += part.size) {
+			part.offset = call->offset + at;
+			part.mem = (uint8_t *)call->mem + at;
+			part.size = bytes < call->size - at ? bytes :
+							      call->size - at;
+			one_region(&part, &regions[n++]);
+		}
+	} else {
+		one_region(call, &regions[n++]);
 	}
-	ret = igt_radeon_transfer(fd, &r, 1, flags, &done);
+
+	ret = transfer(call->fd, regions, n, flags, &done, once);
 	/* Without the right to make the call nothing comes back. */
 	if (ret != -EACCES)
-		igt_assert_eq(done, !ret);
+		igt_assert(ret ? done < n : done == n);
 	return ret;
+}
+
+static int make_call(const struct igt_radeon_call *call, bool once)
+{
+	/* That of PREAD has the same fields at the same places. */
+	struct drm_radeon_gem_pwrite arg = {
+		.handle = call->handle,
+		.pad = call->flags,
+		.offset = call->offset,
+		.size = call->size,
+		.data_ptr = (uintptr_t)call->mem,
+	};
+
+	switch (call->op) {
+	case IGT_RADEON_PREAD:
+		return issue(call->fd, DRM_IOCTL_RADEON_GEM_PREAD, &arg, once);
+	case IGT_RADEON_PWRITE:
+		return issue(call->fd, DRM_IOCTL_RADEON_GEM_PWRITE, &arg, once);
+	default:
+		return call_transfer(call, once);
+	}
+}
+
+/**
+ * igt_radeon_call:
+ * @call: call
+ *
+ * Makes the call, again if a signal or a reset ended it.
+ *
+ * Returns: 0 or a negative errno
+ */
+int igt_radeon_call(const struct igt_radeon_call *call)
+{
+	return make_call(call, false);
+}
+
+/**
+ * igt_radeon_call_once:
+ * @call: call
+ *
+ * Makes the call, and does not repeat it.
+ *
+ * Returns: 0 or a negative errno
+ */
+int igt_radeon_call_once(const struct igt_radeon_call *call)
+{
+	return make_call(call, true);
 }
 
 /**
@@ -73,22 +163,75 @@ static int transfer_one(int fd, uint32_t handle, uint64_t offset,
  * @mem: user memory, source or destination
  * @flags: RADEON_GEM_RW_*
  *
+ * As igt_radeon_call(), with one region.
+ *
  * Returns: 0 or a negative errno
  */
 int igt_radeon_rw(enum igt_radeon_op op, int fd, uint32_t handle,
 		  uint64_t offset, uint64_t size, void *mem, uint32_t flags)
 {
-	switch (op) {
-	case IGT_RADEON_PREAD:
-		return igt_radeon_pread(fd, handle, offset, size, mem, flags);
-	case IGT_RADEON_PWRITE:
-		return igt_radeon_pwrite(fd, handle, offset, size, mem, flags);
-	case IGT_RADEON_DOWNLOAD:
-		return transfer_one(fd, handle, offset, size, mem, flags);
-	default:
-		return transfer_one(fd, handle, offset, size, mem,
-				    flags | RADEON_GEM_TRANSFER_WRITE);
-	}
+	return igt_radeon_call(&(struct igt_radeon_call) {
+		.op = op,
+		.fd = fd,
+		.handle = handle,
+		.offset = offset,
+		.size = size,
+		.mem = mem,
+		.flags = flags,
+	});
+}
+
+/**
+ * igt_radeon_pread:
+ * @fd: device
+ * @handle: BO
+ * @offset: first byte in the BO
+ * @size: bytes
+ * @dst: user memory
+ * @flags: RADEON_GEM_RW_*
+ *
+ * Returns: 0 or a negative errno
+ */
+int igt_radeon_pread(int fd, uint32_t handle, uint64_t offset, uint64_t size,
+		     void *dst, uint32_t flags)
+{
+	return igt_radeon_rw(IGT_RADEON_PREAD, fd, handle, offset, size, dst,
+			     flags);
+}
+
+/**
+ * igt_radeon_pwrite:
+ * @fd: device
+ * @handle: BO
+ * @offset: first byte in the BO
+ * @size: bytes
+ * @src: user memory
+ * @flags: RADEON_GEM_RW_*
+ *
+ * Returns: 0 or a negative errno
+ */
+int igt_radeon_pwrite(int fd, uint32_t handle, uint64_t offset, uint64_t size,
+		      const void *src, uint32_t flags)
+{
+	return igt_radeon_rw(IGT_RADEON_PWRITE, fd, handle, offset, size,
+			     (void *)src, flags);
+}
+
+/**
+ * igt_radeon_transfer:
+ * @fd: device
+ * @regions: array
+ * @count: number of regions
+ * @flags: RADEON_GEM_RW_*, RADEON_GEM_TRANSFER_WRITE
+ * @done: number of regions that the kernel says are done, also on an error
+ *
+ * Returns: 0 or a negative errno
+ */
+int igt_radeon_transfer(int fd,
+			const struct drm_radeon_gem_transfer_region *regions,
+			uint32_t count, uint32_t flags, uint32_t *done)
+{
+	return transfer(fd, regions, count, flags, done, false);
 }
 
 /**

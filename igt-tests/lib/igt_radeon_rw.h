@@ -30,9 +30,50 @@ enum igt_radeon_op {
 
 extern const char *const igt_radeon_op_name[IGT_RADEON_OPS];
 
+/**
+ * struct igt_radeon_call - arguments of a call, whichever it is
+ * @op: which, and its direction
+ * @fd: device
+ * @handle: BO
+ * @offset: first byte in the BO
+ * @size: bytes
+ * @mem: user memory
+ * @flags: RADEON_GEM_RW_*
+ * @regions: how many regions of a TRANSFER the bytes are split into, at most
+ *	IGT_RADEON_MAX_SPLIT; 0 for one. Not for PREAD and PWRITE.
+ */
+struct igt_radeon_call {
+	enum igt_radeon_op op;
+	int fd;
+	uint32_t handle;
+	uint64_t offset;
+	uint64_t size;
+	void *mem;
+	uint32_t flags;
+	unsigned int regions;
+};
+
+#define IGT_RADEON_MAX_SPLIT	8u
+
 bool igt_radeon_op_writes(enum igt_radeon_op op);
+
+/*
+ * The ioctls under test; they return 0 or a negative errno and do not assert,
+ * except that a TRANSFER says how many regions are done.
+ */
+int igt_radeon_call(const struct igt_radeon_call *call);
+int igt_radeon_call_once(const struct igt_radeon_call *call);
 int igt_radeon_rw(enum igt_radeon_op op, int fd, uint32_t handle,
 		  uint64_t offset, uint64_t size, void *mem, uint32_t flags);
+int igt_radeon_pread(int fd, uint32_t handle, uint64_t offset, uint64_t size,
+		     void *dst, uint32_t flags);
+int igt_radeon_pwrite(int fd, uint32_t handle, uint64_t offset, uint64_t size,
+		      const void *src, uint32_t flags);
+int igt_radeon_transfer(int fd,
+			const struct drm_radeon_gem_transfer_region *regions,
+			uint32_t count, uint32_t flags, uint32_t *done);
+
+/* The same on a model, and checked */
 void igt_radeon_rw_apply(enum igt_radeon_op op, void *bo, void *user,
 			 size_t size);
 void igt_radeon_rw_range(enum igt_radeon_op op, const struct igt_radeon_bo *bo,

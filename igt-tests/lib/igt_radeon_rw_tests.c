@@ -10,10 +10,6 @@
 #include "igt.h"
 #include "igt_radeon_rw.h"
 
-#define PAGE		4096u
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
-
 /**
  * igt_radeon_rw_test_placement:
  * @fd: device
@@ -81,18 +77,18 @@ static void test_unaligned(int fd, enum igt_radeon_op op)
 		igt_debug("%s\n", p->name);
 		model = igt_radeon_bo_init_pattern(&bo, fd, 4 * PAGE, p, i);
 		map = igt_radeon_bo_map(&bo);
-		for (j = 0; j < ARRAY_LEN(edges) * ARRAY_LEN(edges) * 4; j++) {
-			k = j / 4 % ARRAY_LEN(edges);
+		for (j = 0; j < ARRAY_SIZE(edges) * ARRAY_SIZE(edges) * 4; j++) {
+			k = j / 4 % ARRAY_SIZE(edges);
 			align = j % 4;
 			if (!edges[k])
 				continue;
 			igt_radeon_rw_range(op, &bo, model,
-					    edges[j / 4 / ARRAY_LEN(edges)],
+					    edges[j / 4 / ARRAY_SIZE(edges)],
 					    edges[k], align);
 			igt_assert_f(!memcmp(map, model, 4 * PAGE),
 				     "%s, offset %u, size %u, user alignment %u\n",
 				     p->name,
-				     edges[j / 4 / ARRAY_LEN(edges)], edges[k],
+				     edges[j / 4 / ARRAY_SIZE(edges)], edges[k],
 				     align);
 		}
 		munmap(map, 4 * PAGE);
@@ -241,7 +237,7 @@ void igt_radeon_rw_test_after_gpu_write(int fd, enum igt_radeon_op op)
 		for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
 			igt_debug("engine %d, %s\n", engine, p->name);
 			model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 8);
-			for (j = 0; j < ARRAY_LEN(ranges); j++) {
+			for (j = 0; j < ARRAY_SIZE(ranges); j++) {
 				igt_radeon_set_latency(fd, 20000);
 				igt_radeon_copy(engine, &bo, PAGE, &src, 4 * j,
 						size - 2 * PAGE);
@@ -330,7 +326,7 @@ static void bad_pointer(int fd, enum igt_radeon_op op,
 
 	igt_debug("%s, %llu bytes\n", p->name, (unsigned long long)size);
 	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 12);
-	for (i = 0; i < ARRAY_LEN(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, size, bad[i],
 					    0), -EFAULT);
 	igt_radeon_bo_assert(&bo, model, "after bad addresses");
@@ -398,7 +394,7 @@ void igt_radeon_rw_test_bad_pointer(int fd, enum igt_radeon_op op)
 	unsigned int i, s;
 
 	for (i = 0; (p = igt_radeon_placement(fd, i)); i++)
-		for (s = 0; s < ARRAY_LEN(sizes); s++)
+		for (s = 0; s < ARRAY_SIZE(sizes); s++)
 			bad_pointer(fd, op, p, sizes[s]);
 }
 

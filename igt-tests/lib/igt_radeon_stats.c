@@ -3,16 +3,10 @@
  * The driver's counters, in debugfs, and its thresholds, which are module
  * parameters. kernel/README.md describes both.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "igt.h"
 #include "igt_radeon.h"
@@ -21,12 +15,22 @@
 #define PARAMS		"/sys/module/radeon/parameters/"
 #define PARAMS_MAX	8
 
-const char *const igt_radeon_path_name[IGT_RADEON_PATHS] = {
+const char *const igt_radeon_path_name[IGT_RADEON_COUNTED] = {
 	[IGT_RADEON_ATOMIC] = "atomic",
 	[IGT_RADEON_PINNED] = "pinned",
 	[IGT_RADEON_BOUNCE] = "bounce",
 	[IGT_RADEON_STAGED] = "staged",
 	[IGT_RADEON_ZERO_COPY] = "zero_copy",
+	[IGT_RADEON_CLEAR_CPU] = "clear_cpu",
+	[IGT_RADEON_CLEAR_GPU] = "clear_gpu",
+	[IGT_RADEON_CLEAR_HOP] = "clear_hop",
+};
+
+const char *const igt_radeon_event_name[IGT_RADEON_EVENTS] = {
+	[IGT_RADEON_STALL_AVOIDED] = "stall_avoided",
+	[IGT_RADEON_STALL] = "stall",
+	[IGT_RADEON_NOT_STAGED] = "not_staged",
+	[IGT_RADEON_MOVED] = "moved",
 };
 
 /* Values to put back; static, as an exit handler does it. */
@@ -36,60 +40,31 @@ static struct {
 } saved[PARAMS_MAX];
 static unsigned int saved_count;
 
-/* Returns the number of bytes, or -1; the text ends with a zero byte. */
-static ssize_t get(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	n = read(fd, text, size - 1);
-	close(fd);
-	if (n >= 0)
-		text[n] = 0;
-	return n;
-}
-
-/*
- * The counters of the device's own DRM folder, which is that of the primary
- * node: a file there names the device.
- */
+/* Looking for the file costs more than most calls under test. */
 static const char *stats_path(int fd)
 {
-	static char path[256];
+	static char path[96];
 	static dev_t known;
-	char link[64], device[256], name[256];
 	struct stat st;
-	glob_t found;
-	ssize_t n;
-	size_t i;
 
 	igt_assert_eq(fstat(fd, &st), 0);
-	/* Looking for it costs more than most calls under test. */
 	if (path[0] && st.st_rdev == known)
 		return path;
-	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device",
-		 major(st.st_rdev), minor(st.st_rdev));
-	n = readlink(link, device, sizeof(device) - 1);
-	igt_assert(n > 0);
-	device[n] = 0;
-
-	igt_radeon_mount_debugfs();
-	path[0] = 0;
-	if (glob("/sys/kernel/debug/dri/*/radeon_gem_rw", 0, NULL, &found))
-		return NULL;
-	for (i = 0; i < found.gl_pathc && !path[0]; i++) {
-		snprintf(name, sizeof(name), "%.*sname",
-			 (int)(strrchr(found.gl_pathv[i], '/') + 1 -
-			       found.gl_pathv[i]), found.gl_pathv[i]);
-		if (get(name, name, sizeof(name)) > 0 &&
-		    strstr(name, basename(device)))
-			snprintf(path, sizeof(path), "%s", found.gl_pathv[i]);
-	}
-	globfree(&found);
 	known = st.st_rdev;
+	if (!igt_radeon_debugfs(fd, "radeon_gem_rw", path, sizeof(path)))
+		path[0] = 0;
 	return path[0] ? path : NULL;
+}
+
+/**
+ * igt_radeon_has_stats:
+ * @fd: device
+ *
+ * Returns: whether the driver's counters can be read
+ */
+bool igt_radeon_has_stats(int fd)
+{
+	return stats_path(fd);
 }
 
 /**
@@ -103,6 +78,17 @@ void igt_radeon_require_stats(int fd)
 	igt_require_f(stats_path(fd), "no radeon_gem_rw in debugfs\n");
 }
 
+/* Returns the index of @name, or @count. */
+static unsigned int find(const char *name, const char *const *names,
+			 unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count && strcmp(name, names[i]); i++)
+		;
+	return i;
+}
+
 /**
  * igt_radeon_stats:
  * @fd: device
@@ -112,42 +98,34 @@ void igt_radeon_require_stats(int fd)
 struct igt_radeon_stats igt_radeon_stats(int fd)
 {
 	struct igt_radeon_stats stats = { 0 };
-	const struct {
-		const char *name;
-		uint64_t *value;
-	} events[] = {
-		{ "stall_avoided", &stats.stall_avoided },
-		{ "stall", &stats.stall },
-		{ "not_staged", &stats.not_staged },
-		{ "moved", &stats.moved },
-	};
 	const char *path = stats_path(fd);
 	char text[4096], name[32], *line, *rest = text;
 	unsigned int i, known = 0;
 	uint64_t first, second;
 	int fields;
 
-	igt_assert(path && get(path, text, sizeof(text)) > 0);
+	igt_assert(path && igt_radeon_get(path, text, sizeof(text)) > 0);
 	while ((line = strsep(&rest, "\n"))) {
 		fields = sscanf(line, "%31s %" SCNu64 " %" SCNu64, name, &first,
 				&second);
-		for (i = 0; fields == 3 && i < IGT_RADEON_PATHS; i++) {
-			if (strcmp(name, igt_radeon_path_name[i]))
+		if (fields == 3) {
+			i = find(name, igt_radeon_path_name, IGT_RADEON_COUNTED);
+			if (i == IGT_RADEON_COUNTED)
 				continue;
+			stats.calls[i] = first;
 			stats.bytes[i] = second;
 			known++;
-		}
-		for (i = 0; fields == 2 &&
-		     i < sizeof(events) / sizeof(events[0]); i++) {
-			if (strcmp(name, events[i].name))
+		} else if (fields == 2) {
+			i = find(name, igt_radeon_event_name,
+				 IGT_RADEON_EVENTS);
+			if (i == IGT_RADEON_EVENTS)
 				continue;
-			*events[i].value = first;
+			stats.events[i] = first;
 			known++;
 		}
 	}
 	/* A counter that is gone must not look like one that stays. */
-	igt_assert_eq(known, IGT_RADEON_PATHS +
-		      sizeof(events) / sizeof(events[0]));
+	igt_assert_eq(known, IGT_RADEON_COUNTED + IGT_RADEON_EVENTS);
 	return stats;
 }
 
@@ -164,13 +142,33 @@ struct igt_radeon_stats igt_radeon_stats_since(int fd,
 	struct igt_radeon_stats delta = igt_radeon_stats(fd);
 	unsigned int i;
 
-	for (i = 0; i < IGT_RADEON_PATHS; i++)
+	for (i = 0; i < IGT_RADEON_COUNTED; i++) {
+		delta.calls[i] -= before->calls[i];
 		delta.bytes[i] -= before->bytes[i];
-	delta.stall_avoided -= before->stall_avoided;
-	delta.stall -= before->stall;
-	delta.not_staged -= before->not_staged;
-	delta.moved -= before->moved;
+	}
+	for (i = 0; i < IGT_RADEON_EVENTS; i++)
+		delta.events[i] -= before->events[i];
 	return delta;
+}
+
+/**
+ * igt_radeon_stat:
+ * @fd: device
+ * @name: path or event
+ *
+ * Returns: bytes that have taken the path, or how often the event has happened
+ */
+uint64_t igt_radeon_stat(int fd, const char *name)
+{
+	const struct igt_radeon_stats stats = igt_radeon_stats(fd);
+	unsigned int i;
+
+	i = find(name, igt_radeon_path_name, IGT_RADEON_COUNTED);
+	if (i < IGT_RADEON_COUNTED)
+		return stats.bytes[i];
+	i = find(name, igt_radeon_event_name, IGT_RADEON_EVENTS);
+	igt_assert_f(i < IGT_RADEON_EVENTS, "no counter %s\n", name);
+	return stats.events[i];
 }
 
 /**
@@ -224,7 +222,7 @@ void igt_radeon_require_param(const char *name, unsigned int value)
 		;
 	if (i == saved_count) {
 		igt_assert(i < PARAMS_MAX);
-		igt_require_f(get(path, saved[i].value,
+		igt_require_f(igt_radeon_get(path, saved[i].value,
 				  sizeof(saved[i].value)) > 0,
 			      "no radeon parameter %s\n", name);
 		strcpy(saved[i].path, path);

@@ -6,16 +6,21 @@
 #ifndef IGT_RADEON_STATS_H
 #define IGT_RADEON_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
- * enum igt_radeon_path - ways that bytes take in the driver
+ * enum igt_radeon_path - what the driver counts in bytes
  * @IGT_RADEON_ATOMIC: by the CPU, page faults disabled
  * @IGT_RADEON_PINNED: by the CPU, user memory pinned
- * @IGT_RADEON_BOUNCE: by the CPU, by way of a buffer
- * @IGT_RADEON_STAGED: by the GPU, by way of the staging area
+ * @IGT_RADEON_BOUNCE: by the CPU, by way of a bounce buffer
+ * @IGT_RADEON_STAGED: by the GPU, by way of the staging buffer
  * @IGT_RADEON_ZERO_COPY: by the GPU from or to user memory
- * @IGT_RADEON_PATHS: how many there are
+ * @IGT_RADEON_PATHS: how many paths a transfer can take
+ * @IGT_RADEON_CLEAR_CPU: VRAM that the CPU has cleared for new BOs
+ * @IGT_RADEON_CLEAR_GPU: the same by the GPU
+ * @IGT_RADEON_CLEAR_HOP: the same by a move of cleared pages
+ * @IGT_RADEON_COUNTED: how many counters of bytes there are
  */
 enum igt_radeon_path {
 	IGT_RADEON_ATOMIC,
@@ -23,31 +28,50 @@ enum igt_radeon_path {
 	IGT_RADEON_BOUNCE,
 	IGT_RADEON_STAGED,
 	IGT_RADEON_ZERO_COPY,
-	IGT_RADEON_PATHS
+	IGT_RADEON_PATHS,
+	IGT_RADEON_CLEAR_CPU = IGT_RADEON_PATHS,
+	IGT_RADEON_CLEAR_GPU,
+	IGT_RADEON_CLEAR_HOP,
+	IGT_RADEON_COUNTED
 };
 
-extern const char *const igt_radeon_path_name[IGT_RADEON_PATHS];
+/**
+ * enum igt_radeon_event - what else the driver counts
+ * @IGT_RADEON_STALL_AVOIDED: writes to busy BOs that did not wait
+ * @IGT_RADEON_STALL: waits for a BO
+ * @IGT_RADEON_NOT_STAGED: copies that the GPU could not do
+ * @IGT_RADEON_MOVED: BOs that were moved for the CPU
+ * @IGT_RADEON_EVENTS: how many there are
+ */
+enum igt_radeon_event {
+	IGT_RADEON_STALL_AVOIDED,
+	IGT_RADEON_STALL,
+	IGT_RADEON_NOT_STAGED,
+	IGT_RADEON_MOVED,
+	IGT_RADEON_EVENTS
+};
+
+extern const char *const igt_radeon_path_name[IGT_RADEON_COUNTED];
+extern const char *const igt_radeon_event_name[IGT_RADEON_EVENTS];
 
 /**
  * struct igt_radeon_stats - the driver's counters
+ * @calls: how often each path was taken
  * @bytes: transferred by each path
- * @stall_avoided: writes that were staged
- * @stall: waits for a BO
- * @not_staged: copies that the GPU could not do
- * @moved: BOs that were moved for the CPU
+ * @events: how often each event has happened
  */
 struct igt_radeon_stats {
-	uint64_t bytes[IGT_RADEON_PATHS];
-	uint64_t stall_avoided;
-	uint64_t stall;
-	uint64_t not_staged;
-	uint64_t moved;
+	uint64_t calls[IGT_RADEON_COUNTED];
+	uint64_t bytes[IGT_RADEON_COUNTED];
+	uint64_t events[IGT_RADEON_EVENTS];
 };
 
+bool igt_radeon_has_stats(int fd);
 void igt_radeon_require_stats(int fd);
 struct igt_radeon_stats igt_radeon_stats(int fd);
 struct igt_radeon_stats igt_radeon_stats_since(int fd,
 				const struct igt_radeon_stats *before);
+uint64_t igt_radeon_stat(int fd, const char *name);
 void igt_radeon_assert_path(const struct igt_radeon_stats *delta,
 			    enum igt_radeon_path path, uint64_t bytes,
 			    const char *what);

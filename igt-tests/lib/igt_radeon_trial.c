@@ -8,8 +8,6 @@
 #include "igt.h"
 #include "igt_radeon_trial.h"
 
-#define PAGE	4096u
-
 static uint32_t next_seed(void)
 {
 	static uint32_t seed = 100;
@@ -113,6 +111,7 @@ igt_radeon_trial_call(const struct igt_radeon_trial *t,
 		.offset = t->offset,
 		.size = t->path->size,
 		.mem = t->mem + t->offset,
+		.regions = igt_radeon_way_regions(t->path),
 	};
 }
 

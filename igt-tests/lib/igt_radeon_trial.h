@@ -6,7 +6,11 @@
 #ifndef IGT_RADEON_TRIAL_H
 #define IGT_RADEON_TRIAL_H
 
-#include "igt_radeon_proc.h"
+#include "igt_radeon_baseline.h"
+#include "igt_radeon_process.h"
+#include "igt_radeon_reset.h"
+#include "igt_radeon_stats.h"
+#include "igt_radeon_way.h"
 
 /**
  * struct igt_radeon_trial - BO and user memory

@@ -18,6 +18,8 @@
 
 #include "igt.h"
 #include "igt_radeon.h"
+#include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
 
 /**
  * TEST: radeon gem clear
@@ -30,15 +32,10 @@
  */
 IGT_TEST_DESCRIPTION("Checks that new radeon BOs hold nothing but zeros.");
 
-#define KIB		1024u
-#define MIB		(1024u * KIB)
-#define PAGE		(4u * KIB)
 #define STEP		(8 * MIB)
 #define LATENCY_US	100000u
 #define LARGEST		(5 * MIB + PAGE)
 #define PARAMETERS	"/sys/module/radeon/parameters/"
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
-
 /* Around the size from which on the GPU clears, and several packets' worth. */
 static const uint32_t sizes[] = {
 	PAGE, 3 * PAGE, 32 * KIB, 32 * KIB + PAGE, MIB, LARGEST,
@@ -54,34 +51,12 @@ static const char * const parameters[2] = {
 	"gem_rw_clear_vram", "gem_rw_clear_cpu_max",
 };
 
-static bool read_file(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = read(fd, text, size - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = 0;
-	return true;
-}
-
 static bool write_parameter(const char *name, const char *value)
 {
 	char path[96];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), PARAMETERS "%s", name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = write(fd, value, strlen(value));
-	close(fd);
-	return n == (ssize_t)strlen(value);
+	return igt_radeon_put(path, value);
 }
 
 static void restore_parameters(int sig)
@@ -89,7 +64,7 @@ static void restore_parameters(int sig)
 	unsigned int i;
 
 	(void)sig;
-	for (i = 0; i < ARRAY_LEN(parameters); i++)
+	for (i = 0; i < ARRAY_SIZE(parameters); i++)
 		write_parameter(parameters[i], saved[i]);
 }
 
@@ -109,45 +84,23 @@ static void require_clear(void)
 	char path[96];
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_LEN(parameters); i++) {
+	for (i = 0; i < ARRAY_SIZE(parameters); i++) {
 		snprintf(path, sizeof(path), PARAMETERS "%s", parameters[i]);
-		igt_require_f(read_file(path, saved[i], sizeof(saved[i])),
+		igt_require_f(igt_radeon_get(path, saved[i],
+					     sizeof(saved[i])) > 0,
 			      "this radeon module has no %s\n", path);
 	}
 	igt_install_exit_handler(restore_parameters);
 }
 
-/* How many bytes the driver says it has cleared in ways that begin so. */
-static uint64_t cleared(const char *way)
+/* How many bytes the driver says it has cleared, by the CPU or in any way. */
+static uint64_t cleared(int fd, bool by_cpu)
 {
-	static const char * const patterns[] = {
-		"/sys/kernel/debug/dri/*/radeon_gem_rw",
-		/* Where it is if made before the device's folder. */
-		"/sys/kernel/debug/radeon_gem_rw",
-	};
-	unsigned long long calls, bytes, sum = 0;
-	char text[4096], *line, *state;
-	bool found = false;
-	unsigned int i;
-	glob_t files;
+	const struct igt_radeon_stats stats = igt_radeon_stats(fd);
 
-	if (access("/sys/kernel/debug/dri", R_OK) &&
-	    mount("none", "/sys/kernel/debug", "debugfs", 0, NULL))
-		igt_debug("debugfs cannot be mounted: %s\n", strerror(errno));
-	for (i = 0; i < ARRAY_LEN(patterns) && !found; i++) {
-		if (glob(patterns[i], 0, NULL, &files))
-			continue;
-		found = read_file(files.gl_pathv[0], text, sizeof(text));
-		globfree(&files);
-	}
-	igt_require_f(found, "no radeon_gem_rw in debugfs\n");
-
-	for (line = strtok_r(text, "\n", &state); line;
-	     line = strtok_r(NULL, "\n", &state))
-		if (!strncmp(line, way, strlen(way)) &&
-		    sscanf(line, "%*s %llu %llu", &calls, &bytes) == 2)
-			sum += bytes;
-	return sum;
+	return stats.bytes[IGT_RADEON_CLEAR_CPU] +
+	       (by_cpu ? 0 : stats.bytes[IGT_RADEON_CLEAR_GPU] +
+			     stats.bytes[IGT_RADEON_CLEAR_HOP]);
 }
 
 /*
@@ -280,11 +233,11 @@ static void test_vram(int fd, look_t look, uint32_t latency)
 	unsigned int way, flags, size;
 	struct igt_radeon_bo bo;
 
-	for (way = 0; way < ARRAY_LEN(cpu_max); way++) {
+	for (way = 0; way < ARRAY_SIZE(cpu_max); way++) {
 		dirty_vram(fd);
 		set_cpu_max(cpu_max[way]);
-		for (flags = 0; flags < ARRAY_LEN(vram_flags); flags++) {
-			for (size = 0; size < ARRAY_LEN(sizes); size++) {
+		for (flags = 0; flags < ARRAY_SIZE(vram_flags); flags++) {
+			for (size = 0; size < ARRAY_SIZE(sizes); size++) {
 				igt_radeon_set_latency(fd, latency);
 				igt_radeon_bo_init(&bo, fd, sizes[size],
 						   RADEON_GEM_DOMAIN_VRAM,
@@ -315,14 +268,14 @@ static void test_dumb(int fd)
 	card = igt_radeon_try_open_primary();
 	igt_require_f(card >= 0, "no primary node\n");
 	dirty_vram(fd);
-	for (i = 0; i < ARRAY_LEN(heights); i++) {
+	for (i = 0; i < ARRAY_SIZE(heights); i++) {
 		for (look = 0; look < 2; look++) {
 			dumb = (struct drm_mode_create_dumb) {
 				.width = 1024,
 				.height = heights[i],
 				.bpp = 32,
 			};
-			igt_assert_eq(drmIoctl(card,
+			igt_assert_eq(igt_ioctl(card,
 					       DRM_IOCTL_MODE_CREATE_DUMB,
 					       &dumb), 0);
 			bo = (struct igt_radeon_bo) {
@@ -359,9 +312,9 @@ static void test_create_close(int fd)
 	set_cpu_max("0");
 	for (i = 0; i < 50; i++) {
 		igt_radeon_set_latency(fd, 5000);
-		igt_radeon_bo_init(&bo, fd, sizes[i % ARRAY_LEN(sizes)],
+		igt_radeon_bo_init(&bo, fd, sizes[i % ARRAY_SIZE(sizes)],
 				   RADEON_GEM_DOMAIN_VRAM,
-				   vram_flags[i % ARRAY_LEN(vram_flags)]);
+				   vram_flags[i % ARRAY_SIZE(vram_flags)]);
 		if (i % 3) {
 			igt_radeon_bo_fini(&bo);
 			continue;
@@ -398,18 +351,18 @@ static void test_evicting(int fd)
 		igt_radeon_bo_init(&old[i], fd, STEP, RADEON_GEM_DOMAIN_VRAM,
 				   RADEON_GEM_NO_CPU_ACCESS);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &old[i], 0, &src, 0, STEP);
-		if (i % 8 != 7 || i / 8 >= ARRAY_LEN(fresh))
+		if (i % 8 != 7 || i / 8 >= ARRAY_SIZE(fresh))
 			continue;
 		igt_radeon_bo_init(&fresh[i / 8], fd, LARGEST,
 				   RADEON_GEM_DOMAIN_VRAM,
-				   vram_flags[i / 8 % ARRAY_LEN(vram_flags)]);
+				   vram_flags[i / 8 % ARRAY_SIZE(vram_flags)]);
 	}
-	igt_assert(count / 8 >= ARRAY_LEN(fresh));
-	for (i = 0; i < ARRAY_LEN(fresh); i++)
+	igt_assert(count / 8 >= ARRAY_SIZE(fresh));
+	for (i = 0; i < ARRAY_SIZE(fresh); i++)
 		look_by_pread(&fresh[i]);
 	for (i = 0; i < count; i += 7)
 		igt_radeon_bo_assert(&old[i], pattern, "evicted for others");
-	for (i = 0; i < ARRAY_LEN(fresh); i++)
+	for (i = 0; i < ARRAY_SIZE(fresh); i++)
 		igt_radeon_bo_fini(&fresh[i]);
 	for (i = 0; i < count; i++)
 		igt_radeon_bo_fini(&old[i]);
@@ -468,17 +421,17 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 
 	resets = igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS);
 	igt_radeon_hang(fd, engine);
-	for (i = 0; i < ARRAY_LEN(pending); i++)
+	for (i = 0; i < ARRAY_SIZE(pending); i++)
 		igt_radeon_bo_init(&pending[i], fd, sizes[i + 2],
 				   RADEON_GEM_DOMAIN_VRAM,
-				   vram_flags[i % ARRAY_LEN(vram_flags)]);
+				   vram_flags[i % ARRAY_SIZE(vram_flags)]);
 	/* Something for the hung ring to stand still with. */
 	igt_radeon_bo_init(&dst, fd, LARGEST, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_copy(engine, &dst, 0, &pending[3], 0, sizes[5]);
 	igt_assert_eq(igt_radeon_pread(fd, dst.handle, 0, PAGE, got, 0), 0);
 	igt_assert_f(igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS) >
 		     resets, "the ring did not hang, or nobody reset it\n");
-	for (i = 0; i < ARRAY_LEN(pending); i++)
+	for (i = 0; i < ARRAY_SIZE(pending); i++)
 		look_by_pread(&pending[i]);
 	igt_radeon_bo_init(&later, fd, LARGEST, RADEON_GEM_DOMAIN_VRAM,
 			   RADEON_GEM_NO_CPU_ACCESS);
@@ -486,7 +439,7 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 	igt_radeon_bo_assert(&done, pattern, "cleared before the reset");
 	igt_radeon_bo_assert(&staged, pattern, "written before the reset");
 
-	for (i = 0; i < ARRAY_LEN(pending); i++)
+	for (i = 0; i < ARRAY_SIZE(pending); i++)
 		igt_radeon_bo_fini(&pending[i]);
 	igt_radeon_bo_fini(&later);
 	igt_radeon_bo_fini(&dst);
@@ -516,8 +469,8 @@ static void test_gtt(int fd)
 		for (on = 0; on < 2; on++) {
 			dirty(fd, p->domain, p->flags, 8 * STEP);
 			set_clear(on);
-			for (size = 0; size < ARRAY_LEN(sizes); size++) {
-				look = (size + on) % ARRAY_LEN(looks);
+			for (size = 0; size < ARRAY_SIZE(sizes); size++) {
+				look = (size + on) % ARRAY_SIZE(looks);
 				igt_radeon_bo_init(&bo, fd, sizes[size],
 						   p->domain, p->flags);
 				looks[look](&bo);
@@ -542,28 +495,28 @@ static void test_parameter(int fd)
 
 	set_cpu_max("32768");
 	set_clear(false);
-	before = cleared("clear_");
-	for (i = 0; i < ARRAY_LEN(sizes); i++) {
+	before = cleared(fd, false);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		igt_radeon_bo_init(&bo, fd, sizes[i], RADEON_GEM_DOMAIN_VRAM,
-				   vram_flags[i % ARRAY_LEN(vram_flags)]);
+				   vram_flags[i % ARRAY_SIZE(vram_flags)]);
 		igt_radeon_bo_fini(&bo);
 	}
-	igt_assert_f(cleared("clear_") == before,
+	igt_assert_f(cleared(fd, false) == before,
 		     "cleared with the parameter off\n");
 
 	set_clear(true);
 	igt_radeon_bo_init(&bo, fd, MIB, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_fini(&bo);
-	igt_assert_f(cleared("clear_") == before, "GTT was cleared\n");
+	igt_assert_f(cleared(fd, false) == before, "GTT was cleared\n");
 
-	for (i = 0; i < ARRAY_LEN(sizes); i++) {
-		cpu = cleared("clear_cpu");
-		gpu = cleared("clear_") - cpu;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		cpu = cleared(fd, true);
+		gpu = cleared(fd, false) - cpu;
 		igt_radeon_bo_init(&bo, fd, sizes[i], RADEON_GEM_DOMAIN_VRAM,
 				   RADEON_GEM_CPU_ACCESS);
 		igt_radeon_bo_fini(&bo);
-		cpu = cleared("clear_cpu") - cpu;
-		gpu = cleared("clear_") - cleared("clear_cpu") - gpu;
+		cpu = cleared(fd, true) - cpu;
+		gpu = cleared(fd, false) - cleared(fd, true) - gpu;
 		igt_assert_f(cpu == (sizes[i] <= 32768 ? sizes[i] : 0) &&
 			     cpu + gpu == sizes[i],
 			     "of %u bytes the CPU has cleared %llu, the GPU %llu\n",
@@ -573,11 +526,11 @@ static void test_parameter(int fd)
 
 	if (!igt_radeon_has_invisible_vram(fd))
 		return;
-	cpu = cleared("clear_cpu");
+	cpu = cleared(fd, true);
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_VRAM,
 			   RADEON_GEM_NO_CPU_ACCESS);
 	igt_radeon_bo_fini(&bo);
-	igt_assert_f(cleared("clear_cpu") == cpu,
+	igt_assert_f(cleared(fd, true) == cpu,
 		     "the CPU has cleared what it does not reach\n");
 }
 

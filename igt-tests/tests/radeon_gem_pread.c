@@ -23,7 +23,6 @@
  */
 IGT_TEST_DESCRIPTION("Checks reading of radeon buffer objects by PREAD.");
 
-#define PAGE		4096u
 #define HOLD_US		2000000u
 
 /**

@@ -24,10 +24,6 @@
  */
 IGT_TEST_DESCRIPTION("Checks writing of radeon buffer objects by PWRITE.");
 
-#define PAGE		4096u
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
-
 /**
  * SUBTEST: basic
  * Description: A mapping shows what was written, also one made before.
@@ -66,7 +62,7 @@ static void test_before_gpu_read(int fd)
 	uint8_t *old, *model;
 	unsigned int i, s;
 
-	for (s = 0; s < ARRAY_LEN(sizes) * IGT_RADEON_ENGINES; s++) {
+	for (s = 0; s < ARRAY_SIZE(sizes) * IGT_RADEON_ENGINES; s++) {
 		engine = s % IGT_RADEON_ENGINES;
 		engine2 = !engine;
 		if (!igt_radeon_has_engine(fd, IGT_RADEON_DMA))

@@ -26,13 +26,10 @@
  */
 IGT_TEST_DESCRIPTION("Checks all alignments on each path of the driver.");
 
-#define PAGE		4096u
 #define HOLD_US		8000000u
 /* One more than a cache line and a dword: alignments are 0 to 67. */
 #define ALIGNMENTS	68u
 #define GUARD		64u
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 /*
  * Sizes base + 0 to 67, in @rounds calls or batches for @slots of the 68
@@ -250,7 +247,7 @@ static void test_path(int fd, enum igt_radeon_path path, enum igt_radeon_op op,
 	struct setup s = { .fd = fd, .op = op, .path = path, .p = p };
 	unsigned int i, round;
 
-	for (i = 0; i < ARRAY_LEN(shapes); i++) {
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		s.shape = shapes[i];
 		setup_init(&s);
 		for (round = 0; round < s.shape.rounds; round++)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "igt.h"
+#include "igt_radeon_reset.h"
 #include "igt_radeon_rw.h"
 #include "igt_radeon_stats.h"
 
@@ -23,7 +24,6 @@
  */
 IGT_TEST_DESCRIPTION("Checks the order of calls and of copies by the GPU.");
 
-#define PAGE		4096u
 #define PAIRS		4u
 #define SIZE		(24 * PAGE)
 #define LATENCY_US	1000u

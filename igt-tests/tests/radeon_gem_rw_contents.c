@@ -22,10 +22,6 @@
  */
 IGT_TEST_DESCRIPTION("Checks the bytes that many calls leave behind.");
 
-#define PAGE		4096u
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
-
 static uint32_t rnd_state = 1;
 
 static uint32_t rnd(uint32_t below)
@@ -144,23 +140,23 @@ static void test_order(int fd, enum order order)
 	igt_assert(bo);
 	mem = igt_radeon_malloc(32 * PAGE);
 	got = igt_radeon_malloc(32 * PAGE);
-	for (f = 0; f < ARRAY_LEN(flags) * 2; f++) {
+	for (f = 0; f < ARRAY_SIZE(flags) * 2; f++) {
 		/* PREAD and PWRITE, then TRANSFER. */
 		op = f % 2 ? IGT_RADEON_DOWNLOAD : IGT_RADEON_PREAD;
 		for (i = 0; i < count; i++)
 			igt_radeon_bo_init(&bo[i], fd, size,
 					   RADEON_GEM_DOMAIN_VRAM, flags[f / 2]);
-		for (i = 0; i < count * ARRAY_LEN(parts); i++) {
-			n = nth(order, i / ARRAY_LEN(parts), count);
-			k = i % ARRAY_LEN(parts);
+		for (i = 0; i < count * ARRAY_SIZE(parts); i++) {
+			n = nth(order, i / ARRAY_SIZE(parts), count);
+			k = i % ARRAY_SIZE(parts);
 			igt_radeon_pattern(mem, parts[k].size, n * 8 + k);
 			igt_assert_eq(igt_radeon_rw(op + 1, fd, bo[n].handle,
 						    parts[k].offset,
 						    parts[k].size, mem, 0), 0);
 		}
-		for (i = 0; i < count * ARRAY_LEN(parts); i++) {
-			n = nth(order, i / ARRAY_LEN(parts), count);
-			k = i % ARRAY_LEN(parts);
+		for (i = 0; i < count * ARRAY_SIZE(parts); i++) {
+			n = nth(order, i / ARRAY_SIZE(parts), count);
+			k = i % ARRAY_SIZE(parts);
 			igt_radeon_pattern(mem, parts[k].size, n * 8 + k);
 			igt_assert_eq(igt_radeon_rw(op, fd, bo[n].handle,
 						    parts[k].offset,
@@ -244,7 +240,7 @@ static void test_caching_changes(int fd)
 	uint8_t *model;
 
 	igt_radeon_bo_init(&dst, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-	for (c = 0; c < ARRAY_LEN(caching); c++) {
+	for (c = 0; c < ARRAY_SIZE(caching); c++) {
 		const struct igt_radeon_placement p = {
 			caching[c].name, RADEON_GEM_DOMAIN_VRAM,
 			caching[c].flags,
@@ -294,7 +290,7 @@ static void test_page_reuse(int fd)
 			igt_radeon_bo_init(&bo[b], fd, size,
 					   RADEON_GEM_DOMAIN_GTT,
 					   caching[(i + b / 2) %
-						   ARRAY_LEN(caching)].flags);
+						   ARRAY_SIZE(caching)].flags);
 			memset(model[b], 0, size);
 			igt_radeon_rw_range(b % 2 ? IGT_RADEON_PWRITE :
 					    IGT_RADEON_UPLOAD, &bo[b], model[b],

@@ -20,7 +20,7 @@
 
 #include "igt.h"
 #include "igt_radeon_faults.h"
-#include "igt_radeon_proc.h"
+#include "igt_radeon_trial.h"
 
 /**
  * TEST: radeon gem rw faults
@@ -33,12 +33,9 @@
  */
 IGT_TEST_DESCRIPTION("Checks every error path of radeon's PREAD and PWRITE.");
 
-#define PAGE		4096u
 /* Zero-copy from here on, so that rounds are short; pinned, two batches. */
 #define LARGE		(96 * PAGE)
 #define GUARD		64u
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
-
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
 /* Where user memory comes from */
@@ -78,7 +75,7 @@ struct sweep {
 	uint64_t size;
 };
 
-static struct igt_radeon_stock before;
+static struct igt_radeon_baseline before;
 
 /**
  * SUBTEST: kmemleak
@@ -445,7 +442,7 @@ static void test_busy(int fd)
 
 	igt_radeon_require_board(fd);
 	for (i = 0; i < igt_radeon_reachable_count; i++)
-		for (j = 0; j < ARRAY_LEN(sizes); j++)
+		for (j = 0; j < ARRAY_SIZE(sizes); j++)
 			sweep_both((struct sweep) {
 				.fd = fd,
 				.place = igt_radeon_reachable[i],
@@ -461,7 +458,7 @@ static void test_invisible(int fd)
 	unsigned int j;
 
 	igt_radeon_require_invisible_vram(fd);
-	for (j = 0; j < ARRAY_LEN(sizes); j++)
+	for (j = 0; j < ARRAY_SIZE(sizes); j++)
 		sweep_both((struct sweep) {
 			.fd = fd,
 			.place = invisible,
@@ -476,7 +473,7 @@ static void test_user(int fd, enum user user)
 	unsigned int i, j;
 
 	for (i = 0; i < 2; i++)
-		for (j = 0; j < ARRAY_LEN(sizes); j++)
+		for (j = 0; j < ARRAY_SIZE(sizes); j++)
 			sweep_both((struct sweep) {
 				.fd = fd,
 				.place = igt_radeon_reachable[i],
@@ -573,37 +570,37 @@ int igt_main()
 		igt_radeon_require_param("gem_rw_zero_copy_min", LARGE);
 		/* What the driver keeps once it has it is not a leak. */
 		igt_radeon_choose_faults(IGT_RADEON_FAULT_ALLOC);
-		before = igt_radeon_stock_take(fd);
+		before = igt_radeon_baseline_take(fd);
 	}
 
 	igt_describe("Small transfers: any fault gives the right error.");
 	igt_subtest("small") {
-		test_sizes(fd, small, ARRAY_LEN(small));
-		igt_radeon_stock_assert(fd, &before);
+		test_sizes(fd, small, ARRAY_SIZE(small));
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("Transfers of tens of pages: the same.");
 	igt_subtest("medium") {
-		test_sizes(fd, medium, ARRAY_LEN(medium));
-		igt_radeon_stock_assert(fd, &before);
+		test_sizes(fd, medium, ARRAY_SIZE(medium));
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("Large transfers: the same.");
 	igt_subtest("large") {
-		test_sizes(fd, large, ARRAY_LEN(large));
-		igt_radeon_stock_assert(fd, &before);
+		test_sizes(fd, large, ARRAY_SIZE(large));
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("A BO gets its pages in the call.");
 	igt_subtest("fresh-bo") {
 		test_fresh(fd);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("The BO was swapped out.");
 	igt_subtest("swapped-bo") {
 		test_swapped(fd);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("The GPU copies straight from and to user memory.");
@@ -611,37 +608,37 @@ int igt_main()
 		igt_radeon_require_stats(fd);
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
 		test_zero_copy(fd);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("The GPU still has to write the BO.");
 	igt_subtest("busy-bo") {
 		test_busy(fd);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("A copy waits for another ring.");
 	igt_subtest("busy-rings") {
 		test_rings(fd);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("The CPU does not reach the BO.");
 	igt_subtest("invisible-vram") {
 		test_invisible(fd);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("User memory has to be brought in.");
 	igt_subtest("untouched-memory") {
 		test_user(fd, USER_UNTOUCHED);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("User memory cannot be pinned.");
 	igt_subtest("unpinnable-memory") {
 		test_user(fd, USER_BO);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("Nothing was lost on the way.");

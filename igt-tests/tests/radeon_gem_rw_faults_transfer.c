@@ -10,7 +10,7 @@
 
 #include "igt.h"
 #include "igt_radeon_faults.h"
-#include "igt_radeon_proc.h"
+#include "igt_radeon_trial.h"
 
 /**
  * TEST: radeon gem rw faults transfer
@@ -23,7 +23,6 @@
  */
 IGT_TEST_DESCRIPTION("Checks every error path of radeon's TRANSFER.");
 
-#define PAGE		4096u
 #define ROW		48u
 #define ROWS		5u
 #define PITCH		64u
@@ -193,7 +192,7 @@ static const struct layout thousand = { 1000, 1000, true };
 
 int igt_main()
 {
-	static struct igt_radeon_stock before;
+	static struct igt_radeon_baseline before;
 	unsigned int i;
 	int fd = -1;
 
@@ -203,21 +202,21 @@ int igt_main()
 		igt_radeon_require_faults();
 		/* What the driver keeps once it has it is not a leak. */
 		igt_radeon_choose_faults(IGT_RADEON_FAULT_ALLOC);
-		before = igt_radeon_stock_take(fd);
+		before = igt_radeon_baseline_take(fd);
 	}
 
 	igt_describe("Many regions of a few BOs in one call.");
 	igt_subtest("few-bos") {
 		for (i = 0; i < igt_radeon_reachable_count; i++)
 			sweep_both(fd, &igt_radeon_reachable[i], &few);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_describe("One region in each of many BOs.");
 	igt_subtest("thousand-bos") {
 		for (i = 0; i < 2; i++)
 			sweep_both(fd, &igt_radeon_reachable[i], &thousand);
-		igt_radeon_stock_assert(fd, &before);
+		igt_radeon_baseline_assert(fd, &before);
 	}
 
 	igt_fixture()

@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "igt.h"
+#include "igt_radeon_reset.h"
 #include "igt_radeon_rw.h"
 #include "igt_radeon_stats.h"
 
@@ -26,14 +26,11 @@
  */
 IGT_TEST_DESCRIPTION("Checks UNSYNCHRONIZED and NOWAIT.");
 
-#define PAGE		4096u
 #define HOLD_US		8000000u
 #define BO_SIZE		(512ull * PAGE)
 #define STAGE_WRITE_MAX	(64 * PAGE)
 #define UNSYNC		RADEON_GEM_RW_UNSYNCHRONIZED
 #define NOWAIT		RADEON_GEM_RW_NOWAIT
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 enum use {
 	IDLE,
@@ -175,7 +172,7 @@ static void test_use(int fd, enum use use)
 	for (i = 0; (c.p = igt_radeon_placement(fd, i)); i++)
 		for (c.op = 0; c.op < IGT_RADEON_OPS; c.op++)
 			for (c.flags = use != IDLE; c.flags <= 3; c.flags++)
-				for (s = 0; s < ARRAY_LEN(sizes); s++) {
+				for (s = 0; s < ARRAY_SIZE(sizes); s++) {
 					c.size = sizes[s];
 					/* Too slow with a limited rate. */
 					if (use != IDLE && !reachable(&c) &&
@@ -191,37 +188,17 @@ static void test_use(int fd, enum use use)
 	igt_radeon_reset_params();
 }
 
-/* The call itself: drmIoctl() makes it again after a signal. */
-static int raw_call(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
-		    void *mem, size_t size)
+/* Not made again after a signal or a reset. */
+static int call_once(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
+		     void *mem, size_t size)
 {
-	struct drm_radeon_gem_pwrite rw = {
+	return igt_radeon_call_once(&(struct igt_radeon_call) {
+		.op = op,
+		.fd = bo->fd,
 		.handle = bo->handle,
 		.size = size,
-		.data_ptr = (uintptr_t)mem,
-	};
-	struct drm_radeon_gem_transfer_region region = {
-		.handle = bo->handle,
-		.user_ptr = (uintptr_t)mem,
-		.row_bytes = size,
-		.rows = 1,
-	};
-	struct drm_radeon_gem_transfer transfer = {
-		.regions_ptr = (uintptr_t)&region,
-		.region_count = 1,
-		.flags = igt_radeon_op_writes(op) ? RADEON_GEM_TRANSFER_WRITE :
-						    0,
-	};
-	int ret;
-
-	/* The two structs have the same fields at the same places. */
-	if (op == IGT_RADEON_PREAD)
-		ret = ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_PREAD, &rw);
-	else if (op == IGT_RADEON_PWRITE)
-		ret = ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_PWRITE, &rw);
-	else
-		ret = ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_TRANSFER, &transfer);
-	return ret ? -errno : 0;
+		.mem = mem,
+	});
 }
 
 /**
@@ -247,7 +224,7 @@ static void test_interrupted(int fd, enum igt_radeon_op op,
 	memcpy(model, foreign, BO_SIZE);
 
 	igt_radeon_start_timer(20000);
-	ret = raw_call(op, &bo, user, BO_SIZE);
+	ret = call_once(op, &bo, user, BO_SIZE);
 	igt_radeon_stop_timer();
 	igt_assert_f(ret == -EINTR, "%s, %s: %d instead of -EINTR\n",
 		     igt_radeon_op_name[op], p->name, ret);
@@ -284,7 +261,7 @@ static void test_again(int fd, enum igt_radeon_op op)
 	igt_radeon_pattern(user, BO_SIZE, 3);
 	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
 	igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &src, 0, BO_SIZE);
-	ret = raw_call(op, &bo, user, BO_SIZE);
+	ret = call_once(op, &bo, user, BO_SIZE);
 	igt_assert_f(ret == -EAGAIN, "%s: %d instead of -EAGAIN\n",
 		     igt_radeon_op_name[op], ret);
 

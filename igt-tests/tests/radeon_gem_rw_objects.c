@@ -26,10 +26,7 @@
  */
 IGT_TEST_DESCRIPTION("Checks tiled, scanned out, exported and mapped BOs.");
 
-#define PAGE		4096u
 #define SIZE		(64ull * PAGE)
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* Ranges that are small and large, aligned and not. */
 static const struct {
@@ -52,7 +49,7 @@ static void all_ops(const struct igt_radeon_bo *bo, uint8_t *model,
 	unsigned int i;
 
 	for (op = 0; op < IGT_RADEON_OPS; op++) {
-		for (i = 0; i < ARRAY_LEN(ranges); i++) {
+		for (i = 0; i < ARRAY_SIZE(ranges); i++) {
 			igt_radeon_rw_range(op, bo, model, ranges[i].offset,
 					    ranges[i].size, ranges[i].align);
 			igt_radeon_bo_wait(bo);
@@ -83,7 +80,7 @@ static void test_tiled(int fd)
 	unsigned int i, m;
 
 	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
-		for (m = 0; m < ARRAY_LEN(modes); m++) {
+		for (m = 0; m < ARRAY_SIZE(modes); m++) {
 			struct drm_radeon_gem_set_tiling set = {
 				.tiling_flags = modes[m],
 				.pitch = 1024,
@@ -93,9 +90,9 @@ static void test_tiled(int fd)
 			igt_debug("%s, tiling %#x\n", p->name, modes[m]);
 			model = igt_radeon_bo_init_pattern(&bo, fd, SIZE, p, m);
 			set.handle = get.handle = bo.handle;
-			igt_assert_eq(drmIoctl(fd, DRM_IOCTL_RADEON_GEM_SET_TILING,
+			igt_assert_eq(igt_ioctl(fd, DRM_IOCTL_RADEON_GEM_SET_TILING,
 					       &set), 0);
-			igt_assert_eq(drmIoctl(fd, DRM_IOCTL_RADEON_GEM_GET_TILING,
+			igt_assert_eq(igt_ioctl(fd, DRM_IOCTL_RADEON_GEM_GET_TILING,
 					       &get), 0);
 			igt_assert_eq(get.tiling_flags, modes[m]);
 			map = p->flags & RADEON_GEM_NO_CPU_ACCESS ? NULL :
@@ -206,7 +203,7 @@ static void test_never_faulted(int fd, enum source source)
 			igt_debug("%s, user memory in %s\n", p->name, q->name);
 			user_model = igt_radeon_bo_init_pattern(&user, fd, size,
 								q, j + 2);
-			for (k = 0; k < IGT_RADEON_OPS * ARRAY_LEN(sizes);
+			for (k = 0; k < IGT_RADEON_OPS * ARRAY_SIZE(sizes);
 			     k++) {
 				uint64_t bytes = sizes[k / IGT_RADEON_OPS];
 
@@ -385,7 +382,7 @@ static void test_scan_out(int card, bool invisible)
 	screen_init(&s, card);
 	dumb.width = s.connector->modes[0].hdisplay;
 	dumb.height = s.connector->modes[0].vdisplay;
-	igt_assert_eq(drmIoctl(card, DRM_IOCTL_MODE_CREATE_DUMB, &dumb), 0);
+	igt_assert_eq(igt_ioctl(card, DRM_IOCTL_MODE_CREATE_DUMB, &dumb), 0);
 	pitch = dumb.pitch;
 	bo.handle = dumb.handle;
 	bo.size = dumb.size;
@@ -421,7 +418,7 @@ static void test_scan_out(int card, bool invisible)
 	}
 	igt_radeon_bo_assert(&bo, model, "scanned out, at the end");
 	delta = igt_radeon_stats_since(card, &before);
-	igt_assert_eq(delta.moved, 0);
+	igt_assert_eq_u64(delta.events[IGT_RADEON_MOVED], 0);
 
 	screen_fini(&s, card);
 	drmModeRmFB(card, fb);

@@ -27,11 +27,8 @@
  */
 IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs across evictions, resets and suspend.");
 
-#define PAGE		4096u
 #define END_SECONDS	30u
 #define STORM_SECONDS	3.0
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* What processes of a storm share. */
 struct storm {
@@ -62,15 +59,15 @@ static int model_main(void *data)
 		  RADEON_GEM_GTT_WC },
 	};
 	const uint64_t size = (2 << 20) + PAGE;
-	struct igt_radeon_bo bo[ARRAY_LEN(places)];
-	uint8_t *model[ARRAY_LEN(places)], *mem;
+	struct igt_radeon_bo bo[ARRAY_SIZE(places)];
+	uint8_t *model[ARRAY_SIZE(places)], *mem;
 	uint32_t state = (uintptr_t)data, i, n, max;
 	int fd = igt_radeon_open(), ret;
 	struct igt_radeon_call call;
 	unsigned int calls = 0;
 
 	mem = igt_radeon_memory(size);
-	for (i = 0; i < ARRAY_LEN(places); i++) {
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		igt_radeon_bo_init(&bo[i], fd, size, places[i].domain,
 				   places[i].flags);
 		model[i] = igt_radeon_memory(size);
@@ -79,7 +76,7 @@ static int model_main(void *data)
 			return 1;
 	}
 	while (!storm->stop) {
-		i = chance(&state) % ARRAY_LEN(places);
+		i = chance(&state) % ARRAY_SIZE(places);
 		max = chance(&state) % 4 ? 100000 : size;
 		call = (struct igt_radeon_call) {
 			.op = chance(&state) % IGT_RADEON_OPS,
@@ -109,7 +106,7 @@ static int model_main(void *data)
 		}
 		calls++;
 	}
-	for (i = 0; i < ARRAY_LEN(places); i++) {
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		if (igt_radeon_pread(fd, bo[i].handle, 0, size, mem, 0))
 			return 4;
 		for (n = 0; n < size; n++)
@@ -134,7 +131,7 @@ static int evict_main(void *data)
 	/* Some more than there is room for */
 	max = total / step + 4;
 	while (!storm->stop) {
-		for (n = 0; n < max && n < ARRAY_LEN(fill) && !storm->stop; n++)
+		for (n = 0; n < max && n < ARRAY_SIZE(fill) && !storm->stop; n++)
 			igt_radeon_bo_init(&fill[n], fd, step,
 					   RADEON_GEM_DOMAIN_VRAM, n % 2 ?
 					   RADEON_GEM_NO_CPU_ACCESS : 0);
@@ -174,7 +171,7 @@ static int shrink_main(void *data)
  */
 static void test_eviction(int fd)
 {
-	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	uint64_t moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED);
 	int (*mains[4])(void *) = { model_main, model_main, evict_main,
 				    shrink_main };
@@ -202,7 +199,7 @@ static void test_eviction(int fd)
 	igt_assert_f(storm->calls > 20 && moved > 4 << 20,
 		     "%u calls, %llu bytes moved\n", storm->calls,
 		     (unsigned long long)moved);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 /*
@@ -258,7 +255,7 @@ static void hang_with_work(struct igt_radeon_trial *t)
 static void test_hang(int fd, const struct igt_radeon_way *path)
 {
 	uint32_t resets = igt_radeon_reset_count(fd);
-	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	struct igt_radeon_thread thread;
 	unsigned int again = 0, asleep = 0;
 	struct igt_radeon_trial t;
@@ -290,7 +287,7 @@ static void test_hang(int fd, const struct igt_radeon_way *path)
 	}
 	igt_info("%u calls were asleep, %u gave -EAGAIN\n", asleep, again);
 	igt_assert_f(asleep >= 2, "%u calls were asleep\n", asleep);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 /**
@@ -391,7 +388,7 @@ static void test_hang_replay(int fd, const struct igt_radeon_way *path)
  */
 static void test_reset_storm(int fd)
 {
-	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	uint32_t resets = igt_radeon_reset_count(fd);
 	unsigned int i;
 	pid_t pid[2];
@@ -417,7 +414,7 @@ static void test_reset_storm(int fd)
 	igt_info("%u calls, %u resets\n", storm->calls, resets);
 	igt_assert_f(storm->calls > 20 && resets >= 2, "%u calls, %u resets\n",
 		     storm->calls, resets);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 static bool file_has(const char *path, const char *text)
@@ -541,7 +538,7 @@ int igt_main()
 	igt_subtest("eviction-storm")
 		test_eviction(fd);
 
-	for (i = 0; i < ARRAY_LEN(waiting); i++) {
+	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
 		snprintf(name, sizeof(name), "hang-%s", waiting[i]);
 		igt_describe("The GPU hangs while a call waits.");
 		igt_subtest(name) {

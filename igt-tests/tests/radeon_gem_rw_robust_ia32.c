@@ -25,11 +25,8 @@
  */
 IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs by 32-bit processes.");
 
-#define PAGE		4096u
 #define MEM_SIZE	(4u << 20)
 #define LATENCY_US	200000u
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* System calls of the 32-bit table (asm/unistd_32.h) */
 #define IA32_GETPID	20
@@ -248,7 +245,7 @@ static void test_high_bits(int fd)
 	igt_radeon_pattern(model, PAGE, 9);
 	igt_radeon_bo_fill(&bo, model);
 	memset(low->mem, 0, PAGE);
-	for (i = 0; i < ARRAY_LEN(rw); i++) {
+	for (i = 0; i < ARRAY_SIZE(rw); i++) {
 		igt_assert_eq(rw[i](fd, bo.handle, high, 16, ptr, 0), -EINVAL);
 		igt_assert_eq(rw[i](fd, bo.handle, 0, high + 16, ptr, 0),
 			      -EINVAL);

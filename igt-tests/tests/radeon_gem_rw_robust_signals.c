@@ -28,12 +28,9 @@
  */
 IGT_TEST_DESCRIPTION("Checks interrupted reads and writes of radeon BOs.");
 
-#define PAGE		4096u
 #define LATENCY_US	10000u
 #define HOLD_US		300000u
 #define END_SECONDS	20u
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 static timer_t storm_timer;
 static volatile uint32_t storm_us;
@@ -116,7 +113,7 @@ static void test_storm(int fd, const struct igt_radeon_way *path)
 								path->read;
 		uint64_t before = stat ? igt_radeon_stat(fd, stat) : 0;
 
-		for (i = 0; i < ARRAY_LEN(intervals); i++) {
+		for (i = 0; i < ARRAY_SIZE(intervals); i++) {
 			for (j = 0; j < 4; j++) {
 				igt_radeon_trial_prepare(&t);
 				call = igt_radeon_trial_call(&t, op);
@@ -181,11 +178,21 @@ static int victim_main(void *data)
  * Description: Processes are killed at random moments of their calls: they go
  *              at once, no page stays pinned, no GTT or VRAM in use, and the
  *              device works for others.
+ *
+ * arg[1]:
+ *
+ * @small: 300 bytes, idle
+ * @medium: 200 KiB, idle
+ * @large: 3 MiB of GTT
+ * @busy: 4 KiB, busy
+ * @staged: by way of the staging buffer
+ * @invisible: CPU-inaccessible VRAM
+ * @zero-copy: straight from and to user memory
  */
 static void test_kill(int fd, const struct igt_radeon_way *path)
 {
 	const unsigned int rounds = path->size >= 1 << 20 ? 8 : 6;
-	struct igt_radeon_stock before;
+	struct igt_radeon_baseline before;
 	unsigned int i, inside = 0, kills = 0;
 	struct igt_radeon_trial t;
 	enum igt_radeon_op op;
@@ -193,7 +200,7 @@ static void test_kill(int fd, const struct igt_radeon_way *path)
 	int status;
 	pid_t pid;
 
-	before = igt_radeon_stock_take(fd);
+	before = igt_radeon_baseline_take(fd);
 	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		for (i = 0; i < rounds; i++) {
 			*victim = (struct victim) { .path = path, .op = op };
@@ -216,7 +223,7 @@ static void test_kill(int fd, const struct igt_radeon_way *path)
 		}
 	}
 	igt_radeon_set_latency(fd, 0);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 	igt_info("%u of %u were killed in a call\n", inside, kills);
 	igt_assert_f(inside >= kills / 3, "killed in %u of %u calls only\n",
 		     inside, kills);
@@ -227,7 +234,7 @@ static void test_kill(int fd, const struct igt_radeon_way *path)
 		igt_radeon_trial_again(&t, op);
 	}
 	igt_radeon_trial_fini(&t);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 /**
@@ -235,10 +242,17 @@ static void test_kill(int fd, const struct igt_radeon_way *path)
  * Description: Another thread closes the BO's handle during the call, and makes
  *              a new BO, which gets the same handle: the call goes on with the
  *              old BO, and the new one is not touched.
+ *
+ * arg[1]:
+ *
+ * @busy: 4 KiB, busy
+ * @staged: by way of the staging buffer
+ * @invisible: CPU-inaccessible VRAM
+ * @zero-copy: straight from and to user memory
  */
 static void test_close_handle(int fd, const struct igt_radeon_way *path)
 {
-	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	unsigned int i, reused = 0, late = 0;
 	struct igt_radeon_thread thread;
 	struct igt_radeon_trial t;
@@ -283,17 +297,24 @@ static void test_close_handle(int fd, const struct igt_radeon_way *path)
 	igt_info("%u closed during a call, %u handles reused\n", late, reused);
 	igt_assert_f(reused > 0 && late > 0,
 		     "closed during %u calls, %u handles reused\n", late, reused);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 /**
  * SUBTEST: close-file-%s
  * Description: Another thread closes the file during the call: the call goes on
  *              to its end, then everything is given back.
+ *
+ * arg[1]:
+ *
+ * @busy: 4 KiB, busy
+ * @staged: by way of the staging buffer
+ * @invisible: CPU-inaccessible VRAM
+ * @zero-copy: straight from and to user memory
  */
 static void test_close_file(int fd, const struct igt_radeon_way *path)
 {
-	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	struct igt_radeon_thread thread;
 	enum igt_radeon_op op;
 	struct igt_radeon_trial t;
@@ -322,7 +343,7 @@ static void test_close_file(int fd, const struct igt_radeon_way *path)
 		free(t.fresh);
 	}
 	igt_assert_f(late > 0, "no file was closed during a call\n");
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 static void *exit_soon(void *data)
@@ -356,10 +377,20 @@ static int exit_main(void *data)
  * SUBTEST: exit-%s
  * Description: Another thread ends the process during the call: it is gone at
  *              once, and everything is given back.
+ *
+ * arg[1]:
+ *
+ * @small: 300 bytes, idle
+ * @medium: 200 KiB, idle
+ * @large: 3 MiB of GTT
+ * @busy: 4 KiB, busy
+ * @staged: by way of the staging buffer
+ * @invisible: CPU-inaccessible VRAM
+ * @zero-copy: straight from and to user memory
  */
 static void test_exit(int fd, const struct igt_radeon_way *path)
 {
-	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	enum igt_radeon_op op;
 	unsigned int i;
 	int status;
@@ -379,7 +410,7 @@ static void test_exit(int fd, const struct igt_radeon_way *path)
 		}
 	}
 	igt_radeon_set_latency(fd, 0);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 static const struct {
@@ -415,7 +446,7 @@ int igt_main()
 		igt_assert(victim != MAP_FAILED);
 	}
 
-	for (i = 0; i < ARRAY_LEN(tests); i++) {
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
 		for (j = 0; j < igt_radeon_way_count; j++) {
 			path = &igt_radeon_ways[j];
 			if (tests[i].sleeps && !igt_radeon_way_sleeps(path))

@@ -29,11 +29,8 @@
  */
 IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs that are stuck in page faults.");
 
-#define PAGE		4096u
 #define MANY		1000u
 #define END_SECONDS	30u
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* Calls that are stuck, and what they will have done. */
 struct crowd {
@@ -270,7 +267,7 @@ static void use_same(struct crowd *c)
  */
 static void test_exhaustion(int fd)
 {
-	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	struct crowd c;
 
 	crowd_init(&c, fd, MANY);
@@ -288,7 +285,7 @@ static void test_exhaustion(int fd)
 	igt_reset_timeout();
 	crowd_finish(&c);
 	crowd_fini(&c);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 /**
@@ -346,7 +343,7 @@ static int crowd_main(void *data)
  */
 static void test_kill(int fd)
 {
-	struct igt_radeon_stock before = igt_radeon_stock_take(fd);
+	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	double end;
 	int status;
 	pid_t pid;
@@ -358,7 +355,7 @@ static void test_kill(int fd)
 	kill(pid, SIGKILL);
 	status = igt_radeon_reap(pid, END_SECONDS);
 	igt_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	igt_radeon_stock_assert(fd, &before);
+	igt_radeon_baseline_assert(fd, &before);
 	use_others(fd);
 }
 

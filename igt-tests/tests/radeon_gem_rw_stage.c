@@ -11,6 +11,7 @@
 
 #include "igt.h"
 #include "igt_radeon.h"
+#include "igt_radeon_rw.h"
 #include "igt_radeon_stats.h"
 
 /**
@@ -24,14 +25,11 @@
  */
 IGT_TEST_DESCRIPTION("Checks staged writes to radeon BOs.");
 
-#define PAGE		4096u
 /* A tenth of the latency that a user would notice; no wait is as quick. */
 #define QUICK_US	20000u
 /* Longer than a busy machine keeps a test from the CPU. */
 #define HOLD_US		8000000u
 #define TRIES		5
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 static uint64_t now_us(void)
 {
@@ -106,14 +104,14 @@ static void no_stall(int fd, enum igt_radeon_engine engine,
 		stats = igt_radeon_stats(fd);
 		start = now_us();
 		igt_assert_eq(write_range(&bo, model, PAGE + try, PAGE, 0), 0);
-		igt_assert(times_count < ARRAY_LEN(times));
+		igt_assert(times_count < ARRAY_SIZE(times));
 		times[times_count++] = now_us() - start;
 		delta = igt_radeon_stats_since(fd, &stats);
 		igt_debug("%s: %u us\n", what, times[times_count - 1]);
 		igt_radeon_assert_path(&delta, IGT_RADEON_STAGED, PAGE, what);
-		igt_assert_eq(delta.stall, 0);
-		igt_assert_eq(delta.stall_avoided, 1);
-		igt_assert_eq(delta.not_staged, 0);
+		igt_assert_eq_u64(delta.events[IGT_RADEON_STALL], 0);
+		igt_assert_eq_u64(delta.events[IGT_RADEON_STALL_AVOIDED], 1);
+		igt_assert_eq_u64(delta.events[IGT_RADEON_NOT_STAGED], 0);
 
 		igt_radeon_copy(!engine, &after, 0, &bo, 0, size);
 		igt_radeon_set_latency(fd, 0);

@@ -26,14 +26,11 @@
  */
 IGT_TEST_DESCRIPTION("Checks transfers of regions of radeon buffer objects.");
 
-#define PAGE		4096u
 #define NOWHERE		0xffff888000000000ull	/* kernel's, not ours */
 #define HOLD_US		2000000u
 #define UPLOAD		RADEON_GEM_TRANSFER_WRITE
 #define DOWNLOAD	0u
 #define MAX_BOS		5
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 typedef struct drm_radeon_gem_transfer_region region_t;
 
@@ -233,7 +230,7 @@ static void test_placement(int fd, const struct igt_radeon_placement *p)
 	unsigned int i;
 
 	scene_init(&s, fd, MAX_BOS, 64 * PAGE, 256 * PAGE, p);
-	for (i = 0; i < ARRAY_LEN(shapes); i++) {
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		scene_regions(&s, regions, shapes[i].count, shapes[i].row,
 			      shapes[i].rows);
 		scene_transfer(&s, regions, shapes[i].count, UPLOAD,
@@ -295,12 +292,12 @@ static void test_pitches(int fd)
 
 	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
 		scene_init(&s, fd, 1, 16 * PAGE, 16 * PAGE, p);
-		for (j = 0; j < ARRAY_LEN(shapes); j++) {
+		for (j = 0; j < ARRAY_SIZE(shapes); j++) {
 			r = one_row(&s, 0, 77 + j, shapes[j].row_bytes);
 			r.rows = shapes[j].rows;
 			r.bo_pitch = shapes[j].bo_pitch;
 			r.user_pitch = shapes[j].user_pitch;
-			for (d = 0; d < ARRAY_LEN(directions); d++)
+			for (d = 0; d < ARRAY_SIZE(directions); d++)
 				scene_transfer(&s, &r, 1, directions[d],
 					       !shapes[j].expected,
 					       shapes[j].expected);
@@ -423,7 +420,7 @@ static void test_empty_regions(int fd)
 	uint32_t done;
 
 	scene_init(&s, fd, 2, 4 * PAGE, 4 * PAGE, &igt_radeon_reachable[0]);
-	for (d = 0; d < ARRAY_LEN(directions); d++) {
+	for (d = 0; d < ARRAY_SIZE(directions); d++) {
 		done = 1;
 		igt_assert_eq(igt_radeon_transfer(fd, NULL, 0, directions[d],
 						  &done), 0);
@@ -432,7 +429,7 @@ static void test_empty_regions(int fd)
 						  directions[d], &done), 0);
 		igt_assert_eq(done, 0);
 
-		for (i = 0; i < ARRAY_LEN(regions); i++) {
+		for (i = 0; i < ARRAY_SIZE(regions); i++) {
 			regions[i] = (region_t) {
 				.handle = i % 2 ? UINT32_MAX : 0,
 				.bo_offset = UINT64_MAX - i,
@@ -445,15 +442,15 @@ static void test_empty_regions(int fd)
 			if (i % 5 == 2)
 				regions[i].row_bytes = regions[i].rows = 0;
 		}
-		scene_transfer(&s, regions, ARRAY_LEN(regions), directions[d],
-			       ARRAY_LEN(regions), 0);
+		scene_transfer(&s, regions, ARRAY_SIZE(regions), directions[d],
+			       ARRAY_SIZE(regions), 0);
 		scene_assert(&s, "after empty regions");
 
-		for (i = 0; i < ARRAY_LEN(regions); i++)
+		for (i = 0; i < ARRAY_SIZE(regions); i++)
 			if (i % 4 == 1 || i == 62 || i == 63)
 				regions[i] = one_row(&s, i % 8 > 2, 90 * i, 80);
-		scene_transfer(&s, regions, ARRAY_LEN(regions), directions[d],
-			       ARRAY_LEN(regions), 0);
+		scene_transfer(&s, regions, ARRAY_SIZE(regions), directions[d],
+			       ARRAY_SIZE(regions), 0);
 		scene_assert(&s, "after some empty regions");
 	}
 	scene_fini(&s);
@@ -612,14 +609,14 @@ static void test_unsynchronized(int fd)
 		p = &igt_radeon_reachable[i];
 		scene_init(&s, fd, 1, size, 16 * PAGE, p);
 		igt_radeon_bo_init(&other, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
-		scene_regions(&s, regions, ARRAY_LEN(regions), 100, 9);
+		scene_regions(&s, regions, ARRAY_SIZE(regions), 100, 9);
 		map = igt_radeon_bo_map(&s.bo[0]);
 
 		igt_radeon_set_latency(fd, HOLD_US);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &other, 0, &s.bo[0], 0,
 				size);
-		scene_transfer(&s, regions, ARRAY_LEN(regions), UPLOAD | flag,
-			       ARRAY_LEN(regions), 0);
+		scene_transfer(&s, regions, ARRAY_SIZE(regions), UPLOAD | flag,
+			       ARRAY_SIZE(regions), 0);
 		igt_assert_f(!memcmp(map, s.model[0], size),
 			     "%s: the upload is not done on return\n", p->name);
 		igt_assert_f(igt_radeon_bo_busy(&other), "the upload waited\n");
@@ -629,8 +626,8 @@ static void test_unsynchronized(int fd)
 		igt_radeon_set_latency(fd, HOLD_US);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &s.bo[0], 0, &other, 0,
 				size);
-		scene_transfer(&s, regions, ARRAY_LEN(regions), DOWNLOAD | flag,
-			       ARRAY_LEN(regions), 0);
+		scene_transfer(&s, regions, ARRAY_SIZE(regions), DOWNLOAD | flag,
+			       ARRAY_SIZE(regions), 0);
 		igt_assert_f(igt_radeon_bo_busy(&s.bo[0]),
 			     "the download waited\n");
 		igt_radeon_set_latency(fd, 0);
@@ -654,12 +651,12 @@ static void test_no_mappings(int fd)
 
 	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
 		scene_init(&s, fd, 2, 16 * PAGE, 64 * PAGE, p);
-		scene_regions(&s, regions, ARRAY_LEN(regions), 200, 5);
+		scene_regions(&s, regions, ARRAY_SIZE(regions), 200, 5);
 		before = igt_radeon_count_maps(NULL);
 		before_dri = igt_radeon_count_maps("/dev/dri/");
-		for (d = 0; d < ARRAY_LEN(directions); d++)
-			scene_transfer(&s, regions, ARRAY_LEN(regions),
-				       directions[d], ARRAY_LEN(regions), 0);
+		for (d = 0; d < ARRAY_SIZE(directions); d++)
+			scene_transfer(&s, regions, ARRAY_SIZE(regions),
+				       directions[d], ARRAY_SIZE(regions), 0);
 		igt_assert_eq(igt_radeon_count_maps("/dev/dri/"), before_dri);
 		igt_assert_eq(igt_radeon_count_maps(NULL), before);
 		scene_assert(&s, "after all");

@@ -25,14 +25,11 @@
  */
 IGT_TEST_DESCRIPTION("Checks transfers of regions with bad arguments.");
 
-#define PAGE		4096u
 #define NOWHERE		0xffff888000000000ull	/* kernel's, not ours */
 #define BAD_FLAG	(1u << 31)
 #define UPLOAD		RADEON_GEM_TRANSFER_WRITE
 #define DOWNLOAD	0u
 #define BO_SIZE		(4 * PAGE)
-
-#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 typedef struct drm_radeon_gem_transfer_region region_t;
 
@@ -127,7 +124,7 @@ static void test_bad_region_flags(int fd)
 	int bit;
 
 	igt_radeon_bo_init(&bo, fd, BO_SIZE, RADEON_GEM_DOMAIN_GTT, 0);
-	for (d = 0; d < ARRAY_LEN(directions); d++) {
+	for (d = 0; d < ARRAY_SIZE(directions); d++) {
 		for (bit = 0; bit < 32; bit++) {
 			r = good_region(&bo);
 			r.flags = 1u << bit;
@@ -151,7 +148,7 @@ static void test_bad_pad(int fd)
 
 	igt_radeon_bo_init(&bo, fd, BO_SIZE, RADEON_GEM_DOMAIN_GTT, 0);
 	r = good_region(&bo);
-	for (d = 0; d < ARRAY_LEN(directions); d++) {
+	for (d = 0; d < ARRAY_SIZE(directions); d++) {
 		for (bit = 0; bit < 32; bit++) {
 			arg = (struct drm_radeon_gem_transfer) {
 				.regions_ptr = (uintptr_t)&r,
@@ -160,7 +157,7 @@ static void test_bad_pad(int fd)
 				.regions_done = 77,
 				.pad = 1u << bit,
 			};
-			igt_assert(drmIoctl(fd, DRM_IOCTL_RADEON_GEM_TRANSFER,
+			igt_assert(igt_ioctl(fd, DRM_IOCTL_RADEON_GEM_TRANSFER,
 					    &arg) == -1 && errno == EINVAL);
 			igt_assert_eq(arg.regions_done, 0);
 		}
@@ -188,7 +185,7 @@ static void test_too_many_regions(int fd)
 		regions[i].user_ptr += i % BO_SIZE;
 		regions[i].row_bytes = 1;
 	}
-	for (d = 0; d < ARRAY_LEN(directions); d++) {
+	for (d = 0; d < ARRAY_SIZE(directions); d++) {
 		CHECK(fd, regions, max + 1, directions[d], 0, -EINVAL);
 		CHECK(fd, regions, UINT32_MAX, directions[d], 0, -EINVAL);
 	}
@@ -258,7 +255,7 @@ static void test_bad_range(int fd)
 	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
 		model = igt_radeon_bo_init_pattern(&bo, fd, BO_SIZE, p, 3);
 		memcpy(mem, model, sizeof(mem));
-		for (j = 0; j < ARRAY_LEN(ranges) * 2; j++) {
+		for (j = 0; j < ARRAY_SIZE(ranges) * 2; j++) {
 			d = j % 2;
 			r = good_region(&bo);
 			r.bo_offset = ranges[j / 2].offset;
@@ -311,8 +308,8 @@ static void test_bad_pointer(int fd, const struct igt_radeon_placement *p)
 	igt_assert(hole != MAP_FAILED);
 	igt_assert_eq(mprotect(hole + PAGE, PAGE, PROT_NONE), 0);
 
-	for (d = 0; d < ARRAY_LEN(directions); d++) {
-		for (i = 0; i < ARRAY_LEN(bad); i++) {
+	for (d = 0; d < ARRAY_SIZE(directions); d++) {
+		for (i = 0; i < ARRAY_SIZE(bad); i++) {
 			CHECK(fd, (region_t *)(uintptr_t)bad[i], 1,
 			      directions[d], 0, -EFAULT);
 			CHECK(fd, (region_t *)(uintptr_t)bad[i], 65536,
@@ -340,7 +337,7 @@ static void test_bad_pointer(int fd, const struct igt_radeon_placement *p)
 	igt_radeon_bo_assert(&bo, model, "after bad addresses");
 
 	/* An array that ends in a hole: what can be read of it is done. */
-	for (d = 0; d < ARRAY_LEN(directions); d++) {
+	for (d = 0; d < ARRAY_SIZE(directions); d++) {
 		for (i = 1; i < PAGE / sizeof(r); i += 11) {
 			array = (region_t *)(hole + PAGE) - i;
 			for (j = 0; j < i; j++) {
@@ -439,7 +436,7 @@ static void test_error_order(int fd)
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	igt_assert(own != MAP_FAILED);
 	igt_radeon_bo_init(&bo, fd, BO_SIZE, RADEON_GEM_DOMAIN_GTT, 0);
-	for (d = 0; d < ARRAY_LEN(directions); d++) {
+	for (d = 0; d < ARRAY_SIZE(directions); d++) {
 		dir = directions[d];
 		CHECK(fd, nowhere, UINT32_MAX, dir | BAD_FLAG, 0, -EINVAL);
 		CHECK(fd, nowhere, 0, dir | BAD_FLAG, 0, -EINVAL);
@@ -545,7 +542,7 @@ static void test_regions_done(int fd, const struct igt_radeon_placement *p,
 
 	model[0] = igt_radeon_bo_init_pattern(&bo[0], fd, BO_SIZE, p, 6);
 	model[1] = igt_radeon_bo_init_pattern(&bo[1], fd, BO_SIZE, p, 7);
-	for (i = 0; i < ARRAY_LEN(places) * 6; i++) {
+	for (i = 0; i < ARRAY_SIZE(places) * 6; i++) {
 		at = places[i / 6];
 		kind = i % 6;
 		igt_radeon_pattern(mem, sizeof(mem), 200 + i);

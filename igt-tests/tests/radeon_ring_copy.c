@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "igt_radeon.h"
+#include "igt_radeon_reset.h"
 
 /**
  * TEST: radeon ring copy

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Leak checks: what is in use before a test is in use afterwards.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "igt.h"
+#include "igt_radeon.h"
+#include "igt_radeon_baseline.h"
+
+static uint64_t pinned_pages(void)
+{
+	return igt_radeon_vmstat("nr_foll_pin_acquired") -
+	       igt_radeon_vmstat("nr_foll_pin_released");
+}
+
+/**
+ * igt_radeon_baseline_take:
+ * @fd: device
+ *
+ * Returns: what is in use now
+ */
+struct igt_radeon_baseline igt_radeon_baseline_take(int fd)
+{
+	return (struct igt_radeon_baseline) {
+		.gtt = igt_radeon_info64(fd, RADEON_INFO_GTT_USAGE),
+		.vram = igt_radeon_info64(fd, RADEON_INFO_VRAM_USAGE),
+		.pins = pinned_pages(),
+	};
+}
+
+/**
+ * igt_radeon_baseline_assert:
+ * @fd: device
+ * @before: what was in use
+ *
+ * Asserts that it is the same now. Work that was queued may hold memory for a
+ * moment, so this waits a while.
+ */
+void igt_radeon_baseline_assert(int fd, const struct igt_radeon_baseline *before)
+{
+	struct igt_radeon_baseline now;
+	unsigned int i;
+
+	for (i = 0; i < 50; i++) {
+		now = igt_radeon_baseline_take(fd);
+		if (!memcmp(&now, before, sizeof(now)))
+			return;
+		usleep(100000);
+	}
+	igt_assert_f(now.pins == before->pins, "%lld pages are still pinned\n",
+		     (long long)(now.pins - before->pins));
+	igt_assert_f(now.gtt == before->gtt, "GTT usage grew by %lld\n",
+		     (long long)(now.gtt - before->gtt));
+	igt_assert_f(now.vram == before->vram, "VRAM usage grew by %lld\n",
+		     (long long)(now.vram - before->vram));
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the radeon tests need of the system, whatever the device.
+ *
+ * Unless a function says that it returns an error, it asserts that its work
+ * succeeds. Those that return one return 0 or a negative errno.
+ */
+#ifndef IGT_RADEON_SYS_H
+#define IGT_RADEON_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Size of a page of the GPU, and of the CPUs that these tests run on. */
+#define PAGE			4096u
+
+#define KIB			1024u
+#define MIB			(1024u * KIB)
+
+/* Memory, time and chance */
+void *igt_radeon_malloc(size_t size);
+uint8_t *igt_radeon_memory(size_t size);
+void igt_radeon_pattern(void *mem, size_t size, uint32_t seed);
+void igt_radeon_assert_equal(const void *got, const void *model, uint64_t size,
+			     const char *what);
+double igt_radeon_now(void);
+uint32_t igt_radeon_random(void);
+
+/* Signals */
+void igt_radeon_start_timer(unsigned int us);
+void igt_radeon_stop_timer(void);
+
+/* Files of sysfs, procfs and debugfs */
+ssize_t igt_radeon_get(const char *path, char *text, size_t size);
+bool igt_radeon_put(const char *path, const char *text);
+uint64_t igt_radeon_vmstat(const char *name);
+void igt_radeon_mount_debugfs(void);
+bool igt_radeon_debugfs(int fd, const char *name, char *path, size_t size);
+
+/* The process */
+unsigned int igt_radeon_count_maps(const char *containing);
+void igt_radeon_drop_sys_admin(void);
+
+#endif /* IGT_RADEON_SYS_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transfers that take a certain path of the driver: where the BO is, how many
+ * bytes, whether the GPU uses it, and what the driver counts then.
+ */
+#ifndef IGT_RADEON_WAY_H
+#define IGT_RADEON_WAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "igt_radeon.h"
+
+/**
+ * struct igt_radeon_way - a transfer that takes a certain way
+ * @name: for messages
+ * @domain: where its BO is, RADEON_GEM_DOMAIN_*
+ * @flags: RADEON_GEM_* creation flags
+ * @size: bytes of the transfer
+ * @busy: the GPU is about to write the BO
+ * @read: what the kernel counts then for a read, NULL if it depends
+ * @write: the same for a write
+ */
+struct igt_radeon_way {
+	const char *name;
+	uint32_t domain;
+	uint32_t flags;
+	uint64_t size;
+	bool busy;
+	const char *read;
+	const char *write;
+};
+
+extern const struct igt_radeon_way igt_radeon_ways[];
+extern const unsigned int igt_radeon_way_count;
+
+const struct igt_radeon_way *igt_radeon_way(const char *name);
+bool igt_radeon_way_sleeps(const struct igt_radeon_way *path);
+unsigned int igt_radeon_way_regions(const struct igt_radeon_way *path);
+bool igt_radeon_has_way(int fd, const struct igt_radeon_way *path);
+
+#endif /* IGT_RADEON_WAY_H */
