@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: MIT
 //! Address mapping of surfaces: the one place that knows where an element of
-//! a linear or tiled surface lies.
+//! a linear or tiled surface lies. Colour, depth, textures, the DMA engine and
+//! scan-out share it.
+//!
+//! A *micro tile* is 8x8 elements with all their samples. Its bytes, counted
+//! in the chip's order, are what [`Tile`] finds in memory: one run in 1D
+//! tiling, a few runs of at most a group (256 or 512 bytes) in 2D tiling, a run
+//! for each row of a linear surface.
 //!
 //! Sources and fidelity:
 //! - Field meanings of the tiling registers: `rv770d.h` (`PIPE_TILING`,
-//!   `BANK_TILING`, `GROUP_SIZE`), `r600_cs.c` (alignment of pitches).
-//! - Order of elements inside a micro tile, and the pipe and bank hashes of
-//!   2D tiling: the publicly documented behaviour of AMD's address library
-//!   for R600-class chips (thin, one sample, non-depth micro tiles).
-//! - Only self-consistent, not checked against a chip: pipe and bank
-//!   rotation between slices and between samples (none is applied here), bank
-//!   swapping of the 2B modes (not offered), and what the hardware does with a
-//!   pitch that is no multiple of the macro tile (rounded up here).
+//!   `BANK_TILING`, `GROUP_SIZE`, `ROW_TILING`, `SAMPLE_SPLIT`), `r600_cs.c`
+//!   (alignment of pitches).
+//! - Order of elements, pipe and bank hashes, rotation between slices and
+//!   samples: AMD's address library for R600-class chips, published with
+//!   decaf-emu; `tests/tiling.rs` compares with numbers that it computed.
+//! - Only self-consistent, not checked: what the hardware does with a pitch
+//!   that is no multiple of the macro tile (rounded up here), and more than one
+//!   sample in 1D tiling, which the library rules out. Not offered: thick tiles
+//!   and the modes with other aspect ratios or bank swaps (`ARRAY_2D_TILED_THIN2`
+//!   and up), which the kernel's command checker refuses.
 
 /// Width and height of a micro tile in elements.
 const MICRO: u32 = 8;
@@ -51,6 +59,11 @@ pub struct TilingConfig {
     pub log2_banks: u32,
     /// log2 of the bytes one pipe handles in a row, 8 or 9.
     pub log2_group: u32,
+    /// log2 of the bytes of a micro tile beyond which its samples are spread
+    /// over several slices, 10 to 13.
+    pub log2_split: u32,
+    /// The variant of the bank hash that chips with 8 pipes offer.
+    pub optimal_bank_swap: bool,
 }
 
 impl TilingConfig {
@@ -60,6 +73,8 @@ impl TilingConfig {
             log2_pipes: ((value >> 1) & 7).min(3),
             log2_banks: 2 + ((value >> 4) & 1),
             log2_group: 8 + ((value >> 6) & 1),
+            log2_split: 10 + ((value >> 14) & 3),
+            optimal_bank_swap: value & (1 << 10) != 0,
         }
     }
 }
@@ -69,7 +84,7 @@ impl TilingConfig {
 pub struct Layout {
     /// Arrangement.
     pub mode: ArrayMode,
-    /// 1, 2, 4, 8 or 16.
+    /// Bytes per element and sample: 1, 2, 4, 8 or 16, in linear surfaces any.
     pub bytes_per_element: u32,
     /// Elements per row, a multiple of 8 for tiled modes.
     pub pitch: u32,
@@ -77,70 +92,256 @@ pub struct Layout {
     pub slice_elements: u32,
     /// Memory geometry.
     pub config: TilingConfig,
+    /// Samples per element: 1, 2, 4 or 8; ignored by linear surfaces.
+    pub samples: u32,
+    /// `TILE_TYPE` 1, the order of depth buffers: other places inside the
+    /// micro tile, and the samples of an element side by side. In the order of
+    /// displayable surfaces each sample is a plane of 8x8 elements.
+    pub depth_order: bool,
 }
 
+/// Order of the elements of a micro tile: the coordinate bit (0-2 x, 3-5 y) of
+/// each bit of the index, lowest first.
+type Order = [u32; 6];
+
+const X: [u32; 3] = [0, 1, 2];
+const Y: [u32; 3] = [3, 4, 5];
+const ORDER_LINEAR: Order = [X[0], X[1], X[2], Y[0], Y[1], Y[2]];
+const ORDER_8: Order = [X[0], X[1], X[2], Y[1], Y[0], Y[2]];
+const ORDER_16: Order = [X[0], X[1], X[2], Y[0], Y[1], Y[2]];
+const ORDER_32: Order = [X[0], X[1], Y[0], X[2], Y[1], Y[2]];
+const ORDER_64: Order = [X[0], Y[0], X[1], X[2], Y[1], Y[2]];
+const ORDER_128: Order = [Y[0], X[0], X[1], X[2], Y[1], Y[2]];
+const ORDER_DEPTH: Order = [X[0], Y[0], X[1], Y[1], X[2], Y[2]];
+
+/// A table of 64 element numbers.
+pub type ElementTable = [u8; 64];
+
+const fn index_of(order: Order, x: u32, y: u32) -> u32 {
+    let xy = (x & 7) | ((y & 7) << 3);
+    let mut index = 0;
+    let mut i = 0;
+    while i < 6 {
+        index |= ((xy >> order[i]) & 1) << i;
+        i += 1;
+    }
+    index
+}
+
+/// Element numbers by row: entry `y * 8 + x`.
+const fn by_row(order: Order) -> ElementTable {
+    let mut table = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        table[i] = index_of(order, i as u32 % 8, i as u32 / 8) as u8;
+        i += 1;
+    }
+    table
+}
+
+/// Element numbers by lane of a pixel wave: quads in rows of four.
+const fn by_lane(order: Order) -> ElementTable {
+    let mut table = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        let (quad, corner) = (i as u32 / 4, i as u32 % 4);
+        let x = (quad % 4) * 2 + (corner & 1);
+        let y = (quad / 4) * 2 + (corner >> 1);
+        table[i] = index_of(order, x, y) as u8;
+        i += 1;
+    }
+    table
+}
+
+const ORDERS: [Order; 7] = [
+    ORDER_LINEAR,
+    ORDER_8,
+    ORDER_16,
+    ORDER_32,
+    ORDER_64,
+    ORDER_128,
+    ORDER_DEPTH,
+];
+
+const fn all(lane: bool) -> [ElementTable; 7] {
+    let mut tables = [[0; 64]; 7];
+    let mut i = 0;
+    while i < 7 {
+        tables[i] = if lane {
+            by_lane(ORDERS[i])
+        } else {
+            by_row(ORDERS[i])
+        };
+        i += 1;
+    }
+    tables
+}
+
+static BY_ROW: [ElementTable; 7] = all(false);
+static BY_LANE: [ElementTable; 7] = all(true);
+
 impl Layout {
-    /// Byte offset of element (`x`, `y`) of slice `z` from the surface's
-    /// base. Total for all inputs; different elements inside pitch and slice
-    /// never share a byte.
-    pub fn offset(&self, x: u32, y: u32, z: u32) -> u64 {
-        let slice = u64::from(z) * u64::from(self.slice_elements);
-        let bpe = u64::from(self.bytes_per_element);
-        match self.mode {
-            ArrayMode::LinearGeneral | ArrayMode::LinearAligned => {
-                (slice + u64::from(y) * u64::from(self.pitch) + u64::from(x)) * bpe
-            }
-            ArrayMode::Tiled1dThin1 => {
-                let tiles_per_row = u64::from(self.pitch.div_ceil(MICRO));
-                let tile = u64::from(y / MICRO) * tiles_per_row + u64::from(x / MICRO);
-                let inside = u64::from(self.micro_index(x, y));
-                (slice + tile * u64::from(MICRO * MICRO) + inside) * bpe
-            }
-            ArrayMode::Tiled2dThin1 => self.offset_2d(x, y, slice * bpe),
+    /// A layout with one sample in displayable order.
+    pub fn new(
+        mode: ArrayMode,
+        bytes_per_element: u32,
+        pitch: u32,
+        slice_elements: u32,
+        config: TilingConfig,
+    ) -> Self {
+        Self {
+            mode,
+            bytes_per_element,
+            pitch,
+            slice_elements,
+            config,
+            samples: 1,
+            depth_order: false,
         }
     }
 
-    fn offset_2d(&self, x: u32, y: u32, slice_bytes: u64) -> u64 {
-        let TilingConfig {
-            log2_pipes,
-            log2_banks,
-            log2_group,
-        } = self.config;
-        let spread = log2_pipes + log2_banks;
-        let macro_width = MICRO << log2_banks;
-        let macro_height = MICRO << log2_pipes;
-        let micro_bytes = u64::from(MICRO * MICRO * self.bytes_per_element);
-
-        let per_row = u64::from(self.pitch.div_ceil(macro_width));
-        let macro_tile = u64::from(y / macro_height) * per_row + u64::from(x / macro_width);
-        // Offset within one pipe and bank: each holds one micro tile of every
-        // macro tile.
-        let inside = u64::from(self.micro_index(x, y) * self.bytes_per_element);
-        let local = (slice_bytes >> spread) + macro_tile * micro_bytes + inside;
-
-        let group = (1u64 << log2_group) - 1;
-        let select = (u64::from(self.bank(x, y)) << log2_pipes) | u64::from(self.pipe(x, y));
-        ((local & !group) << spread) | (select << log2_group) | local & group
+    /// True for the modes that have micro tiles.
+    pub fn is_tiled(&self) -> bool {
+        matches!(self.mode, ArrayMode::Tiled1dThin1 | ArrayMode::Tiled2dThin1)
     }
 
-    /// Element number inside its micro tile.
-    fn micro_index(&self, x: u32, y: u32) -> u32 {
-        let bit = |v: u32, n: u32| (v >> n) & 1;
-        let (x0, x1, x2) = (bit(x, 0), bit(x, 1), bit(x, 2));
-        let (y0, y1, y2) = (bit(y, 0), bit(y, 1), bit(y, 2));
-        let order = match self.bytes_per_element {
-            1 => [x0, x1, x2, y1, y0, y2],
-            2 => [x0, x1, x2, y0, y1, y2],
-            8 => [x0, y0, x1, x2, y1, y2],
-            16 => [y0, x0, x1, x2, y1, y2],
-            _ => [x0, x1, y0, x2, y1, y2],
-        };
-        order.iter().rev().fold(0, |index, b| (index << 1) | b)
+    /// Samples that are stored: linear surfaces have one.
+    fn stored_samples(&self) -> u32 {
+        if self.is_tiled() {
+            self.samples.clamp(1, 8)
+        } else {
+            1
+        }
     }
 
-    /// Pipe that holds the micro tile of (`x`, `y`).
+    /// Byte offset of element (`x`, `y`) of slice `z`, sample 0, from the
+    /// surface's base. Total for all inputs; different elements inside pitch
+    /// and slice never share a byte.
+    pub fn offset(&self, x: u32, y: u32, z: u32) -> u64 {
+        self.sample_offset(x, y, z, 0)
+    }
+
+    /// Byte offset of sample `sample` of element (`x`, `y`) of slice `z`.
+    pub fn sample_offset(&self, x: u32, y: u32, z: u32, sample: u32) -> u64 {
+        self.tile(x / MICRO, y / MICRO, z)
+            .offset(self.element_offset(x % MICRO, y % MICRO, sample))
+    }
+
+    /// Bytes of a micro tile with all its samples.
+    pub fn tile_bytes(&self) -> u32 {
+        MICRO * MICRO * self.bytes_per_element * self.stored_samples()
+    }
+
+    /// Byte in its micro tile of sample `sample` of element (`x`, `y`), both
+    /// taken modulo 8.
+    pub fn element_offset(&self, x: u32, y: u32, sample: u32) -> u32 {
+        let row = ((y % MICRO) * MICRO + x % MICRO) as usize;
+        self.sample_place(u32::from(self.rows()[row]), sample)
+    }
+
+    /// Byte in its micro tile of sample `sample` of the element with number
+    /// `element` in the chip's order.
+    pub fn sample_place(&self, element: u32, sample: u32) -> u32 {
+        let samples = self.stored_samples();
+        let sample = sample % samples;
+        if self.depth_order {
+            (element * samples + sample) * self.bytes_per_element
+        } else {
+            (sample * MICRO * MICRO + element) * self.bytes_per_element
+        }
+    }
+
+    fn order(&self) -> usize {
+        if !self.is_tiled() {
+            return 0;
+        }
+        if self.depth_order {
+            return 6;
+        }
+        match self.bytes_per_element {
+            1 => 1,
+            2 => 2,
+            8 => 4,
+            16 => 5,
+            _ => 3,
+        }
+    }
+
+    /// Element numbers of a micro tile in the chip's order; entry `y * 8 + x`.
+    pub fn rows(&self) -> &'static ElementTable {
+        &BY_ROW[self.order()]
+    }
+
+    /// Element numbers of a micro tile in the chip's order, for each lane of a
+    /// pixel wave (quads of 2x2 in rows of four, see `gfx::lanes`).
+    pub fn lanes(&self) -> &'static ElementTable {
+        &BY_LANE[self.order()]
+    }
+
+    /// The micro tile of elements (8 `tx`.., 8 `ty`..) of slice `z`. Total for
+    /// all inputs.
+    pub fn tile(&self, tx: u32, ty: u32, z: u32) -> Tile {
+        let bpe = u64::from(self.bytes_per_element);
+        let (tx64, ty64, z64) = (u64::from(tx), u64::from(ty), u64::from(z));
+        let samples = u64::from(self.stored_samples());
+        let slice = u64::from(self.slice_elements) * bpe;
+        let slice_start = (slice * samples).wrapping_mul(z64);
+        let tile_bytes = u64::from(self.tile_bytes());
+        match self.mode {
+            ArrayMode::LinearGeneral | ArrayMode::LinearAligned => {
+                let row = u64::from(self.pitch) * bpe;
+                Tile {
+                    start: slice_start
+                        .wrapping_add((ty64 * u64::from(MICRO)).wrapping_mul(row))
+                        .wrapping_add(tx64 * u64::from(MICRO) * bpe),
+                    place: Place::Linear {
+                        row,
+                        width: u64::from(MICRO) * bpe,
+                    },
+                }
+            }
+            ArrayMode::Tiled1dThin1 => {
+                let tiles_per_row = u64::from(self.pitch.div_ceil(MICRO));
+                let tile = ty64 * tiles_per_row + tx64;
+                Tile {
+                    start: slice_start.wrapping_add(tile.wrapping_mul(tile_bytes)),
+                    place: Place::Run,
+                }
+            }
+            ArrayMode::Tiled2dThin1 => {
+                let TilingConfig {
+                    log2_pipes,
+                    log2_banks,
+                    ..
+                } = self.config;
+                let spread = log2_pipes + log2_banks;
+                // Samples beyond the split size go to slices of their own.
+                let split_size = (1 << self.config.log2_split).max(tile_bytes / samples);
+                let splits = tile_bytes.div_ceil(split_size).max(1);
+                let split_bytes = tile_bytes / splits;
+                let split_slice = slice * (samples / splits).max(1);
+                let per_row = u64::from(self.pitch.div_ceil(MICRO << log2_banks));
+                let macro_tile = (ty64 >> log2_pipes) * per_row + (tx64 >> log2_banks);
+                let rotation = ((1 << log2_banks) / 2 - 1) << log2_pipes;
+                let select = (self.bank(tx, ty) << log2_pipes | self.pipe(tx, ty))
+                    ^ z.wrapping_mul(rotation);
+                Tile {
+                    start: macro_tile.wrapping_mul(split_bytes),
+                    place: Place::Spread {
+                        config: self.config,
+                        spread,
+                        select,
+                        split_bytes,
+                        split_slice,
+                        first_slice: splits.wrapping_mul(z64),
+                    },
+                }
+            }
+        }
+    }
+
+    /// Pipe that holds micro tile (`x`, `y`), before rotation.
     fn pipe(&self, x: u32, y: u32) -> u32 {
-        let (x, y) = (x / MICRO, y / MICRO);
         let bit = |v: u32, n: u32| (v >> n) & 1;
         match self.config.log2_pipes {
             0 => 0,
@@ -154,18 +355,110 @@ impl Layout {
         }
     }
 
-    /// Bank that holds the micro tile of (`x`, `y`).
+    /// Bank that holds micro tile (`x`, `y`), before rotation.
     fn bank(&self, x: u32, y: u32) -> u32 {
-        let x = x / MICRO;
         // Rows of micro tiles, counted per macro tile row.
-        let y = (y / MICRO) >> self.config.log2_pipes;
+        let y = y >> self.config.log2_pipes;
         let bit = |v: u32, n: u32| (v >> n) & 1;
+        let swap = self.config.optimal_bank_swap && self.config.log2_pipes == 3;
+        let extra = |n: u32| if swap { bit(x, n) } else { 0 };
         if self.config.log2_banks == 2 {
-            (bit(y, 1) ^ bit(x, 0)) | ((bit(y, 0) ^ bit(x, 1)) << 1)
+            (bit(y, 1) ^ bit(x, 0) ^ extra(2)) | ((bit(y, 0) ^ bit(x, 1)) << 1)
         } else {
-            (bit(y, 2) ^ bit(x, 0))
+            (bit(y, 2) ^ bit(x, 0) ^ extra(3))
                 | ((bit(y, 2) ^ bit(y, 1) ^ bit(x, 1)) << 1)
                 | ((bit(y, 0) ^ bit(x, 2)) << 2)
+        }
+    }
+}
+
+/// Where the bytes of one micro tile lie, counted from the surface's base.
+#[derive(Debug, Clone, Copy)]
+pub struct Tile {
+    start: u64,
+    place: Place,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// One run.
+    Run,
+    /// Rows of `width` bytes, `row` bytes apart.
+    Linear { row: u64, width: u64 },
+    /// Groups of one pipe and bank.
+    Spread {
+        config: TilingConfig,
+        /// log2 of pipes times banks.
+        spread: u32,
+        /// Pipe and bank of the first slice of samples.
+        select: u32,
+        /// Bytes of the tile in each slice of samples.
+        split_bytes: u64,
+        /// Bytes of such a slice over all pipes and banks.
+        split_slice: u64,
+        /// Number of the tile's first one.
+        first_slice: u64,
+    },
+}
+
+impl Tile {
+    /// Offset of the tile's byte `byte` from the surface's base.
+    pub fn offset(&self, byte: u32) -> u64 {
+        self.piece(u64::from(byte)).0
+    }
+
+    /// The runs that hold bytes `first..first + len` of the tile: offset from
+    /// the surface's base and length, in order.
+    pub fn pieces(&self, first: u32, len: u32) -> impl Iterator<Item = (u64, usize)> + '_ {
+        let (mut at, end) = (u64::from(first), u64::from(first) + u64::from(len));
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let (offset, room) = self.piece(at);
+            let len = room.min(end - at);
+            at += len;
+            Some((offset, len as usize))
+        })
+    }
+
+    /// Offset of byte `byte` and the bytes that follow it without a gap (at
+    /// least 1, itself included).
+    fn piece(&self, byte: u64) -> (u64, u64) {
+        match self.place {
+            Place::Run => (self.start.wrapping_add(byte), u64::MAX - byte),
+            Place::Linear { row, width } => {
+                let width = width.max(1);
+                let (line, column) = (byte / width, byte % width);
+                let offset = line.wrapping_mul(row).wrapping_add(column);
+                (self.start.wrapping_add(offset), width - column)
+            }
+            Place::Spread {
+                config,
+                spread,
+                select,
+                split_bytes,
+                split_slice,
+                first_slice,
+            } => {
+                let split_bytes = split_bytes.max(1);
+                let (split, inside) = (byte / split_bytes, byte % split_bytes);
+                let TilingConfig {
+                    log2_pipes,
+                    log2_banks,
+                    log2_group,
+                    ..
+                } = config;
+                let slice = split_slice.wrapping_mul(first_slice.wrapping_add(split)) >> spread;
+                let local = self.start.wrapping_add(slice).wrapping_add(inside);
+                let turn = (split as u32).wrapping_mul((1 << log2_banks) / 2 + 1) << log2_pipes;
+                let select = u64::from(select ^ turn) & ((1 << spread) - 1);
+                let group = (1u64 << log2_group) - 1;
+                let offset =
+                    ((local & !group) << spread) | (select << log2_group) | (local & group);
+                let room = (group + 1 - (local & group)).min(split_bytes - inside);
+                (offset, room)
+            }
         }
     }
 }
@@ -177,11 +470,15 @@ mod tests {
     use std::collections::HashSet;
 
     fn config() -> impl Strategy<Value = TilingConfig> {
-        (0u32..4, 2u32..4, 8u32..10).prop_map(|(log2_pipes, log2_banks, log2_group)| TilingConfig {
-            log2_pipes,
-            log2_banks,
-            log2_group,
-        })
+        (0u32..4, 2u32..4, 8u32..10, 10u32..14, any::<bool>()).prop_map(
+            |(log2_pipes, log2_banks, log2_group, log2_split, optimal_bank_swap)| TilingConfig {
+                log2_pipes,
+                log2_banks,
+                log2_group,
+                log2_split,
+                optimal_bank_swap,
+            },
+        )
     }
 
     fn mode() -> impl Strategy<Value = ArrayMode> {
@@ -201,50 +498,82 @@ mod tests {
         fn offset_all_elements_fill_slice_once(
             mode in mode(), config in config(), log2_bpe in 0u32..5,
             columns in 1u32..3, rows in 1u32..3, z in 0u32..2,
+            log2_samples in 0u32..4, depth_order: bool,
         ) {
+            let samples = if mode == ArrayMode::LinearAligned { 1 } else { 1 << log2_samples };
             let bytes_per_element = 1 << log2_bpe;
             let pitch = columns * (MICRO << config.log2_banks);
             let height = rows * (MICRO << config.log2_pipes);
             let layout = Layout {
-                mode, bytes_per_element, pitch, config,
+                mode, bytes_per_element, pitch, config, samples, depth_order,
                 slice_elements: pitch * height,
             };
-            let slice = u64::from(pitch * height * bytes_per_element);
+            let slice = u64::from(pitch * height * bytes_per_element * samples);
             // Groups larger than a micro tile's share span slices: only
             // slices of whole groups are exact.
-            let share = slice >> (config.log2_pipes + config.log2_banks);
+            let splits = u64::from(layout.tile_bytes() >> config.log2_split).clamp(1, u64::from(samples));
+            let share = slice / splits >> (config.log2_pipes + config.log2_banks);
             prop_assume!(mode != ArrayMode::Tiled2dThin1 || share % (1 << config.log2_group) == 0);
             let mut seen = HashSet::new();
             for y in 0..height {
                 for x in 0..pitch {
-                    let offset = layout.offset(x, y, z);
-                    prop_assert!(offset >= slice * u64::from(z));
-                    prop_assert!(offset + u64::from(bytes_per_element) <= slice * u64::from(z + 1));
-                    prop_assert_eq!(offset % u64::from(bytes_per_element), 0);
-                    prop_assert!(seen.insert(offset), "({}, {})", x, y);
+                    for sample in 0..samples {
+                        let offset = layout.sample_offset(x, y, z, sample);
+                        prop_assert!(offset >= slice * u64::from(z));
+                        prop_assert!(offset + u64::from(bytes_per_element) <= slice * u64::from(z + 1));
+                        prop_assert_eq!(offset % u64::from(bytes_per_element), 0);
+                        prop_assert!(seen.insert(offset), "({}, {}) {}", x, y, sample);
+                    }
                 }
             }
         }
 
         #[test]
         fn offset_hostile_input_does_not_overflow(
-            mode in mode(), config in config(), x: u32, y: u32, z in 0u32..4096,
-            pitch in 1u32..8193, slice_elements in 1u32..=(64 << 20),
+            mode in mode(), config in config(), x: u32, y: u32, z: u32, sample: u32,
+            pitch: u32, slice_elements: u32, bytes_per_element in 0u32..=16, samples: u32,
+            depth_order: bool, first in 0u32..65536, len in 0u32..65536,
         ) {
-            let layout = Layout { mode, bytes_per_element: 16, pitch, slice_elements, config };
-            layout.offset(x, y, z);
+            let layout = Layout {
+                mode, bytes_per_element, pitch, slice_elements, config, samples, depth_order,
+            };
+            layout.sample_offset(x, y, z, sample);
+            let total: usize = layout.tile(x, y, z).pieces(first, len).map(|(_, len)| len).sum();
+            prop_assert_eq!(total, len as usize);
+        }
+
+        /// The runs of a tile are where its elements are one by one.
+        #[test]
+        fn pieces_agree_with_elements(
+            mode in mode(), config in config(), log2_bpe in 0u32..5, log2_samples in 0u32..4,
+            depth_order: bool, tx in 0u32..40, ty in 0u32..40, z in 0u32..8,
+        ) {
+            let samples = 1 << log2_samples;
+            let mut layout = Layout::new(mode, 1 << log2_bpe, 512, 512 * 512, config);
+            (layout.samples, layout.depth_order) = (samples, depth_order);
+            let mut bytes = Vec::new();
+            for (offset, len) in layout.tile(tx, ty, z).pieces(0, layout.tile_bytes()) {
+                bytes.extend(offset..offset + len as u64);
+            }
+            prop_assert_eq!(bytes.len(), layout.tile_bytes() as usize);
+            let stored = if layout.is_tiled() { samples } else { 1 };
+            for lane in 0..64 {
+                let (quad, corner) = (lane / 4, lane % 4);
+                let (x, y) = ((quad % 4) * 2 + (corner & 1), (quad / 4) * 2 + (corner >> 1));
+                for sample in 0..stored {
+                    let place = layout.sample_place(u32::from(layout.lanes()[lane as usize]), sample);
+                    prop_assert_eq!(place, layout.element_offset(x, y, sample));
+                    let offset = layout.sample_offset(tx * 8 + x, ty * 8 + y, z, sample);
+                    prop_assert_eq!(bytes[place as usize], offset);
+                }
+            }
         }
     }
 
     #[test]
     fn offset_1d_second_tile_follows_first() {
-        let layout = Layout {
-            mode: ArrayMode::Tiled1dThin1,
-            bytes_per_element: 4,
-            pitch: 64,
-            slice_elements: 64 * 64,
-            config: TilingConfig::from_register(0),
-        };
+        let config = TilingConfig::from_register(0);
+        let layout = Layout::new(ArrayMode::Tiled1dThin1, 4, 64, 64 * 64, config);
         assert_eq!(layout.offset(7, 7, 0), 63 * 4);
         assert_eq!(layout.offset(8, 0, 0), 64 * 4);
         assert_eq!(layout.offset(0, 8, 0), 8 * 64 * 4);
@@ -255,14 +584,9 @@ mod tests {
 
     #[test]
     fn offset_2d_neighbouring_tiles_change_pipe_and_bank() {
-        let layout = Layout {
-            mode: ArrayMode::Tiled2dThin1,
-            bytes_per_element: 4,
-            pitch: 64,
-            slice_elements: 64 * 64,
-            // 2 pipes, 4 banks, groups of 256 bytes.
-            config: TilingConfig::from_register(1 << 1),
-        };
+        // 2 pipes, 4 banks, groups of 256 bytes.
+        let config = TilingConfig::from_register(1 << 1);
+        let layout = Layout::new(ArrayMode::Tiled2dThin1, 4, 64, 64 * 64, config);
         // One micro tile of 32-bit elements is exactly one group.
         assert_eq!(layout.offset(0, 0, 0), 0);
         assert_eq!(layout.offset(8, 0, 0), 0b011 << 8);
@@ -273,11 +597,13 @@ mod tests {
     #[test]
     fn config_register_fields_are_decoded() {
         assert_eq!(
-            TilingConfig::from_register((3 << 1) | (1 << 4) | (1 << 6)),
+            TilingConfig::from_register((3 << 1) | (1 << 4) | (1 << 6) | (4 << 8) | (2 << 14)),
             TilingConfig {
                 log2_pipes: 3,
                 log2_banks: 3,
-                log2_group: 9
+                log2_group: 9,
+                log2_split: 12,
+                optimal_bank_swap: true,
             }
         );
     }

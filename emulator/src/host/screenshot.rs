@@ -38,13 +38,13 @@ impl Picture {
         let bytes_per_element = scanout.format.bytes();
         Some(Self {
             scanout,
-            layout: Layout {
-                mode: ArrayMode::from_field(scanout.array_mode),
+            layout: Layout::new(
+                ArrayMode::from_field(scanout.array_mode),
                 bytes_per_element,
-                pitch: scanout.pitch_bytes / bytes_per_element,
-                slice_elements: 0,
+                scanout.pitch_bytes / bytes_per_element,
+                0,
                 config,
-            },
+            ),
         })
     }
 
@@ -159,6 +159,8 @@ mod tests {
         log2_pipes: 1,
         log2_banks: 2,
         log2_group: 8,
+        log2_split: 10,
+        optimal_bank_swap: false,
     };
 
     #[test]

@@ -99,14 +99,14 @@ pub(super) fn write_tiled(
 
 fn layout(hub: &Hub, surface: &TiledSurface) -> Layout {
     let config = TilingConfig::from_register(hub.regs.load(dma::DMA_TILING_CONFIG));
-    Layout {
-        mode: ArrayMode::from_field(surface.array_mode),
+    Layout::new(
+        ArrayMode::from_field(surface.array_mode),
         // Larger elements than 16 bytes do not exist.
-        bytes_per_element: 1 << surface.log2_bpe.min(4),
-        pitch: surface.pitch_tiles * 8,
-        slice_elements: surface.slice_tiles * 64,
+        1 << surface.log2_bpe.min(4),
+        surface.pitch_tiles * 8,
+        surface.slice_tiles * 64,
         config,
-    }
+    )
 }
 
 /// Calls `access` with the tiled address and the buffer range of each run of
