@@ -41,7 +41,7 @@ struct row {
 	unsigned int maps;
 };
 
-static const unsigned int sets[] = { 1, 16, 64, 128, 256, 1024 };
+static const unsigned int sets[] = { 1, 16, 256, 1024, 4096 };
 #define SETS (sizeof(sets) / sizeof(sets[0]))
 
 static struct row rows[2 * SETS + 1];
@@ -178,7 +178,7 @@ static bool once(unsigned int n, uint64_t *times)
 
 static void run(void)
 {
-	static const unsigned int few = 1024;
+	static const unsigned int few = 4096;
 	uint64_t *times = calloc(bo_count / BATCH + 1, sizeof(*times));
 	unsigned int i, step;
 
@@ -257,7 +257,7 @@ static void usage(FILE *out)
 	fprintf(out,
 		"usage: libdrm-maps [--bos N] [--gtt] [--count] [--json FILE]\n"
 		"\n"
-		"  --bos N      BOs that are live in the end (default: 100000; at least 1024)\n"
+		"  --bos N      BOs that are live in the end (default: 100000; at least 4096)\n"
 		"  --gtt        BOs in GTT, not in VRAM: slower to make\n"
 		"  --count      count instructions: for machines whose clock goes on by 1 ns\n"
 		"               with each of them (lab/run --accel icount --smp 1)\n"
@@ -305,7 +305,7 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (optind < argc || bo_count < 1024 || bo_count > 10000000) {
+	if (optind < argc || bo_count < 4096 || bo_count > 10000000) {
 		usage(stderr);
 		return 2;
 	}

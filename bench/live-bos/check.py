@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Checks what live-bos found; asserts on counts and contents, not on times.
 
-usage: check.py [--max-ratio R] [--allow-unsupported] RESULTS.json
+usage: check.py [--max-ratio R] [--pool N] [--allow-unsupported] RESULTS.json
 
 - Every arm has a row for every domain and population.
 - All live BOs held what was written.
 - pwrite, mmap-temp and libdrm reach every population and add at most 4 maps;
-  libdrm-map adds at most 1,000, and so does libdrm where pwrite is unsupported,
-  as it maps BOs on such a kernel.
+  libdrm-map adds one a BO until its pool is full, and no more: N, or an eighth of
+  vm.max_map_count. So does libdrm where pwrite is unsupported.
 - mmap, libdrm-debian and arena add one map per BO, and end by themselves when
   the population comes to the limit of maps (vm.max_map_count): not much
   earlier, and never later.
@@ -28,11 +28,11 @@ SLACK = 4
 BASE = 100
 # Arms that keep each BO mapped.
 KEEP = ("mmap", "arena", "libdrm-debian")
-# The most maps of an arm that keeps some.
-BOUNDS = {"libdrm-map": 1000}
+# libdrm's pool has room for this part of the kernel's limit.
+POOL_SHARE = 8
 
 
-def check_row(row, limit, allow_unsupported, has_rw):
+def check_row(row, limit, pool, allow_unsupported, has_rw):
     """Yields what is wrong with one row."""
     arm, error = row["arm"], row["error"]
     if row["verified"] != row["live"]:
@@ -55,10 +55,10 @@ def check_row(row, limit, allow_unsupported, has_rw):
         if row["requested"] > limit:
             yield f"no end at {row['requested']}, the limit being {limit}"
     else:
-        pooled = arm == "libdrm" and not has_rw
-        bound = BOUNDS.get("libdrm-map" if pooled else arm, SLACK)
-        if row["maps"] > bound:
-            yield f"{row['maps']} maps"
+        pooled = arm == "libdrm-map" or (arm == "libdrm" and not has_rw)
+        want = min(row["live"], pool) if pooled else 0
+        if not want - SLACK <= row["maps"] <= want + SLACK:
+            yield f"{row['maps']} maps, not {want}"
 
     if error:
         yield error
@@ -72,6 +72,7 @@ def check(data, options):
     """Yields all that is wrong."""
     rows = data["rows"]
     limit = data["environment"]["max_map_count"]
+    pool = limit // POOL_SHARE if options.pool is None else options.pool
     arms = {row["arm"] for row in rows}
     steps = {(row["domain"], row["requested"]) for row in rows}
     found = {(row["arm"], row["domain"], row["requested"]) for row in rows}
@@ -84,7 +85,7 @@ def check(data, options):
     for key in sorted({(a, d, n) for a in arms for d, n in steps} - found):
         yield f"{key[0]}, {key[1]}, N = {key[2]}: missing"
     for row in rows:
-        for what in check_row(row, limit, options.allow_unsupported,
+        for what in check_row(row, limit, pool, options.allow_unsupported,
                               has_rw):
             yield (f"{row['arm']}, {row['domain']}, "
                    f"N = {row['requested']}: {what}")
@@ -106,6 +107,8 @@ def main():
     parser.add_argument("--max-ratio", type=float, metavar="R",
                         help="largest cost of a pwrite at the largest "
                         "population, in units of that at the smallest")
+    parser.add_argument("--pool", type=int, metavar="N",
+                        help="room in libdrm's pool of mappings")
     parser.add_argument("--allow-unsupported", action="store_true",
                         help="accept a kernel without PREAD and PWRITE")
     parser.add_argument("results")
