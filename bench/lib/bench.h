@@ -119,7 +119,6 @@ struct bench_output {
 int bench_output_open(struct bench_output *out, const char *path);
 int bench_output_close(struct bench_output *out);
 void bench_json_string(FILE *f, const char *text);
-void bench_json_environment(FILE *f, const struct bench_device *dev);
 
 #define BENCH_SYMBOL_NAME 48
 

@@ -223,6 +223,9 @@ int bench_output_close(struct bench_output *out)
  * bench_json_string - write a JSON string
  * @f: stream
  * @text: what it says; control characters are left out
+ *
+ * For the programs of kernel/mm, which measure their own address space: json-c
+ * would change it by what it allocates. All others use json.c.
  */
 void bench_json_string(FILE *f, const char *text)
 {
@@ -234,43 +237,4 @@ void bench_json_string(FILE *f, const char *text)
 			fputc(*text, f);
 	}
 	fputc('"', f);
-}
-
-/**
- * bench_json_environment - begin the object "environment"
- * @f: stream
- * @dev: device
- *
- * What follows has to start with a comma, and end with the closing brace.
- */
-void bench_json_environment(FILE *f, const struct bench_device *dev)
-{
-	struct utsname uts;
-	char text[128];
-
-	uname(&uts);
-	fprintf(f, "  \"environment\": {\n    \"kernel\": ");
-	bench_json_string(f, uts.release);
-	fprintf(f, ",\n    \"kernel_build\": ");
-	bench_json_string(f, uts.version);
-	fprintf(f, ",\n    \"machine\": ");
-	bench_json_string(f, uts.machine);
-	fprintf(f, ",\n    \"cpus\": %ld", sysconf(_SC_NPROCESSORS_ONLN));
-	fprintf(f, ",\n    \"memory_mib\": %lu",
-		bench_field("/proc/meminfo", "MemTotal:") >> 10);
-	if (bench_read_line("/sys/module/radeon/srcversion", text,
-			    sizeof(text))) {
-		fprintf(f, ",\n    \"module_srcversion\": ");
-		bench_json_string(f, text);
-	}
-	fprintf(f, ",\n    \"driver\": ");
-	bench_json_string(f, dev->driver);
-	fprintf(f, ",\n    \"pread_pwrite\": %s",
-		dev->has_rw ? "true" : "false");
-	fprintf(f, ",\n    \"device\": ");
-	bench_json_string(f, dev->device);
-	fprintf(f, ",\n    \"vram_mib\": %llu,\n    \"vram_visible_mib\": %llu,\n    \"gtt_mib\": %llu",
-		(unsigned long long)dev->vram >> 20,
-		(unsigned long long)dev->vram_visible >> 20,
-		(unsigned long long)dev->gtt >> 20);
 }

@@ -17,7 +17,7 @@
 
 #include "radeon_drm.h"
 
-#include "bench.h"
+#include "bench-json.h"
 
 #define BO_BYTES 4096u
 /* Operations are timed in batches: reading the clock is a part of none. */
@@ -220,36 +220,34 @@ static void print(FILE *out)
 static int write_json(const char *path, const struct bench_device *dev,
 		      const char *library)
 {
-	struct bench_output out;
-	int ret = bench_output_open(&out, path);
-	FILE *f = out.file;
+	struct json_object *root = json_object_new_object(), *row;
+	struct json_object *env = bench_json_environment(dev);
+	struct json_object *list = json_object_new_array();
 	unsigned int i;
 
-	if (ret)
-		return ret;
-	fprintf(f, "{\n  \"benchmark\": \"libdrm-maps\",\n");
-	bench_json_environment(f, dev);
-	fprintf(f, ",\n    \"library\": ");
-	bench_json_string(f, library);
-	fprintf(f, ",\n    \"domain\": \"%s\"",
-		domain == RADEON_GEM_DOMAIN_GTT ? "gtt" : "vram");
-	fprintf(f, ",\n    \"unit\": \"%s\"\n  },\n  \"rows\": [\n",
-		clock_id == CLOCK_MONOTONIC ? "ns" : "instructions");
-	for (i = 0; i < row_count; i++)
-		fprintf(f, "    {\"name\": \"%s\", \"bos\": %u, \"others\": %u, \"median\": %llu, \"p10\": %llu, \"p90\": %llu, \"maps\": %u}%s\n",
-			rows[i].name, rows[i].bos, rows[i].others,
-			(unsigned long long)rows[i].op.median,
-			(unsigned long long)rows[i].op.p10,
-			(unsigned long long)rows[i].op.p90, rows[i].maps,
-			i + 1 < row_count ? "," : "");
-	fprintf(f, "  ],\n  \"live\": %u,\n  \"maps\": %u,\n  \"error\": ",
-		live, bench_count_maps() - maps_at_start);
-	if (error[0])
-		bench_json_string(f, error);
-	else
-		fprintf(f, "null");
-	fprintf(f, "\n}\n");
-	return bench_output_close(&out);
+	bench_json_add_string(root, "benchmark", "libdrm-maps");
+	bench_json_add_string(env, "library", library);
+	bench_json_add_string(env, "domain",
+			      domain == RADEON_GEM_DOMAIN_GTT ? "gtt" : "vram");
+	bench_json_add_string(env, "unit",
+			      clock_id == CLOCK_MONOTONIC ? "ns" : "instructions");
+	json_object_object_add(root, "environment", env);
+	for (i = 0; i < row_count; i++) {
+		row = json_object_new_object();
+		bench_json_add_string(row, "name", rows[i].name);
+		bench_json_add_number(row, "bos", rows[i].bos);
+		bench_json_add_number(row, "others", rows[i].others);
+		bench_json_add_number(row, "median", rows[i].op.median);
+		bench_json_add_number(row, "p10", rows[i].op.p10);
+		bench_json_add_number(row, "p90", rows[i].op.p90);
+		bench_json_add_number(row, "maps", rows[i].maps);
+		json_object_array_add(list, row);
+	}
+	json_object_object_add(root, "rows", list);
+	bench_json_add_number(root, "live", live);
+	bench_json_add_number(root, "maps", bench_count_maps() - maps_at_start);
+	bench_json_add_string(root, "error", error);
+	return bench_json_write(path, root);
 }
 
 static void usage(FILE *out)

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "bench-json.h"
 #include "live-bos.h"
 
 /*
@@ -190,51 +191,80 @@ void lb_print(FILE *out, const struct lb_results *r)
 		r->max_map_count);
 }
 
-static void json_stat(FILE *f, const char *name, const struct lb_row *row,
-		      const struct bench_stat *stat)
+static void json_stat(struct json_object *o, const char *name,
+		      const struct lb_row *row, const struct bench_stat *stat)
 {
-	if (row->samples)
-		fprintf(f, ", \"%s_ns\": %llu, \"%s_p10_ns\": %llu, \"%s_p90_ns\": %llu",
-			name, (unsigned long long)stat->median,
-			name, (unsigned long long)stat->p10,
-			name, (unsigned long long)stat->p90);
-	else
-		fprintf(f, ", \"%s_ns\": null, \"%s_p10_ns\": null, \"%s_p90_ns\": null",
-			name, name, name);
+	const struct { const char *suffix; uint64_t ns; } values[] = {
+		{ "", stat->median }, { "_p10", stat->p10 }, { "_p90", stat->p90 },
+	};
+	unsigned int i;
+	char key[64];
+
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		snprintf(key, sizeof(key), "%s%s_ns", name, values[i].suffix);
+		if (row->samples)
+			bench_json_add_number(o, key, values[i].ns);
+		else
+			json_object_object_add(o, key, NULL);
+	}
 }
 
-static void json_row(FILE *f, const struct lb_results *r,
-		     const struct lb_row *row)
+static struct json_object *json_row(const struct lb_results *r,
+				    const struct lb_row *row)
 {
-	fprintf(f, "    {\"arm\": \"%s\", \"domain\": \"%s\", \"requested\": %u, \"live\": %u, \"maps\": %u",
-		lb_arms[row->arm].name, lb_domains[row->domain].name,
-		row->requested, row->live, row->maps);
-	json_stat(f, "create", row, &row->create);
-	json_stat(f, "upload", row, &row->upload);
-	json_stat(f, "destroy", row, &row->destroy);
-	fprintf(f, ", \"samples\": %u, \"vmpte_kib\": %u, \"vma_kib\": ",
-		row->samples, row->vmpte_kib);
+	struct json_object *o = json_object_new_object();
+
+	bench_json_add_string(o, "arm", lb_arms[row->arm].name);
+	bench_json_add_string(o, "domain", lb_domains[row->domain].name);
+	bench_json_add_number(o, "requested", row->requested);
+	bench_json_add_number(o, "live", row->live);
+	bench_json_add_number(o, "maps", row->maps);
+	json_stat(o, "create", row, &row->create);
+	json_stat(o, "upload", row, &row->upload);
+	json_stat(o, "destroy", row, &row->destroy);
+	bench_json_add_number(o, "samples", row->samples);
+	bench_json_add_number(o, "vmpte_kib", row->vmpte_kib);
 	if (r->vma_bytes)
-		fprintf(f, "%llu",
-			(unsigned long long)row->maps * r->vma_bytes >> 10);
+		bench_json_add_number(o, "vma_kib",
+				      (uint64_t)row->maps * r->vma_bytes >> 10);
 	else
-		fprintf(f, "null");
-	fprintf(f, ", \"verified\": %u, \"error\": ", row->verified);
-	if (row->error[0])
-		bench_json_string(f, row->error);
-	else
-		fprintf(f, "null");
-	fprintf(f, "}");
+		json_object_object_add(o, "vma_kib", NULL);
+	bench_json_add_number(o, "verified", row->verified);
+	bench_json_add_string(o, "error", row->error);
+	return o;
 }
 
-static void json_environment(FILE *f, const struct lb_results *r)
+static struct json_object *json_environment(const struct lb_results *r)
 {
-	bench_json_environment(f, r->dev);
-	fprintf(f, ",\n    \"max_map_count\": %u", r->max_map_count);
-	fprintf(f, ",\n    \"clock_ns\": %llu", (unsigned long long)r->clock_ns);
-	fprintf(f, ",\n    \"bo_bytes\": %u,\n    \"vma_bytes\": %u",
-		LB_BO_SIZE, r->vma_bytes);
-	fprintf(f, ",\n    \"lockstep_live\": %u\n  },\n", r->lockstep);
+	struct json_object *env = bench_json_environment(r->dev);
+
+	bench_json_add_number(env, "max_map_count", r->max_map_count);
+	bench_json_add_number(env, "clock_ns", r->clock_ns);
+	bench_json_add_number(env, "bo_bytes", LB_BO_SIZE);
+	bench_json_add_number(env, "vma_bytes", r->vma_bytes);
+	bench_json_add_number(env, "lockstep_live", r->lockstep);
+	return env;
+}
+
+/* Microseconds by population, from one of the report's columns. */
+static void json_reference(struct json_object *o, const char *key, bool mapped)
+{
+	struct json_object *column = json_object_new_object(), *value;
+	unsigned int i;
+	char live[16];
+	double us;
+
+	for (i = 0; i < REPORT_2011_COUNT; i++) {
+		us = mapped ? report_2011[i].mapped : report_2011[i].workaround;
+		if (!us)
+			continue;
+		snprintf(live, sizeof(live), "%u", report_2011[i].live);
+		value = json_object_new_double(us);
+		json_object_set_serializer(value, json_object_double_to_json_string,
+					   "%.1f", NULL);
+		json_object_object_add(column, live, value);
+	}
+	json_object_object_add(o, key, column);
 }
 
 /**
@@ -244,33 +274,18 @@ static void json_environment(FILE *f, const struct lb_results *r)
  */
 int lb_write_json(const char *path, const struct lb_results *r)
 {
-	struct bench_output out;
+	struct json_object *root = json_object_new_object();
+	struct json_object *report = json_object_new_object();
+	struct json_object *rows = json_object_new_array();
 	unsigned int i;
-	int ret = bench_output_open(&out, path);
-	FILE *f = out.file;
 
-	if (ret)
-		return ret;
-
-	fprintf(f, "{\n  \"benchmark\": \"live-bos\",\n");
-	json_environment(f, r);
-	fprintf(f, "  \"report_2011_us\": {\n    \"mapped\": {");
-	for (i = 0; i < REPORT_2011_COUNT; i++)
-		if (report_2011[i].mapped)
-			fprintf(f, "%s\"%u\": %.1f", i ? ", " : "",
-				report_2011[i].live, report_2011[i].mapped);
-	fprintf(f, "},\n    \"workaround\": {");
-	for (i = 0; i < REPORT_2011_COUNT; i++)
-		if (report_2011[i].workaround)
-			fprintf(f, "%s\"%u\": %.1f", i ? ", " : "",
-				report_2011[i].live,
-				report_2011[i].workaround);
-	fprintf(f, "}\n  },\n  \"rows\": [\n");
-	for (i = 0; i < r->count; i++) {
-		json_row(f, r, &r->rows[i]);
-		fprintf(f, "%s\n", i + 1 < r->count ? "," : "");
-	}
-	fprintf(f, "  ]\n}\n");
-
-	return bench_output_close(&out);
+	bench_json_add_string(root, "benchmark", "live-bos");
+	json_object_object_add(root, "environment", json_environment(r));
+	json_reference(report, "mapped", true);
+	json_reference(report, "workaround", false);
+	json_object_object_add(root, "report_2011_us", report);
+	for (i = 0; i < r->count; i++)
+		json_object_array_add(rows, json_row(r, &r->rows[i]));
+	json_object_object_add(root, "rows", rows);
+	return bench_json_write(path, root);
 }

@@ -2,74 +2,74 @@
 /*
  * What transfer-paths found, as JSON.
  */
+#include "bench-json.h"
 #include "transfer-paths.h"
 
-#define LLU(x) ((unsigned long long)(x))
-
-static void numbers(FILE *f, const char *name, const char * const *names,
-		    const uint64_t *values, unsigned int n)
+/* Those that are not zero, by name. */
+static void numbers(struct json_object *o, const char *key,
+		    const char * const *names, const uint64_t *values,
+		    unsigned int n)
 {
-	unsigned int i, some = 0;
+	struct json_object *some = json_object_new_object();
+	unsigned int i;
 
-	fprintf(f, ", \"%s\": {", name);
 	for (i = 0; i < n; i++)
 		if (values[i])
-			fprintf(f, "%s\"%s\": %llu", some++ ? ", " : "",
-				names[i], LLU(values[i]));
-	fprintf(f, "}");
+			bench_json_add_number(some, names[i], values[i]);
+	json_object_object_add(o, key, some);
 }
 
-static void list(FILE *f, const char *name, const uint64_t *values,
-		 unsigned int n)
-{
-	unsigned int i;
-
-	fprintf(f, ", \"%s\": [", name);
-	for (i = 0; i < n; i++)
-		fprintf(f, "%s%llu", i ? ", " : "", LLU(values[i]));
-	fprintf(f, "]");
-}
-
-static void write_row(FILE *f, const struct tp_run *run,
-		      const struct tp_row *row)
+static void spread(struct json_object *o, const struct tp_row *row)
 {
 	const struct bench_stat *s = &row->stat;
+	const struct { const char *key; uint64_t value; } values[] = {
+		{ "min", row->min }, { "p10", s->p10 }, { "p25", s->p25 },
+		{ "median", s->median }, { "p75", s->p75 }, { "p90", s->p90 },
+		{ "max", row->max },
+	};
 	unsigned int i;
 
-	fprintf(f, "    {\"case\": \"%s\", \"placement\": \"%s\", \"bytes\": %llu, \"units\": %u, \"arm\": \"%s\", \"samples\": %u",
-		row->kind, row->placement, LLU(row->bytes), row->units,
-		row->arm, row->samples);
-	fprintf(f, ", \"settings\": ");
-	bench_json_string(f, row->settings);
-	if (row->samples)
-		fprintf(f, ", \"min\": %llu, \"p10\": %llu, \"p25\": %llu, \"median\": %llu, \"p75\": %llu, \"p90\": %llu, \"max\": %llu",
-			LLU(row->min), LLU(s->p10), LLU(s->p25), LLU(s->median),
-			LLU(s->p75), LLU(s->p90), LLU(row->max));
-	else
-		fprintf(f, ", \"min\": null, \"p10\": null, \"p25\": null, \"median\": null, \"p75\": null, \"p90\": null, \"max\": null");
-	list(f, "turn_medians", row->turn_medians, row->turns);
-	list(f, "values", row->values, row->value_count);
-	numbers(f, "chunks", tp_path_names, row->counters.chunks, TP_PATHS);
-	numbers(f, "path_bytes", tp_path_names, row->counters.bytes, TP_PATHS);
-	numbers(f, "events", tp_event_names, row->counters.events, TP_EVENTS);
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		if (row->samples)
+			bench_json_add_number(o, values[i].key, values[i].value);
+		else
+			json_object_object_add(o, values[i].key, NULL);
+	}
+}
+
+static struct json_object *write_row(const struct tp_run *run,
+				     const struct tp_row *row)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *top = json_object_new_object();
+	unsigned int i;
+
+	bench_json_add_string(o, "case", row->kind);
+	bench_json_add_string(o, "placement", row->placement);
+	bench_json_add_number(o, "bytes", row->bytes);
+	bench_json_add_number(o, "units", row->units);
+	bench_json_add_string(o, "arm", row->arm);
+	bench_json_add_number(o, "samples", row->samples);
+	json_object_object_add(o, "settings",
+			       json_object_new_string(row->settings));
+	spread(o, row);
+	bench_json_add_list(o, "turn_medians", row->turn_medians, row->turns);
+	bench_json_add_list(o, "values", row->values, row->value_count);
+	numbers(o, "chunks", tp_path_names, row->counters.chunks, TP_PATHS);
+	numbers(o, "path_bytes", tp_path_names, row->counters.bytes, TP_PATHS);
+	numbers(o, "events", tp_event_names, row->counters.events, TP_EVENTS);
 	if (run->has_board)
-		numbers(f, "board", tp_board_names, row->counters.board,
+		numbers(o, "board", tp_board_names, row->counters.board,
 			TP_BOARD);
 	else
-		fprintf(f, ", \"board\": null");
-	fprintf(f, ", \"top_samples\": %u, \"top\": {", row->top_samples);
-	for (i = 0; i < row->top_count; i++) {
-		if (i)
-			fprintf(f, ", ");
-		bench_json_string(f, row->top[i].name);
-		fprintf(f, ": %u", row->top[i].hits);
-	}
-	fprintf(f, "}, \"verified\": %u, \"error\": ", row->verified);
-	if (row->error[0])
-		bench_json_string(f, row->error);
-	else
-		fprintf(f, "null");
-	fprintf(f, "}");
+		json_object_object_add(o, "board", NULL);
+	bench_json_add_number(o, "top_samples", row->top_samples);
+	for (i = 0; i < row->top_count; i++)
+		bench_json_add_number(top, row->top[i].name, row->top[i].hits);
+	json_object_object_add(o, "top", top);
+	bench_json_add_number(o, "verified", row->verified);
+	bench_json_add_string(o, "error", row->error);
+	return o;
 }
 
 /**
@@ -79,28 +79,21 @@ static void write_row(FILE *f, const struct tp_run *run,
  */
 int tp_write_json(const struct tp_run *run, const char *path)
 {
-	struct bench_output out;
+	struct json_object *root = json_object_new_object();
+	struct json_object *env = bench_json_environment(&run->dev);
+	struct json_object *rows = json_object_new_array();
 	unsigned int i;
-	int ret = bench_output_open(&out, path);
-	FILE *f = out.file;
 
-	if (ret)
-		return ret;
-
-	fprintf(f, "{\n  \"benchmark\": \"transfer-paths\",\n");
-	fprintf(f, "  \"unit\": \"%s\",\n",
-		run->options->count ? "instructions" : "ns");
-	bench_json_environment(f, &run->dev);
-	fprintf(f, ",\n    \"clock_cost\": %llu", LLU(run->clock_cost));
-	fprintf(f, ",\n    \"turns\": %u", run->turns);
-	fprintf(f, ",\n    \"board\": %s\n  },\n",
-		run->has_board ? "true" : "false");
-	fprintf(f, "  \"rows\": [\n");
-	for (i = 0; i < run->row_count; i++) {
-		write_row(f, run, &run->rows[i]);
-		fprintf(f, "%s\n", i + 1 < run->row_count ? "," : "");
-	}
-	fprintf(f, "  ]\n}\n");
-
-	return bench_output_close(&out);
+	bench_json_add_string(root, "benchmark", "transfer-paths");
+	bench_json_add_string(root, "unit",
+			      run->options->count ? "instructions" : "ns");
+	bench_json_add_number(env, "clock_cost", run->clock_cost);
+	bench_json_add_number(env, "turns", run->turns);
+	json_object_object_add(env, "board",
+			       json_object_new_boolean(run->has_board));
+	json_object_object_add(root, "environment", env);
+	for (i = 0; i < run->row_count; i++)
+		json_object_array_add(rows, write_row(run, &run->rows[i]));
+	json_object_object_add(root, "rows", rows);
+	return bench_json_write(path, root);
 }
