@@ -63,6 +63,18 @@ pub trait RegFile: Send + Sync {
     fn store(&self, offset: u32, value: u32);
 }
 
+/// Registers with their side effects: one block's, or all of the chip's.
+///
+/// `offset` is a byte offset as in [`RegFile`]. A write never waits: it queues
+/// work and wakes threads.
+pub trait Registers: Sync {
+    /// Reads the register as hardware would.
+    fn read(&self, offset: u32) -> u32;
+    /// Writes the register with its side effects; from the host or from a
+    /// packet.
+    fn write(&self, offset: u32, value: u32);
+}
+
 /// The board's interrupt pin or message.
 pub trait IrqLine: Send + Sync {
     /// Signals the host once (MSI), or asserts the line (INTx).

@@ -4,8 +4,9 @@
 
 use crate::chip::bus::{Mc, McError};
 use crate::chip::counters::Counter;
-use crate::chip::engine::Ring;
+use crate::chip::engine::Ended;
 use crate::chip::hub::{Client, Hub};
+use crate::chip::queue::Ring;
 
 /// Why a packet cannot be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,12 @@ pub(crate) enum FetchError {
     Truncated,
     /// The memory of ring or buffer cannot be read.
     Mc(McError),
+}
+
+impl From<FetchError> for Ended<FetchError> {
+    fn from(error: FetchError) -> Self {
+        Ended::Failed(error)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-//! What all blocks of the chip share: registers, memory, interrupts, knobs,
-//! counters, trace, semaphores and fault reporting.
+//! What all blocks of the chip share: registers, memory, the interrupt line,
+//! rings, knobs, counters, trace, semaphores and fault reporting.
+//!
+//! The blocks stand above it: it knows none of them.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::chip::bus::{IrqLine, Mc, McError, RegFile};
 use crate::chip::counters::{Counter, Counters};
-use crate::chip::display::Display;
-use crate::chip::engine::{Engine, EngineId, Knobs, ENGINES};
-use crate::chip::ih::Ih;
+use crate::chip::queue::{Engine, EngineId, Knobs, ENGINES};
 use crate::chip::regs::{ih, mc};
-use crate::chip::tlb::TlbResponder;
 use crate::chip::trace::Trace;
-use crate::chip::uvd::UvdSegments;
 
 /// Frequency of the GPU clock counter in Hz: the reference clock (27 MHz)
 /// that FirmwareInfo reports.
@@ -44,6 +43,9 @@ impl Client {
     }
 }
 
+/// Kinds of [`McError`].
+const FAULT_KINDS: usize = 3;
+
 pub(crate) struct Hub {
     pub regs: Arc<dyn RegFile>,
     pub mc: Arc<dyn Mc>,
@@ -51,10 +53,6 @@ pub(crate) struct Hub {
     pub knobs: Knobs,
     pub counters: Counters,
     pub trace: Trace,
-    pub ih: Ih,
-    pub display: Display,
-    pub tlb: TlbResponder,
-    pub uvd: UvdSegments,
     pub engines: [Arc<Engine>; ENGINES],
     /// Blocks of pipeline state written since the last draw, a bit for each
     /// 2 KiB from [`STATE_BASE`](crate::chip::gfx::STATE_BASE) on.
@@ -62,8 +60,14 @@ pub(crate) struct Hub {
     start: Instant,
     /// Serialises read-modify-write of semaphores by different engines.
     semaphores: Mutex<()>,
-    /// One bit per fault kind and client already logged.
-    faults_logged: AtomicU32,
+    /// Faults already logged: by kind, a bit for each client.
+    faults_logged: [AtomicU32; FAULT_KINDS],
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hub").finish_non_exhaustive()
+    }
 }
 
 impl Hub {
@@ -83,20 +87,30 @@ impl Hub {
             knobs: Knobs::new(engines.clone(), latency_us, rate_mbps),
             counters: Counters::default(),
             trace,
-            ih: Ih::default(),
-            display: Display::default(),
-            tlb: TlbResponder::default(),
-            uvd: UvdSegments::default(),
             engines,
             gfx_dirty: AtomicU64::new(u64::MAX),
             start: Instant::now(),
             semaphores: Mutex::new(()),
-            faults_logged: AtomicU32::new(0),
+            faults_logged: [const { AtomicU32::new(0) }; FAULT_KINDS],
         }
     }
 
     pub fn engine(&self, id: EngineId) -> &Engine {
         &self.engines[id as usize]
+    }
+
+    /// Whether a ring has work queued or in flight, or hangs.
+    pub fn busy(&self, id: EngineId) -> bool {
+        self.engine(id).busy(&self.knobs)
+    }
+
+    /// Soft reset of a ring: work in flight is cancelled, an injected hang is
+    /// cleared. The block resets its registers itself.
+    pub fn soft_reset(&self, id: EngineId) {
+        self.counters.inc(Counter::SoftResets);
+        self.trace
+            .line("chip", format_args!("soft reset {}", id.name()));
+        self.engine(id).reset(&self.knobs);
     }
 
     /// The GPU clock counter.
@@ -131,8 +145,8 @@ impl Hub {
             .store(mc::VM_CONTEXT0_PROTECTION_FAULT_STATUS, status);
         self.regs
             .store(mc::VM_CONTEXT0_PROTECTION_FAULT_ADDR, (addr >> 12) as u32);
-        let bit = 1 << (kind * 8 + client as u32);
-        if self.faults_logged.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+        let bit = 1 << client as u32;
+        if self.faults_logged[kind].fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             log::warn!(
                 "{}: memory access failed: {error:x?} (further ones are only counted)",
                 client.name()

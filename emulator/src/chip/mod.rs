@@ -5,23 +5,31 @@
 //! It knows nothing of vfio-user. What surrounds it is behind the traits of
 //! [`bus`], so that tests run blocks on plain memory.
 
+mod bif;
 pub mod bus;
+mod cg;
 pub mod counters;
 pub mod cp;
 mod dispatch;
 pub mod display;
 pub mod dma;
 pub mod engine;
+pub mod family;
 mod fetch;
 pub mod gfx;
+mod grbm;
 mod hub;
 pub mod ih;
+mod lifecycle;
 pub mod memory;
+pub mod queue;
 pub mod regs;
+mod srbm;
+mod state;
 pub mod tiling;
 mod tlb;
 pub mod trace;
 mod uvd;
 
-pub(crate) use dispatch::{read_reg, write_reg};
-pub use dispatch::{Chip, ChipConfig, Family};
+pub use family::Family;
+pub use lifecycle::{Chip, ChipConfig};

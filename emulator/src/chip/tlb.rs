@@ -11,9 +11,11 @@
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::chip::bus::RegFile;
+use crate::chip::bus::{RegFile, Registers};
+use crate::chip::hub::Hub;
 use crate::chip::regs::mc;
 
 /// How often the thread looks right after a request, when more are likely.
@@ -28,6 +30,35 @@ const BUSY_LOOKS: u32 = 5_000;
 pub(crate) fn response(value: u32) -> Option<u32> {
     let request = value & mc::REQUEST_TYPE_MASK;
     (request != 0 && value & mc::RESPONSE_TYPE_MASK == 0).then_some(request | mc::RESPONSE_DONE)
+}
+
+/// The VM's registers as trapped accesses see them. Requests that come this
+/// way (through `MM_DATA`, or a packet) are answered at once.
+#[derive(Debug)]
+pub(crate) struct Vm {
+    hub: Arc<Hub>,
+}
+
+impl Vm {
+    pub fn new(hub: Arc<Hub>) -> Self {
+        Self { hub }
+    }
+}
+
+impl Registers for Vm {
+    fn read(&self, offset: u32) -> u32 {
+        self.hub.regs.load(offset)
+    }
+
+    fn write(&self, offset: u32, value: u32) {
+        let value = match offset {
+            mc::VM_CONTEXT0_REQUEST_RESPONSE => {
+                response(value & mc::REQUEST_TYPE_MASK).unwrap_or(0)
+            }
+            _ => value,
+        };
+        self.hub.regs.store(offset, value);
+    }
 }
 
 /// The thread that answers requests written to the mapped page.

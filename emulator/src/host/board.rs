@@ -20,15 +20,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::chip::bus::{Mc, RegFile};
 use crate::chip::memory::regfile::{MAPPABLE, REGISTER_SPACE};
 use crate::chip::memory::{DmaError, GuestRam, MemoryController, MemoryError, RegisterFile, Vram};
-use crate::chip::regs::{grbm, ih};
+use crate::chip::regs::{gb, ih};
 use crate::chip::tiling::TilingConfig;
-use crate::chip::{Chip, ChipConfig, Family};
-use crate::host::cli::{ChipName, InterruptMode, Options};
+use crate::chip::{Chip, ChipConfig};
+use crate::host::cli::{InterruptMode, Options};
 use crate::host::control::{Control, CTL_BASE};
 use crate::host::pci::{
     ConfigSpace, BAR_IO, BAR_MMIO, BAR_VRAM, CONFIG_SIZE, IO_SIZE, MMIO_SIZE, ROM_SIZE,
 };
-use crate::host::rom::{self, RomConfig};
+use crate::host::rom;
 use crate::host::screenshot::{self, Picture};
 use crate::host::vfio::{Device, DmaMap, Errno, Interrupts, RegionInfo, REGION_CONFIG, REGION_ROM};
 
@@ -38,22 +38,6 @@ const MM_INDEX: u32 = 0x0;
 const MM_DATA: u32 = 0x4;
 /// MM_INDEX bit 31: the rest is a VRAM offset, not a register's.
 const MM_APER: u32 = 1 << 31;
-
-/// PCI device and clocks of a chip's reference board.
-fn rom_config(chip: ChipName) -> RomConfig {
-    let (device_id, name, engine_clock, memory_clock) = match chip {
-        ChipName::Rv710 => (0x9540, "R7XX_BOARD_RV710", 60_000, 40_000),
-        ChipName::Rv730 => (0x9480, "R7XX_BOARD_RV730", 75_000, 90_000),
-        ChipName::Rv740 => (0x94A0, "R7XX_BOARD_RV740", 75_000, 80_000),
-        ChipName::Rv770 => (0x9440, "R7XX_BOARD_RV770", 62_500, 99_300),
-    };
-    RomConfig {
-        device_id,
-        name,
-        engine_clock,
-        memory_clock,
-    }
-}
 
 /// An emulated board.
 pub struct Board {
@@ -92,15 +76,9 @@ impl Board {
             let unread = ring.load(ih::IH_RB_WPTR) ^ ring.load(ih::IH_RB_RPTR);
             ring.load(ih::IH_CNTL) & ih::ENABLE_INTR != 0 && unread & ih::WPTR_OFFSET_MASK != 0
         }));
-        let family = match options.chip {
-            ChipName::Rv710 => Family::Rv710,
-            ChipName::Rv730 => Family::Rv730,
-            ChipName::Rv740 => Family::Rv740,
-            ChipName::Rv770 => Family::Rv770,
-        };
         let chip = Chip::new(
             ChipConfig {
-                family,
+                family: options.chip,
                 vram_size: vram.size(),
                 latency_us: options.latency_us,
                 rate_mbps: options.rate_mbps,
@@ -111,7 +89,7 @@ impl Board {
             mc.clone(),
             interrupts.clone(),
         );
-        let rom_config = rom_config(options.chip);
+        let model = options.chip.model();
         let bar = options.bar_mib * MIB;
         let msi = options.interrupt == InterruptMode::Msi;
         Ok(Self {
@@ -121,9 +99,9 @@ impl Board {
             guest,
             mc,
             interrupts,
-            config: Mutex::new(ConfigSpace::new(rom_config.device_id, bar, msi)),
+            config: Mutex::new(ConfigSpace::new(model.device_id, bar, msi)),
             control: Control::default(),
-            rom: rom::build(&rom_config),
+            rom: rom::build(model),
             vram_bar: [(0, bar)],
             mm_index: AtomicU32::new(0),
         })
@@ -136,7 +114,7 @@ impl Board {
 
     /// What the monitor shows; none if no CRTC is on.
     pub fn picture(&self) -> Option<Picture> {
-        let tiling = TilingConfig::from_register(self.regs.load(grbm::GB_TILING_CONFIG));
+        let tiling = TilingConfig::from_register(self.regs.load(gb::GB_TILING_CONFIG));
         screenshot::capture(&self.chip, tiling)
     }
 
@@ -350,7 +328,11 @@ impl Device for Board {
                     *byte = self.rom.get(offset as usize + i).copied().unwrap_or(0xff);
                 }
             }
-            REGION_CONFIG => self.config().read(offset, data),
+            REGION_CONFIG => {
+                let mut config = self.config();
+                config.set_link_speed(self.chip.second_generation_link());
+                config.read(offset, data);
+            }
             _ => {}
         }
         Ok(())

@@ -3,22 +3,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, ValueEnum};
 
-use crate::chip::engine::Hang;
-
-/// Chips the board can carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ChipName {
-    /// Radeon HD 4350/4550.
-    Rv710,
-    /// Radeon HD 4650/4670.
-    Rv730,
-    /// Radeon HD 4770.
-    Rv740,
-    /// Radeon HD 4850/4870.
-    Rv770,
-}
+use crate::chip::family::{Family, MODELS};
+use crate::chip::queue::Hang;
 
 /// Interrupts the board offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,8 +30,8 @@ pub struct Options {
     #[arg(long, value_name = "PATH")]
     pub socket: PathBuf,
     /// Chip on the board
-    #[arg(long, value_enum, default_value = "rv710")]
-    pub chip: ChipName,
+    #[arg(long, value_name = "NAME", default_value_t = Family::Rv710, value_parser = chips())]
+    pub chip: Family,
     /// Video memory in MiB
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub vram_mib: u64,
@@ -70,6 +59,12 @@ pub struct Options {
     /// Hang a ring (gfx, dma or uvd) after N packets
     #[arg(long, value_name = "RING@N")]
     pub hang: Option<Hang>,
+}
+
+/// Accepts the names of the chips' table.
+fn chips() -> impl TypedValueParser<Value = Family> {
+    let names = MODELS.map(|m| PossibleValue::new(m.name).help(m.sold_as));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Family>())
 }
 
 /// Largest video memory: what MC_VM_FB_LOCATION and the driver's GTT leave
@@ -119,7 +114,7 @@ mod tests {
     #[test]
     fn defaults_are_an_rv710_with_invisible_vram() {
         let o = parse(&[]);
-        assert_eq!(o.chip, ChipName::Rv710);
+        assert_eq!(o.chip, Family::Rv710);
         assert!(o.bar_mib < o.vram_mib);
         assert!(o.check().is_ok());
     }
@@ -151,7 +146,7 @@ mod tests {
             "--latency-us",
             "5",
         ]);
-        assert_eq!(o.chip, ChipName::Rv770);
+        assert_eq!(o.chip, Family::Rv770);
         assert_eq!(o.interrupt, InterruptMode::Intx);
         assert!(o.hang.is_some());
     }

@@ -38,6 +38,7 @@ const CAP_PTR: usize = 0x34;
 const PM_CAP: usize = 0x50;
 const EXP_CAP: usize = 0x58;
 const MSI_CAP: usize = 0xA0;
+const LINK_STATUS: usize = EXP_CAP + 0x12;
 
 /// Configuration space with per-bit write masks.
 #[derive(Debug, Clone)]
@@ -82,15 +83,26 @@ impl ConfigSpace {
         c.set16(PM_CAP + 4, 0x0008, 0x0003);
 
         c.capability(EXP_CAP, 0x10, if msi { MSI_CAP } else { 0 });
-        // Version 2, legacy endpoint.
+        // Version 2 (bits 3:0), legacy endpoint (type 1 in bits 7:4): it has
+        // I/O space, as VGA boards do.
         c.set16(EXP_CAP + 2, 0x0012, 0);
-        // Device capabilities: extended tags, 256-byte payload.
+        // Device capabilities: payload up to 256 bytes (1 in bits 2:0),
+        // extended tags (bit 5), role-based error reporting (bit 15).
         c.set32(EXP_CAP + 4, 0x0000_8021, 0);
+        // Device control: relaxed ordering (bit 4), no snoop (bit 11), read
+        // requests up to 512 bytes (2 in bits 14:12).
         c.set16(EXP_CAP + 8, 0x2810, 0x7fff);
-        // Link: 2.5 GT/s, x16, port 0.
-        c.set32(EXP_CAP + 0x0C, 0x0000_0D01, 0);
+        // Link capabilities: 5 GT/s (2 in bits 3:0), x16 (bits 9:4), L0s and
+        // L1 (bits 11:10).
+        c.set32(EXP_CAP + 0x0C, 0x0000_0D02, 0);
         c.set16(EXP_CAP + 0x10, 0, 0x01fb);
-        c.set16(EXP_CAP + 0x12, 0x1101, 0);
+        // Link status: speed (bits 3:0, see set_link_speed), x16 (bits 9:4),
+        // the slot's clock is used (bit 12).
+        c.set16(LINK_STATUS, 0x1101, 0);
+        // Link capabilities 2: 2.5 and 5 GT/s (bits 1 and 2); link control 2:
+        // target 5 GT/s.
+        c.set32(EXP_CAP + 0x2C, 0x0000_0006, 0);
+        c.set16(EXP_CAP + 0x30, 0x0002, 0x000f);
 
         if msi {
             c.capability(MSI_CAP, 0x05, 0);
@@ -132,6 +144,12 @@ impl ConfigSpace {
 
     fn command(&self) -> u16 {
         u16::from_le_bytes([self.bytes[COMMAND], self.bytes[COMMAND + 1]])
+    }
+
+    /// Shows the link's speed in its status register: 5 GT/s, or 2.5.
+    pub fn set_link_speed(&mut self, second_generation: bool) {
+        let speed = if second_generation { 2 } else { 1 };
+        self.bytes[LINK_STATUS] = self.bytes[LINK_STATUS] & 0xf0 | speed;
     }
 
     /// Whether the board may start accesses to guest RAM.
@@ -232,6 +250,19 @@ mod tests {
             at = u64::from((header >> 8) & 0xff);
         }
         found
+    }
+
+    #[test]
+    fn express_capability_is_a_legacy_endpoint_of_sixteen_lanes() {
+        let mut c = config();
+        let exp = EXP_CAP as u64;
+        assert_eq!((read32(&c, exp) >> 20) & 0xf, 1, "type");
+        assert_eq!(read32(&c, exp + 0xc) & 0x3ff, 0x102, "capabilities");
+        assert_eq!(read32(&c, exp + 0x10) >> 16 & 0x3ff, 0x101, "status");
+        c.set_link_speed(true);
+        assert_eq!(read32(&c, exp + 0x10) >> 16 & 0x3ff, 0x102);
+        c.write(exp + 0x12, &[0xff; 2]);
+        assert_eq!(read32(&c, exp + 0x10) >> 16 & 0x3ff, 0x102, "read-only");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! `CP_DMA`: byte-granular copies between memory and registers.
 
 use super::pm4::{DmaEnd, Place};
-use crate::chip;
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Cancelled, Job, COPY_CHUNK};
 use crate::chip::hub::Client;
@@ -28,7 +27,7 @@ pub(super) fn cp_dma(job: &Job<'_>, src: DmaEnd, dst: DmaEnd, bytes: u32) -> Res
             Place::Reg(reg) => {
                 for (i, d) in chunk.chunks_exact_mut(4).enumerate() {
                     let at = reg_at(reg, src.fixed, done / 4 + i);
-                    d.copy_from_slice(&chip::read_reg(hub, at).to_le_bytes());
+                    d.copy_from_slice(&job.registers.read(at).to_le_bytes());
                 }
             }
         }
@@ -47,7 +46,8 @@ pub(super) fn cp_dma(job: &Job<'_>, src: DmaEnd, dst: DmaEnd, bytes: u32) -> Res
                         job.check()?;
                     }
                     let at = reg_at(reg, dst.fixed, done / 4 + i);
-                    chip::write_reg(hub, at, u32::from_le_bytes([d[0], d[1], d[2], d[3]]));
+                    job.registers
+                        .write(at, u32::from_le_bytes([d[0], d[1], d[2], d[3]]));
                 }
             }
         }

@@ -8,14 +8,13 @@ use super::pm4::{
     Compare, DecodeError, Draw, Header, MemWriteData, Operand, Packet, Place, StrmoutSource,
 };
 use super::{opcode, Cp, Flow};
-use crate::chip;
 use crate::chip::bus::McError;
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Cancelled, Ended, Job, Ring};
 use crate::chip::gfx::{Control, GfxContext};
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
-use crate::chip::regs::{cp, field, grbm};
+use crate::chip::regs::{cp, field, gb, vgt};
 
 /// Bit 63 of a query result: the value has been written.
 const RESULT_VALID: u64 = 1 << 63;
@@ -99,10 +98,10 @@ impl Cp {
             Packet::RegRmw { reg, and, or } => {
                 let value = |operand| match operand {
                     Operand::Value(v) => v,
-                    Operand::Reg(r) => chip::read_reg(hub, r),
+                    Operand::Reg(r) => job.registers.read(r),
                 };
-                let new = chip::read_reg(hub, reg) & value(and) | value(or);
-                chip::write_reg(hub, reg, new);
+                let new = job.registers.read(reg) & value(and) | value(or);
+                job.registers.write(reg, new);
             }
             Packet::CondExec { addr, count } => {
                 if hub.mc.read_u32(addr)? == 0 {
@@ -118,8 +117,8 @@ impl Cp {
                     return Ok(Flow::Skip(count));
                 }
             }
-            Packet::IndexType(value) => hub.regs.store(grbm::VGT_DMA_INDEX_TYPE, value),
-            Packet::NumInstances(value) => hub.regs.store(grbm::VGT_DMA_NUM_INSTANCES, value),
+            Packet::IndexType(value) => hub.regs.store(vgt::VGT_DMA_INDEX_TYPE, value),
+            Packet::NumInstances(value) => hub.regs.store(vgt::VGT_DMA_NUM_INSTANCES, value),
             Packet::Draw(draw) => self.draw(job, &draw)?,
             Packet::IndirectBuffer { addr, dwords } => return Ok(Flow::Call { addr, dwords }),
             Packet::StrmoutBufferUpdate {
@@ -135,11 +134,11 @@ impl Cp {
                 }
             }
             Packet::CopyDw { src, dst } => {
-                let value = load(hub, src)?;
-                store_place(hub, dst, value)?;
+                let value = load(job, src)?;
+                store_place(job, dst, value)?;
             }
             Packet::WaitRegMem { place, compare, .. } => {
-                if !test(hub, place, compare)? {
+                if !test(job, place, compare)? {
                     return Ok(Flow::Wait);
                 }
             }
@@ -159,8 +158,8 @@ impl Cp {
                 dst,
                 value,
             } => {
-                if test(hub, place, compare)? {
-                    store_place(hub, dst, value)?;
+                if test(job, place, compare)? {
+                    store_place(job, dst, value)?;
                 }
             }
             Packet::EventWrite { event, index, addr } => {
@@ -177,7 +176,7 @@ impl Cp {
                 data,
             } => {
                 self.event(job, event);
-                end_of_pipe(hub, addr, data_sel, int_sel, data)?;
+                end_of_pipe(job, addr, data_sel, int_sel, data)?;
             }
             Packet::SetRegs { first, values } => write_regs(job, first, values)?,
         }
@@ -255,7 +254,7 @@ impl Cp {
             StrmoutSource::None => return Ok(()),
         };
         // All in dwords, as the register (Mesa `r600_streamout.c`).
-        let reg = grbm::VGT_STRMOUT_BUFFER_OFFSET_0 + 16 * buffer as u32;
+        let reg = vgt::VGT_STRMOUT_BUFFER_OFFSET_0 + 16 * buffer as u32;
         hub.regs.store(reg, offset);
         self.gfx.set_filled(buffer, offset);
         Ok(())
@@ -297,7 +296,7 @@ fn context<'a>(job: &'a Job<'_>) -> GfxContext<'a> {
 
 /// Indices of the render backends that are not fused off.
 fn backends(hub: &Hub) -> impl Iterator<Item = usize> {
-    let disabled = hub.regs.load(grbm::CC_RB_BACKEND_DISABLE) >> grbm::BACKEND_DISABLE_SHIFT;
+    let disabled = hub.regs.load(gb::CC_RB_BACKEND_DISABLE) >> gb::BACKEND_DISABLE_SHIFT;
     (0..8).filter(move |i| disabled & (1 << i) == 0)
 }
 
@@ -323,7 +322,14 @@ fn streamout_overflowed(hub: &Hub, addr: u64) -> Result<bool, McError> {
 }
 
 /// `EVENT_WRITE_EOP`: data first, then the interrupt that announces it.
-fn end_of_pipe(hub: &Hub, addr: u64, data_sel: u8, int_sel: u8, data: u64) -> Result<(), McError> {
+fn end_of_pipe(
+    job: &Job<'_>,
+    addr: u64,
+    data_sel: u8,
+    int_sel: u8,
+    data: u64,
+) -> Result<(), McError> {
+    let hub = job.hub;
     match data_sel {
         1 => {
             hub.mc.write_u32(addr, data as u32)?;
@@ -338,33 +344,33 @@ fn end_of_pipe(hub: &Hub, addr: u64, data_sel: u8, int_sel: u8, data: u64) -> Re
     }
     let enabled = hub.regs.load(cp::CP_INT_CNTL) & cp::TIME_STAMP_INT_ENABLE != 0;
     if matches!(int_sel, 1 | 2) && enabled {
-        hub.ih.post(hub, Source::CpEop, 0);
+        job.ih.post(hub, Source::CpEop, 0);
     }
     Ok(())
 }
 
-fn load(hub: &Hub, place: Place) -> Result<u32, McError> {
+fn load(job: &Job<'_>, place: Place) -> Result<u32, McError> {
     match place {
-        Place::Mem(addr) => hub.mc.read_u32(addr),
-        Place::Reg(reg) => Ok(chip::read_reg(hub, reg)),
+        Place::Mem(addr) => job.hub.mc.read_u32(addr),
+        Place::Reg(reg) => Ok(job.registers.read(reg)),
     }
 }
 
-fn store_place(hub: &Hub, place: Place, value: u32) -> Result<(), McError> {
+fn store_place(job: &Job<'_>, place: Place, value: u32) -> Result<(), McError> {
     match place {
-        Place::Mem(addr) => hub.mc.write_u32(addr, value),
+        Place::Mem(addr) => job.hub.mc.write_u32(addr, value),
         Place::Reg(reg) => {
-            chip::write_reg(hub, reg, value);
+            job.registers.write(reg, value);
             Ok(())
         }
     }
 }
 
-fn test(hub: &Hub, place: Place, compare: Compare) -> Result<bool, McError> {
+fn test(job: &Job<'_>, place: Place, compare: Compare) -> Result<bool, McError> {
     if field(u32::from(compare.function), 7) == 0 {
         return Ok(true);
     }
-    Ok(compare.holds(load(hub, place)?))
+    Ok(compare.holds(load(job, place)?))
 }
 
 /// Writes consecutive registers with their side effects.
@@ -374,7 +380,7 @@ fn write_regs(job: &Job<'_>, first: u32, values: &[u32]) -> Result<(), Cancelled
         if i % 64 == 0 {
             job.check()?;
         }
-        chip::write_reg(job.hub, first + 4 * i as u32, *value);
+        job.registers.write(first + 4 * i as u32, *value);
     }
     Ok(())
 }

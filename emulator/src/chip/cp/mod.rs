@@ -12,6 +12,7 @@ pub mod pm4;
 mod copy;
 mod encode;
 mod execute;
+mod registers;
 
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use crate::chip::gfx::Gfx;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::regs::cp;
 use pm4::Header;
+pub(crate) use registers::CpRegisters;
 
 /// Indirect buffers that may nest: IB1 in the ring, IB2 in IB1.
 const IB_DEPTH: usize = 2;

@@ -12,12 +12,16 @@
 //! Register meanings: `r500_reg.h`, `r600d.h`, and the use in
 //! `rv770_page_flip()`, `r600_irq_ack()`, `avivo_crtc_do_set_base()`.
 
+mod registers;
+
+pub(crate) use registers::DisplayRegisters;
+
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::chip::counters::Counter;
 use crate::chip::hub::Hub;
-use crate::chip::ih::Source;
+use crate::chip::ih::{Ih, Source};
 use crate::chip::regs::dce::{self, CRTCS, CRTC_STRIDE};
 
 /// Duration of a frame: 60 Hz.
@@ -351,7 +355,7 @@ impl Display {
     }
 
     /// Body of the display thread.
-    pub fn run(&self, hub: &Hub) {
+    pub fn run(&self, hub: &Hub, ih: &Ih) {
         let mut state = self.lock();
         while !state.stop {
             let needed =
@@ -387,7 +391,7 @@ impl Display {
             if blank || due != [false; CRTCS] {
                 // Interrupts reach the host without any lock of this block.
                 drop(state);
-                deliver(hub, blank, due);
+                deliver(hub, ih, blank, due);
                 state = self.lock();
                 continue;
             }
@@ -413,7 +417,7 @@ fn requested(hub: &Hub, crtc: usize) -> u64 {
 }
 
 /// Sets status bits and posts the vectors of a retrace.
-fn deliver(hub: &Hub, blank: bool, flipped: [bool; CRTCS]) {
+fn deliver(hub: &Hub, ih: &Ih, blank: bool, flipped: [bool; CRTCS]) {
     const VBLANK: [Source; CRTCS] = [Source::D1Vblank, Source::D2Vblank];
     const FLIP: [Source; CRTCS] = [Source::D1Flip, Source::D2Flip];
     for crtc in 0..CRTCS {
@@ -426,7 +430,7 @@ fn deliver(hub: &Hub, blank: bool, flipped: [bool; CRTCS]) {
                 hub.counters.inc(Counter::Vblanks);
                 let asserted = dce::LB_VBLANK_INTERRUPT[crtc];
                 set_bits(hub, dce::DCE3_DISP_INTERRUPT_STATUS, 0, asserted);
-                hub.ih.post(hub, VBLANK[crtc], 0);
+                ih.post(hub, VBLANK[crtc], 0);
             }
         }
         if flipped[crtc] {
@@ -436,7 +440,7 @@ fn deliver(hub: &Hub, blank: bool, flipped: [bool; CRTCS]) {
             let status = at(crtc, dce::D1GRPH_INTERRUPT_STATUS);
             set_bits(hub, status, 0, dce::PFLIP_INT_OCCURRED);
             if load(hub, crtc, dce::D1GRPH_INTERRUPT_CONTROL) & dce::PFLIP_INT_MASK != 0 {
-                hub.ih.post(hub, FLIP[crtc], 0);
+                ih.post(hub, FLIP[crtc], 0);
             }
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod packet;
 
+mod registers;
 mod transfer;
 
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
 use crate::chip::regs::{dma, field};
 use packet::{Header, Packet};
+pub(crate) use registers::DmaRegisters;
 
 /// Indirect buffers do not nest on this engine.
 const IB_DEPTH: usize = 1;
@@ -118,7 +120,7 @@ fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
         }
         Packet::Trap => {
             if hub.regs.load(dma::DMA_CNTL) & dma::TRAP_ENABLE != 0 {
-                hub.ih.post(hub, Source::Dma, 0);
+                job.ih.post(hub, Source::Dma, 0);
             }
             Ok(())
         }

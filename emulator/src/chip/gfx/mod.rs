@@ -18,7 +18,7 @@ use std::fmt;
 use crate::chip::bus::{Mc, McError, RegFile};
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
-pub use crate::chip::engine::Cancelled;
+pub use crate::chip::queue::Cancelled;
 
 /// What the graphics block needs from the chip while it works. The workers of
 /// one draw share it.

@@ -51,6 +51,10 @@ super::registers! {
     CP_ME_RAM_DATA = 0xC160;
 }
 
+/// `CP_BUSY` of `CP_STAT`. The parts that `CP_BUSY_STAT` lists are not
+/// modelled: there the same bit stands for all of them.
+pub const STAT_CP_BUSY: u32 = 1 << 31;
+
 /// Number of scratch registers.
 pub const SCRATCH_REGS: u32 = 8;
 

@@ -35,7 +35,9 @@ pub const RESPONSE_TYPE_MASK: u32 = 0xF << 4;
 /// `REQUEST_TYPE` field.
 pub const REQUEST_TYPE_MASK: u32 = 0xF;
 
-/// `NOOFBANK` of `MC_ARB_RAMCFG`: 0 is 4 banks, 1 is 8.
+/// `NOOFBANK` of `MC_ARB_RAMCFG`: 8 banks.
+pub const NOOFBANK_8: u32 = 1;
+/// Mask of `NOOFBANK`: 0 is 4 banks, 1 is 8.
 pub const NOOFBANK_MASK: u32 = 0x3;
 /// `CHANSIZE` of `MC_ARB_RAMCFG`: channel is 64 bits wide.
 pub const CHANSIZE_64: u32 = 1 << 8;

@@ -17,36 +17,45 @@ macro_rules! registers {
 }
 pub(crate) use registers;
 
+pub mod bif;
 pub mod cg;
 pub mod cp;
 pub mod dce;
 pub mod dma;
+pub mod gb;
 pub mod grbm;
 pub mod ih;
 pub mod mc;
 pub mod srbm;
 pub mod uvd;
+pub mod vgt;
 
 /// First byte offset past the register space.
 pub const REG_SPACE_SIZE: u32 = 0x4_0000;
 
+/// The registers of all blocks.
+const BLOCKS: &[&[(u32, &str)]] = &[
+    bif::NAMES,
+    cg::NAMES,
+    srbm::NAMES,
+    mc::NAMES,
+    gb::NAMES,
+    grbm::NAMES,
+    cp::NAMES,
+    ih::NAMES,
+    dma::NAMES,
+    dce::NAMES,
+    uvd::NAMES,
+    vgt::NAMES,
+];
+
 /// Name of the register at byte offset `offset`, if the map knows it.
 pub fn name(offset: u32) -> Option<&'static str> {
-    [
-        cg::NAMES,
-        srbm::NAMES,
-        mc::NAMES,
-        grbm::NAMES,
-        cp::NAMES,
-        ih::NAMES,
-        dma::NAMES,
-        dce::NAMES,
-        uvd::NAMES,
-    ]
-    .iter()
-    .flat_map(|block| block.iter())
-    .find(|(o, _)| *o == offset)
-    .map(|(_, n)| *n)
+    BLOCKS
+        .iter()
+        .flat_map(|block| block.iter())
+        .find(|(o, _)| *o == offset)
+        .map(|(_, n)| *n)
 }
 
 /// Extracts the bits of `mask` from `value`, shifted down to bit 0.
@@ -78,18 +87,8 @@ mod tests {
     #[test]
     fn blocks_hold_no_duplicate_or_outside_offsets() {
         let mut seen = std::collections::HashMap::new();
-        for block in [
-            cg::NAMES,
-            srbm::NAMES,
-            mc::NAMES,
-            grbm::NAMES,
-            cp::NAMES,
-            ih::NAMES,
-            dma::NAMES,
-            dce::NAMES,
-            uvd::NAMES,
-        ] {
-            for (offset, name) in block {
+        for block in BLOCKS {
+            for (offset, name) in *block {
                 assert!(*offset < REG_SPACE_SIZE && offset % 4 == 0, "{name}");
                 assert_eq!(seen.insert(*offset, *name), None, "{name}");
             }

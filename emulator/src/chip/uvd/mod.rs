@@ -5,10 +5,12 @@
 //! raised; decode messages are accepted and ignored. Register use: the
 //! sequences in `uvd_v1_0.c` and `uvd_v2_2.c`.
 
+mod registers;
+
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::chip;
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Header;
 use crate::chip::engine::{Job, Ring, RingUnit, Step};
@@ -16,6 +18,8 @@ use crate::chip::fetch::{FetchError, Fetcher};
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
 use crate::chip::regs::uvd;
+pub(crate) use registers::UvdRegisters;
+use registers::{vcpu_running, FIRST, LAST};
 
 /// Indirect buffers do not nest on this engine.
 const IB_DEPTH: usize = 1;
@@ -51,23 +55,10 @@ impl UvdSegments {
     }
 }
 
-/// `UVD_STATUS`: the VCPU runs once it has a clock and is out of reset.
-pub(crate) fn status(hub: &Hub) -> u32 {
-    if vcpu_running(hub) {
-        uvd::STATUS_VCPU_RUNNING
-    } else {
-        0
-    }
-}
-
-fn vcpu_running(hub: &Hub) -> bool {
-    hub.regs.load(uvd::UVD_VCPU_CNTL) & uvd::VCPU_CLK_EN != 0
-        && hub.regs.load(uvd::UVD_SOFT_RESET) & uvd::VCPU_SOFT_RESET == 0
-}
-
 /// The UVD ring's state beyond its registers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Uvd {
+    segments: Arc<UvdSegments>,
     fetch: Fetcher,
     waiting: bool,
 }
@@ -80,6 +71,15 @@ enum Effect {
 }
 
 impl Uvd {
+    /// A ring whose addresses are completed by `segments`.
+    pub fn new(segments: Arc<UvdSegments>) -> Self {
+        Self {
+            segments,
+            fetch: Fetcher::default(),
+            waiting: false,
+        }
+    }
+
     fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, FetchError> {
         let hub = job.hub;
         let header = Header::decode(self.fetch.header(&*hub.mc, ring)?);
@@ -94,7 +94,7 @@ impl Uvd {
         match header {
             Header::Type0 { reg, .. } => {
                 for (i, value) in self.fetch.body.iter().enumerate() {
-                    match self.write(hub, reg + 4 * i as u32, *value) {
+                    match self.write(job, reg + 4 * i as u32, *value) {
                         Effect::None => {}
                         Effect::Call(dwords) => call = Some(dwords),
                         Effect::Wait => {
@@ -110,7 +110,7 @@ impl Uvd {
         self.waiting = false;
         let rptr = self.fetch.consume(ring, 1 + header.body());
         if let Some(dwords) = call {
-            let addr = hub.uvd.base(hub.regs.load(uvd::UVD_RBC_IB_BASE));
+            let addr = self.segments.base(hub.regs.load(uvd::UVD_RBC_IB_BASE));
             if self.fetch.call(addr, dwords, IB_DEPTH) {
                 hub.counters.inc(Counter::Ibs);
             } else {
@@ -122,15 +122,16 @@ impl Uvd {
 
     /// A register write from the ring or an indirect buffer. The ring bus
     /// reaches the UVD's own registers only.
-    fn write(&self, hub: &Hub, reg: u32, value: u32) -> Effect {
+    fn write(&self, job: &Job<'_>, reg: u32, value: u32) -> Effect {
+        let hub = job.hub;
         match reg {
             uvd::UVD_RBC_IB_SIZE => {
                 hub.regs.store(reg, value);
                 return Effect::Call(value & 0xF_FFFF);
             }
-            uvd::UVD_GPCOM_VCPU_CMD => self.command(hub, value),
+            uvd::UVD_GPCOM_VCPU_CMD => self.command(job, value),
             uvd::UVD_SEMA_CMD => return semaphore(hub, value),
-            0xEF00..=0xFFFF => chip::write_reg(hub, reg, value),
+            FIRST..=LAST => job.registers.write(reg, value),
             _ => hub.counters.inc(Counter::BadPackets),
         }
         Effect::None
@@ -139,7 +140,8 @@ impl Uvd {
     /// Command to the VCPU. In the ring, 0 writes `UVD_CONTEXT_ID` as a
     /// fence; in an indirect buffer it announces a message, which the stub
     /// takes as done.
-    fn command(&self, hub: &Hub, command: u32) {
+    fn command(&self, job: &Job<'_>, command: u32) {
+        let hub = job.hub;
         if self.fetch.level() > 0 {
             return;
         }
@@ -155,7 +157,7 @@ impl Uvd {
                 }
             }
             2 if hub.regs.load(uvd::UVD_MASTINT_EN) & uvd::MASTINT_SYS_EN != 0 => {
-                hub.ih.post(hub, Source::Uvd, 0);
+                job.ih.post(hub, Source::Uvd, 0);
             }
             _ => {}
         }
@@ -185,7 +187,7 @@ impl RingUnit for Uvd {
     fn ring(&self, hub: &Hub) -> Ring {
         let log2 = (hub.regs.load(uvd::UVD_RBC_RB_CNTL) & uvd::RB_BUFSZ_MASK).clamp(2, 24);
         Ring {
-            base: hub.uvd.base(hub.regs.load(uvd::UVD_RBC_RB_BASE)),
+            base: self.segments.base(hub.regs.load(uvd::UVD_RBC_RB_BASE)),
             size: 1 << (log2 - 2),
             rptr: 0,
             limit: 0,

@@ -13,20 +13,8 @@
 //! ATOM offsets count from the start of the image.
 
 use super::tables::{self, TableHeader};
+use crate::chip::family::Model;
 use crate::host::pci::VENDOR_ID;
-
-/// What differs between boards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RomConfig {
-    /// PCI device the image is for.
-    pub device_id: u16,
-    /// Name shown by the driver at load: letters, digits, `.` and `_` only.
-    pub name: &'static str,
-    /// Core clock after POST in units of 10 kHz.
-    pub engine_clock: u32,
-    /// Memory clock after POST in units of 10 kHz.
-    pub memory_clock: u32,
-}
 
 /// Offset of the image's length byte.
 const LENGTH: usize = 0x02;
@@ -75,7 +63,7 @@ impl Image {
 }
 
 /// Builds the image: a multiple of 512 bytes long, checksum included.
-pub fn build(config: &RomConfig) -> Vec<u8> {
+pub fn build(model: &Model) -> Vec<u8> {
     let mut image = Image {
         bytes: vec![0; FIRST_TABLE],
     };
@@ -85,12 +73,12 @@ pub fn build(config: &RomConfig) -> Vec<u8> {
     let magic = b" 761295520\0";
     image.bytes[ATI_MAGIC..ATI_MAGIC + magic.len()].copy_from_slice(magic);
 
-    let pcir = image.append(&pci_data_structure(config.device_id));
+    let pcir = image.append(&pci_data_structure(model.device_id));
     image.put16(PCIR_POINTER, pcir);
 
-    let mut name = config.name.as_bytes().to_vec();
-    name.push(0);
-    let name = image.append(&name);
+    // Shown by the driver at load.
+    let name = format!("R7XX_BOARD_{}\0", model.name.to_uppercase());
+    let name = image.append(name.as_bytes());
 
     let no_op = image.append(&tables::no_op_command());
     let mut commands = [no_op; tables::COMMAND_TABLES];
@@ -102,12 +90,12 @@ pub fn build(config: &RomConfig) -> Vec<u8> {
     let commands = image.append_master_list(&commands);
 
     let mut data = [0; tables::DATA_TABLES];
-    data[tables::FIRMWARE_INFO] = image.append(&tables::firmware_info(config));
+    data[tables::FIRMWARE_INFO] = image.append(&tables::firmware_info(model));
     data[tables::OBJECT_HEADER] = image.append(&tables::object_header());
     data[tables::INDIRECT_IO_ACCESS] = image.append(&tables::indirect_io_access());
     let data = image.append_master_list(&data);
 
-    let header = tables::rom_header(config, name, commands, data);
+    let header = tables::rom_header(model, name, commands, data);
     let header = image.append(&header);
     image.put16(ROM_TABLE_POINTER, header);
 
@@ -141,13 +129,7 @@ fn pci_data_structure(device_id: u16) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const CONFIG: RomConfig = RomConfig {
-        device_id: 0x9540,
-        name: "R7XX-TEST",
-        engine_clock: 60000,
-        memory_clock: 40000,
-    };
+    use crate::chip::Family;
 
     fn u16_at(rom: &[u8], at: usize) -> usize {
         usize::from(u16::from_le_bytes([rom[at], rom[at + 1]]))
@@ -165,7 +147,7 @@ mod tests {
 
     #[test]
     fn image_is_a_valid_option_rom() {
-        let rom = build(&CONFIG);
+        let rom = build(Family::Rv710.model());
         assert_eq!(rom[..2], [0x55, 0xAA]);
         assert_eq!(usize::from(rom[2]) * 512, rom.len());
         assert_eq!(rom[3], 0xCB);
@@ -180,12 +162,12 @@ mod tests {
 
     #[test]
     fn rom_header_links_name_and_lists() {
-        let rom = build(&CONFIG);
+        let rom = build(Family::Rv710.model());
         assert_eq!(&rom[0x30..0x3a], b" 761295520");
         let header = u16_at(&rom, 0x48);
         assert_eq!(&rom[header + 4..header + 8], b"ATOM");
         let name = u16_at(&rom, header + 0x10);
-        assert_eq!(&rom[name..name + 10], b"R7XX-TEST\0");
+        assert_eq!(&rom[name..name + 17], b"R7XX_BOARD_RV710\0");
         let commands = u16_at(&rom, header + 0x1e);
         assert_eq!(u16_at(&rom, commands), 4 + 2 * tables::COMMAND_TABLES);
         let data = u16_at(&rom, header + 0x20);
@@ -194,7 +176,7 @@ mod tests {
 
     #[test]
     fn every_command_ends_inside_itself() {
-        let rom = build(&CONFIG);
+        let rom = build(Family::Rv710.model());
         let commands = u16_at(&rom, u16_at(&rom, 0x48) + 0x1e);
         for index in 0..tables::COMMAND_TABLES {
             let table = u16_at(&rom, commands + 4 + 2 * index);
@@ -208,7 +190,7 @@ mod tests {
 
     #[test]
     fn firmware_info_is_where_asic_init_looks() {
-        let rom = build(&CONFIG);
+        let rom = build(Family::Rv710.model());
         let table = data_table(&rom, 4);
         assert_eq!(rom[table + 2..table + 4], [1, 4]);
         assert_eq!(u32_at(&rom, table + 8), 60000);
@@ -218,7 +200,7 @@ mod tests {
 
     #[test]
     fn object_header_leads_to_one_vga_path() {
-        let rom = build(&CONFIG);
+        let rom = build(Family::Rv710.model());
         let table = data_table(&rom, 22);
         assert_eq!(rom[table + 2..table + 4], [1, 2]);
         assert_eq!(u16_at(&rom, table + 4), 1, "CRT1");
@@ -240,7 +222,7 @@ mod tests {
 
     #[test]
     fn indirect_io_list_is_empty() {
-        let rom = build(&CONFIG);
+        let rom = build(Family::Rv710.model());
         let table = data_table(&rom, 23);
         assert_ne!(rom[table + 4], 1, "no ATOM_IIO_START");
     }

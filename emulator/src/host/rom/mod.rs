@@ -15,4 +15,4 @@ pub mod bytecode;
 pub mod image;
 pub mod tables;
 
-pub use image::{build, RomConfig};
+pub use image::build;

@@ -2,7 +2,7 @@
 //! Contents of the ATOM tables. Field order and meaning: `atombios.h`.
 
 use super::bytecode::{Code, Lane, Operand, OP_EOT};
-use super::image::RomConfig;
+use crate::chip::family::Model;
 use crate::host::pci::VENDOR_ID;
 
 /// Entries of the master list of command tables.
@@ -88,7 +88,7 @@ impl Fields {
 
 /// ATOM_ROM_HEADER, revision 1.1. The offsets are of the name string and
 /// of the two master lists.
-pub fn rom_header(config: &RomConfig, name: usize, commands: usize, data: usize) -> Vec<u8> {
+pub fn rom_header(model: &Model, name: usize, commands: usize, data: usize) -> Vec<u8> {
     let f = Fields::default()
         .bytes(b"ATOM")
         .u16(0) // BIOS run-time segment
@@ -100,7 +100,7 @@ pub fn rom_header(config: &RomConfig, name: usize, commands: usize, data: usize)
         .u16(0) // PCI bus and device code
         .u16(0) // I/O base
         .u16(VENDOR_ID)
-        .u16(config.device_id)
+        .u16(model.device_id)
         .u16(0x18) // PCI info
         .u16(commands as u16)
         .u16(data as u16)
@@ -216,24 +216,24 @@ pub fn set_crtc_using_dtd_timing() -> Vec<u8> {
 
 /// ATOM_FIRMWARE_INFO_V1_4. Clocks are in units of 10 kHz; limits are
 /// typical for the family and wide enough for every VESA mode.
-pub fn firmware_info(config: &RomConfig) -> Vec<u8> {
+pub fn firmware_info(model: &Model) -> Vec<u8> {
     let f = Fields::default()
         .u32(0x0001_0000) // firmware revision
-        .u32(config.engine_clock)
-        .u32(config.memory_clock)
-        .u32(config.engine_clock) // driver target engine
-        .u32(config.memory_clock) // driver target memory
+        .u32(model.engine_clock)
+        .u32(model.memory_clock)
+        .u32(model.engine_clock) // driver target engine
+        .u32(model.memory_clock) // driver target memory
         .u32(120_000) // max engine PLL output
         .u32(200_000) // max memory PLL output
         .u32(120_000) // max pixel PLL output
-        .u32(config.engine_clock) // ASIC max engine
-        .u32(config.memory_clock) // ASIC max memory
+        .u32(model.engine_clock) // ASIC max engine
+        .u32(model.memory_clock) // ASIC max memory
         .u8(110) // max temperature, degrees Celsius
         .u8(0) // min back light level
         .u16(1100) // boot voltage, mV
         .u16(648) // LCD PLL output min, MHz
         .u16(1200) // LCD PLL output max, MHz
-        .u32(config.engine_clock) // 3D engine clock
+        .u32(model.engine_clock) // 3D engine clock
         .u32(64_800) // min pixel PLL output
         .u16(100) // min engine PLL input
         .u16(1350) // max engine PLL input

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//! The one table of the chips that the board can carry.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Members of the R700 family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Family {
+    /// RV710.
+    Rv710 = 0,
+    /// RV730.
+    Rv730 = 1,
+    /// RV740.
+    Rv740 = 2,
+    /// RV770.
+    Rv770 = 3,
+}
+
+/// What sets one chip apart from another.
+#[derive(Debug)]
+pub struct Model {
+    /// The chip.
+    pub family: Family,
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Boards that carry it.
+    pub sold_as: &'static str,
+    /// PCI device of such a board.
+    pub device_id: u16,
+    /// Core clock after POST in units of 10 kHz.
+    pub engine_clock: u32,
+    /// Memory clock after POST in units of 10 kHz.
+    pub memory_clock: u32,
+    /// Shader pipes (`rv770_gpu_init()`).
+    pub pipes: u32,
+    /// Render backends.
+    pub backends: u32,
+    /// log2 of the memory channels of 64 bits.
+    pub log2_channels: u32,
+}
+
+/// All chips, in the order of [`Family`].
+pub const MODELS: [Model; 4] = [
+    Model {
+        family: Family::Rv710,
+        name: "rv710",
+        sold_as: "Radeon HD 4350/4550",
+        device_id: 0x9540,
+        engine_clock: 60_000,
+        memory_clock: 40_000,
+        pipes: 2,
+        backends: 1,
+        log2_channels: 0,
+    },
+    Model {
+        family: Family::Rv730,
+        name: "rv730",
+        sold_as: "Radeon HD 4650/4670",
+        device_id: 0x9480,
+        engine_clock: 75_000,
+        memory_clock: 90_000,
+        pipes: 2,
+        backends: 2,
+        log2_channels: 1,
+    },
+    Model {
+        family: Family::Rv740,
+        name: "rv740",
+        sold_as: "Radeon HD 4770",
+        device_id: 0x94A0,
+        engine_clock: 75_000,
+        memory_clock: 80_000,
+        pipes: 4,
+        backends: 4,
+        log2_channels: 1,
+    },
+    Model {
+        family: Family::Rv770,
+        name: "rv770",
+        sold_as: "Radeon HD 4850/4870",
+        device_id: 0x9440,
+        engine_clock: 62_500,
+        memory_clock: 99_300,
+        pipes: 4,
+        backends: 4,
+        log2_channels: 2,
+    },
+];
+
+impl Family {
+    /// The chip's line of the table.
+    pub fn model(self) -> &'static Model {
+        &MODELS[self as usize]
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.model().name)
+    }
+}
+
+impl FromStr for Family {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let model = MODELS.iter().find(|m| m.name == name);
+        model
+            .map(|m| m.family)
+            .ok_or_else(|| format!("no chip '{name}'"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_is_in_the_order_of_the_enum_and_names_lead_back() {
+        for (i, model) in MODELS.iter().enumerate() {
+            assert_eq!(model.family as usize, i);
+            assert_eq!(model.name.parse::<Family>(), Ok(model.family));
+            assert_eq!(model.family.to_string(), model.name);
+        }
+        assert!("rv999".parse::<Family>().is_err());
+    }
+}

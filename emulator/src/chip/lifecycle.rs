@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+//! Life of the chip: power-on, its threads, reset, the end.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::chip::bus::{IrqLine, Mc, RegFile, Registers};
+use crate::chip::counters::{Counter, Counters};
+use crate::chip::cp::Cp;
+use crate::chip::dispatch::Blocks;
+use crate::chip::display::Scanout;
+use crate::chip::dma::Dma;
+use crate::chip::engine::{self, RingUnit};
+use crate::chip::family::Family;
+use crate::chip::gfx::{Gfx, NullGfx};
+use crate::chip::hub::Hub;
+use crate::chip::queue::{EngineId, Hang, Knobs};
+use crate::chip::regs::{self, cp, gb, ih, mc, srbm};
+use crate::chip::trace::Trace;
+use crate::chip::uvd::Uvd;
+
+/// What a chip is built from.
+pub struct ChipConfig {
+    /// Family member.
+    pub family: Family,
+    /// VRAM in bytes, as `CONFIG_MEMSIZE` reports it (less than 4 GiB).
+    pub vram_size: u64,
+    /// Delay of submissions in microseconds.
+    pub latency_us: u64,
+    /// Rate of copies in MB/s, 0 for unlimited.
+    pub rate_mbps: u64,
+    /// Where the trace goes.
+    pub trace: Option<Box<dyn Write + Send>>,
+    /// Hang to inject.
+    pub hang: Option<Hang>,
+}
+
+/// The chip. Methods may be called from any thread.
+pub struct Chip {
+    blocks: Arc<Blocks>,
+    family: Family,
+    vram_size: u64,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Chip {
+    /// Builds a chip in power-on state, without a graphics pipeline, and
+    /// starts its threads.
+    pub fn new(
+        config: ChipConfig,
+        regs: Arc<dyn RegFile>,
+        mc: Arc<dyn Mc>,
+        irq: Arc<dyn IrqLine>,
+    ) -> Arc<Chip> {
+        Self::with_gfx(config, regs, mc, irq, Box::<NullGfx>::default())
+    }
+
+    /// As [`Chip::new`], with a graphics block that executes draws.
+    pub fn with_gfx(
+        config: ChipConfig,
+        regs: Arc<dyn RegFile>,
+        mc: Arc<dyn Mc>,
+        irq: Arc<dyn IrqLine>,
+        gfx: Box<dyn Gfx>,
+    ) -> Arc<Chip> {
+        let trace = Trace::new(config.trace);
+        let hub = Hub::new(regs, mc, irq, config.latency_us, config.rate_mbps, trace);
+        if let Some(hang) = config.hang {
+            hub.knobs.hang_after(hang);
+        }
+        let chip = Arc::new(Chip {
+            blocks: Arc::new(Blocks::new(Arc::new(hub))),
+            family: config.family,
+            vram_size: config.vram_size,
+            threads: Mutex::new(Vec::new()),
+        });
+        chip.power_on();
+        chip.start(gfx);
+        chip
+    }
+
+    fn start(&self, gfx: Box<dyn Gfx>) {
+        let units: [(EngineId, Box<dyn RingUnit>); 3] = [
+            (EngineId::Gfx, Box::new(Cp::new(gfx))),
+            (EngineId::Dma, Box::new(Dma::default())),
+            (
+                EngineId::Uvd,
+                Box::new(Uvd::new(self.blocks.segments.clone())),
+            ),
+        ];
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for (id, mut unit) in units {
+            let b = self.blocks.clone();
+            threads.push(std::thread::spawn(move || {
+                engine::run(id, &b.hub, &b.ih, &*b, &mut *unit);
+            }));
+        }
+        let b = self.blocks.clone();
+        threads.push(std::thread::spawn(move || b.display.run(&b.hub, &b.ih)));
+        let b = self.blocks.clone();
+        threads.push(std::thread::spawn(move || b.tlb.run(&*b.hub.regs)));
+    }
+
+    fn hub(&self) -> &Hub {
+        &self.blocks.hub
+    }
+
+    /// Reads the register at byte offset `offset` (0 to 0x3FFFC).
+    pub fn mmio_read(&self, offset: u32) -> u32 {
+        let hub = self.hub();
+        hub.counters.inc(Counter::MmioReads);
+        hub.update_clock();
+        let value = self.blocks.read(offset);
+        trace_mmio(hub, "read", offset, value);
+        value
+    }
+
+    /// Writes the register at byte offset `offset` (0 to 0x3FFFC).
+    pub fn mmio_write(&self, offset: u32, value: u32) {
+        let hub = self.hub();
+        hub.counters.inc(Counter::MmioWrites);
+        hub.update_clock();
+        trace_mmio(hub, "write", offset, value);
+        self.blocks.write(offset, value);
+    }
+
+    /// Run-time knobs.
+    pub fn knobs(&self) -> &Knobs {
+        &self.hub().knobs
+    }
+
+    /// Event counters.
+    pub fn counters(&self) -> &Counters {
+        &self.hub().counters
+    }
+
+    /// What a CRTC shows, or none if it is off.
+    pub fn scanout(&self, crtc: usize) -> Option<Scanout> {
+        self.blocks.display.scanout(self.hub(), crtc)
+    }
+
+    /// Whether the interrupt ring holds vectors the driver has not taken:
+    /// the level of an INTx line.
+    pub fn irq_pending(&self) -> bool {
+        let wptr = self.hub().regs.load(ih::IH_RB_WPTR) & ih::WPTR_OFFSET_MASK;
+        let rptr = self.hub().regs.load(ih::IH_RB_RPTR) & ih::WPTR_OFFSET_MASK;
+        wptr != rptr && self.hub().regs.load(ih::IH_CNTL) & ih::ENABLE_INTR != 0
+    }
+
+    /// Whether the PCI Express link runs at 5 GT/s rather than 2.5.
+    pub fn second_generation_link(&self) -> bool {
+        self.blocks.bif.second_generation()
+    }
+
+    /// Back to power-on state: work in flight is cancelled, all registers
+    /// have their reset values. Knobs and counters keep theirs.
+    pub fn reset(&self) {
+        self.power_on();
+    }
+
+    fn power_on(&self) {
+        let hub = self.hub();
+        // Halt bits first, so that no engine sees half of the reset values.
+        hub.regs
+            .store(cp::CP_ME_CNTL, cp::CP_ME_HALT | cp::CP_PFP_HALT);
+        for id in EngineId::ALL {
+            hub.engine(id).reset(&hub.knobs);
+        }
+        for offset in (0..regs::REG_SPACE_SIZE).step_by(4) {
+            if offset != cp::CP_ME_CNTL {
+                hub.regs.store(offset, 0);
+            }
+        }
+        self.strap();
+        self.blocks.power_on();
+    }
+
+    /// Registers that tell what is on the board.
+    fn strap(&self) {
+        let model = self.family.model();
+        let fused = |units: u32| (0xFF << units) & 0xFF;
+        let values = [
+            (
+                gb::CC_GC_SHADER_PIPE_CONFIG,
+                fused(model.pipes) << gb::INACTIVE_QD_PIPES_SHIFT,
+            ),
+            (
+                gb::CC_RB_BACKEND_DISABLE,
+                fused(model.backends) << gb::BACKEND_DISABLE_SHIFT,
+            ),
+            (
+                mc::MC_SHARED_CHMAP,
+                model.log2_channels << mc::NOOFCHAN_SHIFT,
+            ),
+            (mc::MC_ARB_RAMCFG, mc::NOOFBANK_8 | mc::CHANSIZE_64),
+            (srbm::CONFIG_MEMSIZE, self.vram_size as u32),
+        ];
+        for (offset, value) in values {
+            self.hub().regs.store(offset, value);
+        }
+    }
+
+    /// Stops and joins all threads. The chip answers register accesses
+    /// afterwards, but nothing executes any more.
+    pub fn shutdown(&self) {
+        for id in EngineId::ALL {
+            self.hub().engine(id).stop();
+        }
+        self.blocks.display.stop();
+        self.blocks.tlb.stop();
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            if thread.join().is_err() {
+                log::error!("an engine thread panicked");
+            }
+        }
+        self.hub().trace.flush();
+    }
+}
+
+impl Drop for Chip {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+fn trace_mmio(hub: &Hub, what: &str, offset: u32, value: u32) {
+    if hub.trace.enabled() {
+        let name = regs::name(offset).unwrap_or("-");
+        hub.trace.line(
+            "mmio",
+            format_args!("{what} {offset:#07x} {name} {value:#010x}"),
+        );
+    }
+}

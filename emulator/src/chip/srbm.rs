@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//! System register bus manager: status and soft reset of the blocks that are
+//! not graphics.
+
+use std::sync::Arc;
+
+use crate::chip::bus::Registers;
+use crate::chip::dma::DmaRegisters;
+use crate::chip::hub::Hub;
+use crate::chip::ih::Ih;
+use crate::chip::regs::srbm;
+use crate::chip::uvd::UvdRegisters;
+
+/// The register bus manager.
+#[derive(Debug)]
+pub(crate) struct Srbm {
+    hub: Arc<Hub>,
+    dma: Arc<DmaRegisters>,
+    uvd: Arc<UvdRegisters>,
+    ih: Arc<Ih>,
+}
+
+impl Srbm {
+    pub fn new(hub: Arc<Hub>, dma: Arc<DmaRegisters>, uvd: Arc<UvdRegisters>, ih: Arc<Ih>) -> Self {
+        Self { hub, dma, uvd, ih }
+    }
+
+    fn soft_reset(&self, rising: u32) {
+        if rising & srbm::RV770_SOFT_RESET_DMA != 0 {
+            self.dma.soft_reset();
+        }
+        if rising & srbm::SOFT_RESET_UVD != 0 {
+            self.uvd.soft_reset();
+        }
+        if rising & srbm::SOFT_RESET_IH != 0 {
+            self.ih.reset();
+        }
+    }
+}
+
+impl Registers for Srbm {
+    fn read(&self, offset: u32) -> u32 {
+        match offset {
+            // Nothing behind the bus takes time.
+            srbm::SRBM_STATUS => 0,
+            _ => self.hub.regs.load(offset),
+        }
+    }
+
+    fn write(&self, offset: u32, value: u32) {
+        match offset {
+            srbm::SRBM_STATUS => {}
+            srbm::SRBM_SOFT_RESET => {
+                let rising = value & !self.hub.regs.load(offset);
+                self.hub.regs.store(offset, value);
+                self.soft_reset(rising);
+            }
+            _ => self.hub.regs.store(offset, value),
+        }
+    }
+}
