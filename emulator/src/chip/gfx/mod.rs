@@ -12,6 +12,7 @@ pub mod format;
 pub mod lanes;
 pub mod memory;
 pub mod shader;
+pub mod vertex_fetch;
 
 use std::fmt;
 

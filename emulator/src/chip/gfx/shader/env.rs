@@ -60,6 +60,12 @@ pub trait Env {
     /// 15) of the stage; what lies outside the buffer is zero.
     fn constants(&mut self, bank: u32, first: u32, out: &mut [[u32; 4]]);
 
+    /// A number that changes whenever [`Env::constants`] may give other values.
+    /// With 0 nothing is remembered from wave to wave.
+    fn constants_epoch(&mut self) -> u64 {
+        0
+    }
+
     /// Vec4 `index` of the stage's constant file (selects 256 to 511).
     fn constant_file(&mut self, _index: u32) -> [u32; 4] {
         [0; 4]
@@ -75,6 +81,9 @@ pub trait Env {
     /// Runs a texture instruction. `src` is after the source swizzle; the
     /// result is before the destination's.
     fn texture(&mut self, op: &TexInstruction, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4];
+
+    /// A fetch clause ends: gradients set in it are forgotten.
+    fn end_of_fetch_clause(&mut self) {}
 
     /// Takes an export. `values` is after the swizzle; components outside
     /// `components` keep what was exported before.

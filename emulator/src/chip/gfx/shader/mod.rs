@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: MIT
 //! The shader core: decodes R700 shaders and runs waves of 64 lanes.
 
+mod alu;
+pub mod cache;
+pub mod disasm;
 pub mod env;
+mod exec;
 pub mod isa;
+mod math;
+pub mod ops;
+mod program;
 
+pub use cache::ProgramCache;
 pub use env::{Env, ExportKind, MemoryExport, MemoryTarget};
+pub use exec::run;
+pub use program::Program;
 
 use super::lanes::{Lanes, Mask, LANES};
 
@@ -29,30 +39,23 @@ pub struct Options {
     pub dx10_clamp: bool,
 }
 
-/// A decoded shader.
-#[derive(Debug)]
-pub struct Program {}
-
-impl Program {
-    /// Decodes the shader whose first word is at byte address `base`
-    /// (`SQ_PGM_START_x` << 8). `fetch(address, out)` reads dwords; false if it
-    /// cannot.
-    ///
-    /// # Errors
-    /// A program that cannot be read, or is longer than the decoder accepts.
-    pub fn decode(
-        _base: u64,
-        _options: Options,
-        _fetch: &mut dyn FnMut(u64, &mut [u32]) -> bool,
-    ) -> Result<Self, Stop> {
-        Err(Stop::Fault("not implemented"))
-    }
-}
-
 /// A wavefront: 64 lanes with their registers.
 #[derive(Debug)]
 pub struct Wave {
+    /// GPRs first, then what the interpreter needs.
     rows: Vec<Lanes>,
+    ar: Box<[[i32; LANES]; 4]>,
+    scratch: Vec<Lanes>,
+    /// Bytes of a vertex fetch.
+    buffer: Vec<u8>,
+    stack_storage: exec::StackStorage,
+    /// Program and epoch whose constants are in their rows.
+    loaded: (u64, u64),
+    constant_denormals: bool,
+    denormals: bool,
+    /// The lanes that ran at the start.
+    live: Mask,
+    arch: pulp::Arch,
     /// Lanes that run, helper lanes included.
     pub exec: Mask,
     /// Lanes whose exports and memory writes count.
@@ -76,7 +79,16 @@ impl Wave {
     /// and use it again.
     pub fn new() -> Self {
         Self {
-            rows: vec![[0; LANES]; GPRS * 4],
+            rows: vec![[0; LANES]; program::ROW_CONST as usize],
+            ar: Box::new([[0; LANES]; 4]),
+            scratch: Vec::new(),
+            buffer: Vec::new(),
+            stack_storage: exec::StackStorage::default(),
+            loaded: (0, 0),
+            constant_denormals: false,
+            denormals: false,
+            live: 0,
+            arch: pulp::Arch::new(),
             exec: 0,
             valid: 0,
             killed: 0,
@@ -96,24 +108,20 @@ impl Wave {
     }
 
     /// Component `chan` of GPR `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`GPRS`] or `chan` not below 4.
     pub fn gpr(&self, index: usize, chan: usize) -> &Lanes {
+        assert!(index < GPRS && chan < 4);
         &self.rows[index * 4 + chan]
     }
 
     /// Component `chan` of GPR `index`, to fill before a run.
+    ///
+    /// # Panics
+    /// If `index` is not below [`GPRS`] or `chan` not below 4.
     pub fn gpr_mut(&mut self, index: usize, chan: usize) -> &mut Lanes {
+        assert!(index < GPRS && chan < 4);
         &mut self.rows[index * 4 + chan]
     }
-}
-
-/// Runs `program` from its first instruction until it ends.
-///
-/// Before: the caller has filled the input GPRs and called [`Wave::begin`].
-/// After: exports have gone to `env`; [`Wave::killed`] tells lanes that ended
-/// themselves.
-///
-/// # Errors
-/// The budget, a cancelled job or a program that cannot go on.
-pub fn run(_program: &Program, _wave: &mut Wave, _env: &mut dyn Env) -> Result<(), Stop> {
-    Err(Stop::Fault("not implemented"))
 }

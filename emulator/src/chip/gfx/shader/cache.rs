@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//! Decoded programs, by address and content.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Options, Program, Stop};
+
+/// Programs kept for one address: drivers reuse buffers for other shaders.
+const VERSIONS: usize = 8;
+/// Programs kept altogether; then all are dropped.
+const PROGRAMS: usize = 1024;
+
+/// Keeps what [`Program::decode`] made. An entry is used again only if memory
+/// still holds the words that it was made of.
+#[derive(Debug, Default)]
+pub struct ProgramCache {
+    programs: HashMap<(u64, Options), Vec<Arc<Program>>>,
+    count: usize,
+    /// Look-ups that found a program.
+    pub hits: u64,
+    /// Look-ups that decoded one.
+    pub misses: u64,
+}
+
+impl ProgramCache {
+    /// The program at byte address `base`, decoded now or before.
+    /// `fetch(address, out)` reads dwords; false if it cannot.
+    ///
+    /// # Errors
+    /// As [`Program::decode`].
+    pub fn load(
+        &mut self,
+        base: u64,
+        options: Options,
+        fetch: &mut dyn FnMut(u64, &mut [u32]) -> bool,
+    ) -> Result<Arc<Program>, Stop> {
+        let key = (base, options);
+        if let Some(known) = self.programs.get_mut(&key) {
+            if let Some(at) = known.iter().position(|program| program.is_current(fetch)) {
+                self.hits += 1;
+                // The most recent one is tried first.
+                known[..=at].rotate_right(1);
+                return Ok(known[0].clone());
+            }
+        }
+        self.misses += 1;
+        let program = Arc::new(Program::decode(base, options, fetch)?);
+        if self.count >= PROGRAMS {
+            self.programs.clear();
+            self.count = 0;
+        }
+        let known = self.programs.entry(key).or_default();
+        if known.len() >= VERSIONS {
+            known.pop();
+            self.count -= 1;
+        }
+        known.insert(0, program.clone());
+        self.count += 1;
+        Ok(program)
+    }
+}

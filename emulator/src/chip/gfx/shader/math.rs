@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+//! The transcendental functions of the ALU, on single floats.
+//!
+//! AMD's documents bound the error of these units but do not give their bits;
+//! the results here are the correctly rounded value or one of its neighbours.
+//! They are polynomials in double precision, so that they vectorise and are
+//! the same on every host (the C library's are neither). Denormals are flushed
+//! by the caller on the way in and here on the way out.
+
+use std::f64::consts::{LN_2, PI};
+
+/// Flushes a denormal to the zero of its sign.
+#[inline(always)]
+pub(super) fn flush(bits: u32) -> u32 {
+    if bits & 0x7f80_0000 == 0 {
+        bits & 0x8000_0000
+    } else {
+        bits
+    }
+}
+
+/// 2 to the power of `x`.
+#[inline(always)]
+pub(super) fn exp2(x: f32) -> f32 {
+    // Beyond these the result is infinite or flushed.
+    let clamped = f64::from(x).clamp(-160.0, 160.0);
+    let whole = round(clamped);
+    let t = (clamped - whole) * LN_2;
+    // The series of e^t for |t| <= ln(2)/2; the first term left out is 2e-14.
+    let p = 1.0
+        + t * (1.0
+            + t * (1.0 / 2.0
+                + t * (1.0 / 6.0
+                    + t * (1.0 / 24.0
+                        + t * (1.0 / 120.0
+                            + t * (1.0 / 720.0
+                                + t * (1.0 / 5040.0 + t * (1.0 / 40320.0 + t / 362_880.0))))))));
+    let scale = f64::from_bits(((whole as i32 + 1023) as u64) << 52);
+    let value = (p * scale) as f32;
+    let value = if x.is_nan() { x } else { value };
+    f32::from_bits(flush(value.to_bits()))
+}
+
+/// The integer nearest to `x`, for |x| below 2^51: adding 1.5 * 2^52 leaves no
+/// bits for a fraction.
+#[inline(always)]
+fn round(x: f64) -> f64 {
+    const MAGIC: f64 = 6_755_399_441_055_744.0;
+    (x + MAGIC) - MAGIC
+}
+
+/// The logarithm of `x` to base 2.
+#[inline(always)]
+pub(super) fn log2(x: f32) -> f32 {
+    let bits = f64::from(x).to_bits();
+    // Mantissa in [sqrt(1/2), sqrt(2)): log2(1 + small) then keeps its digits.
+    let shifted = bits.wrapping_sub(0x3fe6_a09e_667f_3bcd);
+    let exponent = (shifted >> 52) as u32;
+    let exponent = f64::from((exponent << 20) as i32 >> 20);
+    let mantissa = f64::from_bits(bits.wrapping_sub(shifted & 0xfff0_0000_0000_0000));
+    let s = (mantissa - 1.0) / (mantissa + 1.0);
+    let z = s * s;
+    // 2 atanh(s) for |s| <= 0.172; the first term left out is 2e-17.
+    let p = 1.0
+        + z * (1.0 / 3.0
+            + z * (1.0 / 5.0
+                + z * (1.0 / 7.0
+                    + z * (1.0 / 9.0
+                        + z * (1.0 / 11.0
+                            + z * (1.0 / 13.0 + z * (1.0 / 15.0 + z * (1.0 / 17.0))))))));
+    let value = (exponent + 2.0 * s * p / LN_2) as f32;
+    if x == 0.0 {
+        f32::NEG_INFINITY
+    } else if x < 0.0 || x.is_nan() {
+        f32::NAN
+    } else if x == f32::INFINITY {
+        f32::INFINITY
+    } else {
+        value
+    }
+}
+
+/// The sine of `x` turns, 0 outside of -256..256 (AMD, R700 ISA, `SIN`).
+#[inline(always)]
+pub(super) fn sin_turns(x: f32) -> f32 {
+    trig(x, 0.0, 0.0)
+}
+
+/// The cosine of `x` turns, 1 outside of -256..256.
+#[inline(always)]
+pub(super) fn cos_turns(x: f32) -> f32 {
+    trig(x, 0.25, 1.0)
+}
+
+#[inline(always)]
+fn trig(x: f32, phase: f64, outside: f32) -> f32 {
+    let turns = if x.abs() <= 256.0 { f64::from(x) } else { 0.0 };
+    // The phase keeps even halves exact: the sum has more bits than needed.
+    let turns = turns + phase;
+    let reduced = turns - round(turns);
+    // sin(pi - a) = sin(a): fold into a quarter turn either way.
+    let folded = if reduced > 0.25 {
+        0.5 - reduced
+    } else if reduced < -0.25 {
+        -0.5 - reduced
+    } else {
+        reduced
+    };
+    let a = folded * (2.0 * PI);
+    let z = a * a;
+    // The series for |a| <= pi/2; the first term left out is 6e-14.
+    let p = 1.0
+        + z * (-1.0 / 6.0
+            + z * (1.0 / 120.0
+                + z * (-1.0 / 5040.0
+                    + z * (1.0 / 362_880.0
+                        + z * (-1.0 / 39_916_800.0
+                            + z * (1.0 / 6_227_020_800.0 + z * (-1.0 / 1_307_674_368_000.0)))))));
+    let value = (a * p) as f32;
+    if x.is_nan() {
+        x
+    } else if x.abs() <= 256.0 {
+        f32::from_bits(flush(value.to_bits()))
+    } else if x.is_infinite() {
+        f32::NAN
+    } else {
+        outside
+    }
+}
+
+/// 1 / x.
+#[inline(always)]
+pub(super) fn recip(x: f32) -> f32 {
+    f32::from_bits(flush((1.0 / x).to_bits()))
+}
+
+/// 1 / sqrt(x), rounded once.
+#[inline(always)]
+pub(super) fn rsqrt(x: f32) -> f32 {
+    (1.0 / f64::from(x).sqrt()) as f32
+}
+
+/// Infinities become the largest finite value of their sign.
+#[inline(always)]
+pub(super) fn clamp_infinite(x: f32) -> f32 {
+    if x == f32::INFINITY {
+        f32::MAX
+    } else if x == f32::NEG_INFINITY {
+        f32::MIN
+    } else {
+        x
+    }
+}
+
+/// Infinities become the zero of their sign.
+#[inline(always)]
+pub(super) fn zero_infinite(x: f32) -> f32 {
+    if x.is_infinite() {
+        f32::from_bits(x.to_bits() & 0x8000_0000)
+    } else {
+        x
+    }
+}
+
+/// 2^32 / x, cut to 32 bits; all ones for 0 and 1.
+#[inline(always)]
+pub(super) fn recip_uint(x: u32) -> u32 {
+    if x <= 1 {
+        return u32::MAX;
+    }
+    // Exact: 2^32 / x has at most 32 bits before the point, so that the error
+    // of the quotient, 2^-53 of it, is less than its distance to an integer
+    // (at least 1 / x) unless it is one.
+    (4_294_967_296.0 / f64::from(x)) as u32
+}
+
+/// 2^31 / x, cut to 32 bits; the largest value for 0.
+#[inline(always)]
+pub(super) fn recip_int(x: i32) -> i32 {
+    if x == 0 {
+        return i32::MAX;
+    }
+    (2_147_483_648.0 / f64::from(x)) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Distance in units of the last place, both finite and of one sign.
+    fn ulps(a: f32, b: f32) -> u32 {
+        a.to_bits().abs_diff(b.to_bits())
+    }
+
+    fn values() -> impl Iterator<Item = f32> {
+        (0u32..200_000).map(|i| f32::from_bits(i.wrapping_mul(0x9e37_79b9) ^ 0x1357))
+    }
+
+    #[test]
+    fn close_to_the_library() {
+        let mut compared = [0; 3];
+        for x in values().filter(|x| x.is_normal()) {
+            let want = f64::from(x).exp2() as f32;
+            if want.is_normal() {
+                assert!(ulps(exp2(x), want) <= 1, "exp2({x})");
+                compared[0] += 1;
+            }
+            if x > 0.0 {
+                let want = f64::from(x).log2() as f32;
+                assert!(ulps(log2(x), want) <= 1, "log2({x}) {} {want}", log2(x));
+                compared[1] += 1;
+            }
+            if x.abs() <= 256.0 && x.abs() > 1e-30 {
+                let turns = f64::from(x) - f64::from(x).round();
+                let want = (turns * 2.0 * PI).sin() as f32;
+                assert!(
+                    (sin_turns(x) - want).abs() <= want.abs() * 1.2e-7 + 1e-16,
+                    "sin({x})"
+                );
+                let want = (turns * 2.0 * PI).cos() as f32;
+                assert!(
+                    (cos_turns(x) - want).abs() <= want.abs() * 1.2e-7 + 1e-15,
+                    "cos({x})"
+                );
+                compared[2] += 1;
+            }
+        }
+        assert!(compared.iter().all(|&n| n > 10_000), "{compared:?}");
+    }
+
+    #[test]
+    fn special_values() {
+        assert_eq!(exp2(0.0), 1.0);
+        assert_eq!(exp2(f32::INFINITY), f32::INFINITY);
+        assert_eq!(exp2(f32::NEG_INFINITY), 0.0);
+        assert_eq!(exp2(127.0), 2f32.powi(127));
+        assert_eq!(exp2(128.0), f32::INFINITY);
+        assert_eq!(exp2(-126.0), f32::MIN_POSITIVE);
+        assert_eq!(exp2(-127.0).to_bits(), 0);
+        assert!(exp2(f32::NAN).is_nan());
+        assert_eq!(log2(1.0), 0.0);
+        assert_eq!(log2(0.0), f32::NEG_INFINITY);
+        assert_eq!(log2(-0.0), f32::NEG_INFINITY);
+        assert!(log2(-1.0).is_nan());
+        assert_eq!(log2(f32::INFINITY), f32::INFINITY);
+        for e in -126..128 {
+            assert_eq!(log2(2f32.powi(e)), e as f32);
+            assert_eq!(exp2(e as f32), 2f32.powi(e));
+        }
+        for (x, s, c) in [
+            (0.0, 0.0, 1.0),
+            (0.25, 1.0, 0.0),
+            (0.5, 0.0, -1.0),
+            (-0.5, 0.0, -1.0),
+            (0.75, -1.0, 0.0),
+            (256.0, 0.0, 1.0),
+            (257.0, 0.0, 1.0),
+        ] {
+            assert_eq!(sin_turns(x), s, "sin({x})");
+            assert_eq!(cos_turns(x), c, "cos({x})");
+        }
+        assert_eq!(recip(0.0), f32::INFINITY);
+        assert_eq!(recip(-0.0), f32::NEG_INFINITY);
+        assert_eq!(recip(f32::MAX).to_bits(), 0);
+        assert_eq!(rsqrt(0.25), 2.0);
+        assert_eq!(rsqrt(0.0), f32::INFINITY);
+        assert!(rsqrt(-1.0).is_nan());
+    }
+
+    #[test]
+    fn integer_reciprocals_are_exact() {
+        let special = [
+            1u32,
+            2,
+            3,
+            5,
+            7,
+            255,
+            256,
+            0x7fff_ffff,
+            0x8000_0000,
+            u32::MAX,
+        ];
+        let many = (0u32..100_000).map(|i| i.wrapping_mul(0x9e37_79b9) | 1);
+        for x in special.into_iter().chain(many) {
+            let want = ((1u64 << 32) / u64::from(x)).min(u32::MAX.into()) as u32;
+            assert_eq!(recip_uint(x), want, "{x}");
+            let x = x as i32;
+            let want = ((1i64 << 31) / i64::from(x)).clamp(i32::MIN.into(), i32::MAX.into());
+            assert_eq!(i64::from(recip_int(x)), want, "{x}");
+        }
+    }
+}

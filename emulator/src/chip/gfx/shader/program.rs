@@ -1,0 +1,984 @@
+// SPDX-License-Identifier: MIT
+//! Decoding of a shader into what the interpreter runs.
+//!
+//! A program is decoded once. Its ALU groups become flat steps on rows: a row
+//! is one component of a register, or a constant, for all lanes. A group reads
+//! all its operands before it writes: steps are put in an order in which that
+//! holds, or write a temporary row that is copied at the group's end. `PV` and
+//! `PS` are renamed to the row that holds the value.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::isa::{
+    cf, is_tex_clause, is_vtx_clause, sel, AluInstruction, AluSource, CfAlu, CfExport, CfKind,
+    CfOther, MemInstruction, TexInstruction, VtxInstruction,
+};
+use super::ops::{AluOp, Units};
+use super::{Options, Stop, GPRS};
+
+/// Dwords of the block in which a program is read; the hardware's instruction
+/// fetch and `SQ_PGM_START_x` have the same granularity.
+const BLOCK: usize = 64;
+/// Most dwords of one program, all clauses together.
+const MAX_DWORDS: usize = 1 << 18;
+/// Most control-flow instructions.
+const MAX_CF: usize = 1 << 14;
+
+/// First row of the two banks of masked `PV` and `PS` results.
+pub(super) const ROW_PV: u32 = (GPRS * 4) as u32;
+/// First temporary row.
+pub(super) const ROW_TEMP: u32 = ROW_PV + 10;
+/// Temporary rows: operands of 5 slots and as many results.
+const TEMPS: u32 = 20;
+/// The lanes that run, all ones or zero each.
+pub(super) const ROW_EXEC: u32 = ROW_TEMP + TEMPS;
+/// The lanes that a predicated step selects.
+pub(super) const ROW_SELECT: u32 = ROW_EXEC + 1;
+/// First row of constants.
+pub(super) const ROW_CONST: u32 = ROW_SELECT + 1;
+
+/// Where the value of a constant row comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Constant {
+    /// The value itself.
+    Literal(u32),
+    /// Constant buffer, vec4, component.
+    Cache(u8, u32, u8),
+    /// Vec4 and component of the constant file.
+    File(u32, u8),
+}
+
+/// When denormals of an operand are flushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(super) enum Flush {
+    /// The value is never a denormal, or the operation takes bits.
+    Never,
+    /// If anything that was loaded held a denormal.
+    IfLoaded,
+    /// An integer may have got here.
+    Always,
+}
+
+/// An operand of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Src {
+    pub row: u32,
+    /// 0x7fffffff for the absolute value.
+    pub and: u32,
+    /// 0x80000000 for the negated value.
+    pub xor: u32,
+    pub flush: Flush,
+}
+
+/// One ALU operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub op: AluOp,
+    pub omod: u8,
+    pub clamp: bool,
+    pub pred_sel: u8,
+    pub update_exec: bool,
+    pub update_pred: bool,
+    /// Component of `AR` that a `MOVA` writes.
+    pub chan: u8,
+    pub dst: u32,
+    pub src: [Src; 3],
+}
+
+/// An operation of all four vector units, or of a pair of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wide {
+    pub op: AluOp,
+    pub omod: u8,
+    pub clamp: bool,
+    pub pred_sel: u8,
+    pub update_exec: bool,
+    pub update_pred: bool,
+    /// Rows of the results; a unit without one does not take part.
+    pub dst: [Option<u32>; 4],
+    /// Operands by unit.
+    pub src: [[Src; 3]; 4],
+}
+
+/// A step of an ALU clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Alu(Slot),
+    Wide(u32),
+    /// Row `dst` = component `chan` of GPR `base` + index of each lane.
+    GatherGpr {
+        base: u8,
+        chan: u8,
+        mode: u8,
+        dst: u32,
+    },
+    /// Row `dst` = component `chan` of vec4 `base` + index of each lane, in
+    /// constant buffer `bank`, or in the constant file if there is none. At
+    /// most `limit` vec4s.
+    GatherConst {
+        bank: Option<u8>,
+        base: u32,
+        scale: u32,
+        chan: u8,
+        mode: u8,
+        dst: u32,
+    },
+    /// Component `chan` of GPR `base` + index of each lane = row `src`.
+    Scatter {
+        base: u8,
+        chan: u8,
+        mode: u8,
+        src: u32,
+        pred_sel: u8,
+    },
+    Copy {
+        from: u32,
+        to: u32,
+        pred_sel: u8,
+    },
+    /// Predicates and execution mask of the group take effect.
+    Commit,
+}
+
+/// An ALU clause.
+#[derive(Debug, Default)]
+pub(super) struct AluClause {
+    pub steps: Vec<Step>,
+    /// Instructions, for the budget.
+    pub slots: u32,
+}
+
+/// An instruction of a fetch clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fetch {
+    Tex(TexInstruction),
+    Vtx(VtxInstruction),
+    Mem(MemInstruction),
+}
+
+/// A control-flow instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cf {
+    Alu {
+        code: u8,
+        clause: u32,
+    },
+    Fetch {
+        clause: u32,
+    },
+    Export(CfExport),
+    Memory(CfExport),
+    /// `target` is an index of [`Program::cf`], or none if the address leads
+    /// outside the program.
+    Flow {
+        word: CfOther,
+        target: Option<u32>,
+    },
+    /// Goes on at an index of [`Program::cf`].
+    Goto(u32),
+}
+
+/// A decoded shader.
+#[derive(Debug)]
+pub struct Program {
+    pub(super) id: u64,
+    pub(super) options: Options,
+    pub(super) cf: Vec<Cf>,
+    /// True where the program ends after the instruction.
+    pub(super) ends: Vec<bool>,
+    pub(super) alu: Vec<AluClause>,
+    pub(super) wide: Vec<Wide>,
+    pub(super) fetch: Vec<Vec<Fetch>>,
+    pub(super) constants: Vec<Constant>,
+    /// GPR rows that float operations read without knowing who wrote them.
+    pub(super) float_rows: Vec<u32>,
+    /// The same by GPR, a bit a component.
+    pub(super) float_gprs: [u8; GPRS],
+    /// Constants that float operations read.
+    pub(super) float_constants: Vec<bool>,
+    pub(super) unknown: Vec<(&'static str, u32)>,
+    pub(super) uses_kill: bool,
+    /// True if constants come from outside the program.
+    pub(super) has_buffers: bool,
+    image: Vec<(u64, [u32; BLOCK])>,
+    base: u64,
+}
+
+/// Reads a program's words, a block at a time.
+struct Reader<'a> {
+    base: u64,
+    fetch: &'a mut dyn FnMut(u64, &mut [u32]) -> bool,
+    blocks: HashMap<u64, [u32; BLOCK]>,
+}
+
+impl Reader<'_> {
+    /// Dword `index` of the program.
+    fn word(&mut self, index: u64) -> Result<u32, Stop> {
+        let block = index / BLOCK as u64;
+        if !self.blocks.contains_key(&block) {
+            if self.blocks.len() * BLOCK >= MAX_DWORDS {
+                return Err(Stop::Fault("the shader is too long"));
+            }
+            let mut words = [0; BLOCK];
+            let address = block
+                .checked_mul(BLOCK as u64 * 4)
+                .and_then(|offset| self.base.checked_add(offset))
+                .ok_or(Stop::Fault("the shader's address wraps"))?;
+            if !(self.fetch)(address, &mut words) {
+                return Err(Stop::Fault("the shader cannot be read"));
+            }
+            self.blocks.insert(block, words);
+        }
+        Ok(self.blocks[&block][(index % BLOCK as u64) as usize])
+    }
+
+    fn pair(&mut self, index: u64) -> Result<[u32; 2], Stop> {
+        Ok([self.word(index)?, self.word(index + 1)?])
+    }
+}
+
+/// The state of decoding.
+struct Builder {
+    constants: Vec<Constant>,
+    constant_rows: HashMap<Constant, u32>,
+    alu: Vec<AluClause>,
+    alu_at: HashMap<[u32; 2], u32>,
+    wide: Vec<Wide>,
+    fetch: Vec<Vec<Fetch>>,
+    unknown: Vec<(&'static str, u32)>,
+}
+
+/// What a unit of a group does, before order is made.
+#[derive(Clone, Copy)]
+enum Work {
+    Slot(Slot),
+    Wide(Wide),
+}
+
+impl Work {
+    fn reads(&self, row: u32) -> bool {
+        match self {
+            Work::Slot(slot) => slot.src[..slot.op.sources()].iter().any(|s| s.row == row),
+            Work::Wide(wide) => {
+                (wide.src.iter()).any(|unit| unit[..wide.op.sources()].iter().any(|s| s.row == row))
+            }
+        }
+    }
+
+    fn writes(&self) -> [Option<u32>; 4] {
+        match self {
+            Work::Slot(slot) => [Some(slot.dst), None, None, None],
+            Work::Wide(wide) => wide.dst,
+        }
+    }
+
+    fn redirect(&mut self, from: u32, to: u32) {
+        match self {
+            Work::Slot(slot) => slot.dst = to,
+            Work::Wide(wide) => {
+                for dst in wide.dst.iter_mut().filter(|dst| **dst == Some(from)) {
+                    *dst = Some(to);
+                }
+            }
+        }
+    }
+
+    fn pred_sel(&self) -> u8 {
+        match self {
+            Work::Slot(slot) => slot.pred_sel,
+            Work::Wide(wide) => wide.pred_sel,
+        }
+    }
+}
+
+impl Builder {
+    fn constant(&mut self, constant: Constant) -> u32 {
+        let next = ROW_CONST + self.constants.len() as u32;
+        let constants = &mut self.constants;
+        *self.constant_rows.entry(constant).or_insert_with(|| {
+            constants.push(constant);
+            next
+        })
+    }
+
+    /// The row of an operand that is not relative.
+    fn direct(
+        &mut self,
+        clause: &CfAlu,
+        src: &AluSource,
+        literals: &[u32; 4],
+        pv: &[Option<u32>; 5],
+    ) -> u32 {
+        let chan = src.chan;
+        match src.sel {
+            0..=127 => u32::from(src.sel) * 4 + u32::from(chan),
+            sel::KCACHE0..sel::KCACHE_END => match kcache(clause, src.sel) {
+                Some((bank, index, _)) => self.constant(Constant::Cache(bank, index, chan)),
+                None => self.constant(Constant::Literal(0)),
+            },
+            sel::ONE => self.constant(Constant::Literal(1f32.to_bits())),
+            sel::ONE_INT => self.constant(Constant::Literal(1)),
+            sel::MINUS_ONE_INT => self.constant(Constant::Literal(u32::MAX)),
+            sel::HALF => self.constant(Constant::Literal(0.5f32.to_bits())),
+            sel::LITERAL => self.constant(Constant::Literal(literals[usize::from(chan)])),
+            sel::PV => match pv[usize::from(chan)] {
+                Some(row) => row,
+                None => self.constant(Constant::Literal(0)),
+            },
+            sel::PS => match pv[4] {
+                Some(row) => row,
+                None => self.constant(Constant::Literal(0)),
+            },
+            sel::CONSTANT_FILE.. => {
+                let index = u32::from(src.sel - sel::CONSTANT_FILE);
+                self.constant(Constant::File(index, chan))
+            }
+            sel::ZERO => self.constant(Constant::Literal(0)),
+            other => {
+                self.unknown.push(("ALU source", other.into()));
+                self.constant(Constant::Literal(0))
+            }
+        }
+    }
+
+    /// The row of an operand; a relative one is gathered into `temp` first.
+    #[allow(clippy::too_many_arguments)]
+    fn operand(
+        &mut self,
+        clause: &CfAlu,
+        instruction: &AluInstruction,
+        src: &AluSource,
+        literals: &[u32; 4],
+        pv: &[Option<u32>; 5],
+        temp: &mut u32,
+        steps: &mut Vec<Step>,
+    ) -> Src {
+        let locked = kcache(clause, src.sel);
+        let looped = locked.is_some_and(|(_, _, looped)| looped);
+        let can_move = src.sel < sel::KCACHE0 || src.sel >= sel::CONSTANT_FILE || locked.is_some();
+        let row = if looped || (src.rel && can_move) {
+            let dst = *temp;
+            *temp += 1;
+            let mode = instruction.index_mode;
+            let chan = src.chan;
+            match src.sel {
+                0..=127 => steps.push(Step::GatherGpr {
+                    base: src.sel as u8,
+                    chan,
+                    mode,
+                    dst,
+                }),
+                sel::CONSTANT_FILE.. => steps.push(Step::GatherConst {
+                    bank: None,
+                    base: u32::from(src.sel - sel::CONSTANT_FILE),
+                    scale: 1,
+                    chan,
+                    mode,
+                    dst,
+                }),
+                _ => {
+                    let (bank, base, looped) = kcache(clause, src.sel).unwrap_or_default();
+                    steps.push(Step::GatherConst {
+                        bank: Some(bank),
+                        base,
+                        // A set locked by the loop index moves by lines.
+                        scale: if looped { 16 } else { 1 },
+                        chan,
+                        mode: if looped { 4 } else { mode },
+                        dst,
+                    });
+                }
+            }
+            dst
+        } else {
+            self.direct(clause, src, literals, pv)
+        };
+        self.source(instruction, src, row)
+    }
+
+    fn source(&self, instruction: &AluInstruction, src: &AluSource, row: u32) -> Src {
+        let float = instruction.op.is_some_and(AluOp::float_operands);
+        Src {
+            row,
+            and: if src.abs { 0x7fff_ffff } else { u32::MAX },
+            xor: if src.neg { 0x8000_0000 } else { 0 },
+            flush: if float { Flush::Always } else { Flush::Never },
+        }
+    }
+
+    /// Decodes the ALU clause of `word`; returns its index.
+    fn alu_clause(
+        &mut self,
+        reader: &mut Reader<'_>,
+        word: &CfAlu,
+        key: [u32; 2],
+    ) -> Result<u32, Stop> {
+        if let Some(&clause) = self.alu_at.get(&key) {
+            return Ok(clause);
+        }
+        let mut clause = AluClause::default();
+        let mut at = u64::from(word.address) * 2;
+        let end = at + u64::from(word.count) * 2;
+        let mut pv: [Option<u32>; 5] = [None; 5];
+        let mut bank = 0;
+        // So that operands that are not there have a row to read.
+        self.constant(Constant::Literal(0));
+        while at < end {
+            let mut group: Vec<AluInstruction> = Vec::with_capacity(5);
+            while at < end && group.len() < 5 {
+                let instruction = AluInstruction::decode(reader.pair(at)?);
+                at += 2;
+                group.push(instruction);
+                if instruction.last {
+                    break;
+                }
+            }
+            let count = (group.iter())
+                .flat_map(|i| i.sources())
+                .filter(|s| s.sel == sel::LITERAL)
+                .map(|s| usize::from(s.chan) + 1)
+                .max()
+                .unwrap_or(0);
+            let mut literals = [0; 4];
+            for literal in &mut literals[..count] {
+                *literal = reader.word(at)?;
+                at += 1;
+            }
+            at += (count & 1) as u64;
+            clause.slots += group.len() as u32;
+            self.group(word, &group, &literals, &mut pv, bank, &mut clause.steps);
+            bank ^= 1;
+        }
+        let index = self.alu.len() as u32;
+        self.alu.push(clause);
+        self.alu_at.insert(key, index);
+        Ok(index)
+    }
+
+    /// Appends the steps of one group to `steps`; `pv` holds the rows of the
+    /// results of the group before and after.
+    fn group(
+        &mut self,
+        clause: &CfAlu,
+        group: &[AluInstruction],
+        literals: &[u32; 4],
+        pv: &mut [Option<u32>; 5],
+        bank: u32,
+        steps: &mut Vec<Step>,
+    ) {
+        let zero = Src {
+            row: self.constant(Constant::Literal(0)),
+            and: u32::MAX,
+            xor: 0,
+            flush: Flush::Never,
+        };
+        let mut temp = ROW_TEMP;
+        let mut work: Vec<Work> = Vec::with_capacity(5);
+        let mut copies: Vec<Step> = Vec::new();
+        let mut tail: Vec<Step> = Vec::new();
+        let mut next: [Option<u32>; 5] = *pv;
+        let mut commit = false;
+        let mut taken = [false; 5];
+        // Wide operations collect their units here, by operation.
+        let mut wides: Vec<(AluOp, [Option<AluInstruction>; 4], [[Src; 3]; 4])> = Vec::new();
+        for instruction in group {
+            let Some(op) = instruction.op else {
+                self.unknown
+                    .push(("ALU operation", instruction.code.into()));
+                continue;
+            };
+            let chan = usize::from(instruction.dst_chan);
+            let unit = match op.units() {
+                Units::Trans => 4,
+                Units::Vector | Units::Four => chan,
+                Units::Any => {
+                    if taken[chan] {
+                        4
+                    } else {
+                        chan
+                    }
+                }
+            };
+            taken[unit] = true;
+            if op == AluOp::Nop {
+                continue;
+            }
+            let mut src = [zero; 3];
+            for (to, from) in src.iter_mut().zip(instruction.sources()) {
+                *to = self.operand(clause, instruction, from, literals, pv, &mut temp, steps);
+            }
+            if op.units() == Units::Four || op.is_double() {
+                let place = wides
+                    .iter()
+                    .position(|(other, units, _)| *other == op && units[chan].is_none());
+                let place = place.unwrap_or_else(|| {
+                    wides.push((op, [None; 4], [[zero; 3]; 4]));
+                    wides.len() - 1
+                });
+                wides[place].1[chan] = Some(*instruction);
+                wides[place].2[chan] = src;
+                commit |= op.is_pred();
+                continue;
+            }
+            let dst = self.destination(instruction, unit, bank, &mut next, &mut tail);
+            commit |= op.is_pred();
+            work.push(Work::Slot(Slot {
+                op,
+                omod: instruction.omod,
+                clamp: instruction.clamp,
+                pred_sel: instruction.pred_sel,
+                update_exec: instruction.update_exec,
+                update_pred: instruction.update_pred,
+                chan: instruction.dst_chan,
+                dst,
+                src,
+            }));
+        }
+        for (op, units, src) in wides {
+            self.wide(op, units, src, bank, &mut next, &mut tail, &mut work);
+        }
+        // Emit whoever writes what nobody left has yet to read.
+        while !work.is_empty() {
+            let free = (0..work.len()).find(|&i| {
+                let dsts = work[i].writes();
+                !(work.iter().enumerate())
+                    .any(|(j, other)| j != i && dsts.iter().flatten().any(|&dst| other.reads(dst)))
+            });
+            let mut item = work.remove(free.unwrap_or(0));
+            if free.is_none() {
+                for dst in item.writes().into_iter().flatten() {
+                    if dst < ROW_PV && work.iter().any(|other| other.reads(dst)) {
+                        item.redirect(dst, temp);
+                        copies.push(Step::Copy {
+                            from: temp,
+                            to: dst,
+                            pred_sel: item.pred_sel(),
+                        });
+                        temp += 1;
+                    }
+                }
+            }
+            match item {
+                Work::Slot(slot) => steps.push(Step::Alu(slot)),
+                Work::Wide(wide) => {
+                    steps.push(Step::Wide(self.wide.len() as u32));
+                    self.wide.push(wide);
+                }
+            }
+        }
+        steps.append(&mut copies);
+        steps.append(&mut tail);
+        if commit {
+            steps.push(Step::Commit);
+        }
+        *pv = next;
+    }
+
+    /// The row that `instruction`'s result goes to first, run by `unit`.
+    fn destination(
+        &mut self,
+        instruction: &AluInstruction,
+        unit: usize,
+        bank: u32,
+        next: &mut [Option<u32>; 5],
+        tail: &mut Vec<Step>,
+    ) -> u32 {
+        let masked = ROW_PV + bank * 5 + unit as u32;
+        let dst = if !instruction.write {
+            masked
+        } else if instruction.dst_rel {
+            tail.push(Step::Scatter {
+                base: instruction.dst_gpr,
+                chan: instruction.dst_chan,
+                mode: instruction.index_mode,
+                src: masked,
+                pred_sel: instruction.pred_sel,
+            });
+            masked
+        } else {
+            u32::from(instruction.dst_gpr) * 4 + u32::from(instruction.dst_chan)
+        };
+        next[unit] = Some(dst);
+        dst
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn wide(
+        &mut self,
+        op: AluOp,
+        units: [Option<AluInstruction>; 4],
+        src: [[Src; 3]; 4],
+        bank: u32,
+        next: &mut [Option<u32>; 5],
+        tail: &mut Vec<Step>,
+        work: &mut Vec<Work>,
+    ) {
+        let mut dst = [None; 4];
+        let mut scatters = Vec::new();
+        for (unit, instruction) in units.iter().enumerate() {
+            if let Some(instruction) = instruction {
+                dst[unit] = Some(self.destination(instruction, unit, bank, next, &mut scatters));
+            }
+        }
+        let written = units.iter().flatten().find(|i| i.write);
+        let Some(model) = written.or(units.iter().flatten().next()) else {
+            return;
+        };
+        if matches!(op, AluOp::Dot4 | AluOp::Dot4Ieee | AluOp::Max4) {
+            // One result for all units: computed once, copied to the others.
+            let result = (units
+                .iter()
+                .zip(dst)
+                .find(|(i, _)| i.is_some_and(|i| i.write)))
+            .or(units.iter().zip(dst).find(|(i, _)| i.is_some()))
+            .and_then(|(_, dst)| dst);
+            let Some(first) = result else { return };
+            for (unit, other) in dst.iter().enumerate() {
+                let writes = units[unit].is_some_and(|i| i.write);
+                if let Some(to) = other {
+                    if writes && *to != first {
+                        tail.push(Step::Copy {
+                            from: first,
+                            to: *to,
+                            pred_sel: model.pred_sel,
+                        });
+                    }
+                }
+                // A masked unit's PV is the same value.
+                if other.is_some() && !writes {
+                    next[unit] = Some(first);
+                }
+            }
+            // PV.x is read although its unit wrote nothing.
+            dst = [Some(first), None, None, None];
+        }
+        tail.append(&mut scatters);
+        work.push(Work::Wide(Wide {
+            op,
+            omod: model.omod,
+            clamp: model.clamp,
+            pred_sel: model.pred_sel,
+            update_exec: model.update_exec,
+            update_pred: model.update_pred,
+            dst,
+            src,
+        }));
+    }
+
+    fn fetch_clause(&mut self, reader: &mut Reader<'_>, word: &CfOther) -> Result<u32, Stop> {
+        let mut clause = Vec::with_capacity(word.count.into());
+        for i in 0..u64::from(word.count) {
+            let at = u64::from(word.address) * 2 + i * 4;
+            let words = [reader.word(at)?, reader.word(at + 1)?, reader.word(at + 2)?];
+            clause.push(match words[0] & 0x1f {
+                0 | 1 => Fetch::Vtx(VtxInstruction::decode(words)),
+                2 => Fetch::Mem(MemInstruction::decode(words)),
+                _ => Fetch::Tex(TexInstruction::decode(words)),
+            });
+        }
+        let index = self.fetch.len() as u32;
+        self.fetch.push(clause);
+        Ok(index)
+    }
+}
+
+/// Bank, vec4 and "moved by the loop index" of a select of the constant
+/// cache, if the clause has locked it.
+fn kcache(clause: &CfAlu, select: u16) -> Option<(u8, u32, bool)> {
+    if !(sel::KCACHE0..sel::KCACHE_END).contains(&select) {
+        return None;
+    }
+    let set = usize::from(select >= sel::KCACHE1);
+    let offset = u32::from((select - sel::KCACHE0) % 32);
+    let lines = match clause.kcache_mode[set] {
+        0 => return None,
+        1 => 1,
+        _ => 2,
+    };
+    if offset >= lines * 16 {
+        return None;
+    }
+    let index = u32::from(clause.kcache_line[set]) * 16 + offset;
+    Some((clause.kcache_bank[set], index, clause.kcache_mode[set] == 3))
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+impl Program {
+    /// Decodes the shader whose first word is at byte address `base`
+    /// (`SQ_PGM_START_x` << 8). `fetch(address, out)` reads dwords; false if it
+    /// cannot.
+    ///
+    /// # Errors
+    /// A program that cannot be read, or is longer than the decoder accepts.
+    pub fn decode(
+        base: u64,
+        options: Options,
+        fetch: &mut dyn FnMut(u64, &mut [u32]) -> bool,
+    ) -> Result<Self, Stop> {
+        let mut reader = Reader {
+            base,
+            fetch,
+            blocks: HashMap::new(),
+        };
+        let mut builder = Builder {
+            constants: Vec::new(),
+            constant_rows: HashMap::new(),
+            alu: Vec::new(),
+            alu_at: HashMap::new(),
+            wide: Vec::new(),
+            fetch: Vec::new(),
+            unknown: Vec::new(),
+        };
+        let mut cfs = Vec::new();
+        let mut ends = Vec::new();
+        let mut index_of: HashMap<u32, u32> = HashMap::new();
+        let mut pending = vec![0u32];
+        while let Some(start) = pending.pop() {
+            let mut address = start;
+            let mut first = true;
+            loop {
+                if let Some(&known) = index_of.get(&address) {
+                    // Code that only a jump reaches must not fall into what
+                    // happens to be decoded after it.
+                    if !first {
+                        cfs.push(Cf::Goto(known));
+                        ends.push(false);
+                    }
+                    break;
+                }
+                first = false;
+                if cfs.len() >= MAX_CF {
+                    return Err(Stop::Fault("the shader has too many CF instructions"));
+                }
+                let words = reader.pair(u64::from(address) * 2)?;
+                let kind = CfKind::decode(words);
+                index_of.insert(address, cfs.len() as u32);
+                let decoded = match kind {
+                    CfKind::Alu(word) => Cf::Alu {
+                        code: word.code,
+                        // The key holds all that the clause's meaning depends on.
+                        clause: builder.alu_clause(
+                            &mut reader,
+                            &word,
+                            [words[0], words[1] & !0x3c00_0000],
+                        )?,
+                    },
+                    CfKind::Export(word) => Cf::Export(word),
+                    CfKind::Memory(word) => {
+                        if !matches!(word.code, 0x20..=0x26 | cf::MEM_EXPORT) {
+                            builder.unknown.push(("CF instruction", word.code.into()));
+                        }
+                        Cf::Memory(word)
+                    }
+                    CfKind::Other(word) if is_tex_clause(word.code) || is_vtx_clause(word.code) => {
+                        Cf::Fetch {
+                            clause: builder.fetch_clause(&mut reader, &word)?,
+                        }
+                    }
+                    CfKind::Other(word) => {
+                        if word.code > cf::VTX_TC_ACK {
+                            builder.unknown.push(("CF instruction", word.code.into()));
+                        }
+                        if matches!(word.code, cf::LOOP_START..=cf::CALL) {
+                            pending.push(word.address);
+                        }
+                        Cf::Flow { word, target: None }
+                    }
+                };
+                cfs.push(decoded);
+                let end = kind.ends();
+                ends.push(end);
+                let returns = matches!(kind, CfKind::Other(word) if word.code == cf::RET);
+                if end || returns {
+                    break;
+                }
+                address = match address.checked_add(1) {
+                    Some(next) => next,
+                    None => return Err(Stop::Fault("the shader's address wraps")),
+                };
+            }
+        }
+        for item in &mut cfs {
+            if let Cf::Flow { word, target } = item {
+                if target.is_none() {
+                    *target = index_of.get(&word.address).copied();
+                }
+            }
+        }
+        let mut image: Vec<_> = reader.blocks.into_iter().collect();
+        image.sort_unstable_by_key(|(block, _)| *block);
+        let uses_kill = (builder.alu.iter().flat_map(|c| &c.steps)).any(|step| match step {
+            Step::Alu(slot) => slot.op.is_kill(),
+            _ => false,
+        }) || cfs
+            .iter()
+            .any(|c| matches!(c, Cf::Flow { word, .. } if word.code == cf::KILL));
+        let has_buffers = (builder.constants.iter()).any(|c| !matches!(c, Constant::Literal(_)));
+        let mut program = Self {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            options,
+            cf: cfs,
+            ends,
+            alu: builder.alu,
+            wide: builder.wide,
+            fetch: builder.fetch,
+            constants: builder.constants,
+            float_rows: Vec::new(),
+            float_gprs: [0; GPRS],
+            float_constants: Vec::new(),
+            unknown: builder.unknown,
+            uses_kill,
+            has_buffers,
+            image,
+            base,
+        };
+        program.unknown.dedup();
+        program.find_denormals();
+        Ok(program)
+    }
+
+    /// True if memory still holds the words that were decoded.
+    pub fn is_current(&self, fetch: &mut dyn FnMut(u64, &mut [u32]) -> bool) -> bool {
+        self.image.iter().all(|(block, words)| {
+            let mut now = [0; BLOCK];
+            fetch(self.base + block * BLOCK as u64 * 4, &mut now) && now == *words
+        })
+    }
+
+    /// The words of the program as read, by offset in dwords.
+    pub fn words(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.image.iter().flat_map(|(block, words)| {
+            let at = *block as usize * BLOCK;
+            words
+                .iter()
+                .enumerate()
+                .map(move |(i, word)| (at + i, *word))
+        })
+    }
+
+    /// True if the program can end lanes.
+    pub fn uses_kill(&self) -> bool {
+        self.uses_kill
+    }
+
+    /// Decides for each operand whether it can hold a denormal.
+    ///
+    /// Results of float operations never are denormals. What was loaded from
+    /// outside is looked at when it is loaded. Only what integer operations
+    /// have written needs work at each use.
+    fn find_denormals(&mut self) {
+        let rows = ROW_CONST as usize;
+        let mut class = vec![Flush::Never; rows];
+        // Stage inputs, fetches and scratch: known when they are loaded.
+        for class in &mut class[..GPRS * 4] {
+            *class = Flush::IfLoaded;
+        }
+        let constants = &self.constants;
+        let of = |class: &[Flush], row: u32| -> Flush {
+            let constant = row.wrapping_sub(ROW_CONST) as usize;
+            match (class.get(row as usize), constants.get(constant)) {
+                (Some(class), _) => *class,
+                (None, Some(Constant::Literal(value))) if !is_denormal(*value) => Flush::Never,
+                (None, Some(Constant::Literal(_))) => Flush::Always,
+                _ => Flush::IfLoaded,
+            }
+        };
+        loop {
+            let mut changed = false;
+            let mut raise = |class: &mut Vec<Flush>, row: u32, to: Flush| {
+                if let Some(held) = class.get_mut(row as usize) {
+                    if *held < to {
+                        *held = to;
+                        changed = true;
+                    }
+                }
+            };
+            for step in self.alu.iter().flat_map(|clause| &clause.steps) {
+                match step {
+                    Step::Alu(slot) => {
+                        let result = result_class(slot, |src| of(&class, src.row));
+                        raise(&mut class, slot.dst, result);
+                    }
+                    Step::Wide(index) => {
+                        let wide = &self.wide[*index as usize];
+                        if wide.op.is_double() {
+                            for dst in wide.dst.iter().flatten() {
+                                raise(&mut class, *dst, Flush::Always);
+                            }
+                        }
+                    }
+                    Step::GatherGpr { dst, .. } => raise(&mut class, *dst, Flush::Always),
+                    Step::GatherConst { dst, .. } => raise(&mut class, *dst, Flush::Always),
+                    Step::Copy { from, to, .. } => {
+                        let from = of(&class, *from);
+                        raise(&mut class, *to, from);
+                    }
+                    Step::Scatter { chan, src, .. } => {
+                        // Any GPR may be hit.
+                        let from = of(&class, *src);
+                        for gpr in 0..GPRS as u32 {
+                            raise(&mut class, gpr * 4 + u32::from(*chan), from);
+                        }
+                    }
+                    Step::Commit => {}
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let mut float_rows = Vec::new();
+        let mut float_constants = vec![false; constants.len()];
+        let mut settle = |src: &mut Src| {
+            if src.flush == Flush::Always {
+                src.flush = of(&class, src.row);
+                if src.flush == Flush::IfLoaded && src.row < ROW_PV {
+                    float_rows.push(src.row);
+                } else if src.flush == Flush::IfLoaded && src.row >= ROW_CONST {
+                    float_constants[(src.row - ROW_CONST) as usize] = true;
+                }
+            }
+        };
+        for step in self.alu.iter_mut().flat_map(|clause| &mut clause.steps) {
+            if let Step::Alu(slot) = step {
+                slot.src.iter_mut().for_each(&mut settle);
+            }
+        }
+        for wide in &mut self.wide {
+            wide.src.iter_mut().flatten().for_each(&mut settle);
+        }
+        float_rows.sort_unstable();
+        float_rows.dedup();
+        for row in &float_rows {
+            self.float_gprs[*row as usize / 4] |= 1 << (row % 4);
+        }
+        self.float_rows = float_rows;
+        self.float_constants = float_constants;
+    }
+}
+
+/// What the result of `slot` can hold, given what its operands can.
+fn result_class(slot: &Slot, of: impl Fn(&Src) -> Flush) -> Flush {
+    use AluOp::*;
+    if slot.omod != 0 || slot.clamp || slot.op.float_result() {
+        return Flush::Never;
+    }
+    match slot.op {
+        Mov => of(&slot.src[0]),
+        Cnde | Cndgt | Cndge | CndeInt | CndgtInt | CndgeInt => {
+            of(&slot.src[1]).max(of(&slot.src[2]))
+        }
+        // All ones or nothing: a NaN or zero.
+        SeteDx10 | SetgtDx10 | SetgeDx10 | SetneDx10 | SeteInt | SetgtInt | SetgeInt | SetneInt
+        | SetgtUint | SetgeUint => Flush::Never,
+        _ => Flush::Always,
+    }
+}
+
+/// True for the bits of a denormal.
+pub(super) const fn is_denormal(bits: u32) -> bool {
+    bits & 0x7f80_0000 == 0 && bits & 0x007f_ffff != 0
+}

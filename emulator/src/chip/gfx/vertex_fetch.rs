@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//! Vertex fetch: buffer elements to four shader values.
+//!
+//! Resource words: `SQ_VTX_CONSTANT_WORD0` to `WORD6` in Mesa's `r600d.h`.
+//! What lies outside a buffer reads as 0, as does a resource that is not a
+//! buffer; the memory controller is not asked for it.
+
+use super::format::{DataFormat, ElementFormat, Endian, Kind};
+use super::lanes::{iter, Lanes, Mask, LANES};
+use super::shader::isa::VtxInstruction;
+use super::shader::Env;
+
+/// `FETCH_TYPE`: the index counts vertices.
+const VERTEX_DATA: u8 = 0;
+/// `FETCH_TYPE`: the index counts instances.
+const INSTANCE_DATA: u8 = 1;
+
+/// Longest stretch of memory that is read at once for the lanes of a wave.
+const SPAN: u64 = 16 << 10;
+
+/// A buffer resource (`SQ_VTX_CONSTANT_WORDn`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferResource {
+    /// First byte.
+    pub base: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes from one element to the next, 0 to 2047.
+    pub stride: u64,
+    /// The format, for fetches with `USE_CONST_FIELDS`.
+    pub format: ElementFormat,
+}
+
+impl BufferResource {
+    /// Decodes the seven words; none if the resource is not a valid buffer.
+    pub fn decode(words: &[u32; 7]) -> Option<Self> {
+        // TYPE: 3 is SQ_TEX_VTX_VALID_BUFFER.
+        if words[6] >> 30 != 3 {
+            return None;
+        }
+        Some(Self {
+            base: u64::from(words[0]) | u64::from(words[2] & 0xff) << 32,
+            size: u64::from(words[1]) + 1,
+            stride: u64::from(words[2] >> 8 & 0x7ff),
+            format: ElementFormat::buffer(words[2]),
+        })
+    }
+}
+
+/// Runs a vertex instruction for the lanes of `exec`: `index` is the source
+/// component, the result is before `DST_SEL`. `buffer` is kept from call to
+/// call so that it need not be allocated again.
+pub fn fetch(
+    env: &mut dyn Env,
+    op: &VtxInstruction,
+    index: &Lanes,
+    exec: Mask,
+    buffer: &mut Vec<u8>,
+) -> [Lanes; 4] {
+    let mut out = [[0; LANES]; 4];
+    let words = env.resource(u32::from(op.buffer));
+    let Some(resource) = BufferResource::decode(&words) else {
+        return out;
+    };
+    let format = if op.use_const_fields {
+        resource.format
+    } else {
+        ElementFormat::vertex(
+            op.data_format.into(),
+            op.num_format.into(),
+            op.signed.into(),
+            op.srf_mode.into(),
+            op.endian_swap.into(),
+        )
+    };
+    let bytes = format.bytes() as u64;
+    if bytes == 0 || exec == 0 {
+        return out;
+    }
+    let stride = if op.const_buf_no_stride {
+        0
+    } else {
+        resource.stride
+    };
+    let offsets = env.vertex_offsets();
+    let first = match op.fetch_type {
+        VERTEX_DATA => offsets[0],
+        INSTANCE_DATA => offsets[1],
+        _ => 0,
+    };
+    // Offsets in the buffer, by lane; below 2^32 * 2047 + 2^16.
+    let mut at = [0u64; LANES];
+    let mut inside: Mask = 0;
+    let (mut low, mut high) = (u64::MAX, 0);
+    for lane in iter(exec) {
+        let element = u64::from(index[lane].wrapping_add(first));
+        let offset = element * stride + u64::from(op.offset);
+        if offset + bytes <= resource.size {
+            at[lane] = offset;
+            inside |= 1 << lane;
+            low = low.min(offset);
+            high = high.max(offset + bytes);
+        }
+    }
+    if inside == 0 {
+        return out;
+    }
+    let dwords = dwords_of(&format);
+    let mut element = [0u8; 16];
+    let size = bytes as usize;
+    let span = high - low;
+    let mut whole = false;
+    if span <= SPAN && span <= (stride + bytes) * LANES as u64 * 2 {
+        buffer.resize(span as usize, 0);
+        whole = resource
+            .base
+            .checked_add(low)
+            .is_some_and(|address| env.read(address, buffer).is_ok());
+    }
+    for lane in iter(inside) {
+        let source: &[u8] = if whole {
+            let from = (at[lane] - low) as usize;
+            &buffer[from..from + size]
+        } else {
+            let address = resource.base.saturating_add(at[lane]);
+            if env.read(address, &mut element[..size]).is_err() {
+                // The controller has counted the fault.
+                continue;
+            }
+            &element[..size]
+        };
+        if dwords != 0 {
+            for (component, word) in source.chunks_exact(4).enumerate() {
+                out[component][lane] = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            }
+        } else {
+            for (row, value) in out.iter_mut().zip(format.decode(source)) {
+                row[lane] = value;
+            }
+        }
+    }
+    out
+}
+
+/// Components of formats whose elements are their values: dwords, float or
+/// integer, in the chip's byte order. 0 for the others.
+fn dwords_of(format: &ElementFormat) -> u8 {
+    let layout = format.data.layout();
+    let whole = layout.components[..usize::from(layout.count)]
+        .iter()
+        .enumerate()
+        .all(|(i, c)| c.bits == 32 && usize::from(c.word) == i);
+    let plain = match layout.kind {
+        Kind::Float => format.data != DataFormat::X24_8_32_FLOAT,
+        Kind::Fixed => format.is_integer(),
+        _ => false,
+    };
+    if whole && plain && format.endian == Endian::None && layout.bytes == layout.count * 4 {
+        layout.count
+    } else {
+        0
+    }
+}
