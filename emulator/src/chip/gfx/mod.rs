@@ -8,10 +8,12 @@
 //! A draw is complete, and its results are in memory, when [`Gfx::draw`]
 //! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
 
+pub mod colour;
 pub mod format;
 pub mod lanes;
 pub mod memory;
 pub mod shader;
+pub mod surface;
 pub mod vertex_fetch;
 
 use std::fmt;

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: MIT
+//! The render backend's colour part: what leaves a pixel shader to render
+//! targets, through blending, logic operations and write masks, and the
+//! resolve of multisampled targets.
+//!
+//! Registers: `CB_*` in `r600d.h`; their use in Mesa's `r600_state.c`. All
+//! traffic is by micro tile: a tile that is written whole is not read.
+//!
+//! Not modelled: CMASK and FMASK (samples are always stored expanded, so the
+//! special operations that clear or expand do nothing), fog, dithering, colour
+//! comparison (`CB_CLRCMP_*`).
+
+pub mod blend;
+pub mod pack;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use self::blend::{Blend, LogicOp};
+use self::pack::{load, store, Packing, Raw};
+use super::format::{DataFormat, Endian, Kind, NumberType};
+use super::lanes::{Lanes, Mask, ALL, LANES};
+use super::memory::View;
+use super::surface::{rows_of, Surface};
+use crate::chip::bus::{McError, RegFile};
+use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
+
+/// Render targets of the chip.
+pub const TARGETS: usize = 8;
+
+/// `GB_TILING_CONFIG`.
+const GB_TILING_CONFIG: u32 = 0x98F0;
+const CB_COLOR0_BASE: u32 = 0x2_8040;
+const CB_COLOR0_SIZE: u32 = 0x2_8060;
+const CB_COLOR0_VIEW: u32 = 0x2_8080;
+const CB_COLOR0_INFO: u32 = 0x2_80A0;
+const CB_TARGET_MASK: u32 = 0x2_8238;
+const CB_SHADER_MASK: u32 = 0x2_823C;
+const CB_BLEND_RED: u32 = 0x2_8414;
+const CB_BLEND0_CONTROL: u32 = 0x2_8780;
+const CB_BLEND_CONTROL: u32 = 0x2_8804;
+const CB_COLOR_CONTROL: u32 = 0x2_8808;
+const PA_SC_AA_CONFIG: u32 = 0x2_8C04;
+
+/// `SPECIAL_OP` of `CB_COLOR_CONTROL`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpecialOp {
+    /// Colours are written.
+    Normal,
+    /// Nothing is written: `DISABLE`, and what clears or expands compressed
+    /// targets.
+    Disable,
+    /// `RESOLVE_BOX`: target 1 becomes the average of target 0's samples.
+    Resolve,
+}
+
+impl SpecialOp {
+    fn from_field(value: u32) -> Self {
+        match value & 7 {
+            0 => SpecialOp::Normal,
+            7 => SpecialOp::Resolve,
+            _ => SpecialOp::Disable,
+        }
+    }
+}
+
+/// A decoded render target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    /// Where it lies.
+    pub surface: Surface,
+    /// First and last slice of the view.
+    pub slices: (u32, u32),
+    packing: Packing,
+    endian: Endian,
+    /// Components that are written, bit 0 is red.
+    pub write_mask: u8,
+    blend: Option<Blend>,
+    logic: Option<LogicOp>,
+}
+
+impl Target {
+    /// `NUMBER_TYPE` of the target; alpha test, for one, ignores integers.
+    pub fn number(&self) -> NumberType {
+        self.packing.number
+    }
+
+    /// Samples per pixel.
+    pub fn samples(&self) -> u32 {
+        self.surface.layout.samples
+    }
+
+    /// True if what is written depends on what is there.
+    pub fn reads_destination(&self) -> bool {
+        self.blend.is_some_and(|b| b.reads_destination())
+            || self.logic.is_some()
+            || self.bits_kept() != [0; 4]
+    }
+
+    /// Bits of an element that stay as they are. Unused bits count as written:
+    /// they become 0.
+    fn bits_kept(&self) -> [u32; 4] {
+        let (all, written) = (self.packing.all_bits(), self.packing.mask(self.write_mask));
+        std::array::from_fn(|i| all[i] & !written[i])
+    }
+
+    fn slice(&self, layer: u32) -> u32 {
+        let (first, last) = self.slices;
+        first.saturating_add(layer).min(last.max(first))
+    }
+}
+
+/// All render targets with the state that they share, decoded from registers.
+#[derive(Debug, Clone)]
+pub struct Targets {
+    targets: [Option<Target>; TARGETS],
+    /// `MULTIWRITE_ENABLE`: export 0 goes to all targets.
+    pub multiwrite: bool,
+    /// What a draw does to the targets.
+    pub special: SpecialOp,
+    arch: Arch,
+}
+
+impl Default for Targets {
+    /// No target.
+    fn default() -> Self {
+        Self {
+            targets: [None; TARGETS],
+            multiwrite: false,
+            special: SpecialOp::Normal,
+            arch: Arch::new(),
+        }
+    }
+}
+
+impl Targets {
+    /// Decodes the targets. Targets without a format, or to which neither
+    /// shader nor mask writes, are absent; while resolving, 0 and 1 are there
+    /// whatever the masks say.
+    pub fn decode(regs: &dyn RegFile) -> Self {
+        let control = regs.load(CB_COLOR_CONTROL);
+        let special = SpecialOp::from_field(control >> 4);
+        let resolve = special == SpecialOp::Resolve;
+        let target_mask = regs.load(CB_TARGET_MASK);
+        let masks = target_mask & regs.load(CB_SHADER_MASK);
+        let samples = 1 << (regs.load(PA_SC_AA_CONFIG) & 3);
+        let mut targets = [None; TARGETS];
+        for (i, target) in targets.iter_mut().enumerate() {
+            let nibble = |mask: u32| (mask >> (4 * i) & 0xF) as u8;
+            let (write_mask, samples) = match i {
+                0 if resolve => (0xF, samples),
+                1 if resolve => (0xF, 1),
+                _ => (nibble(masks), samples),
+            };
+            if write_mask != 0 {
+                *target = decode_target(regs, i, write_mask, samples, control);
+            }
+        }
+        Self {
+            targets,
+            multiwrite: control & 2 != 0,
+            special,
+            arch: Arch::new(),
+        }
+    }
+
+    /// Target `index`, if there is one.
+    pub fn get(&self, index: usize) -> Option<&Target> {
+        self.targets.get(index)?.as_ref()
+    }
+
+    /// The targets that a draw writes: index, export that feeds it, target.
+    /// None in special operations.
+    pub fn written(&self) -> impl Iterator<Item = (usize, usize, &Target)> {
+        let active = self.special == SpecialOp::Normal;
+        self.targets
+            .iter()
+            .enumerate()
+            .filter(move |_| active)
+            .filter_map(|(i, target)| {
+                let export = if self.multiwrite { 0 } else { i };
+                Some((i, export, target.as_ref()?))
+            })
+    }
+
+    /// Writes the pixels of `mask` to sample `sample` of micro tile (`tile_x`,
+    /// `tile_y`) of layer `layer` (counted from the view's first slice) of
+    /// target `index`. `src` has red to alpha as the shader exported them, lanes
+    /// in quad order; `src1` the second colour of dual-source blending. Without
+    /// such a target, nothing happens.
+    ///
+    /// # Errors
+    /// That of memory which did not answer; the tile is then partly written.
+    #[allow(clippy::too_many_arguments)]
+    pub fn write_tile(
+        &self,
+        view: &View<'_>,
+        index: usize,
+        tile_x: u32,
+        tile_y: u32,
+        layer: u32,
+        sample: u32,
+        src: &[Lanes; 4],
+        src1: Option<&[Lanes; 4]>,
+        mask: Mask,
+    ) -> Result<(), McError> {
+        let Some(target) = self.get(index) else {
+            return Ok(());
+        };
+        let place = Place {
+            tile_x,
+            tile_y,
+            slice: target.slice(layer),
+            sample,
+        };
+        let job = |old: &Raw| {
+            self.arch.dispatch(Merge {
+                target,
+                old,
+                src,
+                src1,
+                mask,
+            })
+        };
+        update(target, view, &place, mask, target.reads_destination(), job)
+    }
+
+    /// Copies depth (single-precision bits) and stencil (integers) to target
+    /// `index`, as draws with `DEPTH_COPY_ENABLE` and `STENCIL_COPY_ENABLE` do.
+    /// Arguments as for [`Self::write_tile`]; what is not given stays.
+    ///
+    /// # Errors
+    /// As [`Self::write_tile`].
+    #[allow(clippy::too_many_arguments)]
+    pub fn write_depth(
+        &self,
+        view: &View<'_>,
+        index: usize,
+        tile_x: u32,
+        tile_y: u32,
+        layer: u32,
+        sample: u32,
+        depth: Option<&Lanes>,
+        stencil: Option<&Lanes>,
+        mask: Mask,
+    ) -> Result<(), McError> {
+        let Some(target) = self.get(index) else {
+            return Ok(());
+        };
+        let place = Place {
+            tile_x,
+            tile_y,
+            slice: target.slice(layer),
+            sample,
+        };
+        let (new, bits) = target.packing.pack_depth(depth, stencil);
+        let keep = bits != target.packing.all_bits();
+        update(target, view, &place, mask, keep, |old| {
+            merge(old, &new, bits, mask)
+        })
+    }
+
+    /// Averages the samples of target 0 in a micro tile and writes them to
+    /// target 1, the pixels of `mask` only. Integers are not averaged: sample 0
+    /// counts. sRGB is averaged in linear light.
+    ///
+    /// # Errors
+    /// As [`Self::write_tile`].
+    pub fn resolve_tile(
+        &self,
+        view: &View<'_>,
+        tile_x: u32,
+        tile_y: u32,
+        layer: u32,
+        mask: Mask,
+    ) -> Result<(), McError> {
+        let (Some(from), Some(to)) = (self.get(0), self.get(1)) else {
+            return Ok(());
+        };
+        let samples = if from.number().is_integer() {
+            1
+        } else {
+            from.samples()
+        };
+        let mut planes = [[[0; LANES]; 4]; 8];
+        let mut data = [0; 64 * 16];
+        for sample in 0..samples {
+            let place = Place {
+                tile_x,
+                tile_y,
+                slice: from.slice(layer),
+                sample,
+            };
+            read(
+                from,
+                view,
+                &place,
+                mask,
+                &mut data,
+                &mut planes[sample as usize & 7],
+            )?;
+        }
+        let average = self.arch.dispatch(Average {
+            from: from.packing,
+            to: to.packing,
+            planes: &planes[..samples.clamp(1, 8) as usize],
+        });
+        let place = Place {
+            tile_x,
+            tile_y,
+            slice: to.slice(layer),
+            sample: 0,
+        };
+        let bits = to.packing.mask(to.write_mask);
+        update(to, view, &place, mask, to.bits_kept() != [0; 4], |old| {
+            merge(old, &average, bits, mask)
+        })
+    }
+}
+
+/// Which plane of which micro tile.
+struct Place {
+    tile_x: u32,
+    tile_y: u32,
+    slice: u32,
+    sample: u32,
+}
+
+/// Reads one plane of a tile into lanes.
+fn read(
+    target: &Target,
+    view: &View<'_>,
+    place: &Place,
+    mask: Mask,
+    data: &mut [u8; 64 * 16],
+    raw: &mut Raw,
+) -> Result<(), McError> {
+    let layout = &target.surface.layout;
+    let bytes = target.packing.bytes();
+    let tile = layout.tile(place.tile_x, place.tile_y, place.slice);
+    let data = &mut data[..bytes * LANES];
+    let first = layout.sample_place(0, place.sample);
+    target
+        .surface
+        .read_tile(view, &tile, first, rows_of(mask), data)?;
+    swap_bytes(target, data);
+    load(data, bytes, layout.lanes(), raw);
+    Ok(())
+}
+
+/// Replaces one plane of a tile by what `change` makes of it. Unless `keep` is
+/// set or pixels are missing in `mask`, it is not read first.
+fn update(
+    target: &Target,
+    view: &View<'_>,
+    place: &Place,
+    mask: Mask,
+    keep: bool,
+    change: impl FnOnce(&Raw) -> Raw,
+) -> Result<(), McError> {
+    if mask == 0 {
+        return Ok(());
+    }
+    let mut data = [0; 64 * 16];
+    let mut old = [[0; LANES]; 4];
+    if keep || mask != ALL {
+        read(target, view, place, mask, &mut data, &mut old)?;
+    }
+    let new = change(&old);
+    let layout = &target.surface.layout;
+    let bytes = target.packing.bytes();
+    let data = &mut data[..bytes * LANES];
+    store(&new, bytes, layout.lanes(), data);
+    swap_bytes(target, data);
+    let tile = layout.tile(place.tile_x, place.tile_y, place.slice);
+    let first = layout.sample_place(0, place.sample);
+    target
+        .surface
+        .write_tile(view, &tile, first, rows_of(mask), data)
+}
+
+fn swap_bytes(target: &Target, data: &mut [u8]) {
+    if target.endian != Endian::None {
+        for element in data.chunks_exact_mut(target.packing.bytes().max(1)) {
+            target.endian.apply(element);
+        }
+    }
+}
+
+/// `new` in the bits of `bits` and the lanes of `mask`, else `old`.
+#[inline(always)]
+fn merge(old: &Raw, new: &Raw, bits: [u32; 4], mask: Mask) -> Raw {
+    let mut out = *old;
+    if mask == ALL {
+        for (word, out) in out.iter_mut().enumerate() {
+            for (out, new) in out.iter_mut().zip(&new[word]) {
+                *out = *out & !bits[word] | new & bits[word];
+            }
+        }
+        return out;
+    }
+    let mut lanes = [0; LANES];
+    for (lane, bits) in lanes.iter_mut().enumerate() {
+        *bits = 0u32.wrapping_sub((mask >> lane) as u32 & 1);
+    }
+    for (word, out) in out.iter_mut().enumerate() {
+        for (lane, out) in out.iter_mut().enumerate() {
+            let bits = bits[word] & lanes[lane];
+            *out = *out & !bits | new[word][lane] & bits;
+        }
+    }
+    out
+}
+
+/// Blending, logic operation and masks on one tile.
+struct Merge<'a> {
+    target: &'a Target,
+    old: &'a Raw,
+    src: &'a [Lanes; 4],
+    src1: Option<&'a [Lanes; 4]>,
+    mask: Mask,
+}
+
+impl WithSimd for Merge<'_> {
+    type Output = Raw;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Raw {
+        let target = self.target;
+        let floats = |lanes: &[Lanes; 4]| lanes.map(|c| c.map(f32::from_bits));
+        let mut new = [[0; LANES]; 4];
+        if let Some(blend) = &target.blend {
+            let mut colour = floats(self.src);
+            let second = self.src1.map(floats);
+            let dst = target.packing.unpack(self.old);
+            blend.apply(&mut colour, second.as_ref(), &dst);
+            let colour = colour.map(|c| c.map(f32::to_bits));
+            target.packing.pack(&colour, &mut new);
+        } else {
+            target.packing.pack(self.src, &mut new);
+        }
+        if let Some(logic) = target.logic {
+            for (new, old) in new.iter_mut().zip(self.old) {
+                for (new, old) in new.iter_mut().zip(old) {
+                    *new = logic.apply(*new, *old);
+                }
+            }
+        }
+        // Bits that no component uses become 0, as the pack left them.
+        let kept = target.bits_kept();
+        merge(self.old, &new, kept.map(|bits| !bits), self.mask)
+    }
+}
+
+/// Average of a tile's samples.
+struct Average<'a> {
+    from: Packing,
+    to: Packing,
+    planes: &'a [Raw],
+}
+
+impl WithSimd for Average<'_> {
+    type Output = Raw;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Raw {
+        if self.from.number.is_integer() {
+            return self.planes[0];
+        }
+        let mut sum = [[0.0; LANES]; 4];
+        for plane in self.planes {
+            let colour = self.from.unpack(plane);
+            for (sum, colour) in sum.iter_mut().zip(&colour) {
+                for (sum, colour) in sum.iter_mut().zip(colour) {
+                    *sum += colour;
+                }
+            }
+        }
+        let scale = 1.0 / self.planes.len() as f32;
+        let colour = sum.map(|c| c.map(|v| (v * scale).to_bits()));
+        let mut out = [[0; LANES]; 4];
+        self.to.pack(&colour, &mut out);
+        out
+    }
+}
+
+/// Decodes target `index`; none if its format is not one that can be written.
+fn decode_target(
+    regs: &dyn RegFile,
+    index: usize,
+    write_mask: u8,
+    samples: u32,
+    control: u32,
+) -> Option<Target> {
+    let reg = |first: u32| regs.load(first + 4 * index as u32);
+    let info = reg(CB_COLOR0_INFO);
+    let format = DataFormat::from_field(info >> 2);
+    if !matches!(format.layout().kind, Kind::Fixed | Kind::Float) {
+        return None;
+    }
+    let number = NumberType::from_field(info >> 12);
+    let packing = Packing::new(format, number, info >> 16);
+    let size = reg(CB_COLOR0_SIZE);
+    let mut layout = Layout::new(
+        ArrayMode::from_field(info >> 8 & 0xF),
+        format.bytes(),
+        ((size & 0x3FF) + 1) * 8,
+        ((size >> 10 & 0xF_FFFF) + 1) * 64,
+        TilingConfig::from_register(regs.load(GB_TILING_CONFIG)),
+    );
+    layout.samples = samples;
+    if layout.is_tiled() && !format.bytes().is_power_of_two() {
+        return None;
+    }
+    let view = reg(CB_COLOR0_VIEW);
+    let bit = |n: u32| info & (1 << n) != 0;
+    let (clamp, bypass) = (bit(20), bit(22));
+    let per_target = control & (1 << 7) != 0;
+    let blend_control = if per_target {
+        reg(CB_BLEND0_CONTROL)
+    } else {
+        regs.load(CB_BLEND_CONTROL)
+    };
+    let enabled = control & (1 << (8 + index)) != 0 && !bypass && !number.is_integer();
+    let blend = if enabled {
+        let constant = [0, 4, 8, 12].map(|at| f32::from_bits(regs.load(CB_BLEND_RED + at)));
+        Blend::decode(blend_control, constant, clamp.then(|| packing.range()))
+    } else {
+        None
+    };
+    // Logic operations are defined for fixed point (OpenGL 3.3, 4.1.9).
+    let float = format.layout().kind == Kind::Float || number == NumberType::Srgb;
+    let logic = if float || blend.is_some() {
+        None
+    } else {
+        LogicOp::from_field(control >> 16)
+    };
+    Some(Target {
+        surface: Surface {
+            base: u64::from(reg(CB_COLOR0_BASE)) << 8,
+            layout,
+        },
+        slices: (view & 0x7FF, view >> 13 & 0x7FF),
+        packing,
+        endian: Endian::from_field(info),
+        write_mask,
+        blend,
+        logic,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::chip::bus::Mc;
+use crate::chip::gfx::lanes::pixel_of;
+
+/// Registers that tests set.
+#[derive(Default)]
+struct Regs(Mutex<HashMap<u32, u32>>);
+
+impl RegFile for Regs {
+    fn load(&self, offset: u32) -> u32 {
+        *self.0.lock().unwrap().get(&offset).unwrap_or(&0)
+    }
+    fn store(&self, offset: u32, value: u32) {
+        self.0.lock().unwrap().insert(offset, value);
+    }
+}
+
+/// A few KiB of memory that counts accesses.
+struct Memory {
+    bytes: Mutex<Vec<u8>>,
+    reads: Mutex<usize>,
+}
+
+impl Memory {
+    fn new(len: usize) -> Self {
+        Self {
+            bytes: Mutex::new(vec![0; len]),
+            reads: Mutex::new(0),
+        }
+    }
+}
+
+impl Mc for Memory {
+    fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
+        *self.reads.lock().unwrap() += 1;
+        let bytes = self.bytes.lock().unwrap();
+        let start = usize::try_from(addr).map_err(|_| McError::Unmapped(addr))?;
+        let range = start..start.saturating_add(buf.len());
+        buf.copy_from_slice(bytes.get(range).ok_or(McError::Unmapped(addr))?);
+        Ok(())
+    }
+    fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
+        let mut bytes = self.bytes.lock().unwrap();
+        let start = usize::try_from(addr).map_err(|_| McError::Unmapped(addr))?;
+        let range = start..start.saturating_add(buf.len());
+        bytes
+            .get_mut(range)
+            .ok_or(McError::Unmapped(addr))?
+            .copy_from_slice(buf);
+        Ok(())
+    }
+}
+
+/// Two pipes, eight banks: RV710.
+const TILING: u32 = 1 << 1 | 1 << 4;
+const BASE: u64 = 0x1000;
+const PITCH: u32 = 128;
+const HEIGHT: u32 = 32;
+
+/// `CB_COLORn_INFO`.
+fn info(format: u32, mode: u32, number: u32, swap: u32, flags: u32) -> u32 {
+    format << 2 | mode << 8 | number << 12 | swap << 16 | flags
+}
+
+fn set_target(regs: &Regs, index: u32, info: u32, base: u64) {
+    regs.store(CB_COLOR0_BASE + 4 * index, (base >> 8) as u32);
+    let slice = PITCH * HEIGHT / 64 - 1;
+    regs.store(CB_COLOR0_SIZE + 4 * index, PITCH / 8 - 1 | slice << 10);
+    regs.store(CB_COLOR0_VIEW + 4 * index, 7 << 13);
+    regs.store(CB_COLOR0_INFO + 4 * index, info);
+}
+
+fn registers(info: u32) -> Regs {
+    let regs = Regs::default();
+    regs.store(GB_TILING_CONFIG, TILING);
+    set_target(&regs, 0, info, BASE);
+    regs.store(CB_TARGET_MASK, 0xF);
+    regs.store(CB_SHADER_MASK, 0xFFFF_FFFF);
+    regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 1 << 7);
+    regs
+}
+
+fn colour(rgba: [f32; 4]) -> [Lanes; 4] {
+    rgba.map(|v| [v.to_bits(); LANES])
+}
+
+/// The dword of pixel (x, y) of slice z, sample s.
+fn pixel(memory: &Memory, target: &Target, x: u32, y: u32, z: u32, s: u32) -> u32 {
+    let at = target.surface.base + target.surface.layout.sample_offset(x, y, z, s);
+    let mut bytes = [0; 4];
+    let len = 4.min(target.surface.layout.bytes_per_element as usize);
+    memory.read(at, &mut bytes[..len]).unwrap();
+    u32::from_le_bytes(bytes)
+}
+
+#[test]
+fn whole_tile_is_written_without_reading() {
+    for mode in [1, 2, 4] {
+        let memory = Memory::new(0x10_0000);
+        let targets = Targets::decode(&registers(info(0x1A, mode, 0, 1, 0)));
+        let view = View::new(&memory);
+        let src = colour([1.0, 0.5, 0.0, 1.0]);
+        targets
+            .write_tile(&view, 0, 3, 2, 0, 0, &src, None, ALL)
+            .unwrap();
+        assert_eq!(*memory.reads.lock().unwrap(), 0, "mode {mode}");
+        let target = targets.get(0).unwrap();
+        for y in 0..HEIGHT {
+            for x in 0..PITCH {
+                let inside = x / 8 == 3 && y / 8 == 2;
+                let want = if inside { 0xFFFF_8000 } else { 0 };
+                assert_eq!(pixel(&memory, target, x, y, 0, 0), want, "({x}, {y})");
+            }
+        }
+    }
+}
+
+#[test]
+fn pixels_outside_the_mask_stay() {
+    for mode in [1, 2, 4] {
+        let memory = Memory::new(0x10_0000);
+        let targets = Targets::decode(&registers(info(0x1A, mode, 0, 0, 0)));
+        let view = View::new(&memory);
+        let lanes: Lanes = std::array::from_fn(|lane| (lane as f32 / 255.0).to_bits());
+        let src = [lanes; 4];
+        let mask = 0x8000_0000_0400_0012;
+        targets
+            .write_tile(&view, 0, 1, 1, 0, 0, &src, None, mask)
+            .unwrap();
+        let target = targets.get(0).unwrap();
+        for lane in 0..LANES {
+            let (x, y) = pixel_of(lane);
+            let want = if mask >> lane & 1 == 1 {
+                lane as u32 * 0x0101_0101
+            } else {
+                0
+            };
+            let got = pixel(&memory, target, 8 + x as u32, 8 + y as u32, 0, 0);
+            assert_eq!(got, want, "lane {lane} mode {mode}");
+        }
+    }
+}
+
+#[test]
+fn linear_rows_without_pixels_are_not_touched() {
+    // Memory ends after the first row of the tile.
+    let memory = Memory::new(BASE as usize + PITCH as usize * 4);
+    let targets = Targets::decode(&registers(info(0x1A, 1, 0, 0, 0)));
+    let view = View::new(&memory);
+    let src = colour([1.0; 4]);
+    // Lanes 0 and 1 are in row 0, lane 2 is in row 1.
+    targets
+        .write_tile(&view, 0, 0, 0, 0, 0, &src, None, 3)
+        .unwrap();
+    assert!(targets
+        .write_tile(&view, 0, 0, 0, 0, 0, &src, None, 4)
+        .is_err());
+}
+
+#[test]
+fn blending_uses_what_is_there() {
+    let regs = registers(info(0x1A, 4, 0, 0, 1 << 20));
+    // SRC_ALPHA, ONE_MINUS_SRC_ALPHA, on target 0.
+    regs.store(CB_BLEND0_CONTROL, 4 | 5 << 8);
+    let memory = Memory::new(0x10_0000);
+    let view = View::new(&memory);
+    let plain = Targets::decode(&regs);
+    regs.store(CB_COLOR_CONTROL, regs.load(CB_COLOR_CONTROL) | 1 << 8);
+    let blended = Targets::decode(&regs);
+    let target = blended.get(0).unwrap();
+    assert!(target.reads_destination() && !plain.get(0).unwrap().reads_destination());
+    let (red, half) = (colour([1.0, 0.0, 0.0, 1.0]), colour([0.0, 1.0, 0.0, 0.5]));
+    plain
+        .write_tile(&view, 0, 0, 0, 0, 0, &red, None, ALL)
+        .unwrap();
+    blended
+        .write_tile(&view, 0, 0, 0, 0, 0, &half, None, ALL)
+        .unwrap();
+    // alpha: 0.5 * 0.5 + 1 * 0.5
+    assert_eq!(pixel(&memory, target, 5, 5, 0, 0), 0xBF00_8080);
+}
+
+#[test]
+fn dual_source_takes_the_second_colour() {
+    let regs = registers(info(0x1A, 4, 0, 0, 1 << 20));
+    // ONE for the source, SRC1_COLOR for the destination.
+    regs.store(CB_BLEND0_CONTROL, 1 | 15 << 8);
+    regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 1 << 7 | 1 << 8);
+    let memory = Memory::new(0x10_0000);
+    let view = View::new(&memory);
+    let targets = Targets::decode(&regs);
+    let write = |src, src1: Option<&[Lanes; 4]>| {
+        targets
+            .write_tile(&view, 0, 0, 0, 0, 0, &colour(src), src1, ALL)
+            .unwrap();
+    };
+    write([1.0; 4], None);
+    let second = colour([0.2, 0.4, 0.6, 0.8]);
+    write([0.0; 4], Some(&second));
+    let target = targets.get(0).unwrap();
+    assert_eq!(pixel(&memory, target, 0, 0, 0, 0), 0xCC99_6633);
+}
+
+#[test]
+fn write_mask_keeps_components() {
+    let regs = registers(info(0x1A, 2, 0, 0, 0));
+    let memory = Memory::new(0x10_0000);
+    let view = View::new(&memory);
+    let all = Targets::decode(&regs);
+    all.write_tile(&view, 0, 0, 0, 0, 0, &colour([1.0; 4]), None, ALL)
+        .unwrap();
+    regs.store(CB_TARGET_MASK, 0b0101);
+    let some = Targets::decode(&regs);
+    some.write_tile(&view, 0, 0, 0, 0, 0, &colour([0.0; 4]), None, ALL)
+        .unwrap();
+    let target = some.get(0).unwrap();
+    assert_eq!(pixel(&memory, target, 0, 0, 0, 0), 0xFF00_FF00);
+    regs.store(CB_TARGET_MASK, 0);
+    assert!(Targets::decode(&regs).get(0).is_none());
+}
+
+#[test]
+fn logic_op_works_on_bits() {
+    let regs = registers(info(0x1A, 2, 0, 0, 0));
+    // XOR: 0x66.
+    regs.store(CB_COLOR_CONTROL, 0x66 << 16 | 1 << 7);
+    let memory = Memory::new(0x10_0000);
+    let view = View::new(&memory);
+    let targets = Targets::decode(&regs);
+    let src = colour([1.0, 0.2, 0.0, 1.0]);
+    let target = targets.get(0).unwrap();
+    for want in [0xFF00_33FF, 0] {
+        targets
+            .write_tile(&view, 0, 0, 0, 0, 0, &src, None, ALL)
+            .unwrap();
+        assert_eq!(pixel(&memory, target, 3, 3, 0, 0), want);
+    }
+}
+
+#[test]
+fn multiwrite_and_views() {
+    let regs = registers(info(0x1A, 4, 0, 0, 0));
+    set_target(&regs, 1, info(0x0E, 4, 7, 0, 0), 0x8_0000);
+    regs.store(CB_TARGET_MASK, 0x1F);
+    regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 1 << 7 | 2);
+    regs.store(CB_COLOR0_VIEW, 2 | 3 << 13);
+    let targets = Targets::decode(&regs);
+    let written: Vec<_> = targets.written().map(|(i, e, _)| (i, e)).collect();
+    assert_eq!(written, [(0, 0), (1, 0)]);
+    let memory = Memory::new(0x20_0000);
+    let view = View::new(&memory);
+    // Layer 9 ends at the view's last slice.
+    for (layer, slice) in [(0, 2), (1, 3), (9, 3)] {
+        let src = colour([layer as f32 / 255.0; 4]);
+        targets
+            .write_tile(&view, 0, 0, 0, layer, 0, &src, None, ALL)
+            .unwrap();
+        let target = targets.get(0).unwrap();
+        assert_eq!(pixel(&memory, target, 0, 0, slice, 0), layer * 0x0101_0101);
+    }
+}
+
+#[test]
+fn samples_are_resolved_to_their_average() {
+    for (number, want) in [(0, 0x80), (6, 0xBC)] {
+        let regs = registers(info(0x1A, 4, number, 0, 0));
+        regs.store(PA_SC_AA_CONFIG, 2);
+        let memory = Memory::new(0x20_0000);
+        let view = View::new(&memory);
+        let targets = Targets::decode(&regs);
+        for sample in 0..4 {
+            let src = colour([(sample / 2) as f32; 4]);
+            targets
+                .write_tile(&view, 0, 0, 0, 0, sample, &src, None, ALL)
+                .unwrap();
+        }
+        let target = targets.get(0).unwrap();
+        assert_eq!(pixel(&memory, target, 1, 1, 0, 3), 0xFFFF_FFFF);
+        assert_eq!(pixel(&memory, target, 1, 1, 0, 1), 0);
+        set_target(&regs, 1, info(0x1A, 4, number, 0, 0), 0x8_0000);
+        regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 7 << 4);
+        let resolve = Targets::decode(&regs);
+        assert_eq!(resolve.special, SpecialOp::Resolve);
+        assert_eq!(resolve.written().count(), 0);
+        resolve.resolve_tile(&view, 0, 0, 0, 1).unwrap();
+        let to = resolve.get(1).unwrap();
+        assert_eq!(to.samples(), 1);
+        let got = pixel(&memory, to, 0, 0, 0, 0);
+        assert_eq!(got, 0x8000_0000 | want * 0x0001_0101);
+        assert_eq!(pixel(&memory, to, 1, 0, 0, 0), 0, "outside the mask");
+    }
+}
+
+#[test]
+fn depth_copies_go_to_one_sample() {
+    let regs = registers(info(0x11, 4, 0, 0, 1 << 22));
+    regs.store(PA_SC_AA_CONFIG, 1);
+    let memory = Memory::new(0x20_0000);
+    let view = View::new(&memory);
+    let targets = Targets::decode(&regs);
+    let depth = [1.0f32.to_bits(); LANES];
+    let stencil = [7; LANES];
+    targets
+        .write_depth(&view, 0, 0, 0, 0, 1, Some(&depth), None, ALL)
+        .unwrap();
+    targets
+        .write_depth(&view, 0, 0, 0, 0, 1, None, Some(&stencil), ALL)
+        .unwrap();
+    let target = targets.get(0).unwrap();
+    assert_eq!(pixel(&memory, target, 2, 2, 0, 1), 0x07FF_FFFF);
+    assert_eq!(pixel(&memory, target, 2, 2, 0, 0), 0);
+}
+
+#[test]
+fn integers_are_neither_blended_nor_scaled() {
+    let regs = registers(info(0x0D, 2, 4, 0, 0));
+    regs.store(CB_BLEND0_CONTROL, 4 | 5 << 8);
+    regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 1 << 7 | 1 << 8);
+    let memory = Memory::new(0x10_0000);
+    let view = View::new(&memory);
+    let targets = Targets::decode(&regs);
+    let src = [[0xDEAD_BEEF; LANES]; 4];
+    targets
+        .write_tile(&view, 0, 0, 0, 0, 0, &src, None, ALL)
+        .unwrap();
+    let target = targets.get(0).unwrap();
+    assert_eq!(pixel(&memory, target, 0, 0, 0, 0), 0xDEAD_BEEF);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn hostile_state_ends_in_a_result(
+        base: u32, size: u32, slices: u32, info: u32, control: u32, blend: u32, aa: u32,
+        tiling: u32, x: u32, y: u32, layer: u32, sample: u32, mask: u64, value: [u32; 4],
+        constant: u32,
+    ) {
+        let regs = registers(info);
+        regs.store(CB_COLOR0_BASE, base & 0xFFF);
+        regs.store(CB_COLOR0_SIZE, size);
+        regs.store(CB_COLOR0_VIEW, slices);
+        regs.store(CB_COLOR_CONTROL, control);
+        regs.store(CB_BLEND_CONTROL, blend);
+        regs.store(CB_BLEND0_CONTROL, blend);
+        regs.store(CB_BLEND_RED, constant);
+        regs.store(PA_SC_AA_CONFIG, aa);
+        regs.store(GB_TILING_CONFIG, tiling);
+        let memory = Memory::new(0x10_0000);
+        let view = View::new(&memory);
+        let targets = Targets::decode(&regs);
+        let src = value.map(|v| [v; LANES]);
+        let _ = targets.write_tile(&view, 0, x, y, layer, sample, &src, Some(&src), mask);
+        let _ = targets.write_tile(&view, 0, x % 16, y % 4, 0, sample, &src, None, mask);
+        let _ = targets.write_depth(&view, 0, x, y, layer, sample, Some(&src[0]), None, mask);
+        let _ = targets.resolve_tile(&view, x % 16, y % 4, layer, mask);
+    }
+}
