@@ -882,7 +882,7 @@ fn alu(
 #[inline(never)]
 fn counter(rows: &mut [Lanes], slot: &Slot, post: Post, level: u8) -> Option<Mask> {
     use AluOp::*;
-    let up = |a: u32| (f(a) + 1.0).to_bits();
+    let up = |a: u32| math::flush((f(a) + 1.0).to_bits());
     Some(match slot.op {
         PredSetInv => test!(
             rows,
@@ -900,7 +900,7 @@ fn counter(rows: &mut [Lanes], slot: &Slot, post: Post, level: u8) -> Option<Mas
             level,
             |a, b| f(a) <= f(b),
             0,
-            (f(a) - f(b)).to_bits()
+            math::flush((f(a) - f(b)).to_bits())
         ),
         PredSetClr => test!(
             rows,

@@ -10,6 +10,8 @@ pub mod isa;
 mod math;
 pub mod ops;
 mod program;
+#[cfg(test)]
+mod tests;
 
 pub use cache::ProgramCache;
 pub use env::{Env, ExportKind, MemoryExport, MemoryTarget};

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//! Tests of the interpreter on hand-assembled programs.
+
+use std::collections::HashMap;
+
+use super::env::{ExportKind, MemoryExport, MemoryTarget};
+use super::isa::{cf, tex, TexInstruction};
+use super::ops::{AluOp, Units};
+use super::*;
+use crate::chip::bus::McError;
+use crate::chip::gfx::lanes::{iter, ALL};
+
+mod assembler;
+mod control;
+mod operations;
+
+use assembler::*;
+
+/// Surroundings that record what a wave does.
+#[derive(Default)]
+struct Recorder {
+    memory: Vec<u8>,
+    constants: HashMap<(u32, u32), [u32; 4]>,
+    epoch: u64,
+    constant_reads: usize,
+    resources: HashMap<u32, [u32; 7]>,
+    exports: Vec<(ExportKind, u32, [Lanes; 4], u8, Mask)>,
+    memory_exports: Vec<(MemoryTarget, u32, u32, Option<Lanes>, [Lanes; 4], u8, Mask)>,
+    textures: Vec<(TexInstruction, [Lanes; 4], Mask)>,
+    texture_result: Option<[Lanes; 4]>,
+    fetch_shader: Option<std::sync::Arc<Program>>,
+    emitted: Vec<(u32, Mask)>,
+    cuts: usize,
+    unknown: Vec<(&'static str, u32)>,
+    offsets: [u32; 2],
+    cancel_after: Option<usize>,
+    checks: usize,
+    clauses: usize,
+    reads: usize,
+}
+
+impl Env for Recorder {
+    fn constants(&mut self, bank: u32, first: u32, out: &mut [[u32; 4]]) {
+        self.constant_reads += 1;
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = (self.constants.get(&(bank, first + i as u32)).copied()).unwrap_or_default();
+        }
+    }
+
+    fn constants_epoch(&mut self) -> u64 {
+        self.epoch
+    }
+
+    fn resource(&mut self, index: u32) -> [u32; 7] {
+        self.resources.get(&index).copied().unwrap_or_default()
+    }
+
+    fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError> {
+        self.reads += 1;
+        let from = usize::try_from(address).unwrap();
+        let bytes = self.memory.get(from..from + out.len());
+        out.copy_from_slice(bytes.ok_or(McError::Unmapped(address))?);
+        Ok(())
+    }
+
+    fn texture(&mut self, op: &TexInstruction, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
+        self.textures.push((*op, *src, exec));
+        self.texture_result.unwrap_or(*src)
+    }
+
+    fn end_of_fetch_clause(&mut self) {
+        self.clauses += 1;
+    }
+
+    fn export(
+        &mut self,
+        kind: ExportKind,
+        index: u32,
+        values: [&Lanes; 4],
+        components: u8,
+        exec: Mask,
+    ) {
+        let values = values.map(|row| *row);
+        self.exports.push((kind, index, values, components, exec));
+    }
+
+    fn memory_export(&mut self, e: &MemoryExport<'_>) {
+        self.memory_exports.push((
+            e.target,
+            e.array_base,
+            e.element_size,
+            e.index.copied(),
+            e.values.map(|row| *row),
+            e.components,
+            e.exec,
+        ));
+    }
+
+    fn emit_vertex(&mut self, stream: u32, exec: Mask) {
+        self.emitted.push((stream, exec));
+    }
+
+    fn cut_vertex(&mut self, _stream: u32, _exec: Mask) {
+        self.cuts += 1;
+    }
+
+    fn fetch_shader(&mut self) -> Option<std::sync::Arc<Program>> {
+        self.fetch_shader.clone()
+    }
+
+    fn vertex_offsets(&mut self) -> [u32; 2] {
+        self.offsets
+    }
+
+    fn cancelled(&mut self) -> bool {
+        self.checks += 1;
+        self.cancel_after.is_some_and(|n| self.checks > n)
+    }
+
+    fn unknown(&mut self, what: &'static str, word: u32) {
+        self.unknown.push((what, word));
+    }
+}
+
+const BUDGET: u64 = 1 << 20;
+
+fn decode(words: &[u32]) -> Program {
+    let mut words = words.to_vec();
+    let mut fetch = |address: u64, out: &mut [u32]| {
+        let at = (address / 4) as usize;
+        words.resize(words.len().max(at + out.len()), 0);
+        out.copy_from_slice(&words[at..at + out.len()]);
+        true
+    };
+    Program::decode(0, Options { dx10_clamp: true }, &mut fetch).unwrap()
+}
+
+/// Runs `words` on a wave in which lane l of GPR 1 is l in x and 63 - l in y, as
+/// integers and in z and w as floats.
+fn run_words(words: &[u32], env: &mut Recorder) -> Wave {
+    run_masked(words, env, ALL)
+}
+
+fn run_masked(words: &[u32], env: &mut Recorder, exec: Mask) -> Wave {
+    let program = decode(words);
+    let mut wave = lane_numbers();
+    wave.begin(exec, exec, BUDGET);
+    run(&program, &mut wave, env).unwrap();
+    wave
+}
+
+fn lane_numbers() -> Wave {
+    let mut wave = Wave::new();
+    for lane in 0..LANES {
+        wave.gpr_mut(1, 0)[lane] = lane as u32;
+        wave.gpr_mut(1, 1)[lane] = 63 - lane as u32;
+        wave.gpr_mut(1, 2)[lane] = (lane as f32).to_bits();
+        wave.gpr_mut(1, 3)[lane] = (63.0 - lane as f32).to_bits();
+    }
+    wave
+}
