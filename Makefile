@@ -10,6 +10,7 @@ help: ## this list
 	@echo
 	@echo "  lab/run --help        run one command on the emulated board"
 	@echo "  lab/shell             the same, interactively"
+	@echo "  lab/check --list      the tests, to run some of them: lab/check --help"
 
 .PHONY: demo
 demo: build ## live-bos: uploads with and without mappings (FULL=1: all populations)
@@ -24,9 +25,11 @@ bench-mm: build ## the kernel's memory management, with and without kernel/mm
 	@lab/build mm-base mm mm-selftests
 	@lab/bench-mm $(PARTS)
 
-.PHONY: check
-check: build ## all tests (what CI runs)
+.PHONY: check check-all
+check: build ## the tests that find most for their minutes (what CI runs)
 	@lab/check
+check-all: build ## all tests: also the debug kernel, mm kernels, backports, ...
+	@lab/check --tier all
 
 .PHONY: build
 build: host-packages ## build everything, without running it
@@ -34,7 +37,7 @@ build: host-packages ## build everything, without running it
 
 .PHONY: host-packages
 host-packages: ## install what the host itself needs (mmdebstrap)
-	@lab/host-packages
+	@lab/internal/host-packages
 
 .PHONY: roots board kernel boot igt bench libdrm
 roots: host-packages ## the Debian 13 build and guest roots
@@ -75,6 +78,7 @@ mm-debug: build ## kernel/mm on a kernel that watches itself (SECONDS=300 SEED=a
 
 .PHONY: clean distclean
 clean: ## remove build/ (the cache stays)
+	@[ ! -e build ] || [ -w build ] || { echo "build/ belongs to $$(stat -c %U build), because the lab was run as root: sudo make clean" >&2; exit 1; }
 	rm -rf --one-file-system build
 distclean: clean ## remove build/ and the cache (roots, images, artifacts)
 	@lab/distclean

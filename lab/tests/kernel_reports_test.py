@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Tests of lab/kernel-reports: what is a report, where it ends, what is none."""
+"""Tests of lab/internal/kernel-reports: what is a report, where it ends, what is none."""
 import importlib.machinery
 import importlib.util
 import pathlib
 import unittest
 
-PATH = pathlib.Path(__file__).resolve().parent.parent / "kernel-reports"
+PATH = pathlib.Path(__file__).resolve().parents[1] / "internal" / "kernel-reports"
 loader = importlib.machinery.SourceFileLoader("kernel_reports", str(PATH))
 spec = importlib.util.spec_from_loader("kernel_reports", loader)
 kr = importlib.util.module_from_spec(spec)

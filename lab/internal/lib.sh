@@ -7,11 +7,16 @@
 
 set -euo pipefail
 
-NOMAP_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+NOMAP_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 NOMAP_BUILD=$NOMAP_TOP/build
 NOMAP_CACHE=${NOMAP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/nomap}
 : "${NOMAP_T0:=$(date +%s)}"
 export NOMAP_CACHE NOMAP_T0
+
+# As whom QEMU and the board run, and as whom builds do: numbers that no account has,
+# from the range that is for users made at run time.
+guest_uid=61902
+build_uid=61901
 
 # say MESSAGE...: one progress line with the time since the command began.
 say() {
@@ -23,6 +28,61 @@ say() {
 die() {
 	printf 'nomap: error: %s\n' "$*" >&2
 	exit 1
+}
+
+# help_of STATUS: prints the comment at the head of the running script, after its licence
+# line, and exits: 0 because --help was asked for, 2 because of wrong arguments.
+help_of() {
+	local text
+	text=$(sed -n '3,/^[^#]/s/^# \?//p' "$0")
+	if [ "$1" = 0 ]; then printf '%s\n' "$text"; else printf '%s\n' "$text" >&2; fi
+	exit "$1"
+}
+
+# no_arguments "$@": for a script that takes none. It does nothing then but say so.
+no_arguments() {
+	[ $# -gt 0 ] || return 0
+	case $1 in -h | --help) help_of 0 ;; esac
+	echo "${0##*/}: unexpected argument '$1'" >&2
+	help_of 2
+}
+
+# known_options PROGRAM ARG...: shows the running script's help for -h and --help, and
+# refuses options that PROGRAM, a path below the repository, does not list in its own.
+known_options() {
+	local program=$1 options a
+	shift
+	[ $# -gt 0 ] || return 0
+	for a; do case $a in -h | --help) help_of 0 ;; esac; done
+	options=$(in_root "$program" --help 2>&1 | grep -oE -- '--[a-z][a-z-]*' | sort -u) || :
+	for a; do
+		case $a in
+		-*) grep -qxF -- "${a%%=*}" <<<"$options" || {
+			echo "${0##*/}: $program has no option $a, only: ${options//$'\n'/ }" >&2
+			exit 2
+		} ;;
+		esac
+	done
+}
+
+# use_cache: makes the cache directory, or sees that it is one: a marker in it, or nothing
+# that is not ours (as older versions left it). Whatever else NOMAP_CACHE may name is
+# neither written to nor, by distclean, removed from.
+cache_names=(roots images artifacts cargo ccache backports guest.lock)
+use_cache() {
+	local name other=''
+	[ ! -e "$NOMAP_CACHE/.nomap-cache" ] || return 0
+	mkdir -p "$NOMAP_CACHE" || die "the cache directory $NOMAP_CACHE cannot be made"
+	for name in "$NOMAP_CACHE"/* "$NOMAP_CACHE"/.[!.]*; do
+		name=${name##*/}
+		case $name in
+		'*' | '.[!.]*' | .nomap-cache | guest.lock.* | backports.*) ;;
+		*) [[ " ${cache_names[*]} " == *" $name "* ]] || other=$name ;;
+		esac
+	done
+	[ -z "$other" ] || die "$NOMAP_CACHE is not a cache of nomap, '$other' is in it: let NOMAP_CACHE name an empty directory"
+	printf 'Signature: nomap\nWhat is in this directory is made anew when it is missing; make distclean removes it.\n' \
+		>"$NOMAP_CACHE/.nomap-cache" || die "the cache directory $NOMAP_CACHE cannot be written to"
 }
 
 # need_free MIB DIR WHAT: refuse to start WHAT when DIR's file system has less
@@ -50,7 +110,7 @@ key() {
 	done | sha256sum | cut -c1-20
 }
 
-# cached NAME KEY OUT CMD...: makes the folder OUT hold what CMD produces,
+# cached NAME KEY OUT CMD...: makes the directory OUT hold what CMD produces,
 # running CMD only when neither OUT nor the cache has it for KEY already.
 # CMD must fill OUT itself and may reuse what is in there (incremental build);
 # files below OUT/work are never cached. The cache keeps the few of each NAME
@@ -66,6 +126,7 @@ cached() {
 cached_alone() {
 	local name=$1 k=$2 out=$3 store tmp t found=''
 	shift 3
+	use_cache
 	store=$NOMAP_CACHE/artifacts/$name-$k
 	mkdir -p "$NOMAP_CACHE/artifacts"
 	! used "$store" || found=1
@@ -151,9 +212,32 @@ exec_in_root() {
 	local root
 	root=$(root_dir build)
 	[ -x "$root/bin/sh" ] || die "the build root is missing: run 'make roots' first"
+	use_cache
 	exec setpriv --pdeathsig KILL \
 		unshare --mount --pid --fork --kill-child --propagation private \
-		"$NOMAP_TOP/lab/enter-root" "$root" "$NOMAP_TOP" "$NOMAP_CACHE" "$PWD" "$@"
+		"$NOMAP_TOP/lab/internal/enter-root" "$root" "$NOMAP_TOP" "$NOMAP_CACHE" "$PWD" "$@"
+}
+
+# in_build_root OUT CMD...: runs CMD in the build root as the user for builds, who owns the
+# directory OUT (and cargo's and ccache's) meanwhile. Afterwards all of it but OUT/work
+# is root's, so that no later build changes it. As root where that user cannot be had, or
+# cannot read the checkout.
+in_build_root() {
+	local out=$1 d rc=0
+	shift
+	mkdir -p "$out" "$NOMAP_CACHE/cargo" "$NOMAP_CACHE/ccache"
+	if ! (NOMAP_AS=$build_uid exec_in_root sh -c '[ -r /nomap/Makefile ] && [ -x /nomap/build ] && [ -x /cache/cargo ]') 2>/dev/null; then
+		say "building as root: uid $build_uid cannot be had, or cannot read this checkout or the cache"
+		in_root "$@"
+		return
+	fi
+	for d in "$out" "$NOMAP_CACHE/cargo" "$NOMAP_CACHE/ccache"; do
+		# Other checkouts use the caches, too: files come and go.
+		find "$d" ! -uid "$build_uid" -exec chown -h "$build_uid:$build_uid" {} + 2>/dev/null || :
+	done
+	(NOMAP_AS=$build_uid exec_in_root "$@") || rc=$?
+	find "$out" -path "$out/work" -prune -o -uid "$build_uid" -exec chown -h 0:0 {} +
+	return $rc
 }
 
 # guest_image: path of the guest's root file system image.
