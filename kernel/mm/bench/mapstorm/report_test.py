@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""The report of mapstorm finds another address, a dearer operation, guards that cost as
+much as before, a row that is missing, and one that failed."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "bench" / "lib"))
+from report_faults import Report  # noqa: E402 (the path comes first)
+
+REPORT = Report(__file__, before="mapstorm-mm-base.json", after="mapstorm-mm.json")
+
+
+def test_results_as_measured_pass(tmp_path):
+    assert REPORT.check(REPORT.load(), tmp_path) == 0
+
+
+def other_address(_before, after):
+    after[0]["digest"] = "0"
+
+
+def dearer_operation(_before, after):
+    after[-3]["median"] *= 1.1
+
+
+def guards_as_before(before, after):
+    after[:] = [dict(b, digest=a["digest"]) if a["kind"] == "guards" else a for a, b in zip(after, before)]
+
+
+def row_missing(_before, after):
+    after.pop(3)
+
+
+def failed(_before, after):
+    after[2]["error"] = "maps overlap"
+
+
+@pytest.mark.parametrize("edit", [other_address, dearer_operation, guards_as_before, row_missing, failed])
+def test_fault_is_found(edit, tmp_path):
+    results = REPORT.load()
+    edit(results["before"]["rows"], results["after"]["rows"])
+    assert REPORT.check(results, tmp_path) == 1
