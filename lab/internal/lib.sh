@@ -68,7 +68,7 @@ known_options() {
 # use_cache: makes the cache directory, or sees that it is one: a marker in it, or nothing
 # that is not ours (as older versions left it). Whatever else NOMAP_CACHE may name is
 # neither written to nor, by distclean, removed from.
-cache_names=(roots images artifacts cargo ccache backports guest.lock)
+cache_names=(roots images artifacts cargo ccache backports guest.queue guest.lock)
 use_cache() {
 	local name other=''
 	[ ! -e "$NOMAP_CACHE/.nomap-cache" ] || return 0

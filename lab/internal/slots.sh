@@ -4,7 +4,7 @@
 # share $NOMAP_CACHE. A place is a file guest.lock.N in the cache, locked by whoever has
 # it and by what it started. Sourced by lab/run; its file descriptors 8 and up stay open.
 #
-# Lock order: guest.lock (the queue: held only while waiting for a place), then
+# Lock order: guest.queue (held only while waiting for a place), then
 # guest.lock.0, 1, ... Whoever wants all of them takes them in this order, with the queue
 # held, so that nobody overtakes.
 
@@ -25,7 +25,7 @@ take_slot() {
 	local n i fd said='' queue
 	n=$(guest_slots)
 	use_cache
-	exec {queue}>"$NOMAP_CACHE/guest.lock"
+	exec {queue}>"$NOMAP_CACHE/guest.queue"
 	flock -n "$queue" || {
 		say "waiting for another guest to end"
 		said=1
