@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Reads what a test runner has left, for lab/check.
 
-usage: cases.py igt|cargo|pytest --name NAME --status N --out CASES.json [--results FILE] LOG
+usage: cases.py igt|cargo|pytest|piglit --name NAME --status N --out CASES.json [--results FILE] LOG
 
 LOG is the runner's output, N the exit status of its command, FILE the results.json of
-igt_runner or the JUnit XML of pytest. Writes the cases to CASES.json and prints
+igt_runner or piglit (which may be compressed), or the JUnit XML of pytest. Writes the cases to CASES.json and prints
 
     ok|fail|skip P passed, F failed, K skipped
     a line for each failed case: its name, and what was said first
@@ -14,7 +14,11 @@ A run is a failure, whatever its cases say, if its command failed (a kernel repo
 guest that died), if it has no case at all, or if one was skipped without a reason.
 """
 import argparse
+import bz2
+import gzip
 import json
+import lzma
+import pathlib
 import re
 import sys
 from dataclasses import asdict, dataclass, field
@@ -112,7 +116,35 @@ def read_pytest(_log, results):
     return cases
 
 
-READERS = {"igt": read_igt, "cargo": read_cargo, "pytest": read_pytest}
+# What piglit calls its results. A warning is something to look at; its own summary does
+# not count it as passed either.
+PIGLIT = {"pass": PASS, "skip": SKIP, "notrun": SKIP}
+
+
+def read_piglit(_log, results):
+    """Cases of piglit: its results.json. Subtests count instead of their test."""
+    cases = []
+    for name, test in sorted((results or {}).get("tests", {}).items()):
+        time = test.get("time", {})
+        seconds = max(0.0, (time.get("end") or 0.0) - (time.get("start") or 0.0))
+        output = [line for text in (test.get("out"), test.get("err"), test.get("dmesg"), test.get("exception"))
+                  for line in (text or "").splitlines() if line.strip() and not line.startswith("PIGLIT: {")]
+        # The last thing said: a probe that failed, or what is required and missing.
+        said = output[-1].strip() if output else ""
+        parts = test.get("subtests") or {"": test["result"]}
+        for part, result in parts.items():
+            status = PIGLIT.get(result, FAIL)
+            reason = ""
+            if status == SKIP:
+                reason = said or "piglit: what it requires is missing"
+            elif status == FAIL:
+                reason = f"{result}: {said}" if said else result
+            cases.append(Case(f"{name}@{part}" if part else name, status, reason,
+                              seconds / len(parts), output if status == FAIL else []))
+    return cases
+
+
+READERS = {"igt": read_igt, "cargo": read_cargo, "pytest": read_pytest, "piglit": read_piglit}
 
 
 def judge(cases, status, log):
@@ -140,9 +172,11 @@ def load(kind, path):
             import junitparser
 
             return [case for suite in junitparser.JUnitXml.fromfile(path) for case in suite]
-        with open(path, encoding="utf-8") as f:
+        # By the name's end, as piglit writes results.json.bz2 and the like.
+        opener = {".bz2": bz2.open, ".xz": lzma.open, ".gz": gzip.open}.get(pathlib.Path(path).suffix, open)
+        with opener(path, "rt", encoding="utf-8") as f:
             return json.load(f)
-    except (OSError, ValueError):
+    except (OSError, EOFError, ValueError):
         return None
 
 

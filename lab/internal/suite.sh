@@ -12,6 +12,8 @@
 #   t_igt NAME RESULTS CMD...  a run of igt-tests/run by CMD, which passes "${only[@]}"
 #                              on to it; RESULTS is the results.json it writes
 #   t_cargo NAME CMD...        a run of "cargo test", to which CMD passes "${only[@]}"
+#   t_piglit NAME RESULTS CMD...  a run of piglit by CMD, which passes "${only[@]}" on to
+#                              "piglit run"; RESULTS is its results.json (or .bz2)
 #   t_pytest NAME FILE... [-- ARG...]  pytest on these files of the repository, in the
 #                              build root
 # and before them, for all that follow,
@@ -39,7 +41,7 @@ suite_lane() { if grep -qx '# lane: builds' "$(suite_file "$1")"; then echo buil
 suite_tier() { sed -n 's/^# tier: //p' "$(suite_file "$1")" | grep . || echo check; }
 
 # read_suite NAME: its tests, one a line: name, tier, runner ("-", igt, cargo,
-# pytest), what it
+# piglit, pytest), what it
 # needs.
 read_suite() {
 	(
@@ -50,6 +52,7 @@ read_suite() {
 		t() { printf '%s\t%s\t-\t%s\n' "$1" "$tier_now" "$needs_now"; }
 		t_igt() { printf '%s\t%s\tigt\t%s\n' "$1" "$tier_now" "$needs_now"; }
 		t_cargo() { printf '%s\t%s\tcargo\t%s\n' "$1" "$tier_now" "$needs_now"; }
+		t_piglit() { printf '%s\t%s\tpiglit\t%s\n' "$1" "$tier_now" "$needs_now"; }
 		t_pytest() { printf '%s\t%s\tpytest\t%s\n' "$1" "$tier_now" "$needs_now"; }
 		# shellcheck source=/dev/null
 		. "$(suite_file "$1")"
@@ -90,7 +93,7 @@ resolve() {
 		# A name that only a runner of this suite can know.
 		for n in "${!runners[@]}"; do
 			case ${runners[$n]} in
-			cargo | pytest) found=1 ;;
+			cargo | pytest | piglit) found=1 ;;
 			igt) [[ $w != *radeon_* ]] || found=1 ;;
 			*) continue ;;
 			esac
@@ -183,6 +186,7 @@ run_suite() {
 	t() { run_test - "$1" "" "${@:2}"; }
 	t_igt() { run_test igt "$1" "$2" "${@:3}"; }
 	t_cargo() { run_test cargo "$1" "" "${@:2}"; }
+	t_piglit() { run_test piglit "$1" "$2" "${@:3}"; }
 	t_pytest() {
 		local xml=build/check/${1//[^A-Za-z0-9._-]/_}.pytest.xml
 		run_test pytest "$1" "$xml" in_pytest "$xml" "${@:2}"
@@ -233,6 +237,7 @@ run_test() {
 		case $runner in
 		igt) case $w in *@*) only+=(-t "(^|@)$w\$") ;; *) only+=(-t "(^|@)$w@") ;; esac ;;
 		cargo | pytest) only+=("$w") ;;
+		piglit) only+=(-t "^$w\$") ;;
 		esac
 	done
 	log=$logs/${name//[^A-Za-z0-9._-]/_}.log

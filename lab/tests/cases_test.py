@@ -101,3 +101,33 @@ def test_cargo():
 def test_cargo_ignored_without_a_reason_fails():
     found = cases.judge(cases.read_cargo("test slow ... ignored\n", None), 0, "x")
     assert found[0].status == cases.FAIL
+
+
+PIGLIT_RESULTS = {"tests": {
+    "spec@a@passes": {"result": "pass", "time": {"start": 1.0, "end": 2.0}},
+    "spec@a@warns": {"result": "warn", "out": "", "err": "Mesa warning: x\n"},
+    "spec@a@skips": {"result": "skip", "out": "Requires GLSL 4.50\nPIGLIT: {\"result\": \"skip\" }\n"},
+    "spec@a@skips-mutely": {"result": "skip"},
+    "spec@a@parts": {"result": "fail", "subtests": {"one": "pass", "two": "fail"}, "out": "Probe color at (0,0)\n"},
+}}
+
+
+def test_piglit(tmp_path):
+    import bz2
+    import json
+
+    path = tmp_path / "results.json.bz2"
+    path.write_bytes(bz2.compress(json.dumps(PIGLIT_RESULTS).encode()))
+    found = by_name(cases.judge(cases.read_piglit("", cases.load("piglit", str(path))), 0, "x"))
+    assert {n: c.status for n, c in found.items()} == {
+        "spec@a@passes": cases.PASS, "spec@a@warns": cases.FAIL, "spec@a@skips": cases.SKIP,
+        "spec@a@skips-mutely": cases.SKIP, "spec@a@parts@one": cases.PASS, "spec@a@parts@two": cases.FAIL}
+    assert found["spec@a@skips"].reason == "Requires GLSL 4.50"
+    assert found["spec@a@parts@two"].reason == "fail: Probe color at (0,0)"
+
+
+def test_results_that_are_missing_or_cut_are_no_cases(tmp_path):
+    path = tmp_path / "results.json.bz2"
+    path.write_bytes(b"BZh9")
+    for name in (path, tmp_path / "none.json"):
+        assert cases.judge(cases.read_piglit("", cases.load("piglit", str(name))), 0, "end")[0].status == cases.FAIL
