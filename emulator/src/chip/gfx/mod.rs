@@ -14,6 +14,7 @@ pub mod lanes;
 pub mod memory;
 pub mod shader;
 pub mod surface;
+pub mod texture;
 pub mod vertex_fetch;
 
 use std::fmt;

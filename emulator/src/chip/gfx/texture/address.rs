@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+//! Texture coordinates to texels: wrap modes, fixed point, gradients.
+//!
+//! Coordinates become fixed point with 8 fraction bits of a texel, rounded to
+//! nearest (`MC_COORD_TRUNCATE` off); that is the precision of filter weights,
+//! and what makes point sampling at a texel's edge independent of the last bit
+//! of a coordinate.
+
+use super::sampler::Wrap;
+use crate::chip::gfx::lanes::{Mask, LANES};
+
+/// One coordinate of 64 lanes.
+pub type Coord = [f32; LANES];
+/// One texel number of 64 lanes.
+pub type Index = [i32; LANES];
+
+/// Where along one axis each lane's texels lie.
+#[derive(Debug, Clone)]
+pub struct Axis {
+    /// First texel; the only one of point sampling.
+    pub first: Index,
+    /// Second texel of linear filtering.
+    pub second: Index,
+    /// Weight of the second, 0 to 255 / 256.
+    pub weight: Coord,
+    /// Lanes whose first or second texel is the border.
+    pub border: [Mask; 2],
+}
+
+impl Axis {
+    /// An axis of one texel.
+    pub fn flat() -> Self {
+        Self {
+            first: [0; LANES],
+            second: [0; LANES],
+            weight: [0.0; LANES],
+            border: [0; 2],
+        }
+    }
+}
+
+/// Largest distance of a texel from the origin that fixed point can hold.
+const LIMIT: f32 = 4_194_303.0;
+
+/// `value` (in 1/256 texel, at most [`LIMIT`]) rounded to an integer, to even.
+/// Adding 1.5 * 2^23 leaves the integer in the mantissa's low bits.
+#[inline(always)]
+fn round(value: f32) -> i32 {
+    let limited = value.max(-LIMIT).min(LIMIT);
+    ((limited + 12_582_912.0).to_bits() as i32).wrapping_sub(0x4B40_0000)
+}
+
+/// `value` less its floor, without the function call that `floor` is on
+/// baseline x86-64. Huge values and NaN give 0.
+#[inline(always)]
+fn fraction(value: f32) -> f32 {
+    let whole = value as i32 as f32;
+    let rest = value - whole;
+    let rest = if rest < 0.0 { rest + 1.0 } else { rest };
+    if (0.0..1.0).contains(&rest) {
+        rest
+    } else {
+        0.0
+    }
+}
+
+/// Texels for the coordinates `coord` along an axis of `size` texels.
+/// `normalized`: 0..1 is the whole axis, else coordinates are in texels.
+/// `offset` is in half texels.
+#[inline(always)]
+pub fn axis(
+    wrap: Wrap,
+    size: u32,
+    coord: &Coord,
+    normalized: bool,
+    offset: i32,
+    linear: bool,
+    out: &mut Axis,
+) {
+    let size = size.clamp(1, 8192) as i32;
+    let n = size as f32;
+    let scale = if normalized { n } else { 1.0 };
+    let to_unit = 1.0 / n;
+    let shift = offset as f32 * 0.5;
+    let mut fixed = [0i32; LANES];
+    match wrap {
+        Wrap::Wrap => {
+            for lane in 0..LANES {
+                let s = if normalized {
+                    coord[lane]
+                } else {
+                    coord[lane] * to_unit
+                };
+                fixed[lane] = round((fraction(s) * n + shift) * 256.0);
+            }
+        }
+        Wrap::Mirror => {
+            for lane in 0..LANES {
+                let s = if normalized {
+                    coord[lane]
+                } else {
+                    coord[lane] * to_unit
+                };
+                fixed[lane] = round((fraction(s * 0.5) * 2.0 * n + shift) * 256.0);
+            }
+        }
+        Wrap::ClampLastTexel | Wrap::ClampBorder => {
+            for lane in 0..LANES {
+                fixed[lane] = round((coord[lane] * scale + shift) * 256.0);
+            }
+        }
+        Wrap::MirrorOnceLastTexel | Wrap::MirrorOnceBorder => {
+            for lane in 0..LANES {
+                fixed[lane] = round((coord[lane] * scale + shift).abs() * 256.0);
+            }
+        }
+        Wrap::ClampHalfBorder => {
+            for lane in 0..LANES {
+                let u = (coord[lane] * scale + shift).max(0.0).min(n);
+                fixed[lane] = round(u * 256.0);
+            }
+        }
+        Wrap::MirrorOnceHalfBorder => {
+            for lane in 0..LANES {
+                let u = (coord[lane] * scale + shift).abs().min(n);
+                fixed[lane] = round(u * 256.0);
+            }
+        }
+    }
+    let half = if linear { 128 } else { 0 };
+    for lane in 0..LANES {
+        let t = fixed[lane] - half;
+        out.first[lane] = t >> 8;
+        out.second[lane] = (t >> 8) + 1;
+        out.weight[lane] = (t & 0xFF) as f32 * (1.0 / 256.0);
+    }
+    out.border = [0; 2];
+    if !linear {
+        out.second = out.first;
+        out.weight = [0.0; LANES];
+    }
+    match wrap {
+        Wrap::Wrap => {
+            // One turn is enough unless an offset leads further.
+            if offset.unsigned_abs() as i32 / 2 < size {
+                for i in out.first.iter_mut().chain(out.second.iter_mut()) {
+                    let low = if *i < 0 { *i + size } else { *i };
+                    *i = if low >= size { low - size } else { low };
+                }
+            } else {
+                for i in out.first.iter_mut().chain(out.second.iter_mut()) {
+                    *i = i.rem_euclid(size);
+                }
+            }
+        }
+        Wrap::Mirror => {
+            for i in out.first.iter_mut().chain(out.second.iter_mut()) {
+                let turned = i.rem_euclid(2 * size);
+                *i = turned.min(2 * size - 1 - turned);
+            }
+        }
+        Wrap::ClampLastTexel => clamp(out, size),
+        Wrap::MirrorOnceLastTexel => {
+            for i in out.first.iter_mut().chain(out.second.iter_mut()) {
+                *i = if *i < 0 { -1 - *i } else { *i };
+            }
+            clamp(out, size);
+        }
+        Wrap::ClampHalfBorder | Wrap::MirrorOnceHalfBorder if !linear => clamp(out, size),
+        _ => {
+            out.border = [outside(&out.first, size), outside(&out.second, size)];
+            clamp(out, size);
+        }
+    }
+}
+
+#[inline(always)]
+fn clamp(axis: &mut Axis, size: i32) {
+    for i in axis.first.iter_mut().chain(axis.second.iter_mut()) {
+        *i = (*i).max(0).min(size - 1);
+    }
+}
+
+#[inline(always)]
+fn outside(index: &Index, size: i32) -> Mask {
+    let mut mask = 0;
+    for (lane, &i) in index.iter().enumerate() {
+        mask |= u64::from(i < 0 || i >= size) << lane;
+    }
+    mask
+}
+
+/// A direction on the faces of a cube: face 0 to 5 (+x -x +y -y +z -z) and
+/// position on it, both coordinates 0..1 (OpenGL 3.3, table 3.21).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CubePoint {
+    /// Face.
+    pub face: u32,
+    /// Across.
+    pub s: f32,
+    /// Down.
+    pub t: f32,
+}
+
+impl CubePoint {
+    /// The direction, with 1 as its largest component if the position is on
+    /// the face.
+    pub fn direction(self) -> [f32; 3] {
+        let (s, t) = (self.s * 2.0 - 1.0, self.t * 2.0 - 1.0);
+        match self.face {
+            0 => [1.0, -t, -s],
+            1 => [-1.0, -t, s],
+            2 => [s, 1.0, t],
+            3 => [s, -1.0, -t],
+            4 => [s, -t, 1.0],
+            _ => [-s, -t, -1.0],
+        }
+    }
+
+    /// The point of a direction on `face`; none if it looks away from it.
+    pub fn on_face([x, y, z]: [f32; 3], face: u32) -> Option<Self> {
+        let (major, s, t) = match face {
+            0 => (x, -z, -y),
+            1 => (-x, z, -y),
+            2 => (y, x, z),
+            3 => (-y, x, -z),
+            4 => (z, x, -y),
+            _ => (-z, -x, -y),
+        };
+        (major > 1e-6).then(|| Self {
+            face,
+            s: (s / major + 1.0) * 0.5,
+            t: (t / major + 1.0) * 0.5,
+        })
+    }
+
+    /// The point of a direction on the face that it hits.
+    pub fn of(direction: [f32; 3]) -> Self {
+        let [x, y, z] = direction;
+        let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
+        let face = if az >= ax && az >= ay {
+            if z < 0.0 {
+                5
+            } else {
+                4
+            }
+        } else if ay >= ax {
+            if y < 0.0 {
+                3
+            } else {
+                2
+            }
+        } else if x < 0.0 {
+            1
+        } else {
+            0
+        };
+        Self::on_face(direction, face).unwrap_or(Self {
+            face: 4,
+            s: 0.5,
+            t: 0.5,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn one(
+        wrap: Wrap,
+        size: u32,
+        u: f32,
+        normalized: bool,
+        offset: i32,
+        linear: bool,
+    ) -> (i32, i32, f32, bool, bool) {
+        let mut out = Axis::flat();
+        axis(
+            wrap,
+            size,
+            &[u; LANES],
+            normalized,
+            offset,
+            linear,
+            &mut out,
+        );
+        let border = |i: usize| out.border[i] & 1 == 1;
+        (
+            out.first[0],
+            out.second[0],
+            out.weight[0],
+            border(0),
+            border(1),
+        )
+    }
+
+    #[test]
+    fn point_sampling_takes_the_texel_around_the_coordinate() {
+        for i in 0..8 {
+            let u = (i as f32 + 0.5) / 8.0;
+            assert_eq!(one(Wrap::Wrap, 8, u, true, 0, false).0, i);
+            assert_eq!(one(Wrap::ClampLastTexel, 8, u * 8.0, false, 0, false).0, i);
+        }
+    }
+
+    #[test]
+    fn linear_filtering_weighs_the_neighbour() {
+        assert_eq!(
+            one(Wrap::Wrap, 8, 0.5, true, 0, true),
+            (3, 4, 0.5, false, false)
+        );
+        assert_eq!(
+            one(Wrap::Wrap, 8, 0.0, true, 0, true),
+            (7, 0, 0.5, false, false)
+        );
+        assert_eq!(
+            one(Wrap::Wrap, 8, 1.0 / 16.0, true, 0, true),
+            (0, 1, 0.0, false, false)
+        );
+    }
+
+    #[test]
+    fn wrap_modes_at_the_edges() {
+        // OpenGL 3.3, section 3.8.8 and EXT_texture_mirror_clamp.
+        let first = |wrap, u| one(wrap, 4, u, true, 0, false).0;
+        assert_eq!(first(Wrap::Wrap, -0.1), 3);
+        assert_eq!(first(Wrap::Mirror, -0.1), 0);
+        assert_eq!(first(Wrap::Mirror, 1.1), 3);
+        assert_eq!(first(Wrap::Mirror, 1.9), 0);
+        assert_eq!(first(Wrap::ClampLastTexel, -3.0), 0);
+        assert_eq!(first(Wrap::ClampLastTexel, 3.0), 3);
+        assert_eq!(first(Wrap::MirrorOnceLastTexel, -0.3), 1);
+        assert_eq!(first(Wrap::MirrorOnceLastTexel, -3.0), 3);
+        // GL_CLAMP never reaches the border when it takes the nearest texel.
+        assert_eq!(
+            one(Wrap::ClampHalfBorder, 4, 2.0, true, 0, false),
+            (3, 3, 0.0, false, false)
+        );
+        let half = one(Wrap::ClampHalfBorder, 4, 2.0, true, 0, true);
+        assert_eq!((half.2, half.3, half.4), (0.5, false, true));
+        let border = one(Wrap::ClampBorder, 4, -0.01, true, 0, false);
+        assert!(border.3);
+        assert!(!one(Wrap::ClampBorder, 4, 0.01, true, 0, false).3);
+        assert!(one(Wrap::MirrorOnceBorder, 4, -1.1, true, 0, false).3);
+    }
+
+    #[test]
+    fn offsets_are_half_texels_and_wrap() {
+        assert_eq!(one(Wrap::Wrap, 4, 0.125, true, -2, false).0, 3);
+        assert_eq!(one(Wrap::Wrap, 1, 0.5, true, 14, false).0, 0);
+        assert_eq!(one(Wrap::ClampLastTexel, 8, 0.0625, true, 6, false).0, 3);
+    }
+
+    #[test]
+    fn cube_faces_are_those_of_opengl() {
+        let point = CubePoint::of([1.0, 0.0, 0.0]);
+        assert_eq!((point.face, point.s, point.t), (0, 0.5, 0.5));
+        // On +x, s grows with -z and t with -y.
+        let point = CubePoint::of([1.0, -0.5, 0.5]);
+        assert_eq!((point.face, point.s, point.t), (0, 0.25, 0.75));
+        let point = CubePoint::of([0.2, 0.1, -1.0]);
+        assert_eq!(point.face, 5);
+        assert!((point.s - 0.4).abs() < 1e-6);
+    }
+
+    proptest! {
+        #[test]
+        fn any_coordinate_stays_inside(
+            wrap in 0u32..8, size in 1u32..=8192, bits: u32, normalized: bool,
+            offset in -16i32..16, linear: bool,
+        ) {
+            let u = f32::from_bits(bits);
+            let (a, b, w, _, _) = one(Wrap::from_field(wrap), size, u, normalized, offset, linear);
+            prop_assert!((0..size as i32).contains(&a), "{a}");
+            prop_assert!((0..size as i32).contains(&b), "{b}");
+            prop_assert!((0.0..1.0).contains(&w));
+        }
+
+        #[test]
+        fn cube_points_and_directions_agree(face in 0u32..6, s in 0.01f32..0.99, t in 0.01f32..0.99) {
+            let point = CubePoint { face, s, t };
+            let back = CubePoint::of(point.direction());
+            prop_assert_eq!(back.face, face);
+            prop_assert!((back.s - s).abs() < 1e-5 && (back.t - t).abs() < 1e-5);
+        }
+    }
+}

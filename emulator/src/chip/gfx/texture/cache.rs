@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+//! Decoded texels, in blocks of 8x8: one cache for each worker.
+//!
+//! The cache holds no more than one draw's worth of reads unless its owner
+//! keeps it: who owns it drops it when the chip's caches would be.
+
+use std::sync::Arc;
+
+use super::block;
+use super::resource::Texture;
+use crate::chip::bus::McError;
+use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};
+use crate::chip::gfx::memory::View;
+use crate::chip::gfx::surface::MAX_TILE_BYTES;
+
+/// Blocks that the cache holds, of each kind.
+pub const SETS: usize = 256;
+/// Texels in it.
+pub const TEXELS: usize = SETS * 64;
+/// Textures whose descriptors it remembers.
+const TEXTURES: usize = 32;
+
+/// A block's place in a texture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockId {
+    /// Mip level.
+    pub level: u32,
+    /// Slice in memory.
+    pub slice: u32,
+    /// Sample.
+    pub sample: u32,
+    /// Column in blocks.
+    pub x: u32,
+    /// Row in blocks.
+    pub y: u32,
+}
+
+/// Texels of the two kinds of textures.
+#[derive(Debug)]
+pub struct Cache {
+    /// Four bytes a texel ([`Texture::packed`]).
+    pub packed: Box<[u32; TEXELS]>,
+    /// Four values a texel.
+    pub wide: Box<[[u32; 4]; TEXELS]>,
+    tags: [Box<[u64; SETS]>; 2],
+    textures: Vec<(Arc<Texture>, u64)>,
+    next_texture: usize,
+    next_id: u64,
+    /// The first access since the owner looked that no memory answered.
+    pub fault: Option<McError>,
+    /// Blocks that were read from memory.
+    pub misses: u64,
+}
+
+fn boxed<T: Copy + std::fmt::Debug, const N: usize>(value: T) -> Box<[T; N]> {
+    match vec![value; N].into_boxed_slice().try_into() {
+        Ok(array) => array,
+        // The vector has N elements.
+        Err(_) => unreachable!(),
+    }
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self {
+            packed: boxed(0),
+            wide: boxed([0; 4]),
+            tags: [boxed(0), boxed(0)],
+            textures: Vec::new(),
+            next_texture: 0,
+            next_id: 1,
+            fault: None,
+            misses: 0,
+        }
+    }
+}
+
+impl Cache {
+    /// Forgets all texels.
+    pub fn invalidate(&mut self) {
+        for tags in &mut self.tags {
+            tags.fill(0);
+        }
+    }
+
+    /// The remembered texture that `is` holds for, or what `decode` makes. The
+    /// number is for [`Self::block`].
+    pub fn texture(
+        &mut self,
+        is: impl Fn(&Texture) -> bool,
+        decode: impl FnOnce() -> Option<Texture>,
+    ) -> Option<(Arc<Texture>, u64)> {
+        if let Some(found) = self.textures.iter().find(|(texture, _)| is(texture)) {
+            return Some(found.clone());
+        }
+        let texture = Arc::new(decode()?);
+        // Ids have 24 bits in a tag.
+        if self.next_id >= 1 << 24 {
+            self.next_id = 1;
+            self.textures.clear();
+            self.invalidate();
+        }
+        let entry = (texture, self.next_id);
+        self.next_id += 1;
+        if self.textures.len() < TEXTURES {
+            self.textures.push(entry.clone());
+        } else {
+            self.textures[self.next_texture % TEXTURES] = entry.clone();
+            self.next_texture = (self.next_texture + 1) % TEXTURES;
+        }
+        Some(entry)
+    }
+
+    /// The set that holds `block` of texture `id`, reading it if need be: its
+    /// texels begin at 64 times that in [`Self::packed`] or [`Self::wide`], row
+    /// by row. Neighbouring blocks of one level (16x16 of them) share no set.
+    pub fn block(&mut self, view: &View<'_>, texture: &Texture, id: u64, block: BlockId) -> usize {
+        let BlockId {
+            level,
+            slice,
+            sample,
+            x,
+            y,
+        } = block;
+        let (x, y) = (x & 0x3FF, y & 0x3FF);
+        let where_in = u64::from(slice & 0x1FFF)
+            | u64::from(sample & 7) << 13
+            | u64::from(level & 0xF) << 16
+            | id << 20;
+        let tag = u64::from(x) | u64::from(y) << 10 | where_in << 20;
+        let salt = (where_in.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize;
+        let set = ((x & 15 | (y & 15) << 4) as usize ^ salt) & (SETS - 1);
+        let kind = usize::from(texture.packed);
+        if self.tags[kind][set] != tag {
+            self.misses += 1;
+            self.tags[kind][set] = tag;
+            self.fill(view, texture, set, &BlockId { x, y, ..block });
+        }
+        set
+    }
+
+    fn fill(&mut self, view: &View<'_>, texture: &Texture, set: usize, id: &BlockId) {
+        let texels = set * 64..set * 64 + 64;
+        let filled = if texture.packed {
+            let out = &mut self.packed[texels.clone()];
+            fill_packed(view, texture, id, out)
+        } else {
+            let out = &mut self.wide[texels.clone()];
+            match texture.format.data.layout().kind {
+                Kind::Block => fill_compressed(view, texture, id, out),
+                Kind::Subsampled => fill_subsampled(view, texture, id, out),
+                _ => fill_wide(view, texture, id, out),
+            }
+        };
+        if let Err(error) = filled {
+            self.fault.get_or_insert(error);
+            if texture.packed {
+                self.packed[texels].fill(0);
+            } else {
+                self.wide[texels].fill([0; 4]);
+            }
+        }
+    }
+}
+
+/// Reads a micro tile of elements: returns where element (x, y) of its sample
+/// begins by `place`. Rows below the level's last are left zero.
+fn read_tile(
+    view: &View<'_>,
+    texture: &Texture,
+    id: &BlockId,
+    tile: (u32, u32),
+    data: &mut [u8; MAX_TILE_BYTES],
+) -> Result<u32, McError> {
+    let Some(level) = texture.level(id.level) else {
+        return Ok(0);
+    };
+    let layout = &level.surface.layout;
+    let rows = level.height.div_ceil(texture.format.data.texels().1);
+    let left = rows.saturating_sub(tile.1 * 8).min(8);
+    let mask = ((1u32 << left) - 1) as u8;
+    let place = layout.tile(tile.0, tile.1, id.slice);
+    // Samples side by side are read with the tile.
+    let (first, len, skip) = if layout.depth_order {
+        (0, layout.tile_bytes(), layout.sample_place(0, id.sample))
+    } else {
+        let first = layout.sample_place(0, id.sample);
+        (first, 64 * layout.bytes_per_element, 0)
+    };
+    let out = &mut data[..(len as usize).min(MAX_TILE_BYTES)];
+    level.surface.read_tile(view, &place, first, mask, out)?;
+    Ok(skip)
+}
+
+fn fill_packed(
+    view: &View<'_>,
+    texture: &Texture,
+    id: &BlockId,
+    out: &mut [u32],
+) -> Result<(), McError> {
+    let mut data = [0; MAX_TILE_BYTES];
+    let skip = read_tile(view, texture, id, (id.x, id.y), &mut data)?;
+    let Some(level) = texture.level(id.level) else {
+        return Ok(());
+    };
+    let layout = &level.surface.layout;
+    let bytes = layout.bytes_per_element as usize;
+    let stride = element_stride(texture);
+    for (out, &element) in out.iter_mut().zip(layout.rows()) {
+        let at = skip as usize + usize::from(element) * stride;
+        let b = &data[at..at + bytes];
+        *out = match bytes {
+            4 => u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            2 => u32::from(u16::from_le_bytes([b[0], b[1]])),
+            _ => u32::from(b[0]),
+        };
+    }
+    Ok(())
+}
+
+/// Bytes from element to element of one sample inside a micro tile.
+fn element_stride(texture: &Texture) -> usize {
+    let Some(level) = texture.level(0) else {
+        return 0;
+    };
+    let layout = &level.surface.layout;
+    let bytes = layout.bytes_per_element as usize;
+    if layout.depth_order && layout.is_tiled() {
+        bytes * layout.samples as usize
+    } else {
+        bytes
+    }
+}
+
+fn fill_wide(
+    view: &View<'_>,
+    texture: &Texture,
+    id: &BlockId,
+    out: &mut [[u32; 4]],
+) -> Result<(), McError> {
+    let mut data = [0; MAX_TILE_BYTES];
+    let skip = read_tile(view, texture, id, (id.x, id.y), &mut data)? as usize;
+    let Some(level) = texture.level(id.level) else {
+        return Ok(());
+    };
+    let layout = &level.surface.layout;
+    let bytes = layout.bytes_per_element as usize;
+    let stride = element_stride(texture);
+    for (out, &element) in out.iter_mut().zip(layout.rows()) {
+        let at = skip + usize::from(element) * stride;
+        *out = texture.format.decode(&data[at..at + bytes]);
+    }
+    Ok(())
+}
+
+fn fill_subsampled(
+    view: &View<'_>,
+    texture: &Texture,
+    id: &BlockId,
+    out: &mut [[u32; 4]],
+) -> Result<(), McError> {
+    let mut data = [0; MAX_TILE_BYTES];
+    // Four elements across are eight texels.
+    read_tile(view, texture, id, (id.x / 2, id.y), &mut data)?;
+    let Some(level) = texture.level(id.level) else {
+        return Ok(());
+    };
+    let layout = &level.surface.layout;
+    for (i, out) in out.iter_mut().enumerate() {
+        let (x, y) = (i as u32 % 8, i as u32 / 8);
+        let at = layout.element_offset((id.x & 1) * 4 + x / 2, y, 0) as usize;
+        let element = [data[at], data[at + 1], data[at + 2], data[at + 3]];
+        *out = subsampled(texture.format.data, element, x & 1 == 1);
+    }
+    Ok(())
+}
+
+fn fill_compressed(
+    view: &View<'_>,
+    texture: &Texture,
+    id: &BlockId,
+    out: &mut [[u32; 4]],
+) -> Result<(), McError> {
+    let Some(level) = texture.level(id.level) else {
+        return Ok(());
+    };
+    let surface = &level.surface;
+    let format = &texture.format;
+    let bytes = surface.layout.bytes_per_element.min(16) as usize;
+    let rows = level.height.div_ceil(4);
+    let signed = [0, 1].map(|i| format.sign[i] == Sign::Signed);
+    for (column, row) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+        let (bx, by) = (id.x * 2 + column, id.y * 2 + row);
+        let mut block = [0; 16];
+        if by < rows && bx < surface.layout.pitch {
+            let at = surface.layout.offset(bx, by, id.slice);
+            view.read(surface.base.wrapping_add(at), &mut block[..bytes])?;
+            format.endian.apply(&mut block[..bytes]);
+        }
+        for y in 0..4 {
+            for x in 0..4 {
+                let texel = block::decode(format.data, &block, x, y, signed, format.degamma);
+                let at = (row as usize * 4 + y) * 8 + column as usize * 4 + x;
+                out[at] = texel.map(f32::to_bits);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// True for formats with depth, whose comparisons clamp the reference value.
+pub fn is_fixed_depth(format: DataFormat) -> bool {
+    matches!(
+        format,
+        DataFormat::F16 | DataFormat::F8_24 | DataFormat::F24_8
+    )
+}

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: MIT
+//! Texels to filtered colours, for one mip level at a time.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::address::{axis, Axis, Coord, CubePoint};
+use super::cache::{is_fixed_depth, BlockId, Cache, TEXELS};
+use super::resource::{Dim, Level, Texture};
+use super::sampler::{compare, Filter, Wrap};
+use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
+use crate::chip::gfx::memory::View;
+
+/// What a sample instruction asks of one level.
+pub struct Request<'a> {
+    /// The texture and its number in the cache.
+    pub texture: &'a Texture,
+    /// Number for [`Cache::block`].
+    pub id: u64,
+    /// The sampler's fields.
+    pub filter: &'a Filter,
+    /// Mip level.
+    pub level: u32,
+    /// Bilinear (and linear along z), else the nearest texel.
+    pub linear: bool,
+    /// Coordinates: s, t and r (or layer, or face).
+    pub coord: &'a [Coord; 3],
+    /// Coordinates are in 0..1 rather than in texels.
+    pub normalized: [bool; 3],
+    /// Offsets in half texels.
+    pub offset: [i32; 3],
+    /// Reference values to compare with.
+    pub reference: Option<&'a Coord>,
+    /// Faces of a cube are filtered across their edges.
+    pub seamless: bool,
+    /// Lanes that want a result.
+    pub mask: Mask,
+}
+
+/// Texels of one corner of the filter.
+struct Corner<'a> {
+    x: &'a [i32; LANES],
+    y: &'a [i32; LANES],
+    slice: &'a [u32; LANES],
+    border: Mask,
+    weight: Coord,
+}
+
+/// Fills in the lanes of `request.mask` in `out`: components after the
+/// resource's swizzle.
+pub fn level(
+    cache: &mut Cache,
+    view: &View<'_>,
+    arch: Arch,
+    request: &Request<'_>,
+    out: &mut [Lanes; 4],
+) {
+    let texture = request.texture;
+    let Some(level) = texture.level(request.level) else {
+        return;
+    };
+    let linear = request.linear && !texture.is_integer();
+    let mut axes = [Axis::flat(), Axis::flat()];
+    let planes = Planes::new(request, level, linear);
+    let cube = texture.dim == Dim::Cube;
+    arch.dispatch(FindTexels {
+        request,
+        level,
+        linear,
+        axes: &mut axes,
+    });
+    let wrapped = cube && linear && request.seamless;
+    if wrapped {
+        return cube_seamless(cache, view, request, level, &planes, out);
+    }
+    let borders = (axes[0].border[0] | axes[0].border[1] | axes[1].border[0] | axes[1].border[1])
+        & request.mask;
+    let plain = borders == 0 && request.reference.is_none() && planes.second.is_none();
+    if texture.packed && linear && plain && planes.borders & request.mask == 0 {
+        let patch = Patch::find(&axes, request.mask, &planes.first);
+        if let Some(patch) = patch {
+            let sets = patch.load(cache, view, request);
+            let colour = arch.dispatch(Bilinear {
+                texels: &cache.packed,
+                sets: &sets,
+                patch: &patch,
+                axes: &axes,
+            });
+            return put(texture, &colour, request.mask, out);
+        }
+    }
+    let mut sum = [[0.0; LANES]; 4];
+    let mut nearest = [[0; LANES]; 4];
+    let corners: &[(usize, usize)] = match (linear, texture.dim.is_1d()) {
+        (false, _) => &[(0, 0)],
+        (true, true) => &[(0, 0), (1, 0)],
+        (true, false) => &[(0, 0), (1, 0), (0, 1), (1, 1)],
+    };
+    for (plane, (slice, plane_weight, plane_border)) in planes.iter().enumerate() {
+        for &(i, j) in corners {
+            let x = if i == 0 {
+                &axes[0].first
+            } else {
+                &axes[0].second
+            };
+            let y = if j == 0 {
+                &axes[1].first
+            } else {
+                &axes[1].second
+            };
+            let mut weight = *plane_weight;
+            if linear {
+                for lane in 0..LANES {
+                    let (wx, wy) = (axes[0].weight[lane], axes[1].weight[lane]);
+                    weight[lane] *= if i == 0 { 1.0 - wx } else { wx };
+                    weight[lane] *= if j == 0 { 1.0 - wy } else { wy };
+                }
+            }
+            let corner = Corner {
+                x,
+                y,
+                slice,
+                border: axes[0].border[i] | axes[1].border[j] | plane_border,
+                weight,
+            };
+            let single = !linear && planes.second.is_none();
+            fetch(cache, view, request, &corner, &mut nearest);
+            if single && plane == 0 {
+                for lane in iter(request.mask) {
+                    for c in 0..4 {
+                        out[c][lane] = nearest[c][lane];
+                    }
+                }
+                return;
+            }
+            accumulate(&nearest, &corner.weight, request.mask, &mut sum);
+        }
+    }
+    for lane in iter(request.mask) {
+        for c in 0..4 {
+            out[c][lane] = sum[c][lane].to_bits();
+        }
+    }
+}
+
+/// Adds weighted texels. A weight of zero adds nothing, whatever the texel.
+fn accumulate(texels: &[Lanes; 4], weight: &Coord, mask: Mask, sum: &mut [Coord; 4]) {
+    for lane in iter(mask) {
+        let weight = weight[lane];
+        if weight != 0.0 {
+            for c in 0..4 {
+                sum[c][lane] += weight * f32::from_bits(texels[c][lane]);
+            }
+        }
+    }
+}
+
+/// Axes of the filter, in the variant of the instruction set that runs best.
+struct FindTexels<'a> {
+    request: &'a Request<'a>,
+    level: &'a Level,
+    linear: bool,
+    axes: &'a mut [Axis; 2],
+}
+
+impl WithSimd for FindTexels<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let request = self.request;
+        let cube = request.texture.dim == Dim::Cube;
+        let sizes = [self.level.width, self.level.height];
+        for (i, axis_out) in self.axes.iter_mut().enumerate() {
+            if i == 1 && request.texture.dim.is_1d() {
+                continue;
+            }
+            // Cube coordinates come as 1..2 (the CUBE instruction's).
+            let shift = if cube { 1.0 } else { 0.0 };
+            let coord = request.coord[i].map(|v| v - shift);
+            let wrap = if cube {
+                Wrap::ClampLastTexel
+            } else {
+                request.filter.wrap[i]
+            };
+            axis(
+                wrap,
+                sizes[i],
+                &coord,
+                request.normalized[i],
+                request.offset[i],
+                self.linear,
+                axis_out,
+            );
+        }
+    }
+}
+
+/// Slices in memory that each lane reads: one, or two of a 3D texture.
+struct Planes {
+    first: Lanes,
+    first_weight: Coord,
+    first_border: Mask,
+    second: Option<(Lanes, Coord, Mask)>,
+    borders: Mask,
+}
+
+impl Planes {
+    fn new(request: &Request<'_>, level: &Level, linear: bool) -> Self {
+        let texture = request.texture;
+        let coord = &request.coord[2];
+        let (base, last) = texture.layers;
+        let mut planes = Self {
+            first: [0; LANES],
+            first_weight: [1.0; LANES],
+            first_border: 0,
+            second: None,
+            borders: 0,
+        };
+        match texture.dim {
+            Dim::D3 => {
+                let mut z = Axis::flat();
+                let linear = linear && !request.filter.z_point;
+                let wrap = request.filter.wrap[2];
+                let offset = request.offset[2];
+                axis(
+                    wrap,
+                    level.depth,
+                    coord,
+                    request.normalized[2],
+                    offset,
+                    linear,
+                    &mut z,
+                );
+                planes.first = z.first.map(|i| i as u32);
+                planes.first_border = z.border[0];
+                planes.borders = z.border[0] | z.border[1];
+                if linear {
+                    planes.first_weight = z.weight.map(|w| 1.0 - w);
+                    planes.second = Some((z.second.map(|i| i as u32), z.weight, z.border[1]));
+                }
+            }
+            Dim::Cube => {
+                planes.first = coord.map(|face| base + (face.max(0.0) + 0.5).min(5.0) as u32);
+            }
+            dim if dim.is_array() => {
+                planes.first = coord.map(|layer| layer_of(layer, base, last));
+            }
+            _ => planes.first = [base; LANES],
+        }
+        planes
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&Lanes, &Coord, Mask)> {
+        let first = (&self.first, &self.first_weight, self.first_border);
+        let second = self.second.as_ref().map(|(s, w, b)| (s, w, *b));
+        std::iter::once(first).chain(second)
+    }
+}
+
+/// The slice of array layer `layer`, which is rounded and limited to the view.
+pub fn layer_of(layer: f32, base: u32, last: u32) -> u32 {
+    let layer = (layer.max(0.0) + 0.5).min(8192.0) as u32;
+    base.saturating_add(layer).min(last.max(base))
+}
+
+/// The at most 4x4 blocks that all texels of a wave lie in.
+struct Patch {
+    x: i32,
+    y: i32,
+    slice: u32,
+    needed: u16,
+}
+
+impl Patch {
+    fn find(axes: &[Axis; 2], mask: Mask, slices: &Lanes) -> Option<Self> {
+        if mask == 0 {
+            return None;
+        }
+        let slice = slices[mask.trailing_zeros() as usize & 63];
+        let (mut low, mut high) = ([i32::MAX; 2], [0; 2]);
+        for lane in iter(mask) {
+            if slices[lane] != slice {
+                return None;
+            }
+            for i in 0..2 {
+                let (a, b) = (axes[i].first[lane] >> 3, axes[i].second[lane] >> 3);
+                low[i] = low[i].min(a).min(b);
+                high[i] = high[i].max(a).max(b);
+            }
+        }
+        if high[0] - low[0] > 3 || high[1] - low[1] > 3 {
+            return None;
+        }
+        let mut needed = 0;
+        for lane in iter(mask) {
+            let column = |x: i32| ((x >> 3) - low[0]) & 3;
+            let row = |y: i32| (((y >> 3) - low[1]) & 3) * 4;
+            let (x0, x1) = (column(axes[0].first[lane]), column(axes[0].second[lane]));
+            let (y0, y1) = (row(axes[1].first[lane]), row(axes[1].second[lane]));
+            needed |= 1 << (x0 + y0) | 1 << (x1 + y0) | 1 << (x0 + y1) | 1 << (x1 + y1);
+        }
+        Some(Self {
+            x: low[0],
+            y: low[1],
+            slice,
+            needed,
+        })
+    }
+
+    /// Index of the first texel of each block in the cache.
+    fn load(&self, cache: &mut Cache, view: &View<'_>, request: &Request<'_>) -> [u32; 16] {
+        std::array::from_fn(|i| {
+            if self.needed & (1 << i) == 0 {
+                return 0;
+            }
+            let block = BlockId {
+                level: request.level,
+                slice: self.slice,
+                sample: 0,
+                x: self.x as u32 + i as u32 % 4,
+                y: self.y as u32 + i as u32 / 4,
+            };
+            let set = cache.block(view, request.texture, request.id, block);
+            (set * 64) as u32
+        })
+    }
+}
+
+/// Bilinear filter over packed texels of one patch.
+struct Bilinear<'a> {
+    texels: &'a [u32; TEXELS],
+    sets: &'a [u32; 16],
+    patch: &'a Patch,
+    axes: &'a [Axis; 2],
+}
+
+impl WithSimd for Bilinear<'_> {
+    type Output = [Coord; 4];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> [Coord; 4] {
+        let Self {
+            texels,
+            sets,
+            patch,
+            axes,
+        } = self;
+        let mut corners = [[0u32; LANES]; 4];
+        // Block and place in it, for each axis.
+        let split = |index: &[i32; LANES], origin: i32, shift: u32| {
+            let mut parts = [0u32; LANES];
+            for lane in 0..LANES {
+                let v = index[lane];
+                let block = ((v >> 3).wrapping_sub(origin) & 3) as u32;
+                parts[lane] = (block << 8 | (v & 7) as u32) << shift;
+            }
+            parts
+        };
+        // x: block in bits 9:8, texel in 2:0; y: both two or three bits higher.
+        let x = [
+            split(&axes[0].first, patch.x, 0),
+            split(&axes[0].second, patch.x, 0),
+        ];
+        let y = [
+            split(&axes[1].first, patch.y, 0),
+            split(&axes[1].second, patch.y, 0),
+        ];
+        for (corner, out) in corners.iter_mut().enumerate() {
+            let (x, y) = (&x[corner & 1], &y[corner >> 1]);
+            for lane in 0..LANES {
+                let (x, y) = (x[lane], y[lane]);
+                let block = (x >> 8 | y >> 8 << 2) & 15;
+                let texel = (y & 7) << 3 | x & 7;
+                let at = (sets[block as usize] + texel) as usize & (TEXELS - 1);
+                out[lane] = texels[at];
+            }
+        }
+        let mut colour = [[0.0; LANES]; 4];
+        for (c, out) in colour.iter_mut().enumerate() {
+            let shift = 8 * c as u32;
+            for lane in 0..LANES {
+                let t = |corner: usize| (corners[corner][lane] >> shift & 0xFF) as i32 as f32;
+                let (wx, wy) = (axes[0].weight[lane], axes[1].weight[lane]);
+                let top = t(0) + (t(1) - t(0)) * wx;
+                let bottom = t(2) + (t(3) - t(2)) * wx;
+                out[lane] = (top + (bottom - top) * wy) * (1.0 / 255.0);
+            }
+        }
+        colour
+    }
+}
+
+/// Swizzles a colour of a texture that is not of integers into `out`.
+fn put(texture: &Texture, colour: &[Coord; 4], mask: Mask, out: &mut [Lanes; 4]) {
+    for (c, out) in out.iter_mut().enumerate() {
+        let one = 1f32.to_bits();
+        match texture.swizzle[c] {
+            s @ 0..=3 => {
+                let from = &colour[usize::from(s)];
+                if mask == Mask::MAX {
+                    *out = from.map(f32::to_bits);
+                } else {
+                    for lane in iter(mask) {
+                        out[lane] = from[lane].to_bits();
+                    }
+                }
+            }
+            s => {
+                let value = if s == 5 { one } else { 0 };
+                for lane in iter(mask) {
+                    out[lane] = value;
+                }
+            }
+        }
+    }
+}
+
+/// One component of a texel after the swizzle.
+fn swizzled(texture: &Texture, texel: &[u32; 4]) -> [u32; 4] {
+    texture.swizzle.map(|s| match s {
+        0..=3 => texel[usize::from(s)],
+        5 if texture.is_integer() => 1,
+        5 => 1f32.to_bits(),
+        _ => 0,
+    })
+}
+
+/// The values of a packed texel.
+fn unpacked(texel: u32) -> [u32; 4] {
+    [0, 8, 16, 24].map(|shift| ((texel >> shift & 0xFF) as f32 / 255.0).to_bits())
+}
+
+/// A texel as it comes from the cache, before swizzle and comparison.
+#[allow(clippy::too_many_arguments)]
+pub fn texel(
+    cache: &mut Cache,
+    view: &View<'_>,
+    texture: &Texture,
+    id: u64,
+    level: u32,
+    slice: u32,
+    sample: u32,
+    x: u32,
+    y: u32,
+) -> [u32; 4] {
+    let block = BlockId {
+        level,
+        slice,
+        sample,
+        x: x >> 3,
+        y: y >> 3,
+    };
+    let set = cache.block(view, texture, id, block);
+    let at = (set * 64 + ((y & 7) * 8 + (x & 7)) as usize) & (TEXELS - 1);
+    if texture.packed {
+        unpacked(cache.packed[at])
+    } else {
+        cache.wide[at]
+    }
+}
+
+/// Swizzles, or compares and swizzles, a texel.
+pub fn finish(request: &Request<'_>, lane: usize, texel: &[u32; 4]) -> [u32; 4] {
+    let Some(reference) = request.reference else {
+        return swizzled(request.texture, texel);
+    };
+    let mut reference = reference[lane];
+    if is_fixed_depth(request.texture.format.data) {
+        reference = reference.clamp(0.0, 1.0);
+    }
+    let result = compare(request.filter.compare, reference, f32::from_bits(texel[0]));
+    swizzled(request.texture, &[result.to_bits(); 4])
+}
+
+/// The border colour as a texel after the swizzle, which does not apply to it
+/// (Mesa: `PIPE_QUIRK_TEXTURE_BORDER_COLOR_SWIZZLE_R600`).
+fn border(request: &Request<'_>, lane: usize) -> [u32; 4] {
+    let colour = request.filter.border_colour(request.texture.is_integer());
+    match request.reference {
+        Some(_) => finish(request, lane, &colour),
+        None => colour,
+    }
+}
+
+fn fetch(
+    cache: &mut Cache,
+    view: &View<'_>,
+    request: &Request<'_>,
+    corner: &Corner<'_>,
+    out: &mut [Lanes; 4],
+) {
+    let level = request.level;
+    for lane in iter(request.mask) {
+        let value = if corner.border >> lane & 1 == 1 {
+            border(request, lane)
+        } else if corner.weight[lane] == 0.0 {
+            continue;
+        } else {
+            let (x, y) = (corner.x[lane] as u32, corner.y[lane] as u32);
+            let slice = corner.slice[lane];
+            let texel = texel(
+                cache,
+                view,
+                request.texture,
+                request.id,
+                level,
+                slice,
+                0,
+                x,
+                y,
+            );
+            finish(request, lane, &texel)
+        };
+        for c in 0..4 {
+            out[c][lane] = value[c];
+        }
+    }
+}
+
+/// Bilinear filtering on a cube map whose neighbours lie on other faces. Where
+/// three faces meet, the texel that does not exist is the average of the other
+/// three (OpenGL 3.3, section 3.8.7).
+fn cube_seamless(
+    cache: &mut Cache,
+    view: &View<'_>,
+    request: &Request<'_>,
+    level: &Level,
+    planes: &Planes,
+    out: &mut [Lanes; 4],
+) {
+    let texture = request.texture;
+    let size = level.width.max(1);
+    let n = size as f32;
+    for lane in iter(request.mask) {
+        let slice = planes.first[lane];
+        let face = slice.saturating_sub(texture.layers.0).min(5);
+        let point = [0, 1].map(|i| {
+            let offset = request.offset[i] as f32 * 0.5;
+            let t = ((request.coord[i][lane] - 1.0) * n + offset).clamp(0.0, n) - 0.5;
+            ((t * 256.0).round() / 256.0).max(-0.5)
+        });
+        let base = point.map(f32::floor);
+        let weight = [point[0] - base[0], point[1] - base[1]];
+        let (mut sum, mut missing) = ([0.0; 4], 0.0);
+        let (mut plain, mut count) = ([0.0; 4], 0.0);
+        for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let (x, y) = (base[0] + i as f32, base[1] + j as f32);
+            let wx = if i == 0 { 1.0 - weight[0] } else { weight[0] };
+            let wy = if j == 0 { 1.0 - weight[1] } else { weight[1] };
+            let (in_x, in_y) = ((0.0..n).contains(&x), (0.0..n).contains(&y));
+            if !in_x && !in_y {
+                missing += wx * wy;
+                continue;
+            }
+            let mut at = CubePoint {
+                face,
+                s: (x + 0.5) / n,
+                t: (y + 0.5) / n,
+            };
+            if !in_x || !in_y {
+                at = CubePoint::of(at.direction());
+            }
+            let place = |v: f32| ((v * n).max(0.0) as u32).min(size - 1);
+            let slice = texture.layers.0 + at.face;
+            let (x, y) = (place(at.s), place(at.t));
+            let raw = texel(
+                cache,
+                view,
+                texture,
+                request.id,
+                request.level,
+                slice,
+                0,
+                x,
+                y,
+            );
+            let value = finish(request, lane, &raw).map(f32::from_bits);
+            for c in 0..4 {
+                sum[c] += value[c] * wx * wy;
+                plain[c] += value[c];
+            }
+            count += 1.0;
+        }
+        for c in 0..4 {
+            let average = if missing > 0.0 { plain[c] / count } else { 0.0 };
+            out[c][lane] = (sum[c] + missing * average).to_bits();
+        }
+    }
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+//! The texture unit: fetch instructions of the TEX clause.
+//!
+//! Instructions: AMD "R700-Family Instruction Set Architecture", texture fetch
+//! clauses; how Mesa uses them: `r600_shader.c` and `sfn_instr_tex.cpp`.
+//!
+//! A unit belongs to one worker. It keeps decoded texels and descriptors; what
+//! a draw must not see any more is dropped by [`Unit::invalidate`].
+//!
+//! Modelled: all dimensions with mip levels, nearest, bilinear, trilinear and
+//! anisotropic filtering, all wrap modes and borders, comparisons, seamless
+//! cubes, multisampled loads, size queries, gradients and offsets. Anisotropy
+//! takes up to 16 samples along the longer axis of the footprint; where the
+//! chip places its samples is not known. Level of detail is exact rather than
+//! the chip's approximation. Not modelled: `FETCH4`, `GET_LERP_FACTORS`,
+//! `PASS` and `SET_CUBEMAP_INDEX` (which Mesa never uses on this chip), bicubic
+//! filters, chroma keys, `LOD_USES_MINOR_AXIS`.
+
+pub mod address;
+pub mod block;
+pub mod cache;
+mod filter;
+mod lod;
+pub mod resource;
+pub mod sampler;
+
+use std::sync::Arc;
+
+use pulp::Arch;
+
+use self::cache::Cache;
+use self::filter::Request;
+use self::lod::{gradients, Footprint};
+use self::resource::{Dim, Texture};
+pub use self::sampler::Sampler;
+use self::sampler::{Filter, MipFilter};
+use super::lanes::{iter, Lanes, Mask, LANES};
+use super::memory::View;
+use super::shader::isa::{tex, TexInstruction};
+use crate::chip::bus::McError;
+use crate::chip::tiling::TilingConfig;
+
+/// A texture unit.
+#[derive(Debug)]
+pub struct Unit {
+    cache: Cache,
+    config: TilingConfig,
+    seamless: bool,
+    /// Gradients that `SET_GRADIENTS_H` and `V` left, until the clause ends.
+    gradients: [[Lanes; 4]; 2],
+    arch: Arch,
+}
+
+impl Default for Unit {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Unit {
+    /// A unit with an empty cache. Large (some 350 KiB): make one a worker.
+    pub fn new() -> Self {
+        Self {
+            cache: Cache::default(),
+            config: TilingConfig::from_register(0),
+            seamless: true,
+            gradients: [[[0; LANES]; 4]; 2],
+            arch: Arch::new(),
+        }
+    }
+
+    /// Takes over the state that all textures share: `GB_TILING_CONFIG` and
+    /// `TA_CNTL_AUX`. Keeps the cache.
+    pub fn set_state(&mut self, gb_tiling_config: u32, ta_cntl_aux: u32) {
+        self.config = TilingConfig::from_register(gb_tiling_config);
+        // DISABLE_CUBE_WRAP.
+        self.seamless = ta_cntl_aux & 1 == 0;
+    }
+
+    /// Forgets all texels: `TC_ACTION` of `SURFACE_SYNC`, or a new draw.
+    pub fn invalidate(&mut self) {
+        self.cache.invalidate();
+    }
+
+    /// Forgets the gradients of a clause that ended.
+    pub fn end_of_clause(&mut self) {
+        self.gradients = [[[0; LANES]; 4]; 2];
+    }
+
+    /// The first access since the last call that no memory answered; the texels
+    /// in question read as 0.
+    pub fn take_fault(&mut self) -> Option<McError> {
+        self.cache.fault.take()
+    }
+
+    /// Blocks of texels read from memory so far.
+    pub fn misses(&self) -> u64 {
+        self.cache.misses
+    }
+
+    /// Executes `op` for the lanes of `exec`. `resource` are the seven words of
+    /// the texture resource, `src` the source after its swizzle. Returns the
+    /// result after the resource's swizzle; lanes outside `exec` are 0.
+    pub fn sample(
+        &mut self,
+        view: &View<'_>,
+        op: &TexInstruction,
+        resource: &[u32; 7],
+        sampler: &Sampler,
+        src: &[Lanes; 4],
+        exec: Mask,
+    ) -> [Lanes; 4] {
+        match op.opcode {
+            tex::GET_GRADIENTS_H => return gradients(src, 0),
+            tex::GET_GRADIENTS_V => return gradients(src, 1),
+            tex::SET_GRADIENTS_H => {
+                self.gradients[0] = *src;
+                return [[0; LANES]; 4];
+            }
+            tex::SET_GRADIENTS_V => {
+                self.gradients[1] = *src;
+                return [[0; LANES]; 4];
+            }
+            tex::KEEP_GRADIENTS => {
+                self.gradients = [gradients(src, 0), gradients(src, 1)];
+                return [[0; LANES]; 4];
+            }
+            _ => {}
+        }
+        let config = self.config;
+        let found = self.cache.texture(
+            |texture| texture.words == *resource && texture.config == config,
+            || Texture::decode(resource, config),
+        );
+        let Some((texture, id)) = found else {
+            return [[0; LANES]; 4];
+        };
+        match op.opcode {
+            tex::LD => self.load(view, op, &texture, id, src, exec),
+            tex::GET_TEXTURE_RESINFO => size(&texture, src, exec),
+            tex::GET_NUMBER_OF_SAMPLES => {
+                let mut out = [[0; LANES]; 4];
+                iter(exec).for_each(|lane| out[0][lane] = texture.samples);
+                out
+            }
+            tex::GET_LOD => self.query_lod(op, &texture, sampler, src, exec),
+            tex::SAMPLE..=tex::SAMPLE_C_G_LZ => {
+                self.filtered(view, op, &texture, id, sampler, src, exec)
+            }
+            _ => [[0; LANES]; 4],
+        }
+    }
+
+    /// `LD`: unfiltered texels by integer coordinates; 0 outside the texture.
+    fn load(
+        &mut self,
+        view: &View<'_>,
+        op: &TexInstruction,
+        texture: &Arc<Texture>,
+        id: u64,
+        src: &[Lanes; 4],
+        exec: Mask,
+    ) -> [Lanes; 4] {
+        let mut out = [[0; LANES]; 4];
+        let filter = Filter::default();
+        let request = Request {
+            texture,
+            id,
+            filter: &filter,
+            level: 0,
+            linear: false,
+            coord: &[[0.0; LANES]; 3],
+            normalized: [false; 3],
+            offset: [0; 3],
+            reference: None,
+            seamless: false,
+            mask: exec,
+        };
+        let msaa = texture.dim.is_msaa();
+        for lane in iter(exec) {
+            let fourth = src[3][lane];
+            let (level, sample) = if msaa { (0, fourth) } else { (fourth, 0) };
+            if level > texture.last_level || sample >= texture.samples {
+                continue;
+            }
+            let number = (texture.base_level + level).min(texture.last_level);
+            let Some(size) = texture.level(number) else {
+                continue;
+            };
+            let at =
+                |i: usize| (src[i][lane] as i32).wrapping_add(i32::from(op.offset[i]) / 2) as u32;
+            let (x, y, z) = (at(0), if texture.dim.is_1d() { 0 } else { at(1) }, at(2));
+            let (base, last) = texture.layers;
+            let (slice, inside) = match texture.dim {
+                Dim::D3 => (z, z < size.depth),
+                Dim::Cube => (base + z.min(5), z < 6),
+                // A layer is not moved by offsets.
+                dim if dim.is_array() => {
+                    let slice = base.saturating_add(src[2][lane]);
+                    (slice, slice <= last)
+                }
+                _ => (base, true),
+            };
+            if !inside || x >= size.width || y >= size.height {
+                continue;
+            }
+            let cache = &mut self.cache;
+            let texel = filter::texel(cache, view, texture, id, number, slice, sample, x, y);
+            let value = filter::finish(&request, lane, &texel);
+            for c in 0..4 {
+                out[c][lane] = value[c];
+            }
+        }
+        out
+    }
+
+    /// Level of detail of each lane, before the sampler's limits.
+    fn level_of_detail(
+        &self,
+        op: &TexInstruction,
+        texture: &Texture,
+        filter: &Filter,
+        src: &[Lanes; 4],
+    ) -> Footprint {
+        let explicit = op.opcode & 3;
+        let bias = f32::from(op.lod_bias) / 16.0;
+        let with_gradients = op.opcode & 4 != 0;
+        let mut footprint = match explicit {
+            // SAMPLE_L and SAMPLE_LZ need no gradients.
+            1 => Footprint::level(&src[3].map(f32::from_bits)),
+            3 => Footprint::level(&[0.0; LANES]),
+            _ => {
+                let from = with_gradients.then_some(&self.gradients);
+                Footprint::new(
+                    texture,
+                    op.normalized,
+                    src,
+                    from,
+                    filter.log2_aniso.min(texture.log2_max_aniso),
+                )
+            }
+        };
+        if explicit == 0 || explicit == 2 {
+            for (lane, lod) in footprint.lod.iter_mut().enumerate() {
+                let own = if explicit == 2 {
+                    f32::from_bits(src[3][lane])
+                } else {
+                    0.0
+                };
+                *lod += filter.bias + bias + own;
+            }
+        }
+        footprint
+    }
+
+    /// `GET_LOD` (`GET_COMP_TEX_LOD`): x is the level that is sampled, y the
+    /// level of detail before it is limited.
+    fn query_lod(
+        &self,
+        op: &TexInstruction,
+        texture: &Texture,
+        sampler: &Sampler,
+        src: &[Lanes; 4],
+        exec: Mask,
+    ) -> [Lanes; 4] {
+        let filter = sampler.decode();
+        let op = TexInstruction {
+            opcode: tex::SAMPLE,
+            ..*op
+        };
+        let footprint = self.level_of_detail(&op, texture, &filter, src);
+        let mut out = [[0; LANES]; 4];
+        for lane in iter(exec) {
+            let (raw, limit) = (footprint.lod[lane], texture.last_level as f32);
+            let limited = raw.max(filter.lod.0).min(filter.lod.1).max(0.0).min(limit);
+            out[0][lane] = limited.to_bits();
+            out[1][lane] = raw.to_bits();
+        }
+        out
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn filtered(
+        &mut self,
+        view: &View<'_>,
+        op: &TexInstruction,
+        texture: &Arc<Texture>,
+        id: u64,
+        sampler: &Sampler,
+        src: &[Lanes; 4],
+        exec: Mask,
+    ) -> [Lanes; 4] {
+        let filter = sampler.decode();
+        let footprint = self.level_of_detail(op, texture, &filter, src);
+        let compares = op.opcode & 8 != 0;
+        let reference = compares.then(|| {
+            // With an explicit level or bias, w is taken.
+            let from = if matches!(op.opcode & 3, 0) { 3 } else { 2 };
+            src[from].map(f32::from_bits)
+        });
+        let coord: [[f32; LANES]; 3] = std::array::from_fn(|i| src[i].map(f32::from_bits));
+        let levels = Levels::new(texture, &filter, &footprint.lod);
+        let mut pass = |coord: &[[f32; LANES]; 3], mask: Mask, out: &mut [Lanes; 4]| {
+            let mut request = Request {
+                texture,
+                id,
+                filter: &filter,
+                level: 0,
+                linear: false,
+                coord,
+                normalized: [op.normalized[0], op.normalized[1], op.normalized[2]],
+                offset: op.offset.map(i32::from),
+                reference: reference.as_ref(),
+                seamless: self.seamless,
+                mask: 0,
+            };
+            levels.each_group(mask, &levels.first, |level, linear, mask| {
+                (request.level, request.linear, request.mask) = (level, linear, mask);
+                filter::level(&mut self.cache, view, self.arch, &request, out);
+            });
+            let between = mask & levels.between;
+            if between != 0 {
+                let mut other = [[0; LANES]; 4];
+                levels.each_group(between, &levels.second, |level, linear, mask| {
+                    (request.level, request.linear, request.mask) = (level, linear, mask);
+                    filter::level(&mut self.cache, view, self.arch, &request, &mut other);
+                });
+                for lane in iter(between) {
+                    let w = levels.weight[lane];
+                    for c in 0..4 {
+                        let (a, b) = (f32::from_bits(out[c][lane]), f32::from_bits(other[c][lane]));
+                        out[c][lane] = (a * (1.0 - w) + b * w).to_bits();
+                    }
+                }
+            }
+        };
+        let mut out = [[0; LANES]; 4];
+        let several = footprint.several & exec;
+        if exec & !several != 0 {
+            pass(&coord, exec & !several, &mut out);
+        }
+        if several != 0 {
+            footprint.along(&coord, several, &mut out, pass);
+        }
+        out
+    }
+}
+
+/// `GET_TEXTURE_RESINFO`: size of level x, in w the number of levels.
+fn size(texture: &Texture, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
+    let mut out = [[0; LANES]; 4];
+    for lane in iter(exec) {
+        let wanted = src[0][lane];
+        let levels = texture.last_level - texture.base_level + 1;
+        out[3][lane] = levels;
+        if wanted >= levels {
+            continue;
+        }
+        let Some(level) = texture.level(texture.base_level + wanted) else {
+            continue;
+        };
+        out[0][lane] = level.width;
+        let layers = texture.layer_count;
+        let (second, third) = match texture.dim {
+            Dim::D1 => (1, 1),
+            Dim::D1Array => (1, layers),
+            Dim::D3 => (level.height, level.depth),
+            dim if dim.is_array() => (level.height, layers),
+            _ => (level.height, 1),
+        };
+        out[1][lane] = second;
+        out[2][lane] = third;
+    }
+    out
+}
+
+/// Mip levels that each lane samples.
+struct Levels {
+    first: [u8; LANES],
+    second: [u8; LANES],
+    /// Weight of the second level.
+    weight: [f32; LANES],
+    /// Lanes that need the second level.
+    between: Mask,
+    /// Lanes that filter linearly inside a level.
+    linear: Mask,
+}
+
+impl Levels {
+    fn new(texture: &Texture, filter: &Filter, lod: &[f32; LANES]) -> Self {
+        let mut levels = Self {
+            first: [0; LANES],
+            second: [0; LANES],
+            weight: [0.0; LANES],
+            between: 0,
+            linear: 0,
+        };
+        let base = texture.base_level;
+        let last = texture.last_level - base;
+        for lane in 0..LANES {
+            // The order makes NaN the lower limit.
+            let lod = lod[lane].max(filter.lod.0).min(filter.lod.1);
+            let linear = if lod > 0.0 {
+                filter.min_linear
+            } else {
+                filter.mag_linear
+            };
+            levels.linear |= u64::from(linear) << lane;
+            let limited = lod.max(0.0).min(last as f32);
+            let (first, weight) = match filter.mip {
+                MipFilter::None => (0, 0.0),
+                MipFilter::Point => ((limited + 0.5) as u32, 0.0),
+                MipFilter::Linear => (limited as u32, limited - (limited as u32) as f32),
+            };
+            let first = first.min(last);
+            levels.first[lane] = (base + first) as u8;
+            levels.second[lane] = (base + (first + 1).min(last)) as u8;
+            // Eight fraction bits, as of coordinates.
+            let weight = (weight * 256.0 + 0.5) as u32 as f32 / 256.0;
+            levels.weight[lane] = weight;
+            let mixes = weight > 0.0 && first < last && !texture.is_integer();
+            levels.between |= u64::from(mixes) << lane;
+        }
+        levels
+    }
+
+    /// Calls `f(level, linear, lanes)` for each combination among `mask`.
+    fn each_group(&self, mask: Mask, of: &[u8; LANES], mut f: impl FnMut(u32, bool, Mask)) {
+        let mut left = mask;
+        while left != 0 {
+            let lead = left.trailing_zeros() as usize & 63;
+            let mut same = 0;
+            for (lane, &level) in of.iter().enumerate() {
+                same |= u64::from(level == of[lead]) << lane;
+            }
+            let linear = self.linear >> lead & 1 == 1;
+            same &= left & if linear { self.linear } else { !self.linear };
+            f(u32::from(of[lead]), linear, same);
+            left &= !same;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

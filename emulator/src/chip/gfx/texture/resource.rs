@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+//! Texture resources: seven descriptor words to sizes and layouts of all mip
+//! levels.
+//!
+//! Fields: `SQ_TEX_RESOURCE_WORD0` to `WORD6` in `r600d.h`. Sizes and places of
+//! the levels: libdrm's `radeon_surface.c` (`r6_surface_init_*()`), which has to
+//! agree with the chip's own arithmetic.
+
+use crate::chip::gfx::format::{ElementFormat, Kind, NumFormat, Sign};
+use crate::chip::gfx::surface::Surface;
+use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
+
+/// Levels that a descriptor can name.
+pub const MAX_LEVELS: usize = 16;
+/// Slices that a cube map occupies, its six faces included (RV770 and later).
+const CUBE_SLICES: u32 = 8;
+
+/// `DIM`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)] // The names say it.
+pub enum Dim {
+    D1,
+    D2,
+    D3,
+    Cube,
+    D1Array,
+    D2Array,
+    D2Msaa,
+    D2ArrayMsaa,
+}
+
+impl Dim {
+    /// Decodes a field of 3 bits.
+    pub fn from_field(value: u32) -> Self {
+        use Dim::*;
+        [D1, D2, D3, Cube, D1Array, D2Array, D2Msaa, D2ArrayMsaa][(value & 7) as usize]
+    }
+
+    /// True if texels have several samples.
+    pub fn is_msaa(self) -> bool {
+        matches!(self, Dim::D2Msaa | Dim::D2ArrayMsaa)
+    }
+
+    /// True if the third coordinate selects a layer.
+    pub fn is_array(self) -> bool {
+        matches!(self, Dim::D1Array | Dim::D2Array | Dim::D2ArrayMsaa)
+    }
+
+    /// True if there is no second coordinate.
+    pub fn is_1d(self) -> bool {
+        matches!(self, Dim::D1 | Dim::D1Array)
+    }
+}
+
+/// One mip level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    /// Width in texels.
+    pub width: u32,
+    /// Height in texels.
+    pub height: u32,
+    /// Depth of a 3D texture in texels, else 1.
+    pub depth: u32,
+    /// Memory: elements are texels, blocks of a block format, or pairs of
+    /// texels of a subsampled one.
+    pub surface: Surface,
+}
+
+/// A decoded texture resource.
+#[derive(Debug, Clone)]
+pub struct Texture {
+    /// The words it was decoded from.
+    pub words: [u32; 7],
+    /// Geometry it was decoded with.
+    pub config: TilingConfig,
+    /// Dimensions.
+    pub dim: Dim,
+    /// Format of an element.
+    pub format: ElementFormat,
+    /// `DST_SEL_X` to `W`: 0-3 a component, 4 is 0, 5 is 1.
+    pub swizzle: [u8; 4],
+    /// `BASE_LEVEL`.
+    pub base_level: u32,
+    /// `LAST_LEVEL`; 0 for multisampled textures.
+    pub last_level: u32,
+    /// Samples per texel.
+    pub samples: u32,
+    /// `BASE_ARRAY` and `LAST_ARRAY`: first and last layer of the view.
+    pub layers: (u32, u32),
+    /// Layers as the descriptor's depth has them, for size queries.
+    pub layer_count: u32,
+    /// log2 of `MAX_ANISO`.
+    pub log2_max_aniso: u32,
+    /// The levels, 0 to `last_level`.
+    pub levels: [Option<Level>; MAX_LEVELS],
+    /// True if texels are kept as four bytes: unsigned normalised components
+    /// of 8 bits, not sRGB.
+    pub packed: bool,
+}
+
+impl Texture {
+    /// Decodes a resource. None if it is no valid texture, or its format is
+    /// not known: such textures read as zero.
+    pub fn decode(words: &[u32; 7], config: TilingConfig) -> Option<Self> {
+        // SQ_TEX_VTX_VALID_TEXTURE.
+        if words[6] >> 30 != 2 {
+            return None;
+        }
+        let format = ElementFormat::texture(words[1], words[4]);
+        let kind = format.data.layout().kind;
+        if kind == Kind::Invalid {
+            return None;
+        }
+        let dim = Dim::from_field(words[0]);
+        let mode = ArrayMode::from_field(words[0] >> 3 & 0xF);
+        let bytes = format.data.bytes();
+        let tiled = matches!(mode, ArrayMode::Tiled1dThin1 | ArrayMode::Tiled2dThin1);
+        if tiled && !bytes.is_power_of_two() {
+            return None;
+        }
+        let last = words[5] & 0xF;
+        let (samples, last_level) = if dim.is_msaa() {
+            (1 << last.min(3), 0)
+        } else {
+            (1, last)
+        };
+        let depth = (words[1] >> 13 & 0x1FFF) + 1;
+        let mut texture = Self {
+            words: *words,
+            config,
+            dim,
+            format,
+            swizzle: [16, 19, 22, 25].map(|shift| (words[4] >> shift & 7) as u8),
+            base_level: (words[4] >> 28).min(last_level),
+            last_level,
+            samples,
+            layers: (words[5] >> 4 & 0x1FFF, words[5] >> 17 & 0x1FFF),
+            layer_count: if dim == Dim::D3 { 1 } else { depth },
+            log2_max_aniso: (words[6] >> 2 & 7).min(4),
+            levels: [None; MAX_LEVELS],
+            packed: kind == Kind::Fixed
+                && format.num == NumFormat::Norm
+                && format.sign == [Sign::Unsigned; 4]
+                && !format.degamma
+                && format.endian == Default::default()
+                && matches!(format.data.field(), 0x01 | 0x07 | 0x1A),
+        };
+        texture.lay_out(mode, depth);
+        Some(texture)
+    }
+
+    /// True if results are integers.
+    pub fn is_integer(&self) -> bool {
+        self.format.is_integer()
+    }
+
+    /// Level `level`, limited to what there is.
+    pub fn level(&self, level: u32) -> Option<&Level> {
+        self.levels[level.min(self.last_level) as usize & (MAX_LEVELS - 1)].as_ref()
+    }
+
+    /// Slices in memory of each level.
+    fn slices(&self, depth: u32) -> u32 {
+        match self.dim {
+            Dim::D3 => depth,
+            Dim::Cube => CUBE_SLICES,
+            _ => self.layer_count,
+        }
+    }
+
+    fn lay_out(&mut self, first_mode: ArrayMode, depth0: u32) {
+        let words = self.words;
+        let bpe = self.format.data.bytes().max(1);
+        let (block_w, block_h) = self.format.data.texels();
+        let width0 = (words[0] >> 19 & 0x1FFF) + 1;
+        let height0 = if self.dim.is_1d() {
+            1
+        } else {
+            (words[1] & 0x1FFF) + 1
+        };
+        let depth0 = if self.dim == Dim::D3 { depth0 } else { 1 };
+        let config = self.config;
+        let group = 1 << config.log2_group;
+        let banks = 1 << config.log2_banks;
+        let line = bpe * self.samples;
+        let align = |mode: ArrayMode| match mode {
+            ArrayMode::LinearGeneral | ArrayMode::LinearAligned => (64u32.max(group / bpe), 1),
+            ArrayMode::Tiled1dThin1 => (8u32.max(group / (8 * line)), 8),
+            ArrayMode::Tiled2dThin1 => (
+                (8 * banks).max(group * banks / (8 * line)),
+                8 << config.log2_pipes,
+            ),
+        };
+        let mut mode = first_mode;
+        let mut next = u64::from(words[3]) << 8;
+        for level in 0..=self.last_level.min(MAX_LEVELS as u32 - 1) {
+            // Sizes that a shader sees; memory holds powers of two of them.
+            let minify = |size: u32| (size >> level).max(1);
+            let (width, height, depth) = (minify(width0), minify(height0), minify(depth0));
+            let stored = |size: u32| {
+                if level == 0 {
+                    size
+                } else {
+                    size.next_power_of_two()
+                }
+            };
+            let across = stored(width).div_ceil(block_w);
+            let down = stored(height).div_ceil(block_h);
+            if level > 0 && mode == ArrayMode::Tiled2dThin1 && self.samples == 1 {
+                let (x, y) = align(mode);
+                if across < x || down < y {
+                    mode = ArrayMode::Tiled1dThin1;
+                }
+            }
+            let (x, y) = align(mode);
+            let pitch = if level == 0 {
+                // In texels; a block format counts blocks.
+                ((words[0] >> 8 & 0x7FF) + 1) * 8 / block_w
+            } else {
+                across.next_multiple_of(x)
+            }
+            .max(1);
+            let rows = down.next_multiple_of(y);
+            let mut layout = Layout::new(mode, bpe, pitch, pitch * rows, config);
+            layout.samples = self.samples;
+            layout.depth_order = words[0] & (1 << 7) != 0;
+            let base = if level == 0 {
+                u64::from(words[2]) << 8
+            } else {
+                next
+            };
+            if level > 0 {
+                let slice = u64::from(pitch) * u64::from(rows) * u64::from(line);
+                next = next.wrapping_add(slice * u64::from(self.slices(stored(depth))));
+            }
+            self.levels[level as usize] = Some(Level {
+                width,
+                height,
+                depth,
+                surface: Surface { base, layout },
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// RV710.
+    fn config() -> TilingConfig {
+        TilingConfig::from_register(1 << 1 | 1 << 4)
+    }
+
+    fn words(
+        dim: u32,
+        mode: u32,
+        size: [u32; 3],
+        format: u32,
+        levels: u32,
+        pitch: u32,
+    ) -> [u32; 7] {
+        [
+            dim | mode << 3 | (pitch / 8 - 1) << 8 | (size[0] - 1) << 19,
+            (size[1] - 1) | (size[2] - 1) << 13 | format << 26,
+            0x100,
+            0x400,
+            0o3210 << 16,
+            levels,
+            2 << 30,
+        ]
+    }
+
+    fn level(texture: &Texture, i: u32) -> (u64, u32, ArrayMode) {
+        let surface = texture.level(i).unwrap().surface;
+        (surface.base, surface.layout.pitch, surface.layout.mode)
+    }
+
+    #[test]
+    fn levels_follow_libdrm() {
+        // 256x256 RGBA8 in 2D: macro tiles of 64x16.
+        let t = Texture::decode(&words(1, 4, [256, 256, 1], 0x1A, 8, 256), config()).unwrap();
+        use ArrayMode::*;
+        assert_eq!(level(&t, 0), (0x1_0000, 256, Tiled2dThin1));
+        assert_eq!(level(&t, 1), (0x4_0000, 128, Tiled2dThin1));
+        assert_eq!(level(&t, 2), (0x4_0000 + 128 * 128 * 4, 64, Tiled2dThin1));
+        // 32 wide is less than a macro tile: 1D from there on.
+        let at3 = 0x4_0000 + (128 * 128 + 64 * 64) * 4;
+        assert_eq!(level(&t, 3), (at3, 32, Tiled1dThin1));
+        assert_eq!(level(&t, 4), (at3 + 32 * 32 * 4, 16, Tiled1dThin1));
+        assert_eq!(
+            level(&t, 5),
+            (at3 + (32 * 32 + 16 * 16) * 4, 8, Tiled1dThin1)
+        );
+        assert_eq!(t.level(8).unwrap().width, 1);
+    }
+
+    #[test]
+    fn levels_above_the_first_are_powers_of_two() {
+        let t = Texture::decode(&words(1, 2, [100, 60, 1], 0x1A, 6, 104), config()).unwrap();
+        let one = t.level(1).unwrap();
+        assert_eq!((one.width, one.height), (50, 30));
+        assert_eq!(one.surface.layout.pitch, 64);
+        assert_eq!(one.surface.layout.slice_elements, 64 * 32);
+    }
+
+    #[test]
+    fn cubes_have_eight_slices_a_level() {
+        let t = Texture::decode(&words(3, 2, [32, 32, 1], 0x1A, 5, 32), config()).unwrap();
+        assert_eq!(level(&t, 2).0 - level(&t, 1).0, 16 * 16 * 4 * 8);
+        let t = Texture::decode(&words(2, 2, [32, 32, 32], 0x1A, 5, 32), config()).unwrap();
+        assert_eq!(level(&t, 2).0 - level(&t, 1).0, 16 * 16 * 4 * 16);
+    }
+
+    #[test]
+    fn blocks_count_as_elements() {
+        let t = Texture::decode(&words(1, 2, [64, 64, 1], 0x31, 6, 64), config()).unwrap();
+        let layout = t.level(0).unwrap().surface.layout;
+        assert_eq!((layout.pitch, layout.bytes_per_element), (16, 8));
+        assert_eq!(t.level(1).unwrap().surface.layout.pitch, 8);
+    }
+
+    #[test]
+    fn invalid_resources_are_no_textures() {
+        let mut w = words(1, 2, [64, 64, 1], 0x1A, 0, 64);
+        assert!(Texture::decode(&w, config()).is_some());
+        w[6] = 3 << 30;
+        assert!(Texture::decode(&w, config()).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_words_decode(words: [u32; 7], tiling: u32) {
+            let mut words = words;
+            words[6] = words[6] & 0x3FFF_FFFF | 2 << 30;
+            if let Some(t) = Texture::decode(&words, TilingConfig::from_register(tiling)) {
+                for level in 0..32 {
+                    prop_assert!(t.level(level).is_some());
+                }
+            }
+        }
+    }
+}
