@@ -129,6 +129,34 @@ fn bad_dma_maps_are_refused() {
 }
 
 #[test]
+fn message_with_lost_descriptors_is_refused() {
+    use rustix::net::{sendmsg, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+    use std::os::fd::AsFd;
+    let served = Served::start(&[]);
+    let mut client = served.raw();
+    let file = memory(4096);
+    // More than the server has room for: the kernel drops some of them.
+    let fds = [file.as_fd(); 40];
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(40))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    assert!(control.push(SendAncillaryMessage::ScmRights(&fds)));
+    let mut message = vec![1, 0, 2, 0, 16 + 32, 0, 0, 0];
+    message.extend_from_slice(&[0; 8]);
+    for v in [32u32, 3] {
+        message.extend_from_slice(&v.to_ne_bytes());
+    }
+    for v in [0u64, 0x1000, 0x1000] {
+        message.extend_from_slice(&v.to_ne_bytes());
+    }
+    let slices = [std::io::IoSlice::new(&message)];
+    sendmsg(&client.stream, &slices, &mut control, SendFlags::empty()).unwrap();
+    const EMFILE: u32 = 24;
+    assert_eq!(client.receive().0, EMFILE);
+    alive(&mut client);
+    drop(client);
+}
+
+#[test]
 fn header_without_end_ends_the_connection() {
     for size in [0u32, 15, u32::MAX] {
         let served = Served::start(&[]);

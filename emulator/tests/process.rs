@@ -105,6 +105,38 @@ fn existing_socket_is_an_error_and_stays() {
     assert!(dir.path().join("s").exists());
 }
 
+/// A large tiled mode takes a while to read, the largest a minute; meanwhile the board
+/// answers.
+#[test]
+fn screenshot_of_an_absurd_mode_does_not_stall_the_client() {
+    let dir = tempfile::tempdir().unwrap();
+    let child = board(dir.path(), &["--screenshot", "shot.png"]);
+    let socket = dir.path().join("s");
+    wait_for(&socket);
+    let mut client = vfio_user::Client::new(&socket).unwrap();
+    for (register, value) in [
+        (0x6080, 1),             // CRTC on
+        (0x6100, 1),             // surface on
+        (0x6104, 2 | (4 << 20)), // 32 bits, 2D tiled
+        (0x6120, 0x1fff),        // pitch
+        (0x6584, 0x0800_07ff),   // size
+    ] {
+        common::write32(&mut client, common::BAR2, register, value);
+    }
+    child.signal(Signal::USR1);
+    // Taken while the board reads pixels: the file is not there yet.
+    let start = Instant::now();
+    let mut answers = 0;
+    while !dir.path().join("shot.png").exists() {
+        common::read32(&mut client, common::BAR2, 0x8508);
+        answers += 1;
+        assert!(start.elapsed() < Duration::from_secs(120), "no picture");
+    }
+    assert!(answers > 100, "{answers} answers in {:?}", start.elapsed());
+    drop(client);
+    assert!(child.output().status.success());
+}
+
 #[test]
 fn unwritable_outputs_are_errors() {
     let dir = tempfile::tempdir().unwrap();

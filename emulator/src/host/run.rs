@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::thread::ScopedJoinHandle;
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
@@ -89,14 +90,25 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let server = Server::bind(&options.socket)?;
     let board = Board::new(options, trace)?;
 
-    let served = server.run(&board, signals.pipe.as_fd(), || {
-        signals.drain();
-        if signals.shoot.swap(false, Ordering::Relaxed) {
-            if let Err(e) = shoot(options, &board) {
-                log::error!("{e}");
+    // Pictures are taken on a thread of their own: the guest chooses how long
+    // one takes, and must not stall its own accesses with it.
+    let served = std::thread::scope(|scope| {
+        let mut shooting: Option<ScopedJoinHandle<'_, ()>> = None;
+        server.run(&board, signals.pipe.as_fd(), || {
+            signals.drain();
+            if signals.shoot.swap(false, Ordering::Relaxed) {
+                if shooting.as_ref().is_some_and(|s| !s.is_finished()) {
+                    log::warn!("the last screenshot is not finished: no new one");
+                } else {
+                    shooting = Some(scope.spawn(|| {
+                        if let Err(e) = shoot(options, &board) {
+                            log::error!("{e}");
+                        }
+                    }));
+                }
             }
-        }
-        !signals.stop.load(Ordering::Relaxed)
+            !signals.stop.load(Ordering::Relaxed)
+        })
     });
     // Frees the path before the outputs appear: whoever waits for them may
     // start the next board at once.

@@ -15,8 +15,10 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::{Mapping, MemoryError, PAGE_SIZE};
 use crate::chip::bus::McError;
 
-/// Upper bound of simultaneous mappings, announced to the client.
-pub const MAX_DMA_MAPS: usize = 65535;
+/// Upper bound of simultaneous mappings, announced to the client: half of
+/// Linux's `vm.max_map_count`, whose other half is for everything else that a
+/// process maps. QEMU has some dozens.
+pub const MAX_DMA_MAPS: usize = 32_768;
 
 /// Why a DMA_MAP or DMA_UNMAP was refused.
 #[derive(Debug)]
@@ -83,8 +85,13 @@ impl GuestRam {
 
     /// Follows the Bus Master Enable bit of the PCI command register: while
     /// it is off every access fails, as the board may not start one.
+    ///
+    /// Returns when no access is under way that began before.
     pub fn set_bus_master(&self, on: bool) {
         self.bus_master.store(on, Ordering::Release);
+        if !on {
+            drop(self.exclusive());
+        }
     }
 
     /// Makes `size` bytes of `file` from byte `offset` on reachable at bus
@@ -176,10 +183,11 @@ impl GuestRam {
     where
         F: FnMut(&Mapping, u64, std::ops::Range<usize>) -> Result<(), MemoryError>,
     {
+        let regions = self.shared();
+        // Under the lock: whoever switches it off waits for the lock.
         if !self.bus_master.load(Ordering::Acquire) {
             return Err(McError::GuestRam(address));
         }
-        let regions = self.shared();
         let mut done = 0;
         while done < len {
             let at = address
@@ -282,6 +290,46 @@ mod tests {
         ram.unmap(0x4000, 0x3000).unwrap();
         assert!(ram.is_empty());
         assert!(ram.read(0x4000, &mut [0; 1]).is_err());
+    }
+
+    #[test]
+    fn number_of_mappings_is_bounded_and_said() {
+        let ram = ram();
+        for n in 0..MAX_DMA_MAPS as u64 {
+            ram.map(n * PAGE_SIZE, PAGE_SIZE, None, true).unwrap();
+        }
+        let end = MAX_DMA_MAPS as u64 * PAGE_SIZE;
+        let error = ram.map(end, PAGE_SIZE, None, true).unwrap_err();
+        assert!(matches!(error, DmaError::TooMany));
+        assert!(error.to_string().contains("32768"), "{error}");
+        ram.unmap(0, PAGE_SIZE).unwrap();
+        ram.map(end, PAGE_SIZE, None, true).unwrap();
+    }
+
+    #[test]
+    fn bus_master_off_waits_for_the_access_under_way() {
+        use std::sync::atomic::AtomicBool;
+        use std::time::Duration;
+        let ram = ram();
+        ram.map(0, PAGE_SIZE, Some((file(1), 0)), true).unwrap();
+        let (inside, off) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let access = scope.spawn(|| {
+                ram.for_each_piece(0, 4, |_, _, _| {
+                    inside.store(true, Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_millis(50));
+                    assert!(!off.load(Ordering::SeqCst), "did not wait");
+                    Ok(())
+                })
+            });
+            while !inside.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            ram.set_bus_master(false);
+            off.store(true, Ordering::SeqCst);
+            assert_eq!(access.join().unwrap(), Ok(()));
+        });
+        assert_eq!(ram.read(0, &mut [0; 4]), Err(McError::GuestRam(0)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
+use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
@@ -74,9 +74,13 @@ impl Mapping {
     /// Creates `size` bytes of zeroed shared memory named `name` (shown in
     /// `/proc/PID/maps`) and maps all of it.
     pub fn create(name: &str, size: u64) -> Result<Self, MemoryError> {
-        let fd = memfd_create(name, MemfdFlags::CLOEXEC)
-            .map_err(|e| MemoryError::Create(io::Error::from(e)))?;
-        ftruncate(&fd, size).map_err(|e| MemoryError::Create(io::Error::from(e)))?;
+        let failed = |e| MemoryError::Create(io::Error::from(e));
+        let fd =
+            memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(failed)?;
+        ftruncate(&fd, size).map_err(failed)?;
+        // The client gets the file: it must not pull pages from under us.
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        fcntl_add_seals(&fd, seals).map_err(failed)?;
         Self::from_file(File::from(fd), 0, size, true)
     }
 
@@ -202,6 +206,15 @@ mod tests {
         m.write(4090, &[7; 16]).unwrap();
         m.read(4090, &mut b).unwrap();
         assert_eq!(b, [7; 16]);
+    }
+
+    #[test]
+    fn size_of_a_created_file_is_sealed() {
+        let m = Mapping::create("test", 8192).unwrap();
+        let file = m.file().unwrap();
+        assert!(file.set_len(4096).is_err());
+        assert!(file.set_len(16384).is_err());
+        m.write(8191, &[1]).unwrap();
     }
 
     #[test]

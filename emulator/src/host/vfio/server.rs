@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use rustix::event::{poll, PollFd, PollFlags};
 use rustix::fs::{renameat_with, RenameFlags, CWD};
 use rustix::net::{
-    recvmsg, sendmsg, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags,
+    recvmsg, sendmsg, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 
 use super::wire::{self, Command, Header, Reader, HEADER, MAX_DATA, MAX_FDS, MAX_MESSAGE};
@@ -173,11 +173,19 @@ fn wait(
     }
 }
 
+/// Descriptors that came with a message.
+enum Files {
+    All(Vec<File>),
+    /// Some were lost: more than fit, or more than this process may open.
+    Truncated,
+}
+
 /// Reads a header and the descriptors that came with it; `None` at the end
 /// of the stream.
-fn receive(stream: &UnixStream) -> Result<Option<(Header, Vec<File>)>, ServeError> {
+fn receive(stream: &UnixStream) -> Result<Option<(Header, Files)>, ServeError> {
     let mut bytes = [0; HEADER];
     let mut files = Vec::new();
+    let mut truncated = false;
     let mut have = 0;
     while have < HEADER {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
@@ -188,7 +196,10 @@ fn receive(stream: &UnixStream) -> Result<Option<(Header, Vec<File>)>, ServeErro
             &mut control,
             RecvFlags::CMSG_CLOEXEC,
         ) {
-            Ok(got) => got.bytes,
+            Ok(got) => {
+                truncated |= got.flags.contains(ReturnFlags::CTRUNC);
+                got.bytes
+            }
             Err(Errno::INTR) => continue,
             // A client that exits with messages unread resets the stream.
             Err(Errno::CONNRESET) => 0,
@@ -207,6 +218,13 @@ fn receive(stream: &UnixStream) -> Result<Option<(Header, Vec<File>)>, ServeErro
         }
         have += got;
     }
+    // Those that did come are closed: without the others they mean nothing.
+    truncated |= files.len() > MAX_FDS;
+    let files = if truncated {
+        Files::Truncated
+    } else {
+        Files::All(files)
+    };
     Ok(Some((Header::decode(&bytes), files)))
 }
 
@@ -258,7 +276,13 @@ fn serve_one<D: Device>(stream: &UnixStream, device: &D) -> Result<bool, ServeEr
         log::warn!("ignored a reply to nothing (command {})", header.command);
         return Ok(true);
     }
-    let reply = dispatch(device, &header, &payload, files);
+    let reply = match files {
+        Files::All(files) => dispatch(device, &header, &payload, files),
+        Files::Truncated => {
+            log::warn!("descriptors of command {} were lost", header.command);
+            Err(Errno::MFILE)
+        }
+    };
     if let Err(e) = &reply {
         log::debug!("command {} failed: {e}", header.command);
     }
