@@ -85,6 +85,22 @@ proptest! {
     }
 
     #[test]
+    fn cp_random_ring_and_ib_is_survived_when_strict(
+        ring in dwords(200), ib in dwords(400), call in any::<bool>(), rate in 0u64..3,
+    ) {
+        let mut rig = Rig::with(strict_config());
+        rig.chip.knobs().set_rate_mbps(rate);
+        rig.ib(IB, &ib);
+        if call {
+            let dwords = ib.len() as u32;
+            rig.cp_fill(&Packet::IndirectBuffer { addr: IB, dwords }.encode());
+        }
+        rig.cp(&ring);
+        linger();
+        recovers(&mut rig);
+    }
+
+    #[test]
     fn dma_random_ring_and_ib_is_survived(
         ring in dwords(200), ib in dwords(400), call in any::<bool>(), rate in 0u64..3,
     ) {

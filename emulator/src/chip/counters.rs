@@ -76,6 +76,28 @@ counters! {
     Flips flips = 15;
     /// Interrupt ring overflows.
     IhOverflows ih_overflows = 16;
+    /// Panics of an engine's thread: faults of the board itself.
+    EnginePanics engine_panics = 17;
+    /// Changes of the memory clock.
+    MemoryClockChanges memory_clock_changes = 18;
+    /// Strict board: flushes of the host data path.
+    HdpFlushes hdp_flushes = 19;
+    /// Strict board: lines of CPU writes that reached VRAM without a flush.
+    HdpLateLines hdp_late_lines = 20;
+    /// Strict board: GPU reads that missed a CPU write not yet delivered.
+    HdpUnseenReads hdp_unseen_reads = 21;
+    /// Strict board: CPU reads that were given bytes older than VRAM's.
+    HdpStaleReads hdp_stale_reads = 22;
+    /// Strict board: invalidations of the VM's translations.
+    TlbInvalidates tlb_invalidates = 23;
+    /// Strict board: accesses by a translation that the page table no longer
+    /// has.
+    TlbStaleHits tlb_stale_hits = 24;
+    /// Strict board: packets executed that had changed since the PFP read them.
+    PfpStalePackets pfp_stale_packets = 25;
+    /// Strict board: draws with indices that had changed since the PFP read
+    /// them.
+    PfpStaleIndices pfp_stale_indices = 26;
 }
 
 impl Default for Counters {

@@ -16,6 +16,7 @@ use crate::chip::cp::CpRegisters;
 use crate::chip::display::{Display, DisplayRegisters};
 use crate::chip::dma::DmaRegisters;
 use crate::chip::grbm::Grbm;
+use crate::chip::hdp::HdpRegisters;
 use crate::chip::hub::Hub;
 use crate::chip::ih::Ih;
 use crate::chip::srbm::Srbm;
@@ -37,6 +38,7 @@ pub(crate) struct Blocks {
     crtc: DisplayRegisters,
     dma: Arc<DmaRegisters>,
     grbm: Grbm,
+    hdp: HdpRegisters,
     srbm: Srbm,
     state: PipelineState,
     uvd: Arc<UvdRegisters>,
@@ -48,11 +50,13 @@ type Entry = (u32, u32, fn(&Blocks) -> &dyn Registers);
 
 /// The table, in the order of offsets. Sources of the offsets: the headers
 /// that [`regs`](crate::chip::regs) names.
-const TABLE: [Entry; 11] = [
+const TABLE: [Entry; 13] = [
     (0x0_0038, 0x0_003F, |b| &b.bif),
     (0x0_0600, 0x0_07FF, |b| &b.cg),
     (0x0_0E00, 0x0_0EFF, |b| &b.srbm),
     (0x0_1400, 0x0_15FF, |b| &b.vm),
+    (0x0_2C00, 0x0_2FFF, |b| &b.hdp),
+    (0x0_5480, 0x0_5483, |b| &b.hdp),
     (0x0_6000, 0x0_6FFF, |b| &b.crtc),
     (0x0_8000, 0x0_84FF, |b| &b.grbm),
     (0x0_8500, 0x0_87FF, |b| &*b.cp),
@@ -77,6 +81,7 @@ impl Blocks {
             cg: Cg::new(hub.clone()),
             crtc: DisplayRegisters::new(hub.clone(), display.clone()),
             grbm: Grbm::new(hub.clone(), cp.clone()),
+            hdp: HdpRegisters::new(hub.clone()),
             srbm: Srbm::new(hub.clone(), dma.clone(), uvd.clone(), ih.clone()),
             state: PipelineState::new(hub.clone()),
             vm: Vm::new(hub.clone()),

@@ -14,6 +14,7 @@
 //! sees it at the next chunk or pause and gives up; its result is discarded.
 
 use std::fmt;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -204,6 +205,7 @@ pub(crate) fn run(
             shared = engine.admit(shared, &hub.knobs);
             continue;
         }
+        shared.stepping = true;
         drop(shared);
 
         let job = Job {
@@ -213,9 +215,18 @@ pub(crate) fn run(
             engine,
             epoch,
         };
-        let step = unit.step(&job, &ring);
+        // A panic is a fault of the board; the guest sees a ring that hangs.
+        let step = catch_unwind(AssertUnwindSafe(|| unit.step(&job, &ring)));
+        let step = step.unwrap_or_else(|_| {
+            log::error!("{}: the engine panicked, it hangs until reset", id.name());
+            hub.counters.inc(Counter::EnginePanics);
+            hub.knobs.set_hang(id.bit());
+            unit.reset();
+            Step::Cancelled
+        });
 
         shared = engine.lock();
+        engine.stepped(&mut shared);
         if engine.epoch.load(Ordering::Acquire) != epoch {
             continue;
         }

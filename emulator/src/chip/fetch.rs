@@ -57,6 +57,16 @@ impl Fetcher {
         }
     }
 
+    /// MC address of the current packet of `body` dwords behind its header, if
+    /// it does not wrap around the end of the ring.
+    pub fn address(&self, ring: &Ring, body: u32) -> Option<u64> {
+        match self.ibs.last() {
+            Some(ib) => Some(ib.addr.wrapping_add(u64::from(ib.pos) * 4)),
+            None if ring.rptr + body >= ring.size => None,
+            None => Some(ring.base + u64::from(ring.rptr) * 4),
+        }
+    }
+
     /// Leaves all indirect buffers.
     pub fn reset(&mut self) {
         self.ibs.clear();

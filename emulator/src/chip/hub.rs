@@ -13,6 +13,7 @@ use crate::chip::bus::{IrqLine, Mc, McError, RegFile};
 use crate::chip::counters::{Counter, Counters};
 use crate::chip::queue::{Engine, EngineId, Knobs, ENGINES};
 use crate::chip::regs::{ih, mc};
+use crate::chip::strict::Strict;
 use crate::chip::trace::Trace;
 
 /// Frequency of the GPU clock counter in Hz: the reference clock (27 MHz)
@@ -51,7 +52,9 @@ pub(crate) struct Hub {
     pub mc: Arc<dyn Mc>,
     pub irq: Arc<dyn IrqLine>,
     pub knobs: Knobs,
-    pub counters: Counters,
+    pub counters: Arc<Counters>,
+    /// What makes the board strict.
+    pub strict: Option<Arc<Strict>>,
     pub trace: Trace,
     pub engines: [Arc<Engine>; ENGINES],
     /// Blocks of pipeline state written since the last draw, a bit for each
@@ -78,14 +81,19 @@ impl Hub {
         latency_us: u64,
         rate_mbps: u64,
         trace: Trace,
+        strict: Option<Arc<Strict>>,
     ) -> Self {
+        let counters = strict
+            .as_ref()
+            .map_or_else(Arc::default, |s| s.counters.clone());
         let engines = EngineId::ALL.map(|id| Arc::new(Engine::new(id)));
         Self {
             regs,
             mc,
             irq,
             knobs: Knobs::new(engines.clone(), latency_us, rate_mbps),
-            counters: Counters::default(),
+            counters,
+            strict,
             trace,
             engines,
             gfx_dirty: AtomicU64::new(u64::MAX),

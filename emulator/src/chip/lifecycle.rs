@@ -16,7 +16,8 @@ use crate::chip::family::Family;
 use crate::chip::gfx::{Gfx, NullGfx};
 use crate::chip::hub::Hub;
 use crate::chip::queue::{EngineId, Hang, Knobs};
-use crate::chip::regs::{self, cp, gb, ih, mc, srbm};
+use crate::chip::regs::{self, cg, cp, gb, ih, mc, srbm};
+use crate::chip::strict::Strict;
 use crate::chip::trace::Trace;
 use crate::chip::uvd::Uvd;
 
@@ -34,6 +35,8 @@ pub struct ChipConfig {
     pub trace: Option<Box<dyn Write + Send>>,
     /// Hang to inject.
     pub hang: Option<Hang>,
+    /// What makes the board strict, if it is to be.
+    pub strict: Option<Arc<Strict>>,
 }
 
 /// The chip. Methods may be called from any thread.
@@ -65,7 +68,15 @@ impl Chip {
         gfx: Box<dyn Gfx>,
     ) -> Arc<Chip> {
         let trace = Trace::new(config.trace);
-        let hub = Hub::new(regs, mc, irq, config.latency_us, config.rate_mbps, trace);
+        let hub = Hub::new(
+            regs,
+            mc,
+            irq,
+            config.latency_us,
+            config.rate_mbps,
+            trace,
+            config.strict,
+        );
         if let Some(hang) = config.hang {
             hub.knobs.hang_after(hang);
         }
@@ -82,7 +93,10 @@ impl Chip {
 
     fn start(&self, gfx: Box<dyn Gfx>) {
         let units: [(EngineId, Box<dyn RingUnit>); 3] = [
-            (EngineId::Gfx, Box::new(Cp::new(gfx))),
+            (
+                EngineId::Gfx,
+                Box::new(Cp::new(gfx, self.hub().strict.clone())),
+            ),
             (EngineId::Dma, Box::new(Dma::default())),
             (
                 EngineId::Uvd,
@@ -109,6 +123,7 @@ impl Chip {
     /// Reads the register at byte offset `offset` (0 to 0x3FFFC).
     pub fn mmio_read(&self, offset: u32) -> u32 {
         let hub = self.hub();
+        self.tick();
         hub.counters.inc(Counter::MmioReads);
         hub.update_clock();
         let value = self.blocks.read(offset);
@@ -119,10 +134,17 @@ impl Chip {
     /// Writes the register at byte offset `offset` (0 to 0x3FFFC).
     pub fn mmio_write(&self, offset: u32, value: u32) {
         let hub = self.hub();
+        self.tick();
         hub.counters.inc(Counter::MmioWrites);
         hub.update_clock();
         trace_mmio(hub, "write", offset, value);
         self.blocks.write(offset, value);
+    }
+
+    fn tick(&self) {
+        if let Some(strict) = &self.hub().strict {
+            strict.hdp.tick();
+        }
     }
 
     /// Run-time knobs.
@@ -155,6 +177,9 @@ impl Chip {
 
     /// Back to power-on state: work in flight is cancelled, all registers
     /// have their reset values. Knobs and counters keep theirs.
+    ///
+    /// Waits until no engine executes anything, so that nothing of before
+    /// reaches memory afterwards. Not to be called by an engine's thread.
     pub fn reset(&self) {
         self.power_on();
     }
@@ -167,10 +192,20 @@ impl Chip {
         for id in EngineId::ALL {
             hub.engine(id).reset(&hub.knobs);
         }
+        for id in EngineId::ALL {
+            hub.engine(id).quiesce();
+        }
+        // Nor may an interrupt that is on its way find half of them.
+        let display = self.blocks.display.hold();
+        let ih = self.blocks.ih.hold();
         for offset in (0..regs::REG_SPACE_SIZE).step_by(4) {
             if offset != cp::CP_ME_CNTL {
                 hub.regs.store(offset, 0);
             }
+        }
+        drop((ih, display));
+        if let Some(strict) = &hub.strict {
+            strict.reset();
         }
         self.strap();
         self.blocks.power_on();
@@ -195,6 +230,8 @@ impl Chip {
             ),
             (mc::MC_ARB_RAMCFG, mc::NOOFBANK_8 | mc::CHANSIZE_64),
             (srbm::CONFIG_MEMSIZE, self.vram_size as u32),
+            (cg::CG_SPLL_FUNC_CNTL, model.engine_clock),
+            (cg::MPLL_AD_FUNC_CNTL, model.memory_clock),
         ];
         for (offset, value) in values {
             self.hub().regs.store(offset, value);

@@ -210,6 +210,8 @@ pub(super) struct Shared {
     pub rptr: u32,
     pub limit: u32,
     batches: VecDeque<Batch>,
+    /// The thread executes a packet, without the lock.
+    pub stepping: bool,
     /// An indirect buffer is in flight.
     pub active: bool,
     /// The packet at `rptr` needs dwords beyond `limit`.
@@ -239,6 +241,7 @@ impl Engine {
                 rptr: 0,
                 limit: 0,
                 batches: VecDeque::new(),
+                stepping: false,
                 active: false,
                 starved: false,
                 debt: 0.0,
@@ -313,6 +316,21 @@ impl Engine {
         knobs.clear_hang(self.id);
         drop(shared);
         self.wake.notify_all();
+    }
+
+    /// The thread has executed a packet.
+    pub(super) fn stepped(&self, shared: &mut Shared) {
+        shared.stepping = false;
+        self.wake.notify_all();
+    }
+
+    /// Waits for the packet that executes now. To be called after
+    /// [`Engine::reset`], which cuts it short, and never by the thread itself.
+    pub fn quiesce(&self) {
+        let mut shared = self.lock();
+        while shared.stepping {
+            shared = self.sleep(shared);
+        }
     }
 
     /// Ends the thread; the caller joins it.

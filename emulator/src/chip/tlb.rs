@@ -12,18 +12,27 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::chip::bus::{RegFile, Registers};
 use crate::chip::hub::Hub;
 use crate::chip::regs::mc;
 
-/// How often the thread looks right after a request, when more are likely.
-const BUSY: Duration = Duration::from_micros(4);
-/// How often it looks when the last request is a while ago.
-const QUIET: Duration = Duration::from_micros(200);
-/// Looks without a request until the thread calls it quiet.
-const BUSY_LOOKS: u32 = 5_000;
+/// How long the thread sleeps between two looks, by the time since the last
+/// request: those come in bursts, one for each buffer that is made. The longest
+/// sleep is what the first request of a burst may wait; a driver gives it 100
+/// times as long.
+const PACE: [(Duration, Duration); 3] = [
+    (Duration::from_millis(2), Duration::from_micros(4)),
+    (Duration::from_millis(20), Duration::from_micros(50)),
+    (Duration::MAX, Duration::from_millis(1)),
+];
+
+/// Sleep when the last request was `since` ago.
+fn pace(since: Duration) -> Duration {
+    let step = PACE.iter().find(|(until, _)| since < *until);
+    step.unwrap_or(&PACE[2]).1
+}
 
 /// The response for what `VM_CONTEXT0_REQUEST_RESPONSE` holds, if there is a
 /// request in it that has none yet.
@@ -53,6 +62,9 @@ impl Registers for Vm {
     fn write(&self, offset: u32, value: u32) {
         let value = match offset {
             mc::VM_CONTEXT0_REQUEST_RESPONSE => {
+                if let Some(strict) = &self.hub.strict {
+                    strict.tlb.invalidate();
+                }
                 response(value & mc::REQUEST_TYPE_MASK).unwrap_or(0)
             }
             _ => value,
@@ -73,16 +85,15 @@ impl TlbResponder {
         // Sleeps this short need a timer that is not rounded up to 50 us; it
         // is only slower without.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let mut looks = BUSY_LOOKS;
+        let mut last = Instant::now();
         while !self.stop.load(Ordering::Relaxed) {
             match response(regs.load(mc::VM_CONTEXT0_REQUEST_RESPONSE)) {
                 Some(done) => {
                     regs.store(mc::VM_CONTEXT0_REQUEST_RESPONSE, done);
-                    looks = 0;
+                    last = Instant::now();
                 }
-                None => looks = looks.saturating_add(1),
+                None => std::thread::sleep(pace(last.elapsed())),
             }
-            std::thread::sleep(if looks < BUSY_LOOKS { BUSY } else { QUIET });
         }
     }
 
@@ -103,6 +114,13 @@ mod tests {
         assert_eq!(response(1), Some(0x11));
         assert_eq!(response(0x11), None);
         assert_eq!(response(0xFFFF_FF0F), Some(0x1F));
+    }
+
+    #[test]
+    fn pace_slackens_and_never_stops() {
+        let sleeps = [0, 3, 30, 3_600_000].map(|ms| pace(Duration::from_millis(ms)));
+        assert!(sleeps.is_sorted() && sleeps[0] < sleeps[2]);
+        assert_eq!(pace(Duration::MAX), sleeps[3]);
     }
 
     #[test]

@@ -18,9 +18,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::chip::bus::{Mc, RegFile};
-use crate::chip::memory::regfile::{MAPPABLE, REGISTER_SPACE};
+use crate::chip::memory::regfile::{MAPPABLE, MAPPABLE_STRICT, REGISTER_SPACE};
 use crate::chip::memory::{DmaError, GuestRam, MemoryController, MemoryError, RegisterFile, Vram};
 use crate::chip::regs::{gb, ih};
+use crate::chip::strict::Strict;
 use crate::chip::tiling::TilingConfig;
 use crate::chip::{Chip, ChipConfig};
 use crate::host::cli::{InterruptMode, Options};
@@ -51,6 +52,7 @@ pub struct Board {
     control: Control,
     rom: Vec<u8>,
     vram_bar: [(u64, u64); 1],
+    strict: Option<Arc<Strict>>,
     mm_index: AtomicU32,
 }
 
@@ -65,11 +67,11 @@ impl Board {
         let regs = Arc::new(RegisterFile::new()?);
         let vram = Arc::new(Vram::new(options.vram_mib * MIB)?);
         let guest = Arc::new(GuestRam::new());
-        let mc = Arc::new(MemoryController::new(
-            regs.clone(),
-            vram.clone(),
-            guest.clone(),
-        ));
+        let strict = options
+            .strict
+            .map(|seed| Arc::new(Strict::new(seed, vram.clone(), Arc::default())));
+        let mc = MemoryController::new(regs.clone(), vram.clone(), guest.clone());
+        let mc = Arc::new(mc.with_strict(strict.clone()));
         let ring = regs.clone();
         // The line is up while the interrupt ring has unread entries.
         let interrupts = Arc::new(Interrupts::new(move || {
@@ -84,6 +86,7 @@ impl Board {
                 rate_mbps: options.rate_mbps,
                 trace,
                 hang: options.hang,
+                strict: strict.clone(),
             },
             regs.clone(),
             mc.clone(),
@@ -103,6 +106,7 @@ impl Board {
             control: Control::default(),
             rom: rom::build(model),
             vram_bar: [(0, bar)],
+            strict,
             mm_index: AtomicU32::new(0),
         })
     }
@@ -134,6 +138,7 @@ impl Board {
             (config.bus_master(), config.intx_disabled())
         };
         self.guest.set_bus_master(master);
+        self.interrupts.set_bus_master(master);
         self.interrupts.set_intx_disabled(intx_disabled);
     }
 
@@ -266,6 +271,21 @@ impl Board {
         }
     }
 
+    /// The CPU's way to VRAM. (`MM_DATA` goes around the HDP.)
+    fn vram_read(&self, offset: u64, data: &mut [u8]) -> Result<(), MemoryError> {
+        match &self.strict {
+            Some(strict) => strict.hdp.read(offset, data),
+            None => self.vram.read(offset, data),
+        }
+    }
+
+    fn vram_write(&self, offset: u64, data: &[u8]) -> Result<(), MemoryError> {
+        match &self.strict {
+            Some(strict) => strict.hdp.write(offset, data),
+            None => self.vram.write(offset, data),
+        }
+    }
+
     fn size(&self, region: u32) -> u64 {
         match region {
             BAR_VRAM => self.vram_bar[0].1,
@@ -301,13 +321,20 @@ impl Device for Board {
                 size,
                 writable: true,
                 file: self.vram.file(),
-                mappable: &self.vram_bar,
+                // A strict board has to see every access.
+                mappable: match self.strict {
+                    Some(_) => &[],
+                    None => &self.vram_bar,
+                },
             },
             BAR_MMIO => RegionInfo {
                 size,
                 writable: true,
                 file: self.regs.file(),
-                mappable: &MAPPABLE,
+                mappable: match self.strict {
+                    Some(_) => &MAPPABLE_STRICT,
+                    None => &MAPPABLE,
+                },
             },
             _ => RegionInfo {
                 size,
@@ -320,7 +347,7 @@ impl Device for Board {
     fn region_read(&self, region: u32, offset: u64, data: &mut [u8]) -> Result<(), Errno> {
         self.check(region, offset, data.len())?;
         match region {
-            BAR_VRAM => self.vram.read(offset, data).map_err(|_| Errno::INVAL)?,
+            BAR_VRAM => self.vram_read(offset, data).map_err(|_| Errno::INVAL)?,
             // The check above keeps these offsets small.
             BAR_MMIO | BAR_IO => self.read_registers(region, offset as u32, data),
             REGION_ROM => {
@@ -341,7 +368,7 @@ impl Device for Board {
     fn region_write(&self, region: u32, offset: u64, data: &[u8]) -> Result<(), Errno> {
         self.check(region, offset, data.len())?;
         match region {
-            BAR_VRAM => self.vram.write(offset, data).map_err(|_| Errno::INVAL)?,
+            BAR_VRAM => self.vram_write(offset, data).map_err(|_| Errno::INVAL)?,
             BAR_MMIO | BAR_IO => self.write_registers(region, offset as u32, data),
             REGION_CONFIG => {
                 self.config().write(offset, data);

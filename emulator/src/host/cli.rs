@@ -56,6 +56,10 @@ pub struct Options {
     /// Interrupts to offer
     #[arg(long, value_enum, default_value = "msi")]
     pub interrupt: InterruptMode,
+    /// Be as incoherent as hardware may: what a driver does not flush, comes
+    /// late. SEED repeats the choices of an earlier run
+    #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    pub strict: Option<u64>,
     /// Hang a ring (gfx, dma or uvd) after N packets
     #[arg(long, value_name = "RING@N")]
     pub hang: Option<Hang>,

@@ -8,8 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use r7xx_board::chip::bus::{IrqLine, Mc, McError, RegFile};
-use r7xx_board::chip::engine::Hang;
+use r7xx_board::chip::gfx::{Gfx, NullGfx};
+use r7xx_board::chip::memory::Vram;
+use r7xx_board::chip::queue::Hang;
 use r7xx_board::chip::regs::{cp, dma, ih, uvd};
+use r7xx_board::chip::strict::Strict;
 use r7xx_board::chip::{Chip, ChipConfig, Family};
 
 /// Longest wait for something the chip must do; only ever reached on failure.
@@ -131,17 +134,32 @@ pub fn config(hang: Option<Hang>) -> ChipConfig {
         rate_mbps: 0,
         trace: None,
         hang,
+        strict: None,
+    }
+}
+
+/// Configuration of a strict board.
+pub fn strict_config() -> ChipConfig {
+    let vram = Arc::new(Vram::new(1 << 20).unwrap());
+    ChipConfig {
+        strict: Some(Arc::new(Strict::new(1, vram, Arc::default()))),
+        ..config(None)
     }
 }
 
 impl Rig {
     /// A chip in power-on state.
     pub fn cold(config: ChipConfig) -> Self {
+        Self::cold_with_gfx(config, Box::<NullGfx>::default())
+    }
+
+    /// A chip in power-on state that draws with `gfx`.
+    pub fn cold_with_gfx(config: ChipConfig, gfx: Box<dyn Gfx>) -> Self {
         let mc = Arc::new(FlatMc::new());
         let registers = (0..0x1_0000).map(|_| AtomicU32::new(0)).collect();
         let regs = Arc::new(Registers(registers));
         let irqs = Arc::new(Irqs::default());
-        let chip = Chip::new(config, regs.clone(), mc.clone(), irqs.clone());
+        let chip = Chip::with_gfx(config, regs.clone(), mc.clone(), irqs.clone(), gfx);
         Self {
             chip,
             mc,

@@ -5,7 +5,8 @@
 //! waits for idle have nothing left to do.
 
 use super::pm4::{
-    Compare, DecodeError, Draw, Header, MemWriteData, Operand, Packet, Place, StrmoutSource,
+    Compare, DecodeError, Draw, Header, IndexSource, MemWriteData, Operand, Packet, Place,
+    StrmoutSource,
 };
 use super::{opcode, Cp, Flow};
 use crate::chip::bus::McError;
@@ -185,6 +186,11 @@ impl Cp {
 
     fn draw(&mut self, job: &Job<'_>, draw: &Draw) -> Result<(), Cancelled> {
         job.count(Counter::Draws, 1);
+        let ahead = self.draw_indices.take().map(|indices| Draw {
+            source: IndexSource::Immediate(indices),
+            ..draw.clone()
+        });
+        let draw = ahead.as_ref().unwrap_or(draw);
         if !self.gfx.draw(&context(job), draw)? {
             job.trace(format_args!("DRAW indices={} not executed", draw.indices));
         }
@@ -261,7 +267,10 @@ impl Cp {
     }
 
     fn trace(&self, hub: &Hub, ring: &Ring, header: Header, body: &[u32]) {
-        let at = self.fetch.position(ring);
+        let at = match self.position.as_str() {
+            "" => self.fetch.position(ring),
+            ahead => ahead.to_string(),
+        };
         // Long bodies are cut: constants and inline data would drown the rest.
         let shown = &body[..body.len().min(12)];
         let more = if body.len() > shown.len() { " ..." } else { "" };
@@ -371,6 +380,15 @@ fn test(job: &Job<'_>, place: Place, compare: Compare) -> Result<bool, McError> 
         return Ok(true);
     }
     Ok(compare.holds(load(job, place)?))
+}
+
+/// Whether what a `WAIT_REG_MEM` with this body waits for holds. One that
+/// cannot be decoded or read does not wait.
+pub(super) fn wait_is_over(job: &Job<'_>, body: &[u32]) -> bool {
+    match Packet::decode(opcode::WAIT_REG_MEM, body) {
+        Ok(Packet::WaitRegMem { place, compare, .. }) => test(job, place, compare).unwrap_or(true),
+        _ => true,
+    }
 }
 
 /// Writes consecutive registers with their side effects.

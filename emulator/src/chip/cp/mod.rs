@@ -12,8 +12,10 @@ pub mod pm4;
 mod copy;
 mod encode;
 mod execute;
+mod prefetch;
 mod registers;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chip::counters::Counter;
@@ -22,7 +24,9 @@ use crate::chip::fetch::{FetchError, Fetcher};
 use crate::chip::gfx::Gfx;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::regs::cp;
+use crate::chip::strict::Strict;
 use pm4::Header;
+use prefetch::Pfp;
 pub(crate) use registers::CpRegisters;
 
 /// Indirect buffers that may nest: IB1 in the ring, IB2 in IB1.
@@ -53,18 +57,29 @@ pub(crate) struct Cp {
     predicate: Option<bool>,
     device_id: u8,
     polls: u32,
+    /// On a strict board, what fetches ahead; `fetch` is its position then.
+    pfp: Option<Pfp>,
+    /// Indices that were fetched ahead for the packet being executed.
+    draw_indices: Option<Vec<u32>>,
+    /// Where the packet being executed comes from, if it was fetched ahead.
+    position: String,
     /// Opcodes already logged as unknown, one bit each.
     logged: [u64; 4],
 }
 
 impl Cp {
-    pub fn new(gfx: Box<dyn Gfx>) -> Self {
+    /// A command processor that draws with `gfx` and, given `strict`, fetches
+    /// ahead.
+    pub fn new(gfx: Box<dyn Gfx>, strict: Option<Arc<Strict>>) -> Self {
         Self {
             fetch: Fetcher::default(),
             gfx,
             predicate: None,
             device_id: 0,
             polls: 0,
+            pfp: strict.map(Pfp::new),
+            draw_indices: None,
+            position: String::new(),
             logged: [0; 4],
         }
     }
@@ -83,9 +98,7 @@ impl Cp {
         let flow = flow?;
 
         if flow == Flow::Wait {
-            let pause = POLL_FIRST * (1 << self.polls.min(6));
-            self.polls += 1;
-            return Ok(Step::Wait(pause.min(POLL_MAX)));
+            return Ok(self.wait());
         }
         self.polls = 0;
         let mut dwords = 1 + header.body();
@@ -99,8 +112,20 @@ impl Cp {
         Ok(Step::Done { rptr })
     }
 
+    /// Pauses before the packet is tried again, longer each time.
+    fn wait(&mut self) -> Step {
+        let pause = POLL_FIRST * (1 << self.polls.min(6));
+        self.polls += 1;
+        Step::Wait(pause.min(POLL_MAX))
+    }
+
     fn call(&mut self, hub: &Hub, addr: u64, dwords: u32) {
-        if self.fetch.call(addr, dwords, IB_DEPTH) {
+        let followed = self.fetch.call(addr, dwords, IB_DEPTH);
+        self.count_call(hub, followed);
+    }
+
+    fn count_call(&mut self, hub: &Hub, followed: bool) {
+        if followed {
             hub.counters.inc(Counter::Ibs);
         } else {
             hub.counters.inc(Counter::BadPackets);
@@ -152,22 +177,38 @@ impl RingUnit for Cp {
         if let Some(rptr) = self.fetch.pending_skip(ring) {
             return Step::Done { rptr };
         }
-        match self.packet(job, ring) {
+        // Moved out and back, so that execution may borrow the rest.
+        let packet = match self.pfp.take() {
+            Some(mut pfp) => {
+                let packet = self.packet_ahead(job, ring, &mut pfp);
+                self.pfp = Some(pfp);
+                packet
+            }
+            None => self.packet(job, ring),
+        };
+        match packet {
             Ok(step) => step,
             Err(Ended::Failed(FetchError::Starved)) => Step::Starved,
-            Err(Ended::Failed(error)) => Step::Done {
-                rptr: self.fetch.abandon(job.hub, Client::Cp, ring, error),
-            },
+            Err(Ended::Failed(error)) => {
+                let rptr = self.fetch.abandon(job.hub, Client::Cp, ring, error);
+                if let (0, Some(pfp)) = (self.fetch.level(), &mut self.pfp) {
+                    pfp.follow();
+                }
+                Step::Done { rptr }
+            }
             Err(Ended::Cancelled) => Step::Cancelled,
         }
     }
 
     fn idle(&self) -> bool {
-        self.fetch.level() == 0
+        self.fetch.level() == 0 && self.pfp.as_ref().is_none_or(Pfp::is_empty)
     }
 
     fn reset(&mut self) {
         self.fetch.reset();
+        if let Some(pfp) = &mut self.pfp {
+            pfp.reset();
+        }
         self.gfx.reset();
         self.predicate = None;
         self.polls = 0;

@@ -105,6 +105,8 @@ struct State {
     /// Surface address being scanned out (latched).
     active: [u64; CRTCS],
     stop: bool,
+    /// The thread sets status bits and posts vectors, without the lock.
+    delivering: bool,
     /// Frame whose vertical blank was delivered last.
     delivered: u64,
 }
@@ -342,6 +344,16 @@ impl Display {
         self.wake.notify_all();
     }
 
+    /// Keeps retraces from being delivered while the guard lives.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, impl Sized> {
+        let mut state = self.lock();
+        while state.delivering {
+            let woken = self.wake.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        state
+    }
+
     /// Forgets flips and surfaces.
     pub fn reset(&self) {
         self.lock().active = [0; CRTCS];
@@ -390,9 +402,12 @@ impl Display {
             state.delivered = state.delivered.max(now);
             if blank || due != [false; CRTCS] {
                 // Interrupts reach the host without any lock of this block.
+                state.delivering = true;
                 drop(state);
                 deliver(hub, ih, blank, due);
                 state = self.lock();
+                state.delivering = false;
+                self.wake.notify_all();
                 continue;
             }
             let rest = FRAME.saturating_sub(self.since_vblank());

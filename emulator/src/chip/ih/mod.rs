@@ -5,7 +5,7 @@
 //! decoding in `r600_irq_process()`. The block's registers lie in a page the
 //! guest maps, so all state but the overflow flag lives in the register file.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::chip::counters::Counter;
 use crate::chip::hub::{Client, Hub};
@@ -50,13 +50,18 @@ pub(crate) struct Ih {
 impl Ih {
     /// Forgets an overflow.
     pub fn reset(&self) {
-        *self.overflow.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        *self.hold() = false;
+    }
+
+    /// Keeps vectors from being posted while the guard lives.
+    pub fn hold(&self) -> MutexGuard<'_, bool> {
+        self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Appends a vector, writes the pointer back and raises the interrupt.
     /// Nothing happens while the driver has the ring or interrupts disabled.
     pub fn post(&self, hub: &Hub, source: Source, data: u32) {
-        let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut overflow = self.hold();
         let regs = &*hub.regs;
         let cntl = regs.load(ih::IH_RB_CNTL);
         if cntl & ih::IH_RB_ENABLE == 0 || regs.load(ih::IH_CNTL) & ih::ENABLE_INTR == 0 {

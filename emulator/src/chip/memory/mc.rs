@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
-use super::gart::{translate, Access, Target};
-use super::{GuestRam, RegisterFile, Vram};
+use super::gart::{translate, vram_offset, Access, Target, Translation};
+use super::{GuestRam, RegisterFile, Vram, PAGE_SIZE};
 use crate::chip::bus::{Mc, McError};
+use crate::chip::strict::Strict;
 
 /// The memory controller.
 #[derive(Debug)]
@@ -14,13 +15,39 @@ pub struct MemoryController {
     regs: Arc<RegisterFile>,
     vram: Arc<Vram>,
     guest: Arc<GuestRam>,
+    strict: Option<Arc<Strict>>,
 }
 
 impl MemoryController {
     /// Joins video memory and guest RAM under the apertures that `regs`
     /// programs.
     pub fn new(regs: Arc<RegisterFile>, vram: Arc<Vram>, guest: Arc<GuestRam>) -> Self {
-        Self { regs, vram, guest }
+        Self {
+            regs,
+            vram,
+            guest,
+            strict: None,
+        }
+    }
+
+    /// Keeps translations as `strict` has it, and tells its HDP what the GPU
+    /// reads.
+    pub fn with_strict(mut self, strict: Option<Arc<Strict>>) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Where MC address `addr` leads.
+    fn translate(&self, addr: u64, access: Access) -> Result<Translation, McError> {
+        let regs = self.regs.as_ref();
+        let found = translate(regs, &self.vram, addr, access);
+        match &self.strict {
+            // The VRAM aperture needs no translation.
+            Some(strict) if vram_offset(regs, self.vram.size(), addr).is_none() => strict
+                .tlb
+                .translate(addr / PAGE_SIZE, addr % PAGE_SIZE, access, found),
+            _ => found,
+        }
     }
 
     /// Calls `access(target, range of the buffer)` for each contiguous
@@ -40,7 +67,7 @@ impl MemoryController {
             let at = addr
                 .checked_add(done as u64)
                 .ok_or(McError::Unmapped(addr))?;
-            let found = translate(self.regs.as_ref(), &self.vram, at, kind)?;
+            let found = self.translate(at, kind)?;
             let room = usize::try_from(found.len).unwrap_or(usize::MAX);
             let piece = room.min(len - done);
             access(found.target, done..done + piece)?;
@@ -57,10 +84,14 @@ impl Mc for MemoryController {
             buf.len(),
             Access::Read,
             |target, piece| match target {
-                Target::Vram(offset) => self
-                    .vram
-                    .read(offset, &mut buf[piece])
-                    .map_err(|_| McError::Unmapped(addr)),
+                Target::Vram(offset) => {
+                    if let Some(strict) = &self.strict {
+                        strict.hdp.gpu_reads(offset, piece.len());
+                    }
+                    self.vram
+                        .read(offset, &mut buf[piece])
+                        .map_err(|_| McError::Unmapped(addr))
+                }
                 Target::Bus(address) => self.guest.read(address, &mut buf[piece]),
             },
         )
@@ -85,7 +116,7 @@ impl Mc for MemoryController {
 #[cfg(test)]
 mod tests {
     use super::super::gart::*;
-    use super::super::{Mapping, PAGE_SIZE};
+    use super::super::Mapping;
     use super::*;
     use crate::chip::bus::RegFile;
     use crate::chip::regs::mc::*;

@@ -24,6 +24,7 @@ pub mod dce;
 pub mod dma;
 pub mod gb;
 pub mod grbm;
+pub mod hdp;
 pub mod ih;
 pub mod mc;
 pub mod srbm;
@@ -41,6 +42,7 @@ const BLOCKS: &[&[(u32, &str)]] = &[
     mc::NAMES,
     gb::NAMES,
     grbm::NAMES,
+    hdp::NAMES,
     cp::NAMES,
     ih::NAMES,
     dma::NAMES,

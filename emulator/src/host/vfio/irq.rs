@@ -13,6 +13,8 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::fs::{fcntl_getfl, fcntl_setfl, OFlags};
+
 use super::wire::{
     SET_ACTION_MASK, SET_ACTION_TRIGGER, SET_ACTION_UNMASK, SET_DATA_BOOL, SET_DATA_EVENTFD,
     SET_DATA_NONE,
@@ -36,6 +38,8 @@ pub struct Interrupts {
     lines: Mutex<Lines>,
     level: Level,
     intx_disabled: AtomicBool,
+    /// Messages may be sent: they are writes of a bus master.
+    messages: AtomicBool,
 }
 
 /// An eventfd that cannot take a signal is full of signals nobody has read:
@@ -53,6 +57,7 @@ impl Interrupts {
             lines: Mutex::default(),
             level: Box::new(level),
             intx_disabled: AtomicBool::new(false),
+            messages: AtomicBool::new(true),
         }
     }
 
@@ -66,6 +71,13 @@ impl Interrupts {
         if was && !disabled {
             self.fire_intx(&mut self.lines());
         }
+    }
+
+    /// Follows the Bus Master Enable bit of the PCI command register: without
+    /// it no message is sent. None is on its way when this returns.
+    pub fn set_bus_master(&self, on: bool) {
+        let _lines = self.lines();
+        self.messages.store(on, Ordering::Release);
     }
 
     /// Asserts INTA# if it may be and the level is high.
@@ -106,6 +118,10 @@ impl Interrupts {
         let teardown = count == 0 && kind == SET_DATA_NONE && action == SET_ACTION_TRIGGER;
         let on = kind == SET_DATA_NONE || data.first().is_some_and(|&b| b != 0);
         let eventfd = fds.into_iter().next();
+        if let Some(eventfd) = &eventfd {
+            // A full one must not stop whoever raises an interrupt.
+            fcntl_setfl(eventfd, fcntl_getfl(eventfd)? | OFlags::NONBLOCK)?;
+        }
         let mut lines = self.lines();
         match (index, action) {
             (IRQ_INTX, _) if teardown => {
@@ -154,7 +170,9 @@ impl IrqLine for Interrupts {
     fn raise(&self) {
         let mut lines = self.lines();
         if let Some(eventfd) = &lines.msi {
-            signal(eventfd);
+            if self.messages.load(Ordering::Acquire) {
+                signal(eventfd);
+            }
         } else {
             self.fire_intx(&mut lines);
         }
@@ -198,6 +216,29 @@ mod tests {
         irq.set(IRQ_MSI, DISABLE, 0, 0, &[], vec![]).unwrap();
         irq.raise();
         assert_eq!(count(&ours), 0);
+    }
+
+    #[test]
+    fn message_is_a_bus_masters_write() {
+        let irq = Interrupts::new(|| true);
+        let (ours, theirs) = event();
+        irq.set(IRQ_MSI, SETUP, 0, 1, &[], vec![theirs]).unwrap();
+        irq.set_bus_master(false);
+        irq.raise();
+        assert_eq!(count(&ours), 0);
+        irq.set_bus_master(true);
+        irq.raise();
+        assert_eq!(count(&ours), 1);
+    }
+
+    #[test]
+    fn full_blocking_eventfd_does_not_stop_the_board() {
+        let irq = Interrupts::new(|| true);
+        let fd = File::from(eventfd(0, EventfdFlags::empty()).unwrap());
+        (&fd).write_all(&(u64::MAX - 1).to_ne_bytes()).unwrap();
+        irq.set(IRQ_MSI, SETUP, 0, 1, &[], vec![fd]).unwrap();
+        // Blocks for ever if the descriptor does.
+        irq.raise();
     }
 
     #[test]

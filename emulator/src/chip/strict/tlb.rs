@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//! Translations, kept until the driver asks the VM to invalidate them.
+//!
+//! The key is the page and the kind of access: an entry that the GPU may read
+//! but not write has two outcomes. A fault is not kept.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::chip::counters::{Counter, Counters};
+use crate::chip::memory::gart::{Access, Target, Translation};
+
+/// Translations that are kept. More than the chip has: what it could have
+/// kept must be kept here.
+const ENTRIES: usize = 16_384;
+
+#[derive(Debug, Default)]
+struct State {
+    kept: HashMap<(u64, bool), Target>,
+    order: Vec<(u64, bool)>,
+    rng: fastrand::Rng,
+}
+
+/// The VM's translation buffers.
+#[derive(Debug)]
+pub struct Tlb {
+    counters: Arc<Counters>,
+    state: Mutex<State>,
+}
+
+impl Tlb {
+    pub(super) fn new(counters: Arc<Counters>, rng: fastrand::Rng) -> Self {
+        Self {
+            counters,
+            state: Mutex::new(State {
+                rng,
+                ..State::default()
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What an access to byte `within` of `page` uses, given what the page
+    /// table says `now`: the kept translation if there is one.
+    pub fn translate<E>(
+        &self,
+        page: u64,
+        within: u64,
+        access: Access,
+        now: Result<Translation, E>,
+    ) -> Result<Translation, E> {
+        let key = (page, access == Access::Write);
+        let mut state = self.lock();
+        if let Some(kept) = state.kept.get(&key) {
+            let target = forward(*kept, within);
+            let len = crate::chip::memory::PAGE_SIZE - within;
+            if !matches!(&now, Ok(n) if n.target == target) {
+                self.counters.inc(Counter::TlbStaleHits);
+            }
+            return Ok(Translation { target, len });
+        }
+        let found = now?;
+        if state.order.len() >= ENTRIES {
+            let index = state.rng.usize(..ENTRIES);
+            let victim = state.order.swap_remove(index);
+            state.kept.remove(&victim);
+        }
+        state.order.push(key);
+        state.kept.insert(key, backward(found.target, within));
+        Ok(found)
+    }
+
+    /// Forgets all translations, as `VM_CONTEXT0_REQUEST_RESPONSE` asks.
+    pub fn invalidate(&self) {
+        let mut state = self.lock();
+        state.kept.clear();
+        state.order.clear();
+        self.counters.inc(Counter::TlbInvalidates);
+    }
+}
+
+fn forward(page: Target, within: u64) -> Target {
+    match page {
+        Target::Vram(offset) => Target::Vram(offset + within),
+        Target::Bus(address) => Target::Bus(address + within),
+    }
+}
+
+fn backward(byte: Target, within: u64) -> Target {
+    match byte {
+        Target::Vram(offset) => Target::Vram(offset - within),
+        Target::Bus(address) => Target::Bus(address - within),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tlb() -> (Tlb, Arc<Counters>) {
+        let counters = Arc::new(Counters::default());
+        let rng = fastrand::Rng::with_seed(1);
+        (Tlb::new(counters.clone(), rng), counters)
+    }
+
+    fn to(address: u64, within: u64) -> Result<Translation, ()> {
+        Ok(Translation {
+            target: Target::Bus(address + within),
+            len: 4096 - within,
+        })
+    }
+
+    #[test]
+    fn changed_entry_hits_the_old_page_until_invalidated() {
+        let (tlb, counters) = tlb();
+        tlb.translate(5, 0x10, Access::Read, to(0x1000, 0x10))
+            .unwrap();
+        let stale = tlb.translate(5, 8, Access::Read, to(0x2000, 8)).unwrap();
+        assert_eq!(stale.target, Target::Bus(0x1008));
+        assert_eq!(stale.len, 4096 - 8);
+        let gone = tlb.translate(5, 8, Access::Read, Err(()));
+        assert_eq!(gone.unwrap().target, Target::Bus(0x1008));
+        assert_eq!(counters.get(Counter::TlbStaleHits), 2);
+        tlb.invalidate();
+        assert!(tlb.translate(5, 8, Access::Read, Err(())).is_err());
+        let new = tlb.translate(5, 8, Access::Read, to(0x2000, 8)).unwrap();
+        assert_eq!(new.target, Target::Bus(0x2008));
+        assert_eq!(counters.get(Counter::TlbStaleHits), 2);
+    }
+
+    #[test]
+    fn reading_and_writing_are_kept_apart_and_faults_not_at_all() {
+        let (tlb, _) = tlb();
+        tlb.translate(1, 0, Access::Read, to(0x1000, 0)).unwrap();
+        assert!(tlb.translate(1, 0, Access::Write, Err(())).is_err());
+        assert!(tlb.translate(1, 0, Access::Write, to(0x3000, 0)).is_ok());
+    }
+
+    #[test]
+    fn number_of_entries_is_bounded() {
+        let (tlb, _) = tlb();
+        for page in 0..ENTRIES as u64 + 100 {
+            tlb.translate(page, 0, Access::Read, to(page << 12, 0))
+                .unwrap();
+        }
+        assert_eq!(tlb.lock().kept.len(), ENTRIES);
+    }
+}

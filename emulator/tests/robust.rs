@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//! What must not happen to the rest of the board when a part of it fails or is
+//! reset.
+
+mod rig;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+use r7xx_board::chip::counters::Counter;
+use r7xx_board::chip::cp::pm4::{Draw, IndexSource, MemWriteData, Packet};
+use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext};
+use r7xx_board::chip::queue::EngineId;
+use r7xx_board::chip::regs::grbm;
+use rig::*;
+
+fn draw() -> Vec<u32> {
+    Packet::Draw(Draw {
+        initiator: 0,
+        indices: 3,
+        source: IndexSource::Auto,
+    })
+    .encode()
+}
+
+fn write(addr: u64, value: u32) -> Vec<u32> {
+    let data = MemWriteData::U32(value);
+    Packet::MemWrite { addr, data }.encode()
+}
+
+/// Panics in every draw.
+struct Faulty;
+
+impl Gfx for Faulty {
+    fn draw(&mut self, _: &GfxContext<'_>, _: &Draw) -> Result<bool, Cancelled> {
+        panic!("a fault of the graphics block, on purpose");
+    }
+}
+
+#[test]
+fn panic_of_an_engine_hangs_its_ring_until_reset() {
+    let mut rig = Rig::cold_with_gfx(config(None), Box::new(Faulty));
+    rig.start_cp();
+    rig.start_dma();
+    rig.cp_fill(&draw());
+    rig.cp_fill(&write(FENCE, 1));
+    rig.cp_commit();
+    rig.until("hang", |r| r.chip.knobs().hung() == EngineId::Gfx.bit());
+    assert_eq!(rig.chip.counters().get(Counter::EnginePanics), 1);
+    assert_ne!(rig.read(grbm::GRBM_STATUS) & grbm::GUI_ACTIVE, 0);
+    assert_eq!(rig.mem(FENCE), 0);
+    // Another ring goes on, and so does this one after its reset.
+    rig.dma(
+        &r7xx_board::chip::dma::packet::Packet::Fence {
+            addr: DATA,
+            value: 5,
+        }
+        .encode(),
+    );
+    rig.until_mem(DATA, 5);
+    rig.start_cp();
+    rig.cp(&write(FENCE, 2));
+    rig.until_mem(FENCE, 2);
+    assert_eq!(rig.chip.knobs().hung(), 0);
+}
+
+/// Draws until it is cancelled, and a while longer.
+struct Slow {
+    inside: Arc<AtomicBool>,
+}
+
+impl Gfx for Slow {
+    fn draw(&mut self, context: &GfxContext<'_>, _: &Draw) -> Result<bool, Cancelled> {
+        self.inside.store(true, Ordering::SeqCst);
+        while context.control.check().is_ok() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        context.mc.write_u32(DATA, 0xBAD).unwrap();
+        self.inside.store(false, Ordering::SeqCst);
+        Err(Cancelled)
+    }
+}
+
+#[test]
+fn reset_returns_when_the_running_packet_is_over() {
+    let inside = Arc::new(AtomicBool::new(false));
+    let slow = Slow {
+        inside: inside.clone(),
+    };
+    let mut rig = Rig::cold_with_gfx(config(None), Box::new(slow));
+    rig.start_cp();
+    rig.cp(&draw());
+    rig.until("draw", |_| inside.load(Ordering::SeqCst));
+    rig.chip.reset();
+    assert!(!inside.load(Ordering::SeqCst), "the draw still runs");
+    // What it wrote last came before the reset's end.
+    assert_eq!(rig.mem(DATA), 0xBAD);
+    rig.start_cp();
+    rig.cp(&write(FENCE, 1));
+    rig.until_mem(FENCE, 1);
+}
