@@ -17,6 +17,18 @@ pub enum McError {
     GuestRam(u64),
 }
 
+/// A part of the address space that is contiguous where it leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// MC address of its first byte.
+    pub start: u64,
+    /// Bytes.
+    pub len: u64,
+    /// What [`Mc::read_at`] and [`Mc::write_at`] know the first byte by; those
+    /// of the following bytes count up from it.
+    pub place: u64,
+}
+
 /// The memory controller's address space ("MC address", 40 bits): the VRAM
 /// aperture at `MC_VM_FB_LOCATION` and the GART behind VM context 0.
 ///
@@ -28,6 +40,31 @@ pub trait Mc: Send + Sync {
     fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError>;
     /// Writes `buf` to MC address `addr`.
     fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError>;
+
+    /// Where `addr` leads for a read, or a write, and how far. None if the
+    /// controller does not tell. What it tells holds until the driver changes
+    /// the apertures or page tables: hardware, too, keeps translations until
+    /// it is told to drop them.
+    ///
+    /// # Errors
+    /// As [`Self::read`] and [`Self::write`].
+    fn resolve(&self, _addr: u64, _write: bool) -> Result<Option<Extent>, McError> {
+        Ok(None)
+    }
+    /// Reads at a place that [`Self::resolve`] has told.
+    ///
+    /// # Errors
+    /// If nothing is there any more.
+    fn read_at(&self, place: u64, _buf: &mut [u8]) -> Result<(), McError> {
+        Err(McError::Unmapped(place))
+    }
+    /// Writes at a place that [`Self::resolve`] has told.
+    ///
+    /// # Errors
+    /// If nothing is there any more.
+    fn write_at(&self, place: u64, _buf: &[u8]) -> Result<(), McError> {
+        Err(McError::Unmapped(place))
+    }
 
     /// Reads one little-endian dword.
     fn read_u32(&self, addr: u64) -> Result<u32, McError> {

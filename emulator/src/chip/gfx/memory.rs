@@ -1,22 +1,72 @@
 // SPDX-License-Identifier: MIT
 //! The pipeline's view of memory.
 //!
-//! Each worker holds a [`View`] of its own for the length of one draw, so it
-//! may remember where addresses lead: hardware, too, keeps translations
-//! between two flushes of its TLB, and a draw lies between two.
+//! Each worker holds a [`View`] of its own for the length of one draw. It
+//! remembers where addresses lead: the VRAM aperture, and the pages last used
+//! of the GART. Hardware, too, keeps translations between two flushes of its
+//! TLB, and a draw lies between two.
 
-use crate::chip::bus::{Mc, McError};
+use std::cell::Cell;
+
+use crate::chip::bus::{Extent, Mc, McError};
+
+/// Pages that a view remembers, a power of two.
+const PAGES: usize = 64;
+const PAGE_BITS: u32 = 12;
 
 /// A worker's window on the memory controller's address space.
 #[derive(Clone)]
 pub struct View<'a> {
     mc: &'a dyn Mc,
+    /// The large extent last used, VRAM's.
+    large: Cell<Extent>,
+    /// Pages by the low bits of their number; the flag is for writing.
+    pages: [[Cell<Extent>; PAGES]; 2],
 }
+
+const NOTHING: Extent = Extent {
+    start: 0,
+    len: 0,
+    place: 0,
+};
 
 impl<'a> View<'a> {
     /// A view that remembers nothing yet.
     pub fn new(mc: &'a dyn Mc) -> Self {
-        Self { mc }
+        Self {
+            mc,
+            large: Cell::new(NOTHING),
+            pages: [const { [const { Cell::new(NOTHING) }; PAGES] }; 2],
+        }
+    }
+
+    /// The remembered extent that holds all of `addr..addr + len`.
+    #[inline]
+    fn known(&self, addr: u64, len: usize, write: bool) -> Option<u64> {
+        let holds = |e: Extent| {
+            let offset = addr.wrapping_sub(e.start);
+            (offset < e.len && len as u64 <= e.len - offset).then(|| e.place + offset)
+        };
+        holds(self.large.get()).or_else(|| {
+            let page = (addr >> PAGE_BITS) as usize % PAGES;
+            holds(self.pages[usize::from(write)][page].get())
+        })
+    }
+
+    /// Finds and remembers where `addr` leads; none if the controller does not
+    /// tell or the access leaves the extent.
+    #[cold]
+    fn find(&self, addr: u64, len: usize, write: bool) -> Result<Option<u64>, McError> {
+        let Some(extent) = self.mc.resolve(addr, write)? else {
+            return Ok(None);
+        };
+        if extent.len > 1 << PAGE_BITS {
+            self.large.set(extent);
+        } else {
+            let page = (addr >> PAGE_BITS) as usize % PAGES;
+            self.pages[usize::from(write)][page].set(extent);
+        }
+        Ok(self.known(addr, len, write))
     }
 
     /// Reads `buf.len()` bytes from MC address `addr`.
@@ -25,7 +75,14 @@ impl<'a> View<'a> {
     /// As [`Mc::read`].
     #[inline]
     pub fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
-        self.mc.read(addr, buf)
+        let place = match self.known(addr, buf.len(), false) {
+            Some(place) => Some(place),
+            None => self.find(addr, buf.len(), false)?,
+        };
+        match place {
+            Some(place) => self.mc.read_at(place, buf),
+            None => self.mc.read(addr, buf),
+        }
     }
 
     /// Writes `buf` to MC address `addr`.
@@ -34,6 +91,132 @@ impl<'a> View<'a> {
     /// As [`Mc::write`].
     #[inline]
     pub fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
-        self.mc.write(addr, buf)
+        let place = match self.known(addr, buf.len(), true) {
+            Some(place) => Some(place),
+            None => self.find(addr, buf.len(), true)?,
+        };
+        match place {
+            Some(place) => self.mc.write_at(place, buf),
+            None => self.mc.write(addr, buf),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Mutex;
+
+    /// A megabyte at address 0 and two pages at 2^32 in reverse order.
+    struct Memory {
+        bytes: Mutex<Vec<u8>>,
+        resolved: AtomicUsize,
+    }
+
+    const HIGH: u64 = 1 << 32;
+
+    impl Memory {
+        fn new() -> Self {
+            Self {
+                bytes: Mutex::new(vec![0; (1 << 20) + 0x2000]),
+                resolved: AtomicUsize::new(0),
+            }
+        }
+    }
+
+    impl Mc for Memory {
+        fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
+            for (i, b) in buf.iter_mut().enumerate() {
+                let at = addr + i as u64;
+                let extent = self.resolve(at, false)?.unwrap();
+                let mut one = [0];
+                self.read_at(extent.place + at - extent.start, &mut one)?;
+                *b = one[0];
+            }
+            Ok(())
+        }
+        fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
+            for (i, b) in buf.iter().enumerate() {
+                let at = addr + i as u64;
+                let extent = self.resolve(at, true)?.unwrap();
+                self.write_at(extent.place + at - extent.start, &[*b])?;
+            }
+            Ok(())
+        }
+        fn resolve(&self, addr: u64, _: bool) -> Result<Option<Extent>, McError> {
+            self.resolved.fetch_add(1, Ordering::SeqCst);
+            if addr < 1 << 20 {
+                return Ok(Some(Extent {
+                    start: 0,
+                    len: 1 << 20,
+                    place: 0,
+                }));
+            }
+            if (HIGH..HIGH + 0x2000).contains(&addr) {
+                let page = (addr - HIGH) >> 12;
+                return Ok(Some(Extent {
+                    start: HIGH + (page << 12),
+                    len: 0x1000,
+                    place: (1 << 20) + ((1 - page) << 12),
+                }));
+            }
+            Err(McError::Unmapped(addr))
+        }
+        fn read_at(&self, place: u64, buf: &mut [u8]) -> Result<(), McError> {
+            let at = place as usize;
+            buf.copy_from_slice(&self.bytes.lock().unwrap()[at..at + buf.len()]);
+            Ok(())
+        }
+        fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
+            let at = place as usize;
+            self.bytes.lock().unwrap()[at..at + buf.len()].copy_from_slice(buf);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn extents_are_resolved_once() {
+        let mc = Memory::new();
+        let view = View::new(&mc);
+        for i in 0..100 {
+            view.write(i * 4096 + 1, &[i as u8; 3]).unwrap();
+        }
+        assert_eq!(mc.resolved.load(Ordering::SeqCst), 1);
+        let mut found = [0; 3];
+        view.read(7 * 4096 + 1, &mut found).unwrap();
+        assert_eq!(found, [7; 3]);
+        for _ in 0..10 {
+            view.read(HIGH + 8, &mut found).unwrap();
+        }
+        assert_eq!(mc.resolved.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn access_across_pages_reaches_both() {
+        let mc = Memory::new();
+        let view = View::new(&mc);
+        view.write(HIGH + 0xFFE, &[1, 2, 3, 4]).unwrap();
+        view.write(HIGH + 0xFFE, &[1, 2, 3, 4]).unwrap();
+        let bytes = mc.bytes.lock().unwrap().clone();
+        let at = |page: usize, offset: usize| bytes[(1 << 20) + page * 4096 + offset];
+        assert_eq!(
+            [at(1, 0xFFE), at(1, 0xFFF), at(0, 0), at(0, 1)],
+            [1, 2, 3, 4]
+        );
+    }
+
+    #[test]
+    fn what_leads_nowhere_fails_each_time() {
+        let mc = Memory::new();
+        let view = View::new(&mc);
+        for _ in 0..2 {
+            assert_eq!(
+                view.read(1 << 30, &mut [0; 4]),
+                Err(McError::Unmapped(1 << 30))
+            );
+        }
+        // The end of an extent does not lead into what follows it.
+        assert!(view.read((1 << 20) - 2, &mut [0; 4]).is_err());
     }
 }

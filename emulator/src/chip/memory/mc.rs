@@ -6,8 +6,12 @@ use std::sync::Arc;
 
 use super::gart::{translate, vram_offset, Access, Target, Translation};
 use super::{GuestRam, RegisterFile, Vram, PAGE_SIZE};
-use crate::chip::bus::{Mc, McError};
+use crate::chip::bus::{Extent, Mc, McError};
 use crate::chip::strict::Strict;
+
+/// Marks the bus address of an [`Extent`]'s place; others are offsets into
+/// VRAM.
+const BUS: u64 = 1 << 63;
 
 /// The memory controller.
 #[derive(Debug)]
@@ -95,6 +99,57 @@ impl Mc for MemoryController {
                 Target::Bus(address) => self.guest.read(address, &mut buf[piece]),
             },
         )
+    }
+
+    fn resolve(&self, addr: u64, write: bool) -> Result<Option<Extent>, McError> {
+        // A strict board wants to see every access.
+        if self.strict.is_some() {
+            return Ok(None);
+        }
+        let kind = if write { Access::Write } else { Access::Read };
+        let found = translate(self.regs.as_ref(), &self.vram, addr, kind)?;
+        Ok(Some(match found.target {
+            // All of the aperture, the part before `addr` included.
+            Target::Vram(offset) if found.len > PAGE_SIZE => Extent {
+                start: addr - offset,
+                len: offset + found.len,
+                place: 0,
+            },
+            // A page of the GART begins at a multiple of its size.
+            Target::Vram(offset) => Extent {
+                start: addr,
+                len: found.len,
+                place: offset,
+            },
+            Target::Bus(address) => {
+                let within = addr % PAGE_SIZE;
+                Extent {
+                    start: addr - within,
+                    len: within + found.len,
+                    place: BUS | (address - within),
+                }
+            }
+        }))
+    }
+
+    fn read_at(&self, place: u64, buf: &mut [u8]) -> Result<(), McError> {
+        if place & BUS != 0 {
+            self.guest.read(place & !BUS, buf)
+        } else {
+            self.vram
+                .read(place, buf)
+                .map_err(|_| McError::Unmapped(place))
+        }
+    }
+
+    fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
+        if place & BUS != 0 {
+            self.guest.write(place & !BUS, buf)
+        } else {
+            self.vram
+                .write(place, buf)
+                .map_err(|_| McError::Unmapped(place))
+        }
     }
 
     fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
@@ -192,6 +247,26 @@ mod tests {
         f.regs.store(MC_VM_FB_LOCATION, 0xffff_0010);
         assert!(f.mc.read_u32(0x1000_0000 + 32 * MIB - 4).is_ok());
         assert!(f.mc.read_u32(0x1000_0000 + 32 * MIB).is_err());
+    }
+
+    #[test]
+    fn extents_lead_where_accesses_lead() {
+        let f = fixture();
+        f.set_pte(0, 0x9000 | RW);
+        f.set_pte(1, 0x1000_3000 | (RW & !PTE_SYSTEM));
+        for (addr, value) in [(0x1000_0804, 1), (GTT + 0x7F0, 2), (GTT + 0x1010, 3)] {
+            let extent = f.mc.resolve(addr, true).unwrap().unwrap();
+            assert!(addr >= extent.start && addr < extent.start + extent.len);
+            let place = extent.place + (addr - extent.start);
+            f.mc.write_at(place, &[value; 4]).unwrap();
+            let mut found = [0; 4];
+            f.mc.read(addr, &mut found).unwrap();
+            assert_eq!(found, [value; 4]);
+            f.mc.write(addr, &[value + 8; 4]).unwrap();
+            f.mc.read_at(place, &mut found).unwrap();
+            assert_eq!(found, [value + 8; 4]);
+        }
+        assert!(f.mc.resolve(GTT + 0x2000, false).is_err());
     }
 
     #[test]
