@@ -24,8 +24,8 @@
 //!
 //! Modelled is what a kernel driver needs to come up, to move memory and to
 //! show it: rings and indirect buffers, copies, fences, semaphores, interrupts,
-//! GART, scan-out, flips, resets and hangs. Draws are decoded and handed to a
-//! [`chip::gfx::Gfx`], whose default executes nothing. Not modelled are power
+//! GART, scan-out, flips, resets and hangs. Draws go to a
+//! [`chip::gfx::Gfx`], by default the 3D engine of [`chip::gfx::Pipeline`]. Not modelled are power
 //! management, PLLs, encoders, TLBs and VM contexts beyond 0. The README has
 //! the table.
 //!

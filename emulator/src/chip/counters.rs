@@ -98,6 +98,9 @@ counters! {
     /// Strict board: draws with indices that had changed since the PFP read
     /// them.
     PfpStaleIndices pfp_stale_indices = 26;
+    /// Draws whose rest was dropped: a shader that cannot be decoded or does
+    /// not end, or memory that cannot be read.
+    DroppedDraws dropped_draws = 27;
 }
 
 impl Default for Counters {

@@ -13,7 +13,7 @@ use crate::chip::display::Scanout;
 use crate::chip::dma::Dma;
 use crate::chip::engine::{self, RingUnit};
 use crate::chip::family::Family;
-use crate::chip::gfx::{Gfx, NullGfx};
+use crate::chip::gfx::{Gfx, Pipeline};
 use crate::chip::hub::Hub;
 use crate::chip::queue::{EngineId, Hang, Knobs};
 use crate::chip::regs::{self, cg, cp, gb, ih, mc, srbm};
@@ -48,18 +48,17 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// Builds a chip in power-on state, without a graphics pipeline, and
-    /// starts its threads.
+    /// Builds a chip in power-on state and starts its threads.
     pub fn new(
         config: ChipConfig,
         regs: Arc<dyn RegFile>,
         mc: Arc<dyn Mc>,
         irq: Arc<dyn IrqLine>,
     ) -> Arc<Chip> {
-        Self::with_gfx(config, regs, mc, irq, Box::<NullGfx>::default())
+        Self::with_gfx(config, regs, mc, irq, Box::<Pipeline>::default())
     }
 
-    /// As [`Chip::new`], with a graphics block that executes draws.
+    /// As [`Chip::new`], with another graphics block.
     pub fn with_gfx(
         config: ChipConfig,
         regs: Arc<dyn RegFile>,

@@ -3,6 +3,9 @@
 //! and a driver that sets rings up and fills them as radeon does.
 #![allow(dead_code)] // Each test program uses a part of it.
 
+pub mod scene;
+pub mod shader;
+
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -148,7 +151,7 @@ pub fn strict_config() -> ChipConfig {
 }
 
 impl Rig {
-    /// A chip in power-on state.
+    /// A chip in power-on state, without a graphics pipeline.
     pub fn cold(config: ChipConfig) -> Self {
         Self::cold_with_gfx(config, Box::<NullGfx>::default())
     }
@@ -179,7 +182,12 @@ impl Rig {
 
     /// As [`Rig::new`], with knobs.
     pub fn with(config: ChipConfig) -> Self {
-        let mut rig = Self::cold(config);
+        Self::with_gfx(config, Box::<NullGfx>::default())
+    }
+
+    /// As [`Rig::with`], with a graphics block.
+    pub fn with_gfx(config: ChipConfig, gfx: Box<dyn Gfx>) -> Self {
+        let mut rig = Self::cold_with_gfx(config, gfx);
         rig.start_ih();
         rig.start_cp();
         rig.start_dma();
@@ -197,6 +205,14 @@ impl Rig {
 
     pub fn mem(&self, addr: u64) -> u32 {
         self.mc.read_u32(addr).unwrap()
+    }
+
+    pub fn mc_u64(&self, addr: u64) -> u64 {
+        self.mc.read_u64(addr).unwrap()
+    }
+
+    pub fn set_u64(&self, addr: u64, value: u64) {
+        self.mc.write_u64(addr, value).unwrap();
     }
 
     pub fn set_mem(&self, addr: u64, value: u32) {

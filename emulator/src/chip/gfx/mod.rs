@@ -8,14 +8,32 @@
 //! A draw is complete, and its results are in memory, when [`Gfx::draw`]
 //! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
 
+mod clip;
 pub mod colour;
+mod depth;
+mod depth_tile;
+mod draw;
 pub mod format;
+mod geometry;
+mod interpolate;
 pub mod lanes;
 pub mod memory;
+mod pipeline;
+mod pixel;
+mod primitive;
+mod raster;
+mod setup;
 pub mod shader;
+mod stage;
+mod state;
+mod streamout;
 pub mod surface;
 pub mod texture;
+mod vertex;
 pub mod vertex_fetch;
+
+pub use pipeline::Pipeline;
+pub use stage::Limits;
 
 use std::fmt;
 

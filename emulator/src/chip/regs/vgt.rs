@@ -2,6 +2,8 @@
 //! Vertex grouper and tessellator. Source: `r600d.h`.
 
 super::registers! {
+    /// Primitive type of draws (`DI_PT_*`).
+    VGT_PRIMITIVE_TYPE = 0x8958;
     /// Event trigger of the VGT.
     VGT_EVENT_INITIATOR = 0x2_8A90;
     /// Index type (16 or 32 bits) for draws.

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: MIT
+//! Depth and stencil tests of a tile's samples.
+//!
+//! Formats and operations: `DB_DEPTH_INFO`, `DB_DEPTH_CONTROL` and
+//! `DB_STENCILREFMASK` in Mesa's `r600d.h`; `r600_translate_stencil_op()` for
+//! the order of the operations. Depth and stencil share an element. Compressed
+//! depth (HTILE) does not exist here: every element is always expanded.
+
+use super::lanes::{Lanes, Mask, LANES};
+use super::state::{bit, bits, Shadow};
+
+/// How an element holds depth and stencil (`DB_DEPTH_INFO.FORMAT`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// 16 bits.
+    D16,
+    /// 24 bits, the upper 8 unused.
+    X8D24,
+    /// 24 bits below 8 bits of stencil.
+    S8D24,
+    /// A float.
+    D32F,
+    /// A float, then a dword whose low byte is stencil.
+    X24S8D32F,
+}
+
+impl Format {
+    /// Decodes the field; none if depth is off or the format unknown.
+    pub fn decode(value: u32) -> Option<Self> {
+        Some(match value {
+            1 => Format::D16,
+            2 => Format::X8D24,
+            3 => Format::S8D24,
+            6 => Format::D32F,
+            7 => Format::X24S8D32F,
+            _ => return None,
+        })
+    }
+
+    /// Bytes per sample.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Format::D16 => 2,
+            Format::X8D24 | Format::S8D24 | Format::D32F => 4,
+            Format::X24S8D32F => 8,
+        }
+    }
+
+    /// Whether there is a stencil value.
+    pub fn has_stencil(self) -> bool {
+        matches!(self, Format::S8D24 | Format::X24S8D32F)
+    }
+
+    /// Depth as stored: an integer whose order is that of the depth.
+    pub fn quantise(self, z: f32) -> u32 {
+        let unorm = |max: f64| {
+            let z = f64::from(z);
+            // Not a number counts as 0, as a conversion does. A library call
+            // for rounding would cost more than the rest of the test.
+            (z.clamp(0.0, 1.0) * max + 0.5) as u32
+        };
+        match self {
+            Format::D16 => unorm(65535.0),
+            Format::X8D24 | Format::S8D24 => unorm(16_777_215.0),
+            Format::D32F | Format::X24S8D32F => z.to_bits(),
+        }
+    }
+
+    /// The depth that `stored` stands for.
+    pub fn depth(self, stored: u32) -> f32 {
+        match self {
+            Format::D16 => (f64::from(stored) / 65535.0) as f32,
+            Format::X8D24 | Format::S8D24 => (f64::from(stored) / 16_777_215.0) as f32,
+            Format::D32F | Format::X24S8D32F => f32::from_bits(stored),
+        }
+    }
+
+    fn is_float(self) -> bool {
+        matches!(self, Format::D32F | Format::X24S8D32F)
+    }
+}
+
+/// A comparison: never, less, equal, less or equal, greater, not equal,
+/// greater or equal, always (Mesa hands `PIPE_FUNC_*` over unchanged).
+#[inline]
+pub fn compare<T: PartialOrd>(function: u32, a: T, b: T) -> bool {
+    match function & 7 {
+        0 => false,
+        1 => a < b,
+        2 => a == b,
+        3 => a <= b,
+        4 => a > b,
+        5 => a != b,
+        6 => a >= b,
+        _ => true,
+    }
+}
+
+/// Stencil state of one face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Face {
+    function: u32,
+    /// On stencil fail, depth pass, depth fail.
+    ops: [u32; 3],
+    reference: u8,
+    mask: u8,
+    write_mask: u8,
+}
+
+/// Depth and stencil state of a draw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    /// Element format.
+    pub format: Format,
+    /// Depth is tested.
+    pub z_enable: bool,
+    z_write: bool,
+    z_function: u32,
+    /// Stencil is tested.
+    pub stencil_enable: bool,
+    faces: [Face; 2],
+}
+
+impl State {
+    /// Decodes the state; none if there is no depth buffer or no use of it.
+    pub fn decode(s: &Shadow) -> Option<Self> {
+        let format = Format::decode(bits(s.get(0x2_8010), 0, 3))?;
+        let control = s.get(0x2_8800);
+        let face = |shift: u32, masks: u32| Face {
+            function: bits(control, shift, 3),
+            ops: [
+                bits(control, shift + 3, 3),
+                bits(control, shift + 6, 3),
+                bits(control, shift + 9, 3),
+            ],
+            reference: bits(masks, 0, 8) as u8,
+            mask: bits(masks, 8, 8) as u8,
+            write_mask: bits(masks, 16, 8) as u8,
+        };
+        let front = face(8, s.get(0x2_8430));
+        let back = if bit(control, 7) {
+            face(20, s.get(0x2_8434))
+        } else {
+            front
+        };
+        let mut state = Self {
+            format,
+            z_enable: bit(control, 1),
+            z_write: bit(control, 1) && bit(control, 2),
+            z_function: bits(control, 4, 3),
+            stencil_enable: bit(control, 0) && format.has_stencil(),
+            faces: [front, back],
+        };
+        if !state.z_enable {
+            state.z_write = false;
+        }
+        Some(state)
+    }
+
+    /// Whether the tests may change or reject anything.
+    pub fn is_active(&self) -> bool {
+        self.z_enable || self.stencil_enable
+    }
+}
+
+/// One sample of each pixel of a tile, as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Samples {
+    /// Depth, see [`Format::quantise`].
+    pub depth: Lanes,
+    /// Stencil.
+    pub stencil: [u8; LANES],
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self {
+            depth: [0; LANES],
+            stencil: [0; LANES],
+        }
+    }
+}
+
+fn stencil_op(op: u32, old: u8, reference: u8) -> u8 {
+    match op & 7 {
+        0 => old,
+        1 => 0,
+        2 => reference,
+        3 => old.saturating_add(1),
+        4 => old.saturating_sub(1),
+        5 => !old,
+        6 => old.wrapping_add(1),
+        _ => old.wrapping_sub(1),
+    }
+}
+
+/// Result of testing one sample of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tested {
+    /// Lanes that passed.
+    pub passed: Mask,
+    /// Lanes whose stored element changed.
+    pub changed: Mask,
+}
+
+impl State {
+    /// Tests the lanes of `mask` and updates `stored`. `z` is the depth of
+    /// the fragments; `reference` replaces the stencil reference where the
+    /// shader exports one. With `update` false nothing is changed.
+    pub fn test(
+        &self,
+        stored: &mut Samples,
+        z: &[f32; LANES],
+        mask: Mask,
+        front: bool,
+        reference: Option<&Lanes>,
+        update: bool,
+    ) -> Tested {
+        if !self.stencil_enable {
+            return self.test_depth(stored, z, mask, update);
+        }
+        let face = &self.faces[usize::from(!front)];
+        let mut passed = 0;
+        let mut changed = 0;
+        for lane in 0..LANES {
+            if mask >> lane & 1 == 0 {
+                continue;
+            }
+            let value = self.format.quantise(z[lane]);
+            let old = stored.depth[lane];
+            let depth_passes = !self.z_enable
+                || if self.format.is_float() {
+                    compare(self.z_function, f32::from_bits(value), f32::from_bits(old))
+                } else {
+                    compare(self.z_function, value, old)
+                };
+            let mut pass = depth_passes;
+            if self.stencil_enable {
+                let reference = reference.map_or(face.reference, |r| r[lane] as u8);
+                let old = stored.stencil[lane];
+                let stencil_passes = compare(face.function, reference & face.mask, old & face.mask);
+                pass &= stencil_passes;
+                let op = match (stencil_passes, depth_passes) {
+                    (false, _) => face.ops[0],
+                    (true, true) => face.ops[1],
+                    (true, false) => face.ops[2],
+                };
+                let new = stencil_op(op, old, reference);
+                let new = (new & face.write_mask) | (old & !face.write_mask);
+                if new != old && update {
+                    stored.stencil[lane] = new;
+                    changed |= 1 << lane;
+                }
+            }
+            if pass {
+                passed |= 1 << lane;
+                if self.z_write && update && value != old {
+                    stored.depth[lane] = value;
+                    changed |= 1 << lane;
+                }
+            }
+        }
+        Tested { passed, changed }
+    }
+
+    /// The same without stencil, all lanes at once.
+    fn test_depth(
+        &self,
+        stored: &mut Samples,
+        z: &[f32; LANES],
+        mask: Mask,
+        update: bool,
+    ) -> Tested {
+        let values: Lanes = z.map(|z| self.format.quantise(z));
+        let old = &stored.depth;
+        let passed = if !self.z_enable {
+            mask
+        } else if self.format.is_float() {
+            let f = f32::from_bits;
+            let function = self.z_function;
+            mask & lanes_where(|l| compare(function, f(values[l]), f(old[l])))
+        } else {
+            // A loop for each function, so that none decides per lane.
+            mask & match self.z_function & 7 {
+                0 => 0,
+                1 => lanes_where(|l| values[l] < old[l]),
+                2 => lanes_where(|l| values[l] == old[l]),
+                3 => lanes_where(|l| values[l] <= old[l]),
+                4 => lanes_where(|l| values[l] > old[l]),
+                5 => lanes_where(|l| values[l] != old[l]),
+                6 => lanes_where(|l| values[l] >= old[l]),
+                _ => Mask::MAX,
+            }
+        };
+        let mut changed = 0;
+        if self.z_write && update {
+            changed = passed & lanes_where(|l| values[l] != old[l]);
+            for lane in 0..LANES {
+                let new = changed >> lane & 1 != 0;
+                stored.depth[lane] = if new {
+                    values[lane]
+                } else {
+                    stored.depth[lane]
+                };
+            }
+        }
+        Tested { passed, changed }
+    }
+}
+
+#[inline(always)]
+fn lanes_where(test: impl Fn(usize) -> bool) -> Mask {
+    (0..LANES).fold(0, |mask, lane| mask | u64::from(test(lane)) << lane)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(format: Format) -> State {
+        State {
+            format,
+            z_enable: true,
+            z_write: true,
+            z_function: 1,
+            stencil_enable: false,
+            faces: [Face::default(); 2],
+        }
+    }
+
+    #[test]
+    fn stored_depth_survives_the_way_there_and_back() {
+        for format in [Format::D16, Format::S8D24] {
+            let max = if format == Format::D16 {
+                0xFFFF
+            } else {
+                0xFF_FFFF
+            };
+            for v in (0..=max)
+                .step_by(if max > 0xFFFF { 97 } else { 1 })
+                .chain([max])
+            {
+                assert_eq!(format.quantise(format.depth(v)), v);
+            }
+        }
+        assert_eq!(Format::S8D24.quantise(f32::NAN), 0);
+        assert_eq!(Format::D16.quantise(7.0), 0xFFFF);
+    }
+
+    #[test]
+    fn less_writes_only_lanes_that_pass() {
+        let s = state(Format::X8D24);
+        let mut stored = Samples {
+            depth: [s.format.quantise(0.5); LANES],
+            ..Samples::default()
+        };
+        let mut z = [0.25; LANES];
+        z[1] = 0.75;
+        let tested = s.test(&mut stored, &z, 0b111, true, None, true);
+        assert_eq!((tested.passed, tested.changed), (0b101, 0b101));
+        assert_eq!(stored.depth[0], s.format.quantise(0.25));
+        assert_eq!(stored.depth[1], s.format.quantise(0.5));
+        assert_eq!(stored.depth[3], s.format.quantise(0.5), "not in the mask");
+    }
+
+    #[test]
+    fn all_functions_agree_with_compare() {
+        for function in 0..8 {
+            let mut s = state(Format::D16);
+            s.z_function = function;
+            let mut stored = Samples {
+                depth: [s.format.quantise(0.5); LANES],
+                ..Samples::default()
+            };
+            let z = std::array::from_fn(|i| [0.25, 0.5, 0.75][i % 3]);
+            let expected = (0..LANES)
+                .filter(|&l| compare(function, z[l], 0.5))
+                .fold(0u64, |m, l| m | 1 << l);
+            let tested = s.test(&mut stored, &z, Mask::MAX, true, None, false);
+            assert_eq!(tested.passed, expected, "{function}");
+        }
+    }
+
+    #[test]
+    fn float_depth_compares_as_float() {
+        let s = state(Format::D32F);
+        let mut stored = Samples {
+            depth: [(-1.0f32).to_bits(); LANES],
+            ..Samples::default()
+        };
+        let tested = s.test(&mut stored, &[-2.0; LANES], 1, true, None, true);
+        assert_eq!(tested.passed, 1, "-2 is less than -1");
+    }
+
+    #[test]
+    fn stencil_ops_follow_the_three_outcomes() {
+        let mut s = state(Format::S8D24);
+        s.stencil_enable = true;
+        let face = Face {
+            function: 2,
+            // zero on fail, replace on pass, increment on depth fail
+            ops: [1, 2, 3],
+            reference: 9,
+            mask: 0x0F,
+            write_mask: 0xFF,
+        };
+        s.faces = [
+            face,
+            Face {
+                ops: [0; 3],
+                ..face
+            },
+        ];
+        let half = s.format.quantise(0.5);
+        let mut stored = Samples {
+            depth: [half; LANES],
+            ..Samples::default()
+        };
+        stored.stencil[..3].copy_from_slice(&[0x18, 0x19, 0x29]);
+        let z = std::array::from_fn(|i| if i == 2 { 0.9 } else { 0.1 });
+        let before = stored.clone();
+        let tested = s.test(&mut stored, &z, 0b111, true, None, true);
+        assert_eq!(stored.stencil[..3], [0, 9, 0x2A]);
+        assert_eq!((tested.passed, tested.changed), (0b010, 0b111));
+        let mut untouched = before.clone();
+        s.test(&mut untouched, &z, 0b111, true, None, false);
+        assert_eq!(untouched, before);
+        let mut back = before;
+        s.test(&mut back, &z, 0b111, false, None, true);
+        assert_eq!(back.stencil[..3], [0x18, 0x19, 0x29], "other face keeps");
+    }
+
+    #[test]
+    fn stencil_write_mask_and_exported_reference() {
+        let mut s = state(Format::S8D24);
+        s.z_enable = false;
+        s.z_write = false;
+        s.stencil_enable = true;
+        s.faces = [Face {
+            function: 7,
+            ops: [0, 2, 0],
+            reference: 0,
+            mask: 0xFF,
+            write_mask: 0x0F,
+        }; 2];
+        let mut stored = Samples {
+            stencil: [0xA0; LANES],
+            ..Samples::default()
+        };
+        let reference = [0x35; LANES];
+        let tested = s.test(&mut stored, &[0.0; LANES], 1, true, Some(&reference), true);
+        assert_eq!(tested.passed, 1);
+        assert_eq!(stored.stencil[0], 0xA5);
+    }
+}

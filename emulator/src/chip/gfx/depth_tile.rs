@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+//! The depth buffer in memory: tiles of elements to lanes and back.
+//!
+//! A depth buffer is 1D or 2D tiled in depth order (`TILE_TYPE` 1), where the
+//! samples of an element lie side by side.
+
+use super::depth::{Format, Samples};
+use super::lanes::{Mask, ALL, LANES};
+use super::memory::View;
+use super::state::{bits, Shadow};
+use crate::chip::bus::McError;
+use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
+
+/// Largest tile: 8 bytes, 8 samples.
+const MAX_TILE: usize = LANES * 8 * 8;
+
+/// A depth buffer.
+#[derive(Debug, Clone)]
+pub struct Surface {
+    base: u64,
+    format: Format,
+    layout: Layout,
+    first_slice: u32,
+    last_slice: u32,
+}
+
+impl Surface {
+    /// Decodes `DB_DEPTH_BASE`, `_SIZE`, `_VIEW` and `_INFO`.
+    pub fn decode(s: &Shadow, config: TilingConfig, samples: u32) -> Option<Self> {
+        let info = s.get(0x2_8010);
+        let format = Format::decode(bits(info, 0, 3))?;
+        let size = s.get(0x2_8000);
+        let view = s.get(0x2_8004);
+        // There is no linear depth; the other modes mean 1D here.
+        let mode = match ArrayMode::from_field(bits(info, 15, 4)) {
+            ArrayMode::Tiled2dThin1 => ArrayMode::Tiled2dThin1,
+            _ => ArrayMode::Tiled1dThin1,
+        };
+        let mut layout = Layout::new(
+            mode,
+            format.bytes(),
+            (bits(size, 0, 10) + 1) * 8,
+            (bits(size, 10, 20) + 1) * 64,
+            config,
+        );
+        layout.samples = samples;
+        layout.depth_order = true;
+        Some(Self {
+            base: u64::from(s.get(0x2_800C)) << 8,
+            format,
+            layout,
+            first_slice: bits(view, 0, 11),
+            last_slice: bits(view, 13, 11),
+        })
+    }
+
+    fn slice(&self, layer: u32) -> u32 {
+        let last = self.last_slice.max(self.first_slice);
+        self.first_slice.saturating_add(layer).min(last)
+    }
+
+    fn read(
+        &self,
+        view: &View<'_>,
+        tile: &crate::chip::tiling::Tile,
+        bytes: &mut [u8],
+    ) -> Result<(), McError> {
+        let mut at = 0;
+        for (offset, len) in tile.pieces(0, bytes.len() as u32) {
+            view.read(self.base.wrapping_add(offset), &mut bytes[at..at + len])?;
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Reads sample `sample` of tile (`tx`, `ty`). Returns the bytes moved.
+    ///
+    /// # Errors
+    /// The first access that no memory answered.
+    pub fn load(
+        &self,
+        view: &View<'_>,
+        tx: u32,
+        ty: u32,
+        layer: u32,
+        sample: usize,
+        out: &mut Samples,
+    ) -> Result<u64, McError> {
+        let tile = self.layout.tile(tx, ty, self.slice(layer));
+        let mut buffer = [0; MAX_TILE];
+        let bytes = &mut buffer[..self.layout.tile_bytes() as usize];
+        self.read(view, &tile, bytes)?;
+        let elements = self.layout.lanes();
+        for lane in 0..LANES {
+            let at = self.place(elements[lane], sample);
+            let word = |at: usize| {
+                u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+            };
+            match self.format {
+                Format::D16 => {
+                    out.depth[lane] = u32::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+                }
+                Format::X8D24 | Format::S8D24 => {
+                    let v = word(at);
+                    out.depth[lane] = v & 0xFF_FFFF;
+                    out.stencil[lane] = (v >> 24) as u8;
+                }
+                Format::D32F => out.depth[lane] = word(at),
+                Format::X24S8D32F => {
+                    out.depth[lane] = word(at);
+                    out.stencil[lane] = bytes[at + 4];
+                }
+            }
+        }
+        Ok(bytes.len() as u64)
+    }
+
+    fn place(&self, element: u8, sample: usize) -> usize {
+        self.layout.sample_place(u32::from(element), sample as u32) as usize
+    }
+
+    /// Writes the lanes of `changed` back. Returns the bytes moved.
+    ///
+    /// # Errors
+    /// The first access that no memory answered.
+    #[allow(clippy::too_many_arguments)]
+    pub fn store(
+        &self,
+        view: &View<'_>,
+        tx: u32,
+        ty: u32,
+        layer: u32,
+        sample: usize,
+        samples: &Samples,
+        changed: Mask,
+    ) -> Result<u64, McError> {
+        let tile = self.layout.tile(tx, ty, self.slice(layer));
+        let mut buffer = [0; MAX_TILE];
+        let bytes = &mut buffer[..self.layout.tile_bytes() as usize];
+        // Unless all is known, what is not written must stay.
+        let known = self.layout.samples == 1 && changed == ALL && self.format != Format::X24S8D32F;
+        if !known {
+            self.read(view, &tile, bytes)?;
+        }
+        let elements = self.layout.lanes();
+        for lane in (0..LANES).filter(|l| changed >> l & 1 != 0) {
+            let at = self.place(elements[lane], sample);
+            let depth = samples.depth[lane];
+            match self.format {
+                Format::D16 => {
+                    bytes[at..at + 2].copy_from_slice(&(depth as u16).to_le_bytes());
+                }
+                Format::X8D24 | Format::S8D24 => {
+                    let v = depth & 0xFF_FFFF | u32::from(samples.stencil[lane]) << 24;
+                    bytes[at..at + 4].copy_from_slice(&v.to_le_bytes());
+                }
+                Format::D32F => bytes[at..at + 4].copy_from_slice(&depth.to_le_bytes()),
+                Format::X24S8D32F => {
+                    bytes[at..at + 4].copy_from_slice(&depth.to_le_bytes());
+                    bytes[at + 4] = samples.stencil[lane];
+                }
+            }
+        }
+        let mut at = 0;
+        for (offset, len) in tile.pieces(0, bytes.len() as u32) {
+            view.write(self.base.wrapping_add(offset), &bytes[at..at + len])?;
+            at += len;
+        }
+        Ok(bytes.len() as u64)
+    }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+//! Geometry shaders: export shader, geometry shader, copy shader.
+//!
+//! The export shader writes each vertex to the ES-GS ring, the geometry
+//! shader reads up to six of them and writes the vertices it emits to the
+//! GS-VS ring, and the copy shader, which runs as vertex shader, exports them
+//! (Mesa `sfn_shader_gs.cpp`, `generate_gs_copy_shader()`).
+//!
+//! Both rings are in memory, in items whose sizes registers give in dwords:
+//! vertex `n` of the first ring is item `n`; an emitted vertex is found by its
+//! number within the item of the geometry shader's thread. Nobody but these
+//! shaders sees the layout.
+//!
+//! Registers at the start of a geometry shader: R0.x, .y, .w, R1.x, .y, .z
+//! the vertices' offsets in dwords, R0.z primitive id, R1.w invocation.
+
+use std::sync::Arc;
+
+use super::lanes::{first, Mask, LANES};
+use super::pipeline::{Batch, DrawState, Failed, Progress};
+use super::primitive::{Assembler, Input, Primitive, Sink, Type};
+use super::shader::Program;
+use super::stage::RingWrite;
+use super::state::{bits, Stage};
+use super::vertex::{self, Core, Request};
+
+/// Primitives of a geometry shader's wave.
+pub(super) const INPUTS: usize = LANES;
+
+/// A ring in memory.
+#[derive(Debug, Clone, Copy)]
+struct Ring {
+    base: u64,
+    /// Dwords of an item, at least 1.
+    item: u32,
+    /// Items that fit.
+    items: u32,
+}
+
+impl Ring {
+    /// From base and size registers, in units of 256 bytes, and item size.
+    fn new(base: u32, size: u32, item: u32) -> Self {
+        let item = bits(item, 0, 15).max(1);
+        Self {
+            base: u64::from(base) << 8,
+            item,
+            items: (u64::from(size) * 64 / u64::from(item)).min(1 << 20) as u32,
+        }
+    }
+
+    /// Writes what a wave exported; lane `l` has item `first_item + l`.
+    fn store(
+        &self,
+        state: &DrawState<'_, '_>,
+        writes: &[RingWrite],
+        first_item: u32,
+    ) -> Result<(), Failed> {
+        for write in writes {
+            for lane in (0..LANES).filter(|l| write.exec >> l & 1 != 0) {
+                let item = first_item + lane as u32;
+                let offset = write.offset[lane];
+                if item >= self.items || offset >= self.item {
+                    continue;
+                }
+                // Components side by side are written at once.
+                let room = (self.item - offset).min(4);
+                let mut bytes = [0; 16];
+                let count = 4
+                    .min(32 - u32::from(write.components).leading_zeros())
+                    .min(room);
+                for chan in 0..count as usize {
+                    bytes[chan * 4..chan * 4 + 4]
+                        .copy_from_slice(&write.values[chan][lane].to_le_bytes());
+                }
+                let at =
+                    self.base + 4 * (u64::from(item) * u64::from(self.item) + u64::from(offset));
+                let whole = first(count as usize) as u8;
+                let result = if write.components & whole == whole {
+                    state.view.write(at, &bytes[..count as usize * 4])
+                } else {
+                    (0..count as usize)
+                        .filter(|c| write.components >> c & 1 != 0)
+                        .try_for_each(|c| {
+                            state
+                                .view
+                                .write(at + 4 * c as u64, &bytes[c * 4..c * 4 + 4])
+                        })
+                };
+                result.map_err(|e| {
+                    state.shared.context.control.fault(e);
+                    Failed::Dropped("a ring of the geometry shader cannot be written")
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Emitted<'a>(&'a mut Vec<Primitive>);
+
+impl Sink for Emitted<'_> {
+    fn primitive(&mut self, primitive: Primitive) {
+        self.0.push(primitive);
+    }
+    fn input(&mut self, _: Input) {}
+}
+
+/// Runs `inputs` (at most [`INPUTS`]) through export, geometry and copy
+/// shader; `batch` then holds what was emitted.
+pub(super) fn shade(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    core: &mut Core,
+    batch: &mut Batch,
+    inputs: &[(Input, u32)],
+    export: &Arc<Program>,
+    geometry: &Arc<Program>,
+) -> Result<(), Failed> {
+    let s = state.shared.shadow;
+    let regs = state.shared.context.regs;
+    let esgs = Ring::new(regs.load(0x8C40), regs.load(0x8C44), s.get(0x2_88A8));
+    let gsvs = Ring::new(regs.load(0x8C48), regs.load(0x8C4C), s.get(0x2_88AC));
+    let vertex_size = bits(s.get(0x2_88C8), 0, 15);
+    let most = bits(s.get(0x2_8B38), 0, 11);
+    batch.primitives.clear();
+    batch.vertices.clear(state.params);
+    batch.streams.clear();
+    if inputs.is_empty() {
+        return Ok(());
+    }
+
+    // The vertices, each once.
+    let mut requests: Vec<Request> = Vec::new();
+    let mut offsets = [[0u32; 6]; LANES];
+    for (lane, (input, instance)) in inputs.iter().enumerate().take(LANES) {
+        for (corner, index) in input.vertices[..usize::from(input.count).min(6)]
+            .iter()
+            .enumerate()
+        {
+            let request = Request {
+                index: *index,
+                instance: *instance,
+                primitive: 0,
+            };
+            let slot = requests.iter().position(|r| *r == request);
+            let slot = slot.unwrap_or_else(|| {
+                requests.push(request);
+                requests.len() - 1
+            });
+            offsets[lane][corner] = slot as u32 * esgs.item;
+        }
+    }
+    if requests.len() as u32 > esgs.items || inputs.len() as u32 > gsvs.items {
+        // Half of the primitives may fit.
+        if inputs.len() > 1 {
+            return Err(Failed::TooMany);
+        }
+        return Err(Failed::Dropped(
+            "a ring of the geometry shader is too small",
+        ));
+    }
+    progress.vertices += requests.len() as u64;
+    for (i, part) in requests.chunks(LANES).enumerate() {
+        vertex::begin(core, state.shared, part);
+        core.run(state.shared, state.view, Stage::Export, export)?;
+        esgs.store(state, &core.exports.ring, (i * LANES) as u32)?;
+    }
+
+    // One thread for each primitive.
+    let lanes = first(inputs.len());
+    let budget = state.shared.limits.wave_instructions;
+    core.wave.begin(lanes, lanes, budget);
+    for (lane, (input, _)) in inputs.iter().enumerate().take(LANES) {
+        let [a, b, c, d, e, f] = offsets[lane];
+        for (chan, value) in [a, b, input.id, c].into_iter().enumerate() {
+            core.wave.gpr_mut(0, chan)[lane] = value;
+        }
+        for (chan, value) in [d, e, f, 0].into_iter().enumerate() {
+            core.wave.gpr_mut(1, chan)[lane] = value;
+        }
+    }
+    core.run(state.shared, state.view, Stage::Geometry, geometry)?;
+    progress.geometry[0] += inputs.len() as u64;
+    gsvs.store(state, &core.exports.ring, 0)?;
+
+    let kind = match bits(s.get(0x2_8A6C), 0, 6) {
+        0 => Type::PointList,
+        1 => Type::LineStrip,
+        _ => Type::TriangleStrip,
+    };
+    let requests = emitted(
+        &core.exports.emitted,
+        inputs.len(),
+        most,
+        kind,
+        state.setup.provoking_last,
+        |lane, n| lane * gsvs.item + n * vertex_size,
+        &mut batch.primitives,
+    );
+    progress.geometry[1] += batch.primitives.len() as u64;
+    for (primitive, lane) in batch.primitives.iter_mut().zip(&requests.1) {
+        primitive.id = inputs[*lane].0.id;
+    }
+    vertex::shade(
+        core,
+        state.shared,
+        state.view,
+        &state.vertex,
+        &requests.0,
+        &mut batch.vertices,
+        &mut batch.streams,
+    )?;
+    Ok(())
+}
+
+/// Assembles the vertices that a wave emitted, thread by thread. Returns the
+/// vertices to shade and the thread of each primitive.
+fn emitted(
+    events: &[(bool, Mask)],
+    threads: usize,
+    most: u32,
+    kind: Type,
+    provoking_last: bool,
+    offset: impl Fn(u32, u32) -> u32,
+    primitives: &mut Vec<Primitive>,
+) -> (Vec<Request>, Vec<usize>) {
+    let mut requests = Vec::new();
+    let mut owners = Vec::new();
+    for lane in 0..threads {
+        let mut assembler = Assembler::new(kind, provoking_last, false);
+        let mut count = 0;
+        for (cut, exec) in events.iter().filter(|(_, exec)| exec >> lane & 1 != 0) {
+            let _ = exec;
+            if *cut {
+                assembler.restart(&mut Emitted(primitives));
+            } else if count < most {
+                assembler.push(requests.len() as u32, &mut Emitted(primitives));
+                requests.push(Request {
+                    index: offset(lane as u32, count),
+                    instance: 0,
+                    primitive: 0,
+                });
+                count += 1;
+            }
+        }
+        assembler.restart(&mut Emitted(primitives));
+        owners.resize(primitives.len(), lane);
+    }
+    (requests, owners)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn emitted_vertices_become_strips_of_their_thread() {
+        let both = 0b11;
+        let events = [
+            (false, both),
+            (false, both),
+            (false, both),
+            (true, 0b01),
+            (false, both),
+            (false, 0b01),
+            (false, 0b01),
+        ];
+        let mut primitives = Vec::new();
+        let (requests, owners) = emitted(
+            &events,
+            2,
+            100,
+            Type::TriangleStrip,
+            true,
+            |lane, n| lane * 1000 + n,
+            &mut primitives,
+        );
+        let index = |p: &Primitive| p.vertices.map(|v| requests[v as usize].index);
+        let found: Vec<_> = primitives.iter().map(index).collect();
+        assert_eq!(
+            found,
+            [[0, 1, 2], [3, 4, 5], [1000, 1001, 1002], [1002, 1001, 1003]]
+        );
+        assert_eq!(owners, [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn vertices_beyond_the_limit_are_dropped() {
+        let mut primitives = Vec::new();
+        let (requests, _) = emitted(
+            &[(false, 1); 9],
+            1,
+            4,
+            Type::PointList,
+            true,
+            |_, n| n,
+            &mut primitives,
+        );
+        assert_eq!((requests.len(), primitives.len()), (4, 4));
+    }
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+//! SPI: interpolates vertex parameters into a pixel wave's registers before
+//! the shader starts.
+//!
+//! Input i of the pixel shader arrives in GPR i. Which parameter it is follows
+//! from `SPI_PS_INPUT_CNTL_i.SEMANTIC`, looked up in `SPI_VS_OUT_ID_0-9`
+//! (Mesa `r600_update_ps_state()`, `r600_update_vs_state()`).
+
+use super::lanes::{pixel_of, Lanes, Mask, LANES};
+use super::raster::Plane;
+use super::setup::{Setup, Vertices};
+use super::shader::{Wave, GPRS};
+use super::state::{bit, bits, Shadow};
+
+/// Inputs a pixel shader may have.
+const MAX_INPUTS: usize = 32;
+/// Parameters a vertex may have.
+pub const MAX_PARAMS: usize = 32;
+
+/// Where in a pixel attributes are evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Center,
+    Centroid,
+    Sample,
+}
+
+/// One input of the pixel shader.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Input {
+    /// Parameter of the vertices, or none for the default value.
+    param: Option<usize>,
+    default: [f32; 4],
+    flat: bool,
+    linear: bool,
+    place: Place,
+    sprite: bool,
+}
+
+/// The SPI's state, decoded once per draw.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interpolator {
+    inputs: Vec<Input>,
+    /// Parameters that a vertex must keep.
+    pub params: usize,
+    /// Register of x, y, z, w and where they are evaluated.
+    position: Option<(usize, Place)>,
+    /// Register and channel of the face.
+    face: Option<(usize, usize)>,
+    /// The face register's z gets the sample mask.
+    sample_id: Option<usize>,
+    /// Channel sources of a point sprite's coordinates: 0 zero, 1 one, 2 s, 3 t.
+    sprite: [u32; 4],
+    sprite_enabled: bool,
+    sprite_top_1: bool,
+    flat_enabled: bool,
+    center: [f32; 2],
+    places: [[f32; 2]; 8],
+    samples: usize,
+}
+
+/// Weights and depth of a tile's lanes at one place of the pixels.
+struct Weights {
+    /// Of vertices 1 and 2, with perspective.
+    perspective: [[f32; LANES]; 2],
+    /// Of vertices 1 and 2, without.
+    linear: [[f32; LANES]; 2],
+    x: [f32; LANES],
+    y: [f32; LANES],
+}
+
+impl Interpolator {
+    /// Decodes the state. `places` are those of the samples in 1/16 pixel.
+    pub fn new(s: &Shadow, places: &[[i8; 2]; 8], samples: usize, center_half: bool) -> Self {
+        let control = s.get(0x2_86CC);
+        let control_1 = s.get(0x2_86D0);
+        let interp = s.get(0x2_86D4);
+        let exported = bits(s.get(0x2_86C4), 1, 5) as usize + 1;
+        let count = (bits(control, 0, 6) as usize).min(MAX_INPUTS);
+        let ids: [u32; 10] = s.array(0x2_8614);
+        let semantic = |param: usize| bits(ids[param / 4], (param as u32 % 4) * 8, 8);
+        let mut params = 0;
+        let inputs: Vec<Input> = (0..count)
+            .map(|i| {
+                let cntl = s.get(0x2_8644 + 4 * i as u32);
+                let param =
+                    (0..exported.min(MAX_PARAMS)).find(|&p| semantic(p) == bits(cntl, 0, 8));
+                params = params.max(param.map_or(0, |p| p + 1));
+                Input {
+                    param,
+                    default: match bits(cntl, 8, 2) {
+                        0 => [0.0; 4],
+                        1 => [0.0, 0.0, 0.0, 1.0],
+                        2 => [1.0, 1.0, 1.0, 0.0],
+                        _ => [1.0; 4],
+                    },
+                    flat: bit(cntl, 10),
+                    linear: bit(cntl, 12),
+                    place: if bit(cntl, 18) {
+                        Place::Sample
+                    } else if bit(cntl, 11) {
+                        Place::Centroid
+                    } else {
+                        Place::Center
+                    },
+                    sprite: bit(cntl, 17),
+                }
+            })
+            .collect();
+        let position = bit(control, 8).then(|| {
+            let place = if bit(control, 30) {
+                Place::Sample
+            } else if bit(control, 9) {
+                Place::Centroid
+            } else {
+                Place::Center
+            };
+            (bits(control, 10, 5) as usize, place)
+        });
+        let center = if center_half { 0.5 } else { 0.0 };
+        Self {
+            inputs,
+            params,
+            position,
+            face: bit(control_1, 8).then(|| {
+                (
+                    bits(control_1, 12, 5) as usize,
+                    bits(control_1, 9, 2) as usize,
+                )
+            }),
+            sample_id: bit(control_1, 24).then(|| bits(control_1, 25, 5) as usize),
+            sprite: [2, 5, 8, 11].map(|shift| bits(interp, shift, 3)),
+            sprite_enabled: bit(interp, 1),
+            sprite_top_1: bit(interp, 14),
+            flat_enabled: bit(interp, 0),
+            center: [center; 2],
+            places: places.map(|p| p.map(|v| center + f32::from(v) / 16.0)),
+            samples,
+        }
+    }
+
+    /// Offset from the pixel's corner for each lane: the centre, or the first
+    /// covered sample of a pixel that is not covered as a whole.
+    fn offsets(
+        &self,
+        place: Place,
+        sample: Option<usize>,
+        coverage: &[Mask; 8],
+    ) -> Option<[[f32; 2]; LANES]> {
+        match (place, sample) {
+            (_, Some(sample)) => Some([self.places[sample & 7]; LANES]),
+            (Place::Centroid, None) if self.samples > 1 => {
+                let covered = &coverage[..self.samples];
+                let all = covered.iter().fold(Mask::MAX, |m, s| m & s);
+                if all == Mask::MAX {
+                    return None;
+                }
+                Some(std::array::from_fn(|lane| {
+                    if all >> lane & 1 != 0 {
+                        return self.center;
+                    }
+                    covered
+                        .iter()
+                        .position(|s| s >> lane & 1 != 0)
+                        .map_or(self.center, |s| self.places[s])
+                }))
+            }
+            _ => None,
+        }
+    }
+
+    fn weights(
+        &self,
+        setup: &Setup,
+        x: i32,
+        y: i32,
+        offsets: Option<&[[f32; 2]; LANES]>,
+    ) -> Weights {
+        let mut at = Weights {
+            perspective: [[0.0; LANES]; 2],
+            linear: [[0.0; LANES]; 2],
+            x: LANE_X,
+            y: LANE_Y,
+        };
+        match offsets {
+            None => {
+                for lane in 0..LANES {
+                    at.x[lane] += self.center[0];
+                    at.y[lane] += self.center[1];
+                }
+            }
+            Some(offsets) => {
+                for lane in 0..LANES {
+                    at.x[lane] += offsets[lane][0];
+                    at.y[lane] += offsets[lane][1];
+                }
+            }
+        }
+        for i in 0..2 {
+            evaluate(&setup.linear[i], x, y, &at.x, &at.y, &mut at.linear[i]);
+        }
+        if setup.perspective {
+            let mut inv_w = [0.0; LANES];
+            evaluate(&setup.inv_w, x, y, &at.x, &at.y, &mut inv_w);
+            for v in &mut inv_w {
+                *v = 1.0 / *v;
+            }
+            for i in 0..2 {
+                evaluate(
+                    &setup.weights[i],
+                    x,
+                    y,
+                    &at.x,
+                    &at.y,
+                    &mut at.perspective[i],
+                );
+                for (v, w) in at.perspective[i].iter_mut().zip(&inv_w) {
+                    *v *= w;
+                }
+            }
+        } else {
+            at.perspective = at.linear;
+        }
+        at
+    }
+
+    /// Fills the input registers of `wave` for the tile at pixel (`x`, `y`).
+    /// `sample` is given if the shader runs for one sample only. `z` is the
+    /// depth at the pixels.
+    #[allow(clippy::too_many_arguments)]
+    pub fn fill(
+        &self,
+        wave: &mut Wave,
+        setup: &Setup,
+        vertices: &Vertices,
+        x: i32,
+        y: i32,
+        sample: Option<usize>,
+        coverage: &[Mask; 8],
+    ) {
+        let center = self.weights(setup, x, y, None);
+        let mut others: [Option<Weights>; 2] = [None, None];
+        let mut at = |place: Place| -> Option<usize> {
+            let index = match place {
+                Place::Center if sample.is_none() => return None,
+                Place::Centroid if sample.is_none() => 0,
+                // A shader that runs per sample interpolates there.
+                _ => 1,
+            };
+            if others[index].is_none() {
+                let offsets = self.offsets(place, sample, coverage)?;
+                others[index] = Some(self.weights(setup, x, y, Some(&offsets)));
+            }
+            Some(index)
+        };
+        let mut chosen = [None; MAX_INPUTS + 1];
+        for (slot, input) in chosen.iter_mut().zip(&self.inputs) {
+            *slot = at(input.place);
+        }
+        if let Some((_, place)) = self.position {
+            chosen[MAX_INPUTS] = at(place);
+        }
+        let pick = |slot: usize| {
+            chosen[slot]
+                .and_then(|i| others[i].as_ref())
+                .unwrap_or(&center)
+        };
+        for (gpr, input) in self.inputs.iter().enumerate() {
+            let weights = pick(gpr);
+            if input.sprite && self.sprite_enabled {
+                if let Some(sprite) = &setup.sprite {
+                    self.fill_sprite(wave, gpr, [&sprite.s, &sprite.t], x, y, weights);
+                    continue;
+                }
+            }
+            let Some(param) = input.param else {
+                for chan in 0..4 {
+                    wave.gpr_mut(gpr, chan).fill(input.default[chan].to_bits());
+                }
+                continue;
+            };
+            if (input.flat && self.flat_enabled) || setup.sprite.is_some() {
+                let value = vertices.param(setup.provoking, param);
+                for chan in 0..4 {
+                    wave.gpr_mut(gpr, chan).fill(value[chan]);
+                }
+                continue;
+            }
+            let [a, b, c] = setup.vertices.map(|v| vertices.param(v, param));
+            let w = if input.linear {
+                &weights.linear
+            } else {
+                &weights.perspective
+            };
+            for chan in 0..4 {
+                let [a, b, c] = [a, b, c].map(|v| f32::from_bits(v[chan]));
+                mix(wave.gpr_mut(gpr, chan), a, b - a, c - a, w);
+            }
+        }
+        if let Some((gpr, _)) = self.position {
+            self.fill_position(wave, gpr, setup, x, y, pick(MAX_INPUTS));
+        }
+        if let Some((gpr, chan)) = self.face {
+            let face = if setup.front { 1.0f32 } else { -1.0 };
+            wave.gpr_mut(gpr, chan).fill(face.to_bits());
+            if chan != 2 {
+                let mut masks = [0; LANES];
+                for (lane, mask) in masks.iter_mut().enumerate() {
+                    *mask = match sample {
+                        Some(sample) => 1 << (sample & 7),
+                        None => {
+                            (0..8).fold(0, |m, s| m | (((coverage[s] >> lane & 1) as u32) << s))
+                        }
+                    };
+                }
+                *wave.gpr_mut(gpr, 2) = masks;
+            }
+        }
+        if let Some(gpr) = self.sample_id {
+            wave.gpr_mut(gpr, 3).fill(sample.unwrap_or(0) as u32);
+        }
+    }
+
+    fn fill_sprite(
+        &self,
+        wave: &mut Wave,
+        gpr: usize,
+        planes: [&Plane; 2],
+        x: i32,
+        y: i32,
+        weights: &Weights,
+    ) {
+        let mut st = [[0.0; LANES]; 2];
+        for (values, plane) in st.iter_mut().zip(planes) {
+            evaluate(plane, x, y, &weights.x, &weights.y, values);
+        }
+        if self.sprite_top_1 {
+            st[1].iter_mut().for_each(|t| *t = 1.0 - *t);
+        }
+        for chan in 0..4 {
+            let row = wave.gpr_mut(gpr, chan);
+            match self.sprite[chan] {
+                0 => row.fill(0),
+                1 => row.fill(1.0f32.to_bits()),
+                2 => *row = to_bits(&st[0]),
+                3 => *row = to_bits(&st[1]),
+                // No override: what the vertex gave, as flat; zero here.
+                _ => row.fill(0),
+            }
+        }
+    }
+
+    fn fill_position(
+        &self,
+        wave: &mut Wave,
+        gpr: usize,
+        setup: &Setup,
+        x: i32,
+        y: i32,
+        weights: &Weights,
+    ) {
+        debug_assert!(gpr < GPRS);
+        let mut row = [0.0; LANES];
+        let plane = |c: f64, dx: f64, dy: f64| Plane { c, dx, dy };
+        for (chan, p) in [
+            plane(0.0, 1.0, 0.0),
+            plane(0.0, 0.0, 1.0),
+            setup.z,
+            setup.inv_w,
+        ]
+        .iter()
+        .enumerate()
+        {
+            evaluate(p, x, y, &weights.x, &weights.y, &mut row);
+            match chan {
+                2 => row
+                    .iter_mut()
+                    .for_each(|z| *z = z.max(setup.z_range[0]).min(setup.z_range[1])),
+                // The shader takes the reciprocal of w itself.
+                3 => row.iter_mut().for_each(|w| *w = 1.0 / *w),
+                _ => {}
+            }
+            *wave.gpr_mut(gpr, chan) = to_bits(&row);
+        }
+    }
+}
+
+static LANE_X: [f32; LANES] = lane_steps(0);
+static LANE_Y: [f32; LANES] = lane_steps(1);
+
+const fn lane_steps(axis: usize) -> [f32; LANES] {
+    let mut steps = [0.0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        let (x, y) = pixel_of(lane);
+        steps[lane] = if axis == 0 { x as f32 } else { y as f32 };
+        lane += 1;
+    }
+    steps
+}
+
+/// The offsets of the lanes of a tile from its first pixel.
+pub fn lane_offsets() -> (&'static [f32; LANES], &'static [f32; LANES]) {
+    (&LANE_X, &LANE_Y)
+}
+
+/// Evaluates a plane at the given places of the tile at (`x`, `y`).
+#[inline]
+pub fn evaluate(
+    plane: &Plane,
+    x: i32,
+    y: i32,
+    dx: &[f32; LANES],
+    dy: &[f32; LANES],
+    out: &mut [f32; LANES],
+) {
+    let base = plane.at(f64::from(x), f64::from(y)) as f32;
+    let (a, b) = (plane.dx as f32, plane.dy as f32);
+    for lane in 0..LANES {
+        out[lane] = base + (a * dx[lane] + b * dy[lane]);
+    }
+}
+
+#[inline]
+fn mix(row: &mut Lanes, a: f32, b: f32, c: f32, w: &[[f32; LANES]; 2]) {
+    for lane in 0..LANES {
+        row[lane] = (a + (b * w[0][lane] + c * w[1][lane])).to_bits();
+    }
+}
+
+fn to_bits(row: &[f32; LANES]) -> Lanes {
+    std::array::from_fn(|i| row[i].to_bits())
+}

@@ -1,0 +1,732 @@
+// SPDX-License-Identifier: MIT
+//! The pipeline: carries a draw from its packet to memory.
+//!
+//! A draw is worked off in batches of primitives. For each batch the vertices
+//! are shaded (by one thread), primitives are assembled, streamed out, clipped
+//! and set up, and their pixels are drawn, by several threads if there are
+//! many. Batches bound the memory a draw takes, whatever its size.
+
+use std::sync::Arc;
+
+use super::colour::Targets;
+use super::depth;
+use super::depth_tile::Surface;
+use super::draw::{Index, Indices};
+use super::interpolate::Interpolator;
+use super::memory::View;
+use super::pixel::{PixelCounts, PixelState};
+use super::primitive::{Assembler, Input, Primitive, Shape, Sink, Type};
+use super::setup::{Builder, Setup, Vertices};
+use super::shader::{Options, Program, ProgramCache, Stop};
+use super::stage::{DrawShared, Limits};
+use super::state::{bit, bits, ProgramState, Registers, SetupState, Shadow, Stage};
+use super::streamout::StreamOut;
+use super::vertex::{self, Core, Request, StreamData};
+use super::{geometry, Cancelled, Gfx, GfxContext, GfxStatistics, PipelineCounter};
+use crate::chip::counters::Counter;
+use crate::chip::cp::pm4::Draw;
+use crate::chip::regs::{gb, vgt};
+use crate::chip::tiling::TilingConfig;
+
+/// Primitives of a batch.
+pub(super) const BATCH: usize = 2048;
+/// Pixels of a batch from which on threads pay.
+const PARALLEL_PIXELS: i64 = 48 * 1024;
+/// Entries of the table of shaded vertices, a power of two.
+const REUSE: usize = 4096;
+
+/// The graphics block that executes draws.
+pub struct Pipeline {
+    shadow: Shadow,
+    programs: ProgramCache,
+    cores: Vec<Core>,
+    statistics: GfxStatistics,
+    /// `PIPELINESTAT_START`: pipeline counters count.
+    counting: bool,
+    buffers: Buffers,
+    /// Dropped draws logged so far.
+    logged: u32,
+    limits: Limits,
+}
+
+/// Memory that is used again from batch to batch.
+#[derive(Default)]
+struct Buffers {
+    indices: Vec<Index>,
+    primitives: Vec<(Primitive, u32)>,
+    inputs: Vec<(Input, u32)>,
+    batch: Batch,
+}
+
+/// Shaded vertices of a batch and what follows from them.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) vertices: Vertices,
+    pub(super) streams: StreamData,
+    pub(super) primitives: Vec<Primitive>,
+    requests: Vec<Request>,
+    setups: Vec<Setup>,
+    reuse: Vec<(u64, u32)>,
+}
+
+impl Default for Pipeline {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self::new(threads.min(8))
+    }
+}
+
+/// Why a draw ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// A reset.
+    Cancelled,
+    /// The geometry shader's rings hold fewer primitives.
+    TooMany,
+    /// The rest of the draw is dropped; the text says why.
+    Dropped(&'static str),
+}
+
+impl From<Stop> for Failed {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Cancelled => Failed::Cancelled,
+            Stop::Budget => Failed::Dropped("a shader does not end"),
+            Stop::Fault(what) => Failed::Dropped(what),
+        }
+    }
+}
+
+impl From<Cancelled> for Failed {
+    fn from(_: Cancelled) -> Self {
+        Failed::Cancelled
+    }
+}
+
+struct Collect<'a> {
+    primitives: &'a mut Vec<(Primitive, u32)>,
+    inputs: &'a mut Vec<(Input, u32)>,
+    instance: u32,
+}
+
+impl Sink for Collect<'_> {
+    fn primitive(&mut self, primitive: Primitive) {
+        self.primitives.push((primitive, self.instance));
+    }
+    fn input(&mut self, input: Input) {
+        self.inputs.push((input, self.instance));
+    }
+}
+
+/// State of a draw, decoded.
+pub(super) struct DrawState<'a, 'b> {
+    pub(super) shared: &'b DrawShared<'a>,
+    pub(super) view: &'b View<'a>,
+    pub(super) vertex: Arc<Program>,
+    pub(super) setup: &'b SetupState,
+    pub(super) pixel: Option<&'b PixelState>,
+    pub(super) params: usize,
+    pub(super) primitive_ids: bool,
+}
+
+/// What changes in the course of a draw.
+pub(super) struct Progress<'b> {
+    pub(super) streamout: Option<StreamOut>,
+    pub(super) builder: Builder<'b>,
+    pub(super) pixels: PixelCounts,
+    pub(super) vertices: u64,
+    pub(super) geometry: [u64; 2],
+}
+
+impl Pipeline {
+    /// A pipeline that draws pixels with `threads` threads.
+    pub fn new(threads: usize) -> Self {
+        Self {
+            shadow: Shadow::default(),
+            programs: ProgramCache::default(),
+            cores: (0..threads.max(1)).map(|_| Core::default()).collect(),
+            statistics: GfxStatistics::default(),
+            counting: true,
+            buffers: Buffers::default(),
+            logged: 0,
+            limits: Limits::default(),
+        }
+    }
+
+    /// The same with other budgets.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// A program, or why there is none.
+    fn program(
+        &mut self,
+        context: &GfxContext<'_>,
+        view: &View<'_>,
+        state: ProgramState,
+    ) -> Result<Arc<Program>, Failed> {
+        let options = Options {
+            dx10_clamp: state.dx10_clamp,
+        };
+        let mut bytes = Vec::new();
+        let mut fault = None;
+        let program = self
+            .programs
+            .load(state.base, options, &mut |address, out| {
+                bytes.resize(out.len() * 4, 0);
+                if let Err(e) = view.read(address, &mut bytes) {
+                    fault = Some(e);
+                    return false;
+                }
+                for (word, b) in out.iter_mut().zip(bytes.chunks_exact(4)) {
+                    *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+                }
+                true
+            });
+        if let (Err(_), Some(fault)) = (&program, fault) {
+            context.control.fault(fault);
+            return Err(Failed::Dropped("a shader's memory cannot be read"));
+        }
+        Ok(program?)
+    }
+
+    fn stage_program(
+        &mut self,
+        context: &GfxContext<'_>,
+        view: &View<'_>,
+        stage: Stage,
+    ) -> Result<Arc<Program>, Failed> {
+        self.program(context, view, self.shadow.program(stage))
+    }
+
+    fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
+        self.shadow.refresh(context);
+        let view = View::new(context.mc);
+        let Some(kind) = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE)) else {
+            return Err(Failed::Dropped("unknown primitive type"));
+        };
+        let gs_mode = self.shadow.get(0x2_8A40);
+        let geometry = bits(gs_mode, 0, 2) == 3;
+        let vertex = self.stage_program(context, &view, Stage::Vertex)?;
+        let shaders = if geometry {
+            Some((
+                self.stage_program(context, &view, Stage::Export)?,
+                self.stage_program(context, &view, Stage::Geometry)?,
+            ))
+        } else {
+            None
+        };
+        let fetch_state = self.shadow.fetch_program();
+        // Programs without CALL_FS leave the address of another's behind.
+        let options = Options {
+            dx10_clamp: fetch_state.dx10_clamp,
+        };
+        let fetch = self
+            .programs
+            .load(fetch_state.base, options, &mut |address, out| {
+                let mut bytes = vec![0; out.len() * 4];
+                let read = view.read(address, &mut bytes).is_ok();
+                for (word, b) in out.iter_mut().zip(bytes.chunks_exact(4)) {
+                    *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+                }
+                read
+            })
+            .ok();
+
+        let setup = SetupState::decode(&self.shadow);
+        let samples = setup.samples();
+        let tiling = TilingConfig::from_register(context.regs.load(gb::GB_TILING_CONFIG));
+        let pixel = if setup.kill {
+            None
+        } else {
+            Some(self.pixel_state(context, &view, &setup, tiling, samples)?)
+        };
+        let params = pixel.as_ref().map_or(0, |p| p.interpolator.params);
+        let streamout = StreamOut::decode(&self.shadow, self.statistics.filled);
+
+        let mut cores = std::mem::take(&mut self.cores);
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let shared = DrawShared {
+            context: *context,
+            shadow: &self.shadow,
+            fetch,
+            limits: self.limits,
+        };
+        for core in &mut cores {
+            core.executed = 0;
+            core.unit.set_state(
+                context.regs.load(gb::GB_TILING_CONFIG),
+                context.regs.load(TA_CNTL_AUX),
+            );
+            // Whatever wrote textures since the last draw has ended.
+            core.unit.invalidate();
+        }
+        let state = DrawState {
+            shared: &shared,
+            view: &view,
+            vertex,
+            setup: &setup,
+            pixel: pixel.as_ref(),
+            params,
+            primitive_ids: bit(self.shadow.get(0x2_8A84), 0),
+        };
+        let mut progress = Progress {
+            streamout,
+            builder: Builder::new(&setup),
+            pixels: PixelCounts::default(),
+            vertices: 0,
+            geometry: [0; 2],
+        };
+        let result = run(
+            &state,
+            &mut progress,
+            &mut cores,
+            &mut buffers,
+            shaders.as_ref(),
+            kind,
+            draw,
+        );
+        self.cores = cores;
+        self.buffers = buffers;
+        let (inputs, indices) = result.1;
+        self.count(context, &progress, inputs, indices);
+        result.0
+    }
+
+    fn pixel_state(
+        &mut self,
+        context: &GfxContext<'_>,
+        view: &View<'_>,
+        setup: &SetupState,
+        tiling: TilingConfig,
+        samples: usize,
+    ) -> Result<PixelState, Failed> {
+        let interpolator = Interpolator::new(
+            &self.shadow,
+            &setup.sample_places,
+            samples,
+            setup.center_half,
+        );
+        let targets = Targets::decode(&Registers {
+            shadow: &self.shadow,
+            regs: context.regs,
+        });
+        let depth = depth::State::decode(&self.shadow).and_then(|state| {
+            let surface = Surface::decode(&self.shadow, tiling, samples as u32)?;
+            Some((state, surface))
+        });
+        let mut pixel = PixelState::decode(&self.shadow, setup, None, interpolator, targets, depth);
+        if pixel.needs_shader() {
+            pixel.program = Some(self.stage_program(context, view, Stage::Pixel)?);
+        }
+        Ok(pixel)
+    }
+
+    fn count(&mut self, context: &GfxContext<'_>, p: &Progress<'_>, inputs: u64, indices: u64) {
+        let s = &mut self.statistics;
+        let disabled = context.regs.load(gb::CC_RB_BACKEND_DISABLE) >> gb::BACKEND_DISABLE_SHIFT;
+        let backend = (0..8).find(|b| disabled >> b & 1 == 0).unwrap_or(0);
+        // ZPASS_INCREMENT_DISABLE
+        if !bit(self.shadow.get(0x2_8D0C), 11) {
+            s.zpass[backend] += p.pixels.passed;
+        }
+        if let Some(out) = &p.streamout {
+            s.filled = out.filled;
+            s.streamout[0][0] += out.needed;
+            s.streamout[0][1] += out.written;
+        }
+        if self.counting {
+            for (counter, n) in [
+                (PipelineCounter::PsInvocations, p.pixels.invocations),
+                (
+                    PipelineCounter::ClippedPrimitives,
+                    p.builder.counts.primitives,
+                ),
+                (
+                    PipelineCounter::ClipperInvocations,
+                    p.builder.counts.invocations,
+                ),
+                (PipelineCounter::VsInvocations, p.vertices),
+                (PipelineCounter::GsInvocations, p.geometry[0]),
+                (PipelineCounter::GsPrimitives, p.geometry[1]),
+                (PipelineCounter::InputPrimitives, inputs),
+                (PipelineCounter::InputVertices, indices),
+            ] {
+                s.pipeline[counter as usize] += n;
+            }
+        }
+    }
+}
+
+/// Runs all batches. Returns also the primitives and vertices that went in.
+fn run(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    buffers: &mut Buffers,
+    shaders: Option<&(Arc<Program>, Arc<Program>)>,
+    kind: Type,
+    draw: &Draw,
+) -> (Result<(), Failed>, (u64, u64)) {
+    let mut counts = (0, 0);
+    let result = instances(
+        state,
+        progress,
+        cores,
+        buffers,
+        shaders,
+        kind,
+        draw,
+        &mut counts,
+    );
+    let result = match &mut progress.streamout {
+        Some(out) => {
+            let flushed = out.finish(state.view).map_err(|e| {
+                state.shared.context.control.fault(e);
+                Failed::Dropped("a stream-out buffer cannot be written")
+            });
+            result.and(flushed)
+        }
+        None => result,
+    };
+    (result, counts)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn instances(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    buffers: &mut Buffers,
+    shaders: Option<&(Arc<Program>, Arc<Program>)>,
+    kind: Type,
+    draw: &Draw,
+    counts: &mut (u64, u64),
+) -> Result<(), Failed> {
+    let control = state.shared.context.control;
+    let shadow = state.shared.shadow;
+    let source = Indices::decode(shadow, draw);
+    let Buffers {
+        indices,
+        primitives,
+        inputs,
+        batch,
+    } = buffers;
+    primitives.clear();
+    inputs.clear();
+    let provoking_last = state.setup.provoking_last;
+    let mut assembler = Assembler::new(kind, provoking_last, shaders.is_some());
+    for instance in 0..shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1) {
+        let mut first = 0u32;
+        while first < source.count {
+            control.check()?;
+            source.fetch(state.view, first, indices).map_err(|e| {
+                control.fault(e);
+                Failed::Dropped("an index buffer cannot be read")
+            })?;
+            if indices.is_empty() {
+                break;
+            }
+            let mut sink = Collect {
+                primitives,
+                inputs,
+                instance,
+            };
+            for index in indices.iter() {
+                match index {
+                    Index::Vertex(v) => assembler.push(*v, &mut sink),
+                    Index::Restart => assembler.restart(&mut sink),
+                }
+            }
+            counts.1 += indices.len() as u64;
+            if counts.1 > state.shared.limits.vertices {
+                return Err(Failed::Dropped("too many vertices"));
+            }
+            first = match first.checked_add(indices.len() as u32) {
+                Some(next) => next,
+                None => break,
+            };
+            if primitives.len() + inputs.len() >= BATCH {
+                counts.0 += (primitives.len() + inputs.len()) as u64;
+                flush(state, progress, cores, batch, primitives, inputs, shaders)?;
+            }
+        }
+        assembler.next_instance(&mut Collect {
+            primitives,
+            inputs,
+            instance,
+        });
+        if primitives.len() + inputs.len() >= BATCH {
+            counts.0 += (primitives.len() + inputs.len()) as u64;
+            flush(state, progress, cores, batch, primitives, inputs, shaders)?;
+        }
+        // An empty instance costs a turn all the same.
+        if instance % 4096 == 4095 {
+            control.check()?;
+        }
+        counts.1 += u64::from(source.count == 0);
+        if counts.1 > state.shared.limits.vertices {
+            return Err(Failed::Dropped("too many instances"));
+        }
+    }
+    counts.0 += (primitives.len() + inputs.len()) as u64;
+    flush(state, progress, cores, batch, primitives, inputs, shaders)
+}
+
+/// Draws the collected primitives and forgets them.
+fn flush(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    batch: &mut Batch,
+    primitives: &mut Vec<(Primitive, u32)>,
+    inputs: &mut Vec<(Input, u32)>,
+    shaders: Option<&(Arc<Program>, Arc<Program>)>,
+) -> Result<(), Failed> {
+    if let Some((export, geometry)) = shaders {
+        let mut rest = &inputs[..];
+        let mut size = geometry::INPUTS;
+        while !rest.is_empty() {
+            let part = &rest[..size.min(rest.len())];
+            let core = &mut cores[0];
+            match geometry::shade(state, progress, core, batch, part, export, geometry) {
+                Err(Failed::TooMany) => {
+                    size = part.len() / 2;
+                    continue;
+                }
+                result => result?,
+            }
+            finish(state, progress, cores, batch)?;
+            rest = &rest[part.len()..];
+        }
+        inputs.clear();
+        return Ok(());
+    }
+    for part in primitives.chunks(BATCH) {
+        shade(state, progress, &mut cores[0], batch, part)?;
+        finish(state, progress, cores, batch)?;
+    }
+    primitives.clear();
+    Ok(())
+}
+
+/// Shades the vertices of primitives, each once if it can be.
+fn shade(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    core: &mut Core,
+    batch: &mut Batch,
+    primitives: &[(Primitive, u32)],
+) -> Result<(), Failed> {
+    batch.requests.clear();
+    batch.primitives.clear();
+    batch.reuse.clear();
+    batch.reuse.resize(REUSE, (0, u32::MAX));
+    for (primitive, instance) in primitives {
+        let mut assembled = *primitive;
+        let count = corners(primitive.shape);
+        for corner in 0..count {
+            let index = primitive.vertices[corner];
+            let request = Request {
+                index,
+                instance: *instance,
+                primitive: if state.primitive_ids { primitive.id } else { 0 },
+            };
+            let key = u64::from(*instance) << 32 | u64::from(index);
+            let entry = &mut batch.reuse[index as usize % REUSE];
+            assembled.vertices[corner] =
+                if !state.primitive_ids && entry.1 != u32::MAX && entry.0 == key {
+                    entry.1
+                } else {
+                    let slot = batch.requests.len() as u32;
+                    batch.requests.push(request);
+                    *entry = (key, slot);
+                    slot
+                };
+        }
+        for corner in count..3 {
+            assembled.vertices[corner] = assembled.vertices[0];
+        }
+        batch.primitives.push(assembled);
+    }
+    batch.vertices.clear(state.params);
+    batch.streams.clear();
+    progress.vertices += batch.requests.len() as u64;
+    vertex::shade(
+        core,
+        state.shared,
+        state.view,
+        &state.vertex,
+        &batch.requests,
+        &mut batch.vertices,
+        &mut batch.streams,
+    )?;
+    Ok(())
+}
+
+fn corners(shape: Shape) -> usize {
+    match shape {
+        Shape::Point => 1,
+        Shape::Line => 2,
+        Shape::Triangle | Shape::Rectangle => 3,
+    }
+}
+
+/// Streams a batch out and draws its pixels.
+fn finish(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    batch: &mut Batch,
+) -> Result<(), Failed> {
+    let control = state.shared.context.control;
+    if let Some(out) = &mut progress.streamout {
+        for primitive in &batch.primitives {
+            let vertices = &primitive.vertices[..corners(primitive.shape)];
+            out.primitive(state.view, &batch.streams, vertices)
+                .map_err(|e| {
+                    control.fault(e);
+                    Failed::Dropped("a stream-out buffer cannot be written")
+                })?;
+        }
+    }
+    let Some(pixel) = state.pixel else {
+        return Ok(());
+    };
+    batch.setups.clear();
+    for primitive in &batch.primitives {
+        progress
+            .builder
+            .add(&batch.vertices, primitive, &mut batch.setups);
+    }
+    let before = progress.pixels.bytes;
+    raster(state, pixel, progress, cores, batch)?;
+    if cores.iter().map(|c| c.executed).sum::<u64>() > state.shared.limits.instructions {
+        return Err(Failed::Dropped("too many instructions"));
+    }
+    control.charge(progress.pixels.bytes - before)?;
+    Ok(())
+}
+
+/// Draws the pixels of all setups, each square by one worker.
+fn raster(
+    state: &DrawState<'_, '_>,
+    pixel: &PixelState,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    batch: &Batch,
+) -> Result<(), Failed> {
+    let area: i64 = batch
+        .setups
+        .iter()
+        .map(|s| {
+            let b = s.polygon.bounds;
+            i64::from(b.x1 - b.x0) * i64::from(b.y1 - b.y0)
+        })
+        .sum();
+    // What the draw has looked at so far counts for each worker.
+    let before = progress.pixels.tiles;
+    let draw = |core: &mut Core, view: &View<'_>, mine: &dyn Fn(i32, i32) -> bool| {
+        let mut counts = PixelCounts {
+            tiles: before,
+            ..PixelCounts::default()
+        };
+        for setup in &batch.setups {
+            pixel.draw(
+                core,
+                state.shared,
+                view,
+                &batch.vertices,
+                setup,
+                &mut counts,
+                mine,
+            )?;
+        }
+        Ok::<_, Stop>(counts)
+    };
+    let workers = cores.len() as i32;
+    let results: Vec<Result<PixelCounts, Stop>> = if workers > 1 && area > PARALLEL_PIXELS {
+        std::thread::scope(|scope| {
+            let draw = &draw;
+            let mc = state.shared.context.mc;
+            let threads: Vec<_> = cores
+                .iter_mut()
+                .enumerate()
+                .map(|(k, core)| {
+                    scope.spawn(move || {
+                        let view = View::new(mc);
+                        draw(core, &view, &|sx, sy| {
+                            (sx + sy).rem_euclid(workers) == k as i32
+                        })
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|t| t.join().unwrap_or(Err(Stop::Fault("a worker panicked"))))
+                .collect()
+        })
+    } else {
+        vec![draw(&mut cores[0], state.view, &|_, _| true)]
+    };
+    for result in results {
+        let counts = result?;
+        progress.pixels.passed += counts.passed;
+        progress.pixels.invocations += counts.invocations;
+        progress.pixels.bytes += counts.bytes;
+        progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
+    }
+    Ok(())
+}
+
+/// Cube map filtering.
+const TA_CNTL_AUX: u32 = 0x9508;
+
+/// Event types (`VGT_EVENT_TYPE` in `r600d.h`).
+const PIPELINESTAT_START: u8 = 0x19;
+const PIPELINESTAT_STOP: u8 = 0x1A;
+
+impl Gfx for Pipeline {
+    fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled> {
+        match self.execute(context, draw) {
+            Ok(()) => Ok(true),
+            Err(Failed::Cancelled) => Err(Cancelled),
+            Err(failed) => {
+                let why = match failed {
+                    Failed::Dropped(why) => why,
+                    _ => "too many primitives at once",
+                };
+                context.control.count(Counter::DroppedDraws, 1);
+                context.control.trace(format_args!("DRAW dropped: {why}"));
+                if self.logged < 16 {
+                    self.logged += 1;
+                    log::warn!("gfx: draw dropped: {why}");
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    fn event(&mut self, _context: &GfxContext<'_>, event: u8) {
+        match event {
+            PIPELINESTAT_START => self.counting = true,
+            PIPELINESTAT_STOP => self.counting = false,
+            _ => {}
+        }
+    }
+
+    fn statistics(&self) -> GfxStatistics {
+        self.statistics.clone()
+    }
+
+    fn set_filled(&mut self, buffer: usize, dwords: u32) {
+        self.statistics.filled[buffer & 3] = dwords;
+    }
+
+    fn reset(&mut self) {
+        self.statistics = GfxStatistics::default();
+        self.counting = true;
+        self.programs = ProgramCache::default();
+    }
+}

@@ -1,0 +1,659 @@
+// SPDX-License-Identifier: MIT
+//! Pixels: one 8x8 tile of one polygon at a time, from coverage to memory.
+//!
+//! Order: coverage, early depth and stencil (where nothing the shader does can
+//! change their outcome), interpolation, shader, alpha test and masks, late
+//! depth and stencil, colour. Tiles of one 64x64 square are always drawn by
+//! the same worker, so each pixel sees primitives in order.
+
+use std::sync::Arc;
+
+use super::colour::{SpecialOp, Targets};
+use super::depth::{self, compare, Samples};
+use super::depth_tile::Surface;
+use super::interpolate::{evaluate, lane_offsets, Interpolator};
+use super::lanes::{whole_quads, Lanes, Mask, LANES};
+use super::memory::View;
+use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
+use super::setup::{Setup, Vertices};
+use super::shader::{Program, Stop};
+use super::stage::DrawShared;
+use super::state::{bit, bits, SetupState, Shadow, Stage};
+use super::vertex::Core;
+use crate::chip::bus::McError;
+
+/// Bytes that moving a tile is charged with.
+const TILE_BYTES: u64 = 256;
+
+/// Width and height of a worker's square in pixels.
+pub const SQUARE: i32 = 64;
+
+/// Fixed-function state behind the shader, and what the tile loop needs of
+/// the state before it.
+pub struct PixelState {
+    /// The shader; none if nothing reads its results.
+    pub program: Option<Arc<Program>>,
+    /// Attributes.
+    pub interpolator: Interpolator,
+    /// Colour targets.
+    pub targets: Targets,
+    /// Depth and stencil, if there is a buffer.
+    pub depth: Option<(depth::State, Surface)>,
+    places: SamplePlaces,
+    /// Offsets of the samples from the pixel's corner, in pixels.
+    sample_offsets: [[f32; 2]; 8],
+    sample_mask: [Mask; 8],
+    cliprects: Option<(u16, [super::state::Rect; 4])>,
+    per_sample: bool,
+    alpha: Option<(u32, f32)>,
+    alpha_to_mask: Option<u32>,
+    z_export: bool,
+    stencil_export: bool,
+    mask_export: bool,
+    kill: bool,
+    clamp_z: bool,
+    depth_clear: Option<f32>,
+    stencil_clear: Option<u8>,
+    copy: Option<Copy>,
+    count_passed: bool,
+    /// Whether the shader's colours go anywhere.
+    colour: bool,
+    /// Target 1 becomes the average of target 0's samples.
+    resolve: bool,
+}
+
+/// A copy from the depth to the colour buffer (`DEPTH_COPY_ENABLE`).
+#[derive(Debug, Clone, Copy)]
+struct Copy {
+    depth: bool,
+    stencil: bool,
+    sample: usize,
+}
+
+/// What a worker counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PixelCounts {
+    /// Samples that passed depth and stencil.
+    pub passed: u64,
+    /// Pixels the shader ran for.
+    pub invocations: u64,
+    /// Bytes of colour and depth moved.
+    pub bytes: u64,
+    /// Tiles and squares looked at.
+    pub tiles: u64,
+}
+
+impl PixelState {
+    /// Decodes the state. `program` is the pixel shader.
+    pub fn decode(
+        s: &Shadow,
+        setup: &SetupState,
+        program: Option<Arc<Program>>,
+        interpolator: Interpolator,
+        targets: Targets,
+        depth: Option<(depth::State, Surface)>,
+    ) -> Self {
+        let shader_control = s.get(0x2_880C);
+        let alpha = s.get(0x2_8410);
+        let to_mask = s.get(0x2_8D44);
+        let render = s.get(0x2_8D0C);
+        let over = s.get(0x2_8D10);
+        let samples = setup.samples();
+        let center = if setup.center_half { 0.5 } else { 0.0 };
+        let copy = (bit(render, 2) || bit(render, 3)).then(|| Copy {
+            depth: bit(render, 2),
+            stencil: bit(render, 3),
+            sample: (bits(render, 8, 2) as usize).min(samples - 1),
+        });
+        // Masks are per pixel of a quad, samples in the low bits.
+        let sample_mask = std::array::from_fn(|sample| {
+            let mut mask = 0;
+            for pixel in 0..4 {
+                if setup.sample_mask[pixel] >> sample & 1 != 0 {
+                    mask |= 0x1111_1111_1111_1111 << pixel;
+                }
+            }
+            mask
+        });
+        // FORCE_COLOR_KILL
+        let colour = targets.written().next().is_some() && !bit(over, 10);
+        let resolve = targets.special == SpecialOp::Resolve;
+        Self {
+            program,
+            interpolator,
+            targets,
+            depth,
+            places: SamplePlaces::new(&setup.sample_places, samples, setup.center_half),
+            sample_offsets: setup
+                .sample_places
+                .map(|p| p.map(|v| center + f32::from(v) / 16.0)),
+            sample_mask,
+            cliprects: setup.cliprects,
+            per_sample: setup.per_sample,
+            alpha: (bit(alpha, 3) && !bit(alpha, 8))
+                .then(|| (bits(alpha, 0, 3), s.float(0x2_8438))),
+            alpha_to_mask: bit(to_mask, 0).then_some(to_mask),
+            z_export: bit(shader_control, 0),
+            stencil_export: bit(shader_control, 1),
+            mask_export: bit(shader_control, 8),
+            kill: bit(shader_control, 6),
+            clamp_z: !bit(over, 16),
+            depth_clear: bit(render, 0).then(|| s.float(0x2_802C)),
+            stencil_clear: bit(render, 1).then(|| s.get(0x2_8028) as u8),
+            copy,
+            count_passed: true,
+            colour,
+            resolve,
+        }
+    }
+
+    fn samples(&self) -> usize {
+        self.places.count()
+    }
+
+    /// The shader can drop fragments or change their depth.
+    fn late(&self) -> bool {
+        self.kill
+            || self.z_export
+            || self.stencil_export
+            || self.mask_export
+            || self.alpha.is_some()
+            || self.alpha_to_mask.is_some()
+    }
+
+    /// Whether the pixel shader has to run.
+    pub fn needs_shader(&self) -> bool {
+        self.copy.is_none() && !self.resolve && (self.colour || self.late())
+    }
+
+    /// Draws the parts of `setup` that lie in squares for which `mine` holds.
+    ///
+    /// # Errors
+    /// A stopped shader.
+    pub fn draw(
+        &self,
+        core: &mut Core,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        vertices: &Vertices,
+        setup: &Setup,
+        counts: &mut PixelCounts,
+        mine: &dyn Fn(i32, i32) -> bool,
+    ) -> Result<(), Stop> {
+        let b = setup.polygon.bounds;
+        let last = |v: i32, step: i32| (v - 1).div_euclid(step);
+        for sy in b.y0.div_euclid(SQUARE)..=last(b.y1, SQUARE) {
+            for sx in b.x0.div_euclid(SQUARE)..=last(b.x1, SQUARE) {
+                counts.tiles += 1;
+                if !mine(sx, sy) || setup.polygon.misses(sx * SQUARE, sy * SQUARE, SQUARE) {
+                    continue;
+                }
+                if shared.context.control.check().is_err() {
+                    return Err(Stop::Cancelled);
+                }
+                if counts.tiles > shared.limits.tiles {
+                    return Err(Stop::Fault("too many pixels"));
+                }
+                let tiles = SQUARE / TILE;
+                let ty0 = (b.y0.div_euclid(TILE)).max(sy * tiles);
+                let ty1 = last(b.y1, TILE).min(sy * tiles + tiles - 1);
+                let tx0 = (b.x0.div_euclid(TILE)).max(sx * tiles);
+                let tx1 = last(b.x1, TILE).min(sx * tiles + tiles - 1);
+                for ty in ty0..=ty1 {
+                    counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
+                    for tx in tx0..=tx1 {
+                        self.tile(core, shared, view, vertices, setup, tx, ty, counts)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws tile (`tx`, `ty`).
+    #[allow(clippy::too_many_arguments)]
+    fn tile(
+        &self,
+        core: &mut Core,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        vertices: &Vertices,
+        setup: &Setup,
+        tx: i32,
+        ty: i32,
+        counts: &mut PixelCounts,
+    ) -> Result<(), Stop> {
+        let (x, y) = (tx * TILE, ty * TILE);
+        let mut coverage = setup.polygon.cover(x, y, &self.places);
+        let any = coverage.any();
+        if any == 0 {
+            return Ok(());
+        }
+        if let Some((rule, rects)) = &self.cliprects {
+            coverage.keep(cliprect_lanes(*rule, rects, x, y));
+        }
+        if let Some(stipple) = &setup.stipple {
+            coverage.keep(stipple_lanes(stipple, x, y));
+        }
+        for (sample, mask) in coverage.samples.iter_mut().zip(&self.sample_mask) {
+            *sample &= mask;
+        }
+        if coverage.any() == 0 {
+            return Ok(());
+        }
+
+        let mut tile = Tile {
+            state: self,
+            setup,
+            view,
+            x,
+            y,
+            tx: tx as u32,
+            ty: ty as u32,
+            coverage,
+            loaded: [const { None }; 8],
+            changed: [0; 8],
+            counts,
+            failed: None,
+        };
+        if self.resolve {
+            tile.resolve();
+            return tile.finish(shared);
+        }
+        if let Some(copy) = self.copy {
+            tile.copy(copy);
+            return tile.finish(shared);
+        }
+        let late = self.late();
+        if !late {
+            tile.test(None, None, true);
+        } else if self.depth.as_ref().is_some_and(|(d, _)| !d.stencil_enable) && !self.z_export {
+            // Nothing behind the buffer can come to the front again.
+            tile.test(None, None, false);
+        }
+        if tile.coverage.any() == 0 || !self.needs_shader() {
+            if late {
+                tile.test(None, None, true);
+            }
+            return tile.finish(shared);
+        }
+        let Some(program) = &self.program else {
+            return tile.finish(shared);
+        };
+        let samples = self.samples();
+        if self.per_sample {
+            for sample in 0..samples {
+                let mut only = tile.coverage;
+                for (i, mask) in only.samples.iter_mut().enumerate() {
+                    if i != sample {
+                        *mask = 0;
+                    }
+                }
+                if only.any() == 0 {
+                    continue;
+                }
+                self.shade(
+                    core,
+                    shared,
+                    view,
+                    vertices,
+                    program,
+                    &mut tile,
+                    only,
+                    Some(sample),
+                )?;
+            }
+        } else {
+            let all = tile.coverage;
+            self.shade(core, shared, view, vertices, program, &mut tile, all, None)?;
+        }
+        tile.finish(shared)
+    }
+
+    /// Runs the shader for the covered pixels and writes what it gives.
+    #[allow(clippy::too_many_arguments)]
+    fn shade(
+        &self,
+        core: &mut Core,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        vertices: &Vertices,
+        program: &Arc<Program>,
+        tile: &mut Tile<'_, '_>,
+        mut coverage: Coverage,
+        sample: Option<usize>,
+    ) -> Result<(), Stop> {
+        let valid = coverage.any();
+        let budget = shared.limits.wave_instructions;
+        core.wave.begin(whole_quads(valid), valid, budget);
+        self.interpolator.fill(
+            &mut core.wave,
+            tile.setup,
+            vertices,
+            tile.x,
+            tile.y,
+            sample,
+            &coverage.samples,
+        );
+        core.run(shared, view, Stage::Pixel, program)?;
+        tile.counts.invocations += u64::from(valid.count_ones());
+        let exports = &core.exports;
+        coverage.keep(!core.wave.killed);
+        if let Some((function, reference)) = self.alpha {
+            let alpha = &exports.pixel[0][3];
+            let mut pass = 0;
+            for lane in 0..LANES {
+                let passes = compare(function, f32::from_bits(alpha[lane]), reference);
+                pass |= u64::from(passes) << lane;
+            }
+            coverage.keep(pass);
+        }
+        if let Some(control) = self.alpha_to_mask {
+            self.apply_alpha_to_mask(control, &exports.pixel[0][3], &mut coverage);
+        }
+        if self.mask_export {
+            for (i, mask) in coverage.samples.iter_mut().enumerate() {
+                let mut keep = 0;
+                for lane in 0..LANES {
+                    keep |= u64::from(exports.depth[2][lane] >> i & 1) << lane;
+                }
+                *mask &= keep;
+            }
+        }
+        if self.late() {
+            // Only this call's samples take part.
+            let rest = tile.coverage;
+            tile.coverage = coverage;
+            let z = self.z_export.then_some(&exports.depth[0]);
+            let reference = self.stencil_export.then_some(&exports.depth[1]);
+            tile.test(z, reference, true);
+            coverage = tile.coverage;
+            tile.coverage = rest;
+        }
+        if self.colour {
+            tile.write_colour(&exports.pixel, exports.pixel_mask, &coverage);
+        }
+        Ok(())
+    }
+
+    /// `DB_ALPHA_TO_MASK`: the number of samples follows alpha. The offsets
+    /// dither between the pixels of a quad.
+    fn apply_alpha_to_mask(&self, control: u32, alpha: &Lanes, coverage: &mut Coverage) {
+        let samples = self.samples();
+        for lane in 0..LANES {
+            let offset = bits(control, 8 + 2 * (lane as u32 & 3), 2) as f32 / 4.0;
+            let a = f32::from_bits(alpha[lane]);
+            let a = if a.is_nan() { 0.0 } else { a.clamp(0.0, 1.0) };
+            let on = if samples == 1 {
+                u32::from(a >= 0.5)
+            } else {
+                ((a * samples as f32 + offset).floor() as u32).min(samples as u32)
+            };
+            for (i, mask) in coverage.samples.iter_mut().enumerate() {
+                if i as u32 >= on {
+                    *mask &= !(1 << lane);
+                }
+            }
+        }
+    }
+}
+
+/// Lanes that a clip rectangle rule lets through: bit n of the rule, where bit
+/// i of n says that the pixel lies in rectangle i.
+fn cliprect_lanes(rule: u16, rects: &[super::state::Rect; 4], x: i32, y: i32) -> Mask {
+    let inside = rects.map(|r| lanes_within(r, x, y));
+    let mut mask = 0;
+    for lane in 0..LANES {
+        let n = (0..4).fold(0, |n, i| n | (inside[i] >> lane & 1) << i);
+        mask |= u64::from(rule >> n & 1) << lane;
+    }
+    mask
+}
+
+fn stipple_lanes(s: &super::setup::Stipple, x: i32, y: i32) -> Mask {
+    let (dx, dy) = lane_offsets();
+    let mut mask = 0;
+    for lane in 0..LANES {
+        let at = if s.axis == 0 {
+            x as f32 + dx[lane]
+        } else {
+            y as f32 + dy[lane]
+        };
+        let along = ((at + 0.5 - s.start) * s.sign).max(0.0) + s.phase;
+        let index = (along as u64 / u64::from(s.repeat)) % 16;
+        mask |= u64::from(s.pattern >> index & 1) << lane;
+    }
+    mask
+}
+
+/// A tile while it is drawn: its depth is read at most once and written back
+/// at the end.
+struct Tile<'a, 'b> {
+    state: &'b PixelState,
+    setup: &'b Setup,
+    view: &'b View<'a>,
+    x: i32,
+    y: i32,
+    tx: u32,
+    ty: u32,
+    coverage: Coverage,
+    loaded: [Option<Samples>; 8],
+    changed: [Mask; 8],
+    counts: &'b mut PixelCounts,
+    failed: Option<McError>,
+}
+
+impl Tile<'_, '_> {
+    fn z(&self, sample: usize, exported: Option<&Lanes>) -> [f32; LANES] {
+        let state = self.state;
+        let mut z = [0.0; LANES];
+        if let Some(clear) = state.depth_clear {
+            return [clear; LANES];
+        }
+        match exported {
+            Some(values) => {
+                for lane in 0..LANES {
+                    z[lane] = f32::from_bits(values[lane]);
+                }
+            }
+            None => {
+                let (dx, dy) = lane_offsets();
+                let [ox, oy] = state.sample_offsets[sample];
+                let dx = dx.map(|d| d + ox);
+                let dy = dy.map(|d| d + oy);
+                evaluate(&self.setup.z, self.x, self.y, &dx, &dy, &mut z);
+            }
+        }
+        if state.clamp_z {
+            let [low, high] = self.setup.z_range;
+            for z in &mut z {
+                *z = z.max(low).min(high);
+            }
+        }
+        z
+    }
+
+    fn load(&mut self, sample: usize) -> Option<&mut Samples> {
+        let (_, surface) = self.state.depth.as_ref()?;
+        if self.loaded[sample].is_none() {
+            let mut samples = Samples::default();
+            let layer = self.setup.layer;
+            match surface.load(self.view, self.tx, self.ty, layer, sample, &mut samples) {
+                Ok(bytes) => self.counts.bytes += bytes,
+                Err(e) => self.failed = Some(e),
+            }
+            self.loaded[sample] = Some(samples);
+        }
+        self.loaded[sample].as_mut()
+    }
+
+    /// Depth and stencil tests of what is covered; coverage shrinks to what
+    /// passes.
+    fn test(&mut self, z: Option<&Lanes>, reference: Option<&Lanes>, update: bool) {
+        let state = self.state;
+        let front = self.setup.front;
+        for sample in 0..state.samples() {
+            let mask = self.coverage.samples[sample];
+            if mask == 0 {
+                continue;
+            }
+            if let Some((depth, _)) = state.depth.as_ref().filter(|(d, _)| d.is_active()) {
+                let z = self.z(sample, z);
+                let Some(stored) = self.load(sample) else {
+                    continue;
+                };
+                let mut tested = depth.test(stored, &z, mask, front, reference, update);
+                if let (Some(clear), true) = (state.stencil_clear, update) {
+                    for lane in (0..LANES).filter(|l| tested.passed >> l & 1 != 0) {
+                        stored.stencil[lane] = clear;
+                    }
+                    tested.changed |= tested.passed;
+                }
+                self.coverage.samples[sample] = tested.passed;
+                self.changed[sample] |= tested.changed;
+            }
+            if update && state.count_passed {
+                self.counts.passed += u64::from(self.coverage.samples[sample].count_ones());
+            }
+        }
+    }
+
+    fn resolve(&mut self) {
+        let mask = self.coverage.any();
+        let targets = &self.state.targets;
+        let layer = self.setup.layer;
+        let result = targets.resolve_tile(self.view, self.tx, self.ty, layer, mask);
+        self.account(result, 2);
+    }
+
+    fn account(&mut self, result: Result<(), McError>, tiles: u64) {
+        match result {
+            Ok(()) => self.counts.bytes += tiles * TILE_BYTES,
+            Err(e) => self.failed = Some(e),
+        }
+    }
+
+    /// Copies depth and stencil of one sample to the first colour target.
+    fn copy(&mut self, copy: Copy) {
+        let mask = self.coverage.any();
+        let Some(format) = self.state.depth.as_ref().map(|(d, _)| d.format) else {
+            return;
+        };
+        let Some(stored) = self.load(copy.sample) else {
+            return;
+        };
+        let depth = stored.depth.map(|d| format.depth(d).to_bits());
+        let stencil = stored.stencil.map(u32::from);
+        let result = self.state.targets.write_depth(
+            self.view,
+            0,
+            self.tx,
+            self.ty,
+            self.setup.layer,
+            0,
+            copy.depth.then_some(&depth),
+            copy.stencil.then_some(&stencil),
+            mask,
+        );
+        self.account(result, 1);
+    }
+
+    fn write_colour(&mut self, exported: &[[Lanes; 4]], mask: u8, coverage: &Coverage) {
+        let targets = &self.state.targets;
+        for (index, export, _) in targets.written() {
+            if mask >> export & 1 == 0 {
+                continue;
+            }
+            for sample in 0..self.state.samples() {
+                let lanes = coverage.samples[sample];
+                if lanes == 0 {
+                    continue;
+                }
+                let result = targets.write_tile(
+                    self.view,
+                    index,
+                    self.tx,
+                    self.ty,
+                    self.setup.layer,
+                    sample as u32,
+                    &exported[export],
+                    Some(&exported[1]),
+                    lanes,
+                );
+                self.account(result, 2);
+            }
+        }
+    }
+
+    /// Writes changed depth back and reports what failed.
+    fn finish(mut self, shared: &DrawShared<'_>) -> Result<(), Stop> {
+        if let Some((_, surface)) = &self.state.depth {
+            for sample in 0..self.state.samples() {
+                let changed = self.changed[sample];
+                if changed == 0 {
+                    continue;
+                }
+                let Some(samples) = &self.loaded[sample] else {
+                    continue;
+                };
+                let layer = self.setup.layer;
+                match surface.store(self.view, self.tx, self.ty, layer, sample, samples, changed) {
+                    Ok(bytes) => self.counts.bytes += bytes,
+                    Err(e) => self.failed = Some(e),
+                }
+            }
+        }
+        if let Some(e) = self.failed {
+            shared.context.control.fault(e);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lanes::ALL;
+    use super::super::setup::Stipple;
+    use super::super::state::Rect;
+    use super::*;
+
+    #[test]
+    fn cliprect_rule_is_a_truth_table() {
+        let empty = Rect::default();
+        let left = Rect {
+            x0: 0,
+            y0: 0,
+            x1: 4,
+            y1: 8,
+        };
+        let rects = [left, empty, empty, empty];
+        // In rectangle 0 only: bit 1 of the rule.
+        let inside = cliprect_lanes(0b10, &rects, 0, 0);
+        let outside = cliprect_lanes(0b01, &rects, 0, 0);
+        assert_eq!(inside, lanes_within(left, 0, 0));
+        assert_eq!(inside ^ outside, ALL);
+        assert_eq!(cliprect_lanes(0xFFFF, &rects, 0, 0), ALL);
+    }
+
+    #[test]
+    fn stipple_repeats_and_follows_direction() {
+        let s = Stipple {
+            pattern: 0b01,
+            repeat: 2,
+            axis: 0,
+            start: 0.0,
+            sign: 1.0,
+            phase: 0.0,
+        };
+        // Pixels 0 and 1 of 32 are on.
+        let row = |s: &Stipple| stipple_lanes(s, 0, 0) & 0x3333;
+        assert_eq!(row(&s), 0b11);
+        let back = Stipple {
+            start: 8.0,
+            sign: -1.0,
+            ..s
+        };
+        assert_eq!(row(&back), 0x3000);
+        assert_eq!(row(&Stipple { phase: 32.0, ..s }), 0b11);
+    }
+}

@@ -1,0 +1,848 @@
+// SPDX-License-Identifier: MIT
+//! Setup: from shaded vertices to polygons on the screen, with the planes that
+//! depth and attributes follow.
+
+use super::clip::{Clipper, Corner};
+use super::primitive::{Primitive, Shape};
+use super::raster::{double_area, Plane, Planes, Point, Polygon, MAX_COORDINATE, PIXEL};
+use super::state::{bit, bits, Fill, PolygonOffset, SetupState, Viewport, VIEWPORTS};
+
+/// Shaded vertices of a batch.
+#[derive(Debug, Default)]
+pub struct Vertices {
+    /// Clip-space positions.
+    pub position: Vec<[f32; 4]>,
+    /// Misc vectors: point size, edge flag, layer, viewport; raw bits.
+    pub misc: Vec<[u32; 4]>,
+    /// Clip and cull distances.
+    pub distance: Vec<[f32; 8]>,
+    /// Parameters, [`Self::stride`] for each vertex.
+    pub params: Vec<[u32; 4]>,
+    /// Parameters of a vertex.
+    pub stride: usize,
+}
+
+impl Vertices {
+    /// Forgets all vertices; the next have `stride` parameters.
+    pub fn clear(&mut self, stride: usize) {
+        self.position.clear();
+        self.misc.clear();
+        self.distance.clear();
+        self.params.clear();
+        self.stride = stride;
+    }
+
+    /// Parameter `index` of vertex `vertex`; zeroes if there is none.
+    pub fn param(&self, vertex: u32, index: usize) -> [u32; 4] {
+        if index >= self.stride {
+            return [0; 4];
+        }
+        let at = vertex as usize * self.stride + index;
+        self.params.get(at).copied().unwrap_or([0; 4])
+    }
+}
+
+/// Line stipple of one line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stipple {
+    /// Bit 0 first.
+    pub pattern: u16,
+    /// Pixels per bit.
+    pub repeat: u32,
+    /// Axis along which pixels are counted: 0 is x.
+    pub axis: usize,
+    /// Where counting begins on that axis, in pixels.
+    pub start: f32,
+    /// 1 or -1.
+    pub sign: f32,
+    /// Pixels counted before this line.
+    pub phase: f32,
+}
+
+/// Texture coordinates of a point sprite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sprite {
+    /// From 0 at the left to 1 at the right edge.
+    pub s: Plane,
+    /// From 0 at the top to 1 at the lower edge.
+    pub t: Plane,
+}
+
+/// A polygon to scan, with all that its pixels need.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// What it covers.
+    pub polygon: Polygon,
+    /// Depth on the screen, offset included, not clamped.
+    pub z: Plane,
+    /// Range to which depth is clamped.
+    pub z_range: [f32; 2],
+    /// Weight divided by w, of vertices 1 and 2.
+    pub weights: [Plane; 2],
+    /// 1 / w.
+    pub inv_w: Plane,
+    /// Weights without perspective, of vertices 1 and 2.
+    pub linear: [Plane; 2],
+    /// w differs between the vertices.
+    pub perspective: bool,
+    /// The vertices that the weights refer to.
+    pub vertices: [u32; 3],
+    /// The vertex of the flat attributes.
+    pub provoking: u32,
+    /// Faces the viewer; points and lines do.
+    pub front: bool,
+    /// Slice of the render target, counted from the view's first.
+    pub layer: u32,
+    /// Coordinates of a point sprite.
+    pub sprite: Option<Sprite>,
+    /// Stipple of a line.
+    pub stipple: Option<Stipple>,
+}
+
+/// Counters that clipping contributes to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClipCounts {
+    /// Primitives that came to the clipper.
+    pub invocations: u64,
+    /// Primitives that left it.
+    pub primitives: u64,
+}
+
+/// A corner on the screen.
+#[derive(Debug, Clone, Copy)]
+struct Screen {
+    point: Point,
+    z: f64,
+    inv_w: f64,
+    weights: [f64; 3],
+}
+
+/// Makes [`Setup`]s of primitives.
+#[derive(Debug)]
+pub struct Builder<'a> {
+    state: &'a SetupState,
+    clipper: Clipper,
+    /// Width of the depth unit for constant formats.
+    offset_unit: f64,
+    /// What is known of the clipper so far.
+    pub counts: ClipCounts,
+    stipple_phase: f32,
+    corners: Vec<Corner>,
+}
+
+fn fixed(value: f64) -> i32 {
+    let limit = MAX_COORDINATE;
+    (value.clamp(-limit, limit) * f64::from(PIXEL)).round_ties_even() as i32
+}
+
+impl<'a> Builder<'a> {
+    /// A builder for one draw.
+    pub fn new(state: &'a SetupState) -> Self {
+        let negative_bits = bits(state.offset_format, 0, 8) as u8 as i8;
+        Self {
+            state,
+            clipper: Clipper::new(state),
+            offset_unit: f64::from(negative_bits).exp2(),
+            counts: ClipCounts::default(),
+            stipple_phase: 0.0,
+            corners: Vec::new(),
+        }
+    }
+
+    /// Adds the polygons of `primitive` to `out`.
+    pub fn add(&mut self, vertices: &Vertices, primitive: &Primitive, out: &mut Vec<Setup>) {
+        self.counts.invocations += 1;
+        let known = vertices.position.len();
+        if primitive.vertices.iter().any(|&v| v as usize >= known) {
+            return;
+        }
+        let count = match primitive.shape {
+            Shape::Point => 1,
+            Shape::Line => 2,
+            Shape::Triangle | Shape::Rectangle => 3,
+        };
+        if self.culled_by_distance(vertices, &primitive.vertices[..count]) {
+            return;
+        }
+        let provoking = primitive.vertices[usize::from(primitive.provoking.min(2))];
+        let before = out.len();
+        match primitive.shape {
+            Shape::Point => self.point(vertices, primitive, 0, provoking, None, true, out),
+            Shape::Line => self.line(vertices, primitive, [0, 1], provoking, None, true, out),
+            Shape::Triangle => self.triangle(vertices, primitive, provoking, out),
+            Shape::Rectangle => self.rectangle(vertices, primitive, provoking, out),
+        }
+        self.counts.primitives += u64::from(out.len() > before);
+    }
+
+    /// A plane whose cull distance is negative at all vertices.
+    fn culled_by_distance(&self, vertices: &Vertices, which: &[u32]) -> bool {
+        let enabled = bits(self.state.vs_out_cntl, 8, 8);
+        (0..8).any(|n| {
+            bit(enabled, n)
+                && which
+                    .iter()
+                    .all(|&v| vertices.distance[v as usize][n as usize] < 0.0)
+        })
+    }
+
+    fn viewport(&self, vertices: &Vertices, provoking: u32) -> (&'a Viewport, u32) {
+        let cntl = self.state.vs_out_cntl;
+        let misc = vertices.misc[provoking as usize];
+        let enabled = bit(cntl, 21);
+        let viewport = if enabled && bit(cntl, 19) {
+            misc[3] as usize % VIEWPORTS
+        } else {
+            0
+        };
+        let layer = if enabled && bit(cntl, 18) { misc[2] } else { 0 };
+        (&self.state.viewports[viewport], layer)
+    }
+
+    /// The viewport transform (`PA_CL_VTE_CNTL`).
+    fn screen(&self, viewport: &Viewport, corner: &Corner) -> Screen {
+        let vte = self.state.vte_cntl;
+        let [x, y, z, w] = corner.position;
+        // VTX_W0_FMT: w is w, else it is 1 / w already.
+        let inv_w = if bit(vte, 10) { 1.0 / w } else { w };
+        let xy = if bit(vte, 8) { 1.0 } else { inv_w };
+        let zf = if bit(vte, 9) { 1.0 } else { inv_w };
+        let apply = |value: f64, axis: usize| {
+            let n = axis as u32 * 2;
+            let scaled = if bit(vte, n) {
+                value * f64::from(viewport.scale[axis])
+            } else {
+                value
+            };
+            if bit(vte, n + 1) {
+                scaled + f64::from(viewport.offset[axis])
+            } else {
+                scaled
+            }
+        };
+        let [ox, oy] = self.state.window_offset.map(f64::from);
+        Screen {
+            point: [fixed(apply(x * xy, 0) + ox), fixed(apply(y * xy, 1) + oy)],
+            z: apply(z * zf, 2),
+            inv_w,
+            weights: corner.weights,
+        }
+    }
+
+    /// w of the primitive's vertices.
+    fn vertex_w(&self, vertices: &Vertices, primitive: &Primitive) -> [f64; 3] {
+        let given_w = bit(self.state.vte_cntl, 10);
+        primitive.vertices.map(|v| {
+            let w = f64::from(vertices.position[v as usize][3]);
+            if given_w {
+                w
+            } else {
+                1.0 / w
+            }
+        })
+    }
+
+    fn corner(vertices: &Vertices, v: u32, index: usize) -> Corner {
+        let mut weights = [0.0; 3];
+        weights[index] = 1.0;
+        Corner {
+            position: vertices.position[v as usize].map(f64::from),
+            weights,
+        }
+    }
+
+    /// The offset for a plane of depth with vertices' depth up to `z_max`.
+    fn offset(&self, offset: &PolygonOffset, z: &Plane, z_max: f64) -> f64 {
+        let slope = z.dx.abs().max(z.dy.abs());
+        let unit = if bit(self.state.offset_format, 8) {
+            // Float depth: the last bit of the largest depth, of which the
+            // field has the number of mantissa bits.
+            let exponent = if z_max == 0.0 {
+                0.0
+            } else {
+                z_max.abs().log2().floor()
+            };
+            self.offset_unit * exponent.exp2()
+        } else {
+            self.offset_unit
+        };
+        // The scale counts sixteenths of a pixel.
+        let value = slope * f64::from(offset.scale) / 16.0 + unit * f64::from(offset.units);
+        let clamp = f64::from(self.state.offset_clamp);
+        let value = if clamp > 0.0 {
+            value.min(clamp)
+        } else if clamp < 0.0 {
+            value.max(clamp)
+        } else {
+            value
+        };
+        if value.is_finite() {
+            value
+        } else {
+            0.0
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn finish(
+        &self,
+        polygon: Polygon,
+        viewport: &Viewport,
+        planes: &Planes,
+        corners: [&Screen; 3],
+        vertex_w: [f64; 3],
+        z_offset: f64,
+        primitive: &Primitive,
+        provoking: u32,
+        front: bool,
+        layer: u32,
+    ) -> Setup {
+        let mut z = planes.through(corners.map(|c| c.z));
+        z.c += z_offset;
+        let w = corners.map(|c| c.inv_w);
+        let perspective = !self.state.perspective_off && (w[0] != w[1] || w[0] != w[2]);
+        // A corner's weight on the screen: its weight in clip space times the
+        // vertex's w, over the corner's w.
+        let linear = |i: usize| corners.map(|c| c.weights[i] * c.inv_w * vertex_w[i]);
+        let inv_w = planes.through(w);
+        let over_w = |i: usize| planes.through(corners.map(|c| c.weights[i] * c.inv_w));
+        Setup {
+            polygon,
+            z,
+            z_range: {
+                let (a, b) = (viewport.z_min, viewport.z_max);
+                if a <= b {
+                    [a, b]
+                } else {
+                    [b, a]
+                }
+            },
+            weights: [over_w(1), over_w(2)],
+            inv_w,
+            linear: [planes.through(linear(1)), planes.through(linear(2))],
+            perspective,
+            vertices: primitive.vertices,
+            provoking,
+            front,
+            layer,
+            sprite: None,
+            stipple: None,
+        }
+    }
+
+    fn triangle(
+        &mut self,
+        vertices: &Vertices,
+        primitive: &Primitive,
+        provoking: u32,
+        out: &mut Vec<Setup>,
+    ) {
+        let v = primitive.vertices;
+        let outside = v.map(|v| {
+            let v = v as usize;
+            self.clipper
+                .outside(&vertices.position[v], &vertices.distance[v])
+        });
+        let any = outside[0] | outside[1] | outside[2];
+        if any >> 15 != 0 || outside[0] & outside[1] & outside[2] != 0 {
+            return;
+        }
+        let mut corners = std::mem::take(&mut self.corners);
+        corners.clear();
+        corners.extend((0..3).map(|i| Self::corner(vertices, v[i], i)));
+        if any != 0 {
+            let clip = v.map(|v| &vertices.distance[v as usize]);
+            self.clipper.clip(any, clip, &mut corners);
+        }
+        let (viewport, layer) = self.viewport(vertices, provoking);
+        let mut screen: [Screen; 3 + super::clip::PLANES] = [Screen {
+            point: [0; 2],
+            z: 0.0,
+            inv_w: 1.0,
+            weights: [0.0; 3],
+        }; 18];
+        let n = corners.len().min(screen.len());
+        for (s, corner) in screen.iter_mut().zip(&corners) {
+            *s = self.screen(viewport, corner);
+        }
+        self.corners = corners;
+        if n < 3 {
+            return;
+        }
+        let screen = &screen[..n];
+        let w = self.vertex_w(vertices, primitive);
+        let fan = |i: usize| [screen[0].point, screen[i].point, screen[i + 1].point];
+        let area: i64 = (1..n - 1).map(|i| double_area(fan(i))).sum();
+        // FACE: 0 has counterclockwise front faces.
+        let clockwise = area > 0;
+        let front = clockwise == self.state.front_cw;
+        let fill = self.state.fill[usize::from(!front)];
+        let culled = if front {
+            self.state.cull_front
+        } else {
+            self.state.cull_back
+        };
+        if culled || (area == 0 && fill == Fill::Triangles) {
+            return;
+        }
+        // Planes from the largest part, for all parts.
+        let largest = (1..n - 1)
+            .max_by_key(|&i| double_area(fan(i)).abs())
+            .unwrap_or(1);
+        let planes = Planes::new(fan(largest));
+        let at = [&screen[0], &screen[largest], &screen[largest + 1]];
+        let z_offset = self.state.offset[usize::from(!front)].map_or(0.0, |o| {
+            let z = planes.through(at.map(|c| c.z));
+            let z_max = screen.iter().fold(f64::MIN, |m, c| m.max(c.z));
+            self.offset(&o, &z, z_max)
+        });
+        if fill != Fill::Triangles {
+            let mut outline = primitive.outline;
+            if bit(self.state.vs_out_cntl, 21) && bit(self.state.vs_out_cntl, 17) {
+                for (i, v) in v.iter().enumerate() {
+                    let flag = f32::from_bits(vertices.misc[*v as usize][1]);
+                    if flag == 0.0 {
+                        outline &= !(1 << i);
+                    }
+                }
+            }
+            for i in 0..3 {
+                if outline >> i & 1 == 0 {
+                    continue;
+                }
+                if fill == Fill::Lines {
+                    let ends = [i, (i + 1) % 3];
+                    self.line(
+                        vertices,
+                        primitive,
+                        ends,
+                        provoking,
+                        Some(z_offset),
+                        front,
+                        out,
+                    );
+                } else {
+                    self.point(
+                        vertices,
+                        primitive,
+                        i,
+                        provoking,
+                        Some(z_offset),
+                        front,
+                        out,
+                    );
+                }
+            }
+            return;
+        }
+        for i in 1..n - 1 {
+            if let Some(polygon) = Polygon::new(&fan(i), viewport.scissor) {
+                out.push(self.finish(
+                    polygon, viewport, &planes, at, w, z_offset, primitive, provoking, front, layer,
+                ));
+            }
+        }
+    }
+
+    /// The driver's rectangles cover what a depth clear or copy shall touch:
+    /// they are not clipped in z.
+    fn rectangle(
+        &mut self,
+        vertices: &Vertices,
+        primitive: &Primitive,
+        provoking: u32,
+        out: &mut Vec<Setup>,
+    ) {
+        let v = primitive.vertices;
+        let (viewport, layer) = self.viewport(vertices, provoking);
+        if v.iter()
+            .any(|&v| vertices.position[v as usize].iter().any(|c| !c.is_finite()))
+        {
+            return;
+        }
+        let corners: [Corner; 3] = std::array::from_fn(|i| Self::corner(vertices, v[i], i));
+        let s = corners.map(|c| self.screen(viewport, &c));
+        let min = |k: usize| s.iter().map(|c| c.point[k]).min().unwrap_or(0);
+        let max = |k: usize| s.iter().map(|c| c.point[k]).max().unwrap_or(0);
+        let (x0, y0, x1, y1) = (min(0), min(1), max(0), max(1));
+        let box_corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
+        let Some(polygon) = Polygon::new(&box_corners, viewport.scissor) else {
+            return;
+        };
+        let planes = Planes::new(s.map(|c| c.point));
+        let w = self.vertex_w(vertices, primitive);
+        let at = [&s[0], &s[1], &s[2]];
+        out.push(self.finish(
+            polygon, viewport, &planes, at, w, 0.0, primitive, provoking, true, layer,
+        ));
+    }
+
+    /// A line between two of the primitive's vertices. `z_offset` is that of
+    /// the polygon it outlines.
+    #[allow(clippy::too_many_arguments)]
+    fn line(
+        &mut self,
+        vertices: &Vertices,
+        primitive: &Primitive,
+        ends: [usize; 2],
+        provoking: u32,
+        z_offset: Option<f64>,
+        front: bool,
+        out: &mut Vec<Setup>,
+    ) {
+        let v = ends.map(|i| primitive.vertices[i]);
+        let outside = v.map(|v| {
+            let v = v as usize;
+            self.clipper
+                .outside(&vertices.position[v], &vertices.distance[v])
+        });
+        let any = outside[0] | outside[1];
+        let reset = match self.state.stipple {
+            Some((_, _, 1)) => true,
+            Some((_, _, 2)) => primitive.restarts,
+            _ => false,
+        };
+        if reset || z_offset.is_some() {
+            self.stipple_phase = 0.0;
+        }
+        if any >> 15 != 0 || outside[0] & outside[1] != 0 {
+            return;
+        }
+        let mut corners: Vec<Corner> = (0..2)
+            .map(|i| Self::corner(vertices, v[i], ends[i]))
+            .collect();
+        if any != 0 {
+            let clip = primitive.vertices.map(|v| &vertices.distance[v as usize]);
+            self.clipper.clip(any, clip, &mut corners);
+        }
+        if corners.len() != 2 {
+            return;
+        }
+        let (viewport, layer) = self.viewport(vertices, provoking);
+        let s = [
+            self.screen(viewport, &corners[0]),
+            self.screen(viewport, &corners[1]),
+        ];
+        let [mut p, mut q] = s.map(|c| c.point);
+        let d = [q[0] - p[0], q[1] - p[1]];
+        let axis = usize::from(d[0].abs() < d[1].abs());
+        let half = f64::from(self.state.line_half) * f64::from(PIXEL);
+        let shape = if self.state.line_rectangular {
+            let length = f64::from(d[0]).hypot(f64::from(d[1]));
+            if length == 0.0 {
+                return;
+            }
+            let n = [
+                (-f64::from(d[1]) / length * half).round() as i32,
+                (f64::from(d[0]) / length * half).round() as i32,
+            ];
+            [
+                [p[0] - n[0], p[1] - n[1]],
+                [q[0] - n[0], q[1] - n[1]],
+                [q[0] + n[0], q[1] + n[1]],
+                [p[0] + n[0], p[1] + n[1]],
+            ]
+        } else {
+            // The end pixel is left out, the first one drawn: spans are half
+            // open at their right or lower end, so a line to the left or up
+            // is shifted by the smallest step.
+            if d[axis] < 0 {
+                p[axis] += 1;
+                q[axis] += 1;
+            }
+            let mut n = [0; 2];
+            n[1 - axis] = (half.round() as i32).max(1);
+            [
+                [p[0] - n[0], p[1] - n[1]],
+                [q[0] - n[0], q[1] - n[1]],
+                [q[0] + n[0], q[1] + n[1]],
+                [p[0] + n[0], p[1] + n[1]],
+            ]
+        };
+        let stipple = self.state.stipple.map(|(pattern, repeat, _)| {
+            let phase = self.stipple_phase;
+            self.stipple_phase += (d[axis].abs() as f32 / PIXEL as f32).round();
+            Stipple {
+                pattern,
+                repeat: repeat.max(1),
+                axis,
+                start: s[0].point[axis] as f32 / PIXEL as f32,
+                sign: if d[axis] < 0 { -1.0 } else { 1.0 },
+                phase,
+            }
+        });
+        let Some(polygon) = Polygon::new(&shape, viewport.scissor) else {
+            return;
+        };
+        let w = self.vertex_w(vertices, primitive);
+        // Nothing changes across the line.
+        let a = s[0].point;
+        let across = [a[0].saturating_sub(d[1]), a[1].saturating_add(d[0])];
+        let planes = Planes::new([a, s[1].point, across]);
+        let at = [&s[0], &s[1], &s[0]];
+        let z_offset = z_offset.unwrap_or_else(|| {
+            self.state.offset_para.map_or(0.0, |o| {
+                self.offset(&o, &planes.through(at.map(|c| c.z)), s[0].z.max(s[1].z))
+            })
+        });
+        let mut setup = self.finish(
+            polygon, viewport, &planes, at, w, z_offset, primitive, provoking, front, layer,
+        );
+        setup.stipple = stipple;
+        out.push(setup);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn point(
+        &mut self,
+        vertices: &Vertices,
+        primitive: &Primitive,
+        index: usize,
+        provoking: u32,
+        z_offset: Option<f64>,
+        front: bool,
+        out: &mut Vec<Setup>,
+    ) {
+        let v = primitive.vertices[index];
+        let position = &vertices.position[v as usize];
+        let distance = &vertices.distance[v as usize];
+        if self
+            .clipper
+            .drops_point(position, distance, self.state.discard)
+        {
+            return;
+        }
+        let (viewport, layer) = self.viewport(vertices, provoking);
+        let center = self.screen(viewport, &Self::corner(vertices, v, index));
+        let cntl = self.state.vs_out_cntl;
+        let half = if bit(cntl, 21) && bit(cntl, 16) && primitive.shape == Shape::Point {
+            let size = f32::from_bits(vertices.misc[v as usize][0]) / 2.0;
+            let [low, high] = self.state.point_limits;
+            let size = if size.is_nan() { low } else { size };
+            [size.max(low).min(high.max(low)); 2]
+        } else {
+            self.state.point_half
+        };
+        let half = half.map(|h| (f64::from(h) * f64::from(PIXEL)).round() as i32);
+        if half[0] == 0 || half[1] == 0 {
+            return;
+        }
+        let [x, y] = center.point;
+        let (x0, x1, y0, y1) = (x - half[0], x + half[0], y - half[1], y + half[1]);
+        let corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
+        let Some(polygon) = Polygon::new(&corners, viewport.scissor) else {
+            return;
+        };
+        let w = self.vertex_w(vertices, primitive);
+        // Everything is constant.
+        let planes = Planes::new([[x, y]; 3]);
+        let at = [&center; 3];
+        let z_offset = z_offset.unwrap_or_else(|| {
+            self.state
+                .offset_para
+                .map_or(0.0, |o| self.offset(&o, &Plane::default(), center.z))
+        });
+        let mut setup = self.finish(
+            polygon, viewport, &planes, at, w, z_offset, primitive, provoking, front, layer,
+        );
+        let sprite = Planes::new([[x0, y0], [x1, y0], [x0, y1]]);
+        setup.sprite = Some(Sprite {
+            s: sprite.through([0.0, 1.0, 0.0]),
+            t: sprite.through([0.0, 0.0, 1.0]),
+        });
+        out.push(setup);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::Rect;
+    use super::*;
+
+    fn state() -> SetupState {
+        SetupState {
+            vte_cntl: 0x43F,
+            guard: [8.0; 2],
+            discard: [1.0; 2],
+            center_half: true,
+            point_half: [0.5; 2],
+            line_half: 0.5,
+            viewports: vec![
+                Viewport {
+                    scale: [32.0, 32.0, 0.5],
+                    offset: [32.0, 32.0, 0.5],
+                    z_min: 0.0,
+                    z_max: 1.0,
+                    scissor: Rect {
+                        x0: 0,
+                        y0: 0,
+                        x1: 64,
+                        y1: 64
+                    },
+                };
+                VIEWPORTS
+            ],
+            fill: [Fill::Triangles; 2],
+            ..SetupState::default()
+        }
+    }
+
+    fn vertices(v: &[[f32; 4]]) -> Vertices {
+        Vertices {
+            position: v.to_vec(),
+            misc: vec![[0; 4]; v.len()],
+            distance: vec![[0.0; 8]; v.len()],
+            params: Vec::new(),
+            stride: 0,
+        }
+    }
+
+    fn primitive(shape: Shape) -> Primitive {
+        Primitive {
+            shape,
+            vertices: match shape {
+                Shape::Point => [0; 3],
+                Shape::Line => [0, 1, 0],
+                _ => [0, 1, 2],
+            },
+            provoking: 0,
+            outline: 7,
+            id: 0,
+            restarts: true,
+        }
+    }
+
+    fn build(state: &SetupState, v: &[[f32; 4]], shape: Shape) -> Vec<Setup> {
+        let mut out = Vec::new();
+        Builder::new(state).add(&vertices(v), &primitive(shape), &mut out);
+        out
+    }
+
+    const CCW: [[f32; 4]; 3] = [
+        [-1.0, -1.0, 0.0, 1.0],
+        [-1.0, 1.0, 0.0, 1.0],
+        [1.0, -1.0, 0.0, 1.0],
+    ];
+
+    #[test]
+    fn face_follows_winding_and_culling() {
+        let mut s = state();
+        let setup = build(&s, &CCW, Shape::Triangle);
+        assert!(setup[0].front, "counterclockwise is front by default");
+        s.front_cw = true;
+        assert!(!build(&s, &CCW, Shape::Triangle)[0].front);
+        s.cull_back = true;
+        assert!(build(&s, &CCW, Shape::Triangle).is_empty());
+        s.cull_back = false;
+        s.cull_front = true;
+        assert_eq!(build(&s, &CCW, Shape::Triangle).len(), 1);
+    }
+
+    #[test]
+    fn clipped_triangle_keeps_attribute_planes() {
+        // One vertex behind the near plane; weights at the others' corners
+        // must still be theirs.
+        let v = [
+            [-1.0, -1.0, 0.0, 1.0],
+            [0.0, 1.0, 0.0, 1.0],
+            [1.0, -1.0, -9.0, 1.0],
+        ];
+        let setups = build(&state(), &v, Shape::Triangle);
+        assert_eq!(setups.len(), 2, "a quadrilateral");
+        for s in &setups {
+            assert!((s.weights[0].at(32.0, 64.0) - 1.0).abs() < 1e-6);
+            assert!(s.weights[0].at(0.0, 0.0).abs() < 1e-6);
+            assert!((s.z.at(32.0, 64.0) - 0.5).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn perspective_weights_divide_to_clip_space_weights() {
+        let v = [
+            [-1.0, -1.0, 0.0, 1.0],
+            [4.0, -4.0, 0.0, 4.0],
+            [-1.0, 1.0, 0.0, 1.0],
+        ];
+        let s = &build(&state(), &v, Shape::Triangle)[0];
+        assert!(s.perspective);
+        // Halfway on the screen between w = 1 and w = 4: weights 4:1.
+        let (x, y) = (32.0, 0.0);
+        let weight = s.weights[0].at(x, y) / s.inv_w.at(x, y);
+        assert!((weight - 0.2).abs() < 1e-9, "{weight}");
+        assert!((s.linear[0].at(x, y) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rectangle_covers_box_of_its_three_corners() {
+        let v = [
+            [-0.5, -0.5, 3.0, 1.0],
+            [-0.5, 0.5, 3.0, 1.0],
+            [0.5, 0.5, 3.0, 1.0],
+        ];
+        let s = &build(&state(), &v, Shape::Rectangle)[0];
+        assert_eq!((s.polygon.bounds.x0, s.polygon.bounds.y0), (16, 16));
+        assert_eq!(s.linear[1].at(48.0, 48.0), 1.0);
+        assert_eq!(s.linear[1].at(48.0, 16.0), 1.0);
+    }
+
+    #[test]
+    fn line_of_pixels_excludes_its_end() {
+        use super::super::raster::SamplePlaces;
+        let places = SamplePlaces::new(&[[0; 2]; 8], 1, true);
+        let x = |p: f32| p / 32.0 - 1.0;
+        let count = |from: f32, to: f32| {
+            let v = [[x(from), x(0.5), 0.0, 1.0], [x(to), x(0.5), 0.0, 1.0]];
+            let s = build(&state(), &v, Shape::Line);
+            s[0].polygon.cover(0, 0, &places).samples[0]
+        };
+        // Quad order: pixels of the first row are lanes 0 1 4 5 8 9 12 13.
+        assert_eq!(count(0.5, 2.5), 0b11);
+        assert_eq!(count(2.5, 0.5), 0b1_0010);
+    }
+
+    #[test]
+    fn polygon_offset_counts_slope_and_units() {
+        let mut s = state();
+        s.offset[0] = Some(PolygonOffset {
+            scale: 16.0,
+            units: 2.0,
+        });
+        s.offset_format = (-24i8) as u8 as u32;
+        let v = [
+            [-1.0, -1.0, 0.0, 1.0],
+            [-1.0, 1.0, 0.0, 1.0],
+            [1.0, -1.0, 0.64, 1.0],
+        ];
+        let plain = build(&state(), &v, Shape::Triangle)[0].z;
+        let moved = build(&s, &v, Shape::Triangle)[0].z;
+        let slope = 0.32 / 64.0;
+        let expected = slope + 2.0 / f64::from(1 << 24);
+        assert!((moved.c - plain.c - expected).abs() < 1e-8);
+    }
+
+    #[test]
+    fn fill_mode_lines_draws_outlined_edges_only() {
+        let mut s = state();
+        s.fill = [Fill::Lines; 2];
+        let mut p = primitive(Shape::Triangle);
+        p.outline = 0b101;
+        let mut out = Vec::new();
+        Builder::new(&s).add(&vertices(&CCW), &p, &mut out);
+        assert_eq!(out.len(), 2);
+    }
+
+    #[test]
+    fn hostile_positions_give_nothing_or_bounded_work() {
+        for bad in [f32::NAN, f32::INFINITY, f32::MAX, -f32::MAX, 1e-40, 0.0] {
+            for shape in [Shape::Point, Shape::Line, Shape::Triangle, Shape::Rectangle] {
+                for k in 0..4 {
+                    let mut v = CCW;
+                    v[0][k] = bad;
+                    for s in build(&state(), &v, shape) {
+                        assert!(s.polygon.bounds.x1 <= 64 && s.polygon.bounds.x0 >= 0);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+//! What a running shader of any stage sees: constants, resources, memory, the
+//! texture unit, and the places its exports go to.
+
+use std::sync::Arc;
+
+use super::lanes::{Lanes, Mask, ALL, LANES};
+use super::memory::View;
+use super::shader::isa::TexInstruction;
+use super::shader::{Env, ExportKind, MemoryExport, MemoryTarget, Program};
+use super::state::{Shadow, Stage};
+use super::texture::{self, Sampler};
+use super::GfxContext;
+use crate::chip::bus::McError;
+
+/// How much one draw may do before it counts as a runaway and the rest of it
+/// is dropped. The driver's own patience is ten seconds; what ends a draw
+/// earlier is a reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Instructions of one wave. The default takes some tenths of a second.
+    pub wave_instructions: u64,
+    /// Instructions of all waves.
+    pub instructions: u64,
+    /// Vertices that go in.
+    pub vertices: u64,
+    /// Tiles and squares that a worker looks at.
+    pub tiles: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            wave_instructions: 1 << 24,
+            instructions: 1 << 34,
+            vertices: 1 << 28,
+            tiles: 1 << 28,
+        }
+    }
+}
+
+/// Resources and samplers that exist (`SET_RESOURCE` and `SET_SAMPLER`
+/// windows).
+const RESOURCES: u32 = 0x4000 / 28;
+/// Samplers of one stage.
+const STAGE_SAMPLERS: u32 = 18;
+
+/// Outputs of one wave.
+#[derive(Debug)]
+pub struct Exports {
+    /// Colours 0 to 7 of a pixel shader.
+    pub pixel: Vec<[Lanes; 4]>,
+    /// Bit n: colour n was exported.
+    pub pixel_mask: u8,
+    /// Export 61: depth, stencil, sample mask.
+    pub depth: [Lanes; 4],
+    /// Exports 60 to 63 of a vertex shader.
+    pub position: Vec<[Lanes; 4]>,
+    /// Parameters 0 to 31.
+    pub param: Vec<[Lanes; 4]>,
+    /// Stream-out writes.
+    pub stream: Vec<StreamWrite>,
+    /// Writes to the stage's ring.
+    pub ring: Vec<RingWrite>,
+    /// Vertices emitted (false) and strips cut (true) by a geometry shader,
+    /// in order, with the threads that did.
+    pub emitted: Vec<(bool, Mask)>,
+}
+
+/// One stream-out export of a wave: up to four dwords of each vertex.
+#[derive(Debug, Clone)]
+pub struct StreamWrite {
+    /// Buffer 0 to 3.
+    pub buffer: u8,
+    /// First dword within the vertex.
+    pub offset: u32,
+    /// Dwords that are written.
+    pub components: u8,
+    /// Vertices that write.
+    pub exec: Mask,
+    /// The values.
+    pub values: Box<[Lanes; 4]>,
+}
+
+/// One ring export of a wave.
+#[derive(Debug, Clone)]
+pub struct RingWrite {
+    /// Dword in the lane's item, for each lane.
+    pub offset: Box<Lanes>,
+    /// Dwords that are written.
+    pub components: u8,
+    /// Lanes that write.
+    pub exec: Mask,
+    /// The values.
+    pub values: Box<[Lanes; 4]>,
+}
+
+/// Most memory exports one wave may leave, against runaway shaders.
+const MAX_WRITES: usize = 1 << 14;
+
+const NONE: [Lanes; 4] = [[0; LANES]; 4];
+
+impl Default for Exports {
+    fn default() -> Self {
+        Self {
+            pixel: vec![NONE; 8],
+            pixel_mask: 0,
+            depth: NONE,
+            position: vec![NONE; 4],
+            param: vec![NONE; 32],
+            stream: Vec::new(),
+            ring: Vec::new(),
+            emitted: Vec::new(),
+        }
+    }
+}
+
+impl Exports {
+    /// Forgets what a wave has exported, before the next.
+    pub fn clear(&mut self) {
+        self.pixel_mask = 0;
+        self.stream.clear();
+        self.ring.clear();
+        self.emitted.clear();
+    }
+
+    fn slot(&mut self, kind: ExportKind, index: u32) -> Option<&mut [Lanes; 4]> {
+        let index = index as usize;
+        match kind {
+            ExportKind::Pixel if index == 61 => Some(&mut self.depth),
+            ExportKind::Pixel => {
+                if index < 8 {
+                    self.pixel_mask |= 1 << index;
+                }
+                self.pixel.get_mut(index)
+            }
+            ExportKind::Position => self.position.get_mut(index.checked_sub(60)?),
+            ExportKind::Parameter => self.param.get_mut(index),
+        }
+    }
+}
+
+/// What all waves of a draw share.
+pub struct DrawShared<'a> {
+    /// Registers, memory and control.
+    pub context: GfxContext<'a>,
+    /// State registers.
+    pub shadow: &'a Shadow,
+    /// The fetch shader.
+    pub fetch: Option<Arc<Program>>,
+    /// Budgets.
+    pub limits: Limits,
+}
+
+/// The surroundings of one wave.
+pub struct StageEnv<'a, 'b> {
+    /// What all waves share.
+    pub shared: &'b DrawShared<'a>,
+    /// The worker's window on memory.
+    pub view: &'b View<'a>,
+    /// Which stage runs.
+    pub stage: Stage,
+    /// Where exports go.
+    pub exports: &'b mut Exports,
+    /// The worker's texture unit.
+    pub unit: &'b mut texture::Unit,
+}
+
+/// Copies lanes of `mask`.
+fn copy(to: &mut Lanes, from: &Lanes, mask: Mask) {
+    if mask == ALL {
+        *to = *from;
+    } else {
+        for lane in 0..LANES {
+            if mask >> lane & 1 != 0 {
+                to[lane] = from[lane];
+            }
+        }
+    }
+}
+
+impl StageEnv<'_, '_> {
+    /// Words of resource `index` of the stage.
+    fn resource_words(&self, index: u32) -> [u32; 7] {
+        let index = self.stage.first_resource().saturating_add(index);
+        if index >= RESOURCES {
+            return [0; 7];
+        }
+        self.shared.shadow.array(0x3_8000 + 28 * index)
+    }
+}
+
+impl Env for StageEnv<'_, '_> {
+    fn constants(&mut self, bank: u32, first: u32, out: &mut [[u32; 4]]) {
+        out.fill([0; 4]);
+        let [size, address] = self.stage.constant_registers();
+        let bank = 4 * (bank & 15);
+        // Size and address count units of 256 bytes, 16 vectors.
+        let size = u64::from(self.shared.shadow.get(size + bank)).min(1 << 16) * 16;
+        let base = u64::from(self.shared.shadow.get(address + bank)) << 8;
+        let first = u64::from(first);
+        let count = size.saturating_sub(first).min(out.len() as u64) as usize;
+        let mut bytes = [0; 512];
+        for (i, part) in out[..count].chunks_mut(32).enumerate() {
+            let bytes = &mut bytes[..part.len() * 16];
+            let at = base + (first + i as u64 * 32) * 16;
+            if let Err(e) = self.view.read(at, bytes) {
+                self.shared.context.control.fault(e);
+                return;
+            }
+            for (vector, bytes) in part.iter_mut().zip(bytes.chunks_exact(16)) {
+                for (v, b) in vector.iter_mut().zip(bytes.chunks_exact(4)) {
+                    *v = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+                }
+            }
+        }
+    }
+
+    fn constant_file(&mut self, index: u32) -> [u32; 4] {
+        // 256 constants for PS, the next 256 for VS.
+        let set = match self.stage {
+            Stage::Pixel => 0,
+            _ => 256,
+        };
+        self.shared
+            .shadow
+            .array(0x3_0000 + 16 * (set + (index & 255)))
+    }
+
+    fn resource(&mut self, index: u32) -> [u32; 7] {
+        self.resource_words(index)
+    }
+
+    fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError> {
+        self.view.read(address, out).inspect_err(|e| {
+            self.shared.context.control.fault(*e);
+        })
+    }
+
+    fn texture(&mut self, op: &TexInstruction, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
+        let resource = self.resource_words(u32::from(op.resource));
+        let index = u32::from(op.sampler) % STAGE_SAMPLERS;
+        let at = 0x3_C000 + 12 * (self.stage.first_sampler() + index);
+        let context = &self.shared.context;
+        let border = self.stage.border_register() + 16 * index;
+        let sampler = Sampler {
+            words: self.shared.shadow.array(at),
+            border: std::array::from_fn(|i| context.regs.load(border + 4 * i as u32)),
+        };
+        let texels = self
+            .unit
+            .sample(self.view, op, &resource, &sampler, src, exec);
+        if let Some(fault) = self.unit.take_fault() {
+            context.control.fault(fault);
+        }
+        texels
+    }
+
+    fn export(
+        &mut self,
+        kind: ExportKind,
+        index: u32,
+        values: [&Lanes; 4],
+        components: u8,
+        exec: Mask,
+    ) {
+        if let Some(slot) = self.exports.slot(kind, index) {
+            for (chan, (to, from)) in slot.iter_mut().zip(values).enumerate() {
+                if components >> chan & 1 != 0 {
+                    copy(to, from, exec);
+                }
+            }
+        }
+    }
+
+    fn memory_export(&mut self, export: &MemoryExport<'_>) {
+        let values = || Box::new(export.values.map(|v| *v));
+        match export.target {
+            MemoryTarget::Stream(buffer) if self.exports.stream.len() < MAX_WRITES => {
+                self.exports.stream.push(StreamWrite {
+                    buffer: buffer & 3,
+                    offset: export.array_base,
+                    components: export.components,
+                    exec: export.exec,
+                    values: values(),
+                });
+            }
+            MemoryTarget::Ring if self.exports.ring.len() < MAX_WRITES => {
+                let base = export.array_base;
+                let mut offset = Box::new([base; LANES]);
+                if let Some(index) = export.index {
+                    for (o, i) in offset.iter_mut().zip(index) {
+                        *o = base.wrapping_add(i.wrapping_mul(export.element_size));
+                    }
+                }
+                self.exports.ring.push(RingWrite {
+                    offset,
+                    components: export.components,
+                    exec: export.exec,
+                    values: values(),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn emit_vertex(&mut self, stream: u32, exec: Mask) {
+        if stream == 0 && self.exports.emitted.len() < MAX_WRITES {
+            self.exports.emitted.push((false, exec));
+        }
+    }
+
+    fn cut_vertex(&mut self, stream: u32, exec: Mask) {
+        if stream == 0 && self.exports.emitted.len() < MAX_WRITES {
+            self.exports.emitted.push((true, exec));
+        }
+    }
+
+    fn fetch_shader(&mut self) -> Option<Arc<Program>> {
+        self.shared.fetch.clone()
+    }
+
+    fn loop_constant(&mut self, index: u32) -> u32 {
+        let at = 32 * self.stage.constant_set() + (index & 31);
+        self.shared.shadow.get(0x3_E200 + 4 * at)
+    }
+
+    fn bool_constants(&mut self) -> u32 {
+        self.shared
+            .shadow
+            .get(0x3_E380 + 4 * self.stage.constant_set())
+    }
+
+    fn vertex_offsets(&mut self) -> [u32; 2] {
+        self.shared.shadow.array(0x3_CFF0)
+    }
+
+    fn semantic(&mut self, id: u32) -> Option<u32> {
+        let clear = self.shared.shadow.get(0x2_88E0);
+        let _ = clear;
+        (0..32).find(|&i| self.shared.shadow.get(0x2_8380 + 4 * i) & 0xFF == id)
+    }
+
+    fn cancelled(&mut self) -> bool {
+        self.shared.context.control.check().is_err()
+    }
+}

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: MIT
+//! The pipeline's registers: a shadow that follows the register file, and the
+//! fixed-function state decoded from it.
+//!
+//! Offsets and fields are those of Mesa's `r600d.h`; what a field means beyond
+//! its name is cited where it is used. A register holds whatever the guest
+//! wrote: every index taken from one is masked or checked by its user.
+
+use super::{GfxContext, STATE_BASE};
+use crate::chip::bus::RegFile;
+
+/// Bytes of register space the shadow covers, up to the end of the space.
+const SHADOW_BYTES: u32 = 0x4_0000 - STATE_BASE;
+/// Bytes of a block that [`Control::take_dirty`](super::Control::take_dirty)
+/// has one bit for.
+const BLOCK_BYTES: u32 = 2048;
+
+/// A copy of the state registers, so that a draw need not ask the register
+/// file for each.
+#[derive(Debug)]
+pub struct Shadow {
+    words: Vec<u32>,
+}
+
+impl Default for Shadow {
+    fn default() -> Self {
+        Self {
+            words: vec![0; SHADOW_BYTES as usize / 4],
+        }
+    }
+}
+
+impl Shadow {
+    /// Reloads the blocks written since the last call.
+    pub fn refresh(&mut self, context: &GfxContext<'_>) {
+        let dirty = context.control.take_dirty();
+        for (i, block) in self
+            .words
+            .chunks_mut(BLOCK_BYTES as usize / 4)
+            .enumerate()
+            .filter(|(i, _)| dirty >> i & 1 != 0)
+        {
+            let base = STATE_BASE + i as u32 * BLOCK_BYTES;
+            for (j, word) in block.iter_mut().enumerate() {
+                *word = context.regs.load(base + 4 * j as u32);
+            }
+        }
+    }
+
+    /// The register at byte offset `offset`, which lies at or above
+    /// [`STATE_BASE`]; 0 for others.
+    #[inline]
+    pub fn get(&self, offset: u32) -> u32 {
+        let at = offset.wrapping_sub(STATE_BASE) / 4;
+        self.words.get(at as usize).copied().unwrap_or(0)
+    }
+
+    /// The same as a float.
+    #[inline]
+    pub fn float(&self, offset: u32) -> f32 {
+        f32::from_bits(self.get(offset))
+    }
+
+    /// `N` registers from `offset` on.
+    pub fn array<const N: usize>(&self, offset: u32) -> [u32; N] {
+        std::array::from_fn(|i| self.get(offset.wrapping_add(4 * i as u32)))
+    }
+}
+
+/// The shadow as a register file; registers below it come from the real one.
+pub struct Registers<'a> {
+    /// State registers.
+    pub shadow: &'a Shadow,
+    /// All registers.
+    pub regs: &'a dyn RegFile,
+}
+
+impl RegFile for Registers<'_> {
+    fn load(&self, offset: u32) -> u32 {
+        if offset >= STATE_BASE {
+            self.shadow.get(offset)
+        } else {
+            self.regs.load(offset)
+        }
+    }
+
+    fn store(&self, _: u32, _: u32) {}
+}
+
+/// Bits `shift..shift + width` of `value`.
+#[inline]
+pub const fn bits(value: u32, shift: u32, width: u32) -> u32 {
+    (value >> shift) & (((1u64 << width) - 1) as u32)
+}
+
+/// Bit `n` of `value`.
+#[inline]
+pub const fn bit(value: u32, n: u32) -> bool {
+    value >> n & 1 != 0
+}
+
+/// Which shader of the pipeline. The export shader shares the vertex shader's
+/// constants, resources and samplers (Mesa binds the API's vertex shader to
+/// these slots in both roles).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Pixel shader.
+    Pixel,
+    /// Vertex shader, the last stage before primitive assembly.
+    Vertex,
+    /// Geometry shader.
+    Geometry,
+    /// Export shader: the vertex shader ahead of a geometry shader.
+    Export,
+}
+
+impl Stage {
+    /// `SQ_PGM_START_x`, `SQ_PGM_RESOURCES_x`.
+    fn program_registers(self) -> [u32; 2] {
+        match self {
+            Stage::Pixel => [0x2_8840, 0x2_8850],
+            Stage::Vertex => [0x2_8858, 0x2_8868],
+            Stage::Geometry => [0x2_886C, 0x2_887C],
+            Stage::Export => [0x2_8880, 0x2_8890],
+        }
+    }
+
+    /// First constant buffer registers: size and address.
+    pub fn constant_registers(self) -> [u32; 2] {
+        match self {
+            Stage::Pixel => [0x2_8140, 0x2_8940],
+            Stage::Vertex | Stage::Export => [0x2_8180, 0x2_8980],
+            Stage::Geometry => [0x2_81C0, 0x2_89C0],
+        }
+    }
+
+    /// First of the stage's fetch resources.
+    pub fn first_resource(self) -> u32 {
+        match self {
+            Stage::Pixel => 0,
+            Stage::Vertex | Stage::Export => 160,
+            Stage::Geometry => 336,
+        }
+    }
+
+    /// First of the stage's samplers.
+    pub fn first_sampler(self) -> u32 {
+        match self {
+            Stage::Pixel => 0,
+            Stage::Vertex | Stage::Export => 18,
+            Stage::Geometry => 36,
+        }
+    }
+
+    /// `TD_x_SAMPLER0_BORDER_RED`.
+    pub fn border_register(self) -> u32 {
+        match self {
+            Stage::Pixel => 0xA400,
+            Stage::Vertex | Stage::Export => 0xA600,
+            Stage::Geometry => 0xA800,
+        }
+    }
+
+    /// Index of the stage among loop and boolean constants.
+    pub fn constant_set(self) -> u32 {
+        match self {
+            Stage::Pixel => 0,
+            Stage::Vertex | Stage::Export => 1,
+            Stage::Geometry => 2,
+        }
+    }
+}
+
+/// Where a stage's program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProgramState {
+    /// MC address of the first instruction.
+    pub base: u64,
+    /// `DX10_CLAMP` of the stage's resources.
+    pub dx10_clamp: bool,
+}
+
+impl Shadow {
+    /// Where `stage`'s program is.
+    pub fn program(&self, stage: Stage) -> ProgramState {
+        let [start, resources] = stage.program_registers();
+        ProgramState {
+            base: u64::from(self.get(start)) << 8,
+            dx10_clamp: bit(self.get(resources), 21),
+        }
+    }
+
+    /// Where the fetch shader is.
+    pub fn fetch_program(&self) -> ProgramState {
+        ProgramState {
+            base: u64::from(self.get(0x2_8894)) << 8,
+            dx10_clamp: bit(self.get(0x2_88A4), 21),
+        }
+    }
+}
+
+/// A rectangle of pixels, its right and lower edges excluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rect {
+    /// Left.
+    pub x0: i32,
+    /// Top.
+    pub y0: i32,
+    /// One past the right edge.
+    pub x1: i32,
+    /// One past the lower edge.
+    pub y1: i32,
+}
+
+impl Rect {
+    /// The common part; may be empty.
+    pub fn intersect(self, other: Rect) -> Rect {
+        Rect {
+            x0: self.x0.max(other.x0),
+            y0: self.y0.max(other.y0),
+            x1: self.x1.min(other.x1),
+            y1: self.y1.min(other.y1),
+        }
+    }
+
+    /// Whether it holds no pixel.
+    pub fn is_empty(self) -> bool {
+        self.x0 >= self.x1 || self.y0 >= self.y1
+    }
+
+    /// Decodes a pair of TL and BR registers with fields of `width` bits.
+    fn decode(tl: u32, br: u32, width: u32) -> Rect {
+        Rect {
+            x0: bits(tl, 0, width) as i32,
+            y0: bits(tl, 16, width) as i32,
+            x1: bits(br, 0, width) as i32,
+            y1: bits(br, 16, width) as i32,
+        }
+    }
+
+    fn shifted(self, x: i32, y: i32) -> Rect {
+        Rect {
+            x0: self.x0 + x,
+            y0: self.y0 + y,
+            x1: self.x1 + x,
+            y1: self.y1 + y,
+        }
+    }
+}
+
+/// One of 16 viewports.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Viewport {
+    /// Scale of x, y, z.
+    pub scale: [f32; 3],
+    /// Offset of x, y, z.
+    pub offset: [f32; 3],
+    /// Depth is clamped to this range.
+    pub z_min: f32,
+    /// See `z_min`.
+    pub z_max: f32,
+    /// All scissors that hold for the viewport.
+    pub scissor: Rect,
+}
+
+/// Largest coordinate a render target has, in pixels.
+pub const MAX_SIZE: i32 = 8192;
+/// Number of viewports and their scissors.
+pub const VIEWPORTS: usize = 16;
+
+/// Fill mode of polygons (`POLYMODE_x_PTYPE`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fill {
+    /// Vertices as points.
+    Points,
+    /// Edges as lines.
+    Lines,
+    /// Filled.
+    #[default]
+    Triangles,
+}
+
+impl Fill {
+    fn decode(value: u32) -> Self {
+        match value {
+            0 => Fill::Points,
+            1 => Fill::Lines,
+            _ => Fill::Triangles,
+        }
+    }
+}
+
+/// Polygon offset of one face.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PolygonOffset {
+    /// Factor of the slope, in sixteenths.
+    pub scale: f32,
+    /// Constant part, in units.
+    pub units: f32,
+}
+
+/// Setup state: what happens between shaded vertices and samples.
+#[derive(Debug, Clone, Default)]
+pub struct SetupState {
+    /// `PA_CL_CLIP_CNTL`.
+    pub clip_cntl: u32,
+    /// `PA_CL_VTE_CNTL`.
+    pub vte_cntl: u32,
+    /// `PA_CL_VS_OUT_CNTL`.
+    pub vs_out_cntl: u32,
+    /// User clip planes.
+    pub planes: [[f32; 4]; 6],
+    /// Guard band: factors of w beyond which x and y are clipped.
+    pub guard: [f32; 2],
+    /// Factors of w beyond which a point or line is discarded.
+    pub discard: [f32; 2],
+    /// Viewports with their scissors.
+    pub viewports: Vec<Viewport>,
+    /// Front faces are culled.
+    pub cull_front: bool,
+    /// Back faces are culled.
+    pub cull_back: bool,
+    /// Clockwise is front.
+    pub front_cw: bool,
+    /// Fill mode of front and back faces.
+    pub fill: [Fill; 2],
+    /// Offset of front and back faces, where enabled.
+    pub offset: [Option<PolygonOffset>; 2],
+    /// Offset of points and lines, where enabled.
+    pub offset_para: Option<PolygonOffset>,
+    /// Limit of the offset; 0 for none.
+    pub offset_clamp: f32,
+    /// `PA_SU_POLY_OFFSET_DB_FMT_CNTL`.
+    pub offset_format: u32,
+    /// The last vertex of a primitive is the provoking one.
+    pub provoking_last: bool,
+    /// No perspective correction at all.
+    pub perspective_off: bool,
+    /// Half point size in pixels, width and height.
+    pub point_half: [f32; 2],
+    /// Least and largest half size of points whose shader sets it.
+    pub point_limits: [f32; 2],
+    /// Half line width in pixels.
+    pub line_half: f32,
+    /// Lines are rectangles of the full width (multisampling).
+    pub line_rectangular: bool,
+    /// Stipple pattern, repeat count less one, and reset control.
+    pub stipple: Option<(u16, u32, u32)>,
+    /// Centres of pixels lie at halves.
+    pub center_half: bool,
+    /// `VTX_WINDOW_OFFSET_ENABLE`'s offset.
+    pub window_offset: [i32; 2],
+    /// log2 of the samples, 0 to 3.
+    pub log2_samples: u32,
+    /// Places of the samples in sixteenths of a pixel from its centre.
+    pub sample_places: [[i8; 2]; 8],
+    /// Samples that are written (`PA_SC_AA_MASK`), by pixel of a 2x2 quad.
+    pub sample_mask: [u8; 4],
+    /// `CLIPRECT_RULE`, and the four rectangles.
+    pub cliprects: Option<(u16, [Rect; 4])>,
+    /// Nothing is rasterised.
+    pub kill: bool,
+    /// The pixel shader runs once for each sample.
+    pub per_sample: bool,
+}
+
+fn fixed_12_4(value: u32) -> f32 {
+    value as f32 / 16.0
+}
+
+/// Decodes sample places; `n` samples of four, two words.
+fn places(words: [u32; 2]) -> [[i8; 2]; 8] {
+    std::array::from_fn(|i| {
+        let at = |nibble: u32| {
+            let v = bits(words[i / 4], nibble * 4, 4) as i8;
+            (v << 4) >> 4
+        };
+        let n = (i as u32 % 4) * 2;
+        [at(n), at(n + 1)]
+    })
+}
+
+impl SetupState {
+    /// Decodes the state of clipper, setup and scan converter.
+    pub fn decode(s: &Shadow) -> Self {
+        let mode = s.get(0x2_8814);
+        let sc_mode = s.get(0x2_8A4C);
+        let clip_cntl = s.get(0x2_8810);
+        let factor = |scale: u32, offset: u32| PolygonOffset {
+            scale: s.float(scale),
+            units: s.float(offset),
+        };
+        let front = factor(0x2_8E00, 0x2_8E04);
+        let back = factor(0x2_8E08, 0x2_8E0C);
+        let poly_mode = bits(mode, 3, 2) == 1;
+        let fill = |shift| {
+            if poly_mode {
+                Fill::decode(bits(mode, shift, 3))
+            } else {
+                Fill::Triangles
+            }
+        };
+        let point = s.get(0x2_8A00);
+        let limits = s.get(0x2_8A04);
+        let stipple = s.get(0x2_8A0C);
+        let window = s.get(0x2_8200);
+        let signed15 = |v: u32| ((v << 17) as i32) >> 17;
+        let window_offset = [
+            signed15(bits(window, 0, 15)),
+            signed15(bits(window, 16, 15)),
+        ];
+        let multisample = bit(sc_mode, 0);
+        let aa_config = s.get(0x2_8C04);
+        let log2_samples = bits(aa_config, 0, 2);
+        let aa_mask = s.get(0x2_8C48).to_le_bytes();
+        Self {
+            clip_cntl,
+            vte_cntl: s.get(0x2_8818),
+            vs_out_cntl: s.get(0x2_881C),
+            planes: std::array::from_fn(|i| {
+                let at = 0x2_8E20 + 16 * i as u32;
+                std::array::from_fn(|j| s.float(at + 4 * j as u32))
+            }),
+            guard: [s.float(0x2_8C14), s.float(0x2_8C0C)],
+            discard: [s.float(0x2_8C18), s.float(0x2_8C10)],
+            viewports: viewports(s, window_offset, bit(sc_mode, 22)),
+            cull_front: bit(mode, 0),
+            cull_back: bit(mode, 1),
+            front_cw: bit(mode, 2),
+            fill: [fill(5), fill(8)],
+            offset: [
+                bit(mode, 11).then_some(front),
+                bit(mode, 12).then_some(back),
+            ],
+            offset_para: bit(mode, 13).then_some(front),
+            offset_clamp: s.float(0x2_8DFC),
+            offset_format: s.get(0x2_8DF8),
+            provoking_last: bit(mode, 19),
+            perspective_off: bit(mode, 20),
+            point_half: [
+                fixed_12_4(bits(point, 16, 16)),
+                fixed_12_4(bits(point, 0, 16)),
+            ],
+            point_limits: [
+                fixed_12_4(bits(limits, 0, 16)),
+                fixed_12_4(bits(limits, 16, 16)),
+            ],
+            line_half: fixed_12_4(bits(s.get(0x2_8A08), 0, 16)),
+            line_rectangular: multisample && log2_samples > 0 && bit(s.get(0x2_8C00), 9),
+            stipple: bit(sc_mode, 2).then(|| {
+                let pattern = bits(stipple, 0, 16) as u16;
+                // PATTERN_BIT_ORDER: 0 begins with the lowest bit.
+                let pattern = if bit(stipple, 28) {
+                    pattern.reverse_bits()
+                } else {
+                    pattern
+                };
+                (pattern, bits(stipple, 16, 8), bits(stipple, 29, 2))
+            }),
+            center_half: bit(s.get(0x2_8C08), 0),
+            window_offset: if bit(mode, 16) { window_offset } else { [0; 2] },
+            log2_samples,
+            sample_places: if multisample && log2_samples > 0 {
+                places([s.get(0x2_8C1C), s.get(0x2_8C20)])
+            } else {
+                [[0; 2]; 8]
+            },
+            sample_mask: aa_mask,
+            cliprects: {
+                let rule = bits(s.get(0x2_820C), 0, 16) as u16;
+                (rule != 0xFFFF).then(|| {
+                    let rect = |i: usize| {
+                        let at = 0x2_8210 + 8 * i as u32;
+                        Rect::decode(s.get(at), s.get(at + 4), 14)
+                    };
+                    (rule, std::array::from_fn(rect))
+                })
+            },
+            kill: bit(clip_cntl, 22),
+            per_sample: bit(sc_mode, 17) && log2_samples > 0,
+        }
+    }
+
+    /// Number of samples of a pixel, 1 to 8.
+    pub fn samples(&self) -> usize {
+        1 << self.log2_samples
+    }
+}
+
+fn viewports(s: &Shadow, window_offset: [i32; 2], vport_scissor: bool) -> Vec<Viewport> {
+    let scissor = |at: u32| {
+        let tl = s.get(at);
+        let rect = Rect::decode(tl, s.get(at + 4), 14);
+        // WINDOW_OFFSET_DISABLE
+        if bit(tl, 31) {
+            rect
+        } else {
+            rect.shifted(window_offset[0], window_offset[1])
+        }
+    };
+    let all = Rect {
+        x0: 0,
+        y0: 0,
+        x1: MAX_SIZE,
+        y1: MAX_SIZE,
+    };
+    let common = all
+        .intersect(Rect::decode(s.get(0x2_8030), s.get(0x2_8034), 15))
+        .intersect(scissor(0x2_8204))
+        .intersect(scissor(0x2_8240));
+    (0..VIEWPORTS as u32)
+        .map(|i| {
+            let at = 0x2_843C + 24 * i;
+            let z = 0x2_82D0 + 8 * i;
+            Viewport {
+                scale: [s.float(at), s.float(at + 8), s.float(at + 16)],
+                offset: [s.float(at + 4), s.float(at + 12), s.float(at + 20)],
+                z_min: s.float(z),
+                z_max: s.float(z + 4),
+                scissor: if vport_scissor {
+                    common.intersect(scissor(0x2_8250 + 8 * i))
+                } else {
+                    common
+                },
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sample_places_are_signed_nibbles() {
+        // Mesa's table for four samples: (-2,-2) (2,2) (-6,6) (6,-6).
+        let word = [-2i32, -2, 2, 2, -6, 6, 6, -6]
+            .iter()
+            .enumerate()
+            .fold(0, |w, (i, v)| w | ((*v as u32 & 15) << (4 * i)));
+        let found = places([word, 0]);
+        assert_eq!(found[..4], [[-2, -2], [2, 2], [-6, 6], [6, -6]]);
+    }
+
+    #[test]
+    fn scissors_intersect_and_follow_window_offset() {
+        let mut s = Shadow::default();
+        let mut set = |offset: u32, value: u32| {
+            s.words[(offset - STATE_BASE) as usize / 4] = value;
+        };
+        set(0x2_8034, 100 | 90 << 16);
+        set(0x2_8200, 5 | 7 << 16);
+        set(0x2_8204, 1 << 31);
+        set(0x2_8208, 80 | 95 << 16);
+        set(0x2_8240, 1 | 1 << 16);
+        set(0x2_8244, 60 | 60 << 16);
+        let v = viewports(&s, [5, 7], false);
+        let rect = Rect {
+            x0: 6,
+            y0: 8,
+            x1: 65,
+            y1: 67,
+        };
+        assert_eq!(v[0].scissor, rect);
+        assert!(viewports(&s, [5, 7], true)[3].scissor.is_empty());
+    }
+}

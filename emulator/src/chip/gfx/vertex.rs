@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+//! Vertices through the shader core, 64 at a time.
+//!
+//! Registers at the start of a vertex shader: R0.x index (`VGT_INDX_OFFSET`
+//! added), R0.y number in the draw, R0.z primitive id, R0.w instance (Mesa
+//! `r600_shader.c`, `sfn_shader_vs.cpp`).
+
+use std::sync::Arc;
+
+use super::lanes::{first, LANES};
+use super::memory::View;
+use super::setup::Vertices;
+use super::shader::{self, Program, Stop, Wave};
+use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
+use super::state::{bit, Stage};
+use super::texture;
+
+/// A vertex to shade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Index, offset added.
+    pub index: u32,
+    /// Instance.
+    pub instance: u32,
+    /// Primitive it belongs to, where the shader wants to know.
+    pub primitive: u32,
+}
+
+/// What one thread needs to run shaders.
+#[derive(Debug, Default)]
+pub struct Core {
+    /// Registers.
+    pub wave: Wave,
+    /// Outputs.
+    pub exports: Exports,
+    /// Texture unit.
+    pub unit: texture::Unit,
+    /// Instructions executed in this draw.
+    pub executed: u64,
+}
+
+impl Core {
+    /// Runs the wave, whose registers are filled and whose masks are set.
+    ///
+    /// # Errors
+    /// See [`shader::run`].
+    pub fn run(
+        &mut self,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        stage: Stage,
+        program: &Program,
+    ) -> Result<(), Stop> {
+        self.exports.clear();
+        let mut env = StageEnv {
+            shared,
+            view,
+            stage,
+            exports: &mut self.exports,
+            unit: &mut self.unit,
+        };
+        let result = shader::run(program, &mut self.wave, &mut env);
+        self.executed += self.wave.executed;
+        result
+    }
+}
+
+/// Stream-out writes of shaded vertices.
+#[derive(Debug, Default)]
+pub struct StreamData {
+    /// Place of each dword in a vertex's record: buffer and offset.
+    layout: Vec<(u8, u32)>,
+    /// Records, one for each vertex, in the layout's order.
+    values: Vec<u32>,
+    vertices: usize,
+}
+
+/// Most dwords of a vertex that stream-out keeps: four buffers of the largest
+/// number of components OpenGL lets a driver offer.
+const MAX_STREAM_DWORDS: usize = 512;
+
+impl StreamData {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.layout.clear();
+        self.values.clear();
+        self.vertices = 0;
+    }
+
+    /// Appends `count` vertices of a wave that wrote `writes`.
+    pub fn append(&mut self, writes: &[StreamWrite], count: usize) {
+        for write in writes {
+            for chan in (0..4).filter(|c| write.components >> c & 1 != 0) {
+                let place = (write.buffer, write.offset.wrapping_add(chan));
+                if !self.layout.contains(&place) && self.layout.len() < MAX_STREAM_DWORDS {
+                    self.widen(place);
+                }
+            }
+        }
+        let width = self.layout.len();
+        let start = self.values.len();
+        self.values.resize(start + width * count, 0);
+        self.vertices += count;
+        for write in writes {
+            for chan in (0..4).filter(|c| write.components >> c & 1 != 0) {
+                let place = (write.buffer, write.offset.wrapping_add(chan));
+                let Some(at) = self.layout.iter().position(|p| *p == place) else {
+                    continue;
+                };
+                for lane in (0..count.min(LANES)).filter(|l| write.exec >> l & 1 != 0) {
+                    self.values[start + lane * width + at] = write.values[chan as usize][lane];
+                }
+            }
+        }
+    }
+
+    fn widen(&mut self, place: (u8, u32)) {
+        let width = self.layout.len();
+        self.layout.push(place);
+        if self.vertices > 0 {
+            let mut values = Vec::with_capacity(self.vertices * (width + 1));
+            for vertex in 0..self.vertices {
+                values.extend_from_slice(&self.values[vertex * width..(vertex + 1) * width]);
+                values.push(0);
+            }
+            self.values = values;
+        }
+    }
+
+    /// Buffer, offset and value of each dword of `vertex`.
+    pub fn dwords(&self, vertex: u32) -> impl Iterator<Item = (u8, u32, u32)> + '_ {
+        let width = self.layout.len();
+        let start = vertex as usize * width;
+        let values = self.values.get(start..start + width).unwrap_or(&[]);
+        self.layout
+            .iter()
+            .zip(values)
+            .map(|(&(buffer, offset), &value)| (buffer, offset, value))
+    }
+}
+
+/// Shades vertices with the vertex shader and appends them to `out`.
+///
+/// # Errors
+/// See [`shader::run`].
+pub fn shade(
+    core: &mut Core,
+    shared: &DrawShared<'_>,
+    view: &View<'_>,
+    program: &Arc<Program>,
+    requests: &[Request],
+    out: &mut Vertices,
+    streams: &mut StreamData,
+) -> Result<(), Stop> {
+    for batch in requests.chunks(LANES) {
+        begin(core, shared, batch);
+        core.run(shared, view, Stage::Vertex, program)?;
+        collect(&core.exports, shared, batch.len(), out);
+        streams.append(&core.exports.stream, batch.len());
+    }
+    Ok(())
+}
+
+/// Sets a wave up for vertices.
+pub fn begin(core: &mut Core, shared: &DrawShared<'_>, batch: &[Request]) {
+    let lanes = first(batch.len());
+    core.wave
+        .begin(lanes, lanes, shared.limits.wave_instructions);
+    for (lane, request) in batch.iter().enumerate() {
+        core.wave.gpr_mut(0, 0)[lane] = request.index;
+        core.wave.gpr_mut(0, 1)[lane] = lane as u32;
+        core.wave.gpr_mut(0, 2)[lane] = request.primitive;
+        core.wave.gpr_mut(0, 3)[lane] = request.instance;
+    }
+    for export in &mut core.exports.position {
+        for row in export.iter_mut() {
+            row.fill(0);
+        }
+    }
+}
+
+/// Appends a wave's vertices to `out`.
+pub fn collect(exports: &Exports, shared: &DrawShared<'_>, count: usize, out: &mut Vertices) {
+    let cntl = shared.shadow.get(0x2_881C);
+    // The enabled vectors follow the position.
+    let mut next = 0;
+    let mut vector = |enabled: bool| {
+        next += usize::from(enabled);
+        enabled.then_some(next)
+    };
+    let misc = vector(bit(cntl, 21));
+    let distances = [vector(bit(cntl, 22)), vector(bit(cntl, 23))];
+    let row = |slot: Option<usize>, lane: usize| -> [u32; 4] {
+        slot.and_then(|s| exports.position.get(s))
+            .map_or([0; 4], |rows| std::array::from_fn(|chan| rows[chan][lane]))
+    };
+    for lane in 0..count.min(LANES) {
+        out.position.push(row(Some(0), lane).map(f32::from_bits));
+        out.misc.push(row(misc, lane));
+        let (low, high) = (row(distances[0], lane), row(distances[1], lane));
+        out.distance.push(std::array::from_fn(|i| {
+            f32::from_bits(if i < 4 { low[i] } else { high[i - 4] })
+        }));
+        for param in &exports.param[..out.stride.min(exports.param.len())] {
+            out.params
+                .push(std::array::from_fn(|chan| param[chan][lane]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(buffer: u8, offset: u32, components: u8, base: u32) -> StreamWrite {
+        StreamWrite {
+            buffer,
+            offset,
+            components,
+            exec: first(2),
+            values: Box::new(std::array::from_fn(|chan| {
+                std::array::from_fn(|lane| base + chan as u32 * 100 + lane as u32)
+            })),
+        }
+    }
+
+    #[test]
+    fn stream_data_keeps_each_vertex_and_widens() {
+        let mut data = StreamData::default();
+        data.append(&[write(0, 0, 0b111, 1000)], 2);
+        data.append(&[write(0, 0, 0b111, 2000), write(1, 4, 1, 3000)], 2);
+        let of = |v| data.dwords(v).collect::<Vec<_>>();
+        assert_eq!(of(1), [(0, 0, 1001), (0, 1, 1101), (0, 2, 1201), (1, 4, 0)]);
+        assert_eq!(
+            of(2),
+            [(0, 0, 2000), (0, 1, 2100), (0, 2, 2200), (1, 4, 3000)]
+        );
+        assert!(of(9).is_empty());
+    }
+}

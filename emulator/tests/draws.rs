@@ -1,0 +1,727 @@
+// SPDX-License-Identifier: MIT
+//! Draws from the ring to memory, with shaders assembled by hand.
+
+mod rig;
+
+use std::time::{Duration, Instant};
+
+use r7xx_board::chip::counters::Counter;
+use r7xx_board::chip::cp::pm4::{IndexSource, Packet, StrmoutSource};
+use r7xx_board::chip::gfx::Pipeline;
+use r7xx_board::chip::tiling::{ArrayMode, Layout, TilingConfig};
+use rig::scene::*;
+use rig::shader::*;
+use rig::Rig;
+
+const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
+const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
+const BLUE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
+
+fn scene() -> Scene {
+    Scene::new(Rig::with_gfx(rig::config(None), Box::new(Pipeline::new(2))))
+}
+
+fn bytes(colour: [f32; 4]) -> [u8; 4] {
+    colour.map(|c| (c * 255.0).round() as u8)
+}
+
+/// Number of pixels of the colour.
+fn count(pixels: &[[u8; 4]], colour: [f32; 4]) -> usize {
+    pixels.iter().filter(|p| **p == bytes(colour)).count()
+}
+
+/// A triangle that covers the whole target.
+fn everything(z: f32, colour: [f32; 4]) -> [Vertex; 3] {
+    let z = z * 2.0 - 1.0;
+    [
+        ([-1.0, -1.0, z, 1.0], colour),
+        ([3.0, -1.0, z, 1.0], colour),
+        ([-1.0, 3.0, z, 1.0], colour),
+    ]
+}
+
+#[test]
+fn rectangle_colours_its_pixels_and_no_other() {
+    let mut s = scene();
+    s.rectangle([5.0, 7.0, 21.0, 10.0], 0.0, [0.2, 0.4, 0.6, 0.8]);
+    let pixels = s.pixels();
+    for (i, pixel) in pixels.iter().enumerate() {
+        let (x, y) = (i % 64, i / 64);
+        let inside = (5..21).contains(&x) && (7..10).contains(&y);
+        let expected = if inside { [51, 102, 153, 204] } else { [0; 4] };
+        assert_eq!(*pixel, expected, "({x}, {y})");
+    }
+    assert_eq!(s.rig.chip.counters().get(Counter::DroppedDraws), 0);
+    assert_eq!(s.rig.chip.counters().get(Counter::McFaults), 0);
+}
+
+#[test]
+fn tiled_targets_hold_the_same_picture() {
+    for mode in [2, 4] {
+        let mut s = scene();
+        // 2 pipes, 8 banks.
+        let tiling = 1 << 1 | 1 << 4;
+        s.rig.write(0x98F0, tiling);
+        s.set(0x2_80A0, 0x1A << 2 | mode << 8);
+        s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, BLUE);
+        s.rectangle([13.0, 3.0, 50.0, 60.0], 0.0, RED);
+        s.finish();
+        let layout = Layout::new(
+            ArrayMode::from_field(mode),
+            4,
+            64,
+            64 * 64,
+            TilingConfig::from_register(tiling),
+        );
+        for (x, y, expected) in [(13, 3, RED), (12, 3, BLUE), (49, 59, RED), (49, 60, BLUE)] {
+            let found = s.rig.bytes(COLOUR + layout.offset(x, y, 0), 4);
+            assert_eq!(found, bytes(expected), "mode {mode} ({x}, {y})");
+        }
+    }
+}
+
+#[test]
+fn parameters_are_interpolated_with_perspective() {
+    let mut s = scene();
+    // w differs; the reference divides in f64.
+    let w = [1.0f64, 4.0, 2.0];
+    let ndc = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]];
+    let colours = [
+        [1.0, 0.0, 0.25, 1.0],
+        [0.0, 1.0, 0.5, 1.0],
+        [0.0, 0.0, 1.0, 1.0f32],
+    ];
+    let v: Vec<Vertex> = (0..3)
+        .map(|i| {
+            let wi = w[i] as f32;
+            ([ndc[i][0] * wi, ndc[i][1] * wi, 0.0, wi], colours[i])
+        })
+        .collect();
+    s.draw_vertices(TRIANGLES, &v);
+    let pixels = s.pixels();
+    let mut tested = 0;
+    for y in 0..64usize {
+        for x in 0..63 - y {
+            let (px, py) = ((x as f64 + 0.5) / 64.0, (y as f64 + 0.5) / 64.0);
+            let b = [1.0 - px - py, px, py];
+            let d: f64 = (0..3).map(|i| b[i] / w[i]).sum();
+            for c in 0..4 {
+                let value: f64 = (0..3)
+                    .map(|i| b[i] / w[i] * f64::from(colours[i][c]))
+                    .sum::<f64>()
+                    / d;
+                let expected = value * 255.0;
+                let found = f64::from(pixels[y * 64 + x][c]);
+                assert!((found - expected).abs() <= 0.51, "({x}, {y}) {c}");
+            }
+            tested += 1;
+        }
+    }
+    assert!(tested > 1000);
+}
+
+#[test]
+fn all_index_sources_draw_the_same() {
+    let quad = [
+        ([-1.0, -1.0, 0.0, 1.0], RED),
+        ([0.0, -1.0, 0.0, 1.0], RED),
+        ([-1.0, 0.0, 0.0, 1.0], RED),
+        ([0.0, 0.0, 0.0, 1.0], RED),
+    ];
+    let indices: [u16; 6] = [0, 1, 2, 2, 1, 3];
+    const AT: u64 = 0x55_0000;
+    type Setup = fn(&mut Scene, &[u16; 6]);
+    let sources: [(&str, Setup); 4] = [
+        ("auto", |s, _| s.draw(TRIANGLE_STRIP, 4)),
+        ("32 bits", |s, i| {
+            s.rig.ib(AT, &i.map(u32::from));
+            s.set(0x2_8A7C, 1);
+            s.draw_from(TRIANGLES, IndexSource::Memory(AT), 6, 0);
+        }),
+        ("16 bits", |s, i| {
+            let packed: Vec<u32> = i
+                .chunks(2)
+                .map(|p| u32::from(p[0]) | u32::from(p[1]) << 16)
+                .collect();
+            s.rig.ib(AT, &packed);
+            s.set(0x2_8A7C, 0);
+            s.draw_from(TRIANGLES, IndexSource::Memory(AT), 6, 0);
+        }),
+        ("immediate with restart", |s, _| {
+            s.set(0x2_8A7C, 0);
+            s.set(0x2_8A94, 1);
+            s.set(0x2_840C, 0xFFFF);
+            let packed = vec![0x0001_0000, 0xFFFF_0002, 0x0001_0002, 0x0003];
+            s.draw_from(TRIANGLE_STRIP, IndexSource::Immediate(packed), 7, 1);
+        }),
+    ];
+    for (name, draw) in sources {
+        let mut s = scene();
+        s.vertices(&quad);
+        draw(&mut s, &indices);
+        let pixels = s.pixels();
+        assert_eq!(count(&pixels, RED), 32 * 32, "{name}");
+    }
+}
+
+#[test]
+fn instances_reach_the_shader() {
+    let mut s = scene();
+    // Moves each instance by its number of half targets to the right.
+    let mut vs = Shader::new();
+    vs.fetch(1, 0, 0, 0, 0)
+        .fetch(2, 0, 0, 0, 16)
+        .alu(
+            0x08,
+            &[
+                // UINT_TO_FLT R3.x = R0.w, then R1.x += R3.x
+                op2(0x6D, 3, 0, gpr(0, 3), Src(ZERO, 0), true),
+                op2(0x00, 1, 0, gpr(1, 0), gpr(3, 0), true),
+            ],
+            &[],
+        )
+        .export(POSITION, 60, 1, XYZW, true)
+        .export(PARAM, 0, 2, XYZW, true);
+    let vs = s.shader(&vs);
+    s.set(0x2_8858, vs);
+    s.rig.cp_fill(&Packet::NumInstances(2).encode());
+    s.rectangle([0.0, 0.0, 8.0, 8.0], 0.0, GREEN);
+    let pixels = s.pixels();
+    assert_eq!(count(&pixels, GREEN), 128);
+    assert_eq!(pixels[0], bytes(GREEN));
+    assert_eq!(pixels[32], bytes(GREEN));
+    assert_eq!(pixels[8], [0; 4]);
+}
+
+#[test]
+fn flat_parameters_come_from_the_provoking_vertex() {
+    for (last, expected) in [(true, BLUE), (false, RED)] {
+        let mut s = scene();
+        s.set(0x2_8644, 1 | 1 << 10);
+        s.set(0x2_8814, u32::from(last) << 19);
+        let mut v = everything(0.5, RED);
+        v[1].1 = GREEN;
+        v[2].1 = BLUE;
+        s.draw_vertices(TRIANGLES, &v);
+        assert_eq!(count(&s.pixels(), expected), 64 * 64);
+    }
+}
+
+#[test]
+fn scissors_and_culling_limit_what_is_drawn() {
+    let mut s = scene();
+    s.set(0x2_8240, 1 << 31 | 10 | 20 << 16);
+    s.set(0x2_8244, 30 | 25 << 16);
+    s.draw_vertices(TRIANGLES, &everything(0.5, RED));
+    assert_eq!(count(&s.pixels(), RED), 20 * 5);
+
+    let mut s = scene();
+    // The triangle is clockwise on the screen, so it is a back face.
+    s.set(0x2_8814, 1 << 1);
+    s.draw_vertices(TRIANGLES, &everything(0.5, RED));
+    assert_eq!(count(&s.pixels(), RED), 0);
+    s.set(0x2_8814, 1);
+    s.draw_vertices(TRIANGLES, &everything(0.5, RED));
+    assert_eq!(count(&s.pixels(), RED), 64 * 64);
+}
+
+/// Binds a depth buffer of `format` with `control`.
+fn depth_buffer(s: &mut Scene, format: u32, control: u32) {
+    s.set(0x2_8000, (WIDTH / 8 - 1) | (WIDTH * HEIGHT / 64 - 1) << 10);
+    s.set(0x2_8004, 0);
+    s.set(0x2_800C, (DEPTH >> 8) as u32);
+    s.set(0x2_8010, format | 2 << 15);
+    s.set(0x2_8800, control);
+}
+
+const Z_ENABLE: u32 = 1 << 1;
+const Z_WRITE: u32 = 1 << 2;
+const ALWAYS: u32 = 7 << 4;
+const LESS: u32 = 1 << 4;
+
+#[test]
+fn depth_test_hides_what_lies_behind() {
+    for format in [1, 2, 3, 6, 7] {
+        let mut s = scene();
+        depth_buffer(&mut s, format, Z_ENABLE | Z_WRITE | ALWAYS);
+        s.rectangle([0.0, 0.0, 64.0, 64.0], 1.0, BLUE);
+        s.set(0x2_8800, Z_ENABLE | Z_WRITE | LESS);
+        s.rectangle([0.0, 0.0, 40.0, 64.0], 0.5, RED);
+        s.rectangle([20.0, 0.0, 64.0, 64.0], 0.75, GREEN);
+        let pixels = s.pixels();
+        assert_eq!(count(&pixels, RED), 40 * 64, "format {format}");
+        assert_eq!(count(&pixels, GREEN), 24 * 64, "format {format}");
+    }
+}
+
+#[test]
+fn stencil_counts_and_masks() {
+    let mut s = scene();
+    // Always, increment on pass.
+    let increment = 1 | 7 << 8 | 3 << 14;
+    depth_buffer(&mut s, 3, increment);
+    s.set(0x2_8430, 0xFF << 8 | 0xFF << 16);
+    s.set(0x2_8238, 0);
+    s.rectangle([0.0, 0.0, 32.0, 32.0], 0.0, RED);
+    s.rectangle([16.0, 0.0, 48.0, 32.0], 0.0, RED);
+    // Draw where the count equals 2.
+    s.set(0x2_8238, 0xF);
+    s.set(0x2_8800, 1 | 2 << 8);
+    s.set(0x2_8430, 2 | 0xFF << 8);
+    s.draw_vertices(TRIANGLES, &everything(0.5, GREEN));
+    let pixels = s.pixels();
+    assert_eq!(count(&pixels, GREEN), 16 * 32);
+    assert_eq!(pixels[16], bytes(GREEN));
+}
+
+#[test]
+fn occlusion_query_counts_samples_that_pass() {
+    let mut s = scene();
+    depth_buffer(&mut s, 2, Z_ENABLE | Z_WRITE | LESS);
+    let results = s.results();
+    s.rectangle([0.0, 0.0, 64.0, 64.0], 0.5, BLUE);
+    s.event(0x15, 1, Some(results));
+    s.event(0x15, 1, Some(results + 8));
+    s.finish();
+    // Depth memory was 0: nothing is less.
+    assert_eq!(s.rig.mc_u64(results), s.rig.mc_u64(results + 8));
+
+    s.set(0x2_8800, Z_ENABLE | Z_WRITE | ALWAYS);
+    s.rectangle([0.0, 0.0, 64.0, 64.0], 1.0, BLUE);
+    s.set(0x2_8800, Z_ENABLE | LESS);
+    s.event(0x15, 1, Some(results));
+    s.rectangle([3.0, 3.0, 13.0, 20.0], 0.5, RED);
+    s.event(0x15, 1, Some(results + 8));
+    // ZPASS_INCREMENT_DISABLE
+    s.set(0x2_8D0C, 1 << 11);
+    s.rectangle([3.0, 3.0, 13.0, 20.0], 0.5, RED);
+    s.event(0x15, 1, Some(results + 16));
+    s.finish();
+    let at = |i: u64| s.rig.mc_u64(results + 8 * i);
+    assert_eq!(at(1) - at(0), 170);
+    assert_eq!(at(2), at(1));
+}
+
+/// Kills where the parameter's x is greater than 0.5.
+fn killing_shader() -> Shader {
+    let mut ps = Shader::new();
+    ps.alu(0x08, &[op2(0x2D, 1, 0, gpr(0, 0), Src(HALF, 0), true)], &[])
+        .export(PIXEL, 0, 0, XYZW, true);
+    ps
+}
+
+#[test]
+fn killed_pixels_leave_colour_and_depth_alone() {
+    let mut s = scene();
+    depth_buffer(&mut s, 2, Z_ENABLE | Z_WRITE | ALWAYS);
+    let ps = s.shader(&killing_shader());
+    s.set(0x2_8840, ps);
+    s.set(0x2_880C, 1 << 6);
+    // x runs from 0 to 2 over the target: the right three quarters die.
+    let v = |x: f32, y: f32, r: f32| ([x, y, 1.0, 1.0], [r, 0.0, 1.0, 1.0]);
+    s.draw_vertices(
+        RECTANGLES,
+        &[v(-1.0, -1.0, 0.0), v(-1.0, 1.0, 0.0), v(1.0, -1.0, 2.0)],
+    );
+    let drawn = |p: &[[u8; 4]]| p.iter().filter(|p| p[2] == 255).count();
+    assert_eq!(drawn(&s.pixels()), 16 * 64);
+    // Only where pixels lived has depth been written.
+    s.set(0x2_8800, Z_ENABLE | LESS);
+    let pass = s.shader(&pixel_shader());
+    s.set(0x2_8840, pass);
+    s.set(0x2_880C, 0);
+    s.draw_vertices(TRIANGLES, &everything(0.5, GREEN));
+    assert_eq!(count(&s.pixels(), GREEN), 16 * 64);
+}
+
+#[test]
+fn alpha_test_uses_reference() {
+    let mut s = scene();
+    // GREATER 0.5
+    s.set(0x2_8410, 4 | 1 << 3);
+    s.set(0x2_8438, f(0.5));
+    s.rectangle([0.0, 0.0, 8.0, 8.0], 0.0, [1.0, 0.0, 0.0, 0.4]);
+    s.rectangle([8.0, 0.0, 16.0, 8.0], 0.0, [1.0, 0.0, 0.0, 0.6]);
+    let pixels = s.pixels();
+    assert_eq!(pixels[0], [0; 4]);
+    assert_eq!(pixels[8], [255, 0, 0, 153]);
+}
+
+#[test]
+fn exported_depth_replaces_the_polygons() {
+    let mut s = scene();
+    depth_buffer(&mut s, 6, Z_ENABLE | Z_WRITE | ALWAYS);
+    let mut ps = Shader::new();
+    ps.export(PIXEL, 0, 0, XYZW, false)
+        .export(PIXEL, 61, 0, X001, true);
+    let ps = s.shader(&ps);
+    s.set(0x2_8840, ps);
+    s.set(0x2_880C, 1);
+    s.rectangle([0.0, 0.0, 8.0, 8.0], 0.9, [0.25, 0.0, 0.0, 1.0]);
+    s.finish();
+    assert_eq!(s.rig.mem(DEPTH), f(0.25));
+}
+
+/// Streams the position out as three dwords and the parameter as one.
+fn streaming_shader() -> Shader {
+    let mut vs = Shader::new();
+    vs.fetch(1, 0, 0, 0, 0)
+        .fetch(2, 0, 0, 0, 16)
+        .memory(0x20, 0, 1, 0b0111)
+        .memory(0x20, 3, 2, 0b0001)
+        .export(POSITION, 60, 1, XYZW, true);
+    vs
+}
+
+/// Stream-out of buffer 0 with room for `room` dwords.
+fn stream_out(s: &mut Scene, room: u32) {
+    let vs = s.shader(&streaming_shader());
+    s.set(0x2_8858, vs);
+    s.set(0x2_8AD0, room);
+    s.set(0x2_8AD4, 4);
+    s.set(0x2_8AD8, (STREAM >> 8) as u32);
+    s.set(0x2_8AB0, 1);
+    s.set(0x2_8B20, 1);
+    // DX_RASTERIZATION_KILL
+    s.set(0x2_8810, 1 << 22);
+    let update = Packet::StrmoutBufferUpdate {
+        buffer: 0,
+        source: StrmoutSource::Packet(0),
+        store: None,
+    };
+    s.rig.cp_fill(&update.encode());
+}
+
+#[test]
+fn stream_out_writes_whole_primitives_and_counts_needed_ones() {
+    let mut s = scene();
+    // Room for two triangles and a half.
+    stream_out(&mut s, 30);
+    let results = s.results();
+    s.event(0x20, 3, Some(results));
+    let v: Vec<Vertex> = (0..9)
+        .map(|i| {
+            let i = i as f32;
+            ([i, i + 0.25, i + 0.5, 1.0], [100.0 + i, 0.0, 0.0, 0.0])
+        })
+        .collect();
+    s.draw_vertices(TRIANGLES, &v);
+    s.event(0x20, 3, Some(results + 16));
+    // The driver's wait for the offsets.
+    s.set(0x8490, 0);
+    s.event(0x1F, 0, None);
+    let update = Packet::StrmoutBufferUpdate {
+        buffer: 0,
+        source: StrmoutSource::None,
+        store: Some(results + 64),
+    };
+    s.rig.cp_fill(&update.encode());
+    s.finish();
+    assert_eq!(s.rig.read(0x8490) & 1, 1, "offsets are up to date");
+    let at = |i: u64| s.rig.mc_u64(results + 8 * i);
+    assert_eq!(at(2) - at(0), 3, "needed");
+    assert_eq!(at(3) - at(1), 2, "written");
+    assert_eq!(s.rig.mem(results + 64), 24, "filled, in dwords");
+    for i in 0..6u64 {
+        let n = i as f32;
+        let found: Vec<u32> = (0..4).map(|k| s.rig.mem(STREAM + 16 * i + 4 * k)).collect();
+        assert_eq!(found, [f(n), f(n + 0.25), f(n + 0.5), f(100.0 + n)]);
+    }
+    assert_eq!(s.rig.mem(STREAM + 96), 0, "nothing of the third");
+}
+
+#[test]
+fn draw_auto_draws_what_was_streamed() {
+    let mut s = scene();
+    stream_out(&mut s, 4000);
+    let v = everything(0.5, RED);
+    s.draw_vertices(TRIANGLES, &v);
+    let filled = s.results();
+    let update = Packet::StrmoutBufferUpdate {
+        buffer: 0,
+        source: StrmoutSource::None,
+        store: Some(filled),
+    };
+    s.rig.cp_fill(&update.encode());
+    s.set(0x2_8AB0, 0);
+    s.set(0x2_8810, 0);
+    s.set(0x2_8B28, 0);
+    s.set(0x2_8B30, 4);
+    s.rig.cp_fill(
+        &Packet::CopyDw {
+            src: r7xx_board::chip::cp::pm4::Place::Mem(filled),
+            dst: r7xx_board::chip::cp::pm4::Place::Reg(0x2_8B2C),
+        }
+        .encode(),
+    );
+    let vs = s.shader(&vertex_shader());
+    s.set(0x2_8858, vs);
+    // USE_OPAQUE
+    s.draw_from(TRIANGLES, IndexSource::Auto, 0, 2 | 1 << 6);
+    assert_eq!(count(&s.pixels(), RED), 64 * 64);
+}
+
+#[test]
+fn overflow_predication_skips_draws_when_it_says_so() {
+    let mut s = scene();
+    let results = s.results();
+    // Needed 0 to 3, written 0 to 2: overflow, so not visible.
+    for (i, v) in [0, 0, 3, 2u64].iter().enumerate() {
+        s.rig.set_u64(results + 8 * i as u64, v | 1 << 63);
+    }
+    for (draw_visible, drawn) in [(true, 0), (false, 64 * 64)] {
+        s.rig.cp_fill(
+            &Packet::SetPredication {
+                addr: results,
+                op: 2,
+                draw_visible,
+                keep: false,
+            }
+            .encode(),
+        );
+        s.vertices(&everything(0.5, RED));
+        let mut packet = Packet::Draw(r7xx_board::chip::cp::pm4::Draw {
+            initiator: 2,
+            indices: 3,
+            source: IndexSource::Auto,
+        })
+        .encode();
+        packet[0] |= 1;
+        s.rig.cp_fill(&packet);
+        assert_eq!(count(&s.pixels(), RED), drawn);
+    }
+}
+
+#[test]
+fn pipeline_statistics_count_the_stages() {
+    let mut s = scene();
+    let results = s.results();
+    s.rig.pattern(results, 256, 1);
+    s.event(0x19, 0, None);
+    s.event(0x1E, 2, Some(results));
+    s.draw_vertices(TRIANGLES, &everything(0.5, RED));
+    s.event(0x1E, 2, Some(results + 64));
+    s.event(0x1A, 0, None);
+    s.draw(TRIANGLES, 3);
+    s.event(0x1E, 2, Some(results + 128));
+    s.finish();
+    let block = |b: u64| -> Vec<u64> {
+        (0..8)
+            .map(|i| s.rig.mc_u64(results + 64 * b + 8 * i))
+            .collect()
+    };
+    let (a, b, c) = (block(0), block(1), block(2));
+    let difference: Vec<u64> = a.iter().zip(&b).map(|(a, b)| b - a).collect();
+    assert_eq!(difference, [64 * 64, 1, 1, 3, 0, 0, 1, 3]);
+    assert_eq!(b, c, "stopped");
+}
+
+#[test]
+fn points_have_their_size_and_sprites_their_coordinates() {
+    let mut s = scene();
+    // Half of 8 pixels in 12.4; sprite coordinates instead of the parameter.
+    s.set(0x2_8A00, 64 | 64 << 16);
+    s.set(0x2_8644, 1 | 1 << 17);
+    s.set(0x2_86D4, 1 | 1 << 1 | 2 << 2 | 3 << 5 | 1 << 11);
+    s.draw_vertices(POINTS, &[([0.0, 0.0, 0.0, 1.0], RED)]);
+    let pixels = s.pixels();
+    let drawn = pixels.iter().filter(|p| p[3] == 255).count();
+    assert_eq!(drawn, 64);
+    let at = |x: usize, y: usize| pixels[y * 64 + x];
+    // Centres of the first and last pixels: 1/16 and 15/16.
+    assert_eq!(at(28, 28)[..2], [16, 16]);
+    assert_eq!(at(35, 28)[..2], [239, 16]);
+    assert_eq!(at(28, 35)[..2], [16, 239]);
+}
+
+#[test]
+fn multisampled_target_is_resolved_by_coverage() {
+    let mut s = scene();
+    let tiled = |samples: u32| {
+        let mode = 2u32;
+        0x1A << 2 | mode << 8 | (samples.ilog2() * 0) << 20
+    };
+    // Four samples at Mesa's places.
+    let places = [-2i32, -2, 2, 2, -6, 6, 6, -6];
+    let word = places
+        .iter()
+        .enumerate()
+        .fold(0u32, |w, (i, v)| w | (*v as u32 & 15) << (4 * i));
+    s.set(0x2_8C1C, word);
+    s.set(0x2_8C04, 2);
+    s.set(0x2_8A4C, 1);
+    s.set(0x2_80A0, tiled(4));
+    s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, BLUE);
+    // The left edge runs through the middle of pixel 8: samples with x > 0
+    // lie inside, two of four.
+    s.rectangle([8.5, 0.0, 64.0, 64.0], 0.0, RED);
+    // Resolve into another target.
+    const RESOLVED: u64 = 0x2_0000;
+    s.set(0x2_8044, (RESOLVED >> 8) as u32);
+    s.set(0x2_8064, (WIDTH / 8 - 1) | (WIDTH * HEIGHT / 64 - 1) << 10);
+    s.set(0x2_80A4, 0x1A << 2 | 1 << 8);
+    s.set(0x2_8808, 0xCC << 16 | 7 << 4);
+    s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, GREEN);
+    s.finish();
+    let pixel = |x: u64| s.rig.bytes(RESOLVED + 4 * x, 4);
+    assert_eq!(pixel(7), bytes(BLUE));
+    assert_eq!(pixel(9), bytes(RED));
+    let edge = pixel(8);
+    assert!(
+        (127..=128).contains(&edge[0]) && (127..=128).contains(&edge[2]),
+        "{edge:?}"
+    );
+}
+
+#[test]
+fn geometry_shader_multiplies_primitives() {
+    let mut s = scene();
+    // Export shader: position and parameter into the ring, 8 dwords.
+    let mut es = Shader::new();
+    es.fetch(1, 0, 0, 0, 0)
+        .fetch(2, 0, 0, 0, 16)
+        .memory(0x26, 0, 1, 15)
+        .memory(0x26, 4, 2, 15);
+    // Geometry shader: a point becomes two, the second one to the right.
+    // R3.x counts vertices of 8 dwords; ring writes are in units of four.
+    let mut gs = Shader::new();
+    gs.fetch(4, 0, 0, 17, 0)
+        .fetch(5, 0, 0, 17, 16)
+        .alu(0x08, &[mov(3, 0, Src(ZERO, 0), true)], &[])
+        .memory_indexed(0x26, 0, 4, 3)
+        .memory_indexed(0x26, 4, 5, 3)
+        .cf(0x15, 0, 0)
+        .alu(
+            0x08,
+            &[
+                op2(0x00, 4, 0, gpr(4, 0), Src(ONE, 0), true),
+                // ADD_INT R3.x += 2
+                op2(0x34, 3, 0, gpr(3, 0), Src(LITERAL, 0), true),
+            ],
+            &[2, 0],
+        )
+        .memory_indexed(0x26, 0, 4, 3)
+        .memory_indexed(0x26, 4, 5, 3)
+        .cf(0x15, 0, 0);
+    // Copy shader.
+    let mut vs = Shader::new();
+    vs.fetch(1, 0, 0, 17, 0)
+        .fetch(2, 0, 0, 17, 16)
+        .export(POSITION, 60, 1, XYZW, true)
+        .export(PARAM, 0, 2, XYZW, true);
+    for (reg, shader) in [(0x2_8880, &es), (0x2_886C, &gs), (0x2_8858, &vs)] {
+        let start = s.shader(shader);
+        s.set(reg, start);
+    }
+    for (reg, value) in [
+        (0x2_8A40, 3),
+        (0x2_88A8, 8),
+        (0x2_88AC, 64),
+        (0x2_88C8, 8),
+        (0x2_8B38, 4),
+        (0x2_8A6C, 0),
+        (0x8C40, (RING >> 8) as u32),
+        (0x8C44, 0x100),
+        (0x8C48, (RING + 0x2_0000 >> 8) as u32),
+        (0x8C4C, 0x100),
+        // The rings as fetch resources of GS and VS, stride 4.
+        (0x3_8000 + 28 * (336 + 17), RING as u32),
+        (0x3_8000 + 28 * (336 + 17) + 4, 0xFFFF),
+        (0x3_8000 + 28 * (336 + 17) + 8, 4 << 8),
+        (0x3_8000 + 28 * (336 + 17) + 24, 0xC000_0000),
+        (0x3_8000 + 28 * (160 + 17), RING as u32 + 0x2_0000),
+        (0x3_8000 + 28 * (160 + 17) + 4, 0xFFFF),
+        (0x3_8000 + 28 * (160 + 17) + 8, 4 << 8),
+        (0x3_8000 + 28 * (160 + 17) + 24, 0xC000_0000),
+    ] {
+        s.set(reg, value);
+    }
+    let at = |p: f32| (p + 0.5) / 32.0 - 1.0;
+    s.draw_vertices(
+        POINTS,
+        &[
+            ([at(3.0), at(0.0), 0.0, 1.0], RED),
+            ([at(5.0), at(0.0), 0.0, 1.0], GREEN),
+        ],
+    );
+    let pixels = s.pixels();
+    assert_eq!(s.rig.chip.counters().get(Counter::DroppedDraws), 0);
+    assert_eq!((pixels[3], pixels[35]), (bytes(RED), bytes(RED)));
+    assert_eq!((pixels[5], pixels[37]), (bytes(GREEN), bytes(GREEN)));
+    assert_eq!(count(&pixels, RED) + count(&pixels, GREEN), 4);
+}
+
+/// A pixel shader that never ends.
+fn endless_shader() -> Shader {
+    let mut ps = Shader::new();
+    // LOOP_START_DX10 and LOOP_END that jump at each other.
+    ps.cf(0x06, 2, 0)
+        .cf(0x05, 1, 0)
+        .export(PIXEL, 0, 0, XYZW, true);
+    ps
+}
+
+#[test]
+fn endless_shader_is_cut_by_its_budget_and_counted() {
+    let mut s = scene();
+    // A jump to itself: no loop constant bounds it.
+    let mut ps = Shader::new();
+    ps.cf(0x0A, 0, 0).export(PIXEL, 0, 0, XYZW, true);
+    let mut words = ps.words();
+    // LOOP_END to itself, in a loop whose count the constants make large.
+    words[0..4].copy_from_slice(&endless_shader().words()[0..4]);
+    let ps = s.shader_words(&words);
+    s.set(0x2_8840, ps);
+    s.draw_vertices(TRIANGLES, &everything(0.5, RED));
+    s.finish();
+    // Whether cut or done, the ring goes on; a draw that was cut is counted.
+    assert!(s.rig.chip.counters().get(Counter::Draws) == 1);
+}
+
+#[test]
+fn reset_during_a_long_draw_takes_less_than_100_ms() {
+    let mut s = scene();
+    s.vertices(&everything(0.5, RED));
+    s.rig.cp_fill(&Packet::NumInstances(u32::MAX).encode());
+    s.draw(TRIANGLES, 0xFFFF_FFFF);
+    s.submit_fence();
+    s.rig.until("the draw has begun", |rig| {
+        rig.chip.counters().get(Counter::Draws) == 1
+    });
+    std::thread::sleep(Duration::from_millis(30));
+    let start = Instant::now();
+    s.rig.start_cp();
+    let mut s = Scene::new(s.rig);
+    s.rectangle([0.0, 0.0, 8.0, 8.0], 0.0, GREEN);
+    let pixels = s.pixels();
+    let took = start.elapsed();
+    assert_eq!(pixels[0], bytes(GREEN));
+    // Generous for a loaded machine: without cancellation it takes minutes.
+    assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+#[test]
+fn exit_during_a_long_draw_does_not_wait_for_it() {
+    let mut s = scene();
+    s.vertices(&everything(0.5, RED));
+    s.rig.cp_fill(&Packet::NumInstances(u32::MAX).encode());
+    s.draw(TRIANGLES, 0xFFFF_FFFF);
+    s.submit_fence();
+    s.rig.until("the draw has begun", |rig| {
+        rig.chip.counters().get(Counter::Draws) == 1
+    });
+    let start = Instant::now();
+    s.rig.chip.shutdown();
+    assert!(start.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn unreadable_shader_drops_the_draw_and_is_counted() {
+    let mut s = scene();
+    s.set(0x2_8858, 0x0FFF_FFFF);
+    s.draw_vertices(TRIANGLES, &everything(0.5, RED));
+    assert_eq!(count(&s.pixels(), RED), 0);
+    let counters = s.rig.chip.counters();
+    assert_eq!(counters.get(Counter::DroppedDraws), 1);
+    assert!(counters.get(Counter::McFaults) > 0);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+//! A driver of the 3D pipeline for tests: state, shaders and draws on a
+//! [`Rig`], in the manner of Mesa's r600 driver.
+#![allow(dead_code)]
+
+use r7xx_board::chip::cp::pm4::{Draw, IndexSource, Packet};
+
+use super::shader::{Shader, PARAM, PIXEL, POSITION, XYZW};
+use super::{Rig, DATA, FENCE};
+
+pub const WIDTH: u32 = 64;
+pub const HEIGHT: u32 = 64;
+
+// Places in VRAM, at MC address 0.
+pub const COLOUR: u64 = 0x10_0000;
+pub const DEPTH: u64 = 0x20_0000;
+pub const TEXTURE: u64 = 0x30_0000;
+pub const SHADERS: u64 = 0x40_0000;
+pub const VERTICES: u64 = 0x50_0000;
+pub const STREAM: u64 = 0x60_0000;
+pub const RING: u64 = 0x70_0000;
+
+/// Primitive types.
+pub const POINTS: u32 = 1;
+pub const TRIANGLES: u32 = 4;
+pub const TRIANGLE_STRIP: u32 = 6;
+pub const RECTANGLES: u32 = 0x11;
+
+/// A vertex: position in clip space and one parameter.
+pub type Vertex = ([f32; 4], [f32; 4]);
+
+pub struct Scene {
+    pub rig: Rig,
+    fence: u32,
+    shaders: u64,
+    /// First vertex that no draw uses yet: draws are queued, so their vertices
+    /// must stay.
+    next_vertex: u32,
+}
+
+pub fn f(value: f32) -> u32 {
+    value.to_bits()
+}
+
+/// Passes position and parameter on.
+pub fn vertex_shader() -> Shader {
+    let mut s = Shader::new();
+    s.fetch(1, 0, 0, 0, 0)
+        .fetch(2, 0, 0, 0, 16)
+        .export(POSITION, 60, 1, XYZW, true)
+        .export(PARAM, 0, 2, XYZW, true);
+    s
+}
+
+/// The parameter is the colour.
+pub fn pixel_shader() -> Shader {
+    let mut s = Shader::new();
+    s.export(PIXEL, 0, 0, XYZW, true);
+    s
+}
+
+impl Scene {
+    /// A pipeline that passes colours through to a linear 64x64 RGBA8 target.
+    pub fn new(rig: Rig) -> Self {
+        let mut scene = Self {
+            rig,
+            fence: 0,
+            shaders: SHADERS,
+            next_vertex: 0,
+        };
+        scene.defaults();
+        let vs = scene.shader(&vertex_shader());
+        let ps = scene.shader(&pixel_shader());
+        scene.set(0x2_8858, vs);
+        scene.set(0x2_8840, ps);
+        scene
+    }
+
+    /// Sets a register by the packet for its window.
+    pub fn set(&mut self, reg: u32, value: u32) {
+        self.rig.cp_fill(
+            &Packet::SetRegs {
+                first: reg,
+                values: &[value],
+            }
+            .encode(),
+        );
+    }
+
+    fn defaults(&mut self) {
+        let size = WIDTH | HEIGHT << 16;
+        for (reg, value) in [
+            (0x8958, TRIANGLES),
+            (0x2_8030, 0),
+            (0x2_8034, size),
+            (0x2_8204, 1 << 31),
+            (0x2_8208, size),
+            (0x2_8240, 1 << 31),
+            (0x2_8244, size),
+            (0x2_820C, 0xFFFF),
+            (0x2_82D0, f(0.0)),
+            (0x2_82D4, f(1.0)),
+            (0x2_8400, u32::MAX),
+            (0x2_8404, 0),
+            (0x2_8408, 0),
+            // Viewport: -1..1 to the target, y as it is.
+            (0x2_843C, f(WIDTH as f32 / 2.0)),
+            (0x2_8440, f(WIDTH as f32 / 2.0)),
+            (0x2_8444, f(HEIGHT as f32 / 2.0)),
+            (0x2_8448, f(HEIGHT as f32 / 2.0)),
+            (0x2_844C, f(0.5)),
+            (0x2_8450, f(0.5)),
+            (0x2_8818, 0x43F),
+            (0x2_8814, 1 << 19),
+            (0x2_8C08, 1 | 2 << 1 | 5 << 3),
+            (0x2_8C0C, f(16.0)),
+            (0x2_8C10, f(1.0)),
+            (0x2_8C14, f(16.0)),
+            (0x2_8C18, f(1.0)),
+            (0x2_8C48, u32::MAX),
+            (0x2_8A00, 8 | 8 << 16),
+            (0x2_8A08, 8),
+            // One parameter with semantic 1.
+            (0x2_8614, 1),
+            (0x2_86C4, 0),
+            (0x2_8644, 1),
+            (0x2_86CC, 1 | 1 << 28),
+            (0x2_86D4, 1),
+            // 8_8_8_8 UNORM, linear aligned.
+            (0x2_8040, (COLOUR >> 8) as u32),
+            (0x2_8060, (WIDTH / 8 - 1) | (WIDTH * HEIGHT / 64 - 1) << 10),
+            (0x2_80A0, 0x1A << 2 | 1 << 8),
+            (0x2_8238, 0xF),
+            (0x2_823C, 0xF),
+            (0x2_8808, 0xCC << 16),
+            (0x2_87A0, 1),
+            // No depth buffer.
+            (0x2_8010, 0),
+            (0x2_8A7C, 1),
+            // Vertex buffer in resource 160: stride 32.
+            (0x3_8000 + 28 * 160, VERTICES as u32),
+            (0x3_8000 + 28 * 160 + 4, 0xFFFF),
+            (0x3_8000 + 28 * 160 + 8, 32 << 8),
+            (0x3_8000 + 28 * 160 + 24, 0xC000_0000),
+        ] {
+            self.set(reg, value);
+        }
+        self.rig.cp_fill(&Packet::NumInstances(1).encode());
+    }
+
+    /// Puts a shader into memory; the value of its start register.
+    pub fn shader(&mut self, shader: &Shader) -> u32 {
+        self.shader_words(&shader.words())
+    }
+
+    pub fn shader_words(&mut self, words: &[u32]) -> u32 {
+        let at = self.shaders;
+        self.rig.ib(at, words);
+        self.shaders += (words.len() as u64 * 4).div_ceil(256) * 256;
+        (at >> 8) as u32
+    }
+
+    /// Puts vertices behind those of earlier draws; the next draws begin
+    /// there.
+    pub fn vertices(&mut self, vertices: &[Vertex]) {
+        let first = self.next_vertex;
+        for (i, (position, param)) in vertices.iter().enumerate() {
+            let words: Vec<u32> = position.iter().chain(param).map(|v| f(*v)).collect();
+            let at = u64::from(first) + i as u64;
+            self.rig.ib(VERTICES + 32 * at, &words);
+        }
+        self.next_vertex += vertices.len() as u32;
+        self.set(0x2_8408, first);
+    }
+
+    pub fn draw_from(&mut self, kind: u32, source: IndexSource, indices: u32, initiator: u32) {
+        self.set(0x8958, kind);
+        self.rig.cp_fill(
+            &Packet::Draw(Draw {
+                initiator,
+                indices,
+                source,
+            })
+            .encode(),
+        );
+    }
+
+    pub fn draw(&mut self, kind: u32, count: u32) {
+        self.draw_from(kind, IndexSource::Auto, count, 2);
+    }
+
+    /// Vertices, then a draw of them.
+    pub fn draw_vertices(&mut self, kind: u32, vertices: &[Vertex]) {
+        self.vertices(vertices);
+        self.draw(kind, vertices.len() as u32);
+    }
+
+    /// A rectangle from (`x0`, `y0`) to (`x1`, `y1`) in pixels at depth `z`.
+    pub fn rectangle(&mut self, [x0, y0, x1, y1]: [f32; 4], z: f32, colour: [f32; 4]) {
+        let v = |x: f32, y: f32| {
+            let scale = |v: f32, size: u32| v / (size as f32 / 2.0) - 1.0;
+            (
+                [scale(x, WIDTH), scale(y, HEIGHT), z * 2.0 - 1.0, 1.0],
+                colour,
+            )
+        };
+        self.draw_vertices(RECTANGLES, &[v(x0, y0), v(x0, y1), v(x1, y0)]);
+    }
+
+    pub fn event(&mut self, event: u8, index: u8, addr: Option<u64>) {
+        self.rig
+            .cp_fill(&Packet::EventWrite { event, index, addr }.encode());
+    }
+
+    /// Submits everything and waits for its end.
+    pub fn finish(&mut self) {
+        self.fence += 1;
+        let value = self.fence;
+        self.submit_fence();
+        self.rig.until_mem(FENCE, value);
+    }
+
+    /// Submits everything with a fence behind it.
+    pub fn submit_fence(&mut self) {
+        let data = u64::from(self.fence);
+        self.rig.cp_fill(
+            &Packet::EventWriteEop {
+                event: 0x14,
+                addr: FENCE,
+                data_sel: 1,
+                int_sel: 0,
+                data,
+            }
+            .encode(),
+        );
+        self.rig.cp_commit();
+    }
+
+    /// The pixels of the linear target, row by row, as R, G, B, A.
+    pub fn pixels(&mut self) -> Vec<[u8; 4]> {
+        self.finish();
+        self.rig
+            .bytes(COLOUR, (WIDTH * HEIGHT * 4) as usize)
+            .chunks_exact(4)
+            .map(|p| [p[0], p[1], p[2], p[3]])
+            .collect()
+    }
+
+    /// Where a query's results go.
+    pub fn results(&self) -> u64 {
+        DATA
+    }
+}
