@@ -106,6 +106,11 @@ int igt_radeon_import_foreign(int fd, uint64_t size, uint32_t *handle);
 
 /* GPU work */
 bool igt_radeon_has_engine(int fd, enum igt_radeon_engine engine);
+int igt_radeon_try_copy(enum igt_radeon_engine engine,
+			const struct igt_radeon_bo *dst, uint64_t dst_offset,
+			const struct igt_radeon_bo *src, uint64_t src_offset,
+			uint64_t size);
+void igt_radeon_submit_nops(const struct igt_radeon_bo *bo, uint32_t dwords);
 void igt_radeon_copy(enum igt_radeon_engine engine,
 		     const struct igt_radeon_bo *dst, uint64_t dst_offset,
 		     const struct igt_radeon_bo *src, uint64_t src_offset,
@@ -114,6 +119,7 @@ void igt_radeon_copy(enum igt_radeon_engine engine,
 /* Emulated board */
 bool igt_radeon_has_board(int fd);
 void igt_radeon_require_board(int fd);
+void igt_radeon_require_hold(int fd);
 void igt_radeon_set_latency(int fd, uint32_t us);
 void igt_radeon_set_rate(int fd, uint32_t mbps);
 void igt_radeon_hang(int fd, enum igt_radeon_engine engine);

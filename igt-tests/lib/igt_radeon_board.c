@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@
 #define CTL_COUNTER_LO		0xd8
 #define CTL_COUNTER_HI		0xdc
 #define CTL_MAGIC_VALUE		0x37786d6eu
+
+/* Enough for what a test does meanwhile, on a slow machine, too */
+#define HOLD_MIN_MS		30000
 
 static int board_fd = -1;
 
@@ -94,6 +98,28 @@ void igt_radeon_set_latency(int fd, uint32_t us)
 		return;
 	igt_assert_eq(pwrite(board_fd, &us, sizeof(us), CTL_LATENCY_US),
 		      sizeof(us));
+}
+
+/**
+ * igt_radeon_require_hold:
+ * @fd: device
+ *
+ * Skips unless engines can be held back, by igt_radeon_set_latency(), while
+ * somebody waits for them: that lasts, and the driver takes them for hung after
+ * radeon.lockup_timeout. Needs one of HOLD_MIN_MS at least, or none.
+ */
+void igt_radeon_require_hold(int fd)
+{
+	char text[16];
+	int ms;
+
+	igt_radeon_require_board(fd);
+	igt_assert(igt_radeon_get("/sys/module/radeon/parameters/lockup_timeout",
+				  text, sizeof(text)) > 0);
+	ms = atoi(text);
+	igt_require_f(!ms || ms >= HOLD_MIN_MS,
+		      "boot with radeon.lockup_timeout=%d or more\n",
+		      HOLD_MIN_MS);
 }
 
 /**

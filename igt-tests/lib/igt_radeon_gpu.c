@@ -100,7 +100,7 @@ static struct drm_radeon_cs_reloc reloc_write(const struct igt_radeon_bo *bo)
 	};
 }
 
-static void copy_cp_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
+static int copy_cp_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
 			const struct igt_radeon_bo *src, uint64_t src_offset,
 			uint64_t size)
 {
@@ -129,11 +129,11 @@ static void copy_cp_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
 	while (n % 8)
 		ib[n++] = PACKET2;
 
-	igt_assert_eq(submit(src->fd, RADEON_CS_RING_GFX, ib, n, relocs, 2), 0);
+	return submit(src->fd, RADEON_CS_RING_GFX, ib, n, relocs, 2);
 }
 
 /* Relocs of the DMA ring are taken in order, source first, two a packet. */
-static void copy_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
+static int copy_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
 		     const struct igt_radeon_bo *src, uint64_t src_offset,
 		     uint64_t size)
 {
@@ -158,7 +158,7 @@ static void copy_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
 	while (n % 8)
 		ib[n++] = DMA_PACKET_NOP;
 
-	igt_assert_eq(submit(src->fd, RADEON_CS_RING_DMA, ib, n, relocs, r), 0);
+	return submit(src->fd, RADEON_CS_RING_DMA, ib, n, relocs, r);
 }
 
 /**
@@ -182,7 +182,7 @@ bool igt_radeon_has_engine(int fd, enum igt_radeon_engine engine)
 }
 
 /**
- * igt_radeon_copy:
+ * igt_radeon_try_copy:
  * @engine: which engine copies
  * @dst: destination, another BO than @src
  * @dst_offset: bytes; whole dwords for the DMA engine
@@ -191,15 +191,57 @@ bool igt_radeon_has_engine(int fd, enum igt_radeon_engine engine)
  * @size: bytes; whole dwords for the DMA engine, at most 8 MiB
  *
  * Queues a copy and returns; the kernel orders it behind earlier uses.
+ *
+ * Returns: 0 or a negative errno
+ */
+int igt_radeon_try_copy(enum igt_radeon_engine engine,
+			const struct igt_radeon_bo *dst, uint64_t dst_offset,
+			const struct igt_radeon_bo *src, uint64_t src_offset,
+			uint64_t size)
+{
+	igt_assert(src->fd == dst->fd && src->handle != dst->handle);
+	if (engine == IGT_RADEON_DMA)
+		return copy_dma(dst, dst_offset, src, src_offset, size);
+	return copy_cp_dma(dst, dst_offset, src, src_offset, size);
+}
+
+/**
+ * igt_radeon_copy:
+ * @engine: which engine copies
+ * @dst: destination, another BO than @src
+ * @dst_offset: bytes; whole dwords for the DMA engine
+ * @src: source
+ * @src_offset: bytes; whole dwords for the DMA engine
+ * @size: bytes; whole dwords for the DMA engine, at most 8 MiB
+ *
+ * As igt_radeon_try_copy(), which succeeds.
  */
 void igt_radeon_copy(enum igt_radeon_engine engine,
 		     const struct igt_radeon_bo *dst, uint64_t dst_offset,
 		     const struct igt_radeon_bo *src, uint64_t src_offset,
 		     uint64_t size)
 {
-	igt_assert(src->fd == dst->fd && src->handle != dst->handle);
-	if (engine == IGT_RADEON_DMA)
-		copy_dma(dst, dst_offset, src, src_offset, size);
-	else
-		copy_cp_dma(dst, dst_offset, src, src_offset, size);
+	igt_assert_eq(igt_radeon_try_copy(engine, dst, dst_offset, src,
+					  src_offset, size), 0);
+}
+
+/**
+ * igt_radeon_submit_nops:
+ * @bo: BO that the work is taken to use
+ * @dwords: size of the IB, a multiple of 8, at most 16384
+ *
+ * Submits work that does nothing, to the gfx ring, with an IB of that size.
+ * Waits for room for the IB.
+ */
+void igt_radeon_submit_nops(const struct igt_radeon_bo *bo, uint32_t dwords)
+{
+	struct drm_radeon_cs_reloc reloc = reloc_read(bo);
+	uint32_t *ib = igt_radeon_malloc(dwords * sizeof(*ib));
+	uint32_t i;
+
+	for (i = 0; i < dwords; i++)
+		ib[i] = PACKET2;
+	igt_assert_eq(submit(bo->fd, RADEON_CS_RING_GFX, ib, dwords, &reloc, 1),
+		      0);
+	free(ib);
 }

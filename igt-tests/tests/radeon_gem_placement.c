@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * That the placements and caching modes which other tests name are real. The
+ * driver puts a BO elsewhere, or makes it cached, without a word; then what
+ * those tests show is something else than they say.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "igt.h"
+#include "igt_radeon_page.h"
+#include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
+
+/**
+ * TEST: radeon gem placement
+ * Category: Core
+ * Mega feature: General Core features
+ * Sub-category: Memory management tests
+ * Functionality: placement and caching of buffer objects
+ * Description: Checks that BOs are in the memory, and have the caching mode,
+ *              they were made with.
+ */
+IGT_TEST_DESCRIPTION("Checks that placements and caching modes of radeon BOs are real.");
+
+/* Stores to uncached memory take long, the more so on an emulated CPU. */
+#define SIZE		(8 * MIB)
+
+/**
+ * SUBTEST: write-combined
+ * Description: The pages of a write-combined BO in GTT are write-combined.
+ *
+ * SUBTEST: uncached
+ * Description: The pages of an uncached BO in GTT are uncached.
+ *
+ * SUBTEST: cached
+ * Description: Those of a BO in GTT without either flag are neither.
+ */
+static void test_caching(int fd, uint32_t caching)
+{
+	const uint32_t modes[] = { RADEON_GEM_GTT_WC, RADEON_GEM_GTT_UC };
+	uint64_t before[ARRAY_SIZE(modes)], after;
+	struct igt_radeon_bo bo;
+	unsigned int i;
+	void *map;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++)
+		before[i] = igt_radeon_count_pages(fd, modes[i]);
+	igt_radeon_bo_init(&bo, fd, SIZE, RADEON_GEM_DOMAIN_GTT, caching);
+	map = igt_radeon_bo_map(&bo);
+	memset(map, 1, SIZE);
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		after = igt_radeon_count_pages(fd, modes[i]);
+		igt_assert_eq_u64(after - before[i],
+				  modes[i] == caching ? SIZE / PAGE : 0);
+	}
+	munmap(map, SIZE);
+	igt_radeon_bo_fini(&bo);
+}
+
+/**
+ * SUBTEST: memory
+ * Description: A BO takes its size from VRAM, or from GTT, or from neither, as
+ *              it was made.
+ */
+static void test_memory(int fd)
+{
+	const struct igt_radeon_placement *p;
+	uint64_t vram, gtt;
+	struct igt_radeon_bo bo;
+	unsigned int i;
+
+	for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
+		vram = igt_radeon_info64(fd, RADEON_INFO_VRAM_USAGE);
+		gtt = igt_radeon_info64(fd, RADEON_INFO_GTT_USAGE);
+		igt_radeon_bo_init(&bo, fd, SIZE, p->domain, p->flags);
+		vram = igt_radeon_info64(fd, RADEON_INFO_VRAM_USAGE) - vram;
+		gtt = igt_radeon_info64(fd, RADEON_INFO_GTT_USAGE) - gtt;
+		igt_debug("%s\n", p->name);
+		igt_assert_eq_u64(vram,
+				  p->domain == RADEON_GEM_DOMAIN_VRAM ? SIZE : 0);
+		igt_assert_eq_u64(gtt,
+				  p->domain == RADEON_GEM_DOMAIN_GTT ? SIZE : 0);
+		/* What is busy being cleared is freed later. */
+		igt_radeon_bo_wait(&bo);
+		igt_radeon_bo_fini(&bo);
+	}
+}
+
+/**
+ * SUBTEST: inaccessible-vram
+ * Description: The CPU cannot access a BO made with NO_CPU_ACCESS where there is
+ *              such VRAM: the driver has the GPU read even a few bytes, and does
+ *              not move the BO. It does no such thing with CPU_ACCESS.
+ */
+static void test_inaccessible(int fd)
+{
+	static const uint32_t flags[] = {
+		RADEON_GEM_NO_CPU_ACCESS, RADEON_GEM_CPU_ACCESS,
+	};
+	struct igt_radeon_stats stats;
+	struct igt_radeon_bo bo;
+	unsigned int i;
+	uint8_t byte;
+
+	igt_radeon_require_invisible_vram(fd);
+	igt_radeon_require_stats(fd);
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_VRAM,
+				   flags[i]);
+		igt_radeon_bo_wait(&bo);
+		stats = igt_radeon_stats(fd);
+		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, 1, &byte, 0),
+			      0);
+		stats = igt_radeon_stats_since(fd, &stats);
+		igt_assert_eq_u64(stats.bytes[IGT_RADEON_STAGED], !i);
+		igt_assert_eq_u64(stats.events[IGT_RADEON_MOVED], 0);
+		igt_radeon_bo_fini(&bo);
+	}
+}
+
+int igt_main()
+{
+	int fd = -1;
+
+	igt_fixture() {
+		fd = igt_radeon_open();
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER |
+					       RADEON_GEM_RW_CAP_STAGED);
+	}
+
+	igt_describe("Write-combined BOs are write-combined.");
+	igt_subtest("write-combined")
+		test_caching(fd, RADEON_GEM_GTT_WC);
+
+	igt_describe("Uncached BOs are uncached.");
+	igt_subtest("uncached")
+		test_caching(fd, RADEON_GEM_GTT_UC);
+
+	igt_describe("Other BOs are cached.");
+	igt_subtest("cached")
+		test_caching(fd, 0);
+
+	igt_describe("BOs take VRAM or GTT as they were made.");
+	igt_subtest("memory")
+		test_memory(fd);
+
+	igt_describe("The CPU cannot access VRAM that it should not.");
+	igt_subtest("inaccessible-vram")
+		test_inaccessible(fd);
+
+	igt_fixture()
+		close(fd);
+}

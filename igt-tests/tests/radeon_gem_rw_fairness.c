@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PREAD and PWRITE as other clients of the device see them: what one client
+ * does must not keep GTT, the staging buffer, semaphores or time from others.
+ *
+ * Clients here are DRM files of one process, or processes. Whether a call has
+ * waited for a job of the GPU is never judged by the clock: the job is held
+ * back, and still unfinished when the call has returned.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "igt.h"
+#include "igt_radeon_hogs.h"
+#include "igt_radeon_trial.h"
+
+/**
+ * TEST: radeon gem rw fairness
+ * Category: Core
+ * Mega feature: General Core features
+ * Sub-category: Memory management tests
+ * Functionality: reading and writing buffer objects, several clients
+ * Description: Checks that no client can take GTT, the staging buffer or the
+ *              pool of semaphores away from others, or make them wait.
+ */
+IGT_TEST_DESCRIPTION("Checks what clients of radeon's PREAD and PWRITE leave to others.");
+
+#define HOLD_US		60000000u
+#define END_SECONDS	60u
+#define LARGE		(4 * MIB)
+#define READERS		256u
+#define WRITERS		48u
+#define VICTIMS		40u
+#define STAGED		(256 * KIB)
+#define SMALL		(16 * KIB)
+
+/* A copy of this size at this rate takes seconds; its packets less than one. */
+#define SLOW_MBPS	1u
+#define SLOW_SIZE	(8 * MIB)
+
+static uint64_t gart_left(int fd)
+{
+	struct drm_radeon_gem_info arg = { 0 };
+
+	igt_assert_eq(igt_ioctl(fd, DRM_IOCTL_RADEON_GEM_INFO, &arg), 0);
+	return arg.gart_size;
+}
+
+/* Bytes of user memory that are pinned beyond @before. */
+static uint64_t pinned_since(int fd, const struct igt_radeon_baseline *before)
+{
+	return (igt_radeon_baseline_take(fd).pins - before->pins) * PAGE;
+}
+
+/*
+ * Most that all clients together may have pinned and bound to the GART: an
+ * eighth of it, which leaves others what they had.
+ */
+static uint64_t budget(int fd)
+{
+	return gart_left(fd) / 8;
+}
+
+/* Another client submits work that needs @bytes of GTT. */
+static int submit_gtt(uint64_t bytes)
+{
+	struct igt_radeon_bo bo[2];
+	int fd = igt_radeon_open(), ret;
+
+	igt_radeon_bo_init(&bo[0], fd, bytes / 2, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&bo[1], fd, bytes / 2, RADEON_GEM_DOMAIN_GTT, 0);
+	ret = igt_radeon_try_copy(IGT_RADEON_CP_DMA, &bo[1], 0, &bo[0], 0,
+				  PAGE);
+	igt_radeon_bo_fini(&bo[1]);
+	igt_radeon_bo_fini(&bo[0]);
+	close(fd);
+	return ret;
+}
+
+/*
+ * Threads that transfer between BOs in VRAM and the same memory. Reads can share a
+ * BO, while writes of the same BO come one after the other.
+ */
+struct readers {
+	struct igt_radeon_bo bo[WRITERS];
+	unsigned int bos;
+	uint8_t *mem;
+	struct igt_radeon_thread *thread;
+	unsigned int count;
+};
+
+static void readers_init(struct readers *r, int fd, enum igt_radeon_op op,
+			 unsigned int count, uint8_t *mem)
+{
+	unsigned int i;
+
+	*r = (struct readers) {
+		.count = count,
+		.bos = igt_radeon_op_writes(op) ? count : 1,
+		.mem = mem,
+	};
+	igt_assert(r->bos <= WRITERS);
+	r->thread = calloc(count, sizeof(*r->thread));
+	igt_assert(r->thread);
+	for (i = 0; i < r->bos; i++) {
+		igt_radeon_bo_init(&r->bo[i], fd, LARGE, RADEON_GEM_DOMAIN_VRAM,
+				   0);
+		igt_radeon_bo_wait(&r->bo[i]);
+	}
+}
+
+/* All engines are held back, so that a copy stays in flight once submitted. */
+static void readers_start(struct readers *r, enum igt_radeon_op op)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->count; i++) {
+		r->thread[i].call = (struct igt_radeon_call) {
+			.op = op,
+			.fd = r->bo[0].fd,
+			.handle = r->bo[i % r->bos].handle,
+			.size = LARGE,
+			.mem = r->mem + 1,
+		};
+		r->thread[i].once = true;
+		igt_radeon_thread_start(&r->thread[i]);
+	}
+}
+
+static void readers_end(struct readers *r)
+{
+	unsigned int i;
+	int ret;
+
+	igt_radeon_set_latency(r->bo[0].fd, 0);
+	for (i = 0; i < r->count; i++) {
+		ret = igt_radeon_thread_join(&r->thread[i], END_SECONDS);
+		igt_assert_f(ret == 0, "call %u: %d\n", i, ret);
+	}
+	for (i = 0; i < r->bos; i++)
+		igt_radeon_bo_fini(&r->bo[i]);
+	free(r->thread);
+}
+
+/* Waits until nothing more is pinned; returns how many bytes are. */
+static uint64_t settle(int fd, const struct igt_radeon_baseline *before)
+{
+	uint64_t pinned = 0, last;
+	unsigned int i, same = 0;
+
+	for (i = 0; i < 300 && same < 5; i++) {
+		last = pinned;
+		usleep(100000);
+		pinned = pinned_since(fd, before);
+		same = pinned && pinned == last ? same + 1 : 0;
+	}
+	return pinned;
+}
+
+/**
+ * SUBTEST: gtt-reads
+ * Description: 256 threads read a BO of 4 MiB behind a job that lasts: all
+ *              together pin at most an eighth of the GART, and another client's
+ *              submission that needs five eighths of it succeeds.
+ *
+ * SUBTEST: gtt-writes
+ * Description: The same with 48 writes, of a BO each.
+ */
+static void test_gtt(int fd, enum igt_radeon_op op)
+{
+	const struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
+	const uint64_t limit = budget(fd), gart = gart_left(fd);
+	uint8_t *mem = igt_radeon_memory(LARGE + PAGE);
+	struct igt_radeon_stats stats;
+	uint64_t pinned;
+	struct readers r;
+	int ret;
+
+	igt_radeon_require_hold(fd);
+	memset(mem, 1, LARGE + PAGE);
+	readers_init(&r, fd, op, igt_radeon_op_writes(op) ? WRITERS : READERS,
+		     mem);
+	stats = igt_radeon_stats(fd);
+	igt_radeon_set_latency(fd, HOLD_US);
+	readers_start(&r, op);
+	pinned = settle(fd, &before);
+	igt_debug("%llu bytes pinned, GART of %llu\n",
+		  (unsigned long long)pinned, (unsigned long long)gart);
+	ret = submit_gtt(gart / 8 * 5);
+	igt_assert_f(pinned > 0, "no copy from or to user memory happened\n");
+	readers_end(&r);
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_assert_f(stats.bytes[IGT_RADEON_ZERO_COPY] > 0,
+		     "no copy from or to user memory happened\n");
+	munmap(mem, LARGE + PAGE);
+	igt_assert_f(ret == 0, "another client's submission: %d\n", ret);
+	igt_assert_f(pinned <= limit, "%llu bytes are pinned at once, more than %llu\n",
+		     (unsigned long long)pinned, (unsigned long long)limit);
+	igt_radeon_baseline_assert(fd, &before);
+}
+
+static int victim_main(void *data)
+{
+	uint8_t *mem = data;
+	struct readers r;
+
+	readers_init(&r, igt_radeon_open(), IGT_RADEON_PREAD, 2, mem);
+	readers_start(&r, IGT_RADEON_PREAD);
+	pause();
+	return 0;
+}
+
+/**
+ * SUBTEST: gtt-kills
+ * Description: Processes are killed while they read behind a job that lasts.
+ *              What they leave pinned stays within the same eighth, another
+ *              client's submission succeeds, and in the end all is given back.
+ */
+static void test_kills(int fd)
+{
+	const struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
+	const uint64_t limit = budget(fd), gart = gart_left(fd);
+	unsigned int i, round;
+	pid_t pid[VICTIMS];
+	uint64_t pinned = 0;
+	uint8_t *mem;
+	int ret;
+
+	igt_radeon_require_hold(fd);
+	/* Clearing the victims' BOs would wait for the job. */
+	igt_radeon_require_param("gem_rw_clear_vram", 0);
+	mem = mmap(NULL, LARGE + PAGE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	igt_assert(mem != MAP_FAILED);
+	memset(mem, 1, LARGE + PAGE);
+	igt_radeon_set_latency(fd, HOLD_US);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < ARRAY_SIZE(pid); i++)
+			pid[i] = igt_radeon_spawn(victim_main, mem);
+		/* Those that find no room in the budget pin nothing. */
+		settle(fd, &before);
+		for (i = 0; i < ARRAY_SIZE(pid); i++)
+			kill(pid[i], SIGKILL);
+		for (i = 0; i < ARRAY_SIZE(pid); i++)
+			igt_assert(WIFSIGNALED(igt_radeon_reap(pid[i],
+							       END_SECONDS)));
+	}
+	pinned = pinned_since(fd, &before);
+	ret = submit_gtt(gart / 8 * 5);
+	igt_radeon_set_latency(fd, 0);
+	igt_radeon_reset_params();
+	munmap(mem, LARGE + PAGE);
+	igt_assert_f(ret == 0, "another client's submission: %d\n", ret);
+	igt_assert_f(pinned > 0, "nobody was killed with pages pinned\n");
+	igt_assert_f(pinned <= limit, "%llu bytes stay pinned, more than %llu\n",
+		     (unsigned long long)pinned, (unsigned long long)limit);
+	igt_radeon_baseline_assert(fd, &before);
+}
+
+/**
+ * SUBTEST: gart-size
+ * Description: Many threads read and write BOs in VRAM large enough for copies
+ *              from and to user memory, all at once: what GEM_INFO tells of the
+ *              GART afterwards is what it told before.
+ */
+struct churn {
+	int fd;
+	bool stop;
+	unsigned int calls;
+	pthread_t thread;
+};
+
+static void *churn_main(void *data)
+{
+	struct churn *c = data;
+	uint8_t *mem = igt_radeon_memory(LARGE);
+	struct igt_radeon_bo bo;
+
+	memset(mem, 1, LARGE);
+	igt_radeon_bo_init(&bo, c->fd, LARGE, RADEON_GEM_DOMAIN_VRAM, 0);
+	while (!__atomic_load_n(&c->stop, __ATOMIC_RELAXED)) {
+		igt_radeon_rw(c->calls % IGT_RADEON_OPS, c->fd, bo.handle, 0,
+			      LARGE, mem, 0);
+		c->calls++;
+	}
+	igt_radeon_bo_fini(&bo);
+	munmap(mem, LARGE);
+	return NULL;
+}
+
+static void test_gart_size(int fd)
+{
+	struct igt_radeon_stats stats = igt_radeon_stats(fd);
+	const uint64_t before = gart_left(fd);
+	struct churn c[8];
+	unsigned int i, calls = 0;
+	uint64_t after;
+
+	for (i = 0; i < ARRAY_SIZE(c); i++) {
+		c[i] = (struct churn) { .fd = fd };
+		igt_assert_eq(pthread_create(&c[i].thread, NULL, churn_main,
+					     &c[i]), 0);
+	}
+	sleep(SLOW_QUICK(10, 3));
+	for (i = 0; i < ARRAY_SIZE(c); i++)
+		__atomic_store_n(&c[i].stop, true, __ATOMIC_RELAXED);
+	for (i = 0; i < ARRAY_SIZE(c); i++) {
+		pthread_join(c[i].thread, NULL);
+		calls += c[i].calls;
+	}
+	/* What was given back may be so a moment later. */
+	for (i = 0, after = 0; i < 50 && after != before; i++) {
+		usleep(100000);
+		after = gart_left(fd);
+	}
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_info("%u calls, %llu of them zero-copies\n", calls,
+		 (unsigned long long)stats.calls[IGT_RADEON_ZERO_COPY]);
+	igt_assert(stats.calls[IGT_RADEON_ZERO_COPY] > ARRAY_SIZE(c));
+	igt_assert_f(after == before, "GEM_INFO's GART went from %llu to %llu\n",
+		     (unsigned long long)before, (unsigned long long)after);
+}
+
+/* A job of one client that keeps the gfx ring, but no other, for seconds. */
+struct slow {
+	struct igt_radeon_bo dst;
+	struct igt_radeon_bo src;
+};
+
+static void slow_start(struct slow *s, int fd)
+{
+	igt_radeon_bo_init(&s->dst, fd, SLOW_SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&s->src, fd, SLOW_SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_set_rate(fd, SLOW_MBPS);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &s->dst, 0, &s->src, 0, SLOW_SIZE);
+}
+
+static void slow_end(struct slow *s)
+{
+	igt_radeon_set_rate(s->dst.fd, 0);
+	igt_radeon_bo_wait(&s->dst);
+	igt_radeon_bo_fini(&s->src);
+	igt_radeon_bo_fini(&s->dst);
+}
+
+/* Stages writes behind the job until the kernel takes none of any size. */
+static void fill_staging(const struct slow *s, const uint8_t *mem)
+{
+	unsigned int i, staged = 0, size;
+	int ret = 0;
+
+	for (size = STAGED; size >= 64; size /= 4) {
+		for (i = 0, ret = 0; i < 4096 && !ret; i++) {
+			ret = igt_radeon_pwrite(s->dst.fd, s->dst.handle,
+						i % 16 * STAGED, size, mem,
+						RADEON_GEM_RW_NOWAIT);
+			staged += !ret;
+		}
+		igt_assert_f(ret == -EBUSY, "write %u of %u bytes: %d instead of -EBUSY\n",
+			     i, size, ret);
+	}
+	igt_assert_f(staged > 0, "nothing was staged\n");
+	igt_assert_f(igt_radeon_bo_busy(&s->dst), "the job has ended\n");
+}
+
+/**
+ * SUBTEST: staging-reads
+ * Description: One client has staged as many writes as the kernel takes, behind
+ *              a job that lasts. Another one's read of 16 KiB from an idle BO in
+ *              VRAM returns before that job has ended, with the right bytes.
+ *
+ * SUBTEST: staging-writes
+ * Description: Then small writes of another client to a BO of its own, which a
+ *              job uses, do not wait for the end of that job either, nor are
+ *              they refused with NOWAIT.
+ */
+static void test_staging(int fd, bool write)
+{
+	uint8_t *mem = igt_radeon_malloc(STAGED), *model, got[SMALL];
+	struct igt_radeon_bo bo;
+	struct slow a, b;
+	int other, ret = 0;
+	unsigned int i;
+
+	igt_radeon_require_hold(fd);
+	other = igt_radeon_open();
+	model = igt_radeon_bo_init_pattern(&bo, other, SMALL,
+					   &igt_radeon_reachable[0], 1);
+	memset(mem, 0x55, STAGED);
+	slow_start(&a, fd);
+	fill_staging(&a, mem);
+	if (write) {
+		slow_start(&b, other);
+		for (i = 0; i < 4 && !ret; i++)
+			ret = igt_radeon_pwrite(other, b.dst.handle, i * PAGE,
+						PAGE, mem, RADEON_GEM_RW_NOWAIT);
+		igt_assert_f(ret == 0, "a small write to a busy BO: %d\n", ret);
+		igt_assert_f(igt_radeon_bo_busy(&b.dst),
+			     "it waited for its own job\n");
+	} else {
+		ret = igt_radeon_pread(other, bo.handle, 0, SMALL, got, 0);
+		igt_assert_f(ret == 0, "a read of an idle BO: %d\n", ret);
+	}
+	igt_assert_f(igt_radeon_bo_busy(&a.dst),
+		     "it waited for the job of another client\n");
+	if (write)
+		slow_end(&b);
+	else
+		igt_radeon_assert_equal(got, model, SMALL, "read");
+	slow_end(&a);
+	igt_radeon_bo_fini(&bo);
+	close(other);
+	free(model);
+	free(mem);
+}
+
+/**
+ * SUBTEST: nowait-no-semaphores
+ * Description: The pool of IBs and semaphores is used up by submissions that
+ *              wait for an engine. Writes with NOWAIT or UNSYNCHRONIZED to BOs
+ *              that a ring uses need a semaphore at times: they return while the
+ *              pool is still full, whether they succeed or give -EBUSY.
+ */
+static void test_semaphores(int fd)
+{
+	static const uint32_t flags[] = {
+		RADEON_GEM_RW_NOWAIT, RADEON_GEM_RW_UNSYNCHRONIZED,
+		RADEON_GEM_RW_NOWAIT | RADEON_GEM_RW_UNSYNCHRONIZED,
+	};
+	uint8_t *mem = igt_radeon_malloc(PAGE);
+	struct igt_radeon_bo bo, src, mark;
+	struct igt_radeon_thread t;
+	unsigned int i, tries;
+	struct igt_radeon_hogs hogs;
+
+	igt_radeon_require_hold(fd);
+	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
+		      "no DMA ring\n");
+	memset(mem, 3, PAGE);
+	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_VRAM,
+			   igt_radeon_has_invisible_vram(fd) ?
+			   RADEON_GEM_NO_CPU_ACCESS : 0);
+	igt_radeon_bo_init(&src, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&mark, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_wait(&bo);
+	igt_radeon_set_latency(fd, HOLD_US);
+	/* An odd write goes to the gfx ring, which has to wait for this one. */
+	igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &src, 0, PAGE);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &mark, 0, &src, 0, PAGE);
+	igt_radeon_hogs_start(&hogs);
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		for (tries = 0; tries < 40; tries++) {
+			t = (struct igt_radeon_thread) {
+				.once = true,
+				.call = {
+					.op = IGT_RADEON_PWRITE,
+					.fd = fd,
+					.handle = bo.handle,
+					.offset = 1,
+					.size = 301,
+					.mem = mem,
+					.flags = flags[i],
+				},
+			};
+			igt_radeon_thread_start(&t);
+			igt_radeon_thread_join(&t, END_SECONDS / 4);
+			igt_assert_f(t.ret == 0 || t.ret == -EBUSY,
+				     "flags %u: %d\n", flags[i], t.ret);
+			igt_assert_f(igt_radeon_bo_busy(&mark),
+				     "flags %u, try %u: it waited for an engine\n",
+				     flags[i], tries);
+		}
+	}
+	igt_assert_f(igt_radeon_hogs_stuck(&hogs), "the pool was not full\n");
+	igt_radeon_set_latency(fd, 0);
+	igt_radeon_hogs_end(&hogs);
+	igt_radeon_bo_fini(&mark);
+	igt_radeon_bo_fini(&src);
+	igt_radeon_bo_fini(&bo);
+	free(mem);
+}
+
+static void release(int fd)
+{
+	igt_radeon_set_latency(fd, 0);
+	if (igt_radeon_has_board(fd))
+		igt_radeon_set_rate(fd, 0);
+	igt_radeon_reset_params();
+}
+
+int igt_main()
+{
+	int fd = -1;
+
+	igt_fixture() {
+		fd = igt_radeon_open();
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER |
+					       RADEON_GEM_RW_CAP_STAGED);
+		igt_radeon_require_stats(fd);
+	}
+
+	igt_describe("Many large reads leave others their part of the GART.");
+	igt_subtest("gtt-reads")
+		test_gtt(fd, IGT_RADEON_PREAD);
+	igt_fixture()
+		release(fd);
+
+	igt_describe("Many large writes leave others their part of the GART.");
+	igt_subtest("gtt-writes")
+		test_gtt(fd, IGT_RADEON_PWRITE);
+	igt_fixture()
+		release(fd);
+
+	igt_describe("Killed processes leave others their part of the GART.");
+	igt_subtest("gtt-kills")
+		test_kills(fd);
+	igt_fixture()
+		release(fd);
+
+	igt_describe("GEM_INFO tells the same size of the GART afterwards.");
+	igt_subtest("gart-size")
+		test_gart_size(fd);
+
+	igt_describe("A full staging buffer does not delay another client's read.");
+	igt_subtest("staging-reads")
+		test_staging(fd, false);
+	igt_fixture()
+		release(fd);
+
+	igt_describe("A full staging buffer does not delay another client's write.");
+	igt_subtest("staging-writes")
+		test_staging(fd, true);
+	igt_fixture()
+		release(fd);
+
+	igt_describe("NOWAIT and UNSYNCHRONIZED never wait for a semaphore.");
+	igt_subtest("nowait-no-semaphores")
+		test_semaphores(fd);
+	igt_fixture() {
+		release(fd);
+		close(fd);
+	}
+}
