@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What keeps CPU, engines and pages in step: flushes of the host data path, of
+ * the GART's TLB, and the end of copies. On hardware, and on the emulated board
+ * with --strict, bytes are old where one is missing.
+ *
+ * The host data path has a write buffer, which GPU reads do not see, and a read
+ * cache, which GPU writes do not invalidate. So each case makes sure that there
+ * is something in it: bytes that the CPU has just written, or has just read. On
+ * a board without --strict, and on any CPU whose loads happen to be late, these
+ * tests pass whatever the driver does: they can only prove that a flush is
+ * missing, and docs/mutations.md that they do.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "igt.h"
+#include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
+
+/**
+ * TEST: radeon gem rw caches
+ * Category: Core
+ * Mega feature: General Core features
+ * Sub-category: Memory management tests
+ * Functionality: reading and writing buffer objects, coherency
+ * Description: Checks that nobody sees old bytes: neither the CPU after the GPU
+ *              has written, nor the GPU after the CPU has, nor either after user
+ *              memory has changed.
+ */
+IGT_TEST_DESCRIPTION("Checks that reads and writes of radeon BOs are coherent.");
+
+#define SMALL		256u
+#define SIZE		(64 * KIB)
+#define LARGE		(4 * MIB)
+#define ROUNDS		24u
+
+static const struct igt_radeon_placement vram = {
+	"VRAM", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_CPU_ACCESS
+};
+static const struct igt_radeon_placement gtt = {
+	"GTT", RADEON_GEM_DOMAIN_GTT, 0
+};
+
+/* Fills a BO in GTT with new bytes; @model gets them. */
+static void refill(const struct igt_radeon_bo *bo, uint8_t *model,
+		   uint32_t seed)
+{
+	igt_radeon_pattern(model, bo->size, seed);
+	igt_radeon_bo_fill(bo, model);
+}
+
+/* The only path that may count bytes. */
+static void assert_only(int fd, const struct igt_radeon_stats *before,
+			bool engine)
+{
+	const struct igt_radeon_stats d = igt_radeon_stats_since(fd, before);
+	const uint64_t by_engine = d.bytes[IGT_RADEON_STAGED] +
+				   d.bytes[IGT_RADEON_ZERO_COPY];
+
+	igt_assert_f(engine ? by_engine > 0 : !by_engine,
+		     "the %s has copied\n", engine ? "CPU" : "GPU");
+}
+
+/**
+ * SUBTEST: cpu-reads-after-gpu
+ * Description: The CPU reads a few bytes of VRAM, the GPU writes them, the CPU
+ *              reads them again.
+ */
+static void test_cpu_reads(int fd, enum igt_radeon_engine engine)
+{
+	uint8_t *model, got[SMALL];
+	struct igt_radeon_stats stats;
+	struct igt_radeon_bo bo, src;
+	unsigned int i;
+
+	free(igt_radeon_bo_init_pattern(&bo, fd, SIZE, &vram, 1));
+	model = igt_radeon_bo_init_pattern(&src, fd, SIZE, &gtt, 2);
+	stats = igt_radeon_stats(fd);
+	for (i = 0; i < ROUNDS; i++) {
+		igt_assert_eq(igt_radeon_pread(fd, bo.handle, i * PAGE / 4,
+					       SMALL, got, 0), 0);
+		refill(&src, model, 10 + i);
+		igt_radeon_copy(engine, &bo, 0, &src, 0, SIZE);
+		igt_assert_eq(igt_radeon_pread(fd, bo.handle, i * PAGE / 4,
+					       SMALL, got, 0), 0);
+		igt_radeon_assert_equal(got, model + i * PAGE / 4, SMALL,
+					"what the CPU reads");
+	}
+	assert_only(fd, &stats, false);
+	igt_radeon_bo_fini(&src);
+	igt_radeon_bo_fini(&bo);
+	free(model);
+}
+
+/**
+ * SUBTEST: gpu-reads-after-cpu
+ * Description: The CPU writes a few bytes of VRAM, a submission of the same
+ *              client has the GPU read them.
+ */
+static void test_gpu_reads(int fd, enum igt_radeon_engine engine)
+{
+	struct igt_radeon_stats stats;
+	struct igt_radeon_bo bo, dst;
+	uint8_t *model;
+	unsigned int i;
+
+	model = igt_radeon_bo_init_pattern(&bo, fd, SIZE, &vram, 1);
+	igt_radeon_bo_init(&dst, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	for (i = 0; i < ROUNDS; i++) {
+		igt_radeon_pattern(model + i * PAGE / 4, SMALL, 10 + i);
+		stats = igt_radeon_stats(fd);
+		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, i * PAGE / 4,
+						SMALL, model + i * PAGE / 4, 0),
+			      0);
+		assert_only(fd, &stats, false);
+		igt_radeon_copy(engine, &dst, 0, &bo, 0, SIZE);
+		igt_radeon_bo_assert(&dst, model, "what the GPU reads");
+	}
+	igt_radeon_bo_fini(&dst);
+	igt_radeon_bo_fini(&bo);
+	free(model);
+}
+
+/**
+ * SUBTEST: staged-read-after-cpu
+ * Description: The CPU writes a few bytes of VRAM, then a read is large enough
+ *              for the driver to have the GPU copy.
+ */
+static void test_staged_read(int fd)
+{
+	uint8_t *model, *got = igt_radeon_malloc(SIZE);
+	struct igt_radeon_stats stats;
+	struct igt_radeon_bo bo;
+	unsigned int i;
+
+	model = igt_radeon_bo_init_pattern(&bo, fd, SIZE, &vram, 1);
+	for (i = 0; i < ROUNDS; i++) {
+		igt_radeon_pattern(model + i * PAGE / 4, SMALL, 10 + i);
+		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, i * PAGE / 4,
+						SMALL, model + i * PAGE / 4, 0),
+			      0);
+		stats = igt_radeon_stats(fd);
+		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, SIZE, got, 0),
+			      0);
+		assert_only(fd, &stats, true);
+		igt_radeon_assert_equal(got, model, SIZE, "what the GPU reads");
+	}
+	igt_radeon_bo_fini(&bo);
+	free(model);
+	free(got);
+}
+
+/**
+ * SUBTEST: evicted-after-cpu
+ * Description: The CPU writes a few bytes of a BO in VRAM, which then is evicted
+ *              to GTT, where the CPU reads them.
+ */
+static void test_evicted(int fd)
+{
+	struct igt_radeon_stats stats;
+	struct igt_radeon_bo bo;
+	uint8_t *model;
+
+	model = igt_radeon_bo_init_pattern(&bo, fd, SIZE, &vram, 1);
+	igt_radeon_pattern(model + PAGE, SMALL, 2);
+	stats = igt_radeon_stats(fd);
+	igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, PAGE, SMALL,
+					model + PAGE, 0), 0);
+	assert_only(fd, &stats, false);
+	igt_radeon_require_evicted(&bo);
+	igt_radeon_bo_assert(&bo, model, "what was moved");
+	igt_radeon_bo_fini(&bo);
+	free(model);
+}
+
+/**
+ * SUBTEST: user-pages-change
+ * Description: The GPU copies straight from and to user memory, again and again
+ *              other pages: all transfers are from and to those of the call.
+ */
+static void test_pages(int fd)
+{
+	uint8_t *mem[3], *model;
+	struct igt_radeon_stats stats;
+	struct igt_radeon_bo bo;
+	unsigned int i, j;
+
+	model = igt_radeon_bo_init_pattern(&bo, fd, LARGE, &vram, 1);
+	for (j = 0; j < ARRAY_SIZE(mem); j++) {
+		mem[j] = igt_radeon_memory(LARGE);
+		igt_radeon_pattern(mem[j], LARGE, 10 + j);
+	}
+	stats = igt_radeon_stats(fd);
+	for (i = 0; i < ROUNDS / 2; i++) {
+		j = i % ARRAY_SIZE(mem);
+		if (i & 1) {
+			igt_radeon_pattern(mem[j], LARGE, 20 + i);
+			memcpy(model, mem[j], LARGE);
+			igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, 0, LARGE,
+							mem[j], 0), 0);
+			igt_radeon_bo_assert(&bo, model, "BO");
+		} else {
+			memset(mem[j], 0, LARGE);
+			igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, LARGE,
+						       mem[j], 0), 0);
+			igt_radeon_assert_equal(mem[j], model, LARGE,
+						"user memory");
+		}
+	}
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_assert_f(stats.bytes[IGT_RADEON_ZERO_COPY] >= ROUNDS / 2 * LARGE / 2,
+		     "the GPU has not copied straight\n");
+	for (j = 0; j < ARRAY_SIZE(mem); j++)
+		munmap(mem[j], LARGE);
+	igt_radeon_bo_fini(&bo);
+	free(model);
+}
+
+/**
+ * SUBTEST: cleared-then-read
+ * Description: The CPU reads VRAM of a BO with a pattern and closes it. A new BO,
+ *              which gets the same memory, is cleared by the GPU: the CPU reads
+ *              zeros.
+ */
+static void test_cleared(int fd)
+{
+	static const uint8_t zeros[SMALL];
+	struct igt_radeon_stats stats = igt_radeon_stats(fd);
+	uint8_t got[SMALL];
+	struct igt_radeon_bo bo;
+	unsigned int i, j;
+
+	for (i = 0; i < ROUNDS / 4; i++) {
+		igt_radeon_bo_init(&bo, fd, MIB, vram.domain, vram.flags);
+		for (j = 0; j < 16; j++) {
+			igt_assert_eq(igt_radeon_pread(fd, bo.handle,
+						       j * SIZE, SMALL, got, 0),
+				      0);
+			igt_radeon_assert_equal(got, zeros, SMALL, "a new BO");
+		}
+		for (j = 0; j < 16; j++) {
+			memset(got, 0x77, SMALL);
+			igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, j * SIZE,
+							SMALL, got, 0), 0);
+			igt_assert_eq(igt_radeon_pread(fd, bo.handle, j * SIZE,
+						       SMALL, got, 0), 0);
+		}
+		igt_radeon_bo_fini(&bo);
+	}
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_assert_f(stats.bytes[IGT_RADEON_CLEAR_GPU] +
+		     stats.bytes[IGT_RADEON_CLEAR_HOP] > 0,
+		     "the GPU has cleared nothing\n");
+}
+
+int igt_main()
+{
+	enum igt_radeon_engine engine;
+	int fd = -1;
+
+	igt_fixture() {
+		fd = igt_radeon_open();
+		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER |
+					       RADEON_GEM_RW_CAP_STAGED);
+		igt_radeon_require_stats(fd);
+	}
+
+	igt_describe("The CPU reads what the GPU has written.");
+	igt_subtest("cpu-reads-after-gpu")
+		for (engine = 0; engine < IGT_RADEON_ENGINES; engine++)
+			test_cpu_reads(fd, engine);
+
+	igt_describe("The GPU reads what the CPU has written.");
+	igt_subtest("gpu-reads-after-cpu")
+		for (engine = 0; engine < IGT_RADEON_ENGINES; engine++)
+			test_gpu_reads(fd, engine);
+
+	igt_describe("A staged read gets what the CPU has written.");
+	igt_subtest("staged-read-after-cpu")
+		test_staged_read(fd);
+
+	igt_describe("A move of the BO takes along what the CPU has written.");
+	igt_subtest("evicted-after-cpu")
+		test_evicted(fd);
+
+	igt_describe("The GPU reaches the pages of this call.");
+	igt_subtest("user-pages-change")
+		test_pages(fd);
+
+	igt_describe("The CPU reads zeros where the GPU has cleared.");
+	igt_subtest("cleared-then-read")
+		test_cleared(fd);
+
+	igt_fixture()
+		close(fd);
+}
