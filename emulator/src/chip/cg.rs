@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Clock generator: acknowledges requests, has no clocks.
+//! Clock generator: acknowledges requests and counts changes of the memory
+//! clock. No block runs slower or faster for them.
 
 use std::sync::Arc;
 
 use crate::chip::bus::Registers;
+use crate::chip::counters::Counter;
 use crate::chip::hub::Hub;
 use crate::chip::regs::cg;
 
@@ -37,6 +39,12 @@ impl Registers for Cg {
 
     fn write(&self, offset: u32, value: u32) {
         let value = match offset {
+            cg::MPLL_AD_FUNC_CNTL => {
+                if value != self.hub.regs.load(offset) {
+                    self.hub.counters.inc(Counter::MemoryClockChanges);
+                }
+                value
+            }
             cg::CG_UPLL_FUNC_CNTL => {
                 let ack = cg::UPLL_CTLACK_MASK | cg::UPLL_CTLACK2_MASK;
                 let request = value & cg::UPLL_CTLREQ_MASK != 0;

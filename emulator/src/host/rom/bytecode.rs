@@ -22,6 +22,8 @@ pub enum Lane {
     Byte0,
     /// Bits 15:8.
     Byte8,
+    /// Bits 23:16.
+    Byte16,
 }
 
 impl Lane {
@@ -33,6 +35,7 @@ impl Lane {
             Lane::Word16 => 3,
             Lane::Byte0 => 4,
             Lane::Byte8 => 5,
+            Lane::Byte16 => 6,
         }
     }
 
@@ -41,7 +44,7 @@ impl Lane {
         match self {
             Lane::Dword | Lane::Word0 | Lane::Byte0 => 0,
             Lane::Byte8 => 1,
-            Lane::Word16 => 2,
+            Lane::Word16 | Lane::Byte16 => 2,
         }
     }
 }
@@ -226,6 +229,7 @@ pub(crate) mod interpreter {
                 0 => {
                     self.regs.insert((index + self.block) * 4, value);
                 }
+                1 => self.ps[index as usize] = value,
                 2 => self.ws[index as usize] = value,
                 k => panic!("destination {k}"),
             }
@@ -303,7 +307,8 @@ pub(crate) mod interpreter {
     }
 
     /// Executes the table in `table` (header first) on `regs`.
-    pub fn execute(table: &[u8], ps: &[u32], regs: &mut Registers) {
+    /// Returns the parameters as the table has left them.
+    pub fn execute(table: &[u8], ps: &[u32], regs: &mut Registers) -> Vec<u32> {
         assert_eq!(ps.len() * 4, usize::from(table[5] & 0x7f));
         let mut run = Run {
             code: table,
@@ -314,6 +319,7 @@ pub(crate) mod interpreter {
             block: 0,
         };
         run.run();
+        run.ps
     }
 }
 

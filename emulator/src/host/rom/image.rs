@@ -14,6 +14,7 @@
 
 use super::tables::{self, TableHeader};
 use crate::chip::family::Model;
+use crate::chip::regs::cg::{CG_SPLL_FUNC_CNTL, MPLL_AD_FUNC_CNTL};
 use crate::host::pci::VENDOR_ID;
 
 /// Offset of the image's length byte.
@@ -87,10 +88,15 @@ pub fn build(model: &Model) -> Vec<u8> {
     commands[tables::BLANK_CRTC] = image.append(&tables::blank_crtc());
     let timing = tables::set_crtc_using_dtd_timing();
     commands[tables::SET_CRTC_USING_DTD_TIMING] = image.append(&timing);
+    commands[tables::SET_ENGINE_CLOCK] = image.append(&tables::set_clock(CG_SPLL_FUNC_CNTL));
+    commands[tables::SET_MEMORY_CLOCK] = image.append(&tables::set_clock(MPLL_AD_FUNC_CNTL));
+    commands[tables::GET_ENGINE_CLOCK] = image.append(&tables::get_clock(CG_SPLL_FUNC_CNTL));
+    commands[tables::GET_MEMORY_CLOCK] = image.append(&tables::get_clock(MPLL_AD_FUNC_CNTL));
     let commands = image.append_master_list(&commands);
 
     let mut data = [0; tables::DATA_TABLES];
     data[tables::FIRMWARE_INFO] = image.append(&tables::firmware_info(model));
+    data[tables::POWER_PLAY_INFO] = image.append(&tables::power_play_info(model));
     data[tables::OBJECT_HEADER] = image.append(&tables::object_header());
     data[tables::INDIRECT_IO_ACCESS] = image.append(&tables::indirect_io_access());
     let data = image.append_master_list(&data);
@@ -183,7 +189,7 @@ mod tests {
             let size = u16_at(&rom, table);
             assert_eq!(rom[table + 2..table + 4], [1, 1]);
             assert_eq!(rom[table + size - 1], 0x5B, "EOT");
-            let real = [21, 34, 35, 49].contains(&index);
+            let real = [10, 11, 21, 34, 35, 47, 48, 49].contains(&index);
             assert_eq!(size > 7, real, "command {index}");
         }
     }

@@ -17,6 +17,16 @@ pub const BLANK_CRTC: usize = 34;
 pub const ENABLE_CRTC: usize = 35;
 /// Command table index: timing of a CRTC.
 pub const SET_CRTC_USING_DTD_TIMING: usize = 49;
+/// Command table index: set the engine clock.
+pub const SET_ENGINE_CLOCK: usize = 10;
+/// Command table index: set the memory clock.
+pub const SET_MEMORY_CLOCK: usize = 11;
+/// Command table index: get the memory clock.
+pub const GET_MEMORY_CLOCK: usize = 47;
+/// Command table index: get the engine clock.
+pub const GET_ENGINE_CLOCK: usize = 48;
+/// Data table index: power states.
+pub const POWER_PLAY_INFO: usize = 15;
 /// Data table index: clocks and PLL limits.
 pub const FIRMWARE_INFO: usize = 4;
 /// Data table index: connectors and encoders.
@@ -214,6 +224,106 @@ pub fn set_crtc_using_dtd_timing() -> Vec<u8> {
     TableHeader::new(1, 1).table(&code.body(2, 6))
 }
 
+/// SetEngineClock and SetMemoryClock: the parameter is the clock in units of
+/// 10 kHz. Byte 3 of it, what else to do, is ignored.
+pub fn set_clock(register: u32) -> Vec<u8> {
+    let (low, high) = (Operand::Ws(0, Lane::Word0), Operand::Ws(0, Lane::Byte16));
+    let code = Code::new()
+        .clear_ws(0)
+        .mov(low, Operand::Ps(0, Lane::Word0))
+        .mov(high, Operand::Ps(0, Lane::Byte16))
+        .mov(
+            Operand::Reg(register as u16, Lane::Dword),
+            Operand::Ws(0, Lane::Dword),
+        );
+    TableHeader::new(1, 1).table(&code.body(1, 1))
+}
+
+/// GetEngineClock and GetMemoryClock: the clock is returned in the parameter.
+pub fn get_clock(register: u32) -> Vec<u8> {
+    let code = Code::new().mov(
+        Operand::Ps(0, Lane::Dword),
+        Operand::Reg(register as u16, Lane::Dword),
+    );
+    TableHeader::new(1, 1).table(&code.body(0, 1))
+}
+
+/// ATOM_PPLIB_POWERPLAYTABLE revision 4.1 (`pptable.h`): the state of the
+/// boot, and two with three clock modes each, for one and for several displays.
+///
+/// radeon's profiles name clock modes 0 to 2 (low, mid, high) of states 1 and
+/// 2 if there are fewer than four states (`r600_pm_init_profile()`), and mode 2
+/// of the state of the boot. The low mode halves both clocks, the mid one takes
+/// a quarter off; voltages are left alone.
+pub fn power_play_info(model: &Model) -> Vec<u8> {
+    // Header (4) and what is fixed of the table; then the arrays.
+    const FIXED: usize = 4 + 33;
+    const STATES: usize = 3;
+    const MODES: usize = 3;
+    const STATE: usize = 1 + MODES;
+    const CLOCK: usize = 16;
+    const NON_CLOCK: usize = 24;
+    /// Of the classification: the state of the boot.
+    const BOOT: u16 = 0x0008;
+    /// Of the classification: for performance.
+    const PERFORMANCE: u16 = 0x0005;
+    /// Of the capabilities: the state is for one display.
+    const SINGLE_DISPLAY: u32 = 1;
+    /// Of the capabilities: lanes minus one, from bit 3 on.
+    const LANES_16: u32 = 15 << 3;
+
+    let states = FIXED;
+    let clocks = states + STATES * STATE;
+    let non_clocks = clocks + MODES * CLOCK;
+    let size = non_clocks + STATES * NON_CLOCK;
+    let mut f = Fields::default()
+        .u8(1) // data revision
+        .u8(STATES as u8)
+        .u8(STATE as u8)
+        .u8(CLOCK as u8)
+        .u8(NON_CLOCK as u8)
+        .u16(states as u16)
+        .u16(clocks as u16)
+        .u16(non_clocks as u16)
+        .u16(0) // back bias time
+        .u16(0) // voltage time
+        .u16(size as u16)
+        .u32(0) // platform capabilities
+        .bytes(&[0; 8]) // no thermal controller
+        .u16(clocks as u16) // clocks of the boot
+        .u16(non_clocks as u16);
+    for state in 0..STATES as u8 {
+        f = f.u8(state).bytes(&[0, 1, 2]);
+    }
+    for quarters in [2, 3, 4] {
+        for clock in [model.engine_clock, model.memory_clock] {
+            let clock = clock * quarters / 4;
+            f = f.u16(clock as u16).u8((clock >> 16) as u8);
+        }
+        // Voltages: as they are; no flags.
+        f = f.u16(0).u16(0).u16(0).u32(0);
+    }
+    for (class, caps) in [
+        (BOOT, LANES_16),
+        (PERFORMANCE, LANES_16 | SINGLE_DISPLAY),
+        (PERFORMANCE, LANES_16),
+    ] {
+        f = f
+            .u16(class)
+            .u8(0) // min temperature
+            .u8(110) // max temperature
+            .u32(caps)
+            .u8(0) // required power
+            .u16(0) // further classification
+            .u32(0) // video clocks
+            .u32(0)
+            .bytes(&[0; 5]);
+    }
+    let table = TableHeader::new(4, 1).table(&f.0);
+    debug_assert_eq!(table.len(), size);
+    table
+}
+
 /// ATOM_FIRMWARE_INFO_V1_4. Clocks are in units of 10 kHz; limits are
 /// typical for the family and wide enough for every VESA mode.
 pub fn firmware_info(model: &Model) -> Vec<u8> {
@@ -245,7 +355,7 @@ pub fn firmware_info(model: &Model) -> Vec<u8> {
         .u16(600) // min pixel PLL input
         .u16(1350) // max pixel PLL input
         .u16(64_800) // min pixel PLL output, low half
-        .u16(0) // capabilities: no PowerPlay, no asserted features
+        .u16(0) // capabilities: none asserted
         .u16(REFERENCE_CLOCK)
         .u16(0) // RTS location
         .u8(0) // RTS size
@@ -319,6 +429,41 @@ mod tests {
         assert_eq!(regs[&0x6880], 0x0001_0001);
         execute(&enable_crtc(), &[0x0000], &mut regs);
         assert_eq!(regs[&0x6080], 0x0001_0000);
+    }
+
+    #[test]
+    fn clocks_are_set_without_their_top_byte_and_read_back() {
+        let mut regs = Registers::new();
+        execute(&set_clock(0x624), &[0xff01_8704], &mut regs);
+        assert_eq!(regs[&0x624], 0x0001_8704);
+        let parameters = execute(&get_clock(0x624), &[0], &mut regs);
+        assert_eq!(parameters, [0x0001_8704]);
+    }
+
+    #[test]
+    fn power_play_states_lead_to_three_rising_clock_modes() {
+        let model = crate::chip::Family::Rv770.model();
+        let table = power_play_info(model);
+        let u16_at = |at: usize| usize::from(u16::from_le_bytes([table[at], table[at + 1]]));
+        assert_eq!(table[2..4], [4, 1]);
+        let (states, entry, clock, non_clock) = (table[5], table[6], table[7], table[8]);
+        assert_eq!((states, entry, clock, non_clock), (3, 4, 16, 24));
+        assert_eq!(u16_at(0), table.len());
+        let memory = |mode: usize| {
+            let at = u16_at(11) + mode * usize::from(clock) + 3;
+            u16_at(at) | usize::from(table[at + 2]) << 16
+        };
+        let full = model.memory_clock as usize;
+        assert_eq!(
+            [memory(0), memory(1), memory(2)],
+            [full / 2, full * 3 / 4, full]
+        );
+        for state in 0..3 {
+            let at = u16_at(9) + state * usize::from(entry);
+            assert_eq!(table[at..at + 4], [state as u8, 0, 1, 2]);
+            let class = u16_at(u16_at(13) + state * usize::from(non_clock));
+            assert_eq!(class, [8, 5, 5][state]);
+        }
     }
 
     #[test]
