@@ -6,8 +6,9 @@
 //!
 //! ```text
 //!   QEMU ── vfio ── board ─┬─ pci, rom, control
-//!    │                     ├─ chip ── cp, dma, uvd (a thread each)
-//!    │ maps                │    └──── ih, display (a thread for vblanks)
+//!    │                     ├─ dispatch ── cp, dma, uvd (a thread each)
+//!    │ maps                │    └──────── display, bif, cg, ... (a block each)
+//!    │                     │               └── ih ── hub, queue (what they share)
 //!    └── VRAM, registers ──┴─ memory ── GART ── guest RAM
 //! ```
 //!
@@ -24,9 +25,11 @@
 //!
 //! Modelled is what a kernel driver needs to come up, to move memory and to
 //! show it: rings and indirect buffers, copies, fences, semaphores, interrupts,
-//! GART, scan-out, flips, resets and hangs. Draws go to a
-//! [`chip::gfx::Gfx`], by default the 3D engine of [`chip::gfx::Pipeline`]. Not modelled are power
-//! management, PLLs, encoders, TLBs and VM contexts beyond 0. The README has
+//! GART, scan-out, flips, resets and hangs; and, on a strict board
+//! ([`chip::strict`]), what a missing flush looks like. Draws go to a
+//! [`chip::gfx::Gfx`], by default the 3D engine of [`chip::gfx::Pipeline`].
+//! Not modelled are the power management processor, dividers, encoders and VM
+//! contexts beyond 0. The README has
 //! the table.
 //!
 //! # Trust

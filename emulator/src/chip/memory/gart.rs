@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! The GART: VM context 0's single-level page table in VRAM.
 //!
-//! Every translation reads the registers and the page-table entry again:
-//! there is no TLB, so an entry that the driver has cleared is gone at
-//! once. The real chip caches entries until VM_CONTEXT0_REQUEST_RESPONSE is
-//! written; a driver that forgets to is not caught here.
+//! Every translation reads the registers and the page-table entry again, so
+//! an entry that the driver has cleared is gone at once. The real chip caches
+//! entries until VM_CONTEXT0_REQUEST_RESPONSE is written, and so does a strict
+//! board ([`tlb`](crate::chip::strict::tlb)).
 //!
 //! Register offsets and fields are those of `rv770d.h`; entry bits are
 //! those of `r600.h`/`radeon.h` (R600_PTE_*).
