@@ -2,7 +2,7 @@
 //! Ring engines: their threads, latency, rate and cancellation.
 //!
 //! Each of the chip's rings (graphics CP, asynchronous DMA, UVD) is an
-//! [`Engine`] driven by a thread of its own. A write-pointer write only queues
+//! `Engine` driven by a thread of its own. A write-pointer write only queues
 //! a *batch* and wakes the thread, so that nothing ever finishes inside a
 //! register write. What a packet does is the business of a `RingUnit`.
 //!

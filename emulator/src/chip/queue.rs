@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Rings as their registers see them: submissions, pointers, knobs, resets.
 //!
-//! An [`Engine`] is what a ring's thread ([`super::engine`]) shares with the
+//! An `Engine` is what a ring's thread ([`super::engine`]) shares with the
 //! register file. It knows nothing of memory or packets, so that whatever
 //! submits work, wakes a ring or resets it needs nothing of the rest.
 
