@@ -100,6 +100,13 @@ impl ReadCache {
         self.lines.get_mut(&line)
     }
 
+    /// Forgets one line.
+    pub fn drop_line(&mut self, line: u64) {
+        if self.lines.remove(&line).is_some() {
+            self.order.retain(|l| *l != line);
+        }
+    }
+
     /// Forgets everything.
     pub fn invalidate(&mut self) {
         self.lines.clear();

@@ -3,15 +3,17 @@
 //!
 //! CPU writes wait in a buffer of lines. A line leaves it when the driver
 //! flushes, when the buffer is full (which one goes is chance), or when its
-//! time is over (which is chance, too). CPU reads come from a cache that only
-//! a flush invalidates; the CPU's own writes show in it. The GPU reads and
-//! writes VRAM behind it.
+//! time is over (which is chance, too). CPU reads come from a cache until a
+//! flush, or until a line's time is over: a driver may poll VRAM without
+//! flushing (radeon does, for the fences of the UVD ring), it only sees late
+//! what the GPU has written. The CPU's own writes show in the cache at once. The
+//! GPU reads and writes VRAM behind it.
 //!
 //! A flush is a write of `HDP_MEM_COHERENCY_FLUSH_CNTL`, or what radeon does on
 //! this family instead (`r600_mmio_hdp_flush()`): an access of `HDP_DEBUG1` and
 //! then a read of VRAM through BAR0. Without the read nothing is flushed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,7 +26,7 @@ use crate::chip::memory::{MemoryError, Vram};
 const BUFFER_LINES: usize = 256;
 /// Lines of the read cache.
 const CACHE_LINES: usize = 4096;
-/// Longest time that a line waits, in milliseconds.
+/// Longest time that a line waits or is kept, in milliseconds.
 const LATEST_MS: u64 = 200;
 
 /// Bytes of one line that wait to be written.
@@ -42,6 +44,8 @@ struct State {
     /// No pending line is due before.
     next_due: Instant,
     cache: ReadCache,
+    /// When lines of the cache are forgotten.
+    kept_until: HashMap<u64, Instant>,
     /// The next CPU read completes a flush.
     armed: bool,
     rng: fastrand::Rng,
@@ -67,6 +71,7 @@ impl Hdp {
                 pending: BTreeMap::new(),
                 next_due: Instant::now(),
                 cache: ReadCache::new(CACHE_LINES),
+                kept_until: HashMap::new(),
                 armed: false,
                 rng,
             }),
@@ -132,8 +137,21 @@ impl Hdp {
         if std::mem::take(&mut state.armed) {
             self.flush_locked(state);
         }
-        self.deliver_due(state, Instant::now());
+        let time = Instant::now();
+        self.deliver_due(state, time);
         for (line, first, piece) in pieces(offset, buf.len()) {
+            if state
+                .kept_until
+                .get(&line)
+                .is_none_or(|until| *until <= time)
+            {
+                state.cache.drop_line(line);
+                let life = Duration::from_millis(state.rng.u64(1..=LATEST_MS));
+                if state.kept_until.len() >= 2 * CACHE_LINES {
+                    state.kept_until.retain(|_, until| *until > time);
+                }
+                state.kept_until.insert(line, time + life);
+            }
             let now = current(&self.vram, state.pending.get(&line), line);
             let kept = state.cache.line(line, &mut state.rng, || now);
             let out = &mut buf[piece];
@@ -194,6 +212,7 @@ impl Hdp {
         }
         self.waiting.store(0, Ordering::Release);
         state.cache.invalidate();
+        state.kept_until.clear();
     }
 
     fn deliver_due(&self, state: &mut State, now: Instant) {
@@ -294,6 +313,9 @@ mod tests {
             pending.due = far;
         }
         state.next_due = far;
+        for until in state.kept_until.values_mut() {
+            *until = far;
+        }
     }
 
     #[test]
@@ -316,10 +338,25 @@ mod tests {
     fn gpu_write_is_seen_by_cpu_after_flush() {
         let (hdp, vram, counters) = hdp();
         assert_eq!(cpu(&hdp, 5), 0);
+        hold(&hdp);
         vram.write(5, &[9]).unwrap();
         assert_eq!(cpu(&hdp, 5), 0);
         assert_eq!(counters.get(Counter::HdpStaleReads), 1);
         hdp.flush();
+        assert_eq!(cpu(&hdp, 5), 9);
+        assert_eq!(counters.get(Counter::HdpStaleReads), 1);
+    }
+
+    #[test]
+    fn polling_without_a_flush_sees_the_gpus_write_late() {
+        let (hdp, vram, counters) = hdp();
+        assert_eq!(cpu(&hdp, 5), 0);
+        hold(&hdp);
+        vram.write(5, &[9]).unwrap();
+        assert_eq!(cpu(&hdp, 5), 0);
+        for until in hdp.lock().kept_until.values_mut() {
+            *until = Instant::now();
+        }
         assert_eq!(cpu(&hdp, 5), 9);
         assert_eq!(counters.get(Counter::HdpStaleReads), 1);
     }

@@ -8,7 +8,7 @@
 //! | mechanism | delays | until | counter |
 //! |---|---|---|---|
 //! | [`hdp`]: write buffer | CPU writes to VRAM | an HDP flush, or an unforeseeable time | `hdp_late_lines`, `hdp_unseen_reads` |
-//! | [`hdp`]: read cache | what the GPU wrote to VRAM, for the CPU | an HDP flush | `hdp_stale_reads` |
+//! | [`hdp`]: read cache | what the GPU wrote to VRAM, for the CPU | an HDP flush, or an unforeseeable time | `hdp_stale_reads` |
 //! | [`tlb`]: translations | changes of page-table entries | the VM's invalidate request | `tlb_stale_hits` |
 //! | `cp::prefetch`: packets and indices | what the ME writes, for the PFP | a wait of the PFP | `pfp_stale_packets`, `pfp_stale_indices` |
 //! | [`cache`]: caches of the 3D engine | | `SURFACE_SYNC`, cache events | |
