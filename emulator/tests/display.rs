@@ -61,6 +61,69 @@ fn scanout_off_is_none_and_on_describes_surface() {
     assert_eq!(rig.chip.scanout(0), None);
 }
 
+/// avivo_crtc_load_lut().
+fn load_lut(rig: &Rig, crtc: u32, entry: impl Fn(u32) -> u32) {
+    rig.write(dce::DC_LUT_RW_SELECT, crtc);
+    rig.write(dce::DC_LUT_RW_INDEX, 0);
+    for i in 0..256 {
+        rig.write(dce::DC_LUT_30_COLOR, entry(i));
+    }
+    rig.write(dce::D1GRPH_LUT_SEL + crtc * CRTC_STRIDE, crtc);
+}
+
+#[test]
+fn look_up_tables_belong_to_crtcs() {
+    let rig = Rig::new();
+    set_mode(&rig, 0, 0x10_0000);
+    set_mode(&rig, 1, 0x20_0000);
+    // As the BIOS leaves them.
+    assert_eq!(
+        rig.chip.scanout(1).unwrap().gamma.apply([1, 2, 3]),
+        [1, 2, 3]
+    );
+    load_lut(&rig, 0, |i| 1023 - 4 * i);
+    load_lut(&rig, 1, |i| (4 * i) << 20);
+    let gamma = |crtc| rig.chip.scanout(crtc).unwrap().gamma;
+    assert_eq!(gamma(0).apply([9, 9, 10]), [0, 0, 245]);
+    assert_eq!(gamma(1).apply([9, 9, 9]), [9, 0, 0]);
+    // The index has come round, and reads count as well.
+    rig.write(dce::DC_LUT_RW_SELECT, 0);
+    assert_eq!(rig.read(dce::DC_LUT_30_COLOR), 1023);
+    assert_eq!(rig.read(dce::DC_LUT_30_COLOR), 1019);
+    assert_eq!(rig.read(dce::DC_LUT_RW_INDEX), 2);
+}
+
+#[test]
+fn cursor_is_placed_in_the_surface() {
+    for crtc in 0..2 {
+        let rig = Rig::new();
+        let at = |reg: u32| reg + crtc * CRTC_STRIDE;
+        set_mode(&rig, crtc, 0x10_0000);
+        let cursor = || rig.chip.scanout(crtc as usize).unwrap().cursor;
+        assert_eq!(cursor(), None);
+        // radeon_show_cursor(), radeon_cursor_move_locked().
+        let high = [
+            dce::D1CUR_SURFACE_ADDRESS_HIGH,
+            dce::D2CUR_SURFACE_ADDRESS_HIGH,
+        ];
+        rig.write(high[crtc as usize], 1);
+        rig.write(at(dce::D1CUR_SURFACE_ADDRESS), 0x30_0000);
+        rig.write(at(dce::D1CUR_POSITION), 20 << 16 | 30);
+        rig.write(at(dce::D1CUR_HOT_SPOT), 2 << 16 | 3);
+        rig.write(at(dce::D1CUR_SIZE), 63 << 16 | 31);
+        rig.write(at(dce::D1CUR_CONTROL), dce::CURSOR_EN | 2 << 8);
+        rig.write(at(dce::D1MODE_VIEWPORT_START), 8 << 16 | 40);
+        let shown = cursor().unwrap();
+        assert_eq!(shown.mc_addr, 0x1_0030_0000);
+        assert_eq!((shown.x, shown.y, shown.hot), (12, -10, (2, 3)));
+        assert_eq!((shown.width, shown.height), (64, 32));
+        assert!(shown.premultiplied);
+        // radeon_hide_cursor().
+        rig.write(at(dce::D1CUR_CONTROL), 2 << 8);
+        assert_eq!(cursor(), None);
+    }
+}
+
 #[test]
 fn flip_of_stopped_crtc_takes_effect_at_once() {
     let rig = Rig::new();

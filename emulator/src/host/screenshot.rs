@@ -3,13 +3,13 @@
 //!
 //! Pixels are read through the memory controller as the CRTC would, one row
 //! at a time, so that a mode of absurd size costs no memory. Memory that
-//! cannot be read is black. Not applied: the colour look-up table (8-bit
-//! pixels come out as grey), overlays and the hardware cursor.
+//! cannot be read is black. The look-up table (gamma, palette) and the hardware
+//! cursor are applied; overlays are not.
 
 use std::io::{self, Write};
 
 use crate::chip::bus::Mc;
-use crate::chip::display::{PixelFormat, Scanout};
+use crate::chip::display::{Cursor, PixelFormat, Scanout};
 use crate::chip::regs::dce::CRTCS;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 use crate::chip::Chip;
@@ -63,8 +63,17 @@ impl Picture {
         for y in 0..scanout.height {
             row.fill(0);
             self.read_row(mc, y, &mut row);
+            let passes = scanout.gamma.bypass_10_bits && scanout.format == PixelFormat::Argb2101010;
             for (pixel, out) in row.chunks_exact(bytes).zip(rgb.chunks_exact_mut(3)) {
-                out.copy_from_slice(&to_rgb(scanout.format, pixel));
+                let colour = to_rgb(scanout.format, pixel);
+                out.copy_from_slice(&if passes {
+                    colour
+                } else {
+                    scanout.gamma.apply(colour)
+                });
+            }
+            if let Some(cursor) = &scanout.cursor {
+                merge_cursor(mc, cursor, y, &mut rgb);
             }
             stream.write_all(&rgb)?;
         }
@@ -92,6 +101,20 @@ impl Picture {
     }
 }
 
+/// Draws the cursor's part of line `y` of the screen. A line that cannot be
+/// read is left out.
+fn merge_cursor(mc: &dyn Mc, cursor: &Cursor, y: u32, rgb: &mut [u8]) {
+    let Some(line) = cursor.line(y) else { return };
+    let mut image = [0; Cursor::PITCH as usize * 4];
+    let offset = u64::from(line) * image.len() as u64;
+    if mc
+        .read(cursor.mc_addr.wrapping_add(offset), &mut image)
+        .is_ok()
+    {
+        cursor.merge(&image, rgb);
+    }
+}
+
 /// Widens a channel of `bits` bits to 8 so that its maximum becomes 255.
 fn widen(value: u32, bits: u32) -> u8 {
     let max = (1 << bits) - 1;
@@ -116,6 +139,7 @@ fn to_rgb(format: PixelFormat, pixel: &[u8]) -> [u8; 3] {
 mod tests {
     use super::*;
     use crate::chip::bus::McError;
+    use crate::chip::display::Gamma;
     use std::sync::Mutex;
 
     /// Memory of a few KiB at address 0.
@@ -152,7 +176,58 @@ mod tests {
             array_mode,
             x: 0,
             y: 0,
+            gamma: Gamma::default(),
+            cursor: None,
         }
+    }
+
+    /// The three pixels of the first line.
+    fn first_line(memory: &Memory, scanout: Scanout) -> Vec<u8> {
+        let mut png = Vec::new();
+        let picture = Picture::new(scanout, CONFIG).unwrap();
+        picture.write_png(memory, &mut png).unwrap();
+        decode(&png).2[..9].to_vec()
+    }
+
+    #[test]
+    fn gamma_and_palette_are_applied() {
+        let memory = Memory(Mutex::new(vec![0; 0x1000]));
+        memory.write_u32(0x100, 0x0010_2030).unwrap();
+        let mut shown = scanout(1);
+        shown.gamma.set(0x10, 0x3FF << 20);
+        shown.gamma.set(0x20, 0);
+        shown.gamma.set(0x30, 0x3FF);
+        assert_eq!(first_line(&memory, shown)[..3], [255, 0, 255]);
+        // The same bytes as indices: 0x30, 0x20, 0x10.
+        shown.format = PixelFormat::Index8;
+        assert_eq!(first_line(&memory, shown), [0, 0, 255, 0, 0, 0, 255, 0, 0]);
+    }
+
+    #[test]
+    fn cursor_lies_on_top() {
+        let memory = Memory(Mutex::new(vec![0; 0x1000]));
+        memory.write_u32(0x100, 0x0000_00ff).unwrap();
+        memory.write_u32(0x800, 0xff00_ff00).unwrap();
+        memory.write_u32(0x804, 0x8080_0000).unwrap();
+        let mut shown = scanout(1);
+        let cursor = Cursor {
+            mc_addr: 0x800,
+            x: 1,
+            y: 0,
+            width: 64,
+            height: 64,
+            hot: (0, 0),
+            premultiplied: true,
+        };
+        shown.cursor = Some(cursor);
+        let line = first_line(&memory, shown);
+        assert_eq!(line, [0, 0, 255, 0, 255, 0, 128, 0, 0]);
+        // An image that cannot be read is left out.
+        shown.cursor = Some(Cursor {
+            mc_addr: 0x10_0000,
+            ..cursor
+        });
+        assert_eq!(first_line(&memory, shown), [0, 0, 255, 0, 0, 0, 0, 0, 0]);
     }
 
     const CONFIG: TilingConfig = TilingConfig {

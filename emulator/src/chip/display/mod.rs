@@ -9,12 +9,17 @@
 //! A CRTC runs while `CRTC_EN` is set. The surface registers of one that does
 //! not run take effect at once.
 //!
+//! What a screen shows is the surface, through the look-up table of the CRTC,
+//! with the cursor on top; see [`scanout`].
+//!
 //! Register meanings: `r500_reg.h`, `r600d.h`, and the use in
 //! `rv770_page_flip()`, `r600_irq_ack()`, `avivo_crtc_do_set_base()`.
 
 mod registers;
+pub mod scanout;
 
 pub(crate) use registers::DisplayRegisters;
+pub use scanout::{Cursor, Gamma};
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -98,6 +103,10 @@ pub struct Scanout {
     pub x: u32,
     /// First visible row of a tiled surface; 0 for a linear one.
     pub y: u32,
+    /// Look-up table.
+    pub gamma: Gamma,
+    /// The cursor, if it is on.
+    pub cursor: Option<Cursor>,
 }
 
 #[derive(Debug, Default)]
@@ -109,6 +118,8 @@ struct State {
     delivering: bool,
     /// Frame whose vertical blank was delivered last.
     delivered: u64,
+    /// Look-up tables A and B.
+    luts: [Gamma; CRTCS],
 }
 
 /// The display controller.
@@ -330,6 +341,8 @@ impl Display {
             array_mode,
             x,
             y,
+            gamma: self.gamma(hub, crtc),
+            cursor: Cursor::of(hub, crtc, (x, y)),
         };
         if array_mode < 2 {
             let skip = u64::from(y) * u64::from(pitch_bytes) + u64::from(x * format.bytes());
@@ -337,6 +350,34 @@ impl Display {
             (scanout.x, scanout.y) = (0, 0);
         }
         Some(scanout)
+    }
+
+    /// The look-up table that `crtc` uses.
+    fn gamma(&self, hub: &Hub, crtc: usize) -> Gamma {
+        let select = load(hub, crtc, dce::D1GRPH_LUT_SEL);
+        let mut gamma = self.lock().luts[(select & 1) as usize];
+        gamma.bypass_10_bits = select & dce::LUT_10BIT_BYPASS_EN != 0;
+        gamma
+    }
+
+    /// A write to `DC_LUT_30_COLOR`: sets an entry, and the index counts up.
+    fn write_lut(&self, hub: &Hub, value: u32) {
+        let index = self.next_lut_index(hub);
+        let table = (hub.regs.load(dce::DC_LUT_RW_SELECT) & 1) as usize;
+        self.lock().luts[table].set(index, value);
+    }
+
+    /// A read of `DC_LUT_30_COLOR`.
+    fn read_lut(&self, hub: &Hub) -> u32 {
+        let index = self.next_lut_index(hub);
+        let table = (hub.regs.load(dce::DC_LUT_RW_SELECT) & 1) as usize;
+        self.lock().luts[table].entry(index)
+    }
+
+    fn next_lut_index(&self, hub: &Hub) -> u32 {
+        let index = hub.regs.load(dce::DC_LUT_RW_INDEX) & 0xFF;
+        hub.regs.store(dce::DC_LUT_RW_INDEX, (index + 1) & 0xFF);
+        index
     }
 
     fn kick(&self) {
@@ -354,9 +395,12 @@ impl Display {
         state
     }
 
-    /// Forgets flips and surfaces.
+    /// Forgets flips, surfaces and look-up tables.
     pub fn reset(&self) {
-        self.lock().active = [0; CRTCS];
+        let mut state = self.lock();
+        state.active = [0; CRTCS];
+        state.luts = [Gamma::default(); CRTCS];
+        drop(state);
         self.wake.notify_all();
     }
 

@@ -23,6 +23,9 @@ impl DisplayRegisters {
 
 impl Registers for DisplayRegisters {
     fn read(&self, offset: u32) -> u32 {
+        if offset == dce::DC_LUT_30_COLOR {
+            return self.display.read_lut(&self.hub);
+        }
         let (crtc, reg) = split(offset);
         self.display.read(&self.hub, crtc, reg)
     }
@@ -30,9 +33,11 @@ impl Registers for DisplayRegisters {
     fn write(&self, offset: u32, value: u32) {
         match offset {
             // The second CRTC's block holds the first's high address register.
-            dce::D1GRPH_PRIMARY_SURFACE_ADDRESS_HIGH | dce::D2GRPH_PRIMARY_SURFACE_ADDRESS_HIGH => {
-                self.hub.regs.store(offset, value)
-            }
+            dce::D1GRPH_PRIMARY_SURFACE_ADDRESS_HIGH
+            | dce::D2GRPH_PRIMARY_SURFACE_ADDRESS_HIGH
+            | dce::D1CUR_SURFACE_ADDRESS_HIGH
+            | dce::D2CUR_SURFACE_ADDRESS_HIGH => self.hub.regs.store(offset, value),
+            dce::DC_LUT_30_COLOR => self.display.write_lut(&self.hub, value),
             _ => {
                 let (crtc, reg) = split(offset);
                 self.display.write(&self.hub, crtc, reg, value);

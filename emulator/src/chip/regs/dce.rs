@@ -50,6 +50,28 @@ super::registers! {
     D1GRPH_INTERRUPT_STATUS = 0x6158;
     /// Flip interrupt enable.
     D1GRPH_INTERRUPT_CONTROL = 0x615C;
+    /// Look-up table of the surface, and its bypass for 10 bits.
+    D1GRPH_LUT_SEL = 0x6108;
+    /// Cursor enable and pixel mode.
+    D1CUR_CONTROL = 0x6400;
+    /// Cursor image address bits 31:0.
+    D1CUR_SURFACE_ADDRESS = 0x6408;
+    /// Second CRTC's cursor address bits 39:32.
+    D2CUR_SURFACE_ADDRESS_HIGH = 0x640C;
+    /// Cursor size less one: width (31:16), height (15:0).
+    D1CUR_SIZE = 0x6410;
+    /// Cursor position in the surface: x (31:16), y (15:0).
+    D1CUR_POSITION = 0x6414;
+    /// Pixel of the cursor image at that position: x (31:16), y (15:0).
+    D1CUR_HOT_SPOT = 0x6418;
+    /// Cursor double-buffer lock.
+    D1CUR_UPDATE = 0x6424;
+    /// Look-up table that accesses go to.
+    DC_LUT_RW_SELECT = 0x6480;
+    /// Its entry; counts up with each access.
+    DC_LUT_RW_INDEX = 0x6488;
+    /// The entry's colours, 10 bits each, red from bit 20.
+    DC_LUT_30_COLOR = 0x6494;
     /// Vertical blank status and acknowledge.
     D1MODE_VBLANK_STATUS = 0x6534;
     /// Vertical blank and line interrupt enables of both CRTCs.
@@ -58,6 +80,8 @@ super::registers! {
     D1MODE_VIEWPORT_START = 0x6580;
     /// Viewport size: width (31:16), height (15:0).
     D1MODE_VIEWPORT_SIZE = 0x6584;
+    /// First CRTC's cursor address bits 39:32.
+    D1CUR_SURFACE_ADDRESS_HIGH = 0x6C0C;
     /// First CRTC's surface address bits 39:32.
     D1GRPH_PRIMARY_SURFACE_ADDRESS_HIGH = 0x6914;
     /// Display interrupt status.
@@ -88,6 +112,10 @@ pub const SURFACE_UPDATE_PENDING: u32 = 1 << 2;
 pub const UPDATE_LOCK: u32 = 1 << 16;
 /// `AVIVO_D1GRPH_SURFACE_UPDATE_H_RETRACE_EN`.
 pub const SURFACE_UPDATE_H_RETRACE_EN: u32 = 1 << 0;
+/// `AVIVO_D1CURSOR_EN`.
+pub const CURSOR_EN: u32 = 1 << 0;
+/// `AVIVO_LUT_10BIT_BYPASS_EN` of `D1GRPH_LUT_SEL`.
+pub const LUT_10BIT_BYPASS_EN: u32 = 1 << 8;
 /// `DxMODE_VBLANK_OCCURRED`.
 pub const VBLANK_OCCURRED: u32 = 1 << 0;
 /// `DxMODE_VBLANK_ACK`.
