@@ -148,7 +148,7 @@ fn run(case: &Case, s: &mut Scene) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 300,
+        cases: 120,
         max_shrink_iters: 200,
         ..ProptestConfig::default()
     })]
@@ -173,4 +173,9 @@ fn budgets_cut_what_does_not_end() {
     s.draw(TRIANGLES, u32::MAX);
     s.finish();
     assert_eq!(s.rig.chip.counters().get(Counter::DroppedDraws), 1);
+    // Instances without an index: the packet holds fewer than it says.
+    s.rig.cp_fill(&Packet::NumInstances(u32::MAX).encode());
+    s.draw_from(TRIANGLES, IndexSource::Immediate(Vec::new()), 3, 1);
+    s.finish();
+    assert_eq!(s.rig.chip.counters().get(Counter::DroppedDraws), 2);
 }

@@ -8,6 +8,9 @@
 //! A draw is complete, and its results are in memory, when [`Gfx::draw`]
 //! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
 
+// A lane indexes several rows at once: iterators would hide that.
+#![allow(clippy::needless_range_loop)]
+
 mod clip;
 pub mod colour;
 mod depth;

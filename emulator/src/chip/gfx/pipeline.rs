@@ -461,12 +461,11 @@ fn instances(
             counts.0 += (primitives.len() + inputs.len()) as u64;
             flush(state, progress, cores, batch, primitives, inputs, shaders)?;
         }
-        // An empty instance costs a turn all the same.
+        // An instance without indices costs a turn all the same.
         if instance % 4096 == 4095 {
             control.check()?;
         }
-        counts.1 += u64::from(source.count == 0);
-        if counts.1 > state.shared.limits.vertices {
+        if counts.1 + u64::from(instance) > state.shared.limits.vertices {
             return Err(Failed::Dropped("too many instances"));
         }
     }

@@ -170,6 +170,7 @@ impl PixelState {
     ///
     /// # Errors
     /// A stopped shader.
+    #[allow(clippy::too_many_arguments)]
     pub fn draw(
         &self,
         core: &mut Core,
