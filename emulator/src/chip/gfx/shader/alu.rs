@@ -1235,10 +1235,28 @@ fn frexp(x: f64) -> (f64, i32) {
     (mantissa, exponent - shift)
 }
 
-/// True if any lane of `row` in `exec` may be a denormal. Lanes outside may
-/// count too.
-pub(super) fn has_denormal(row: &Lanes) -> bool {
-    row.iter().fold(false, |any, &bits| {
-        any | (bits & 0x7f80_0000 == 0 && bits & 0x007f_ffff != 0)
-    })
+/// Looks for denormals in rows.
+pub(super) struct FindDenormals<'a> {
+    pub rows: &'a [Lanes],
+    /// The rows to look at.
+    pub which: &'a [u32],
+}
+
+impl WithSimd for FindDenormals<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> bool {
+        let mut least: Chunk = [u32::MAX; CHUNK];
+        for &row in self.which {
+            for chunk in self.rows[row as usize].chunks_exact(CHUNK) {
+                for (least, bits) in least.iter_mut().zip(chunk) {
+                    // Without the sign: denormals are 1 to 0xfffffe, and zero
+                    // wraps to the largest number.
+                    *least = (*least).min((bits << 1).wrapping_sub(1));
+                }
+            }
+        }
+        least.iter().any(|&least| least < 0x00ff_ffff)
+    }
 }

@@ -30,7 +30,9 @@ pub fn disassemble(words: &[u32]) -> String {
         let kind = CfKind::decode([words[at], words[at + 1]]);
         // Writing to a string does not fail.
         let _ = listing.control(at, &kind);
-        if kind.ends() {
+        // A fetch shader ends by returning.
+        let returns = matches!(kind, CfKind::Other(word) if word.code == cf::RET);
+        if kind.ends() || returns {
             break;
         }
     }
@@ -346,7 +348,7 @@ impl Listing<'_> {
         };
         write!(
             self.out,
-            "{name} R{}.{}, R{}.{}{}, RID:0 VERTEX ",
+            "{name} R{}.{}, R{}.{}{}, RID:0 ",
             i.dst_gpr,
             swizzle(&i.dst_sel),
             i.src_gpr,

@@ -5,7 +5,7 @@
 //! and 6. A lane runs or does not; the stack holds masks. A lane that left a
 //! loop stays off until the loop ends, whatever is popped before.
 
-use super::alu::{has_denormal, Clause, State};
+use super::alu::{Clause, FindDenormals, State};
 use super::env::{Env, ExportKind, MemoryExport, MemoryTarget};
 use super::isa::{cf, tex, CfExport, CfOther, MemInstruction, TexInstruction, VtxInstruction};
 use super::program::{is_denormal, Cf, Constant, Fetch, Program, ROW_CONST};
@@ -69,7 +69,7 @@ pub fn run(program: &Program, wave: &mut Wave, env: &mut dyn Env) -> Result<(), 
     if wave.valid == 0 {
         return Ok(());
     }
-    wave.live = wave.exec;
+    wave.live = wave.exec | wave.kept;
     let stack = std::mem::take(&mut wave.stack_storage);
     let mut runner = Runner {
         wave,
@@ -90,14 +90,20 @@ pub fn run(program: &Program, wave: &mut Wave, env: &mut dyn Env) -> Result<(), 
 #[derive(Debug, Default)]
 pub(super) struct StackStorage(Vec<Frame>);
 
+/// True if a lane of `rows` holds a denormal.
+fn find_denormals(wave: &Wave, which: &[u32]) -> bool {
+    let rows = &wave.rows;
+    !which.is_empty() && wave.arch.dispatch(FindDenormals { rows, which })
+}
+
 impl Runner<'_> {
     fn program(&mut self, program: &Program, depth: usize) -> Result<(), Stop> {
         self.load_constants(program);
         for (what, word) in &program.unknown {
             self.env.unknown(what, *word);
         }
-        self.wave.denormals = self.wave.constant_denormals
-            || (program.float_rows.iter()).any(|&row| has_denormal(&self.wave.rows[row as usize]));
+        self.wave.denormals =
+            self.wave.constant_denormals || find_denormals(self.wave, &program.float_rows);
         let mut calls: Vec<u32> = Vec::new();
         let mut pc = 0u32;
         while let Some(instruction) = program.cf.get(pc as usize) {
@@ -168,8 +174,7 @@ impl Runner<'_> {
             self.load_constants(program);
         }
         self.wave.constant_denormals = constants;
-        self.wave.denormals |= denormals
-            || (program.float_rows.iter()).any(|&row| has_denormal(&self.wave.rows[row as usize]));
+        self.wave.denormals |= denormals || find_denormals(self.wave, &program.float_rows);
         Ok(())
     }
 
@@ -691,7 +696,7 @@ impl Runner<'_> {
                 }
             }
             if program.float_gprs[gpr] >> chan & 1 != 0 && !wave.denormals {
-                wave.denormals = has_denormal(row);
+                wave.denormals = find_denormals(wave, &[(gpr * 4 + chan) as u32]);
             }
         }
     }

@@ -55,8 +55,10 @@ pub struct Wave {
     loaded: (u64, u64),
     constant_denormals: bool,
     denormals: bool,
-    /// The lanes that ran at the start.
+    /// The lanes whose registers are in use.
     live: Mask,
+    /// Lanes whose registers are kept although they do not run.
+    kept: Mask,
     arch: pulp::Arch,
     /// Lanes that run, helper lanes included.
     pub exec: Mask,
@@ -90,6 +92,7 @@ impl Wave {
             constant_denormals: false,
             denormals: false,
             live: 0,
+            kept: 0,
             arch: pulp::Arch::new(),
             exec: 0,
             valid: 0,
@@ -99,10 +102,27 @@ impl Wave {
         }
     }
 
+    /// A wave that does without AVX: for measurements and comparisons.
+    pub fn baseline() -> Self {
+        Self {
+            arch: pulp::Arch::Scalar,
+            ..Self::new()
+        }
+    }
+
+    /// Lets only the lanes of `exec` run, after [`Wave::begin`], and keeps the
+    /// registers of the others, as a branch does.
+    pub fn restrict(&mut self, exec: Mask) {
+        self.kept = self.exec;
+        self.exec &= exec;
+        self.valid &= exec;
+    }
+
     /// Prepares for a run: `exec` lanes run (helpers included), `valid` of
     /// them count, at most `budget` instructions are executed.
     pub fn begin(&mut self, exec: Mask, valid: Mask, budget: u64) {
         self.exec = exec;
+        self.kept = 0;
         self.valid = exec & valid;
         self.killed = 0;
         self.budget = budget;

@@ -192,9 +192,10 @@ pub struct Program {
     pub(super) wide: Vec<Wide>,
     pub(super) fetch: Vec<Vec<Fetch>>,
     pub(super) constants: Vec<Constant>,
-    /// GPR rows that float operations read without knowing who wrote them.
+    /// GPR rows that float operations may read as the stage's input.
     pub(super) float_rows: Vec<u32>,
-    /// The same by GPR, a bit a component.
+    /// GPRs that float operations read and something else than they may have
+    /// written, a bit a component.
     pub(super) float_gprs: [u8; GPRS],
     /// Constants that float operations read.
     pub(super) float_constants: Vec<bool>,
@@ -859,6 +860,11 @@ impl Program {
         })
     }
 
+    /// Instructions and operands that R700 does not have: what, and its code.
+    pub fn unknown_instructions(&self) -> &[(&'static str, u32)] {
+        &self.unknown
+    }
+
     /// True if the program can end lanes.
     pub fn uses_kill(&self) -> bool {
         self.uses_kill
@@ -955,8 +961,113 @@ impl Program {
         for row in &float_rows {
             self.float_gprs[*row as usize / 4] |= 1 << (row % 4);
         }
+        let inputs = self.inputs();
+        float_rows.retain(|&row| inputs[row as usize]);
         self.float_rows = float_rows;
         self.float_constants = float_constants;
+    }
+}
+
+impl Program {
+    /// The GPR rows that the program may read before it has written them.
+    ///
+    /// A write counts if every lane does it: outside of branches, loops and
+    /// subroutines.
+    fn inputs(&self) -> Vec<bool> {
+        let mut inputs = vec![false; ROW_PV as usize];
+        let mut written = vec![false; ROW_PV as usize];
+        let mut depth = 0usize;
+        // Once set, no write is known to be done by every lane.
+        let mut partial = false;
+        for item in &self.cf {
+            let definite = depth == 0 && !partial;
+            let mut pop = 0;
+            match item {
+                Cf::Alu { code, clause } => {
+                    for step in &self.alu[*clause as usize].steps {
+                        let mut read = |row: u32, written: &[bool]| {
+                            if written.get(row as usize) == Some(&false) {
+                                inputs[row as usize] = true;
+                            }
+                        };
+                        let narrows = match step {
+                            Step::Alu(slot) => slot.update_exec,
+                            Step::Wide(index) => self.wide[*index as usize].update_exec,
+                            _ => false,
+                        };
+                        partial |= narrows && *code != cf::ALU_PUSH_BEFORE && depth == 0;
+                        match step {
+                            Step::Alu(slot) => {
+                                (slot.src.iter()).for_each(|src| read(src.row, &written));
+                                if definite && slot.pred_sel < 2 {
+                                    mark(&mut written, slot.dst);
+                                }
+                            }
+                            Step::Wide(index) => {
+                                let wide = &self.wide[*index as usize];
+                                let rows = wide.src.iter().flatten().map(|src| src.row);
+                                rows.for_each(|row| read(row, &written));
+                                if definite && wide.pred_sel < 2 {
+                                    let rows = wide.dst.iter().flatten();
+                                    rows.for_each(|&row| mark(&mut written, row));
+                                }
+                            }
+                            Step::Copy { from, to, pred_sel } => {
+                                read(*from, &written);
+                                if definite && *pred_sel < 2 {
+                                    mark(&mut written, *to);
+                                }
+                            }
+                            _ => {}
+                        }
+                    }
+                    match *code {
+                        cf::ALU_PUSH_BEFORE => depth += 1,
+                        cf::ALU_POP_AFTER => pop = 1,
+                        cf::ALU_POP2_AFTER => pop = 2,
+                        _ => {}
+                    }
+                }
+                Cf::Fetch { clause } => {
+                    for fetch in &self.fetch[*clause as usize] {
+                        let (gpr, relative, select) = match fetch {
+                            Fetch::Tex(op) => (op.dst_gpr, op.dst_rel, op.dst_sel),
+                            Fetch::Vtx(op) if op.opcode == 0 => {
+                                (op.dst_gpr, op.dst_rel, op.dst_sel)
+                            }
+                            Fetch::Mem(op) => (op.dst_gpr, op.dst_rel, op.dst_sel),
+                            Fetch::Vtx(_) => continue,
+                        };
+                        for (chan, select) in select.iter().enumerate() {
+                            if definite && *select < 6 && !relative {
+                                mark(&mut written, u32::from(gpr) * 4 + chan as u32);
+                            }
+                        }
+                    }
+                }
+                Cf::Flow { word, .. } => match word.code {
+                    cf::LOOP_START | cf::LOOP_START_DX10 | cf::LOOP_START_NO_AL => depth += 1,
+                    cf::PUSH | cf::PUSH_ELSE => depth += 1,
+                    cf::LOOP_END => pop = 1,
+                    cf::POP => pop = usize::from(word.pop_count),
+                    cf::JUMP | cf::ELSE | cf::NOP | cf::CALL_FS | cf::WAIT_ACK => {}
+                    cf::LOOP_BREAK | cf::LOOP_CONTINUE if depth > 0 => {}
+                    cf::EMIT_VERTEX | cf::EMIT_CUT_VERTEX | cf::CUT_VERTEX => {}
+                    _ => partial = true,
+                },
+                Cf::Goto(_) => partial = true,
+                Cf::Export(_) | Cf::Memory(_) => {}
+            }
+            partial |= pop > depth;
+            depth = depth.saturating_sub(pop);
+        }
+        inputs
+    }
+}
+
+fn mark(written: &mut [bool], row: u32) {
+    if let Some(written) = written.get_mut(row as usize) {
+        *written = true;
     }
 }
 
