@@ -201,7 +201,7 @@ root_key() {
 # in_root CMD...: runs CMD in the build root, in mount and PID namespaces of
 # its own, so that neither a mount nor a process can outlive it. The
 # repository is /nomap (and stays visible under its own path), the cache is
-# /cache. stdin, stdout and stderr are the caller's.
+# /cache. stdin, stdout and stderr are the caller's. LAB_ROOT names another root.
 in_root() {
 	(exec_in_root "$@")
 }
@@ -210,8 +210,8 @@ in_root() {
 # the shell's parent or the command, takes the rest with it.
 exec_in_root() {
 	local root
-	root=$(root_dir build)
-	[ -x "$root/bin/sh" ] || die "the build root is missing: run 'make roots' first"
+	root=$(root_dir "${LAB_ROOT:-build}")
+	[ -x "$root/bin/sh" ] || die "the ${LAB_ROOT:-build} root is missing: run 'make roots' first"
 	use_cache
 	exec setpriv --pdeathsig KILL \
 		unshare --mount --pid --fork --kill-child --propagation private \

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: gl-uploads
+ *
+ * What GL uploads and readbacks cost: time and ioctls per call. Each case does
+ * its call CALLS times in a batch and batches are repeated; the row has the
+ * median batch. glFinish() is outside of what is timed, but the flushes that a
+ * program makes are part of the case.
+ *
+ * ioctl(), mmap() and munmap() are counted by functions of this program, which
+ * pass them on, so that the shim, the board and hardware are counted alike.
+ *
+ *     gl-uploads [--batches N] [--calls N] CASE...     ("all": all of them)
+ *
+ * prints a line of JSON for each: case, ns, ioctls and maps (per call).
+ */
+
+#define _GNU_SOURCE
+#include "gltest.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define SMALL 256
+#define GLYPH 16
+#define ATLAS 1024
+#define STREAM 512 /* pixels of the texture that is replaced each time */
+
+static unsigned long ioctls, maps;
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	static int (*real)(int, unsigned long, ...);
+	va_list args;
+	void *arg;
+
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (!real)
+		real = (int (*)(int, unsigned long, ...))dlsym(RTLD_NEXT, "ioctl");
+	/* 'd' are those of DRM. */
+	if ((request >> 8 & 0xff) == 'd')
+		__atomic_add_fetch(&ioctls, 1, __ATOMIC_RELAXED);
+	return real(fd, request, arg);
+}
+
+void *mmap64(void *addr, size_t length, int prot, int flags, int fd, off64_t offset)
+{
+	static void *(*real)(void *, size_t, int, int, int, off64_t);
+
+	if (!real)
+		real = (void *(*)(void *, size_t, int, int, int, off64_t))dlsym(RTLD_NEXT, "mmap64");
+	if (fd >= 0 && flags & MAP_SHARED)
+		__atomic_add_fetch(&maps, 1, __ATOMIC_RELAXED);
+	return real(addr, length, prot, flags, fd, offset);
+}
+
+void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+{
+	return mmap64(addr, length, prot, flags, fd, offset);
+}
+
+static uint8_t data[STREAM * STREAM * 4];
+static GLuint names[100000];
+static unsigned made;
+
+static void make_vbo(unsigned usage)
+{
+	glGenBuffers(1, names);
+	glBindBuffer(GL_ARRAY_BUFFER, names[0]);
+	glBufferData(GL_ARRAY_BUFFER, SMALL, data, usage);
+}
+
+static void vbo_idle_begin(void) { make_vbo(GL_DYNAMIC_DRAW); }
+static void vbo_idle(unsigned i)
+{
+	data[0] = i;
+	glBufferSubData(GL_ARRAY_BUFFER, 0, SMALL, data);
+}
+
+static void vbo_busy_begin(void)
+{
+	draw_setup();
+	make_vbo(GL_DYNAMIC_DRAW);
+}
+static void vbo_busy(unsigned i)
+{
+	data[0] = i;
+	glBufferSubData(GL_ARRAY_BUFFER, 0, SMALL, data);
+	draw(names[0]);
+}
+
+static void vbo_part_busy(unsigned i)
+{
+	data[0] = i;
+	glBufferSubData(GL_ARRAY_BUFFER, 64, 64, data);
+	draw(names[0]);
+}
+
+static void vbo_many_begin(void) { made = 0; }
+static void vbo_many(unsigned i)
+{
+	(void)i;
+	glGenBuffers(1, &names[made]);
+	glBindBuffer(GL_ARRAY_BUFFER, names[made++]);
+	glBufferData(GL_ARRAY_BUFFER, SMALL, data, GL_STATIC_DRAW);
+}
+static void vbo_many_end(void) { glDeleteBuffers(made, names); }
+
+static void glyph_own_begin(void)
+{
+	made = 0;
+	glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+}
+static void glyph_own(unsigned i)
+{
+	data[0] = i;
+	glGenTextures(1, &names[made]);
+	glBindTexture(GL_TEXTURE_2D, names[made++]);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_ALPHA8, GLYPH, GLYPH, 0, GL_ALPHA, GL_UNSIGNED_BYTE, data);
+}
+static void glyph_own_end(void) { glDeleteTextures(made, names); }
+
+static void glyph_atlas_begin(void)
+{
+	glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+	glGenTextures(1, names);
+	glBindTexture(GL_TEXTURE_2D, names[0]);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_ALPHA8, ATLAS, ATLAS, 0, GL_ALPHA, GL_UNSIGNED_BYTE, NULL);
+}
+static void glyph_atlas(unsigned i)
+{
+	unsigned per_row = ATLAS / GLYPH;
+
+	data[0] = i;
+	glTexSubImage2D(GL_TEXTURE_2D, 0, i % per_row * GLYPH, i / per_row % per_row * GLYPH, GLYPH, GLYPH,
+			GL_ALPHA, GL_UNSIGNED_BYTE, data);
+}
+
+static void tex1d_begin(void) { made = 0; }
+static void tex1d(unsigned i)
+{
+	data[0] = i;
+	glGenTextures(1, &names[made]);
+	glBindTexture(GL_TEXTURE_1D, names[made++]);
+	glTexParameteri(GL_TEXTURE_1D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glTexImage1D(GL_TEXTURE_1D, 0, GL_RGBA8, 64, 0, GL_RGBA, GL_UNSIGNED_BYTE, data);
+}
+static void tex1d_end(void) { glDeleteTextures(made, names); }
+
+static void pbo_begin(void) { made = 0; }
+static void pbo(unsigned i)
+{
+	void *map;
+
+	glGenBuffers(1, &names[made]);
+	glBindBuffer(GL_PIXEL_UNPACK_BUFFER, names[made++]);
+	glBufferData(GL_PIXEL_UNPACK_BUFFER, 4096, NULL, GL_STREAM_DRAW);
+	map = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, 4096, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
+	memset(map, i, 4096);
+	glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
+}
+static void pbo_end(void)
+{
+	glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+	glDeleteBuffers(made, names);
+}
+
+static void map_hot_begin(void) { make_vbo(GL_DYNAMIC_DRAW); }
+static void map_hot(unsigned i)
+{
+	void *map = glMapBuffer(GL_ARRAY_BUFFER, GL_WRITE_ONLY);
+
+	memset(map, i, SMALL);
+	glUnmapBuffer(GL_ARRAY_BUFFER);
+}
+
+static void readpixels(unsigned i)
+{
+	(void)i;
+	glReadPixels(0, 0, 16, 16, GL_RGBA, GL_UNSIGNED_BYTE, data);
+}
+
+static void stream_begin(void)
+{
+	glGenTextures(1, names);
+	glBindTexture(GL_TEXTURE_2D, names[0]);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, STREAM, STREAM, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+}
+static void stream(unsigned i)
+{
+	data[0] = i;
+	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, STREAM, STREAM, GL_RGBA, GL_UNSIGNED_BYTE, data);
+	glFlush();
+}
+
+static void nothing(void) {}
+
+static const struct {
+	const char *name;
+	void (*begin)(void);
+	void (*call)(unsigned i);
+	void (*end)(void);
+	unsigned calls; /* at most, in a batch */
+} cases[] = {
+	{ "vbo-idle", vbo_idle_begin, vbo_idle, nothing, 10000 },
+	{ "vbo-busy", vbo_busy_begin, vbo_busy, nothing, 10000 },
+	{ "vbo-part-busy", vbo_busy_begin, vbo_part_busy, nothing, 10000 },
+	{ "vbo-many", vbo_many_begin, vbo_many, vbo_many_end, 10000 },
+	{ "glyph-own", glyph_own_begin, glyph_own, glyph_own_end, 10000 },
+	{ "glyph-atlas", glyph_atlas_begin, glyph_atlas, nothing, 10000 },
+	{ "tex1d", tex1d_begin, tex1d, tex1d_end, 10000 },
+	{ "pbo", pbo_begin, pbo, pbo_end, 10000 },
+	{ "map-hot", map_hot_begin, map_hot, nothing, 10000 },
+	{ "readpixels", draw_setup, readpixels, nothing, 10000 },
+	{ "stream", stream_begin, stream, nothing, 50 },
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static double median(double *v, unsigned n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return v[n / 2];
+}
+
+static void measure(unsigned c, unsigned batches, unsigned calls)
+{
+	double ns[batches], io[batches], mm[batches];
+
+	if (calls > cases[c].calls)
+		calls = cases[c].calls;
+	/* The first batch warms up. */
+	for (unsigned b = 0; b <= batches; b++) {
+		cases[c].begin();
+		glFinish();
+
+		unsigned long i0 = __atomic_load_n(&ioctls, __ATOMIC_RELAXED);
+		unsigned long m0 = __atomic_load_n(&maps, __ATOMIC_RELAXED);
+		double t0 = now();
+
+		for (unsigned i = 0; i < calls; i++)
+			cases[c].call(i);
+		glFlush();
+		double t = now() - t0;
+
+		if (b) {
+			ns[b - 1] = t / calls;
+			io[b - 1] = (double)(__atomic_load_n(&ioctls, __ATOMIC_RELAXED) - i0) / calls;
+			mm[b - 1] = (double)(__atomic_load_n(&maps, __ATOMIC_RELAXED) - m0) / calls;
+		}
+		glFinish();
+		cases[c].end();
+		no_error(cases[c].name);
+	}
+	printf("{\"case\": \"%s\", \"calls\": %u, \"ns\": %.0f, \"ioctls\": %.4f, \"maps\": %.4f}\n", cases[c].name,
+	       calls, median(ns, batches), median(io, batches), median(mm, batches));
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned batches = 11, calls = 1000, n = sizeof(cases) / sizeof(*cases);
+	int arg = 1;
+
+	while (arg + 1 < argc && argv[arg][0] == '-') {
+		unsigned value = strtoul(argv[arg + 1], NULL, 10);
+
+		if (!value || value > 10000)
+			die("gl-uploads: %s takes a number from 1 to 10000", argv[arg]);
+		if (!strcmp(argv[arg], "--batches"))
+			batches = value;
+		else if (!strcmp(argv[arg], "--calls"))
+			calls = value;
+		else
+			die("gl-uploads: there is no option %s", argv[arg]);
+		arg += 2;
+	}
+	if (arg >= argc)
+		die("usage: gl-uploads [--batches N] [--calls N] CASE... | all");
+	context_create(EGL_NO_CONTEXT);
+	fprintf(stderr, "%s\n", glGetString(GL_RENDERER));
+	fill(data, sizeof(data), 1);
+	for (; arg < argc; arg++) {
+		bool any = false;
+
+		for (unsigned c = 0; c < n; c++) {
+			if (strcmp(argv[arg], "all") && strcmp(argv[arg], cases[c].name))
+				continue;
+			any = true;
+			measure(c, batches, calls);
+		}
+		if (!any)
+			die("gl-uploads: there is no case \"%s\"", argv[arg]);
+	}
+	return 0;
+}

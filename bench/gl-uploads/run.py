@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares uploads of Mesa as it is, with our series, and with temporary mappings.
+
+    run.py --where shim MESA PROGRAM RESULT    natively, in the build root
+    run.py --where board MESA PROGRAM RESULT   in a guest
+
+MESA is what mesa-patches/build made, PROGRAM the compiled gl-uploads. The three
+variants take turns, ROUNDS times for each case; RESULT gets the median round:
+
+    unmodified  Debian's Mesa, with the same options
+    patched     with the series
+    temporary   with the series, but mapping, copying and unmapping each time
+                (RADEON_MAP_TEMPORARY everywhere): what can be had without a
+                change of the kernel
+
+If RESULT exists, rows of the same place are replaced.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+CASES = ["vbo-idle", "vbo-busy", "vbo-part-busy", "vbo-many", "glyph-own", "glyph-atlas", "tex1d", "pbo",
+         "map-hot", "readpixels", "stream"]
+VARIANTS = {
+    "unmodified": ("unmodified", {}),
+    "patched": ("patched", {}),
+    "temporary": ("patched", {"R600_DEBUG": "mmap", "RADEON_MAP_CACHE_COUNT": "0"}),
+}
+
+
+def run(opts, variant, case):
+    tree, extra = VARIANTS[variant]
+    env = dict(os.environ, MESA_SHADER_CACHE_DISABLE="true", **extra)
+    env["LD_LIBRARY_PATH"] = f"{opts.mesa}/{tree}/lib"
+    env["LIBGL_DRIVERS_PATH"] = f"{opts.mesa}/{tree}/lib/dri"
+    if opts.where == "shim":
+        env.update(LD_PRELOAD=f"{opts.mesa}/shim/libradeon_noop_drm_shim.so", RADEON_GPU_ID=opts.chip,
+                   MESA_LOADER_DRIVER_OVERRIDE="r600", RADEON_SHIM_LATENCY_US=str(opts.latency))
+    r = subprocess.run([opts.program, "--batches", str(opts.batches), "--calls", str(opts.calls), case], env=env,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if r.returncode:
+        sys.exit(f"gl-uploads {case}, {variant}: status {r.returncode}: {r.stderr[-500:]}")
+    if opts.where == "board" and "AMD" not in r.stderr:
+        sys.exit(f"gl-uploads: this is not the board: {r.stderr}")
+    return json.loads(r.stdout)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("mesa")
+    p.add_argument("program")
+    p.add_argument("result")
+    p.add_argument("--where", choices=("shim", "board"), required=True)
+    p.add_argument("--chip", default="RV770")
+    p.add_argument("--latency", type=int, default=1000, help="of the shim's GPU, in us")
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--batches", type=int, default=5)
+    p.add_argument("--calls", type=int, default=1000)
+    p.add_argument("--cases", default=",".join(CASES))
+    opts = p.parse_args()
+    opts.mesa, opts.program = os.path.abspath(opts.mesa), os.path.abspath(opts.program)
+
+    rows = []
+    for case in opts.cases.split(","):
+        results = {v: [] for v in VARIANTS}
+        for i in range(opts.rounds):
+            # Another one begins in each round.
+            order = list(VARIANTS)[i % 3:] + list(VARIANTS)[:i % 3]
+            for variant in order:
+                results[variant].append(run(opts, variant, case))
+        for variant, got in results.items():
+            rows.append({"case": case, "where": opts.where, "mesa": variant,
+                         "ns": statistics.median(g["ns"] for g in got),
+                         "ioctls": statistics.median(g["ioctls"] for g in got),
+                         "maps": statistics.median(g["maps"] for g in got)})
+            print(f"{opts.where:5} {case:14} {variant:10} {rows[-1]['ns']:10.0f} ns {rows[-1]['ioctls']:8.3f} ioctls "
+                  f"{rows[-1]['maps']:7.3f} maps a call", flush=True)
+
+    old = []
+    if os.path.exists(opts.result):
+        with open(opts.result, encoding="ascii") as f:
+            old = [r for r in json.load(f)["rows"] if r["where"] != opts.where]
+    with open(opts.result + ".new", "w", encoding="ascii") as f:
+        json.dump({"rows": old + rows}, f, indent=1)
+    os.rename(opts.result + ".new", opts.result)
+
+
+if __name__ == "__main__":
+    main()

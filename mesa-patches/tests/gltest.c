@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "gltest.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define X(name) __typeof__(name) *p_##name;
+GL_FUNCTIONS(X)
+#undef X
+
+struct shim shim;
+static EGLDisplay display;
+
+void die(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static void find_shim(void)
+{
+	shim.counter = (uint64_t (*)(const char *))dlsym(RTLD_DEFAULT, "radeon_shim_counter");
+	shim.reset_peaks = (void (*)(void))dlsym(RTLD_DEFAULT, "radeon_shim_reset_peaks");
+	shim.fail = (bool (*)(const char *, unsigned, int, bool))dlsym(RTLD_DEFAULT, "radeon_shim_fail");
+	shim.set = (bool (*)(const char *, uint64_t))dlsym(RTLD_DEFAULT, "radeon_shim_set");
+	shim.find = (unsigned (*)(const void *, unsigned, unsigned, unsigned, unsigned))
+		dlsym(RTLD_DEFAULT, "radeon_shim_find");
+}
+
+EGLContext context_create(EGLContext share)
+{
+	static const EGLint config_attribs[] = {
+		EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE
+	};
+	EGLConfig config;
+	EGLContext context;
+	EGLint n;
+
+	if (!display) {
+		find_shim();
+		display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+		if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL))
+			die("no EGL display (0x%x)", eglGetError());
+		if (!eglBindAPI(EGL_OPENGL_API))
+			die("no desktop GL");
+	}
+	if (!eglChooseConfig(display, config_attribs, &config, 1, &n) || n < 1)
+		die("no EGL configuration");
+	context = eglCreateContext(display, config, share, NULL);
+	if (context == EGL_NO_CONTEXT)
+		die("no context (0x%x)", eglGetError());
+	context_current(context);
+#define X(name) p_##name = (void *)eglGetProcAddress(#name);
+	GL_FUNCTIONS(X)
+#undef X
+	return context;
+}
+
+void context_current(EGLContext context)
+{
+	if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
+		die("eglMakeCurrent: 0x%x", eglGetError());
+}
+
+void context_destroy(EGLContext context)
+{
+	eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+	eglDestroyContext(display, context);
+}
+
+void fill(void *buf, unsigned size, uint32_t seed)
+{
+	uint32_t x = seed * 2654435761u + 0x9e3779b9u;
+	uint8_t *b = buf;
+
+	for (unsigned i = 0; i < size; i++) {
+		x ^= x << 13;
+		x ^= x >> 17;
+		x ^= x << 5;
+		b[i] = x >> 11;
+	}
+}
+
+void no_error(const char *where)
+{
+	GLenum error = glGetError();
+
+	if (error)
+		die("%s: GL error 0x%x", where, error);
+}
+
+static GLuint compile(GLenum type, const char *source)
+{
+	GLuint shader = glCreateShader(type);
+	GLint ok;
+
+	glShaderSource(shader, 1, &source, NULL);
+	glCompileShader(shader);
+	glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+	if (!ok)
+		die("a shader does not compile");
+	return shader;
+}
+
+void draw_setup(void)
+{
+	GLuint program = glCreateProgram(), fbo, texture;
+
+	glAttachShader(program, compile(GL_VERTEX_SHADER,
+		"attribute vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }"));
+	glAttachShader(program, compile(GL_FRAGMENT_SHADER,
+		"uniform vec4 c; void main() { gl_FragColor = c; }"));
+	glBindAttribLocation(program, 0, "p");
+	glLinkProgram(program);
+	glUseProgram(program);
+
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D, texture);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 16, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glGenFramebuffers(1, &fbo);
+	glBindFramebuffer(GL_FRAMEBUFFER, fbo);
+	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+	glViewport(0, 0, 16, 16);
+	glEnableVertexAttribArray(0);
+	no_error("setting up drawing");
+}
+
+void draw(GLuint vbo)
+{
+	glBindBuffer(GL_ARRAY_BUFFER, vbo);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
+	glDrawArrays(GL_TRIANGLES, 0, 3);
+}
