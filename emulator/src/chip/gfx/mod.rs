@@ -8,8 +8,10 @@
 //! A draw is complete, and its results are in memory, when [`Gfx::draw`]
 //! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
 
-// A lane indexes several rows at once: iterators would hide that.
+// A lane is a place in several arrays at a time.
 #![allow(clippy::needless_range_loop)]
+// max().min() takes NaN to the lower bound, as the chip does; clamp() keeps it.
+#![allow(clippy::manual_clamp)]
 
 mod clip;
 pub mod colour;

@@ -170,7 +170,7 @@ impl PixelState {
     ///
     /// # Errors
     /// A stopped shader.
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments)] // one call, from the workers' loop
     pub fn draw(
         &self,
         core: &mut Core,

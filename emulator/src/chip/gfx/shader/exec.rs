@@ -356,6 +356,7 @@ impl Runner<'_> {
     /// jumps.
     fn flow(&mut self, word: &CfOther, target: Option<u32>, pc: u32) -> Result<Option<u32>, Stop> {
         const NOWHERE: Stop = Stop::Fault("jump to nowhere");
+        #[allow(clippy::collapsible_match)] // each arm says what its instruction does
         match word.code {
             cf::JUMP => {
                 if self.pass(word) == 0 {

@@ -483,6 +483,7 @@ impl Builder {
         let mut commit = false;
         let mut taken = [false; 5];
         // Wide operations collect their units here, by operation.
+        #[allow(clippy::type_complexity)] // of this loop alone
         let mut wides: Vec<(AluOp, [Option<AluInstruction>; 4], [[Src; 3]; 4])> = Vec::new();
         for instruction in group {
             let Some(op) = instruction.op else {

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+//! The driver's side of the chip: start-up, rings, submissions.
+//!
+//! Start-up is what `rv770_gpu_init()`, `r600_cp_resume()` and
+//! `r600_dma_resume()` write and user space depends on.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use r7xx_board::chip::bus::{IrqLine, Mc, McError};
+use r7xx_board::chip::gfx::Gfx;
+use r7xx_board::chip::memory::{MemoryError, RegisterFile};
+use r7xx_board::chip::regs::{cp, dma};
+use r7xx_board::chip::{Chip, ChipConfig, Family};
+
+use crate::bo::{Memory, RESERVED, VRAM};
+
+/// Longest that a submission may take. A GL test that draws for longer is
+/// lost anyway; the board's own budgets end a shader much earlier.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+// The driver's memory, below RESERVED.
+const WRITE_BACK: u64 = 0x1000;
+const CP_RPTR: u64 = WRITE_BACK + 0x400;
+const DMA_RPTR: u64 = WRITE_BACK + 0x700;
+const FENCE: u64 = WRITE_BACK + 0xC00;
+const CP_RING: u64 = 0x1_0000;
+const DMA_RING: u64 = 0x2_0000;
+const RING_DWORDS: u32 = 1 << 12;
+const IB: u64 = 1 << 20;
+/// Most dwords of one IB.
+pub const IB_MAX: usize = ((RESERVED - IB) / 4) as usize;
+
+const GRBM_SOFT_RESET: u32 = 0x8020;
+const VGT_NUM_INSTANCES: u32 = 0x8974;
+const TA_CNTL_AUX: u32 = 0x9508;
+const DISABLE_CUBE_ANISO: u32 = 1 << 1;
+const GB_TILING_CONFIG: u32 = 0x98F0;
+const DMA_TILING_CONFIG: u32 = 0x3EC8;
+const DMA_TILING_CONFIG2: u32 = 0xD0B8;
+
+/// What `RADEON_INFO` tells of a chip, and start-up programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// `GB_TILING_CONFIG`.
+    pub tiling_config: u32,
+    /// Its upper half: which backend serves which pipe.
+    pub backend_map: u32,
+    /// Tile pipes.
+    pub tile_pipes: u32,
+    /// Render backends.
+    pub backends: u32,
+    /// Shader pipes.
+    pub pipes: u32,
+    /// SIMDs.
+    pub simds: u32,
+}
+
+/// What `rv770_gpu_init()` finds for a chip of the board.
+pub fn setup(family: Family) -> Setup {
+    let (tile_pipes, simds) = match family {
+        Family::Rv710 => (2u32, 2),
+        Family::Rv730 => (4, 8),
+        Family::Rv740 => (4, 8),
+        Family::Rv770 => (8, 10),
+    };
+    let model = family.model();
+    // r6xx_remap_render_backend() with no backend fused off: two bits a
+    // pipe, highest backend first, each for as many pipes as there are more.
+    let ratio = tile_pipes / model.backends;
+    let backend_map = (0..model.backends).rev().fold(0u32, |map, backend| {
+        (0..ratio).fold(map, |map, _| map << 2 | backend)
+    });
+    // PIPE_TILING, BANK_TILING (eight banks), BANK_SWAPS; rows and groups of
+    // the board's MC_ARB_RAMCFG are 0.
+    let tiling_config = tile_pipes.ilog2() << 1 | 1 << 4 | 1 << 11 | backend_map << 16;
+    Setup {
+        tiling_config,
+        backend_map,
+        tile_pipes,
+        backends: model.backends,
+        pipes: model.pipes,
+        simds,
+    }
+}
+
+/// Why a submission was not executed.
+#[derive(Debug)]
+pub enum GpuError {
+    /// The memory file could not be made.
+    Memory(MemoryError),
+    /// The driver's own memory is not there.
+    Mc(McError),
+    /// The IB is longer than [`IB_MAX`] dwords.
+    TooLong,
+    /// The fence did not come.
+    Hung,
+}
+
+impl From<McError> for GpuError {
+    fn from(e: McError) -> Self {
+        GpuError::Mc(e)
+    }
+}
+
+struct NoIrq;
+impl IrqLine for NoIrq {
+    fn raise(&self) {}
+}
+
+#[derive(Default)]
+struct Rings {
+    cp_wptr: u32,
+    dma_wptr: u32,
+    fence: u32,
+}
+
+/// A started chip.
+pub struct Gpu {
+    chip: Arc<Chip>,
+    memory: Arc<Memory>,
+    rings: Mutex<Rings>,
+    family: Family,
+}
+
+impl Gpu {
+    /// Starts a chip on `memory`, with the 3D engine `gfx`.
+    ///
+    /// # Errors
+    /// If memory cannot be had.
+    pub fn start(
+        family: Family,
+        memory: Arc<Memory>,
+        gfx: Box<dyn Gfx>,
+        trace: Option<Box<dyn Write + Send>>,
+    ) -> Result<Self, GpuError> {
+        let config = ChipConfig {
+            family,
+            // CONFIG_MEMSIZE has 32 bits; nothing here depends on it.
+            vram_size: VRAM,
+            latency_us: 0,
+            rate_mbps: 0,
+            trace,
+            hang: None,
+        };
+        let regs = Arc::new(RegisterFile::new().map_err(GpuError::Memory)?);
+        let chip = Chip::with_gfx(config, regs, memory.clone(), Arc::new(NoIrq), gfx);
+        let gpu = Self {
+            chip,
+            memory,
+            rings: Mutex::default(),
+            family,
+        };
+        gpu.init();
+        Ok(gpu)
+    }
+
+    /// The chip's family.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// The chip, for its counters and clock.
+    pub fn chip(&self) -> &Chip {
+        &self.chip
+    }
+
+    fn init(&self) {
+        let tiling = setup(self.family).tiling_config;
+        let log2_ring = RING_DWORDS.ilog2();
+        let cp_cntl = log2_ring - 1;
+        let writes = [
+            (GB_TILING_CONFIG, tiling),
+            (DMA_TILING_CONFIG, tiling & 0xFFFF),
+            (DMA_TILING_CONFIG2, tiling & 0xFFFF),
+            (VGT_NUM_INSTANCES, 1),
+            (TA_CNTL_AUX, DISABLE_CUBE_ANISO),
+            // r600_cp_resume()
+            (GRBM_SOFT_RESET, 1),
+            (GRBM_SOFT_RESET, 0),
+            (cp::CP_RB_CNTL, cp_cntl | cp::RB_RPTR_WR_ENA),
+            (cp::CP_RB_RPTR_WR, 0),
+            (cp::CP_RB_WPTR, 0),
+            (cp::CP_RB_RPTR_ADDR, CP_RPTR as u32),
+            (cp::CP_RB_RPTR_ADDR_HI, 0),
+            (cp::CP_RB_CNTL, cp_cntl),
+            (cp::CP_RB_BASE, (CP_RING >> 8) as u32),
+            (cp::CP_ME_CNTL, 0xFF),
+            // r600_dma_resume()
+            (dma::DMA_RB_CNTL, log2_ring << 1),
+            (dma::DMA_RB_RPTR, 0),
+            (dma::DMA_RB_WPTR, 0),
+            (dma::DMA_RB_RPTR_ADDR_HI, 0),
+            (dma::DMA_RB_RPTR_ADDR_LO, DMA_RPTR as u32),
+            (dma::DMA_RB_BASE, (DMA_RING >> 8) as u32),
+            (dma::DMA_IB_CNTL, dma::DMA_IB_ENABLE),
+            (dma::DMA_RB_CNTL, log2_ring << 1 | dma::DMA_RB_ENABLE),
+        ];
+        for (reg, value) in writes {
+            self.chip.mmio_write(reg, value);
+        }
+    }
+
+    /// Executes a stream of the graphics or the DMA ring, and waits for its end.
+    ///
+    /// # Errors
+    /// [`GpuError::Hung`] if it takes longer than two minutes; the chip is of no
+    /// use then.
+    pub fn submit(&self, on_dma: bool, ib: &[u32]) -> Result<(), GpuError> {
+        if ib.len() > IB_MAX {
+            return Err(GpuError::TooLong);
+        }
+        let mut rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = ib.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+        self.memory.write(IB, &bytes)?;
+        rings.fence = rings.fence.wrapping_add(1);
+        let fence = rings.fence;
+        let count = ib.len() as u32;
+        if on_dma {
+            // r600_dma_ring_ib_execute(): INDIRECT_BUFFER ends on eight dwords;
+            // then FENCE.
+            let mut words = vec![0xF << 28; ((5u32.wrapping_sub(rings.dma_wptr)) & 7) as usize];
+            words.extend([4 << 28, IB as u32, count << 16]);
+            words.extend([6 << 28, FENCE as u32, 0, fence]);
+            rings.dma_wptr = self.append(DMA_RING, rings.dma_wptr, &words)?;
+            self.chip.mmio_write(dma::DMA_RB_WPTR, rings.dma_wptr << 2);
+        } else {
+            let mut words = vec![0xC002_3200, IB as u32, 0, count];
+            // EVENT_WRITE_EOP: CACHE_FLUSH_AND_INV_EVENT_TS, 32-bit data.
+            words.extend([0xC004_4700, 5 << 8 | 0x14, FENCE as u32, 1 << 29, fence, 0]);
+            rings.cp_wptr = self.append(CP_RING, rings.cp_wptr, &words)?;
+            self.chip.mmio_write(cp::CP_RB_WPTR, rings.cp_wptr);
+        }
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(5);
+        while self.memory.read_u32(FENCE)? != fence {
+            if start.elapsed() > PATIENCE {
+                return Err(GpuError::Hung);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn append(&self, ring: u64, mut wptr: u32, words: &[u32]) -> Result<u32, McError> {
+        for word in words {
+            self.memory.write_u32(ring + 4 * u64::from(wptr), *word)?;
+            wptr = (wptr + 1) % RING_DWORDS;
+        }
+        Ok(wptr)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use r7xx_board::chip::gfx::NullGfx;
+
+    fn gpu() -> Gpu {
+        let memory = Arc::new(Memory::new().unwrap());
+        Gpu::start(Family::Rv770, memory, Box::<NullGfx>::default(), None).unwrap()
+    }
+
+    #[test]
+    fn setup_is_what_the_kernel_finds() {
+        // As the guest's kernel writes them to GB_TILING_CONFIG.
+        assert_eq!(setup(Family::Rv710).tiling_config, 0x0000_0812);
+        assert_eq!(setup(Family::Rv770).tiling_config, 0xFA50_0816);
+    }
+
+    #[test]
+    fn cp_dma_and_dma_copies_are_executed() {
+        let gpu = gpu();
+        let (from, to) = (RESERVED, RESERVED + 0x1000);
+        for round in 0..3000u32 {
+            gpu.memory.write_u32(from, round).unwrap();
+            let on_dma = round % 2 == 1;
+            let ib = if on_dma {
+                vec![3 << 28 | 1, to as u32, from as u32, 0, 0]
+            } else {
+                vec![0xC004_4100, from as u32, 1 << 31, to as u32, 0, 4]
+            };
+            gpu.submit(on_dma, &ib).unwrap();
+            assert_eq!(gpu.memory.read_u32(to), Ok(round), "{on_dma}");
+        }
+    }
+
+    #[test]
+    fn too_long_an_ib_is_refused() {
+        let ib = vec![0x8000_0000; IB_MAX + 1];
+        assert!(matches!(gpu().submit(false, &ib), Err(GpuError::TooLong)));
+    }
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+//! radeon's ioctls, and those of DRM's core that user space makes on a render
+//! node.
+//!
+//! Numbers and structures: `drm.h` and `radeon_drm.h` of Linux 6.12; answers:
+//! `radeon_info_ioctl()` and `radeon_gem.c`.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use r7xx_board::chip::gfx::Pipeline;
+use r7xx_board::chip::Family;
+
+use crate::bo::{Bo, Bos, Memory, GTT, VRAM};
+use crate::checker::{relocate_dma, relocate_gfx, Reloc};
+use crate::gpu::{setup, Gpu};
+use crate::user;
+
+/// `_IOC_TYPE` of DRM's ioctls.
+pub const DRM_TYPE: u64 = b'd' as u64;
+
+const DRM_COMMAND_BASE: u64 = 0x40;
+/// Reference clock in kHz, as FirmwareInfo of the board's ROM says.
+const CRYSTAL_KHZ: u32 = 27_000;
+const DOMAIN_GTT: u32 = 2;
+const DOMAIN_VRAM: u32 = 4;
+
+/// The device that the process sees.
+pub struct Device {
+    memory: Arc<Memory>,
+    bos: Bos,
+    gpu: Gpu,
+    start: Instant,
+    /// BOs of exported files, by inode.
+    exported: Mutex<BTreeMap<u64, u32>>,
+}
+
+/// Result of an ioctl: 0 or a positive errno.
+type Answer = Result<(), i32>;
+
+impl Device {
+    /// Starts the device.
+    ///
+    /// # Errors
+    /// A message for the user.
+    pub fn start() -> Result<Self, String> {
+        let name = std::env::var("R7XX_CHIP").unwrap_or_else(|_| "rv770".into());
+        let family: Family = name.parse()?;
+        let trace = match std::env::var_os("R7XX_TRACE") {
+            None => None,
+            Some(path) => {
+                let file = File::create(&path)
+                    .map_err(|e| format!("R7XX_TRACE {}: {e}", path.to_string_lossy()))?;
+                Some(Box::new(io::BufWriter::new(file)) as Box<dyn io::Write + Send>)
+            }
+        };
+        let memory = Arc::new(Memory::new().map_err(|e| format!("memory: {e:?}"))?);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let gfx = Box::new(Pipeline::new(threads));
+        let gpu =
+            Gpu::start(family, memory.clone(), gfx, trace).map_err(|e| format!("chip: {e:?}"))?;
+        Ok(Self {
+            bos: Bos::new(memory.clone()),
+            memory,
+            gpu,
+            start: Instant::now(),
+            exported: Mutex::default(),
+        })
+    }
+
+    /// The memory file, which a file descriptor of the device is.
+    pub fn file(&self) -> Option<&File> {
+        self.memory.file()
+    }
+
+    /// PCI device.
+    pub fn device_id(&self) -> u16 {
+        self.gpu.family().model().device_id
+    }
+
+    /// Executes an ioctl with its argument at `arg`.
+    ///
+    /// # Safety
+    /// `arg` must be the address of the structure that belongs to `request`,
+    /// and addresses in it must be as the interface asks for.
+    pub unsafe fn ioctl(&self, request: u64, arg: u64) -> Answer {
+        let nr = request & 0xFF;
+        // SAFETY: the caller vouches for what each of them reads and writes.
+        unsafe {
+            match nr {
+                0x00 => self.version(arg),
+                0x09 => self.gem_close(arg),
+                0x0C => self.get_cap(arg),
+                0x2D => self.prime_export(arg),
+                0x2E => self.prime_import(arg),
+                DRM_COMMAND_BASE.. => self.radeon(nr - DRM_COMMAND_BASE, arg),
+                _ => Err(libc::EINVAL),
+            }
+        }
+    }
+
+    unsafe fn radeon(&self, nr: u64, arg: u64) -> Answer {
+        // SAFETY: as ioctl().
+        unsafe {
+            match nr {
+                0x1C => self.gem_info(arg),
+                0x1D => self.gem_create(arg),
+                0x1E => self.gem_mmap(arg),
+                // GEM_SET_DOMAIN: no BO moves.
+                0x23 => self.bo(user::get(arg)).map(|_| ()),
+                // GEM_WAIT_IDLE: no BO is busy.
+                0x24 => self.bo(user::get(arg)).map(|_| ()),
+                0x26 => self.cs(arg),
+                0x27 => self.info(arg),
+                0x28 => {
+                    let [handle, flags, pitch] = user::get::<[u32; 3]>(arg);
+                    let known = self.bos.set_tiling(handle, flags, pitch);
+                    known.then_some(()).ok_or(libc::ENOENT)
+                }
+                0x29 => {
+                    let bo = self.bo(user::get(arg))?;
+                    user::put(arg + 4, [bo.tiling_flags, bo.pitch]);
+                    Ok(())
+                }
+                0x2A => {
+                    let bo = self.bo(user::get(arg))?;
+                    user::put(arg + 4, bo.domain);
+                    Ok(())
+                }
+                0x2C => {
+                    let [handle, op] = user::get::<[u32; 2]>(arg);
+                    let bo = self.bo(handle)?;
+                    // GET_INITIAL_DOMAIN; setting it changes nothing here.
+                    if op == 0 {
+                        user::put(arg + 8, u64::from(bo.domain));
+                    }
+                    Ok(())
+                }
+                _ => Err(libc::EINVAL),
+            }
+        }
+    }
+
+    fn bo(&self, handle: u32) -> Result<Bo, i32> {
+        self.bos.get(handle).ok_or(libc::ENOENT)
+    }
+
+    unsafe fn version(&self, arg: u64) -> Answer {
+        // struct drm_version: three ints, then length and pointer of name, date, description.
+        let texts = [(16, "radeon"), (32, "20080528"), (48, "ATI Radeon")];
+        // SAFETY: as ioctl().
+        unsafe {
+            user::put(arg, [2u32, 50, 0]);
+            for (offset, text) in texts {
+                let room = user::get::<u64>(arg + offset);
+                let address = user::get::<u64>(arg + offset + 8);
+                user::put(arg + offset, text.len() as u64);
+                if address != 0 {
+                    let n = text.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+                    std::ptr::copy_nonoverlapping(text.as_ptr(), address as *mut u8, n);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn gem_close(&self, arg: u64) -> Answer {
+        // SAFETY: as ioctl().
+        let handle = unsafe { user::get(arg) };
+        let closed = self.bos.close(handle);
+        closed.then_some(()).ok_or(libc::EINVAL)
+    }
+
+    unsafe fn get_cap(&self, arg: u64) -> Answer {
+        // SAFETY: as ioctl().
+        unsafe {
+            let value = match user::get::<u64>(arg) {
+                // PRIME: import and export.
+                0x5 => 3u64,
+                // TIMESTAMP_MONOTONIC
+                0x6 => 1,
+                _ => 0,
+            };
+            user::put(arg + 8, value);
+        }
+        Ok(())
+    }
+
+    /// An exported BO is a file of its own, known again by its inode. What is
+    /// written to it is lost: only the process itself can import it.
+    unsafe fn prime_export(&self, arg: u64) -> Answer {
+        // SAFETY: as ioctl().
+        let [handle, _, _] = unsafe { user::get::<[u32; 3]>(arg) };
+        let bo = self.bo(handle)?;
+        let fd = rustix::fs::memfd_create("r7xx-bo", rustix::fs::MemfdFlags::CLOEXEC)
+            .and_then(|fd| rustix::fs::ftruncate(&fd, bo.size).map(|()| fd))
+            .map_err(|e| e.raw_os_error())?;
+        let inode = rustix::fs::fstat(&fd).map_err(|e| e.raw_os_error())?.st_ino;
+        let mut exported = self.exported.lock().unwrap_or_else(PoisonError::into_inner);
+        exported.insert(inode, handle);
+        // SAFETY: as ioctl().
+        unsafe { user::put(arg + 8, fd.into_raw_fd() as u32) };
+        Ok(())
+    }
+
+    unsafe fn prime_import(&self, arg: u64) -> Answer {
+        // SAFETY: as ioctl(). The descriptor stays the caller's.
+        let inode = unsafe {
+            let fd = OwnedFd::from_raw_fd(user::get::<[u32; 3]>(arg)[2] as i32);
+            let stat = rustix::fs::fstat(&fd).map_err(|e| e.raw_os_error());
+            let _ = fd.into_raw_fd();
+            stat?.st_ino
+        };
+        let exported = self.exported.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = *exported.get(&inode).ok_or(libc::EINVAL)?;
+        self.bo(handle)?;
+        // SAFETY: as ioctl().
+        unsafe { user::put(arg, handle) };
+        Ok(())
+    }
+
+    unsafe fn gem_info(&self, arg: u64) -> Answer {
+        for (i, value) in [GTT, VRAM, VRAM].into_iter().enumerate() {
+            // SAFETY: as ioctl().
+            unsafe { user::put(arg + 8 * i as u64, value) };
+        }
+        Ok(())
+    }
+
+    unsafe fn gem_create(&self, arg: u64) -> Answer {
+        // SAFETY: as ioctl().
+        unsafe {
+            let (size, alignment) = (user::get(arg), user::get(arg + 8));
+            let domain = user::get(arg + 20);
+            let handle = self.bos.create(size, alignment, domain).map_err(errno)?;
+            user::put(arg + 16, handle);
+        }
+        Ok(())
+    }
+
+    unsafe fn gem_mmap(&self, arg: u64) -> Answer {
+        // SAFETY: as ioctl().
+        unsafe {
+            let bo = self.bo(user::get(arg))?;
+            user::put(arg + 24, bo.address);
+        }
+        Ok(())
+    }
+
+    unsafe fn info(&self, arg: u64) -> Answer {
+        let setup = setup(self.gpu.family());
+        // SAFETY: as ioctl().
+        let (request, address, input) = unsafe {
+            let request: u32 = user::get(arg);
+            let address: u64 = user::get(arg + 8);
+            (request, address, user::get::<u32>(address))
+        };
+        let wide = match request {
+            // TIMESTAMP, in periods of the reference clock.
+            0x11 => {
+                Some(self.start.elapsed().as_nanos() as u64 * u64::from(CRYSTAL_KHZ) / 1_000_000)
+            }
+            // NUM_BYTES_MOVED, VRAM_USAGE, GTT_USAGE
+            0x1D => Some(0),
+            0x1E => Some(self.bos.usage(DOMAIN_VRAM)),
+            0x1F => Some(self.bos.usage(DOMAIN_GTT)),
+            _ => None,
+        };
+        if let Some(value) = wide {
+            // SAFETY: as ioctl(); these requests have 64-bit values.
+            unsafe { user::put(address, value) };
+            return Ok(());
+        }
+        let value = match request {
+            0x00 => u32::from(self.device_id()),
+            // NUM_GB_PIPES, NUM_Z_PIPES: R300's.
+            0x01 | 0x02 => 0,
+            // ACCEL_WORKING, ACCEL_WORKING2
+            0x03 | 0x05 => 1,
+            0x06 => setup.tiling_config,
+            // WANT_HYPERZ, WANT_CMASK: granted.
+            0x07 | 0x08 => input,
+            0x09 => CRYSTAL_KHZ,
+            0x0A => setup.backends,
+            0x0B => setup.tile_pipes,
+            0x0D => setup.backend_map,
+            0x10 => setup.pipes,
+            // MAX_SE
+            0x12 => 1,
+            // FASTFB_WORKING
+            0x14 => 0,
+            // RING_WORKING: graphics, compute, DMA; no UVD, no VCE.
+            0x15 => u32::from(input <= 2),
+            // MAX_SCLK in kHz
+            0x1A => self.gpu.family().model().engine_clock * 10,
+            0x20 => setup.simds,
+            // VA_UNMAP_WORKING, GPU_RESET_COUNTER
+            0x25 => 1,
+            0x26 => 0,
+            // Virtual addresses (0x0E, 0x0F), and what later chips have.
+            _ => return Err(libc::EINVAL),
+        };
+        // SAFETY: as ioctl(); these requests have 32-bit values.
+        unsafe { user::put(address, value) };
+        Ok(())
+    }
+
+    unsafe fn cs(&self, arg: u64) -> Answer {
+        let (mut ib, mut relocs, mut ring) = (Vec::new(), Vec::new(), 0);
+        // SAFETY: as ioctl(); struct drm_radeon_cs and its chunks.
+        unsafe {
+            let count: u32 = user::get(arg);
+            let chunks: u64 = user::get(arg + 8);
+            for i in 0..u64::from(count) {
+                let chunk: u64 = user::get(chunks + 8 * i);
+                let [id, dwords] = user::get::<[u32; 2]>(chunk);
+                let data = user::dwords(user::get(chunk + 8), dwords as usize);
+                match id {
+                    1 => relocs = data,
+                    2 => ib = data,
+                    3 => ring = data.get(1).copied().unwrap_or(0),
+                    _ => return Err(libc::EINVAL),
+                }
+            }
+        }
+        let relocs = relocs
+            .chunks_exact(4)
+            .map(|reloc| {
+                let bo = self.bo(reloc[0])?;
+                Ok(Reloc {
+                    address: bo.address,
+                    size: bo.size,
+                })
+            })
+            .collect::<Result<Vec<_>, i32>>()?;
+        let checked = match ring {
+            0 | 1 => relocate_gfx(&mut ib, &relocs),
+            2 => relocate_dma(&mut ib, &relocs),
+            _ => return Err(libc::EINVAL),
+        };
+        checked.map_err(|e| {
+            log::error!("command stream refused: {e:?}");
+            libc::EINVAL
+        })?;
+        self.gpu.submit(ring == 2, &ib).map_err(|e| {
+            log::error!("command stream not executed: {e:?}");
+            libc::EIO
+        })
+    }
+}
+
+fn errno(e: io::Error) -> i32 {
+    match e.kind() {
+        io::ErrorKind::OutOfMemory => libc::ENOMEM,
+        _ => libc::EINVAL,
+    }
+}
+
+/// Whether a file descriptor's file is `file`.
+pub fn is_same_file(device: u64, inode: u64, file: &File) -> bool {
+    rustix::fs::fstat(file).is_ok_and(|stat| (stat.st_dev, stat.st_ino) == (device, inode))
+}
+
+/// A new file descriptor of the device, close-on-exec.
+pub fn duplicate(file: &File) -> io::Result<i32> {
+    Ok(file.try_clone()?.into_raw_fd())
+}
