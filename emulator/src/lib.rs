@@ -40,6 +40,18 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+// Expected values in tests stand as register fields are written down.
+#![cfg_attr(
+    test,
+    allow(
+        clippy::precedence,
+        clippy::identity_op,
+        clippy::erasing_op,
+        clippy::no_effect,
+        clippy::field_reassign_with_default,
+        clippy::type_complexity
+    )
+)]
 
 pub mod chip;
 pub mod host;

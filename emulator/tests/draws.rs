@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Draws from the ring to memory, with shaders assembled by hand.
 
+// Register values stand field by field.
+#![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
+
 mod rig;
 
 use std::time::{Duration, Instant};

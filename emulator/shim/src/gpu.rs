@@ -143,6 +143,7 @@ impl Gpu {
             rate_mbps: 0,
             trace,
             hang: None,
+            strict: None,
         };
         let regs = Arc::new(RegisterFile::new().map_err(GpuError::Memory)?);
         let chip = Chip::with_gfx(config, regs, memory.clone(), Arc::new(NoIrq), gfx);

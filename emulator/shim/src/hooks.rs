@@ -39,18 +39,17 @@ fn device() -> Option<(&'static Device, &'static File)> {
 /// The next library's function of a name.
 macro_rules! next {
     ($name:literal, $type:ty) => {{
-        static NEXT: OnceLock<Option<$type>> = OnceLock::new();
-        *NEXT.get_or_init(|| {
+        fn find() -> Option<$type> {
             // SAFETY: the name ends with NUL; RTLD_NEXT is a valid handle.
             let symbol = unsafe { libc::dlsym(libc::RTLD_NEXT, $name.as_ptr()) };
             if symbol.is_null() {
-                None
-            } else {
-                // SAFETY: the function of that name has this type, see its
-                // header.
-                Some(unsafe { std::mem::transmute::<*mut c_void, $type>(symbol) })
+                return None;
             }
-        })
+            // SAFETY: the function of that name has this type, see its header.
+            Some(unsafe { std::mem::transmute::<*mut c_void, $type>(symbol) })
+        }
+        static NEXT: OnceLock<Option<$type>> = OnceLock::new();
+        *NEXT.get_or_init(find)
     }};
 }
 
