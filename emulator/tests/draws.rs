@@ -187,6 +187,9 @@ fn instances_reach_the_shader() {
         .export(PARAM, 0, 2, XYZW, true);
     let vs = s.shader(&vs);
     s.set(0x2_8858, vs);
+    // A draw before, so that only the packet tells of the change.
+    s.rectangle([0.0, 0.0, 8.0, 8.0], 0.0, RED);
+    s.finish();
     s.rig.cp_fill(&Packet::NumInstances(2).encode());
     s.rectangle([0.0, 0.0, 8.0, 8.0], 0.0, GREEN);
     let pixels = s.pixels();

@@ -118,8 +118,10 @@ impl Cp {
                     return Ok(Flow::Skip(count));
                 }
             }
-            Packet::IndexType(value) => hub.regs.store(vgt::VGT_DMA_INDEX_TYPE, value),
-            Packet::NumInstances(value) => hub.regs.store(vgt::VGT_DMA_NUM_INSTANCES, value),
+            Packet::IndexType(value) => job.registers.write(vgt::VGT_DMA_INDEX_TYPE, value),
+            Packet::NumInstances(value) => {
+                job.registers.write(vgt::VGT_DMA_NUM_INSTANCES, value);
+            }
             Packet::Draw(draw) => self.draw(job, &draw)?,
             Packet::IndirectBuffer { addr, dwords } => return Ok(Flow::Call { addr, dwords }),
             Packet::StrmoutBufferUpdate {
