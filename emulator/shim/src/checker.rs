@@ -470,7 +470,10 @@ mod tests {
     #[test]
     fn streams_that_the_kernel_refuses() {
         let draw = packet3(op::DRAW_INDEX, &[0, 0, 3, 0]);
-        assert_eq!(gfx(std::slice::from_ref(&draw)), Err(CheckError::NoReloc(0)));
+        assert_eq!(
+            gfx(std::slice::from_ref(&draw)),
+            Err(CheckError::NoReloc(0))
+        );
         assert_eq!(gfx(&[draw, nop(2)]), Err(CheckError::BadReloc(0)));
         assert_eq!(gfx(&[vec![0xC003_2B00, 0]]), Err(CheckError::Truncated(0)));
         assert_eq!(gfx(&[vec![1 << 30, 0]]), Err(CheckError::Packet(0)));
