@@ -151,7 +151,8 @@ impl Clipper {
                 if !line && a >= 0.0 {
                     to.push(from[i]);
                 }
-                if (a >= 0.0) != (b >= 0.0) {
+                // A corner on the plane is its own crossing.
+                if (a >= 0.0) != (b >= 0.0) && (line || a.max(b) > 0.0) {
                     // From the inner end, so that neighbours that share the
                     // edge get the same point.
                     let (inner, outer, t) = if a >= 0.0 {
