@@ -67,6 +67,10 @@ deb: roots ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon
 	@lab/build libdrm-deb
 	@cp build/libdrm-deb/*.deb build/deb/
 
+.PHONY: results
+results: ## docs/results.md from build/results
+	@lab/in-root python3 bench/lib/results.py
+
 .PHONY: fuzz
 fuzz: build ## random calls, on the debug and the stock kernel (SECONDS=600 SEED=any)
 	@lab/fuzz $(or $(SECONDS),600) $(SEED)

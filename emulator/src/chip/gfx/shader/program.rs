@@ -541,7 +541,7 @@ impl Builder {
         for (op, units, src) in wides {
             self.wide(op, units, src, bank, &mut next, &mut tail, &mut work);
         }
-        // Emit whoever writes what nobody left has yet to read.
+        // Emit a step whose result no step that is left reads.
         while !work.is_empty() {
             let free = (0..work.len()).find(|&i| {
                 let dsts = work[i].writes();
