@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the benchmarks have in common: ioctls of the radeon driver
- * (drm.c), clocks, medians, files and JSON (util.c), names of the
- * kernel's functions (symbols.c), knobs of the emulated board
- * (board.c).
+ * (drm.c), clocks, medians and files (util.c), JSON (json.c), names of the
+ * kernel's functions (symbols.c). Submissions, the board's control block and the
+ * driver's counters are in guest/radeon_guest.h.
  *
  * Functions that return int give 0 or a negative errno unless they say
  * otherwise. Times are nanoseconds, of CLOCK_MONOTONIC unless a clock is given.
@@ -71,16 +71,6 @@ int bench_gem_transfer(int fd, const void *regions, uint32_t count,
 int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
 		   const struct bench_piece *pieces, unsigned int count,
 		   uint32_t src_domain);
-
-/* Registers of the board's control block. */
-#define BENCH_CTL_LATENCY_US		0xc8
-#define BENCH_CTL_COUNTER_SELECT	0xd4
-#define BENCH_CTL_COUNTER_LO		0xd8
-#define BENCH_CTL_COUNTER_HI		0xdc
-
-int bench_board_open(const struct bench_device *dev);
-int bench_board_read(int fd, unsigned int reg, uint32_t *value);
-int bench_board_write(int fd, unsigned int reg, uint32_t value);
 
 /**
  * struct bench_stat - spread of one kind of samples, in ns

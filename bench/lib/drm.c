@@ -12,15 +12,9 @@
 
 #include "radeon_drm.h"
 #include "radeon_drm_rw.h"
+#include "radeon_guest.h"
 
 #include "bench.h"
-
-/* PM4 (r600d.h) */
-#define PACKET2			0x80000000u
-#define PACKET3(op, n)		(3u << 30 | (n) << 16 | (op) << 8)
-#define PACKET3_NOP		0x10
-#define PACKET3_CP_DMA		0x41
-#define PACKET3_CP_DMA_CP_SYNC	(1u << 31)
 
 static int do_ioctl(int fd, unsigned long request, void *arg)
 {
@@ -242,23 +236,8 @@ int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
 		   uint32_t src_domain)
 {
 	static struct drm_radeon_cs_reloc relocs[BENCH_PIECES_MAX + 1];
-	static uint32_t ib[BENCH_PIECES_MAX * 10 + 8];
-	const uint32_t reloc_dwords = sizeof(relocs[0]) / 4;
-	uint32_t flags[2] = { RADEON_CS_KEEP_TILING_FLAGS, RADEON_CS_RING_GFX };
-	struct drm_radeon_cs_chunk chunk[3] = {
-		{ .chunk_id = RADEON_CHUNK_ID_IB, .chunk_data = (uintptr_t)ib },
-		{ .chunk_id = RADEON_CHUNK_ID_RELOCS,
-		  .chunk_data = (uintptr_t)relocs },
-		{ .chunk_id = RADEON_CHUNK_ID_FLAGS, .length_dw = 2,
-		  .chunk_data = (uintptr_t)flags },
-	};
-	uint64_t chunks[3] = {
-		(uintptr_t)&chunk[0], (uintptr_t)&chunk[1], (uintptr_t)&chunk[2],
-	};
-	struct drm_radeon_cs cs = {
-		.num_chunks = 3,
-		.chunks = (uintptr_t)chunks,
-	};
+	static uint32_t ib[BENCH_PIECES_MAX * RADEON_GUEST_CP_DMA_DWORDS +
+			   RADEON_GUEST_IB_ALIGN];
 	unsigned int i, k, n = 0, used = 1;
 
 	if (count > BENCH_PIECES_MAX)
@@ -274,20 +253,9 @@ int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
 		k = i && p->handle == p[-1].handle ? used - 1 : used++;
 		relocs[k].handle = p->handle;
 		relocs[k].read_domains = src_domain;
-		ib[n++] = PACKET3(PACKET3_CP_DMA, 4);
-		ib[n++] = p->src_offset;
-		ib[n++] = PACKET3_CP_DMA_CP_SYNC | (p->src_offset >> 32 & 0xff);
-		ib[n++] = p->dst_offset;
-		ib[n++] = p->dst_offset >> 32 & 0xff;
-		ib[n++] = p->bytes;
-		ib[n++] = PACKET3(PACKET3_NOP, 0);
-		ib[n++] = k * reloc_dwords;
-		ib[n++] = PACKET3(PACKET3_NOP, 0);
-		ib[n++] = 0;
+		n = radeon_guest_cp_dma(ib, n, p->dst_offset, 0, p->src_offset,
+					k, p->bytes);
 	}
-	while (n % 8)
-		ib[n++] = PACKET2;
-	chunk[0].length_dw = n;
-	chunk[1].length_dw = used * reloc_dwords;
-	return do_ioctl(fd, DRM_IOCTL_RADEON_CS, &cs);
+	n = radeon_guest_pad(ib, n, RADEON_CS_RING_GFX);
+	return radeon_guest_submit(fd, RADEON_CS_RING_GFX, ib, n, relocs, used);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "radeon_guest.h"
 #include "transfer-paths.h"
 
 const char * const tp_path_names[TP_PATHS] = {
@@ -43,21 +44,12 @@ static int board_fd = -1;
 static uint32_t board_latency;
 static unsigned int tuned[TP_TUNABLES];
 
-static int ctl_read(unsigned int reg, uint32_t *value)
-{
-	return bench_board_read(board_fd, reg, value);
-}
-
-static int ctl_write(unsigned int reg, uint32_t value)
-{
-	return bench_board_write(board_fd, reg, value);
-}
-
 static void board_open(struct tp_run *run)
 {
-	board_fd = bench_board_open(&run->dev);
+	board_fd = radeon_guest_board_open(run->dev.fd);
 	if (board_fd >= 0)
-		run->has_board = !ctl_read(BENCH_CTL_LATENCY_US, &board_latency);
+		run->has_board = !radeon_guest_board_read(board_fd, RADEON_GUEST_CTL_LATENCY_US,
+							  &board_latency);
 }
 
 static void tunable_path(enum tp_tunable tunable, char *path, size_t size)
@@ -97,46 +89,31 @@ int tp_counters_init(struct tp_run *run)
 	return 0;
 }
 
-static int read_driver(struct tp_counters *now)
+static void take_counter(void *data, const char *name, const uint64_t *values,
+			 unsigned int count)
 {
-	unsigned long long a, b;
-	char line[128], word[64];
+	struct tp_counters *now = data;
 	unsigned int i;
-	FILE *f = fopen(debugfs_path, "re");
 
-	if (!f)
-		return -errno;
-	while (fgets(line, sizeof(line), f)) {
-		a = b = 0;
-		if (sscanf(line, "%63s %llu %llu", word, &a, &b) < 2)
+	for (i = 0; i < TP_PATHS; i++) {
+		if (strcmp(name, tp_path_names[i]))
 			continue;
-		for (i = 0; i < TP_PATHS; i++) {
-			if (strcmp(word, tp_path_names[i]))
-				continue;
-			now->chunks[i] = a;
-			now->bytes[i] = b;
-		}
-		for (i = 0; i < TP_EVENTS; i++)
-			if (!strcmp(word, tp_event_names[i]))
-				now->events[i] = a;
+		now->chunks[i] = values[0];
+		now->bytes[i] = count > 1 ? values[1] : 0;
 	}
-	fclose(f);
-	return 0;
+	for (i = 0; i < TP_EVENTS; i++)
+		if (!strcmp(name, tp_event_names[i]))
+			now->events[i] = values[0];
 }
 
 static int read_board(struct tp_counters *now)
 {
-	uint32_t lo = 0, hi = 0;
 	unsigned int i;
+	int ret = 0;
 
-	for (i = 0; i < TP_BOARD; i++) {
-		if (ctl_write(BENCH_CTL_COUNTER_SELECT, i) ||
-		    ctl_read(BENCH_CTL_COUNTER_LO, &lo) ||
-		    ctl_read(BENCH_CTL_COUNTER_HI, &hi))
-			return -EIO;
-		now->board[i] = (uint64_t)hi << 32 | lo;
-	}
-	return 0;
+	for (i = 0; i < TP_BOARD && !ret; i++)
+		ret = radeon_guest_board_counter(board_fd, i, &now->board[i]);
+	return ret;
 }
 
 /**
@@ -149,7 +126,7 @@ int tp_counters_read(const struct tp_run *run, struct tp_counters *now)
 	int ret;
 
 	memset(now, 0, sizeof(*now));
-	ret = read_driver(now);
+	ret = radeon_guest_counters(debugfs_path, take_counter, now);
 	if (!ret && run->has_board)
 		ret = read_board(now);
 	return ret;
@@ -224,7 +201,8 @@ void tp_tune_reset(const struct tp_run *run)
 {
 	tp_tune(run, NULL);
 	if (run->has_board)
-		ctl_write(BENCH_CTL_LATENCY_US, board_latency);
+		radeon_guest_board_write(board_fd, RADEON_GUEST_CTL_LATENCY_US,
+					 board_latency);
 }
 
 /**
@@ -252,7 +230,8 @@ void tp_describe(const struct tp_arm *arm, char *text, size_t size)
  */
 int tp_board_latency(const struct tp_run *run, uint32_t us)
 {
-	return run->has_board ? ctl_write(BENCH_CTL_LATENCY_US, us) : -ENODEV;
+	return run->has_board ? radeon_guest_board_write(board_fd, RADEON_GUEST_CTL_LATENCY_US,
+					 us) : -ENODEV;
 }
 
 /**
@@ -263,5 +242,8 @@ int tp_board_trap(const struct tp_run *run)
 {
 	uint32_t value;
 
-	return run->has_board ? ctl_read(BENCH_CTL_LATENCY_US, &value) : -ENODEV;
+	if (!run->has_board)
+		return -ENODEV;
+	return radeon_guest_board_read(board_fd, RADEON_GUEST_CTL_LATENCY_US,
+				       &value);
 }

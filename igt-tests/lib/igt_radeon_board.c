@@ -2,25 +2,11 @@
 /*
  * The emulated board: its control block in the I/O BAR (emulator/README.md).
  */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "igt.h"
 #include "igt_radeon.h"
-
-/* Board control block in the I/O BAR of the emulated board */
-#define CTL_MAGIC		0xc0
-#define CTL_LATENCY_US		0xc8
-#define CTL_RATE_MBPS		0xcc
-#define CTL_HANG		0xd0
-#define CTL_COUNTER_SELECT	0xd4
-#define CTL_COUNTER_LO		0xd8
-#define CTL_COUNTER_HI		0xdc
-#define CTL_MAGIC_VALUE		0x37786d6eu
+#include "radeon_guest.h"
 
 /* Enough for what a test does meanwhile, on a slow machine, too */
 #define HOLD_MIN_MS		30000
@@ -29,13 +15,11 @@ static int board_fd = -1;
 
 static void reset_board(int sig)
 {
-	uint32_t zero[2] = { 0 };
-
 	(void)sig;
-	if (board_fd >= 0 &&
-	    (pwrite(board_fd, &zero[0], sizeof(zero[0]), CTL_LATENCY_US) < 0 ||
-	     pwrite(board_fd, &zero[1], sizeof(zero[1]), CTL_RATE_MBPS) < 0))
+	if (board_fd < 0)
 		return;
+	radeon_guest_board_write(board_fd, RADEON_GUEST_CTL_LATENCY_US, 0);
+	radeon_guest_board_write(board_fd, RADEON_GUEST_CTL_RATE_MBPS, 0);
 }
 
 /**
@@ -47,25 +31,11 @@ static void reset_board(int sig)
  */
 bool igt_radeon_has_board(int fd)
 {
-	char path[96];
-	struct stat st;
-	uint32_t magic = 0;
-
 	if (board_fd >= 0)
 		return true;
-
-	igt_assert_eq(fstat(fd, &st), 0);
-	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/resource4",
-		 major(st.st_rdev), minor(st.st_rdev));
-	board_fd = open(path, O_RDWR | O_CLOEXEC);
+	board_fd = radeon_guest_board_open(fd);
 	if (board_fd < 0)
 		return false;
-	if (pread(board_fd, &magic, sizeof(magic), CTL_MAGIC) != sizeof(magic) ||
-	    magic != CTL_MAGIC_VALUE) {
-		close(board_fd);
-		board_fd = -1;
-		return false;
-	}
 	igt_install_exit_handler(reset_board);
 	return true;
 }
@@ -96,8 +66,7 @@ void igt_radeon_set_latency(int fd, uint32_t us)
 {
 	if (!igt_radeon_has_board(fd))
 		return;
-	igt_assert_eq(pwrite(board_fd, &us, sizeof(us), CTL_LATENCY_US),
-		      sizeof(us));
+	igt_assert_eq(radeon_guest_board_write(board_fd, RADEON_GUEST_CTL_LATENCY_US, us), 0);
 }
 
 /**
@@ -133,8 +102,7 @@ void igt_radeon_require_hold(int fd)
 void igt_radeon_set_rate(int fd, uint32_t mbps)
 {
 	igt_radeon_require_board(fd);
-	igt_assert_eq(pwrite(board_fd, &mbps, sizeof(mbps), CTL_RATE_MBPS),
-		      sizeof(mbps));
+	igt_assert_eq(radeon_guest_board_write(board_fd, RADEON_GUEST_CTL_RATE_MBPS, mbps), 0);
 }
 
 /**
@@ -149,8 +117,7 @@ void igt_radeon_hang(int fd, enum igt_radeon_engine engine)
 	uint32_t bit = engine == IGT_RADEON_DMA ? 1 << 1 : 1 << 0;
 
 	igt_radeon_require_board(fd);
-	igt_assert_eq(pwrite(board_fd, &bit, sizeof(bit), CTL_HANG),
-		      sizeof(bit));
+	igt_assert_eq(radeon_guest_board_write(board_fd, RADEON_GUEST_CTL_HANG, bit), 0);
 }
 
 /**
@@ -162,14 +129,9 @@ void igt_radeon_hang(int fd, enum igt_radeon_engine engine)
  */
 uint64_t igt_radeon_board_counter(int fd, enum igt_radeon_counter counter)
 {
-	uint32_t select = counter, lo, hi;
+	uint64_t value;
 
 	igt_radeon_require_board(fd);
-	igt_assert_eq(pwrite(board_fd, &select, sizeof(select),
-			     CTL_COUNTER_SELECT), sizeof(select));
-	igt_assert_eq(pread(board_fd, &lo, sizeof(lo), CTL_COUNTER_LO),
-		      sizeof(lo));
-	igt_assert_eq(pread(board_fd, &hi, sizeof(hi), CTL_COUNTER_HI),
-		      sizeof(hi));
-	return (uint64_t)hi << 32 | lo;
+	igt_assert_eq(radeon_guest_board_counter(board_fd, counter, &value), 0);
+	return value;
 }

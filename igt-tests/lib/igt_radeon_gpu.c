@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
  * GPU work: copies by command submission on the gfx and DMA rings.
- *
- * The packets have the form which the kernel's command checkers for R600 and
- * R700 ask for (drivers/gpu/drm/radeon/r600_cs.c); opcodes and fields are
- * those of r600d.h.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -12,23 +8,8 @@
 
 #include "igt.h"
 #include "igt_radeon.h"
+#include "radeon_guest.h"
 
-/* PM4 (r600d.h) */
-#define PACKET2			0x80000000u
-#define PACKET3(op, n)		(3u << 30 | ((n) & 0x3fff) << 16 | (op) << 8)
-#define PACKET3_NOP		0x10
-#define PACKET3_CP_DMA		0x41
-#define PACKET3_CP_DMA_CP_SYNC	(1u << 31)
-/* The byte count has 21 bits; keep chunks a power of two below that. */
-#define CP_DMA_CHUNK		(1u << 20)
-
-/* Asynchronous DMA engine (r600d.h); the count is in dwords, 16 bits. */
-#define DMA_PACKET_COPY(n)	(0x3u << 28 | (n))
-#define DMA_PACKET_NOP		0xf0000000u
-#define DMA_CHUNK		0x20000u
-
-/* One reloc of a CS is four dwords; gfx packets name it by its first one. */
-#define RELOC_DWORDS		4
 #define MAX_PIECES		64
 
 /* How long a submission is tried again */
@@ -38,43 +19,20 @@
 static int submit(int fd, uint32_t ring, uint32_t *ib, uint32_t ib_dwords,
 		  struct drm_radeon_cs_reloc *relocs, uint32_t count)
 {
-	uint32_t flags[2] = { RADEON_CS_KEEP_TILING_FLAGS, ring };
-	struct drm_radeon_cs_chunk chunk[3] = {
-		{
-			.chunk_id = RADEON_CHUNK_ID_IB,
-			.length_dw = ib_dwords,
-			.chunk_data = (uintptr_t)ib,
-		}, {
-			.chunk_id = RADEON_CHUNK_ID_RELOCS,
-			.length_dw = count * RELOC_DWORDS,
-			.chunk_data = (uintptr_t)relocs,
-		}, {
-			.chunk_id = RADEON_CHUNK_ID_FLAGS,
-			.length_dw = 2,
-			.chunk_data = (uintptr_t)flags,
-		},
-	};
-	uint64_t chunks[3] = {
-		(uintptr_t)&chunk[0],
-		(uintptr_t)&chunk[1],
-		(uintptr_t)&chunk[2],
-	};
-	struct drm_radeon_cs cs = {
-		.num_chunks = 3,
-		.chunks = (uintptr_t)chunks,
-	};
 	unsigned int tries;
+	int ret = -EBUSY;
 
 	/*
 	 * If an engine does not pass its test after a reset, there is a second
 	 * one, and nothing is taken until then.
 	 */
-	for (tries = 0; igt_ioctl(fd, DRM_IOCTL_RADEON_CS, &cs); tries++) {
-		if (errno != EBUSY || tries == BUSY_TRIES)
-			return -errno;
+	for (tries = 0; tries < BUSY_TRIES; tries++) {
+		ret = radeon_guest_submit(fd, ring, ib, ib_dwords, relocs, count);
+		if (ret != -EBUSY)
+			break;
 		usleep(BUSY_PAUSE_US);
 	}
-	return 0;
+	return ret;
 }
 
 /* The GPU cannot use system memory: such a BO is taken to GTT. */
@@ -105,29 +63,19 @@ static int copy_cp_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
 			uint64_t size)
 {
 	struct drm_radeon_cs_reloc relocs[2];
-	uint32_t ib[MAX_PIECES * 10 + 8], n = 0, piece;
+	uint32_t ib[MAX_PIECES * RADEON_GUEST_CP_DMA_DWORDS + RADEON_GUEST_IB_ALIGN], n = 0, piece;
 
 	relocs[0] = reloc_read(src);
 	relocs[1] = reloc_write(dst);
 	while (size) {
-		piece = size < CP_DMA_CHUNK ? size : CP_DMA_CHUNK;
-		igt_assert(n + 10 <= MAX_PIECES * 10);
-		ib[n++] = PACKET3(PACKET3_CP_DMA, 4);
-		ib[n++] = src_offset;
-		ib[n++] = PACKET3_CP_DMA_CP_SYNC | (src_offset >> 32 & 0xff);
-		ib[n++] = dst_offset;
-		ib[n++] = dst_offset >> 32 & 0xff;
-		ib[n++] = piece;
-		ib[n++] = PACKET3(PACKET3_NOP, 0);
-		ib[n++] = 0 * RELOC_DWORDS;
-		ib[n++] = PACKET3(PACKET3_NOP, 0);
-		ib[n++] = 1 * RELOC_DWORDS;
+		piece = size < RADEON_GUEST_CP_DMA_MAX ? size : RADEON_GUEST_CP_DMA_MAX;
+		igt_assert(n < MAX_PIECES * RADEON_GUEST_CP_DMA_DWORDS);
+		n = radeon_guest_cp_dma(ib, n, dst_offset, 1, src_offset, 0, piece);
 		src_offset += piece;
 		dst_offset += piece;
 		size -= piece;
 	}
-	while (n % 8)
-		ib[n++] = PACKET2;
+	n = radeon_guest_pad(ib, n, RADEON_CS_RING_GFX);
 
 	return submit(src->fd, RADEON_CS_RING_GFX, ib, n, relocs, 2);
 }
@@ -138,25 +86,20 @@ static int copy_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
 		     uint64_t size)
 {
 	struct drm_radeon_cs_reloc relocs[MAX_PIECES * 2];
-	uint32_t ib[MAX_PIECES * 5 + 8], n = 0, r = 0, piece;
+	uint32_t ib[MAX_PIECES * RADEON_GUEST_DMA_DWORDS + RADEON_GUEST_IB_ALIGN], n = 0, r = 0, piece;
 
 	igt_assert(!((dst_offset | src_offset | size) & 3));
 	while (size) {
-		piece = size < DMA_CHUNK ? size : DMA_CHUNK;
+		piece = size < RADEON_GUEST_DMA_MAX ? size : RADEON_GUEST_DMA_MAX;
 		igt_assert(r + 2 <= MAX_PIECES * 2);
-		ib[n++] = DMA_PACKET_COPY(piece / 4);
-		ib[n++] = dst_offset;
-		ib[n++] = src_offset;
-		ib[n++] = dst_offset >> 32 & 0xff;
-		ib[n++] = src_offset >> 32 & 0xff;
+		n = radeon_guest_dma(ib, n, dst_offset, src_offset, piece);
 		relocs[r++] = reloc_read(src);
 		relocs[r++] = reloc_write(dst);
 		src_offset += piece;
 		dst_offset += piece;
 		size -= piece;
 	}
-	while (n % 8)
-		ib[n++] = DMA_PACKET_NOP;
+	n = radeon_guest_pad(ib, n, RADEON_CS_RING_DMA);
 
 	return submit(src->fd, RADEON_CS_RING_DMA, ib, n, relocs, r);
 }
@@ -240,7 +183,7 @@ void igt_radeon_submit_nops(const struct igt_radeon_bo *bo, uint32_t dwords)
 	uint32_t i;
 
 	for (i = 0; i < dwords; i++)
-		ib[i] = PACKET2;
+		ib[i] = RADEON_GUEST_PACKET2;
 	igt_assert_eq(submit(bo->fd, RADEON_CS_RING_GFX, ib, dwords, &reloc, 1),
 		      0);
 	free(ib);

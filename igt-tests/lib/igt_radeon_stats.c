@@ -11,6 +11,7 @@
 #include "igt.h"
 #include "igt_radeon.h"
 #include "igt_radeon_stats.h"
+#include "radeon_guest.h"
 
 #define PARAMS		"/sys/module/radeon/parameters/"
 #define PARAMS_MAX	8
@@ -89,6 +90,32 @@ static unsigned int find(const char *name, const char *const *names,
 	return i;
 }
 
+struct reading {
+	struct igt_radeon_stats stats;
+	unsigned int known;
+};
+
+static void take(void *data, const char *name, const uint64_t *values,
+		 unsigned int count)
+{
+	struct reading *reading = data;
+	unsigned int i;
+
+	if (count == 2) {
+		i = find(name, igt_radeon_path_name, IGT_RADEON_COUNTED);
+		if (i == IGT_RADEON_COUNTED)
+			return;
+		reading->stats.calls[i] = values[0];
+		reading->stats.bytes[i] = values[1];
+	} else {
+		i = find(name, igt_radeon_event_name, IGT_RADEON_EVENTS);
+		if (i == IGT_RADEON_EVENTS)
+			return;
+		reading->stats.events[i] = values[0];
+	}
+	reading->known++;
+}
+
 /**
  * igt_radeon_stats:
  * @fd: device
@@ -97,36 +124,14 @@ static unsigned int find(const char *name, const char *const *names,
  */
 struct igt_radeon_stats igt_radeon_stats(int fd)
 {
-	struct igt_radeon_stats stats = { 0 };
+	struct reading reading = { .known = 0 };
 	const char *path = stats_path(fd);
-	char text[4096], name[32], *line, *rest = text;
-	unsigned int i, known = 0;
-	uint64_t first, second;
-	int fields;
 
-	igt_assert(path && igt_radeon_get(path, text, sizeof(text)) > 0);
-	while ((line = strsep(&rest, "\n"))) {
-		fields = sscanf(line, "%31s %" SCNu64 " %" SCNu64, name, &first,
-				&second);
-		if (fields == 3) {
-			i = find(name, igt_radeon_path_name, IGT_RADEON_COUNTED);
-			if (i == IGT_RADEON_COUNTED)
-				continue;
-			stats.calls[i] = first;
-			stats.bytes[i] = second;
-			known++;
-		} else if (fields == 2) {
-			i = find(name, igt_radeon_event_name,
-				 IGT_RADEON_EVENTS);
-			if (i == IGT_RADEON_EVENTS)
-				continue;
-			stats.events[i] = first;
-			known++;
-		}
-	}
+	igt_assert(path);
+	igt_assert_eq(radeon_guest_counters(path, take, &reading), 0);
 	/* A counter that is gone must not look like one that stays. */
-	igt_assert_eq(known, IGT_RADEON_COUNTED + IGT_RADEON_EVENTS);
-	return stats;
+	igt_assert_eq(reading.known, IGT_RADEON_COUNTED + IGT_RADEON_EVENTS);
+	return reading.stats;
 }
 
 /**

@@ -26,6 +26,7 @@
 #include <radeon_drm_rw.h>
 
 #include "bench.h"
+#include "radeon_guest.h"
 
 #define BYTES (256u << 10)
 /* Longer than any copy here, much shorter than what the driver calls a hang. */
@@ -111,7 +112,7 @@ static void pattern(uint8_t *bytes, size_t size, uint32_t seed)
 
 static int latency(uint32_t us)
 {
-	return bench_board_write(board, BENCH_CTL_LATENCY_US, us);
+	return radeon_guest_board_write(board, RADEON_GUEST_CTL_LATENCY_US, us);
 }
 
 /* Has the GPU copy what helper holds to the BO; does not wait. */
@@ -378,7 +379,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	ioctls = !strcmp(argv[1], "ioctl");
-	if (bench_open(&dev) || (board = bench_board_open(&dev)) < 0) {
+	if (bench_open(&dev) || (board = radeon_guest_board_open(dev.fd)) < 0) {
 		fprintf(stderr, "board: no emulated board, or not root\n");
 		return 77;
 	}
