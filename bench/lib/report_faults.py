@@ -2,7 +2,7 @@
 """For tests of the reports' --check: results of a run, edited, must not pass.
 
 The results are those of the last short run (lab/check leaves them in build/check;
-NOMAP_RESULTS names another folder). Without them a test is skipped and says so.
+NOMAP_RESULTS names another directory). Without them a test is skipped and says so.
 """
 
 import copy

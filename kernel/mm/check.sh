@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Check the patches of this folder. See --help.
+# Check the patches of this directory. See --help.
 #
 # Nothing of the kernel is kept here: its user-space harness and what the tests
 # compare are taken from SOURCE each time.
@@ -23,7 +23,7 @@ usage: ${0##*/} STEP SOURCE OUT
           oracle   random address spaces: the search is right, and finds what it
                    found without them but where README.md says otherwise
   SOURCE  unpacked kernel source, or the linux-source tarball
-  OUT     folder for everything intermediate
+  OUT     directory for everything intermediate
 END
 }
 
@@ -49,7 +49,7 @@ version=$(version_of "$out/base/Makefile")
 patches=$mm/patches/${version%.*}
 [ -d "$patches" ] ||
 	die "there are no patches for Linux ${version%.*}, only for: $(cd "$mm/patches" && echo ?*)"
-# Tests come last. They have a folder of their own, as kernels are built from
+# Tests come last. They have a directory of their own, as kernels are built from
 # sources without tools/testing.
 patches=("$patches"/0*.patch "$patches"-test/0*.patch)
 

@@ -206,7 +206,7 @@ in_root() {
 	(exec_in_root "$@")
 }
 
-# exec_in_root CMD...: the same, in place of this shell. Whoever dies first,
+# exec_in_root CMD...: the same, in place of this shell. The first to die,
 # the shell's parent or the command, takes the rest with it.
 exec_in_root() {
 	local root

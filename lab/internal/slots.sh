@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # Places for guests: as many run at a time as the machine carries, in all checkouts that
-# share $NOMAP_CACHE. A place is a file guest.lock.N in the cache, locked by whoever has
-# it and by what it started. Sourced by lab/run; its file descriptors 8 and up stay open.
+# share $NOMAP_CACHE. A place is a file guest.lock.N in the cache, locked by the run that has
+# it and by what that started. Sourced by lab/run; its file descriptors 8 and up stay open.
 #
 # Lock order: guest.queue (held only while waiting for a place), then
-# guest.lock.0, 1, ... Whoever wants all of them takes them in this order, with the queue
-# held, so that nobody overtakes.
+# guest.lock.0, 1, ... A run that wants all of them takes them in this order, with the queue
+# held, so that no other overtakes it.
 
 # guest_slots: how many places there are. The same for all checkouts of a machine.
 guest_slots() {

@@ -312,7 +312,7 @@ static void test_busy_no_wait(void)
 		HOLDS(!memcmp(data, old + 1, 1000));
 		HOLDS(bench_gem_busy(dev.fd, bo->handle) == 1);
 	}
-	/* The kernel can do that in order, without waiting; a mapping can not. */
+	/* The kernel can do that in order, without waiting; a mapping cannot. */
 	pattern(data, 1000, 702);
 	ret = radeon_gem_bo_pwrite(bo, 2, 1000, data, RADEON_GEM_RW_NOWAIT);
 	HOLDS(bench_gem_busy(dev.fd, bo->handle) == 1);

@@ -110,7 +110,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             !signals.stop.load(Ordering::Relaxed)
         })
     });
-    // Frees the path before the outputs appear: whoever waits for them may
+    // Frees the path before the outputs appear: a script that waits for them may
     // start the next board at once.
     drop(server);
 

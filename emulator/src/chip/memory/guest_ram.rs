@@ -184,7 +184,7 @@ impl GuestRam {
         F: FnMut(&Mapping, u64, std::ops::Range<usize>) -> Result<(), MemoryError>,
     {
         let regions = self.shared();
-        // Under the lock: whoever switches it off waits for the lock.
+        // Under the lock: a caller that switches it off waits for the lock.
         if !self.bus_master.load(Ordering::Acquire) {
             return Err(McError::GuestRam(address));
         }

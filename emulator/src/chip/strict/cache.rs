@@ -95,7 +95,7 @@ impl ReadCache {
         self.lines.entry(line).or_insert_with(fetch)
     }
 
-    /// A kept line, to be brought up to date by whoever writes through it.
+    /// A kept line, which the writer that writes through it brings up to date.
     pub fn kept(&mut self, line: u64) -> Option<&mut [u8; LINE as usize]> {
         self.lines.get_mut(&line)
     }

@@ -119,7 +119,7 @@ impl Interrupts {
         let on = kind == SET_DATA_NONE || data.first().is_some_and(|&b| b != 0);
         let eventfd = fds.into_iter().next();
         if let Some(eventfd) = &eventfd {
-            // A full one must not stop whoever raises an interrupt.
+            // A full one must not stop the thread that raises an interrupt.
             fcntl_setfl(eventfd, fcntl_getfl(eventfd)? | OFlags::NONBLOCK)?;
         }
         let mut lines = self.lines();

@@ -94,7 +94,7 @@ impl Reply<'_> {
 impl Server {
     /// Listens on a new socket at `path`.
     ///
-    /// The socket is made aside and renamed once it listens: whoever sees
+    /// The socket is made aside and renamed once it listens: a client that sees
     /// `path` can connect.
     pub fn bind(path: &Path) -> Result<Self, ServeError> {
         let failed = |e| ServeError::Bind(path.to_path_buf(), e);

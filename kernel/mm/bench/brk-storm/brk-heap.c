@@ -361,7 +361,7 @@ void brk_place(char **argv)
 	snprintf(text, sizeof(text), "%d", starts + 1);
 	if (!setenv("BRK_STORM_STARTS", text, 1))
 		execv("/proc/self/exe", argv);
-	perror("brk-storm: it can not be executed again");
+	perror("brk-storm: it cannot be executed again");
 	exit(1);
 }
 

@@ -128,7 +128,7 @@ static void keep_samples(struct cost_samples *to, enum brk_op op,
 	if (!n)
 		return;
 	for (k = 0; k < n; k++) {
-		/* It is contained in each, and can not be more than all. */
+		/* It is contained in each, and cannot be more than all. */
 		ns[k] -= ns[k] < clock_cost ? ns[k] : clock_cost;
 		if (to->n < MAX_SAMPLES)
 			to->ns[to->n++] = ns[k];

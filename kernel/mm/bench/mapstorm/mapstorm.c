@@ -382,7 +382,7 @@ static void run_space(const struct options *o, struct result *r, int kind,
 	free(text);
 }
 
-/* Allows as many maps as the lists want, or says why that can not be. */
+/* Allows as many maps as the lists want, or says why that cannot be. */
 static void raise_map_count(const struct options *o)
 {
 	const unsigned long want = o->live.n[o->live.count - 1] +

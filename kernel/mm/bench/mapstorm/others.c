@@ -171,7 +171,7 @@ static int mremap_shrink_grow(struct others *o)
 	return got == p ? 0 : -errno;
 }
 
-/* It can not grow where it is, so it moves. */
+/* It cannot grow where it is, so it moves. */
 static int mremap_move(struct others *o)
 {
 	char *p = mmap(NULL, 3 * MS_PAGE, RW, ANON, -1, 0), *got;

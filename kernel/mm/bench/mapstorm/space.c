@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * An address space with many mappings that can not be merged, and what has to
+ * An address space with many mappings that cannot be merged, and what has to
  * hold in it.
  *
  * Live maps are of a file, read only, and begin at every fifth page of it: as

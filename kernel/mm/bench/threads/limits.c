@@ -38,7 +38,7 @@ static bool write_number(const char *path, unsigned long value)
  * threads_raise_limits - make room for threads
  * @threads: how many there will be at once
  *
- * What can not be raised is said; whether it is enough will show.
+ * What cannot be raised is said; whether it is enough will show.
  */
 void threads_raise_limits(unsigned int threads)
 {

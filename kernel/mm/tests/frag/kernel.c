@@ -211,7 +211,7 @@ static enum frag_thp find_thp(void)
  * Whether a guard gap that makes a hole too small is no reason to pass over
  * another hole, which the guard gap reaches over as well. Can be asked in the
  * top-down layout only. Returns 0, 1, or a negative errno: -EBUSY if there are
- * so many holes that it can not be told.
+ * so many holes that it cannot be told.
  */
 static int find_usable(void)
 {
@@ -319,7 +319,7 @@ bool frag_kernel_test(void)
 }
 
 /**
- * frag_kernel_unfit - why the kernel that runs can not be compared
+ * frag_kernel_unfit - why the kernel that runs cannot be compared
  *
  * Returns: the reason, or NULL
  */

@@ -537,7 +537,7 @@ static bool test_model(const struct statement *own, bool topdown,
 		}
 		told++;
 		if (!step) {
-			printf("%s, %s: can not be told from %s\n",
+			printf("%s, %s: cannot be told from %s\n",
 			       own->model->name, from, rule->model->name);
 			return false;
 		}

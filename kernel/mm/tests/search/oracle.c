@@ -144,7 +144,7 @@ again:
 			return NONE;
 		goto again;
 	}
-	/* The last page can not be had. */
+	/* The last page cannot be had. */
 	if (!high && !h.next)
 		return place(q, 0, 0);
 	return place(q, 0, high ? min(h.end, high) : h.end);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the kernel's mm selftests, in the folder of this program, as root.
+"""Runs the kernel's mm selftests, in the directory of this program, as root.
 
 usage: selftests-run.py RESULTS.json [TEST...]
 

@@ -174,7 +174,7 @@ static void arm(struct storm *s, unsigned int nth)
 	/* The write itself can be what fails. */
 	while (pwrite(s->nth_fd, text, len, 0) != len)
 		if (errno != EFAULT)
-			wrong(s, "fail-nth can not be written", NULL);
+			wrong(s, "fail-nth cannot be written", NULL);
 }
 
 /* Before a call: in one of four an allocation is to fail. */
@@ -528,7 +528,7 @@ static void *thread(void *argument)
 	if (run.faults) {
 		s->nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 		if (s->nth_fd < 0)
-			wrong(s, "fail-nth can not be opened", NULL);
+			wrong(s, "fail-nth cannot be opened", NULL);
 	}
 	for (i = 0; i < CHANGES; i++)
 		sum += weights[i];
