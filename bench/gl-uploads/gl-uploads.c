@@ -7,64 +7,25 @@
  * median batch. glFinish() is outside of what is timed, but the flushes that a
  * program makes are part of the case.
  *
- * ioctl(), mmap() and munmap() are counted by functions of this program, which
- * pass them on, so that the shim, the board and hardware are counted alike.
+ * Calls are counted in the process (glcount.h).
  *
  *     gl-uploads [--batches N] [--calls N] CASE...     ("all": all of them)
  *
  * prints a line of JSON for each: case, ns, ioctls and maps (per call).
  */
 
-#define _GNU_SOURCE
+#include "glcount.h"
 #include "gltest.h"
 
-#include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #define SMALL 256
 #define GLYPH 16
 #define ATLAS 1024
 #define STREAM 512 /* pixels of the texture that is replaced each time */
-
-static unsigned long ioctls, maps;
-
-int ioctl(int fd, unsigned long request, ...)
-{
-	static int (*real)(int, unsigned long, ...);
-	va_list args;
-	void *arg;
-
-	va_start(args, request);
-	arg = va_arg(args, void *);
-	va_end(args);
-	if (!real)
-		real = (int (*)(int, unsigned long, ...))dlsym(RTLD_NEXT, "ioctl");
-	/* 'd' are those of DRM. */
-	if ((request >> 8 & 0xff) == 'd')
-		__atomic_add_fetch(&ioctls, 1, __ATOMIC_RELAXED);
-	return real(fd, request, arg);
-}
-
-void *mmap64(void *addr, size_t length, int prot, int flags, int fd, off64_t offset)
-{
-	static void *(*real)(void *, size_t, int, int, int, off64_t);
-
-	if (!real)
-		real = (void *(*)(void *, size_t, int, int, int, off64_t))dlsym(RTLD_NEXT, "mmap64");
-	if (fd >= 0 && flags & MAP_SHARED)
-		__atomic_add_fetch(&maps, 1, __ATOMIC_RELAXED);
-	return real(addr, length, prot, flags, fd, offset);
-}
-
-void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
-{
-	return mmap64(addr, length, prot, flags, fd, offset);
-}
 
 static uint8_t data[STREAM * STREAM * 4];
 static GLuint names[100000];
@@ -257,19 +218,19 @@ static void measure(unsigned c, unsigned batches, unsigned calls)
 		cases[c].begin();
 		glFinish();
 
-		unsigned long i0 = __atomic_load_n(&ioctls, __ATOMIC_RELAXED);
-		unsigned long m0 = __atomic_load_n(&maps, __ATOMIC_RELAXED);
+		struct gl_counts before = gl_counts();
 		double t0 = now();
 
 		for (unsigned i = 0; i < calls; i++)
 			cases[c].call(i);
 		glFlush();
 		double t = now() - t0;
+		struct gl_counts after = gl_counts();
 
 		if (b) {
 			ns[b - 1] = t / calls;
-			io[b - 1] = (double)(__atomic_load_n(&ioctls, __ATOMIC_RELAXED) - i0) / calls;
-			mm[b - 1] = (double)(__atomic_load_n(&maps, __ATOMIC_RELAXED) - m0) / calls;
+			io[b - 1] = (double)(after.ioctls - before.ioctls) / calls;
+			mm[b - 1] = (double)(after.maps - before.maps) / calls;
 		}
 		glFinish();
 		cases[c].end();

@@ -30,7 +30,7 @@ DOC = os.path.join(TOP, "docs", "results.md")
 SECTIONS = (
     ("live-bos", "One more small BO with N live", "bench/live-bos"),
     ("transfer-paths", "What a transfer costs, by path", "bench/transfer-paths"),
-    ("gl-maps", "Mesa: mappings by number of objects", "bench/gl-uploads"),
+    ("gl-maps", "Mesa: mappings by number of objects", "mesa-patches/tests"),
     ("gl-uploads", "Mesa: uploads and readbacks", "bench/gl-uploads"),
     ("address-space", "Mesa: address space of a 32-bit program", "bench/address-space"),
     ("board-fill", "The emulated board's 3D engine", "emulator/benches"),

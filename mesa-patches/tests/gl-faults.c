@@ -321,6 +321,11 @@ static int random_calls(void)
 			glUnmapBuffer(GL_ARRAY_BUFFER);
 			break;
 		case 3:
+			/* Without ioctls, the driver can write back an earlier mapping by a copy,
+			 * which an unsynchronized one does not wait for.
+			 */
+			if (all_idle)
+				glFinish();
 			map = glMapBufferRange(GL_ARRAY_BUFFER, offset, size, GL_MAP_WRITE_BIT |
 					       GL_MAP_UNSYNCHRONIZED_BIT);
 			memcpy(map, data, size);

@@ -7,8 +7,7 @@
  *
  * A desktop GL context without a window (EGL_MESA_platform_surfaceless), GL's
  * functions by eglGetProcAddress(), and the functions of the radeon no-op shim,
- * where that is preloaded. On a real kernel the counters come from strace-like
- * wrappers that the caller provides; here they are 0.
+ * where that is preloaded.
  */
 
 #define EGL_EGL_PROTOTYPES 1
@@ -20,7 +19,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
 
 /* All of GL by eglGetProcAddress(): what libGL exports differs. */
 #define GL_FUNCTIONS(X) \
@@ -41,7 +39,9 @@
 	X(glCreateShader) \
 	X(glDeleteBuffers) \
 	X(glDeleteProgram) \
+	X(glDeleteQueries) \
 	X(glDeleteTextures) \
+	X(glDisableVertexAttribArray) \
 	X(glDrawArrays) \
 	X(glEnableVertexAttribArray) \
 	X(glEndQuery) \
@@ -59,6 +59,7 @@
 	X(glGetShaderiv) \
 	X(glGetString) \
 	X(glGetTexImage) \
+	X(glGetUniformLocation) \
 	X(glLinkProgram) \
 	X(glMapBuffer) \
 	X(glMapBufferRange) \
@@ -71,6 +72,7 @@
 	X(glTexParameteri) \
 	X(glTexSubImage1D) \
 	X(glTexSubImage2D) \
+	X(glTexSubImage3D) \
 	X(glUniform1i) \
 	X(glUniform4f) \
 	X(glUnmapBuffer) \
@@ -98,7 +100,9 @@ GL_FUNCTIONS(X)
 #define glCreateShader (*p_glCreateShader)
 #define glDeleteBuffers (*p_glDeleteBuffers)
 #define glDeleteProgram (*p_glDeleteProgram)
+#define glDeleteQueries (*p_glDeleteQueries)
 #define glDeleteTextures (*p_glDeleteTextures)
+#define glDisableVertexAttribArray (*p_glDisableVertexAttribArray)
 #define glDrawArrays (*p_glDrawArrays)
 #define glEnableVertexAttribArray (*p_glEnableVertexAttribArray)
 #define glEndQuery (*p_glEndQuery)
@@ -116,6 +120,7 @@ GL_FUNCTIONS(X)
 #define glGetShaderiv (*p_glGetShaderiv)
 #define glGetString (*p_glGetString)
 #define glGetTexImage (*p_glGetTexImage)
+#define glGetUniformLocation (*p_glGetUniformLocation)
 #define glLinkProgram (*p_glLinkProgram)
 #define glMapBuffer (*p_glMapBuffer)
 #define glMapBufferRange (*p_glMapBufferRange)
@@ -128,6 +133,7 @@ GL_FUNCTIONS(X)
 #define glTexParameteri (*p_glTexParameteri)
 #define glTexSubImage1D (*p_glTexSubImage1D)
 #define glTexSubImage2D (*p_glTexSubImage2D)
+#define glTexSubImage3D (*p_glTexSubImage3D)
 #define glUniform1i (*p_glUniform1i)
 #define glUniform4f (*p_glUniform4f)
 #define glUnmapBuffer (*p_glUnmapBuffer)

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Plots gl-uploads.json: plot.py FILE.json FILE.png
+
+Time and ioctls per call of each case, patched and temporary in parts of unmodified, by place.
+"""
+
+import json
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+
+def main():
+    with open(sys.argv[1], encoding="ascii") as f:
+        rows = {(r["where"], r["case"], r["mesa"]): r for r in json.load(f)["rows"]}
+    places = list(dict.fromkeys(k[0] for k in rows))
+    fig, axes = plt.subplots(1, len(places), figsize=(6 * len(places), 4.5), sharey=True, squeeze=False)
+    for ax, where in zip(axes[0], places):
+        cases = list(dict.fromkeys(c for w, c, _ in rows if w == where))
+        for i, mesa in enumerate(("patched", "temporary")):
+            ax.bar([n + (i - 0.5) * 0.4 for n in range(len(cases))],
+                   [rows[where, c, mesa]["ns"] / rows[where, c, "unmodified"]["ns"] for c in cases], 0.4, label=mesa)
+        ax.axhline(1, color="black", linewidth=0.8)
+        ax.set_yscale("log")
+        ax.set_xticks(range(len(cases)), cases, rotation=60, ha="right", fontsize=8)
+        ax.set_title(where)
+    axes[0][0].set_ylabel("time per call, unmodified = 1")
+    axes[0][0].legend(fontsize=8)
+    fig.tight_layout()
+    fig.savefig(sys.argv[2], dpi=110)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks what gl-board printed: board_check.py DIR
+
+DIR has a file MODULE-MESA.jsonl for each combination that was run, MODULE being
+patched, stock or none (r7xx-shim, which has no ioctls of ours), MESA patched or
+unmodified. Contents must be exact everywhere; only the patched Mesa on the patched
+module may use the ioctls, and has to; and there, cases with many objects make few
+mappings, where the unmodified Mesa makes one for each.
+"""
+
+import glob
+import json
+import os
+import sys
+
+# Objects of gl-board's cases, and mappings that all of them together may need.
+OBJECTS = 300
+MOST_MAPS = 8
+MANY = ("vbo", "glyph-own", "glyph-atlas", "queries", "uniforms")
+# Cases whose uploads or readbacks are ioctls, and those that map for each object without.
+BY_IOCTL = ("vbo", "pbo", "queries")
+MAPPED_EACH = ("vbo", "queries")
+
+
+def check(rows, module, mesa):
+    """What is wrong with the rows of a run, as lines."""
+    bad = []
+    ours = module == "patched" and mesa == "patched"
+    for case, r in rows.items():
+        what = f"{case}, {mesa} Mesa, {module} module"
+        if not r["ok"]:
+            bad.append(f"{what}: contents are wrong")
+        calls = r["pwrites"] + r["preads"] + r["transfers"]
+        if calls and not ours:
+            bad.append(f"{what}: {calls} ioctls that should not be there")
+        # The driver counts regions and chunks, so at least as many.
+        if module == "patched" and (r["kernel"] is None or r["kernel"] < calls or (r["kernel"] and not ours)):
+            bad.append(f"{what}: {calls} ioctls, but the driver has counted {r['kernel']}")
+        if ours and case in BY_IOCTL and not calls:
+            bad.append(f"{what}: nothing was done by ioctl")
+        if ours and case in MANY and r["maps"] > MOST_MAPS:
+            bad.append(f"{what}: {r['maps']} mappings")
+        if module != "none" and mesa == "unmodified" and case in MAPPED_EACH and r["maps"] < OBJECTS:
+            bad.append(f"{what}: only {r['maps']} mappings: the counting is wrong")
+    return bad
+
+
+def read(path):
+    """{case: row} of a file."""
+    with open(path, encoding="ascii") as f:
+        return {r["case"]: r for r in map(json.loads, f)}
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    bad, cases = [], {}
+    for path in sorted(glob.glob(f"{sys.argv[1]}/*-*.jsonl")):
+        module, mesa = os.path.basename(path)[:-len(".jsonl")].split("-")
+        rows = read(path)
+        bad += check(rows, module, mesa)
+        cases[module, mesa] = set(rows)
+        for case, r in rows.items():
+            print(f"{mesa:10} Mesa, {module:7} module  {case:12} {r['maps']:5} maps {r['ioctls']:6} ioctls "
+                  f"{r['pwrites']:5} pwrites {r['preads']:4} preads {r['transfers']:4} transfers "
+                  f"{r['submissions']:4} submissions")
+    if not cases or any(c != next(iter(cases.values())) for c in cases.values()):
+        bad.append(f"not all ran the same cases: {cases}")
+    print("\n".join(bad), file=sys.stderr)
+    sys.exit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()

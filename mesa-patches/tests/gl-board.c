@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: gl-board CASE...|all
+ *
+ * Uploads and readbacks that a GPU sees: each case uploads, lets the GPU read
+ * what was uploaded (it draws with it, samples it or copies it), and compares
+ * every byte that comes back. Status 1 if one differs.
+ *
+ * It prints a line of JSON for each case: "ok", and what the driver asked of the
+ * kernel meanwhile (glcount.h). "kernel" is what the kernel driver counted
+ * itself in debugfs: transfers done for PREAD, PWRITE and TRANSFER, or null if
+ * it has no such counter.
+ *
+ * The environment variable GL_BOARD_RENDERER has to be in GL_RENDERER, so that no
+ * other driver passes for the one that is meant.
+ */
+
+#include "glcount.h"
+#include "gltest.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIDE 64 /* pixels of what is drawn to */
+#define N 300   /* objects */
+#define GLYPH 16
+#define ATLAS 256
+
+static uint8_t pixels[SIDE * SIDE * 4];
+static GLuint names[N];
+static GLuint colour_program, texture_program, uniform_program;
+static unsigned wrong;
+
+static bool same(const void *got, const void *want, unsigned size, const char *what, unsigned i)
+{
+	const uint8_t *g = got, *w = want;
+
+	for (unsigned at = 0; at < size; at++) {
+		if (g[at] == w[at])
+			continue;
+		if (wrong++ < 5)
+			fprintf(stderr, "%s %u: byte %u of %u is %02x, not %02x\n", what, i, at, size, g[at], w[at]);
+		return false;
+	}
+	return true;
+}
+
+static GLuint program(const char *vs, const char *fs)
+{
+	GLuint p = glCreateProgram();
+
+	for (int i = 0; i < 2; i++) {
+		GLuint shader = glCreateShader(i ? GL_FRAGMENT_SHADER : GL_VERTEX_SHADER);
+		const char *source = i ? fs : vs;
+		GLint ok;
+
+		glShaderSource(shader, 1, &source, NULL);
+		glCompileShader(shader);
+		glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+		if (!ok)
+			die("a shader does not compile");
+		glAttachShader(p, shader);
+	}
+	glBindAttribLocation(p, 0, "position");
+	glBindAttribLocation(p, 1, "colour");
+	glLinkProgram(p);
+	return p;
+}
+
+static void setup(void)
+{
+	GLuint fbo, texture;
+
+	colour_program = program("attribute vec2 position; attribute vec4 colour; varying vec4 c;"
+				 "void main() { gl_Position = vec4(position, 0.0, 1.0); c = colour; }",
+				 "varying vec4 c; void main() { gl_FragColor = c; }");
+	/* Each pixel shows the texel that lies below it. */
+	texture_program = program("attribute vec2 position; varying vec2 t;"
+				  "void main() { gl_Position = vec4(position, 0.0, 1.0); t = position * 0.5 + 0.5; }",
+				  "varying vec2 t; uniform sampler2D s; void main() { gl_FragColor = texture2D(s, t); }");
+	uniform_program = program("attribute vec2 position; void main() { gl_Position = vec4(position, 0.0, 1.0); }",
+				  "uniform vec4 c; void main() { gl_FragColor = c; }");
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D, texture);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glGenFramebuffers(1, &fbo);
+	glBindFramebuffer(GL_FRAMEBUFFER, fbo);
+	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+	glViewport(0, 0, SIDE, SIDE);
+	glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+	glPixelStorei(GL_PACK_ALIGNMENT, 1);
+	no_error("setting up");
+}
+
+static void clear(void)
+{
+	glClearColor(0, 0, 0, 0);
+	glClear(GL_COLOR_BUFFER_BIT);
+}
+
+/* A square of 2x2 pixels in its place, of the given colour, as six vertices. */
+struct vertex {
+	float position[2];
+	uint8_t colour[4];
+};
+#define PER_ROW (SIDE / 2)
+
+static void square(struct vertex v[6], unsigned place, uint32_t seed)
+{
+	static const uint8_t corner[6][2] = { { 0, 0 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 }, { 1, 1 } };
+
+	for (int i = 0; i < 6; i++) {
+		v[i].position[0] = (place % PER_ROW + corner[i][0]) * 2.0f * 2 / SIDE - 1;
+		v[i].position[1] = (place / PER_ROW + corner[i][1]) * 2.0f * 2 / SIDE - 1;
+		fill(v[i].colour, 4, seed);
+	}
+}
+
+static void draw_square(GLuint vbo)
+{
+	glBindBuffer(GL_ARRAY_BUFFER, vbo);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, sizeof(struct vertex), (void *)0);
+	glVertexAttribPointer(1, 4, GL_UNSIGNED_BYTE, GL_TRUE, sizeof(struct vertex), (void *)8);
+	glDrawArrays(GL_TRIANGLES, 0, 6);
+}
+
+static void begin_squares(void)
+{
+	glUseProgram(colour_program);
+	glEnableVertexAttribArray(0);
+	glEnableVertexAttribArray(1);
+	clear();
+}
+
+/* Compares the squares with what was uploaded: place i has the colour of seed(i). */
+static void check_squares(unsigned n, uint32_t (*seed)(unsigned i), const char *what)
+{
+	glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t want[4];
+
+		fill(want, 4, seed(i));
+		for (unsigned p = 0; p < 4; p++) {
+			unsigned x = i % PER_ROW * 2 + p % 2, y = i / PER_ROW * 2 + p / 2;
+
+			same(pixels + (y * SIDE + x) * 4, want, 4, what, i);
+		}
+	}
+}
+
+static uint32_t plain(unsigned i) { return i + 1; }
+static uint32_t later(unsigned i) { return i + 5001; }
+
+/* Small vertex buffers: drawn with, written again and drawn elsewhere while the first
+ * draw is not submitted, read back, and copied by the GPU.
+ */
+static void vbo(void)
+{
+	struct vertex v[6], got[6];
+	GLuint all;
+
+	begin_squares();
+	glGenBuffers(N, names);
+	for (unsigned i = 0; i < N; i++) {
+		square(v, i, plain(i));
+		glBindBuffer(GL_ARRAY_BUFFER, names[i]);
+		glBufferData(GL_ARRAY_BUFFER, sizeof(v), NULL, GL_DYNAMIC_DRAW);
+		glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof(v) / 2, v);
+		glBufferSubData(GL_ARRAY_BUFFER, sizeof(v) / 2, sizeof(v) / 2, v + 3);
+		draw_square(names[i]);
+	}
+	check_squares(N, plain, "square");
+
+	/* All of a buffer, then a part of it, while a draw that uses it is pending. */
+	clear();
+	for (unsigned i = 0; i < N; i++) {
+		square(v, i, later(i));
+		glBindBuffer(GL_ARRAY_BUFFER, names[i]);
+		glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof(v), v);
+		draw_square(names[i]);
+		square(v, PER_ROW * PER_ROW - 1, 1);
+		if (i % 2)
+			glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof(v), v);
+		else
+			for (int k = 0; k < 6; k++)
+				glBufferSubData(GL_ARRAY_BUFFER, k * sizeof(*v), sizeof(*v), &v[k]);
+		draw_square(names[i]);
+		if (i % 50 == 49)
+			glFlush();
+	}
+	check_squares(N, later, "busy square");
+
+	glGenBuffers(1, &all);
+	glBindBuffer(GL_COPY_WRITE_BUFFER, all);
+	glBufferData(GL_COPY_WRITE_BUFFER, N * sizeof(v), NULL, GL_STATIC_DRAW);
+	for (unsigned i = 0; i < N; i++) {
+		square(v, i, later(i));
+		glBindBuffer(GL_COPY_READ_BUFFER, names[i]);
+		glBufferSubData(GL_COPY_READ_BUFFER, 0, sizeof(v), v);
+		glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, i * sizeof(v), sizeof(v));
+	}
+	for (unsigned i = 0; i < N; i++) {
+		square(v, i, later(i));
+		glBindBuffer(GL_COPY_READ_BUFFER, names[i]);
+		glGetBufferSubData(GL_COPY_READ_BUFFER, 0, sizeof(v), got);
+		same(got, v, sizeof(v), "buffer", i);
+		glGetBufferSubData(GL_COPY_WRITE_BUFFER, i * sizeof(v), sizeof(v), got);
+		same(got, v, sizeof(v), "copy of buffer", i);
+	}
+	glDeleteBuffers(1, &all);
+	glDeleteBuffers(N, names);
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+}
+
+/* Draws the bound texture of w x h texels to as many pixels, and reads them. */
+static void draw_texture(unsigned w, unsigned h)
+{
+	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
+
+	glUseProgram(texture_program);
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+	glEnableVertexAttribArray(0);
+	glDisableVertexAttribArray(1);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
+	glViewport(0, 0, w, h);
+	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+	glReadPixels(0, 0, w, h, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+	glViewport(0, 0, SIDE, SIDE);
+}
+
+static void nearest(void)
+{
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+}
+
+/* A texture for each glyph. All are read back, some are drawn. */
+static void glyph_own(void)
+{
+	uint8_t data[GLYPH * GLYPH], got[GLYPH * GLYPH];
+
+	glGenTextures(N, names);
+	for (unsigned i = 0; i < N; i++) {
+		fill(data, sizeof(data), i);
+		glBindTexture(GL_TEXTURE_2D, names[i]);
+		nearest();
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_ALPHA8, GLYPH, GLYPH, 0, GL_ALPHA, GL_UNSIGNED_BYTE, data);
+	}
+	for (unsigned i = 0; i < N; i++) {
+		fill(data, sizeof(data), i);
+		glBindTexture(GL_TEXTURE_2D, names[i]);
+		if (i % 16 == 0) {
+			clear();
+			draw_texture(GLYPH, GLYPH);
+			for (unsigned p = 0; p < sizeof(got); p++)
+				got[p] = pixels[p * 4 + 3];
+			same(got, data, sizeof(got), "drawn glyph", i);
+		}
+		memset(got, 0, sizeof(got));
+		glGetTexImage(GL_TEXTURE_2D, 0, GL_ALPHA, GL_UNSIGNED_BYTE, got);
+		same(got, data, sizeof(got), "glyph", i);
+	}
+	glDeleteTextures(N, names);
+}
+
+/* Glyphs of many sizes in one texture, some over others, which was drawn from meanwhile. */
+static void glyph_atlas(void)
+{
+	static uint8_t model[ATLAS * ATLAS], got[ATLAS * ATLAS];
+	uint8_t data[GLYPH * GLYPH];
+	unsigned seed = 1;
+	GLuint atlas;
+
+	memset(model, 0, sizeof(model));
+	glGenTextures(1, &atlas);
+	glBindTexture(GL_TEXTURE_2D, atlas);
+	nearest();
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_ALPHA8, ATLAS, ATLAS, 0, GL_ALPHA, GL_UNSIGNED_BYTE, model);
+	for (unsigned i = 0; i < 4 * N; i++) {
+		unsigned w = 1 + rand_r(&seed) % GLYPH, h = 1 + rand_r(&seed) % GLYPH;
+		unsigned x = rand_r(&seed) % (ATLAS - w + 1), y = rand_r(&seed) % (ATLAS - h + 1);
+
+		fill(data, w * h, i);
+		for (unsigned r = 0; r < h; r++)
+			memcpy(model + (y + r) * ATLAS + x, data + r * w, w);
+		glTexSubImage2D(GL_TEXTURE_2D, 0, x, y, w, h, GL_ALPHA, GL_UNSIGNED_BYTE, data);
+		if (i % 200 == 100)
+			draw_texture(1, 1);
+	}
+	glGetTexImage(GL_TEXTURE_2D, 0, GL_ALPHA, GL_UNSIGNED_BYTE, got);
+	for (unsigned y = 0; y < ATLAS; y++)
+		same(got + y * ATLAS, model + y * ATLAS, ATLAS, "row of the atlas", y);
+	glDeleteTextures(1, &atlas);
+}
+
+/* Rectangles in textures of several formats and targets, against a model. */
+static void textures(void)
+{
+	static const struct {
+		GLenum internal, format, type;
+		unsigned bytes;
+	} formats[] = {
+		{ GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4 },
+		{ GL_RGBA8, GL_BGRA, GL_UNSIGNED_BYTE, 4 },
+		{ GL_LUMINANCE8, GL_LUMINANCE, GL_UNSIGNED_BYTE, 1 },
+		{ GL_RGB565, GL_RGB, GL_UNSIGNED_SHORT_5_6_5, 2 },
+		{ GL_RGBA16, GL_RGBA, GL_UNSIGNED_SHORT, 8 },
+		{ GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16 },
+	};
+	static const struct {
+		GLenum target;
+		unsigned w, h, d;
+	} shapes[] = { { GL_TEXTURE_2D, 61, 47, 1 }, { GL_TEXTURE_1D, 203, 1, 1 }, { GL_TEXTURE_3D, 17, 9, 5 },
+		       { GL_TEXTURE_RECTANGLE, 33, 20, 1 } };
+	static uint8_t model[61 * 47 * 16], got[61 * 47 * 16], data[61 * 47 * 16];
+	unsigned seed = 7, i = 0;
+
+	for (unsigned f = 0; f < sizeof(formats) / sizeof(*formats); f++) {
+		for (unsigned s = 0; s < sizeof(shapes) / sizeof(*shapes); s++, i++) {
+			unsigned w = shapes[s].w, h = shapes[s].h, d = shapes[s].d, b = formats[f].bytes;
+			GLenum target = shapes[s].target;
+			GLuint texture;
+
+			fill(model, w * h * d * b, i);
+			glGenTextures(1, &texture);
+			glBindTexture(target, texture);
+			glTexParameteri(target, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+			if (target == GL_TEXTURE_1D)
+				glTexImage1D(target, 0, formats[f].internal, w, 0, formats[f].format, formats[f].type, model);
+			else if (target == GL_TEXTURE_3D)
+				glTexImage3D(target, 0, formats[f].internal, w, h, d, 0, formats[f].format,
+					     formats[f].type, model);
+			else
+				glTexImage2D(target, 0, formats[f].internal, w, h, 0, formats[f].format,
+					     formats[f].type, model);
+			for (unsigned k = 0; k < 10; k++) {
+				unsigned cw = 1 + rand_r(&seed) % w, ch = 1 + rand_r(&seed) % h, cd = 1 + rand_r(&seed) % d;
+				unsigned x = rand_r(&seed) % (w - cw + 1), y = rand_r(&seed) % (h - ch + 1);
+				unsigned z = rand_r(&seed) % (d - cd + 1);
+
+				fill(data, cw * ch * cd * b, i * 100 + k);
+				for (unsigned l = 0; l < cd; l++)
+					for (unsigned r = 0; r < ch; r++)
+						memcpy(model + (((z + l) * h + y + r) * w + x) * b,
+						       data + (l * ch + r) * cw * b, cw * b);
+				if (target == GL_TEXTURE_1D)
+					glTexSubImage1D(target, 0, x, cw, formats[f].format, formats[f].type, data);
+				else if (target == GL_TEXTURE_3D)
+					glTexSubImage3D(target, 0, x, y, z, cw, ch, cd, formats[f].format,
+							formats[f].type, data);
+				else
+					glTexSubImage2D(target, 0, x, y, cw, ch, formats[f].format, formats[f].type,
+							data);
+			}
+			memset(got, 0, sizeof(got));
+			glGetTexImage(target, 0, formats[f].format, formats[f].type, got);
+			same(got, model, w * h * d * b, "texture", i);
+			glDeleteTextures(1, &texture);
+			no_error("textures");
+		}
+	}
+}
+
+/* Pixel buffer objects, mapped to write and to read, and flushed in parts. */
+static void pbo(void)
+{
+	const unsigned size = GLYPH * GLYPH * 4;
+	uint8_t data[GLYPH * GLYPH * 4];
+	GLuint texture, back;
+
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D, texture);
+	nearest();
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, GLYPH, GLYPH, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+	glGenBuffers(N, names);
+	glGenBuffers(1, &back);
+	for (unsigned i = 0; i < N; i++) {
+		uint8_t *map;
+
+		fill(data, size, i);
+		glBindBuffer(GL_PIXEL_UNPACK_BUFFER, names[i]);
+		glBufferData(GL_PIXEL_UNPACK_BUFFER, size, NULL, GL_STREAM_DRAW);
+		if (i % 3 == 0) {
+			map = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, size, GL_MAP_WRITE_BIT |
+					       GL_MAP_INVALIDATE_BUFFER_BIT);
+			memcpy(map, data, size);
+		} else if (i % 3 == 1) {
+			map = glMapBuffer(GL_PIXEL_UNPACK_BUFFER, GL_WRITE_ONLY);
+			memcpy(map, data, size);
+		} else {
+			/* What is not flushed keeps its contents. */
+			glBufferSubData(GL_PIXEL_UNPACK_BUFFER, 0, size / 2, data);
+			map = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, size / 4, size - size / 4, GL_MAP_WRITE_BIT |
+					       GL_MAP_FLUSH_EXPLICIT_BIT);
+			memcpy(map + size / 4, data + size / 2, size / 2);
+			glFlushMappedBufferRange(GL_PIXEL_UNPACK_BUFFER, size / 4, size / 2);
+		}
+		glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
+		if (i % 10)
+			continue;
+		glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, GLYPH, GLYPH, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+		glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+		clear();
+		draw_texture(GLYPH, GLYPH);
+		same(pixels, data, size, "drawn from buffer object", i);
+
+		glBindBuffer(GL_PIXEL_PACK_BUFFER, back);
+		glBufferData(GL_PIXEL_PACK_BUFFER, size, NULL, GL_STREAM_READ);
+		glReadPixels(0, 0, GLYPH, GLYPH, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+		map = glMapBuffer(GL_PIXEL_PACK_BUFFER, GL_READ_ONLY);
+		same(map, data, size, "read into buffer object", i);
+		glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
+		glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+	}
+	glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+	for (unsigned i = 0; i < N; i++) {
+		uint8_t got[sizeof(data)];
+
+		fill(data, size, i);
+		glBindBuffer(GL_COPY_READ_BUFFER, names[i]);
+		glGetBufferSubData(GL_COPY_READ_BUFFER, 0, size, got);
+		same(got, data, size, "buffer object", i);
+	}
+	glDeleteBuffers(N, names);
+	glDeleteBuffers(1, &back);
+	glDeleteTextures(1, &texture);
+}
+
+/* Rectangles of pixels that were drawn a moment ago. */
+static void readpixels(void)
+{
+	unsigned seed = 3;
+
+	for (unsigned i = 0; i < N; i++) {
+		unsigned w = 1 + rand_r(&seed) % 32, h = 1 + rand_r(&seed) % 16;
+		unsigned x = rand_r(&seed) % (SIDE - w), y = rand_r(&seed) % (SIDE - h);
+		uint8_t want[32 * 16 * 4];
+
+		fill(want, 4, i);
+		glClearColor(want[0] / 255.0f, want[1] / 255.0f, want[2] / 255.0f, want[3] / 255.0f);
+		glClear(GL_COLOR_BUFFER_BIT);
+		for (unsigned p = 1; p < w * h; p++)
+			memcpy(want + p * 4, want, 4);
+		memset(pixels, 0, w * h * 4);
+		glReadPixels(x, y, w, h, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+		same(pixels, want, w * h * 4, "rectangle", i);
+	}
+}
+
+/* Samples that pass, of squares; results are read late and at once. */
+static void queries(void)
+{
+	struct vertex v[6];
+	GLuint buffer;
+
+	begin_squares();
+	glGenBuffers(1, &buffer);
+	glGenQueries(N, names);
+	glBindBuffer(GL_ARRAY_BUFFER, buffer);
+	glBufferData(GL_ARRAY_BUFFER, sizeof(v), NULL, GL_DYNAMIC_DRAW);
+	for (unsigned i = 0; i < N; i++) {
+		GLuint samples = 0;
+
+		square(v, i, i);
+		glBindBuffer(GL_ARRAY_BUFFER, buffer);
+		glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof(v), v);
+		glBeginQuery(GL_SAMPLES_PASSED, names[i]);
+		for (unsigned k = 0; k < i % 4; k++)
+			draw_square(buffer);
+		glEndQuery(GL_SAMPLES_PASSED);
+		if (i % 32 == 0) {
+			GLuint want = i % 4 * 4;
+
+			glGetQueryObjectuiv(names[i], GL_QUERY_RESULT, &samples);
+			same(&samples, &want, sizeof(want), "query at once", i);
+		}
+	}
+	for (unsigned i = 0; i < N; i++) {
+		GLuint samples = ~0u, want = i % 4 * 4;
+
+		glGetQueryObjectuiv(names[i], GL_QUERY_RESULT, &samples);
+		same(&samples, &want, sizeof(want), "query", i);
+	}
+	glDeleteQueries(N, names);
+	glDeleteBuffers(1, &buffer);
+}
+
+/* Constants, which the driver uploads for each draw. */
+static void uniforms(void)
+{
+	struct vertex v[6];
+	GLuint buffer;
+	GLint at;
+
+	glGenBuffers(1, &buffer);
+	begin_squares();
+	glUseProgram(uniform_program);
+	at = glGetUniformLocation(uniform_program, "c");
+	glDisableVertexAttribArray(1);
+	for (unsigned i = 0; i < N; i++) {
+		uint8_t c[4];
+
+		fill(c, 4, plain(i));
+		square(v, i, 0);
+		glBindBuffer(GL_ARRAY_BUFFER, buffer);
+		glBufferData(GL_ARRAY_BUFFER, sizeof(v), v, GL_STREAM_DRAW);
+		glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, sizeof(struct vertex), (void *)0);
+		glUniform4f(at, c[0] / 255.0f, c[1] / 255.0f, c[2] / 255.0f, c[3] / 255.0f);
+		glDrawArrays(GL_TRIANGLES, 0, 6);
+	}
+	check_squares(N, plain, "uniform");
+	glDeleteBuffers(1, &buffer);
+}
+
+/* A mapping that stays, written while the GPU has drawn from it before. */
+static void persistent(void)
+{
+	GLuint buffers[8];
+	struct vertex *map[8];
+
+	begin_squares();
+	glGenBuffers(8, buffers);
+	for (unsigned i = 0; i < 8; i++) {
+		GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[i]);
+		glBufferStorage(GL_ARRAY_BUFFER, sizeof(**map) * 6, NULL, flags);
+		map[i] = glMapBufferRange(GL_ARRAY_BUFFER, 0, sizeof(**map) * 6, flags);
+		if (!map[i])
+			die("a persistent mapping fails");
+	}
+	for (unsigned i = 0; i < 64; i++) {
+		square(map[i % 8], i, plain(i));
+		draw_square(buffers[i % 8]);
+		if (i % 8 == 7)
+			glFinish();
+	}
+	check_squares(64, plain, "persistent");
+	glDeleteBuffers(8, buffers);
+}
+
+/* Chunks that the kernel driver transferred for its ioctls; -1: it does not count. */
+static long kernel_count(void)
+{
+	static const char *const paths[] = { "atomic ", "pinned ", "bounce ", "staged ", "zero_copy " };
+	long sum = 0, n;
+	char line[200];
+	glob_t found;
+	FILE *f;
+
+	if (glob("/sys/kernel/debug/dri/*/radeon_gem_rw", 0, NULL, &found))
+		return -1;
+	f = fopen(found.gl_pathv[0], "r");
+	globfree(&found);
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		for (unsigned i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+			if (!strncmp(line, paths[i], strlen(paths[i])) && sscanf(strchr(line, ' '), "%ld", &n) == 1)
+				sum += n;
+	fclose(f);
+	return sum;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "vbo", vbo },		  { "glyph-own", glyph_own },	{ "glyph-atlas", glyph_atlas },
+	{ "textures", textures }, { "pbo", pbo },		{ "readpixels", readpixels },
+	{ "queries", queries },	  { "uniforms", uniforms },	{ "persistent", persistent },
+};
+
+int main(int argc, char **argv)
+{
+	const char *renderer = getenv("GL_BOARD_RENDERER");
+	unsigned all_wrong = 0;
+
+	if (argc < 2)
+		die("usage: gl-board CASE...|all");
+	context_create(EGL_NO_CONTEXT);
+	fprintf(stderr, "%s, %s\n", glGetString(GL_RENDERER), glGetString(GL_VERSION));
+	if (renderer && !strstr((const char *)glGetString(GL_RENDERER), renderer))
+		die("this is not %s", renderer);
+	setup();
+	for (int a = 1; a < argc; a++) {
+		bool any = false;
+
+		for (unsigned c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+			if (strcmp(argv[a], "all") && strcmp(argv[a], cases[c].name))
+				continue;
+			any = true;
+
+			struct gl_counts before = gl_counts();
+			long kernel = kernel_count();
+			char counted[30] = "null";
+
+			wrong = 0;
+			cases[c].run();
+			no_error(cases[c].name);
+
+			struct gl_counts after = gl_counts();
+
+			if (kernel >= 0)
+				snprintf(counted, sizeof(counted), "%ld", kernel_count() - kernel);
+			printf("{\"case\": \"%s\", \"ok\": %s, \"maps\": %lu, \"ioctls\": %lu, \"pwrites\": %lu, "
+			       "\"preads\": %lu, \"transfers\": %lu, \"submissions\": %lu, \"kernel\": %s}\n",
+			       cases[c].name, wrong ? "false" : "true", after.maps - before.maps,
+			       after.ioctls - before.ioctls, after.pwrites - before.pwrites,
+			       after.preads - before.preads, after.transfers - before.transfers,
+			       after.submissions - before.submissions, counted);
+			fflush(stdout);
+			all_wrong += wrong;
+		}
+		if (!any)
+			die("gl-board: there is no case \"%s\"", argv[a]);
+	}
+	return all_wrong != 0;
+}

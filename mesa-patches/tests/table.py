@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Prints gl-maps.json as Markdown: table.py RESULTS.json
+
+A row for each case, on RV770: mappings made for 100, 1,000 and 10,000 objects, of the
+unmodified Mesa and the patched one, and ioctls of both for the largest number.
+"""
+
+import json
+import sys
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: table.py RESULTS.json")
+    with open(sys.argv[1], encoding="ascii") as f:
+        rows = [r for r in json.load(f)["rows"] if r["chip"] == "RV770"]
+    steps = sorted({r["n"] for r in rows} & {100, 1000, 10000})
+    lines = {}
+    for r in rows:
+        name = r["case"] + (f", GPU {r['latency_us'] // 1000} ms late" if r["latency_us"] else "")
+        lines.setdefault(name, {})[r["mesa"], r["n"]] = r
+    print("| case | " + " | ".join(f"{m}, {n:,}" for m in ("unmodified", "patched") for n in steps) +
+          " | ioctls, unmodified | patched |")
+    print("|---" + "|---:" * (2 * len(steps) + 2) + "|")
+    for name, of in lines.items():
+        most = max(n for _, n in of)
+        cells = [f"{of[m, n]['maps']:,}" if (m, n) in of else "" for m in ("unmodified", "patched") for n in steps]
+        cells += [f"{of[m, most]['ioctls']:,}" if (m, most) in of else "" for m in ("unmodified", "patched")]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
