@@ -62,10 +62,10 @@ backports: roots ## trixie-backports' newest kernel, for lab/run --kernel backpo
 	@lab/build backports
 series: roots ## build/series: the driver as patches for the kernel's lists
 	@lab/in-root kernel/series.sh /usr/src/linux-source-6.12.tar.xz build/series
-deb: roots ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon
+deb: roots ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa
 	@lab/in-root packaging/radeon-nomap-dkms/build build/deb
-	@lab/build libdrm-deb
-	@cp build/libdrm-deb/*.deb build/deb/
+	@lab/build libdrm-deb mesa-deb
+	@cp build/libdrm-deb/*.deb build/mesa-deb/*.deb build/deb/
 
 .PHONY: results
 results: ## docs/results.md from build/results
