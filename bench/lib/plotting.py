@@ -2,14 +2,23 @@
 """What the plots of the benchmarks have in common."""
 
 import os
+import sys
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402 (the backend comes first)
+from reporting import load  # noqa: E402
 
 COLOURS = ["tab:red", "tab:orange", "tab:blue", "tab:green", "tab:purple",
            "tab:brown", "tab:olive"]
+
+
+def results_and_target():
+    """The results that the command line names first, and where the plot goes."""
+    if len(sys.argv) != 3:
+        sys.exit("usage: plot.py RESULTS.json PLOT.png")
+    return load(sys.argv[1]), sys.argv[2]
 
 
 def panels(count, **options):

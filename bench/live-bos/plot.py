@@ -9,12 +9,12 @@ BOs, one line per arm and domain, medians with the 10th to 90th percentile;
 the figures reported in 2011 are dashed. The plot is written aside and renamed.
 """
 
-import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from plotting import COLOURS, finish, panels as make_panels  # noqa: E402 (the path comes first)
+from plotting import (  # noqa: E402 (the path comes first)
+    COLOURS, finish, panels as make_panels, results_and_target)
 
 STYLES = {"vram": ("o", "-"), "gtt": ("s", ":")}
 # The same in every plot, whichever arms there are.
@@ -71,11 +71,7 @@ def draw(axes, data, key, scale, title, unit):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: plot.py RESULTS.json PLOT.png")
-    source, target = sys.argv[1:]
-    with open(source, encoding="utf-8") as f:
-        data = json.load(f)
+    data, target = results_and_target()
 
     figure, panels = make_panels(3)
     draw(panels[0], data, "upload_ns", 1000,

@@ -9,12 +9,11 @@ downloads over their size, time and instructions in units of a mapping made for
 each, with the targets; and the CPU's instructions per byte for large uploads.
 """
 
-import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from plotting import COLOURS, finish, panels  # noqa: E402 (the path comes first)
+from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402 (the path comes first)
 
 PLACEMENTS = {"gtt": "o", "gtt-wc": "^", "vram": "s"}
 
@@ -72,11 +71,7 @@ def per_byte(axes, data):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: plot.py RESULTS.json PLOT.png")
-    source, target = sys.argv[1:]
-    with open(source, encoding="utf-8") as f:
-        data = json.load(f)
+    data, target = results_and_target()
 
     figure, axes = panels(3)
     against_mapping(axes[0], data, "upload", "upload by PWRITE")

@@ -61,6 +61,19 @@ fn recovers(rig: &mut Rig) {
     rig.until_mem(FENCE, 0xBEEF);
 }
 
+/// Runs a ring, behind a call of an IB if `call`, and expects the CP to recover.
+fn cp_survives(mut rig: Rig, ring: &[u32], ib: &[u32], call: bool, rate: u64) {
+    rig.chip.knobs().set_rate_mbps(rate);
+    rig.ib(IB, ib);
+    if call {
+        let dwords = ib.len() as u32;
+        rig.cp_fill(&Packet::IndirectBuffer { addr: IB, dwords }.encode());
+    }
+    rig.cp(ring);
+    linger();
+    recovers(&mut rig);
+}
+
 fn linger() {
     std::thread::sleep(std::time::Duration::from_micros(300));
 }
@@ -72,32 +85,14 @@ proptest! {
     fn cp_random_ring_and_ib_is_survived(
         ring in dwords(200), ib in dwords(400), call in any::<bool>(), rate in 0u64..3,
     ) {
-        let mut rig = Rig::new();
-        rig.chip.knobs().set_rate_mbps(rate);
-        rig.ib(IB, &ib);
-        if call {
-            let dwords = ib.len() as u32;
-            rig.cp_fill(&Packet::IndirectBuffer { addr: IB, dwords }.encode());
-        }
-        rig.cp(&ring);
-        linger();
-        recovers(&mut rig);
+        cp_survives(Rig::new(), &ring, &ib, call, rate);
     }
 
     #[test]
     fn cp_random_ring_and_ib_is_survived_when_strict(
         ring in dwords(200), ib in dwords(400), call in any::<bool>(), rate in 0u64..3,
     ) {
-        let mut rig = Rig::with(strict_config());
-        rig.chip.knobs().set_rate_mbps(rate);
-        rig.ib(IB, &ib);
-        if call {
-            let dwords = ib.len() as u32;
-            rig.cp_fill(&Packet::IndirectBuffer { addr: IB, dwords }.encode());
-        }
-        rig.cp(&ring);
-        linger();
-        recovers(&mut rig);
+        cp_survives(Rig::with(strict_config()), &ring, &ib, call, rate);
     }
 
     #[test]

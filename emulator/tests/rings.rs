@@ -347,30 +347,21 @@ fn cp_predicated_packet_without_samples_is_skipped() {
     let mut rig = Rig::new();
     let mut skipped = set_reg(SCRATCH, 1);
     skipped[0] |= 1;
-    rig.cp_fill(
-        &Packet::SetPredication {
-            addr: DATA,
-            op: 1,
-            draw_visible: true,
-            keep: false,
-        }
-        .encode(),
-    );
+    let predicate = Packet::SetPredication {
+        addr: DATA,
+        op: 1,
+        draw_visible: true,
+        keep: false,
+    }
+    .encode();
+    rig.cp_fill(&predicate);
     rig.cp_fill(&skipped);
     rig.cp_fill(&fence(1));
     rig.cp_commit();
     rig.until_mem(FENCE, 1);
     assert_eq!(rig.read(SCRATCH), 0);
     rig.mc.write_u64(DATA + 8, 5).unwrap();
-    rig.cp_fill(
-        &Packet::SetPredication {
-            addr: DATA,
-            op: 1,
-            draw_visible: true,
-            keep: false,
-        }
-        .encode(),
-    );
+    rig.cp_fill(&predicate);
     rig.cp_fill(&skipped);
     rig.cp_fill(&fence(2));
     rig.cp_commit();

@@ -9,12 +9,11 @@ heap inside a leaf of the maple tree and as its last entry. Middle: what growing
 and shrinking consist of. Right: jobs a minute over the number of CPUs.
 """
 
-import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
-from plotting import COLOURS, finish, panels  # noqa: E402 (the path comes first)
+from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402 (the path comes first)
 
 
 def steps(axes, rows):
@@ -69,10 +68,7 @@ def jobs(axes, rows):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    with open(sys.argv[1], encoding="utf-8") as f:
-        data = json.load(f)
+    data, target = results_and_target()
     kernels = dict.fromkeys(e["kernel"] for e in data["environments"])
     figure, axes = panels(3)
     steps(axes[0], data["cost"])
@@ -83,7 +79,7 @@ def main():
     if data["load"]:
         axes[2].legend(fontsize=6)
     # One legend below is for the first panel: the others would not fit in.
-    finish(figure, axes[:1], f"brk-storm, Linux {' and '.join(kernels)}, emulated", sys.argv[2])
+    finish(figure, axes[:1], f"brk-storm, Linux {' and '.join(kernels)}, emulated", target)
 
 
 if __name__ == "__main__":

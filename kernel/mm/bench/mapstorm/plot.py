@@ -9,12 +9,11 @@ the number of guard mappings; the same over the number of live maps, with what
 was reported in 2011; what other operations cost, in units of before.
 """
 
-import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
-from plotting import COLOURS, finish, panels  # noqa: E402
+from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402
 
 # Live maps and us of one more map: other hardware, another kernel.
 REPORT_2011 = ((100, 17.3), (10000, 88.5), (40000, 406))
@@ -62,8 +61,7 @@ def others(axes, rows):
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as f:
-        data = json.load(f)
+    data, target = results_and_target()
     figure, axes = panels(3)
     over(axes[0], data["rows"], "guards", "guards")
     axes[0].set_yscale("log")
@@ -77,7 +75,7 @@ def main():
     axes[1].set_title("live maps only")
     others(axes[2], data["rows"])
     finish(figure, axes, "mapstorm: Linux 6.12 without (before) and with (after) the "
-           "series of kernel/mm, in an emulated machine", sys.argv[2])
+           "series of kernel/mm, in an emulated machine", target)
 
 
 main()

@@ -9,12 +9,11 @@ thread, over the threads that are live, and its CPU time; system time in all, wi
 what was reported in 2005.
 """
 
-import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
-from plotting import COLOURS, finish, panels  # noqa: E402
+from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402
 
 STYLES = ["-", "--", ":", "-."]
 
@@ -78,11 +77,7 @@ def totals(axes, data, kernels, threads):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: plot.py RESULTS.json PLOT.png")
-    source, target = sys.argv[1:]
-    with open(source, encoding="utf-8") as f:
-        data = json.load(f)
+    data, target = results_and_target()
     kernels = list(dict.fromkeys(label(r) for r in data["results"]))
     threads = max(r["threads"] for r in data["results"])
 

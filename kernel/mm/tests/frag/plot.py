@@ -9,12 +9,11 @@ RESULTS.json is what report.py wrote. Panels: areas after the long run of
 looks at.
 """
 
-import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
-from plotting import COLOURS, finish, panels  # noqa: E402
+from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402
 
 NAMES = {
     "first-fit": "first fit\n(2.4)",
@@ -86,11 +85,7 @@ def long_run(axes, data):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: plot.py RESULTS.json PLOT.png")
-    source, target = sys.argv[1:]
-    with open(source, encoding="utf-8") as f:
-        data = json.load(f)
+    data, target = results_and_target()
 
     figure, axes = panels(3)
     long_run(axes[0], data)
