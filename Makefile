@@ -20,6 +20,10 @@ demo: build ## live-bos: uploads with and without mappings (FULL=1: all populati
 speed: build ## transfer-paths: uploads and downloads by each path (4 minutes)
 	@lab/speed
 
+.PHONY: bench-board
+bench-board: build ## board-fill: the board's 3D engine beside llvmpipe and softpipe (3 minutes)
+	@lab/bench-board
+
 .PHONY: bench-mm
 bench-mm: build ## the kernel's memory management, with and without kernel/mm
 	@lab/build mm-base mm mm-selftests

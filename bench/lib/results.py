@@ -33,7 +33,7 @@ SECTIONS = (
     ("gl-maps", "Mesa: mappings by number of objects", "mesa-patches/tests"),
     ("gl-uploads", "Mesa: uploads and readbacks", "bench/gl-uploads"),
     ("address-space", "Mesa: address space of a 32-bit program", "bench/address-space"),
-    ("board-fill", "The emulated board's 3D engine", "emulator/benches"),
+    ("board-fill", "The emulated board's 3D engine", "bench/board-fill"),
     ("mapstorm", "mmap() with N maps and N guards", "kernel/mm/bench/mapstorm"),
     ("brk", "Growing and shrinking the heap", "kernel/mm/bench/brk-storm"),
     ("threads", "20,000 threads", "kernel/mm/bench/threads"),
