@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Runs address-space with both Mesas, on kernels with and without the ioctls.
 
-    run.py MESA PROGRAM RESULT     (in the i386 root: natively, on the shim)
+    run.py MESA OUT RESULT     (in the i386 root: natively, on the shim)
 
-MESA is build/mesa-i386. The shim's GPU has 1 GiB of VRAM and 1 GiB of GTT. Fails
-unless the unmodified Mesa loses uploads (else the test does not test), the patched
+MESA is build/mesa-i386; the unmodified Mesa is the root's, Debian's. The program, which
+is compiled here, has 3 GiB of address space, as with a 32-bit kernel (setarch --3gb). The
+shim's GPU has 1 GiB of VRAM and 1 GiB of GTT. Fails unless the unmodified Mesa loses uploads (else the test does not test), the patched
 one loses none, and its virtual size stays below 600 MiB.
 """
 
@@ -21,18 +22,25 @@ MOST_MIB = 600
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("mesa")
-    p.add_argument("program")
+    p.add_argument("out", help="directory for the program")
     p.add_argument("result")
     opts = p.parse_args()
     mesa = os.path.abspath(opts.mesa)
+    here = os.path.dirname(os.path.abspath(__file__))
+    tests = f"{here}/../../mesa-patches/tests"
+    program = f"{os.path.abspath(opts.out)}/address-space"
+    os.makedirs(opts.out, exist_ok=True)
+    subprocess.run(["gcc", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-D_FILE_OFFSET_BITS=64", f"-I{tests}", "-o", program,
+                    f"{here}/address-space.c", f"{tests}/gltest.c", "-lEGL", "-ldl"], check=True)
     rows, bad = [], []
     for which in ("unmodified", "patched"):
         for kernel, gem_rw in (("unmodified", "0"), ("patched", "7")):
-            env = dict(os.environ, LD_LIBRARY_PATH=f"{mesa}/{which}/lib", LIBGL_DRIVERS_PATH=f"{mesa}/{which}/lib/dri",
-                       LD_PRELOAD=f"{mesa}/shim/libradeon_noop_drm_shim.so", MESA_LOADER_DRIVER_OVERRIDE="r600",
+            env = dict(os.environ, LD_PRELOAD=f"{mesa}/shim/libradeon_noop_drm_shim.so", MESA_LOADER_DRIVER_OVERRIDE="r600",
                        RADEON_GPU_ID="RV770", RADEON_SHIM_GEM_RW=gem_rw, RADEON_SHIM_VRAM_MIB="1024",
                        RADEON_SHIM_GTT_MIB="1024", MESA_SHADER_CACHE_DISABLE="true")
-            r = subprocess.run([os.path.abspath(opts.program)], env=env, stdout=subprocess.PIPE,
+            if which == "patched":
+                env.update(LD_LIBRARY_PATH=f"{mesa}/patched/lib", LIBGL_DRIVERS_PATH=f"{mesa}/patched/lib/dri")
+            r = subprocess.run(["setarch", "i386", "--3gb", program], env=env, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, check=False)
             what = f"{which} Mesa, {kernel} kernel"
             try:

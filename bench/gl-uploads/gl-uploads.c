@@ -11,7 +11,8 @@
  *
  *     gl-uploads [--batches N] [--calls N] CASE...     ("all": all of them)
  *
- * prints a line of JSON for each: case, ns, ioctls and maps (per call).
+ * prints a line of JSON for each: case, ns, CPU time of all threads, ioctls and maps
+ * (per call).
  */
 
 #include "glcount.h"
@@ -193,11 +194,11 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double now(void)
+static double now(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
@@ -209,7 +210,7 @@ static double median(double *v, unsigned n)
 
 static void measure(unsigned c, unsigned batches, unsigned calls)
 {
-	double ns[batches], io[batches], mm[batches];
+	double ns[batches], cpu[batches], io[batches], mm[batches];
 
 	if (calls > cases[c].calls)
 		calls = cases[c].calls;
@@ -219,16 +220,17 @@ static void measure(unsigned c, unsigned batches, unsigned calls)
 		glFinish();
 
 		struct gl_counts before = gl_counts();
-		double t0 = now();
+		double t0 = now(CLOCK_MONOTONIC), cpu0 = now(CLOCK_PROCESS_CPUTIME_ID);
 
 		for (unsigned i = 0; i < calls; i++)
 			cases[c].call(i);
 		glFlush();
-		double t = now() - t0;
+		double t = now(CLOCK_MONOTONIC) - t0, used = now(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
 		struct gl_counts after = gl_counts();
 
 		if (b) {
 			ns[b - 1] = t / calls;
+			cpu[b - 1] = used / calls;
 			io[b - 1] = (double)(after.ioctls - before.ioctls) / calls;
 			mm[b - 1] = (double)(after.maps - before.maps) / calls;
 		}
@@ -236,8 +238,8 @@ static void measure(unsigned c, unsigned batches, unsigned calls)
 		cases[c].end();
 		no_error(cases[c].name);
 	}
-	printf("{\"case\": \"%s\", \"calls\": %u, \"ns\": %.0f, \"ioctls\": %.4f, \"maps\": %.4f}\n", cases[c].name,
-	       calls, median(ns, batches), median(io, batches), median(mm, batches));
+	printf("{\"case\": \"%s\", \"calls\": %u, \"ns\": %.0f, \"cpu_ns\": %.0f, \"ioctls\": %.4f, \"maps\": %.4f}\n", cases[c].name,
+	       calls, median(ns, batches), median(cpu, batches), median(io, batches), median(mm, batches));
 	fflush(stdout);
 }
 

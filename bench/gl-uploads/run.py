@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Compares uploads of Mesa as it is, with our series, and with temporary mappings.
 
-    run.py --where shim MESA PROGRAM RESULT    natively, in the build root
-    run.py --where board MESA PROGRAM RESULT   in a guest
+    run.py --where shim BUILD PROGRAM RESULT    natively, in the build root
+    run.py --where board BUILD PROGRAM RESULT   in a guest
 
-MESA is what mesa-patches/build made, PROGRAM the compiled gl-uploads. The three
+BUILD has what "lab/build mesa mesa-unmodified" makes, mesa/ and mesa-unmodified/, PROGRAM is
+the compiled gl-uploads (mesa-patches/tests/run BUILD/mesa OUT build). The three
 variants take turns, ROUNDS times for each case; RESULT gets the median round:
 
     unmodified  Debian's Mesa, with the same options
@@ -20,26 +21,28 @@ If RESULT exists, rows of the same place are replaced.
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 
 CASES = ["vbo-idle", "vbo-busy", "vbo-part-busy", "vbo-many", "glyph-own", "glyph-atlas", "tex1d", "pbo",
          "map-hot", "readpixels", "stream"]
 VARIANTS = {
-    "unmodified": ("unmodified", {}),
-    "patched": ("patched", {}),
-    "temporary": ("patched", {"R600_DEBUG": "mmap", "RADEON_MAP_CACHE_COUNT": "0"}),
+    "unmodified": ("mesa-unmodified/unmodified", {}),
+    "patched": ("mesa/patched", {}),
+    "temporary": ("mesa/patched", {"R600_DEBUG": "mmap", "RADEON_MAP_CACHE_COUNT": "0"}),
 }
 
 
 def run(opts, variant, case):
     tree, extra = VARIANTS[variant]
     env = dict(os.environ, MESA_SHADER_CACHE_DISABLE="true", **extra)
-    env["LD_LIBRARY_PATH"] = f"{opts.mesa}/{tree}/lib"
-    env["LIBGL_DRIVERS_PATH"] = f"{opts.mesa}/{tree}/lib/dri"
+    env["LD_LIBRARY_PATH"] = f"{opts.build}/{tree}/lib"
+    env["LIBGL_DRIVERS_PATH"] = f"{opts.build}/{tree}/lib/dri"
     if opts.where == "shim":
-        env.update(LD_PRELOAD=f"{opts.mesa}/shim/libradeon_noop_drm_shim.so", RADEON_GPU_ID=opts.chip,
+        env.update(LD_PRELOAD=f"{opts.build}/mesa/shim/libradeon_noop_drm_shim.so", RADEON_GPU_ID=opts.chip,
                    MESA_LOADER_DRIVER_OVERRIDE="r600", RADEON_SHIM_LATENCY_US=str(opts.latency))
     r = subprocess.run([opts.program, "--batches", str(opts.batches), "--calls", str(opts.calls), case], env=env,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -52,7 +55,7 @@ def run(opts, variant, case):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("mesa")
+    p.add_argument("build")
     p.add_argument("program")
     p.add_argument("result")
     p.add_argument("--where", choices=("shim", "board"), required=True)
@@ -63,7 +66,14 @@ def main():
     p.add_argument("--calls", type=int, default=1000)
     p.add_argument("--cases", default=",".join(CASES))
     opts = p.parse_args()
-    opts.mesa, opts.program = os.path.abspath(opts.mesa), os.path.abspath(opts.program)
+    opts.build, opts.program = os.path.abspath(opts.build), os.path.abspath(opts.program)
+    scratch = tempfile.TemporaryDirectory()
+    if opts.where == "board":
+        # Not from 9p: programs map it.
+        for tree in {t for t, _ in VARIANTS.values()}:
+            shutil.copytree(f"{opts.build}/{tree}/lib", f"{scratch.name}/{tree}/lib")
+        opts.program = shutil.copy(opts.program, scratch.name)
+        opts.build = scratch.name
 
     rows = []
     for case in opts.cases.split(","):
@@ -76,11 +86,13 @@ def main():
         for variant, got in results.items():
             rows.append({"case": case, "where": opts.where, "mesa": variant,
                          "ns": statistics.median(g["ns"] for g in got),
+                         "cpu_ns": statistics.median(g["cpu_ns"] for g in got),
                          "ioctls": statistics.median(g["ioctls"] for g in got),
                          "maps": statistics.median(g["maps"] for g in got)})
-            print(f"{opts.where:5} {case:14} {variant:10} {rows[-1]['ns']:10.0f} ns {rows[-1]['ioctls']:8.3f} ioctls "
+            print(f"{opts.where:5} {case:14} {variant:10} {rows[-1]['ns']:10.0f} ns {rows[-1]['cpu_ns']:10.0f} ns of CPU {rows[-1]['ioctls']:8.3f} ioctls "
                   f"{rows[-1]['maps']:7.3f} maps a call", flush=True)
 
+    scratch.cleanup()
     old = []
     if os.path.exists(opts.result):
         with open(opts.result, encoding="ascii") as f:

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BUFFERS 24
 #define SIZE 6000 /* more than what is queued */
@@ -246,9 +247,13 @@ static int order(void)
 		for (unsigned i = 0; shim.counter("cs") == streams && i < 1000000; i++) {
 			glUniform4f(0, i, 0, 0, 1);
 			draw(other);
+			/* The thread has to get a CPU before the next stream is full, too. */
+			usleep(500);
 		}
 		if (shim.counter("submitted") != before || shim.counter("cs") == streams)
-			die("the command stream was not submitted by a thread: nothing is tested");
+			die("%llu streams were submitted, %llu are on their way: nothing is tested",
+			    (unsigned long long)(shim.counter("submitted") - before),
+			    (unsigned long long)(shim.counter("cs") - streams));
 		glBindBuffer(GL_ARRAY_BUFFER, vbo);
 		glBufferSubData(GL_ARRAY_BUFFER, 0, size, data);
 		/* Whatever was put off is done before the next stream. */
