@@ -47,6 +47,8 @@ pub struct Pipeline {
     /// Dropped draws logged so far.
     logged: u32,
     limits: Limits,
+    /// Draws begun.
+    serial: u64,
 }
 
 /// Memory that is used again from batch to batch.
@@ -150,6 +152,7 @@ impl Pipeline {
             buffers: Buffers::default(),
             logged: 0,
             limits: Limits::default(),
+            serial: 0,
         }
     }
 
@@ -201,6 +204,7 @@ impl Pipeline {
     }
 
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
+        self.serial += 1;
         self.shadow.refresh(context);
         let view = View::new(context.mc);
         let Some(kind) = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE)) else {
@@ -251,6 +255,7 @@ impl Pipeline {
             context: *context,
             shadow: &self.shadow,
             fetch,
+            serial: self.serial,
             limits: self.limits,
         };
         for core in &mut cores {

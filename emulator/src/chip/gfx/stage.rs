@@ -148,6 +148,8 @@ pub struct DrawShared<'a> {
     pub shadow: &'a Shadow,
     /// The fetch shader.
     pub fetch: Option<Arc<Program>>,
+    /// Counts draws, from 1: constants are read once a draw.
+    pub serial: u64,
     /// Budgets.
     pub limits: Limits,
 }
@@ -214,6 +216,10 @@ impl Env for StageEnv<'_, '_> {
                 }
             }
         }
+    }
+
+    fn constants_epoch(&mut self) -> u64 {
+        self.shared.serial << 2 | self.stage as u64
     }
 
     fn constant_file(&mut self, index: u32) -> [u32; 4] {
