@@ -276,7 +276,7 @@ impl Packing {
                 let max = ones_unshifted(c) as f32;
                 for lane in 0..LANES {
                     let v = f32::from_bits(values[lane]).max(0.0).min(1.0);
-                    out[lane] |= ((v * max + 0.5) as i32 as u32) << shift;
+                    out[lane] |= floor(v * max + 0.5) << shift;
                 }
             } else {
                 for lane in 0..LANES {
@@ -308,6 +308,18 @@ impl Packing {
         }
         (raw, mask)
     }
+}
+
+/// `value`, 0 to 65535.5, rounded down. A plain cast is not vectorised: it
+/// saturates.
+#[inline(always)]
+fn floor(value: f32) -> u32 {
+    // From 2^23 on a single has no fraction: the sum rounds to an integer,
+    // which is in its low bits.
+    const MAGIC: f32 = 8_388_608.0;
+    let sum = value + MAGIC;
+    let up = sum - MAGIC > value;
+    (sum.to_bits() & 0x7F_FFFF) - u32::from(up)
 }
 
 fn ones_unshifted(c: Component) -> u32 {
@@ -417,6 +429,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn floor_rounds_down(value in 0.0f32..65536.0) {
+            prop_assert_eq!(floor(value), value as u32);
+            prop_assert_eq!(floor(value.trunc()), value as u32);
+            prop_assert_eq!(floor(value.trunc() + 0.5), value as u32);
+        }
+
         #[test]
         fn packed_elements_survive_unpacking(
             format in proptest::sample::select(vec![1u32, 2, 3, 5, 7, 8, 9, 10, 11, 12, 15, 25, 26, 31]),

@@ -51,13 +51,15 @@ fn round(value: f32) -> i32 {
 }
 
 /// `value` less its floor, without the function call that `floor` is on
-/// baseline x86-64. Huge values and NaN give 0.
+/// baseline x86-64. Values without a fraction worth the name (from 2^22 on) and
+/// NaN give 0.
 #[inline(always)]
 fn fraction(value: f32) -> f32 {
-    let whole = value as i32 as f32;
+    // Rounds to an integer, as in [`round`].
+    let whole = (value + 12_582_912.0) - 12_582_912.0;
     let rest = value - whole;
     let rest = if rest < 0.0 { rest + 1.0 } else { rest };
-    if (0.0..1.0).contains(&rest) {
+    if value.abs() < 4_194_304.0 && rest < 1.0 {
         rest
     } else {
         0.0

@@ -75,8 +75,12 @@ pub fn level(
     let borders = (axes[0].border[0] | axes[0].border[1] | axes[1].border[0] | axes[1].border[1])
         & request.mask;
     let plain = borders == 0 && request.reference.is_none() && planes.second.is_none();
-    if texture.packed && linear && plain && planes.borders & request.mask == 0 {
-        let patch = Patch::find(&axes, request.mask, &planes.first);
+    if texture.packed && plain && planes.borders & request.mask == 0 {
+        let patch = arch.dispatch(FindPatch {
+            axes: &axes,
+            mask: request.mask,
+            slices: &planes.first,
+        });
         if let Some(patch) = patch {
             let sets = patch.load(cache, view, request);
             let colour = arch.dispatch(Bilinear {
@@ -84,6 +88,7 @@ pub fn level(
                 sets: &sets,
                 patch: &patch,
                 axes: &axes,
+                linear,
             });
             return put(texture, &colour, request.mask, out);
         }
@@ -271,42 +276,75 @@ struct Patch {
     needed: u16,
 }
 
-impl Patch {
-    fn find(axes: &[Axis; 2], mask: Mask, slices: &Lanes) -> Option<Self> {
-        if mask == 0 {
+/// The search for a [`Patch`]; `slices` are those in memory.
+struct FindPatch<'a> {
+    axes: &'a [Axis; 2],
+    mask: Mask,
+    slices: &'a Lanes,
+}
+
+impl WithSimd for FindPatch<'_> {
+    type Output = Option<Patch>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Option<Patch> {
+        if self.mask == 0 {
             return None;
         }
-        let slice = slices[mask.trailing_zeros() as usize & 63];
-        let (mut low, mut high) = ([i32::MAX; 2], [0; 2]);
-        for lane in iter(mask) {
-            if slices[lane] != slice {
-                return None;
-            }
-            for i in 0..2 {
-                let (a, b) = (axes[i].first[lane] >> 3, axes[i].second[lane] >> 3);
-                low[i] = low[i].min(a).min(b);
-                high[i] = high[i].max(a).max(b);
-            }
+        // Lanes that do not count look like the first that does.
+        let lead = self.mask.trailing_zeros() as usize & 63;
+        let slice = self.slices[lead];
+        let mut active = [0i32; LANES];
+        for (lane, active) in active.iter_mut().enumerate() {
+            *active = -((self.mask >> lane & 1) as i32);
         }
-        if high[0] - low[0] > 3 || high[1] - low[1] > 3 {
+        let mut differs = 0;
+        for lane in 0..LANES {
+            differs |= (self.slices[lane] ^ slice) & active[lane] as u32;
+        }
+        if differs != 0 {
             return None;
         }
-        let mut needed = 0;
-        for lane in iter(mask) {
-            let column = |x: i32| ((x >> 3) - low[0]) & 3;
-            let row = |y: i32| (((y >> 3) - low[1]) & 3) * 4;
-            let (x0, x1) = (column(axes[0].first[lane]), column(axes[0].second[lane]));
-            let (y0, y1) = (row(axes[1].first[lane]), row(axes[1].second[lane]));
+        let blocks = |index: &[i32; LANES]| {
+            let own = index[lead];
+            let mut out = [0; LANES];
+            for lane in 0..LANES {
+                out[lane] = (index[lane] & active[lane] | own & !active[lane]) >> 3;
+            }
+            out
+        };
+        let [x, y] = self.axes;
+        let (x0, x1) = (blocks(&x.first), blocks(&x.second));
+        let (y0, y1) = (blocks(&y.first), blocks(&y.second));
+        let bounds = |a: &[i32; LANES], b: &[i32; LANES]| {
+            let (mut low, mut high) = (i32::MAX, 0);
+            for lane in 0..LANES {
+                low = low.min(a[lane]).min(b[lane]);
+                high = high.max(a[lane]).max(b[lane]);
+            }
+            (low, high)
+        };
+        let (left, right) = bounds(&x0, &x1);
+        let (top, bottom) = bounds(&y0, &y1);
+        if right - left > 3 || bottom - top > 3 {
+            return None;
+        }
+        let mut needed = 0u32;
+        for lane in 0..LANES {
+            let (x0, x1) = ((x0[lane] - left) & 3, (x1[lane] - left) & 3);
+            let (y0, y1) = (((y0[lane] - top) & 3) * 4, ((y1[lane] - top) & 3) * 4);
             needed |= 1 << (x0 + y0) | 1 << (x1 + y0) | 1 << (x0 + y1) | 1 << (x1 + y1);
         }
-        Some(Self {
-            x: low[0],
-            y: low[1],
+        Some(Patch {
+            x: left,
+            y: top,
             slice,
-            needed,
+            needed: needed as u16,
         })
     }
+}
 
+impl Patch {
     /// Index of the first texel of each block in the cache.
     fn load(&self, cache: &mut Cache, view: &View<'_>, request: &Request<'_>) -> [u32; 16] {
         std::array::from_fn(|i| {
@@ -326,12 +364,14 @@ impl Patch {
     }
 }
 
-/// Bilinear filter over packed texels of one patch.
+/// Bilinear filter over packed texels of one patch. Without `linear` the first
+/// texel of each axis is taken.
 struct Bilinear<'a> {
     texels: &'a [u32; TEXELS],
     sets: &'a [u32; 16],
     patch: &'a Patch,
     axes: &'a [Axis; 2],
+    linear: bool,
 }
 
 impl WithSimd for Bilinear<'_> {
@@ -344,6 +384,7 @@ impl WithSimd for Bilinear<'_> {
             sets,
             patch,
             axes,
+            linear,
         } = self;
         let mut corners = [[0u32; LANES]; 4];
         // Block and place in it, for each axis.
@@ -365,7 +406,8 @@ impl WithSimd for Bilinear<'_> {
             split(&axes[1].first, patch.y, 0),
             split(&axes[1].second, patch.y, 0),
         ];
-        for (corner, out) in corners.iter_mut().enumerate() {
+        let count = if linear { 4 } else { 1 };
+        for (corner, out) in corners.iter_mut().enumerate().take(count) {
             let (x, y) = (&x[corner & 1], &y[corner >> 1]);
             for lane in 0..LANES {
                 let (x, y) = (x[lane], y[lane]);
@@ -378,6 +420,12 @@ impl WithSimd for Bilinear<'_> {
         let mut colour = [[0.0; LANES]; 4];
         for (c, out) in colour.iter_mut().enumerate() {
             let shift = 8 * c as u32;
+            if !linear {
+                for lane in 0..LANES {
+                    out[lane] = (corners[0][lane] >> shift & 0xFF) as i32 as f32 / 255.0;
+                }
+                continue;
+            }
             for lane in 0..LANES {
                 let t = |corner: usize| (corners[corner][lane] >> shift & 0xFF) as i32 as f32;
                 let (wx, wy) = (axes[0].weight[lane], axes[1].weight[lane]);

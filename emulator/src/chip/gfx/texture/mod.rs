@@ -291,7 +291,15 @@ impl Unit {
         exec: Mask,
     ) -> [Lanes; 4] {
         let filter = sampler.decode();
-        let footprint = self.level_of_detail(op, texture, &filter, src);
+        // Where no level of detail changes the result, none is computed.
+        let aniso = filter.log2_aniso.min(texture.log2_max_aniso);
+        let one_level = texture.last_level == texture.base_level || filter.mip == MipFilter::None;
+        let uniform = one_level && filter.mag_linear == filter.min_linear && aniso == 0;
+        let footprint = if uniform {
+            Footprint::level(&[0.0; LANES])
+        } else {
+            self.level_of_detail(op, texture, &filter, src)
+        };
         let compares = op.opcode & 8 != 0;
         let reference = compares.then(|| {
             // With an explicit level or bias, w is taken.
@@ -299,7 +307,11 @@ impl Unit {
             src[from].map(f32::from_bits)
         });
         let coord: [[f32; LANES]; 3] = std::array::from_fn(|i| src[i].map(f32::from_bits));
-        let levels = Levels::new(texture, &filter, &footprint.lod);
+        let levels = if uniform {
+            Levels::single(texture.base_level, filter.mag_linear)
+        } else {
+            Levels::new(texture, &filter, &footprint.lod)
+        };
         let mut pass = |coord: &[[f32; LANES]; 3], mask: Mask, out: &mut [Lanes; 4]| {
             let mut request = Request {
                 texture,
@@ -387,6 +399,17 @@ struct Levels {
 }
 
 impl Levels {
+    /// The same level for all lanes.
+    fn single(level: u32, linear: bool) -> Self {
+        Self {
+            first: [level as u8; LANES],
+            second: [level as u8; LANES],
+            weight: [0.0; LANES],
+            between: 0,
+            linear: if linear { Mask::MAX } else { 0 },
+        }
+    }
+
     fn new(texture: &Texture, filter: &Filter, lod: &[f32; LANES]) -> Self {
         let mut levels = Self {
             first: [0; LANES],
