@@ -338,8 +338,12 @@ impl Pipeline {
         }
         if let Some(out) = &p.streamout {
             s.filled = out.filled;
-            s.streamout[0][0] += out.needed;
-            s.streamout[0][1] += out.written;
+            // Mesa stops the counters for its own draws while a query of generated
+            // primitives is active, and a real RV770 does not count them then.
+            if self.counting {
+                s.streamout[0][0] += out.needed;
+                s.streamout[0][1] += out.written;
+            }
         }
         if self.counting {
             for (counter, n) in [

@@ -48,7 +48,8 @@ impl BufferResource {
 }
 
 /// Runs a vertex instruction for the lanes of `exec`: `index` is the source
-/// component, the result is before `DST_SEL`. `buffer` is kept from call to
+/// component, the result is before `DST_SEL`; true if its format is an integer
+/// one, of which `SEL_1` is an integer, too. `buffer` is kept from call to
 /// call so that it need not be allocated again.
 pub fn fetch(
     env: &mut dyn Env,
@@ -56,11 +57,11 @@ pub fn fetch(
     index: &Lanes,
     exec: Mask,
     buffer: &mut Vec<u8>,
-) -> [Lanes; 4] {
+) -> ([Lanes; 4], bool) {
     let mut out = [[0; LANES]; 4];
     let words = env.resource(u32::from(op.buffer));
     let Some(resource) = BufferResource::decode(&words) else {
-        return out;
+        return (out, false);
     };
     let format = if op.use_const_fields {
         resource.format
@@ -74,8 +75,9 @@ pub fn fetch(
         )
     };
     let bytes = format.bytes() as u64;
+    let integer = format.is_integer();
     if bytes == 0 || exec == 0 {
-        return out;
+        return (out, integer);
     }
     let stride = if op.const_buf_no_stride {
         0
@@ -103,7 +105,7 @@ pub fn fetch(
         }
     }
     if inside == 0 {
-        return out;
+        return (out, integer);
     }
     let dwords = dwords_of(&format);
     let mut element = [0u8; 16];
@@ -139,7 +141,7 @@ pub fn fetch(
             }
         }
     }
-    out
+    (out, integer)
 }
 
 /// Components of formats whose elements are their values: dwords, float or

@@ -22,6 +22,7 @@ const CHECK_EVERY: u64 = 4096;
 
 static ZERO: Lanes = [0; LANES];
 static ONE: Lanes = [0x3f80_0000; LANES];
+static ONE_INT: Lanes = [1; LANES];
 
 /// An entry of the stack.
 #[derive(Debug, Clone, Copy)]
@@ -613,7 +614,7 @@ impl Runner<'_> {
         if matches!(op.opcode, tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V) {
             return;
         }
-        self.write(program, op.dst_gpr, op.dst_rel, op.dst_sel, &result);
+        self.write(program, op.dst_gpr, op.dst_rel, op.dst_sel, &result, &ONE);
     }
 
     fn vertex(&mut self, program: &Program, op: &VtxInstruction) {
@@ -630,8 +631,10 @@ impl Runner<'_> {
         };
         let wave = &mut *self.wave;
         let index = wave.rows[gpr * 4 + usize::from(op.src_sel_x & 3)];
-        let result = vertex_fetch::fetch(self.env, op, &index, wave.exec, &mut wave.buffer);
-        self.write(program, dst, op.dst_rel, op.dst_sel, &result);
+        let (result, integer) =
+            vertex_fetch::fetch(self.env, op, &index, wave.exec, &mut wave.buffer);
+        let one = if integer { &ONE_INT } else { &ONE };
+        self.write(program, dst, op.dst_rel, op.dst_sel, &result, one);
     }
 
     fn read_memory(&mut self, program: &Program, op: &MemInstruction) {
@@ -663,11 +666,14 @@ impl Runner<'_> {
                 op.dst_rel,
                 op.dst_sel,
                 &result,
+                &ONE,
             );
         }
     }
 
-    /// Writes a fetched value through `select` to a GPR of the lanes that run.
+    /// Writes a fetched value through `select` to a GPR of the lanes that run. `one` is
+    /// what `SEL_1` gives.
+    #[allow(clippy::too_many_arguments)]
     fn write(
         &mut self,
         program: &Program,
@@ -675,6 +681,7 @@ impl Runner<'_> {
         relative: bool,
         select: [u8; 4],
         value: &[Lanes; 4],
+        one: &Lanes,
     ) {
         let Some(gpr) = self.gpr(dst, relative) else {
             return;
@@ -685,7 +692,7 @@ impl Runner<'_> {
             let from = match select {
                 0..=3 => &value[usize::from(select)],
                 4 => &ZERO,
-                5 => &ONE,
+                5 => one,
                 _ => continue,
             };
             let row = &mut wave.rows[gpr * 4 + chan];

@@ -73,8 +73,12 @@ impl Footprint {
         let mut footprint = Self::level(&[0.0; LANES]);
         let most = 1u32 << log2_aniso.min(4);
         for quad in 0..LANES / 4 {
-            let coords = quad_coordinates(texture.dim, src, quad);
+            let crosses = texture.dim == Dim::Cube && crosses_edge(src, quad);
+            let mut coords = quad_coordinates(src, quad);
             for lane in quad * 4..quad * 4 + 4 {
+                if crosses {
+                    coords = face_coordinates(src, lane);
+                }
                 let delta = |direction: usize, i: usize| match given {
                     Some(given) => f32::from_bits(given[direction][i][lane]),
                     None => coords[direction + 1][i] - coords[0][i],
@@ -107,7 +111,7 @@ impl Footprint {
                     }
                 }
                 footprint.lod[lane] = lod;
-                if given.is_none() && lane == quad * 4 {
+                if given.is_none() && !crosses && lane == quad * 4 {
                     // All lanes of the quad have the same gradients.
                     for other in lane + 1..lane + 4 {
                         footprint.copy(lane, other);
@@ -166,27 +170,67 @@ impl Footprint {
     }
 }
 
+fn coordinates(src: &[Lanes; 4], lane: usize) -> [f32; 3] {
+    [0, 1, 2].map(|i: usize| f32::from_bits(src[i][lane]))
+}
+
 /// Coordinates of the first three lanes of a quad: here, to the right, below.
-/// On a cube map those of one face, so that differences mean something where a
-/// quad crosses an edge.
-fn quad_coordinates(dim: Dim, src: &[Lanes; 4], quad: usize) -> [[f32; 3]; 3] {
-    let at = |lane: usize| [0, 1, 2].map(|i: usize| f32::from_bits(src[i][quad * 4 + lane]));
-    let mut coords = [at(0), at(1), at(2)];
-    if dim == Dim::Cube {
-        let face = coords[0][2];
-        for i in 1..3 {
-            if coords[i][2] != face {
-                let point = CubePoint {
-                    face: coords[i][2].max(0.0) as u32,
-                    s: coords[i][0] - 1.0,
-                    t: coords[i][1] - 1.0,
-                };
-                coords[i] = match CubePoint::on_face(point.direction(), face.max(0.0) as u32) {
-                    Some(p) => [p.s + 1.0, p.t + 1.0, face],
-                    None => coords[0],
-                };
-            }
+fn quad_coordinates(src: &[Lanes; 4], quad: usize) -> [[f32; 3]; 3] {
+    [0, 1, 2].map(|lane| coordinates(src, quad * 4 + lane))
+}
+
+/// Whether the lanes of a quad look at several faces of a cube map.
+fn crosses_edge(src: &[Lanes; 4], quad: usize) -> bool {
+    (1..4).any(|lane| src[2][quad * 4 + lane] != src[2][quad * 4])
+}
+
+/// Coordinates of a lane of a quad that crosses an edge of a cube map, and of its
+/// neighbours across and down, all on the lane's own face: on another the same
+/// directions lie farther apart.
+fn face_coordinates(src: &[Lanes; 4], lane: usize) -> [[f32; 3]; 3] {
+    let own = coordinates(src, lane);
+    [lane, lane ^ 1, lane ^ 2].map(|neighbour| {
+        let there = coordinates(src, neighbour);
+        if there[2] == own[2] {
+            return there;
+        }
+        let point = CubePoint {
+            face: there[2].max(0.0) as u32,
+            s: there[0] - 1.0,
+            t: there[1] - 1.0,
+        };
+        match CubePoint::on_face(point.direction(), own[2].max(0.0) as u32) {
+            Some(p) => [p.s + 1.0, p.t + 1.0, own[2]],
+            None => own,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_of_a_cube_does_not_change_the_level() {
+        // A plane before face +z, in steps of a third of the face, that a quad
+        // leaves at its right: (2/3, 2/3, 1), (4/3, 2/3, 1) and those below.
+        let mut src = [[0; LANES]; 4];
+        let steps = [(2.0, 2.0), (4.0, 2.0), (2.0, 4.0), (4.0, 4.0)];
+        for (lane, (x, y)) in steps.into_iter().enumerate() {
+            let point = CubePoint::of([x / 3.0, -y / 3.0, 1.0f32]);
+            src[0][lane] = (point.s + 1.0).to_bits();
+            src[1][lane] = (point.t + 1.0).to_bits();
+            src[2][lane] = (point.face as f32).to_bits();
+        }
+        assert!(crosses_edge(&src, 0));
+        let [own, right, below] = face_coordinates(&src, 0);
+        for (delta, expected) in [
+            (right[0] - own[0], 1.0 / 3.0),
+            (right[1] - own[1], 0.0),
+            (below[0] - own[0], 0.0),
+            (below[1] - own[1], 1.0 / 3.0),
+        ] {
+            assert!((delta - expected).abs() < 1e-5, "{delta} {expected}");
         }
     }
-    coords
 }

@@ -138,9 +138,12 @@ impl Unit {
         match op.opcode {
             tex::LD => self.load(view, op, &texture, id, src, exec),
             tex::GET_TEXTURE_RESINFO => size(&texture, src, exec),
+            // Mesa's shaders take it from the fourth component.
             tex::GET_NUMBER_OF_SAMPLES => {
                 let mut out = [[0; LANES]; 4];
-                iter(exec).for_each(|lane| out[0][lane] = texture.samples);
+                for component in &mut out {
+                    iter(exec).for_each(|lane| component[lane] = texture.samples);
+                }
                 out
             }
             tex::GET_LOD => self.query_lod(op, &texture, sampler, src, exec),
@@ -222,10 +225,10 @@ impl Unit {
         filter: &Filter,
         src: &[Lanes; 4],
     ) -> Footprint {
-        let explicit = op.opcode & 3;
+        let mode = op.opcode & 3;
         let bias = f32::from(op.lod_bias) / 16.0;
         let with_gradients = op.opcode & 4 != 0;
-        let mut footprint = match explicit {
+        let mut footprint = match mode {
             // SAMPLE_L and SAMPLE_LZ need no gradients.
             1 => Footprint::level(&src[3].map(f32::from_bits)),
             3 => Footprint::level(&[0.0; LANES]),
@@ -240,14 +243,14 @@ impl Unit {
                 )
             }
         };
-        if explicit == 0 || explicit == 2 {
-            for (lane, lod) in footprint.lod.iter_mut().enumerate() {
-                let own = if explicit == 2 {
-                    f32::from_bits(src[3][lane])
-                } else {
-                    0.0
-                };
-                *lod += filter.bias + bias + own;
+        for (lane, lod) in footprint.lod.iter_mut().enumerate() {
+            // The sampler's bias counts for a given level, too: with OpenGL's rules
+            // textureLod() is biased.
+            *lod += filter.bias;
+            match mode {
+                0 => *lod += bias,
+                2 => *lod += bias + f32::from_bits(src[3][lane]),
+                _ => {}
             }
         }
         footprint
@@ -375,7 +378,8 @@ fn size(texture: &Texture, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
         let layers = texture.layer_count;
         let (second, third) = match texture.dim {
             Dim::D1 => (1, 1),
-            Dim::D1Array => (1, layers),
+            // OpenGL's textureSize() of a 1D array has the layers second.
+            Dim::D1Array => (layers, layers),
             Dim::D3 => (level.height, level.depth),
             dim if dim.is_array() => (level.height, layers),
             _ => (level.height, 1),

@@ -164,7 +164,8 @@ impl Texture {
         match self.dim {
             Dim::D3 => depth,
             Dim::Cube => CUBE_SLICES,
-            _ => self.layer_count,
+            // As radeon_surface_init() of Mesa's winsys lays out arrays.
+            _ => self.layer_count.next_power_of_two(),
         }
     }
 
@@ -311,6 +312,14 @@ mod tests {
         assert_eq!(level(&t, 2).0 - level(&t, 1).0, 16 * 16 * 4 * 8);
         let t = Texture::decode(&words(2, 2, [32, 32, 32], 0x1A, 5, 32), config()).unwrap();
         assert_eq!(level(&t, 2).0 - level(&t, 1).0, 16 * 16 * 4 * 16);
+    }
+
+    #[test]
+    fn arrays_have_a_power_of_two_of_slices_a_level() {
+        // 65 texels of 16 bytes in 5 layers: RADEON's layout has levels 0, 1, 2 at 0, 16384, 24576.
+        let t = Texture::decode(&words(4, 1, [65, 1, 5], 0x22, 6, 128), config()).unwrap();
+        assert_eq!(level(&t, 2).0 - level(&t, 1).0, 24576 - 16384);
+        assert_eq!(t.layer_count, 5);
     }
 
     #[test]

@@ -494,7 +494,7 @@ fn samples_of_a_texel_are_loaded() {
             &src,
             1,
         );
-        assert_eq!(got[0][0], 4);
+        assert_eq!(got[3][0], 4);
     }
 }
 
@@ -509,8 +509,27 @@ fn sizes_are_of_the_level_asked_for() {
     assert_eq!(size_of(1, [20, 10, 1], 1), [10, 5, 1, 4]);
     assert_eq!(size_of(2, [20, 10, 5], 1), [10, 5, 2, 4]);
     assert_eq!(size_of(5, [20, 10, 5], 1), [10, 5, 5, 4]);
-    assert_eq!(size_of(4, [20, 1, 5], 0), [20, 1, 5, 4]);
+    assert_eq!(size_of(4, [20, 1, 5], 0), [20, 5, 5, 4]);
     assert_eq!(size_of(1, [20, 10, 1], 9), [0, 0, 0, 4]);
+}
+
+#[test]
+fn a_given_level_is_biased_by_the_sampler() {
+    let mut scene = Scene::new(1, 2, [16, 16, 1], RGBA8, 3);
+    // The nearest level, and a bias of 1.
+    let mut s = sampler(1 << 17);
+    s.words[1] |= 64 << 20;
+    for (opcode, given, level) in [
+        (tex::SAMPLE_L, 0.0, 1),
+        (tex::SAMPLE_L, 2.0, 3),
+        (tex::SAMPLE_LZ, 2.0, 1),
+    ] {
+        let side = (16 >> level) as f32;
+        let src = splat([0.5 / side, 0.5 / side, 0.0, given]);
+        let got = scene.run(&op(opcode), &s, &src, Mask::MAX);
+        let want = [0, 1, 2, 3].map(|c| scene.value(0, 0, 0, level, c));
+        close(&got, 5, want, 1e-6);
+    }
 }
 
 #[test]

@@ -675,6 +675,25 @@ fn vertex_fetch_formats_bounds_and_offsets() {
 }
 
 #[test]
+fn a_constant_one_is_of_the_format_of_the_fetch() {
+    let mut env = Recorder::default();
+    env.memory = vec![0; 256];
+    env.resources.insert(160, buffer(0, 256, 4));
+    // DST_SEL_W is SEL_1.
+    let one = |dst, format, num| {
+        let mut words = vfetch(160, dst, 1, format, num, 0);
+        words[1] = words[1] & !(7 << 18) | 5 << 18;
+        words
+    };
+    let fetches = [one(2, FMT_32, 1), one(3, FMT_8_8_8_8, 0)].concat();
+    let words = assemble(&[Item::Fetch(cf::VTX, fetches), flow(cf::NOP, 0, 0)]);
+    let wave = run_words(&words, &mut env);
+    assert_lanes(&wave, 2, |_| 0);
+    assert_eq!(wave.gpr(2, 3)[7], 1);
+    assert_eq!(wave.gpr(3, 3)[7], 1f32.to_bits());
+}
+
+#[test]
 fn fetch_shaders() {
     let mut env = Recorder::default();
     env.memory = (0..64u32).flat_map(|i| (i * 3).to_le_bytes()).collect();
