@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+//! Operands and results: chunks of 16 lanes with their modifiers, and the loops over
+//! them that operations are written in.
+
+use super::super::math;
+use super::super::program::Src;
+use crate::chip::gfx::lanes::Lanes;
+
+/// 1.0
+pub(super) const ONE: u32 = 0x3f80_0000;
+
+/// Lanes worked on at a time.
+pub(super) const CHUNK: usize = 16;
+pub(super) type Chunk = [u32; CHUNK];
+
+#[inline(always)]
+pub(super) fn f(bits: u32) -> f32 {
+    f32::from_bits(bits)
+}
+
+/// The product in which zero wins over everything, NaN and infinity too.
+#[inline(always)]
+pub(super) fn mul_legacy(a: u32, b: u32) -> f32 {
+    let product = f(a) * f(b);
+    if f(a) == 0.0 || f(b) == 0.0 {
+        0.0
+    } else {
+        product
+    }
+}
+
+#[inline(always)]
+pub(super) fn select(condition: bool, yes: u32, no: u32) -> u32 {
+    if condition {
+        yes
+    } else {
+        no
+    }
+}
+
+/// True for zeros and denormals.
+#[inline(always)]
+pub(super) fn is_zero(bits: u32) -> bool {
+    bits & 0x7f80_0000 == 0
+}
+
+/// `MUL_LIT` (AMD, R700 ISA).
+#[inline(always)]
+pub(super) fn mul_lit(a: u32, b: u32, c: u32) -> f32 {
+    let (x, y) = (f(b), f(c));
+    if x == f32::MIN || x == f32::NEG_INFINITY || x.is_nan() || y <= 0.0 || y.is_nan() {
+        f32::MIN
+    } else {
+        mul_legacy(a, b)
+    }
+}
+
+#[inline(always)]
+pub(super) fn rndne(x: f32) -> f32 {
+    x.round_ties_even()
+}
+
+/// Reads chunk `at` of an operand with its modifiers.
+#[inline(always)]
+pub(super) fn load(rows: &[Lanes], src: &Src, at: usize, level: u8) -> Chunk {
+    let row = &rows[src.row as usize];
+    let mut chunk: Chunk = [0; CHUNK];
+    chunk.copy_from_slice(&row[at * CHUNK..(at + 1) * CHUNK]);
+    for lane in &mut chunk {
+        *lane = (*lane & src.and) ^ src.xor;
+    }
+    if src.flush as u8 >= level {
+        for lane in &mut chunk {
+            *lane = math::flush(*lane);
+        }
+    }
+    chunk
+}
+
+/// Output modifiers of a step.
+#[derive(Clone, Copy)]
+pub(super) struct Post {
+    pub omod: u8,
+    pub clamp: bool,
+    pub dx10_clamp: bool,
+    /// Row of the lanes to write, if not all.
+    pub mask: Option<u32>,
+}
+
+/// Applies output modifiers and writes chunk `at` of row `dst`.
+#[inline(always)]
+pub(super) fn store(rows: &mut [Lanes], dst: u32, post: &Post, at: usize, mut chunk: Chunk) {
+    if post.omod != 0 || post.clamp {
+        modify(&mut chunk, post);
+    }
+    if let Some(mask) = post.mask {
+        let mask = &rows[mask as usize][at * CHUNK..(at + 1) * CHUNK];
+        let held = &rows[dst as usize][at * CHUNK..(at + 1) * CHUNK];
+        for i in 0..CHUNK {
+            chunk[i] = (chunk[i] & mask[i]) | (held[i] & !mask[i]);
+        }
+    }
+    rows[dst as usize][at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&chunk);
+}
+
+#[inline(always)]
+pub(super) fn modify(chunk: &mut Chunk, post: &Post) {
+    if post.omod != 0 {
+        let factor = match post.omod {
+            1 => 2.0,
+            2 => 4.0,
+            _ => 0.5,
+        };
+        for lane in chunk.iter_mut() {
+            *lane = (f(*lane) * factor).to_bits();
+        }
+    }
+    if post.clamp {
+        if post.dx10_clamp {
+            for lane in chunk.iter_mut() {
+                let x = f(*lane);
+                // False for NaN, which becomes 0.
+                let x = if x > 0.0 { x } else { 0.0 };
+                *lane = (if x < 1.0 { x } else { 1.0 }).to_bits();
+            }
+        } else {
+            for lane in chunk.iter_mut() {
+                let x = f(*lane);
+                let x = if x < 0.0 { 0.0 } else { x };
+                *lane = (if x > 1.0 { 1.0 } else { x }).to_bits();
+            }
+        }
+    }
+    for lane in chunk.iter_mut() {
+        *lane = math::flush(*lane);
+    }
+}
+
+#[inline(always)]
+pub(super) fn flush_chunk(chunk: &mut Chunk) {
+    for lane in chunk.iter_mut() {
+        *lane = math::flush(*lane);
+    }
+}
+
+/// One operand to one result, as bits.
+macro_rules! op1 {
+    ($rows:ident, $slot:ident, $post:ident, $level:ident, |$a:ident| $result:expr) => {
+        for at in 0..LANES / CHUNK {
+            let a = load($rows, &$slot.src[0], at, $level);
+            let mut r: Chunk = [0; CHUNK];
+            for i in 0..CHUNK {
+                let $a = a[i];
+                r[i] = $result;
+            }
+            store($rows, $slot.dst, &$post, at, r);
+        }
+    };
+}
+
+macro_rules! op2 {
+    ($rows:ident, $slot:ident, $post:ident, $level:ident, $flush:ident, |$a:ident, $b:ident| $result:expr) => {
+        for at in 0..LANES / CHUNK {
+            let a = load($rows, &$slot.src[0], at, $level);
+            let b = load($rows, &$slot.src[1], at, $level);
+            let mut r: Chunk = [0; CHUNK];
+            for i in 0..CHUNK {
+                let ($a, $b) = (a[i], b[i]);
+                r[i] = $result;
+            }
+            op2!(@$flush r);
+            store($rows, $slot.dst, &$post, at, r);
+        }
+    };
+    (@flush $r:ident) => { flush_chunk(&mut $r) };
+    (@keep $r:ident) => {};
+}
+
+macro_rules! op3 {
+    ($rows:ident, $slot:ident, $post:ident, $level:ident, $flush:ident, |$a:ident, $b:ident, $c:ident| $result:expr) => {
+        for at in 0..LANES / CHUNK {
+            let a = load($rows, &$slot.src[0], at, $level);
+            let b = load($rows, &$slot.src[1], at, $level);
+            let c = load($rows, &$slot.src[2], at, $level);
+            let mut r: Chunk = [0; CHUNK];
+            for i in 0..CHUNK {
+                let ($a, $b, $c) = (a[i], b[i], c[i]);
+                r[i] = $result;
+            }
+            op2!(@$flush r);
+            store($rows, $slot.dst, &$post, at, r);
+        }
+    };
+}
+
+/// A test of two operands; gives the mask of lanes that pass. `$yes` and
+/// `$no` are the results.
+macro_rules! test {
+    ($rows:ident, $slot:ident, $post:ident, $level:ident, |$a:ident, $b:ident| $test:expr, $yes:expr, $no:expr) => {{
+        let mut passed: Mask = 0;
+        for at in 0..LANES / CHUNK {
+            let a = load($rows, &$slot.src[0], at, $level);
+            let b = load($rows, &$slot.src[1], at, $level);
+            let mut r: Chunk = [0; CHUNK];
+            let mut m: Chunk = [0; CHUNK];
+            for i in 0..CHUNK {
+                let ($a, $b) = (a[i], b[i]);
+                let pass = $test;
+                r[i] = select(pass, $yes, $no);
+                m[i] = u32::from(pass) << i;
+            }
+            store($rows, $slot.dst, &$post, at, r);
+            let bits = m.iter().fold(0, |all, bit| all | bit);
+            passed |= Mask::from(bits) << (at * CHUNK);
+        }
+        passed
+    }};
+}

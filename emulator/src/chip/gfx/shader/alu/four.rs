@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//! Operations that take all four vector units: `DOT4`, `MAX4`, `CUBE`.
+
+use super::super::ops::AluOp;
+use super::super::program::Wide;
+use super::chunk::{f, flush_chunk, load, mul_legacy, select, store, Chunk, Post, CHUNK};
+use crate::chip::gfx::lanes::{Lanes, LANES};
+
+/// `DOT4`, `DOT4_IEEE`, `MAX4` and `CUBE`.
+#[inline(always)]
+pub(super) fn four(rows: &mut [Lanes], wide: &Wide, post: &Post, level: u8) {
+    for at in 0..LANES / CHUNK {
+        let a: [Chunk; 4] = std::array::from_fn(|unit| load(rows, &wide.src[unit][0], at, level));
+        let b: [Chunk; 4] = std::array::from_fn(|unit| load(rows, &wide.src[unit][1], at, level));
+        let mut r: [Chunk; 4] = [[0; CHUNK]; 4];
+        match wide.op {
+            AluOp::Dot4 => {
+                for i in 0..CHUNK {
+                    r[0][i] = (mul_legacy(a[0][i], b[0][i])
+                        + mul_legacy(a[1][i], b[1][i])
+                        + mul_legacy(a[2][i], b[2][i])
+                        + mul_legacy(a[3][i], b[3][i]))
+                    .to_bits();
+                }
+            }
+            AluOp::Dot4Ieee => {
+                for i in 0..CHUNK {
+                    r[0][i] = (f(a[0][i]) * f(b[0][i])
+                        + f(a[1][i]) * f(b[1][i])
+                        + f(a[2][i]) * f(b[2][i])
+                        + f(a[3][i]) * f(b[3][i]))
+                    .to_bits();
+                }
+            }
+            AluOp::Max4 => {
+                for i in 0..CHUNK {
+                    let max = |x: u32, y: u32| select(f(x) >= f(y), x, y);
+                    r[0][i] = max(max(a[0][i], a[1][i]), max(a[2][i], a[3][i]));
+                }
+            }
+            _ => {
+                for i in 0..CHUNK {
+                    // The operands come as .zzxy and .yxzz.
+                    let [t, s, ma, face] = cube(b[1][i], b[0][i], a[0][i]);
+                    r[0][i] = t;
+                    r[1][i] = s;
+                    r[2][i] = ma;
+                    r[3][i] = face;
+                }
+            }
+        }
+        for (dst, mut chunk) in wide.dst.iter().zip(r) {
+            if let Some(dst) = dst {
+                flush_chunk(&mut chunk);
+                store(rows, *dst, post, at, chunk);
+            }
+        }
+    }
+}
+
+/// t, s, twice the major axis and the face of direction (x, y, z).
+#[inline(always)]
+pub(super) fn cube(x: u32, y: u32, z: u32) -> [u32; 4] {
+    let (x, y, z) = (f(x), f(y), f(z));
+    let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
+    let (s, t, ma, face) = if az >= ax && az >= ay {
+        (
+            if z < 0.0 { -x } else { x },
+            -y,
+            z,
+            if z < 0.0 { 5.0 } else { 4.0 },
+        )
+    } else if ay >= ax {
+        (
+            x,
+            if y < 0.0 { -z } else { z },
+            y,
+            if y < 0.0 { 3.0 } else { 2.0 },
+        )
+    } else {
+        (
+            if x < 0.0 { z } else { -z },
+            -y,
+            x,
+            if x < 0.0 { 1.0 } else { 0.0f32 },
+        )
+    };
+    [
+        t.to_bits(),
+        s.to_bits(),
+        (2.0 * ma).to_bits(),
+        face.to_bits(),
+    ]
+}

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: MIT
+//! Reads a program's words and makes steps of its clauses: hazards are resolved by
+//! order and temporaries, `PV` and `PS` by the rows that hold them.
+
+use std::collections::HashMap;
+
+use super::*;
+
+/// Reads a program's words, a block at a time.
+pub(super) struct Reader<'a> {
+    pub(super) base: u64,
+    pub(super) fetch: &'a mut dyn FnMut(u64, &mut [u32]) -> bool,
+    pub(super) blocks: HashMap<u64, [u32; BLOCK]>,
+}
+
+impl Reader<'_> {
+    /// Dword `index` of the program.
+    pub(super) fn word(&mut self, index: u64) -> Result<u32, Stop> {
+        let block = index / BLOCK as u64;
+        if !self.blocks.contains_key(&block) {
+            if self.blocks.len() * BLOCK >= MAX_DWORDS {
+                return Err(Stop::Fault("the shader is too long"));
+            }
+            let mut words = [0; BLOCK];
+            let address = block
+                .checked_mul(BLOCK as u64 * 4)
+                .and_then(|offset| self.base.checked_add(offset))
+                .ok_or(Stop::Fault("the shader's address wraps"))?;
+            if !(self.fetch)(address, &mut words) {
+                return Err(Stop::Fault("the shader cannot be read"));
+            }
+            self.blocks.insert(block, words);
+        }
+        Ok(self.blocks[&block][(index % BLOCK as u64) as usize])
+    }
+
+    pub(super) fn pair(&mut self, index: u64) -> Result<[u32; 2], Stop> {
+        Ok([self.word(index)?, self.word(index + 1)?])
+    }
+}
+
+/// The state of decoding.
+pub(super) struct Builder {
+    pub(super) constants: Vec<Constant>,
+    pub(super) constant_rows: HashMap<Constant, u32>,
+    pub(super) alu: Vec<AluClause>,
+    pub(super) alu_at: HashMap<[u32; 2], u32>,
+    pub(super) wide: Vec<Wide>,
+    pub(super) fetch: Vec<Vec<Fetch>>,
+    pub(super) unknown: Vec<(&'static str, u32)>,
+}
+
+/// What a unit of a group does, before order is made.
+#[derive(Clone, Copy)]
+pub(super) enum Work {
+    Slot(Slot),
+    Wide(Wide),
+}
+
+impl Work {
+    pub(super) fn reads(&self, row: u32) -> bool {
+        match self {
+            Work::Slot(slot) => slot.src[..slot.op.sources()].iter().any(|s| s.row == row),
+            Work::Wide(wide) => {
+                (wide.src.iter()).any(|unit| unit[..wide.op.sources()].iter().any(|s| s.row == row))
+            }
+        }
+    }
+
+    pub(super) fn writes(&self) -> [Option<u32>; 4] {
+        match self {
+            Work::Slot(slot) => [Some(slot.dst), None, None, None],
+            Work::Wide(wide) => wide.dst,
+        }
+    }
+
+    pub(super) fn redirect(&mut self, from: u32, to: u32) {
+        match self {
+            Work::Slot(slot) => slot.dst = to,
+            Work::Wide(wide) => {
+                for dst in wide.dst.iter_mut().filter(|dst| **dst == Some(from)) {
+                    *dst = Some(to);
+                }
+            }
+        }
+    }
+
+    pub(super) fn pred_sel(&self) -> u8 {
+        match self {
+            Work::Slot(slot) => slot.pred_sel,
+            Work::Wide(wide) => wide.pred_sel,
+        }
+    }
+}
+
+impl Builder {
+    pub(super) fn constant(&mut self, constant: Constant) -> u32 {
+        let next = ROW_CONST + self.constants.len() as u32;
+        let constants = &mut self.constants;
+        *self.constant_rows.entry(constant).or_insert_with(|| {
+            constants.push(constant);
+            next
+        })
+    }
+
+    /// The row of an operand that is not relative.
+    pub(super) fn direct(
+        &mut self,
+        clause: &CfAlu,
+        src: &AluSource,
+        literals: &[u32; 4],
+        pv: &[Option<u32>; 5],
+    ) -> u32 {
+        let chan = src.chan;
+        match src.sel {
+            0..=127 => u32::from(src.sel) * 4 + u32::from(chan),
+            sel::KCACHE0..sel::KCACHE_END => match kcache(clause, src.sel) {
+                Some((bank, index, _)) => self.constant(Constant::Cache(bank, index, chan)),
+                None => self.constant(Constant::Literal(0)),
+            },
+            sel::ONE => self.constant(Constant::Literal(1f32.to_bits())),
+            sel::ONE_INT => self.constant(Constant::Literal(1)),
+            sel::MINUS_ONE_INT => self.constant(Constant::Literal(u32::MAX)),
+            sel::HALF => self.constant(Constant::Literal(0.5f32.to_bits())),
+            sel::LITERAL => self.constant(Constant::Literal(literals[usize::from(chan)])),
+            sel::PV => match pv[usize::from(chan)] {
+                Some(row) => row,
+                None => self.constant(Constant::Literal(0)),
+            },
+            sel::PS => match pv[4] {
+                Some(row) => row,
+                None => self.constant(Constant::Literal(0)),
+            },
+            sel::CONSTANT_FILE.. => {
+                let index = u32::from(src.sel - sel::CONSTANT_FILE);
+                self.constant(Constant::File(index, chan))
+            }
+            sel::ZERO => self.constant(Constant::Literal(0)),
+            other => {
+                self.unknown.push(("ALU source", other.into()));
+                self.constant(Constant::Literal(0))
+            }
+        }
+    }
+
+    /// The row of an operand; a relative one is gathered into `temp` first.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn operand(
+        &mut self,
+        clause: &CfAlu,
+        instruction: &AluInstruction,
+        src: &AluSource,
+        literals: &[u32; 4],
+        pv: &[Option<u32>; 5],
+        temp: &mut u32,
+        steps: &mut Vec<Step>,
+    ) -> Src {
+        let locked = kcache(clause, src.sel);
+        let looped = locked.is_some_and(|(_, _, looped)| looped);
+        let can_move = src.sel < sel::KCACHE0 || src.sel >= sel::CONSTANT_FILE || locked.is_some();
+        let row = if looped || (src.rel && can_move) {
+            let dst = *temp;
+            *temp += 1;
+            let mode = instruction.index_mode;
+            let chan = src.chan;
+            match src.sel {
+                0..=127 => steps.push(Step::GatherGpr {
+                    base: src.sel as u8,
+                    chan,
+                    mode,
+                    dst,
+                }),
+                sel::CONSTANT_FILE.. => steps.push(Step::GatherConst {
+                    bank: None,
+                    base: u32::from(src.sel - sel::CONSTANT_FILE),
+                    scale: 1,
+                    chan,
+                    mode,
+                    dst,
+                }),
+                _ => {
+                    let (bank, base, looped) = kcache(clause, src.sel).unwrap_or_default();
+                    steps.push(Step::GatherConst {
+                        bank: Some(bank),
+                        base,
+                        // A set locked by the loop index moves by lines.
+                        scale: if looped { 16 } else { 1 },
+                        chan,
+                        mode: if looped { 4 } else { mode },
+                        dst,
+                    });
+                }
+            }
+            dst
+        } else {
+            self.direct(clause, src, literals, pv)
+        };
+        self.source(instruction, src, row)
+    }
+
+    pub(super) fn source(&self, instruction: &AluInstruction, src: &AluSource, row: u32) -> Src {
+        let float = instruction.op.is_some_and(AluOp::float_operands);
+        Src {
+            row,
+            and: if src.abs { 0x7fff_ffff } else { u32::MAX },
+            xor: if src.neg { 0x8000_0000 } else { 0 },
+            flush: if float { Flush::Always } else { Flush::Never },
+        }
+    }
+
+    /// Decodes the ALU clause of `word`; returns its index.
+    pub(super) fn alu_clause(
+        &mut self,
+        reader: &mut Reader<'_>,
+        word: &CfAlu,
+        key: [u32; 2],
+    ) -> Result<u32, Stop> {
+        if let Some(&clause) = self.alu_at.get(&key) {
+            return Ok(clause);
+        }
+        let mut clause = AluClause::default();
+        let mut at = u64::from(word.address) * 2;
+        let end = at + u64::from(word.count) * 2;
+        let mut pv: [Option<u32>; 5] = [None; 5];
+        let mut bank = 0;
+        // So that operands that are not there have a row to read.
+        self.constant(Constant::Literal(0));
+        while at < end {
+            let mut group: Vec<AluInstruction> = Vec::with_capacity(5);
+            while at < end && group.len() < 5 {
+                let instruction = AluInstruction::decode(reader.pair(at)?);
+                at += 2;
+                group.push(instruction);
+                if instruction.last {
+                    break;
+                }
+            }
+            let count = (group.iter())
+                .flat_map(|i| i.sources())
+                .filter(|s| s.sel == sel::LITERAL)
+                .map(|s| usize::from(s.chan) + 1)
+                .max()
+                .unwrap_or(0);
+            let mut literals = [0; 4];
+            for literal in &mut literals[..count] {
+                *literal = reader.word(at)?;
+                at += 1;
+            }
+            at += (count & 1) as u64;
+            clause.slots += group.len() as u32;
+            self.group(word, &group, &literals, &mut pv, bank, &mut clause.steps);
+            bank ^= 1;
+        }
+        let index = self.alu.len() as u32;
+        self.alu.push(clause);
+        self.alu_at.insert(key, index);
+        Ok(index)
+    }
+
+    /// Appends the steps of one group to `steps`; `pv` holds the rows of the
+    /// results of the group before and after.
+    pub(super) fn group(
+        &mut self,
+        clause: &CfAlu,
+        group: &[AluInstruction],
+        literals: &[u32; 4],
+        pv: &mut [Option<u32>; 5],
+        bank: u32,
+        steps: &mut Vec<Step>,
+    ) {
+        let zero = Src {
+            row: self.constant(Constant::Literal(0)),
+            and: u32::MAX,
+            xor: 0,
+            flush: Flush::Never,
+        };
+        let mut temp = ROW_TEMP;
+        let mut work: Vec<Work> = Vec::with_capacity(5);
+        let mut copies: Vec<Step> = Vec::new();
+        let mut tail: Vec<Step> = Vec::new();
+        let mut next: [Option<u32>; 5] = *pv;
+        let mut commit = false;
+        let mut taken = [false; 5];
+        // Wide operations collect their units here, by operation.
+        #[allow(clippy::type_complexity)] // of this loop alone
+        let mut wides: Vec<(AluOp, [Option<AluInstruction>; 4], [[Src; 3]; 4])> = Vec::new();
+        for instruction in group {
+            let Some(op) = instruction.op else {
+                self.unknown
+                    .push(("ALU operation", instruction.code.into()));
+                continue;
+            };
+            let chan = usize::from(instruction.dst_chan);
+            let unit = match op.units() {
+                Units::Trans => 4,
+                Units::Vector | Units::Four => chan,
+                Units::Any => {
+                    if taken[chan] {
+                        4
+                    } else {
+                        chan
+                    }
+                }
+            };
+            taken[unit] = true;
+            if op == AluOp::Nop {
+                continue;
+            }
+            let mut src = [zero; 3];
+            for (to, from) in src.iter_mut().zip(instruction.sources()) {
+                *to = self.operand(clause, instruction, from, literals, pv, &mut temp, steps);
+            }
+            if op.units() == Units::Four || op.is_double() {
+                let place = wides
+                    .iter()
+                    .position(|(other, units, _)| *other == op && units[chan].is_none());
+                let place = place.unwrap_or_else(|| {
+                    wides.push((op, [None; 4], [[zero; 3]; 4]));
+                    wides.len() - 1
+                });
+                wides[place].1[chan] = Some(*instruction);
+                wides[place].2[chan] = src;
+                commit |= op.is_pred();
+                continue;
+            }
+            let dst = self.destination(instruction, unit, bank, &mut next, &mut tail);
+            commit |= op.is_pred();
+            work.push(Work::Slot(Slot {
+                op,
+                omod: instruction.omod,
+                clamp: instruction.clamp,
+                pred_sel: instruction.pred_sel,
+                update_exec: instruction.update_exec,
+                update_pred: instruction.update_pred,
+                chan: instruction.dst_chan,
+                dst,
+                src,
+            }));
+        }
+        for (op, units, src) in wides {
+            self.wide(op, units, src, bank, &mut next, &mut tail, &mut work);
+        }
+        // Emit a step whose result no step that is left reads.
+        while !work.is_empty() {
+            let free = (0..work.len()).find(|&i| {
+                let dsts = work[i].writes();
+                !(work.iter().enumerate())
+                    .any(|(j, other)| j != i && dsts.iter().flatten().any(|&dst| other.reads(dst)))
+            });
+            let mut item = work.remove(free.unwrap_or(0));
+            if free.is_none() {
+                for dst in item.writes().into_iter().flatten() {
+                    if dst < ROW_PV && work.iter().any(|other| other.reads(dst)) {
+                        item.redirect(dst, temp);
+                        copies.push(Step::Copy {
+                            from: temp,
+                            to: dst,
+                            pred_sel: item.pred_sel(),
+                        });
+                        temp += 1;
+                    }
+                }
+            }
+            match item {
+                Work::Slot(slot) => steps.push(Step::Alu(slot)),
+                Work::Wide(wide) => {
+                    steps.push(Step::Wide(self.wide.len() as u32));
+                    self.wide.push(wide);
+                }
+            }
+        }
+        steps.append(&mut copies);
+        steps.append(&mut tail);
+        if commit {
+            steps.push(Step::Commit);
+        }
+        *pv = next;
+    }
+
+    /// The row that `instruction`'s result goes to first, run by `unit`.
+    pub(super) fn destination(
+        &mut self,
+        instruction: &AluInstruction,
+        unit: usize,
+        bank: u32,
+        next: &mut [Option<u32>; 5],
+        tail: &mut Vec<Step>,
+    ) -> u32 {
+        let masked = ROW_PV + bank * 5 + unit as u32;
+        let dst = if !instruction.write {
+            masked
+        } else if instruction.dst_rel {
+            tail.push(Step::Scatter {
+                base: instruction.dst_gpr,
+                chan: instruction.dst_chan,
+                mode: instruction.index_mode,
+                src: masked,
+                pred_sel: instruction.pred_sel,
+            });
+            masked
+        } else {
+            u32::from(instruction.dst_gpr) * 4 + u32::from(instruction.dst_chan)
+        };
+        next[unit] = Some(dst);
+        dst
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn wide(
+        &mut self,
+        op: AluOp,
+        units: [Option<AluInstruction>; 4],
+        src: [[Src; 3]; 4],
+        bank: u32,
+        next: &mut [Option<u32>; 5],
+        tail: &mut Vec<Step>,
+        work: &mut Vec<Work>,
+    ) {
+        let mut dst = [None; 4];
+        let mut scatters = Vec::new();
+        for (unit, instruction) in units.iter().enumerate() {
+            if let Some(instruction) = instruction {
+                dst[unit] = Some(self.destination(instruction, unit, bank, next, &mut scatters));
+            }
+        }
+        let written = units.iter().flatten().find(|i| i.write);
+        let Some(model) = written.or(units.iter().flatten().next()) else {
+            return;
+        };
+        if matches!(op, AluOp::Dot4 | AluOp::Dot4Ieee | AluOp::Max4) {
+            // One result for all units: computed once, copied to the others.
+            let result = (units
+                .iter()
+                .zip(dst)
+                .find(|(i, _)| i.is_some_and(|i| i.write)))
+            .or(units.iter().zip(dst).find(|(i, _)| i.is_some()))
+            .and_then(|(_, dst)| dst);
+            let Some(first) = result else { return };
+            for (unit, other) in dst.iter().enumerate() {
+                let writes = units[unit].is_some_and(|i| i.write);
+                if let Some(to) = other {
+                    if writes && *to != first {
+                        tail.push(Step::Copy {
+                            from: first,
+                            to: *to,
+                            pred_sel: model.pred_sel,
+                        });
+                    }
+                }
+                // A masked unit's PV is the same value.
+                if other.is_some() && !writes {
+                    next[unit] = Some(first);
+                }
+            }
+            // PV.x is read although its unit wrote nothing.
+            dst = [Some(first), None, None, None];
+        }
+        tail.append(&mut scatters);
+        work.push(Work::Wide(Wide {
+            op,
+            omod: model.omod,
+            clamp: model.clamp,
+            pred_sel: model.pred_sel,
+            update_exec: model.update_exec,
+            update_pred: model.update_pred,
+            dst,
+            src,
+        }));
+    }
+
+    pub(super) fn fetch_clause(
+        &mut self,
+        reader: &mut Reader<'_>,
+        word: &CfOther,
+    ) -> Result<u32, Stop> {
+        let mut clause = Vec::with_capacity(word.count.into());
+        for i in 0..u64::from(word.count) {
+            let at = u64::from(word.address) * 2 + i * 4;
+            let words = [reader.word(at)?, reader.word(at + 1)?, reader.word(at + 2)?];
+            clause.push(match words[0] & 0x1f {
+                0 | 1 => Fetch::Vtx(VtxInstruction::decode(words)),
+                2 => Fetch::Mem(MemInstruction::decode(words)),
+                _ => Fetch::Tex(TexInstruction::decode(words)),
+            });
+        }
+        let index = self.fetch.len() as u32;
+        self.fetch.push(clause);
+        Ok(index)
+    }
+}
+
+/// Bank, vec4 and "moved by the loop index" of a select of the constant
+/// cache, if the clause has locked it.
+pub(super) fn kcache(clause: &CfAlu, select: u16) -> Option<(u8, u32, bool)> {
+    if !(sel::KCACHE0..sel::KCACHE_END).contains(&select) {
+        return None;
+    }
+    let set = usize::from(select >= sel::KCACHE1);
+    let offset = u32::from((select - sel::KCACHE0) % 32);
+    let lines = match clause.kcache_mode[set] {
+        0 => return None,
+        1 => 1,
+        _ => 2,
+    };
+    if offset >= lines * 16 {
+        return None;
+    }
+    let index = u32::from(clause.kcache_line[set]) * 16 + offset;
+    Some((clause.kcache_bank[set], index, clause.kcache_mode[set] == 3))
+}
