@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The programs of lab/internal/piglit: a guest that dies costs one test, and results count
+as they should."""
+import json
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+
+HERE = pathlib.Path(__file__).resolve().parents[1] / "internal" / "piglit"
+
+
+def call(program, *arguments):
+    return subprocess.run([sys.executable, "-B", HERE / program, *map(str, arguments)],
+                          capture_output=True, text=True, check=False)
+
+
+def profile(run, count):
+    root = xml.Element("PiglitTestList")
+    for i in range(count):
+        xml.SubElement(root, "Test", type="gl", name=f"spec@test {i}")
+    xml.ElementTree(root).write(run / "profile.xml")
+    (run / "names").write_text("".join(f"spec@test {i}\n" for i in range(count)))
+
+
+def finish(part, status="Pass"):
+    (part / "out").mkdir()
+    lines = (f"{name},{status},0.1\n" for name in (part / "names").read_text().splitlines())
+    (part / "out" / "results.csv").write_text("".join(lines))
+
+
+def test_a_dead_guest_costs_the_test_that_killed_it(tmp_path):
+    profile(tmp_path, 30)
+    assert call("parts", tmp_path).returncode == 0
+    first, second = sorted((tmp_path / "parts").iterdir())
+    assert len((first / "names").read_text().splitlines()) == 25
+    # The guest dies during the first part.
+    (first / "begun").touch()
+    assert call("parts", tmp_path).returncode == 0
+    parts = sorted((tmp_path / "parts").iterdir())
+    assert len(parts) == 26 and second in parts
+    # And again, at its fourth test, after three that passed.
+    for part in parts[:3]:
+        (part / "begun").touch()
+        finish(part)
+    (parts[3] / "begun").touch()
+    assert call("parts", tmp_path).returncode == 0
+    assert (parts[3] / "out" / "results.csv").read_text() == "spec@test 3,Crash,0\n"
+    # Those that were not begun are left as they are.
+    for part in parts[4:]:
+        assert not (part / "out").exists()
+        finish(part)
+    assert call("parts", tmp_path).returncode == 1
+
+
+def summarise(run, rows, names, guests=()):
+    profile(run, names)
+    (run / "absent.csv").write_text("")
+    (run / "skips.txt").write_text("glx@\n")
+    (run / "fails.txt").write_text("")
+    (run / "known").write_text("spec@test 1,Fail  # the cause\n")
+    (run / "out").mkdir()
+    (run / "out" / "results.csv").write_text("".join(f"{name},{status},0.5\n" for name, status in rows))
+    for number, status in guests:
+        (run / f"guest.{number}.status").write_text(f"{status}\n")
+    result = call("summary", "--run", run, "--title", "<test>", "--seconds", 3)
+    return result, (run / "results.csv").read_text().splitlines()
+
+
+def test_what_the_chip_fails_may_fail(tmp_path):
+    rows = [("spec@test 0", "Pass"), ("spec@test 1", "ExpectedFail"), ("spec@test 2", "UnexpectedImprovement(Pass)")]
+    result, lines = summarise(tmp_path, rows, 3)
+    assert result.returncode == 0, result.stderr
+    assert lines == [f"{name},{status}" for name, status in rows]
+    assert "the cause" in (tmp_path / "summary.html").read_text()
+    tests = json.loads((tmp_path / "results.json").read_text())["tests"]
+    assert [tests[name]["result"] for name, _ in rows] == ["pass", "skip", "pass"]
+    assert tests["spec@test 1"]["err"]
+
+
+def test_what_is_worse_fails(tmp_path):
+    for i, status in enumerate(["Fail", "Crash", "Timeout", "Flake"]):
+        run = tmp_path / str(i)
+        run.mkdir()
+        result, _ = summarise(run, [("spec@test 0", status)], 1)
+        assert result.returncode == 1 and "spec@test 0" in result.stdout
+
+
+def test_a_test_without_result_is_missing(tmp_path):
+    result, lines = summarise(tmp_path, [("spec@test 0", "Pass")], 2)
+    assert result.returncode == 1
+    assert lines[1] == "spec@test 1,Missing"
+
+
+def test_a_guest_that_ended_badly_is_a_fault(tmp_path):
+    result, _ = summarise(tmp_path, [("spec@test 0", "Pass")], 1, guests=[(1, 70)])
+    assert result.returncode == 1 and "status 70" in result.stdout
+
+
+def test_logs_are_found_by_name(tmp_path):
+    (tmp_path / "part" / "out").mkdir(parents=True)
+    (tmp_path / "part" / "out" / "spec@test 0.c3.r2.log").write_text("Probe color at (1,2)\n")
+    summarise(tmp_path, [("spec@test 0", "Fail")], 1)
+    assert "Probe color at (1,2)" in (tmp_path / "summary.html").read_text()
