@@ -14,9 +14,10 @@ import json
 import os
 import sys
 
-# Objects of gl-board's cases, and mappings that all of them together may need.
+# Objects of gl-board's cases, and mappings that all of them together may need: up to 5
+# staging buffers with a GPU that is late, and what the first draw of a case needs.
 OBJECTS = 300
-MOST_MAPS = 8
+MOST_MAPS = 16
 MANY = ("vbo", "glyph-own", "glyph-atlas", "queries", "uniforms")
 # Cases whose uploads or readbacks are ioctls, and those that map for each object without.
 BY_IOCTL = ("vbo", "pbo", "queries")
