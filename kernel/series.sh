@@ -139,9 +139,9 @@ done
 git add $contents
 add "${files[@]}"
 
-# The series is the overlay, whole.
+# The series has the overlay, whole. Hooks may have changed its files.
 (cd "$overlay" && find . -type f) | while read -r f; do
-	cmp -s "$overlay/$f" "$f" ||
+	[ -e "$f" ] ||
 		die "$f is in no commit: no patch adds its object to the Makefile, and nothing includes it"
 done
 [ -z "$(git status --porcelain --ignored)" ] || die "something was left uncommitted"

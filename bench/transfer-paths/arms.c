@@ -110,7 +110,7 @@ static const struct tp_arm up_zero_copy[] = {
 	{ "pwrite-zero-copy", up_pwrite, TP_BY_ZERO_COPY,
 	  { { TP_ZERO_COPY_MIN, 1 } }, 1 },
 	{ "pwrite-zero-copy-sleep", up_pwrite, TP_BY_ZERO_COPY,
-	  { { TP_ZERO_COPY_MIN, 1 }, { TP_SPIN_US, 0 } }, 2 },
+	  { { TP_ZERO_COPY_MIN, 1 } }, 2 },
 };
 
 static const struct tp_arm down_mapped[] = {

@@ -14,9 +14,7 @@
 #include "transfer-paths.h"
 
 const char * const tp_path_names[TP_PATHS] = {
-	[TP_ATOMIC] = "atomic",
-	[TP_PINNED] = "pinned",
-	[TP_BOUNCE] = "bounce",
+	[TP_CPU] = "cpu",
 	[TP_STAGED] = "staged",
 	[TP_ZERO_COPY] = "zero_copy",
 };
@@ -36,7 +34,6 @@ static const char * const tunable_names[TP_TUNABLES] = {
 	[TP_STAGE_READ_MIN] = "gem_rw_stage_read_min",
 	[TP_ZERO_COPY_MIN] = "gem_rw_zero_copy_min",
 	[TP_STAGE_WRITE_MAX] = "gem_rw_stage_write_max",
-	[TP_SPIN_US] = "gem_rw_spin_us",
 };
 
 static char *debugfs_path;

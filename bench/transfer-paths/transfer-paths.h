@@ -49,15 +49,13 @@ struct tp_counters {
 };
 
 enum tp_path {
-	TP_ATOMIC,
-	TP_PINNED,
-	TP_BOUNCE,
+	TP_CPU,
 	TP_STAGED,
 	TP_ZERO_COPY,
 };
 
 /* Sets of paths: of which ones the driver must have taken one. */
-#define TP_BY_CPU	(1u << TP_ATOMIC | 1u << TP_PINNED | 1u << TP_BOUNCE)
+#define TP_BY_CPU	(1u << TP_CPU)
 #define TP_BY_STAGE	(1u << TP_STAGED)
 #define TP_BY_ZERO_COPY	(1u << TP_ZERO_COPY)
 #define TP_BY_ANY	(TP_BY_CPU | TP_BY_STAGE | TP_BY_ZERO_COPY)
@@ -66,7 +64,6 @@ enum tp_tunable {
 	TP_STAGE_READ_MIN,
 	TP_ZERO_COPY_MIN,
 	TP_STAGE_WRITE_MAX,
-	TP_SPIN_US,
 };
 
 /**

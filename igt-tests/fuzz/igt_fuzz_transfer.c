@@ -358,7 +358,7 @@ static void verify_failed(struct fuzz *f, struct transfer *t,
 void fuzz_op_bad_transfer(struct fuzz *f)
 {
 	static struct transfer t;
-	struct drm_radeon_gem_transfer arg = { .regions_done = UINT32_MAX };
+	struct drm_radeon_gem_transfer arg = { .regions_done = 0 };
 	bool write = fuzz_one_in(f, 2), pending;
 	unsigned int bad = fuzz_below(f, BADS);
 	struct drm_radeon_gem_transfer_region *array, *r;

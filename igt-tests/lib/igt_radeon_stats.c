@@ -17,9 +17,7 @@
 #define PARAMS_MAX	8
 
 const char *const igt_radeon_path_name[IGT_RADEON_COUNTED] = {
-	[IGT_RADEON_ATOMIC] = "atomic",
-	[IGT_RADEON_PINNED] = "pinned",
-	[IGT_RADEON_BOUNCE] = "bounce",
+	[IGT_RADEON_CPU] = "cpu",
 	[IGT_RADEON_STAGED] = "staged",
 	[IGT_RADEON_ZERO_COPY] = "zero_copy",
 	[IGT_RADEON_CLEAR_CPU] = "clear_cpu",
@@ -32,6 +30,7 @@ const char *const igt_radeon_event_name[IGT_RADEON_EVENTS] = {
 	[IGT_RADEON_STALL] = "stall",
 	[IGT_RADEON_NOT_STAGED] = "not_staged",
 	[IGT_RADEON_MOVED] = "moved",
+	[IGT_RADEON_REPLAYED] = "replayed",
 };
 
 /* Values to put back; static, as an exit handler does it. */

@@ -11,9 +11,7 @@
 
 /**
  * enum igt_radeon_path - what the driver counts in bytes
- * @IGT_RADEON_ATOMIC: by the CPU, page faults disabled
- * @IGT_RADEON_PINNED: by the CPU, user memory pinned
- * @IGT_RADEON_BOUNCE: by the CPU, by way of a bounce buffer
+ * @IGT_RADEON_CPU: by the CPU
  * @IGT_RADEON_STAGED: by the GPU, by way of the staging buffer
  * @IGT_RADEON_ZERO_COPY: by the GPU from or to user memory
  * @IGT_RADEON_PATHS: how many paths a transfer can take
@@ -23,9 +21,7 @@
  * @IGT_RADEON_COUNTED: how many counters of bytes there are
  */
 enum igt_radeon_path {
-	IGT_RADEON_ATOMIC,
-	IGT_RADEON_PINNED,
-	IGT_RADEON_BOUNCE,
+	IGT_RADEON_CPU,
 	IGT_RADEON_STAGED,
 	IGT_RADEON_ZERO_COPY,
 	IGT_RADEON_PATHS,
@@ -41,6 +37,7 @@ enum igt_radeon_path {
  * @IGT_RADEON_STALL: waits for a BO
  * @IGT_RADEON_NOT_STAGED: copies that the GPU could not do
  * @IGT_RADEON_MOVED: BOs that were moved for the CPU
+ * @IGT_RADEON_REPLAYED: staged writes that were done again after a GPU reset
  * @IGT_RADEON_EVENTS: how many there are
  */
 enum igt_radeon_event {
@@ -48,6 +45,7 @@ enum igt_radeon_event {
 	IGT_RADEON_STALL,
 	IGT_RADEON_NOT_STAGED,
 	IGT_RADEON_MOVED,
+	IGT_RADEON_REPLAYED,
 	IGT_RADEON_EVENTS
 };
 

@@ -10,11 +10,11 @@
 
 const struct igt_radeon_way igt_radeon_ways[] = {
 	{ "small", RADEON_GEM_DOMAIN_GTT, 0, 300, false,
-	  "atomic", "atomic" },
+	  "cpu", "cpu" },
 	{ "medium", RADEON_GEM_DOMAIN_GTT, 0, 200 << 10, false,
 	  NULL, NULL },
 	{ "large", RADEON_GEM_DOMAIN_GTT, 0, 3 << 20, false,
-	  "pinned", "pinned" },
+	  "cpu", "cpu" },
 	{ "busy", RADEON_GEM_DOMAIN_GTT, 0, 4096, true,
 	  "stall", "stall_avoided" },
 	{ "staged", RADEON_GEM_DOMAIN_VRAM, 0, 96 << 10, true,

@@ -146,7 +146,7 @@ static int transfer32(int fd, uint64_t regions, uint32_t count, uint32_t flags,
 		.regions_ptr = regions,
 		.region_count = count,
 		.flags = flags,
-		.regions_done = UINT32_MAX,
+		.regions_done = 0,
 	};
 	ret = ioctl32(fd, DRM_IOCTL_RADEON_GEM_TRANSFER);
 	*done = low->arg.transfer.regions_done;

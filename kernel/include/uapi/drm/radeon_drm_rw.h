@@ -73,7 +73,9 @@ extern "C" {
  *   is no engine that could copy.
  * - -EAGAIN: the GPU was reset.
  * - -ENOMEM: out of memory.
- * - -EINTR: a signal came.
+ * - -EINTR: a signal came. The call can be made again, and the kernel does so
+ *   itself where it restarts system calls. While the bytes of a region, or of a
+ *   PREAD or PWRITE, are copied only a fatal signal counts.
  */
 
 /**
@@ -121,10 +123,7 @@ enum drm_radeon_gem_rw_flags {
  *
  * Request for DRM_RADEON_INFO. The value is a __u32 made of
  * &enum drm_radeon_gem_rw_caps. A kernel without any of it does not know the
- * request and answers -EINVAL. Ask for this, not for the driver's interface
- * version: minor numbers were given out independently of each other. 2.51 is
- * these ioctls where they were added to Linux 6.12, but something else since
- * Linux 7, where they are 2.52.
+ * request and answers -EINVAL. The driver's interface version does not tell.
  */
 #define RADEON_INFO_GEM_RW	0x27
 
@@ -218,8 +217,10 @@ struct drm_radeon_gem_transfer {
 	__u32 flags;
 
 	/**
-	 * @regions_done: Returned: number of regions transferred completely,
-	 * also when the call fails.
+	 * @regions_done: Number of regions to leave out, from the first on; 0 in
+	 * a new call, at most @region_count. Returned: number of regions that
+	 * are complete, those left out included, also when the call fails. So a
+	 * call that was interrupted goes on when it is made again as it is.
 	 */
 	__u32 regions_done;
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading and writing GEM objects without mapping them: the ioctls, their
- * checks, and when a BO may be touched. How the bytes are moved is in
- * radeon_gem_rw_copy.c and radeon_gem_rw_stage.c.
+ * Reading and writing GEM objects without mapping them: the ioctls, locks and
+ * waiting, and the choice of the path.
  */
 
-#include <linux/delay.h>
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
-#include <linux/ktime.h>
+#include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/processor.h>
+#include <linux/pagemap.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -28,52 +26,48 @@
 
 #include "radeon.h"
 #include "radeon_gem_rw.h"
-#include "radeon_gem_rw_trace.h"
 #include "radeon_ttm.h"
 
 /**
  * DOC: GEM read and write
  *
- * A transfer is done in chunks of bounded size. For each chunk of which the
- * CPU moves the bytes:
+ * A transfer is done in steps of up to 256 KiB. Each step
  *
- * 1. User memory is made accessible (faulted in, pinned, or copied to a
- *    buffer) with nothing held. That can take as long as user space likes, for
- *    instance if the memory belongs to a userfaultfd.
- * 2. radeon_gem_rw_begin() takes the locks and looks at the BO's fences. If
- *    they have not signaled, it waits with nothing held, and tries again. A BO
- *    that the CPU can not reach is moved first, one that was swapped out is
- *    brought back.
- * 3. The bytes are copied.
- * 4. radeon_gem_rw_end() drops the locks, and user memory is let go.
- *
- * Where nothing is in the way, small pieces do not take that many steps: see
- * radeon_gem_rw_quick.c. What is left over takes them all.
- *
- * If the GPU had better move the bytes, radeon_gem_rw_begin() says so, and the
- * chunk goes through the staging area, see radeon_gem_rw_stage.c.
- * radeon_gem_rw_suits_gpu() has the rules. What the GPU turns out not to be
- * able to do, the CPU does.
+ * 1. faults user memory in, with nothing held. That can take as long as user
+ *    space likes, for instance if the memory belongs to a userfaultfd;
+ * 2. takes the locks, looks at the BO, and finds the first rule in
+ *    radeon_gem_rw_rules that fits;
+ * 3. does what that rule's path does with the locks held. Usually this copies
+ *    the bytes, and accesses user memory with page faults disabled;
+ * 4. drops the locks, and does the rest of the path: waits for the BO, moves it,
+ *    or gives it pages, and then the step is tried again.
  *
  * Locks, outermost first:
  *
  * - &mm_struct.mmap_lock and whatever else a page fault takes. The BO's own
- *   fault handler takes the next but two locks of this list, so user memory
- *   must not be touched below, except with page faults disabled.
+ *   fault handler takes two of the locks below, so user memory is only accessed
+ *   with nothing held, or with page faults disabled.
  * - &radeon_device.exclusive_lock, for reading: no GPU reset meanwhile.
- * - &radeon_pm.mclk_lock, for reading: VRAM can be accessed by the CPU.
+ * - &radeon_pm.mclk_lock, for reading: the CPU can access VRAM.
  * - The BO's &dma_resv: the BO stays where it is, and no work that uses it can
  *   be submitted.
- * - &radeon_device.ring_lock, to submit copies.
- * - The lock of the staging area, then that of fences.
+ * - &radeon_device.ring_lock, which is only tried.
+ * - The spin lock of the staging buffer, then that of fences.
  *
- * Sleeping is interruptible. While bytes are copied, by the CPU or by the GPU,
- * only a fatal signal makes the call end early: as it can only be started again
- * from the beginning, it would otherwise never end for a process that gets
- * signals from a timer.
+ * Fences are waited for with nothing held, except after
+ * RADEON_GEM_RW_MAX_LOST_RACES lost races: then with the &dma_resv held, and the
+ * two locks outside of it are only tried.
+ *
+ * Sleeping is interruptible. While the bytes of a region are copied only a fatal
+ * signal ends the call, as it would start the region again from its beginning.
+ * Between regions every signal does.
  */
 
-/* The fences that have to be waited for before BO contents may be touched. */
+/*
+ * Waiting
+ */
+
+/* The fences that have to be waited for before BO contents may be accessed. */
 static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
 {
 	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
@@ -129,7 +123,7 @@ static int radeon_gem_rw_wait(const struct radeon_gem_rw *rw,
 	if (rw->flags & RADEON_GEM_RW_NOWAIT)
 		return -EBUSY;
 
-	radeon_gem_rw_event(rw->rdev->gem_rw, RADEON_GEM_RW_STALL);
+	radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_STALL);
 
 	do {
 		r = dma_resv_wait_timeout(resv, usage, true,
@@ -140,7 +134,20 @@ static int radeon_gem_rw_wait(const struct radeon_gem_rw *rw,
 }
 
 /**
- * radeon_gem_rw_wait_idle - wait until a transfer may touch its BO
+ * radeon_gem_rw_is_idle - could radeon_gem_rw_wait_idle() return at once?
+ * @rw: the transfer
+ *
+ * Returns:
+ * Whether there is nothing to wait for.
+ */
+bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw)
+{
+	return radeon_gem_rw_poll(rw->bo->tbo.base.resv,
+				  radeon_gem_rw_usage(rw));
+}
+
+/**
+ * radeon_gem_rw_wait_idle - wait until a transfer may access its BO
  * @rw: the transfer
  *
  * Must be called with nothing held.
@@ -154,84 +161,33 @@ int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw)
 	return radeon_gem_rw_wait(rw, radeon_gem_rw_usage(rw));
 }
 
-/**
- * radeon_gem_rw_wait_fence - wait for a fence
- * @fence: the fence
- *
- * Returns:
- * 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset.
+/*
+ * Locks
  */
-int radeon_gem_rw_wait_fence(struct dma_fence *fence)
+
+static int radeon_gem_rw_lock_device(struct radeon_device *rdev)
 {
-	long r;
+	if (down_read_interruptible(&rdev->exclusive_lock))
+		return -ERESTARTSYS;
 
-	do {
-		r = dma_fence_wait_timeout(fence, true,
-					   RADEON_GEM_RW_WAIT_SLICE);
-	} while (!r);
-
-	return r < 0 ? r : 0;
-}
-
-/**
- * radeon_gem_rw_wait_copy - wait for a copy that this call has submitted
- * @fence: fence of the copy
- *
- * Only a fatal signal ends this: a call that is made again submits its copy
- * again. With signals that come faster than the GPU copies, it would never end.
- *
- * Returns:
- * 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset.
- */
-int radeon_gem_rw_wait_copy(struct dma_fence *fence)
-{
-	bool pending;
-	long r;
-
-	do {
-		if (fatal_signal_pending(current))
-			return -ERESTARTSYS;
-
-		pending = signal_pending(current);
-		r = dma_fence_wait_timeout(fence, !pending,
-					   pending ? RADEON_GEM_RW_KILL_SLICE :
-						     RADEON_GEM_RW_WAIT_SLICE);
-	} while (!r || r == -ERESTARTSYS);
-
-	return r < 0 ? r : 0;
-}
-
-/**
- * radeon_gem_rw_poll_copy - wait a short time for a copy
- * @fence: fence of the copy
- * @spin_us: microseconds for which to poll it all the time
- *
- * A small copy takes less time than to switch the ring's interrupt on and off.
- * Then the fence is looked at now and then, which takes the CPU no time. What
- * takes long is left to radeon_gem_rw_wait_copy(), which has to be called
- * afterwards in any case.
- */
-void radeon_gem_rw_poll_copy(struct radeon_fence *fence, unsigned int spin_us)
-{
-	ktime_t start = ktime_get();
-	s64 us;
-
-	for (;;) {
-		if (radeon_fence_signaled(fence) || signal_pending(current))
-			return;
-
-		us = ktime_us_delta(ktime_get(), start);
-		if (us >= RADEON_GEM_RW_NAPS_US)
-			return;
-
-		if (us < spin_us && !need_resched()) {
-			cpu_relax();
-		} else {
-			/* What the copy has taken, plus a bit at a time. */
-			us = max(RADEON_GEM_RW_NAP_US, us / 4);
-			usleep_range(us, us + us / 4);
-		}
+	if (down_read_interruptible(&rdev->pm.mclk_lock)) {
+		up_read(&rdev->exclusive_lock);
+		return -ERESTARTSYS;
 	}
+
+	return 0;
+}
+
+static bool radeon_gem_rw_trylock_device(struct radeon_device *rdev)
+{
+	if (!down_read_trylock(&rdev->exclusive_lock))
+		return false;
+
+	if (down_read_trylock(&rdev->pm.mclk_lock))
+		return true;
+
+	up_read(&rdev->exclusive_lock);
+	return false;
 }
 
 /* There is no need for TTM to take this for a use of the BO, as the GPU's are. */
@@ -258,148 +214,85 @@ static void radeon_gem_rw_unreserve(struct radeon_gem_rw *rw)
 }
 
 /**
- * radeon_gem_rw_lock_device - keep the device as it is, for access by the CPU
- * @rdev: the device
+ * radeon_gem_rw_hold - keep device and BO as they are
+ * @rw: the transfer
  *
- * No reset, and no change of memory clocks, until radeon_gem_rw_unlock_device().
+ * Until radeon_gem_rw_release() there is no GPU reset and no change of memory
+ * clocks, and the BO stays where it is and gets no more work. Must be called
+ * with nothing held.
  *
  * Returns:
- * 0, or -ERESTARTSYS.
+ * 0, -ERESTARTSYS, or what radeon_gem_rw_wait_idle() returns.
  */
-int radeon_gem_rw_lock_device(struct radeon_device *rdev)
-{
-	if (down_read_interruptible(&rdev->exclusive_lock))
-		return -ERESTARTSYS;
-
-	if (down_read_interruptible(&rdev->pm.mclk_lock)) {
-		up_read(&rdev->exclusive_lock);
-		return -ERESTARTSYS;
-	}
-
-	return 0;
-}
-
-/**
- * radeon_gem_rw_unlock_device - undo radeon_gem_rw_lock_device()
- * @rdev: the device
- */
-void radeon_gem_rw_unlock_device(struct radeon_device *rdev)
-{
-	up_read(&rdev->pm.mclk_lock);
-	up_read(&rdev->exclusive_lock);
-}
-
-static int radeon_gem_rw_lock(struct radeon_gem_rw *rw)
+int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
 {
 	int r;
+
+	if (rw->lost >= RADEON_GEM_RW_MAX_LOST_RACES) {
+		r = radeon_gem_rw_reserve(rw);
+		if (r)
+			return r;
+
+		r = radeon_gem_rw_wait_idle(rw);
+		if (!r && radeon_gem_rw_trylock_device(rw->rdev))
+			return 0;
+
+		radeon_gem_rw_unreserve(rw);
+		if (r)
+			return r;
+	}
 
 	r = radeon_gem_rw_lock_device(rw->rdev);
 	if (r)
 		return r;
 
 	r = radeon_gem_rw_reserve(rw);
-	if (r)
-		radeon_gem_rw_unlock_device(rw->rdev);
-
-	return r;
-}
-
-/*
- * Wait with the BO reserved, so that nobody can submit more work for it, then
- * get the other locks. These come before the BO in the lock order, so they are
- * only tried. If a reset or a change of clocks is under way, go the usual way,
- * that is, wait for that to end. The caller has to look at the fences again.
- */
-static int radeon_gem_rw_wait_and_lock(struct radeon_gem_rw *rw,
-				       enum dma_resv_usage usage)
-{
-	struct radeon_device *rdev = rw->rdev;
-	int r;
-
-	r = radeon_gem_rw_reserve(rw);
-	if (r)
-		return r;
-
-	r = radeon_gem_rw_wait(rw, usage);
-	if (r)
-		goto out_unreserve;
-
-	if (down_read_trylock(&rdev->exclusive_lock)) {
-		if (down_read_trylock(&rdev->pm.mclk_lock))
-			return 0;
-		up_read(&rdev->exclusive_lock);
+	if (r) {
+		up_read(&rw->rdev->pm.mclk_lock);
+		up_read(&rw->rdev->exclusive_lock);
 	}
 
-	radeon_gem_rw_unreserve(rw);
-	return radeon_gem_rw_lock(rw);
-
-out_unreserve:
-	radeon_gem_rw_unreserve(rw);
 	return r;
 }
 
 /**
- * radeon_gem_rw_end - let go of a BO
+ * radeon_gem_rw_release - undo radeon_gem_rw_hold()
  * @rw: the transfer
- *
- * Undoes radeon_gem_rw_begin().
  */
-void radeon_gem_rw_end(struct radeon_gem_rw *rw)
+void radeon_gem_rw_release(struct radeon_gem_rw *rw)
 {
 	radeon_gem_rw_unreserve(rw);
-	radeon_gem_rw_unlock_device(rw->rdev);
+	up_read(&rw->rdev->pm.mclk_lock);
+	up_read(&rw->rdev->exclusive_lock);
 }
 
 /*
- * Can the CPU access the bytes before @end? In VRAM that is decided for the
- * bytes, not for the whole BO, which can begin within the aperture and end
- * beyond it.
+ * What is done instead of copying
  */
-static bool radeon_gem_rw_reachable(const struct radeon_gem_rw *rw, u64 end)
+
+static ssize_t radeon_gem_rw_after_wait(struct radeon_gem_rw *rw, ssize_t done)
 {
-	const struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	rw->lost++;
 
-	if (tbo->resource->mem_type == TTM_PL_VRAM) {
-		u64 start = (u64)tbo->resource->start << PAGE_SHIFT;
+	return radeon_gem_rw_wait_idle(rw);
+}
 
-		return start + end <= rw->rdev->mc.visible_vram_size;
-	}
-
-	return tbo->ttm && ttm_tt_is_populated(tbo->ttm);
+static ssize_t radeon_gem_rw_after_refuse(struct radeon_gem_rw *rw, ssize_t done)
+{
+	return -EPERM;
 }
 
 /*
- * Should the GPU move the bytes rather than the CPU? The BO is reserved.
- *
- * - Writes to a BO that the GPU is using, if they are not too large: they
- *   would have to wait otherwise.
- * - VRAM that the CPU can not reach. Reading would have to wait for the copy,
- *   which NOWAIT forbids.
- * - Reads of VRAM, except of a few bytes: loads from there are not cached. But
- *   an unsynchronized one must not end up behind work in a ring.
+ * Can the CPU not access the bytes before @end? That is decided for the bytes:
+ * a BO in VRAM can begin within the aperture and end beyond it.
  */
-static bool radeon_gem_rw_suits_gpu(const struct radeon_gem_rw *rw, u64 end,
-				    bool busy)
+static bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw, u64 end)
 {
-	u32 mem_type = rw->bo->tbo.resource->mem_type;
-	struct radeon_device *rdev = rw->rdev;
+	const struct ttm_resource *res = rw->bo->tbo.resource;
 
-	if (!rw->use_gpu || !rdev->gem_rw->stage)
-		return false;
-
-	if (!rw->write && (rw->flags & RADEON_GEM_RW_NOWAIT))
-		return false;
-
-	if (mem_type == TTM_PL_VRAM && !radeon_gem_rw_reachable(rw, end))
-		return true;
-
-	if (rw->write)
-		return busy && mem_type != TTM_PL_SYSTEM &&
-			rw->left <= READ_ONCE(radeon_gem_rw_stage_write_max);
-
-	return mem_type == TTM_PL_VRAM &&
-		!(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) &&
-		rw->left >= READ_ONCE(radeon_gem_rw_stage_read_min);
+	return res->mem_type == TTM_PL_VRAM &&
+		((u64)res->start << PAGE_SHIFT) + end >
+		rw->rdev->mc.visible_vram_size;
 }
 
 /* Where BOs go that have to be moved: not at the cost of others, if possible. */
@@ -431,7 +324,7 @@ static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
 
 	/*
 	 * -EINVAL: the engine did not take the copy, so TTM tried to use the
-	 * CPU, which can not reach the BO. -EBUSY: a fence that TTM waited for
+	 * CPU, which cannot access the BO. -EBUSY: a fence that TTM waited for
 	 * did not signal in time.
 	 */
 	if (r == -EINVAL || r == -EBUSY)
@@ -441,11 +334,11 @@ static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
 }
 
 /*
- * Move a BO to where the CPU reaches it. Moving waits for all of the BO's
- * users, so do that before anything is locked. mclk_lock is not needed, as
- * the engine copies.
+ * Move a BO to where the CPU can access it; a second time, to where nobody evicts
+ * it from. Moving waits for all of the BO's users, so do that before anything is
+ * locked. mclk_lock is not needed, as the engine copies.
  */
-static int radeon_gem_rw_move(struct radeon_gem_rw *rw, u64 end, bool gtt_only)
+static ssize_t radeon_gem_rw_after_move(struct radeon_gem_rw *rw, ssize_t done)
 {
 	struct radeon_device *rdev = rw->rdev;
 	int r;
@@ -462,20 +355,14 @@ static int radeon_gem_rw_move(struct radeon_gem_rw *rw, u64 end, bool gtt_only)
 		return -ERESTARTSYS;
 
 	/* The engines are being tested, they do not take work yet. */
-	if (rdev->in_reset) {
-		r = -EDEADLK;
-		goto out_unlock;
-	}
-
-	r = radeon_bo_reserve(rw->bo, false);
+	r = rdev->in_reset ? -EDEADLK : radeon_bo_reserve(rw->bo, false);
 	if (r)
 		goto out_unlock;
 
-	if (rw->bo->tbo.resource->mem_type == TTM_PL_VRAM &&
-	    !radeon_gem_rw_reachable(rw, end)) {
-		r = radeon_gem_rw_validate(rw, gtt_only);
+	if (radeon_gem_rw_is_hidden(rw, rw->end)) {
+		r = radeon_gem_rw_validate(rw, rw->moves++);
 		if (!r)
-			radeon_gem_rw_event(rdev->gem_rw, RADEON_GEM_RW_MOVED);
+			radeon_gem_rw_event(rdev, RADEON_GEM_RW_MOVED);
 	}
 
 	radeon_bo_unreserve(rw->bo);
@@ -485,7 +372,8 @@ out_unlock:
 }
 
 /* Get the pages of a BO that has none yet, or whose pages were swapped out. */
-static int radeon_gem_rw_populate(struct radeon_gem_rw *rw)
+static ssize_t radeon_gem_rw_after_populate(struct radeon_gem_rw *rw,
+					    ssize_t done)
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
 	struct ttm_operation_ctx ctx = {
@@ -506,180 +394,373 @@ static int radeon_gem_rw_populate(struct radeon_gem_rw *rw)
 }
 
 /*
- * Get ready for the CPU to read through the aperture. Before R600, it sees
- * tiled surfaces through surface registers. The host data path may have kept
- * bytes from before GPU writes.
+ * The choice of the path
  */
-static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw)
+
+static const struct radeon_gem_rw_path radeon_gem_rw_wait_path = {
+	.id = RADEON_GEM_RW_NO_PATH,
+	.after = radeon_gem_rw_after_wait,
+};
+
+static const struct radeon_gem_rw_path radeon_gem_rw_move_path = {
+	.id = RADEON_GEM_RW_NO_PATH,
+	.after = radeon_gem_rw_after_move,
+};
+
+static const struct radeon_gem_rw_path radeon_gem_rw_populate_path = {
+	.id = RADEON_GEM_RW_NO_PATH,
+	.after = radeon_gem_rw_after_populate,
+};
+
+static const struct radeon_gem_rw_path radeon_gem_rw_refuse_path = {
+	.id = RADEON_GEM_RW_NO_PATH,
+	.after = radeon_gem_rw_after_refuse,
+};
+
+/*
+ * The first rule counts of which all flags of @all and
+ * none of @none are set, and whose path has not turned out to be impossible.
+ */
+#define IS(x)	RADEON_GEM_RW_IS_##x
+
+static const struct radeon_gem_rw_rule {
+	unsigned int all;
+	unsigned int none;
+	const struct radeon_gem_rw_path *path;
+} radeon_gem_rw_rules[] = {
+	{ IS(REFUSED), 0, &radeon_gem_rw_refuse_path },
+	/* All others are for the CPU. */
+	{ IS(BUSY), 0, &radeon_gem_rw_wait_path },
+	{ IS(HIDDEN) | IS(UNSYNC) | IS(WRITE), 0, &radeon_gem_rw_indirect },
+	{ IS(HIDDEN) | IS(UNSYNC), IS(NOWAIT), &radeon_gem_rw_indirect },
+	{ IS(HIDDEN), 0, &radeon_gem_rw_move_path },
+	{ IS(ABSENT), 0, &radeon_gem_rw_populate_path },
+	{ 0, 0, &radeon_gem_rw_cpu },
+};
+
+/*
+ * Steps
+ */
+
+static void radeon_gem_rw_next_row(const struct radeon_gem_rw *rw,
+				   struct radeon_gem_rw_pos *pos)
 {
-	struct radeon_device *rdev = rw->rdev;
+	pos->byte = 0;
+	if (++pos->row < rw->regions[pos->region].rows)
+		return;
 
-	radeon_bo_check_tiling(rw->bo, 0, 0);
+	pos->row = 0;
+	do {
+		pos->region++;
+	} while (pos->region < rw->count && !rw->regions[pos->region].rows);
+}
 
-	if (!rw->write && rdev->asic->mmio_hdp_flush)
-		rdev->asic->mmio_hdp_flush(rdev);
+/* Does a region, in whole, not fit behind others? */
+static bool radeon_gem_rw_is_next(const struct radeon_gem_rw *rw,
+				  const struct radeon_gem_rw_region *region,
+				  u64 room)
+{
+	return region->rows > rw->max_pieces - rw->n ||
+		region->rows * (region->row_bytes + RADEON_GEM_RW_PIECE_COST) > room;
 }
 
 /**
- * radeon_gem_rw_begin - get hold of a BO for the CPU
- * @rw: the transfer
- * @span: the bytes that are going to be accessed
+ * radeon_gem_rw_take - take the pieces that come next
+ * @rw: the transfer, which is not at its end
+ * @max_len: most bytes, with RADEON_GEM_RW_PIECE_COST for each piece
+ * @max_slots: most bytes in a buffer, more than RADEON_GEM_RW_SLOT_ALIGN
  *
- * On success the BO is idle as far as the transfer's flags ask for, the CPU
- * can reach the bytes, and both stays so until radeon_gem_rw_end(). Must be
- * called with nothing held, and user memory must not be touched in between,
- * except with page faults disabled.
- *
- * Returns:
- * 0; or RADEON_GEM_RW_USE_GPU if &radeon_gem_rw.use_gpu is set and the GPU
- * should copy; or a negative error code: -EBUSY, -ERESTARTSYS, -ENOMEM as in
- * the description of the user API, -EDEADLK if the GPU has to be reset. Unless
- * it is 0, nothing is held.
+ * Fills in what &struct radeon_gem_rw has about the step. A region is only
+ * divided if it does not fit into a step alone, so that steps end where regions
+ * do, and signals get a chance.
  */
-int radeon_gem_rw_begin(struct radeon_gem_rw *rw,
-			const struct radeon_gem_rw_span *span)
+void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len, u32 max_slots)
 {
-	enum dma_resv_usage usage = radeon_gem_rw_usage(rw);
-	struct ttm_buffer_object *tbo = &rw->bo->tbo;
-	unsigned int lost = 0, moves = 0;
-	bool busy, in_vram, gpu;
-	int r;
+	const struct radeon_gem_rw_region *region;
+	struct radeon_gem_rw_pos pos = rw->pos;
+	struct radeon_gem_rw_piece *piece;
+	u64 len, room = max_len;
+	u32 in_slot;
 
-	for (;;) {
-		r = 0;
-		if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
-			r = radeon_gem_rw_stage_settle(rw, span);
-		if (r)
-			return r;
+	rw->n = 0;
+	rw->len = 0;
+	rw->slots = 0;
+	rw->start = U64_MAX;
+	rw->end = 0;
+	rw->dwords = true;
 
-		if (lost >= RADEON_GEM_RW_MAX_LOST_RACES) {
-			r = radeon_gem_rw_wait_and_lock(rw, usage);
-		} else {
-			/* Most BOs are idle, so look before waiting. */
-			if (lost)
-				r = radeon_gem_rw_wait(rw, usage);
-			if (!r)
-				r = radeon_gem_rw_lock(rw);
-		}
-		if (r)
-			return r;
+	while (pos.region < rw->count && rw->n < rw->max_pieces && room) {
+		region = &rw->regions[pos.region];
+		if (!pos.row && !pos.byte && rw->n &&
+		    radeon_gem_rw_is_next(rw, region, room))
+			break;
 
-		busy = !radeon_gem_rw_poll(tbo->base.resv, usage);
-		gpu = radeon_gem_rw_suits_gpu(rw, span->end, busy);
-		in_vram = tbo->resource->mem_type == TTM_PL_VRAM;
+		piece = &rw->pieces[rw->n];
+		piece->offset = region->offset + (u64)pos.row * region->bo_pitch +
+			pos.byte;
+		piece->user = region->user + (u64)pos.row * region->user_pitch +
+			pos.byte;
+		in_slot = piece->offset % RADEON_GEM_RW_SLOT_ALIGN;
+		if (rw->slots + in_slot >= max_slots)
+			break;
+		len = min3(region->row_bytes - pos.byte, room,
+			   (u64)max_slots - rw->slots - in_slot);
+		piece->len = len;
+		piece->slot = rw->slots + in_slot;
 
-		if (!gpu && !busy && radeon_gem_rw_reachable(rw, span->end)) {
-			if (in_vram)
-				radeon_gem_rw_prepare_vram(rw);
-			return 0;
-		}
+		rw->n++;
+		rw->len += len;
+		rw->slots = min(ALIGN(piece->slot + piece->len,
+				      RADEON_GEM_RW_SLOT_ALIGN), max_slots);
+		rw->start = min(rw->start, piece->offset);
+		rw->end = max(rw->end, piece->offset + len);
+		rw->dwords &= IS_ALIGNED(piece->offset | len, 4);
 
-		radeon_gem_rw_end(rw);
-		if (gpu)
-			return RADEON_GEM_RW_USE_GPU;
+		room -= min(room, len + RADEON_GEM_RW_PIECE_COST);
+		pos.byte += len;
+		if (pos.byte == region->row_bytes)
+			radeon_gem_rw_next_row(rw, &pos);
+	}
 
-		/* A second time, go where nobody evicts the BO from again. */
-		if (busy)
-			lost++;
-		else if (in_vram)
-			r = radeon_gem_rw_move(rw, span->end, moves++);
-		else
-			r = radeon_gem_rw_populate(rw);
-		if (r)
-			return r;
+	rw->next = pos;
+}
 
-		if (fatal_signal_pending(current))
-			return -ERESTARTSYS;
+static void radeon_gem_rw_advance(struct radeon_gem_rw *rw, u64 done)
+{
+	u64 len;
+
+	rw->left -= done;
+	if (done == rw->len) {
+		rw->pos = rw->next;
+		return;
+	}
+
+	while (done) {
+		len = min(done, rw->regions[rw->pos.region].row_bytes - rw->pos.byte);
+		done -= len;
+		rw->pos.byte += len;
+		if (rw->pos.byte == rw->regions[rw->pos.region].row_bytes)
+			radeon_gem_rw_next_row(rw, &rw->pos);
 	}
 }
 
-/**
- * radeon_gem_rw_try_begin - get hold of a BO for the CPU, if nothing is in the way
- * @rw: the transfer
- * @span: the bytes that are going to be accessed
- *
- * Must be called within radeon_gem_rw_lock_device(). Does not sleep. On success
- * everything is as after radeon_gem_rw_begin(), the BO is one that can be read
- * and written, and suits the functions that access user memory. That excludes
- * what the GPU had better copy: busy BOs, VRAM out of reach, reads of VRAM.
- *
- * Returns:
- * Whether the BO is held, until radeon_gem_rw_try_end().
- */
-bool radeon_gem_rw_try_begin(struct radeon_gem_rw *rw,
-			     const struct radeon_gem_rw_span *span)
+/* How many of these bytes are not accessible? Faults in what is. */
+static size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
+					  char __user *user, size_t len)
 {
-	struct radeon_bo *bo = rw->bo;
-
-	if (bo->tbo.base.import_attach ||
-	    !dma_resv_trylock(bo->tbo.base.resv))
-		return false;
-
-	if (radeon_ttm_tt_has_userptr(rw->rdev, bo->tbo.ttm) ||
-	    !radeon_gem_rw_reachable(rw, span->end) ||
-	    !radeon_gem_rw_view_suits_user(rw) ||
-	    !radeon_gem_rw_poll(bo->tbo.base.resv, radeon_gem_rw_usage(rw)))
-		goto out_unlock;
-
-	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED &&
-	    !radeon_gem_rw_stage_settled(rw, span))
-		goto out_unlock;
-
-	if (bo->tbo.resource->mem_type == TTM_PL_VRAM)
-		radeon_gem_rw_prepare_vram(rw);
-
-	return true;
-
-out_unlock:
-	dma_resv_unlock(bo->tbo.base.resv);
-	return false;
+	/* Unlike fault_in_writeable() this one does not write to it. */
+	return rw->write ? fault_in_readable(user, len) :
+			   fault_in_safe_writeable(user, len);
 }
 
-/**
- * radeon_gem_rw_try_end - let go of a BO
- * @rw: the transfer
- *
- * Undoes radeon_gem_rw_try_begin().
+/*
+ * Make the user memory of a step resident, and leave off what is not accessible.
+ * Many small pieces can share a page.
  */
-void radeon_gem_rw_try_end(struct radeon_gem_rw *rw)
+static int radeon_gem_rw_fault_in(struct radeon_gem_rw *rw)
 {
-	radeon_gem_rw_unreserve(rw);
+	unsigned long start, end, first = 0, last = 0;
+	u64 there = 0;
+	unsigned int i;
+	size_t missed;
+
+	for (i = 0; i < rw->n; i++, there += end - start) {
+		start = (unsigned long)rw->pieces[i].user;
+		end = start + rw->pieces[i].len;
+		if (start >= first && end <= last)
+			continue;
+
+		missed = radeon_gem_rw_fault_in_user(rw, rw->pieces[i].user,
+						     rw->pieces[i].len);
+		if (missed) {
+			there += end - start - missed;
+			break;
+		}
+		first = PAGE_ALIGN_DOWN(start);
+		last = PAGE_ALIGN(end);
+	}
+
+	if (!there)
+		return -EFAULT;
+
+	if (there < rw->len) {
+		radeon_gem_rw_take(rw, there, U32_MAX);
+		if (rw->len > there)
+			return -EFAULT;
+	}
+
+	return 0;
 }
 
-/**
- * radeon_gem_rw_check_bo - is this a BO that can be read and written?
- * @rw: the transfer
- *
- * Notes where the BO is, so that user memory is not made accessible in vain for
- * a way of copying that does not suit. It can be elsewhere when it is copied.
- *
- * Returns:
- * 0, -EPERM or -EOPNOTSUPP as in the description of the user API, -ERESTARTSYS.
- */
-int radeon_gem_rw_check_bo(struct radeon_gem_rw *rw)
+/* What decides about the path. The BO is reserved. */
+static unsigned int radeon_gem_rw_look(struct radeon_gem_rw *rw)
 {
-	struct radeon_bo *bo = rw->bo;
-	bool userptr;
+	struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	unsigned int look = 0;
+
+	if (rw->write)
+		look |= IS(WRITE);
+	if (rw->flags & RADEON_GEM_RW_NOWAIT)
+		look |= IS(NOWAIT);
+	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
+		look |= IS(UNSYNC);
+
+	if (radeon_ttm_tt_has_userptr(rw->rdev, tbo->ttm))
+		look |= IS(REFUSED);
+	if (tbo->resource->mem_type == TTM_PL_VRAM)
+		look |= IS(VRAM);
+	else if (!tbo->ttm || !ttm_tt_is_populated(tbo->ttm))
+		look |= IS(ABSENT);
+	if (tbo->resource->mem_type == TTM_PL_SYSTEM)
+		look |= IS(SYSTEM);
+	if (radeon_gem_rw_is_hidden(rw, rw->end))
+		look |= IS(HIDDEN);
+	if (!radeon_gem_rw_is_idle(rw))
+		look |= IS(BUSY);
+
+	return look;
+}
+
+/* Do what can be done with the locks held, by the first rule that fits. */
+static const struct radeon_gem_rw_path *
+radeon_gem_rw_choose(struct radeon_gem_rw *rw, ssize_t *done)
+{
+	const struct radeon_gem_rw_rule *rule;
+
+	rw->look = radeon_gem_rw_look(rw);
+
+	for (rule = radeon_gem_rw_rules;; rule++) {
+		if ((rw->look & (rule->all | rule->none)) != rule->all ||
+		    rw->avoid & BIT(rule->path->id))
+			continue;
+
+		*done = rule->path->held ? rule->path->held(rw) : 0;
+		if (*done != RADEON_GEM_RW_IMPOSSIBLE)
+			return rule->path;
+	}
+}
+
+/* Returns how many bytes were transferred, 0 to try again, or an error. */
+static ssize_t radeon_gem_rw_step(struct radeon_gem_rw *rw)
+{
+	const struct radeon_gem_rw_path *path;
+	ssize_t done;
 	int r;
 
-	if (bo->tbo.base.import_attach)
-		return -EOPNOTSUPP;
+	/* If memory is taken away between the steps, be content with a page. */
+	radeon_gem_rw_take(rw, rw->fails > 1 ? PAGE_SIZE : RADEON_GEM_RW_STEP_MAX,
+			   U32_MAX);
+	if (rw->fault_in) {
+		r = radeon_gem_rw_fault_in(rw);
+		if (r)
+			return r;
+	}
 
-	/* The lock keeps the ttm_tt from being freed by a move. */
-	r = radeon_gem_rw_reserve(rw);
+	r = radeon_gem_rw_hold(rw);
 	if (r)
 		return r;
 
-	userptr = radeon_ttm_tt_has_userptr(bo->rdev, bo->tbo.ttm);
-	rw->in_vram = bo->tbo.resource->mem_type == TTM_PL_VRAM;
-	rw->use_gpu = true;
-	rw->try_gpu = !rw->write &&
-		!(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) &&
-		radeon_gem_rw_suits_gpu(rw, radeon_bo_size(bo), false);
-	dma_resv_unlock(bo->tbo.base.resv);
+	path = radeon_gem_rw_choose(rw, &done);
+	radeon_gem_rw_release(rw);
 
-	return userptr ? -EPERM : 0;
+	if (done >= 0 && path->after)
+		done = path->after(rw, done);
+
+	return done;
 }
+
+/*
+ * Errors of user memory come before -EBUSY, and those of the BO before both. The
+ * path has not looked at all of that when it failed.
+ */
+static int radeon_gem_rw_first_error(struct radeon_gem_rw *rw, int r)
+{
+	struct radeon_gem_rw_pos pos = rw->pos;
+	const struct radeon_gem_rw_region *region = &rw->regions[pos.region];
+	char __user *user;
+
+	if (r == -EFAULT && !radeon_gem_rw_reserve(rw)) {
+		if (radeon_ttm_tt_has_userptr(rw->rdev, rw->bo->tbo.ttm))
+			r = -EPERM;
+		dma_resv_unlock(rw->bo->tbo.base.resv);
+	}
+
+	if (r != -EBUSY)
+		return r;
+
+	for (; pos.row < region->rows; pos.row++, pos.byte = 0) {
+		user = region->user + (u64)pos.row * region->user_pitch + pos.byte;
+		if (radeon_gem_rw_fault_in_user(rw, user,
+						region->row_bytes - pos.byte))
+			return -EFAULT;
+		if (fatal_signal_pending(current))
+			return -ERESTARTSYS;
+		cond_resched();
+	}
+
+	return -EBUSY;
+}
+
+/* Shall the call end because of a signal? */
+static bool radeon_gem_rw_interrupted(const struct radeon_gem_rw *rw, bool moved)
+{
+	if (fatal_signal_pending(current))
+		return true;
+
+	return moved && !rw->pos.row && !rw->pos.byte && signal_pending(current);
+}
+
+/**
+ * radeon_gem_rw_copy - do a transfer
+ * @rw: the transfer, all of whose arguments have been checked
+ *
+ * Must be called with nothing held. @rw ends up at the first byte that was not
+ * transferred.
+ *
+ * Returns:
+ * 0 if everything was transferred, or a negative error code as in the
+ * description of the user API; -EDEADLK if the GPU has to be reset.
+ */
+int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
+{
+	ssize_t done = 0;
+
+	if (rw->bo->tbo.base.import_attach)
+		return -EOPNOTSUPP;
+
+	rw->fault_in = rw->write;
+	rw->lost = 0;
+	rw->moves = 0;
+	rw->fails = 0;
+	rw->avoid = 0;
+
+	while (rw->left) {
+		done = radeon_gem_rw_step(rw);
+		if (done < 0)
+			break;
+
+		radeon_gem_rw_advance(rw, done);
+		if (done) {
+			rw->lost = 0;
+			rw->fails = 0;
+		}
+
+		if (rw->left && radeon_gem_rw_interrupted(rw, done)) {
+			done = -ERESTARTSYS;
+			break;
+		}
+		cond_resched();
+	}
+
+	kfree(rw->buffer);
+	rw->buffer = NULL;
+
+	return done < 0 ? radeon_gem_rw_first_error(rw, done) : 0;
+}
+
+/*
+ * Ioctls
+ */
 
 /**
  * radeon_gem_rw_check_range - is a range within a BO?
@@ -706,13 +787,22 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 			       bool write)
 {
 	struct radeon_device *rdev = dev->dev_private;
-	struct radeon_gem_rw_region region = { .rows = 1 };
+	struct radeon_gem_rw_region region = {
+		.offset = args->offset,
+		.row_bytes = args->size,
+		.rows = 1,
+	};
+	struct radeon_gem_rw_piece piece;
 	struct radeon_gem_rw rw = {
 		.rdev = rdev,
+		.filp = filp,
 		.regions = &region,
 		.count = 1,
 		.write = write,
 		.flags = args->pad,
+		.left = args->size,
+		.pieces = &piece,
+		.max_pieces = 1,
 	};
 	struct drm_gem_object *gobj;
 	int r;
@@ -736,22 +826,9 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 	rw.bo = gem_to_radeon_bo(gobj);
 
 	r = radeon_gem_rw_check_range(rw.bo, args->offset, args->size);
-	if (r)
-		goto out_put;
+	if (!r)
+		r = radeon_gem_rw_copy(&rw);
 
-	region.offset = args->offset;
-	region.row_bytes = args->size;
-	rw.left = args->size;
-	if (radeon_gem_rw_quick(&rw))
-		goto out_put;
-
-	r = radeon_gem_rw_check_bo(&rw);
-	if (r)
-		goto out_put;
-
-	r = radeon_gem_rw_copy(&rw);
-
-out_put:
 	drm_gem_object_put(gobj);
 	return radeon_gem_handle_lockup(rdev, r);
 }
@@ -777,12 +854,7 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 		.data_ptr = args->data_ptr,
 	};
 
-	int r;
-
-	r = radeon_gem_rw_ioctl(dev, filp, &common, false);
-	trace_radeon_gem_pread(&common, r);
-
-	return r;
+	return radeon_gem_rw_ioctl(dev, filp, &common, false);
 }
 
 /**
@@ -797,12 +869,7 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
 			    struct drm_file *filp)
 {
-	int r;
-
-	r = radeon_gem_rw_ioctl(dev, filp, data, true);
-	trace_radeon_gem_pwrite(data, r);
-
-	return r;
+	return radeon_gem_rw_ioctl(dev, filp, data, true);
 }
 
 /**
@@ -814,11 +881,7 @@ int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
  */
 u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 {
-	u32 caps = RADEON_GEM_RW_CAP_PREAD_PWRITE |
-		RADEON_GEM_RW_CAP_TRANSFER;
-
-	if (rdev->gem_rw->stage)
-		caps |= RADEON_GEM_RW_CAP_STAGED;
+	u32 caps = RADEON_GEM_RW_CAP_PREAD_PWRITE;
 
 	return caps;
 }
@@ -836,8 +899,6 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
 	if (!rdev->gem_rw)
 		return -ENOMEM;
 
-	spin_lock_init(&rdev->gem_rw->fill_lock);
-	INIT_LIST_HEAD(&rdev->gem_rw->fills);
 	radeon_gem_rw_debugfs_init(rdev);
 
 	return 0;
@@ -847,11 +908,11 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
  * radeon_gem_rw_fini - release what is kept for a device
  * @rdev: the device
  *
- * No transfer can be under way any more, and the staging area is gone.
+ * No transfer can be under way any more.
  */
 void radeon_gem_rw_fini(struct radeon_device *rdev)
 {
-	radeon_gem_rw_view_release(rdev);
+	radeon_gem_rw_unmap_vram(rdev);
 	kfree(rdev->gem_rw);
 	rdev->gem_rw = NULL;
 }

@@ -4,11 +4,9 @@
  * new BOs.
  */
 
-#include <linux/delay.h>
 #include <linux/dma-resv.h>
 #include <linux/io.h>
-#include <linux/jiffies.h>
-#include <linux/list.h>
+#include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -17,7 +15,7 @@
 #include <drm/ttm/ttm_resource.h>
 
 #include "radeon.h"
-#include "radeon_gem_rw.h"
+#include "radeon_gem_rw_gpu.h"
 
 /**
  * DOC: Clearing of new BOs
@@ -37,10 +35,10 @@
  *   for any other fence; PREAD, PWRITE and TRANSFER, also with
  *   RADEON_GEM_RW_UNSYNCHRONIZED. Only a mode set does not wait, so that such a
  *   BO can be seen on the screen for a moment before it is cleared.
- * - Where the DMA engine can not fill, TTM is told to create the BO in GTT and
+ * - Where the DMA engine cannot fill, TTM is told to create the BO in GTT and
  *   to move it to VRAM from there.
  *
- * When an engine can not do its part, because the GPU is locked up or under
+ * When an engine cannot do its part, because the GPU is locked up or under
  * test, the CPU clears what it can reach. For other VRAM the creation fails, and
  * radeon_gem_object_create() puts the BO into GTT.
  *
@@ -49,21 +47,26 @@
  * Locks: the BO's &dma_resv is held, and outside of it, by those who create BOs
  * for user space, &radeon_device.exclusive_lock, so that no GPU reset drops what
  * the CPU writes, and &radeon_pm.mclk_lock, both for reading.
- * &radeon_device.ring_lock is taken inside. &radeon_gem_rw_state.fill_lock comes
- * before the lock of fences.
+ * &radeon_device.ring_lock is taken inside.
  *
  * A GPU reset loses what is in the DMA ring, and signals the fences. Before that,
- * radeon_gem_rw_clear_recover() clears anew what had not been done. What then
- * can not be cleared is VRAM beyond the aperture after a reset that has failed,
- * but there is no engine left to read it with. A move from GTT, as any move, can
- * be lost.
+ * radeon_gem_rw_gpu_recover() clears anew what had not been done. A move from GTT,
+ * as any move, can be lost.
  */
 
 /* Most bytes cleared between two chances for others to run. */
 #define RADEON_GEM_RW_CLEAR_STEP	SZ_256K
 
-/* How long a reset waits for the engine, in jiffies. Far more than needed. */
-#define RADEON_GEM_RW_CLEAR_PATIENCE	(2 * HZ)
+static bool radeon_gem_rw_clear_vram = true;
+MODULE_PARM_DESC(gem_rw_clear_vram,
+		 "Clear VRAM that is given to new BOs (default Y)");
+module_param_named(gem_rw_clear_vram, radeon_gem_rw_clear_vram, bool, 0644);
+
+static unsigned int radeon_gem_rw_clear_cpu_max = SZ_32K;
+MODULE_PARM_DESC(gem_rw_clear_cpu_max,
+		 "New BOs of up to this many bytes are cleared by the CPU, larger ones by the GPU (default 32768)");
+module_param_named(gem_rw_clear_cpu_max, radeon_gem_rw_clear_cpu_max, uint,
+		   0644);
 
 static int radeon_gem_rw_clear_by_cpu(struct radeon_device *rdev, u64 start,
 				      u64 size)
@@ -84,77 +87,47 @@ static int radeon_gem_rw_clear_by_cpu(struct radeon_device *rdev, u64 start,
 		cond_resched();
 	}
 
-	/* As for a write: submission flushes the host data path. */
+	/* As for a write: submission flushes the host data path, or a move does. */
 	wmb();
+	WRITE_ONCE(rdev->gem_rw->hdp_dirty, true);
 	if (iomap)
 		iounmap(iomap);
 
-	radeon_gem_rw_count(rdev->gem_rw, RADEON_GEM_RW_CLEAR_CPU, size);
+	radeon_gem_rw_count(rdev, RADEON_GEM_RW_CLEAR_CPU, size);
 	return 0;
-}
-
-static void radeon_gem_rw_fill_free(struct radeon_gem_rw_fill *fill)
-{
-	radeon_fence_unref(&fill->fence);
-	kfree(fill);
-}
-
-static void radeon_gem_rw_fill_free_all(struct list_head *fills)
-{
-	struct radeon_gem_rw_fill *fill, *next;
-
-	list_for_each_entry_safe(fill, next, fills, head)
-		radeon_gem_rw_fill_free(fill);
-}
-
-/* Remember a fill until it is done, and forget those that are. */
-static void radeon_gem_rw_fill_add(struct radeon_gem_rw_state *state,
-				   struct radeon_gem_rw_fill *fill)
-{
-	struct radeon_gem_rw_fill *old, *next;
-	LIST_HEAD(done);
-
-	spin_lock(&state->fill_lock);
-	list_for_each_entry_safe(old, next, &state->fills, head) {
-		if (!radeon_fence_signaled(old->fence))
-			break;
-		list_move_tail(&old->head, &done);
-	}
-	list_add_tail(&fill->head, &state->fills);
-	spin_unlock(&state->fill_lock);
-
-	radeon_gem_rw_fill_free_all(&done);
 }
 
 static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
 				      struct dma_resv *resv, u64 start, u64 size)
 {
-	struct radeon_gem_rw_fill *fill;
-	LIST_HEAD(fills);
+	struct radeon_gem_rw_job *job;
 	int r;
 
 	/* While the engines are tested after a reset, they take no work. */
 	if (rdev->in_reset || READ_ONCE(rdev->needs_reset))
 		return -EDEADLK;
 
-	fill = kzalloc(sizeof(*fill), GFP_KERNEL);
-	if (!fill)
+	job = radeon_gem_rw_job_new(1);
+	if (!job)
 		return -ENOMEM;
-	fill->start = start;
-	fill->size = size;
-	list_add(&fill->head, &fills);
+	job->fill = true;
+	job->dwords = true;
+	job->replay = true;
+	job->ops[0].dst = rdev->mc.vram_start + start;
+	job->ops[0].len = size;
 
-	r = radeon_gem_rw_ring_fill(rdev, &fills, &fill->fence);
+	r = radeon_gem_rw_ring_replay(rdev, job, &job->fence);
 	if (r) {
-		kfree(fill);
+		kfree(job);
 		return r;
 	}
 
 	/* TTM has reserved a slot for the fence of a move. */
-	dma_resv_add_fence(resv, &fill->fence->base, DMA_RESV_USAGE_KERNEL);
-	radeon_gem_rw_fill_add(rdev->gem_rw, fill);
+	dma_resv_add_fence(resv, &job->fence->base, DMA_RESV_USAGE_KERNEL);
+	radeon_gem_rw_job_submitted(rdev, job, job->fence->ring);
+	atomic_inc(&rdev->gem_rw->gpu->fills);
 
-	radeon_gem_rw_count(rdev->gem_rw, RADEON_GEM_RW_CLEAR_GPU, size);
+	radeon_gem_rw_count(rdev, RADEON_GEM_RW_CLEAR_GPU, size);
 	return 0;
 }
 
@@ -169,7 +142,7 @@ static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
  *
  * Returns:
  * 0; -EMULTIHOP if the BO should be moved to @hop, and from there to @mem; or
- * -EINVAL if @mem can not be cleared, and must not be used.
+ * -EINVAL if @mem cannot be cleared, and must not be used.
  */
 int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 			struct ttm_place *hop)
@@ -186,76 +159,60 @@ int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 	    !radeon_gem_rw_clear_by_cpu(rdev, start, size))
 		return 0;
 
-	if (radeon_gem_rw_ring_can_fill(rdev)) {
+	if (rdev->gem_rw->gpu && radeon_gem_rw_ring_can_fill(rdev)) {
 		if (!radeon_gem_rw_clear_by_gpu(rdev, tbo->base.resv, start,
 						size))
 			return 0;
 	} else if (hop && rdev->ring[radeon_copy_ring_index(rdev)].ready &&
 		   !rdev->in_reset && !READ_ONCE(rdev->needs_reset)) {
 		*hop = (struct ttm_place) { .mem_type = TTM_PL_TT };
-		radeon_gem_rw_count(rdev->gem_rw, RADEON_GEM_RW_CLEAR_HOP, size);
+		radeon_gem_rw_count(rdev, RADEON_GEM_RW_CLEAR_HOP, size);
 		return -EMULTIHOP;
 	}
 
 	return radeon_gem_rw_clear_by_cpu(rdev, start, size);
 }
 
-/* What is in @fills must not be waited for by its fences, they signal at once. */
-static void radeon_gem_rw_clear_again(struct radeon_device *rdev,
-				      struct list_head *fills)
+static bool radeon_gem_rw_is_filling(struct radeon_gem_rw_gpu *gpu)
 {
-	unsigned long end = jiffies + RADEON_GEM_RW_CLEAR_PATIENCE;
-	struct radeon_fence *fence;
+	struct radeon_gem_rw_job *job;
+	bool filling = false;
+	unsigned int i;
 
-	if (list_empty(fills) || radeon_gem_rw_ring_fill(rdev, fills, &fence))
-		return;
-
-	while (!radeon_fence_signaled(fence) && time_before(jiffies, end))
-		usleep_range(50, 100);
-	radeon_fence_unref(&fence);
-}
-
-/**
- * radeon_gem_rw_clear_recover - clear what a GPU reset has left undone
- * @rdev: the device, with its engines started again if they can be, and
- *	&radeon_device.exclusive_lock held for writing
- *
- * Must be called before the fences of lost work are signaled. Memory that is to
- * be cleared still belongs to the BO then, and nobody has written to it, as
- * everybody waits for the fence.
- */
-void radeon_gem_rw_clear_recover(struct radeon_device *rdev)
-{
-	struct radeon_gem_rw_state *state = rdev->gem_rw;
-	struct radeon_gem_rw_fill *fill, *next;
-	LIST_HEAD(gpu);
-	LIST_HEAD(all);
-
-	if (!state)
-		return;
-
-	spin_lock(&state->fill_lock);
-	list_splice_init(&state->fills, &all);
-	spin_unlock(&state->fill_lock);
-
-	list_for_each_entry_safe(fill, next, &all, head) {
-		if (!radeon_fence_signaled(fill->fence) &&
-		    radeon_gem_rw_clear_by_cpu(rdev, fill->start, fill->size))
-			list_move_tail(&fill->head, &gpu);
+	spin_lock(&gpu->lock);
+	for (i = 0; i < RADEON_NUM_RINGS; i++) {
+		list_for_each_entry(job, &gpu->jobs[i], head)
+			filling |= job->fill && !radeon_fence_signaled(job->fence);
 	}
-	radeon_gem_rw_clear_again(rdev, &gpu);
+	spin_unlock(&gpu->lock);
 
-	radeon_gem_rw_fill_free_all(&all);
-	radeon_gem_rw_fill_free_all(&gpu);
+	return filling;
 }
 
 /**
- * radeon_gem_rw_clear_fini - forget what has been cleared
- * @rdev: the device
+ * radeon_gem_rw_clear_fault - let a mapping show what the GPU has cleared
+ * @tbo: BO, reserved, of which a page is going to be mapped
  *
- * The engines have been stopped.
+ * The host data path may have kept bytes from before a fill. Nobody else looks at
+ * a BO in VRAM by the CPU without a flush, or a fence that he has waited for.
  */
-void radeon_gem_rw_clear_fini(struct radeon_device *rdev)
+void radeon_gem_rw_clear_fault(struct ttm_buffer_object *tbo)
 {
-	radeon_gem_rw_fill_free_all(&rdev->gem_rw->fills);
+	struct radeon_device *rdev = radeon_get_rdev(tbo->bdev);
+	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
+	int fills;
+
+	if (!gpu || tbo->resource->mem_type != TTM_PL_VRAM)
+		return;
+
+	/* If a fill is under way, the fault comes again. */
+	fills = atomic_read(&gpu->fills);
+	if (fills == READ_ONCE(gpu->fills_flushed) ||
+	    !dma_resv_test_signaled(tbo->base.resv, DMA_RESV_USAGE_KERNEL))
+		return;
+
+	if (rdev->asic->mmio_hdp_flush)
+		rdev->asic->mmio_hdp_flush(rdev);
+	if (!radeon_gem_rw_is_filling(gpu))
+		WRITE_ONCE(gpu->fills_flushed, fills);
 }

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reading and writing GEM objects without mapping them: copies by the CPU.
+ *
+ * The BO is held, see radeon_gem_rw_hold(). User memory is accessed with page
+ * faults disabled. What is not there is faulted in for the next try.
+ */
+
+#include <linux/highmem.h>
+#include <linux/io.h>
+#include <linux/iosys-map.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_cache.h>
+#include <drm/ttm/ttm_bo.h>
+#include <drm/ttm/ttm_placement.h>
+#include <drm/ttm/ttm_tt.h>
+
+#include "radeon.h"
+#include "radeon_reg.h"
+#include "radeon_gem_rw.h"
+
+/* Buffers for loads that are not cached: on the stack, and for longer pieces. */
+#define RADEON_GEM_RW_STACK_BUFFER	512
+#define RADEON_GEM_RW_BUFFER		SZ_16K
+
+/*
+ * struct radeon_gem_rw_mapping - bytes of a BO that the CPU can access
+ */
+struct radeon_gem_rw_mapping {
+	/* The first byte; it is I/O memory if io is set. */
+	void *mem;
+	bool io;
+	/* Loads are not cached, so small ones are slow. */
+	bool uncached;
+	/* What to undo, if set. */
+	void *page;
+	void __iomem *iomap;
+	struct ttm_bo_kmap_obj kmap;
+};
+
+/*
+ * The part of VRAM that the CPU can access, mapped once and for all where there
+ * is address space for it. NULL if not: a mapping per access costs more than the
+ * access from about 64 KiB on, but works.
+ */
+static void __iomem *radeon_gem_rw_aperture(struct radeon_device *rdev)
+{
+	void __iomem *map = READ_ONCE(rdev->gem_rw->aperture);
+	void __iomem *other;
+
+	if (map || !IS_ENABLED(CONFIG_64BIT))
+		return map;
+
+	map = ioremap_wc(rdev->mc.aper_base, rdev->mc.visible_vram_size);
+	if (!map)
+		return NULL;
+
+	other = cmpxchg(&rdev->gem_rw->aperture, NULL, map);
+	if (other) {
+		iounmap(map);
+		map = other;
+	}
+
+	return map;
+}
+
+/**
+ * radeon_gem_rw_unmap_vram - release the mapping of the aperture
+ * @rdev: the device
+ *
+ * No transfer can be under way any more.
+ */
+void radeon_gem_rw_unmap_vram(struct radeon_device *rdev)
+{
+	if (rdev->gem_rw->aperture)
+		iounmap(rdev->gem_rw->aperture);
+	rdev->gem_rw->aperture = NULL;
+}
+
+/**
+ * radeon_gem_rw_map_vram - map VRAM that the CPU can access
+ * @rdev: the device
+ * @start: offset of the first byte in VRAM
+ * @len: number of bytes
+ * @iomap: returned: what to iounmap() afterwards, or NULL
+ *
+ * Returns:
+ * The first byte, write-combined, or NULL if there is no memory.
+ */
+void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
+				     u64 len, void __iomem **iomap)
+{
+	void __iomem *aperture = radeon_gem_rw_aperture(rdev);
+	size_t in_page = offset_in_page(start);
+
+	*iomap = NULL;
+	if (aperture)
+		return aperture + start;
+
+	*iomap = ioremap_wc(rdev->mc.aper_base + start - in_page, in_page + len);
+
+	return *iomap ? *iomap + in_page : NULL;
+}
+
+/**
+ * radeon_gem_rw_flush_hdp - let the GPU see what the CPU has written to VRAM
+ * @rdev: the device
+ *
+ * For accesses of the GPU that do not come with a flush of their own: moves of
+ * BOs. Does nothing unless there is something to flush. Those BOs are reserved.
+ */
+void radeon_gem_rw_flush_hdp(struct radeon_device *rdev)
+{
+	struct radeon_gem_rw_state *state = rdev->gem_rw;
+
+	if (state && READ_ONCE(state->hdp_dirty) &&
+	    xchg(&state->hdp_dirty, false) && rdev->asic->mmio_hdp_flush)
+		rdev->asic->mmio_hdp_flush(rdev);
+}
+
+/*
+ * Get ready for accesses to VRAM. Before R600, the CPU sees tiled surfaces
+ * through surface registers. The host data path may have kept bytes from before
+ * GPU writes.
+ */
+static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw)
+{
+	struct radeon_device *rdev = rw->rdev;
+
+	radeon_bo_check_tiling(rw->bo, 0, 0);
+
+	if (rw->write) {
+		WRITE_ONCE(rdev->gem_rw->hdp_dirty, true);
+	} else if (rdev->asic->mmio_hdp_flush) {
+		rdev->asic->mmio_hdp_flush(rdev);
+		/* The flush is posted; no load may be done before it. */
+		mb();
+	}
+}
+
+/*
+ * Does the kernel's own mapping of the pages have the caching mode that TTM
+ * gave them? TTM changes it on x86, where the mapping is permanent in 64 bit.
+ * There no cache holds bytes of write-combined and uncached BOs, so the GPU,
+ * which does not snoop for them, and the CPU agree about the contents.
+ */
+static bool radeon_gem_rw_has_direct_pages(struct radeon_gem_rw *rw)
+{
+	struct ttm_tt *tt = rw->bo->tbo.ttm;
+
+	if (rw->rdev->flags & RADEON_IS_AGP || tt->page_flags & TTM_TT_FLAG_DECRYPTED)
+		return false;
+
+	return tt->caching == ttm_cached || IS_ENABLED(CONFIG_X86_64);
+}
+
+/* Map bytes from @offset on. Returns how many of @len, or 0 without memory. */
+static size_t radeon_gem_rw_map(struct radeon_gem_rw *rw, u64 offset, size_t len,
+				struct radeon_gem_rw_mapping *map)
+{
+	struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	size_t in_page = offset_in_page(offset);
+	void __iomem *io;
+	struct page **page;
+	bool is_iomem;
+	size_t n;
+
+	map->page = NULL;
+	map->iomap = NULL;
+	map->kmap.virtual = NULL;
+
+	if (tbo->resource->mem_type == TTM_PL_VRAM) {
+		io = radeon_gem_rw_map_vram(rw->rdev, offset +
+					    ((u64)tbo->resource->start << PAGE_SHIFT),
+					    len, &map->iomap);
+		map->mem = (void __force *)io;
+		map->io = true;
+		map->uncached = true;
+		return io ? len : 0;
+	}
+
+	map->uncached = tbo->ttm->caching != ttm_cached;
+	map->io = !radeon_gem_rw_has_direct_pages(rw);
+	if (map->io) {
+		/*
+		 * Taken for I/O memory whatever it is, as uncached memory does
+		 * not bear unaligned accesses on all architectures.
+		 */
+		if (ttm_bo_kmap(tbo, offset >> PAGE_SHIFT, PFN_UP(in_page + len),
+				&map->kmap))
+			return 0;
+		map->mem = ttm_kmap_obj_virtual(&map->kmap, &is_iomem) + in_page;
+		return len;
+	}
+
+	page = &tbo->ttm->pages[offset >> PAGE_SHIFT];
+	map->page = kmap_local_page(*page);
+	map->mem = map->page + in_page;
+
+	/* Without high memory, pages that follow each other do so there, too. */
+	n = PAGE_SIZE - in_page;
+	if (!IS_ENABLED(CONFIG_HIGHMEM)) {
+		for (; n < len; n += PAGE_SIZE, page++) {
+			if (page_to_pfn(page[1]) != page_to_pfn(page[0]) + 1)
+				break;
+		}
+	}
+
+	return min(n, len);
+}
+
+static void radeon_gem_rw_unmap(struct radeon_gem_rw_mapping *map)
+{
+	if (map->page)
+		kunmap_local(map->page);
+	if (map->iomap)
+		iounmap(map->iomap);
+	if (map->kmap.virtual)
+		ttm_bo_kunmap(&map->kmap);
+}
+
+/* Load from uncached memory in units as large as possible. */
+static void radeon_gem_rw_load(void *dst, const void __iomem *src, size_t len)
+{
+	size_t head = -(uintptr_t)src % RADEON_GEM_RW_SLOT_ALIGN;
+	struct iosys_map dst_map, src_map;
+	size_t body;
+
+	head = min(len, head);
+	memcpy_fromio(dst, src, head);
+
+	body = rounddown(len - head, RADEON_GEM_RW_SLOT_ALIGN);
+	iosys_map_set_vaddr(&dst_map, dst + head);
+	iosys_map_set_vaddr_iomem(&src_map, (void __iomem *)src + head);
+	drm_memcpy_from_wc(&dst_map, &src_map, body);
+
+	head += body;
+	memcpy_fromio(dst + head, src + head, len - head);
+}
+
+/* Copy by way of a buffer. Returns how many bytes were not copied. */
+static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
+					  struct radeon_gem_rw_mapping *map,
+					  char __user *user, size_t len)
+{
+	char stack[RADEON_GEM_RW_STACK_BUFFER] __aligned(RADEON_GEM_RW_SLOT_ALIGN);
+	void __iomem *io = (void __force __iomem *)map->mem;
+	size_t n, in_slot, missed = 0, size = sizeof(stack);
+	void *buffer = stack;
+
+	if (len > size && !rw->buffer)
+		rw->buffer = kmalloc(RADEON_GEM_RW_BUFFER, GFP_KERNEL | __GFP_NOWARN);
+	if (len > size && rw->buffer) {
+		buffer = rw->buffer;
+		size = RADEON_GEM_RW_BUFFER;
+	}
+
+	for (; len && !missed; len -= n) {
+		in_slot = (uintptr_t)io % RADEON_GEM_RW_SLOT_ALIGN;
+		n = min(len, size - in_slot);
+		if (rw->write) {
+			missed = __copy_from_user_inatomic(buffer, user, n);
+			memcpy_toio(io, buffer, n - missed);
+		} else {
+			radeon_gem_rw_load(buffer + in_slot, io, n);
+			missed = __copy_to_user_inatomic(user, buffer + in_slot, n);
+		}
+		io += n;
+		user += n;
+	}
+
+	return len + missed;
+}
+
+/*
+ * I/O memory is like any other for stores on x86 only. Loads that are not cached
+ * have to be as large as possible, which those of the functions that access user
+ * memory are not. Returns how many bytes were not copied.
+ */
+static size_t radeon_gem_rw_copy_user(struct radeon_gem_rw *rw,
+				      struct radeon_gem_rw_mapping *map,
+				      char __user *user, size_t len)
+{
+	size_t missed;
+
+	pagefault_disable();
+	if (rw->write && (!map->io || IS_ENABLED(CONFIG_X86)))
+		missed = __copy_from_user_inatomic(map->mem, user, len);
+	else if (!rw->write && !map->uncached && !map->io)
+		missed = __copy_to_user_inatomic(user, map->mem, len);
+	else
+		missed = radeon_gem_rw_copy_buffered(rw, map, user, len);
+	pagefault_enable();
+
+	return missed;
+}
+
+static u64 radeon_gem_rw_cpu_done(struct radeon_gem_rw *rw, u64 done,
+				  size_t missed)
+{
+	radeon_gem_rw_count(rw->rdev, RADEON_GEM_RW_CPU, done);
+	if (missed) {
+		radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_NOT_RESIDENT);
+		rw->fault_in = true;
+		rw->fails++;
+	}
+
+	return done;
+}
+
+static ssize_t radeon_gem_rw_cpu_held(struct radeon_gem_rw *rw)
+{
+	const struct radeon_gem_rw_piece *piece;
+	struct radeon_gem_rw_mapping map;
+	size_t pos, n, missed = 0;
+	u64 done = 0;
+
+	if (rw->look & RADEON_GEM_RW_IS_VRAM)
+		radeon_gem_rw_prepare_vram(rw);
+
+	for (piece = rw->pieces; done < rw->len && !missed; piece++) {
+		for (pos = 0; pos < piece->len && !missed; pos += n) {
+			n = radeon_gem_rw_map(rw, piece->offset + pos,
+					      piece->len - pos, &map);
+			if (!n)
+				return done ?: -ENOMEM;
+			missed = radeon_gem_rw_copy_user(rw, &map,
+							 piece->user + pos, n);
+			radeon_gem_rw_unmap(&map);
+		}
+		done += pos - missed;
+		cond_resched();
+	}
+
+	return radeon_gem_rw_cpu_done(rw, done, missed);
+}
+
+/*
+ * Copy to or from VRAM at @pos through a window of registers, a dword at a time.
+ * That is slow, but there is no part of VRAM that cannot be accessed like this.
+ */
+static void radeon_gem_rw_copy_indirect(struct radeon_gem_rw *rw, u64 pos,
+					u32 *buffer, size_t len)
+{
+	struct radeon_device *rdev = rw->rdev;
+	unsigned long flags;
+	size_t i;
+
+	for (i = 0; i < len; i += 4, pos += 4, buffer++) {
+		spin_lock_irqsave(&rdev->mmio_idx_lock, flags);
+		WREG32(RADEON_MM_INDEX, lower_32_bits(pos) | 0x80000000);
+		if (rdev->family >= CHIP_CEDAR)
+			WREG32(EVERGREEN_MM_INDEX_HI, pos >> 31);
+		if (rw->write)
+			WREG32(RADEON_MM_DATA, *buffer);
+		else
+			*buffer = RREG32(RADEON_MM_DATA);
+		spin_unlock_irqrestore(&rdev->mmio_idx_lock, flags);
+	}
+}
+
+/*
+ * Access CPU-inaccessible VRAM without waiting for anything. Writes are made of
+ * whole dwords, so that bytes beside them cannot be lost.
+ */
+static ssize_t radeon_gem_rw_indirect_held(struct radeon_gem_rw *rw)
+{
+	u64 vram = (u64)rw->bo->tbo.resource->start << PAGE_SHIFT;
+	u32 buffer[RADEON_GEM_RW_STACK_BUFFER / 4];
+	size_t n, in_slot, pos, missed = 0;
+	char *bytes;
+
+	radeon_gem_rw_take(rw, PAGE_SIZE, U32_MAX);
+	if (rw->write && !rw->dwords)
+		return RADEON_GEM_RW_IMPOSSIBLE;
+
+	radeon_gem_rw_prepare_vram(rw);
+	vram += rw->pieces->offset;
+	for (pos = 0; pos < rw->pieces->len && !missed; pos += n - missed) {
+		in_slot = (vram + pos) % 4;
+		bytes = (char *)buffer + in_slot;
+		n = min(rw->pieces->len - pos, sizeof(buffer) - in_slot);
+		pagefault_disable();
+		if (rw->write)
+			missed = ALIGN(__copy_from_user_inatomic(bytes,
+								 rw->pieces->user + pos,
+								 n), 4);
+		radeon_gem_rw_copy_indirect(rw, vram + pos - in_slot, buffer,
+					    in_slot + n - missed);
+		if (!rw->write)
+			missed = __copy_to_user_inatomic(rw->pieces->user + pos,
+							 bytes, n);
+		pagefault_enable();
+	}
+
+	return radeon_gem_rw_cpu_done(rw, pos, missed);
+}
+
+const struct radeon_gem_rw_path radeon_gem_rw_indirect = {
+	.id = RADEON_GEM_RW_CPU,
+	.held = radeon_gem_rw_indirect_held,
+};
+
+const struct radeon_gem_rw_path radeon_gem_rw_cpu = {
+	.id = RADEON_GEM_RW_CPU,
+	.held = radeon_gem_rw_cpu_held,
+};
