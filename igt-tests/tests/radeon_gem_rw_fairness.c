@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "igt.h"
-#include "igt_radeon_hogs.h"
+#include "igt_radeon_pool.h"
 #include "igt_radeon_trial.h"
 
 /**
@@ -437,7 +437,7 @@ static void test_semaphores(int fd)
 	struct igt_radeon_bo bo, src, mark;
 	struct igt_radeon_thread t;
 	unsigned int i, tries;
-	struct igt_radeon_hogs hogs;
+	struct igt_radeon_pool pool;
 
 	igt_radeon_require_hold(fd);
 	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
@@ -449,11 +449,12 @@ static void test_semaphores(int fd)
 	igt_radeon_bo_init(&src, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&mark, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_wait(&bo);
+	igt_radeon_pool_init(&pool, &mark);
 	igt_radeon_set_latency(fd, HOLD_US);
 	/* An odd write goes to the gfx ring, which has to wait for this one. */
 	igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &src, 0, PAGE);
 	igt_radeon_copy(IGT_RADEON_CP_DMA, &mark, 0, &src, 0, PAGE);
-	igt_radeon_hogs_start(&hogs);
+	igt_radeon_pool_use_up(&pool);
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		for (tries = 0; tries < 40; tries++) {
 			t = (struct igt_radeon_thread) {
@@ -477,9 +478,8 @@ static void test_semaphores(int fd)
 				     flags[i], tries);
 		}
 	}
-	igt_assert_f(igt_radeon_hogs_stuck(&hogs), "the pool was not full\n");
+	igt_assert_f(igt_radeon_pool_is_full(&pool), "the pool was not full\n");
 	igt_radeon_set_latency(fd, 0);
-	igt_radeon_hogs_end(&hogs);
 	igt_radeon_bo_fini(&mark);
 	igt_radeon_bo_fini(&src);
 	igt_radeon_bo_fini(&bo);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "igt.h"
-#include "igt_radeon_hogs.h"
+#include "igt_radeon_pool.h"
 #include "igt_radeon_trial.h"
 
 /**
@@ -31,11 +31,14 @@ IGT_TEST_DESCRIPTION("Checks what GPU resets do to writes of radeon BOs.");
 static const struct {
 	enum igt_radeon_engine engine;
 	unsigned int offset;	/* in the page, and with it dwords or not */
+	bool behind;		/* behind others' work that waits for lost work */
+	bool lost;		/* a reset loses the writes */
 } cases[] = {
-	{ IGT_RADEON_DMA, 0 },
-	{ IGT_RADEON_DMA, 1 },
-	{ IGT_RADEON_CP_DMA, 0 },
-	{ IGT_RADEON_CP_DMA, 1 },
+	{ IGT_RADEON_DMA, 0, false, true },
+	{ IGT_RADEON_DMA, 1, false, false },
+	{ IGT_RADEON_CP_DMA, 0, false, false },
+	{ IGT_RADEON_CP_DMA, 1, false, false },
+	{ IGT_RADEON_CP_DMA, 1, true, true },
 };
 
 /* Another client waits for work of its own, and with that resets the GPU. */
@@ -57,6 +60,7 @@ static void test_staged(int fd, const struct igt_radeon_placement *p,
 	const unsigned int bytes = PAGE - 2 * cases[c].offset;
 	struct igt_radeon_bo bo, source, theirs[2];
 	struct igt_radeon_stats stats;
+	const uint64_t replayed = igt_radeon_stat(fd, "replayed");
 	uint8_t *model, *user, *got;
 	unsigned int i;
 	int other;
@@ -73,6 +77,9 @@ static void test_staged(int fd, const struct igt_radeon_placement *p,
 	stats = igt_radeon_stats(fd);
 	igt_radeon_set_latency(fd, HOLD_US);
 	igt_radeon_copy(cases[c].engine, &bo, 0, &source, 0, size);
+	if (cases[c].behind)
+		igt_radeon_copy(IGT_RADEON_DMA, &theirs[1], 0, &theirs[0], 0,
+				PAGE);
 	igt_radeon_copy(IGT_RADEON_CP_DMA, &theirs[0], 0, &theirs[1], 0, PAGE);
 	for (i = 0; i < WRITES; i++) {
 		igt_radeon_pattern(user, bytes, 100 + i);
@@ -85,16 +92,27 @@ static void test_staged(int fd, const struct igt_radeon_placement *p,
 	stats = igt_radeon_stats_since(fd, &stats);
 	igt_assert_eq_u64(stats.events[IGT_RADEON_STALL_AVOIDED], WRITES);
 	igt_assert_f(igt_radeon_bo_busy(&bo), "the writes are done already\n");
-	reset_by_other(&theirs[0]);
+	/* The engines must not be late when the driver tests them. */
+	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
+	igt_radeon_hang(fd, IGT_RADEON_DMA);
 	igt_radeon_set_latency(fd, 0);
+	igt_assert_f(igt_radeon_bo_busy(&bo), "the writes are done already\n");
+	reset_by_other(&theirs[0]);
 
 	igt_radeon_bo_wait_through_lockup(&bo);
 	igt_radeon_bo_read(&bo, got);
+	/* The reset has emptied the DMA ring; the other one was restored. */
+	if (cases[c].lost)
+		igt_assert_f(igt_radeon_stat(fd, "replayed") > replayed,
+			     "nothing was lost\n");
 	/* What became of the copy is open, and with it of the other pages. */
 	for (i = 0; i < WRITES; i++)
 		igt_radeon_assert_equal(got + 2 * i * PAGE + cases[c].offset,
 					model + 2 * i * PAGE + cases[c].offset,
 					bytes, p->name);
+	/* The ring that waited was given up. Whoever needs the GPU resets it. */
+	if (cases[c].behind)
+		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, size, got, 0), 0);
 	igt_radeon_bo_fini(&source);
 	igt_radeon_bo_fini(&bo);
 	close(other);
@@ -121,6 +139,11 @@ static void test_staged_all(int fd)
 		if (p->domain == RADEON_GEM_DOMAIN_CPU)
 			continue;
 		for (c = 0; c < ARRAY_SIZE(cases); c++) {
+			/* There has to be a way to read without the GPU. */
+			if (cases[c].behind &&
+			    (p->domain != RADEON_GEM_DOMAIN_VRAM ||
+			     p->flags & RADEON_GEM_NO_CPU_ACCESS))
+				continue;
 			igt_debug("%s, engine %u, offset %u\n", p->name,
 				  cases[c].engine, cases[c].offset);
 			test_staged(fd, p, c);
@@ -140,7 +163,7 @@ static void test_no_semaphores(int fd)
 	const uint32_t before = igt_radeon_reset_count(fd);
 	struct igt_radeon_thread t[3] = { 0 };
 	struct igt_radeon_bo bo, src, mark;
-	struct igt_radeon_hogs hogs;
+	struct igt_radeon_pool pool;
 	unsigned int i;
 	int ret;
 
@@ -153,10 +176,11 @@ static void test_no_semaphores(int fd)
 	igt_radeon_bo_init(&src, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&mark, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_wait(&bo);
+	igt_radeon_pool_init(&pool, &mark);
 	igt_radeon_set_latency(fd, HOLD_US);
 	igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &src, 0, PAGE);
 	igt_radeon_copy(IGT_RADEON_CP_DMA, &mark, 0, &src, 0, PAGE);
-	igt_radeon_hogs_start(&hogs);
+	igt_radeon_pool_use_up(&pool);
 	for (i = 0; i < ARRAY_SIZE(t); i++) {
 		t[i].call = (struct igt_radeon_call) {
 			.op = IGT_RADEON_PWRITE,
@@ -182,7 +206,6 @@ static void test_no_semaphores(int fd)
 		igt_assert_f(ret == 0 || (i == 1 && ret == -EBUSY),
 			     "call %u: %d\n", i, ret);
 	}
-	igt_radeon_hogs_end(&hogs);
 	igt_radeon_bo_fini(&mark);
 	igt_radeon_bo_fini(&src);
 	igt_radeon_bo_fini(&bo);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The pool which the driver takes IBs and semaphores from (rdev->ring_tmp_bo,
+ * 1 MiB), used up by submissions that do nothing.
+ *
+ * A submission that finds no room sleeps in the kernel and keeps the GPU from
+ * being reset. So none may be made: debugfs tells how much room there is
+ * (drm_suballoc_dump_debug_info()). The pool is a ring. What comes next goes
+ * behind the line that is marked.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "igt.h"
+#include "igt_radeon.h"
+#include "igt_radeon_pool.h"
+
+#define POOL_SIZE	(1024u * 1024)
+#define IB_MAX		65536u
+#define IB_ALIGN	256u
+#define TRIES		64u
+
+/* What debugfs tells: first byte, and where the next suballocation may begin. */
+struct state {
+	uint64_t first, next;
+	/* first byte from a given address on */
+	uint64_t after;
+};
+
+static struct state look(int fd, uint64_t from)
+{
+	struct state state = { .first = UINT64_MAX, .after = UINT64_MAX };
+	uint64_t start, end;
+	char path[96], line[160], mark;
+	FILE *f;
+
+	igt_require_f(igt_radeon_debugfs(fd, "radeon_sa_info", path,
+					 sizeof(path)),
+		      "no radeon_sa_info in debugfs\n");
+	f = fopen(path, "r");
+	igt_assert(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%c[0x%" SCNx64 " 0x%" SCNx64 "]", &mark,
+			   &start, &end) != 3)
+			continue;
+		if (start < state.first)
+			state.first = start;
+		if (start >= from && start < state.after)
+			state.after = start;
+		if (mark == '>')
+			state.next = end;
+	}
+	fclose(f);
+	/* Without a mark it is at the beginning. */
+	if (!state.next)
+		state.next = state.first;
+	return state;
+}
+
+static uint64_t align_up(uint64_t value)
+{
+	return (value + IB_ALIGN - 1) / IB_ALIGN * IB_ALIGN;
+}
+
+/**
+ * igt_radeon_pool_init:
+ * @pool: filled in
+ * @bo: BO that work is taken to use
+ *
+ * Submits work until the next suballocation is near the beginning of the pool,
+ * and waits for all of that. Nobody else may submit anything meanwhile. Skips
+ * without debugfs.
+ */
+void igt_radeon_pool_init(struct igt_radeon_pool *pool,
+			  const struct igt_radeon_bo *bo)
+{
+	struct state state;
+	unsigned int i;
+
+	*pool = (struct igt_radeon_pool) { .bo = bo, .base = UINT64_MAX };
+	for (i = 0; i < TRIES; i++) {
+		igt_radeon_submit_nops(bo, IB_MAX / 4);
+		igt_radeon_bo_wait(bo);
+		state = look(bo->fd, 0);
+		if (state.first < pool->base)
+			pool->base = state.first;
+		/* More than once around, so that the beginning was seen. */
+		if (i > POOL_SIZE / IB_MAX &&
+		    state.next <= pool->base + 2 * IB_MAX)
+			break;
+	}
+	igt_assert_f(i < TRIES, "the pool has another size\n");
+	pool->start = align_up(state.next);
+}
+
+/* How many bytes can be had at once. */
+static uint64_t room(const struct igt_radeon_pool *pool)
+{
+	const struct state state = look(pool->bo->fd, pool->start);
+	const uint64_t next = align_up(state.next);
+	uint64_t end;
+
+	igt_assert_f(state.after != UINT64_MAX, "the pool has been emptied\n");
+	/* What was there before it was begun has been done. */
+	end = next > state.after ? pool->base + POOL_SIZE : state.after;
+	if (end == pool->base + POOL_SIZE && next >= end)
+		return state.after - pool->base;
+	return end - next;
+}
+
+/**
+ * igt_radeon_pool_use_up:
+ * @pool: pool
+ *
+ * Submits work until there is no room for a semaphore any more. The engines
+ * have to be held back since igt_radeon_pool_init(), and one copy submitted.
+ */
+void igt_radeon_pool_use_up(struct igt_radeon_pool *pool)
+{
+	uint64_t bytes;
+
+	while ((bytes = room(pool))) {
+		igt_assert_f(bytes % IB_ALIGN == 0, "%" PRIu64 " bytes are left\n",
+			     bytes);
+		igt_radeon_submit_nops(pool->bo, (bytes < IB_MAX ? bytes : IB_MAX) / 4);
+	}
+}
+
+/**
+ * igt_radeon_pool_is_full:
+ * @pool: pool that was used up
+ *
+ * Returns: whether there is no room in it
+ */
+bool igt_radeon_pool_is_full(const struct igt_radeon_pool *pool)
+{
+	return igt_radeon_bo_busy(pool->bo) && !room(pool);
+}

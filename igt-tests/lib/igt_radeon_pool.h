@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool which the driver takes IBs and semaphores from.
+ */
+#ifndef IGT_RADEON_POOL_H
+#define IGT_RADEON_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct igt_radeon_bo;
+
+/**
+ * struct igt_radeon_pool - the pool of a device
+ * @bo: BO that work is taken to use
+ * @base: address of its first byte, as debugfs shows it
+ * @start: address behind what was in the pool before it was used up
+ */
+struct igt_radeon_pool {
+	const struct igt_radeon_bo *bo;
+	uint64_t base;
+	uint64_t start;
+};
+
+void igt_radeon_pool_init(struct igt_radeon_pool *pool,
+			  const struct igt_radeon_bo *bo);
+void igt_radeon_pool_use_up(struct igt_radeon_pool *pool);
+bool igt_radeon_pool_is_full(const struct igt_radeon_pool *pool);
+
+#endif /* IGT_RADEON_POOL_H */
