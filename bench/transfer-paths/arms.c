@@ -106,11 +106,9 @@ static const struct tp_arm up_staged = {
 	{ { TP_ZERO_COPY_MIN, NEVER } }, 1,
 };
 
-static const struct tp_arm up_zero_copy[] = {
-	{ "pwrite-zero-copy", up_pwrite, TP_BY_ZERO_COPY,
-	  { { TP_ZERO_COPY_MIN, 1 } }, 1 },
-	{ "pwrite-zero-copy-sleep", up_pwrite, TP_BY_ZERO_COPY,
-	  { { TP_ZERO_COPY_MIN, 1 } }, 2 },
+static const struct tp_arm up_zero_copy = {
+	"pwrite-zero-copy", up_pwrite, TP_BY_ZERO_COPY,
+	{ { TP_ZERO_COPY_MIN, 1 } }, 1,
 };
 
 static const struct tp_arm down_mapped[] = {
@@ -134,7 +132,7 @@ static const struct tp_arm down_staged = {
 };
 
 static const struct tp_arm down_zero_copy = {
-	"pread-zero-copy", down_pread, TP_BY_ZERO_COPY,
+	"pread-zero-copy", down_pread, TP_BY_ZERO_COPY | TP_EDGES,
 	{ { TP_ZERO_COPY_MIN, 1 } }, 1,
 };
 
@@ -236,7 +234,7 @@ static unsigned int choose_up(const struct tp_case *c, struct tp_arm *arms)
 	else if (large)
 		n = append(arms, n, &up_cpu, 1);
 	if (large)
-		n = append(arms, n, up_zero_copy, COUNT(up_zero_copy));
+		n = append(arms, n, &up_zero_copy, 1);
 	return n;
 }
 

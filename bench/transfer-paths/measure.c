@@ -101,6 +101,8 @@ void tp_row_times(struct tp_row *row, uint64_t *times, unsigned int n)
  */
 void tp_row_paths(struct tp_row *row, const struct tp_arm *arm)
 {
+	const uint64_t all = arm->paths ? row->bytes * row->samples : 0;
+	const uint64_t edges = arm->paths & TP_EDGES ? TP_PAGE * row->samples : 0;
 	uint64_t good = 0, bad = 0;
 	unsigned int i;
 
@@ -111,7 +113,7 @@ void tp_row_paths(struct tp_row *row, const struct tp_arm *arm)
 			bad += row->counters.bytes[i];
 	}
 	if (!row->error[0] &&
-	    (bad || good != (arm->paths ? row->bytes * row->samples : 0)))
+	    (good + bad != all || bad > edges))
 		snprintf(row->error, sizeof(row->error),
 			 "path: %llu bytes by the paths it is about, %llu by others",
 			 (unsigned long long)good, (unsigned long long)bad);

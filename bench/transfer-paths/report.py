@@ -153,7 +153,7 @@ def kept_results(times, counts, case, arm):
 def large_results(times, counts):
     """Large uploads to VRAM: the CPU's part of the work of zero-copy."""
     for placement, size in times.cases("upload"):
-        arms = "pwrite-zero-copy-sleep", "pwrite-cpu"
+        arms = "pwrite-zero-copy", "pwrite-cpu"
         if not counts or not counts.get("upload", placement, size, arms[0]) \
                 or not counts.get("upload", placement, size, arms[1]):
             continue
@@ -375,7 +375,7 @@ def expected(staging):
                     arms += ["pread-cpu", "pread-staged"]
                 for name in arms:
                     yield case, placement, size, name
-    for name in ("pwrite-cpu", "pwrite-zero-copy", "pwrite-zero-copy-sleep"):
+    for name in ("pwrite-cpu", "pwrite-zero-copy"):
         yield "upload", "vram", MIB, name
     for case in GLYPHS:
         for placement in ("gtt", "vram"):

@@ -27,10 +27,11 @@
  * mapping faults, and not one in 16: a mapping would look five times as slow.
  */
 #define TP_USER_SHIFT 1024u
-#define TP_PATHS 5
+#define TP_PAGE 4096u
+#define TP_PATHS 3
 #define TP_EVENTS 6
 #define TP_BOARD 10
-#define TP_TUNABLES 4
+#define TP_TUNABLES 3
 #define TP_TOP 8
 #define TP_NAME 48
 
@@ -58,6 +59,8 @@ enum tp_path {
 #define TP_BY_CPU	(1u << TP_CPU)
 #define TP_BY_STAGE	(1u << TP_STAGED)
 #define TP_BY_ZERO_COPY	(1u << TP_ZERO_COPY)
+/* But what does not fill a page at either end is read by the CPU. */
+#define TP_EDGES	(1u << 31)
 #define TP_BY_ANY	(TP_BY_CPU | TP_BY_STAGE | TP_BY_ZERO_COPY)
 
 enum tp_tunable {

@@ -245,21 +245,25 @@ void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
 	spin_unlock(&gpu->lock);
 }
 
-/* Look at a fence now and then, but not for long. */
-static void radeon_gem_rw_poll_fence(struct radeon_fence *fence)
+/* Look at a job's fence now and then, but not for long. */
+static void radeon_gem_rw_poll_job(const struct radeon_gem_rw_job *job)
 {
 	ktime_t start = ktime_get();
-	s64 us;
+	s64 us, spin_us;
+
+	/* What is larger than a step takes longer than that. */
+	spin_us = job->ops[0].len > RADEON_GEM_RW_STEP_MAX ? 0 :
+		RADEON_GEM_RW_SPIN_US;
 
 	for (;;) {
-		if (radeon_fence_signaled(fence) || signal_pending(current))
+		if (radeon_fence_signaled(job->fence) || signal_pending(current))
 			return;
 
 		us = ktime_us_delta(ktime_get(), start);
 		if (us >= RADEON_GEM_RW_NAPS_US)
 			return;
 
-		if (us < RADEON_GEM_RW_SPIN_US && !need_resched()) {
+		if (us < spin_us && !need_resched()) {
 			cpu_relax();
 		} else {
 			/* What the copy has taken, plus a bit at a time. */
@@ -293,7 +297,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 	bool pending;
 	long r;
 
-	radeon_gem_rw_poll_fence(job->fence);
+	radeon_gem_rw_poll_job(job);
 	do {
 		if (fatal_signal_pending(current))
 			return -ERESTARTSYS;

@@ -421,10 +421,13 @@ unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
  */
 u64 radeon_gem_rw_zero_step_max(const struct radeon_gem_rw *rw, u64 max)
 {
+	size_t in_page;
+
 	if (rw->write || !radeon_gem_rw_zero_is_large(rw))
 		return max;
 
-	return min_t(u64, max, PAGE_SIZE - radeon_gem_rw_zero_in_page(rw));
+	in_page = radeon_gem_rw_zero_in_page(rw);
+	return in_page ? min_t(u64, max, PAGE_SIZE - in_page) : max;
 }
 
 /**
