@@ -42,7 +42,7 @@ COUNT_BOUNDS = {
     ("upload", 256): 0.2, ("upload", 4 * KIB): 0.23,
     ("upload", 64 * KIB): 0.43, ("upload", MIB): 1.55,
     ("glyphs-one", 256000): 0.26, ("glyphs-atlas", 256000): 0.165,
-    ("glyphs-many", 256000): 0.485,
+    ("glyphs-many", 256000): 0.59,
 }
 
 
