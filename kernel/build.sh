@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Build radeon.ko with the files and patches of this folder, out of tree,
+# Build radeon.ko with the files and patches of this directory, out of tree,
 # against the headers of an installed kernel. See --help.
 #
 # Nothing outside drivers/gpu/drm/radeon is built or needed. The sources must
-# be those of exactly the kernel that the headers belong to: the folder changes
+# be those of exactly the kernel that the headers belong to: the directory changes
 # between point releases, and the module has to match the running kernel.
 
 set -euo pipefail
@@ -20,13 +20,13 @@ Build OUT/radeon.ko for kernel KVER.
 
   SOURCE  unpacked kernel source, or the linux-source tarball, of exactly
           the version of KVER
-  KVER    kernel whose headers are in /lib/modules/KVER/build, or the folder
+  KVER    kernel whose headers are in /lib/modules/KVER/build, or the directory
           with the headers of a kernel that is not installed
-  OUT     folder for the module and everything intermediate; a second run
+  OUT     directory for the module and everything intermediate; a second run
           builds only what has changed
 
 MAKE-ARGUMENTs go to the kernel's make: W=1 for more warnings, C=1 to check
-what is compiled with sparse, V=1 to see commands. Objects of the radeon folder
+what is compiled with sparse, V=1 to see commands. Objects of the radeon directory
 can be named too; then only these are compiled, and no module is made.
 END
 }
@@ -78,7 +78,7 @@ esac
 [ -e "$headers/Makefile" ] ||
 	die "no headers in $headers; on Debian, install linux-headers-$kver"
 [ -e "$headers/Module.symvers" ] ||
-	die "$headers has no Module.symvers, so modules can not be linked"
+	die "$headers has no Module.symvers, so modules cannot be linked"
 grep -qs '^CONFIG_DRM_RADEON=m' "$headers/.config" ||
 	grep -qs '^CONFIG_DRM_RADEON=m' "$headers/include/config/auto.conf" ||
 	die "kernel $kver does not have radeon as a module"
@@ -95,7 +95,7 @@ flock -n 9 || { stage "waiting for another build in $out"; flock 9; }
 done=
 trap '[ "$done" ] || rm -f "$out/radeon.ko" "$out/radeon.ko.new"' EXIT
 
-# The pristine folder, and what kernel/check.sh needs. Unpacking a tarball takes
+# The pristine directory, and what kernel/check.sh needs. Unpacking a tarball takes
 # long, so remember from which one it came.
 
 pristine=$out/pristine
@@ -106,7 +106,7 @@ else
 	key="tarball $source $(stat -c '%s %Y' "$source")"
 fi
 if [ -d "$source" ] || [ "$key" != "$(cat "$pristine/.key" 2>/dev/null)" ]; then
-	stage "taking $folder from $source"
+	stage "taking $radeon_dir from $source"
 	rm -rf "$pristine"
 	unpack "$source" "$pristine"
 	echo "$key" >"$pristine/.key"
@@ -158,12 +158,12 @@ fi
 (cd "$fresh" && find . -type f | sort) >"$out/files"
 rm -rf "$fresh"
 
-# radeon_trace.h names a path relative to include/trace; an empty folder of
-# that name on the include path makes the path lead into the radeon folder.
+# radeon_trace.h names a path relative to include/trace; an empty directory of
+# that name on the include path makes the path lead into the radeon directory.
 
 stage "building ${targets[*]-radeon.ko} for $kver"
 [ ${#targets[@]} -gt 0 ] || make_args+=(modules)
-if ! make -C "$headers" M="$tree/$folder" -j"$jobs" --no-print-directory \
+if ! make -C "$headers" M="$tree/$radeon_dir" -j"$jobs" --no-print-directory \
 	KCFLAGS="-I$tree/include/uapi" \
 	CFLAGS_radeon_trace_points.o="-I$tree/include/trace" \
 	"${make_args[@]}" >"$out/build.log" 2>&1; then
@@ -173,12 +173,12 @@ if ! make -C "$headers" M="$tree/$folder" -j"$jobs" --no-print-directory \
 fi
 
 # The driver's other files have warnings of their own with W=1 and C=1.
-(cd "$here/$folder" && printf '%s\n' *) |
+(cd "$here/$radeon_dir" && printf '%s\n' *) |
 	grep -F -f - "$out/build.log" | grep -i 'warning:' | sort -u || true
 grep '^WARNING: modpost' "$out/build.log" || true
 
 if [ ${#targets[@]} -eq 0 ]; then
-	strip --strip-debug -o "$out/radeon.ko.new" "$tree/$folder/radeon.ko"
+	strip --strip-debug -o "$out/radeon.ko.new" "$tree/$radeon_dir/radeon.ko"
 	mv "$out/radeon.ko.new" "$out/radeon.ko"
 	stage "$out/radeon.ko is ready"
 fi

@@ -11,8 +11,8 @@
 #           docs    kernel-doc finds everything that Documentation/ refers to
 #           build   with each patch more the driver still builds as a module,
 #                   and neither gcc (W=1) nor sparse says anything new
-#   SERIES  folder that series.sh has written
-#   KVER    for build: kernel with headers in /lib/modules, or their folder;
+#   SERIES  directory that series.sh has written
+#   KVER    for build: kernel with headers in /lib/modules, or their directory;
 #           the only one in /lib/modules, if not given
 
 set -euo pipefail
@@ -48,7 +48,7 @@ check_apply() {
 }
 
 # FILE_PATH_CHANGES asks for a change of MAINTAINERS with each new file, but
-# its entry for radeon names folders.
+# its entry for radeon names directories.
 check_style() {
 	local patch failed=0
 	for patch in "${patches[@]}"; do
@@ -81,17 +81,17 @@ check_docs() {
 	done
 }
 
-# compile LOG: the folder of the tree as it is, with all warnings.
+# compile LOG: the directory of the tree as it is, with all warnings.
 compile() {
-	# The empty folder makes a path in radeon_trace.h work, see build.sh.
+	# The empty directory makes a path in radeon_trace.h work, see build.sh.
 	mkdir -p "$work/build/include/trace"
-	make -C "$headers" M="$work/build/$folder" -j"$(nproc)" --no-print-directory W=1 C=1 \
+	make -C "$headers" M="$work/build/$radeon_dir" -j"$(nproc)" --no-print-directory W=1 C=1 \
 		KCFLAGS="-I$work/build/include/uapi" \
 		CFLAGS_radeon_trace_points.o="-I$work/build/include/trace" modules >"$1" 2>&1
 }
 # What gcc and sparse say in a log, without the lines' numbers, which move.
 warnings() {
-	grep -hE 'warning:|error:' "$1" | sed -E "s|^.*/$folder/|$folder/|; s/:[0-9]+(:[0-9]+)?:/:/" | sort -u || :
+	grep -hE 'warning:|error:' "$1" | sed -E "s|^.*/$radeon_dir/|$radeon_dir/|; s/:[0-9]+(:[0-9]+)?:/:/" | sort -u || :
 }
 
 check_build() {

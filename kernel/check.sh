@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Check the style of this folder's files and patches (checkpatch --strict,
+# Check the style of this directory's files and patches (checkpatch --strict,
 # kernel-doc), and compile the new files with more warnings (W=1) and sparse.
 # Any finding is an error.
 #
 # usage: check.sh SOURCE [KVER [OUT]]
 #
-#   SOURCE  as for build.sh, a kernel source with its scripts folder
+#   SOURCE  as for build.sh, a kernel source with its scripts directory
 #   KVER    kernel to compile for; the only one with headers, if not given
-#   OUT     folder for everything intermediate; build/kernel-check beside this
-#           folder, if not given
+#   OUT     directory for everything intermediate; build/kernel-check beside this
+#           directory, if not given
 
 set -euo pipefail
 
@@ -32,24 +32,24 @@ command -v perl >/dev/null ||
 	die "perl is missing; on Debian, install the package perl"
 
 objects=()
-for file in "$here/$folder"/*.c; do
+for file in "$here/$radeon_dir"/*.c; do
 	object=${file##*/}
 	objects+=("${object%.c}.o")
 done
 
 # Compiling always, so that warnings come up again.
-(cd "$out/tree/$folder" 2>/dev/null && rm -f "${objects[@]}") || true
+(cd "$out/tree/$radeon_dir" 2>/dev/null && rm -f "${objects[@]}") || true
 "$here/build.sh" "$source" "$kver" "$out" W=1 C=2 "${objects[@]}"
 
 scripts=$out/pristine/scripts
 [ -e "$scripts/checkpatch.pl" ] || die "$source has no scripts/checkpatch.pl"
 failed=0
-if (cd "$here/$folder" && printf '%s\n' *) |
+if (cd "$here/$radeon_dir" && printf '%s\n' *) |
 	grep -F -f - "$out/build.log" | grep -qiE 'warning:|error:'; then
 	failed=1
 fi
 
-sources=("$here/$folder"/*.[ch] "$here"/include/uapi/drm/*.h)
+sources=("$here/$radeon_dir"/*.[ch] "$here"/include/uapi/drm/*.h)
 perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary --terse \
 	--show-types --ignore $checkpatch_ignore --file "${sources[@]}" || failed=1
 for patch in "$here"/patches/*/*.patch; do

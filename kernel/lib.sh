@@ -4,7 +4,7 @@
 # and choosing what belongs to a version. Sourced, never run.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-folder=drivers/gpu/drm/radeon
+radeon_dir=drivers/gpu/drm/radeon
 # Other versions use the hooks of this one, unless they have their own.
 hooks_base=6.12
 # For checkpatch. The allocators that newer kernels prefer do not exist in 6.12.
@@ -15,18 +15,18 @@ die() {
 	exit 1
 }
 
-# unpack SOURCE DIR PART...: the radeon folder, the top Makefile, what
-# checkpatch and kernel-doc need, and the given files and folders of the tree
+# unpack SOURCE DIR PART...: the radeon directory, the top Makefile, what
+# checkpatch and kernel-doc need, and the given files and directories of the tree
 # or tarball SOURCE.
 unpack() {
 	local source=$1 dir=$2
 	shift 2
-	take "$source" "$dir" "$folder" scripts/checkpatch.pl scripts/spelling.txt \
+	take "$source" "$dir" "$radeon_dir" scripts/checkpatch.pl scripts/spelling.txt \
 		scripts/const_structs.checkpatch scripts/kernel-doc "$@"
 	# In newer kernels it is a link to a Python program.
 	[ ! -L "$dir/scripts/kernel-doc" ] ||
 		take "$source" "$dir" tools/docs/kernel-doc tools/lib/python
-	[ -e "$dir/$folder/Makefile" ] || die "$source has no $folder"
+	[ -e "$dir/$radeon_dir/Makefile" ] || die "$source has no $radeon_dir"
 }
 
 take() {
@@ -34,14 +34,14 @@ take() {
 	shift 2
 	mkdir -p "$dir"
 	if [ -d "$source" ]; then
-		[ -d "$source/$folder" ] || die "$source has no $folder"
+		[ -d "$source/$radeon_dir" ] || die "$source has no $radeon_dir"
 		# Not what a build in that tree may have left behind.
 		tar -C "$source" -cf - --exclude='*.[oa]' --exclude='*.ko' \
 			--exclude='.*' --exclude='*.mod' --exclude='*.mod.c' \
 			--exclude='*_reg_safe.h' --exclude=mkregtable \
 			--exclude=modules.order Makefile "$@" | tar -xf - -C "$dir"
 	else
-		# Patterns match a folder with all that is in it.
+		# Patterns match a directory with all that is in it.
 		tar -xf "$source" -C "$dir" --strip-components=1 --wildcards \
 			--no-wildcards-match-slash 'linux*/Makefile' "${@/#/linux*/}"
 	fi
@@ -53,7 +53,7 @@ version_of() {
 		/^SUBLEVEL/ { print v "." p "." $2; exit }' "$1"
 }
 
-# choose_patches X.Y: sets patches to the folder of patches/ for Linux X.Y, and
+# choose_patches X.Y: sets patches to the directory of patches/ for Linux X.Y, and
 # hooks to the paths of the hooks, in order.
 choose_patches() {
 	local name f
@@ -75,13 +75,13 @@ choose_patches() {
 	done
 }
 
-# copy_overlay DIR FOLDER...: the files of these folders (drivers, include, ...)
+# copy_overlay DIR DIRECTORY...: the files of these directories (drivers, include, ...)
 # into DIR, as the version of the chosen patches needs them.
 copy_overlay() {
 	local dir log
-	dir=$(cd "$1" && pwd) || die "there is no folder $1"
+	dir=$(cd "$1" && pwd) || die "there is no directory $1"
 	shift
-	(cd "$here" && cp -r --parents "$@" "$dir/") || die "the overlay can not be copied"
+	(cd "$here" && cp -r --parents "$@" "$dir/") || die "the overlay cannot be copied"
 	[ -e "$patches/overlay.diff" ] || return 0
 	log=$(patch -d "$dir" -p1 --fuzz=0 -s --no-backup-if-mismatch <"$patches/overlay.diff" 2>&1) || {
 		echo "$log" >&2

@@ -17,7 +17,7 @@ cd "$1/tree"
 
 total=0
 while read -r commit subject; do
-	n=$(git show --format= --numstat "$commit" -- "$folder" |
+	n=$(git show --format= --numstat "$commit" -- "$radeon_dir" |
 		awk '{ n += $1 - $2 } END { print n + 0 }')
 	total=$((total + n))
 	printf '%5d %5d  %s\n' "$n" "$total" "$subject"

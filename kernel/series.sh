@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Write this folder's driver as a series of patches for the kernel's mailing
+# Write this directory's driver as a series of patches for the kernel's mailing
 # lists. See --help.
 #
 # Nothing is kept twice: the commits are made from the overlay and the hooks
@@ -25,11 +25,11 @@ usage: ${0##*/} SOURCE OUT [VERSION-OF-PATCHES]
 Write the series to OUT, for git am on the kernel of SOURCE.
 
   SOURCE  unpacked kernel source, or the linux-source tarball
-  OUT     folder for 0000-cover-letter.patch, 0001-...; OUT/tree is a git
+  OUT     directory for 0000-cover-letter.patch, 0001-...; OUT/tree is a git
           repository of the parts of the source that matter, with the commits
           ("base" tags the pristine source)
   VERSION-OF-PATCHES
-          folder of patches/, if not that of the source's version
+          directory of patches/, if not that of the source's version
 END
 }
 
@@ -53,7 +53,7 @@ overlay=$(mktemp -d)
 trap 'rm -rf "$overlay"' EXIT
 copy_overlay "$overlay" drivers include Documentation
 
-# A repository of its own, whatever the folders above may be.
+# A repository of its own, whatever the directories above may be.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 cd "$tree"
@@ -98,7 +98,7 @@ apply() {
 new_headers() {
 	local h
 	sed -n 's/^+\?#include "\(.*\)"$/\1/p' | sort -u | while read -r h; do
-		[ ! -e "$overlay/$folder/$h" ] || [ -e "$folder/$h" ] || echo "$folder/$h"
+		[ ! -e "$overlay/$radeon_dir/$h" ] || [ -e "$radeon_dir/$h" ] || echo "$radeon_dir/$h"
 	done
 }
 
@@ -112,11 +112,11 @@ add include/uapi/drm/radeon_drm_rw.h
 
 for hook in "${hooks[@]}"; do
 	apply "$hook"
-	mapfile -t objects < <(git show --format= -- "$folder/Makefile" |
+	mapfile -t objects < <(git show --format= -- "$radeon_dir/Makefile" |
 		grep '^+' | grep -oE '[a-z0-9_]+\.o\b' | sort -u)
 	files=()
 	for o in "${objects[@]}"; do
-		c=$folder/${o%.o}.c
+		c=$radeon_dir/${o%.o}.c
 		[ ! -e "$overlay/$c" ] || [ -e "$c" ] || files+=("$c")
 	done
 	# What these and the hooks include, and what that includes.

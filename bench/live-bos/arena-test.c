@@ -348,7 +348,7 @@ static void test_mappings(void)
 		check(&m);
 		if (i % 50)
 			continue;
-		/* A mmap() that can not be done leaves all as it was. */
+		/* A mmap() that cannot be done leaves all as it was. */
 		k = maps_inside(&m.arena);
 		HOLDS(arena_map(&m.arena, page_size, -1, 0, &ptr) < 0);
 		check(&m);

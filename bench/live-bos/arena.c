@@ -4,7 +4,7 @@
  * its length at its first and at its last page, so that the neighbours of a
  * block are found at once. Free ones are nodes of a treap ordered by length and
  * address; a node is the entry of its first page, so nothing is ever allocated
- * and freeing can not fail.
+ * and freeing cannot fail.
  */
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "libdrm-symbols.h"
 
 #define SONAME "libdrm_radeon.so.1"
-/* Where "lab/build libdrm" puts it, from the folder of the benchmarks. */
+/* Where "lab/build libdrm" puts it, from the directory of the benchmarks. */
 #define BUILT "../libdrm/lib/" SONAME
 
 /* The library that was built beside this program, or NULL. */

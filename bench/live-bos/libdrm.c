@@ -38,7 +38,7 @@ int lb_libdrm_create(const struct bench_device *dev, uint32_t domain,
 	return 0;
 }
 
-/* libdrm's BO says nothing if it can not be released. */
+/* libdrm's BO says nothing if it cannot be released. */
 int lb_libdrm_destroy(const struct bench_device *dev, struct lb_bo *bo)
 {
 	(void)dev;

@@ -137,7 +137,7 @@ static const struct tp_arm down_zero_copy = {
 };
 
 /*
- * Contents. Where the CPU can not reach the BO, the GPU copies between it and
+ * Contents. Where the CPU cannot reach the BO, the GPU copies between it and
  * the helper.
  */
 

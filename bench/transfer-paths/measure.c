@@ -144,7 +144,7 @@ static void fail(struct tp_row *row, const char *what, int ret)
 
 /*
  * One arm's turn. The operation before the others is not measured: it faults
- * in and fills caches. It transfers other bytes than they, so that it can not
+ * in and fills caches. It transfers other bytes than they, so that it cannot
  * have done their work.
  */
 static int turn(struct tp_case *c, const struct tp_arm *arm,

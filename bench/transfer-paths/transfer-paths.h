@@ -100,7 +100,7 @@ struct tp_arm {
  * @name: as in options and results
  * @domain: RADEON_GEM_DOMAIN_*
  * @flags: for DRM_RADEON_GEM_CREATE
- * @hidden: where the CPU can not reach it
+ * @hidden: where the CPU cannot reach it
  */
 struct tp_placement {
 	const char *name;
@@ -217,7 +217,7 @@ struct tp_run {
  * @size: its bytes
  * @map: its mapping that is kept, or NULL
  * @helper: BO in GTT by which contents are made and looked at by the GPU where
- *	the CPU can not
+ *	the CPU cannot
  * @helper_map: its mapping
  * @many: more of what a kind of cases needs
  * @fixed: user memory has to stay where it is

@@ -290,7 +290,7 @@ int igt_main()
 	igt_subtest("truncated")
 		test_truncated(fd);
 
-	igt_describe("User memory that can not be read or written.");
+	igt_describe("User memory that cannot be read or written.");
 	igt_subtest("permissions")
 		test_permissions(fd);
 
