@@ -16,7 +16,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench-json.h"
 
@@ -442,7 +441,7 @@ int main(int argc, char **argv)
 	root = json_object_new_object();
 	bench_json_add_string(root, "renderer", (const char *)glGetString(GL_RENDERER));
 	bench_json_add_string(root, "version", (const char *)glGetString(GL_VERSION));
-	bench_json_add_number(root, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	json_object_object_add(root, "environment", bench_json_machine());
 	rows = json_object_new_array();
 	for (i = 0; i < SCENES; i++) {
 		if (only && strcmp(only, scenes[i].name))

@@ -81,7 +81,7 @@ def main():
     for (scene, name), runs in rows.items():
         ns = [row["ns"] for row in runs]
         results.append({
-            "scene": scene, "renderer": name, "threads": info[name]["cpus"],
+            "scene": scene, "renderer": name, "threads": info[name]["environment"]["cpus"],
             "ms": round(statistics.median(ns) / 1e6, 4),
             "ns_per_unit": round(statistics.median(ns) / runs[0]["units"], 3),
             "unit": runs[0]["unit"], "runs": len(runs),
@@ -99,7 +99,7 @@ def main():
     if options.json:
         write(options.json, {
             "benchmark": "board-fill",
-            "environment": {"kernel": os.uname().release, "cpus": next(iter(info.values()))["cpus"],
+            "environment": {**next(iter(info.values()))["environment"],
                             "renderers": {name: data["renderer"] for name, data in info.items()}},
             "rows": results})
     if options.check:

@@ -5,18 +5,16 @@
 Time and ioctls per call of each case, patched and temporary in parts of unmodified, by place.
 """
 
-import json
+import os
 import sys
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from plotting import plt, results_and_target, save  # noqa: E402 (the path comes first)
 
 
 def main():
-    with open(sys.argv[1], encoding="ascii") as f:
-        rows = {(r["where"], r["case"], r["mesa"]): r for r in json.load(f)["rows"]}
+    data, target = results_and_target()
+    rows = {(r["where"], r["case"], r["mesa"]): r for r in data["rows"]}
     places = list(dict.fromkeys(k[0] for k in rows))
     fig, axes = plt.subplots(1, len(places), figsize=(6 * len(places), 4.5), sharey=True, squeeze=False)
     for ax, where in zip(axes[0], places):
@@ -31,7 +29,7 @@ def main():
     axes[0][0].set_ylabel("time per call, unmodified = 1")
     axes[0][0].legend(fontsize=8)
     fig.tight_layout()
-    fig.savefig(sys.argv[2], dpi=110)
+    save(fig, target)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,11 @@ A row for each place and case: microseconds, ioctls and mappings per call of eac
 and the patched Mesa's time in parts of the unmodified one's.
 """
 
-import json
+import os
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from reporting import load  # noqa: E402 (the path comes first)
 
 VARIANTS = ("unmodified", "patched", "temporary")
 
@@ -15,8 +18,7 @@ VARIANTS = ("unmodified", "patched", "temporary")
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: table.py RESULTS.json")
-    with open(sys.argv[1], encoding="ascii") as f:
-        rows = {(r["where"], r["case"], r["mesa"]): r for r in json.load(f)["rows"]}
+    rows = {(r["where"], r["case"], r["mesa"]): r for r in load(sys.argv[1])["rows"]}
     print("| where | case | " + " | ".join(f"{what}, {v}" for what in ("µs", "ioctls", "maps") for v in VARIANTS) +
           " | patched / unmodified |")
     print("|---|---" + "|---:" * 10 + "|")

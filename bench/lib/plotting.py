@@ -27,7 +27,7 @@ def panels(count, **options):
 
 
 def finish(figure, axes, title, target):
-    """One legend for all panels, below them; written aside and renamed."""
+    """One legend for all panels, below them; saved."""
     entries = {}
     for panel in axes:
         entries.update(zip(*reversed(panel.get_legend_handles_labels())))
@@ -38,6 +38,11 @@ def finish(figure, axes, title, target):
     figure.suptitle(title, fontsize=10)
     figure.tight_layout(rect=(0, 0.02 + 0.035 * lines, 1, 1))
 
+    save(figure, target)
+
+
+def save(figure, target):
+    """Written aside and renamed: a full disk leaves what was there."""
     stem, suffix = os.path.splitext(target)
     aside = f"{stem}.new{suffix}"
     figure.savefig(aside, dpi=110)

@@ -51,18 +51,8 @@ static GLuint program(const char *vs, const char *fs)
 {
 	GLuint p = glCreateProgram();
 
-	for (int i = 0; i < 2; i++) {
-		GLuint shader = glCreateShader(i ? GL_FRAGMENT_SHADER : GL_VERTEX_SHADER);
-		const char *source = i ? fs : vs;
-		GLint ok;
-
-		glShaderSource(shader, 1, &source, NULL);
-		glCompileShader(shader);
-		glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
-		if (!ok)
-			die("a shader does not compile");
-		glAttachShader(p, shader);
-	}
+	glAttachShader(p, compile(GL_VERTEX_SHADER, vs));
+	glAttachShader(p, compile(GL_FRAGMENT_SHADER, fs));
 	glBindAttribLocation(p, 0, "position");
 	glBindAttribLocation(p, 1, "colour");
 	glLinkProgram(p);

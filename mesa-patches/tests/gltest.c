@@ -98,7 +98,7 @@ void no_error(const char *where)
 		die("%s: GL error 0x%x", where, error);
 }
 
-static GLuint compile(GLenum type, const char *source)
+GLuint compile(GLenum type, const char *source)
 {
 	GLuint shader = glCreateShader(type);
 	GLint ok;

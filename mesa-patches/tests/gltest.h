@@ -174,6 +174,15 @@ void fill(void *buf, unsigned size, uint32_t seed);
  */
 void no_error(const char *where);
 
+/**
+ * compile() - a shader, compiled
+ * @type: GL_VERTEX_SHADER or GL_FRAGMENT_SHADER
+ * @source: GLSL
+ *
+ * Ends the program if it does not compile.
+ */
+GLuint compile(GLenum type, const char *source);
+
 /** draw_setup() - a program and a framebuffer of 16x16 pixels, both bound */
 void draw_setup(void);
 

@@ -5,18 +5,16 @@
 Mappings made over the number of objects, for RV770, without and with the series.
 """
 
-import json
+import os
 import sys
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lib"))
+from plotting import plt, results_and_target, save  # noqa: E402 (the path comes first)
 
 
 def main():
-    with open(sys.argv[1], encoding="ascii") as f:
-        rows = [r for r in json.load(f)["rows"] if r["chip"] == "RV770"]
+    data, target = results_and_target()
+    rows = [r for r in data["rows"] if r["chip"] == "RV770"]
     fig, axes = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True)
     for ax, which in zip(axes, ("unmodified", "patched")):
         lines = {}
@@ -37,7 +35,7 @@ def main():
     axes[0].set_ylabel("mappings made (0 is drawn as 0.5)")
     axes[1].legend(fontsize=6, ncol=2, loc="upper left")
     fig.tight_layout()
-    fig.savefig(sys.argv[2], dpi=110)
+    save(fig, target)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,17 @@ A row for each case, on RV770: mappings made for 100, 1,000 and 10,000 objects, 
 unmodified Mesa and the patched one, and ioctls of both for the largest number.
 """
 
-import json
+import os
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lib"))
+from reporting import load  # noqa: E402 (the path comes first)
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: table.py RESULTS.json")
-    with open(sys.argv[1], encoding="ascii") as f:
-        rows = [r for r in json.load(f)["rows"] if r["chip"] == "RV770"]
+    rows = [r for r in load(sys.argv[1])["rows"] if r["chip"] == "RV770"]
     steps = sorted({r["n"] for r in rows} & {100, 1000, 10000})
     lines = {}
     for r in rows:
