@@ -10,6 +10,8 @@
 //! What the kernel checks for safety (sizes of surfaces, forbidden registers)
 //! is not checked: the stream can only reach the process' own memory file.
 
+use r7xx_board::chip::cp::opcode as op;
+
 /// A BO that a stream uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Reloc {
@@ -32,25 +34,6 @@ pub enum CheckError {
     NoReloc(usize),
     /// It names a relocation that there is not.
     BadReloc(usize),
-}
-
-/// Packet opcodes (`r600d.h`, PACKET3_*).
-mod op {
-    pub const NOP: u32 = 0x10;
-    pub const SET_PREDICATION: u32 = 0x20;
-    pub const DRAW_INDEX: u32 = 0x2B;
-    pub const WAIT_REG_MEM: u32 = 0x3C;
-    pub const MEM_WRITE: u32 = 0x3D;
-    pub const COPY_DW: u32 = 0x3B;
-    pub const CP_DMA: u32 = 0x41;
-    pub const SURFACE_SYNC: u32 = 0x43;
-    pub const EVENT_WRITE: u32 = 0x46;
-    pub const EVENT_WRITE_EOP: u32 = 0x47;
-    pub const SET_CONFIG_REG: u32 = 0x68;
-    pub const SET_CONTEXT_REG: u32 = 0x69;
-    pub const SET_RESOURCE: u32 = 0x6D;
-    pub const STRMOUT_BASE_UPDATE: u32 = 0x72;
-    pub const STRMOUT_BUFFER_UPDATE: u32 = 0x34;
 }
 
 const CONFIG_REG: u32 = 0x8000;
@@ -111,7 +94,7 @@ pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> 
 
 impl Parser<'_> {
     /// Type, register or opcode, and data dwords of the packet at `at`.
-    fn header(&self, at: usize) -> Result<(u32, u32, usize), CheckError> {
+    fn header(&self, at: usize) -> Result<(u32, u8, usize), CheckError> {
         let header = *self.ib.get(at).ok_or(CheckError::Truncated(at))?;
         let kind = header >> 30;
         let count = if kind == 2 {
@@ -122,7 +105,7 @@ impl Parser<'_> {
         if at + count >= self.ib.len() {
             return Err(CheckError::Truncated(at));
         }
-        Ok((kind, header >> 8 & 0xFF, count))
+        Ok((kind, (header >> 8) as u8, count))
     }
 
     /// The relocation that the next NOP names.
@@ -170,7 +153,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn packet3(&mut self, at: usize, opcode: u32, count: usize) -> Result<(), CheckError> {
+    fn packet3(&mut self, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
         let data = at + 1;
         let first = self.ib[data];
         let length = |n: usize| {
@@ -413,8 +396,8 @@ mod tests {
         size: 0x100,
     };
 
-    fn packet3(opcode: u32, data: &[u32]) -> Vec<u32> {
-        let mut packet = vec![3 << 30 | (data.len() as u32 - 1) << 16 | opcode << 8];
+    fn packet3(opcode: u8, data: &[u32]) -> Vec<u32> {
+        let mut packet = vec![3 << 30 | (data.len() as u32 - 1) << 16 | u32::from(opcode) << 8];
         packet.extend(data);
         packet
     }

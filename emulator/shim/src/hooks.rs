@@ -106,15 +106,17 @@ unsafe fn open_node(path: *const c_char) -> Option<c_int> {
 type Open = unsafe extern "C" fn(*const c_char, c_int, libc::mode_t) -> c_int;
 type OpenAt = unsafe extern "C" fn(c_int, *const c_char, c_int, libc::mode_t) -> c_int;
 
+/// A function of the family of `open()`; `$before` are its arguments before the path.
 macro_rules! open_hook {
-    ($name:ident, $text:literal) => {
-        /// libc's function of that name. The third argument is passed on, as the
+    ($name:ident, $text:literal, $type:ty $(, $before:ident: $before_type:ty)*) => {
+        /// libc's function of that name. The last argument is passed on, as the
         /// caller's convention has it in a register, used or not.
         ///
         /// # Safety
         /// As libc's.
         #[no_mangle]
         pub unsafe extern "C" fn $name(
+            $($before: $before_type,)*
             path: *const c_char,
             flags: c_int,
             mode: libc::mode_t,
@@ -124,45 +126,18 @@ macro_rules! open_hook {
                 if let Some(fd) = open_node(path) {
                     return fd;
                 }
-                match next!($text, Open) {
-                    Some(next) => next(path, flags, mode),
+                match next!($text, $type) {
+                    Some(next) => next($($before,)* path, flags, mode),
                     None => -1,
                 }
             }
         }
     };
 }
-open_hook!(open, c"open");
-open_hook!(open64, c"open64");
-
-macro_rules! openat_hook {
-    ($name:ident, $text:literal) => {
-        /// libc's function of that name; see [`open`].
-        ///
-        /// # Safety
-        /// As libc's.
-        #[no_mangle]
-        pub unsafe extern "C" fn $name(
-            directory: c_int,
-            path: *const c_char,
-            flags: c_int,
-            mode: libc::mode_t,
-        ) -> c_int {
-            // SAFETY: the caller vouches for the arguments.
-            unsafe {
-                if let Some(fd) = open_node(path) {
-                    return fd;
-                }
-                match next!($text, OpenAt) {
-                    Some(next) => next(directory, path, flags, mode),
-                    None => -1,
-                }
-            }
-        }
-    };
-}
-openat_hook!(openat, c"openat");
-openat_hook!(openat64, c"openat64");
+open_hook!(open, c"open", Open);
+open_hook!(open64, c"open64", Open);
+open_hook!(openat, c"openat", OpenAt, directory: c_int);
+open_hook!(openat64, c"openat64", OpenAt, directory: c_int);
 
 /// libc's `ioctl`; the device's are answered here.
 ///
