@@ -80,7 +80,7 @@ counters! {
     EnginePanics engine_panics = 17;
     /// Changes of the memory clock.
     MemoryClockChanges memory_clock_changes = 18;
-    /// Strict board: flushes of the host data path.
+    /// Strict board: flushes of the host data path that the driver asked for.
     HdpFlushes hdp_flushes = 19;
     /// Strict board: lines of CPU writes that reached VRAM without a flush.
     HdpLateLines hdp_late_lines = 20;
@@ -88,7 +88,7 @@ counters! {
     HdpUnseenReads hdp_unseen_reads = 21;
     /// Strict board: CPU reads that were given bytes older than VRAM's.
     HdpStaleReads hdp_stale_reads = 22;
-    /// Strict board: invalidations of the VM's translations.
+    /// Strict board: invalidations of the VM's translations, asked for likewise.
     TlbInvalidates tlb_invalidates = 23;
     /// Strict board: accesses by a translation that the page table no longer
     /// has.

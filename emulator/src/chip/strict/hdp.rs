@@ -135,6 +135,7 @@ impl Hdp {
         let mut guard = self.lock();
         let state = &mut *guard;
         if std::mem::take(&mut state.armed) {
+            self.counters.inc(Counter::HdpFlushes);
             self.flush_locked(state);
         }
         let time = Instant::now();
@@ -194,6 +195,12 @@ impl Hdp {
 
     /// Writes the buffer out and empties the read cache.
     pub fn flush(&self) {
+        self.counters.inc(Counter::HdpFlushes);
+        self.flush_locked(&mut self.lock());
+    }
+
+    /// The same without a request of the driver's.
+    pub fn reset(&self) {
         self.flush_locked(&mut self.lock());
     }
 
@@ -206,7 +213,6 @@ impl Hdp {
 
     fn flush_locked(&self, state: &mut State) {
         state.armed = false;
-        self.counters.inc(Counter::HdpFlushes);
         for (line, pending) in std::mem::take(&mut state.pending) {
             self.write_out(line, &pending);
         }

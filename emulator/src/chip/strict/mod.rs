@@ -79,7 +79,7 @@ impl Strict {
 
     /// Back to the state after power-on: buffers are written out, caches empty.
     pub fn reset(&self) {
-        self.hdp.flush();
-        self.tlb.invalidate();
+        self.hdp.reset();
+        self.tlb.reset();
     }
 }

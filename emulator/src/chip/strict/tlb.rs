@@ -75,10 +75,15 @@ impl Tlb {
 
     /// Forgets all translations, as `VM_CONTEXT0_REQUEST_RESPONSE` asks.
     pub fn invalidate(&self) {
+        self.counters.inc(Counter::TlbInvalidates);
+        self.reset();
+    }
+
+    /// Forgets all translations. The driver has not asked for it.
+    pub fn reset(&self) {
         let mut state = self.lock();
         state.kept.clear();
         state.order.clear();
-        self.counters.inc(Counter::TlbInvalidates);
     }
 }
 
