@@ -390,7 +390,7 @@ static void test_gart(int fd)
 	uint8_t *mem;
 
 	igt_radeon_require_hold(fd);
-	igt_radeon_require_param("gem_rw_zero_copy_min", size);
+	igt_radeon_require_param("gem_rw_zero_copy_min", size / 2);
 	gart_open(&g, fd);
 	mem = igt_radeon_memory(size);
 	madvise(mem, size, MADV_NOHUGEPAGE);
