@@ -10,8 +10,8 @@
  * igt_radeon_reset_gpu:
  * @fd: device
  *
- * Has the driver believe that the GPU is locked up. Whoever waits for it then
- * resets it. Skips without debugfs.
+ * Has the driver believe that the GPU is locked up. The next call that waits for
+ * the GPU resets it. Skips without debugfs.
  */
 void igt_radeon_reset_gpu(int fd)
 {

@@ -244,7 +244,7 @@ static void test_vram(int fd, look_t look, uint32_t latency)
 						   vram_flags[flags]);
 				look(&bo);
 				igt_radeon_set_latency(fd, 0);
-				/* Whoever gets this memory next, finds it. */
+				/* The next owner of this memory finds it. */
 				igt_radeon_bo_fill(&bo, pattern);
 				igt_radeon_bo_fini(&bo);
 			}

@@ -463,7 +463,8 @@ static void test_semaphores(int fd)
 					.op = IGT_RADEON_PWRITE,
 					.fd = fd,
 					.handle = bo.handle,
-					.offset = 1,
+					/* Staged writes to these bytes would be waited for. */
+					.offset = 1 + i * 1024,
 					.size = 301,
 					.mem = mem,
 					.flags = flags[i],

@@ -189,6 +189,68 @@ static void test_use(int fd, enum use use)
 	igt_radeon_reset_params();
 }
 
+/**
+ * SUBTEST: no-engine
+ * Description: All engines are busy, and one is going to read a BO in
+ *              CPU-inaccessible VRAM. Writes to it with UNSYNCHRONIZED that
+ *              begin and end anywhere are done at once, by the CPU, and the
+ *              bytes beside them stay.
+ */
+static void test_no_engine(int fd)
+{
+	static const struct {
+		unsigned int at, size;
+	} write[] = {
+		{ 1, 1 }, { 6, 3 }, { 11, 1 }, { 13, 7 }, { 24, 8 }, { 35, 301 },
+		{ 1024, 512 }, { 2047, 1026 }, { PAGE - 3, 7 },
+		{ 2 * PAGE - 1, PAGE + 2 },
+	};
+	const uint64_t size = 4 * PAGE;
+	uint8_t *model, *user = igt_radeon_malloc(size);
+	struct igt_radeon_bo bo, copy, busy, src;
+	struct igt_radeon_stats stats;
+	uint64_t bytes = size;
+	unsigned int i;
+
+	igt_radeon_require_board(fd);
+	igt_radeon_require_stats(fd);
+	igt_radeon_require_invisible_vram(fd);
+	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
+		      "no DMA ring\n");
+	model = igt_radeon_bo_init_pattern(&bo, fd, size,
+			igt_radeon_placement(fd, igt_radeon_reachable_count), 1);
+	igt_radeon_bo_init(&copy, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&busy, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&src, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_set_latency(fd, HOLD_US);
+	igt_radeon_copy(IGT_RADEON_DMA, &busy, 0, &src, 0, size);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &copy, 0, &bo, 0, size);
+
+	stats = igt_radeon_stats(fd);
+	for (i = 0; i < ARRAY_SIZE(write); i++) {
+		igt_radeon_pattern(user, write[i].size, i + 2);
+		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, write[i].at,
+						write[i].size, user, UNSYNC), 0);
+		memcpy(model + write[i].at, user, write[i].size);
+		bytes += write[i].size;
+	}
+	igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, size, user, UNSYNC), 0);
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_assert_f(igt_radeon_bo_busy(&busy) && igt_radeon_bo_busy(&copy),
+		     "a call waited\n");
+	igt_radeon_set_latency(fd, 0);
+	igt_radeon_assert_equal(user, model, size, "at once");
+	igt_radeon_assert_path(&stats, IGT_RADEON_CPU, bytes, "no engine");
+	igt_assert_f(!stats.events[IGT_RADEON_MOVED], "the BO was moved\n");
+	igt_radeon_bo_assert(&copy, model, "what the GPU read");
+	igt_radeon_bo_fini(&src);
+	igt_radeon_bo_fini(&busy);
+	igt_radeon_bo_fini(&copy);
+	igt_radeon_bo_fini(&bo);
+	free(model);
+	free(user);
+}
+
 /* Not made again after a signal or a reset. */
 static int call_once(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
 		     void *mem, size_t size)
@@ -333,6 +395,12 @@ int igt_main()
 		igt_radeon_set_latency(fd, 0);
 		igt_radeon_reset_params();
 	}
+
+	igt_describe("UNSYNCHRONIZED writes while all engines are busy.");
+	igt_subtest("no-engine")
+		test_no_engine(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("A signal ends a wait.");
 	igt_subtest("interrupted")

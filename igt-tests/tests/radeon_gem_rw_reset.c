@@ -110,7 +110,7 @@ static void test_staged(int fd, const struct igt_radeon_placement *p,
 		igt_radeon_assert_equal(got + 2 * i * PAGE + cases[c].offset,
 					model + 2 * i * PAGE + cases[c].offset,
 					bytes, p->name);
-	/* The ring that waited was given up. Whoever needs the GPU resets it. */
+	/* The ring that waited was given up. The next user of the GPU resets it. */
 	if (cases[c].behind)
 		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, size, got, 0), 0);
 	igt_radeon_bo_fini(&source);

@@ -38,7 +38,7 @@ extern "C" {
  *   with RADEON_GEM_NO_CPU_ACCESS are included.
  * - A tiled BO is seen as a CPU mapping of it shows it.
  * - No CPU mapping of the BO is made in the calling process.
- * - A new BO reads zeros until it is written, whoever had its memory before.
+ * - A new BO reads zeros until it is written, not what its memory held before.
  *   For VRAM this is so unless the module's parameter gem_rw_clear_vram is off.
  *   Clearing can still be under way when the BO has been created, and is waited
  *   for as a move by the kernel.
@@ -100,7 +100,9 @@ enum drm_radeon_gem_rw_flags {
 	 * @RADEON_GEM_RW_UNSYNCHRONIZED: Do not wait until the GPU has stopped
 	 * reading and writing the BO. What the kernel itself does to it is still
 	 * waited for, which is moves of the BO and earlier writes by these ioctls
-	 * to the same bytes that the kernel has put off (staged).
+	 * to the same dwords that the kernel has put off (staged). A write may
+	 * read, and write again, all of the dword in which it begins or ends, so
+	 * nothing else may write to that dword meanwhile. A dword has 4 bytes.
 	 */
 	RADEON_GEM_RW_UNSYNCHRONIZED = 1 << 0,
 

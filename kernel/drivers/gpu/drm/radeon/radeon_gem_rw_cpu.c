@@ -125,17 +125,17 @@ void radeon_gem_rw_flush_hdp(struct radeon_device *rdev)
 /*
  * Get ready for accesses to VRAM. Before R600, the CPU sees tiled surfaces
  * through surface registers. The host data path may have kept bytes from before
- * GPU writes.
+ * GPU writes, which loads must not get.
  */
-static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw)
+static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw, bool load)
 {
 	struct radeon_device *rdev = rw->rdev;
 
 	radeon_bo_check_tiling(rw->bo, 0, 0);
 
-	if (rw->write) {
+	if (rw->write)
 		WRITE_ONCE(rdev->gem_rw->hdp_dirty, true);
-	} else if (rdev->asic->mmio_hdp_flush) {
+	if (load && rdev->asic->mmio_hdp_flush) {
 		rdev->asic->mmio_hdp_flush(rdev);
 		/* The flush is posted; no load may be done before it. */
 		mb();
@@ -320,7 +320,7 @@ static ssize_t radeon_gem_rw_cpu_held(struct radeon_gem_rw *rw)
 	u64 done = 0;
 
 	if (rw->look & RADEON_GEM_RW_IS_VRAM)
-		radeon_gem_rw_prepare_vram(rw);
+		radeon_gem_rw_prepare_vram(rw, !rw->write);
 
 	for (piece = rw->pieces; done < rw->len && !missed; piece++) {
 		for (pos = 0; pos < piece->len && !missed; pos += n) {
@@ -342,55 +342,62 @@ static ssize_t radeon_gem_rw_cpu_held(struct radeon_gem_rw *rw)
 /*
  * Copy to or from VRAM at @pos through a window of registers, a dword at a time.
  * That is slow, but there is no part of VRAM that cannot be accessed like this.
+ * Of a dword that is written in part the other bytes are read before.
  */
 static void radeon_gem_rw_copy_indirect(struct radeon_gem_rw *rw, u64 pos,
-					u32 *buffer, size_t len)
+					u8 *bytes, size_t len)
 {
 	struct radeon_device *rdev = rw->rdev;
+	size_t in_dword, n;
 	unsigned long flags;
-	size_t i;
+	__le32 dword;
 
-	for (i = 0; i < len; i += 4, pos += 4, buffer++) {
+	for (; len; len -= n, pos += n, bytes += n) {
+		in_dword = pos % sizeof(dword);
+		n = min(len, sizeof(dword) - in_dword);
+
 		spin_lock_irqsave(&rdev->mmio_idx_lock, flags);
-		WREG32(RADEON_MM_INDEX, lower_32_bits(pos) | 0x80000000);
+		WREG32(RADEON_MM_INDEX,
+		       lower_32_bits(pos - in_dword) | 0x80000000);
 		if (rdev->family >= CHIP_CEDAR)
 			WREG32(EVERGREEN_MM_INDEX_HI, pos >> 31);
-		if (rw->write)
-			WREG32(RADEON_MM_DATA, *buffer);
-		else
-			*buffer = RREG32(RADEON_MM_DATA);
+		if (!rw->write || n < sizeof(dword))
+			dword = cpu_to_le32(RREG32(RADEON_MM_DATA));
+		if (rw->write) {
+			memcpy((u8 *)&dword + in_dword, bytes, n);
+			WREG32(RADEON_MM_DATA, le32_to_cpu(dword));
+		}
 		spin_unlock_irqrestore(&rdev->mmio_idx_lock, flags);
+
+		if (!rw->write)
+			memcpy(bytes, (u8 *)&dword + in_dword, n);
 	}
 }
 
 /*
- * Access CPU-inaccessible VRAM without waiting for anything. Writes are made of
- * whole dwords, so that bytes beside them cannot be lost.
+ * Access CPU-inaccessible VRAM without waiting for anything. User space lets
+ * nobody else write to the dwords in which an unsynchronized write begins and
+ * ends, see radeon_drm_rw.h; staged writes to them are waited for.
  */
 static ssize_t radeon_gem_rw_indirect_held(struct radeon_gem_rw *rw)
 {
 	u64 vram = (u64)rw->bo->tbo.resource->start << PAGE_SHIFT;
-	u32 buffer[RADEON_GEM_RW_STACK_BUFFER / 4];
-	size_t n, in_slot, pos, missed = 0;
-	char *bytes;
+	u8 bytes[RADEON_GEM_RW_STACK_BUFFER];
+	size_t n, pos, missed = 0;
 
 	radeon_gem_rw_take(rw, PAGE_SIZE, U32_MAX);
-	if (rw->write && !rw->dwords)
-		return RADEON_GEM_RW_IMPOSSIBLE;
-
-	radeon_gem_rw_prepare_vram(rw);
 	vram += rw->pieces->offset;
+
+	radeon_gem_rw_prepare_vram(rw, !rw->write ||
+				   !IS_ALIGNED(vram | rw->pieces->len, 4));
 	for (pos = 0; pos < rw->pieces->len && !missed; pos += n - missed) {
-		in_slot = (vram + pos) % 4;
-		bytes = (char *)buffer + in_slot;
-		n = min(rw->pieces->len - pos, sizeof(buffer) - in_slot);
+		n = min(rw->pieces->len - pos, sizeof(bytes) - (vram + pos) % 4);
 		pagefault_disable();
 		if (rw->write)
-			missed = ALIGN(__copy_from_user_inatomic(bytes,
-								 rw->pieces->user + pos,
-								 n), 4);
-		radeon_gem_rw_copy_indirect(rw, vram + pos - in_slot, buffer,
-					    in_slot + n - missed);
+			missed = __copy_from_user_inatomic(bytes,
+							   rw->pieces->user + pos,
+							   n);
+		radeon_gem_rw_copy_indirect(rw, vram + pos, bytes, n - missed);
 		if (!rw->write)
 			missed = __copy_to_user_inatomic(rw->pieces->user + pos,
 							 bytes, n);

@@ -327,12 +327,16 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
  * Staged writes that are under way
  */
 
-/* A staged write to any of the step's bytes that has not been done, or NULL. */
+/*
+ * A staged write to any of the step's dwords that has not been done, or NULL. The
+ * CPU writes whole dwords where it has to use registers.
+ */
 static struct radeon_fence *
 radeon_gem_rw_pending(const struct radeon_gem_rw *rw)
 {
 	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw->gpu;
 	struct radeon_fence *fence = NULL;
+	u64 start = ALIGN_DOWN(rw->start, 4), end = ALIGN(rw->end, 4);
 	struct radeon_gem_rw_job *job;
 	unsigned int i;
 
@@ -344,7 +348,7 @@ radeon_gem_rw_pending(const struct radeon_gem_rw *rw)
 	for (i = 0; i < RADEON_NUM_RINGS && !fence; i++) {
 		list_for_each_entry(job, &gpu->jobs[i], head) {
 			if (job->fence && job->bo == rw->bo &&
-			    job->start < rw->end && rw->start < job->end) {
+			    job->start < end && start < job->end) {
 				fence = radeon_fence_ref(job->fence);
 				break;
 			}

@@ -8,9 +8,9 @@
  * touch the bytes. What has to be done for each page makes this worth while for
  * large transfers only.
  *
- * The windows are the budget: there are no more pinned pages than fit in, whoever
- * calls, and who gets no window takes another path. One is taken before any page
- * is pinned. Pages that are only read are bound read-only. Those that are written
+ * The windows are the budget: all clients together have no more pages pinned than
+ * fit in. A call takes a window before it pins any page; one that gets none takes
+ * another path. Pages that are only read are bound read-only. Those that are written
  * are written as a whole, so that nothing that others write beside the bytes is
  * reverted where DMA goes through a bounce buffer; the rest is left to the CPU.
  *
