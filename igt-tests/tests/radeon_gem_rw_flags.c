@@ -212,7 +212,7 @@ static void test_no_engine(int fd)
 	uint64_t bytes = size;
 	unsigned int i;
 
-	igt_radeon_require_board(fd);
+	igt_radeon_require_hold(fd);
 	igt_radeon_require_stats(fd);
 	igt_radeon_require_invisible_vram(fd);
 	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
