@@ -5,7 +5,7 @@
 usage: mutations.py list                     names, one a line
        mutations.py check SOURCE             each edit fits the driver in SOURCE
        mutations.py apply NAME SOURCE        edits a copy of kernel/
-       mutations.py options NAME             test, board and append, for a shell
+       mutations.py options NAME             test, board, append and dma32, for a shell
        mutations.py groups                   the same for each set of options, with
                                              all tests that are run with it
        mutations.py judge NAME RESULTS OUT   whether the named test failed, from
@@ -74,14 +74,15 @@ def edited(mutation, source):
 
 
 def options(mutation):
-    """(board, append), which a guest is booted with."""
-    return mutation.get("board", ""), mutation.get("append", "")
+    """(board, append, dma32), which a guest is booted with; dma32 is that or empty."""
+    return (mutation.get("board", ""), mutation.get("append", ""),
+            "dma32" if mutation.get("dma32") else "")
 
 
-def shell(tests, board, append):
+def shell(tests, board, append, dma32):
     """Assignments for a shell to evaluate."""
     return (f"tests={shlex.quote(' '.join(tests))} board={shlex.quote(board)} "
-            f"append={shlex.quote(append)}")
+            f"append={shlex.quote(append)} dma32={shlex.quote(dma32)}")
 
 
 def message(test):
@@ -139,7 +140,7 @@ def document(table, shown):
         "these options. Without the change the same test passes with the same",
         "options. `lab/mutations` makes all of them, `lab/mutations NAME` one.",
         "",
-        "| mutation | what is missing | file | board, kernel | test that fails | how |",
+        "| mutation | what is missing | file | board, kernel, module | test that fails | how |",
         "|---|---|---|---|---|---|",
     ]
     for m in table["mutation"]:
