@@ -39,6 +39,9 @@ IGT_TEST_DESCRIPTION("Checks that reads and writes of radeon BOs are coherent.")
 static const struct igt_radeon_placement vram = {
 	"VRAM", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_CPU_ACCESS
 };
+static const struct igt_radeon_placement hidden = {
+	"CPU-inaccessible VRAM", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_NO_CPU_ACCESS
+};
 static const struct igt_radeon_placement gtt = {
 	"GTT", RADEON_GEM_DOMAIN_GTT, 0
 };
@@ -187,7 +190,10 @@ static void test_pages(int fd)
 	struct igt_radeon_bo bo;
 	unsigned int i, j;
 
-	model = igt_radeon_bo_init_pattern(&bo, fd, LARGE, &vram, 1);
+	/* Compared by way of the GPU: the strict board traps all CPU accesses. */
+	model = igt_radeon_bo_init_pattern(&bo, fd, LARGE,
+					   igt_radeon_has_invisible_vram(fd) ?
+					   &hidden : &vram, 1);
 	for (j = 0; j < ARRAY_SIZE(mem); j++) {
 		mem[j] = igt_radeon_memory(LARGE);
 		igt_radeon_pattern(mem[j], LARGE, 10 + j);
