@@ -83,11 +83,12 @@ static void test_calls_end(int fd)
 		};
 		igt_radeon_thread_start(&t[i]);
 	}
-	for (i = 0; i < 200 && pins < LARGE / PAGE; i++) {
+	/* A ring that does nothing else takes one; edges are left to the CPU. */
+	for (i = 0; i < 500 && pins < LARGE / PAGE - 2; i++) {
 		usleep(10000);
 		pins = igt_radeon_baseline_take(fd).pins - before.pins;
 	}
-	igt_assert_f(pins >= LARGE / PAGE, "no copy from or to user memory\n");
+	igt_assert_f(pins >= LARGE / PAGE - 2, "no copy from or to user memory\n");
 	igt_assert_eq(pthread_create(&h.thread, NULL, hang_main, &h), 0);
 	igt_radeon_set_latency(fd, 0);
 	for (end = igt_radeon_now() + HANG_SECONDS; igt_radeon_now() < end;)
