@@ -14,6 +14,7 @@
 
 #include "igt.h"
 #include "igt_radeon.h"
+#include "igt_radeon_page.h"
 
 const struct igt_radeon_placement igt_radeon_reachable[] = {
 	{ "VRAM", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_CPU_ACCESS },
@@ -181,7 +182,7 @@ void igt_radeon_bo_fill(const struct igt_radeon_bo *bo, const void *data)
  * @p: where
  * @seed: of the pattern
  *
- * Makes a BO that holds a pattern.
+ * Makes a BO that holds a pattern, and asserts that its caching mode is real.
  *
  * Returns: the same bytes in ordinary memory, for free()
  */
@@ -192,6 +193,7 @@ uint8_t *igt_radeon_bo_init_pattern(struct igt_radeon_bo *bo, int fd,
 {
 	uint8_t *model = igt_radeon_malloc(size);
 
+	igt_radeon_assert_caching(fd, p->flags);
 	igt_radeon_bo_init(bo, fd, size, p->domain, p->flags);
 	igt_radeon_pattern(model, size, seed);
 	igt_radeon_bo_fill(bo, model);

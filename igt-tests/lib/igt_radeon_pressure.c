@@ -7,48 +7,96 @@
 
 #include "igt.h"
 #include "igt_radeon.h"
+#include "igt_radeon_rw.h"
+#include "igt_radeon_stats.h"
+
+/* The driver reads this much of VRAM by an engine, and of GTT never. */
+#define READ_BY_ENGINE	(64 * KIB)
+
+/* Does the driver's way to read the BO say that it is in VRAM? */
+static bool in_vram(const struct igt_radeon_bo *bo)
+{
+	struct igt_radeon_stats stats;
+	uint8_t *mem;
+
+	if (bo->size < READ_BY_ENGINE || !igt_radeon_has_stats(bo->fd))
+		return false;
+	mem = igt_radeon_malloc(READ_BY_ENGINE);
+	stats = igt_radeon_stats(bo->fd);
+	igt_assert_eq(igt_radeon_pread(bo->fd, bo->handle, 0, READ_BY_ENGINE,
+				       mem, 0), 0);
+	stats = igt_radeon_stats_since(bo->fd, &stats);
+	free(mem);
+	return stats.bytes[IGT_RADEON_STAGED] ||
+	       stats.bytes[IGT_RADEON_ZERO_COPY];
+}
+
+/* BOs that take VRAM. */
+struct filling {
+	struct igt_radeon_bo *bo;
+	unsigned int count, max;
+};
+
+static bool fill(struct filling *f, int fd, uint64_t size, uint32_t flags)
+{
+	if (f->count == f->max)
+		return false;
+	igt_radeon_bo_init(&f->bo[f->count++], fd, size, RADEON_GEM_DOMAIN_VRAM,
+			   flags);
+	return true;
+}
 
 /**
  * igt_radeon_require_evicted:
  * @bo: BO in VRAM, used before any that is newer
  *
- * Fills VRAM with other BOs until the kernel moves as much as @bo's size from
- * VRAM to GTT; the least recently used BO goes first. Skips if it does not.
+ * Fills VRAM with other BOs until the kernel has moved as much as @bo's size from
+ * VRAM to GTT, and @bo is not in VRAM any more. The least recently used BO goes
+ * first, which may be one of the kernel's or of another process. Skips where there
+ * is too much VRAM for that, and fails if @bo stays in VRAM.
+ *
+ * The driver moves a BO from CPU-accessible VRAM to what is free of the rest
+ * (radeon_evict_flags()), where it is the most recently used. So nothing may be
+ * free when the first BO is evicted. And a new BO only evicts others from the part
+ * of VRAM that it prefers.
  */
 void igt_radeon_require_evicted(const struct igt_radeon_bo *bo)
 {
-	const uint64_t step = 16 << 20;
+	static const uint64_t steps[] = { 16 * MIB, MIB, 64 * KIB, PAGE };
 	uint64_t total, visible, before, moved = 0;
-	struct igt_radeon_bo *fill;
-	unsigned int max, n = 0;
+	struct filling f = { 0 };
+	unsigned int i;
 
 	igt_radeon_vram_size(bo->fd, &total, &visible);
-	max = total / step + 8;
-	igt_require_f(max <= 1024, "too much VRAM to fill\n");
-	fill = calloc(max, sizeof(*fill));
-	igt_assert(fill);
+	f.max = total / steps[0] + 16 * ARRAY_SIZE(steps);
+	igt_require_f(f.max <= 1024, "too much VRAM to fill\n");
+	f.bo = calloc(f.max, sizeof(*f.bo));
+	igt_assert(f.bo);
 
+	for (i = 0; i < ARRAY_SIZE(steps); i++)
+		while (total >= steps[i] +
+		       igt_radeon_info64(bo->fd, RADEON_INFO_VRAM_USAGE) &&
+		       fill(&f, bo->fd, steps[i], RADEON_GEM_NO_CPU_ACCESS))
+			;
 	before = igt_radeon_info64(bo->fd, RADEON_INFO_GTT_USAGE);
-	/* Hidden VRAM goes first, or the victim would be moved just there. */
-	while (n < max && moved < bo->size) {
-		igt_radeon_bo_init(&fill[n++], bo->fd, step,
-				   RADEON_GEM_DOMAIN_VRAM,
-				   RADEON_GEM_NO_CPU_ACCESS);
+	for (i = 0; (moved < bo->size || in_vram(bo)) &&
+		    fill(&f, bo->fd, steps[0], i & 1 ? RADEON_GEM_NO_CPU_ACCESS :
+		    RADEON_GEM_CPU_ACCESS); i++)
 		moved = igt_radeon_info64(bo->fd, RADEON_INFO_GTT_USAGE) -
 			before;
-	}
-	while (n)
-		igt_radeon_bo_fini(&fill[--n]);
-	free(fill);
-	igt_require_f(moved >= bo->size, "nothing was evicted from VRAM\n");
+	while (f.count)
+		igt_radeon_bo_fini(&f.bo[--f.count]);
+	free(f.bo);
+	igt_assert_f(moved >= bo->size, "nothing was evicted from VRAM\n");
+	igt_assert_f(!in_vram(bo), "another BO was evicted from VRAM\n");
 }
 
 /**
  * igt_radeon_require_swapped:
  * @bo: BO in GTT
  *
- * Has TTM swap out what it can, by its debugfs file, and skips if GTT usage
- * does not fall by @bo's size.
+ * Has TTM swap out what it can, by its debugfs file, and fails if GTT
+ * usage does not fall by @bo's size.
  */
 void igt_radeon_require_swapped(const struct igt_radeon_bo *bo)
 {
@@ -70,6 +118,6 @@ void igt_radeon_require_swapped(const struct igt_radeon_bo *bo)
 		if (before - after >= bo->size && after <= before)
 			return;
 	}
-	igt_require_f(false, "TTM did not swap the BO out (%llu KiB left)\n",
+	igt_assert_f(false, "TTM did not swap the BO out (%llu KiB left)\n",
 		      (unsigned long long)after >> 10);
 }

@@ -175,17 +175,28 @@ void igt_radeon_trial_check(struct igt_radeon_trial *t,
  * @t: trial
  * @op: call
  *
- * Makes the call once more, now undisturbed, and checks it.
+ * Makes the call once more, now undisturbed, and checks it: bytes, and, for a BO
+ * that is idle, that the driver says it has taken its path.
  */
 void igt_radeon_trial_again(struct igt_radeon_trial *t,
 			    enum igt_radeon_op op)
 {
+	const char *path = t->path->busy ? NULL : igt_radeon_op_writes(op) ?
+			   t->path->write : t->path->read;
 	struct igt_radeon_call call = igt_radeon_trial_call(t, op);
+	uint64_t before = 0;
 	int ret;
 
 	igt_radeon_set_latency(t->fd, 0);
+	if (path && igt_radeon_has_stats(t->fd))
+		before = igt_radeon_stat(t->fd, path);
+	else
+		path = NULL;
 	ret = igt_radeon_call(&call);
 	igt_assert_f(ret == 0, "%s, %s once more: %d\n", t->path->name,
 		     igt_radeon_op_name[op], ret);
+	igt_assert_f(!path || igt_radeon_stat(t->fd, path) > before,
+		     "%s, %s did not take the path %s\n", t->path->name,
+		     igt_radeon_op_name[op], path);
 	igt_radeon_trial_check(t, op, true);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "igt.h"
+#include "igt_radeon_page.h"
 #include "igt_radeon_reset.h"
 #include "igt_radeon_rw.h"
 #include "igt_radeon_stats.h"
@@ -380,6 +381,9 @@ int igt_main()
 	igt_fixture() {
 		fd = igt_radeon_open();
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
+		/* Processes side by side cannot tell whose pages TTM gets. */
+		igt_radeon_assert_caching(fd, RADEON_GEM_GTT_WC);
+		igt_radeon_assert_caching(fd, RADEON_GEM_GTT_UC);
 	}
 
 	for (mode = 0; mode < MODES; mode++) {
