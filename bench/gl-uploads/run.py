@@ -43,7 +43,8 @@ def run(opts, variant, case):
     env["LIBGL_DRIVERS_PATH"] = f"{opts.build}/{tree}/lib/dri"
     if opts.where == "shim":
         env.update(LD_PRELOAD=f"{opts.build}/mesa/shim/libradeon_noop_drm_shim.so", RADEON_GPU_ID=opts.chip,
-                   MESA_LOADER_DRIVER_OVERRIDE="r600", RADEON_SHIM_LATENCY_US=str(opts.latency))
+                   MESA_LOADER_DRIVER_OVERRIDE="r600", RADEON_SHIM_LATENCY_US=str(opts.latency),
+                   RADEON_SHIM_SYSCALLS="1")
     r = subprocess.run([opts.program, "--batches", str(opts.batches), "--calls", str(opts.calls), case], env=env,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if r.returncode:

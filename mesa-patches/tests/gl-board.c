@@ -354,6 +354,38 @@ static void textures(void)
 	}
 }
 
+/* Mipmaps of a format that the GPU cannot draw to: Mesa makes them on the CPU, and maps
+ * all layers of two levels at a time, more than a staging buffer holds.
+ */
+static void mipmaps(void)
+{
+	enum { LAYERS = 20, LEVELS = 2, TEXELS = 256 };
+	static uint32_t texels[LAYERS * TEXELS * TEXELS], got[LAYERS * TEXELS * TEXELS];
+	GLuint texture;
+
+	/* Three mantissas of 9 bits and an exponent, normalized: a mean of equals is equal. */
+	for (unsigned i = 0; i < LAYERS * TEXELS * TEXELS; i++) {
+		unsigned layer = i / (TEXELS * TEXELS);
+
+		texels[i] = (256 + layer) | layer << 9 | (511u - layer) << 18 | 16u << 27;
+	}
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D_ARRAY, texture);
+	glTexImage3D(GL_TEXTURE_2D_ARRAY, 0, GL_RGB9_E5, TEXELS, TEXELS, LAYERS, 0, GL_RGB, GL_UNSIGNED_INT_5_9_9_9_REV,
+		     texels);
+	glGenerateMipmap(GL_TEXTURE_2D_ARRAY);
+	for (unsigned level = 0; level < LEVELS; level++) {
+		unsigned size = TEXELS >> level;
+
+		memset(got, 0, sizeof(got));
+		glGetTexImage(GL_TEXTURE_2D_ARRAY, level, GL_RGB, GL_UNSIGNED_INT_5_9_9_9_REV, got);
+		for (unsigned layer = 0; layer < LAYERS; layer++)
+			same(got + layer * size * size, texels + layer * TEXELS * TEXELS,
+			     size * size * sizeof(*got), "layer of mipmaps", level * 1000 + layer);
+	}
+	glDeleteTextures(1, &texture);
+}
+
 /* Pixel buffer objects, mapped to write and to read, and flushed in parts. */
 static void pbo(void)
 {
@@ -559,8 +591,9 @@ static const struct {
 	void (*run)(void);
 } cases[] = {
 	{ "vbo", vbo },		  { "glyph-own", glyph_own },	{ "glyph-atlas", glyph_atlas },
-	{ "textures", textures }, { "pbo", pbo },		{ "readpixels", readpixels },
-	{ "queries", queries },	  { "uniforms", uniforms },	{ "persistent", persistent },
+	{ "textures", textures }, { "mipmaps", mipmaps },	{ "pbo", pbo },
+	{ "readpixels", readpixels }, { "queries", queries },	{ "uniforms", uniforms },
+	{ "persistent", persistent },
 };
 
 int main(int argc, char **argv)

@@ -213,6 +213,27 @@ static void readpixels(unsigned n)
 	}
 }
 
+/* As readpixels, of which every other is converted, while the reuse cache is full of BOs
+ * that are never mapped: a fence of each command stream that was in flight.
+ */
+static void readback(unsigned n)
+{
+	uint8_t pixels[16 * 16 * 4];
+
+	draw_setup();
+	shim.set("latency-us", 200);
+	for (unsigned i = 0; i < n; i++) {
+		glClearColor(i % 3, i % 5, i % 7, 1);
+		glClear(GL_COLOR_BUFFER_BIT);
+		glFlush();
+	}
+	shim.set("latency-us", 0);
+	for (unsigned i = 0; i < n; i++) {
+		glClear(GL_COLOR_BUFFER_BIT);
+		glReadPixels(0, 0, 16, 16, i % 2 ? GL_RGBA : GL_RG, GL_UNSIGNED_BYTE, pixels);
+	}
+}
+
 static void persistent(unsigned n)
 {
 	gen_buffers(n);
@@ -416,6 +437,7 @@ static const struct {
 	{ "pbo", pbo, check_vbo, false, 0 },
 	{ "pbo-readback", pbo_readback, check_nothing, false, 0 },
 	{ "readpixels", readpixels, check_nothing, false, 0 },
+	{ "readback", readback, check_nothing, false, 0 },
 	{ "tex1d", tex1d, check_tex1d, false, 0 },
 	{ "glyph-own", glyph_own, check_glyphs, false, 0 },
 	{ "glyph-atlas", glyph_atlas, check_glyphs, false, 0 },

@@ -53,6 +53,7 @@
 	X(glGenFramebuffers) \
 	X(glGenQueries) \
 	X(glGenTextures) \
+	X(glGenerateMipmap) \
 	X(glGetBufferSubData) \
 	X(glGetError) \
 	X(glGetQueryObjectuiv) \
@@ -114,6 +115,7 @@ GL_FUNCTIONS(X)
 #define glGenFramebuffers (*p_glGenFramebuffers)
 #define glGenQueries (*p_glGenQueries)
 #define glGenTextures (*p_glGenTextures)
+#define glGenerateMipmap (*p_glGenerateMipmap)
 #define glGetBufferSubData (*p_glGetBufferSubData)
 #define glGetError (*p_glGetError)
 #define glGetQueryObjectuiv (*p_glGetQueryObjectuiv)
