@@ -60,7 +60,7 @@ static void test_calls_end(int fd)
 	struct hanger h = { .fd = fd };
 	struct igt_radeon_bo bo[THREADS];
 	uint8_t *mem[THREADS], byte;
-	uint64_t pins = 0;
+	uint64_t pins = 0, working;
 	unsigned int i;
 	double end;
 
@@ -107,10 +107,12 @@ static void test_calls_end(int fd)
 		igt_radeon_thread_start(&t[0]);
 		igt_radeon_thread_join(&t[0], END_SECONDS);
 	}
+	working = igt_radeon_info64(fd, RADEON_INFO_ACCEL_WORKING2);
 	__atomic_store_n(&h.stop, true, __ATOMIC_RELAXED);
 	pthread_join(h.thread, NULL);
 	igt_assert_f(igt_radeon_reset_count(fd) > resets,
 		     "the GPU was not reset\n");
+	igt_assert_f(!working, "a reset has succeeded\n");
 	for (i = 0; i < 100; i++) {
 		pins = igt_radeon_baseline_take(fd).pins;
 		if (pins == before.pins)
