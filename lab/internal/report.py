@@ -88,6 +88,7 @@ def junit(tests, properties):
         suite = junitparser.TestSuite(name)
         for key, value in properties.items():
             suite.add_property(key, value)
+        cases = []
         for t in flat(t for t in tests if t.suite == name):
             case = junitparser.TestCase(t.name.removeprefix(name + "/"), classname=f"nomap.{name}", time=t.seconds)
             reason = CONTROL.sub("?", t.reason)
@@ -97,8 +98,9 @@ def junit(tests, properties):
                 case.result = [failure]
             elif t.status == "skip":
                 case.result = [junitparser.Skipped(reason)]
-            suite.add_testcase(case)
-        suite.update_statistics()
+            cases.append(case)
+        # Not one by one: each time the sums of all are made again.
+        suite.add_testcases(cases)
         # The time of a runner is more than that of its cases.
         suite.time = sum(t.seconds for t in tests if t.suite == name)
         xml.add_testsuite(suite)
