@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Vertical blanks, flips and scan-out as the driver uses them.
 
-mod rig;
-
 use std::time::Duration;
 
+use crate::rig::*;
 use r7xx_board::chip::bus::RegFile;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::display::PixelFormat;
 use r7xx_board::chip::regs::dce::{self, CRTC_STRIDE};
-use rig::*;
 
 /// avivo_crtc_do_set_base() for 640x480, 32 bits, linear.
 fn set_mode(rig: &Rig, crtc: u32, base: u32) {

@@ -4,24 +4,25 @@
 // Register values stand field by field.
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
-mod rig;
-
 use std::time::{Duration, Instant};
 
+use crate::rig::scene::*;
+use crate::rig::shader::*;
+use crate::rig::Rig;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::{IndexSource, Packet, StrmoutSource};
 use r7xx_board::chip::gfx::Pipeline;
 use r7xx_board::chip::tiling::{ArrayMode, Layout, TilingConfig};
-use rig::scene::*;
-use rig::shader::*;
-use rig::Rig;
 
 const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
 const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
 const BLUE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
 
 fn scene() -> Scene {
-    Scene::new(Rig::with_gfx(rig::config(None), Box::new(Pipeline::new(2))))
+    Scene::new(Rig::with_gfx(
+        crate::rig::config(None),
+        Box::new(Pipeline::new(2)),
+    ))
 }
 
 fn bytes(colour: [f32; 4]) -> [u8; 4] {

@@ -5,15 +5,13 @@
 //! threads end when told to (the rig's drop). A panic in an engine's thread
 //! shows as the missing fence of the recovery.
 
-mod rig;
-
 use proptest::prelude::*;
 
+use crate::rig::*;
 use r7xx_board::chip::bus::Mc;
 use r7xx_board::chip::cp::pm4::Packet;
 use r7xx_board::chip::dma::packet::Packet as DmaPacket;
 use r7xx_board::chip::regs::{self, cp, dma, uvd};
-use rig::*;
 
 /// Dwords that are often meaningful: packet headers, addresses that exist,
 /// small numbers, register numbers.

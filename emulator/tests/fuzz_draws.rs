@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Hostile state, shaders and draws: everything ends, and the ring goes on.
 
-mod rig;
-
 use proptest::prelude::*;
 
+use crate::rig::scene::*;
+use crate::rig::shader::*;
+use crate::rig::{config, Rig, GTT};
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::{IndexSource, Packet};
 use r7xx_board::chip::gfx::{Limits, Pipeline};
-use rig::scene::*;
-use rig::shader::*;
-use rig::{config, Rig, GTT};
 
 /// Budgets that keep a case short.
 const LIMITS: Limits = Limits {

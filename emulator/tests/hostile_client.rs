@@ -2,11 +2,9 @@
 //! Accesses and messages no sane client sends: each is answered with an
 //! error or ignored, and the board goes on.
 
-mod common;
-
 use std::io::Write;
 
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 
 const EINVAL: u32 = 22;

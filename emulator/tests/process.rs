@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! The program: outputs, exit status, signals.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{kill_process, Pid, Signal};
+
+use crate::common;
 
 /// A board's process, killed if the test ends before it does.
 struct Board(Option<Child>);

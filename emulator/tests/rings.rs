@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 //! What the stock driver does to the rings when it starts, and after.
 
-mod rig;
-
 use std::time::Duration;
 
+use crate::rig::*;
 use r7xx_board::chip::bus::{Mc, RegFile};
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::{Compare, DmaEnd, Draw, IndexSource, MemWriteData, Packet, Place};
 use r7xx_board::chip::dma::packet::{Packet as DmaPacket, TiledSurface};
 use r7xx_board::chip::regs::{cp, dma, grbm, ih, srbm, uvd};
 use r7xx_board::chip::ChipConfig;
-use rig::*;
 
 const SCRATCH: u32 = cp::SCRATCH_REG0 + 4;
 

@@ -2,18 +2,16 @@
 //! What must not happen to the rest of the board when a part of it fails or is
 //! reset.
 
-mod rig;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::rig::*;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::{Draw, IndexSource, MemWriteData, Packet};
 use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext};
 use r7xx_board::chip::queue::EngineId;
 use r7xx_board::chip::regs::grbm;
-use rig::*;
 
 fn draw() -> Vec<u32> {
     Packet::Draw(Draw {
@@ -40,7 +38,7 @@ impl Gfx for Faulty {
 
 #[test]
 fn panic_of_an_engine_hangs_its_ring_until_reset() {
-    let mut rig = Rig::cold_with_gfx(config(None), Box::new(Faulty));
+    let mut rig = Rig::cold(config(None), Box::new(Faulty));
     rig.start_cp();
     rig.start_dma();
     rig.cp_fill(&draw());
@@ -89,7 +87,7 @@ fn reset_returns_when_the_running_packet_is_over() {
     let slow = Slow {
         inside: inside.clone(),
     };
-    let mut rig = Rig::cold_with_gfx(config(None), Box::new(slow));
+    let mut rig = Rig::cold(config(None), Box::new(slow));
     rig.start_cp();
     rig.cp(&draw());
     rig.until("draw", |_| inside.load(Ordering::SeqCst));

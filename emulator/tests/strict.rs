@@ -2,14 +2,11 @@
 //! The strict board: what a missing flush or synchronisation looks like, and
 //! that the right one helps.
 
-mod common;
-mod rig;
-
-use common::*;
+use crate::common::*;
+use crate::rig::*;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::{Compare, MemWriteData, Packet, Place};
 use r7xx_board::chip::regs::{cp, hdp};
-use rig::*;
 
 const SCRATCH: u32 = cp::SCRATCH_REG0 + 4;
 

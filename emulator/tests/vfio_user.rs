@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! The board as a vfio-user client sees it.
 
-mod common;
-
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-use common::*;
+use crate::common::*;
 use r7xx_board::host::vfio::server::Stop;
 use rustix::event::{eventfd, EventfdFlags};
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! What the integration tests share: a board served in a thread, and a raw
 //! client that can say what no well-behaved client would.
-#![allow(dead_code)] // each test binary uses a part of it
 
 use std::fs::File;
 use std::io::{Read, Write};

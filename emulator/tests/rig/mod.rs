@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! A chip on a bench: flat memory, a register file, an interrupt counter,
 //! and a driver that sets rings up and fills them as radeon does.
-#![allow(dead_code)] // Each test program uses a part of it.
 
 pub mod scene;
 pub mod shader;
@@ -151,13 +150,8 @@ pub fn strict_config() -> ChipConfig {
 }
 
 impl Rig {
-    /// A chip in power-on state, without a graphics pipeline.
-    pub fn cold(config: ChipConfig) -> Self {
-        Self::cold_with_gfx(config, Box::<NullGfx>::default())
-    }
-
     /// A chip in power-on state that draws with `gfx`.
-    pub fn cold_with_gfx(config: ChipConfig, gfx: Box<dyn Gfx>) -> Self {
+    pub fn cold(config: ChipConfig, gfx: Box<dyn Gfx>) -> Self {
         let mc = Arc::new(FlatMc::new());
         let registers = (0..0x1_0000).map(|_| AtomicU32::new(0)).collect();
         let regs = Arc::new(Registers(registers));
@@ -187,7 +181,7 @@ impl Rig {
 
     /// As [`Rig::with`], with a graphics block.
     pub fn with_gfx(config: ChipConfig, gfx: Box<dyn Gfx>) -> Self {
-        let mut rig = Self::cold_with_gfx(config, gfx);
+        let mut rig = Self::cold(config, gfx);
         rig.start_ih();
         rig.start_cp();
         rig.start_dma();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! A driver of the 3D pipeline for tests: state, shaders and draws on a
 //! [`Rig`], in the manner of Mesa's r600 driver.
-#![allow(dead_code)]
 
 use r7xx_board::chip::cp::pm4::{Draw, IndexSource, Packet};
 
@@ -14,7 +13,6 @@ pub const HEIGHT: u32 = 64;
 // Places in VRAM, at MC address 0.
 pub const COLOUR: u64 = 0x10_0000;
 pub const DEPTH: u64 = 0x20_0000;
-pub const TEXTURE: u64 = 0x30_0000;
 pub const SHADERS: u64 = 0x40_0000;
 pub const VERTICES: u64 = 0x50_0000;
 pub const STREAM: u64 = 0x60_0000;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//! The board's tests from outside, in one program: each test program is linked with all of
+//! the board.
+
+mod common;
+mod rig;
+
+mod display;
+mod draws;
+mod fuzz_chip;
+mod fuzz_draws;
+mod hostile_client;
+mod packets;
+mod process;
+mod rings;
+mod robust;
+mod shader_corpus;
+mod strict;
+mod tiling;
+mod vfio_user;
