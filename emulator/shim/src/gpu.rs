@@ -167,6 +167,16 @@ impl Gpu {
         &self.chip
     }
 
+    /// Value of the register at byte offset `offset`.
+    pub fn register(&self, offset: u32) -> u32 {
+        self.chip.mmio_read(offset)
+    }
+
+    /// Writes a register, as the driver would.
+    pub fn set_register(&self, offset: u32, value: u32) {
+        self.chip.mmio_write(offset, value);
+    }
+
     fn init(&self) {
         let tiling = setup(self.family).tiling_config;
         let log2_ring = RING_DWORDS.ilog2();

@@ -15,6 +15,8 @@
 //!   objects, all in one memory file whose offsets are MC addresses.
 //! - [`checker`] puts addresses into command streams, as the kernel's command
 //!   checker (`r600_cs.c`) does.
+//! - [`capture`] writes what a program submits to a file, and [`replay`]
+//!   executes it again (`r7xx-replay`).
 //! - [`gpu`] is the driver's side of the rings of a
 //!   [`Chip`](r7xx_board::chip::Chip).
 //!
@@ -31,13 +33,16 @@
 //! # Environment
 //!
 //! `R7XX_CHIP` names the chip (`rv710`, `rv730`, `rv740`, `rv770`; default
-//! `rv770`). `R7XX_TRACE` names a file for the chip's trace.
+//! `rv770`). `R7XX_TRACE` names a file for the chip's trace, `R7XX_CAPTURE` one
+//! for the submissions; `R7XX_CAPTURE_SUBMISSIONS` says which (`FIRST-LAST`).
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn)]
 
 pub mod bo;
+pub mod capture;
 pub mod checker;
 pub mod gpu;
 pub mod hooks;
 pub mod ioctl;
+pub mod replay;
 pub mod user;

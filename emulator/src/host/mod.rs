@@ -14,4 +14,5 @@ pub mod pci;
 pub mod rom;
 pub mod run;
 pub mod screenshot;
+pub mod target_png;
 pub mod vfio;

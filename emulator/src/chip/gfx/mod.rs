@@ -17,6 +17,7 @@ mod clip;
 pub mod colour;
 mod depth;
 mod depth_tile;
+mod describe;
 mod draw;
 pub mod format;
 mod geometry;
@@ -37,6 +38,7 @@ pub mod texture;
 mod vertex;
 pub mod vertex_fetch;
 
+pub use describe::describe;
 pub use pipeline::Pipeline;
 pub use stage::Limits;
 

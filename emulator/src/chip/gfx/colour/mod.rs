@@ -15,13 +15,13 @@ pub mod pack;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use self::blend::{Blend, LogicOp};
+use self::blend::{Blend, Colour, LogicOp};
 use self::pack::{load, store, Packing, Raw};
 use super::format::{DataFormat, Endian, Kind, NumberType};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::surface::{rows_of, Surface};
-use crate::chip::bus::{McError, RegFile};
+use crate::chip::bus::{Mc, McError, RegFile};
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Render targets of the chip.
@@ -101,6 +101,30 @@ impl Target {
     fn bits_kept(&self) -> [u32; 4] {
         let (all, written) = (self.packing.all_bits(), self.packing.mask(self.write_mask));
         std::array::from_fn(|i| all[i] & !written[i])
+    }
+
+    /// The colours of micro tile (`tile_x`, `tile_y`) of layer `layer` (counted
+    /// from the view's first slice), its first sample; lanes in quad order.
+    /// Integers are bit patterns.
+    ///
+    /// # Errors
+    /// That of memory which did not answer.
+    pub fn read_tile(
+        &self,
+        mc: &dyn Mc,
+        tile_x: u32,
+        tile_y: u32,
+        layer: u32,
+    ) -> Result<Colour, McError> {
+        let place = Place {
+            tile_x,
+            tile_y,
+            slice: self.slice(layer),
+            sample: 0,
+        };
+        let (mut raw, mut data) = ([[0; LANES]; 4], [0; 64 * 16]);
+        read(self, &View::new(mc), &place, Mask::MAX, &mut data, &mut raw)?;
+        Ok(self.packing.unpack(&raw))
     }
 
     fn slice(&self, layer: u32) -> u32 {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//! `r7xx-replay`: executes what r7xx-shim has captured of a GL program.
+
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use r7xx_board::host::{output, target_png};
+use r7xx_shim::capture::Reader;
+use r7xx_shim::replay::{replay, Options, Outcome};
+
+/// Executes a captured command stream on the emulated chip, without the program that
+/// submitted it
+///
+/// A GL program writes FRAME when it is run with libr7xx_shim.so, R7XX_CAPTURE=FRAME and
+/// RADEON_THREAD=false; R7XX_CAPTURE_SUBMISSIONS=FIRST-LAST takes a part of its submissions.
+///
+/// Exit status: 0; 1 for an error, named on standard error, and with --check for another
+/// result; 2 for a usage error.
+#[derive(Parser)]
+#[command(name = "r7xx-replay", version)]
+struct Cli {
+    /// The captured stream
+    frame: PathBuf,
+    /// Write the colour target of the last draw to this file as PNG
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+    /// The first row in memory is the picture's highest one, as for a scan-out buffer
+    #[arg(long)]
+    top_down: bool,
+    /// Execute no draw after the Nth
+    #[arg(long, value_name = "N")]
+    draws: Option<u64>,
+    /// Print packet, targets, registers and shaders of the Nth draw
+    #[arg(long, value_name = "N")]
+    describe: Option<u64>,
+    /// Fail if memory is not as it was after the same submission of the capture
+    #[arg(long, conflicts_with = "draws")]
+    check: bool,
+    /// Write packets and register accesses to this file
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Threads of the 3D engine (default: CPUs)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    threads: Option<u16>,
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, String> {
+    let named = |e: &dyn std::fmt::Display| format!("{}: {e}", cli.frame.display());
+    let file = File::open(&cli.frame).map_err(|e| named(&e))?;
+    let reader = Reader::new(BufReader::new(file)).map_err(|e| named(&e))?;
+    let trace = match &cli.trace {
+        None => None,
+        Some(path) => {
+            let file = output::create(path).map_err(|e| e.to_string())?;
+            Some(Box::new(file) as Box<dyn Write + Send>)
+        }
+    };
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = Options {
+        threads: cli.threads.map_or(cpus, usize::from),
+        last_draw: cli.draws,
+        describe: cli.describe,
+    };
+    let family = reader.family;
+    let Outcome { seen, memory } = replay(reader, options, trace).map_err(|e| named(&e))?;
+    println!(
+        "{}: {} submissions, {} draws",
+        family.model().name,
+        seen.submissions,
+        seen.draws
+    );
+    if let Some(n) = cli.describe {
+        let absent = || format!("there is no draw {n}, only {}", seen.draws);
+        print!("{}", seen.description.as_ref().ok_or_else(absent)?);
+    }
+    if let Some(path) = &cli.png {
+        let (target, size) = seen.target.ok_or("no draw has written a colour target")?;
+        output::replace(path, |out| {
+            target_png::write_png(&target, size, cli.top_down, &*memory, out)
+        })
+        .map_err(|e| e.to_string())?;
+        println!("{}: {}x{}", path.display(), size.0, size.1);
+    }
+    if cli.check {
+        println!(
+            "{} of {} pages that it changed are as captured",
+            seen.pages - seen.different.len() as u64,
+            seen.pages
+        );
+        for (submission, address) in seen.different.iter().take(10) {
+            eprintln!("r7xx-replay: page {address:#x} differs after submission {submission}");
+        }
+        if seen.pages == 0 {
+            return Err("nothing was changed: nothing to compare".into());
+        }
+        if !seen.different.is_empty() {
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn main() -> ExitCode {
+    run(&Cli::parse()).unwrap_or_else(|e| {
+        eprintln!("r7xx-replay: {e}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+//! Captured command streams: what a GL program submitted, and the memory that
+//! it could see.
+//!
+//! A capture file is the magic, the chip's name (a byte with its length, then
+//! ASCII), and records until its end: a tag byte and its fields, little-endian.
+//!
+//! | tag | record | fields |
+//! |---|---|---|
+//! | 1 | register | offset u32, value u32 |
+//! | 2 | page | MC address u64, 4096 bytes |
+//! | 3 | page of zeroes | MC address u64 |
+//! | 4 | submission | ring u8 (0 graphics, 1 DMA), dwords u32, the dwords |
+//! | 5 | result | MC address u64 of a page, FNV-1a hash u64 of its contents |
+//!
+//! Ahead of a submission come the pages that have changed since the one before
+//! it; behind it the hashes of those that it changed, so that a replay knows
+//! whether it drew the same.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use r7xx_board::chip::Family;
+use rustix::fs::{seek, SeekFrom};
+
+use crate::bo::{Memory, GTT, PAGE, RESERVED, VRAM};
+use crate::gpu::{Gpu, IB_MAX};
+
+const MAGIC: &[u8; 8] = b"r7xxcap1";
+const END: u64 = RESERVED + VRAM + GTT;
+
+/// Context state and what shaders read, in which a stream may rely on earlier
+/// ones: `SET_CONTEXT_REG` to `SET_CTL_CONST` of `r600d.h`.
+pub const STATE: std::ops::Range<u32> = 0x2_8000..0x3_F000;
+
+/// Contents of a page.
+pub type Page = [u8; PAGE as usize];
+
+/// FNV-1a of a page's contents.
+pub fn hash(page: &Page) -> u64 {
+    page.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    })
+}
+
+/// One record of a capture file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// Value of a state register when the capture began.
+    Register(u32, u32),
+    /// Contents of a page of memory ahead of the next submission.
+    Page(u64, Box<Page>),
+    /// The same of a page of zeroes.
+    Zero(u64),
+    /// A command stream with its addresses in it; true on the DMA ring.
+    Submission(bool, Vec<u32>),
+    /// Hash of a page that the submission before changed.
+    Result(u64, u64),
+}
+
+/// Why a capture file cannot be read.
+#[derive(Debug)]
+pub enum CaptureError {
+    /// The file could not be read.
+    Io(io::Error),
+    /// It is no capture file, or of another version.
+    Magic,
+    /// Its chip is not known.
+    Chip(String),
+    /// A record that no capture has; what is wrong with it.
+    Corrupt(&'static str),
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                f.write_str("it ends within a record")
+            }
+            Self::Io(e) => write!(f, "{e}"),
+            Self::Magic => f.write_str("not a capture of r7xx-shim, or one of another version"),
+            Self::Chip(name) => write!(f, "of an unknown chip, {name}"),
+            Self::Corrupt(what) => write!(f, "corrupt: {what}"),
+        }
+    }
+}
+
+impl From<io::Error> for CaptureError {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+
+/// Writes a capture file while a program runs.
+pub struct Writer {
+    out: BufWriter<File>,
+    memory: Arc<Memory>,
+    /// Contents of all pages when looked at last; absent are zeroes.
+    known: BTreeMap<u64, Box<Page>>,
+    /// Submissions to capture, counted from 1.
+    range: std::ops::RangeInclusive<u64>,
+    seen: u64,
+}
+
+impl Writer {
+    /// A capture of the submissions `range` (counted from 1) into `out`.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn new(
+        out: File,
+        family: Family,
+        memory: Arc<Memory>,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> io::Result<Self> {
+        let mut out = BufWriter::new(out);
+        let name = family.model().name.as_bytes();
+        out.write_all(MAGIC)?;
+        out.write_all(&[name.len() as u8])?;
+        out.write_all(name)?;
+        out.flush()?;
+        Ok(Self {
+            out,
+            memory,
+            known: BTreeMap::new(),
+            range,
+            seen: 0,
+        })
+    }
+
+    /// Writes what the next submission sees, and the submission.
+    ///
+    /// # Errors
+    /// Those of reading memory and of writing.
+    pub fn before(&mut self, gpu: &Gpu, on_dma: bool, ib: &[u32]) -> io::Result<()> {
+        self.seen += 1;
+        if !self.range.contains(&self.seen) {
+            return Ok(());
+        }
+        if self.seen == *self.range.start() {
+            for offset in STATE.step_by(4) {
+                let value = gpu.register(offset);
+                if value != 0 {
+                    self.write(&Record::Register(offset, value))?;
+                }
+            }
+        }
+        for (address, page) in self.changed()? {
+            self.write(&match page {
+                Some(page) => Record::Page(address, page),
+                None => Record::Zero(address),
+            })?;
+        }
+        self.write(&Record::Submission(on_dma, ib.to_vec()))
+    }
+
+    /// Writes what the submission has changed. The file is complete then.
+    ///
+    /// # Errors
+    /// As [`Self::before`].
+    pub fn after(&mut self) -> io::Result<()> {
+        if !self.range.contains(&self.seen) {
+            return Ok(());
+        }
+        for (address, page) in self.changed()? {
+            let hash = page.map_or_else(|| hash(&[0; PAGE as usize]), |page| hash(&page));
+            self.write(&Record::Result(address, hash))?;
+        }
+        self.out.flush()
+    }
+
+    fn write(&mut self, record: &Record) -> io::Result<()> {
+        let out = &mut self.out;
+        match record {
+            Record::Register(offset, value) => {
+                out.write_all(&[1])?;
+                out.write_all(&offset.to_le_bytes())?;
+                out.write_all(&value.to_le_bytes())
+            }
+            Record::Page(address, page) => {
+                out.write_all(&[2])?;
+                out.write_all(&address.to_le_bytes())?;
+                out.write_all(&page[..])
+            }
+            Record::Zero(address) => {
+                out.write_all(&[3])?;
+                out.write_all(&address.to_le_bytes())
+            }
+            Record::Submission(on_dma, ib) => {
+                out.write_all(&[4, u8::from(*on_dma)])?;
+                out.write_all(&(ib.len() as u32).to_le_bytes())?;
+                ib.iter().try_for_each(|d| out.write_all(&d.to_le_bytes()))
+            }
+            Record::Result(address, hash) => {
+                out.write_all(&[5])?;
+                out.write_all(&address.to_le_bytes())?;
+                out.write_all(&hash.to_le_bytes())
+            }
+        }
+    }
+
+    /// The pages of BOs that differ from what is known of them, which is brought
+    /// up to date; none for zeroes.
+    fn changed(&mut self) -> io::Result<Vec<(u64, Option<Box<Page>>)>> {
+        let Some(file) = self.memory.file() else {
+            return Ok(Vec::new());
+        };
+        let mut changed = Vec::new();
+        let mut zeroes: Vec<u64> = Vec::new();
+        let mut at = RESERVED;
+        // Only what the memory file has data for: reading a hole of a mapping
+        // would fill it.
+        while at < END {
+            let start = match seek(file, SeekFrom::Data(at)) {
+                Ok(start) => start.min(END),
+                Err(rustix::io::Errno::NXIO) => END,
+                Err(e) => return Err(e.into()),
+            };
+            zeroes.extend(self.known.range(at..start).map(|(&address, _)| address));
+            if start == END {
+                break;
+            }
+            let end = seek(file, SeekFrom::Hole(start))?.min(END);
+            for address in (start..end).step_by(PAGE as usize) {
+                let mut page = Box::new([0; PAGE as usize]);
+                file.read_exact_at(&mut page[..], address)?;
+                let known = self.known.get(&address);
+                if page.iter().all(|&byte| byte == 0) {
+                    zeroes.extend(known.map(|_| address));
+                } else if known != Some(&page) {
+                    self.known.insert(address, page.clone());
+                    changed.push((address, Some(page)));
+                }
+            }
+            at = end;
+        }
+        for address in zeroes {
+            self.known.remove(&address);
+            changed.push((address, None));
+        }
+        Ok(changed)
+    }
+}
+
+/// Reads a capture file.
+pub struct Reader<R> {
+    input: R,
+    /// The chip that it is of.
+    pub family: Family,
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the head of a capture.
+    ///
+    /// # Errors
+    /// [`CaptureError`] if it is none.
+    pub fn new(mut input: R) -> Result<Self, CaptureError> {
+        let mut magic = [0; 9];
+        input.read_exact(&mut magic).map_err(|e| match e.kind() {
+            io::ErrorKind::UnexpectedEof => CaptureError::Magic,
+            _ => CaptureError::Io(e),
+        })?;
+        if magic[..8] != MAGIC[..] {
+            return Err(CaptureError::Magic);
+        }
+        let mut name = vec![0; usize::from(magic[8])];
+        input.read_exact(&mut name)?;
+        let name = String::from_utf8_lossy(&name).into_owned();
+        let family = name.parse().map_err(|_| CaptureError::Chip(name))?;
+        Ok(Self { input, family })
+    }
+
+    fn bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.input.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn word(&mut self) -> io::Result<u32> {
+        Ok(u32::from_le_bytes(self.bytes()?))
+    }
+
+    fn page_address(&mut self) -> Result<u64, CaptureError> {
+        let address = u64::from_le_bytes(self.bytes()?);
+        if address % PAGE != 0 || !(RESERVED..END).contains(&address) {
+            return Err(CaptureError::Corrupt("a page outside of the BOs"));
+        }
+        Ok(address)
+    }
+
+    /// The next record; none at the end.
+    ///
+    /// # Errors
+    /// [`CaptureError`] for a record that no capture has, or one cut short.
+    pub fn record(&mut self) -> Result<Option<Record>, CaptureError> {
+        let mut tag = [0];
+        if self.input.read(&mut tag)? == 0 {
+            return Ok(None);
+        }
+        Ok(Some(match tag[0] {
+            1 => {
+                let (offset, value) = (self.word()?, self.word()?);
+                if !STATE.contains(&offset) || offset % 4 != 0 {
+                    return Err(CaptureError::Corrupt("a register outside of the state"));
+                }
+                Record::Register(offset, value)
+            }
+            2 => {
+                let address = self.page_address()?;
+                let mut page = Box::new([0; PAGE as usize]);
+                self.input.read_exact(&mut page[..])?;
+                Record::Page(address, page)
+            }
+            3 => Record::Zero(self.page_address()?),
+            4 => {
+                let on_dma = match self.bytes::<1>()?[0] {
+                    0 => false,
+                    1 => true,
+                    _ => return Err(CaptureError::Corrupt("an unknown ring")),
+                };
+                let count = self.word()? as usize;
+                if count > IB_MAX {
+                    return Err(CaptureError::Corrupt("too long a submission"));
+                }
+                let words: io::Result<Vec<u32>> = (0..count).map(|_| self.word()).collect();
+                Record::Submission(on_dma, words?)
+            }
+            5 => Record::Result(self.page_address()?, u64::from_le_bytes(self.bytes()?)),
+            _ => return Err(CaptureError::Corrupt("an unknown record")),
+        }))
+    }
+}

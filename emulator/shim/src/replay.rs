@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+//! Captured command streams, executed again on a chip of their own.
+
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use r7xx_board::chip::bus::{Mc, RegFile};
+use r7xx_board::chip::cp::pm4::Draw;
+use r7xx_board::chip::gfx::colour::{Target, Targets};
+use r7xx_board::chip::gfx::{describe, Cancelled, Gfx, GfxContext, GfxStatistics, Pipeline};
+
+use crate::bo::{Memory, PAGE};
+use crate::capture::{hash, CaptureError, Reader, Record};
+use crate::gpu::{Gpu, GpuError};
+
+/// `PA_SC_WINDOW_SCISSOR_BR` (`r600d.h`), which Mesa makes as large as the
+/// frame buffer.
+const PA_SC_WINDOW_SCISSOR_BR: u32 = 0x2_8208;
+
+/// What a replay does, besides executing everything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Threads of the 3D engine, at least one.
+    pub threads: usize,
+    /// The last draw that is executed (counted from 1); all without it.
+    pub last_draw: Option<u64>,
+    /// The draw to describe.
+    pub describe: Option<u64>,
+}
+
+/// What a replay has seen.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Submissions.
+    pub submissions: u64,
+    /// Draws, executed or not.
+    pub draws: u64,
+    /// The first colour target of the last executed draw that had one, with
+    /// width and height in pixels.
+    pub target: Option<(Target, (u32, u32))>,
+    /// The draw that was asked for.
+    pub description: Option<String>,
+    /// Pages that submissions of the capture changed.
+    pub pages: u64,
+    /// Those of them that are not as in the capture: submission and MC address.
+    pub different: Vec<(u64, u64)>,
+}
+
+/// Why a replay ended early.
+#[derive(Debug)]
+pub enum ReplayError {
+    /// The capture cannot be read.
+    Capture(CaptureError),
+    /// The chip did not come up, or hangs.
+    Gpu(GpuError),
+}
+
+impl std::fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Capture(e) => write!(f, "{e}"),
+            Self::Gpu(e) => write!(f, "{e:?}"),
+        }
+    }
+}
+
+impl From<CaptureError> for ReplayError {
+    fn from(e: CaptureError) -> Self {
+        Self::Capture(e)
+    }
+}
+
+impl From<GpuError> for ReplayError {
+    fn from(e: GpuError) -> Self {
+        Self::Gpu(e)
+    }
+}
+
+/// The 3D engine, with somebody who looks on.
+struct Observer {
+    pipeline: Pipeline,
+    options: Options,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Gfx for Observer {
+    fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled> {
+        let number = {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.draws += 1;
+            if self.options.describe == Some(seen.draws) {
+                seen.description = Some(describe(context, draw));
+            }
+            seen.draws
+        };
+        if self.options.last_draw.is_some_and(|last| number > last) {
+            return Ok(false);
+        }
+        let executed = self.pipeline.draw(context, draw)?;
+        let targets = Targets::decode(context.regs);
+        if let Some((_, _, target)) = targets.written().next() {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.target = Some((*target, size(target, context.regs)));
+        }
+        Ok(executed)
+    }
+
+    fn event(&mut self, context: &GfxContext<'_>, event: u8) {
+        self.pipeline.event(context, event);
+    }
+
+    fn flush(&mut self, context: &GfxContext<'_>, coher_cntl: u32) {
+        self.pipeline.flush(context, coher_cntl);
+    }
+
+    fn statistics(&self) -> GfxStatistics {
+        self.pipeline.statistics()
+    }
+
+    fn set_filled(&mut self, buffer: usize, dwords: u32) {
+        self.pipeline.set_filled(buffer, dwords);
+    }
+
+    fn reset(&mut self) {
+        self.pipeline.reset();
+    }
+}
+
+/// Pixels of a target: as large as the window scissor, at most as its memory.
+fn size(target: &Target, regs: &dyn RegFile) -> (u32, u32) {
+    let layout = &target.surface.layout;
+    let scissor = regs.load(PA_SC_WINDOW_SCISSOR_BR);
+    let height = layout.slice_elements / layout.pitch.max(1);
+    (
+        layout.pitch.min(scissor & 0x7FFF),
+        height.min(scissor >> 16 & 0x7FFF),
+    )
+}
+
+/// The end of a replay: what it has seen, and the memory that it has left.
+pub struct Outcome {
+    /// What it has seen.
+    pub seen: Seen,
+    /// All memory, at MC addresses.
+    pub memory: Arc<Memory>,
+}
+
+/// Executes a capture.
+///
+/// # Errors
+/// [`ReplayError`] if the capture cannot be read to its end, or a submission
+/// does not end.
+pub fn replay<R: Read>(
+    mut reader: Reader<R>,
+    options: Options,
+    trace: Option<Box<dyn std::io::Write + Send>>,
+) -> Result<Outcome, ReplayError> {
+    let memory = Arc::new(Memory::new().map_err(GpuError::Memory)?);
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let observer = Observer {
+        pipeline: Pipeline::new(options.threads),
+        options,
+        seen: seen.clone(),
+    };
+    let gpu = Gpu::start(reader.family, memory.clone(), Box::new(observer), trace)?;
+    // A replay that leaves draws out has other results.
+    let whole = options.last_draw.is_none();
+    let mut submission = 0;
+    while let Some(record) = reader.record()? {
+        match record {
+            Record::Register(offset, value) => gpu.set_register(offset, value),
+            Record::Page(address, page) => {
+                memory.write(address, &page[..]).map_err(GpuError::Mc)?;
+            }
+            Record::Zero(address) => {
+                let zeroes = [0; PAGE as usize];
+                memory.write(address, &zeroes).map_err(GpuError::Mc)?;
+            }
+            Record::Submission(on_dma, ib) => {
+                submission += 1;
+                gpu.submit(on_dma, &ib)?;
+            }
+            Record::Result(address, expected) => {
+                let mut page = [0; PAGE as usize];
+                memory.read(address, &mut page).map_err(GpuError::Mc)?;
+                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                seen.pages += 1;
+                if whole && hash(&page) != expected {
+                    seen.different.push((submission, address));
+                }
+            }
+        }
+    }
+    drop(gpu);
+    let mut seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
+    seen.submissions = submission;
+    Ok(Outcome { seen, memory })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bo::RESERVED;
+    use crate::capture::Writer;
+    use r7xx_board::chip::gfx::NullGfx;
+    use r7xx_board::chip::Family;
+    use std::fs::{self, File};
+
+    /// A copy of 64 bytes by the CP: what a program submits.
+    fn copy(from: u64, to: u64) -> Vec<u32> {
+        vec![0xC004_4100, from as u32, 1 << 31, to as u32, 0, 64]
+    }
+
+    /// A capture of two copies, the first from what the CPU wrote and the second
+    /// from what the first one copied, between them a page that becomes zeroes.
+    fn capture(name: &str, range: std::ops::RangeInclusive<u64>) -> Vec<u8> {
+        let path = std::env::temp_dir().join(format!("{name}.{}", std::process::id()));
+        let memory = Arc::new(Memory::new().unwrap());
+        let gfx = Box::<NullGfx>::default();
+        let gpu = Gpu::start(Family::Rv730, memory.clone(), gfx, None).unwrap();
+        let file = File::create(&path).unwrap();
+        let mut writer = Writer::new(file, Family::Rv730, memory.clone(), range).unwrap();
+        let mut submit = |ib: &[u32]| {
+            writer.before(&gpu, false, ib).unwrap();
+            gpu.submit(false, ib).unwrap();
+            writer.after().unwrap();
+        };
+        memory.write(RESERVED, &[7; 64]).unwrap();
+        memory.write(RESERVED + 3 * PAGE, &[9; 64]).unwrap();
+        gpu.set_register(0x2_8414, 0x1234_5678);
+        submit(&copy(RESERVED, RESERVED + PAGE));
+        memory.write(RESERVED + 3 * PAGE, &[0; 64]).unwrap();
+        submit(&copy(RESERVED + PAGE, RESERVED + 2 * PAGE));
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        bytes
+    }
+
+    fn run(bytes: &[u8]) -> Result<Outcome, ReplayError> {
+        let options = Options {
+            threads: 1,
+            ..Options::default()
+        };
+        replay(Reader::new(bytes)?, options, None)
+    }
+
+    fn byte(memory: &Memory, address: u64) -> u8 {
+        let mut b = [0];
+        memory.read(address, &mut b).unwrap();
+        b[0]
+    }
+
+    #[test]
+    fn replay_executes_the_streams_on_the_same_memory() {
+        let bytes = capture("whole", 1..=u64::MAX);
+        let outcome = run(&bytes).unwrap();
+        let at = |page| byte(&outcome.memory, RESERVED + page * PAGE);
+        assert_eq!([at(0), at(1), at(2), at(3)], [7, 7, 7, 0]);
+        assert_eq!(outcome.seen.submissions, 2);
+        assert_eq!(outcome.seen.pages, 2);
+        assert_eq!(outcome.seen.different, []);
+        // What the GPU wrote is not in the file: the replay has to write it.
+        let reader = &mut Reader::new(&bytes[..]).unwrap();
+        let records: Vec<Record> = std::iter::from_fn(|| reader.record().unwrap()).collect();
+        let count = |f: fn(&Record) -> bool| records.iter().filter(|r| f(r)).count();
+        assert_eq!(count(|r| matches!(r, Record::Page(..))), 2);
+        assert_eq!(count(|r| matches!(r, Record::Zero(_))), 1);
+        assert!(records.contains(&Record::Register(0x2_8414, 0x1234_5678)));
+    }
+
+    #[test]
+    fn capture_of_a_later_submission_has_what_it_needs() {
+        let outcome = run(&capture("later", 2..=2)).unwrap();
+        assert_eq!(byte(&outcome.memory, RESERVED + 2 * PAGE), 7);
+        assert_eq!(outcome.seen.submissions, 1);
+        assert_eq!(outcome.seen.different, []);
+    }
+
+    #[test]
+    fn another_result_is_found() {
+        let mut bytes = capture("other", 1..=1);
+        let page = bytes.windows(64).position(|w| w == [7; 64]).unwrap();
+        bytes[page + 5] = 8;
+        let outcome = run(&bytes).unwrap();
+        assert_eq!(outcome.seen.different, [(1, RESERVED + PAGE)]);
+    }
+
+    #[test]
+    fn damaged_captures_are_errors() {
+        let bytes = capture("damaged", 1..=1);
+        for end in 0..bytes.len() {
+            // Within the head or a record; at a record's end it is a shorter one.
+            match run_head(&bytes[..end]) {
+                Ok(()) | Err(CaptureError::Magic | CaptureError::Io(_)) => {}
+                Err(e) => panic!("{end}: {e}"),
+            }
+        }
+        let head = &bytes[..14];
+        let with = |tail: &[u8]| [head, tail].concat();
+        let corrupt = [
+            with(&[9]),
+            with(&[4, 7, 0, 0, 0, 0]),
+            with(&[4, 0, 255, 255, 255, 255]),
+            with(&[3, 1, 0, 0, 0, 0, 0, 0, 0]),
+            with(&[3, 0, 0, 0, 0, 0, 0, 0, 1]),
+            with(&[1, 0, 0, 0, 0, 0, 0, 0, 0]),
+        ];
+        for bytes in corrupt {
+            let result = run_head(&bytes);
+            assert!(
+                matches!(result, Err(CaptureError::Corrupt(_))),
+                "{result:?}"
+            );
+        }
+        let mut other = bytes.clone();
+        other[10] = b'x';
+        assert!(matches!(run_head(&other), Err(CaptureError::Chip(_))));
+    }
+
+    /// Reads all records without executing them.
+    fn run_head(bytes: &[u8]) -> Result<(), CaptureError> {
+        let mut reader = Reader::new(bytes)?;
+        while reader.record()?.is_some() {}
+        Ok(())
+    }
+}

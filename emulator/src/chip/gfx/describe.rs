@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//! A draw as text: its packet, targets, registers and shaders, for people who
+//! look for the cause of a wrong picture.
+
+use std::fmt::Write;
+
+use super::colour::Targets;
+use super::shader::disasm::disassemble;
+use super::{GfxContext, STATE_BASE};
+use crate::chip::cp::pm4::Draw;
+use crate::chip::regs;
+
+/// Registers of context state, `SET_CONTEXT_REG`'s range (`r600d.h`).
+const CONTEXT: std::ops::Range<u32> = STATE_BASE..0x2_9000;
+/// Most dwords of a shader that are listed.
+const MAX_DWORDS: usize = 1 << 14;
+/// `VGT_GS_MODE` of `r600d.h`; not 0 with a geometry shader.
+const VGT_GS_MODE: u32 = 0x2_8A40;
+/// `SQ_PGM_START_x` (`r600d.h`), and whether the stage exists only with a
+/// geometry shader.
+const PROGRAMS: [(&str, u32, bool); 5] = [
+    ("FS (fetch)", 0x2_8894, false),
+    ("ES (export)", 0x2_8880, true),
+    ("GS (geometry)", 0x2_886C, true),
+    ("VS (vertex)", 0x2_8858, false),
+    ("PS (pixel)", 0x2_8840, false),
+];
+
+/// The draw, its colour targets, all context registers that are not 0, and the
+/// shaders in the notation of Mesa's `R600_DEBUG`.
+pub fn describe(context: &GfxContext<'_>, draw: &Draw) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "{draw:?}");
+    let targets = Targets::decode(context.regs);
+    for (i, target) in (0..8).filter_map(|i| Some((i, targets.get(i)?))) {
+        let _ = writeln!(out, "target {i}: {target:?}");
+    }
+    for offset in CONTEXT.step_by(4) {
+        let value = context.regs.load(offset);
+        if value != 0 {
+            let name = regs::name(offset).unwrap_or("");
+            let _ = writeln!(out, "{offset:#07x} = {value:#010x} {name}");
+        }
+    }
+    let geometry = context.regs.load(VGT_GS_MODE) & 3 != 0;
+    for (name, start, only_geometry) in PROGRAMS {
+        if only_geometry && !geometry {
+            continue;
+        }
+        let base = u64::from(context.regs.load(start)) << 8;
+        let words = read_words(context, base);
+        let _ = writeln!(out, "{name} at {base:#x}:\n{}", disassemble(&words));
+    }
+    out
+}
+
+/// Dwords from `base` on, up to the first page that no memory answers.
+fn read_words(context: &GfxContext<'_>, base: u64) -> Vec<u32> {
+    let mut words = Vec::new();
+    let mut page = [0; 256];
+    while words.len() < MAX_DWORDS {
+        let at = base.wrapping_add(words.len() as u64 * 4);
+        if context.mc.read(at, &mut page).is_err() {
+            break;
+        }
+        let dwords = page.chunks_exact(4);
+        words.extend(dwords.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+    }
+    words
+}
