@@ -22,6 +22,12 @@ usage: ${0##*/} STEP SOURCE OUT
                    and fails with the maple tree as it is without
           oracle   random address spaces: the search is right, and finds what it
                    found without them but where README.md says otherwise
+          planted  each bug of tests/search/planted, put into the patched source,
+                   makes guards or the oracle fail (10 minutes)
+          cost     builds OUT/cost, which counts instructions of stores and searches
+                   in a guest: lab/run --accel icount --smp 1 -- /build/mm/cost
+          series   OUT/series: the series as it is mailed, numbered, with its cover
+                   letter; git am takes it
   SOURCE  unpacked kernel source, or the linux-source tarball
   OUT     directory for everything intermediate
 END
@@ -35,14 +41,17 @@ mm=$here/mm
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
+# With the radeon directory OUT/base is a SOURCE for take() again: the i386 root, where
+# the oracle also runs, has no xz.
+parts=("$radeon_dir/Makefile" include/linux kernel/fork.c lib mm Documentation/core-api/maple_tree.rst
+	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
+	tools/include tools/lib tools/scripts tools/arch/x86/include
+	tools/testing/radix-tree tools/testing/shared tools/testing/vma)
 # Unpacking the tarball takes longer than all the rest, so once for each.
-stamp="$(realpath "$source") $(stat -c %Y.%s "$source")"
+stamp="$(realpath "$source") $(stat -c %Y.%s "$source") ${parts[*]}"
 if [ -d "$source" ] || [ "$(cat "$out/base.stamp" 2>/dev/null)" != "$stamp" ]; then
 	rm -rf "$out/base" "$out/base.stamp"
-	take "$source" "$out/base" include/linux lib mm scripts/checkpatch.pl \
-		scripts/spelling.txt scripts/const_structs.checkpatch tools/include \
-		tools/lib tools/scripts tools/arch/x86/include tools/testing/radix-tree \
-		tools/testing/shared tools/testing/vma
+	take "$source" "$out/base" "${parts[@]}"
 	echo "$stamp" >"$out/base.stamp"
 fi
 version=$(version_of "$out/base/Makefile")
@@ -64,6 +73,11 @@ apply() {
 	done
 }
 
+# shellcheck source=tests/search/build.sh
+. "$mm/tests/search/build.sh"
+# shellcheck source=tests/search/planted.sh
+. "$mm/tests/search/planted.sh"
+
 step_apply() {
 	apply
 	echo "${#patches[@]} patches apply to $version"
@@ -81,26 +95,6 @@ step_style() {
 	[ $failed = 0 ] || die "there are findings, see above"
 }
 
-# The harness wants liburcu; tests/search/compat has what it uses of it.
-compat() {
-	mkdir -p "$out/compat"
-	gcc -g -O1 -Wall -fsanitize=address,undefined -I"$mm/tests/search/compat" \
-		-c "$mm/tests/search/compat/urcu.c" -o "$out/compat/urcu.o"
-	rm -f "$out/compat/liburcu.a"
-	ar rc "$out/compat/liburcu.a" "$out/compat/urcu.o"
-}
-
-# harness TREE TARGET...: builds the harness' tests of TREE's maple tree.
-harness() {
-	local dir=$1/tools/testing/radix-tree
-	shift
-	CFLAGS="-I$mm/tests/search/compat" LDFLAGS="-L$out/compat" \
-		make -s -C "$dir" "$@" >"$out/maple.build.log" 2>&1 || {
-		tail -n 30 "$out/maple.build.log" >&2
-		die "the harness does not build"
-	}
-}
-
 step_stock() {
 	local dir=$out/new/tools/testing/radix-tree
 	apply
@@ -111,16 +105,6 @@ step_stock() {
 		die "the harness' tests fail"
 	}
 	tail -n 1 "$out/maple.log"
-}
-
-# guards TREE: runs the test of guards alone, with TREE's maple tree.
-guards() {
-	local dir=$1/tools/testing/radix-tree
-	cp "$mm/tests/search/guards.c" "$dir/"
-	harness "$1" maple guards.o
-	rm -f "$dir/guards"
-	gcc -fsanitize=address,undefined "$dir"/*.o -L"$out/compat" -lurcu -lpthread -o "$dir/guards" || die "guards does not link"
-	ASAN_OPTIONS=detect_leaks=0 timeout 120 "$dir/guards" >"$1.guards.log" 2>&1
 }
 
 step_guards() {
@@ -140,100 +124,61 @@ step_guards() {
 		die "the test of guards fails without them, but for another reason"
 }
 
-# function FILE NAME: the definition of a C function.
-function_of() {
-	awk -v name="$2" '
-		/^static inline$/ { held = $0 "\n"; next }
-		/^[a-z]/ && index($0, " " name "(") { take = 1 }
-		take { printf "%s%s\n", held, $0; n++; held = "" }
-		!take { held = "" }
-		/^}/ { take = 0 }
-		END { exit n ? 0 : 1 }' "$1" || die "there is no $2() in ${1#"$out"/}"
-}
-
-# cut FILE FIRST LAST: the lines from the one that matches FIRST to the one
-# that matches LAST.
-cut_from() {
-	awk -v first="$2" -v last="$3" '
-		$0 ~ first { take = 1 }
-		take { print; n++ }
-		$0 ~ last { take = 0 }
-		END { exit n ? 0 : 1 }' "$1" || die "there is no $2 in ${1#"$out"/}"
-}
-
-# search TREE DIR: what mm searches with, out of TREE, and the maple tree with
-# two counters in the loops of its searches.
-search() {
-	local f n mmap=$1/mm/mmap.c
-	# Where the search is in newer kernels.
-	grep -q '^static unsigned long unmapped_area(' "$mmap" || mmap=$1/mm/vma.c
-	mkdir -p "$2"
-	{
-		cut_from "$1/include/linux/mm.h" '^struct vm_unmapped_area_info {' '^};'
-		cut_from "$1/include/linux/mm_types.h" '^struct vma_iterator {' '^};'
-		cut_from "$1/include/linux/mm_types.h" '^#define VMA_ITERATOR' '[^\\\\]$'
-		cut_from "$1/include/linux/mm_types.h" '^#define MM_MT_FLAGS' '[^\\\\]$'
-		for f in stack_guard_start_gap vm_start_gap vm_end_gap; do
-			function_of "$1/include/linux/mm.h" $f
-		done
-		cut_from "$1/include/linux/mm.h" '^static inline struct vm_area_struct .vma_next' '^}'
-		cut_from "$1/include/linux/mm.h" '^static inline struct vm_area_struct .vma_prev' '^}'
-		for f in vma_iter_addr vma_iter_end vma_iter_reset vma_iter_area_lowest vma_iter_area_highest; do
-			function_of "$1/mm/vma.h" $f
-		done
-		! grep -q '^unsigned long mt_entry_guard(' "$mmap" ||
-			function_of "$mmap" mt_entry_guard
-		function_of "$mmap" unmapped_area
-		function_of "$mmap" unmapped_area_topdown
-	} >"$2/search.h"
-	awk 'BEGIN { print "#include \"maple-shared.h\"\nunsigned long search_nodes, search_slots;" }
-		/^static .*(mas_rev_awalk|mas_anode_descend)\(/ { in_walk = 1 }
-		{ print }
-		in_walk && /gaps = ma_gaps\(node, type\);/ { print "\tsearch_nodes++;" }
-		in_walk && /^\t(while \(mas->index <= max\)|for \(; offset <= data_end; offset\+\+\)) \{/ { print "\t\tsearch_slots++;" }
-		/^}/ { in_walk = 0 }' "$1/lib/maple_tree.c" >"$2/maple_tree.c"
-	# Newer harnesses free nodes by a function of their own.
-	! grep -q '^void maple_rcu_cb(' "$1/tools/testing/shared/maple-shim.c" ||
-		function_of "$1/tools/testing/shared/maple-shim.c" maple_rcu_cb >>"$2/maple_tree.c"
-	n=$(grep -cE '^\s+search_(nodes|slots)\+\+;$' "$2/maple_tree.c")
-	[ "$n" = 4 ] || die "lib/maple_tree.c has other loops than the counters are for ($n of 4 in place)"
-}
-
 step_oracle() {
-	local kind tree objects=() shared=$out/new/tools/testing/shared
-	# shellcheck disable=SC2054
-	local flags=(-g -O2 -Wall -Wno-unused -Wno-maybe-uninitialized -D_LGPL_SOURCE -fsanitize=address,undefined
-		-fno-sanitize-recover=all -I"$mm/tests/search/compat" -I"$mm/tests/search")
 	apply
 	compat
-	make -s -C "$shared/../radix-tree" generated/autoconf.h generated/bit-length.h \
-		generated/map-shift.h >/dev/null
-	for kind in old new up; do
-		tree=$out/new
-		[ $kind != old ] || tree=$out/base
-		search "$tree" "$out/$kind.search"
-		for f in "$mm/tests/search/unit.c" "$out/$kind.search/maple_tree.c"; do
-			gcc "${flags[@]}" -DUNIT=$kind -I"$out/$kind.search" \
-				-I"$tree/tools/testing/shared" -I"$shared/../radix-tree" \
-				-I"$tree/tools/include" -I"$tree/tools/arch/x86/include" -I"$tree/lib" \
-				-c "$f" -o "$out/$kind.search/$(basename "$f" .c).o"
-		done
-		# Two maple trees in one program: only what unit.h has is seen.
-		ld -r "$out/$kind.search"/{unit,maple_tree}.o -o "$out/$kind.o"
-		objcopy --keep-global-symbol=unit_$kind "$out/$kind.o"
-		objects+=("$out/$kind.o")
-	done
-	for f in "$shared/linux.c" "$out"/new/tools/lib/{slab,find_bit,bitmap,hweight,vsprintf}.c; do
-		gcc "${flags[@]}" -I"$shared" -I"$shared/../radix-tree" -I"$out/new/tools/include" \
-			-I"$out/new/tools/arch/x86/include" -I"$out/new/lib" -c "$f" -o "$out/$(basename "$f" .c).o"
-		objects+=("$out/$(basename "$f" .c).o")
-	done
-	gcc "${flags[@]}" "$mm"/tests/search/{space,oracle}.c "${objects[@]}" \
-		-L"$out/compat" -lurcu -lpthread -o "$out/oracle"
+	generated
+	units base old
+	units new new up
+	link_oracle
 	ASAN_OPTIONS=detect_leaks=0 timeout 300 "$out/oracle"
 }
 
+# Optimised and unchecked, to be run elsewhere.
+step_cost() {
+	sanitize=-static
+	apply
+	compat -DURCU_AT_ONCE=1
+	generated
+	units base old
+	units new new up
+	link_units cost cost.c
+	echo "$out/cost is built"
+}
+
+# The numbers and the cover letter are of no use to a build, so they are not kept in
+# the patches.
+step_series() {
+	local repo=$out/series.git dir=$out/series n=${#patches[@]} i=0 patch title
+	local git=(git -C "$repo" -c user.name=nomap -c user.email=nomap@localhost)
+	rm -rf "$repo" "$dir"
+	mkdir -p "$dir"
+	cp -r "$out/base" "$repo"
+	"${git[@]}" init -q
+	"${git[@]}" add -Af
+	"${git[@]}" commit -q -m "Linux $version"
+	"${git[@]}" tag base
+	for patch in "${patches[@]}"; do
+		i=$((i + 1))
+		sed "0,/^Subject: \[PATCH\]/s//Subject: [PATCH v2 $i\/$n]/" "$patch" >"$dir/${patch##*/}"
+		"${git[@]}" am -q "$dir/${patch##*/}" || die "git am does not take ${patch##*/}"
+	done
+	title=$(sed -n '1s/^Subject: //p' "$mm/patches/cover-letter")
+	[ -n "$title" ] || die "the cover letter has no subject"
+	{
+		sed -n '1{p;q}' "${patches[0]}"
+		sed -n '2,/^Date:/p' "${patches[0]}"
+		printf 'Subject: [PATCH v2 0/%s] %s\n' "$n" "$title"
+		sed 1d "$mm/patches/cover-letter"
+		printf '\nFor Linux %s.\n\n' "$version"
+		"${git[@]}" shortlog --format='%s' base..HEAD
+		"${git[@]}" diff --stat=72 --summary base..HEAD
+	} >"$dir/0000-cover-letter.patch"
+	rm -rf "$repo"
+	echo "$((n + 1)) messages in $dir"
+}
+
 case $step in
-apply | style | stock | guards | oracle) "step_$step" ;;
+apply | style | stock | guards | oracle | planted | cost | series) "step_$step" ;;
 *) usage >&2; exit 2 ;;
 esac

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "space.h"
 
-static unsigned long state;
+static uint64_t state;
 
 void seed_random(unsigned long seed)
 {
-	state = seed * 0x9e3779b97f4a7c15ul + 1;
+	state = seed * 0x9e3779b97f4a7c15ull + 1;
 }
 
 /* xorshift64* */
@@ -18,7 +19,7 @@ unsigned long below(unsigned long n)
 	state ^= state >> 12;
 	state ^= state << 25;
 	state ^= state >> 27;
-	return ((state * 0x2545f4914f6cdd1dul) >> 11) % n;
+	return ((state * 0x2545f4914f6cdd1dull) >> 11) % n;
 }
 
 bool one_in(unsigned long n)
@@ -197,8 +198,11 @@ void space_begin(struct space *s)
 		free(s->vma[--s->count]);
 	s->guard = pages(guards[below(7)]);
 	s->min = one_in(4) ? 0 : pages(16);
-	/* From crowded to sparse. */
-	s->end = pages(1ul << (7 + below(14)));
+	/* From crowded to sparse. Where indices are short, up to their end. */
+	if (sizeof(long) == 8)
+		s->end = pages(1ul << (7 + below(14)));
+	else
+		s->end = one_in(3) ? TEST_TOP : pages(1ul << (7 + below(13)));
 	unit_old.begin(s->guard, s->min, rcu);
 	unit_new.begin(s->guard, s->min, rcu);
 	unit_up.begin(s->guard, s->min, rcu);
@@ -276,7 +280,7 @@ void space_change(struct space *s)
 	unsigned long start = pages(below(s->end / TEST_PAGE));
 	const struct vm_area_struct *vma = s->count ? s->vma[below(s->count)] : NULL;
 
-	if (start + length > s->end)
+	if (length > s->end - start)
 		length = s->end - start;
 	switch (below(vma ? 13 : 1)) {
 	default:

@@ -42,6 +42,15 @@ static struct task {
 
 static struct steps steps;
 
+/* As mm_init() does. */
+static void init_tree(struct mm_struct *mm)
+{
+	mt_init_flags(&mm->mm_mt, MM_MT_FLAGS);
+#ifdef SEARCH_GUARD
+	mt_set_guard(&mm->mm_mt, SEARCH_GUARD);
+#endif
+}
+
 static void fail(const char *what)
 {
 	fprintf(stderr, "%s: the maple tree gives an error\n", what);
@@ -56,7 +65,7 @@ static void begin(unsigned long guard, unsigned long min, bool rcu)
 		maple_tree_init();
 	once = true;
 	__mt_destroy(&current->mm->mm_mt);
-	mt_init_flags(&current->mm->mm_mt, MM_MT_FLAGS);
+	init_tree(current->mm);
 	if (!rcu)
 		mt_clear_in_rcu(&current->mm->mm_mt);
 	stack_guard_gap = guard;
@@ -95,7 +104,7 @@ static struct mm_struct *copy_tree(void)
 {
 	struct mm_struct *mm = current->mm == &mms[0] ? &mms[1] : &mms[0];
 
-	mt_init_flags(&mm->mm_mt, MM_MT_FLAGS);
+	init_tree(mm);
 	if (!mt_in_rcu(&current->mm->mm_mt))
 		mt_clear_in_rcu(&mm->mm_mt);
 	if (__mt_dup(&current->mm->mm_mt, &mm->mm_mt, GFP_KERNEL))

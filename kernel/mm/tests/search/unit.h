@@ -9,6 +9,8 @@
 #include <stdbool.h>
 
 #define TEST_PAGE 4096ul
+/* No search goes higher: TASK_SIZE, in bytes. */
+#define TEST_TOP (sizeof(long) == 8 ? ~0ul / 4096 - 4095 : 0xf0000000ul)
 
 /* Of all that a VMA has, what the search looks at. */
 struct vm_area_struct {
@@ -19,7 +21,7 @@ struct vm_area_struct {
 
 #define TEST_GROWSDOWN 0x100ul
 #define TEST_GROWSUP 0x200ul	/* looked at by unit_up only */
-#define TEST_SHADOW_STACK (1ul << 37)
+#define TEST_SHADOW_STACK 0x400ul
 #define TEST_STACKS (TEST_GROWSDOWN | TEST_SHADOW_STACK)
 
 /* A request, in bytes; what they mean is in vm_unmapped_area(). */

@@ -2,6 +2,10 @@
 #define _GNU_SOURCE
 #include <urcu.h>
 
+#ifndef URCU_AT_ONCE
+#define URCU_AT_ONCE 0
+#endif
+
 /* Writers first, or readers in a loop would keep them waiting for ever. */
 static pthread_rwlock_t readers = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static __thread unsigned int nesting;
@@ -63,6 +67,11 @@ void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head))
 {
 	static int running;
 
+	/* For a program of one thread that measures: a grace period is no time. */
+	if (URCU_AT_ONCE) {
+		func(head);
+		return;
+	}
 	head->next = NULL;
 	head->func = func;
 	pthread_mutex_lock(&lock);
