@@ -12,8 +12,9 @@
  * - contents stay, also in children, and what was unmapped, replaced or dropped
  *   is zero when it comes again;
  * - the kernel writes where it may, and nowhere else;
- * - below a stack nothing is placed: a stack grows by a page, or it does not, but
- *   never writes to a page of somebody else.
+ * - below a stack nothing is placed: each new address is held against the guards of
+ *   all stacks of the process (guards.h); and a stack grows by a page, or it does
+ *   not, but never writes to a page of somebody else.
  *
  * With --faults an allocation of the kernel fails in every fourth call, as
  * /proc/thread-self/fail-nth has it: then all has to be as before.
@@ -32,11 +33,12 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "guards.h"
 
 #define PAGE 4096ul
-#define SLOTS_MAX 64u
+#define SLOTS_MAX GUARDS_SLOTS
 #define PAGES 64u
-#define THREADS_MAX 16u
+#define THREADS_MAX GUARDS_THREADS
 #define PROCESSES_MAX 16u
 /* What has to be free below a stack, and somewhat more. */
 #define BELOW_STACK 320u
@@ -60,14 +62,14 @@ static const char usage[] =
 	"77 if there is no fault injection.\n";
 
 enum { MAP, STACK, UNMAP, UNMAP_ALL, PROTECT, WRITE, CHECK, ACCESS, DROP, REPLACE,
-       MOVE, GROW, FORK, CHANGES };
+       EXCHANGE, MOVE, GROW, FORK, CHANGES };
 static const char *const change_names[CHANGES] = {
 	"map", "stack", "unmap", "unmap-all", "protect", "write", "check",
-	"access", "drop", "replace", "move", "grow", "fork",
+	"access", "drop", "replace", "exchange", "move", "grow", "fork",
 };
 /* How often each is chosen, in units of the sum. */
 static const unsigned char weights[CHANGES] = { 16, 4, 10, 4, 14, 16, 8,
-						6, 4, 6,  6,  8, 1 };
+						6, 4, 6,  6,  6,  8, 1 };
 
 /**
  * struct slot - a mapping of a thread, or what is left of it
@@ -92,6 +94,7 @@ struct slot {
  * @child: it is a copy
  * @failing: an allocation is to fail in the call that is made
  * @failed: the last such call did
+ * @seen: stacks before the call
  */
 struct storm {
 	struct slot slots[SLOTS_MAX];
@@ -101,11 +104,15 @@ struct storm {
 	int nth_fd;
 	int last;
 	bool child, failing, failed;
+	struct guards_seen seen;
 };
 
-/* struct counts - of all processes: calls that did what was asked, and others */
+/*
+ * struct counts - of all processes: calls that did what was asked, and others; how
+ * many guards of stacks new addresses were held against
+ */
 struct counts {
-	atomic_ulong done[CHANGES], refused[CHANGES], failed;
+	atomic_ulong done[CHANGES], refused[CHANGES], failed, guards;
 };
 
 static struct {
@@ -249,11 +256,39 @@ static void set(struct slot *slot, unsigned int first, unsigned int n,
 	}
 }
 
-/* A new mapping lies over none that is there. */
-static void check_new(const struct storm *s, const char *at, unsigned int n)
+static void stack_off(struct storm *s, const struct slot *slot)
+{
+	guards_off(s->thread, slot - s->slots);
+}
+
+/* Behind a change of a slot: where its stack begins now, if it is one. */
+static void stack_on(struct storm *s, const struct slot *slot)
+{
+	unsigned int i = 0;
+
+	while (i < PAGES && !slot->there[i])
+		i++;
+	if (slot->base && slot->stack && i < PAGES)
+		guards_on(s->thread, slot - s->slots,
+			  (uintptr_t)slot->base + i * PAGE);
+}
+
+/*
+ * A new mapping lies over none that is there, and in no guard. own: the call was
+ * one that could make a mapping longer.
+ */
+static void check_new(struct storm *s, const char *at, unsigned int n,
+		      unsigned int own)
 {
 	const struct slot *slot;
+	uintptr_t violated;
 	unsigned int i;
+
+	atomic_fetch_add(&run.counts->guards,
+			 guards_check(&s->seen, (uintptr_t)at, n * PAGE, own,
+				      &violated));
+	if (violated)
+		wrong(s, "a mapping is in the guard of a stack", (void *)violated);
 
 	for (slot = s->slots; slot < s->slots + run.slots; slot++)
 		for (i = 0; slot->base && i < PAGES; i++)
@@ -270,13 +305,14 @@ static void map(struct storm *s, struct slot *slot)
 	bool file = !choose(s, 3);
 	char *at;
 
+	guards_look(&s->seen);
 	begin(s, 12);
 	at = mmap(NULL, n * PAGE, prot,
 		  MAP_PRIVATE | MAP_NORESERVE | (file ? 0 : MAP_ANONYMOUS),
 		  file ? run.file_fd : -1, file ? choose(s, 8) * PAGE : 0);
 	if (!end(s, MAP, at != MAP_FAILED))
 		return;
-	check_new(s, at, n);
+	check_new(s, at, n, 0);
 	memset(slot, 0, sizeof(*slot));
 	slot->base = at;
 	set(slot, 0, n, true, prot);
@@ -292,6 +328,8 @@ static void map_stack(struct storm *s, struct slot *slot)
 	unsigned int n = 1 + choose(s, 8);
 	char *all, *at;
 
+	guards_look(&s->seen);
+	guards_new(s->thread, slot - s->slots);
 	all = mmap(NULL, BELOW_STACK * PAGE, PROT_NONE, flags, -1, 0);
 	at = all + (BELOW_STACK - n) * PAGE;
 	s->failing = false;
@@ -299,11 +337,38 @@ static void map_stack(struct storm *s, struct slot *slot)
 	    mmap(at, n * PAGE, PROT_READ | PROT_WRITE,
 		 flags | MAP_GROWSDOWN | MAP_FIXED, -1, 0) == at &&
 	    !munmap(all, at - all));
-	check_new(s, at, n);
+	check_new(s, all, BELOW_STACK, 0);
 	memset(slot, 0, sizeof(*slot));
 	slot->base = at - (PAGES - n) * PAGE;
 	slot->stack = true;
 	set(slot, PAGES - n, n, true, PROT_READ | PROT_WRITE);
+}
+
+/*
+ * Something else in place of the lowest part of a stack, which ends its guard, and
+ * a stack again. If something is below it now, it is one that cannot grow.
+ */
+static void exchange(struct storm *s, struct slot *slot)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+	unsigned int first = 0, n;
+	char *at;
+
+	while (first < PAGES && !slot->there[first])
+		first++;
+	for (n = 0; first + n < PAGES && slot->there[first + n]; n++)
+		;
+	if (!slot->stack || !n)
+		return;
+	at = slot->base + first * PAGE;
+	guards_new(s->thread, slot - s->slots);
+	s->failing = false;
+	end(s, EXCHANGE,
+	    mmap(at, n * PAGE, PROT_READ, flags, -1, 0) == at &&
+	    mmap(at, n * PAGE, PROT_READ | PROT_WRITE, flags | MAP_GROWSDOWN,
+		 -1, 0) == at);
+	set(slot, first, n, true, PROT_READ | PROT_WRITE);
+	slot->stack = guards_free_below((uintptr_t)at);
 }
 
 /*
@@ -347,17 +412,23 @@ static void move(struct storm *s, struct slot *slot)
 	for (i = first + n; i < PAGES; i++)
 		if (slot->there[i])
 			return;
+	guards_look(&s->seen);
+	guards_grow_begin();
 	begin(s, 16);
 	at = mremap(old.base + first * PAGE, n * PAGE, want * PAGE,
 		    MREMAP_MAYMOVE);
-	if (!end(s, MOVE, at != MAP_FAILED)) {
+	i = end(s, MOVE, at != MAP_FAILED);
+	guards_grow_end((uintptr_t)at, i ? want * PAGE : 0);
+	if (!i) {
 		/* It is more than one mapping, or there is no memory. */
 		if (errno != EFAULT && !s->failing)
 			wrong(s, "mremap", old.base + first * PAGE);
 		return;
 	}
 	memset(slot, 0, sizeof(*slot));
-	check_new(s, at, want);
+	/* Where it was the kernel has not looked for a place. */
+	if (at != old.base + first * PAGE)
+		check_new(s, at, want, 1);
 	slot->base = at;
 	set(slot, 0, want, true, old.prot[first]);
 	for (i = 0; i < want && i < n; i++)
@@ -494,6 +565,7 @@ static void change(struct storm *s, int what)
 	unsigned int first, n;
 
 	s->last = what;
+	stack_off(s, slot);
 	if (what == FORK) {
 		fork_and_wait(s);
 	} else if (what == MAP || what == STACK) {
@@ -512,9 +584,12 @@ static void change(struct storm *s, int what)
 			move(s, slot);
 		else if (what == GROW)
 			grow(s, slot);
+		else if (what == EXCHANGE)
+			exchange(s, slot);
 		else if (choose_pages(s, slot, &first, &n))
 			change_pages(s, slot, what, first, n);
 	}
+	stack_on(s, slot);
 	if (what == CHECK)
 		atomic_fetch_add(&run.counts->done[CHECK], 1);
 }
@@ -723,6 +798,8 @@ int main(int argc, char **argv)
 			printf(" (%lu not)", run.counts->refused[i]);
 		bad += changes >= ENOUGH && !run.counts->done[i];
 	}
+	printf("; %lu guards held", run.counts->guards);
+	bad += changes >= ENOUGH && !run.counts->guards;
 	if (run.faults) {
 		printf("; %lu failed on request", run.counts->failed);
 		bad += changes >= ENOUGH && !run.counts->failed;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "guards.h"
+
+/**
+ * struct guard - a stack, written by its owner
+ * @version: counts changes; odd while it is live
+ * @start: where it begins
+ * @intruded: a mapping has grown to where its guard is: nothing keeps that from
+ *	happening, and below it there may be others then. Written by all.
+ */
+static struct guard {
+	atomic_uint version;
+	atomic_uintptr_t start;
+	atomic_bool intruded;
+} guards[GUARDS_THREADS][GUARDS_SLOTS];
+static atomic_uint growing[2];
+
+/**
+ * guards_off - a stack is about to change, or to go
+ * @thread: its owner
+ * @slot: which
+ */
+void guards_off(unsigned int thread, unsigned int slot)
+{
+	struct guard *g = &guards[thread][slot];
+
+	if (atomic_load(&g->version) & 1)
+		atomic_fetch_add(&g->version, 1);
+}
+
+/**
+ * guards_new - a stack is about to come
+ * @thread: its owner
+ * @slot: which
+ */
+void guards_new(unsigned int thread, unsigned int slot)
+{
+	guards_off(thread, slot);
+	atomic_store(&guards[thread][slot].intruded, false);
+}
+
+/**
+ * guards_on - a stack is live, and its guard is free
+ * @thread: its owner
+ * @slot: which
+ * @start: where it begins
+ */
+void guards_on(unsigned int thread, unsigned int slot, uintptr_t start)
+{
+	struct guard *g = &guards[thread][slot];
+
+	guards_off(thread, slot);
+	atomic_store(&g->start, start);
+	atomic_fetch_add(&g->version, 1);
+}
+
+/**
+ * guards_free_below - whether nothing is mapped where a stack's guard is
+ * @start: where the stack begins
+ *
+ * If so, it stays free while the stack is there, but for mappings that grow.
+ */
+bool guards_free_below(uintptr_t start)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned long from, to;
+	bool is_free = f;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx", &from, &to) == 2 && from < start &&
+		    to > start - GUARD_BYTES)
+			is_free = false;
+	if (f)
+		fclose(f);
+	return is_free;
+}
+
+/**
+ * guards_look - note down all stacks, before a call that looks for free addresses
+ * @seen: filled in
+ */
+void guards_look(struct guards_seen *seen)
+{
+	unsigned int t, i;
+
+	/* Ended first: what ends meanwhile counts as still going on. */
+	seen->growing[1] = atomic_load(&growing[1]);
+	seen->growing[0] = atomic_load(&growing[0]);
+	for (t = 0; t < GUARDS_THREADS; t++)
+		for (i = 0; i < GUARDS_SLOTS; i++) {
+			seen->version[t][i] = atomic_load(&guards[t][i].version);
+			seen->start[t][i] = atomic_load(&guards[t][i].start);
+		}
+}
+
+/**
+ * guards_check - hold a new mapping against the stacks
+ * @seen: from before the call
+ * @at: where the kernel has placed it
+ * @bytes: its length
+ * @own: calls of this thread since then that make a mapping longer
+ * @violated: start of a stack in whose guard it lies, or 0
+ *
+ * Returns: how many stacks it was held against
+ */
+unsigned int guards_check(const struct guards_seen *seen, uintptr_t at,
+			  size_t bytes, unsigned int own, uintptr_t *violated)
+{
+	unsigned int t, i, checked = 0;
+	bool grew = seen->growing[0] != seen->growing[1] ||
+		    atomic_load(&growing[0]) - seen->growing[0] != own;
+
+	*violated = 0;
+	for (t = 0; t < GUARDS_THREADS && !grew; t++)
+		for (i = 0; i < GUARDS_SLOTS; i++) {
+			uintptr_t start = seen->start[t][i];
+
+			if (!(seen->version[t][i] & 1) ||
+			    atomic_load(&guards[t][i].intruded) ||
+			    atomic_load(&guards[t][i].version) != seen->version[t][i])
+				continue;
+			checked++;
+			if (at < start && at + bytes > start - GUARD_BYTES)
+				*violated = start;
+		}
+	return checked;
+}
+
+/* guards_grow_begin - before a call that may make a mapping longer where it is */
+void guards_grow_begin(void)
+{
+	atomic_fetch_add(&growing[0], 1);
+}
+
+/**
+ * guards_grow_end - behind it
+ * @at: where the mapping begins now
+ * @bytes: its length; 0 if the call failed
+ */
+void guards_grow_end(uintptr_t at, size_t bytes)
+{
+	unsigned int t, i;
+
+	for (t = 0; bytes && t < GUARDS_THREADS; t++)
+		for (i = 0; i < GUARDS_SLOTS; i++) {
+			struct guard *g = &guards[t][i];
+			uintptr_t start = atomic_load(&g->start);
+
+			/* Also of one that changes: it may be about to be live. */
+			if (at < start && at + bytes > start - 2 * GUARD_BYTES)
+				atomic_store(&g->intruded, true);
+		}
+	atomic_fetch_add(&growing[1], 1);
+}
