@@ -13,15 +13,19 @@
  *               was passed on the way to the cache. What fits into it is looked
  *               for from the base. munmap() does not move the cache down, but
  *               makes the hole known.
- * hole-merged   2.6.13 to 3.7, with Ken Chen's part: munmap() moves the cache to
+ * hole-merged   2.6.13 to 3.3, with Ken Chen's part: munmap() moves the cache to
  *               the start of the free range that the freed one is now a part of,
- *               and the hole is unknown. From below this is first fit: what lies
- *               below the cache is never larger than the hole.
+ *               and the hole is unknown. Only to TASK_UNMAPPED_BASE or above it: a
+ *               range that reaches down to the program begins below, and the cache
+ *               stays. (3.4 to 3.7 kept the hole, and went on from the cache from
+ *               above, too; they are no model here.)
  * best fit      the smallest gap that is large enough, the lowest of those of a
  *               size, from a tree: bug 17531 of 2010 and the proposals of 2011.
  *
  * From above (all but the first) the cache is the lower end of what was found
- * last. Only the place directly below it is tried, then all from the base.
+ * last. Only the place directly below it is tried, then all from the base. Kernels
+ * went on to address 0 then; a window ends before, so a search that fails here
+ * found something below TASK_UNMAPPED_BASE there.
  */
 #include <string.h>
 
@@ -179,7 +183,10 @@ static void hole_merged_unmapped(struct frag_mm *mm, uint64_t start,
 			mm->cache = next->start;
 		return;
 	}
-	start = next->previous ? next->previous->end : mm->space.low;
+	/* What is below the window is the program, not directly at its start. */
+	if (!next->previous)
+		return;
+	start = next->previous->end;
 	if (start < mm->cache) {
 		mm->cache = start;
 		mm->hole = UINT64_MAX;
@@ -188,7 +195,7 @@ static void hole_merged_unmapped(struct frag_mm *mm, uint64_t start,
 
 const struct frag_model frag_hole_merged = {
 	.name = "hole-merged",
-	.title = "cached hole size (2.6.13 to 3.7)",
+	.title = "cached hole size (2.6.13 to 3.3)",
 	.find = find_hole,
 	.unmapped = hole_merged_unmapped,
 };

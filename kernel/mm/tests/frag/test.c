@@ -298,7 +298,8 @@ static void freed_hole_merged(struct pages *p, uint64_t at, uint64_t length)
 
 	if (p->topdown) {
 		freed_cache(p, from, to - from);
-	} else if (from < p->cache) {
+	} else if (from && from < p->cache) {
+		/* At 0 the free range goes on below TASK_UNMAPPED_BASE. */
 		p->cache = from;
 		p->hole = UINT64_MAX;
 	}
@@ -482,8 +483,7 @@ static unsigned int run(const struct frag_model *model,
 /* What the same addresses are found by: 0 if no other model finds them. */
 static int same_as(const struct frag_model *model)
 {
-	if (model == &frag_first_fit || model == &frag_gap_tree ||
-	    model == &frag_hole_merged)
+	if (model == &frag_first_fit || model == &frag_gap_tree)
 		return 1;
 	/* From below, all of a gap is passed over for its guard gap anyway. */
 	return model == &frag_gap_retry || model == &frag_gap_usable ? 2 : 0;
