@@ -30,8 +30,9 @@ static const char usage[] =
 	"  --json FILE      write results\n"
 	"  --live LIST      live maps (100,1000,10000,40000,100000,1000000)\n"
 	"  --guards LIST    mappings with guards (100,1000,10000,30000)\n"
-	"  --others LIST    live maps for the other operations (100,10000)\n"
-	"  --only KIND      plain, guards, shadow or others\n"
+	"  --others LIST    live maps for the other operations, and with holes (100,10000)\n"
+	"  --only KIND      plain, guards, shadow, small, among, holes or others; small\n"
+	"                   is measured only so, booted with stack_guard_gap=1\n"
 	"  --count          count instructions: for machines whose clock goes on by\n"
 	"                   1 ns with each of them (lab/run --accel icount --smp 1)\n"
 	"  --quick          --live 100,1000 --guards 100,3000 --others 1000, and\n"
@@ -40,7 +41,9 @@ static const char usage[] =
 	"  --timeout S      for each address space (600)\n"
 	"  --verbose        say what is being done\n";
 
-static const char *const kind_names[] = { "plain", "guards", "shadow", "others" };
+static const char *const kind_names[MS_KINDS] = {
+	"plain", "guards", "shadow", "small", "among", "holes", "others",
+};
 
 /* struct list - numbers of a comma-separated option */
 struct list {
@@ -96,7 +99,7 @@ static int parse_kind(const char *text)
 {
 	int i;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < MS_KINDS; i++)
 		if (!strcmp(text, kind_names[i]))
 			return i;
 	fail("there is no such kind of address space", 0);
@@ -180,7 +183,7 @@ static void row_begin(FILE *out, int kind, bool bottom_up, unsigned long live,
 
 	fprintf(out, "{\"id\": \"%s/%s/%lu/%s\", \"kind\": \"%s\", \"layout\": \"%s\", \"live\": %lu, \"guards\": %lu, \"operation\": \"%s\", ",
 		kind_names[kind], layout,
-		kind == MS_GUARDS || kind == MS_SHADOW ? guards : live,
+		ms_guarded(kind) ? guards : live,
 		operation, kind_names[kind], layout, live, guards, operation);
 }
 
@@ -232,10 +235,11 @@ static int be_space(const struct options *o, const char *self)
 	int ret;
 
 	ret = ms_space_make(&s, live->n[live->count - 1], o->seed);
-	if (!ret && (s.kind == MS_GUARDS || s.kind == MS_SHADOW))
+	if (!ret && ms_guarded(s.kind))
 		ret = ms_space_guards(&s, o->guards.n[0]);
 	for (i = 0; i < live->count && !ret; i++) {
-		ret = ms_grow(&s, live->n[i]);
+		ret = s.kind == MS_HOLES ? ms_space_holes(&s, live->n[i]) :
+					   ms_grow(&s, live->n[i]);
 		if (ret)
 			break;
 		if (s.kind == MS_OTHERS)
@@ -248,9 +252,12 @@ static int be_space(const struct options *o, const char *self)
 	/* The row that could not be measured. */
 	row_begin(stdout, s.kind, s.bottom_up, live->n[i < live->count ? i : 0],
 		  s.guards ? s.guards : o->guards.n[0], "pair");
-	row_error(stdout, s.kind == MS_SHADOW && (ret == -EOPNOTSUPP || ret == -ENOSYS) ?
-		  "unsupported: this processor or kernel has no shadow stacks" :
-		  strerror(-ret));
+	if (s.kind == MS_SHADOW && (ret == -EOPNOTSUPP || ret == -ENOSYS))
+		row_error(stdout, "unsupported: this processor or kernel has no shadow stacks");
+	else if (s.kind == MS_SMALL && ret == -EOPNOTSUPP)
+		row_error(stdout, "unsupported: not booted with stack_guard_gap=1");
+	else
+		row_error(stdout, strerror(-ret));
 	return 0;
 }
 
@@ -458,6 +465,18 @@ int main(int argc, char **argv)
 			if (o.only < 0 || o.only == MS_SHADOW)
 				run_space(&o, &r, MS_SHADOW, b, &hundred,
 					  o.guards.n[i], self);
+			if (o.only == MS_SMALL)
+				run_space(&o, &r, MS_SMALL, b, &hundred,
+					  o.guards.n[i], self);
+			if (o.only < 0 || o.only == MS_AMONG)
+				run_space(&o, &r, MS_AMONG, b, &hundred,
+					  o.guards.n[i], self);
+		}
+		for (i = 0; i < o.others.count; i++) {
+			struct list one = { .n = { o.others.n[i] }, .count = 1 };
+
+			if (o.only < 0 || o.only == MS_HOLES)
+				run_space(&o, &r, MS_HOLES, b, &one, 0, self);
 		}
 	}
 	for (i = 0; i < o.others.count; i++) {

@@ -24,6 +24,9 @@
 #define MS_STRIDE (1ul << 20)
 /* From one shadow stack to the next: as much is free before each as it has. */
 #define MS_SHADOW_STRIDE (4 * MS_PAGE)
+/* From one stack to the next with room for one live map below each guard. */
+#define MS_AMONG_ROOM ((MS_LENGTH_MAX + 1) * MS_PAGE)
+#define MS_AMONG_STRIDE (MS_STRIDE + MS_GUARD_BYTES + MS_AMONG_ROOM)
 #define MS_GUARD_BYTES (2 * MS_PAGE)
 
 /**
@@ -31,9 +34,22 @@
  * @MS_PLAIN: nothing
  * @MS_GUARDS: MAP_GROWSDOWN mappings
  * @MS_SHADOW: shadow stacks
+ * @MS_SMALL: MAP_GROWSDOWN mappings that are placed as shadow stacks are, on a
+ *	kernel with a stack_guard_gap of one page: the same holes on any processor
+ * @MS_AMONG: MAP_GROWSDOWN mappings with room for one live map between two: the
+ *	leaves of the kernel's tree in which maps come and go are full of stacks
+ * @MS_HOLES: a hole of a page before each live map, which no live map fits into
  * @MS_OTHERS: nothing; measured is what else the kernel does to address spaces
  */
-enum ms_kind { MS_PLAIN, MS_GUARDS, MS_SHADOW, MS_OTHERS };
+enum ms_kind { MS_PLAIN, MS_GUARDS, MS_SHADOW, MS_SMALL, MS_AMONG, MS_HOLES,
+	       MS_OTHERS };
+#define MS_KINDS (MS_OTHERS + 1)
+
+/* Has it mappings with guards, and how many is a number of its own? */
+static inline bool ms_guarded(enum ms_kind kind)
+{
+	return kind >= MS_GUARDS && kind <= MS_AMONG;
+}
 
 /**
  * struct ms_space - an address space
@@ -82,8 +98,10 @@ uint64_t ms_random(struct ms_space *s);
 void ms_saw(struct ms_space *s, uintptr_t address);
 int ms_space_make(struct ms_space *s, size_t room, uint64_t seed);
 int ms_space_guards(struct ms_space *s, size_t guards);
+int ms_space_holes(struct ms_space *s, size_t count);
 void ms_choose(struct ms_space *s, struct ms_map *map);
 int ms_map(struct ms_space *s, struct ms_map *map);
+int ms_place(struct ms_space *s, const struct ms_map *map);
 int ms_unmap(struct ms_map *map);
 int ms_grow(struct ms_space *s, size_t count);
 const char *ms_verify(struct ms_space *s);

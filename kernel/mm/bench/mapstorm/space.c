@@ -106,6 +106,19 @@ static int guard(const struct ms_space *s, uintptr_t address)
 	return -EEXIST;
 }
 
+/* Whether stack_guard_gap is one page: a stack directly above a free page. */
+static bool small_guards(void)
+{
+	char text[4096] = "";
+	FILE *f = fopen("/proc/cmdline", "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	const char *at = n ? strstr(text, "stack_guard_gap=1") : NULL;
+
+	if (f)
+		fclose(f);
+	return at && (at[17] == ' ' || at[17] == '\n' || !at[17]);
+}
+
 /* Has a search that found this address gone past all guard mappings? */
 static bool behind(const struct ms_space *s, uintptr_t address)
 {
@@ -113,44 +126,28 @@ static bool behind(const struct ms_space *s, uintptr_t address)
 			      address < s->guards_low;
 }
 
-/**
- * ms_space_guards - place guard mappings where a search meets them first
- * @s: the space
- * @guards: how many
- *
- * The holes before them would be large enough for any live map, if it were not
- * for what has to stay free before a stack. Whatever else is free on the way
- * from where searches begin is filled.
- */
-int ms_space_guards(struct ms_space *s, size_t guards)
+/* Where the kernel begins its searches, and some distance from there. */
+static int begin_of_search(const struct ms_space *s, uintptr_t *first)
 {
-	const uintptr_t stride =
-		s->kind == MS_SHADOW ? MS_SHADOW_STRIDE : MS_STRIDE;
-	/* Shadow stacks have a guard of one page: two do not fit then. */
-	const size_t least = s->kind == MS_SHADOW ? 2 * MS_PAGE : MS_PAGE;
-	uintptr_t first, address;
-	size_t i, size;
-	void *p;
-	int ret;
+	void *p = mmap(NULL, 16 * MS_PAGE, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	p = mmap(NULL, 16 * MS_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		 0);
 	if (p == MAP_FAILED)
 		return -errno;
 	munmap(p, 16 * MS_PAGE);
-	first = (uintptr_t)p & ~(MS_STRIDE - 1);
-	first += s->bottom_up ? 2 * MS_STRIDE : -2 * MS_STRIDE;
-	for (i = 0; i < guards; i++) {
-		address = s->bottom_up ? first + i * stride :
-					 first - i * stride;
-		ret = guard(s, address);
-		if (ret)
-			return ret;
-	}
-	s->guards = guards;
-	s->guards_low = s->bottom_up ? first : first - (guards - 1) * stride;
-	s->guards_high = (s->bottom_up ? first + (guards - 1) * stride : first) +
-			 MS_GUARD_BYTES;
+	*first = (uintptr_t)p & ~(MS_STRIDE - 1);
+	*first += s->bottom_up ? 2 * MS_STRIDE : -2 * MS_STRIDE;
+	return 0;
+}
+
+/*
+ * Fills whatever has room for least bytes on the way from where searches begin to
+ * behind all that is between guards_low and guards_high.
+ */
+static int fill(struct ms_space *s, size_t least)
+{
+	size_t size;
+	void *p;
 
 	for (size = 64 * MS_PAGE; size; size = size > least ? least : 0) {
 		do {
@@ -167,13 +164,90 @@ int ms_space_guards(struct ms_space *s, size_t guards)
 }
 
 /**
+ * ms_space_guards - place guard mappings where a search meets them first
+ * @s: the space
+ * @guards: how many
+ *
+ * The holes before them would be large enough for any live map, if it were not
+ * for what has to stay free before a stack. Whatever else is free on the way
+ * from where searches begin is filled, but for the room between two with MS_AMONG.
+ *
+ * Returns: 0, or a negative errno; -EOPNOTSUPP if this kernel has no such guards
+ */
+int ms_space_guards(struct ms_space *s, size_t guards)
+{
+	const bool page = s->kind == MS_SHADOW || s->kind == MS_SMALL;
+	const uintptr_t stride = page ? MS_SHADOW_STRIDE :
+				 s->kind == MS_AMONG ? MS_AMONG_STRIDE : MS_STRIDE;
+	uintptr_t first, address;
+	size_t i;
+	int ret;
+
+	if (s->kind == MS_SMALL && !small_guards())
+		return -EOPNOTSUPP;
+	ret = begin_of_search(s, &first);
+	if (ret)
+		return ret;
+	for (i = 0; i < guards; i++) {
+		address = s->bottom_up ? first + i * stride :
+					 first - i * stride;
+		ret = guard(s, address);
+		if (ret)
+			return ret;
+	}
+	s->guards = guards;
+	s->guards_low = s->bottom_up ? first : first - (guards - 1) * stride;
+	s->guards_high = (s->bottom_up ? first + (guards - 1) * stride : first) +
+			 MS_GUARD_BYTES;
+	/* Two pages do not fit into a hole with a guard of one. */
+	return fill(s, page ? 2 * MS_PAGE :
+		       s->kind == MS_AMONG ? MS_AMONG_ROOM + MS_PAGE : MS_PAGE);
+}
+
+/**
+ * ms_space_holes - place live maps with a hole of one page before each
+ * @s: the space, without live maps
+ * @count: how many
+ *
+ * All have the same length, so once one is unmapped there is one hole that the
+ * next fits into, and each leaf of the kernel's tree that is on the way to it has
+ * small ones. Whatever has room for two pages and would be met before is filled.
+ */
+int ms_space_holes(struct ms_space *s, size_t count)
+{
+	const uintptr_t stride = (MS_LENGTH_MAX + 1) * MS_PAGE;
+	uintptr_t first;
+	int ret = begin_of_search(s, &first);
+
+	if (ret)
+		return ret;
+	if (!s->bottom_up)
+		first -= count * stride;
+	for (; s->count < count; s->count++) {
+		struct ms_map *map = &s->live[s->count];
+
+		ms_choose(s, map);
+		map->address = first + s->count * stride;
+		ret = ms_place(s, map);
+		if (ret)
+			return ret;
+	}
+	s->guards_low = first;
+	s->guards_high = first + count * stride - MS_PAGE;
+	return fill(s, 2 * MS_PAGE);
+}
+
+/**
  * ms_choose - what the next live map is to be, at random
  * @s: the space
  * @map: filled in, but for its address
  */
 void ms_choose(struct ms_space *s, struct ms_map *map)
 {
-	const unsigned int least = s->kind == MS_SHADOW ? 2 : 1;
+	/* Smaller ones would fit into the holes that are to be passed over. */
+	const unsigned int least =
+		s->kind == MS_HOLES || s->kind == MS_AMONG ? MS_LENGTH_MAX :
+		s->kind == MS_SHADOW || s->kind == MS_SMALL ? 2 : 1;
 	uint64_t r = ms_random(s);
 
 	map->pages = least + (r >> 32) % (MS_LENGTH_MAX + 1 - least);
@@ -194,6 +268,20 @@ int ms_map(struct ms_space *s, struct ms_map *map)
 		return -errno;
 	map->address = (uintptr_t)p;
 	return 0;
+}
+
+/**
+ * ms_place - map a live map where it says
+ * @s: the space
+ * @map: with its address, where nothing is
+ */
+int ms_place(struct ms_space *s, const struct ms_map *map)
+{
+	void *p = mmap((void *)map->address, map->pages * MS_PAGE, PROT_READ,
+		       MAP_PRIVATE | MAP_FIXED_NOREPLACE, s->fd,
+		       map->piece * PIECE_PAGES * MS_PAGE);
+
+	return p == (void *)map->address ? 0 : p == MAP_FAILED ? -errno : -EEXIST;
 }
 
 /**
@@ -251,6 +339,25 @@ static bool overlap(const struct ms_space *s)
 	return found;
 }
 
+/* Whether the stacks with one live map between two are as they have to be. */
+static const char *verify_among(const struct ms_space *s)
+{
+	size_t i, between = 0;
+
+	for (i = 0; i < s->count; i++) {
+		uintptr_t at = s->live[i].address, above;
+
+		if (at < s->guards_low || at >= s->guards_high)
+			continue;
+		between++;
+		/* How far it is to the next stack. */
+		above = MS_AMONG_STRIDE - (at - s->guards_low) % MS_AMONG_STRIDE;
+		if (above < MS_STRIDE + s->live[i].pages * MS_PAGE)
+			return "a map lies in the guard of a stack";
+	}
+	return between >= s->count / 10 * 9 ? NULL : "maps are not among stacks";
+}
+
 /**
  * ms_verify - check the live maps
  * @s: the space
@@ -267,12 +374,14 @@ const char *ms_verify(struct ms_space *s)
 		if (s->live[i].address % MS_PAGE)
 			return "a map does not begin with a page";
 		/* The guard before the lowest is left free, as well. */
-		if (s->guards && s->kind == MS_GUARDS &&
+		if (s->kind == MS_GUARDS &&
 		    s->live[i].address < s->guards_high &&
 		    s->live[i].address + s->live[i].pages * MS_PAGE >
 			    s->guards_low - MS_STRIDE)
 			return "a map lies in the guard of a stack";
 	}
+	if (s->kind == MS_AMONG && verify_among(s))
+		return verify_among(s);
 	if (overlap(s))
 		return "maps overlap";
 	for (i = 0; i < s->count; i += step)
