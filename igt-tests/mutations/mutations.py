@@ -89,8 +89,8 @@ def message(test):
     """What a failed test said first, without the prefix of the log."""
     text = test.get("out", "") + test.get("err", "")
     for line in text.splitlines():
-        if "CRITICAL" in line and "Failed assertion" not in line and \
-                "Test assertion failure" not in line:
+        if "CRITICAL" in line and not re.search("Failed assertion|Test assertion failure|"
+                                                "CRITICAL: Last errno", line):
             line = re.sub(r"^.*CRITICAL: ", "", line)
             return re.sub(r"(last errno|error): .*$", "", line).strip() or line
     for line in text.splitlines():
