@@ -102,7 +102,14 @@ static void last_leaf(unsigned int adjacent)
 		unit_new.store(addr, addr + page, &vma[i]);
 	}
 	last = (struct vm_area_struct){ addr + page, end, 0 };
+	for (i = 0; i < adjacent; i++)
+		vma[i].asked = 0;
 	unit_new.store(last.vm_start, last.vm_end, &last);
+	/* No gap is before these, and the store is not beside them. */
+	for (i = 1; i + 1 < adjacent; i++) {
+		if (vma[i].asked)
+			fail("last leaf", "the guard of an entry without a gap is asked for", 0, i);
+	}
 	if (!unit_new.valid())
 		fail("last leaf", "mt_validate() complains", adjacent, 0);
 	find("last leaf", false, page * 2, page, top, end);

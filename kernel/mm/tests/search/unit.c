@@ -42,12 +42,22 @@ static struct task {
 
 static struct steps steps;
 
+#ifdef SEARCH_GUARD
+static unsigned long counted_guard(void *entry)
+{
+	/* The zero entry of a fork is no VMA. */
+	if (entry && !xa_is_zero(entry))
+		((struct vm_area_struct *)entry)->asked++;
+	return SEARCH_GUARD(entry);
+}
+#endif
+
 /* As mm_init() does. */
 static void init_tree(struct mm_struct *mm)
 {
 	mt_init_flags(&mm->mm_mt, MM_MT_FLAGS);
 #ifdef SEARCH_GUARD
-	mt_set_guard(&mm->mm_mt, SEARCH_GUARD);
+	mt_set_guard(&mm->mm_mt, counted_guard);
 #endif
 }
 

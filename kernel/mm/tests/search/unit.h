@@ -17,6 +17,7 @@ struct vm_area_struct {
 	unsigned long vm_start;		/* bytes */
 	unsigned long vm_end;		/* bytes, behind the last */
 	unsigned long vm_flags;
+	unsigned long asked;		/* how often for its guard */
 };
 
 #define TEST_GROWSDOWN 0x100ul
