@@ -21,9 +21,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
+use std::ops::{Range, RangeInclusive};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use r7xx_board::chip::gfx::STATE_BASE;
 use r7xx_board::chip::Family;
 use rustix::fs::{seek, SeekFrom};
 
@@ -31,11 +33,15 @@ use crate::bo::{Memory, GTT, PAGE, RESERVED, VRAM};
 use crate::gpu::{Gpu, IB_MAX};
 
 const MAGIC: &[u8; 8] = b"r7xxcap1";
+/// The variable that keeps Mesa from submitting in a thread of its own, and the values
+/// that it takes for no (`debug_get_bool_option()`).
+const THREAD: &str = "RADEON_THREAD";
+const NO: [&str; 5] = ["0", "n", "no", "f", "false"];
 const END: u64 = RESERVED + VRAM + GTT;
 
 /// Context state and what shaders read, in which a stream may rely on earlier
 /// ones: `SET_CONTEXT_REG` to `SET_CTL_CONST` of `r600d.h`.
-pub const STATE: std::ops::Range<u32> = 0x2_8000..0x3_F000;
+pub const STATE: Range<u32> = STATE_BASE..0x3_F000;
 
 /// Contents of a page.
 pub type Page = [u8; PAGE as usize];
@@ -102,11 +108,45 @@ pub struct Writer {
     /// Contents of all pages when looked at last; absent are zeroes.
     known: BTreeMap<u64, Box<Page>>,
     /// Submissions to capture, counted from 1.
-    range: std::ops::RangeInclusive<u64>,
+    range: RangeInclusive<u64>,
     seen: u64,
+    /// It could not be written, and ends.
+    failed: bool,
+}
+
+/// `N` or `FIRST-LAST`.
+fn submissions(text: &str) -> Option<RangeInclusive<u64>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let range = first.parse().ok()?..=last.parse().ok()?;
+    (*range.start() > 0 && !range.is_empty()).then_some(range)
 }
 
 impl Writer {
+    /// The capture that `R7XX_CAPTURE` and `R7XX_CAPTURE_SUBMISSIONS` ask for.
+    ///
+    /// # Errors
+    /// A message for the user.
+    pub fn from_environment(family: Family, memory: &Arc<Memory>) -> Result<Option<Self>, String> {
+        let Some(path) = std::env::var_os("R7XX_CAPTURE") else {
+            return Ok(None);
+        };
+        // With a thread that submits while the program writes, what a submission has
+        // seen would be anybody's guess.
+        if !std::env::var(THREAD).is_ok_and(|value| NO.contains(&value.as_str())) {
+            return Err(format!("R7XX_CAPTURE needs {THREAD}=false"));
+        }
+        let range = match std::env::var("R7XX_CAPTURE_SUBMISSIONS") {
+            Err(_) => 1..=u64::MAX,
+            Ok(text) => submissions(&text).ok_or_else(|| {
+                format!("R7XX_CAPTURE_SUBMISSIONS is N or FIRST-LAST, counted from 1, not '{text}'")
+            })?,
+        };
+        let failed = |e: io::Error| format!("R7XX_CAPTURE {}: {e}", path.to_string_lossy());
+        let file = File::create(&path).map_err(failed)?;
+        Self::new(file, family, memory.clone(), range)
+            .map(Some)
+            .map_err(failed)
+    }
     /// A capture of the submissions `range` (counted from 1) into `out`.
     ///
     /// # Errors
@@ -115,7 +155,7 @@ impl Writer {
         out: File,
         family: Family,
         memory: Arc<Memory>,
-        range: std::ops::RangeInclusive<u64>,
+        range: RangeInclusive<u64>,
     ) -> io::Result<Self> {
         let mut out = BufWriter::new(out);
         let name = family.model().name.as_bytes();
@@ -129,21 +169,43 @@ impl Writer {
             known: BTreeMap::new(),
             range,
             seen: 0,
+            failed: false,
         })
     }
 
-    /// Writes what the next submission sees, and the submission.
-    ///
-    /// # Errors
-    /// Those of reading memory and of writing.
-    pub fn before(&mut self, gpu: &Gpu, on_dma: bool, ib: &[u32]) -> io::Result<()> {
+    /// Writes what the next submission sees, and the submission. A capture that
+    /// cannot be written ends, and says so; the program goes on.
+    pub fn before(&mut self, gpu: &Gpu, on_dma: bool, ib: &[u32]) {
         self.seen += 1;
-        if !self.range.contains(&self.seen) {
-            return Ok(());
+        if self.captures() {
+            let result = self.write_before(gpu, on_dma, ib);
+            self.end_if_failed(result);
         }
+    }
+
+    /// Writes what the submission has changed. The file is complete then.
+    pub fn after(&mut self) {
+        if self.captures() {
+            let result = self.write_after();
+            self.end_if_failed(result);
+        }
+    }
+
+    fn captures(&self) -> bool {
+        !self.failed && self.range.contains(&self.seen)
+    }
+
+    fn end_if_failed(&mut self, result: io::Result<()>) {
+        if let Err(e) = result {
+            eprintln!("r7xx-shim: the capture ends here, it cannot be written: {e}");
+            self.failed = true;
+        }
+    }
+
+    fn write_before(&mut self, gpu: &Gpu, on_dma: bool, ib: &[u32]) -> io::Result<()> {
         if self.seen == *self.range.start() {
             for offset in STATE.step_by(4) {
-                let value = gpu.register(offset);
+                let value = gpu.chip().mmio_read(offset);
                 if value != 0 {
                     self.write(&Record::Register(offset, value))?;
                 }
@@ -158,14 +220,7 @@ impl Writer {
         self.write(&Record::Submission(on_dma, ib.to_vec()))
     }
 
-    /// Writes what the submission has changed. The file is complete then.
-    ///
-    /// # Errors
-    /// As [`Self::before`].
-    pub fn after(&mut self) -> io::Result<()> {
-        if !self.range.contains(&self.seen) {
-            return Ok(());
-        }
+    fn write_after(&mut self) -> io::Result<()> {
         for (address, page) in self.changed()? {
             let hash = page.map_or_else(|| hash(&[0; PAGE as usize]), |page| hash(&page));
             self.write(&Record::Result(address, hash))?;

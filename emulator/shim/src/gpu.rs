@@ -162,19 +162,9 @@ impl Gpu {
         self.family
     }
 
-    /// The chip, for its counters and clock.
+    /// The chip, for its registers, counters and clock.
     pub fn chip(&self) -> &Chip {
         &self.chip
-    }
-
-    /// Value of the register at byte offset `offset`.
-    pub fn register(&self, offset: u32) -> u32 {
-        self.chip.mmio_read(offset)
-    }
-
-    /// Writes a register, as the driver would.
-    pub fn set_register(&self, offset: u32, value: u32) {
-        self.chip.mmio_write(offset, value);
     }
 
     fn init(&self) {

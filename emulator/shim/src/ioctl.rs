@@ -38,8 +38,7 @@ pub struct Device {
     start: Instant,
     /// BOs of exported files, by inode.
     exported: Mutex<BTreeMap<u64, u32>>,
-    /// None unless it was asked for, or once it could not be written.
-    capture: Mutex<Option<Writer>>,
+    capture: Option<Mutex<Writer>>,
 }
 
 /// Result of an ioctl: 0 or a positive errno.
@@ -67,7 +66,7 @@ impl Device {
         let gpu =
             Gpu::start(family, memory.clone(), gfx, trace).map_err(|e| format!("chip: {e:?}"))?;
         Ok(Self {
-            capture: Mutex::new(start_capture(family, &memory)?),
+            capture: Writer::from_environment(family, &memory)?.map(Mutex::new),
             bos: Bos::new(memory.clone()),
             memory,
             gpu,
@@ -360,53 +359,15 @@ impl Device {
                 libc::EIO
             })
         };
-        let mut capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(writer) = capture.as_mut() else {
-            drop(capture);
+        let Some(capture) = &self.capture else {
             return execute();
         };
-        let before = writer.before(&self.gpu, on_dma, ib);
+        let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
+        capture.before(&self.gpu, on_dma, ib);
         let answer = execute();
-        if let Err(e) = before.and_then(|()| writer.after()) {
-            eprintln!("r7xx-shim: the capture ends here, it cannot be written: {e}");
-            *capture = None;
-        }
+        capture.after();
         answer
     }
-}
-
-/// The capture that the environment asks for.
-///
-/// # Errors
-/// A message for the user.
-fn start_capture(family: Family, memory: &Arc<Memory>) -> Result<Option<Writer>, String> {
-    let Some(path) = std::env::var_os("R7XX_CAPTURE") else {
-        return Ok(None);
-    };
-    // With a thread that submits while the program writes, what a submission has
-    // seen would be anybody's guess.
-    if !std::env::var("RADEON_THREAD")
-        .is_ok_and(|v| matches!(v.as_str(), "0" | "n" | "no" | "f" | "false"))
-    {
-        return Err("R7XX_CAPTURE needs RADEON_THREAD=false".into());
-    }
-    let range = match std::env::var("R7XX_CAPTURE_SUBMISSIONS") {
-        Err(_) => 1..=u64::MAX,
-        Ok(text) => submissions(&text).ok_or_else(|| {
-            format!("R7XX_CAPTURE_SUBMISSIONS is N or FIRST-LAST, counted from 1, not '{text}'")
-        })?,
-    };
-    let failed = |e: io::Error| format!("R7XX_CAPTURE {}: {e}", path.to_string_lossy());
-    let file = File::create(&path).map_err(failed)?;
-    let writer = Writer::new(file, family, memory.clone(), range).map_err(failed)?;
-    Ok(Some(writer))
-}
-
-/// `N` or `FIRST-LAST`.
-fn submissions(text: &str) -> Option<std::ops::RangeInclusive<u64>> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let range = first.parse().ok()?..=last.parse().ok()?;
-    (*range.start() > 0 && !range.is_empty()).then_some(range)
 }
 
 fn errno(e: io::Error) -> i32 {

@@ -168,7 +168,7 @@ pub fn replay<R: Read>(
     let mut submission = 0;
     while let Some(record) = reader.record()? {
         match record {
-            Record::Register(offset, value) => gpu.set_register(offset, value),
+            Record::Register(offset, value) => gpu.chip().mmio_write(offset, value),
             Record::Page(address, page) => {
                 memory.write(address, &page[..]).map_err(GpuError::Mc)?;
             }
@@ -204,6 +204,7 @@ mod tests {
     use crate::capture::Writer;
     use r7xx_board::chip::gfx::NullGfx;
     use r7xx_board::chip::Family;
+    use rustix::fs::{fallocate, FallocateFlags};
     use std::fs::{self, File};
 
     /// A copy of 64 bytes by the CP: what a program submits.
@@ -212,7 +213,8 @@ mod tests {
     }
 
     /// A capture of two copies, the first from what the CPU wrote and the second
-    /// from what the first one copied, between them a page that becomes zeroes.
+    /// from what the first one copied. Between them page 3 is written with zeroes,
+    /// and pages 4 and 5 become a hole, as the memory of a BO that is closed.
     fn capture(name: &str, range: std::ops::RangeInclusive<u64>) -> Vec<u8> {
         let path = std::env::temp_dir().join(format!("{name}.{}", std::process::id()));
         let memory = Arc::new(Memory::new().unwrap());
@@ -221,15 +223,19 @@ mod tests {
         let file = File::create(&path).unwrap();
         let mut writer = Writer::new(file, Family::Rv730, memory.clone(), range).unwrap();
         let mut submit = |ib: &[u32]| {
-            writer.before(&gpu, false, ib).unwrap();
+            writer.before(&gpu, false, ib);
             gpu.submit(false, ib).unwrap();
-            writer.after().unwrap();
+            writer.after();
         };
         memory.write(RESERVED, &[7; 64]).unwrap();
-        memory.write(RESERVED + 3 * PAGE, &[9; 64]).unwrap();
-        gpu.set_register(0x2_8414, 0x1234_5678);
+        for page in 3..6 {
+            memory.write(RESERVED + page * PAGE, &[9; 64]).unwrap();
+        }
+        gpu.chip().mmio_write(0x2_8414, 0x1234_5678);
         submit(&copy(RESERVED, RESERVED + PAGE));
         memory.write(RESERVED + 3 * PAGE, &[0; 64]).unwrap();
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        fallocate(memory.file().unwrap(), flags, RESERVED + 4 * PAGE, 2 * PAGE).unwrap();
         submit(&copy(RESERVED + PAGE, RESERVED + 2 * PAGE));
         let bytes = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
@@ -255,7 +261,7 @@ mod tests {
         let bytes = capture("whole", 1..=u64::MAX);
         let outcome = run(&bytes).unwrap();
         let at = |page| byte(&outcome.memory, RESERVED + page * PAGE);
-        assert_eq!([at(0), at(1), at(2), at(3)], [7, 7, 7, 0]);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(at), [7, 7, 7, 0, 0, 0]);
         assert_eq!(outcome.seen.submissions, 2);
         assert_eq!(outcome.seen.pages, 2);
         assert_eq!(outcome.seen.different, []);
@@ -263,8 +269,8 @@ mod tests {
         let reader = &mut Reader::new(&bytes[..]).unwrap();
         let records: Vec<Record> = std::iter::from_fn(|| reader.record().unwrap()).collect();
         let count = |f: fn(&Record) -> bool| records.iter().filter(|r| f(r)).count();
-        assert_eq!(count(|r| matches!(r, Record::Page(..))), 2);
-        assert_eq!(count(|r| matches!(r, Record::Zero(_))), 1);
+        assert_eq!(count(|r| matches!(r, Record::Page(..))), 4);
+        assert_eq!(count(|r| matches!(r, Record::Zero(_))), 3);
         assert!(records.contains(&Record::Register(0x2_8414, 0x1234_5678)));
     }
 

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use super::colour::Targets;
 use super::shader::disasm::disassemble;
+use super::state::{has_geometry, Stage, FETCH_PROGRAM_REGISTERS, VGT_GS_MODE};
 use super::{GfxContext, STATE_BASE};
 use crate::chip::cp::pm4::Draw;
 use crate::chip::regs;
@@ -14,18 +15,6 @@ use crate::chip::regs;
 const CONTEXT: std::ops::Range<u32> = STATE_BASE..0x2_9000;
 /// Most dwords of a shader that are listed.
 const MAX_DWORDS: usize = 1 << 14;
-/// `VGT_GS_MODE` of `r600d.h`; not 0 with a geometry shader.
-const VGT_GS_MODE: u32 = 0x2_8A40;
-/// `SQ_PGM_START_x` (`r600d.h`), and whether the stage exists only with a
-/// geometry shader.
-const PROGRAMS: [(&str, u32, bool); 5] = [
-    ("FS (fetch)", 0x2_8894, false),
-    ("ES (export)", 0x2_8880, true),
-    ("GS (geometry)", 0x2_886C, true),
-    ("VS (vertex)", 0x2_8858, false),
-    ("PS (pixel)", 0x2_8840, false),
-];
-
 /// The draw, its colour targets, all context registers that are not 0, and the
 /// shaders in the notation of Mesa's `R600_DEBUG`.
 pub fn describe(context: &GfxContext<'_>, draw: &Draw) -> String {
@@ -43,11 +32,14 @@ pub fn describe(context: &GfxContext<'_>, draw: &Draw) -> String {
             let _ = writeln!(out, "{offset:#07x} = {value:#010x} {name}");
         }
     }
-    let geometry = context.regs.load(VGT_GS_MODE) & 3 != 0;
-    for (name, start, only_geometry) in PROGRAMS {
-        if only_geometry && !geometry {
-            continue;
-        }
+    let mut programs = vec![("FS (fetch)", FETCH_PROGRAM_REGISTERS)];
+    if has_geometry(context.regs.load(VGT_GS_MODE)) {
+        programs.push(("ES (export)", Stage::Export.program_registers()));
+        programs.push(("GS (geometry)", Stage::Geometry.program_registers()));
+    }
+    programs.push(("VS (vertex)", Stage::Vertex.program_registers()));
+    programs.push(("PS (pixel)", Stage::Pixel.program_registers()));
+    for (name, [start, _]) in programs {
         let base = u64::from(context.regs.load(start)) << 8;
         let words = read_words(context, base);
         let _ = writeln!(out, "{name} at {base:#x}:\n{}", disassemble(&words));

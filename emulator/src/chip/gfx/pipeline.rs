@@ -19,7 +19,9 @@ use super::primitive::{Assembler, Input, Primitive, Shape, Sink, Type};
 use super::setup::{Builder, Setup, Vertices};
 use super::shader::{Options, Program, ProgramCache, Stop};
 use super::stage::{DrawShared, Limits};
-use super::state::{bit, bits, ProgramState, Registers, SetupState, Shadow, Stage};
+use super::state::{
+    bit, has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE,
+};
 use super::streamout::StreamOut;
 use super::vertex::{self, Core, Request, StreamData};
 use super::{geometry, Cancelled, Gfx, GfxContext, GfxStatistics, PipelineCounter};
@@ -210,8 +212,8 @@ impl Pipeline {
         let Some(kind) = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE)) else {
             return Err(Failed::Dropped("unknown primitive type"));
         };
-        let gs_mode = self.shadow.get(0x2_8A40);
-        let geometry = bits(gs_mode, 0, 2) == 3;
+        let gs_mode = self.shadow.get(VGT_GS_MODE);
+        let geometry = has_geometry(gs_mode);
         let vertex = self.stage_program(context, &view, Stage::Vertex)?;
         let shaders = if geometry {
             Some((

@@ -114,9 +114,20 @@ pub enum Stage {
     Export,
 }
 
+/// `SQ_PGM_START_FS`, `SQ_PGM_RESOURCES_FS`: the program that fetches vertices.
+pub const FETCH_PROGRAM_REGISTERS: [u32; 2] = [0x2_8894, 0x2_88A4];
+
+/// `VGT_GS_MODE`.
+pub const VGT_GS_MODE: u32 = 0x2_8A40;
+
+/// Whether `VGT_GS_MODE` has the geometry shader and the export shader run.
+pub const fn has_geometry(gs_mode: u32) -> bool {
+    bits(gs_mode, 0, 2) == 3
+}
+
 impl Stage {
     /// `SQ_PGM_START_x`, `SQ_PGM_RESOURCES_x`.
-    fn program_registers(self) -> [u32; 2] {
+    pub fn program_registers(self) -> [u32; 2] {
         match self {
             Stage::Pixel => [0x2_8840, 0x2_8850],
             Stage::Vertex => [0x2_8858, 0x2_8868],
@@ -192,9 +203,10 @@ impl Shadow {
 
     /// Where the fetch shader is.
     pub fn fetch_program(&self) -> ProgramState {
+        let [start, resources] = FETCH_PROGRAM_REGISTERS;
         ProgramState {
-            base: u64::from(self.get(0x2_8894)) << 8,
-            dx10_clamp: bit(self.get(0x2_88A4), 21),
+            base: u64::from(self.get(start)) << 8,
+            dx10_clamp: bit(self.get(resources), 21),
         }
     }
 }
