@@ -36,7 +36,7 @@ guards() {
 	ASAN_OPTIONS=detect_leaks=0 timeout 120 "$dir/guards" >"$1.guards.log" 2>&1
 }
 
-# function FILE NAME: the definition of a C function.
+# function_of FILE NAME: prints the definition of a C function.
 function_of() {
 	awk -v name="$2" '
 		/^static inline$/ { held = $0 "\n"; next }
@@ -47,8 +47,8 @@ function_of() {
 		END { exit n ? 0 : 1 }' "$1" || die "there is no $2() in ${1#"$out"/}"
 }
 
-# cut FILE FIRST LAST: the lines from the one that matches FIRST to the one
-# that matches LAST.
+# cut_from FILE FIRST LAST: prints the part of FILE that begins with a line like FIRST
+# and ends with one like LAST (regular expressions).
 cut_from() {
 	awk -v first="$2" -v last="$3" '
 		$0 ~ first { take = 1 }
