@@ -35,9 +35,13 @@ IGT_TEST_DESCRIPTION("Checks that reads and writes of radeon BOs are coherent.")
 #define SIZE		(64 * KIB)
 #define LARGE		(4 * MIB)
 #define ROUNDS		24u
+#define HOLD_US		60000000u
 
 static const struct igt_radeon_placement vram = {
 	"VRAM", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_CPU_ACCESS
+};
+static const struct igt_radeon_placement anywhere = {
+	"VRAM", RADEON_GEM_DOMAIN_VRAM, 0
 };
 static const struct igt_radeon_placement hidden = {
 	"CPU-inaccessible VRAM", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_NO_CPU_ACCESS
@@ -68,33 +72,45 @@ static void assert_only(int fd, const struct igt_radeon_stats *before,
 
 /**
  * SUBTEST: cpu-reads-after-gpu
- * Description: The CPU reads a few bytes of VRAM, the GPU writes them, the CPU
- *              reads them again.
+ * Description: A submission has the GPU write VRAM, and is held back. The CPU
+ *              reads a few bytes of it, without synchronisation: they are old.
+ *              The GPU is let go, and the CPU reads them again. Submission
+ *              flushes the host data path, so reads from before it prove
+ *              nothing.
  */
 static void test_cpu_reads(int fd, enum igt_radeon_engine engine)
 {
-	uint8_t *model, got[SMALL];
+	uint8_t *model, *old, got[SMALL];
 	struct igt_radeon_stats stats;
 	struct igt_radeon_bo bo, src;
 	unsigned int i;
 
-	free(igt_radeon_bo_init_pattern(&bo, fd, SIZE, &vram, 1));
+	igt_radeon_require_hold(fd);
+	old = igt_radeon_bo_init_pattern(&bo, fd, SIZE, &vram, 1);
 	model = igt_radeon_bo_init_pattern(&src, fd, SIZE, &gtt, 2);
 	stats = igt_radeon_stats(fd);
 	for (i = 0; i < ROUNDS; i++) {
-		igt_assert_eq(igt_radeon_pread(fd, bo.handle, i * PAGE / 4,
-					       SMALL, got, 0), 0);
 		refill(&src, model, 10 + i);
+		igt_radeon_set_latency(fd, HOLD_US);
 		igt_radeon_copy(engine, &bo, 0, &src, 0, SIZE);
+		igt_assert_eq(igt_radeon_pread(fd, bo.handle, i * PAGE / 4,
+					       SMALL, got,
+					       RADEON_GEM_RW_UNSYNCHRONIZED), 0);
+		igt_assert_f(igt_radeon_bo_busy(&bo), "the GPU is done already\n");
+		igt_radeon_set_latency(fd, 0);
+		igt_radeon_assert_equal(got, old + i * PAGE / 4, SMALL,
+					"what the CPU reads before");
 		igt_assert_eq(igt_radeon_pread(fd, bo.handle, i * PAGE / 4,
 					       SMALL, got, 0), 0);
 		igt_radeon_assert_equal(got, model + i * PAGE / 4, SMALL,
 					"what the CPU reads");
+		memcpy(old, model, SIZE);
 	}
 	assert_only(fd, &stats, false);
 	igt_radeon_bo_fini(&src);
 	igt_radeon_bo_fini(&bo);
 	free(model);
+	free(old);
 }
 
 /**
@@ -179,6 +195,54 @@ static void test_evicted(int fd)
 }
 
 /**
+ * SUBTEST: moved-after-cpu
+ * Description: The CPU writes a few bytes of a BO in the CPU-accessible part of
+ *              VRAM, then a new BO takes its place, and it goes to the rest of
+ *              VRAM. Unlike a move to GTT, which binds pages, that flushes
+ *              nothing by itself.
+ */
+static void test_moved(int fd)
+{
+	struct igt_radeon_bo bo, *others;
+	struct igt_radeon_stats stats;
+	uint64_t total, visible;
+	uint8_t *model, got[SMALL];
+	unsigned int i, max;
+	bool moved = false;
+
+	igt_radeon_require_invisible_vram(fd);
+	/* Nothing but the move of the BO is submitted. */
+	igt_radeon_require_param("gem_rw_clear_vram", 0);
+	igt_radeon_vram_size(fd, &total, &visible);
+	max = visible / MIB + 1;
+	others = calloc(max, sizeof(*others));
+	igt_assert(others);
+	model = igt_radeon_bo_init_pattern(&bo, fd, MIB, &anywhere, 1);
+	for (i = 0; i < max && !moved; i++) {
+		igt_radeon_pattern(model + PAGE, 4 * SMALL, 10 + i);
+		stats = igt_radeon_stats(fd);
+		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, PAGE, 4 * SMALL,
+						model + PAGE, 0), 0);
+		assert_only(fd, &stats, false);
+		igt_radeon_bo_init(&others[i], fd, MIB, vram.domain, vram.flags);
+		/* The CPU reads it wherever else it is. */
+		stats = igt_radeon_stats(fd);
+		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, SMALL, got, 0),
+			      0);
+		stats = igt_radeon_stats_since(fd, &stats);
+		moved = stats.bytes[IGT_RADEON_STAGED] > 0;
+	}
+	igt_assert_f(moved, "the BO was not moved within VRAM\n");
+	igt_radeon_bo_assert(&bo, model, "what was moved");
+	igt_radeon_reset_params();
+	while (i)
+		igt_radeon_bo_fini(&others[--i]);
+	igt_radeon_bo_fini(&bo);
+	free(others);
+	free(model);
+}
+
+/**
  * SUBTEST: user-pages-change
  * Description: The GPU copies straight from and to user memory, again and again
  *              other pages: all transfers are from and to those of the call.
@@ -238,6 +302,7 @@ static void test_cleared(int fd)
 	struct igt_radeon_bo bo;
 	unsigned int i, j;
 
+	igt_radeon_reset_params();
 	for (i = 0; i < ROUNDS / 4; i++) {
 		igt_radeon_bo_init(&bo, fd, MIB, vram.domain, vram.flags);
 		for (j = 0; j < 16; j++) {
@@ -290,6 +355,10 @@ int igt_main()
 	igt_describe("A move of the BO takes along what the CPU has written.");
 	igt_subtest("evicted-after-cpu")
 		test_evicted(fd);
+
+	igt_describe("A move within VRAM takes along what the CPU has written.");
+	igt_subtest("moved-after-cpu")
+		test_moved(fd);
 
 	igt_describe("The GPU reaches the pages of this call.");
 	igt_subtest("user-pages-change")
