@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The report of mapstorm finds another address, a dearer operation, guards that cost as
-much as before, a row that is missing, and one that failed."""
+much as before, a search that asks for guards among small holes, leaves of stacks that are gone
+over too often, a row that is missing, and one that failed."""
 
 import pathlib
 import sys
@@ -25,6 +26,18 @@ def dearer_operation(_before, after):
     after[-3]["median"] *= 1.1
 
 
+def row(rows, kind, operation):
+    return next(r for r in rows if (r["kind"], r["operation"]) == (kind, operation))
+
+
+def search_asks_for_guards(before, after):
+    row(after, "holes", "map")["median"] = row(before, "holes", "map")["median"] + 200
+
+
+def leaves_gone_over_often(before, after):
+    row(after, "among", "unmap")["median"] = 1.3 * row(before, "among", "unmap")["median"]
+
+
 def guards_as_before(before, after):
     after[:] = [dict(b, digest=a["digest"]) if a["kind"] == "guards" else a for a, b in zip(after, before)]
 
@@ -37,7 +50,9 @@ def failed(_before, after):
     after[2]["error"] = "maps overlap"
 
 
-@pytest.mark.parametrize("edit", [other_address, dearer_operation, guards_as_before, row_missing, failed])
+@pytest.mark.parametrize("edit", [
+    other_address, dearer_operation, search_asks_for_guards, leaves_gone_over_often, guards_as_before,
+    row_missing, failed])
 def test_fault_is_found(edit, tmp_path):
     results = REPORT.load()
     edit(results["before"]["rows"], results["after"]["rows"])

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Prints what mapstorm found as the tables of docs/results.md, in Markdown.
+
+usage: table.py RESULTS.json
+
+RESULTS.json is what report.py wrote. Instructions; times of the pairs as well, where
+they were measured. Columns of the first version of the series are there if it was.
+"""
+
+import json
+import sys
+
+# Kind, what a row's number is of, operations, and what the table is about.
+CYCLES = (
+    ("guards", "guards", ("pair",), "`guards`: 100 live maps behind N stacks (`MAP_GROWSDOWN`, 1 MiB"
+     " free before each); a munmap() and an mmap()"),
+    ("small", "guards", ("pair",), "`small`: the same with guards of one page, as shadow stacks have them"
+     " (`stack_guard_gap=1`)"),
+    ("shadow", "guards", ("pair",), "`shadow`: the same with shadow stacks"),
+    ("among", "guards", ("unmap", "map"), "`among`: 100 live maps, each between two of N stacks"),
+    ("holes", "live", ("unmap", "map"), "`holes`: N live maps with a hole of one page before each, no stack"),
+    ("plain", "live", ("pair",), "`plain`: N live maps only"),
+)
+WHENS = ("before", "first", "after")
+HEADS = {"before": "before", "first": "first version", "after": "after"}
+
+
+def number(stat, scale=1):
+    """Cell of a median; empty where nothing was measured."""
+    if not stat:
+        return ""
+    return f"{stat['median'] / scale:,.1f}" if scale > 1 else f"{stat['median']:,.0f}"
+
+
+def change(row, unit="instructions"):
+    """Cell of after in units of before."""
+    ratio = row[unit]["ratio"]
+    if not ratio:
+        return ""
+    return f"1/{1 / ratio:,.0f}" if ratio < 0.1 else f"{100 * (ratio - 1):+.1f} %"
+
+
+def lines(head, body):
+    """A table of Markdown; the first column is text, the others numbers."""
+    yield "| " + " | ".join(head) + " |"
+    yield "|---|" + "---:|" * (len(head) - 1)
+    for cells in body:
+        yield "| " + " | ".join(cells) + " |"
+    yield ""
+
+
+def cycle(rows, kind, key, operations, title):
+    """The table of one kind of address space."""
+    mine = [r for r in rows if r["kind"] == kind and not r["error"] and r["operation"] in operations]
+    if not mine:
+        return
+    whens = [w for w in WHENS if any(r["instructions"].get(w) for r in mine)]
+    timed = any(r["ns"]["ratio"] for r in mine)
+    yield title + ":"
+    yield ""
+    head = ["search", "N", *(["operation"] if len(operations) > 1 else []),
+            *(HEADS[w] for w in whens), ""]
+    if timed:
+        head += ["us before", "after", "", "of each pair of boots"]
+    body = []
+    for r in sorted(mine, key=lambda r: (r["layout"] != "top-down", r[key], operations.index(r["operation"]))):
+        cells = [r["layout"], f"{r[key]:,}"]
+        if len(operations) > 1:
+            cells.append({"unmap": "munmap()", "map": "mmap()"}[r["operation"]])
+        cells += [number(r["instructions"].get(w)) for w in whens] + [change(r)]
+        if timed:
+            cells += [number(r["ns"]["before"], 1000), number(r["ns"]["after"], 1000), change(r, "ns"),
+                      " ".join(f"{x:.2f}" for x in r["ns"]["ratios"])]
+        body.append(cells)
+    yield from lines(head, body)
+
+
+def others(rows):
+    """The table of what else changes address spaces."""
+    mine = [r for r in rows if r["kind"] == "others" and not r["error"]]
+    lives = sorted({r["live"] for r in mine})
+    if not lives:
+        return
+    whens = [w for w in WHENS if any(r["instructions"].get(w) for r in mine)]
+    yield "`others`: other operations, with N live maps:"
+    yield ""
+    head = ["operation"]
+    for live in lives:
+        head += [f"{live:,} maps: {HEADS[whens[0]]}", *(HEADS[w] for w in whens[1:]), ""]
+    body = []
+    for operation in dict.fromkeys(r["operation"] for r in mine):
+        cells = [f"`{operation}`"]
+        for live in lives:
+            r = next(r for r in mine if (r["live"], r["operation"]) == (live, operation))
+            cells += [number(r["instructions"].get(w)) for w in whens] + [change(r)]
+        body.append(cells)
+    yield from lines(head, body)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: table.py RESULTS.json")
+    with open(sys.argv[1], encoding="utf-8") as f:
+        rows = json.load(f)["rows"]
+    for kind in CYCLES:
+        print("\n".join(cycle(rows, *kind)))
+    print("\n".join(others(rows)))
+
+
+if __name__ == "__main__":
+    main()
