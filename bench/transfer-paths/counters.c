@@ -8,6 +8,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "radeon_guest.h"
@@ -84,6 +85,77 @@ int tp_counters_init(struct tp_run *run)
 	}
 	board_open(run);
 	return 0;
+}
+
+/* A line has a pool's name, a colon, and its blocks of 1, 2, 4, ... pages. */
+static long pooled(const char *path)
+{
+	char line[256], *number, *fields;
+	unsigned int order;
+	long pages = 0;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		fields = strchr(line, ':');
+		if (!fields)
+			continue;
+		*fields++ = 0;
+		if (!strstr(line, "wc"))
+			continue;
+		for (order = 0; (number = strsep(&fields, " \t\n")); )
+			if (*number)
+				pages += strtol(number, NULL, 10) << order++;
+	}
+	fclose(f);
+	return pages;
+}
+
+/* Write-combined pages that TTM keeps for later, for all devices and for this. */
+static long all_pooled(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%.*s/ttm_page_pool",
+		 (int)(strrchr(debugfs_path, '/') - debugfs_path), debugfs_path);
+	return pooled("/sys/kernel/debug/ttm/page_pool") + pooled(path);
+}
+
+/**
+ * tp_is_write_combined - are BOs that were made write-combined so?
+ * @run: the run
+ *
+ * The driver makes them cached, without a word, on a card that is not PCI
+ * Express, on RV610 to RV635, and without PAT (radeon_bo_create()). Pages that
+ * are write-combined go to TTM's pool of such pages when their BO is closed.
+ *
+ * Returns: whether those of a BO did
+ */
+bool tp_is_write_combined(const struct tp_run *run)
+{
+	const long pages = 16;
+	unsigned int tries;
+	uint32_t handle;
+	long during;
+	void *ptr;
+
+	/* Others can take pages out of the pool, or put some there. */
+	for (tries = 0; tries < 5; tries++) {
+		if (bench_gem_create(run->dev.fd, pages * TP_PAGE,
+				     RADEON_GEM_DOMAIN_GTT, RADEON_GEM_GTT_WC,
+				     &handle))
+			return false;
+		if (!bench_gem_mmap(run->dev.fd, handle, pages * TP_PAGE, &ptr)) {
+			memset(ptr, 0, pages * TP_PAGE);
+			munmap(ptr, pages * TP_PAGE);
+		}
+		during = all_pooled();
+		bench_gem_close(run->dev.fd, handle);
+		if (all_pooled() - during == pages)
+			return true;
+	}
+	return false;
 }
 
 static void take_counter(void *data, const char *name, const uint64_t *values,

@@ -91,6 +91,8 @@ int tp_write_json(const struct tp_run *run, const char *path)
 	bench_json_add_number(env, "turns", run->turns);
 	json_object_object_add(env, "board",
 			       json_object_new_boolean(run->has_board));
+	json_object_object_add(env, "write_combined",
+			       json_object_new_boolean(run->write_combined));
 	json_object_object_add(root, "environment", env);
 	for (i = 0; i < run->row_count; i++)
 		json_object_array_add(rows, write_row(run, &run->rows[i]));

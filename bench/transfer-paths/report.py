@@ -444,6 +444,9 @@ def check(times, counts):
     for rows, staging in ((times, times.data["environment"]["board"]),
                           (counts, False)):
         if rows:
+            if not rows.data["environment"].get("write_combined"):
+                yield (f"{rows.data['unit']}: gtt-wc: the BOs were cached, not "
+                       f"write-combined")
             yield from check_rows(rows)
             for key in expected(staging):
                 if key not in rows.rows:

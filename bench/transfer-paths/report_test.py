@@ -33,6 +33,13 @@ def three_times_as_dear(_times, counts):
     counts[2]["median"] *= 3
 
 
+def test_cached_in_place_of_write_combined_is_found(tmp_path):
+    for part in ("times", "counts"):
+        results = REPORT.load()
+        results[part]["environment"]["write_combined"] = False
+        assert REPORT.check(results, tmp_path) == 1
+
+
 @pytest.mark.parametrize("edit", [not_verified, another_path, row_missing, three_times_as_dear])
 def test_fault_is_found(edit, tmp_path):
     results = REPORT.load()

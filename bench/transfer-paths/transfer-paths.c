@@ -165,6 +165,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	run.user = run.memory + TP_USER_SHIFT;
+	run.write_combined = tp_is_write_combined(&run);
 
 	for (i = 0; i < KINDS; i++) {
 		if ((options.only && strcmp(options.only, kinds[i].name)) ||

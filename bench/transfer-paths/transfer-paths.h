@@ -186,6 +186,7 @@ struct tp_options {
  * @scratch: as much, to compare contents with
  * @defaults: of the module parameters
  * @has_board: the device is the emulated board, and may be asked
+ * @write_combined: "gtt-wc" is what it says, see tp_is_write_combined()
  * @rows: results
  * @row_count: how many
  */
@@ -198,7 +199,7 @@ struct tp_run {
 	uint64_t start;
 	uint8_t *memory, *user, *scratch;
 	unsigned int defaults[TP_TUNABLES];
-	bool has_board;
+	bool has_board, write_combined;
 	struct tp_row rows[TP_MAX_ROWS];
 	unsigned int row_count;
 };
@@ -254,6 +255,7 @@ void tp_counters_add(struct tp_counters *sum, const struct tp_counters *from,
 		     const struct tp_counters *to);
 int tp_tune(const struct tp_run *run, const struct tp_arm *arm);
 void tp_tune_reset(const struct tp_run *run);
+bool tp_is_write_combined(const struct tp_run *run);
 void tp_describe(const struct tp_arm *arm, char *text, size_t size);
 int tp_board_latency(const struct tp_run *run, uint32_t us);
 int tp_board_trap(const struct tp_run *run);
