@@ -30,8 +30,9 @@
  */
 IGT_TEST_DESCRIPTION("Checks interruptions of radeon TRANSFERs between regions.");
 
-#define REGIONS		600u
-#define REGION		MIB
+/* Not more than the driver reads at once: a signal counts between those, too. */
+#define REGIONS		100u
+#define REGION		(6 * MIB)
 #define END_SECONDS	100u
 #define CGROUPS		"/tmp/igt-radeon-cgroups"
 #define CGROUP		CGROUPS "/igt-radeon-frozen"
@@ -156,7 +157,7 @@ static void job_end(pid_t pid)
 
 /**
  * SUBTEST: signal-%s
- * Description: A call of 600 regions gets a signal that has a handler: it
+ * Description: A call of 100 regions gets a signal that has a handler: it
  *              returns -EINTR with some regions done and others not. Made again,
  *              it goes on with those, and copies nothing twice.
  *
