@@ -5,6 +5,7 @@
 mod common;
 mod rig;
 
+mod coverage;
 mod display;
 mod draws;
 mod fuzz_chip;

@@ -4,9 +4,18 @@
 //! Indices 0 to 9 are part of the board control interface (register
 //! `CTL_COUNTER_SELECT`) and never change meaning; later ones may grow.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
+
+use crate::chip::cp::opcode;
+
+/// Unknown packets, by opcode; `bad_packets` counts them, too.
+pub const PACKET: &str = "packet";
+/// Unknown registers, by byte offset.
+pub const REGISTER: &str = "register";
 
 /// Defines the counter indices, their names and the snapshot structure.
 macro_rules! counters {
@@ -22,6 +31,9 @@ macro_rules! counters {
         #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
         pub struct CounterSnapshot {
             $($(#[$doc])* pub $field: u64,)*
+            /// How often each packet, register and instruction came that the
+            /// model does not know.
+            pub unknown: BTreeMap<String, u64>,
         }
 
         const COUNTERS: usize = [$($index),*].len();
@@ -29,7 +41,10 @@ macro_rules! counters {
         impl Counters {
             /// Reads all counters. They may advance between two reads.
             pub fn snapshot(&self) -> CounterSnapshot {
-                CounterSnapshot { $($field: self.get(Counter::$variant),)* }
+                CounterSnapshot {
+                    $($field: self.get(Counter::$variant),)*
+                    unknown: self.unknown_by_name(),
+                }
             }
         }
     };
@@ -39,7 +54,14 @@ macro_rules! counters {
 #[derive(Debug)]
 pub struct Counters {
     values: [AtomicU64; COUNTERS],
+    unknown: Mutex<BTreeMap<(&'static str, u32), u64>>,
 }
+
+/// Different unknown things that are counted one by one; the rest are counted
+/// together.
+const MAX_UNKNOWN: usize = 4096;
+/// What is counted together.
+const MORE: (&str, u32) = ("more", 0);
 
 counters! {
     /// PM4 packets executed by the command processor.
@@ -101,12 +123,18 @@ counters! {
     /// Draws whose rest was dropped: a shader that cannot be decoded or does
     /// not end, or memory that cannot be read.
     DroppedDraws dropped_draws = 27;
+    /// Writes of registers that no table of the board has. The value is stored.
+    UnknownRegisters unknown_registers = 28;
+    /// Instructions that the chip does not have or the model does not execute,
+    /// counted for each wave that runs their shader.
+    UnknownInstructions unknown_instructions = 29;
 }
 
 impl Default for Counters {
     fn default() -> Self {
         Self {
             values: [const { AtomicU64::new(0) }; COUNTERS],
+            unknown: Mutex::default(),
         }
     }
 }
@@ -120,6 +148,32 @@ impl Counters {
     /// Adds one to a counter.
     pub fn inc(&self, counter: Counter) {
         self.add(counter, 1);
+    }
+
+    /// Counts something unknown: `what` it is, and its code or offset.
+    pub fn unknown(&self, what: &'static str, code: u32) {
+        match what {
+            PACKET => {}
+            REGISTER => self.inc(Counter::UnknownRegisters),
+            _ => self.inc(Counter::UnknownInstructions),
+        }
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = unknown.len() >= MAX_UNKNOWN && !unknown.contains_key(&(what, code));
+        let key = if full { MORE } else { (what, code) };
+        *unknown.entry(key).or_default() += 1;
+    }
+
+    fn unknown_by_name(&self) -> BTreeMap<String, u64> {
+        let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = unknown.iter().map(|(&(what, code), n)| match what {
+            PACKET => match opcode::name(code as u8) {
+                Some(name) => (name.to_string(), *n),
+                None => (format!("{what} {code:#04x}"), *n),
+            },
+            REGISTER => (format!("{what} {code:#07x}"), *n),
+            _ => (format!("{what} {code:#x}"), *n),
+        });
+        named.collect()
     }
 
     /// Reads one counter.
@@ -159,6 +213,28 @@ mod tests {
             assert_eq!(counters.by_index(index), index as u64 + 1);
         }
         assert_eq!(counters.by_index(usize::MAX), 0);
+    }
+
+    #[test]
+    fn unknown_things_are_counted_by_name_and_bounded() {
+        let counters = Counters::default();
+        for _ in 0..2 {
+            counters.unknown(PACKET, 0x5A);
+        }
+        counters.unknown(REGISTER, 0x2_8F00);
+        counters.unknown("CF instruction", 0x3F);
+        let snapshot = counters.snapshot();
+        assert_eq!(snapshot.unknown["packet 0x5a"], 2);
+        assert_eq!(snapshot.unknown["register 0x28f00"], 1);
+        assert_eq!(snapshot.unknown["CF instruction 0x3f"], 1);
+        assert_eq!(counters.get(Counter::UnknownRegisters), 1);
+        assert_eq!(counters.get(Counter::UnknownInstructions), 1);
+        for code in 0..2 * MAX_UNKNOWN as u32 {
+            counters.unknown("ALU instruction", code);
+        }
+        let unknown = counters.snapshot().unknown;
+        assert_eq!(unknown.len(), MAX_UNKNOWN + 1);
+        assert_eq!(unknown["more 0x0"], MAX_UNKNOWN as u64 + 3);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::chip::bif::Bif;
 use crate::chip::bus::Registers;
 use crate::chip::cg::Cg;
+use crate::chip::counters::REGISTER;
 use crate::chip::cp::CpRegisters;
 use crate::chip::display::{Display, DisplayRegisters};
 use crate::chip::dma::DmaRegisters;
@@ -19,6 +20,7 @@ use crate::chip::grbm::Grbm;
 use crate::chip::hdp::HdpRegisters;
 use crate::chip::hub::Hub;
 use crate::chip::ih::Ih;
+use crate::chip::regs;
 use crate::chip::srbm::Srbm;
 use crate::chip::state::PipelineState;
 use crate::chip::tlb::{TlbResponder, Vm};
@@ -121,6 +123,9 @@ impl Registers for Blocks {
     }
 
     fn write(&self, offset: u32, value: u32) {
+        if !regs::is_known(offset) {
+            self.hub.counters.unknown(REGISTER, offset);
+        }
         match self.block(offset) {
             Some(block) => block.write(offset, value),
             None => self.hub.regs.store(offset, value),

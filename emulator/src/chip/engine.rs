@@ -109,6 +109,10 @@ impl Control for Job<'_> {
         self.hub.counters.add(counter, n);
     }
 
+    fn unknown(&self, what: &'static str, code: u32) {
+        self.hub.counters.unknown(what, code);
+    }
+
     fn trace(&self, line: fmt::Arguments<'_>) {
         self.hub.trace.line("gfx", line);
     }

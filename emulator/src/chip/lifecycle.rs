@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Life of the chip: power-on, its threads, reset, the end.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -264,7 +265,7 @@ impl Drop for Chip {
 
 fn trace_mmio(hub: &Hub, what: &str, offset: u32, value: u32) {
     if hub.trace.enabled() {
-        let name = regs::name(offset).unwrap_or("-");
+        let name = regs::name(offset).unwrap_or(Cow::Borrowed("-"));
         hub.trace.line(
             "mmio",
             format_args!("{what} {offset:#07x} {name} {value:#010x}"),

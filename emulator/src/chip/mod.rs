@@ -9,6 +9,7 @@ mod bif;
 pub mod bus;
 mod cg;
 pub mod counters;
+pub mod coverage;
 pub mod cp;
 mod dispatch;
 pub mod display;

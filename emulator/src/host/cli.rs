@@ -27,8 +27,11 @@ pub enum InterruptMode {
 #[command(version)]
 pub struct Options {
     /// Socket to listen on; must not exist yet
-    #[arg(long, value_name = "PATH")]
-    pub socket: PathBuf,
+    #[arg(long, value_name = "PATH", required_unless_present = "coverage")]
+    pub socket: Option<PathBuf>,
+    /// Print what the board models (docs/emulator-coverage.md), and end
+    #[arg(long)]
+    pub coverage: bool,
     /// Chip on the board
     #[arg(long, value_name = "NAME", default_value_t = Family::Rv710, value_parser = chips())]
     pub chip: Family,

@@ -11,6 +11,7 @@ use std::thread::ScopedJoinHandle;
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
+use crate::chip::coverage;
 use crate::host::board::Board;
 use crate::host::cli::Options;
 use crate::host::output;
@@ -80,6 +81,11 @@ impl Signals {
 ///
 /// Output files are written in any case; the first error is returned.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    // The parser sees to it that one of both is there.
+    let Some(socket) = &options.socket else {
+        std::io::stdout().write_all(coverage::document().as_bytes())?;
+        return Ok(());
+    };
     start_log();
     options.check()?;
     let signals = Signals::new()?;
@@ -87,7 +93,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         Some(path) => Some(Box::new(output::create(path)?) as Box<dyn Write + Send>),
         None => None,
     };
-    let server = Server::bind(&options.socket)?;
+    let server = Server::bind(socket)?;
     let board = Board::new(options, trace)?;
 
     // Pictures are taken on a thread of their own: the guest chooses how long

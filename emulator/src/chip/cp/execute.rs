@@ -10,7 +10,7 @@ use super::pm4::{
 };
 use super::{opcode, Cp, Flow};
 use crate::chip::bus::McError;
-use crate::chip::counters::Counter;
+use crate::chip::counters::{Counter, PACKET};
 use crate::chip::engine::{Cancelled, Ended, Job, Ring};
 use crate::chip::gfx::{Control, GfxContext};
 use crate::chip::hub::{Client, Hub};
@@ -54,6 +54,7 @@ impl Cp {
             Ok(packet) => packet,
             Err(error) => {
                 hub.counters.inc(Counter::BadPackets);
+                hub.counters.unknown(PACKET, opcode.into());
                 self.log_once(
                     opcode,
                     match error {

@@ -8,6 +8,7 @@
 
 use super::lanes::{Lanes, Mask, LANES};
 use super::state::{bit, bits, Shadow};
+use crate::chip::regs::gfx as reg;
 
 /// How an element holds depth and stencil (`DB_DEPTH_INFO.FORMAT`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,8 +125,8 @@ pub struct State {
 impl State {
     /// Decodes the state; none if there is no depth buffer or no use of it.
     pub fn decode(s: &Shadow) -> Option<Self> {
-        let format = Format::decode(bits(s.get(0x2_8010), 0, 3))?;
-        let control = s.get(0x2_8800);
+        let format = Format::decode(bits(s.get(reg::DB_DEPTH_INFO), 0, 3))?;
+        let control = s.get(reg::DB_DEPTH_CONTROL);
         let face = |shift: u32, masks: u32| Face {
             function: bits(control, shift, 3),
             ops: [
@@ -137,9 +138,9 @@ impl State {
             mask: bits(masks, 8, 8) as u8,
             write_mask: bits(masks, 16, 8) as u8,
         };
-        let front = face(8, s.get(0x2_8430));
+        let front = face(8, s.get(reg::DB_STENCILREFMASK));
         let back = if bit(control, 7) {
-            face(20, s.get(0x2_8434))
+            face(20, s.get(reg::DB_STENCILREFMASK_BF))
         } else {
             front
         };

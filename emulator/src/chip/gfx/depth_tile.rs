@@ -9,6 +9,7 @@ use super::lanes::{Mask, ALL, LANES};
 use super::memory::View;
 use super::state::{bits, Shadow};
 use crate::chip::bus::McError;
+use crate::chip::regs::gfx as reg;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Largest tile: 8 bytes, 8 samples.
@@ -27,10 +28,10 @@ pub struct Surface {
 impl Surface {
     /// Decodes `DB_DEPTH_BASE`, `_SIZE`, `_VIEW` and `_INFO`.
     pub fn decode(s: &Shadow, config: TilingConfig, samples: u32) -> Option<Self> {
-        let info = s.get(0x2_8010);
+        let info = s.get(reg::DB_DEPTH_INFO);
         let format = Format::decode(bits(info, 0, 3))?;
-        let size = s.get(0x2_8000);
-        let view = s.get(0x2_8004);
+        let size = s.get(reg::DB_DEPTH_SIZE);
+        let view = s.get(reg::DB_DEPTH_VIEW);
         // There is no linear depth; the other modes mean 1D here.
         let mode = match ArrayMode::from_field(bits(info, 15, 4)) {
             ArrayMode::Tiled2dThin1 => ArrayMode::Tiled2dThin1,
@@ -46,7 +47,7 @@ impl Surface {
         layout.samples = samples;
         layout.depth_order = true;
         Some(Self {
-            base: u64::from(s.get(0x2_800C)) << 8,
+            base: u64::from(s.get(reg::DB_DEPTH_BASE)) << 8,
             format,
             layout,
             first_slice: bits(view, 0, 11),

@@ -28,7 +28,7 @@ pub fn describe(context: &GfxContext<'_>, draw: &Draw) -> String {
     for offset in CONTEXT.step_by(4) {
         let value = context.regs.load(offset);
         if value != 0 {
-            let name = regs::name(offset).unwrap_or("");
+            let name = regs::name(offset).unwrap_or_default();
             let _ = writeln!(out, "{offset:#07x} = {value:#010x} {name}");
         }
     }

@@ -9,6 +9,7 @@ use super::memory::View;
 use super::state::{bit, bits, Shadow};
 use crate::chip::bus::McError;
 use crate::chip::cp::pm4::{Draw, IndexSource};
+use crate::chip::regs::{gfx as reg, vgt};
 
 /// Indices taken from their source at once.
 pub const CHUNK: usize = 1024;
@@ -43,7 +44,7 @@ enum Source<'d> {
 impl<'d> Indices<'d> {
     /// Decodes where the indices of `draw` come from.
     pub fn decode(s: &Shadow, draw: &'d Draw) -> Self {
-        let index_type = s.get(0x2_8A7C);
+        let index_type = s.get(vgt::VGT_DMA_INDEX_TYPE);
         // VGT_INDEX_16 and VGT_INDEX_32, then the swap mode.
         let bytes = if bits(index_type, 0, 2) == 1 { 4 } else { 2 };
         let mut count = draw.indices;
@@ -51,8 +52,10 @@ impl<'d> Indices<'d> {
             IndexSource::Auto => {
                 // USE_OPAQUE: as many vertices as stream-out has written.
                 if bit(draw.initiator, 6) {
-                    let stride = s.get(0x2_8B30);
-                    let filled = s.get(0x2_8B2C).saturating_sub(s.get(0x2_8B28));
+                    let stride = s.get(reg::VGT_STRMOUT_DRAW_OPAQUE_VERTEX_STRIDE);
+                    let filled = s
+                        .get(reg::VGT_STRMOUT_DRAW_OPAQUE_BUFFER_FILLED_SIZE)
+                        .saturating_sub(s.get(reg::VGT_STRMOUT_DRAW_OPAQUE_OFFSET));
                     count = filled.checked_div(stride).unwrap_or(0);
                 }
                 Source::Auto
@@ -68,9 +71,10 @@ impl<'d> Indices<'d> {
         Self {
             source,
             count,
-            offset: s.get(0x2_8408),
-            limits: (s.get(0x2_8404), s.get(0x2_8400)),
-            restart: (!auto && bit(s.get(0x2_8A94), 0)).then(|| s.get(0x2_840C)),
+            offset: s.get(reg::VGT_INDX_OFFSET),
+            limits: (s.get(reg::VGT_MIN_VTX_INDX), s.get(reg::VGT_MAX_VTX_INDX)),
+            restart: (!auto && bit(s.get(reg::VGT_MULTI_PRIM_IB_RESET_EN), 0))
+                .then(|| s.get(reg::VGT_MULTI_PRIM_IB_RESET_INDX)),
         }
     }
 

@@ -23,6 +23,7 @@ use super::shader::Program;
 use super::stage::RingWrite;
 use super::state::{bits, Stage};
 use super::vertex::{self, Core, Request};
+use crate::chip::regs::gfx as reg;
 
 /// Primitives of a geometry shader's wave.
 pub(super) const INPUTS: usize = LANES;
@@ -118,10 +119,18 @@ pub(super) fn shade(
 ) -> Result<(), Failed> {
     let s = state.shared.shadow;
     let regs = state.shared.context.regs;
-    let esgs = Ring::new(regs.load(0x8C40), regs.load(0x8C44), s.get(0x2_88A8));
-    let gsvs = Ring::new(regs.load(0x8C48), regs.load(0x8C4C), s.get(0x2_88AC));
-    let vertex_size = bits(s.get(0x2_88C8), 0, 15);
-    let most = bits(s.get(0x2_8B38), 0, 11);
+    let esgs = Ring::new(
+        regs.load(reg::SQ_ESGS_RING_BASE),
+        regs.load(reg::SQ_ESGS_RING_SIZE),
+        s.get(reg::SQ_ESGS_RING_ITEMSIZE),
+    );
+    let gsvs = Ring::new(
+        regs.load(reg::SQ_GSVS_RING_BASE),
+        regs.load(reg::SQ_GSVS_RING_SIZE),
+        s.get(reg::SQ_GSVS_RING_ITEMSIZE),
+    );
+    let vertex_size = bits(s.get(reg::SQ_GS_VERT_ITEMSIZE), 0, 15);
+    let most = bits(s.get(reg::VGT_GS_MAX_VERT_OUT), 0, 11);
     batch.primitives.clear();
     batch.vertices.clear(state.params);
     batch.streams.clear();
@@ -183,7 +192,7 @@ pub(super) fn shade(
     progress.geometry[0] += inputs.len() as u64;
     gsvs.store(state, &core.exports.ring, 0)?;
 
-    let kind = match bits(s.get(0x2_8A6C), 0, 6) {
+    let kind = match bits(s.get(reg::VGT_GS_OUT_PRIM_TYPE), 0, 6) {
         0 => Type::PointList,
         1 => Type::LineStrip,
         _ => Type::TriangleStrip,

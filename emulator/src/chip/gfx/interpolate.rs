@@ -11,6 +11,7 @@ use super::raster::Plane;
 use super::setup::{Setup, Vertices};
 use super::shader::{Wave, GPRS};
 use super::state::{bit, bits, Shadow};
+use crate::chip::regs::gfx as reg;
 
 /// Inputs a pixel shader may have.
 const MAX_INPUTS: usize = 32;
@@ -72,17 +73,17 @@ struct Weights {
 impl Interpolator {
     /// Decodes the state. `places` are those of the samples in 1/16 pixel.
     pub fn new(s: &Shadow, places: &[[i8; 2]; 8], samples: usize, center_half: bool) -> Self {
-        let control = s.get(0x2_86CC);
-        let control_1 = s.get(0x2_86D0);
-        let interp = s.get(0x2_86D4);
-        let exported = bits(s.get(0x2_86C4), 1, 5) as usize + 1;
+        let control = s.get(reg::SPI_PS_IN_CONTROL_0);
+        let control_1 = s.get(reg::SPI_PS_IN_CONTROL_0 + 0x4);
+        let interp = s.get(reg::SPI_INTERP_CONTROL_0);
+        let exported = bits(s.get(reg::SPI_VS_OUT_CONFIG), 1, 5) as usize + 1;
         let count = (bits(control, 0, 6) as usize).min(MAX_INPUTS);
-        let ids: [u32; 10] = s.array(0x2_8614);
+        let ids: [u32; 10] = s.array(reg::SPI_VS_OUT_ID_0);
         let semantic = |param: usize| bits(ids[param / 4], (param as u32 % 4) * 8, 8);
         let mut params = 0;
         let inputs: Vec<Input> = (0..count)
             .map(|i| {
-                let cntl = s.get(0x2_8644 + 4 * i as u32);
+                let cntl = s.get(reg::SPI_PS_INPUT_CNTL_0 + 4 * i as u32);
                 let param =
                     (0..exported.min(MAX_PARAMS)).find(|&p| semantic(p) == bits(cntl, 0, 8));
                 params = params.max(param.map_or(0, |p| p + 1));

@@ -69,6 +69,9 @@ pub trait Control: Sync {
     /// Adds to one of the board's counters.
     fn count(&self, _counter: Counter, _n: u64) {}
 
+    /// Counts something that the model does not know, by name.
+    fn unknown(&self, _what: &'static str, _code: u32) {}
+
     /// Writes a line to the trace, if there is one.
     fn trace(&self, _line: fmt::Arguments<'_>) {}
 

@@ -27,7 +27,7 @@ use super::vertex::{self, Core, Request, StreamData};
 use super::{geometry, Cancelled, Gfx, GfxContext, GfxStatistics, PipelineCounter};
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
-use crate::chip::regs::{gb, vgt};
+use crate::chip::regs::{gb, gfx as reg, vgt};
 use crate::chip::tiling::TilingConfig;
 
 /// Primitives of a batch.
@@ -264,7 +264,7 @@ impl Pipeline {
             core.executed = 0;
             core.unit.set_state(
                 context.regs.load(gb::GB_TILING_CONFIG),
-                context.regs.load(TA_CNTL_AUX),
+                context.regs.load(reg::TA_CNTL_AUX),
             );
             // Whatever wrote textures since the last draw has ended.
             core.unit.invalidate();
@@ -276,7 +276,7 @@ impl Pipeline {
             setup: &setup,
             pixel: pixel.as_ref(),
             params,
-            primitive_ids: bit(self.shadow.get(0x2_8A84), 0),
+            primitive_ids: bit(self.shadow.get(reg::VGT_PRIMITIVEID_EN), 0),
         };
         let mut progress = Progress {
             streamout,
@@ -335,7 +335,7 @@ impl Pipeline {
         let disabled = context.regs.load(gb::CC_RB_BACKEND_DISABLE) >> gb::BACKEND_DISABLE_SHIFT;
         let backend = (0..8).find(|b| disabled >> b & 1 == 0).unwrap_or(0);
         // ZPASS_INCREMENT_DISABLE
-        if !bit(self.shadow.get(0x2_8D0C), 11) {
+        if !bit(self.shadow.get(reg::DB_RENDER_CONTROL), 11) {
             s.zpass[backend] += p.pixels.passed;
         }
         if let Some(out) = &p.streamout {
@@ -689,9 +689,6 @@ fn raster(
     }
     Ok(())
 }
-
-/// Cube map filtering.
-const TA_CNTL_AUX: u32 = 0x9508;
 
 /// Event types (`VGT_EVENT_TYPE` in `r600d.h`).
 const PIPELINESTAT_START: u8 = 0x19;

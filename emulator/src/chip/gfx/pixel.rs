@@ -21,6 +21,7 @@ use super::stage::DrawShared;
 use super::state::{bit, bits, SetupState, Shadow, Stage};
 use super::vertex::Core;
 use crate::chip::bus::McError;
+use crate::chip::regs::gfx as reg;
 
 /// Bytes that moving a tile is charged with.
 const TILE_BYTES: u64 = 256;
@@ -93,11 +94,11 @@ impl PixelState {
         targets: Targets,
         depth: Option<(depth::State, Surface)>,
     ) -> Self {
-        let shader_control = s.get(0x2_880C);
-        let alpha = s.get(0x2_8410);
-        let to_mask = s.get(0x2_8D44);
-        let render = s.get(0x2_8D0C);
-        let over = s.get(0x2_8D10);
+        let shader_control = s.get(reg::DB_SHADER_CONTROL);
+        let alpha = s.get(reg::SX_ALPHA_TEST_CONTROL);
+        let to_mask = s.get(reg::DB_ALPHA_TO_MASK);
+        let render = s.get(reg::DB_RENDER_CONTROL);
+        let over = s.get(reg::DB_RENDER_OVERRIDE);
         let samples = setup.samples();
         let center = if setup.center_half { 0.5 } else { 0.0 };
         let copy = (bit(render, 2) || bit(render, 3)).then(|| Copy {
@@ -131,15 +132,15 @@ impl PixelState {
             cliprects: setup.cliprects,
             per_sample: setup.per_sample,
             alpha: (bit(alpha, 3) && !bit(alpha, 8))
-                .then(|| (bits(alpha, 0, 3), s.float(0x2_8438))),
+                .then(|| (bits(alpha, 0, 3), s.float(reg::SX_ALPHA_REF))),
             alpha_to_mask: bit(to_mask, 0).then_some(to_mask),
             z_export: bit(shader_control, 0),
             stencil_export: bit(shader_control, 1),
             mask_export: bit(shader_control, 8),
             kill: bit(shader_control, 6),
             clamp_z: !bit(over, 16),
-            depth_clear: bit(render, 0).then(|| s.float(0x2_802C)),
-            stencil_clear: bit(render, 1).then(|| s.get(0x2_8028) as u8),
+            depth_clear: bit(render, 0).then(|| s.float(reg::DB_DEPTH_CLEAR)),
+            stencil_clear: bit(render, 1).then(|| s.get(reg::DB_STENCIL_CLEAR) as u8),
             copy,
             count_passed: true,
             colour,

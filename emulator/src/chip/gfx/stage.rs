@@ -12,6 +12,7 @@ use super::state::{Shadow, Stage};
 use super::texture::{self, Sampler};
 use super::GfxContext;
 use crate::chip::bus::McError;
+use crate::chip::regs::gfx as reg;
 
 /// How much one draw may do before it counts as a runaway and the rest of it
 /// is dropped. The driver's own patience is ten seconds; what ends a draw
@@ -188,7 +189,9 @@ impl StageEnv<'_, '_> {
         if index >= RESOURCES {
             return [0; 7];
         }
-        self.shared.shadow.array(0x3_8000 + 28 * index)
+        self.shared
+            .shadow
+            .array(reg::SQ_TEX_RESOURCE_WORD0_0 + 28 * index)
     }
 }
 
@@ -230,7 +233,7 @@ impl Env for StageEnv<'_, '_> {
         };
         self.shared
             .shadow
-            .array(0x3_0000 + 16 * (set + (index & 255)))
+            .array(reg::SQ_ALU_CONSTANT0_0 + 16 * (set + (index & 255)))
     }
 
     fn resource(&mut self, index: u32) -> [u32; 7] {
@@ -246,7 +249,7 @@ impl Env for StageEnv<'_, '_> {
     fn texture(&mut self, op: &TexInstruction, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
         let resource = self.resource_words(u32::from(op.resource));
         let index = u32::from(op.sampler) % STAGE_SAMPLERS;
-        let at = 0x3_C000 + 12 * (self.stage.first_sampler() + index);
+        let at = reg::SQ_TEX_SAMPLER_WORD0_0 + 12 * (self.stage.first_sampler() + index);
         let context = &self.shared.context;
         let border = self.stage.border_register() + 16 * index;
         let sampler = Sampler {
@@ -328,23 +331,26 @@ impl Env for StageEnv<'_, '_> {
 
     fn loop_constant(&mut self, index: u32) -> u32 {
         let at = 32 * self.stage.constant_set() + (index & 31);
-        self.shared.shadow.get(0x3_E200 + 4 * at)
+        self.shared.shadow.get(reg::SQ_LOOP_CONST_0 + 4 * at)
     }
 
     fn bool_constants(&mut self) -> u32 {
         self.shared
             .shadow
-            .get(0x3_E380 + 4 * self.stage.constant_set())
+            .get(reg::SQ_BOOL_CONST_0 + 4 * self.stage.constant_set())
     }
 
     fn vertex_offsets(&mut self) -> [u32; 2] {
-        self.shared.shadow.array(0x3_CFF0)
+        let get = |register| self.shared.shadow.get(register);
+        [reg::SQ_VTX_BASE_VTX_LOC, reg::SQ_VTX_START_INST_LOC].map(get)
     }
 
     fn semantic(&mut self, id: u32) -> Option<u32> {
-        let clear = self.shared.shadow.get(0x2_88E0);
-        let _ = clear;
-        (0..32).find(|&i| self.shared.shadow.get(0x2_8380 + 4 * i) & 0xFF == id)
+        (0..32).find(|&i| self.shared.shadow.get(reg::SQ_VTX_SEMANTIC_0 + 4 * i) & 0xFF == id)
+    }
+
+    fn unknown(&mut self, what: &'static str, code: u32) {
+        self.shared.context.control.unknown(what, code);
     }
 
     fn cancelled(&mut self) -> bool {

@@ -8,6 +8,7 @@
 
 use super::{GfxContext, STATE_BASE};
 use crate::chip::bus::RegFile;
+use crate::chip::regs::gfx as reg;
 
 /// Bytes of register space the shadow covers, up to the end of the space.
 const SHADOW_BYTES: u32 = 0x4_0000 - STATE_BASE;
@@ -115,10 +116,10 @@ pub enum Stage {
 }
 
 /// `SQ_PGM_START_FS`, `SQ_PGM_RESOURCES_FS`: the program that fetches vertices.
-pub const FETCH_PROGRAM_REGISTERS: [u32; 2] = [0x2_8894, 0x2_88A4];
+pub const FETCH_PROGRAM_REGISTERS: [u32; 2] = [reg::SQ_PGM_START_FS, reg::SQ_PGM_RESOURCES_FS];
 
 /// `VGT_GS_MODE`.
-pub const VGT_GS_MODE: u32 = 0x2_8A40;
+pub const VGT_GS_MODE: u32 = reg::VGT_GS_MODE;
 
 /// Whether `VGT_GS_MODE` has the geometry shader and the export shader run.
 pub const fn has_geometry(gs_mode: u32) -> bool {
@@ -129,19 +130,28 @@ impl Stage {
     /// `SQ_PGM_START_x`, `SQ_PGM_RESOURCES_x`.
     pub fn program_registers(self) -> [u32; 2] {
         match self {
-            Stage::Pixel => [0x2_8840, 0x2_8850],
-            Stage::Vertex => [0x2_8858, 0x2_8868],
-            Stage::Geometry => [0x2_886C, 0x2_887C],
-            Stage::Export => [0x2_8880, 0x2_8890],
+            Stage::Pixel => [reg::SQ_PGM_START_PS, reg::SQ_PGM_RESOURCES_PS],
+            Stage::Vertex => [reg::SQ_PGM_START_VS, reg::SQ_PGM_RESOURCES_VS],
+            Stage::Geometry => [reg::SQ_PGM_START_GS, reg::SQ_PGM_RESOURCES_GS],
+            Stage::Export => [reg::SQ_PGM_START_ES, reg::SQ_PGM_RESOURCES_ES],
         }
     }
 
     /// First constant buffer registers: size and address.
     pub fn constant_registers(self) -> [u32; 2] {
         match self {
-            Stage::Pixel => [0x2_8140, 0x2_8940],
-            Stage::Vertex | Stage::Export => [0x2_8180, 0x2_8980],
-            Stage::Geometry => [0x2_81C0, 0x2_89C0],
+            Stage::Pixel => [
+                reg::SQ_ALU_CONST_BUFFER_SIZE_PS_0,
+                reg::SQ_ALU_CONST_CACHE_PS_0,
+            ],
+            Stage::Vertex | Stage::Export => [
+                reg::SQ_ALU_CONST_BUFFER_SIZE_VS_0,
+                reg::SQ_ALU_CONST_CACHE_VS_0,
+            ],
+            Stage::Geometry => [
+                reg::SQ_ALU_CONST_BUFFER_SIZE_GS_0,
+                reg::SQ_ALU_CONST_CACHE_GS_0,
+            ],
         }
     }
 
@@ -166,9 +176,9 @@ impl Stage {
     /// `TD_x_SAMPLER0_BORDER_RED`.
     pub fn border_register(self) -> u32 {
         match self {
-            Stage::Pixel => 0xA400,
-            Stage::Vertex | Stage::Export => 0xA600,
-            Stage::Geometry => 0xA800,
+            Stage::Pixel => reg::TD_PS_SAMPLER0_BORDER_RED,
+            Stage::Vertex | Stage::Export => reg::TD_VS_SAMPLER0_BORDER_RED,
+            Stage::Geometry => reg::TD_GS_SAMPLER0_BORDER_RED,
         }
     }
 
@@ -395,15 +405,21 @@ fn places(words: [u32; 2]) -> [[i8; 2]; 8] {
 impl SetupState {
     /// Decodes the state of clipper, setup and scan converter.
     pub fn decode(s: &Shadow) -> Self {
-        let mode = s.get(0x2_8814);
-        let sc_mode = s.get(0x2_8A4C);
-        let clip_cntl = s.get(0x2_8810);
+        let mode = s.get(reg::PA_SU_SC_MODE_CNTL);
+        let sc_mode = s.get(reg::PA_SC_MODE_CNTL);
+        let clip_cntl = s.get(reg::PA_CL_CLIP_CNTL);
         let factor = |scale: u32, offset: u32| PolygonOffset {
             scale: s.float(scale),
             units: s.float(offset),
         };
-        let front = factor(0x2_8E00, 0x2_8E04);
-        let back = factor(0x2_8E08, 0x2_8E0C);
+        let front = factor(
+            reg::PA_SU_POLY_OFFSET_FRONT_SCALE,
+            reg::PA_SU_POLY_OFFSET_FRONT_OFFSET,
+        );
+        let back = factor(
+            reg::PA_SU_POLY_OFFSET_BACK_SCALE,
+            reg::PA_SU_POLY_OFFSET_BACK_OFFSET,
+        );
         let poly_mode = bits(mode, 3, 2) == 1;
         let fill = |shift| {
             if poly_mode {
@@ -412,29 +428,35 @@ impl SetupState {
                 Fill::Triangles
             }
         };
-        let point = s.get(0x2_8A00);
-        let limits = s.get(0x2_8A04);
-        let stipple = s.get(0x2_8A0C);
-        let window = s.get(0x2_8200);
+        let point = s.get(reg::PA_SU_POINT_SIZE);
+        let limits = s.get(reg::PA_SU_POINT_MINMAX);
+        let stipple = s.get(reg::PA_SC_LINE_STIPPLE);
+        let window = s.get(reg::PA_SC_WINDOW_OFFSET);
         let signed15 = |v: u32| ((v << 17) as i32) >> 17;
         let window_offset = [
             signed15(bits(window, 0, 15)),
             signed15(bits(window, 16, 15)),
         ];
         let multisample = bit(sc_mode, 0);
-        let aa_config = s.get(0x2_8C04);
+        let aa_config = s.get(reg::PA_SC_AA_CONFIG);
         let log2_samples = bits(aa_config, 0, 2);
-        let aa_mask = s.get(0x2_8C48).to_le_bytes();
+        let aa_mask = s.get(reg::PA_SC_AA_MASK).to_le_bytes();
         Self {
             clip_cntl,
-            vte_cntl: s.get(0x2_8818),
-            vs_out_cntl: s.get(0x2_881C),
+            vte_cntl: s.get(reg::PA_CL_VTE_CNTL),
+            vs_out_cntl: s.get(reg::PA_CL_VS_OUT_CNTL),
             planes: std::array::from_fn(|i| {
-                let at = 0x2_8E20 + 16 * i as u32;
+                let at = reg::PA_CL_UCP_0_X + 16 * i as u32;
                 std::array::from_fn(|j| s.float(at + 4 * j as u32))
             }),
-            guard: [s.float(0x2_8C14), s.float(0x2_8C0C)],
-            discard: [s.float(0x2_8C18), s.float(0x2_8C10)],
+            guard: [
+                s.float(reg::PA_CL_GB_HORZ_CLIP_ADJ),
+                s.float(reg::PA_CL_GB_VERT_CLIP_ADJ),
+            ],
+            discard: [
+                s.float(reg::PA_CL_GB_HORZ_DISC_ADJ),
+                s.float(reg::PA_CL_GB_VERT_DISC_ADJ),
+            ],
             viewports: viewports(s, window_offset, bit(sc_mode, 22)),
             cull_front: bit(mode, 0),
             cull_back: bit(mode, 1),
@@ -445,8 +467,8 @@ impl SetupState {
                 bit(mode, 12).then_some(back),
             ],
             offset_para: bit(mode, 13).then_some(front),
-            offset_clamp: s.float(0x2_8DFC),
-            offset_format: s.get(0x2_8DF8),
+            offset_clamp: s.float(reg::PA_SU_POLY_OFFSET_CLAMP),
+            offset_format: s.get(reg::PA_SU_POLY_OFFSET_DB_FMT_CNTL),
             provoking_last: bit(mode, 19),
             perspective_off: bit(mode, 20),
             point_half: [
@@ -457,8 +479,10 @@ impl SetupState {
                 fixed_12_4(bits(limits, 0, 16)),
                 fixed_12_4(bits(limits, 16, 16)),
             ],
-            line_half: fixed_12_4(bits(s.get(0x2_8A08), 0, 16)),
-            line_rectangular: multisample && log2_samples > 0 && bit(s.get(0x2_8C00), 9),
+            line_half: fixed_12_4(bits(s.get(reg::PA_SU_LINE_CNTL), 0, 16)),
+            line_rectangular: multisample
+                && log2_samples > 0
+                && bit(s.get(reg::PA_SC_LINE_CNTL), 9),
             stipple: bit(sc_mode, 2).then(|| {
                 let pattern = bits(stipple, 0, 16) as u16;
                 // PATTERN_BIT_ORDER: 0 begins with the lowest bit.
@@ -469,21 +493,25 @@ impl SetupState {
                 };
                 (pattern, bits(stipple, 16, 8), bits(stipple, 29, 2))
             }),
-            center_half: bit(s.get(0x2_8C08), 0),
+            center_half: bit(s.get(reg::PA_SU_VTX_CNTL), 0),
             window_offset: if bit(mode, 16) { window_offset } else { [0; 2] },
             log2_samples,
             sample_places: if multisample && log2_samples > 0 {
-                places([s.get(0x2_8C1C), s.get(0x2_8C20)])
+                places([
+                    s.get(reg::PA_SC_AA_SAMPLE_LOCS_MCTX),
+                    s.get(reg::PA_SC_AA_SAMPLE_LOCS_8S_WD1_MCTX),
+                ])
             } else {
                 [[0; 2]; 8]
             },
             sample_mask: aa_mask,
             cliprects: {
-                let rule = bits(s.get(0x2_820C), 0, 16) as u16;
+                let rule = bits(s.get(reg::PA_SC_CLIPRECT_RULE), 0, 16) as u16;
                 (rule != 0xFFFF).then(|| {
                     let rect = |i: usize| {
-                        let at = 0x2_8210 + 8 * i as u32;
-                        Rect::decode(s.get(at), s.get(at + 4), 14)
+                        let [tl, br] = [reg::PA_SC_CLIPRECT_0_TL, reg::PA_SC_CLIPRECT_0_BR]
+                            .map(|first| s.get(first + 8 * i as u32));
+                        Rect::decode(tl, br, 14)
                     };
                     (rule, std::array::from_fn(rect))
                 })
@@ -500,9 +528,9 @@ impl SetupState {
 }
 
 fn viewports(s: &Shadow, window_offset: [i32; 2], vport_scissor: bool) -> Vec<Viewport> {
-    let scissor = |at: u32| {
-        let tl = s.get(at);
-        let rect = Rect::decode(tl, s.get(at + 4), 14);
+    let scissor = |tl: u32, br: u32| {
+        let tl = s.get(tl);
+        let rect = Rect::decode(tl, s.get(br), 14);
         // WINDOW_OFFSET_DISABLE
         if bit(tl, 31) {
             rect
@@ -517,20 +545,42 @@ fn viewports(s: &Shadow, window_offset: [i32; 2], vport_scissor: bool) -> Vec<Vi
         y1: MAX_SIZE,
     };
     let common = all
-        .intersect(Rect::decode(s.get(0x2_8030), s.get(0x2_8034), 15))
-        .intersect(scissor(0x2_8204))
-        .intersect(scissor(0x2_8240));
+        .intersect(Rect::decode(
+            s.get(reg::PA_SC_SCREEN_SCISSOR_TL),
+            s.get(reg::PA_SC_SCREEN_SCISSOR_BR),
+            15,
+        ))
+        .intersect(scissor(
+            reg::PA_SC_WINDOW_SCISSOR_TL,
+            reg::PA_SC_WINDOW_SCISSOR_BR,
+        ))
+        .intersect(scissor(
+            reg::PA_SC_GENERIC_SCISSOR_TL,
+            reg::PA_SC_GENERIC_SCISSOR_BR,
+        ));
     (0..VIEWPORTS as u32)
         .map(|i| {
-            let at = 0x2_843C + 24 * i;
-            let z = 0x2_82D0 + 8 * i;
+            let transform = |first: u32| s.float(first + 24 * i);
             Viewport {
-                scale: [s.float(at), s.float(at + 8), s.float(at + 16)],
-                offset: [s.float(at + 4), s.float(at + 12), s.float(at + 20)],
-                z_min: s.float(z),
-                z_max: s.float(z + 4),
+                scale: [
+                    reg::PA_CL_VPORT_XSCALE_0,
+                    reg::PA_CL_VPORT_YSCALE_0,
+                    reg::PA_CL_VPORT_ZSCALE_0,
+                ]
+                .map(transform),
+                offset: [
+                    reg::PA_CL_VPORT_XOFFSET_0,
+                    reg::PA_CL_VPORT_YOFFSET_0,
+                    reg::PA_CL_VPORT_ZOFFSET_0,
+                ]
+                .map(transform),
+                z_min: s.float(reg::PA_SC_VPORT_ZMIN_0 + 8 * i),
+                z_max: s.float(reg::PA_SC_VPORT_ZMAX_0 + 8 * i),
                 scissor: if vport_scissor {
-                    common.intersect(scissor(0x2_8250 + 8 * i))
+                    common.intersect(scissor(
+                        reg::PA_SC_VPORT_SCISSOR_0_TL + 8 * i,
+                        reg::PA_SC_VPORT_SCISSOR_0_BR + 8 * i,
+                    ))
                 } else {
                     common
                 },

@@ -9,6 +9,7 @@ use super::memory::View;
 use super::state::{bit, Shadow};
 use super::vertex::StreamData;
 use crate::chip::bus::McError;
+use crate::chip::regs::gfx as reg;
 
 /// Bytes written at once.
 const RUN_BYTES: usize = 4096;
@@ -41,17 +42,17 @@ pub struct StreamOut {
 impl StreamOut {
     /// Decodes the state; none if stream-out is off.
     pub fn decode(s: &Shadow, filled: [u32; BUFFERS]) -> Option<Self> {
-        if !bit(s.get(0x2_8AB0), 0) {
+        if !bit(s.get(reg::VGT_STRMOUT_EN), 0) {
             return None;
         }
-        let enabled = s.get(0x2_8B20);
+        let enabled = s.get(reg::VGT_STRMOUT_BUFFER_EN);
         let buffers = std::array::from_fn(|i| {
             bit(enabled, i as u32).then(|| {
-                let at = 0x2_8AD0 + 16 * i as u32;
+                let get = |first: u32| s.get(first + 16 * i as u32);
                 Buffer {
-                    size: s.get(at),
-                    stride: s.get(at + 4),
-                    base: u64::from(s.get(at + 8)) << 8,
+                    size: get(reg::VGT_STRMOUT_BUFFER_SIZE_0),
+                    stride: get(reg::VGT_STRMOUT_VTX_STRIDE_0),
+                    base: u64::from(get(reg::VGT_STRMOUT_BUFFER_BASE_0)) << 8,
                 }
             })
         });

@@ -14,6 +14,7 @@ use super::shader::{self, Program, Stop, Wave};
 use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
 use super::state::{bit, Stage};
 use super::texture;
+use crate::chip::regs::gfx as reg;
 
 /// A vertex to shade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +182,7 @@ pub fn begin(core: &mut Core, shared: &DrawShared<'_>, batch: &[Request]) {
 
 /// Appends a wave's vertices to `out`.
 pub fn collect(exports: &Exports, shared: &DrawShared<'_>, count: usize, out: &mut Vertices) {
-    let cntl = shared.shadow.get(0x2_881C);
+    let cntl = shared.shadow.get(reg::PA_CL_VS_OUT_CNTL);
     // The enabled vectors follow the position.
     let mut next = 0;
     let mut vector = |enabled: bool| {

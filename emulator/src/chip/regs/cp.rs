@@ -3,15 +3,11 @@
 
 super::registers! {
     /// First of eight scratch registers.
-    SCRATCH_REG0 = 0x8500;
+    SCRATCH_REG0 = 0x8500 [8; 4];
     /// Bit n: scratch register n is written back to memory.
     SCRATCH_UMSK = 0x8540;
     /// Write-back address of the scratch registers, in units of 256 bytes.
     SCRATCH_ADDR = 0x8544;
-    /// Why the CP stalls, part 1.
-    CP_STALLED_STAT1 = 0x8674;
-    /// Why the CP stalls, part 2.
-    CP_STALLED_STAT2 = 0x8678;
     /// Busy parts of the CP.
     CP_BUSY_STAT = 0x867C;
     /// Bit 0: the offsets of the stream-out buffers are up to date; set by
@@ -39,16 +35,6 @@ super::registers! {
     CP_INT_CNTL = 0xC124;
     /// Interrupt status; a write of a status bit raises the interrupt.
     CP_INT_STATUS = 0xC128;
-    /// PFP microcode address.
-    CP_PFP_UCODE_ADDR = 0xC150;
-    /// PFP microcode data port.
-    CP_PFP_UCODE_DATA = 0xC154;
-    /// ME microcode read address.
-    CP_ME_RAM_RADDR = 0xC158;
-    /// ME microcode write address.
-    CP_ME_RAM_WADDR = 0xC15C;
-    /// ME microcode data port.
-    CP_ME_RAM_DATA = 0xC160;
 }
 
 /// `CP_BUSY` of `CP_STAT`. The parts that `CP_BUSY_STAT` lists are not

@@ -34,14 +34,6 @@ super::registers! {
     D2GRPH_PRIMARY_SURFACE_ADDRESS_HIGH = 0x6114;
     /// Pitch in pixels.
     D1GRPH_PITCH = 0x6120;
-    /// First pixel column.
-    D1GRPH_X_START = 0x612C;
-    /// First line.
-    D1GRPH_Y_START = 0x6130;
-    /// Past the last pixel column.
-    D1GRPH_X_END = 0x6134;
-    /// Past the last line.
-    D1GRPH_Y_END = 0x6138;
     /// Double-buffer state: pending and lock bits.
     D1GRPH_UPDATE = 0x6144;
     /// Flip at horizontal instead of vertical retrace.
@@ -64,8 +56,6 @@ super::registers! {
     D1CUR_POSITION = 0x6414;
     /// Pixel of the cursor image at that position: x (31:16), y (15:0).
     D1CUR_HOT_SPOT = 0x6418;
-    /// Cursor double-buffer lock.
-    D1CUR_UPDATE = 0x6424;
     /// Look-up table that accesses go to.
     DC_LUT_RW_SELECT = 0x6480;
     /// Its entry; counts up with each access.

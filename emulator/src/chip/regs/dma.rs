@@ -22,8 +22,6 @@ super::registers! {
     DMA_CNTL = 0xD02C;
     /// Engine status.
     DMA_STATUS_REG = 0xD034;
-    /// Mode (1 on R7xx).
-    DMA_MODE = 0xD0BC;
 }
 
 /// `DMA_RB_ENABLE` of `DMA_RB_CNTL`.

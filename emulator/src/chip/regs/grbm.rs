@@ -9,8 +9,6 @@ super::registers! {
     GRBM_STATUS2 = 0x8014;
     /// Soft reset of the graphics blocks.
     GRBM_SOFT_RESET = 0x8020;
-    /// Waits of the CP for engines; nothing to wait for in this model.
-    WAIT_UNTIL = 0x8040;
 }
 
 /// `SOFT_RESET_CP` of `GRBM_SOFT_RESET`.

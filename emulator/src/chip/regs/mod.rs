@@ -7,12 +7,92 @@
 //! `r600d.h` and `rv770d.h` give different offsets for one name, the R700
 //! value is used.
 
-/// Defines register offset constants and the block's name table.
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// A register, or an array of registers that share a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Register {
+    /// Byte offset of the first.
+    pub offset: u32,
+    /// Name of the first.
+    pub name: &'static str,
+    /// Elements; 1 for a single register.
+    pub count: u32,
+    /// Bytes from element to element.
+    pub stride: u32,
+    /// Registers of an element, one after the other.
+    pub words: u32,
+}
+
+/// Endings of the names of an element's words.
+const WORDS: [&[&str]; 2] = [&["RED", "GREEN", "BLUE", "ALPHA"], &["X", "Y", "Z", "W"]];
+
+impl Register {
+    /// Offsets of all of its registers.
+    pub fn offsets(self) -> impl Iterator<Item = u32> {
+        (0..self.count).flat_map(move |i| {
+            (0..self.words).map(move |word| self.offset + i * self.stride + 4 * word)
+        })
+    }
+
+    /// Name of the register at byte offset `offset`, if it is one of these: the
+    /// last number of the first one's name counts elements, its first number or
+    /// its ending the words of an element.
+    pub fn name_at(self, offset: u32) -> Option<Cow<'static, str>> {
+        let from = offset.checked_sub(self.offset)?;
+        let (element, word) = match self.stride {
+            0 => (0, from / 4),
+            stride => (from / stride, from % stride / 4),
+        };
+        if from % 4 != 0 || element >= self.count || word >= self.words {
+            return None;
+        }
+        if self.count * self.words == 1 {
+            return Some(Cow::Borrowed(self.name));
+        }
+        let mut name = self.name.to_string();
+        if let (2.., Some(at)) = (self.count, name.rfind('0')) {
+            name.replace_range(at..=at, &element.to_string());
+        }
+        if self.words > 1 {
+            let ending = WORDS.iter().find(|words| name.ends_with(words[0]));
+            match (ending, name.find('0')) {
+                (Some(words), _) => {
+                    let at = name.len() - words[0].len();
+                    name.replace_range(at.., words[word as usize % words.len()]);
+                }
+                (None, Some(at)) => name.replace_range(at..=at, &word.to_string()),
+                _ => {}
+            }
+        }
+        Some(Cow::Owned(name))
+    }
+}
+
+/// Defines register offset constants and the block's table: offset, and for an
+/// array `[elements; bytes from one to the next; registers of an element]`.
 macro_rules! registers {
-    ($($(#[$doc:meta])* $name:ident = $offset:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $offset:literal
+        $([$count:literal; $stride:literal $(; $words:literal)?])?;)*) => {
         $($(#[$doc])* #[allow(non_upper_case_globals)] pub const $name: u32 = $offset;)*
-        /// Offset and name of each register of the block, for traces.
-        pub const NAMES: &[(u32, &str)] = &[$(($offset, stringify!($name))),*];
+        /// The block's registers.
+        pub const REGISTERS: &[super::Register] = &[$({
+            #[allow(unused_mut, unused_assignments)]
+            let mut register = super::Register {
+                offset: $offset,
+                name: stringify!($name),
+                count: 1,
+                stride: 0,
+                words: 1,
+            };
+            $(
+                register.count = $count;
+                register.stride = $stride;
+                $(register.words = $words;)?
+            )?
+            register
+        }),*];
     };
 }
 pub(crate) use registers;
@@ -23,41 +103,67 @@ pub mod cp;
 pub mod dce;
 pub mod dma;
 pub mod gb;
+pub mod gfx;
 pub mod grbm;
 pub mod hdp;
 pub mod ih;
 pub mod mc;
 pub mod srbm;
+mod stored;
 pub mod uvd;
 pub mod vgt;
 
 /// First byte offset past the register space.
 pub const REG_SPACE_SIZE: u32 = 0x4_0000;
 
-/// The registers of all blocks.
-const BLOCKS: &[&[(u32, &str)]] = &[
-    bif::NAMES,
-    cg::NAMES,
-    srbm::NAMES,
-    mc::NAMES,
-    gb::NAMES,
-    grbm::NAMES,
-    hdp::NAMES,
-    cp::NAMES,
-    ih::NAMES,
-    dma::NAMES,
-    dce::NAMES,
-    uvd::NAMES,
-    vgt::NAMES,
+/// Registers that have an effect, of all blocks.
+const MODELLED: [&[Register]; 14] = [
+    bif::REGISTERS,
+    cg::REGISTERS,
+    srbm::REGISTERS,
+    mc::REGISTERS,
+    gb::REGISTERS,
+    gfx::REGISTERS,
+    grbm::REGISTERS,
+    hdp::REGISTERS,
+    cp::REGISTERS,
+    ih::REGISTERS,
+    dma::REGISTERS,
+    dce::REGISTERS,
+    uvd::REGISTERS,
+    vgt::REGISTERS,
 ];
 
+/// Registers that have an effect.
+pub fn modelled() -> impl Iterator<Item = Register> {
+    MODELLED.into_iter().flatten().copied()
+}
+
+/// Registers whose value is only kept, for who reads it back.
+pub fn stored() -> impl Iterator<Item = Register> {
+    stored::REGISTERS.iter().copied()
+}
+
 /// Name of the register at byte offset `offset`, if the map knows it.
-pub fn name(offset: u32) -> Option<&'static str> {
-    BLOCKS
-        .iter()
-        .flat_map(|block| block.iter())
-        .find(|(o, _)| *o == offset)
-        .map(|(_, n)| *n)
+pub fn name(offset: u32) -> Option<Cow<'static, str>> {
+    modelled()
+        .chain(stored())
+        .find_map(|register| register.name_at(offset))
+}
+
+/// Whether the map knows the register at byte offset `offset`. Cheap.
+pub fn is_known(offset: u32) -> bool {
+    static KNOWN: OnceLock<Vec<u64>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let mut bits = vec![0; REG_SPACE_SIZE as usize / 4 / 64];
+        for offset in modelled().chain(stored()).flat_map(Register::offsets) {
+            bits[offset as usize / 256] |= 1 << (offset / 4 % 64);
+        }
+        bits
+    });
+    known
+        .get(offset as usize / 256)
+        .is_some_and(|bits| bits >> (offset / 4 % 64) & 1 != 0)
 }
 
 /// Extracts the bits of `mask` from `value`, shifted down to bit 0.
@@ -74,10 +180,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_known_offset_is_found() {
-        assert_eq!(name(0x8010), Some("GRBM_STATUS"));
-        assert_eq!(name(0xC114), Some("CP_RB_WPTR"));
-        assert_eq!(name(0x8012), None);
+    fn names_of_registers_and_of_elements_of_arrays() {
+        for (offset, expected) in [
+            (0x8010, Some("GRBM_STATUS")),
+            (0x8012, None),
+            (0xC114, Some("CP_RB_WPTR")),
+            (0x2_8048, Some("CB_COLOR2_BASE")),
+            (0x2_8274, Some("PA_SC_VPORT_SCISSOR_4_BR")),
+            (0x2_8420, Some("CB_BLEND_ALPHA")),
+            (0x2_8E38, Some("PA_CL_UCP_1_Z")),
+            (0xA614, Some("TD_VS_SAMPLER1_BORDER_GREEN")),
+            (0x3_8000 + 28 * 160 + 8, Some("SQ_TEX_RESOURCE_WORD2_160")),
+            (0x3_C000 + 12 * 53 + 8, Some("SQ_TEX_SAMPLER_WORD2_53")),
+            (0x3_C000 + 12 * 54, None),
+            (0x2_8F00, None),
+        ] {
+            assert_eq!(name(offset).as_deref(), expected, "{offset:#x}");
+            assert!(
+                offset % 4 != 0 || is_known(offset) == expected.is_some(),
+                "{offset:#x}"
+            );
+        }
+        assert!(!is_known(u32::MAX));
     }
 
     #[test]
@@ -87,13 +211,16 @@ mod tests {
     }
 
     #[test]
-    fn blocks_hold_no_duplicate_or_outside_offsets() {
+    fn tables_hold_no_duplicate_or_outside_offsets() {
         let mut seen = std::collections::HashMap::new();
-        for block in BLOCKS {
-            for (offset, name) in *block {
-                assert!(*offset < REG_SPACE_SIZE && offset % 4 == 0, "{name}");
-                assert_eq!(seen.insert(*offset, *name), None, "{name}");
+        for register in modelled().chain(stored()) {
+            for offset in register.offsets() {
+                let name = register.name;
+                assert!(offset < REG_SPACE_SIZE && offset % 4 == 0, "{name}");
+                assert_eq!(seen.insert(offset, name), None, "{name}");
             }
         }
+        let names: std::collections::HashSet<_> = seen.keys().map(|o| name(*o)).collect();
+        assert_eq!(names.len(), seen.len(), "a name stands for two registers");
     }
 }

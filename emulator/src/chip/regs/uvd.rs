@@ -15,8 +15,6 @@ super::registers! {
     UVD_GPCOM_VCPU_DATA0 = 0xEF10;
     /// Command argument 1.
     UVD_GPCOM_VCPU_DATA1 = 0xEF14;
-    /// Filler.
-    UVD_NO_OP = 0xEFFC;
     /// Address bits 39:32 of a client's segment, selected by bits 19:16.
     UVD_LMI_EXT40_ADDR = 0xF498;
     /// Interrupt enable.

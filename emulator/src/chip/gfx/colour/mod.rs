@@ -22,24 +22,16 @@ use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::surface::{rows_of, Surface};
 use crate::chip::bus::{Mc, McError, RegFile};
+use crate::chip::regs::gb::GB_TILING_CONFIG;
+use crate::chip::regs::gfx::{
+    CB_BLEND0_CONTROL, CB_BLEND_CONTROL, CB_BLEND_RED, CB_COLOR0_BASE, CB_COLOR0_INFO,
+    CB_COLOR0_SIZE, CB_COLOR0_VIEW, CB_COLOR_CONTROL, CB_SHADER_MASK, CB_TARGET_MASK,
+    PA_SC_AA_CONFIG,
+};
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Render targets of the chip.
 pub const TARGETS: usize = 8;
-
-/// `GB_TILING_CONFIG`.
-const GB_TILING_CONFIG: u32 = 0x98F0;
-const CB_COLOR0_BASE: u32 = 0x2_8040;
-const CB_COLOR0_SIZE: u32 = 0x2_8060;
-const CB_COLOR0_VIEW: u32 = 0x2_8080;
-const CB_COLOR0_INFO: u32 = 0x2_80A0;
-const CB_TARGET_MASK: u32 = 0x2_8238;
-const CB_SHADER_MASK: u32 = 0x2_823C;
-const CB_BLEND_RED: u32 = 0x2_8414;
-const CB_BLEND0_CONTROL: u32 = 0x2_8780;
-const CB_BLEND_CONTROL: u32 = 0x2_8804;
-const CB_COLOR_CONTROL: u32 = 0x2_8808;
-const PA_SC_AA_CONFIG: u32 = 0x2_8C04;
 
 /// `SPECIAL_OP` of `CB_COLOR_CONTROL`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

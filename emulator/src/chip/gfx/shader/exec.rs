@@ -7,7 +7,9 @@
 
 use super::alu::{Clause, FindDenormals, State};
 use super::env::{Env, ExportKind, MemoryExport, MemoryTarget};
-use super::isa::{cf, tex, CfExport, CfOther, MemInstruction, TexInstruction, VtxInstruction};
+use super::isa::{
+    cf, tex, CfExport, CfOther, MemInstruction, TexInstruction, VtxInstruction, MEM_SCRATCH,
+};
 use super::program::{is_denormal, Cf, Constant, Fetch, Program, ROW_CONST};
 use super::{Stop, Wave, GPRS};
 use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
@@ -638,8 +640,7 @@ impl Runner<'_> {
     }
 
     fn read_memory(&mut self, program: &Program, op: &MemInstruction) {
-        if op.op != 0 {
-            self.env.unknown("memory read", op.op.into());
+        if op.op != MEM_SCRATCH {
             return;
         }
         let Some(gpr) = self.gpr(op.src_gpr, op.src_rel) else {

@@ -169,6 +169,20 @@ impl TexInstruction {
         }
     }
 
+    /// Whether the texture unit executes it. The others are named in headers, and
+    /// no driver of the family uses them; their result is 0.
+    pub const fn is_modelled(&self) -> bool {
+        !matches!(
+            self.opcode,
+            0..tex::LD
+                | tex::GET_LERP_FACTORS
+                | tex::PASS
+                | tex::SET_CUBEMAP_INDEX
+                | tex::FETCH4
+                | 0x20..
+        )
+    }
+
     /// Mesa's name of the operation.
     pub const fn name(&self) -> &'static str {
         match self.opcode {
@@ -239,6 +253,9 @@ impl VtxInstruction {
         }
     }
 }
+
+/// [`MemInstruction::op`] of a read from scratch memory.
+pub const MEM_SCRATCH: u8 = 0;
 
 /// A memory read of a vertex clause (`SQ_MEM_RD_WORD0` to `WORD2`,
 /// `VTX_INST` 2).

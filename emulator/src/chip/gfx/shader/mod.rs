@@ -16,7 +16,7 @@ mod tests;
 pub use cache::ProgramCache;
 pub use env::{Env, ExportKind, MemoryExport, MemoryTarget};
 pub use exec::run;
-pub use program::Program;
+pub use program::{is_modelled, Program};
 
 use super::lanes::{Lanes, Mask, LANES};
 

@@ -16,7 +16,7 @@ use builder::*;
 
 use super::isa::{
     cf, is_tex_clause, is_vtx_clause, sel, AluInstruction, AluSource, CfAlu, CfExport, CfKind,
-    CfOther, MemInstruction, TexInstruction, VtxInstruction,
+    CfOther, MemInstruction, TexInstruction, VtxInstruction, MEM_SCRATCH,
 };
 use super::ops::{AluOp, Units};
 use super::{Options, Stop, GPRS};
@@ -26,6 +26,8 @@ use super::{Options, Stop, GPRS};
 const BLOCK: usize = 64;
 /// Most dwords of one program, all clauses together.
 const MAX_DWORDS: usize = 1 << 18;
+/// Most unknown instructions that are told of.
+const MAX_UNKNOWN: usize = 64;
 /// Most control-flow instructions.
 const MAX_CF: usize = 1 << 14;
 
@@ -184,6 +186,25 @@ pub(super) enum Cf {
     Goto(u32),
 }
 
+/// The kinds of unknown instructions, as [`Env::unknown`](super::Env::unknown)
+/// names them.
+pub const CF: &str = "CF instruction";
+/// See [`CF`].
+pub const ALU: &str = "ALU instruction";
+/// See [`CF`].
+pub const TEX: &str = "TEX instruction";
+/// See [`CF`].
+pub const MEM: &str = "memory read";
+
+/// Whether the `CF_INST` of seven bits does something, or is there to do nothing.
+pub const fn is_modelled(code: u8) -> bool {
+    match code {
+        // No driver of the family uses the reduction buffer or global memory.
+        cf::MEM_REDUCTION | cf::MEM_EXPORT => false,
+        _ => code <= cf::VTX_TC_ACK || matches!(code, 0x20..=cf::EXPORT_DONE),
+    }
+}
+
 /// A decoded shader.
 #[derive(Debug)]
 pub struct Program {
@@ -275,8 +296,8 @@ impl Program {
                     },
                     CfKind::Export(word) => Cf::Export(word),
                     CfKind::Memory(word) => {
-                        if !matches!(word.code, 0x20..=0x26 | cf::MEM_EXPORT) {
-                            builder.unknown.push(("CF instruction", word.code.into()));
+                        if !is_modelled(word.code) {
+                            builder.unknown.push((CF, word.code.into()));
                         }
                         Cf::Memory(word)
                     }
@@ -286,8 +307,8 @@ impl Program {
                         }
                     }
                     CfKind::Other(word) => {
-                        if word.code > cf::VTX_TC_ACK {
-                            builder.unknown.push(("CF instruction", word.code.into()));
+                        if !is_modelled(word.code) {
+                            builder.unknown.push((CF, word.code.into()));
                         }
                         if matches!(word.code, cf::LOOP_START..=cf::CALL) {
                             pending.push(word.address);
@@ -342,7 +363,9 @@ impl Program {
             image,
             base,
         };
+        program.unknown.sort_unstable();
         program.unknown.dedup();
+        program.unknown.truncate(MAX_UNKNOWN);
         program.find_denormals();
         Ok(program)
     }

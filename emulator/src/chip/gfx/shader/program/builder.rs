@@ -286,8 +286,10 @@ impl Builder {
         let mut wides: Vec<(AluOp, [Option<AluInstruction>; 4], [[Src; 3]; 4])> = Vec::new();
         for instruction in group {
             let Some(op) = instruction.op else {
-                self.unknown
-                    .push(("ALU operation", instruction.code.into()));
+                self.unknown.push((
+                    ALU,
+                    u32::from(instruction.op3) << 16 | u32::from(instruction.code),
+                ));
                 continue;
             };
             let chan = usize::from(instruction.dst_chan);
@@ -479,8 +481,20 @@ impl Builder {
             let words = [reader.word(at)?, reader.word(at + 1)?, reader.word(at + 2)?];
             clause.push(match words[0] & 0x1f {
                 0 | 1 => Fetch::Vtx(VtxInstruction::decode(words)),
-                2 => Fetch::Mem(MemInstruction::decode(words)),
-                _ => Fetch::Tex(TexInstruction::decode(words)),
+                2 => {
+                    let op = MemInstruction::decode(words);
+                    if op.op != MEM_SCRATCH {
+                        self.unknown.push((MEM, op.op.into()));
+                    }
+                    Fetch::Mem(op)
+                }
+                _ => {
+                    let op = TexInstruction::decode(words);
+                    if !op.is_modelled() {
+                        self.unknown.push((TEX, op.opcode.into()));
+                    }
+                    Fetch::Tex(op)
+                }
             });
         }
         let index = self.fetch.len() as u32;

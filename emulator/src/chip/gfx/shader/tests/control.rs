@@ -829,7 +829,7 @@ fn unknown_instructions_are_reported() {
     words[at] = words[at] & !(0x7ff << 7) | 0x60 << 7;
     let mut env = Recorder::default();
     run_words(&words, &mut env);
-    assert_eq!(env.unknown, [("ALU operation", 0x60)]);
+    assert_eq!(env.unknown, [("ALU instruction", 0x60)]);
 }
 
 mod hostile {

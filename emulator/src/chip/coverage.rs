@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+//! What the board models, as a document: every packet, shader instruction and
+//! register that the headers name.
+//!
+//! The lists are those that the board itself decodes by, so that they cannot
+//! say anything else than the code does; the tests look that registers with an
+//! effect are used, and others are not.
+
+use std::fmt::Write;
+
+use crate::chip::cp::opcode;
+use crate::chip::cp::pm4::{DecodeError, Packet};
+use crate::chip::gfx::shader::is_modelled;
+use crate::chip::gfx::shader::isa::{cf, cf_name, TexInstruction, MEM_SCRATCH};
+use crate::chip::gfx::shader::ops::AluOp;
+use crate::chip::regs::{self, Register, REG_SPACE_SIZE};
+
+/// How much of a thing the board has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It does what the chip does.
+    Modelled,
+    /// Its value is kept, and nothing follows from it; of a packet: accepted, and
+    /// nothing follows.
+    Stored,
+    /// Counted by name when it comes, and skipped.
+    Unknown,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            State::Modelled => "modelled",
+            State::Stored => "stored",
+            State::Unknown => "unknown",
+        }
+    }
+}
+
+/// Rows of a table: code or offset, name, state.
+type Rows = Vec<(String, String, State)>;
+
+/// A section of the document. `others` is what is said of codes without a row.
+struct Section {
+    title: &'static str,
+    about: &'static str,
+    first: &'static str,
+    rows: Rows,
+}
+
+fn packets() -> Rows {
+    // A body that is long enough for every packet; registers at the beginning of
+    // the window, one of them.
+    let body = [0; 16];
+    (0..=u8::MAX)
+        .filter_map(|code| {
+            let state = match Packet::decode(code, &body) {
+                Ok(Packet::Nop | Packet::ContextControl { .. }) if code != opcode::NOP => {
+                    State::Stored
+                }
+                Err(DecodeError::UnknownOpcode) => State::Unknown,
+                _ => State::Modelled,
+            };
+            Some((format!("{code:#04x}"), opcode::name(code)?.into(), state))
+        })
+        .collect()
+}
+
+fn flow() -> Rows {
+    let state = |known| {
+        if known {
+            State::Modelled
+        } else {
+            State::Unknown
+        }
+    };
+    let others = (0..0x80u8).map(|code| (false, code, is_modelled(code)));
+    let alu = (cf::ALU..0x10).map(|code| (true, code, true));
+    let named = others.chain(alu).filter_map(|(alu, code, known)| {
+        let name = cf_name(alu, code);
+        let of_alu = if alu { "ALU " } else { "" };
+        let row = (format!("{of_alu}{code:#04x}"), name.into(), state(known));
+        (!name.ends_with("UNKNOWN")).then_some(row)
+    });
+    named.collect()
+}
+
+fn alu() -> Rows {
+    let row = |&op: &AluOp| {
+        let (op3, code) = op.encoding();
+        let form = if op3 { "OP3" } else { "OP2" };
+        (
+            format!("{form} {code:#04x}"),
+            op.name().into(),
+            State::Modelled,
+        )
+    };
+    AluOp::ALL.iter().map(row).collect()
+}
+
+fn fetches() -> Rows {
+    let mut rows: Rows = Vec::new();
+    for (code, name) in [(0, "VTX_FETCH"), (1, "VTX_SEMANTIC")] {
+        rows.push((format!("{code:#04x}"), name.into(), State::Modelled));
+    }
+    // `MEM_OP` of `SQ_MEM_RD_WORD0`.
+    for (op, name) in [
+        (MEM_SCRATCH, "READ_SCRATCH"),
+        (1, "READ_REDUCTION"),
+        (2, "READ_GLOBAL"),
+        (4, "LOCAL_DS_WRITE"),
+        (5, "LOCAL_DS_READ"),
+    ] {
+        let state = match op {
+            MEM_SCRATCH => State::Modelled,
+            _ => State::Unknown,
+        };
+        rows.push((format!("0x02, MEM_OP {op}"), name.into(), state));
+    }
+    for code in 3..0x20 {
+        let op = TexInstruction {
+            opcode: code,
+            ..TexInstruction::default()
+        };
+        let state = match op.is_modelled() {
+            true => State::Modelled,
+            false => State::Unknown,
+        };
+        rows.push((format!("{code:#04x}"), op.name().into(), state));
+    }
+    rows
+}
+
+fn registers(first: u32, last: u32) -> Rows {
+    let modelled = regs::modelled().map(|r| (r, State::Modelled));
+    let stored = regs::stored().map(|r| (r, State::Stored));
+    let mut all: Vec<_> = modelled
+        .chain(stored)
+        .filter(|(r, _)| (first..=last).contains(&r.offset))
+        .collect();
+    all.sort_by_key(|(r, _)| r.offset);
+    let row = |(r, state): (Register, State)| {
+        let last = r.offsets().last().unwrap_or(r.offset);
+        let name = match r.name_at(last) {
+            Some(end) if last != r.offset => format!("{} to {end}", r.name),
+            _ => r.name.to_string(),
+        };
+        let offset = match last {
+            last if last != r.offset => format!("{:#07x} to {last:#07x}", r.offset),
+            _ => format!("{:#07x}", r.offset),
+        };
+        (offset, name, state)
+    };
+    all.into_iter().map(row).collect()
+}
+
+fn sections() -> Vec<Section> {
+    let section = |title, about, first, rows| Section {
+        title,
+        about,
+        first,
+        rows,
+    };
+    vec![
+        section(
+            "PM4 packets",
+            "Type-3 packets (`PACKET3_*` of `r600d.h`). Types 0 and 2 are executed, type 1 is not \
+             defined. Opcodes without a row are unknown: skipped by their length. \"Stored\" are \
+             packets that steer hardware the model does not have.",
+            "opcode",
+            packets(),
+        ),
+        section(
+            "Control flow",
+            "`CF_INST` (Mesa, `r600_isa.c`, the columns of R700); ALU clauses have codes of four \
+             bits. Codes without a row are unknown: nothing is executed for them.",
+            "code",
+            flow(),
+        ),
+        section(
+            "ALU",
+            "`ALU_INST` of both forms. Codes without a row are unknown: their slot writes nothing.",
+            "code",
+            alu(),
+        ),
+        section(
+            "Texture and vertex instructions",
+            "`TEX_INST` and `VTX_INST` share their codes. The result of an unknown one is 0.",
+            "code",
+            fetches(),
+        ),
+        section(
+            "Registers of the 3D engine and of the command processor",
+            "Registers that the kernel lets command streams write (`reg_srcs/r600`), those of \
+             Mesa's `r600d.h`, and of these blocks those of `rv770d.h`.",
+            "offset",
+            [
+                registers(0x8000, 0xCFFF),
+                registers(0x2_8000, REG_SPACE_SIZE),
+            ]
+            .concat(),
+        ),
+        section(
+            "Registers of the other blocks",
+            "Bus interface, clocks, memory controller, interrupts, DMA, display and video \
+             decoder: those that the board uses, and the rest of `rv770d.h`. The headers of the \
+             display (`avivod.h`, `r500_reg.h`) name more; these count as unknown.",
+            "offset",
+            [registers(0, 0x7FFF), registers(0xD000, 0x2_7FFF)].concat(),
+        ),
+    ]
+}
+
+/// The document, in Markdown.
+pub fn document() -> String {
+    let mut out = String::from(
+        "# What the board models\n\n\
+         Printed by `r7xx-board --coverage`; the board's tests (`lab/check board`) fail if it is not current.\n\n\
+         | state | meaning |\n|---|---|\n\
+         | modelled | has its effect |\n\
+         | stored | accepted, and read back as written; nothing follows from it |\n\
+         | unknown | counted by name when it comes (`unknown` of `--counters`), then ignored; \
+         a register's value is stored |\n\n\
+         | | modelled | stored | unknown, with a name |\n|---|---:|---:|---:|\n",
+    );
+    let sections = sections();
+    // Writing to a string does not fail.
+    for Section { title, rows, .. } in &sections {
+        let count = |state| rows.iter().filter(|(_, _, s)| *s == state).count();
+        let [modelled, stored, unknown] =
+            [State::Modelled, State::Stored, State::Unknown].map(count);
+        let _ = writeln!(out, "| {title} | {modelled} | {stored} | {unknown} |");
+    }
+    for Section {
+        title,
+        about,
+        first,
+        rows,
+    } in &sections
+    {
+        let _ = write!(
+            out,
+            "\n## {title}\n\n{about}\n\n| {first} | name | |\n|---|---|---|\n"
+        );
+        for (code, name, state) in rows {
+            let _ = writeln!(out, "| {code} | {name} | {} |", state.word());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// The board's source, without comments, tests and register tables.
+    fn source(directory: &Path, out: &mut String) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                if name != "tests" {
+                    source(&path, out);
+                }
+                continue;
+            }
+            let table = path.parent().unwrap().ends_with("regs") && name != "mod.rs";
+            if table || name == "tests.rs" || !name.ends_with(".rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            for line in code.lines() {
+                out.push_str(line.split("//").next().unwrap());
+                out.push('\n');
+            }
+        }
+    }
+
+    /// Identifiers of the board's source.
+    fn used() -> std::collections::HashSet<String> {
+        let mut text = String::new();
+        source(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+            &mut text,
+        );
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        text.split(|c| !word(c)).map(str::to_string).collect()
+    }
+
+    #[test]
+    fn modelled_registers_are_used_and_stored_ones_are_not() {
+        let used = used();
+        let unused: Vec<_> = regs::modelled()
+            .map(|r| r.name)
+            .filter(|name| !used.contains(*name))
+            .collect();
+        assert_eq!(unused, [""; 0], "nothing looks at these");
+        let looked_at: Vec<_> = regs::stored()
+            .map(|r| r.name)
+            .filter(|name| used.contains(*name))
+            .collect();
+        assert_eq!(looked_at, [""; 0], "these are not only stored");
+    }
+
+    #[test]
+    fn the_engine_names_the_registers_that_it_looks_at() {
+        let mut text = String::new();
+        let gfx = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/chip/gfx");
+        source(&gfx, &mut text);
+        let bare: Vec<_> = text
+            .lines()
+            .filter(|line| line.contains("0x2_8") || line.contains("0x3_"))
+            .filter(|line| !line.contains("STATE_BASE"))
+            .collect();
+        assert_eq!(bare, [""; 0]);
+    }
+
+    #[test]
+    fn document_has_every_state_of_every_kind() {
+        let text = document();
+        for line in [
+            "| 0x2b | DRAW_INDEX | modelled |",
+            "| 0x3a | MPEG_INDEX | stored |",
+            "| OP2 0x51 | DOT4_IEEE | modelled |",
+            "| OP3 0x10 | MULADD | modelled |",
+            "| 0x25 | MEM_REDUCT | unknown |",
+            "| ALU 0x09 | ALU_PUSH_BEFORE | modelled |",
+            "| 0x0f | FETCH4 | unknown |",
+            "| 0x28040 to 0x2805c | CB_COLOR0_BASE to CB_COLOR7_BASE | modelled |",
+            "| 0x28014 | DB_HTILE_DATA_BASE | stored |",
+        ] {
+            assert!(text.lines().any(|l| l == line), "{line}");
+        }
+        assert!(!text.contains("TEX_UNKNOWN"));
+    }
+}
