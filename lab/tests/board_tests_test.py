@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""lab/internal/board-tests executes all tests that were compiled, and says which failed."""
+
+import json
+import os
+import subprocess
+import sys
+
+LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = os.path.join(LAB, "internal", "board-tests")
+sys.path.insert(0, os.path.join(LAB, "internal"))
+import cases  # noqa: E402 (the path comes first)
+
+
+def compiled(path, *scripts):
+    """A directory as "build" leaves it, with shell scripts for test programs."""
+    tests = []
+    for i, script in enumerate(scripts):
+        file = path / f"{i}-t"
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+        tests.append({"file": file.name, "package": ".", "source": f"tests/t{i}.rs", "unit": False})
+    (path / "tests.json").write_text(json.dumps(tests))
+    return path
+
+
+def run(path, *args):
+    r = subprocess.run([PROGRAM, "run", path, *args], capture_output=True, text=True, check=False)
+    return r.returncode, r.stdout, r.stderr
+
+
+def test_goes_on_after_a_failure(tmp_path):
+    path = compiled(tmp_path, "echo 'test a ... FAILED'; exit 101", "echo 'test b ... ok'")
+    status, out, err = run(path)
+    assert status == 101 and "0-t: exit status 101" in err
+    assert [(c.name, c.status) for c in cases.read_cargo(out, None)] == [("t0::a", cases.FAIL), ("t1::b", cases.PASS)]
+
+
+def test_passes_arguments_and_the_program(tmp_path):
+    path = compiled(tmp_path, 'echo "$* $R7XX_BOARD"; test -e Cargo.toml')
+    status, out, _ = run(path, "one", "--exact")
+    assert status == 0 and f"one --exact {path}/r7xx-board" in out
+
+
+def test_nothing_compiled_is_no_success(tmp_path):
+    assert run(compiled(tmp_path))[0] not in (0, 101)
+    assert run(tmp_path / "missing")[0] != 0
