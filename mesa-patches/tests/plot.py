@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Plots gl-maps.json: plot.py FILE.json FILE.png
 
-Mappings made over the number of objects, for RV770, without and with the series.
+Mappings that each case makes with the most objects, for RV770, without and with the series.
 """
 
 import os
@@ -12,28 +12,30 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from plotting import plt, results_and_target, save  # noqa: E402 (the path comes first)
 
 
+COLOURS = {"unmodified": "tab:red", "patched": "tab:green"}
+
+
 def main():
     data, target = results_and_target()
-    rows = [r for r in data["rows"] if r["chip"] == "RV770"]
-    fig, axes = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True)
-    for ax, which in zip(axes, ("unmodified", "patched")):
-        lines = {}
-        for r in rows:
-            if r["mesa"] == which:
-                late = f", GPU {r['latency_us'] // 1000} ms late" if r["latency_us"] else ""
-                lines.setdefault(r["case"] + late, []).append((r["n"], r["maps"]))
-        for name, points in sorted(lines.items()):
-            points.sort()
-            # 0 has no place on a logarithmic axis.
-            ax.plot([n for n, _ in points], [max(m, 0.5) for _, m in points], marker="o", markersize=3,
-                    linewidth=1, label=name)
-        ax.axhline(8, color="grey", linestyle=":", linewidth=1)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_title(f"{which} Mesa")
-        ax.set_xlabel("objects")
-    axes[0].set_ylabel("mappings made (0 is drawn as 0.5)")
-    axes[1].legend(fontsize=6, ncol=2, loc="upper left")
+    cases = {}
+    for r in data["rows"]:
+        if r["chip"] == "RV770":
+            late = f", GPU {r['latency_us'] // 1000} ms late" if r["latency_us"] else ""
+            cases.setdefault(r["case"] + late, {}).setdefault(r["n"], {})[r["mesa"]] = r["maps"]
+    fig, ax = plt.subplots(figsize=(9, 1 + 0.24 * len(cases)))
+    names = sorted(cases, reverse=True)
+    for y, name in enumerate(names):
+        # 0 has no place on a logarithmic axis.
+        maps = {mesa: max(m, 0.5) for mesa, m in cases[name][max(cases[name])].items()}
+        ax.plot(list(maps.values()), [y] * len(maps), color="lightgrey", linewidth=1, zorder=1)
+        for mesa, m in maps.items():
+            ax.scatter(m, y, color=COLOURS[mesa], s=22, zorder=2, label=f"{mesa} Mesa" if y == 0 else None)
+    ax.axvline(8, color="grey", linestyle=":", linewidth=1)
+    ax.set_xscale("log")
+    ax.set_yticks(range(len(names)), [f"{n} ({max(cases[n])})" for n in names], fontsize=8)
+    ax.set_xlabel("mappings made (0 is drawn as 0.5; dotted: 8)")
+    ax.set_title("case (objects)", loc="left", fontsize=9)
+    fig.legend(loc="upper right", ncol=2, fontsize=8)
     fig.tight_layout()
     save(fig, target)
 
