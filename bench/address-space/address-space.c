@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 	}
 	if (!error)
 		error = glGetError();
-	printf("{\"mib\": %u, \"bits\": %u, \"objects\": %u, \"lost\": %u, \"gl_error\": %u, \"vm_start_mib\": %lu, \"vm_peak_mib\": %lu}\n",
-	       mib, (unsigned)sizeof(void *) * 8, n, lost, error, before / 1024, vm_peak_kib() / 1024);
+	printf("{\"renderer\": \"%s\", \"mib\": %u, \"bits\": %u, \"objects\": %u, \"lost\": %u, \"gl_error\": %u, \"vm_start_mib\": %lu, \"vm_peak_mib\": %lu}\n",
+	       glGetString(GL_RENDERER), mib, (unsigned)sizeof(void *) * 8, n, lost, error, before / 1024, vm_peak_kib() / 1024);
 	return lost || error;
 }

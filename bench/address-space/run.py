@@ -2,68 +2,115 @@
 # SPDX-License-Identifier: MIT
 """Runs address-space with both Mesas, on kernels with and without the ioctls.
 
-    run.py MESA OUT RESULT     (in the i386 root: natively, on the shim)
+    run.py --where shim MESA OUT RESULT     (in the i386 root: natively, on the shim)
+    run.py --where board --kernel unmodified|patched MESA OUT RESULT
+                                            (in the i386 root of a guest: lab/run --i386)
 
 MESA is build/mesa-i386; the unmodified Mesa is the root's, Debian's. The program, which
-is compiled here, has 3 GiB of address space, as with a 32-bit kernel (setarch --3gb). The
-shim's GPU has 1 GiB of VRAM and 1 GiB of GTT. Fails unless the unmodified Mesa loses uploads (else the test does not test), the patched
+the shim's run compiles to OUT, has 3 GiB of address space, as with a 32-bit kernel
+(setarch --3gb). The GPU has 1 GiB of VRAM and 1 GiB of GTT. Rows of the same place and
+kernel in RESULT are replaced.
+
+Fails unless the unmodified Mesa loses uploads (else the test does not test), the patched
 one loses none, and its virtual size stays below 600 MiB.
 """
 
 import argparse
+import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 MOST_MIB = 600
 # The textures among them, an eighth, are tiled, and no Mesa maps those.
 OBJECTS_MIB = 3584
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("mesa")
-    p.add_argument("out", help="directory for the program")
-    p.add_argument("result")
-    opts = p.parse_args()
-    mesa = os.path.abspath(opts.mesa)
+def build(out):
+    """Compiles the program to OUT."""
     here = os.path.dirname(os.path.abspath(__file__))
     tests = f"{here}/../../mesa-patches/tests"
-    program = f"{os.path.abspath(opts.out)}/address-space"
-    os.makedirs(opts.out, exist_ok=True)
-    subprocess.run(["gcc", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-D_FILE_OFFSET_BITS=64", f"-I{tests}", "-o", program,
-                    f"{here}/address-space.c", f"{tests}/gltest.c", "-lEGL", "-ldl"], check=True)
+    os.makedirs(out, exist_ok=True)
+    subprocess.run(["gcc", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-D_FILE_OFFSET_BITS=64", f"-I{tests}", "-o",
+                    f"{out}/address-space", f"{here}/address-space.c", f"{tests}/gltest.c", "-lEGL", "-ldl"], check=True)
+
+
+def environment(opts, which, kernel):
+    """Variables for the Mesa WHICH on KERNEL."""
+    env = dict(os.environ, MESA_SHADER_CACHE_DISABLE="true")
+    if opts.where == "shim":
+        env.update(LD_PRELOAD=f"{opts.mesa}/shim/libradeon_noop_drm_shim.so", MESA_LOADER_DRIVER_OVERRIDE="r600",
+                   RADEON_GPU_ID="RV770", RADEON_SHIM_GEM_RW="7" if kernel == "patched" else "0",
+                   RADEON_SHIM_VRAM_MIB="1024", RADEON_SHIM_GTT_MIB="1024")
+    if which == "patched":
+        env.update(LD_LIBRARY_PATH=f"{opts.mesa}/patched/lib", LIBGL_DRIVERS_PATH=f"{opts.mesa}/patched/lib/dri")
+    return env
+
+
+def wrong(row, which, err):
+    """What is wrong with a row, or nothing."""
+    if row.get("bits", 32) != 32:
+        return "not a 32-bit program"
+    if "AMD" not in row.get("renderer", "AMD"):
+        return f"the renderer is {row['renderer']}"
+    if which == "unmodified":
+        return None if row["status"] else "loses nothing: the test does not show the problem"
+    if row["status"]:
+        return f"status {row['status']}: {err[-300:]}"
+    if row["vm_peak_mib"] > MOST_MIB:
+        return f"{row['vm_peak_mib']} MiB of virtual memory, more than {MOST_MIB}"
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--where", choices=("shim", "board"), default="shim")
+    p.add_argument("--kernel", choices=("unmodified", "patched"), help="the guest's driver")
+    p.add_argument("--mib", type=int, default=OBJECTS_MIB, help=argparse.SUPPRESS)
+    p.add_argument("mesa")
+    p.add_argument("out", help="directory of the program")
+    p.add_argument("result")
+    opts = p.parse_args()
+    if (opts.where == "board") != bool(opts.kernel):
+        p.error("--kernel goes with --where board")
+    opts.mesa, out = os.path.abspath(opts.mesa), os.path.abspath(opts.out)
+    scratch = tempfile.TemporaryDirectory()
+    if opts.where == "shim":
+        build(out)
+    else:
+        # Not from 9p: programs map it.
+        shutil.copytree(f"{opts.mesa}/patched/lib", f"{scratch.name}/mesa/patched/lib")
+        shutil.copy(f"{out}/address-space", scratch.name)
+        opts.mesa, out = f"{scratch.name}/mesa", scratch.name
+    kernels = [opts.kernel] if opts.kernel else ["unmodified", "patched"]
     rows, bad = [], []
-    for which in ("unmodified", "patched"):
-        for kernel, gem_rw in (("unmodified", "0"), ("patched", "7")):
-            env = dict(os.environ, LD_PRELOAD=f"{mesa}/shim/libradeon_noop_drm_shim.so", MESA_LOADER_DRIVER_OVERRIDE="r600",
-                       RADEON_GPU_ID="RV770", RADEON_SHIM_GEM_RW=gem_rw, RADEON_SHIM_VRAM_MIB="1024",
-                       RADEON_SHIM_GTT_MIB="1024", MESA_SHADER_CACHE_DISABLE="true")
-            if which == "patched":
-                env.update(LD_LIBRARY_PATH=f"{mesa}/patched/lib", LIBGL_DRIVERS_PATH=f"{mesa}/patched/lib/dri")
-            r = subprocess.run(["setarch", "i386", "--3gb", program, str(OBJECTS_MIB)], env=env, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, check=False)
-            what = f"{which} Mesa, {kernel} kernel"
-            try:
-                row = json.loads(r.stdout)
-            except ValueError:
-                row = {"crashed": r.returncode}
-            row.update({"mesa": which, "kernel": kernel, "status": r.returncode,
-                        "stderr": "\n".join(sorted(set(r.stderr.splitlines()))[:5])})
-            rows.append(row)
-            print(f"{what}: {row}", flush=True)
-            if which == "unmodified":
-                if not r.returncode:
-                    bad.append(f"{what}: loses nothing: the test does not show the problem")
-            elif r.returncode:
-                bad.append(f"{what}: status {r.returncode}: {r.stderr[-300:]}")
-            elif row["vm_peak_mib"] > MOST_MIB:
-                bad.append(f"{what}: {row['vm_peak_mib']} MiB of virtual memory, more than {MOST_MIB}")
-            if row.get("bits", 32) != 32:
-                bad.append(f"{what}: not a 32-bit program")
-    with open(opts.result, "w", encoding="ascii") as f:
-        json.dump({"rows": rows}, f, indent=1)
+    for which, kernel in itertools.product(("unmodified", "patched"), kernels):
+        r = subprocess.run(["setarch", "i386", "--3gb", f"{out}/address-space", str(opts.mib)],
+                           env=environment(opts, which, kernel), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True, check=False)
+        try:
+            row = json.loads(r.stdout)
+        except ValueError:
+            row = {"crashed": r.returncode}
+        row.update({"where": opts.where, "mesa": which, "kernel": kernel, "status": r.returncode,
+                    "stderr": "\n".join(sorted(set(r.stderr.splitlines()))[:5])})
+        rows.append(row)
+        what = f"{opts.where}, {which} Mesa, {kernel} kernel"
+        print(f"{what}: {row}", flush=True)
+        fault = wrong(row, which, r.stderr)
+        if fault:
+            bad.append(f"{what}: {fault}")
+    scratch.cleanup()
+    old = []
+    if os.path.exists(opts.result):
+        with open(opts.result, encoding="ascii") as f:
+            old = [r for r in json.load(f)["rows"] if (r.get("where"), r["kernel"]) not in [(opts.where, k) for k in kernels]]
+    with open(opts.result + ".new", "w", encoding="ascii") as f:
+        json.dump({"rows": old + rows}, f, indent=1)
+    os.rename(opts.result + ".new", opts.result)
     print("\n".join(bad), file=sys.stderr)
     sys.exit(bool(bad))
 

@@ -11,11 +11,11 @@ def main():
         sys.exit("usage: table.py RESULTS.json")
     with open(sys.argv[1], encoding="ascii") as f:
         rows = json.load(f)["rows"]
-    print("| Mesa | kernel | objects | peak, MiB | lost | GL error | on stderr |")
-    print("|---|---|---:|---:|---:|---:|---|")
+    print("| where | Mesa | kernel | objects | peak, MiB | lost | GL error | on stderr |")
+    print("|---|---|---|---:|---:|---:|---:|---|")
     for r in rows:
         first = (r["stderr"].splitlines() or [""])[0]
-        print(f"| {r['mesa']} | {r['kernel']} | {r.get('objects', '')} | {r.get('vm_peak_mib', '')} | "
+        print(f"| {r['where']} | {r['mesa']} | {r['kernel']} | {r.get('objects', '')} | {r.get('vm_peak_mib', '')} | "
               f"{r.get('lost', 'ended by signal ' + str(-r['status']))} | {r.get('gl_error', '')} | {first} |")
 
 

@@ -240,10 +240,10 @@ in_build_root() {
 	return $rc
 }
 
-# guest_image: path of the guest's root file system image.
-guest_image() {
+# root_image NAME: path of the file system image of the root NAME, guest or i386.
+root_image() {
 	local root
-	root=$(root_dir guest)
+	root=$(root_dir "$1")
 	printf '%s/images/%s.ext4' "$NOMAP_CACHE" "${root##*/}"
 }
 
