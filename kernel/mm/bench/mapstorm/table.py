@@ -16,7 +16,7 @@ CYCLES = (
     ("guards", "guards", ("pair",), "`guards`: 100 live maps behind N stacks (`MAP_GROWSDOWN`, 1 MiB"
      " free before each); a munmap() and an mmap()"),
     ("small", "guards", ("pair",), "`small`: the same with guards of one page, as shadow stacks have them"
-     " (`stack_guard_gap=1`)"),
+     " (`stack_guard_gap=1`); 90th percentiles, as the holes are tried for maps of two pages, a third"),
     ("shadow", "guards", ("pair",), "`shadow`: the same with shadow stacks"),
     ("among", "guards", ("unmap", "map"), "`among`: 100 live maps, each between two of N stacks"),
     ("holes", "live", ("unmap", "map"), "`holes`: N live maps with a hole of one page before each, no stack"),
@@ -26,18 +26,20 @@ WHENS = ("before", "first", "after")
 HEADS = {"before": "before", "first": "first version", "after": "after"}
 
 
-def number(stat, scale=1):
+def number(stat, scale=1, key="median"):
     """Cell of a median; empty where nothing was measured."""
     if not stat:
         return ""
-    return f"{stat['median'] / scale:,.1f}" if scale > 1 else f"{stat['median']:,.0f}"
+    return f"{stat[key] / scale:,.1f}" if scale > 1 else f"{stat[key]:,.0f}"
 
 
-def change(row, unit="instructions"):
+def change(row, unit="instructions", key="median"):
     """Cell of after in units of before."""
     ratio = row[unit]["ratio"]
     if not ratio:
         return ""
+    if key != "median":
+        ratio = row[unit]["after"][key] / row[unit]["before"][key]
     return f"1/{1 / ratio:,.0f}" if ratio < 0.1 else f"{100 * (ratio - 1):+.1f} %"
 
 
@@ -68,7 +70,8 @@ def cycle(rows, kind, key, operations, title):
         cells = [r["layout"], f"{r[key]:,}"]
         if len(operations) > 1:
             cells.append({"unmap": "munmap()", "map": "mmap()"}[r["operation"]])
-        cells += [number(r["instructions"].get(w)) for w in whens] + [change(r)]
+        stat = "p90" if kind in ("small", "shadow") else "median"
+        cells += [number(r["instructions"].get(w), key=stat) for w in whens] + [change(r, key=stat)]
         if timed:
             cells += [number(r["ns"]["before"], 1000), number(r["ns"]["after"], 1000), change(r, "ns"),
                       " ".join(f"{x:.2f}" for x in r["ns"]["ratios"])]
