@@ -17,5 +17,6 @@ mod rings;
 mod robust;
 mod shader_corpus;
 mod strict;
+mod strict_gfx;
 mod tiling;
 mod vfio_user;

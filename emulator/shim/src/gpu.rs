@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use r7xx_board::chip::bus::{IrqLine, Mc, McError};
 use r7xx_board::chip::gfx::Gfx;
-use r7xx_board::chip::memory::{MemoryError, RegisterFile};
+use r7xx_board::chip::memory::{MemoryError, RegisterFile, Vram};
 use r7xx_board::chip::regs::{cp, dma};
+use r7xx_board::chip::strict::Strict;
 use r7xx_board::chip::{Chip, ChipConfig, Family};
 
-use crate::bo::{Memory, RESERVED, VRAM};
+use crate::bo::{Memory, PAGE, RESERVED, VRAM};
 
 /// Longest that a submission may take. A GL test that draws for longer is
 /// lost anyway; the board's own budgets end a shader much earlier.
@@ -135,6 +136,29 @@ impl Gpu {
         gfx: Box<dyn Gfx>,
         trace: Option<Box<dyn Write + Send>>,
     ) -> Result<Self, GpuError> {
+        Self::start_strict(family, memory, gfx, trace, None)
+    }
+
+    /// The same with the strict board's caches and prefetch, which choose by the
+    /// seed `strict`. There is no host data path and no page table to be strict.
+    ///
+    /// # Errors
+    /// If memory cannot be had.
+    pub fn start_strict(
+        family: Family,
+        memory: Arc<Memory>,
+        gfx: Box<dyn Gfx>,
+        trace: Option<Box<dyn Write + Send>>,
+        strict: Option<u64>,
+    ) -> Result<Self, GpuError> {
+        let strict = match strict {
+            Some(seed) => {
+                // The host data path is in front of this, which nobody uses.
+                let vram = Arc::new(Vram::new(PAGE).map_err(GpuError::Memory)?);
+                Some(Arc::new(Strict::new(seed, vram, Arc::default())))
+            }
+            None => None,
+        };
         let config = ChipConfig {
             family,
             // CONFIG_MEMSIZE has 32 bits; nothing here depends on it.
@@ -143,7 +167,7 @@ impl Gpu {
             rate_mbps: 0,
             trace,
             hang: None,
-            strict: None,
+            strict,
         };
         let regs = Arc::new(RegisterFile::new().map_err(GpuError::Memory)?);
         let chip = Chip::with_gfx(config, regs, memory.clone(), Arc::new(NoIrq), gfx);
@@ -228,6 +252,8 @@ impl Gpu {
             self.chip.mmio_write(dma::DMA_RB_WPTR, rings.dma_wptr << 2);
         } else {
             let mut words = vec![0xC002_3200, IB as u32, 0, count];
+            // r600_fence_ring_emit(): TC, VC and SH are invalidated.
+            words.extend([0xC003_4300, 1 << 23 | 1 << 24 | 1 << 27, u32::MAX, 0, 10]);
             // EVENT_WRITE_EOP: CACHE_FLUSH_AND_INV_EVENT_TS, 32-bit data.
             words.extend([0xC004_4700, 5 << 8 | 0x14, FENCE as u32, 1 << 29, fence, 0]);
             rings.cp_wptr = self.append(CP_RING, rings.cp_wptr, &words)?;

@@ -63,8 +63,15 @@ impl Device {
         let memory = Arc::new(Memory::new().map_err(|e| format!("memory: {e:?}"))?);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let gfx = Box::new(Pipeline::new(threads));
-        let gpu =
-            Gpu::start(family, memory.clone(), gfx, trace).map_err(|e| format!("chip: {e:?}"))?;
+        let strict = match std::env::var("R7XX_STRICT") {
+            Ok(seed) => Some(
+                seed.parse()
+                    .map_err(|_| format!("R7XX_STRICT is a seed, not '{seed}'"))?,
+            ),
+            Err(_) => None,
+        };
+        let gpu = Gpu::start_strict(family, memory.clone(), gfx, trace, strict)
+            .map_err(|e| format!("chip: {e:?}"))?;
         Ok(Self {
             capture: Writer::from_environment(family, &memory)?.map(Mutex::new),
             bos: Bos::new(memory.clone()),

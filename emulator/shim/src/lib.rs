@@ -35,6 +35,8 @@
 //! `R7XX_CHIP` names the chip (`rv710`, `rv730`, `rv740`, `rv770`; default
 //! `rv770`). `R7XX_TRACE` names a file for the chip's trace, `R7XX_CAPTURE` one
 //! for the submissions; `R7XX_CAPTURE_SUBMISSIONS` says which (`FIRST-LAST`).
+//! `R7XX_STRICT` is the seed of a strict board: the 3D engine's caches and the CP's
+//! prefetch hold back what is not flushed.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn)]
 

@@ -128,6 +128,16 @@ counters! {
     /// Instructions that the chip does not have or the model does not execute,
     /// counted for each wave that runs their shader.
     UnknownInstructions unknown_instructions = 29;
+    /// Strict board: reads of the 3D engine that its caches answered with other
+    /// bytes than memory has.
+    GfxStaleReads gfx_stale_reads = 30;
+    /// Strict board: reads of the 3D engine of what its backends had written and
+    /// not yet written back.
+    GfxUnseenWrites gfx_unseen_writes = 31;
+    /// Strict board: times that the colour or the depth cache was written back.
+    GfxCacheFlushes gfx_cache_flushes = 32;
+    /// Strict board: times that the texture, vertex or shader cache was dropped.
+    GfxCacheInvalidates gfx_cache_invalidates = 33;
 }
 
 impl Default for Counters {

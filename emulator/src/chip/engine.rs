@@ -26,6 +26,7 @@ use crate::chip::ih::Ih;
 use crate::chip::queue::MAX_PAUSE;
 pub use crate::chip::queue::{Cancelled, EngineId, Hang, Knobs, ENGINES};
 pub(crate) use crate::chip::queue::{Engine, Ring};
+use crate::chip::strict::gfx::Caches;
 
 /// Bytes copied between two looks at the clock and the epoch.
 pub(crate) const COPY_CHUNK: usize = 64 << 10;
@@ -107,6 +108,10 @@ impl Control for Job<'_> {
 
     fn count(&self, counter: Counter, n: u64) {
         self.hub.counters.add(counter, n);
+    }
+
+    fn caches(&self) -> Option<&Caches> {
+        self.hub.strict.as_ref().map(|strict| &strict.caches)
     }
 
     fn unknown(&self, what: &'static str, code: u32) {

@@ -68,6 +68,12 @@ impl Chip {
         gfx: Box<dyn Gfx>,
     ) -> Arc<Chip> {
         let trace = Trace::new(config.trace);
+        if let Some(strict) = &config.strict {
+            // The only chip of the family without one (Mesa, `has_vertex_cache` in
+            // `r600_pipe.c`).
+            let vertices_as_texels = config.family == Family::Rv710;
+            strict.caches.set_vertices_as_texels(vertices_as_texels);
+        }
         let hub = Hub::new(
             regs,
             mc,

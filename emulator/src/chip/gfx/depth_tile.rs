@@ -10,6 +10,7 @@ use super::memory::View;
 use super::state::{bits, Shadow};
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
+use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Largest tile: 8 bytes, 8 samples.
@@ -68,7 +69,11 @@ impl Surface {
     ) -> Result<(), McError> {
         let mut at = 0;
         for (offset, len) in tile.pieces(0, bytes.len() as u32) {
-            view.read(self.base.wrapping_add(offset), &mut bytes[at..at + len])?;
+            view.read_by(
+                Cache::Depth,
+                self.base.wrapping_add(offset),
+                &mut bytes[at..at + len],
+            )?;
             at += len;
         }
         Ok(())
@@ -164,7 +169,11 @@ impl Surface {
         }
         let mut at = 0;
         for (offset, len) in tile.pieces(0, bytes.len() as u32) {
-            view.write(self.base.wrapping_add(offset), &bytes[at..at + len])?;
+            view.write_by(
+                Cache::Depth,
+                self.base.wrapping_add(offset),
+                &bytes[at..at + len],
+            )?;
             at += len;
         }
         Ok(bytes.len() as u64)

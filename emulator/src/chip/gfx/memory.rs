@@ -8,7 +8,10 @@
 
 use std::cell::Cell;
 
+use super::GfxContext;
 use crate::chip::bus::{Extent, Mc, McError};
+use crate::chip::strict::cache::Cache;
+use crate::chip::strict::gfx::Caches;
 
 /// Pages that a view remembers, a power of two.
 const PAGES: usize = 64;
@@ -18,6 +21,8 @@ const PAGE_BITS: u32 = 12;
 #[derive(Clone)]
 pub struct View<'a> {
     mc: &'a dyn Mc,
+    /// On a strict board, what stands before memory.
+    caches: Option<&'a Caches>,
     /// The large extent last used, VRAM's.
     large: Cell<Extent>,
     /// Pages by the low bits of their number; the flag is for writing.
@@ -35,8 +40,41 @@ impl<'a> View<'a> {
     pub fn new(mc: &'a dyn Mc) -> Self {
         Self {
             mc,
+            caches: None,
             large: Cell::new(NOTHING),
             pages: [const { [const { Cell::new(NOTHING) }; PAGES] }; 2],
+        }
+    }
+
+    /// A view of a draw's memory, through the caches if the board has them.
+    pub fn of(context: &GfxContext<'a>) -> Self {
+        Self {
+            caches: context.control.caches(),
+            ..Self::new(context.mc)
+        }
+    }
+
+    /// Reads as [`Self::read`], through `cache`.
+    ///
+    /// # Errors
+    /// As [`Mc::read`].
+    #[inline]
+    pub fn read_by(&self, cache: Cache, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
+        match self.caches {
+            None => self.read(addr, buf),
+            Some(caches) => caches.read(self.mc, cache, addr, buf),
+        }
+    }
+
+    /// Writes as [`Self::write`], through `cache`.
+    ///
+    /// # Errors
+    /// As [`Mc::write`].
+    #[inline]
+    pub fn write_by(&self, cache: Cache, addr: u64, buf: &[u8]) -> Result<(), McError> {
+        match self.caches {
+            None => self.write(addr, buf),
+            Some(caches) => caches.write(self.mc, cache, addr, buf),
         }
     }
 

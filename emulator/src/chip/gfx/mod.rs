@@ -48,6 +48,7 @@ use crate::chip::bus::{Mc, McError, RegFile};
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
 pub use crate::chip::queue::Cancelled;
+use crate::chip::strict::gfx::Caches;
 
 /// What the graphics block needs from the chip while it works. The workers of
 /// one draw share it.
@@ -68,6 +69,11 @@ pub trait Control: Sync {
 
     /// Adds to one of the board's counters.
     fn count(&self, _counter: Counter, _n: u64) {}
+
+    /// The strict board's caches of the 3D engine.
+    fn caches(&self) -> Option<&Caches> {
+        None
+    }
 
     /// Counts something that the model does not know, by name.
     fn unknown(&self, _what: &'static str, _code: u32) {}

@@ -28,6 +28,7 @@ use super::{geometry, Cancelled, Gfx, GfxContext, GfxStatistics, PipelineCounter
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
 use crate::chip::regs::{gb, gfx as reg, vgt};
+use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::TilingConfig;
 
 /// Primitives of a batch.
@@ -180,7 +181,7 @@ impl Pipeline {
             .programs
             .load(state.base, options, &mut |address, out| {
                 bytes.resize(out.len() * 4, 0);
-                if let Err(e) = view.read(address, &mut bytes) {
+                if let Err(e) = view.read_by(Cache::Shader, address, &mut bytes) {
                     fault = Some(e);
                     return false;
                 }
@@ -208,7 +209,7 @@ impl Pipeline {
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
         self.serial += 1;
         self.shadow.refresh(context);
-        let view = View::new(context.mc);
+        let view = View::of(context);
         let Some(kind) = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE)) else {
             return Err(Failed::Dropped("unknown primitive type"));
         };
@@ -232,7 +233,7 @@ impl Pipeline {
             .programs
             .load(fetch_state.base, options, &mut |address, out| {
                 let mut bytes = vec![0; out.len() * 4];
-                let read = view.read(address, &mut bytes).is_ok();
+                let read = view.read_by(Cache::Shader, address, &mut bytes).is_ok();
                 for (word, b) in out.iter_mut().zip(bytes.chunks_exact(4)) {
                     *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
                 }
@@ -659,13 +660,13 @@ fn raster(
     let results: Vec<Result<PixelCounts, Stop>> = if workers > 1 && area > PARALLEL_PIXELS {
         std::thread::scope(|scope| {
             let draw = &draw;
-            let mc = state.shared.context.mc;
+            let context = state.shared.context;
             let threads: Vec<_> = cores
                 .iter_mut()
                 .enumerate()
                 .map(|(k, core)| {
                     scope.spawn(move || {
-                        let view = View::new(mc);
+                        let view = View::of(&context);
                         draw(core, &view, &|sx, sy| {
                             (sx + sy).rem_euclid(workers) == k as i32
                         })
@@ -691,6 +692,8 @@ fn raster(
 }
 
 /// Event types (`VGT_EVENT_TYPE` in `r600d.h`).
+const CACHE_FLUSH_AND_INV_TS: u8 = 0x14;
+const CACHE_FLUSH_AND_INV: u8 = 0x16;
 const PIPELINESTAT_START: u8 = 0x19;
 const PIPELINESTAT_STOP: u8 = 0x1A;
 
@@ -715,11 +718,23 @@ impl Gfx for Pipeline {
         }
     }
 
-    fn event(&mut self, _context: &GfxContext<'_>, event: u8) {
+    fn event(&mut self, context: &GfxContext<'_>, event: u8) {
         match event {
+            CACHE_FLUSH_AND_INV_TS | CACHE_FLUSH_AND_INV => {
+                if let Some(Err(e)) = (context.control.caches()).map(|c| c.flush(context.mc)) {
+                    context.control.fault(e);
+                }
+            }
             PIPELINESTAT_START => self.counting = true,
             PIPELINESTAT_STOP => self.counting = false,
             _ => {}
+        }
+    }
+
+    fn flush(&mut self, context: &GfxContext<'_>, coher_cntl: u32) {
+        let caches = context.control.caches();
+        if let Some(Err(e)) = caches.map(|c| c.sync(context.mc, coher_cntl)) {
+            context.control.fault(e);
         }
     }
 

@@ -13,6 +13,7 @@ use super::texture::{self, Sampler};
 use super::GfxContext;
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
+use crate::chip::strict::cache::Cache;
 
 /// How much one draw may do before it counts as a runaway and the rest of it
 /// is dropped. The driver's own patience is ten seconds; what ends a draw
@@ -209,7 +210,7 @@ impl Env for StageEnv<'_, '_> {
         for (i, part) in out[..count].chunks_mut(32).enumerate() {
             let bytes = &mut bytes[..part.len() * 16];
             let at = base + (first + i as u64 * 32) * 16;
-            if let Err(e) = self.view.read(at, bytes) {
+            if let Err(e) = self.view.read_by(Cache::Shader, at, bytes) {
                 self.shared.context.control.fault(e);
                 return;
             }
@@ -241,9 +242,11 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError> {
-        self.view.read(address, out).inspect_err(|e| {
-            self.shared.context.control.fault(*e);
-        })
+        self.view
+            .read_by(Cache::Vertex, address, out)
+            .inspect_err(|e| {
+                self.shared.context.control.fault(*e);
+            })
     }
 
     fn texture(&mut self, op: &TexInstruction, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {

@@ -5,6 +5,7 @@
 use super::lanes::Mask;
 use super::memory::View;
 use crate::chip::bus::McError;
+use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{Layout, Tile};
 
 /// Largest micro tile: 64 elements of 16 bytes with 8 samples.
@@ -17,6 +18,8 @@ pub struct Surface {
     pub base: u64,
     /// Arrangement.
     pub layout: Layout,
+    /// The cache that it is reached through.
+    pub cache: Cache,
 }
 
 /// Rows (bit y) of a micro tile that have a pixel in `mask`, which is in the
@@ -57,7 +60,11 @@ impl Surface {
         let mut at = 0;
         for (offset, len) in tile.pieces(first, out.len() as u32) {
             if self.has_row(at, rows) {
-                view.read(self.base.wrapping_add(offset), &mut out[at..at + len])?;
+                view.read_by(
+                    self.cache,
+                    self.base.wrapping_add(offset),
+                    &mut out[at..at + len],
+                )?;
             }
             at += len;
         }
@@ -80,7 +87,11 @@ impl Surface {
         let mut at = 0;
         for (offset, len) in tile.pieces(first, data.len() as u32) {
             if self.has_row(at, rows) {
-                view.write(self.base.wrapping_add(offset), &data[at..at + len])?;
+                view.write_by(
+                    self.cache,
+                    self.base.wrapping_add(offset),
+                    &data[at..at + len],
+                )?;
             }
             at += len;
         }

@@ -2,9 +2,8 @@
 //! Caches in lines of 64 bytes, and the names of those of the 3D engine.
 //!
 //! [`ReadCache`] keeps what it has read until it is told to forget. The HDP's
-//! read cache is one; the 3D engine's texture, vertex and shader caches can be
-//! others: each of them asks [`Cache::named_by`] whether a `SURFACE_SYNC`
-//! means it.
+//! read cache is one; the 3D engine's texture, vertex and shader caches are
+//! others ([`gfx`](super::gfx)).
 
 use std::collections::HashMap;
 

@@ -11,7 +11,7 @@
 //! | [`hdp`]: read cache | what the GPU wrote to VRAM, for the CPU | an HDP flush, or an unforeseeable time | `hdp_stale_reads` |
 //! | [`tlb`]: translations | changes of page-table entries | the VM's invalidate request | `tlb_stale_hits` |
 //! | `cp::prefetch`: packets and indices | what the ME writes, for the PFP | a wait of the PFP | `pfp_stale_packets`, `pfp_stale_indices` |
-//! | [`cache`]: caches of the 3D engine | | `SURFACE_SYNC`, cache events | |
+//! | [`gfx`]: caches of the 3D engine | what draws read and write | `SURFACE_SYNC`, cache events | `gfx_stale_reads`, `gfx_unseen_writes` |
 //!
 //! A driver that flushes where it must sees no difference but in time. The
 //! counters say how often each mechanism has served old bytes: a test that
@@ -22,9 +22,11 @@
 //! and the guest's timing still differ from run to run.
 //!
 //! Locks: each mechanism has one, held for one access. Under it only plain
-//! memory is touched ([`Vram`], never guest RAM).
+//! memory is touched ([`Vram`], never guest RAM), except under that of [`gfx`]:
+//! the engine alone takes it, and holds no other then.
 
 pub mod cache;
+pub mod gfx;
 pub mod hdp;
 pub mod tlb;
 
@@ -32,6 +34,7 @@ use std::sync::Arc;
 
 use crate::chip::counters::Counters;
 use crate::chip::memory::Vram;
+use gfx::Caches;
 use hdp::Hdp;
 use tlb::Tlb;
 
@@ -44,6 +47,8 @@ pub struct Strict {
     pub hdp: Hdp,
     /// The VM's translations.
     pub tlb: Tlb,
+    /// The 3D engine's caches.
+    pub caches: Caches,
     seed: u64,
 }
 
@@ -54,6 +59,7 @@ enum Stream {
     Hdp = 1,
     Tlb = 2,
     Prefetch = 3,
+    Gfx = 4,
 }
 
 fn generator(seed: u64, stream: Stream) -> fastrand::Rng {
@@ -67,6 +73,7 @@ impl Strict {
         Self {
             hdp: Hdp::new(vram, counters.clone(), generator(seed, Stream::Hdp)),
             tlb: Tlb::new(counters.clone(), generator(seed, Stream::Tlb)),
+            caches: Caches::new(counters.clone(), generator(seed, Stream::Gfx)),
             counters,
             seed,
         }
@@ -81,5 +88,6 @@ impl Strict {
     pub fn reset(&self) {
         self.hdp.reset();
         self.tlb.reset();
+        self.caches.reset();
     }
 }

@@ -28,6 +28,7 @@ use crate::chip::regs::gfx::{
     CB_COLOR0_SIZE, CB_COLOR0_VIEW, CB_COLOR_CONTROL, CB_SHADER_MASK, CB_TARGET_MASK,
     PA_SC_AA_CONFIG,
 };
+use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Render targets of the chip.
@@ -554,6 +555,7 @@ fn decode_target(
         surface: Surface {
             base: u64::from(reg(CB_COLOR0_BASE)) << 8,
             layout,
+            cache: Cache::Color,
         },
         slices: (view & 0x7FF, view >> 13 & 0x7FF),
         packing,

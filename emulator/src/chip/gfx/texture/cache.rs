@@ -294,7 +294,11 @@ fn fill_compressed(
         let mut block = [0; 16];
         if by < rows && bx < surface.layout.pitch {
             let at = surface.layout.offset(bx, by, id.slice);
-            view.read(surface.base.wrapping_add(at), &mut block[..bytes])?;
+            view.read_by(
+                surface.cache,
+                surface.base.wrapping_add(at),
+                &mut block[..bytes],
+            )?;
             format.endian.apply(&mut block[..bytes]);
         }
         for y in 0..4 {

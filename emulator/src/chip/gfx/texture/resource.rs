@@ -8,6 +8,7 @@
 
 use crate::chip::gfx::format::{ElementFormat, Kind, NumFormat, Sign};
 use crate::chip::gfx::surface::Surface;
+use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Levels that a descriptor can name.
@@ -238,7 +239,11 @@ impl Texture {
                 width,
                 height,
                 depth,
-                surface: Surface { base, layout },
+                surface: Surface {
+                    base,
+                    layout,
+                    cache: Cache::Texture,
+                },
             });
         }
     }
