@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::common;
 use crate::rig::scene::*;
 use crate::rig::shader::*;
 use crate::rig::{config, Rig};
@@ -14,7 +15,7 @@ use r7xx_board::chip::gfx::Pipeline;
 #[test]
 fn coverage_document_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/emulator-coverage.md");
-    let printed = Command::new(env!("CARGO_BIN_EXE_r7xx-board"))
+    let printed = Command::new(common::board_program())
         .arg("--coverage")
         .output()
         .unwrap();

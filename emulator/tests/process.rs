@@ -34,10 +34,7 @@ impl Drop for Board {
 }
 
 fn board(dir: &Path, args: &[&str]) -> Board {
-    // Tests that were copied have the program beside them.
-    let program =
-        std::env::var_os("R7XX_BOARD").unwrap_or_else(|| env!("CARGO_BIN_EXE_r7xx-board").into());
-    let child = Command::new(program)
+    let child = Command::new(common::board_program())
         .current_dir(dir)
         .args(["--socket", "s"])
         .args(args)

@@ -2,6 +2,7 @@
 //! What the integration tests share: a board served in a thread, and a raw
 //! client that can say what no well-behaved client would.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -22,6 +23,12 @@ pub const BAR2: u32 = 2;
 pub const BAR4: u32 = 4;
 pub const ROM: u32 = 6;
 pub const CONFIG: u32 = 7;
+
+/// The program under test. Tests that run from where they were copied to have it
+/// beside them, and cargo's own path may be gone (lab/internal/board-tests).
+pub fn board_program() -> OsString {
+    std::env::var_os("R7XX_BOARD").unwrap_or_else(|| env!("CARGO_BIN_EXE_r7xx-board").into())
+}
 
 /// A board that listens on a socket of its own.
 pub struct Served {
