@@ -3,7 +3,9 @@
  * Reading and writing GEM objects without mapping them: what the CPU's path, the
  * ioctls and the rest of the driver share.
  *
- * radeon_gem_rw.c		ioctls; locks, waiting, the choice of the path
+ * radeon_gem_rw.c		ioctls, setting up
+ * radeon_gem_rw_step.c		steps, and the choice of their path
+ * radeon_gem_rw_hold.c		locks, waiting for a BO, making it accessible
  * radeon_gem_rw_cpu.c		copies by the CPU
  * radeon_gem_rw_stats.c	counters
  */
@@ -51,110 +53,63 @@ struct radeon_gem_rw_job;
 #define RADEON_GEM_RW_STEP_MAX		SZ_256K
 #define RADEON_GEM_RW_PIECE_COST	64
 
-/**
- * enum radeon_gem_rw_path_id - paths of a transfer, ways to clear, as counted
- * @RADEON_GEM_RW_CPU: by the CPU
- * @RADEON_GEM_RW_STAGED: by the GPU, through the staging buffer
- * @RADEON_GEM_RW_ZERO_COPY: by the GPU, from or to pinned user pages
- * @RADEON_GEM_RW_CLEAR_CPU: VRAM cleared by the CPU
- * @RADEON_GEM_RW_CLEAR_GPU: VRAM cleared by the GPU
- * @RADEON_GEM_RW_CLEAR_HOP: VRAM cleared by a move of cleared pages
- * @RADEON_GEM_RW_PATHS: number of the above
- * @RADEON_GEM_RW_NO_PATH: nothing is transferred
- */
+/* Paths of a transfer, and ways to clear VRAM, as counted. */
 enum radeon_gem_rw_path_id {
-	RADEON_GEM_RW_CPU,
-	RADEON_GEM_RW_STAGED,
-	RADEON_GEM_RW_ZERO_COPY,
-	RADEON_GEM_RW_CLEAR_CPU,
-	RADEON_GEM_RW_CLEAR_GPU,
-	RADEON_GEM_RW_CLEAR_HOP,
+	RADEON_GEM_RW_CPU,		/* by the CPU */
+	RADEON_GEM_RW_STAGED,		/* by the GPU, through the staging buffer */
+	RADEON_GEM_RW_ZERO_COPY,	/* by the GPU, from or to pinned user pages */
+	RADEON_GEM_RW_CLEAR_CPU,	/* cleared by the CPU */
+	RADEON_GEM_RW_CLEAR_GPU,	/* cleared by the GPU */
+	RADEON_GEM_RW_CLEAR_HOP,	/* cleared by a move of cleared pages */
 	RADEON_GEM_RW_PATHS,
-	RADEON_GEM_RW_NO_PATH = RADEON_GEM_RW_PATHS
+	RADEON_GEM_RW_NO_PATH = RADEON_GEM_RW_PATHS	/* nothing is transferred */
 };
 
-/**
- * enum radeon_gem_rw_event - what else is counted
- * @RADEON_GEM_RW_STALL_AVOIDED: write to a busy BO did not wait
- * @RADEON_GEM_RW_STALL: had to wait for a BO
- * @RADEON_GEM_RW_NOT_RESIDENT: user memory was not there when copied
- * @RADEON_GEM_RW_NOT_PINNED: zero-copy: no window, or no pages to pin
- * @RADEON_GEM_RW_NOT_STAGED: the GPU could not copy, or no room to stage
- * @RADEON_GEM_RW_MOVED: BO was moved to where the CPU can access it
- * @RADEON_GEM_RW_REPLAYED: staged write done again after a GPU reset
- * @RADEON_GEM_RW_EVENTS: number of the above
- */
+/* What else is counted. */
 enum radeon_gem_rw_event {
-	RADEON_GEM_RW_STALL_AVOIDED,
-	RADEON_GEM_RW_STALL,
-	RADEON_GEM_RW_NOT_RESIDENT,
-	RADEON_GEM_RW_NOT_PINNED,
-	RADEON_GEM_RW_NOT_STAGED,
-	RADEON_GEM_RW_MOVED,
-	RADEON_GEM_RW_REPLAYED,
+	RADEON_GEM_RW_STALL_AVOIDED,	/* write to a busy BO did not wait */
+	RADEON_GEM_RW_STALL,		/* had to wait for a BO */
+	RADEON_GEM_RW_NOT_RESIDENT,	/* user memory was not there when copied */
+	RADEON_GEM_RW_NOT_PINNED,	/* zero-copy: no window, or no pages to pin */
+	RADEON_GEM_RW_NOT_STAGED,	/* the GPU could not copy, or no room */
+	RADEON_GEM_RW_MOVED,		/* BO was moved to where the CPU has access */
+	RADEON_GEM_RW_REPLAYED,		/* staged write done again after a GPU reset */
 	RADEON_GEM_RW_EVENTS
 };
 
-/**
- * struct radeon_gem_rw_state - what is kept for a device
- */
+/* What is kept for a device. */
 struct radeon_gem_rw_state {
-	/** @aperture: CPU-accessible VRAM, mapped on first use, or NULL */
-	void __iomem *aperture;
-	/** @hdp_dirty: the CPU has written to VRAM, HDP has not been flushed */
-	bool hdp_dirty;
-	/** @gpu: what copies by the GPU need, or NULL if it does not copy */
-	struct radeon_gem_rw_gpu *gpu;
-	/** @calls: number of steps, or of cleared BOs, by path */
+	void __iomem *aperture;		/* mapped on first use, or NULL */
+	bool hdp_dirty;			/* VRAM written by the CPU, HDP not flushed */
+	struct radeon_gem_rw_gpu *gpu;	/* NULL if the GPU does not copy */
+	/* Steps, or cleared BOs, and bytes, by path; events, by kind. */
 	atomic64_t calls[RADEON_GEM_RW_PATHS];
-	/** @bytes: number of bytes, by path */
 	atomic64_t bytes[RADEON_GEM_RW_PATHS];
-	/** @events: number of events, by kind */
 	atomic64_t events[RADEON_GEM_RW_EVENTS];
 };
 
-/**
- * struct radeon_gem_rw_region - rows of bytes in a BO and in user memory
- */
+/* Rows of bytes in a BO and in user memory. */
 struct radeon_gem_rw_region {
-	/** @offset: offset of the first row in the BO */
-	u64 offset;
-	/** @user: user address of the first row */
-	char __user *user;
-	/** @row_bytes: bytes in a row, not 0 unless @rows is */
-	u64 row_bytes;
-	/** @rows: number of rows */
+	u64 offset;			/* of the first row in the BO */
+	char __user *user;		/* the first row */
+	u64 row_bytes;			/* not 0 unless rows is */
 	u32 rows;
-	/** @bo_pitch: bytes from row to row in the BO */
-	u32 bo_pitch;
-	/** @user_pitch: bytes from row to row in user memory */
+	u32 bo_pitch;			/* bytes from row to row */
 	u32 user_pitch;
 };
 
-/**
- * struct radeon_gem_rw_pos - position in a transfer
- */
+/* Position in a transfer. */
 struct radeon_gem_rw_pos {
-	/** @region: index of the region, the number of those that are done */
-	u32 region;
-	/** @row: row in the region */
+	u32 region;			/* also the number of those that are done */
 	u32 row;
-	/** @byte: byte in the row */
-	u64 byte;
+	u64 byte;			/* in the row */
 };
 
-/**
- * struct radeon_gem_rw_piece - bytes that are contiguous on both sides
- */
+/* Bytes that are contiguous on both sides. */
 struct radeon_gem_rw_piece {
-	/** @offset: offset in the BO */
-	u64 offset;
-	/** @user: user address */
+	u64 offset;			/* in the BO */
 	char __user *user;
-	/** @len: number of bytes */
 	u32 len;
-	/** @slot: offset in a buffer that has all pieces of a step */
-	u32 slot;
 };
 
 /*
@@ -163,108 +118,76 @@ struct radeon_gem_rw_piece {
 #define RADEON_GEM_RW_IS_WRITE		BIT(0)	/* user memory to BO */
 #define RADEON_GEM_RW_IS_NOWAIT		BIT(1)	/* RADEON_GEM_RW_NOWAIT */
 #define RADEON_GEM_RW_IS_UNSYNC		BIT(2)	/* RADEON_GEM_RW_UNSYNCHRONIZED */
-#define RADEON_GEM_RW_IS_REFUSED	BIT(3)	/* BO made from user memory */
-#define RADEON_GEM_RW_IS_VRAM		BIT(4)	/* BO is in VRAM */
-#define RADEON_GEM_RW_IS_HIDDEN		BIT(5)	/* in CPU-inaccessible VRAM */
-#define RADEON_GEM_RW_IS_SYSTEM		BIT(6)	/* where the GPU has no access */
-#define RADEON_GEM_RW_IS_ABSENT		BIT(7)	/* has no pages */
-#define RADEON_GEM_RW_IS_BUSY		BIT(8)	/* fences to wait for */
-#define RADEON_GEM_RW_IS_SMALL		BIT(9)	/* worth staging a write */
-#define RADEON_GEM_RW_IS_LONG		BIT(10)	/* worth staging a read */
-#define RADEON_GEM_RW_IS_LARGE		BIT(11)	/* worth pinning pages */
+#define RADEON_GEM_RW_IS_VRAM		BIT(3)	/* BO is in VRAM */
+#define RADEON_GEM_RW_IS_HIDDEN		BIT(4)	/* in CPU-inaccessible VRAM */
+#define RADEON_GEM_RW_IS_SYSTEM		BIT(5)	/* where the GPU has no access */
+#define RADEON_GEM_RW_IS_ABSENT		BIT(6)	/* has no pages */
+#define RADEON_GEM_RW_IS_BUSY		BIT(7)	/* fences to wait for */
+#define RADEON_GEM_RW_IS_SMALL		BIT(8)	/* worth staging a write */
+#define RADEON_GEM_RW_IS_LONG		BIT(9)	/* worth staging a read */
+#define RADEON_GEM_RW_IS_LARGE		BIT(10)	/* worth pinning pages */
 
-/**
+/*
  * struct radeon_gem_rw - one transfer between user memory and a BO
  *
- * Made from checked arguments; advances while bytes are transferred. What comes
- * after @avoid describes the step that is being done.
+ * Made from checked arguments; advances while bytes are transferred.
  */
 struct radeon_gem_rw {
-	/** @rdev: the device */
 	struct radeon_device *rdev;
-	/** @filp: whose call it is */
-	struct drm_file *filp;
-	/** @bo: the BO, on which a reference is held */
-	struct radeon_bo *bo;
-	/** @regions: what to transfer */
+	struct drm_file *filp;		/* whose call it is */
+	struct radeon_bo *bo;		/* referenced */
 	const struct radeon_gem_rw_region *regions;
-	/** @count: number of regions */
-	u32 count;
-	/** @flags: RADEON_GEM_RW_*, see radeon_drm_rw.h */
-	u32 flags;
-	/** @write: direction, true from user memory to the BO */
-	bool write;
-	/** @fault_in: make user memory resident before it is copied */
-	bool fault_in;
-	/** @pos: next byte to transfer */
-	struct radeon_gem_rw_pos pos;
-	/** @left: bytes left to transfer */
-	u64 left;
-	/** @buffer: for loads that are not cached, or NULL */
-	void *buffer;
-	/** @lost: how often the BO was used while this waited for it */
-	unsigned int lost;
-	/** @moves: how often the BO was moved */
-	unsigned int moves;
-	/** @fence: wait for this before the step is tried again, or NULL */
-	struct radeon_fence *fence;
-	/** @job: work of the GPU that the call waits for, or NULL */
-	struct radeon_gem_rw_job *job;
-	/** @resets: &radeon_device.gpu_reset_counter when it was submitted */
-	int resets;
-	/** @fails: how often in a row nothing could be copied */
-	unsigned int fails;
-	/** @avoid: BIT() of each path that is not possible for now */
-	unsigned long avoid;
+	u32 count;			/* of regions */
+	u32 flags;			/* RADEON_GEM_RW_*, see radeon_drm_rw.h */
+	bool write;			/* from user memory to the BO */
+	bool fault_in;			/* user memory was not there: get it */
+	bool locked;			/* the device's locks are held */
+	u64 room;			/* bytes and pieces until they are dropped */
+	struct radeon_gem_rw_pos pos;	/* next byte */
+	u64 left;			/* bytes */
+	void *buffer;			/* for loads that are not cached, or NULL */
+	unsigned int lost;		/* times the BO was used while this waited */
+	unsigned int moves;		/* times the BO was moved */
+	struct radeon_fence *fence;	/* to wait for before the next try, or NULL */
+	struct radeon_gem_rw_job *job;	/* that the call waits for, or NULL */
+	int resets;			/* gpu_reset_counter when that was submitted */
+	unsigned int fails;		/* times in a row nothing could be copied */
+	unsigned long avoid;		/* BIT() of each path not possible for now */
 
-	/** @pieces: room for pieces */
+	/* The step that is being done. */
 	struct radeon_gem_rw_piece *pieces;
-	/** @max_pieces: room in @pieces, at most RADEON_GEM_RW_MAX_PIECES */
-	unsigned int max_pieces;
-	/** @n: number of pieces */
-	unsigned int n;
-	/** @look: RADEON_GEM_RW_IS_* */
-	unsigned int look;
-	/** @dwords: all pieces begin and end at dwords of the BO */
-	bool dwords;
-	/** @slots: size of a buffer for all pieces */
-	u32 slots;
-	/** @len: number of bytes */
-	u64 len;
-	/** @start: offset of the nearest byte in the BO */
-	u64 start;
-	/** @end: offset behind the furthest byte in the BO */
-	u64 end;
-	/** @next: position behind the step */
-	struct radeon_gem_rw_pos next;
+	unsigned int max_pieces;	/* at most RADEON_GEM_RW_MAX_PIECES */
+	unsigned int n;			/* of pieces */
+	unsigned int look;		/* RADEON_GEM_RW_IS_* */
+	bool dwords;			/* all begin and end at dwords of the BO */
+	u64 len;			/* bytes */
+	u64 start;			/* offset of the nearest byte in the BO */
+	u64 end;			/* offset behind the furthest byte */
+	struct radeon_gem_rw_pos next;	/* behind the step */
 };
 
-/**
+/*
  * struct radeon_gem_rw_path - something that can be done in a step
  *
  * Both functions return how many bytes have been transferred, which may be 0 if
- * the step has to be tried again, or a negative error code.
+ * the step has to be tried again, or a negative error code. Either may be NULL.
+ * held() is called between radeon_gem_rw_hold() and radeon_gem_rw_release(), and may
+ * return RADEON_GEM_RW_IMPOSSIBLE for the next rule. after() is called with nothing
+ * held, unless held() has failed, and gets what that has returned, or 0.
  */
 struct radeon_gem_rw_path {
-	/**
-	 * @held: called with everything held that radeon_gem_rw_step() takes, or
-	 * NULL. May return RADEON_GEM_RW_IMPOSSIBLE for the next rule.
-	 */
 	ssize_t (*held)(struct radeon_gem_rw *rw);
-	/**
-	 * @after: called with nothing held, unless @held has failed, or NULL.
-	 * Gets what that has returned, or 0.
-	 */
 	ssize_t (*after)(struct radeon_gem_rw *rw, ssize_t done);
-	/** @id: the path, for &radeon_gem_rw.avoid and the counters */
-	enum radeon_gem_rw_path_id id;
+	enum radeon_gem_rw_path_id id;	/* for avoid and the counters */
 };
 
 /* Internal result: this path is not possible now, take the next rule. */
 #define RADEON_GEM_RW_IMPOSSIBLE	(-EXDEV)
 
 extern const struct radeon_gem_rw_path radeon_gem_rw_cpu;
-extern const struct radeon_gem_rw_path radeon_gem_rw_indirect;
+extern const struct radeon_gem_rw_path radeon_gem_rw_wait;
+extern const struct radeon_gem_rw_path radeon_gem_rw_move;
+extern const struct radeon_gem_rw_path radeon_gem_rw_populate;
 
 /* radeon_gem_rw.c */
 int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
@@ -272,15 +195,23 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
 			    struct drm_file *filp);
 int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64 size);
-int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
-void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len, u32 max_slots);
-int radeon_gem_rw_hold(struct radeon_gem_rw *rw);
-void radeon_gem_rw_release(struct radeon_gem_rw *rw);
-bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw);
-int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw);
 u32 radeon_gem_rw_caps(struct radeon_device *rdev);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);
+
+/* radeon_gem_rw_step.c */
+int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
+void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len);
+size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
+				   char __user *user, size_t len);
+
+/* radeon_gem_rw_hold.c */
+int radeon_gem_rw_hold(struct radeon_gem_rw *rw);
+void radeon_gem_rw_release(struct radeon_gem_rw *rw);
+void radeon_gem_rw_unlock(struct radeon_gem_rw *rw);
+void radeon_gem_rw_end(struct radeon_gem_rw *rw);
+bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw);
+bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_cpu.c */
 void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
@@ -316,6 +247,17 @@ static inline void radeon_gem_rw_event(struct radeon_device *rdev,
 				       enum radeon_gem_rw_event event)
 {
 	atomic64_inc(&rdev->gem_rw->events[event]);
+}
+
+/**
+ * radeon_gem_rw_missed - note that user memory was not there
+ * @rw: the transfer
+ */
+static inline void radeon_gem_rw_missed(struct radeon_gem_rw *rw)
+{
+	radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_NOT_RESIDENT);
+	rw->fault_in = true;
+	rw->fails++;
 }
 
 #endif

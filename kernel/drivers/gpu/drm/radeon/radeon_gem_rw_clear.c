@@ -140,8 +140,7 @@ static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
  *
  * Does nothing but for VRAM of BOs that user space has made.
  *
- * Returns:
- * 0; -EMULTIHOP if the BO should be moved to @hop, and from there to @mem; or
+ * Return: 0; -EMULTIHOP if the BO should be moved to @hop, and from there to @mem; or
  * -EINVAL if @mem cannot be cleared, and must not be used.
  */
 int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,

@@ -34,6 +34,8 @@ struct radeon_gem_rw_mapping {
 	/* The first byte; it is I/O memory if io is set. */
 	void *mem;
 	bool io;
+	/* Without mem: offset in VRAM that is accessed through registers. */
+	u64 vram;
 	/* Loads are not cached, so small ones are slow. */
 	bool uncached;
 	/* What to undo, if set. */
@@ -88,8 +90,7 @@ void radeon_gem_rw_unmap_vram(struct radeon_device *rdev)
  * @len: number of bytes
  * @iomap: returned: what to iounmap() afterwards, or NULL
  *
- * Returns:
- * The first byte, write-combined, or NULL if there is no memory.
+ * Return: The first byte, write-combined, or NULL if there is no memory.
  */
 void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
 				     u64 len, void __iomem **iomap)
@@ -173,13 +174,16 @@ static size_t radeon_gem_rw_map(struct radeon_gem_rw *rw, u64 offset, size_t len
 	map->iomap = NULL;
 	map->kmap.virtual = NULL;
 
-	if (tbo->resource->mem_type == TTM_PL_VRAM) {
-		io = radeon_gem_rw_map_vram(rw->rdev, offset +
-					    ((u64)tbo->resource->start << PAGE_SHIFT),
-					    len, &map->iomap);
-		map->mem = (void __force *)io;
+	if (rw->look & RADEON_GEM_RW_IS_VRAM) {
 		map->io = true;
 		map->uncached = true;
+		map->mem = NULL;
+		map->vram = offset + ((u64)tbo->resource->start << PAGE_SHIFT);
+		if (rw->look & RADEON_GEM_RW_IS_HIDDEN)
+			return min_t(size_t, len, RADEON_GEM_RW_STACK_BUFFER);
+
+		io = radeon_gem_rw_map_vram(rw->rdev, map->vram, len, &map->iomap);
+		map->mem = (void __force *)io;
 		return io ? len : 0;
 	}
 
@@ -242,103 +246,6 @@ static void radeon_gem_rw_load(void *dst, const void __iomem *src, size_t len)
 	memcpy_fromio(dst + head, src + head, len - head);
 }
 
-/* Copy by way of a buffer. Returns how many bytes were not copied. */
-static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
-					  struct radeon_gem_rw_mapping *map,
-					  char __user *user, size_t len)
-{
-	char stack[RADEON_GEM_RW_STACK_BUFFER] __aligned(RADEON_GEM_RW_SLOT_ALIGN);
-	void __iomem *io = (void __force __iomem *)map->mem;
-	size_t n, in_slot, missed = 0, size = sizeof(stack);
-	void *buffer = stack;
-
-	if (len > size && !rw->buffer)
-		rw->buffer = kmalloc(RADEON_GEM_RW_BUFFER, GFP_KERNEL | __GFP_NOWARN);
-	if (len > size && rw->buffer) {
-		buffer = rw->buffer;
-		size = RADEON_GEM_RW_BUFFER;
-	}
-
-	for (; len && !missed; len -= n) {
-		in_slot = (uintptr_t)io % RADEON_GEM_RW_SLOT_ALIGN;
-		n = min(len, size - in_slot);
-		if (rw->write) {
-			missed = __copy_from_user_inatomic(buffer, user, n);
-			memcpy_toio(io, buffer, n - missed);
-		} else {
-			radeon_gem_rw_load(buffer + in_slot, io, n);
-			missed = __copy_to_user_inatomic(user, buffer + in_slot, n);
-		}
-		io += n;
-		user += n;
-	}
-
-	return len + missed;
-}
-
-/*
- * I/O memory is like any other for stores on x86 only. Loads that are not cached
- * have to be as large as possible, which those of the functions that access user
- * memory are not. Returns how many bytes were not copied.
- */
-static size_t radeon_gem_rw_copy_user(struct radeon_gem_rw *rw,
-				      struct radeon_gem_rw_mapping *map,
-				      char __user *user, size_t len)
-{
-	size_t missed;
-
-	pagefault_disable();
-	if (rw->write && (!map->io || IS_ENABLED(CONFIG_X86)))
-		missed = __copy_from_user_inatomic(map->mem, user, len);
-	else if (!rw->write && !map->uncached && !map->io)
-		missed = __copy_to_user_inatomic(user, map->mem, len);
-	else
-		missed = radeon_gem_rw_copy_buffered(rw, map, user, len);
-	pagefault_enable();
-
-	return missed;
-}
-
-static u64 radeon_gem_rw_cpu_done(struct radeon_gem_rw *rw, u64 done,
-				  size_t missed)
-{
-	radeon_gem_rw_count(rw->rdev, RADEON_GEM_RW_CPU, done);
-	if (missed) {
-		radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_NOT_RESIDENT);
-		rw->fault_in = true;
-		rw->fails++;
-	}
-
-	return done;
-}
-
-static ssize_t radeon_gem_rw_cpu_held(struct radeon_gem_rw *rw)
-{
-	const struct radeon_gem_rw_piece *piece;
-	struct radeon_gem_rw_mapping map;
-	size_t pos, n, missed = 0;
-	u64 done = 0;
-
-	if (rw->look & RADEON_GEM_RW_IS_VRAM)
-		radeon_gem_rw_prepare_vram(rw, !rw->write);
-
-	for (piece = rw->pieces; done < rw->len && !missed; piece++) {
-		for (pos = 0; pos < piece->len && !missed; pos += n) {
-			n = radeon_gem_rw_map(rw, piece->offset + pos,
-					      piece->len - pos, &map);
-			if (!n)
-				return done ?: -ENOMEM;
-			missed = radeon_gem_rw_copy_user(rw, &map,
-							 piece->user + pos, n);
-			radeon_gem_rw_unmap(&map);
-		}
-		done += pos - missed;
-		cond_resched();
-	}
-
-	return radeon_gem_rw_cpu_done(rw, done, missed);
-}
-
 /*
  * Copy to or from VRAM at @pos through a window of registers, a dword at a time.
  * That is slow, but there is no part of VRAM that cannot be accessed like this.
@@ -374,43 +281,105 @@ static void radeon_gem_rw_copy_indirect(struct radeon_gem_rw *rw, u64 pos,
 	}
 }
 
-/*
- * Access CPU-inaccessible VRAM without waiting for anything. User space lets
- * nobody else write to the dwords in which an unsynchronized write begins and
- * ends, see radeon_drm_rw.h; staged writes to them are waited for.
- */
-static ssize_t radeon_gem_rw_indirect_held(struct radeon_gem_rw *rw)
+/* Copy by way of a buffer. Returns how many bytes were not copied. */
+static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
+					  struct radeon_gem_rw_mapping *map,
+					  char __user *user, size_t len)
 {
-	u64 vram = (u64)rw->bo->tbo.resource->start << PAGE_SHIFT;
-	u8 bytes[RADEON_GEM_RW_STACK_BUFFER];
-	size_t n, pos, missed = 0;
+	char stack[RADEON_GEM_RW_STACK_BUFFER] __aligned(RADEON_GEM_RW_SLOT_ALIGN);
+	void __iomem *io = (void __force __iomem *)map->mem;
+	u64 vram = map->vram;
+	size_t n, in_slot, missed = 0, size = sizeof(stack);
+	void *buffer = stack;
 
-	radeon_gem_rw_take(rw, PAGE_SIZE, U32_MAX);
-	vram += rw->pieces->offset;
-
-	radeon_gem_rw_prepare_vram(rw, !rw->write ||
-				   !IS_ALIGNED(vram | rw->pieces->len, 4));
-	for (pos = 0; pos < rw->pieces->len && !missed; pos += n - missed) {
-		n = min(rw->pieces->len - pos, sizeof(bytes) - (vram + pos) % 4);
-		pagefault_disable();
-		if (rw->write)
-			missed = __copy_from_user_inatomic(bytes,
-							   rw->pieces->user + pos,
-							   n);
-		radeon_gem_rw_copy_indirect(rw, vram + pos, bytes, n - missed);
-		if (!rw->write)
-			missed = __copy_to_user_inatomic(rw->pieces->user + pos,
-							 bytes, n);
-		pagefault_enable();
+	if (len > size && !rw->buffer)
+		rw->buffer = kmalloc(RADEON_GEM_RW_BUFFER, GFP_KERNEL | __GFP_NOWARN);
+	if (len > size && rw->buffer) {
+		buffer = rw->buffer;
+		size = RADEON_GEM_RW_BUFFER;
 	}
 
-	return radeon_gem_rw_cpu_done(rw, pos, missed);
+	for (; len && !missed; len -= n) {
+		in_slot = (map->mem ? (uintptr_t)io : vram) % RADEON_GEM_RW_SLOT_ALIGN;
+		n = min(len, size - in_slot);
+		if (rw->write)
+			missed = __copy_from_user_inatomic(buffer + in_slot, user, n);
+
+		if (!map->mem)
+			radeon_gem_rw_copy_indirect(rw, vram, buffer + in_slot,
+						    n - missed);
+		else if (rw->write)
+			memcpy_toio(io, buffer + in_slot, n - missed);
+		else
+			radeon_gem_rw_load(buffer + in_slot, io, n);
+
+		if (!rw->write)
+			missed = __copy_to_user_inatomic(user, buffer + in_slot, n);
+		io += n;
+		vram += n;
+		user += n;
+	}
+
+	return len + missed;
 }
 
-const struct radeon_gem_rw_path radeon_gem_rw_indirect = {
-	.id = RADEON_GEM_RW_CPU,
-	.held = radeon_gem_rw_indirect_held,
-};
+/*
+ * I/O memory is like any other for stores on x86 only. Loads that are not cached
+ * have to be as large as possible, which those of the functions that access user
+ * memory are not. Returns how many bytes were not copied.
+ */
+static size_t radeon_gem_rw_copy_user(struct radeon_gem_rw *rw,
+				      struct radeon_gem_rw_mapping *map,
+				      char __user *user, size_t len)
+{
+	size_t missed;
+
+	pagefault_disable();
+	if (rw->write && (!map->io || (map->mem && IS_ENABLED(CONFIG_X86))))
+		missed = __copy_from_user_inatomic(map->mem, user, len);
+	else if (!rw->write && !map->uncached && !map->io)
+		missed = __copy_to_user_inatomic(user, map->mem, len);
+	else
+		missed = radeon_gem_rw_copy_buffered(rw, map, user, len);
+	pagefault_enable();
+
+	return missed;
+}
+
+static ssize_t radeon_gem_rw_cpu_held(struct radeon_gem_rw *rw)
+{
+	const struct radeon_gem_rw_piece *piece;
+	struct radeon_gem_rw_mapping map;
+	size_t pos, n, missed = 0;
+	u64 done = 0;
+
+	/* Registers are slow, so others get a chance after each page. */
+	if (rw->look & RADEON_GEM_RW_IS_HIDDEN)
+		radeon_gem_rw_take(rw, PAGE_SIZE);
+	if (rw->look & RADEON_GEM_RW_IS_VRAM)
+		radeon_gem_rw_prepare_vram(rw, !rw->write ||
+					   rw->look & RADEON_GEM_RW_IS_HIDDEN);
+
+	for (piece = rw->pieces; done < rw->len && !missed; piece++) {
+		for (pos = 0; pos < piece->len && !missed; pos += n) {
+			n = radeon_gem_rw_map(rw, piece->offset + pos,
+					      piece->len - pos, &map);
+			if (!n)
+				return done ?: -ENOMEM;
+			missed = radeon_gem_rw_copy_user(rw, &map,
+							 piece->user + pos, n);
+			radeon_gem_rw_unmap(&map);
+		}
+		done += pos - missed;
+		cond_resched();
+	}
+
+	radeon_gem_rw_count(rw->rdev, RADEON_GEM_RW_CPU, done);
+	if (missed)
+		radeon_gem_rw_missed(rw);
+
+	return done;
+}
 
 const struct radeon_gem_rw_path radeon_gem_rw_cpu = {
 	.id = RADEON_GEM_RW_CPU,

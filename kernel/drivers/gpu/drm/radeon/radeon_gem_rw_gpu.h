@@ -3,7 +3,9 @@
  * Reading and writing GEM objects without mapping them: what the paths of the
  * GPU share.
  *
- * radeon_gem_rw_stage.c	jobs, the staging buffer and copies through it
+ * radeon_gem_rw_stage.c	copies through the staging buffer, setting up
+ * radeon_gem_rw_job.c		jobs, and their parts of the staging buffer
+ * radeon_gem_rw_replay.c	what is done again after a GPU reset
  * radeon_gem_rw_ring.c		packets and submission
  */
 
@@ -33,91 +35,56 @@
 #define RADEON_GEM_RW_FILE_SHARE	4
 #define RADEON_GEM_RW_MAX_FILES		16
 
-/**
- * struct radeon_gem_rw_op - bytes that a job copies or fills
- */
+/* Bytes that a job copies or fills; GPU addresses. */
 struct radeon_gem_rw_op {
-	/** @dst: GPU address */
 	u64 dst;
-	/** @src: GPU address, not used if the job fills */
-	u64 src;
-	/** @len: number of bytes */
+	u64 src;			/* not used if the job fills */
 	u64 len;
 };
 
-/**
+/*
  * struct radeon_gem_rw_job - work for the GPU
  *
  * Belongs to a call until it has been submitted, then to the list of its ring
- * until its fence has signaled and @busy is false.
+ * until its fence has signaled and busy is false.
  */
 struct radeon_gem_rw_job {
-	/** @head: in &radeon_gem_rw_gpu.jobs */
-	struct list_head head;
-	/** @fence: fence of the job, NULL if its semaphores only are in use */
-	struct radeon_fence *fence;
-	/** @busy: a call is using it */
-	bool busy;
-	/** @replay: has to be done again if a GPU reset loses it */
-	bool replay;
-	/** @alone: only for a ring that does nothing else */
-	bool alone;
-	/** @fill: fills with zeros */
-	bool fill;
-	/** @dwords: made of whole dwords */
-	bool dwords;
-	/** @filp: who holds the suballocation. Only to be compared. */
-	const struct drm_file *filp;
-	/**
-	 * @bo: which BO is written, or NULL. Only to be compared: it may be
-	 * gone, and another one in its place.
-	 */
-	const struct radeon_bo *bo;
-	/** @start: offset of the nearest byte in the BO */
-	u64 start;
-	/** @end: offset behind the furthest byte in the BO */
-	u64 end;
-	/** @unit: place of the suballocation */
-	unsigned int unit;
-	/** @units: size of the suballocation, 0 without one */
-	unsigned int units;
-	/** @mem: the suballocation */
-	void *mem;
-	/** @gpu_addr: GPU address of the suballocation */
+	struct list_head head;		/* in the list of its ring */
+	struct radeon_fence *fence;	/* NULL if its semaphores only are in use */
+	bool busy;			/* a call is using it */
+	bool replay;			/* to be done again if a reset loses it */
+	bool alone;			/* only for a ring that does nothing else */
+	bool fill;			/* fills with zeros */
+	bool dwords;			/* made of whole dwords */
+	/* Only to be compared: they may be gone, and others in their place. */
+	const struct drm_file *filp;	/* who holds the suballocation */
+	const struct radeon_bo *bo;	/* which is written, or NULL */
+	u64 start;			/* offset of the nearest byte in the BO */
+	u64 end;			/* offset behind the furthest byte */
+	unsigned int unit;		/* place of the suballocation */
+	unsigned int units;		/* its size, 0 without one */
+	void *mem;			/* the suballocation */
 	u64 gpu_addr;
-	/** @semaphores: for other rings; they have no memory of their own */
+	/* For other rings; they have no memory of their own. */
 	struct radeon_semaphore semaphores[RADEON_GEM_RW_JOB_SEMAPHORES];
-	/** @n: number of @ops */
-	unsigned int n;
-	/** @ops: what to do */
+	unsigned int n;			/* of ops */
 	struct radeon_gem_rw_op ops[];
 };
 
-/**
- * struct radeon_gem_rw_gpu - what copies by the GPU need
- */
+/* What copies by the GPU need. */
 struct radeon_gem_rw_gpu {
-	/** @bo: the staging buffer, in GTT and pinned, or NULL */
-	struct radeon_bo *bo;
-	/** @cpu_addr: its address for the CPU */
+	struct radeon_bo *bo;		/* staging buffer, pinned in GTT, or NULL */
 	void *cpu_addr;
-	/** @gpu_addr: its address for the GPU */
 	u64 gpu_addr;
-	/** @units: its size */
-	unsigned int units;
-	/** @lock: protects what follows */
-	spinlock_t lock;
-	/** @used: units that are in use */
-	unsigned long *used;
-	/** @next: unit behind the last suballocation */
-	unsigned int next;
-	/** @files: who holds how much */
+	unsigned int units;		/* its size */
+	spinlock_t lock;		/* protects what follows */
+	unsigned long *used;		/* units that are in use */
+	unsigned int next;		/* unit behind the last suballocation */
 	struct {
 		const struct drm_file *filp;
 		unsigned int units;
-	} files[RADEON_GEM_RW_MAX_FILES];
-	/** @jobs: submitted jobs of each ring, oldest first */
-	struct list_head jobs[RADEON_NUM_RINGS];
+	} files[RADEON_GEM_RW_MAX_FILES];	/* who holds how much */
+	struct list_head jobs[RADEON_NUM_RINGS];	/* submitted, oldest first */
 };
 
 extern const struct radeon_gem_rw_path radeon_gem_rw_staged;
@@ -126,11 +93,11 @@ extern const struct radeon_gem_rw_path radeon_gem_rw_staged;
 void radeon_gem_rw_gpu_init(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_drain(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_fini(struct radeon_device *rdev);
-void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings);
-void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored);
 unsigned int radeon_gem_rw_gpu_look(const struct radeon_gem_rw *rw);
-bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw);
+struct radeon_fence *radeon_gem_rw_pending(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw);
+
+/* radeon_gem_rw_job.c */
 struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n);
 bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 				struct radeon_gem_rw_job *job, u32 size);
@@ -138,8 +105,15 @@ void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
 				 struct radeon_gem_rw_job *job, int ring);
 void radeon_gem_rw_job_put(struct radeon_device *rdev,
 			   struct radeon_gem_rw_job *job);
+void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
+			    struct radeon_gem_rw_job *job);
+void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu);
 int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job);
+
+/* radeon_gem_rw_replay.c */
+void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings);
+void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored);
 
 /* radeon_gem_rw_ring.c */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev);

@@ -72,8 +72,7 @@
  * radeon_gem_rw_ring_supported - can the GPU copy?
  * @rdev: the device
  *
- * Returns:
- * Whether the packets of this device are known, and the GPU reads memory as the
+ * Return: Whether the packets of this device are known, and the GPU reads memory as the
  * CPU sees it, which AGP does not warrant.
  */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
@@ -86,8 +85,7 @@ bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
  * radeon_gem_rw_ring_can_fill - can the DMA engine fill memory?
  * @rdev: the device
  *
- * Returns:
- * Whether the engine has the packet, and the driver trusts it with moves of BOs,
+ * Return: Whether the engine has the packet, and the driver trusts it with moves of BOs,
  * which it does not on R600.
  */
 bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev)
@@ -414,8 +412,7 @@ static void radeon_gem_rw_sync_rings(struct radeon_device *rdev,
  * transfer's flags ask for, and its fence is added to the BO. Does not wait for
  * the GPU. On success the job belongs to the list of its ring.
  *
- * Returns:
- * 0; -EBUSY if the GPU cannot copy at the moment; -ENOMEM; -EDEADLK if it has to
+ * Return: 0; -EBUSY if the GPU cannot copy at the moment; -ENOMEM; -EDEADLK if it has to
  * be reset; or -EAGAIN if there was no memory either, but the job belongs to the
  * list, because its semaphores are in use.
  */
@@ -501,8 +498,7 @@ out_unlock:
  * does not arrive later: the host data path is flushed first. Waits for room in
  * the ring, as moves of BOs do.
  *
- * Returns:
- * 0, -EBUSY if no engine takes work at the moment, -EDEADLK if the GPU has to be
+ * Return: 0, -EBUSY if no engine takes work at the moment, -EDEADLK if the GPU has to be
  * reset, -ENOMEM.
  */
 int radeon_gem_rw_ring_replay(struct radeon_device *rdev,

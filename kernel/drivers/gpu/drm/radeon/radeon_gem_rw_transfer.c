@@ -39,6 +39,9 @@ struct radeon_gem_transfer_part {
 	/* Number of those before the first that has an error. */
 	u32 parsed;
 	struct radeon_gem_rw_piece pieces[RADEON_GEM_RW_MAX_PIECES];
+	/* Their BOs, referenced, and how many. */
+	struct drm_gem_object *bos[RADEON_GEM_TRANSFER_PART];
+	u32 bo_count;
 };
 
 /* From the first to the last byte. That cannot overflow. */
@@ -115,7 +118,7 @@ radeon_gem_transfer_add(struct radeon_gem_rw *rw,
  * Adds the number of regions that are done to @done.
  */
 static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
-				  const struct radeon_gem_transfer_part *part,
+				  struct radeon_gem_transfer_part *part,
 				  u32 i, u32 *done)
 {
 	const struct drm_radeon_gem_transfer_region *user = &part->user[i];
@@ -125,13 +128,14 @@ static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
 	gobj = drm_gem_object_lookup(rw->filp, user->handle);
 	if (!gobj)
 		return -ENOENT;
+	part->bos[part->bo_count++] = gobj;
 	rw->bo = gem_to_radeon_bo(gobj);
 
 	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
 	rw->left = 0;
 	r = radeon_gem_transfer_add(rw, user);
 	if (r)
-		goto out_put;
+		return r;
 
 	for (rw->count = i + 1; rw->count < part->parsed; rw->count++) {
 		user = &part->user[rw->count];
@@ -144,8 +148,6 @@ static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
 	r = radeon_gem_rw_copy(rw);
 	*done += rw->pos.region - i;
 
-out_put:
-	drm_gem_object_put(gobj);
 	return r;
 }
 
@@ -154,7 +156,7 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 				    u32 *done)
 {
 	u32 before = *done, i;
-	int r = 0;
+	int r = 0, err = 0;
 
 	for (i = 0; i < part->count; i++) {
 		r = radeon_gem_transfer_parse(&part->user[i], &part->regions[i]);
@@ -162,26 +164,28 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 			break;
 	}
 	part->parsed = i;
+	part->bo_count = 0;
 
-	while ((i = *done - before) < part->parsed) {
-		int err;
-
+	while (!err && (i = *done - before) < part->parsed) {
 		if (!part->regions[i].rows) {
 			++*done;
 			continue;
 		}
 
 		err = radeon_gem_transfer_bo(rw, part, i, done);
-		if (err)
-			return err;
 
 		/* The call starts again, and goes on behind what is done. */
-		if (signal_pending(current) && *done - before < part->count)
-			return -ERESTARTSYS;
+		if (!err && signal_pending(current) && *done - before < part->count)
+			err = -ERESTARTSYS;
 		cond_resched();
 	}
 
-	return r;
+	/* The last reference to a BO is not dropped with locks held. */
+	radeon_gem_rw_end(rw);
+	while (part->bo_count)
+		drm_gem_object_put(part->bos[--part->bo_count]);
+
+	return err ?: r;
 }
 
 /**
@@ -190,8 +194,7 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
  * @data: struct drm_radeon_gem_transfer
  * @filp: drm file, whose the handles are
  *
- * Returns:
- * 0, or a negative error code, see the description in radeon_drm_rw.h.
+ * Return: 0, or a negative error code, see the description in radeon_drm_rw.h.
  */
 int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 			      struct drm_file *filp)

@@ -10,9 +10,10 @@
  *
  * The windows are the budget: all clients together have no more pages pinned than
  * fit in. A call takes a window before it pins any page; one that gets none takes
- * another path. Pages that are only read are bound read-only. Those that are written
- * are written as a whole, so that nothing that others write beside the bytes is
- * reverted where DMA goes through a bounce buffer; the rest is left to the CPU.
+ * another path. User memory is faulted in without a window. Pages that are only
+ * read are bound read-only. Those that are written are written as a whole, so that
+ * nothing that others write beside the bytes is reverted where DMA goes through a
+ * bounce buffer; the rest is left to the CPU.
  *
  * The call waits for the copy, so that takes a ring that does nothing else. When a
  * write returns, user space may change the memory; when a read returns, it may use
@@ -225,7 +226,8 @@ static u64 radeon_gem_rw_window_pin(struct radeon_gem_rw_window *window,
 	if (!rw->write)
 		count = min_t(u64, count, len >> PAGE_SHIFT);
 	pinned = pin_user_pages_fast((unsigned long)user, count,
-				     rw->write ? 0 : FOLL_WRITE, window->pages);
+				     FOLL_NOFAULT | (rw->write ? 0 : FOLL_WRITE),
+				     window->pages);
 	if (pinned <= 0)
 		return 0;
 
@@ -298,9 +300,10 @@ out_put:
 }
 
 /*
- * Wait for the copy. A reset may run it again, and reading must not come back
- * while that can happen, unless the GPU gets the pages taken away. Returns
- * whether the window can be given back at once.
+ * Wait for the copy. A reset may run it again, so this does not come back while
+ * that can happen, unless the GPU gets the pages taken away: nobody else would do
+ * that after a reset that has failed. Returns whether the window can be given back
+ * at once.
  */
 static bool radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 				    struct radeon_gem_rw_job *job, int *r)
@@ -312,8 +315,6 @@ static bool radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 		*r = radeon_gem_rw_job_wait(rw, job);
 		if (*r != -EDEADLK || radeon_fence_signaled(job->fence))
 			return !*r || radeon_fence_signaled(job->fence);
-		if (rw->write && READ_ONCE(rdev->needs_reset))
-			return false;
 		if (!rdev->ring[job->fence->ring].ready)
 			return true;
 		radeon_gem_handle_lockup(rdev, *r);
@@ -329,18 +330,30 @@ static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw,
 	struct radeon_device *rdev = rw->rdev;
 	struct radeon_gem_rw_window *window;
 	struct radeon_gem_rw_job *job;
-	u64 left = region->row_bytes - rw->pos.byte;
+	char __user *user = rw->pieces->user;
+	u64 want = min_t(u64, region->row_bytes - rw->pos.byte,
+			 RADEON_GEM_RW_WINDOW_PAGES * PAGE_SIZE - offset_in_page(user));
+	bool again = false;
+	u64 pinned;
 	int r;
 
-	window = radeon_gem_rw_window_get(rdev->gem_rw->gpu->zero);
-	if (!window)
-		goto out_avoid;
+	/* Nothing that user space controls is waited for with a window. */
+	for (;; again = true) {
+		window = radeon_gem_rw_window_get(rdev->gem_rw->gpu->zero);
+		if (!window)
+			goto out_avoid;
 
-	left = radeon_gem_rw_window_pin(window, rw, rw->pieces->user, left);
-	if (!left)
+		pinned = radeon_gem_rw_window_pin(window, rw, user, want);
+		if (again || pinned + PAGE_SIZE > want)
+			break;
+
+		radeon_gem_rw_window_put(window);
+		radeon_gem_rw_fault_in_user(rw, user, want);
+	}
+	if (!pinned)
 		goto out_put;
 
-	radeon_gem_rw_take(rw, left, U32_MAX);
+	radeon_gem_rw_take(rw, pinned);
 	r = radeon_gem_rw_hold(rw);
 	if (r) {
 		radeon_gem_rw_window_put(window);
@@ -348,6 +361,7 @@ static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw,
 	}
 	job = radeon_gem_rw_zero_submit(rw, window);
 	radeon_gem_rw_release(rw);
+	radeon_gem_rw_unlock(rw);
 	if (!job)
 		goto out_put;
 
@@ -399,8 +413,7 @@ static size_t radeon_gem_rw_zero_in_page(const struct radeon_gem_rw *rw)
  * radeon_gem_rw_zero_look - is the next piece worth pinning pages?
  * @rw: the transfer
  *
- * Returns:
- * RADEON_GEM_RW_IS_LARGE or 0, for radeon_gem_rw_look().
+ * Return: RADEON_GEM_RW_IS_LARGE or 0, for radeon_gem_rw_look().
  */
 unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
 {
@@ -416,8 +429,7 @@ unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
  * @rw: the transfer
  * @max: the same as far as others know
  *
- * Returns:
- * @max, or less, so that a large read goes on with a whole page.
+ * Return: @max, or less, so that a large read goes on with a whole page.
  */
 u64 radeon_gem_rw_zero_step_max(const struct radeon_gem_rw *rw, u64 max)
 {
@@ -434,8 +446,7 @@ u64 radeon_gem_rw_zero_step_max(const struct radeon_gem_rw *rw, u64 max)
  * radeon_gem_rw_window_size - how much of GTT is kept for windows
  * @rdev: the device
  *
- * Returns:
- * Number of bytes at the end of GTT.
+ * Return: Number of bytes at the end of GTT.
  */
 u64 radeon_gem_rw_window_size(struct radeon_device *rdev)
 {
