@@ -59,6 +59,31 @@ fn rectangle_colours_its_pixels_and_no_other() {
     assert_eq!(s.rig.chip.counters().get(Counter::McFaults), 0);
 }
 
+/// Flat colours: the shader runs once for a polygon.
+#[test]
+fn flat_colours_give_the_picture_of_interpolated_ones() {
+    let draw = |flat: bool, mode: u32| {
+        let mut s = scene();
+        s.rig.write(0x98F0, 1 << 1 | 1 << 4);
+        s.set(0x2_80A0, 0x1A << 2 | mode << 8);
+        if flat {
+            s.set(0x2_8644, 1 | 1 << 10);
+        }
+        s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, [0.2, 0.4, 0.6, 0.8]);
+        s.rectangle([13.0, 3.0, 50.0, 60.0], 0.0, RED);
+        let triangle =
+            everything(0.0, GREEN).map(|([x, y, z, w], c)| ([x * 0.4, y * 0.4, z, w], c));
+        s.draw_vertices(TRIANGLES, &triangle);
+        s.finish();
+        s.rig.bytes(COLOUR, 64 * 64 * 4)
+    };
+    for mode in [1, 2, 4] {
+        let (flat, other) = (draw(true, mode), draw(false, mode));
+        assert!(flat == other, "mode {mode}");
+        assert!(flat.chunks_exact(4).any(|p| p == [51, 102, 153, 204]));
+    }
+}
+
 #[test]
 fn tiled_targets_hold_the_same_picture() {
     for mode in [2, 4] {

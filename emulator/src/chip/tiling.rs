@@ -267,6 +267,12 @@ impl Layout {
         }
     }
 
+    /// True if elements are in the order of displayable surfaces of 32 bits: that of lanes
+    /// but for two bits of the number, which change places.
+    pub fn is_word_order(&self) -> bool {
+        self.order() == 3
+    }
+
     /// Element numbers of a micro tile in the chip's order; entry `y * 8 + x`.
     pub fn rows(&self) -> &'static ElementTable {
         &BY_ROW[self.order()]

@@ -6,7 +6,7 @@
 //! the order of the operations. Depth and stencil share an element. Compressed
 //! depth (HTILE) does not exist here: every element is always expanded.
 
-use super::lanes::{Lanes, Mask, LANES};
+use super::lanes::{expand, select, Lanes, Mask, LANES};
 use super::state::{bit, bits, Shadow};
 use crate::chip::regs::gfx as reg;
 
@@ -53,13 +53,10 @@ impl Format {
     }
 
     /// Depth as stored: an integer whose order is that of the depth.
+    #[inline(always)]
     pub fn quantise(self, z: f32) -> u32 {
-        let unorm = |max: f64| {
-            let z = f64::from(z);
-            // Not a number counts as 0, as a conversion does. A library call
-            // for rounding would cost more than the rest of the test.
-            (z.clamp(0.0, 1.0) * max + 0.5) as u32
-        };
+        // Not a number counts as 0.
+        let unorm = |max: f64| floor(f64::from(z).max(0.0).min(1.0) * max + 0.5);
         match self {
             Format::D16 => unorm(65535.0),
             Format::X8D24 | Format::S8D24 => unorm(16_777_215.0),
@@ -76,9 +73,21 @@ impl Format {
         }
     }
 
+    #[inline(always)]
     fn is_float(self) -> bool {
         matches!(self, Format::D32F | Format::X24S8D32F)
     }
+}
+
+/// `value`, 0 to 2^31, rounded down. A plain cast saturates, which is not vectorised.
+#[inline(always)]
+fn floor(value: f64) -> u32 {
+    // From 2^52 on a double has no fraction: the sum rounds to an integer, which is
+    // in its low bits.
+    const MAGIC: f64 = 4_503_599_627_370_496.0;
+    let sum = value + MAGIC;
+    let up = sum - MAGIC > value;
+    (sum.to_bits() as u32).wrapping_sub(u32::from(up))
 }
 
 /// A comparison: never, less, equal, less or equal, greater, not equal,
@@ -182,6 +191,7 @@ impl Default for Samples {
     }
 }
 
+#[inline(always)]
 fn stencil_op(op: u32, old: u8, reference: u8) -> u8 {
     match op & 7 {
         0 => old,
@@ -208,6 +218,7 @@ impl State {
     /// Tests the lanes of `mask` and updates `stored`. `z` is the depth of
     /// the fragments; `reference` replaces the stencil reference where the
     /// shader exports one. With `update` false nothing is changed.
+    #[inline(always)]
     pub fn test(
         &self,
         stored: &mut Samples,
@@ -217,101 +228,133 @@ impl State {
         reference: Option<&Lanes>,
         update: bool,
     ) -> Tested {
-        if !self.stencil_enable {
-            return self.test_depth(stored, z, mask, update);
-        }
-        let face = &self.faces[usize::from(!front)];
-        let mut passed = 0;
-        let mut changed = 0;
-        for lane in 0..LANES {
-            if mask >> lane & 1 == 0 {
-                continue;
-            }
-            let value = self.format.quantise(z[lane]);
-            let old = stored.depth[lane];
-            let depth_passes = !self.z_enable
-                || if self.format.is_float() {
-                    compare(self.z_function, f32::from_bits(value), f32::from_bits(old))
-                } else {
-                    compare(self.z_function, value, old)
-                };
-            let mut pass = depth_passes;
-            if self.stencil_enable {
-                let reference = reference.map_or(face.reference, |r| r[lane] as u8);
-                let old = stored.stencil[lane];
-                let stencil_passes = compare(face.function, reference & face.mask, old & face.mask);
-                pass &= stencil_passes;
-                let op = match (stencil_passes, depth_passes) {
-                    (false, _) => face.ops[0],
-                    (true, true) => face.ops[1],
-                    (true, false) => face.ops[2],
-                };
-                let new = stencil_op(op, old, reference);
-                let new = (new & face.write_mask) | (old & !face.write_mask);
-                if new != old && update {
-                    stored.stencil[lane] = new;
-                    changed |= 1 << lane;
+        let mut values: Lanes = [0; LANES];
+        let mut depth_passes = Mask::MAX;
+        if self.z_enable {
+            // A loop for each format and function, so that none decides per lane.
+            match self.format {
+                Format::D16 => (values.iter_mut().zip(z)).for_each(|(v, &z)| {
+                    *v = Format::D16.quantise(z);
+                }),
+                Format::X8D24 | Format::S8D24 => {
+                    (values.iter_mut().zip(z)).for_each(|(v, &z)| *v = Format::S8D24.quantise(z));
+                }
+                Format::D32F | Format::X24S8D32F => {
+                    (values.iter_mut().zip(z)).for_each(|(v, &z)| *v = z.to_bits());
                 }
             }
-            if pass {
-                passed |= 1 << lane;
-                if self.z_write && update && value != old {
-                    stored.depth[lane] = value;
-                    changed |= 1 << lane;
-                }
+            let old = &stored.depth;
+            depth_passes = if self.format.is_float() {
+                let f = f32::from_bits;
+                lanes_that(self.z_function, |l| f(values[l]), |l| f(old[l]))
+            } else {
+                lanes_that(self.z_function, |l| values[l], |l| old[l])
+            };
+        }
+        let (mut passed, mut changed) = (mask & depth_passes, 0);
+        if self.stencil_enable {
+            let face = &self.faces[usize::from(!front)];
+            let passes = face.test(stored, reference);
+            passed &= passes;
+            if update {
+                changed = face.update(stored, reference, mask, passes, depth_passes);
             }
         }
-        Tested { passed, changed }
-    }
-
-    /// The same without stencil, all lanes at once.
-    fn test_depth(
-        &self,
-        stored: &mut Samples,
-        z: &[f32; LANES],
-        mask: Mask,
-        update: bool,
-    ) -> Tested {
-        let values: Lanes = z.map(|z| self.format.quantise(z));
-        let old = &stored.depth;
-        let passed = if !self.z_enable {
-            mask
-        } else if self.format.is_float() {
-            let f = f32::from_bits;
-            let function = self.z_function;
-            mask & lanes_where(|l| compare(function, f(values[l]), f(old[l])))
-        } else {
-            // A loop for each function, so that none decides per lane.
-            mask & match self.z_function & 7 {
-                0 => 0,
-                1 => lanes_where(|l| values[l] < old[l]),
-                2 => lanes_where(|l| values[l] == old[l]),
-                3 => lanes_where(|l| values[l] <= old[l]),
-                4 => lanes_where(|l| values[l] > old[l]),
-                5 => lanes_where(|l| values[l] != old[l]),
-                6 => lanes_where(|l| values[l] >= old[l]),
-                _ => Mask::MAX,
-            }
-        };
-        let mut changed = 0;
         if self.z_write && update {
-            changed = passed & lanes_where(|l| values[l] != old[l]);
-            for lane in 0..LANES {
-                let new = changed >> lane & 1 != 0;
-                stored.depth[lane] = if new {
-                    values[lane]
-                } else {
-                    stored.depth[lane]
-                };
-            }
+            let old = &stored.depth;
+            let new = passed & lanes_where(|l| values[l] != old[l]);
+            changed |= new;
+            select(&mut stored.depth, &values, &expand(new));
         }
         Tested { passed, changed }
     }
 }
 
+impl Face {
+    #[inline(always)]
+    fn references(&self, reference: Option<&Lanes>) -> [u8; LANES] {
+        match reference {
+            Some(lanes) => lanes.map(|r| r as u8),
+            None => [self.reference; LANES],
+        }
+    }
+
+    /// The lanes that pass.
+    #[inline(always)]
+    fn test(&self, stored: &Samples, reference: Option<&Lanes>) -> Mask {
+        let (references, old, mask) = (self.references(reference), &stored.stencil, self.mask);
+        lanes_that(
+            self.function,
+            |l| u32::from(references[l] & mask),
+            |l| u32::from(old[l] & mask),
+        )
+    }
+
+    /// Carries the operations out for the lanes of `mask`; the lanes that changed.
+    #[inline(always)]
+    fn update(
+        &self,
+        stored: &mut Samples,
+        reference: Option<&Lanes>,
+        mask: Mask,
+        passes: Mask,
+        depth_passes: Mask,
+    ) -> Mask {
+        let references = self.references(reference);
+        let mut changed = 0;
+        let outcomes = [!passes, passes & depth_passes, passes & !depth_passes];
+        for (op, lanes) in self.ops.into_iter().zip(outcomes) {
+            let lanes = lanes & mask;
+            if op & 7 == 0 || lanes == 0 {
+                continue;
+            }
+            let mut new = [0; LANES];
+            for lane in 0..LANES {
+                let old = stored.stencil[lane];
+                let result = stencil_op(op, old, references[lane]);
+                new[lane] = (result & self.write_mask) | (old & !self.write_mask);
+            }
+            let old = &stored.stencil;
+            let differs = lanes & lanes_where(|l| new[l] != old[l]);
+            for lane in 0..LANES {
+                let taken = ((differs >> lane & 1) as u8).wrapping_neg();
+                stored.stencil[lane] = stored.stencil[lane] & !taken | new[lane] & taken;
+            }
+            changed |= differs;
+        }
+        changed
+    }
+}
+
+/// The lanes whose values compare as `function` asks; a loop for each of them.
+#[inline(always)]
+fn lanes_that<T: PartialOrd>(
+    function: u32,
+    a: impl Fn(usize) -> T,
+    b: impl Fn(usize) -> T,
+) -> Mask {
+    match function & 7 {
+        0 => 0,
+        1 => lanes_where(|l| a(l) < b(l)),
+        2 => lanes_where(|l| a(l) == b(l)),
+        3 => lanes_where(|l| a(l) <= b(l)),
+        4 => lanes_where(|l| a(l) > b(l)),
+        5 => lanes_where(|l| a(l) != b(l)),
+        6 => lanes_where(|l| a(l) >= b(l)),
+        _ => Mask::MAX,
+    }
+}
+
 #[inline(always)]
 fn lanes_where(test: impl Fn(usize) -> bool) -> Mask {
-    (0..LANES).fold(0, |mask, lane| mask | u64::from(test(lane)) << lane)
+    let half = |first: usize| {
+        let mut bits = 0u32;
+        for i in 0..32 {
+            bits |= u32::from(test(first + i)) << i;
+        }
+        bits
+    };
+    u64::from(half(0)) | u64::from(half(32)) << 32
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! samples of an element lie side by side.
 
 use super::depth::{Format, Samples};
-use super::lanes::{Mask, ALL, LANES};
+use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::state::{bits, Shadow};
 use crate::chip::bus::McError;
@@ -79,7 +79,8 @@ impl Surface {
         Ok(())
     }
 
-    /// Reads sample `sample` of tile (`tx`, `ty`). Returns the bytes moved.
+    /// Reads sample `sample` of tile (`tx`, `ty`). `out.stencil` has what lies above 24 bits
+    /// of depth, stencil or not. Returns the bytes moved.
     ///
     /// # Errors
     /// The first access that no memory answered.
@@ -93,6 +94,18 @@ impl Surface {
         out: &mut Samples,
     ) -> Result<u64, McError> {
         let tile = self.layout.tile(tx, ty, self.slice(layer));
+        if self.is_plain() {
+            let mut bytes = [0; LANES * 4];
+            self.read(view, &tile, &mut bytes)?;
+            let words = reorder(&std::array::from_fn(|i| {
+                let b = &bytes[i * 4..i * 4 + 4];
+                u32::from_le_bytes([b[0], b[1], b[2], b[3]])
+            }));
+            let mask = self.depth_mask();
+            out.depth = words.map(|v| v & mask);
+            out.stencil = words.map(|v| ((v & !mask) >> 24) as u8);
+            return Ok(bytes.len() as u64);
+        }
         let mut buffer = [0; MAX_TILE];
         let bytes = &mut buffer[..self.layout.tile_bytes() as usize];
         self.read(view, &tile, bytes)?;
@@ -125,7 +138,8 @@ impl Surface {
         self.layout.sample_place(u32::from(element), sample as u32) as usize
     }
 
-    /// Writes the lanes of `changed` back. Returns the bytes moved.
+    /// Writes the lanes of `changed` back; the others of `samples` are as [`Self::load`] left
+    /// them. Returns the bytes moved.
     ///
     /// # Errors
     /// The first access that no memory answered.
@@ -141,6 +155,18 @@ impl Surface {
         changed: Mask,
     ) -> Result<u64, McError> {
         let tile = self.layout.tile(tx, ty, self.slice(layer));
+        if self.is_plain() {
+            // What has not changed is known from `load`.
+            let mask = self.depth_mask();
+            let words = reorder(&std::array::from_fn(|lane| {
+                samples.depth[lane] & mask | u32::from(samples.stencil[lane]) << 24 & !mask
+            }));
+            let mut bytes = [0; LANES * 4];
+            for (b, word) in bytes.chunks_exact_mut(4).zip(words) {
+                b.copy_from_slice(&word.to_le_bytes());
+            }
+            return self.write(view, &tile, &bytes);
+        }
         let mut buffer = [0; MAX_TILE];
         let bytes = &mut buffer[..self.layout.tile_bytes() as usize];
         // Unless all is known, what is not written must stay.
@@ -167,6 +193,15 @@ impl Surface {
                 }
             }
         }
+        self.write(view, &tile, bytes)
+    }
+
+    fn write(
+        &self,
+        view: &View<'_>,
+        tile: &crate::chip::tiling::Tile,
+        bytes: &[u8],
+    ) -> Result<u64, McError> {
         let mut at = 0;
         for (offset, len) in tile.pieces(0, bytes.len() as u32) {
             view.write_by(
@@ -177,5 +212,49 @@ impl Surface {
             at += len;
         }
         Ok(bytes.len() as u64)
+    }
+
+    /// One sample of four bytes an element: no other is in the tile.
+    fn is_plain(&self) -> bool {
+        self.layout.samples == 1 && self.format.bytes() == 4
+    }
+
+    /// The bits of a dword that are depth.
+    fn depth_mask(&self) -> u32 {
+        match self.format {
+            Format::D32F => u32::MAX,
+            _ => 0xFF_FFFF,
+        }
+    }
+}
+
+/// Elements in depth order to lanes, and back: of the number of a group of eight, the lower two
+/// bits change places.
+fn reorder(words: &Lanes) -> Lanes {
+    let mut out = [0; LANES];
+    for (group, to) in out.chunks_exact_mut(8).enumerate() {
+        let from = [0, 2, 1, 3, 4, 6, 5, 7][group] * 8;
+        to.copy_from_slice(&words[from..from + 8]);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reordered_groups_are_the_depth_order() {
+        let mut layout = Layout::new(
+            ArrayMode::Tiled1dThin1,
+            4,
+            64,
+            4096,
+            TilingConfig::from_register(2),
+        );
+        layout.depth_order = true;
+        let words: Lanes = std::array::from_fn(|i| i as u32);
+        assert_eq!(reorder(&words), layout.lanes().map(u32::from));
+        assert_eq!(reorder(&reorder(&words)), words);
     }
 }

@@ -6,6 +6,8 @@
 //! from `SPI_PS_INPUT_CNTL_i.SEMANTIC`, looked up in `SPI_VS_OUT_ID_0-9`
 //! (Mesa `r600_update_ps_state()`, `r600_update_vs_state()`).
 
+use pulp::{Simd, WithSimd};
+
 use super::lanes::{pixel_of, Lanes, Mask, LANES};
 use super::raster::Plane;
 use super::setup::{Setup, Vertices};
@@ -55,6 +57,8 @@ pub struct Interpolator {
     sprite_enabled: bool,
     sprite_top_1: bool,
     flat_enabled: bool,
+    /// Some input is interpolated without, or with perspective.
+    uses: [bool; 2],
     center: [f32; 2],
     places: [[f32; 2]; 8],
     samples: usize,
@@ -119,10 +123,17 @@ impl Interpolator {
             (bits(control, 10, 5) as usize, place)
         });
         let center = if center_half { 0.5 } else { 0.0 };
+        let flat_enabled = bit(interp, 0);
+        let uses = [true, false].map(|linear| {
+            inputs.iter().any(|input| {
+                input.param.is_some() && input.linear == linear && !(input.flat && flat_enabled)
+            })
+        });
         Self {
             inputs,
             params,
             position,
+            uses,
             face: bit(control_1, 8).then(|| {
                 (
                     bits(control_1, 12, 5) as usize,
@@ -133,15 +144,26 @@ impl Interpolator {
             sprite: [2, 5, 8, 11].map(|shift| bits(interp, shift, 3)),
             sprite_enabled: bit(interp, 1),
             sprite_top_1: bit(interp, 14),
-            flat_enabled: bit(interp, 0),
+            flat_enabled,
             center: [center; 2],
             places: places.map(|p| p.map(|v| center + f32::from(v) / 16.0)),
             samples,
         }
     }
 
+    /// True if the shader starts with the same registers in all pixels of `setup`.
+    pub fn is_uniform(&self, setup: &Setup) -> bool {
+        setup.sprite.is_none()
+            && self.position.is_none()
+            && self.face.is_none()
+            && self.sample_id.is_none()
+            && (self.inputs.iter())
+                .all(|input| input.param.is_none() || input.flat && self.flat_enabled)
+    }
+
     /// Offset from the pixel's corner for each lane: the centre, or the first
     /// covered sample of a pixel that is not covered as a whole.
+    #[inline(always)]
     fn offsets(
         &self,
         place: Place,
@@ -170,6 +192,7 @@ impl Interpolator {
         }
     }
 
+    #[inline(always)]
     fn weights(
         &self,
         setup: &Setup,
@@ -197,10 +220,13 @@ impl Interpolator {
                 }
             }
         }
-        for i in 0..2 {
-            evaluate(&setup.linear[i], x, y, &at.x, &at.y, &mut at.linear[i]);
+        let [linear, perspective] = self.uses;
+        if linear || perspective && !setup.perspective {
+            for i in 0..2 {
+                evaluate(&setup.linear[i], x, y, &at.x, &at.y, &mut at.linear[i]);
+            }
         }
-        if setup.perspective {
+        if perspective && setup.perspective {
             let mut inv_w = [0.0; LANES];
             evaluate(&setup.inv_w, x, y, &at.x, &at.y, &mut inv_w);
             for v in &mut inv_w {
@@ -219,19 +245,19 @@ impl Interpolator {
                     *v *= w;
                 }
             }
-        } else {
-            at.perspective = at.linear;
         }
         at
     }
 
-    /// Fills the input registers of `wave` for the tile at pixel (`x`, `y`).
+    /// Fills the input registers of `wave` for the tile at pixel (`x`, `y`), where `reads` says
+    /// that `Program::reads` them.
     /// `sample` is given if the shader runs for one sample only. `z` is the
     /// depth at the pixels.
     #[allow(clippy::too_many_arguments)]
     pub fn fill(
         &self,
         wave: &mut Wave,
+        reads: &[u8; GPRS],
         setup: &Setup,
         vertices: &Vertices,
         x: i32,
@@ -239,89 +265,20 @@ impl Interpolator {
         sample: Option<usize>,
         coverage: &[Mask; 8],
     ) {
-        let center = self.weights(setup, x, y, None);
-        let mut others: [Option<Weights>; 2] = [None, None];
-        let mut at = |place: Place| -> Option<usize> {
-            let index = match place {
-                Place::Center if sample.is_none() => return None,
-                Place::Centroid if sample.is_none() => 0,
-                // A shader that runs per sample interpolates there.
-                _ => 1,
-            };
-            if others[index].is_none() {
-                let offsets = self.offsets(place, sample, coverage)?;
-                others[index] = Some(self.weights(setup, x, y, Some(&offsets)));
-            }
-            Some(index)
-        };
-        let mut chosen = [None; MAX_INPUTS + 1];
-        for (slot, input) in chosen.iter_mut().zip(&self.inputs) {
-            *slot = at(input.place);
-        }
-        if let Some((_, place)) = self.position {
-            chosen[MAX_INPUTS] = at(place);
-        }
-        let pick = |slot: usize| {
-            chosen[slot]
-                .and_then(|i| others[i].as_ref())
-                .unwrap_or(&center)
-        };
-        for (gpr, input) in self.inputs.iter().enumerate() {
-            let weights = pick(gpr);
-            if input.sprite && self.sprite_enabled {
-                if let Some(sprite) = &setup.sprite {
-                    self.fill_sprite(wave, gpr, [&sprite.s, &sprite.t], x, y, weights);
-                    continue;
-                }
-            }
-            let Some(param) = input.param else {
-                for chan in 0..4 {
-                    wave.gpr_mut(gpr, chan).fill(input.default[chan].to_bits());
-                }
-                continue;
-            };
-            if (input.flat && self.flat_enabled) || setup.sprite.is_some() {
-                let value = vertices.param(setup.provoking, param);
-                for chan in 0..4 {
-                    wave.gpr_mut(gpr, chan).fill(value[chan]);
-                }
-                continue;
-            }
-            let [a, b, c] = setup.vertices.map(|v| vertices.param(v, param));
-            let w = if input.linear {
-                &weights.linear
-            } else {
-                &weights.perspective
-            };
-            for chan in 0..4 {
-                let [a, b, c] = [a, b, c].map(|v| f32::from_bits(v[chan]));
-                mix(wave.gpr_mut(gpr, chan), a, b - a, c - a, w);
-            }
-        }
-        if let Some((gpr, _)) = self.position {
-            self.fill_position(wave, gpr, setup, x, y, pick(MAX_INPUTS));
-        }
-        if let Some((gpr, chan)) = self.face {
-            let face = if setup.front { 1.0f32 } else { -1.0 };
-            wave.gpr_mut(gpr, chan).fill(face.to_bits());
-            if chan != 2 {
-                let mut masks = [0; LANES];
-                for (lane, mask) in masks.iter_mut().enumerate() {
-                    *mask = match sample {
-                        Some(sample) => 1 << (sample & 7),
-                        None => {
-                            (0..8).fold(0, |m, s| m | (((coverage[s] >> lane & 1) as u32) << s))
-                        }
-                    };
-                }
-                *wave.gpr_mut(gpr, 2) = masks;
-            }
-        }
-        if let Some(gpr) = self.sample_id {
-            wave.gpr_mut(gpr, 3).fill(sample.unwrap_or(0) as u32);
-        }
+        wave.arch().dispatch(Fill {
+            interpolator: self,
+            wave,
+            reads,
+            setup,
+            vertices,
+            x,
+            y,
+            sample,
+            coverage,
+        });
     }
 
+    #[inline(always)]
     fn fill_sprite(
         &self,
         wave: &mut Wave,
@@ -351,6 +308,7 @@ impl Interpolator {
         }
     }
 
+    #[inline(always)]
     fn fill_position(
         &self,
         wave: &mut Wave,
@@ -386,6 +344,130 @@ impl Interpolator {
     }
 }
 
+/// [`Interpolator::fill`], in the variant of the instruction set that runs best.
+struct Fill<'a> {
+    interpolator: &'a Interpolator,
+    wave: &'a mut Wave,
+    reads: &'a [u8; GPRS],
+    setup: &'a Setup,
+    vertices: &'a Vertices,
+    x: i32,
+    y: i32,
+    sample: Option<usize>,
+    coverage: &'a [Mask; 8],
+}
+
+impl WithSimd for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let Fill {
+            interpolator,
+            wave,
+            reads,
+            setup,
+            vertices,
+            x,
+            y,
+            sample,
+            coverage,
+        } = self;
+        let mut others: [Option<Weights>; 2] = [None, None];
+        let mut at = |place: Place| -> Option<usize> {
+            let index = match place {
+                Place::Center if sample.is_none() => return None,
+                Place::Centroid if sample.is_none() => 0,
+                // A shader that runs per sample interpolates there.
+                _ => 1,
+            };
+            if others[index].is_none() {
+                let offsets = interpolator.offsets(place, sample, coverage)?;
+                others[index] = Some(interpolator.weights(setup, x, y, Some(&offsets)));
+            }
+            Some(index)
+        };
+        let mut chosen = [None; MAX_INPUTS + 1];
+        for (slot, input) in chosen.iter_mut().zip(&interpolator.inputs) {
+            *slot = at(input.place);
+        }
+        if let Some((_, place)) = interpolator.position {
+            chosen[MAX_INPUTS] = at(place);
+        }
+        let wanted = chosen[..interpolator.inputs.len()].contains(&None)
+            || interpolator.position.is_some() && chosen[MAX_INPUTS].is_none();
+        let center = (wanted
+            && (interpolator.uses != [false; 2] || interpolator.position.is_some()))
+        .then(|| interpolator.weights(setup, x, y, None));
+        let pick = |slot: usize| chosen[slot].map_or(&center, |i| &others[i]);
+        for (gpr, input) in interpolator.inputs.iter().enumerate() {
+            let weights = pick(gpr).as_ref();
+            if input.sprite && interpolator.sprite_enabled {
+                if let Some(sprite) = &setup.sprite {
+                    let planes = [&sprite.s, &sprite.t];
+                    match weights {
+                        Some(at) => interpolator.fill_sprite(wave, gpr, planes, x, y, at),
+                        None => {
+                            let at = interpolator.weights(setup, x, y, None);
+                            interpolator.fill_sprite(wave, gpr, planes, x, y, &at);
+                        }
+                    }
+                    continue;
+                }
+            }
+            let Some(param) = input.param else {
+                for chan in 0..4 {
+                    wave.gpr_mut(gpr, chan).fill(input.default[chan].to_bits());
+                }
+                continue;
+            };
+            if (input.flat && interpolator.flat_enabled) || setup.sprite.is_some() {
+                let value = vertices.param(setup.provoking, param);
+                for chan in 0..4 {
+                    wave.gpr_mut(gpr, chan).fill(value[chan]);
+                }
+                continue;
+            }
+            let [a, b, c] = setup.vertices.map(|v| vertices.param(v, param));
+            // There are weights if an input uses them.
+            let Some(weights) = weights else {
+                continue;
+            };
+            let w = if input.linear || !setup.perspective {
+                &weights.linear
+            } else {
+                &weights.perspective
+            };
+            for chan in (0..4).filter(|chan| reads[gpr] >> chan & 1 != 0) {
+                let [a, b, c] = [a, b, c].map(|v| f32::from_bits(v[chan]));
+                mix(wave.gpr_mut(gpr, chan), a, b - a, c - a, w);
+            }
+        }
+        if let (Some((gpr, _)), Some(at)) = (interpolator.position, pick(MAX_INPUTS)) {
+            interpolator.fill_position(wave, gpr, setup, x, y, at);
+        }
+        if let Some((gpr, chan)) = interpolator.face {
+            let face = if setup.front { 1.0f32 } else { -1.0 };
+            wave.gpr_mut(gpr, chan).fill(face.to_bits());
+            if chan != 2 {
+                let mut masks = [0; LANES];
+                for (lane, mask) in masks.iter_mut().enumerate() {
+                    *mask = match sample {
+                        Some(sample) => 1 << (sample & 7),
+                        None => {
+                            (0..8).fold(0, |m, s| m | (((coverage[s] >> lane & 1) as u32) << s))
+                        }
+                    };
+                }
+                *wave.gpr_mut(gpr, 2) = masks;
+            }
+        }
+        if let Some(gpr) = interpolator.sample_id {
+            wave.gpr_mut(gpr, 3).fill(sample.unwrap_or(0) as u32);
+        }
+    }
+}
+
 static LANE_X: [f32; LANES] = lane_steps(0);
 static LANE_Y: [f32; LANES] = lane_steps(1);
 
@@ -406,7 +488,7 @@ pub fn lane_offsets() -> (&'static [f32; LANES], &'static [f32; LANES]) {
 }
 
 /// Evaluates a plane at the given places of the tile at (`x`, `y`).
-#[inline]
+#[inline(always)]
 pub fn evaluate(
     plane: &Plane,
     x: i32,
@@ -422,13 +504,14 @@ pub fn evaluate(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn mix(row: &mut Lanes, a: f32, b: f32, c: f32, w: &[[f32; LANES]; 2]) {
     for lane in 0..LANES {
         row[lane] = (a + (b * w[0][lane] + c * w[1][lane])).to_bits();
     }
 }
 
+#[inline(always)]
 fn to_bits(row: &[f32; LANES]) -> Lanes {
     std::array::from_fn(|i| row[i].to_bits())
 }

@@ -26,6 +26,28 @@ pub const fn first(count: usize) -> Mask {
     }
 }
 
+/// All ones in the lanes of `mask`, 0 in the others.
+#[inline(always)]
+pub fn expand(mask: Mask) -> Lanes {
+    let mut lanes = [0; LANES];
+    for (half, lanes) in lanes.chunks_exact_mut(32).enumerate() {
+        let word = (mask >> (32 * half)) as u32;
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            // A comparison: shifts that differ from lane to lane need AVX2.
+            *lane = u32::from(word & 1 << i != 0).wrapping_neg();
+        }
+    }
+    lanes
+}
+
+/// Copies to `to` the bits of `from` that are set in `bits`, such as the lanes of [`expand`].
+#[inline(always)]
+pub fn select(to: &mut Lanes, from: &Lanes, bits: &Lanes) {
+    for lane in 0..LANES {
+        to[lane] = to[lane] & !bits[lane] | from[lane] & bits[lane];
+    }
+}
+
 /// Lanes of `mask`, in ascending order.
 pub fn iter(mut mask: Mask) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -74,6 +96,31 @@ mod tests {
         assert_eq!(seen, ALL);
         assert_eq!(pixel_of(5), (3, 0));
         assert_eq!(pixel_of(18), (0, 3));
+    }
+
+    #[test]
+    fn expanded_masks_have_their_lanes() {
+        let lanes = expand(0x8000_0001_4000_0002);
+        for lane in 0..LANES {
+            let on = [1, 30, 32, 63].contains(&lane);
+            assert_eq!(lanes[lane], if on { u32::MAX } else { 0 });
+        }
+    }
+
+    #[test]
+    fn selected_bits_are_copied() {
+        let mut to = [0x1234_5678; LANES];
+        let mut bits = expand(1 << 5);
+        bits[6] = 0xFF00;
+        select(&mut to, &[0xAAAA_AAAA; LANES], &bits);
+        for lane in 0..LANES {
+            let expected = match lane {
+                5 => 0xAAAA_AAAA,
+                6 => 0x1234_AA78,
+                _ => 0x1234_5678,
+            };
+            assert_eq!(to[lane], expected);
+        }
     }
 
     #[test]

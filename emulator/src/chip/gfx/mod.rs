@@ -35,6 +35,7 @@ mod state;
 mod streamout;
 pub mod surface;
 pub mod texture;
+mod uniform;
 mod vertex;
 pub mod vertex_fetch;
 

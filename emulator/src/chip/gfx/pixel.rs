@@ -8,17 +8,20 @@
 
 use std::sync::Arc;
 
+use pulp::{Simd, WithSimd};
+
 use super::colour::{SpecialOp, Targets};
-use super::depth::{self, compare, Samples};
+use super::depth::{self, compare, Samples, Tested};
 use super::depth_tile::Surface;
 use super::interpolate::{evaluate, lane_offsets, Interpolator};
-use super::lanes::{whole_quads, Lanes, Mask, LANES};
+use super::lanes::{whole_quads, Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
 use super::setup::{Setup, Vertices};
 use super::shader::{Program, Stop};
 use super::stage::DrawShared;
 use super::state::{bit, bits, SetupState, Shadow, Stage};
+use super::uniform::Uniform;
 use super::vertex::Core;
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
@@ -61,6 +64,7 @@ pub struct PixelState {
     colour: bool,
     /// Target 1 becomes the average of target 0's samples.
     resolve: bool,
+    arch: pulp::Arch,
 }
 
 /// A copy from the depth to the colour buffer (`DEPTH_COPY_ENABLE`).
@@ -145,6 +149,7 @@ impl PixelState {
             count_passed: true,
             colour,
             resolve,
+            arch: pulp::Arch::new(),
         }
     }
 
@@ -183,6 +188,7 @@ impl PixelState {
         mine: &dyn Fn(i32, i32) -> bool,
     ) -> Result<(), Stop> {
         let b = setup.polygon.bounds;
+        core.uniform.begin(self.is_uniform(setup));
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
         for sy in b.y0.div_euclid(SQUARE)..=last(b.y1, SQUARE) {
             for sx in b.x0.div_euclid(SQUARE)..=last(b.x1, SQUARE) {
@@ -196,6 +202,9 @@ impl PixelState {
                 if counts.tiles > shared.limits.tiles {
                     return Err(Stop::Fault("too many pixels"));
                 }
+                let places = &self.places;
+                let full = (setup.polygon).covers(sx * SQUARE, sy * SQUARE, SQUARE, places);
+                let plain = full && self.only_colour(setup);
                 let tiles = SQUARE / TILE;
                 let ty0 = (b.y0.div_euclid(TILE)).max(sy * tiles);
                 let ty1 = last(b.y1, TILE).min(sy * tiles + tiles - 1);
@@ -204,7 +213,11 @@ impl PixelState {
                 for ty in ty0..=ty1 {
                     counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
                     for tx in tx0..=tx1 {
-                        self.tile(core, shared, view, vertices, setup, tx, ty, counts)?;
+                        if plain && core.uniform.is_known() {
+                            self.uniform_tile(core, shared, view, setup, (tx, ty), counts);
+                            continue;
+                        }
+                        self.tile(core, shared, view, vertices, setup, (tx, ty), full, counts)?;
                     }
                 }
             }
@@ -212,7 +225,70 @@ impl PixelState {
         Ok(())
     }
 
-    /// Draws tile (`tx`, `ty`).
+    /// One run of the shader speaks for all pixels of `setup`.
+    fn is_uniform(&self, setup: &Setup) -> bool {
+        self.program.as_ref().is_some_and(|p| p.is_uniform())
+            && !self.per_sample
+            && !self.late()
+            && self.interpolator.is_uniform(setup)
+    }
+
+    /// Nothing but the shader's colours decides what becomes of the pixels that `setup` covers.
+    fn only_colour(&self, setup: &Setup) -> bool {
+        let tested = self.depth.as_ref().is_some_and(|(d, _)| d.is_active());
+        !tested
+            && self.colour
+            && self.cliprects.is_none()
+            && setup.stipple.is_none()
+            && self.sample_mask[..self.samples()].iter().all(|m| *m == ALL)
+    }
+
+    /// Draws tile (`tx`, `ty`), all of it and in one colour, if [`Self::only_colour`] holds and the
+    /// results of the shader are known.
+    fn uniform_tile(
+        &self,
+        core: &mut Core,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        setup: &Setup,
+        (tx, ty): (i32, i32),
+        counts: &mut PixelCounts,
+    ) {
+        let samples = self.samples();
+        let all = LANES as u64;
+        counts.invocations += all;
+        if self.count_passed {
+            counts.passed += all * samples as u64;
+        }
+        let (tx, ty, layer) = (tx as u32, ty as u32, setup.layer);
+        let exports = &core.exports;
+        let mut failed = None;
+        for (index, export, _) in self.targets.written() {
+            if exports.pixel_mask >> export & 1 == 0 {
+                continue;
+            }
+            let src = &exports.pixel[export];
+            for sample in 0..samples as u32 {
+                let targets = &self.targets;
+                let result = match core.uniform.tile(targets, index, src) {
+                    Some(bytes) => targets.write_uniform(view, index, tx, ty, layer, sample, bytes),
+                    None => {
+                        let second = Some(&exports.pixel[1]);
+                        targets.write_tile(view, index, tx, ty, layer, sample, src, second, ALL)
+                    }
+                };
+                match result {
+                    Ok(()) => counts.bytes += 2 * TILE_BYTES,
+                    Err(e) => failed = Some(e),
+                }
+            }
+        }
+        if let Some(e) = failed {
+            shared.context.control.fault(e);
+        }
+    }
+
+    /// Draws tile (`tx`, `ty`). `full` says that it is known to be covered.
     #[allow(clippy::too_many_arguments)]
     fn tile(
         &self,
@@ -221,12 +297,16 @@ impl PixelState {
         view: &View<'_>,
         vertices: &Vertices,
         setup: &Setup,
-        tx: i32,
-        ty: i32,
+        (tx, ty): (i32, i32),
+        full: bool,
         counts: &mut PixelCounts,
     ) -> Result<(), Stop> {
         let (x, y) = (tx * TILE, ty * TILE);
-        let mut coverage = setup.polygon.cover(x, y, &self.places);
+        let mut coverage = if full {
+            Coverage::all(self.samples())
+        } else {
+            setup.polygon.cover(x, y, &self.places)
+        };
         let any = coverage.any();
         if any == 0 {
             return Ok(());
@@ -257,6 +337,7 @@ impl PixelState {
             changed: [0; 8],
             counts,
             failed: None,
+            unread: false,
         };
         if self.resolve {
             tile.resolve();
@@ -327,17 +408,25 @@ impl PixelState {
     ) -> Result<(), Stop> {
         let valid = coverage.any();
         let budget = shared.limits.wave_instructions;
-        core.wave.begin(whole_quads(valid), valid, budget);
-        self.interpolator.fill(
-            &mut core.wave,
-            tile.setup,
-            vertices,
-            tile.x,
-            tile.y,
-            sample,
-            &coverage.samples,
-        );
-        core.run(shared, view, Stage::Pixel, program)?;
+        if !core.uniform.is_known() {
+            let (exec, counting) = match core.uniform.wanted() {
+                true => (ALL, ALL),
+                false => (whole_quads(valid), valid),
+            };
+            core.wave.begin(exec, counting, budget);
+            self.interpolator.fill(
+                &mut core.wave,
+                program.reads(),
+                tile.setup,
+                vertices,
+                tile.x,
+                tile.y,
+                sample,
+                &coverage.samples,
+            );
+            core.run(shared, view, Stage::Pixel, program)?;
+            core.uniform.ran();
+        }
         tile.counts.invocations += u64::from(valid.count_ones());
         let exports = &core.exports;
         coverage.keep(!core.wave.killed);
@@ -373,7 +462,8 @@ impl PixelState {
             tile.coverage = rest;
         }
         if self.colour {
-            tile.write_colour(&exports.pixel, exports.pixel_mask, &coverage);
+            let uniform = &mut core.uniform;
+            tile.write_colour(&exports.pixel, exports.pixel_mask, &coverage, uniform);
         }
         Ok(())
     }
@@ -443,38 +533,70 @@ struct Tile<'a, 'b> {
     changed: [Mask; 8],
     counts: &'b mut PixelCounts,
     failed: Option<McError>,
+    /// Its depth could not be read.
+    unread: bool,
+}
+
+/// Depth of the fragments of one sample, and their test.
+struct DepthTest<'a> {
+    state: &'a PixelState,
+    depth: &'a depth::State,
+    setup: &'a Setup,
+    /// First pixel of the tile.
+    origin: (i32, i32),
+    sample: usize,
+    stored: &'a mut Samples,
+    mask: Mask,
+    /// Depth that the shader exports.
+    exported: Option<&'a Lanes>,
+    /// Stencil references that it exports.
+    reference: Option<&'a Lanes>,
+    update: bool,
+}
+
+impl WithSimd for DepthTest<'_> {
+    type Output = Tested;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Tested {
+        let (state, setup) = (self.state, self.setup);
+        let mut z = [0.0; LANES];
+        if let Some(clear) = state.depth_clear {
+            z = [clear; LANES];
+        } else {
+            match self.exported {
+                Some(values) => {
+                    for lane in 0..LANES {
+                        z[lane] = f32::from_bits(values[lane]);
+                    }
+                }
+                None => {
+                    let (dx, dy) = lane_offsets();
+                    let [ox, oy] = state.sample_offsets[self.sample];
+                    let dx = dx.map(|d| d + ox);
+                    let dy = dy.map(|d| d + oy);
+                    evaluate(&setup.z, self.origin.0, self.origin.1, &dx, &dy, &mut z);
+                }
+            }
+            if state.clamp_z {
+                let [low, high] = setup.z_range;
+                for z in &mut z {
+                    *z = z.max(low).min(high);
+                }
+            }
+        }
+        self.depth.test(
+            self.stored,
+            &z,
+            self.mask,
+            setup.front,
+            self.reference,
+            self.update,
+        )
+    }
 }
 
 impl Tile<'_, '_> {
-    fn z(&self, sample: usize, exported: Option<&Lanes>) -> [f32; LANES] {
-        let state = self.state;
-        let mut z = [0.0; LANES];
-        if let Some(clear) = state.depth_clear {
-            return [clear; LANES];
-        }
-        match exported {
-            Some(values) => {
-                for lane in 0..LANES {
-                    z[lane] = f32::from_bits(values[lane]);
-                }
-            }
-            None => {
-                let (dx, dy) = lane_offsets();
-                let [ox, oy] = state.sample_offsets[sample];
-                let dx = dx.map(|d| d + ox);
-                let dy = dy.map(|d| d + oy);
-                evaluate(&self.setup.z, self.x, self.y, &dx, &dy, &mut z);
-            }
-        }
-        if state.clamp_z {
-            let [low, high] = self.setup.z_range;
-            for z in &mut z {
-                *z = z.max(low).min(high);
-            }
-        }
-        z
-    }
-
     fn load(&mut self, sample: usize) -> Option<&mut Samples> {
         let (_, surface) = self.state.depth.as_ref()?;
         if self.loaded[sample].is_none() {
@@ -482,7 +604,7 @@ impl Tile<'_, '_> {
             let layer = self.setup.layer;
             match surface.load(self.view, self.tx, self.ty, layer, sample, &mut samples) {
                 Ok(bytes) => self.counts.bytes += bytes,
-                Err(e) => self.failed = Some(e),
+                Err(e) => (self.failed, self.unread) = (Some(e), true),
             }
             self.loaded[sample] = Some(samples);
         }
@@ -493,18 +615,28 @@ impl Tile<'_, '_> {
     /// passes.
     fn test(&mut self, z: Option<&Lanes>, reference: Option<&Lanes>, update: bool) {
         let state = self.state;
-        let front = self.setup.front;
         for sample in 0..state.samples() {
             let mask = self.coverage.samples[sample];
             if mask == 0 {
                 continue;
             }
             if let Some((depth, _)) = state.depth.as_ref().filter(|(d, _)| d.is_active()) {
-                let z = self.z(sample, z);
+                let (setup, x, y) = (self.setup, self.x, self.y);
                 let Some(stored) = self.load(sample) else {
                     continue;
                 };
-                let mut tested = depth.test(stored, &z, mask, front, reference, update);
+                let mut tested = state.arch.dispatch(DepthTest {
+                    state,
+                    depth,
+                    setup,
+                    origin: (x, y),
+                    sample,
+                    stored,
+                    mask,
+                    exported: z,
+                    reference,
+                    update,
+                });
                 if let (Some(clear), true) = (state.stencil_clear, update) {
                     for lane in (0..LANES).filter(|l| tested.passed >> l & 1 != 0) {
                         stored.stencil[lane] = clear;
@@ -560,7 +692,13 @@ impl Tile<'_, '_> {
         self.account(result, 1);
     }
 
-    fn write_colour(&mut self, exported: &[[Lanes; 4]], mask: u8, coverage: &Coverage) {
+    fn write_colour(
+        &mut self,
+        exported: &[[Lanes; 4]],
+        mask: u8,
+        coverage: &Coverage,
+        uniform: &mut Uniform,
+    ) {
         let targets = &self.state.targets;
         for (index, export, _) in targets.written() {
             if mask >> export & 1 == 0 {
@@ -569,6 +707,18 @@ impl Tile<'_, '_> {
             for sample in 0..self.state.samples() {
                 let lanes = coverage.samples[sample];
                 if lanes == 0 {
+                    continue;
+                }
+                let bytes = match lanes {
+                    ALL => uniform.tile(targets, index, &exported[export]),
+                    _ => None,
+                };
+                if let Some(bytes) = bytes {
+                    let (tx, ty, layer) = (self.tx, self.ty, self.setup.layer);
+                    let sample = sample as u32;
+                    let result =
+                        targets.write_uniform(self.view, index, tx, ty, layer, sample, bytes);
+                    self.account(result, 2);
                     continue;
                 }
                 let result = targets.write_tile(
@@ -588,11 +738,12 @@ impl Tile<'_, '_> {
     }
 
     /// Writes changed depth back and reports what failed.
-    fn finish(mut self, shared: &DrawShared<'_>) -> Result<(), Stop> {
+    fn finish(&mut self, shared: &DrawShared<'_>) -> Result<(), Stop> {
         if let Some((_, surface)) = &self.state.depth {
             for sample in 0..self.state.samples() {
                 let changed = self.changed[sample];
-                if changed == 0 {
+                // Of a tile that could not be read, nothing is known to be written back.
+                if changed == 0 || self.unread {
                     continue;
                 }
                 let Some(samples) = &self.loaded[sample] else {

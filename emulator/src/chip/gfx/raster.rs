@@ -66,6 +66,13 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// All pixels of `count` samples.
+    pub fn all(count: usize) -> Self {
+        let mut samples = [0; 8];
+        samples.iter_mut().take(count).for_each(|s| *s = ALL);
+        Self { samples }
+    }
+
     /// Pixels with a covered sample.
     pub fn any(&self) -> Mask {
         self.samples.iter().fold(0, |m, s| m | s)
@@ -130,18 +137,36 @@ const fn lane_steps(axis: usize) -> [i32; LANES] {
     steps
 }
 
+/// The lanes of a tile's first 0 to 8 columns and rows.
+static COLUMNS: [Mask; 9] = lanes_before(0);
+static ROWS: [Mask; 9] = lanes_before(1);
+
+const fn lanes_before(axis: usize) -> [Mask; 9] {
+    let mut masks = [0; 9];
+    let mut n = 0;
+    while n <= 8 {
+        let mut lane = 0;
+        while lane < LANES {
+            let (x, y) = pixel_of(lane);
+            if (if axis == 0 { x } else { y }) < n {
+                masks[n] |= 1 << lane;
+            }
+            lane += 1;
+        }
+        n += 1;
+    }
+    masks
+}
+
 /// The lanes of a tile at pixel (`x`, `y`) that lie within `rect`.
 pub fn lanes_within(rect: Rect, x: i32, y: i32) -> Mask {
-    if rect.x0 <= x && rect.y0 <= y && rect.x1 >= x + TILE && rect.y1 >= y + TILE {
-        return ALL;
-    }
-    let mut mask = 0;
-    for lane in 0..LANES {
-        let (px, py) = (x + LANE_X[lane], y + LANE_Y[lane]);
-        let inside = px >= rect.x0 && px < rect.x1 && py >= rect.y0 && py < rect.y1;
-        mask |= u64::from(inside) << lane;
-    }
-    mask
+    let before = |masks: &[Mask; 9], end: i32, start: i32| {
+        masks[end.saturating_sub(start).clamp(0, TILE) as usize]
+    };
+    before(&COLUMNS, rect.x1, x)
+        & !before(&COLUMNS, rect.x0, x)
+        & before(&ROWS, rect.y1, y)
+        & !before(&ROWS, rect.y0, y)
 }
 
 impl Polygon {
@@ -199,6 +224,23 @@ impl Polygon {
         })
     }
 
+    /// Whether all samples of the square of `size` pixels at (`x`, `y`) are covered.
+    pub fn covers(&self, x: i32, y: i32, size: i32, places: &SamplePlaces) -> bool {
+        let b = self.bounds;
+        if b.x0 > x || b.y0 > y || b.x1 < x + size || b.y1 < y + size {
+            return false;
+        }
+        let span = i64::from(size - 1) * i64::from(PIXEL);
+        places.offsets.iter().all(|offset| {
+            let sx = i64::from(x) * i64::from(PIXEL) + i64::from(offset[0]);
+            let sy = i64::from(y) * i64::from(PIXEL) + i64::from(offset[1]);
+            self.edges[..self.count].iter().all(|e| {
+                let worst = e.at(sx, sy) + (e.a.min(0) + e.b.min(0)) * span;
+                worst >= 0
+            })
+        })
+    }
+
     /// The samples covered of the tile whose first pixel is (`x`, `y`).
     pub fn cover(&self, x: i32, y: i32, places: &SamplePlaces) -> Coverage {
         let mut samples = [0; 8];
@@ -239,12 +281,7 @@ fn edge_lanes(edge: &Edge, c: i64) -> Mask {
     // The edge crosses the tile, so |c| is at most 14 steps.
     if let (Ok(a), Ok(b), Ok(c)) = (i32::try_from(a), i32::try_from(b), i32::try_from(c)) {
         if a.abs() < 1 << 26 && b.abs() < 1 << 26 {
-            let mut mask = 0;
-            for lane in 0..LANES {
-                let v = c + a * LANE_X[lane] + b * LANE_Y[lane];
-                mask |= u64::from(v >= 0) << lane;
-            }
-            return mask;
+            return small_edge_lanes(a, b, c);
         }
     }
     let mut mask = 0;
@@ -253,6 +290,38 @@ fn edge_lanes(edge: &Edge, c: i64) -> Mask {
         mask |= u64::from(v >= 0) << lane;
     }
     mask
+}
+
+/// The lanes for which `c + a * x + b * y >= 0`, if nothing overflows.
+fn small_edge_lanes(a: i32, b: i32, c: i32) -> Mask {
+    // Lane i of a half has bit i: the halves are found side by side.
+    let mut halves = [0u32; 2];
+    let columns: [i32; TILE as usize] = std::array::from_fn(|x| c + a * x as i32);
+    for (half, lanes) in halves.iter_mut().enumerate() {
+        for row in 0..4 {
+            let down = b * (half as i32 * 4 + row as i32);
+            for (x, at) in columns.iter().enumerate() {
+                // The sign bit is clear inside.
+                let inside = !((at + down) >> 31) as u32;
+                *lanes |= inside & LANE_BIT[row][x];
+            }
+        }
+    }
+    u64::from(halves[0]) | u64::from(halves[1]) << 32
+}
+
+/// The bit of the lane of pixel (x, y) of the upper half of a tile, by row.
+static LANE_BIT: [[u32; 8]; 4] = lane_bits();
+
+const fn lane_bits() -> [[u32; 8]; 4] {
+    let mut bits = [[0; 8]; 4];
+    let mut lane = 0;
+    while lane < 32 {
+        let (x, y) = pixel_of(lane);
+        bits[y][x] = 1 << lane;
+        lane += 1;
+    }
+    bits
 }
 
 /// A linear function of the position on the screen.
@@ -393,6 +462,33 @@ mod tests {
             both.sort_unstable();
             both.dedup();
             prop_assert_eq!(both.len(), n);
+        }
+
+        #[test]
+        fn covers_says_what_cover_finds(
+            v in [point(), point(), point()], x in 0i32..8, y in 0i32..8, size in 1i32..4,
+        ) {
+            let size = size * 8;
+            if let Some(polygon) = Polygon::new(&v, SCREEN) {
+                let all = (0..size / 8).all(|ty| {
+                    (0..size / 8).all(|tx| {
+                        polygon.cover((x + tx) * 8, (y + ty) * 8, &center()).samples[0] == ALL
+                    })
+                });
+                prop_assert_eq!(polygon.covers(x * 8, y * 8, size, &center()), all);
+            }
+        }
+
+        #[test]
+        fn lanes_within_are_those_inside(x0 in -20i32..20, y0 in -20i32..20, w in 0i32..30, h in 0i32..30) {
+            let rect = Rect { x0, y0, x1: x0 + w, y1: y0 + h };
+            let mask = lanes_within(rect, 0, 0);
+            for lane in 0..LANES {
+                let (x, y) = pixel_of(lane);
+                let (x, y) = (x as i32, y as i32);
+                let inside = x >= x0 && x < x0 + w && y >= y0 && y < y0 + h;
+                prop_assert_eq!(mask >> lane & 1 == 1, inside);
+            }
         }
 
         #[test]

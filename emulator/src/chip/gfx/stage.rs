@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::lanes::{Lanes, Mask, ALL, LANES};
+use super::lanes::{expand, select, Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::shader::isa::TexInstruction;
 use super::shader::{Env, ExportKind, MemoryExport, MemoryTarget, Program};
@@ -170,19 +170,6 @@ pub struct StageEnv<'a, 'b> {
     pub unit: &'b mut texture::Unit,
 }
 
-/// Copies lanes of `mask`.
-fn copy(to: &mut Lanes, from: &Lanes, mask: Mask) {
-    if mask == ALL {
-        *to = *from;
-    } else {
-        for lane in 0..LANES {
-            if mask >> lane & 1 != 0 {
-                to[lane] = from[lane];
-            }
-        }
-    }
-}
-
 impl StageEnv<'_, '_> {
     /// Words of resource `index` of the stage.
     fn resource_words(&self, index: u32) -> [u32; 7] {
@@ -277,9 +264,14 @@ impl Env for StageEnv<'_, '_> {
         exec: Mask,
     ) {
         if let Some(slot) = self.exports.slot(kind, index) {
+            let lanes = (exec != ALL).then(|| expand(exec));
             for (chan, (to, from)) in slot.iter_mut().zip(values).enumerate() {
-                if components >> chan & 1 != 0 {
-                    copy(to, from, exec);
+                if components >> chan & 1 == 0 {
+                    continue;
+                }
+                match &lanes {
+                    Some(lanes) => select(to, from, lanes),
+                    None => *to = *from,
                 }
             }
         }

@@ -14,6 +14,7 @@ use super::shader::{self, Program, Stop, Wave};
 use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
 use super::state::{bit, Stage};
 use super::texture;
+use super::uniform::Uniform;
 use crate::chip::regs::gfx as reg;
 
 /// A vertex to shade.
@@ -36,6 +37,8 @@ pub struct Core {
     pub exports: Exports,
     /// Texture unit.
     pub unit: texture::Unit,
+    /// Results of a pixel shader that serve for more than one wave.
+    pub uniform: Uniform,
     /// Instructions executed in this draw.
     pub executed: u64,
 }

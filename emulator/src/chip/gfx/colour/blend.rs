@@ -194,6 +194,19 @@ impl Blend {
         self.colour.reads_destination() || self.alpha.reads_destination()
     }
 
+    /// True if a factor is of the second source.
+    pub fn uses_second(&self) -> bool {
+        use Factor::*;
+        [self.colour, self.alpha].iter().any(|e| {
+            [e.src, e.dst].iter().any(|f| {
+                matches!(
+                    f,
+                    Src1Colour | OneMinusSrc1Colour | Src1Alpha | OneMinusSrc1Alpha
+                )
+            })
+        })
+    }
+
     /// Blends 64 pixels; `src` becomes the result. `src1` is the second source
     /// of dual-source blending.
     #[inline(always)]

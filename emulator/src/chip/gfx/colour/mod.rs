@@ -12,11 +12,13 @@
 
 pub mod blend;
 pub mod pack;
+mod packed;
 
 use pulp::{Arch, Simd, WithSimd};
 
 use self::blend::{Blend, Colour, LogicOp};
 use self::pack::{load, store, Packing, Raw};
+use self::packed::{Mode, Packed};
 use super::format::{DataFormat, Endian, Kind, NumberType};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
@@ -30,6 +32,9 @@ use crate::chip::regs::gfx::{
 };
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
+
+/// Bytes that [`Targets::uniform_tile`] gives.
+pub const UNIFORM_BYTES: usize = packed::TILE_BYTES;
 
 /// Render targets of the chip.
 pub const TARGETS: usize = 8;
@@ -69,6 +74,12 @@ pub struct Target {
     pub write_mask: u8,
     blend: Option<Blend>,
     logic: Option<LogicOp>,
+    /// Bits of an element that stay as they are.
+    kept: [u32; 4],
+    /// What is written depends on what is there.
+    reads: bool,
+    /// The target takes the short way for tiles of plain bytes.
+    packed: Option<Packed>,
 }
 
 impl Target {
@@ -84,16 +95,13 @@ impl Target {
 
     /// True if what is written depends on what is there.
     pub fn reads_destination(&self) -> bool {
-        self.blend.is_some_and(|b| b.reads_destination())
-            || self.logic.is_some()
-            || self.bits_kept() != [0; 4]
+        self.reads
     }
 
     /// Bits of an element that stay as they are. Unused bits count as written:
     /// they become 0.
     fn bits_kept(&self) -> [u32; 4] {
-        let (all, written) = (self.packing.all_bits(), self.packing.mask(self.write_mask));
-        std::array::from_fn(|i| all[i] & !written[i])
+        self.kept
     }
 
     /// The colours of micro tile (`tile_x`, `tile_y`) of layer `layer` (counted
@@ -229,6 +237,11 @@ impl Targets {
             slice: target.slice(layer),
             sample,
         };
+        if let Some(packed) = &target.packed {
+            return self.write_packed(view, target, packed, &place, src, mask);
+        }
+        // Only two of the factors look at the second colour.
+        let src1 = src1.filter(|_| target.blend.is_some_and(|b| b.uses_second()));
         let job = |old: &Raw| {
             self.arch.dispatch(Merge {
                 target,
@@ -239,6 +252,83 @@ impl Targets {
             })
         };
         update(target, view, &place, mask, target.reads_destination(), job)
+    }
+
+    /// [`Self::write_tile`] for a target of plain bytes.
+    fn write_packed(
+        &self,
+        view: &View<'_>,
+        target: &Target,
+        packed: &Packed,
+        place: &Place,
+        src: &[Lanes; 4],
+        mask: Mask,
+    ) -> Result<(), McError> {
+        if mask == 0 {
+            return Ok(());
+        }
+        let layout = &target.surface.layout;
+        let tile = layout.tile(place.tile_x, place.tile_y, place.slice);
+        let first = layout.sample_place(0, place.sample);
+        let rows = rows_of(mask);
+        let mut data = [0; packed::TILE_BYTES];
+        if target.reads || mask != ALL {
+            target
+                .surface
+                .read_tile(view, &tile, first, rows, &mut data)?;
+        }
+        self.arch.dispatch(packed::Merge {
+            packed,
+            kept: target.kept[0],
+            src,
+            mask,
+            order: layout.lanes(),
+            data: &mut data,
+        });
+        target.surface.write_tile(view, &tile, first, rows, &data)
+    }
+
+    /// The bytes of a tile all of whose pixels become `src`, if they do not depend on what
+    /// is there: [`Self::write_tile`] with all lanes writes these. Kept for draws in
+    /// one colour.
+    pub fn uniform_tile(&self, index: usize, src: &[Lanes; 4]) -> Option<[u8; UNIFORM_BYTES]> {
+        let target = self.get(index)?;
+        let packed = target.packed.as_ref().filter(|_| !target.reads)?;
+        let mut data = [0; packed::TILE_BYTES];
+        self.arch.dispatch(packed::Merge {
+            packed,
+            kept: 0,
+            src,
+            mask: ALL,
+            order: target.surface.layout.lanes(),
+            data: &mut data,
+        });
+        Some(data)
+    }
+
+    /// Writes what [`Self::uniform_tile`] gave to a whole micro tile; arguments as for
+    /// [`Self::write_tile`].
+    ///
+    /// # Errors
+    /// As [`Self::write_tile`].
+    #[allow(clippy::too_many_arguments)]
+    pub fn write_uniform(
+        &self,
+        view: &View<'_>,
+        index: usize,
+        tile_x: u32,
+        tile_y: u32,
+        layer: u32,
+        sample: u32,
+        data: &[u8; UNIFORM_BYTES],
+    ) -> Result<(), McError> {
+        let Some(target) = self.get(index) else {
+            return Ok(());
+        };
+        let layout = &target.surface.layout;
+        let tile = layout.tile(tile_x, tile_y, target.slice(layer));
+        let first = layout.sample_place(0, sample);
+        target.surface.write_tile(view, &tile, first, 0xFF, data)
     }
 
     /// Copies depth (single-precision bits) and stencil (integers) to target
@@ -298,6 +388,12 @@ impl Targets {
         } else {
             from.samples()
         };
+        if let (Some(source), Some(packed)) = (from.packing.bytes_of_word(), &to.packed) {
+            if samples > 1 && from.endian == Endian::None && packed.mode == Mode::Copy {
+                let shifts = [source, packed.shift];
+                return self.resolve_packed(view, from, to, shifts, tile_x, tile_y, layer, mask);
+            }
+        }
         let mut planes = [[[0; LANES]; 4]; 8];
         let mut data = [0; 64 * 16];
         for sample in 0..samples {
@@ -331,6 +427,54 @@ impl Targets {
         update(to, view, &place, mask, to.bits_kept() != [0; 4], |old| {
             merge(old, &average, bits, mask)
         })
+    }
+}
+
+impl Targets {
+    /// [`Self::resolve_tile`] between targets of plain bytes, whose components begin at bits
+    /// `shifts`.
+    #[allow(clippy::too_many_arguments)]
+    fn resolve_packed(
+        &self,
+        view: &View<'_>,
+        from: &Target,
+        to: &Target,
+        shifts: [[u32; 4]; 2],
+        tile_x: u32,
+        tile_y: u32,
+        layer: u32,
+        mask: Mask,
+    ) -> Result<(), McError> {
+        if mask == 0 {
+            return Ok(());
+        }
+        const TILE: usize = packed::TILE_BYTES;
+        let rows = rows_of(mask);
+        let layout = &from.surface.layout;
+        let tile = layout.tile(tile_x, tile_y, from.slice(layer));
+        let samples = from.samples().clamp(1, 8);
+        let mut planes = [[0; TILE]; 8];
+        let planes = &mut planes[..samples as usize];
+        for (sample, plane) in (0..samples).zip(planes.iter_mut()) {
+            let first = layout.sample_place(0, sample);
+            from.surface.read_tile(view, &tile, first, rows, plane)?;
+        }
+        let to_layout = &to.surface.layout;
+        let tile = to_layout.tile(tile_x, tile_y, to.slice(layer));
+        let mut data = [0; TILE];
+        if mask != ALL || to.kept[0] != 0 {
+            to.surface.read_tile(view, &tile, 0, rows, &mut data)?;
+        }
+        self.arch.dispatch(packed::Average {
+            planes,
+            from: shifts[0],
+            to: shifts[1],
+            orders: [layout, to_layout].map(|layout| (layout.is_word_order(), layout.lanes())),
+            kept: to.kept[0],
+            mask,
+            data: &mut data,
+        });
+        to.surface.write_tile(view, &tile, 0, rows, &data)
     }
 }
 
@@ -551,6 +695,17 @@ fn decode_target(
     } else {
         LogicOp::from_field(control >> 16)
     };
+    let endian = Endian::from_field(info);
+    let (all, written) = (packing.all_bits(), packing.mask(write_mask));
+    let kept: [u32; 4] = std::array::from_fn(|i| all[i] & !written[i]);
+    let packed = packing.bytes_of_word().and_then(|shift| {
+        let plain = logic.is_none() && endian == Endian::None;
+        Some(Packed {
+            shift,
+            mode: Mode::of(blend.as_ref()).filter(|_| plain)?,
+            word_order: layout.is_word_order(),
+        })
+    });
     Some(Target {
         surface: Surface {
             base: u64::from(reg(CB_COLOR0_BASE)) << 8,
@@ -559,8 +714,11 @@ fn decode_target(
         },
         slices: (view & 0x7FF, view >> 13 & 0x7FF),
         packing,
-        endian: Endian::from_field(info),
+        endian,
         write_mask,
+        kept,
+        reads: blend.is_some_and(|b| b.reads_destination()) || logic.is_some() || kept != [0; 4],
+        packed,
         blend,
         logic,
     })

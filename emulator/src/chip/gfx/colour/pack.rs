@@ -177,6 +177,19 @@ impl Packing {
         }
     }
 
+    /// The bit at which each component of the shader begins, if elements are four bytes of one
+    /// unsigned normalised component each.
+    pub fn bytes_of_word(&self) -> Option<[u32; 4]> {
+        if self.format != DataFormat::F8_8_8_8 || self.number != NumberType::Unorm {
+            return None;
+        }
+        let mut shift = [0; 4];
+        for (_, c, source) in self.components() {
+            shift[source] = u32::from(c.shift) & 31;
+        }
+        Some(shift)
+    }
+
     /// Elements to colours. Components that the format lacks are 0, alpha 1.
     #[inline(always)]
     pub fn unpack(&self, raw: &Raw) -> Colour {
@@ -320,6 +333,12 @@ fn floor(value: f32) -> u32 {
     let sum = value + MAGIC;
     let up = sum - MAGIC > value;
     (sum.to_bits() & 0x7F_FFFF) - u32::from(up)
+}
+
+/// A component of 8 bits, unsigned normalised.
+#[inline(always)]
+pub fn to_byte(value: f32) -> u32 {
+    floor(value.max(0.0).min(1.0) * 255.0 + 0.5)
 }
 
 fn ones_unshifted(c: Component) -> u32 {

@@ -363,3 +363,98 @@ proptest! {
         let _ = targets.resolve_tile(&view, x % 16, y % 4, layer, mask);
     }
 }
+
+/// Blend states that the short way takes: none, over, premultiplied over, and over with
+/// a factor of one for alpha, or for the colours.
+const SHORT: [Option<u32>; 5] = [
+    None,
+    Some(4 | 5 << 8),
+    Some(1 | 5 << 8),
+    Some(4 | 5 << 8 | 1 << 16 | 5 << 24 | 1 << 29),
+    Some(1 | 5 << 8 | 4 << 16 | 5 << 24 | 1 << 29),
+];
+
+/// Any values, among them infinities and what is not a number.
+fn exported() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        (-0.25f32..1.25).prop_map(f32::to_bits),
+        any::<u32>(),
+        (0u32..=255).prop_map(|v| (v as f32 / 255.0).to_bits()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn short_way_gives_the_general_ways_bits(
+        state in 0..SHORT.len(), mode in proptest::sample::select(vec![1u32, 2, 4]), swap in 0u32..4,
+        values in proptest::collection::vec(exported(), 256), old in any::<[u8; 32]>(),
+        mask in prop_oneof![Just(ALL), any::<u64>()], write_mask in prop_oneof![Just(0xFu32), 1u32..16],
+    ) {
+        let regs = registers(info(0x1A, mode, 0, swap, 1 << 20));
+        regs.store(CB_TARGET_MASK, write_mask);
+        if let Some(blend) = SHORT[state] {
+            regs.store(CB_BLEND0_CONTROL, blend);
+            regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 1 << 7 | 1 << 8);
+        }
+        let short = Targets::decode(&regs);
+        let mut general = short.clone();
+        general.targets[0].as_mut().unwrap().packed = None;
+        prop_assert!(short.get(0).unwrap().packed.is_some());
+        let src: [Lanes; 4] = std::array::from_fn(|c| std::array::from_fn(|i| values[c * 64 + i]));
+        let [a, b] = [&short, &general].map(|targets| {
+            let memory = Memory::new(0x10_0000);
+            for (i, byte) in memory.bytes.lock().unwrap().iter_mut().enumerate() {
+                *byte = old[i % 32].wrapping_add((i / 32) as u8);
+            }
+            let view = View::new(&memory);
+            targets.write_tile(&view, 0, 1, 1, 0, 0, &src, None, mask).unwrap();
+            memory.bytes.into_inner().unwrap()
+        });
+        prop_assert!(a == b);
+    }
+
+    #[test]
+    fn short_resolve_gives_the_general_ones_bits(
+        samples in 1u32..4, swaps in [0u32..4, 0u32..4], old in any::<[u8; 64]>(),
+        mask in prop_oneof![Just(ALL), any::<u64>()],
+    ) {
+        let regs = registers(info(0x1A, 4, 0, swaps[0], 0));
+        set_target(&regs, 1, info(0x1A, 2, 0, swaps[1], 0), 0x8_0000);
+        regs.store(PA_SC_AA_CONFIG, samples);
+        regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 7 << 4);
+        let short = Targets::decode(&regs);
+        let mut general = short.clone();
+        general.targets[1].as_mut().unwrap().packed = None;
+        prop_assert!(short.get(1).unwrap().packed.is_some());
+        let [a, b] = [&short, &general].map(|targets| {
+            let memory = Memory::new(0x10_0000);
+            for (i, byte) in memory.bytes.lock().unwrap().iter_mut().enumerate() {
+                *byte = old[i % 64].wrapping_mul((i / 64) as u8 | 1);
+            }
+            let view = View::new(&memory);
+            targets.resolve_tile(&view, 2, 1, 0, mask).unwrap();
+            memory.bytes.into_inner().unwrap()
+        });
+        prop_assert!(a == b);
+    }
+}
+
+#[test]
+fn uniform_tile_is_what_would_be_written() {
+    let targets = Targets::decode(&registers(info(0x1A, 4, 0, 1, 0)));
+    let src = colour([0.1, 0.7, 0.3, 0.9]);
+    let bytes = targets.uniform_tile(0, &src).expect("a plain target");
+    let [a, b] = [true, false].map(|uniform| {
+        let memory = Memory::new(0x10_0000);
+        let view = View::new(&memory);
+        if uniform {
+            targets.write_uniform(&view, 0, 2, 1, 0, 0, &bytes).unwrap();
+        } else {
+            targets
+                .write_tile(&view, 0, 2, 1, 0, 0, &src, None, ALL)
+                .unwrap();
+        }
+        memory.bytes.into_inner().unwrap()
+    });
+    assert!(a == b && a.iter().any(|byte| *byte != 0));
+}

@@ -110,6 +110,11 @@ impl Wave {
         }
     }
 
+    /// The variant of the instruction set that this wave runs with.
+    pub fn arch(&self) -> pulp::Arch {
+        self.arch
+    }
+
     /// Lets only the lanes of `exec` run, after [`Wave::begin`], and keeps the
     /// registers of the others, as a branch does.
     pub fn restrict(&mut self, exec: Mask) {

@@ -228,6 +228,10 @@ pub struct Program {
     pub(super) uses_kill: bool,
     /// True if constants come from outside the program.
     pub(super) has_buffers: bool,
+    /// See [`Program::is_uniform`].
+    uniform: bool,
+    /// See [`Program::reads`].
+    reads: [u8; GPRS],
     image: Vec<(u64, [u32; BLOCK])>,
     base: u64,
 }
@@ -360,6 +364,8 @@ impl Program {
             unknown: builder.unknown,
             uses_kill,
             has_buffers,
+            uniform: false,
+            reads: [0; GPRS],
             image,
             base,
         };
@@ -367,6 +373,14 @@ impl Program {
         program.unknown.dedup();
         program.unknown.truncate(MAX_UNKNOWN);
         program.find_denormals();
+        program.reads = program.find_reads();
+        program.uniform = program.unknown.is_empty()
+            && !uses_kill
+            && (program.cf.iter()).all(|item| match item {
+                Cf::Alu { .. } | Cf::Export(_) | Cf::Goto(_) => true,
+                Cf::Fetch { .. } | Cf::Memory(_) => false,
+                Cf::Flow { word, .. } => word.code != cf::CALL_FS,
+            });
         Ok(program)
     }
 
@@ -392,6 +406,69 @@ impl Program {
     /// Instructions and operands that R700 does not have: what, and its code.
     pub fn unknown_instructions(&self) -> &[(&'static str, u32)] {
         &self.unknown
+    }
+
+    /// The components of each GPR that an instruction may read: bit 0 is x. The others need
+    /// not be filled before a run.
+    pub fn reads(&self) -> &[u8; GPRS] {
+        &self.reads
+    }
+
+    fn find_reads(&self) -> [u8; GPRS] {
+        const EVERYTHING: [u8; GPRS] = [0xF; GPRS];
+        let mut reads = [0u8; GPRS];
+        let mut read = |row: u32| {
+            if let Some(gpr) = reads.get_mut(row as usize / 4) {
+                *gpr |= 1 << (row % 4);
+            }
+        };
+        let mut selected = |gpr: u8, select: &[u8]| {
+            for chan in select.iter().filter(|chan| **chan < 4) {
+                read(u32::from(gpr) * 4 + u32::from(*chan));
+            }
+        };
+        for item in &self.cf {
+            match item {
+                Cf::Fetch { clause } => {
+                    for fetch in &self.fetch[*clause as usize] {
+                        match fetch {
+                            Fetch::Tex(op) if !op.src_rel => selected(op.src_gpr, &op.src_sel),
+                            Fetch::Vtx(op) if !op.src_rel => selected(op.src_gpr, &[0, 1, 2, 3]),
+                            Fetch::Mem(op) if !op.src_rel => selected(op.src_gpr, &[0, 1, 2, 3]),
+                            _ => return EVERYTHING,
+                        }
+                    }
+                }
+                Cf::Export(word) if !word.rel => {
+                    for i in 0..word.burst {
+                        selected(word.gpr.wrapping_add(i), &word.sel);
+                    }
+                }
+                Cf::Export(_) | Cf::Memory(_) => return EVERYTHING,
+                Cf::Flow { word, .. } if word.code == cf::CALL_FS => return EVERYTHING,
+                Cf::Alu { .. } | Cf::Flow { .. } | Cf::Goto(_) => {}
+            }
+        }
+        for step in self.alu.iter().flat_map(|clause| &clause.steps) {
+            match step {
+                Step::Alu(slot) => slot.src.iter().for_each(|src| read(src.row)),
+                Step::Wide(index) => {
+                    let sources = self.wide[*index as usize].src.iter().flatten();
+                    sources.for_each(|src| read(src.row));
+                }
+                Step::Copy { from, .. } => read(*from),
+                Step::Scatter { src, .. } => read(*src),
+                Step::GatherGpr { .. } => return EVERYTHING,
+                Step::GatherConst { .. } | Step::Commit => {}
+            }
+        }
+        reads
+    }
+
+    /// True if lanes with the same registers give the same exports, and the program does nothing
+    /// else: a run for one pixel then speaks for all.
+    pub fn is_uniform(&self) -> bool {
+        self.uniform
     }
 
     /// True if the program can end lanes.

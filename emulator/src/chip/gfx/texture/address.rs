@@ -145,27 +145,27 @@ pub fn axis(
         Wrap::Wrap => {
             // One turn is enough unless an offset leads further.
             if offset.unsigned_abs() as i32 / 2 < size {
-                for i in out.first.iter_mut().chain(out.second.iter_mut()) {
-                    let low = if *i < 0 { *i + size } else { *i };
-                    *i = if low >= size { low - size } else { low };
-                }
+                each(out, |i| {
+                    let low = if i < 0 { i + size } else { i };
+                    if low >= size {
+                        low - size
+                    } else {
+                        low
+                    }
+                });
             } else {
-                for i in out.first.iter_mut().chain(out.second.iter_mut()) {
-                    *i = i.rem_euclid(size);
-                }
+                each(out, |i| i.rem_euclid(size));
             }
         }
         Wrap::Mirror => {
-            for i in out.first.iter_mut().chain(out.second.iter_mut()) {
+            each(out, |i| {
                 let turned = i.rem_euclid(2 * size);
-                *i = turned.min(2 * size - 1 - turned);
-            }
+                turned.min(2 * size - 1 - turned)
+            });
         }
         Wrap::ClampLastTexel => clamp(out, size),
         Wrap::MirrorOnceLastTexel => {
-            for i in out.first.iter_mut().chain(out.second.iter_mut()) {
-                *i = if *i < 0 { -1 - *i } else { *i };
-            }
+            each(out, |i| if i < 0 { -1 - i } else { i });
             clamp(out, size);
         }
         Wrap::ClampHalfBorder | Wrap::MirrorOnceHalfBorder if !linear => clamp(out, size),
@@ -178,8 +178,17 @@ pub fn axis(
 
 #[inline(always)]
 fn clamp(axis: &mut Axis, size: i32) {
-    for i in axis.first.iter_mut().chain(axis.second.iter_mut()) {
-        *i = (*i).max(0).min(size - 1);
+    each(axis, |i| i.max(0).min(size - 1));
+}
+
+/// Changes all texel numbers. A loop for each array: a chained iterator is not vectorised.
+#[inline(always)]
+fn each(axis: &mut Axis, change: impl Fn(i32) -> i32) {
+    for i in &mut axis.first {
+        *i = change(*i);
+    }
+    for i in &mut axis.second {
+        *i = change(*i);
     }
 }
 

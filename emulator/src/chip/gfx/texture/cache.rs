@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
+use super::address::Axis;
 use super::block;
+use super::plain::PATCH;
 use super::resource::Texture;
 use crate::chip::bus::McError;
 use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};
@@ -42,6 +44,10 @@ pub struct Cache {
     pub packed: Box<[u32; TEXELS]>,
     /// Four values a texel.
     pub wide: Box<[[u32; 4]; TEXELS]>,
+    /// Blocks side by side, for the short way (`plain`).
+    pub patch: Box<[u32; PATCH]>,
+    /// Where the texels of the fetch lie that is under way.
+    pub axes: Box<[Axis; 2]>,
     tags: [Box<[u64; SETS]>; 2],
     textures: Vec<(Arc<Texture>, u64)>,
     next_texture: usize,
@@ -65,6 +71,8 @@ impl Default for Cache {
         Self {
             packed: boxed(0),
             wide: boxed([0; 4]),
+            patch: boxed(0),
+            axes: Box::new([Axis::flat(), Axis::flat()]),
             tags: [boxed(0), boxed(0)],
             textures: Vec::new(),
             next_texture: 0,

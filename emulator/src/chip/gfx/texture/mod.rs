@@ -21,6 +21,7 @@ pub mod block;
 pub mod cache;
 mod filter;
 mod lod;
+mod plain;
 pub mod resource;
 pub mod sampler;
 
@@ -33,7 +34,7 @@ use self::filter::Request;
 use self::lod::{gradients, Footprint};
 use self::resource::{Dim, Texture};
 pub use self::sampler::Sampler;
-use self::sampler::{Filter, MipFilter};
+use self::sampler::{Filter, MipFilter, Wrap};
 use super::lanes::{iter, Lanes, Mask, LANES};
 use super::memory::View;
 use super::shader::isa::{tex, TexInstruction};
@@ -49,6 +50,10 @@ pub struct Unit {
     /// Gradients that `SET_GRADIENTS_H` and `V` left, until the clause ends.
     gradients: [[Lanes; 4]; 2],
     arch: Arch,
+    /// Fetches that took the short way.
+    short: u64,
+    /// None does: for comparisons.
+    general: bool,
 }
 
 impl Default for Unit {
@@ -66,6 +71,8 @@ impl Unit {
             seamless: true,
             gradients: [[[0; LANES]; 4]; 2],
             arch: Arch::new(),
+            short: 0,
+            general: false,
         }
     }
 
@@ -91,6 +98,11 @@ impl Unit {
     /// in question read as 0.
     pub fn take_fault(&mut self) -> Option<McError> {
         self.cache.fault.take()
+    }
+
+    /// Fetches so far that went by `plain` rather than the general way.
+    pub fn short_ways(&self) -> u64 {
+        self.short
     }
 
     /// Blocks of texels read from memory so far.
@@ -165,6 +177,27 @@ impl Unit {
         exec: Mask,
     ) -> [Lanes; 4] {
         let mut out = [[0; LANES]; 4];
+        if texture.packed && texture.dim == Dim::D2 && exec != 0 && !self.general {
+            let level = src[3][exec.trailing_zeros() as usize & 63];
+            let same = src[3].iter().all(|l| *l == level);
+            if same && level <= texture.last_level {
+                let fetch = plain::Fetch {
+                    texture,
+                    id,
+                    level: (texture.base_level + level).min(texture.last_level),
+                    linear: false,
+                    integers: true,
+                    wrap: [Wrap::ClampLastTexel; 2],
+                    normalized: [false; 2],
+                    offset: [op.offset[0], op.offset[1]].map(i32::from),
+                    mask: exec,
+                };
+                if plain::sample(&mut self.cache, view, self.arch, &fetch, src, &mut out) {
+                    self.short += 1;
+                    return out;
+                }
+            }
+        }
         let filter = Filter::default();
         let request = Request {
             texture,
@@ -298,12 +331,30 @@ impl Unit {
         let aniso = filter.log2_aniso.min(texture.log2_max_aniso);
         let one_level = texture.last_level == texture.base_level || filter.mip == MipFilter::None;
         let uniform = one_level && filter.mag_linear == filter.min_linear && aniso == 0;
+        let compares = op.opcode & 8 != 0;
+        let mut out = [[0; LANES]; 4];
+        if uniform && texture.packed && texture.dim == Dim::D2 && !compares && !self.general {
+            let fetch = plain::Fetch {
+                texture,
+                id,
+                level: texture.base_level,
+                linear: filter.mag_linear,
+                integers: false,
+                wrap: [filter.wrap[0], filter.wrap[1]],
+                normalized: [op.normalized[0], op.normalized[1]],
+                offset: [op.offset[0], op.offset[1]].map(i32::from),
+                mask: exec,
+            };
+            if plain::sample(&mut self.cache, view, self.arch, &fetch, src, &mut out) {
+                self.short += 1;
+                return out;
+            }
+        }
         let footprint = if uniform {
             Footprint::level(&[0.0; LANES])
         } else {
             self.level_of_detail(op, texture, &filter, src)
         };
-        let compares = op.opcode & 8 != 0;
         let reference = compares.then(|| {
             // With an explicit level or bias, w is taken.
             let from = if matches!(op.opcode & 3, 0) { 3 } else { 2 };
@@ -349,7 +400,6 @@ impl Unit {
                 }
             }
         };
-        let mut out = [[0; LANES]; 4];
         let several = footprint.several & exec;
         if exec & !several != 0 {
             pass(&coord, exec & !several, &mut out);

@@ -633,3 +633,81 @@ fn unreadable_textures_are_zero_and_reported() {
     assert!(scene.unit.take_fault().is_some());
     assert!(scene.unit.take_fault().is_none());
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Coordinates near and across the edges, all wrap modes, sizes that blocks divide and others.
+    #[test]
+    fn short_way_gives_the_general_ways_bits(
+        mode in proptest::sample::select(vec![1u32, 2, 4]),
+        width in proptest::sample::select(vec![8u32, 24, 37, 64]),
+        height in proptest::sample::select(vec![3u32, 16, 40]),
+        wrap in [0u32..8, 0u32..8], linear: bool, offset in [-16i8..16, -16i8..16],
+        origin in [-1.2f32..1.2, -1.2f32..1.2], step in 0.0f32..3.0,
+        exec in prop_oneof![Just(Mask::MAX), any::<u64>()],
+    ) {
+        let mut scene = Scene::new(1, mode, [width, height, 1], RGBA8, 0);
+        prop_assert!(scene.texture.packed);
+        let filters = if linear { LINEAR_FILTERS } else { 0 };
+        let sampler = sampler(filters | wrap[0] | wrap[1] << 3);
+        let mut op = op(tex::SAMPLE);
+        op.offset = [offset[0], offset[1], 0];
+        let size = [width as f32, height as f32];
+        let mut src = [[0; LANES]; 4];
+        for lane in 0..LANES {
+            let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+            for (i, at) in [x, y].into_iter().enumerate() {
+                src[i][lane] = (origin[i] + at as f32 * step / size[i]).to_bits();
+            }
+        }
+        let short = scene.run(&op, &sampler, &src, exec);
+        scene.unit.general = true;
+        let taken = scene.unit.short_ways();
+        let general = scene.run(&op, &sampler, &src, exec);
+        prop_assert_eq!(scene.unit.short_ways(), taken);
+        prop_assert_eq!(short, general);
+    }
+
+    #[test]
+    fn short_loads_give_the_general_ways_bits(
+        mode in proptest::sample::select(vec![1u32, 2, 4]), origin in [-4i32..40, -4i32..40],
+        step in [0i32..3, 0i32..3], exec in prop_oneof![Just(Mask::MAX), any::<u64>()],
+    ) {
+        let mut scene = Scene::new(1, mode, [37, 29, 1], RGBA8, 0);
+        let mut src = [[0; LANES]; 4];
+        for lane in 0..LANES {
+            let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+            src[0][lane] = (origin[0] + x as i32 * step[0]) as u32;
+            src[1][lane] = (origin[1] + y as i32 * step[1]) as u32;
+        }
+        let short = scene.run(&op(tex::LD), &sampler(0), &src, exec);
+        scene.unit.general = true;
+        let general = scene.run(&op(tex::LD), &sampler(0), &src, exec);
+        prop_assert_eq!(short, general);
+    }
+}
+
+#[test]
+fn short_way_is_taken_inside_and_at_the_seam() {
+    let mut scene = Scene::new(1, 2, [64, 64, 1], RGBA8, 0);
+    // The coordinates of a tile that begins `first` texels from the left.
+    let src = |first: f32| {
+        let mut src = [[0; LANES]; 4];
+        for lane in 0..LANES {
+            let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+            src[0][lane] = ((first + x as f32) / 64.0).to_bits();
+            src[1][lane] = ((8.5 + y as f32) / 64.0).to_bits();
+        }
+        src
+    };
+    for (i, first) in [20.5, -3.0, 60.0].into_iter().enumerate() {
+        scene.run(
+            &op(tex::SAMPLE),
+            &sampler(LINEAR_FILTERS),
+            &src(first),
+            Mask::MAX,
+        );
+        assert_eq!(scene.unit.short_ways(), i as u64 + 1, "{first}");
+    }
+}

@@ -36,7 +36,7 @@ use super::env::Env;
 use super::math;
 use super::ops::AluOp;
 use super::program::{AluClause, Program, Slot, Step, ROW_EXEC, ROW_SELECT};
-use crate::chip::gfx::lanes::{Lanes, Mask, LANES};
+use crate::chip::gfx::lanes::{expand, Lanes, Mask, LANES};
 
 /// What a clause changes of a wave.
 pub(super) struct State<'a> {
@@ -78,16 +78,6 @@ impl WithSimd for Clause<'_, '_> {
     }
 }
 
-/// Expands `mask` into a row.
-#[inline(always)]
-pub(super) fn expand(mask: Mask, row: &mut Lanes) {
-    for (half, lanes) in row.chunks_exact_mut(32).enumerate() {
-        let word = (mask >> (32 * half)) as u32;
-        for (i, lane) in lanes.iter_mut().enumerate() {
-            *lane = (word >> i & 1).wrapping_neg();
-        }
-    }
-}
 #[inline(always)]
 fn run(job: Clause<'_, '_>) -> Outcome {
     let Clause {
@@ -111,7 +101,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
     let (mut next_exec, mut next_pred) = (exec, pred);
     let mut mask = None;
     if exec != live {
-        expand(exec, &mut rows[ROW_EXEC as usize]);
+        rows[ROW_EXEC as usize] = expand(exec);
         mask = Some(ROW_EXEC);
     }
     for step in &clause.steps {
@@ -226,7 +216,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
                 pred = next_pred;
                 if next_exec != exec {
                     exec = next_exec;
-                    expand(exec, &mut rows[ROW_EXEC as usize]);
+                    rows[ROW_EXEC as usize] = expand(exec);
                     mask = Some(ROW_EXEC);
                 }
             }
@@ -239,7 +229,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
 #[inline(always)]
 fn predicated(rows: &mut [Lanes], pred_sel: u8, exec: Mask, pred: Mask) -> Mask {
     let active = exec & if pred_sel == 2 { !pred } else { pred };
-    expand(active, &mut rows[ROW_SELECT as usize]);
+    rows[ROW_SELECT as usize] = expand(active);
     active
 }
 /// Runs one operation; the lanes that pass, if it is a test.

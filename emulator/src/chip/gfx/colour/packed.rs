@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+//! Targets of four bytes a pixel, 8 bits a component (`COLOR_8_8_8_8`, unsigned
+//! normalised): what nearly every window and texture is.
+//!
+//! The same arithmetic as [`super::blend`] and [`super::pack`], bit for bit, in one
+//! pass over a tile for the equations that desktops draw with; all others take
+//! the general way.
+
+use pulp::{Simd, WithSimd};
+
+use super::blend::{Blend, Equation, Factor, Function};
+use super::pack::to_byte;
+use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, LANES};
+use crate::chip::tiling::ElementTable;
+
+/// Bytes of a tile.
+pub const TILE_BYTES: usize = LANES * 4;
+
+/// Pixels worked on at a time.
+const CHUNK: usize = 8;
+
+/// What happens to the colours of a target of this kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mode {
+    /// They replace what is there.
+    Copy,
+    /// Source over destination: the source's factor is `SRC_ALPHA`, or `ONE` where the flag for
+    /// the colours or that for alpha is set; the destination's is
+    /// `ONE_MINUS_SRC_ALPHA`. The constants are clamped to 0..1.
+    Over {
+        /// The factor of the colours is one.
+        colour_one: bool,
+        /// That of alpha is one.
+        alpha_one: bool,
+    },
+}
+
+/// A target of this kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Packed {
+    /// Where each component of the shader lies in a pixel: bits to shift by.
+    pub shift: [u32; 4],
+    /// What happens to colours.
+    pub mode: Mode,
+    /// Elements are in the order of displayable surfaces of 32 bits.
+    pub word_order: bool,
+}
+
+impl Mode {
+    /// The mode of a blend state; none if it is another.
+    pub fn of(blend: Option<&Blend>) -> Option<Self> {
+        let Some(blend) = blend else {
+            return Some(Mode::Copy);
+        };
+        let over = |e: &Equation| match (e.src, e.dst, e.function) {
+            (Factor::SrcAlpha, Factor::OneMinusSrcAlpha, Function::Add) => Some(false),
+            (Factor::One, Factor::OneMinusSrcAlpha, Function::Add) => Some(true),
+            _ => None,
+        };
+        (blend.clamp == Some((0.0, 1.0))).then_some(())?;
+        Some(Mode::Over {
+            colour_one: over(&blend.colour)?,
+            alpha_one: over(&blend.alpha)?,
+        })
+    }
+}
+
+/// Colours onto a tile in memory order.
+pub struct Merge<'a> {
+    /// The target.
+    pub packed: &'a Packed,
+    /// Bits of a pixel that stay.
+    pub kept: u32,
+    /// Red to alpha, lanes in quad order.
+    pub src: &'a [Lanes; 4],
+    /// Pixels that are written.
+    pub mask: Mask,
+    /// The elements' order ([`crate::chip::tiling::Layout::lanes`]).
+    pub order: &'a ElementTable,
+    /// The tile: what is there, and then what shall be.
+    pub data: &'a mut [u8; TILE_BYTES],
+}
+
+impl WithSimd for Merge<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let old = load(self.data, self.packed.word_order, self.order);
+        let mut new = [0; LANES];
+        let (src, shift) = (self.src, &self.packed.shift);
+        match self.packed.mode {
+            Mode::Copy => {
+                for at in 0..LANES / CHUNK {
+                    copy(src, shift, at, &mut new);
+                }
+            }
+            Mode::Over {
+                colour_one: false,
+                alpha_one: false,
+            } => over::<false, false>(src, shift, &old, &mut new),
+            Mode::Over {
+                colour_one: true,
+                alpha_one: true,
+            } => over::<true, true>(src, shift, &old, &mut new),
+            Mode::Over {
+                colour_one: false,
+                alpha_one: true,
+            } => over::<false, true>(src, shift, &old, &mut new),
+            Mode::Over {
+                colour_one: true,
+                alpha_one: false,
+            } => over::<true, false>(src, shift, &old, &mut new),
+        }
+        if self.mask != ALL || self.kept != 0 {
+            keep(&mut new, &old, self.mask, self.kept);
+        }
+        store(&new, self.packed.word_order, self.order, self.data);
+    }
+}
+
+/// Leaves in `new` what `old` has outside of `mask`, and in the bits of `kept`.
+#[inline(always)]
+fn keep(new: &mut Lanes, old: &Lanes, mask: Mask, kept: u32) {
+    let stays = expand(mask).map(|written| !written | kept);
+    select(new, old, &stays);
+}
+
+#[inline(always)]
+fn chunk(lanes: &Lanes, at: usize) -> [f32; CHUNK] {
+    let mut out = [0.0; CHUNK];
+    for i in 0..CHUNK {
+        out[i] = f32::from_bits(lanes[at * CHUNK + i]);
+    }
+    out
+}
+
+#[inline(always)]
+fn copy(src: &[Lanes; 4], shift: &[u32; 4], at: usize, out: &mut Lanes) {
+    let mut words = [0; CHUNK];
+    for c in 0..4 {
+        let v = chunk(&src[c], at);
+        for i in 0..CHUNK {
+            words[i] |= to_byte(v[i]) << shift[c];
+        }
+    }
+    out[at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&words);
+}
+
+#[inline(always)]
+fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
+    src: &[Lanes; 4],
+    shift: &[u32; 4],
+    old: &Lanes,
+    out: &mut Lanes,
+) {
+    for at in 0..LANES / CHUNK {
+        let mut alpha = chunk(&src[3], at);
+        let mut rest = [0.0; CHUNK];
+        for i in 0..CHUNK {
+            alpha[i] = alpha[i].max(0.0).min(1.0);
+            rest[i] = 1.0 - alpha[i];
+        }
+        let mut dst = [0; CHUNK];
+        dst.copy_from_slice(&old[at * CHUNK..(at + 1) * CHUNK]);
+        let mut words = [0; CHUNK];
+        for c in 0..4 {
+            let v = if c == 3 { alpha } else { chunk(&src[c], at) };
+            let one = if c == 3 { ALPHA_ONE } else { COLOUR_ONE };
+            for i in 0..CHUNK {
+                let s = v[i].max(0.0).min(1.0);
+                let s = if one { s } else { s * alpha[i] };
+                let d = (dst[i] >> shift[c] & 0xFF) as i32 as f32 * (1.0 / 255.0);
+                words[i] |= to_byte(s + d * rest[i]) << shift[c];
+            }
+        }
+        out[at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&words);
+    }
+}
+
+/// Elements of 32 bits in displayable order to lanes, and back: of the place in a group of eight,
+/// two bits are swapped.
+const SWAP: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
+
+#[inline(always)]
+fn swap(from: &Lanes) -> Lanes {
+    let mut to = [0; LANES];
+    for (to, from) in to.chunks_exact_mut(8).zip(from.chunks_exact(8)) {
+        for i in 0..8 {
+            to[i] = from[SWAP[i]];
+        }
+    }
+    to
+}
+
+/// The elements of a tile, by lane.
+#[inline(always)]
+pub fn load(data: &[u8; TILE_BYTES], word_order: bool, order: &ElementTable) -> Lanes {
+    let mut words = [0; LANES];
+    for (word, b) in words.iter_mut().zip(data.chunks_exact(4)) {
+        *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+    }
+    if word_order {
+        return swap(&words);
+    }
+    let mut lanes = [0; LANES];
+    for (lane, element) in lanes.iter_mut().zip(order) {
+        *lane = words[usize::from(element & 63)];
+    }
+    lanes
+}
+
+/// The reverse of [`load`].
+#[inline(always)]
+pub fn store(lanes: &Lanes, word_order: bool, order: &ElementTable, data: &mut [u8; TILE_BYTES]) {
+    let mut words = [0; LANES];
+    if word_order {
+        words = swap(lanes);
+    } else {
+        for (lane, element) in lanes.iter().zip(order) {
+            words[usize::from(element & 63)] = *lane;
+        }
+    }
+    for (word, b) in words.iter().zip(data.chunks_exact_mut(4)) {
+        b.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// The average of each pixel's samples onto a tile in memory order.
+pub struct Average<'a> {
+    /// One plane a sample, in memory order.
+    pub planes: &'a [[u8; TILE_BYTES]],
+    /// Shifts of the components in the source.
+    pub from: [u32; 4],
+    /// Those in the target.
+    pub to: [u32; 4],
+    /// The orders of source and target: [`Packed::word_order`] and the table.
+    pub orders: [(bool, &'a ElementTable); 2],
+    /// Bits of a pixel that stay.
+    pub kept: u32,
+    /// Pixels that are written.
+    pub mask: Mask,
+    /// The target's tile: what is there, and then what shall be.
+    pub data: &'a mut [u8; TILE_BYTES],
+}
+
+impl WithSimd for Average<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let mut lanes = [[0; LANES]; 8];
+        let [source, target] = self.orders;
+        let lanes = &mut lanes[..self.planes.len().min(8)];
+        for (lanes, plane) in lanes.iter_mut().zip(self.planes) {
+            *lanes = load(plane, source.0, source.1);
+        }
+        let mut new = [0; LANES];
+        let scale = 1.0 / self.planes.len() as f32;
+        for at in 0..LANES / CHUNK {
+            let mut sums = [[0.0; CHUNK]; 4];
+            for plane in lanes.iter() {
+                let plane = &plane[at * CHUNK..(at + 1) * CHUNK];
+                for c in 0..4 {
+                    for i in 0..CHUNK {
+                        let v = plane[i] >> self.from[c] & 0xFF;
+                        sums[c][i] += v as i32 as f32 * (1.0 / 255.0);
+                    }
+                }
+            }
+            let mut words = [0; CHUNK];
+            for c in 0..4 {
+                for i in 0..CHUNK {
+                    words[i] |= to_byte(sums[c][i] * scale) << self.to[c];
+                }
+            }
+            new[at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&words);
+        }
+        if self.mask != ALL || self.kept != 0 {
+            let old = load(self.data, target.0, target.1);
+            keep(&mut new, &old, self.mask, self.kept);
+        }
+        store(&new, target.0, target.1, self.data);
+    }
+}
