@@ -240,6 +240,15 @@ in_build_root() {
 	return $rc
 }
 
+# rendered_by RENDERER CMD...: runs a GL program natively in the build root: by the board's
+# chip ("board", RV770) or by one of Mesa's software renderers (llvmpipe, softpipe).
+rendered_by() {
+	local env=(LIBGL_ALWAYS_SOFTWARE=1 GALLIUM_DRIVER="$1")
+	[ "$1" != board ] || env=(LD_PRELOAD=/nomap/build/board/libr7xx_shim.so R7XX_CHIP=rv770)
+	shift
+	in_root env "${env[@]}" "$@"
+}
+
 # root_image NAME: path of the file system image of the root NAME, guest or i386.
 root_image() {
 	local root
