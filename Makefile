@@ -24,6 +24,10 @@ speed: build ## transfer-paths: uploads and downloads by each path (4 minutes)
 bench-board: build ## board-fill: the board's 3D engine beside llvmpipe and softpipe (3 minutes)
 	@lab/bench-board
 
+.PHONY: gallery
+gallery: build ## docs/gallery.md: scenes by the board, llvmpipe and softpipe
+	@lab/gallery --check --docs
+
 .PHONY: bench-mm
 bench-mm: build ## the kernel's memory management, with and without kernel/mm
 	@lab/build mm-base mm mm-selftests
