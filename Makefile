@@ -83,6 +83,10 @@ results: ## docs/results.md from build/results
 fuzz: build ## random calls, on the debug and the stock kernel (SECONDS=600 SEED=any)
 	@lab/fuzz $(or $(SECONDS),600) $(SEED)
 
+.PHONY: fuzz-board
+fuzz-board: build ## frames of Mesa with mutations, on the board (SECONDS=600 SEED=1)
+	@lab/fuzz-board --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
+
 .PHONY: mm-debug
 mm-debug: build ## kernel/mm on a kernel that watches itself (SECONDS=300 SEED=any)
 	@lab/build mm-debug mm-selftests

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use r7xx_board::chip::bus::{Mc, McError};
+use r7xx_board::chip::bus::{Extent, Mc, McError};
 use r7xx_board::chip::memory::{Mapping, MemoryError};
 use rustix::fs::{fallocate, FallocateFlags};
 
@@ -48,6 +48,27 @@ impl Mc for Memory {
 
     fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
         self.0.write(addr, buf).map_err(|_| McError::Unmapped(addr))
+    }
+
+    fn resolve(&self, addr: u64, _write: bool) -> Result<Option<Extent>, McError> {
+        let all = Extent {
+            start: 0,
+            len: self.0.size(),
+            place: 0,
+        };
+        if addr < all.len {
+            Ok(Some(all))
+        } else {
+            Err(McError::Unmapped(addr))
+        }
+    }
+
+    fn read_at(&self, place: u64, buf: &mut [u8]) -> Result<(), McError> {
+        self.read(place, buf)
+    }
+
+    fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
+        self.write(place, buf)
     }
 }
 

@@ -233,6 +233,20 @@ impl Gpu {
     /// [`GpuError::Hung`] if it takes longer than two minutes; the chip is of no
     /// use then.
     pub fn submit(&self, on_dma: bool, ib: &[u32]) -> Result<(), GpuError> {
+        let start = Instant::now();
+        self.submit_until(on_dma, ib, &mut || start.elapsed() > PATIENCE)
+    }
+
+    /// The same until `give_up`, which is asked every millisecond, says so.
+    ///
+    /// # Errors
+    /// [`GpuError::Hung`] when it did; the chip is of no use then.
+    pub fn submit_until(
+        &self,
+        on_dma: bool,
+        ib: &[u32],
+        give_up: &mut dyn FnMut() -> bool,
+    ) -> Result<(), GpuError> {
         if ib.len() > IB_MAX {
             return Err(GpuError::TooLong);
         }
@@ -259,10 +273,9 @@ impl Gpu {
             rings.cp_wptr = self.append(CP_RING, rings.cp_wptr, &words)?;
             self.chip.mmio_write(cp::CP_RB_WPTR, rings.cp_wptr);
         }
-        let start = Instant::now();
         let mut pause = Duration::from_micros(5);
         while self.memory.read_u32(FENCE)? != fence {
-            if start.elapsed() > PATIENCE {
+            if give_up() {
                 return Err(GpuError::Hung);
             }
             std::thread::sleep(pause);

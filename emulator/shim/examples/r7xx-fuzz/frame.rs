@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//! Submissions of captures, each with the state and memory that it begins with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+
+use r7xx_board::chip::bus::Mc;
+use r7xx_board::chip::gfx::Pipeline;
+use r7xx_board::chip::Family;
+use r7xx_shim::bo::{Memory, PAGE};
+use r7xx_shim::capture::{CaptureError, Page, Reader, Record, STATE};
+use r7xx_shim::gpu::Gpu;
+
+use crate::mutate::packets;
+
+/// Contents of memory by MC address.
+pub type Pages = BTreeMap<u64, Box<Page>>;
+
+/// A submission to the graphics ring that draws.
+pub struct Frame {
+    pub name: String,
+    pub family: Family,
+    /// All of [`STATE`].
+    pub registers: Vec<u32>,
+    pub pages: Pages,
+    pub ib: Vec<u32>,
+}
+
+impl Frame {
+    /// Its packets' opcodes and lengths.
+    pub fn shape(&self) -> Vec<(u8, usize)> {
+        packets(&self.ib).map(|p| (p.opcode, p.count)).collect()
+    }
+
+    /// Those of a capture. Each has been preceded by the ones before it, which are executed
+    /// once for that.
+    ///
+    /// # Errors
+    /// A message for the user.
+    pub fn load(path: &Path) -> Result<Vec<Frame>, String> {
+        let failed = |e: CaptureError| format!("{}: {e}", path.display());
+        let file = File::open(path).map_err(|e| failed(e.into()))?;
+        let mut reader = Reader::new(BufReader::new(file)).map_err(failed)?;
+        let family = reader.family;
+        let memory = Arc::new(Memory::new().expect("memory"));
+        let gfx = Box::new(Pipeline::new(2));
+        let gpu = Gpu::start(family, memory.clone(), gfx, None).expect("a chip");
+        let mut known = BTreeSet::new();
+        let mut frames = Vec::new();
+        let mut number = 0;
+        while let Some(record) = reader.record().map_err(failed)? {
+            match record {
+                Record::Register(offset, value) => gpu.chip().mmio_write(offset, value),
+                Record::Page(address, page) => {
+                    known.insert(address);
+                    memory.write(address, &page[..]).expect("a page of a BO");
+                }
+                Record::Zero(address) => {
+                    known.insert(address);
+                    memory
+                        .write(address, &[0; PAGE as usize])
+                        .expect("a page of a BO");
+                }
+                Record::Result(address, _) => {
+                    known.insert(address);
+                }
+                Record::Submission(on_dma, ib) => {
+                    number += 1;
+                    let draws = packets(&ib).filter(|p| p.draws()).count();
+                    if !on_dma && draws > 0 {
+                        let stem = path.file_stem().unwrap_or_default();
+                        frames.push(Frame {
+                            name: format!("{}:{number}", stem.to_string_lossy()),
+                            family,
+                            registers: STATE.step_by(4).map(|r| gpu.chip().mmio_read(r)).collect(),
+                            pages: known.iter().map(|&a| (a, read(&memory, a))).collect(),
+                            ib: ib.clone(),
+                        });
+                    }
+                    gpu.submit(on_dma, &ib)
+                        .expect("a submission of Mesa's ends");
+                }
+            }
+        }
+        Ok(frames)
+    }
+}
+
+fn read(memory: &Memory, address: u64) -> Box<Page> {
+    let mut page = Box::new([0; PAGE as usize]);
+    memory.read(address, &mut page[..]).expect("a page of a BO");
+    page
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//! The 3D engine with somebody who notes what each draw does to memory.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use r7xx_board::chip::bus::{Mc, McError, RegFile};
+use r7xx_board::chip::cp::pm4::Draw;
+use r7xx_board::chip::gfx::{
+    Cancelled, Gfx, GfxContext, GfxStatistics, Limits, Pipeline, PipelineCounter,
+};
+
+/// What a draw did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DrawRecord {
+    /// Not dropped.
+    pub executed: bool,
+    /// Invocations of the vertex shader.
+    pub vertices: u64,
+    /// Invocations of the pixel shader.
+    pub pixels: u64,
+    /// It read from where a texture of its pixel shader begins.
+    pub textures: bool,
+    /// Bytes written.
+    pub written: u64,
+    /// Of all writes, in any order.
+    digest: u64,
+}
+
+/// What a test sees of it.
+#[derive(Default)]
+pub struct Watched {
+    drawing: AtomicBool,
+    refused: AtomicU64,
+    draws: Mutex<Vec<DrawRecord>>,
+}
+
+impl Watched {
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+    /// A draw is under way.
+    pub fn drawing(&self) -> bool {
+        self.drawing.load(Ordering::SeqCst)
+    }
+    /// Writes of draws that no memory took. (Reads are less telling: the fetch shader is read
+    /// ahead, called or not.)
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::SeqCst)
+    }
+    pub fn take(&self) -> Vec<DrawRecord> {
+        std::mem::take(&mut *self.draws.lock().unwrap())
+    }
+}
+
+/// Bytes behind a texture's first that count as the texture's.
+const TEXTURE: u64 = 0x1_0000;
+/// `SET_RESOURCE`'s first register; the pixel shader's are the first 160 of 7 words
+/// (`R600_FETCH_CONSTANTS_OFFSET_PS` of Mesa's `r600d.h`).
+const RESOURCES: u32 = 0x3_8000;
+const RESOURCE_COUNT: u32 = 160;
+
+/// The event that stops the counting of invocations (`r600d.h`).
+const PIPELINESTAT_STOP: u8 = 0x1A;
+
+/// Memory as a draw sees it.
+struct Noting<'a> {
+    mc: &'a dyn Mc,
+    textures: Vec<u64>,
+    read: AtomicBool,
+    written: AtomicU64,
+    digest: AtomicU64,
+    refused: &'a AtomicU64,
+}
+
+impl Mc for Noting<'_> {
+    fn read(&self, address: u64, buf: &mut [u8]) -> Result<(), McError> {
+        let of = |base: &u64| (*base..*base + TEXTURE).contains(&address);
+        if self.textures.iter().any(of) {
+            self.read.store(true, Ordering::Relaxed);
+        }
+        self.mc.read(address, buf)
+    }
+
+    fn write(&self, address: u64, buf: &[u8]) -> Result<(), McError> {
+        // FNV-1a of address and bytes; threads write in any order, so a sum of them.
+        let bytes = address.to_le_bytes().into_iter().chain(buf.iter().copied());
+        let hash = bytes.fold(0xCBF2_9CE4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+        });
+        self.digest.fetch_add(hash, Ordering::Relaxed);
+        self.written.fetch_add(buf.len() as u64, Ordering::Relaxed);
+        let result = self.mc.write(address, buf);
+        if result.is_err() {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+        }
+        result
+    }
+}
+
+/// The engine.
+pub struct Watch {
+    pipeline: Pipeline,
+    watched: Arc<Watched>,
+}
+
+impl Watch {
+    pub fn new(limits: Limits, watched: Arc<Watched>) -> Self {
+        Self {
+            pipeline: Pipeline::new(2).with_limits(limits),
+            watched,
+        }
+    }
+}
+
+fn textures(regs: &dyn RegFile) -> Vec<u64> {
+    (0..RESOURCE_COUNT)
+        .map(|i| RESOURCES + 28 * i)
+        // SQ_TEX_RESOURCE_WORD6: type 2 is a valid texture.
+        .filter(|base| regs.load(base + 24) >> 30 == 2)
+        .map(|base| u64::from(regs.load(base + 8)) << 8)
+        .collect()
+}
+
+impl Gfx for Watch {
+    fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled> {
+        let noting = Noting {
+            mc: context.mc,
+            textures: textures(context.regs),
+            read: AtomicBool::new(false),
+            written: AtomicU64::new(0),
+            digest: AtomicU64::new(0),
+            refused: &self.watched.refused,
+        };
+        let context = GfxContext {
+            mc: &noting,
+            ..*context
+        };
+        let before = self.pipeline.statistics();
+        self.watched.drawing.store(true, Ordering::SeqCst);
+        let result = self.pipeline.draw(&context, draw);
+        self.watched.drawing.store(false, Ordering::SeqCst);
+        let after = self.pipeline.statistics();
+        let more = |counter: PipelineCounter| {
+            let i = counter as usize;
+            after.pipeline[i].wrapping_sub(before.pipeline[i])
+        };
+        self.watched.draws.lock().unwrap().push(DrawRecord {
+            executed: result == Ok(true),
+            vertices: more(PipelineCounter::VsInvocations),
+            pixels: more(PipelineCounter::PsInvocations),
+            textures: noting.read.into_inner(),
+            written: noting.written.into_inner(),
+            digest: noting.digest.into_inner(),
+        });
+        result
+    }
+
+    fn event(&mut self, context: &GfxContext<'_>, event: u8) {
+        // Mesa's own draws count here, too.
+        if event == PIPELINESTAT_STOP {
+            return;
+        }
+        self.pipeline.event(context, event);
+    }
+
+    fn flush(&mut self, context: &GfxContext<'_>, coher_cntl: u32) {
+        self.pipeline.flush(context, coher_cntl);
+    }
+
+    fn statistics(&self) -> GfxStatistics {
+        self.pipeline.statistics()
+    }
+
+    fn set_filled(&mut self, buffer: usize, dwords: u32) {
+        self.pipeline.set_filled(buffer, dwords);
+    }
+
+    fn reset(&mut self) {
+        self.pipeline.reset();
+    }
+}
