@@ -70,10 +70,10 @@ backports: roots ## trixie-backports' newest kernel, for lab/run --kernel backpo
 	@lab/build backports
 series: roots ## build/series: the driver as patches for the kernel's lists
 	@lab/in-root kernel/series.sh /usr/src/linux-source-6.12.tar.xz build/series
-deb: roots ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa
+deb: roots ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa (I386=1: also for 32-bit programs)
 	@lab/in-root packaging/radeon-nomap-dkms/build build/deb
-	@lab/build libdrm-deb mesa-deb
-	@cp build/libdrm-deb/*.deb build/mesa-deb/*.deb build/deb/
+	@lab/build libdrm-deb mesa-deb $(if $(I386),mesa-deb-i386)
+	@cp build/libdrm-deb/*.deb build/mesa-deb/*.deb $(if $(I386),build/mesa-deb-i386/*.deb) build/deb/
 
 .PHONY: results
 results: ## docs/results.md from build/results
