@@ -41,8 +41,15 @@ impl Env for Nothing {
         out.copy_from_slice(&self.memory[at..at + out.len()]);
         Ok(())
     }
-    fn texture(&mut self, _op: &TexInstruction, src: &[Lanes; 4], _exec: Mask) -> [Lanes; 4] {
-        *src
+    fn texture(
+        &mut self,
+        _op: &TexInstruction,
+        src: &[&Lanes; 4],
+        _exec: Mask,
+        out: &mut [Lanes; 4],
+    ) -> bool {
+        *out = src.map(|row| *row);
+        true
     }
     fn export(&mut self, _: ExportKind, _: u32, values: [&Lanes; 4], _: u8, _: Mask) {
         black_box(values[0][0]);

@@ -177,6 +177,7 @@ fn main() {
         done.expect("inside video memory");
     };
     let (rgba, alpha) = (resource(0x1A), resource(0x01));
+    let mut texels = [[0; LANES]; 4];
 
     let mut rows = vec![
         ("clear", 0.6, measure(|x, y| write(&copy, x, y, &colour))),
@@ -190,20 +191,21 @@ fn main() {
     for (name, scale) in scales {
         let ns = measure(|x, y| {
             let src = coordinates(x, y, scale);
-            black_box(unit.sample(&view, &op, &rgba, &bilinear, &src, ALL));
+            unit.sample(&view, &op, &rgba, &bilinear, &src.each_ref(), ALL, &mut texels);
+            black_box(&texels);
         });
         rows.push((name, 6.0, ns));
     }
     let ns = measure(|x, y| {
         let src = coordinates(x, y, 1.0);
-        let texels = unit.sample(&view, &op, &rgba, &nearest, &src, ALL);
+        unit.sample(&view, &op, &rgba, &nearest, &src.each_ref(), ALL, &mut texels);
         write(&copy, x, y, &texels);
     });
     rows.push(("blit, nearest", 8.0, ns));
     let ns = measure(|x, y| {
         let src = coordinates(x, y, 1.0);
-        let coverage = unit.sample(&view, &op, &alpha, &nearest, &src, ALL);
-        let glyph = [colour[0], colour[1], colour[2], coverage[0]];
+        unit.sample(&view, &op, &alpha, &nearest, &src.each_ref(), ALL, &mut texels);
+        let glyph = [colour[0], colour[1], colour[2], texels[0]];
         write(&blend, x, y, &glyph);
     });
     rows.push(("glyphs from an atlas", 10.0, ns));

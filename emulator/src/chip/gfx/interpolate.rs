@@ -65,6 +65,7 @@ pub struct Interpolator {
 }
 
 /// Weights and depth of a tile's lanes at one place of the pixels.
+#[derive(Debug)]
 struct Weights {
     /// Of vertices 1 and 2, with perspective.
     perspective: [[f32; LANES]; 2],
@@ -72,6 +73,18 @@ struct Weights {
     linear: [[f32; LANES]; 2],
     x: [f32; LANES],
     y: [f32; LANES],
+}
+
+impl Weights {
+    #[inline(always)]
+    const fn new() -> Self {
+        Self {
+            perspective: [[0.0; LANES]; 2],
+            linear: [[0.0; LANES]; 2],
+            x: [0.0; LANES],
+            y: [0.0; LANES],
+        }
+    }
 }
 
 impl Interpolator {
@@ -199,13 +212,9 @@ impl Interpolator {
         x: i32,
         y: i32,
         offsets: Option<&[[f32; 2]; LANES]>,
-    ) -> Weights {
-        let mut at = Weights {
-            perspective: [[0.0; LANES]; 2],
-            linear: [[0.0; LANES]; 2],
-            x: LANE_X,
-            y: LANE_Y,
-        };
+        at: &mut Weights,
+    ) {
+        (at.x, at.y) = (LANE_X, LANE_Y);
         match offsets {
             None => {
                 for lane in 0..LANES {
@@ -246,7 +255,6 @@ impl Interpolator {
                 }
             }
         }
-        at
     }
 
     /// Fills the input registers of `wave` for the tile at pixel (`x`, `y`), where `reads` says
@@ -257,6 +265,7 @@ impl Interpolator {
     pub fn fill(
         &self,
         wave: &mut Wave,
+        scratch: &mut Scratch,
         reads: &[u8; GPRS],
         setup: &Setup,
         vertices: &Vertices,
@@ -268,6 +277,7 @@ impl Interpolator {
         wave.arch().dispatch(Fill {
             interpolator: self,
             wave,
+            scratch,
             reads,
             setup,
             vertices,
@@ -344,10 +354,24 @@ impl Interpolator {
     }
 }
 
+/// Room for the weights of a tile: at centroids, at a sample, at the centre. One for each
+/// worker; what is in it means nothing after [`Interpolator::fill`].
+#[derive(Debug)]
+pub struct Scratch([Weights; 3]);
+
+const CENTER: usize = 2;
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self([const { Weights::new() }; 3])
+    }
+}
+
 /// [`Interpolator::fill`], in the variant of the instruction set that runs best.
 struct Fill<'a> {
     interpolator: &'a Interpolator,
     wave: &'a mut Wave,
+    scratch: &'a mut Scratch,
     reads: &'a [u8; GPRS],
     setup: &'a Setup,
     vertices: &'a Vertices,
@@ -365,6 +389,7 @@ impl WithSimd for Fill<'_> {
         let Fill {
             interpolator,
             wave,
+            scratch,
             reads,
             setup,
             vertices,
@@ -373,7 +398,8 @@ impl WithSimd for Fill<'_> {
             sample,
             coverage,
         } = self;
-        let mut others: [Option<Weights>; 2] = [None, None];
+        let scratch = &mut scratch.0;
+        let mut there = [false; 3];
         let mut at = |place: Place| -> Option<usize> {
             let index = match place {
                 Place::Center if sample.is_none() => return None,
@@ -381,9 +407,10 @@ impl WithSimd for Fill<'_> {
                 // A shader that runs per sample interpolates there.
                 _ => 1,
             };
-            if others[index].is_none() {
+            if !there[index] {
                 let offsets = interpolator.offsets(place, sample, coverage)?;
-                others[index] = Some(interpolator.weights(setup, x, y, Some(&offsets)));
+                interpolator.weights(setup, x, y, Some(&offsets), &mut scratch[index]);
+                there[index] = true;
             }
             Some(index)
         };
@@ -396,19 +423,24 @@ impl WithSimd for Fill<'_> {
         }
         let wanted = chosen[..interpolator.inputs.len()].contains(&None)
             || interpolator.position.is_some() && chosen[MAX_INPUTS].is_none();
-        let center = (wanted
-            && (interpolator.uses != [false; 2] || interpolator.position.is_some()))
-        .then(|| interpolator.weights(setup, x, y, None));
-        let pick = |slot: usize| chosen[slot].map_or(&center, |i| &others[i]);
+        if wanted && (interpolator.uses != [false; 2] || interpolator.position.is_some()) {
+            interpolator.weights(setup, x, y, None, &mut scratch[CENTER]);
+            there[CENTER] = true;
+        }
+        let pick = |slot: usize| {
+            let index = chosen[slot].unwrap_or(CENTER);
+            there[index].then_some(&scratch[index])
+        };
         for (gpr, input) in interpolator.inputs.iter().enumerate() {
-            let weights = pick(gpr).as_ref();
+            let weights = pick(gpr);
             if input.sprite && interpolator.sprite_enabled {
                 if let Some(sprite) = &setup.sprite {
                     let planes = [&sprite.s, &sprite.t];
                     match weights {
                         Some(at) => interpolator.fill_sprite(wave, gpr, planes, x, y, at),
                         None => {
-                            let at = interpolator.weights(setup, x, y, None);
+                            let mut at = Weights::new();
+                            interpolator.weights(setup, x, y, None, &mut at);
                             interpolator.fill_sprite(wave, gpr, planes, x, y, &at);
                         }
                     }

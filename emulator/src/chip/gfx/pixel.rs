@@ -187,6 +187,30 @@ impl PixelState {
         counts: &mut PixelCounts,
         mine: &dyn Fn(i32, i32) -> bool,
     ) -> Result<(), Stop> {
+        let mut depth = std::mem::take(&mut core.depth);
+        if depth.len() < 8 {
+            depth.resize(8, Samples::default());
+        }
+        let result = self.squares(
+            core, shared, view, vertices, setup, counts, mine, &mut depth,
+        );
+        core.depth = depth;
+        result
+    }
+
+    /// [`Self::draw`], with room for the depth of a tile's samples.
+    #[allow(clippy::too_many_arguments)]
+    fn squares(
+        &self,
+        core: &mut Core,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        vertices: &Vertices,
+        setup: &Setup,
+        counts: &mut PixelCounts,
+        mine: &dyn Fn(i32, i32) -> bool,
+        depth: &mut [Samples],
+    ) -> Result<(), Stop> {
         let b = setup.polygon.bounds;
         core.uniform.begin(self.is_uniform(setup));
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
@@ -217,7 +241,17 @@ impl PixelState {
                             self.uniform_tile(core, shared, view, setup, (tx, ty), counts);
                             continue;
                         }
-                        self.tile(core, shared, view, vertices, setup, (tx, ty), full, counts)?;
+                        self.tile(
+                            core,
+                            shared,
+                            view,
+                            vertices,
+                            setup,
+                            (tx, ty),
+                            full,
+                            counts,
+                            depth,
+                        )?;
                     }
                 }
             }
@@ -300,6 +334,7 @@ impl PixelState {
         (tx, ty): (i32, i32),
         full: bool,
         counts: &mut PixelCounts,
+        depth: &mut [Samples],
     ) -> Result<(), Stop> {
         let (x, y) = (tx * TILE, ty * TILE);
         let mut coverage = if full {
@@ -333,7 +368,8 @@ impl PixelState {
             tx: tx as u32,
             ty: ty as u32,
             coverage,
-            loaded: [const { None }; 8],
+            depth,
+            loaded: [false; 8],
             changed: [0; 8],
             counts,
             failed: None,
@@ -416,6 +452,7 @@ impl PixelState {
             core.wave.begin(exec, counting, budget);
             self.interpolator.fill(
                 &mut core.wave,
+                &mut core.weights,
                 program.reads(),
                 tile.setup,
                 vertices,
@@ -529,7 +566,8 @@ struct Tile<'a, 'b> {
     tx: u32,
     ty: u32,
     coverage: Coverage,
-    loaded: [Option<Samples>; 8],
+    depth: &'b mut [Samples],
+    loaded: [bool; 8],
     changed: [Mask; 8],
     counts: &'b mut PixelCounts,
     failed: Option<McError>,
@@ -599,16 +637,17 @@ impl WithSimd for DepthTest<'_> {
 impl Tile<'_, '_> {
     fn load(&mut self, sample: usize) -> Option<&mut Samples> {
         let (_, surface) = self.state.depth.as_ref()?;
-        if self.loaded[sample].is_none() {
-            let mut samples = Samples::default();
+        let samples = &mut self.depth[sample];
+        if !self.loaded[sample] {
+            *samples = Samples::default();
             let layer = self.setup.layer;
-            match surface.load(self.view, self.tx, self.ty, layer, sample, &mut samples) {
+            match surface.load(self.view, self.tx, self.ty, layer, sample, samples) {
                 Ok(bytes) => self.counts.bytes += bytes,
                 Err(e) => (self.failed, self.unread) = (Some(e), true),
             }
-            self.loaded[sample] = Some(samples);
+            self.loaded[sample] = true;
         }
-        self.loaded[sample].as_mut()
+        Some(samples)
     }
 
     /// Depth and stencil tests of what is covered; coverage shrinks to what
@@ -743,12 +782,10 @@ impl Tile<'_, '_> {
             for sample in 0..self.state.samples() {
                 let changed = self.changed[sample];
                 // Of a tile that could not be read, nothing is known to be written back.
-                if changed == 0 || self.unread {
+                if changed == 0 || self.unread || !self.loaded[sample] {
                     continue;
                 }
-                let Some(samples) = &self.loaded[sample] else {
-                    continue;
-                };
+                let samples = &self.depth[sample];
                 let layer = self.setup.layer;
                 match surface.store(self.view, self.tx, self.ty, layer, sample, samples, changed) {
                     Ok(bytes) => self.counts.bytes += bytes,

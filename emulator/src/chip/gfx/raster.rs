@@ -68,9 +68,9 @@ pub struct Coverage {
 impl Coverage {
     /// All pixels of `count` samples.
     pub fn all(count: usize) -> Self {
-        let mut samples = [0; 8];
-        samples.iter_mut().take(count).for_each(|s| *s = ALL);
-        Self { samples }
+        Self {
+            samples: std::array::from_fn(|i| if i < count { ALL } else { 0 }),
+        }
     }
 
     /// Pixels with a covered sample.

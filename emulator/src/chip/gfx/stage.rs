@@ -236,7 +236,13 @@ impl Env for StageEnv<'_, '_> {
             })
     }
 
-    fn texture(&mut self, op: &TexInstruction, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
+    fn texture(
+        &mut self,
+        op: &TexInstruction,
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) -> bool {
         let resource = self.resource_words(u32::from(op.resource));
         let index = u32::from(op.sampler) % STAGE_SAMPLERS;
         let at = reg::SQ_TEX_SAMPLER_WORD0_0 + 12 * (self.stage.first_sampler() + index);
@@ -246,13 +252,17 @@ impl Env for StageEnv<'_, '_> {
             words: self.shared.shadow.array(at),
             border: std::array::from_fn(|i| context.regs.load(border + 4 * i as u32)),
         };
-        let texels = self
+        let denormals = self
             .unit
-            .sample(self.view, op, &resource, &sampler, src, exec);
+            .sample(self.view, op, &resource, &sampler, src, exec, out);
         if let Some(fault) = self.unit.take_fault() {
             context.control.fault(fault);
         }
-        texels
+        denormals
+    }
+
+    fn end_of_fetch_clause(&mut self) {
+        self.unit.end_of_clause();
     }
 
     fn export(

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use super::depth;
+use super::interpolate;
 use super::lanes::{first, LANES};
 use super::memory::View;
 use super::setup::Vertices;
@@ -37,6 +39,10 @@ pub struct Core {
     pub exports: Exports,
     /// Texture unit.
     pub unit: texture::Unit,
+    /// What interpolation needs for a tile.
+    pub weights: Box<interpolate::Scratch>,
+    /// Depth and stencil of the tile that is drawn, by sample.
+    pub depth: Vec<depth::Samples>,
     /// Results of a pixel shader that serve for more than one wave.
     pub uniform: Uniform,
     /// Instructions executed in this draw.

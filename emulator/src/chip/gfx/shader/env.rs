@@ -79,8 +79,15 @@ pub trait Env {
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError>;
 
     /// Runs a texture instruction. `src` is after the source swizzle; the
-    /// result is before the destination's.
-    fn texture(&mut self, op: &TexInstruction, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4];
+    /// result, in `out`, is before the destination's. False if it is known to
+    /// have no denormals.
+    fn texture(
+        &mut self,
+        op: &TexInstruction,
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) -> bool;
 
     /// A fetch clause ends: gradients set in it are forgotten.
     fn end_of_fetch_clause(&mut self) {}

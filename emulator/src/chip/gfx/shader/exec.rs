@@ -606,17 +606,21 @@ impl Runner<'_> {
         let Some(gpr) = self.gpr(op.src_gpr, op.src_rel) else {
             return;
         };
+        // Kept from fetch to fetch: it need not be cleared.
+        let texels = self.wave.texels.take();
+        let mut texels = texels.unwrap_or_else(|| Box::new([ZERO; 4]));
         let rows = &self.wave.rows;
         let src = op.src_sel.map(|select| match select {
-            0..=3 => rows[gpr * 4 + usize::from(select)],
-            5 => ONE,
-            _ => ZERO,
+            0..=3 => &rows[gpr * 4 + usize::from(select)],
+            5 => &ONE,
+            _ => &ZERO,
         });
-        let result = self.env.texture(op, &src, self.wave.exec);
-        if matches!(op.opcode, tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V) {
-            return;
+        let denormals = self.env.texture(op, &src, self.wave.exec, &mut texels);
+        if !matches!(op.opcode, tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V) {
+            let (dst, relative, select) = (op.dst_gpr, op.dst_rel, op.dst_sel);
+            self.write(program, dst, relative, select, &texels, &ONE, denormals);
         }
-        self.write(program, op.dst_gpr, op.dst_rel, op.dst_sel, &result, &ONE);
+        self.wave.texels = Some(texels);
     }
 
     fn vertex(&mut self, program: &Program, op: &VtxInstruction) {
@@ -636,7 +640,7 @@ impl Runner<'_> {
         let (result, integer) =
             vertex_fetch::fetch(self.env, op, &index, wave.exec, &mut wave.buffer);
         let one = if integer { &ONE_INT } else { &ONE };
-        self.write(program, dst, op.dst_rel, op.dst_sel, &result, one);
+        self.write(program, dst, op.dst_rel, op.dst_sel, &result, one, true);
     }
 
     fn read_memory(&mut self, program: &Program, op: &MemInstruction) {
@@ -668,12 +672,13 @@ impl Runner<'_> {
                 op.dst_sel,
                 &result,
                 &ONE,
+                true,
             );
         }
     }
 
     /// Writes a fetched value through `select` to a GPR of the lanes that run. `one` is
-    /// what `SEL_1` gives.
+    /// what `SEL_1` gives; `denormals` says that the value may have some.
     #[allow(clippy::too_many_arguments)]
     fn write(
         &mut self,
@@ -683,6 +688,7 @@ impl Runner<'_> {
         select: [u8; 4],
         value: &[Lanes; 4],
         one: &Lanes,
+        denormals: bool,
     ) {
         let Some(gpr) = self.gpr(dst, relative) else {
             return;
@@ -704,7 +710,7 @@ impl Runner<'_> {
                     row[lane] = from[lane];
                 }
             }
-            if program.float_gprs[gpr] >> chan & 1 != 0 && !wave.denormals {
+            if denormals && program.float_gprs[gpr] >> chan & 1 != 0 && !wave.denormals {
                 wave.denormals = find_denormals(wave, &[(gpr * 4 + chan) as u32]);
             }
         }

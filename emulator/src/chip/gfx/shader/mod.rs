@@ -50,6 +50,8 @@ pub struct Wave {
     scratch: Vec<Lanes>,
     /// Bytes of a vertex fetch.
     buffer: Vec<u8>,
+    /// Result of a texture fetch.
+    texels: Option<Box<[Lanes; 4]>>,
     stack_storage: exec::StackStorage,
     /// Program and epoch whose constants are in their rows.
     loaded: (u64, u64),
@@ -87,6 +89,7 @@ impl Wave {
             ar: Box::new([[0; LANES]; 4]),
             scratch: Vec::new(),
             buffer: Vec::new(),
+            texels: None,
             stack_storage: exec::StackStorage::default(),
             loaded: (0, 0),
             constant_denormals: false,

@@ -63,9 +63,17 @@ impl Env for Recorder {
         Ok(())
     }
 
-    fn texture(&mut self, op: &TexInstruction, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
-        self.textures.push((*op, *src, exec));
-        self.texture_result.unwrap_or(*src)
+    fn texture(
+        &mut self,
+        op: &TexInstruction,
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) -> bool {
+        let src = src.map(|row| *row);
+        self.textures.push((*op, src, exec));
+        *out = self.texture_result.unwrap_or(src);
+        true
     }
 
     fn end_of_fetch_clause(&mut self) {

@@ -66,14 +66,14 @@ fn fraction(value: f32) -> f32 {
     }
 }
 
-/// Texels for the coordinates `coord` along an axis of `size` texels.
+/// Texels for the coordinates `coord`, which tells that of a lane, along an axis of `size` texels.
 /// `normalized`: 0..1 is the whole axis, else coordinates are in texels.
 /// `offset` is in half texels.
 #[inline(always)]
 pub fn axis(
     wrap: Wrap,
     size: u32,
-    coord: &Coord,
+    coord: impl Fn(usize) -> f32,
     normalized: bool,
     offset: i32,
     linear: bool,
@@ -84,68 +84,17 @@ pub fn axis(
     let scale = if normalized { n } else { 1.0 };
     let to_unit = 1.0 / n;
     let shift = offset as f32 * 0.5;
-    let mut fixed = [0i32; LANES];
-    match wrap {
-        Wrap::Wrap => {
-            for lane in 0..LANES {
-                let s = if normalized {
-                    coord[lane]
-                } else {
-                    coord[lane] * to_unit
-                };
-                fixed[lane] = round((fraction(s) * n + shift) * 256.0);
-            }
-        }
-        Wrap::Mirror => {
-            for lane in 0..LANES {
-                let s = if normalized {
-                    coord[lane]
-                } else {
-                    coord[lane] * to_unit
-                };
-                fixed[lane] = round((fraction(s * 0.5) * 2.0 * n + shift) * 256.0);
-            }
-        }
-        Wrap::ClampLastTexel | Wrap::ClampBorder => {
-            for lane in 0..LANES {
-                fixed[lane] = round((coord[lane] * scale + shift) * 256.0);
-            }
-        }
-        Wrap::MirrorOnceLastTexel | Wrap::MirrorOnceBorder => {
-            for lane in 0..LANES {
-                fixed[lane] = round((coord[lane] * scale + shift).abs() * 256.0);
-            }
-        }
-        Wrap::ClampHalfBorder => {
-            for lane in 0..LANES {
-                let u = (coord[lane] * scale + shift).max(0.0).min(n);
-                fixed[lane] = round(u * 256.0);
-            }
-        }
-        Wrap::MirrorOnceHalfBorder => {
-            for lane in 0..LANES {
-                let u = (coord[lane] * scale + shift).abs().min(n);
-                fixed[lane] = round(u * 256.0);
-            }
-        }
-    }
-    let half = if linear { 128 } else { 0 };
-    for lane in 0..LANES {
-        let t = fixed[lane] - half;
-        out.first[lane] = t >> 8;
-        out.second[lane] = (t >> 8) + 1;
-        out.weight[lane] = (t & 0xFF) as f32 * (1.0 / 256.0);
-    }
+    let clamp = |i: i32| i.max(0).min(size - 1);
+    let unit = |s: f32| if normalized { s } else { s * to_unit };
+    let moved = |s: f32| s * scale + shift;
+    let step = i32::from(linear);
     out.border = [0; 2];
-    if !linear {
-        out.second = out.first;
-        out.weight = [0.0; LANES];
-    }
     match wrap {
         Wrap::Wrap => {
+            let fixed = |s| round((fraction(unit(s)) * n + shift) * 256.0);
             // One turn is enough unless an offset leads further.
             if offset.unsigned_abs() as i32 / 2 < size {
-                each(out, |i| {
+                texels(coord, step, out, fixed, |i| {
                     let low = if i < 0 { i + size } else { i };
                     if low >= size {
                         low - size
@@ -154,31 +103,75 @@ pub fn axis(
                     }
                 });
             } else {
-                each(out, |i| i.rem_euclid(size));
+                texels(coord, step, out, fixed, |i| i.rem_euclid(size));
             }
         }
         Wrap::Mirror => {
-            each(out, |i| {
+            let fixed = |s| round((fraction(unit(s) * 0.5) * 2.0 * n + shift) * 256.0);
+            texels(coord, step, out, fixed, |i| {
                 let turned = i.rem_euclid(2 * size);
                 turned.min(2 * size - 1 - turned)
             });
         }
-        Wrap::ClampLastTexel => clamp(out, size),
-        Wrap::MirrorOnceLastTexel => {
-            each(out, |i| if i < 0 { -1 - i } else { i });
-            clamp(out, size);
+        Wrap::ClampLastTexel => {
+            texels(coord, step, out, |s| round(moved(s) * 256.0), clamp);
         }
-        Wrap::ClampHalfBorder | Wrap::MirrorOnceHalfBorder if !linear => clamp(out, size),
-        _ => {
-            out.border = [outside(&out.first, size), outside(&out.second, size)];
-            clamp(out, size);
+        Wrap::MirrorOnceLastTexel => {
+            let fixed = |s| round(moved(s).abs() * 256.0);
+            texels(coord, step, out, fixed, |i| {
+                clamp(if i < 0 { -1 - i } else { i })
+            });
+        }
+        Wrap::ClampBorder => {
+            texels(coord, step, out, |s| round(moved(s) * 256.0), |i| i);
+            borders(out, size);
+        }
+        Wrap::MirrorOnceBorder => {
+            texels(coord, step, out, |s| round(moved(s).abs() * 256.0), |i| i);
+            borders(out, size);
+        }
+        Wrap::ClampHalfBorder | Wrap::MirrorOnceHalfBorder => {
+            let mirror = wrap == Wrap::MirrorOnceHalfBorder;
+            let fixed = |s| {
+                let u = moved(s);
+                let u = if mirror { u.abs() } else { u.max(0.0) };
+                round(u.min(n) * 256.0)
+            };
+            if linear {
+                texels(coord, step, out, fixed, |i| i);
+                borders(out, size);
+            } else {
+                texels(coord, step, out, fixed, clamp);
+            }
         }
     }
 }
 
+/// First and second texels and their weights in one pass: `fixed` makes a coordinate a number of
+/// 1/256 texels, `turn` brings a texel's number back into the texture. `step` is 1 for
+/// bilinear filtering, else 0.
 #[inline(always)]
-fn clamp(axis: &mut Axis, size: i32) {
-    each(axis, |i| i.max(0).min(size - 1));
+fn texels(
+    coord: impl Fn(usize) -> f32,
+    step: i32,
+    out: &mut Axis,
+    fixed: impl Fn(f32) -> i32,
+    turn: impl Fn(i32) -> i32,
+) {
+    let (half, fraction) = (128 * step, 0xFF * step);
+    for lane in 0..LANES {
+        let t = fixed(coord(lane)) - half;
+        out.first[lane] = turn(t >> 8);
+        out.second[lane] = turn((t >> 8) + step);
+        out.weight[lane] = (t & fraction) as f32 * (1.0 / 256.0);
+    }
+}
+
+/// Notes the texels that are outside, and clamps them.
+#[inline(always)]
+fn borders(out: &mut Axis, size: i32) {
+    out.border = [outside(&out.first, size), outside(&out.second, size)];
+    each(out, |i| i.max(0).min(size - 1));
 }
 
 /// Changes all texel numbers. A loop for each array: a chained iterator is not vectorised.
@@ -288,15 +281,7 @@ mod tests {
         linear: bool,
     ) -> (i32, i32, f32, bool, bool) {
         let mut out = Axis::flat();
-        axis(
-            wrap,
-            size,
-            &[u; LANES],
-            normalized,
-            offset,
-            linear,
-            &mut out,
-        );
+        axis(wrap, size, |_| u, normalized, offset, linear, &mut out);
         let border = |i: usize| out.border[i] & 1 == 1;
         (
             out.first[0],

@@ -15,8 +15,10 @@ use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};
 use crate::chip::gfx::memory::View;
 use crate::chip::gfx::surface::MAX_TILE_BYTES;
 
-/// Blocks that the cache holds, of each kind.
-pub const SETS: usize = 256;
+/// Blocks that the cache holds, of each kind: a square of this many.
+const SIDE: u32 = 32;
+/// Blocks of each kind.
+pub const SETS: usize = (SIDE * SIDE) as usize;
 /// Texels in it.
 pub const TEXELS: usize = SETS * 64;
 /// Textures whose descriptors it remembers.
@@ -49,6 +51,10 @@ pub struct Cache {
     /// Where the texels of the fetch lie that is under way.
     pub axes: Box<[Axis; 2]>,
     tags: [Box<[u64; SETS]>; 2],
+    /// Sets of each kind that are in use.
+    used: [Vec<u16>; 2],
+    /// A micro tile as it is in memory.
+    tile: Box<[u8; MAX_TILE_BYTES]>,
     textures: Vec<(Arc<Texture>, u64)>,
     next_texture: usize,
     next_id: u64,
@@ -74,6 +80,8 @@ impl Default for Cache {
             patch: boxed(0),
             axes: Box::new([Axis::flat(), Axis::flat()]),
             tags: [boxed(0), boxed(0)],
+            used: [Vec::new(), Vec::new()],
+            tile: boxed(0),
             textures: Vec::new(),
             next_texture: 0,
             next_id: 1,
@@ -86,8 +94,10 @@ impl Default for Cache {
 impl Cache {
     /// Forgets all texels.
     pub fn invalidate(&mut self) {
-        for tags in &mut self.tags {
-            tags.fill(0);
+        for (tags, used) in self.tags.iter_mut().zip(&mut self.used) {
+            for set in used.drain(..) {
+                tags[usize::from(set)] = 0;
+            }
         }
     }
 
@@ -121,7 +131,7 @@ impl Cache {
 
     /// The set that holds `block` of texture `id`, reading it if need be: its
     /// texels begin at 64 times that in [`Self::packed`] or [`Self::wide`], row
-    /// by row. Neighbouring blocks of one level (16x16 of them) share no set.
+    /// by row. Neighbouring blocks of one level (32x32 of them) share no set.
     pub fn block(&mut self, view: &View<'_>, texture: &Texture, id: u64, block: BlockId) -> usize {
         let BlockId {
             level,
@@ -136,11 +146,15 @@ impl Cache {
             | u64::from(level & 0xF) << 16
             | id << 20;
         let tag = u64::from(x) | u64::from(y) << 10 | where_in << 20;
-        let salt = (where_in.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize;
-        let set = ((x & 15 | (y & 15) << 4) as usize ^ salt) & (SETS - 1);
+        let salt = (where_in.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize;
+        let place = x % SIDE + y % SIDE * SIDE;
+        let set = (place as usize ^ salt) & (SETS - 1);
         let kind = usize::from(texture.packed);
         if self.tags[kind][set] != tag {
             self.misses += 1;
+            if self.tags[kind][set] == 0 {
+                self.used[kind].push(set as u16);
+            }
             self.tags[kind][set] = tag;
             self.fill(view, texture, set, &BlockId { x, y, ..block });
         }
@@ -149,15 +163,16 @@ impl Cache {
 
     fn fill(&mut self, view: &View<'_>, texture: &Texture, set: usize, id: &BlockId) {
         let texels = set * 64..set * 64 + 64;
+        let data = &mut self.tile;
         let filled = if texture.packed {
             let out = &mut self.packed[texels.clone()];
-            fill_packed(view, texture, id, out)
+            fill_packed(view, texture, id, data, out)
         } else {
             let out = &mut self.wide[texels.clone()];
             match texture.format.data.layout().kind {
                 Kind::Block => fill_compressed(view, texture, id, out),
-                Kind::Subsampled => fill_subsampled(view, texture, id, out),
-                _ => fill_wide(view, texture, id, out),
+                Kind::Subsampled => fill_subsampled(view, texture, id, data, out),
+                _ => fill_wide(view, texture, id, data, out),
             }
         };
         if let Err(error) = filled {
@@ -196,6 +211,9 @@ fn read_tile(
         (first, 64 * layout.bytes_per_element, 0)
     };
     let out = &mut data[..(len as usize).min(MAX_TILE_BYTES)];
+    if mask != 0xFF && !layout.is_tiled() {
+        out.fill(0);
+    }
     level.surface.read_tile(view, &place, first, mask, out)?;
     Ok(skip)
 }
@@ -204,10 +222,10 @@ fn fill_packed(
     view: &View<'_>,
     texture: &Texture,
     id: &BlockId,
+    data: &mut [u8; MAX_TILE_BYTES],
     out: &mut [u32],
 ) -> Result<(), McError> {
-    let mut data = [0; MAX_TILE_BYTES];
-    let skip = read_tile(view, texture, id, (id.x, id.y), &mut data)?;
+    let skip = read_tile(view, texture, id, (id.x, id.y), data)?;
     let Some(level) = texture.level(id.level) else {
         return Ok(());
     };
@@ -244,10 +262,10 @@ fn fill_wide(
     view: &View<'_>,
     texture: &Texture,
     id: &BlockId,
+    data: &mut [u8; MAX_TILE_BYTES],
     out: &mut [[u32; 4]],
 ) -> Result<(), McError> {
-    let mut data = [0; MAX_TILE_BYTES];
-    let skip = read_tile(view, texture, id, (id.x, id.y), &mut data)? as usize;
+    let skip = read_tile(view, texture, id, (id.x, id.y), data)? as usize;
     let Some(level) = texture.level(id.level) else {
         return Ok(());
     };
@@ -265,11 +283,11 @@ fn fill_subsampled(
     view: &View<'_>,
     texture: &Texture,
     id: &BlockId,
+    data: &mut [u8; MAX_TILE_BYTES],
     out: &mut [[u32; 4]],
 ) -> Result<(), McError> {
-    let mut data = [0; MAX_TILE_BYTES];
     // Four elements across are eight texels.
-    read_tile(view, texture, id, (id.x / 2, id.y), &mut data)?;
+    read_tile(view, texture, id, (id.x / 2, id.y), data)?;
     let Some(level) = texture.level(id.level) else {
         return Ok(());
     };

@@ -181,7 +181,7 @@ impl WithSimd for FindTexels<'_> {
             }
             // Cube coordinates come as 1..2 (the CUBE instruction's).
             let shift = if cube { 1.0 } else { 0.0 };
-            let coord = request.coord[i].map(|v| v - shift);
+            let coord = |lane: usize| request.coord[i][lane] - shift;
             let wrap = if cube {
                 Wrap::ClampLastTexel
             } else {
@@ -190,7 +190,7 @@ impl WithSimd for FindTexels<'_> {
             axis(
                 wrap,
                 sizes[i],
-                &coord,
+                coord,
                 request.normalized[i],
                 request.offset[i],
                 self.linear,
@@ -230,7 +230,7 @@ impl Planes {
                 axis(
                     wrap,
                     level.depth,
-                    coord,
+                    |lane| coord[lane],
                     request.normalized[2],
                     offset,
                     linear,

@@ -10,7 +10,7 @@ use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
 
 /// Differences across each quad, right less left (`direction` 0) or bottom
 /// less top (1), for all four lanes alike.
-pub fn gradients(src: &[Lanes; 4], direction: usize) -> [Lanes; 4] {
+pub fn gradients(src: &[&Lanes; 4], direction: usize) -> [Lanes; 4] {
     let step = direction + 1;
     src.map(|c| {
         std::array::from_fn(|lane| {
@@ -49,7 +49,7 @@ impl Footprint {
     pub fn new(
         texture: &Texture,
         normalized: [bool; 4],
-        src: &[Lanes; 4],
+        src: &[&Lanes; 4],
         given: Option<&[[Lanes; 4]; 2]>,
         log2_aniso: u32,
     ) -> Self {
@@ -170,24 +170,24 @@ impl Footprint {
     }
 }
 
-fn coordinates(src: &[Lanes; 4], lane: usize) -> [f32; 3] {
+fn coordinates(src: &[&Lanes; 4], lane: usize) -> [f32; 3] {
     [0, 1, 2].map(|i: usize| f32::from_bits(src[i][lane]))
 }
 
 /// Coordinates of the first three lanes of a quad: here, to the right, below.
-fn quad_coordinates(src: &[Lanes; 4], quad: usize) -> [[f32; 3]; 3] {
+fn quad_coordinates(src: &[&Lanes; 4], quad: usize) -> [[f32; 3]; 3] {
     [0, 1, 2].map(|lane| coordinates(src, quad * 4 + lane))
 }
 
 /// Whether the lanes of a quad look at several faces of a cube map.
-fn crosses_edge(src: &[Lanes; 4], quad: usize) -> bool {
+fn crosses_edge(src: &[&Lanes; 4], quad: usize) -> bool {
     (1..4).any(|lane| src[2][quad * 4 + lane] != src[2][quad * 4])
 }
 
 /// Coordinates of a lane of a quad that crosses an edge of a cube map, and of its
 /// neighbours across and down, all on the lane's own face: on another the same
 /// directions lie farther apart.
-fn face_coordinates(src: &[Lanes; 4], lane: usize) -> [[f32; 3]; 3] {
+fn face_coordinates(src: &[&Lanes; 4], lane: usize) -> [[f32; 3]; 3] {
     let own = coordinates(src, lane);
     [lane, lane ^ 1, lane ^ 2].map(|neighbour| {
         let there = coordinates(src, neighbour);
@@ -222,6 +222,7 @@ mod tests {
             src[1][lane] = (point.t + 1.0).to_bits();
             src[2][lane] = (point.face as f32).to_bits();
         }
+        let src = src.each_ref();
         assert!(crosses_edge(&src, 0));
         let [own, right, below] = face_coordinates(&src, 0);
         for (delta, expected) in [

@@ -49,6 +49,8 @@ pub struct Unit {
     seamless: bool,
     /// Gradients that `SET_GRADIENTS_H` and `V` left, until the clause ends.
     gradients: [[Lanes; 4]; 2],
+    /// There are some.
+    has_gradients: bool,
     arch: Arch,
     /// Fetches that took the short way.
     short: u64,
@@ -70,6 +72,7 @@ impl Unit {
             config: TilingConfig::from_register(0),
             seamless: true,
             gradients: [[[0; LANES]; 4]; 2],
+            has_gradients: false,
             arch: Arch::new(),
             short: 0,
             general: false,
@@ -91,7 +94,9 @@ impl Unit {
 
     /// Forgets the gradients of a clause that ended.
     pub fn end_of_clause(&mut self) {
-        self.gradients = [[[0; LANES]; 4]; 2];
+        if std::mem::take(&mut self.has_gradients) {
+            self.gradients = [[[0; LANES]; 4]; 2];
+        }
     }
 
     /// The first access since the last call that no memory answered; the texels
@@ -111,31 +116,37 @@ impl Unit {
     }
 
     /// Executes `op` for the lanes of `exec`. `resource` are the seven words of
-    /// the texture resource, `src` the source after its swizzle. Returns the
-    /// result after the resource's swizzle; lanes outside `exec` are 0.
+    /// the texture resource, `src` the source after its swizzle. `out` becomes
+    /// the result after the resource's swizzle; lanes outside `exec` are 0. False if
+    /// no result can be a denormal.
+    #[allow(clippy::too_many_arguments)] // the instruction, what it refers to, and the wave
     pub fn sample(
         &mut self,
         view: &View<'_>,
         op: &TexInstruction,
         resource: &[u32; 7],
         sampler: &Sampler,
-        src: &[Lanes; 4],
+        src: &[&Lanes; 4],
         exec: Mask,
-    ) -> [Lanes; 4] {
+        out: &mut [Lanes; 4],
+    ) -> bool {
         match op.opcode {
-            tex::GET_GRADIENTS_H => return gradients(src, 0),
-            tex::GET_GRADIENTS_V => return gradients(src, 1),
-            tex::SET_GRADIENTS_H => {
-                self.gradients[0] = *src;
-                return [[0; LANES]; 4];
+            tex::GET_GRADIENTS_H | tex::GET_GRADIENTS_V => {
+                *out = gradients(src, usize::from(op.opcode == tex::GET_GRADIENTS_V));
+                return true;
             }
-            tex::SET_GRADIENTS_V => {
-                self.gradients[1] = *src;
-                return [[0; LANES]; 4];
+            tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V => {
+                let direction = usize::from(op.opcode == tex::SET_GRADIENTS_V);
+                self.gradients[direction] = src.map(|row| *row);
+                self.has_gradients = true;
+                *out = [[0; LANES]; 4];
+                return false;
             }
             tex::KEEP_GRADIENTS => {
                 self.gradients = [gradients(src, 0), gradients(src, 1)];
-                return [[0; LANES]; 4];
+                self.has_gradients = true;
+                *out = [[0; LANES]; 4];
+                return false;
             }
             _ => {}
         }
@@ -145,43 +156,56 @@ impl Unit {
             || Texture::decode(resource, config),
         );
         let Some((texture, id)) = found else {
-            return [[0; LANES]; 4];
+            *out = [[0; LANES]; 4];
+            return false;
         };
+        if self.short_way(view, op, &texture, id, sampler, src, exec, out) {
+            self.short += 1;
+            return false;
+        }
+        *out = [[0; LANES]; 4];
         match op.opcode {
-            tex::LD => self.load(view, op, &texture, id, src, exec),
-            tex::GET_TEXTURE_RESINFO => size(&texture, src, exec),
+            tex::LD => self.load(view, op, &texture, id, src, exec, out),
+            tex::GET_TEXTURE_RESINFO => size(&texture, src, exec, out),
             // Mesa's shaders take it from the fourth component.
             tex::GET_NUMBER_OF_SAMPLES => {
-                let mut out = [[0; LANES]; 4];
-                for component in &mut out {
+                for component in out {
                     iter(exec).for_each(|lane| component[lane] = texture.samples);
                 }
-                out
             }
-            tex::GET_LOD => self.query_lod(op, &texture, sampler, src, exec),
+            tex::GET_LOD => self.query_lod(op, &texture, sampler, src, exec, out),
             tex::SAMPLE..=tex::SAMPLE_C_G_LZ => {
-                self.filtered(view, op, &texture, id, sampler, src, exec)
+                self.filtered(view, op, &texture, id, sampler, src, exec, out);
             }
-            _ => [[0; LANES]; 4],
+            _ => {}
         }
+        true
     }
 
-    /// `LD`: unfiltered texels by integer coordinates; 0 outside the texture.
-    fn load(
+    /// `LD` and `SAMPLE` by [`plain`]; false if it cannot.
+    #[allow(clippy::too_many_arguments)]
+    fn short_way(
         &mut self,
         view: &View<'_>,
         op: &TexInstruction,
-        texture: &Arc<Texture>,
+        texture: &Texture,
         id: u64,
-        src: &[Lanes; 4],
+        sampler: &Sampler,
+        src: &[&Lanes; 4],
         exec: Mask,
-    ) -> [Lanes; 4] {
-        let mut out = [[0; LANES]; 4];
-        if texture.packed && texture.dim == Dim::D2 && exec != 0 && !self.general {
-            let level = src[3][exec.trailing_zeros() as usize & 63];
-            let same = src[3].iter().all(|l| *l == level);
-            if same && level <= texture.last_level {
-                let fetch = plain::Fetch {
+        out: &mut [Lanes; 4],
+    ) -> bool {
+        if !texture.packed || texture.dim != Dim::D2 || exec == 0 || self.general {
+            return false;
+        }
+        let offset = [op.offset[0], op.offset[1]].map(i32::from);
+        let fetch = match op.opcode {
+            tex::LD => {
+                let level = src[3][exec.trailing_zeros() as usize & 63];
+                if level > texture.last_level || src[3].iter().any(|l| *l != level) {
+                    return false;
+                }
+                plain::Fetch {
                     texture,
                     id,
                     level: (texture.base_level + level).min(texture.last_level),
@@ -189,15 +213,45 @@ impl Unit {
                     integers: true,
                     wrap: [Wrap::ClampLastTexel; 2],
                     normalized: [false; 2],
-                    offset: [op.offset[0], op.offset[1]].map(i32::from),
+                    offset,
                     mask: exec,
-                };
-                if plain::sample(&mut self.cache, view, self.arch, &fetch, src, &mut out) {
-                    self.short += 1;
-                    return out;
                 }
             }
-        }
+            // Without a comparison.
+            tex::SAMPLE..=tex::SAMPLE_C_G_LZ if op.opcode & 8 == 0 => {
+                let filter = sampler.decode();
+                if !one_way(texture, &filter) {
+                    return false;
+                }
+                plain::Fetch {
+                    texture,
+                    id,
+                    level: texture.base_level,
+                    linear: filter.mag_linear,
+                    integers: false,
+                    wrap: [filter.wrap[0], filter.wrap[1]],
+                    normalized: [op.normalized[0], op.normalized[1]],
+                    offset,
+                    mask: exec,
+                }
+            }
+            _ => return false,
+        };
+        plain::sample(&mut self.cache, view, self.arch, &fetch, src, out)
+    }
+
+    /// `LD`: unfiltered texels by integer coordinates; `out` stays outside the texture.
+    #[allow(clippy::too_many_arguments)]
+    fn load(
+        &mut self,
+        view: &View<'_>,
+        op: &TexInstruction,
+        texture: &Arc<Texture>,
+        id: u64,
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) {
         let filter = Filter::default();
         let request = Request {
             texture,
@@ -247,7 +301,6 @@ impl Unit {
                 out[c][lane] = value[c];
             }
         }
-        out
     }
 
     /// Level of detail of each lane, before the sampler's limits.
@@ -256,7 +309,7 @@ impl Unit {
         op: &TexInstruction,
         texture: &Texture,
         filter: &Filter,
-        src: &[Lanes; 4],
+        src: &[&Lanes; 4],
     ) -> Footprint {
         let mode = op.opcode & 3;
         let bias = f32::from(op.lod_bias) / 16.0;
@@ -296,23 +349,22 @@ impl Unit {
         op: &TexInstruction,
         texture: &Texture,
         sampler: &Sampler,
-        src: &[Lanes; 4],
+        src: &[&Lanes; 4],
         exec: Mask,
-    ) -> [Lanes; 4] {
+        out: &mut [Lanes; 4],
+    ) {
         let filter = sampler.decode();
         let op = TexInstruction {
             opcode: tex::SAMPLE,
             ..*op
         };
         let footprint = self.level_of_detail(&op, texture, &filter, src);
-        let mut out = [[0; LANES]; 4];
         for lane in iter(exec) {
             let (raw, limit) = (footprint.lod[lane], texture.last_level as f32);
             let limited = raw.max(filter.lod.0).min(filter.lod.1).max(0.0).min(limit);
             out[0][lane] = limited.to_bits();
             out[1][lane] = raw.to_bits();
         }
-        out
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -323,33 +375,13 @@ impl Unit {
         texture: &Arc<Texture>,
         id: u64,
         sampler: &Sampler,
-        src: &[Lanes; 4],
+        src: &[&Lanes; 4],
         exec: Mask,
-    ) -> [Lanes; 4] {
+        out: &mut [Lanes; 4],
+    ) {
         let filter = sampler.decode();
-        // Where no level of detail changes the result, none is computed.
-        let aniso = filter.log2_aniso.min(texture.log2_max_aniso);
-        let one_level = texture.last_level == texture.base_level || filter.mip == MipFilter::None;
-        let uniform = one_level && filter.mag_linear == filter.min_linear && aniso == 0;
+        let uniform = one_way(texture, &filter);
         let compares = op.opcode & 8 != 0;
-        let mut out = [[0; LANES]; 4];
-        if uniform && texture.packed && texture.dim == Dim::D2 && !compares && !self.general {
-            let fetch = plain::Fetch {
-                texture,
-                id,
-                level: texture.base_level,
-                linear: filter.mag_linear,
-                integers: false,
-                wrap: [filter.wrap[0], filter.wrap[1]],
-                normalized: [op.normalized[0], op.normalized[1]],
-                offset: [op.offset[0], op.offset[1]].map(i32::from),
-                mask: exec,
-            };
-            if plain::sample(&mut self.cache, view, self.arch, &fetch, src, &mut out) {
-                self.short += 1;
-                return out;
-            }
-        }
         let footprint = if uniform {
             Footprint::level(&[0.0; LANES])
         } else {
@@ -402,18 +434,23 @@ impl Unit {
         };
         let several = footprint.several & exec;
         if exec & !several != 0 {
-            pass(&coord, exec & !several, &mut out);
+            pass(&coord, exec & !several, out);
         }
         if several != 0 {
-            footprint.along(&coord, several, &mut out, pass);
+            footprint.along(&coord, several, out, pass);
         }
-        out
     }
 }
 
+/// No level of detail changes the result, so none needs to be computed.
+fn one_way(texture: &Texture, filter: &Filter) -> bool {
+    let one_level = texture.last_level == texture.base_level || filter.mip == MipFilter::None;
+    let aniso = filter.log2_aniso.min(texture.log2_max_aniso);
+    one_level && filter.mag_linear == filter.min_linear && aniso == 0
+}
+
 /// `GET_TEXTURE_RESINFO`: size of level x, in w the number of levels.
-fn size(texture: &Texture, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
-    let mut out = [[0; LANES]; 4];
+fn size(texture: &Texture, src: &[&Lanes; 4], exec: Mask, out: &mut [Lanes; 4]) {
     for lane in iter(exec) {
         let wanted = src[0][lane];
         let levels = texture.last_level - texture.base_level + 1;
@@ -437,7 +474,6 @@ fn size(texture: &Texture, src: &[Lanes; 4], exec: Mask) -> [Lanes; 4] {
         out[1][lane] = second;
         out[2][lane] = third;
     }
-    out
 }
 
 /// Mip levels that each lane samples.

@@ -6,7 +6,7 @@
 //! The texels of a wave nearly always lie in at most 4x4 blocks of 8x8. These are laid
 //! out side by side, so that a texel's place follows from its coordinates alone.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{bytemuck, Arch, Simd, WithSimd};
 
 use super::address::{axis, Axis};
 use super::cache::{BlockId, Cache};
@@ -17,8 +17,8 @@ use crate::chip::gfx::memory::View;
 
 /// Texels from row to row of a patch: four blocks.
 const PITCH: u32 = 32;
-/// Texels of a patch.
-pub const PATCH: usize = (PITCH * PITCH) as usize;
+/// Texels of a patch, and room for what is read with the last one.
+pub const PATCH: usize = (PITCH * PITCH) as usize + 1;
 /// Lanes worked on at a time.
 const CHUNK: usize = 8;
 
@@ -51,7 +51,7 @@ pub fn sample(
     view: &View<'_>,
     arch: Arch,
     fetch: &Fetch<'_>,
-    src: &[Lanes; 4],
+    src: &[&Lanes; 4],
     out: &mut [Lanes; 4],
 ) -> bool {
     let texture = fetch.texture;
@@ -116,12 +116,14 @@ struct Patch {
     needed: u16,
     /// The texels lie on both sides of a seam.
     turned: bool,
+    /// The second texel of each row is the right neighbour of the first.
+    adjacent: bool,
 }
 
 struct FindPatch<'a> {
     fetch: &'a Fetch<'a>,
     sizes: [u32; 2],
-    src: &'a [Lanes; 4],
+    src: &'a [&'a Lanes; 4],
     axes: &'a mut [Axis; 2],
 }
 
@@ -153,12 +155,12 @@ impl WithSimd for FindPatch<'_> {
                 integers(&self.src[i], fetch.offset[i], self.sizes[i], out);
                 continue;
             }
-            let coord = self.src[i].map(f32::from_bits);
+            let coord = |lane: usize| f32::from_bits(self.src[i][lane]);
             let (wrap, size) = (fetch.wrap[i], self.sizes[i]);
             let (normalized, offset) = (fetch.normalized[i], fetch.offset[i]);
-            axis(wrap, size, &coord, normalized, offset, fetch.linear, out);
+            axis(wrap, size, coord, normalized, offset, fetch.linear, out);
         }
-        let (mut single, mut turned) = (true, false);
+        let mut turned = false;
         let [x, y] = &*self.axes;
         let border = x.border[0] | x.border[1] | y.border[0] | y.border[1];
         if border & mask != 0 {
@@ -166,26 +168,39 @@ impl WithSimd for FindPatch<'_> {
         }
         // Lanes that do not count look like the first that does.
         let lead = mask.trailing_zeros() as usize & 63;
-        let active = expand(mask);
-        let mut first = [0; 2];
+        if mask != ALL {
+            let active = expand(mask);
+            for axis in self.axes.iter_mut() {
+                for texels in [&mut axis.first, &mut axis.second] {
+                    let own = texels[lead];
+                    for (texel, active) in texels.iter_mut().zip(&active) {
+                        let active = *active as i32;
+                        *texel = *texel & active | own & !active;
+                    }
+                }
+            }
+        }
+        let (mut first, mut last) = ([0; 2], [0; 2]);
         for (i, axis) in self.axes.iter_mut().enumerate() {
-            let (mut low, mut high) = bounds(axis, &active, lead);
+            let (mut low, mut high) = bounds(axis);
             let size = self.sizes[i] as i32;
             if high - low > 3 && fetch.wrap[i] == Wrap::Wrap && size % 8 == 0 {
                 unwrap(axis, lead, size);
                 turned = true;
-                (low, high) = bounds(axis, &active, lead);
+                (low, high) = bounds(axis);
             }
             if high - low > 3 {
                 return None;
             }
-            first[i] = low;
-            single &= low == high;
+            (first[i], last[i]) = (low, high);
         }
         let [left, top] = first;
         let [x, y] = &*self.axes;
-        let needed = if single {
-            1
+        let apart = (x.first.iter().zip(&x.second)).fold(0, |all, (a, b)| all | (b - a) ^ 1);
+        let (columns, rows) = (last[0] - left, last[1] - top);
+        let needed = if columns <= 1 && rows <= 1 {
+            // At most one too many: of the four around a corner of the texels' outline.
+            (1 << columns | 1) * (1 << (4 * rows) | 1)
         } else {
             let mut needed = [0u32; CHUNK];
             for at in 0..LANES / CHUNK {
@@ -194,8 +209,7 @@ impl WithSimd for FindPatch<'_> {
                     let x = [x.first[lane], x.second[lane]].map(|v| ((v >> 3) - left) & 3);
                     let y = [y.first[lane], y.second[lane]].map(|v| ((v >> 3) - top) & 3);
                     let columns = 1u32 << x[0] | 1 << x[1];
-                    let blocks = columns << (y[0] * 4) | columns << (y[1] * 4);
-                    needed[i] |= blocks & active[lane];
+                    needed[i] |= columns << (y[0] * 4) | columns << (y[1] * 4);
                 }
             }
             needed.iter().fold(0, |all, bits| all | bits)
@@ -205,21 +219,19 @@ impl WithSimd for FindPatch<'_> {
             y: top,
             needed: needed as u16,
             turned,
+            adjacent: apart == 0,
         })
     }
 }
 
-/// First and last block along `axis` of the lanes that are all ones in `active`.
+/// First and last block along `axis`.
 #[inline(always)]
-fn bounds(axis: &Axis, active: &Lanes, lead: usize) -> (i32, i32) {
-    let own = axis.first[lead];
+fn bounds(axis: &Axis) -> (i32, i32) {
     let (mut low, mut high) = ([i32::MAX; CHUNK], [i32::MIN; CHUNK]);
     for at in 0..LANES / CHUNK {
         for i in 0..CHUNK {
             let lane = at * CHUNK + i;
-            let active = active[lane] as i32;
-            let first = axis.first[lane] & active | own & !active;
-            let second = axis.second[lane] & active | own & !active;
+            let (first, second) = (axis.first[lane], axis.second[lane]);
             low[i] = low[i].min(first).min(second);
             high[i] = high[i].max(first).max(second);
         }
@@ -256,18 +268,49 @@ struct Bilinear<'a> {
 }
 
 impl Bilinear<'_> {
-    /// The texels at a corner of the filter: the first or second of each axis.
+    /// Places of texels in the patch.
     #[inline(always)]
-    fn corner(&self, x: &[i32; LANES], y: &[i32; LANES]) -> Lanes {
+    fn places(&self, x: &[i32; LANES], y: &[i32; LANES]) -> Lanes {
         let (left, top) = (self.patch.x * 8, self.patch.y * 8);
         let mut places = [0u32; LANES];
         for lane in 0..LANES {
             let row = (y[lane].wrapping_sub(top) as u32).wrapping_mul(PITCH);
             places[lane] = row.wrapping_add(x[lane].wrapping_sub(left) as u32);
         }
+        places
+    }
+
+    /// The texels at a corner of the filter: the first or second of each axis.
+    #[inline(always)]
+    fn corner(&self, x: &[i32; LANES], y: &[i32; LANES]) -> Lanes {
+        let places = self.places(x, y);
         let mut out = [0; LANES];
         for (out, place) in out.iter_mut().zip(&places) {
-            *out = self.texels[*place as usize & (PATCH - 1)];
+            *out = self.texels[*place as usize & (PATCH - 2)];
+        }
+        out
+    }
+
+    /// The texels at both corners of a row, where they are neighbours.
+    #[inline(always)]
+    fn row(&self, x: &[i32; LANES], y: &[i32; LANES]) -> [Lanes; 2] {
+        let places = self.places(x, y);
+        let texels: &[u8] = bytemuck::cast_slice(self.texels);
+        let mut pairs = [0u64; LANES];
+        for (pair, place) in pairs.iter_mut().zip(&places) {
+            // One load for both.
+            let at = 4 * (*place as usize & (PATCH - 2));
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&texels[at..at + 8]);
+            *pair = u64::from_ne_bytes(bytes);
+            if cfg!(target_endian = "big") {
+                *pair = pair.rotate_left(32);
+            }
+        }
+        let mut out = [[0; LANES]; 2];
+        for lane in 0..LANES {
+            out[0][lane] = pairs[lane] as u32;
+            out[1][lane] = (pairs[lane] >> 32) as u32;
         }
         out
     }
@@ -319,13 +362,20 @@ impl WithSimd for Bilinear<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
         let [x, y] = self.axes;
-        let mut corners = [[0; LANES]; 4];
-        corners[0] = self.corner(&x.first, &y.first);
-        if self.linear {
-            corners[1] = self.corner(&x.second, &y.first);
-            corners[2] = self.corner(&x.first, &y.second);
-            corners[3] = self.corner(&x.second, &y.second);
-        }
+        let corners = if !self.linear {
+            [self.corner(&x.first, &y.first); 4]
+        } else if self.patch.adjacent {
+            let above = self.row(&x.first, &y.first);
+            let below = self.row(&x.first, &y.second);
+            [above[0], above[1], below[0], below[1]]
+        } else {
+            [
+                self.corner(&x.first, &y.first),
+                self.corner(&x.second, &y.first),
+                self.corner(&x.first, &y.second),
+                self.corner(&x.second, &y.second),
+            ]
+        };
         for component in 0..4 {
             // The first place it goes to; the others copy.
             let selects = |s: &u8| usize::from(*s) == component;

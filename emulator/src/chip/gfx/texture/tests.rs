@@ -116,7 +116,19 @@ impl Scene {
         exec: Mask,
     ) -> [Lanes; 4] {
         let view = View::new(&self.memory);
-        self.unit.sample(&view, op, &self.words, sampler, src, exec)
+        let mut out = [[1; LANES]; 4];
+        let denormals = (self.unit).sample(
+            &view,
+            op,
+            &self.words,
+            sampler,
+            &src.each_ref(),
+            exec,
+            &mut out,
+        );
+        let has = |bits: &u32| (bits << 1).wrapping_sub(1) < 0x00FF_FFFF;
+        assert!(denormals || !out.as_flattened().iter().any(has));
+        out
     }
 
     fn value(&self, x: u32, y: u32, slice: u32, level: u32, c: usize) -> f64 {
@@ -330,7 +342,9 @@ proptest! {
         let lanes: [Lanes; 4] = std::array::from_fn(|c| {
             std::array::from_fn(|lane| src[c].rotate_left(lane as u32))
         });
-        let got = unit.sample(&view, &instruction, &words, &sampler, &lanes, exec);
+        let mut got = [[1; LANES]; 4];
+        let src = lanes.each_ref();
+        unit.sample(&view, &instruction, &words, &sampler, &src, exec, &mut got);
         if !matches!(opcode, tex::GET_GRADIENTS_H | tex::GET_GRADIENTS_V) {
             for lane in 0..LANES {
                 if exec >> lane & 1 == 0 {

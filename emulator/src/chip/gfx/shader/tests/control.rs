@@ -315,8 +315,14 @@ fn counted_loops_end_by_their_constant() {
         fn read(&mut self, a: u64, o: &mut [u8]) -> Result<(), McError> {
             self.0.read(a, o)
         }
-        fn texture(&mut self, op: &TexInstruction, s: &[Lanes; 4], e: Mask) -> [Lanes; 4] {
-            self.0.texture(op, s, e)
+        fn texture(
+            &mut self,
+            op: &TexInstruction,
+            s: &[&Lanes; 4],
+            e: Mask,
+            o: &mut [Lanes; 4],
+        ) -> bool {
+            self.0.texture(op, s, e, o)
         }
         fn export(&mut self, k: ExportKind, i: u32, v: [&Lanes; 4], c: u8, e: Mask) {
             self.0.export(k, i, v, c, e)
