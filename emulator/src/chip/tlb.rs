@@ -105,6 +105,8 @@ impl TlbResponder {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
     use crate::chip::memory::regfile::RegisterFile;
 
@@ -121,6 +123,39 @@ mod tests {
         let sleeps = [0, 3, 30, 3_600_000].map(|ms| pace(Duration::from_millis(ms)));
         assert!(sleeps.is_sorted() && sleeps[0] < sleeps[2]);
         assert_eq!(pace(Duration::MAX), sleeps[3]);
+    }
+
+    /// Registers that count how often they are looked at.
+    #[derive(Debug)]
+    struct Watched(RegisterFile, AtomicU64);
+
+    impl RegFile for Watched {
+        fn load(&self, offset: u32) -> u32 {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.load(offset)
+        }
+
+        fn store(&self, offset: u32, value: u32) {
+            self.0.store(offset, value);
+        }
+    }
+
+    /// Once, looking took 8 to 63 % of a core for as long as the board ran.
+    #[test]
+    fn responder_without_requests_looks_once_a_millisecond() {
+        let regs = Watched(RegisterFile::new().unwrap(), AtomicU64::new(0));
+        let responder = TlbResponder::default();
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(|| responder.run(&regs));
+            std::thread::sleep(Duration::from_millis(300));
+            responder.stop();
+        });
+        // Fewer on a busy machine: sleeps are never shorter.
+        let burst = 2_000 / 4 + 18_000 / 50;
+        let most = burst + start.elapsed().as_millis() as u64 + 3;
+        let looks = regs.1.load(Ordering::Relaxed);
+        assert!((1..=most).contains(&looks), "{looks} looks, at most {most}");
     }
 
     #[test]
