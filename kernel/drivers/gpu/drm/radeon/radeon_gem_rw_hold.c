@@ -114,7 +114,7 @@ const struct radeon_gem_rw_path radeon_gem_rw_wait = {
  * Locks
  */
 
-/* There is no need for TTM to take this for a use of the BO, as the GPU's are. */
+/* The dma_resv alone: ttm_bo_reserve() adds nothing that is needed here. */
 static int radeon_gem_rw_reserve(struct radeon_gem_rw *rw)
 {
 	int r;
