@@ -28,6 +28,10 @@ bench-board: build ## board-fill: the board's 3D engine beside llvmpipe and soft
 gallery: build ## docs/gallery.md: scenes by the board, llvmpipe and softpipe
 	@lab/gallery --check --docs
 
+.PHONY: glmark2
+glmark2: build ## docs/glmark2.md: glmark2 on the board, beside llvmpipe (3 minutes)
+	@lab/glmark2 --check --docs
+
 .PHONY: bench-mm
 bench-mm: build ## the kernel's memory management, with and without kernel/mm
 	@lab/build mm-base mm mm-selftests
