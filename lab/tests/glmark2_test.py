@@ -120,11 +120,12 @@ def test_bound_is_of_pixels_that_are_no_rounding(drawn):
     fails(drawn, f"{scene['name']}: {bound + 1} pixels")
 
 
-def test_bound_is_of_the_mean(drawn):
-    """One step of 255 everywhere is no pixel beyond rounding."""
+@pytest.mark.parametrize("renderer", NAMES)
+def test_bound_is_of_the_mean(drawn, renderer):
+    """One step of 255 everywhere is no pixel beyond rounding; brighter and darker."""
     pixels = frame(1)
     pixels += 1
-    Image.fromarray(pixels).save(drawn / "board" / "1.ppm")
+    Image.fromarray(pixels).save(drawn / renderer / "1.ppm")
     fails(drawn, f"{SCENES[0]['name']}: the mean difference is 1.0/255")
 
 
