@@ -9,7 +9,7 @@
  * glmark2 alone sees that clock: Mesa and X have the real one. Each swap first writes the
  * back buffer to N.ppm (N counts from 1) and a line "@frame N WIDTHxHEIGHT MICROSECONDS"
  * (the real time since the last swap, without the reading) to stdout, among glmark2's
- * own lines. The last line, "@end FRAMES CLOCK-READS SEEDS", says what was intercepted.
+ * own lines. The last line, "@end FRAMES CLOCK-READS", says what was intercepted.
  *
  * glmark2 takes libGL's functions by dlsym() and glXGetProcAddress(), so these are
  * intercepted, too.
@@ -36,7 +36,7 @@ static struct {
 	const char *directory;
 	uint64_t step;
 	uintptr_t program, program_end;
-	unsigned long frames, clock_reads, seeds;
+	unsigned long frames, clock_reads;
 	uint64_t last;
 	function (*get)(const GLubyte *name);
 	void (*swap)(Display *display, GLXDrawable drawable);
@@ -110,7 +110,7 @@ __attribute__((destructor)) static void end(void)
 {
 	if (!self.directory)
 		return;
-	printf("@end %lu %lu %lu\n", self.frames, self.clock_reads, self.seeds);
+	printf("@end %lu %lu\n", self.frames, self.clock_reads);
 	fflush(stdout);
 }
 
@@ -133,16 +133,6 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 	time->tv_sec = ms / 1000;
 	time->tv_nsec = ms % 1000 * 1000000;
 	return 0;
-}
-
-/* glmark2 takes its seed from the time of day. */
-EXPORT void srand(unsigned int seed)
-{
-	if (ours(__builtin_return_address(0))) {
-		self.seeds++;
-		seed = 1;
-	}
-	srandom(seed);
 }
 
 static function gl(const char *name)
