@@ -24,6 +24,10 @@ speed: build ## transfer-paths: uploads and downloads by each path (4 minutes)
 bench-board: build ## board-fill: the board's 3D engine beside llvmpipe and softpipe (3 minutes)
 	@lab/bench-board
 
+.PHONY: bench-desktop
+bench-desktop: build ## desktop: x11perf and glxgears on the board, and where their time goes (6 minutes)
+	@lab/bench-desktop
+
 .PHONY: gallery
 gallery: build ## docs/gallery.md: scenes by the board, llvmpipe and softpipe
 	@lab/gallery --check --docs

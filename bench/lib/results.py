@@ -34,6 +34,7 @@ SECTIONS = (
     ("gl-uploads", "Mesa: uploads and readbacks", "bench/gl-uploads"),
     ("address-space", "Mesa: address space of a 32-bit program", "bench/address-space"),
     ("board-fill", "The emulated board's 3D engine", "bench/board-fill"),
+    ("desktop", "A desktop on the emulated board", "bench/desktop"),
     ("mapstorm", "mmap() with N maps and N guards", "kernel/mm/bench/mapstorm"),
     ("brk", "Growing and shrinking the heap", "kernel/mm/bench/brk-storm"),
     ("threads", "20,000 threads", "kernel/mm/bench/threads"),
@@ -68,7 +69,9 @@ def table(name, directory):
     path = os.path.join(RESULTS, f"{name}.txt")
     if os.path.exists(path):
         with open(path, encoding="utf-8") as f:
-            return f"```text\n{f.read().strip()}\n```"
+            text = f.read().strip()
+        # Some reports print Markdown.
+        return text if text.startswith("| ") else f"```text\n{text}\n```"
     return ""
 
 

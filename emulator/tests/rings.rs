@@ -180,6 +180,38 @@ fn cp_wait_inside_nested_ib_resumes() {
     assert_eq!((rig.read(SCRATCH), rig.read(SCRATCH + 4)), (2, 3));
 }
 
+/// What `make bench-desktop` takes for the engines' work: copies count, waits do not.
+#[test]
+fn busy_time_is_that_of_work() {
+    let mut rig = Rig::new();
+    let busy = |rig: &Rig| rig.chip.counters().get(Counter::BusyNs);
+    let wait = Packet::WaitRegMem {
+        place: Place::Mem(DATA),
+        compare: Compare {
+            function: 5,
+            mask: 0xFF,
+            reference: 3,
+        },
+        interval: 10,
+    };
+    rig.set_mem(DATA, 0);
+    rig.cp_fill(&set_reg(SCRATCH, 1));
+    rig.cp(&wait.encode());
+    rig.until("the write before the wait", |r| r.read(SCRATCH) == 1);
+    std::thread::sleep(Duration::from_millis(2));
+    let before = busy(&rig);
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(busy(&rig), before);
+    let start = std::time::Instant::now();
+    rig.set_mem(DATA, 3);
+    rig.cp_fill(&cp_dma(DATA + 3, 0x1005, 200_001));
+    rig.cp_fill(&fence(1));
+    rig.cp_commit();
+    rig.until_mem(FENCE, 1);
+    rig.until("the account of it", |r| busy(r) > before);
+    assert!(u128::from(busy(&rig) - before) <= start.elapsed().as_nanos());
+}
+
 #[test]
 fn cp_third_ib_level_is_refused() {
     let mut rig = Rig::new();

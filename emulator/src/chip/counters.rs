@@ -138,6 +138,9 @@ counters! {
     GfxCacheFlushes gfx_cache_flushes = 32;
     /// Strict board: times that the texture, vertex or shader cache was dropped.
     GfxCacheInvalidates gfx_cache_invalidates = 33;
+    /// Nanoseconds that engines worked on packets, all of them together. Waits for
+    /// memory, registers and time do not count.
+    BusyNs busy_ns = 34;
 }
 
 impl Default for Counters {

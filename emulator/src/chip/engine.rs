@@ -224,6 +224,7 @@ pub(crate) fn run(
             engine,
             epoch,
         };
+        let start = Instant::now();
         // A panic is a fault of the board; the guest sees a ring that hangs.
         let step = catch_unwind(AssertUnwindSafe(|| unit.step(&job, &ring)));
         let step = step.unwrap_or_else(|_| {
@@ -233,6 +234,11 @@ pub(crate) fn run(
             unit.reset();
             Step::Cancelled
         });
+
+        if !matches!(step, Step::Wait(_)) {
+            let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            hub.counters.add(Counter::BusyNs, ns);
+        }
 
         shared = engine.lock();
         engine.stepped(&mut shared);
