@@ -191,20 +191,44 @@ fn main() {
     for (name, scale) in scales {
         let ns = measure(|x, y| {
             let src = coordinates(x, y, scale);
-            unit.sample(&view, &op, &rgba, &bilinear, &src.each_ref(), ALL, &mut texels);
+            unit.sample(
+                &view,
+                &op,
+                &rgba,
+                &bilinear,
+                &src.each_ref(),
+                ALL,
+                &mut texels,
+            );
             black_box(&texels);
         });
         rows.push((name, 6.0, ns));
     }
     let ns = measure(|x, y| {
         let src = coordinates(x, y, 1.0);
-        unit.sample(&view, &op, &rgba, &nearest, &src.each_ref(), ALL, &mut texels);
+        unit.sample(
+            &view,
+            &op,
+            &rgba,
+            &nearest,
+            &src.each_ref(),
+            ALL,
+            &mut texels,
+        );
         write(&copy, x, y, &texels);
     });
     rows.push(("blit, nearest", 8.0, ns));
     let ns = measure(|x, y| {
         let src = coordinates(x, y, 1.0);
-        unit.sample(&view, &op, &alpha, &nearest, &src.each_ref(), ALL, &mut texels);
+        unit.sample(
+            &view,
+            &op,
+            &alpha,
+            &nearest,
+            &src.each_ref(),
+            ALL,
+            &mut texels,
+        );
         let glyph = [colour[0], colour[1], colour[2], texels[0]];
         write(&blend, x, y, &glyph);
     });

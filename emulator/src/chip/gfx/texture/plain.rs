@@ -152,7 +152,7 @@ impl WithSimd for FindPatch<'_> {
         }
         for (i, out) in self.axes.iter_mut().enumerate() {
             if fetch.integers {
-                integers(&self.src[i], fetch.offset[i], self.sizes[i], out);
+                integers(self.src[i], fetch.offset[i], self.sizes[i], out);
                 continue;
             }
             let coord = |lane: usize| f32::from_bits(self.src[i][lane]);
