@@ -25,7 +25,7 @@ bench-board: build ## board-fill: the board's 3D engine beside llvmpipe and soft
 	@lab/bench-board
 
 .PHONY: bench-desktop
-bench-desktop: build ## desktop: x11perf and glxgears on the board, and where their time goes (6 minutes)
+bench-desktop: build ## desktop-shares: x11perf and glxgears on the board, and where their time goes (6 minutes)
 	@lab/bench-desktop
 
 .PHONY: gallery

@@ -34,7 +34,7 @@ SECTIONS = (
     ("gl-uploads", "Mesa: uploads and readbacks", "bench/gl-uploads"),
     ("address-space", "Mesa: address space of a 32-bit program", "bench/address-space"),
     ("board-fill", "The emulated board's 3D engine", "bench/board-fill"),
-    ("desktop", "A desktop on the emulated board", "bench/desktop"),
+    ("desktop-shares", "Where a desktop's time goes", "bench/desktop-shares"),
     ("mapstorm", "mmap() with N maps and N guards", "kernel/mm/bench/mapstorm"),
     ("brk", "Growing and shrinking the heap", "kernel/mm/bench/brk-storm"),
     ("threads", "20,000 threads", "kernel/mm/bench/threads"),
@@ -70,8 +70,10 @@ def table(name, directory):
     if os.path.exists(path):
         with open(path, encoding="utf-8") as f:
             text = f.read().strip()
-        # Some reports print Markdown.
-        return text if text.startswith("| ") else f"```text\n{text}\n```"
+        # Some reports print Markdown, and what --check found below it.
+        if text.startswith("| "):
+            return "\n".join(line for line in text.splitlines() if line.startswith("|"))
+        return f"```text\n{text}\n```"
     return ""
 
 

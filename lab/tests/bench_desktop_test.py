@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report of bench/desktop: shares are what was measured, and a test that did not run or draw is a fault."""
+"""The report of bench/desktop-shares: shares are what was measured, and a test that did not run or draw is a fault."""
 import json
 import pathlib
 import subprocess
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-REPORT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "desktop" / "report.py"
+REPORT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "desktop-shares" / "report.py"
 TESTS = ("aa10text", "rgb10text", "copywinwin500", "putimage100", "shmput500", "glxgears")
 SECOND = 10**9
 

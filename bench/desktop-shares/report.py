@@ -109,7 +109,7 @@ def main():
         print(f"| {row['row']} ({row['unit']}) | {row['rate']:,.0f} | {row['us']:,.1f} | {shares} | "
               f"{row['traps_each']:.2f} | {row['draws_each']:.2f} |")
     if options.json:
-        write(options.json, {"benchmark": "desktop", "environment": environment, "rows": results})
+        write(options.json, {"benchmark": "desktop-shares", "environment": environment, "rows": results})
     status = verdict(wrong) if options.check or wrong else 0
     sys.exit(status)
 

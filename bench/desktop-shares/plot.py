@@ -27,7 +27,7 @@ def main():
     axes.set_xticks(range(len(rows)), [f"{row['row']}\n{row['us']:,.1f} us each" for row in rows])
     axes.set_ylabel("share of the time, %")
     axes.grid(True, axis="y", alpha=0.3)
-    finish(figure, [axes], "desktop: x11perf and glxgears on X with glamor, Debian's Mesa on the "
+    finish(figure, [axes], "desktop-shares: x11perf and glxgears on X with glamor, Debian's Mesa on the "
            "emulated board; shares overlap", target)
 
 
