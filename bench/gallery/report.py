@@ -32,29 +32,17 @@ import numpy
 from PIL import Image
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+from pictures import ROUNDING, aligned, compare, difference, put_between  # noqa: E402 (the path comes first)
+
 RENDERERS = ("board", "llvmpipe", "softpipe")
 # What a scene may do without: samples of a pixel, and counts of what it drew.
 LESS = "softpipe"
-# A difference of so many 255ths is no rounding any more.
-ROUNDING = 2
 # Fewer pixels than these are no picture.
 DRAWN = 2000
 # Bytes of a picture in the documentation.
 PICTURE = 30 << 10
 MARKS = ("<!-- scenes: lab/gallery --docs -->\n", "<!-- end of scenes -->\n")
-
-
-def compare(one, other):
-    """Pixels that differ, that differ by more than rounding, and the largest difference."""
-    largest = abs(one - other).max(axis=2)
-    return {"differ": int((largest > 0).sum()), "beyond": int((largest > ROUNDING).sum()),
-            "largest": int(largest.max())}
-
-
-def difference(one, other):
-    """A picture of where two differ: black where they do not."""
-    largest = abs(one - other).max(axis=2)
-    return Image.fromarray(numpy.where(largest > 0, numpy.minimum(64 + 4 * largest, 255), 0).astype("uint8"))
 
 
 def load(directory):
@@ -108,8 +96,7 @@ def table(rows, start, between, end):
     for row in rows:
         lines.append([row["scene"], f"{row['drawn']['board']:,}", *(number(row["pairs"].get(c)) for c in columns),
                       f"{row['bound']:,}"])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return [start + between.join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() + end for line in lines]
+    return aligned(lines, start, between, end)
 
 
 def small(picture):
@@ -143,12 +130,7 @@ def document(docs, directory, scenes, rows):
             else:
                 cells.append("not supported")
         text.append(f"| {' | '.join(cells)} |")
-    path = docs / "gallery.md"
-    whole = path.read_text()
-    if any(whole.count(mark) != 1 for mark in MARKS):
-        sys.exit(f"report.py: {path} needs one of each mark: {' '.join(m.strip() for m in MARKS)}")
-    head, rest = whole.split(MARKS[0])
-    path.write_text(head + MARKS[0] + "\n".join(text) + "\n" + MARKS[1] + rest.split(MARKS[1])[1])
+    put_between(docs / "gallery.md", MARKS, text)
 
 
 def main():

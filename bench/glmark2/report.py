@@ -34,9 +34,10 @@ import numpy
 from PIL import Image, ImageDraw
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+from pictures import ROUNDING, aligned, compare, difference, put_between  # noqa: E402 (the path comes first)
+
 RENDERERS = ("board", "llvmpipe")
-# A difference of so many 255ths is no rounding any more.
-ROUNDING = 2
 # A picture in the sheet.
 SMALL = (160, 120)
 # Scenes beside each other in the sheet.
@@ -87,20 +88,6 @@ def picture(directory, renderer, frame):
         return None
 
 
-def compare(one, other):
-    """Pixels that differ, that differ by more than rounding, largest and mean difference."""
-    apart = abs(one - other)
-    largest = apart.max(axis=2)
-    return {"differ": int((largest > 0).sum()), "beyond": int((largest > ROUNDING).sum()),
-            "largest": int(largest.max()), "mean": round(float(apart.mean()), 4)}
-
-
-def difference(one, other):
-    """A picture of where two differ: black where they do not."""
-    largest = abs(one - other).max(axis=2)
-    return Image.fromarray(numpy.where(largest > 0, numpy.minimum(64 + 4 * largest, 255), 0).astype("uint8"))
-
-
 def status(scene, pictures):
     """How a renderer fared with a scene."""
     if scene is None:
@@ -138,7 +125,7 @@ def row_of(scene, logs, directory):
         row["status"]["board"] = "other size"
     else:
         # The worst frame of each.
-        parts = [compare(a, b) for a, b in pairs]
+        parts = [{**compare(a, b), "mean": round(float(abs(a - b).mean()), 4)} for a, b in pairs]
         row.update({name: max(part[name] for part in parts) for name in parts[0]} if parts else {})
     return row, pictures
 
@@ -186,8 +173,7 @@ def table(rows, start, between, end):
         cells = [f"{row[k]:,}" if k in row else "-" for k in ("differ", "beyond")] + [f"{row['bound']:,}"]
         cells += [str(row["largest"]), f"{row['mean']:.3f}"] if "mean" in row else ["-", "-"]
         out.append([row["name"], row["options"].replace("<default>", ""), row["validation"]["board"].lower(), *cells])
-    widths = [max(len(line[i]) for line in out) for i in range(len(out[0]))]
-    return [start + between.join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() + end for line in out]
+    return aligned(out, start, between, end)
 
 
 def sheet(scenes, directory):
@@ -212,12 +198,7 @@ def document(docs, directory, scenes, rows):
     text.insert(1, "|---|---|---|---:|---:|---:|---:|---:|")
     text += ["", "![all scenes: board, llvmpipe, difference](glmark2.png)", ""]
     text += [f"- `{s['name']}`: {s['shows']}{' ' + s['differs'] if s['differs'] else ''}" for s in scenes]
-    path = docs / "glmark2.md"
-    whole = path.read_text()
-    if any(whole.count(mark) != 1 for mark in MARKS):
-        sys.exit(f"report.py: {path} needs one of each mark: {' '.join(m.strip() for m in MARKS)}")
-    head, rest = whole.split(MARKS[0])
-    path.write_text(head + MARKS[0] + "\n".join(text) + "\n" + MARKS[1] + rest.split(MARKS[1])[1])
+    put_between(docs / "glmark2.md", MARKS, text)
     with Image.open(directory / "sheet.png") as image:
         image.quantize(128, dither=Image.Dither.NONE).save(docs / "glmark2.png", optimize=True)
 
