@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading and writing GEM objects without mapping them: the ioctls, and setting up.
+ * Reading and writing GEM objects without mapping them: the ioctls, steps of a
+ * transfer, the choice of their path, counters, and setting up.
  */
 
 #include <linux/build_bug.h>
+#include <linux/debugfs.h>
+#include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/pagemap.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -13,9 +20,13 @@
 #include <drm/drm_gem.h>
 #include <drm/radeon_drm.h>
 #include <drm/radeon_drm_rw.h>
+#include <drm/ttm/ttm_bo.h>
+#include <drm/ttm/ttm_placement.h>
+#include <drm/ttm/ttm_tt.h>
 
 #include "radeon.h"
 #include "radeon_gem_rw.h"
+#include "radeon_ttm.h"
 
 /**
  * DOC: GEM read and write
@@ -54,6 +65,314 @@
  * signal ends the call, as it would start the region again from its beginning.
  * Between regions every signal does.
  */
+
+/*
+ * The first rule counts of which all flags of @all and
+ * none of @none are set, and whose path has not turned out to be impossible.
+ */
+#define IS(x)	RADEON_GEM_RW_IS_##x
+
+static const struct radeon_gem_rw_rule {
+	unsigned int all;
+	unsigned int none;
+	const struct radeon_gem_rw_path *path;
+} radeon_gem_rw_rules[] = {
+	/* Nothing is in the way, and nothing can be faster. */
+	{ 0, IS(VRAM) | IS(BUSY) | IS(ABSENT), &radeon_gem_rw_cpu },
+	{ IS(WRITE), IS(HIDDEN) | IS(BUSY) | IS(ABSENT) | IS(LARGE), &radeon_gem_rw_cpu },
+	/* All others are for the CPU. */
+	{ IS(BUSY), 0, &radeon_gem_rw_wait },
+	{ IS(HIDDEN) | IS(UNSYNC) | IS(WRITE), 0, &radeon_gem_rw_cpu },
+	{ IS(HIDDEN) | IS(UNSYNC), IS(NOWAIT), &radeon_gem_rw_cpu },
+	{ IS(HIDDEN), 0, &radeon_gem_rw_move },
+	{ IS(ABSENT), 0, &radeon_gem_rw_populate },
+	{ 0, 0, &radeon_gem_rw_cpu },
+};
+
+static void radeon_gem_rw_next_row(const struct radeon_gem_rw *rw,
+				   struct radeon_gem_rw_pos *pos)
+{
+	pos->byte = 0;
+	if (++pos->row < rw->regions[pos->region].rows)
+		return;
+
+	pos->row = 0;
+	do {
+		pos->region++;
+	} while (pos->region < rw->count && !rw->regions[pos->region].rows);
+}
+
+/**
+ * radeon_gem_rw_take - take the pieces that come next
+ * @rw: the transfer, which is not at its end
+ * @max_len: most bytes, with RADEON_GEM_RW_PIECE_COST for each piece
+ *
+ * Fills in what &struct radeon_gem_rw has about the step. A region is only
+ * divided if it does not fit into a step alone, so that steps end where regions
+ * do, and signals get a chance.
+ */
+void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len)
+{
+	const struct radeon_gem_rw_region *region;
+	struct radeon_gem_rw_pos pos = rw->pos;
+	struct radeon_gem_rw_piece *piece;
+	u64 len, room = max_len;
+
+	rw->n = 0;
+	rw->len = 0;
+	rw->start = U64_MAX;
+	rw->end = 0;
+	rw->dwords = true;
+
+	while (pos.region < rw->count && rw->n < rw->max_pieces && room) {
+		region = &rw->regions[pos.region];
+		if (!pos.row && !pos.byte && rw->n &&
+		    (region->rows > rw->max_pieces - rw->n ||
+		     region->rows * (region->row_bytes + RADEON_GEM_RW_PIECE_COST) > room))
+			break;
+
+		piece = &rw->pieces[rw->n++];
+		piece->offset = region->offset + (u64)pos.row * region->bo_pitch +
+			pos.byte;
+		piece->user = region->user + (u64)pos.row * region->user_pitch +
+			pos.byte;
+		len = min(region->row_bytes - pos.byte, room);
+		piece->len = len;
+
+		rw->len += len;
+		rw->start = min(rw->start, piece->offset);
+		rw->end = max(rw->end, piece->offset + len);
+		rw->dwords &= IS_ALIGNED(piece->offset | len, 4);
+
+		room -= min(room, len + RADEON_GEM_RW_PIECE_COST);
+		pos.byte += len;
+		if (pos.byte == region->row_bytes)
+			radeon_gem_rw_next_row(rw, &pos);
+	}
+
+	rw->next = pos;
+}
+
+static void radeon_gem_rw_advance(struct radeon_gem_rw *rw, u64 done)
+{
+	u64 len;
+
+	rw->left -= done;
+	if (done == rw->len) {
+		rw->pos = rw->next;
+		return;
+	}
+
+	while (done) {
+		len = min(done, rw->regions[rw->pos.region].row_bytes - rw->pos.byte);
+		done -= len;
+		rw->pos.byte += len;
+		if (rw->pos.byte == rw->regions[rw->pos.region].row_bytes)
+			radeon_gem_rw_next_row(rw, &rw->pos);
+	}
+}
+
+/**
+ * radeon_gem_rw_fault_in_user - fault user memory in
+ * @rw: the transfer, which decides whether it is read or written
+ * @user: the first byte
+ * @len: number of bytes
+ *
+ * Must be called with nothing held.
+ *
+ * Return: how many bytes are not accessible, from the first of them on.
+ */
+size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
+				   char __user *user, size_t len)
+{
+	/* Unlike fault_in_writeable() this one does not write to it. */
+	return rw->write ? fault_in_readable(user, len) :
+			   fault_in_safe_writeable(user, len);
+}
+
+/* Make the user memory of a step resident, and leave off what is not accessible. */
+static int radeon_gem_rw_fault_in(struct radeon_gem_rw *rw)
+{
+	size_t missed = 0;
+	unsigned int i;
+	u64 there = 0;
+
+	for (i = 0; i < rw->n && !missed; i++) {
+		missed = radeon_gem_rw_fault_in_user(rw, rw->pieces[i].user,
+						     rw->pieces[i].len);
+		there += rw->pieces[i].len - missed;
+	}
+
+	if (there && there < rw->len)
+		radeon_gem_rw_take(rw, there);
+
+	return rw->len > there ? -EFAULT : 0;
+}
+
+/* What decides about the path. The BO is reserved. */
+static unsigned int radeon_gem_rw_look(struct radeon_gem_rw *rw)
+{
+	struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	unsigned int look = 0;
+
+	if (rw->write)
+		look |= IS(WRITE);
+	if (rw->flags & RADEON_GEM_RW_NOWAIT)
+		look |= IS(NOWAIT);
+	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
+		look |= IS(UNSYNC);
+
+	if (tbo->resource->mem_type == TTM_PL_VRAM)
+		look |= IS(VRAM);
+	else if (!tbo->ttm || !ttm_tt_is_populated(tbo->ttm))
+		look |= IS(ABSENT);
+	if (tbo->resource->mem_type == TTM_PL_SYSTEM)
+		look |= IS(SYSTEM);
+	if (radeon_gem_rw_is_hidden(rw))
+		look |= IS(HIDDEN);
+	if (!radeon_gem_rw_is_idle(rw))
+		look |= IS(BUSY);
+
+	return look;
+}
+
+/*
+ * Do what can be done with the locks held, by the first rule that fits. Returns
+ * what that has returned, and the path.
+ */
+static ssize_t radeon_gem_rw_choose(struct radeon_gem_rw *rw,
+				    const struct radeon_gem_rw_path **path)
+{
+	const struct radeon_gem_rw_rule *rule;
+	ssize_t done = RADEON_GEM_RW_IMPOSSIBLE;
+
+	if (radeon_ttm_tt_has_userptr(rw->rdev, rw->bo->tbo.ttm))
+		return -EPERM;
+
+	rw->look = radeon_gem_rw_look(rw);
+
+	for (rule = radeon_gem_rw_rules; done == RADEON_GEM_RW_IMPOSSIBLE; rule++) {
+		if ((rw->look & (rule->all | rule->none)) != rule->all ||
+		    rw->avoid & BIT(rule->path->id))
+			continue;
+
+		*path = rule->path;
+		done = (*path)->held ? (*path)->held(rw) : 0;
+	}
+
+	return done;
+}
+
+/*
+ * Returns how many bytes were transferred, 0 to try again, or an error. The locks
+ * of the device are kept for the next step if this one was small, and are all that
+ * it needed.
+ */
+static ssize_t radeon_gem_rw_step(struct radeon_gem_rw *rw)
+{
+	const struct radeon_gem_rw_path *path = NULL;
+	ssize_t done;
+	int r;
+
+	/* If memory is taken away between the steps, be content with a page. */
+	radeon_gem_rw_take(rw, rw->fails > 1 ? PAGE_SIZE : RADEON_GEM_RW_STEP_MAX);
+	if (rw->fault_in) {
+		r = radeon_gem_rw_fault_in(rw);
+		if (r)
+			return r;
+		rw->fault_in = false;
+	}
+
+	r = radeon_gem_rw_hold(rw);
+	if (r)
+		return r;
+
+	done = radeon_gem_rw_choose(rw, &path);
+	radeon_gem_rw_release(rw);
+
+	rw->room -= min(rw->room, rw->len + rw->n * RADEON_GEM_RW_PIECE_COST);
+	if (done <= 0 || rw->fault_in || path->after || !rw->room)
+		radeon_gem_rw_unlock(rw);
+
+	if (done >= 0 && path->after)
+		done = path->after(rw, done);
+
+	return done;
+}
+
+/* Errors of user memory come before -EBUSY, when nobody has looked at it yet. */
+static int radeon_gem_rw_busy(struct radeon_gem_rw *rw)
+{
+	struct radeon_gem_rw_pos pos = rw->pos;
+	const struct radeon_gem_rw_region *region = &rw->regions[pos.region];
+	char __user *user;
+
+	for (; pos.row < region->rows; pos.row++, pos.byte = 0) {
+		user = region->user + (u64)pos.row * region->user_pitch + pos.byte;
+		if (radeon_gem_rw_fault_in_user(rw, user,
+						region->row_bytes - pos.byte))
+			return -EFAULT;
+		if (fatal_signal_pending(current))
+			return -ERESTARTSYS;
+		cond_resched();
+	}
+
+	return -EBUSY;
+}
+
+/* Shall the call end because of a signal? */
+static bool radeon_gem_rw_interrupted(const struct radeon_gem_rw *rw, bool moved)
+{
+	if (fatal_signal_pending(current))
+		return true;
+
+	return moved && !rw->pos.row && !rw->pos.byte && signal_pending(current);
+}
+
+/**
+ * radeon_gem_rw_copy - do a transfer
+ * @rw: the transfer, all of whose arguments have been checked
+ *
+ * Must be called with nothing held but, maybe, the locks of the device from an
+ * earlier call, which may be held afterwards. @rw ends up at the first byte that
+ * was not transferred. What @rw holds then is for radeon_gem_rw_end().
+ *
+ * Return: 0 if everything was transferred, or a negative error code as in the
+ * description of the user API; -EDEADLK if the GPU has to be reset.
+ */
+int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
+{
+	ssize_t done = 0;
+
+	if (rw->bo->tbo.base.import_attach)
+		return -EOPNOTSUPP;
+
+	rw->fault_in = false;
+	rw->lost = 0;
+	rw->moves = 0;
+	rw->fails = 0;
+	rw->avoid = 0;
+
+	while (rw->left) {
+		done = radeon_gem_rw_step(rw);
+		if (done < 0)
+			break;
+
+		radeon_gem_rw_advance(rw, done);
+		if (done) {
+			rw->lost = 0;
+			rw->fails = 0;
+		}
+
+		if (rw->left && radeon_gem_rw_interrupted(rw, done)) {
+			done = -ERESTARTSYS;
+			break;
+		}
+		cond_resched();
+	}
+
+	return done == -EBUSY ? radeon_gem_rw_busy(rw) : min_t(ssize_t, done, 0);
+}
 
 /**
  * radeon_gem_rw_check_range - is a range within a BO?
@@ -169,6 +488,70 @@ u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 	u32 caps = RADEON_GEM_RW_CAP_PREAD_PWRITE;
 
 	return caps;
+}
+
+#if IS_ENABLED(CONFIG_DEBUG_FS)
+
+static const char * const radeon_gem_rw_path_names[] = {
+	[RADEON_GEM_RW_CPU] = "cpu",
+	[RADEON_GEM_RW_STAGED] = "staged",
+	[RADEON_GEM_RW_ZERO_COPY] = "zero_copy",
+	[RADEON_GEM_RW_CLEAR_CPU] = "clear_cpu",
+	[RADEON_GEM_RW_CLEAR_GPU] = "clear_gpu",
+	[RADEON_GEM_RW_CLEAR_HOP] = "clear_hop",
+};
+
+static const char * const radeon_gem_rw_event_names[] = {
+	[RADEON_GEM_RW_STALL_AVOIDED] = "stall_avoided",
+	[RADEON_GEM_RW_STALL] = "stall",
+	[RADEON_GEM_RW_NOT_RESIDENT] = "not_resident",
+	[RADEON_GEM_RW_NOT_PINNED] = "not_pinned",
+	[RADEON_GEM_RW_NOT_STAGED] = "not_staged",
+	[RADEON_GEM_RW_MOVED] = "moved",
+	[RADEON_GEM_RW_REPLAYED] = "replayed",
+};
+
+static int radeon_debugfs_gem_rw_show(struct seq_file *m, void *unused)
+{
+	struct radeon_device *rdev = m->private;
+	struct radeon_gem_rw_state *state = rdev->gem_rw;
+	unsigned int i;
+
+	if (!state)
+		return 0;
+
+	for (i = 0; i < RADEON_GEM_RW_PATHS; i++)
+		seq_printf(m, "%s %lld %lld\n", radeon_gem_rw_path_names[i],
+			   atomic64_read(&state->calls[i]),
+			   atomic64_read(&state->bytes[i]));
+	for (i = 0; i < RADEON_GEM_RW_EVENTS; i++)
+		seq_printf(m, "%s %lld\n", radeon_gem_rw_event_names[i],
+			   atomic64_read(&state->events[i]));
+
+	return 0;
+}
+
+DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
+
+#endif
+
+/**
+ * radeon_gem_rw_debugfs_init - make the counters readable
+ * @rdev: the device
+ *
+ * The file radeon_gem_rw has a line for each path, with its name, how many
+ * steps it has done or BOs it has cleared, and how many bytes, and a
+ * line for each event, with its name and how often it has happened.
+ */
+void radeon_gem_rw_debugfs_init(struct radeon_device *rdev)
+{
+#if IS_ENABLED(CONFIG_DEBUG_FS)
+	/* The minors have no directory before the device is registered. */
+	struct dentry *root = rdev_to_drm(rdev)->debugfs_root;
+
+	debugfs_create_file("radeon_gem_rw", 0444, root, rdev,
+			    &radeon_debugfs_gem_rw_fops);
+#endif
 }
 
 /**

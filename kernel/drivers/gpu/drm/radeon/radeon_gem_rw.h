@@ -3,11 +3,9 @@
  * Reading and writing GEM objects without mapping them: what the CPU's path, the
  * ioctls and the rest of the driver share.
  *
- * radeon_gem_rw.c		ioctls, setting up
- * radeon_gem_rw_step.c		steps, and the choice of their path
+ * radeon_gem_rw.c		ioctls, steps, the choice of their path, counters
  * radeon_gem_rw_hold.c		locks, waiting for a BO, making it accessible
  * radeon_gem_rw_cpu.c		copies by the CPU
- * radeon_gem_rw_stats.c	counters
  */
 
 #ifndef __RADEON_GEM_RW_H__
@@ -198,8 +196,6 @@ int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64 size);
 u32 radeon_gem_rw_caps(struct radeon_device *rdev);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);
-
-/* radeon_gem_rw_step.c */
 int radeon_gem_rw_copy(struct radeon_gem_rw *rw);
 void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len);
 size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
@@ -219,7 +215,6 @@ void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
 void radeon_gem_rw_unmap_vram(struct radeon_device *rdev);
 void radeon_gem_rw_flush_hdp(struct radeon_device *rdev);
 
-/* radeon_gem_rw_stats.c */
 void radeon_gem_rw_debugfs_init(struct radeon_device *rdev);
 
 /**

@@ -4,8 +4,7 @@
  * GPU share.
  *
  * radeon_gem_rw_stage.c	copies through the staging buffer, setting up
- * radeon_gem_rw_job.c		jobs, and their parts of the staging buffer
- * radeon_gem_rw_replay.c	what is done again after a GPU reset
+ * radeon_gem_rw_job.c		jobs, their parts of the staging buffer, replay
  * radeon_gem_rw_ring.c		packets and submission
  */
 
@@ -110,8 +109,6 @@ void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu);
 int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job);
-
-/* radeon_gem_rw_replay.c */
 void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings);
 void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored);
 
