@@ -6,6 +6,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/debugfs.h>
+#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/pagemap.h>
@@ -66,10 +67,7 @@
  * Between regions every signal does.
  */
 
-/*
- * The first rule counts of which all flags of @all and
- * none of @none are set, and whose path has not turned out to be impossible.
- */
+/* The first rule counts of which all flags of @all and none of @none are set. */
 #define IS(x)	RADEON_GEM_RW_IS_##x
 
 static const struct radeon_gem_rw_rule {
@@ -102,14 +100,11 @@ static void radeon_gem_rw_next_row(const struct radeon_gem_rw *rw,
 	} while (pos->region < rw->count && !rw->regions[pos->region].rows);
 }
 
-/**
- * radeon_gem_rw_take - take the pieces that come next
- * @rw: the transfer, which is not at its end
- * @max_len: most bytes, with RADEON_GEM_RW_PIECE_COST for each piece
- *
- * Fills in what &struct radeon_gem_rw has about the step. A region is only
- * divided if it does not fit into a step alone, so that steps end where regions
- * do, and signals get a chance.
+/*
+ * Take the pieces that come next. Fills in what &struct radeon_gem_rw has about
+ * the step, which is up to @max_len bytes with RADEON_GEM_RW_PIECE_COST for each
+ * piece. A region is only divided if it does not fit into a step alone, so that steps
+ * end where regions do, and signals get a chance.
  */
 void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len)
 {
@@ -172,15 +167,9 @@ static void radeon_gem_rw_advance(struct radeon_gem_rw *rw, u64 done)
 	}
 }
 
-/**
- * radeon_gem_rw_fault_in_user - fault user memory in
- * @rw: the transfer, which decides whether it is read or written
- * @user: the first byte
- * @len: number of bytes
- *
- * Must be called with nothing held.
- *
- * Return: how many bytes are not accessible, from the first of them on.
+/*
+ * Fault user memory in, with nothing held. Returns how many bytes are not
+ * accessible, from the first of them on.
  */
 size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
 				   char __user *user, size_t len)
@@ -252,8 +241,7 @@ static ssize_t radeon_gem_rw_choose(struct radeon_gem_rw *rw,
 	rw->look = radeon_gem_rw_look(rw);
 
 	for (rule = radeon_gem_rw_rules; done == RADEON_GEM_RW_IMPOSSIBLE; rule++) {
-		if ((rw->look & (rule->all | rule->none)) != rule->all ||
-		    rw->avoid & BIT(rule->path->id))
+		if ((rw->look & (rule->all | rule->none)) != rule->all)
 			continue;
 
 		*path = rule->path;
@@ -329,16 +317,12 @@ static bool radeon_gem_rw_interrupted(const struct radeon_gem_rw *rw, bool moved
 	return moved && !rw->pos.row && !rw->pos.byte && signal_pending(current);
 }
 
-/**
- * radeon_gem_rw_copy - do a transfer
- * @rw: the transfer, all of whose arguments have been checked
- *
- * Must be called with nothing held but, maybe, the locks of the device from an
- * earlier call, which may be held afterwards. @rw ends up at the first byte that
- * was not transferred. What @rw holds then is for radeon_gem_rw_end().
- *
- * Return: 0 if everything was transferred, or a negative error code as in the
- * description of the user API; -EDEADLK if the GPU has to be reset.
+/*
+ * Do a transfer, whose arguments have been checked. @rw ends up at the first byte that
+ * was not transferred. The locks of the device, and nothing else, may be held from an
+ * earlier call, and may be held afterwards: they and what else @rw holds then are for
+ * radeon_gem_rw_end(). Returns 0, or an error as the user API has it; -EDEADLK if the
+ * GPU has to be reset.
  */
 int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 {
@@ -351,7 +335,7 @@ int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 	rw->lost = 0;
 	rw->moves = 0;
 	rw->fails = 0;
-	rw->avoid = 0;
+	rw->unpinned = false;
 
 	while (rw->left) {
 		done = radeon_gem_rw_step(rw);
@@ -374,14 +358,7 @@ int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 	return done == -EBUSY ? radeon_gem_rw_busy(rw) : min_t(ssize_t, done, 0);
 }
 
-/**
- * radeon_gem_rw_check_range - is a range within a BO?
- * @bo: the BO
- * @offset: first byte
- * @size: number of bytes
- *
- * Return: 0, or -EINVAL.
- */
+/* Is a range within a BO? Returns 0, or -EINVAL. */
 int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64 size)
 {
 	u64 end;
@@ -445,14 +422,6 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 	return radeon_gem_handle_lockup(rdev, r);
 }
 
-/**
- * radeon_gem_pread_ioctl - copy from a BO to user memory
- * @dev: drm device
- * @data: struct drm_radeon_gem_pread
- * @filp: drm file, whose handle it is
- *
- * Return: 0, or a negative error code, see the description in radeon_drm_rw.h.
- */
 int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 			   struct drm_file *filp)
 {
@@ -463,26 +432,13 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 	return radeon_gem_rw_ioctl(dev, filp, data, false);
 }
 
-/**
- * radeon_gem_pwrite_ioctl - copy from user memory to a BO
- * @dev: drm device
- * @data: struct drm_radeon_gem_pwrite
- * @filp: drm file, whose handle it is
- *
- * Return: 0, or a negative error code, see the description in radeon_drm_rw.h.
- */
 int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
 			    struct drm_file *filp)
 {
 	return radeon_gem_rw_ioctl(dev, filp, data, true);
 }
 
-/**
- * radeon_gem_rw_caps - what is supported
- * @rdev: the device
- *
- * Return: enum drm_radeon_gem_rw_caps, the answer to RADEON_INFO_GEM_RW.
- */
+/* The answer to RADEON_INFO_GEM_RW. */
 u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 {
 	u32 caps = RADEON_GEM_RW_CAP_PREAD_PWRITE;
@@ -490,18 +446,13 @@ u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 	return caps;
 }
 
-#if IS_ENABLED(CONFIG_DEBUG_FS)
-
-static const char * const radeon_gem_rw_path_names[] = {
+static const char * const radeon_gem_rw_names[] = {
 	[RADEON_GEM_RW_CPU] = "cpu",
 	[RADEON_GEM_RW_STAGED] = "staged",
 	[RADEON_GEM_RW_ZERO_COPY] = "zero_copy",
 	[RADEON_GEM_RW_CLEAR_CPU] = "clear_cpu",
 	[RADEON_GEM_RW_CLEAR_GPU] = "clear_gpu",
 	[RADEON_GEM_RW_CLEAR_HOP] = "clear_hop",
-};
-
-static const char * const radeon_gem_rw_event_names[] = {
 	[RADEON_GEM_RW_STALL_AVOIDED] = "stall_avoided",
 	[RADEON_GEM_RW_STALL] = "stall",
 	[RADEON_GEM_RW_NOT_RESIDENT] = "not_resident",
@@ -517,48 +468,22 @@ static int radeon_debugfs_gem_rw_show(struct seq_file *m, void *unused)
 	struct radeon_gem_rw_state *state = rdev->gem_rw;
 	unsigned int i;
 
-	if (!state)
-		return 0;
-
-	for (i = 0; i < RADEON_GEM_RW_PATHS; i++)
-		seq_printf(m, "%s %lld %lld\n", radeon_gem_rw_path_names[i],
-			   atomic64_read(&state->calls[i]),
-			   atomic64_read(&state->bytes[i]));
-	for (i = 0; i < RADEON_GEM_RW_EVENTS; i++)
-		seq_printf(m, "%s %lld\n", radeon_gem_rw_event_names[i],
-			   atomic64_read(&state->events[i]));
+	for (i = 0; state && i < RADEON_GEM_RW_COUNTERS; i++) {
+		seq_printf(m, "%s %lld", radeon_gem_rw_names[i],
+			   atomic64_read(&state->counts[i]));
+		if (i < RADEON_GEM_RW_PATHS)
+			seq_printf(m, " %lld", atomic64_read(&state->bytes[i]));
+		seq_putc(m, '\n');
+	}
 
 	return 0;
 }
 
 DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
 
-#endif
-
-/**
- * radeon_gem_rw_debugfs_init - make the counters readable
- * @rdev: the device
- *
- * The file radeon_gem_rw has a line for each path, with its name, how many
- * steps it has done or BOs it has cleared, and how many bytes, and a
- * line for each event, with its name and how often it has happened.
- */
-void radeon_gem_rw_debugfs_init(struct radeon_device *rdev)
-{
-#if IS_ENABLED(CONFIG_DEBUG_FS)
-	/* The minors have no directory before the device is registered. */
-	struct dentry *root = rdev_to_drm(rdev)->debugfs_root;
-
-	debugfs_create_file("radeon_gem_rw", 0444, root, rdev,
-			    &radeon_debugfs_gem_rw_fops);
-#endif
-}
-
-/**
- * radeon_gem_rw_init - set up what is kept for a device
- * @rdev: the device
- *
- * Return: 0, or -ENOMEM.
+/*
+ * The aperture is mapped once and for all where there is address space for it. A
+ * mapping per access costs more than the access from about 64 KiB on, but works.
  */
 int radeon_gem_rw_init(struct radeon_device *rdev)
 {
@@ -566,20 +491,22 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
 	if (!rdev->gem_rw)
 		return -ENOMEM;
 
-	radeon_gem_rw_debugfs_init(rdev);
+	if (IS_ENABLED(CONFIG_64BIT))
+		rdev->gem_rw->aperture = ioremap_wc(rdev->mc.aper_base,
+						    rdev->mc.visible_vram_size);
+
+	/* The minors have no directory before the device is registered. */
+	debugfs_create_file("radeon_gem_rw", 0444, rdev_to_drm(rdev)->debugfs_root,
+			    rdev, &radeon_debugfs_gem_rw_fops);
 
 	return 0;
 }
 
-/**
- * radeon_gem_rw_fini - release what is kept for a device
- * @rdev: the device
- *
- * No transfer can be under way any more.
- */
+/* No transfer can be under way any more. */
 void radeon_gem_rw_fini(struct radeon_device *rdev)
 {
-	radeon_gem_rw_unmap_vram(rdev);
+	if (rdev->gem_rw->aperture)
+		iounmap(rdev->gem_rw->aperture);
 	kfree(rdev->gem_rw);
 	rdev->gem_rw = NULL;
 }

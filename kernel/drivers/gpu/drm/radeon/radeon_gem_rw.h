@@ -51,8 +51,8 @@ struct radeon_gem_rw_job;
 #define RADEON_GEM_RW_STEP_MAX		SZ_256K
 #define RADEON_GEM_RW_PIECE_COST	64
 
-/* Paths of a transfer, and ways to clear VRAM, as counted. */
-enum radeon_gem_rw_path_id {
+/* What is counted: first paths and ways to clear VRAM, with their bytes. */
+enum radeon_gem_rw_counter {
 	RADEON_GEM_RW_CPU,		/* by the CPU */
 	RADEON_GEM_RW_STAGED,		/* by the GPU, through the staging buffer */
 	RADEON_GEM_RW_ZERO_COPY,	/* by the GPU, from or to pinned user pages */
@@ -60,30 +60,24 @@ enum radeon_gem_rw_path_id {
 	RADEON_GEM_RW_CLEAR_GPU,	/* cleared by the GPU */
 	RADEON_GEM_RW_CLEAR_HOP,	/* cleared by a move of cleared pages */
 	RADEON_GEM_RW_PATHS,
-	RADEON_GEM_RW_NO_PATH = RADEON_GEM_RW_PATHS	/* nothing is transferred */
-};
-
-/* What else is counted. */
-enum radeon_gem_rw_event {
-	RADEON_GEM_RW_STALL_AVOIDED,	/* write to a busy BO did not wait */
+	RADEON_GEM_RW_STALL_AVOIDED =	/* write to a busy BO did not wait */
+		RADEON_GEM_RW_PATHS,
 	RADEON_GEM_RW_STALL,		/* had to wait for a BO */
 	RADEON_GEM_RW_NOT_RESIDENT,	/* user memory was not there when copied */
 	RADEON_GEM_RW_NOT_PINNED,	/* zero-copy: no window, or no pages to pin */
 	RADEON_GEM_RW_NOT_STAGED,	/* the GPU could not copy, or no room */
 	RADEON_GEM_RW_MOVED,		/* BO was moved to where the CPU has access */
 	RADEON_GEM_RW_REPLAYED,		/* staged write done again after a GPU reset */
-	RADEON_GEM_RW_EVENTS
+	RADEON_GEM_RW_COUNTERS
 };
 
 /* What is kept for a device. */
 struct radeon_gem_rw_state {
-	void __iomem *aperture;		/* mapped on first use, or NULL */
+	void __iomem *aperture;		/* or NULL */
 	bool hdp_dirty;			/* VRAM written by the CPU, HDP not flushed */
 	struct radeon_gem_rw_gpu *gpu;	/* NULL if the GPU does not copy */
-	/* Steps, or cleared BOs, and bytes, by path; events, by kind. */
-	atomic64_t calls[RADEON_GEM_RW_PATHS];
+	atomic64_t counts[RADEON_GEM_RW_COUNTERS];
 	atomic64_t bytes[RADEON_GEM_RW_PATHS];
-	atomic64_t events[RADEON_GEM_RW_EVENTS];
 };
 
 /* Rows of bytes in a BO and in user memory. */
@@ -110,9 +104,7 @@ struct radeon_gem_rw_piece {
 	u32 len;
 };
 
-/*
- * What is known about a step when its path is chosen, see radeon_gem_rw_look().
- */
+/* What is known about a step when its path is chosen. */
 #define RADEON_GEM_RW_IS_WRITE		BIT(0)	/* user memory to BO */
 #define RADEON_GEM_RW_IS_NOWAIT		BIT(1)	/* RADEON_GEM_RW_NOWAIT */
 #define RADEON_GEM_RW_IS_UNSYNC		BIT(2)	/* RADEON_GEM_RW_UNSYNCHRONIZED */
@@ -125,11 +117,7 @@ struct radeon_gem_rw_piece {
 #define RADEON_GEM_RW_IS_LONG		BIT(9)	/* worth staging a read */
 #define RADEON_GEM_RW_IS_LARGE		BIT(10)	/* worth pinning pages */
 
-/*
- * struct radeon_gem_rw - one transfer between user memory and a BO
- *
- * Made from checked arguments; advances while bytes are transferred.
- */
+/* A transfer between user memory and a BO, and how far it has got. */
 struct radeon_gem_rw {
 	struct radeon_device *rdev;
 	struct drm_file *filp;		/* whose call it is */
@@ -150,7 +138,7 @@ struct radeon_gem_rw {
 	struct radeon_gem_rw_job *job;	/* that the call waits for, or NULL */
 	int resets;			/* gpu_reset_counter when that was submitted */
 	unsigned int fails;		/* times in a row nothing could be copied */
-	unsigned long avoid;		/* BIT() of each path not possible for now */
+	bool unpinned;			/* pages could not be pinned: do without */
 
 	/* The step that is being done. */
 	struct radeon_gem_rw_piece *pieces;
@@ -165,21 +153,17 @@ struct radeon_gem_rw {
 };
 
 /*
- * struct radeon_gem_rw_path - something that can be done in a step
- *
- * Both functions return how many bytes have been transferred, which may be 0 if
- * the step has to be tried again, or a negative error code. Either may be NULL.
- * held() is called between radeon_gem_rw_hold() and radeon_gem_rw_release(), and may
- * return RADEON_GEM_RW_IMPOSSIBLE for the next rule. after() is called with nothing
- * held, unless held() has failed, and gets what that has returned, or 0.
+ * Something that can be done in a step. Both functions return how many bytes have
+ * been transferred, which may be 0 if the step has to be tried again, or a negative
+ * error code. Either may be NULL. held() is called with the locks held, and may return
+ * RADEON_GEM_RW_IMPOSSIBLE for the next rule. after() is called with nothing held,
+ * unless held() has failed, and gets what that has returned, or 0.
  */
 struct radeon_gem_rw_path {
 	ssize_t (*held)(struct radeon_gem_rw *rw);
 	ssize_t (*after)(struct radeon_gem_rw *rw, ssize_t done);
-	enum radeon_gem_rw_path_id id;	/* for avoid and the counters */
 };
 
-/* Internal result: this path is not possible now, take the next rule. */
 #define RADEON_GEM_RW_IMPOSSIBLE	(-EXDEV)
 
 extern const struct radeon_gem_rw_path radeon_gem_rw_cpu;
@@ -212,42 +196,26 @@ bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw);
 /* radeon_gem_rw_cpu.c */
 void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
 				     u64 len, void __iomem **iomap);
-void radeon_gem_rw_unmap_vram(struct radeon_device *rdev);
 void radeon_gem_rw_flush_hdp(struct radeon_device *rdev);
 
-void radeon_gem_rw_debugfs_init(struct radeon_device *rdev);
-
-/**
- * radeon_gem_rw_count - count a step
- * @rdev: the device
- * @path: path of the bytes
- * @bytes: number of bytes, or 0 to count nothing
- */
+/* Count a step, or a cleared BO, unless it has no bytes. */
 static inline void radeon_gem_rw_count(struct radeon_device *rdev,
-				       enum radeon_gem_rw_path_id path, u64 bytes)
+				       enum radeon_gem_rw_counter path, u64 bytes)
 {
 	if (!bytes)
 		return;
 
-	atomic64_inc(&rdev->gem_rw->calls[path]);
+	atomic64_inc(&rdev->gem_rw->counts[path]);
 	atomic64_add(bytes, &rdev->gem_rw->bytes[path]);
 }
 
-/**
- * radeon_gem_rw_event - count an event
- * @rdev: the device
- * @event: the event
- */
 static inline void radeon_gem_rw_event(struct radeon_device *rdev,
-				       enum radeon_gem_rw_event event)
+				       enum radeon_gem_rw_counter event)
 {
-	atomic64_inc(&rdev->gem_rw->events[event]);
+	atomic64_inc(&rdev->gem_rw->counts[event]);
 }
 
-/**
- * radeon_gem_rw_missed - note that user memory was not there
- * @rw: the transfer
- */
+/* User memory was not there. */
 static inline void radeon_gem_rw_missed(struct radeon_gem_rw *rw)
 {
 	radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_NOT_RESIDENT);

@@ -131,17 +131,12 @@ static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
 	return 0;
 }
 
-/**
- * radeon_gem_rw_clear - clear memory that has no contents yet
- * @tbo: BO that has been given memory, reserved, with a free slot for a fence,
- *	and all fences waited for
- * @mem: the memory
- * @hop: returned: where to move the BO first, for -EMULTIHOP
- *
- * Does nothing but for VRAM of BOs that user space has made.
- *
- * Return: 0; -EMULTIHOP if the BO should be moved to @hop, and from there to @mem; or
- * -EINVAL if @mem cannot be cleared, and must not be used.
+/*
+ * Clear @mem, which a reserved BO has been given, and which has no contents yet. The
+ * BO has a free slot for a fence, and all its fences have been waited for. Does
+ * nothing but for VRAM of BOs that user space has made. Returns 0; -EMULTIHOP if the
+ * BO should be moved to @hop, and from there to @mem; or -EINVAL if @mem cannot be
+ * cleared, and must not be used.
  */
 int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 			struct ttm_place *hop)
@@ -188,12 +183,10 @@ static bool radeon_gem_rw_is_filling(struct radeon_gem_rw_gpu *gpu)
 	return filling;
 }
 
-/**
- * radeon_gem_rw_clear_fault - let a mapping show what the GPU has cleared
- * @tbo: BO, reserved, of which a page is going to be mapped
- *
- * The host data path may have kept bytes from before a fill. Nobody else looks at
- * a BO in VRAM by the CPU without a flush, or a fence that he has waited for.
+/*
+ * Before a page of a reserved BO is mapped: the host data path may have kept bytes
+ * from before a fill. Nobody else looks at a BO in VRAM by the CPU without a flush, or
+ * a fence that he has waited for.
  */
 void radeon_gem_rw_clear_fault(struct ttm_buffer_object *tbo)
 {

@@ -45,74 +45,26 @@ struct radeon_gem_rw_mapping {
 };
 
 /*
- * The part of VRAM that the CPU can access, mapped once and for all where there
- * is address space for it. NULL if not: a mapping per access costs more than the
- * access from about 64 KiB on, but works.
- */
-static void __iomem *radeon_gem_rw_aperture(struct radeon_device *rdev)
-{
-	void __iomem *map = READ_ONCE(rdev->gem_rw->aperture);
-	void __iomem *other;
-
-	if (map || !IS_ENABLED(CONFIG_64BIT))
-		return map;
-
-	map = ioremap_wc(rdev->mc.aper_base, rdev->mc.visible_vram_size);
-	if (!map)
-		return NULL;
-
-	other = cmpxchg(&rdev->gem_rw->aperture, NULL, map);
-	if (other) {
-		iounmap(map);
-		map = other;
-	}
-
-	return map;
-}
-
-/**
- * radeon_gem_rw_unmap_vram - release the mapping of the aperture
- * @rdev: the device
- *
- * No transfer can be under way any more.
- */
-void radeon_gem_rw_unmap_vram(struct radeon_device *rdev)
-{
-	if (rdev->gem_rw->aperture)
-		iounmap(rdev->gem_rw->aperture);
-	rdev->gem_rw->aperture = NULL;
-}
-
-/**
- * radeon_gem_rw_map_vram - map VRAM that the CPU can access
- * @rdev: the device
- * @start: offset of the first byte in VRAM
- * @len: number of bytes
- * @iomap: returned: what to iounmap() afterwards, or NULL
- *
- * Return: The first byte, write-combined, or NULL if there is no memory.
+ * Map VRAM that the CPU can access. Returns the first byte, write-combined, or NULL if
+ * there is no memory. @iomap is for iounmap() afterwards, unless it is NULL.
  */
 void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
 				     u64 len, void __iomem **iomap)
 {
-	void __iomem *aperture = radeon_gem_rw_aperture(rdev);
 	size_t in_page = offset_in_page(start);
 
 	*iomap = NULL;
-	if (aperture)
-		return aperture + start;
+	if (rdev->gem_rw->aperture)
+		return rdev->gem_rw->aperture + start;
 
 	*iomap = ioremap_wc(rdev->mc.aper_base + start - in_page, in_page + len);
-
 	return *iomap ? *iomap + in_page : NULL;
 }
 
-/**
- * radeon_gem_rw_flush_hdp - let the GPU see what the CPU has written to VRAM
- * @rdev: the device
- *
- * For accesses of the GPU that do not come with a flush of their own: moves of
- * BOs. Does nothing unless there is something to flush. Those BOs are reserved.
+/*
+ * Let the GPU see what the CPU has written to VRAM. For accesses of the GPU
+ * that do not come with a flush of their own: moves of BOs. Does nothing unless
+ * there is something to flush. Those BOs are reserved.
  */
 void radeon_gem_rw_flush_hdp(struct radeon_device *rdev)
 {
@@ -382,6 +334,5 @@ static ssize_t radeon_gem_rw_cpu_held(struct radeon_gem_rw *rw)
 }
 
 const struct radeon_gem_rw_path radeon_gem_rw_cpu = {
-	.id = RADEON_GEM_RW_CPU,
 	.held = radeon_gem_rw_cpu_held,
 };

@@ -52,12 +52,7 @@ static bool radeon_gem_rw_is_signaled(struct dma_fence *fence)
 	return dma_fence_is_signaled(fence);
 }
 
-/**
- * radeon_gem_rw_is_idle - is there nothing to wait for?
- * @rw: the transfer, whose BO is reserved
- *
- * Return: whether the transfer may access the BO's contents.
- */
+/* Is there nothing to wait for? The BO is reserved. */
 bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw)
 {
 	struct dma_resv_iter cursor;
@@ -106,7 +101,6 @@ static ssize_t radeon_gem_rw_wait_after(struct radeon_gem_rw *rw, ssize_t done)
 }
 
 const struct radeon_gem_rw_path radeon_gem_rw_wait = {
-	.id = RADEON_GEM_RW_NO_PATH,
 	.after = radeon_gem_rw_wait_after,
 };
 
@@ -123,17 +117,12 @@ static int radeon_gem_rw_reserve(struct radeon_gem_rw *rw)
 	return r == -EINTR ? -ERESTARTSYS : r;
 }
 
-/**
- * radeon_gem_rw_hold - keep device and BO as they are
- * @rw: the transfer
- *
- * Until radeon_gem_rw_release() the BO stays where it is and gets no more work,
- * and until radeon_gem_rw_unlock() there is no GPU reset and no change of memory
- * clocks. Must be called with no lock held but, maybe, those of the device from
- * an earlier call.
- *
- * Return: 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset. Then nothing
- * is held.
+/*
+ * Keep device and BO as they are. Until radeon_gem_rw_release() the BO stays
+ * where it is and gets no more work, and until radeon_gem_rw_unlock() there is
+ * no GPU reset and no change of memory clocks. Must be called with no lock held
+ * but, maybe, those of the device from an earlier call. Returns 0,
+ * -ERESTARTSYS, or -EDEADLK if the GPU has to be reset. Then nothing is held.
  */
 int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
 {
@@ -176,10 +165,7 @@ int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
 	return r;
 }
 
-/**
- * radeon_gem_rw_release - let others use the BO
- * @rw: the transfer
- */
+/* Let others use the BO. */
 void radeon_gem_rw_release(struct radeon_gem_rw *rw)
 {
 	if (rw->write) {
@@ -194,10 +180,7 @@ void radeon_gem_rw_release(struct radeon_gem_rw *rw)
 	dma_resv_unlock(rw->bo->tbo.base.resv);
 }
 
-/**
- * radeon_gem_rw_unlock - drop the locks of the device, if they are held
- * @rw: the transfer
- */
+/* Drop the locks of the device, if they are held. */
 void radeon_gem_rw_unlock(struct radeon_gem_rw *rw)
 {
 	if (!rw->locked)
@@ -208,10 +191,7 @@ void radeon_gem_rw_unlock(struct radeon_gem_rw *rw)
 	rw->locked = false;
 }
 
-/**
- * radeon_gem_rw_end - give back what is kept between transfers
- * @rw: the transfer
- */
+/* Give back what is kept between transfers. */
 void radeon_gem_rw_end(struct radeon_gem_rw *rw)
 {
 	radeon_gem_rw_unlock(rw);
@@ -223,14 +203,9 @@ void radeon_gem_rw_end(struct radeon_gem_rw *rw)
  * Making a BO accessible
  */
 
-/**
- * radeon_gem_rw_is_hidden - is a step for VRAM that the CPU cannot access?
- * @rw: the transfer, whose BO is reserved
- *
- * That is decided for the bytes: a BO in VRAM can begin within the aperture and
- * end beyond it.
- *
- * Return: whether any of the bytes is beyond the aperture.
+/*
+ * Are any bytes of a step beyond the aperture? A BO in VRAM can begin within it and
+ * end beyond it. The BO is reserved.
  */
 bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw)
 {
@@ -318,7 +293,6 @@ out_unlock:
 }
 
 const struct radeon_gem_rw_path radeon_gem_rw_move = {
-	.id = RADEON_GEM_RW_NO_PATH,
 	.after = radeon_gem_rw_move_after,
 };
 
@@ -345,6 +319,5 @@ static ssize_t radeon_gem_rw_populate_after(struct radeon_gem_rw *rw,
 }
 
 const struct radeon_gem_rw_path radeon_gem_rw_populate = {
-	.id = RADEON_GEM_RW_NO_PATH,
 	.after = radeon_gem_rw_populate_after,
 };

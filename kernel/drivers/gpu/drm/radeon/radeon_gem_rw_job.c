@@ -58,11 +58,7 @@ static unsigned int *radeon_gem_rw_file_units(struct radeon_gem_rw_gpu *gpu,
 	return units;
 }
 
-/**
- * radeon_gem_rw_job_free - free a job that is in no list
- * @gpu: has the jobs; its lock is held
- * @job: the job
- */
+/* Free a job that is in no list. */
 void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 			    struct radeon_gem_rw_job *job)
 {
@@ -76,12 +72,7 @@ void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 	kfree(job);
 }
 
-/**
- * radeon_gem_rw_reap - free what has been done
- * @gpu: has the jobs; its lock is held
- *
- * Jobs in a ring are done in order.
- */
+/* Free what has been done. Jobs in a ring are done in order. */
 void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu)
 {
 	struct radeon_gem_rw_job *job, *next;
@@ -99,12 +90,9 @@ void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu)
 	}
 }
 
-/**
- * radeon_gem_rw_job_new - make a job
- * @n: number of ops
- *
- * Return: The job, to be given back with radeon_gem_rw_job_put() unless it is submitted,
- * or NULL.
+/*
+ * Make a job. Returns the job, to be given back with radeon_gem_rw_job_put()
+ * unless it is submitted, or NULL.
  */
 struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n)
 {
@@ -119,11 +107,7 @@ struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n)
 	return job;
 }
 
-/**
- * radeon_gem_rw_job_put - give a job back
- * @rdev: the device
- * @job: the job; if it has been submitted, it lives until it is done
- */
+/* Give a job back. If it has been submitted, it lives until it is done. */
 void radeon_gem_rw_job_put(struct radeon_device *rdev,
 			   struct radeon_gem_rw_job *job)
 {
@@ -138,16 +122,7 @@ void radeon_gem_rw_job_put(struct radeon_device *rdev,
 	spin_unlock(&gpu->lock);
 }
 
-/**
- * radeon_gem_rw_job_suballoc - get a part of the staging buffer
- * @rw: whose call it is
- * @job: the job
- * @size: bytes, without the header
- *
- * Does not sleep.
- *
- * Return: Whether there was room.
- */
+/* Get a part of the staging buffer, without sleeping. Returns whether there was room. */
 bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 				struct radeon_gem_rw_job *job, u32 size)
 {
@@ -186,12 +161,9 @@ out_unlock:
 	return job->units;
 }
 
-/**
- * radeon_gem_rw_job_submitted - leave a job to the list of its ring
- * @rdev: the device
- * @job: the job; without a fence if it was not submitted, but its semaphores are
- *	in use until a later job is done
- * @ring: index of the ring, whose lock is held
+/*
+ * Leave a job to the list of its ring, with ring_lock held. A job without a fence was
+ * not submitted, but its semaphores are in use until a later job is done.
  */
 void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
 				 struct radeon_gem_rw_job *job, int ring)
@@ -237,20 +209,13 @@ static void radeon_gem_rw_poll_job(const struct radeon_gem_rw_job *job)
 	}
 }
 
-/**
- * radeon_gem_rw_job_wait - wait for a job that this call has submitted
- * @rw: the transfer
- * @job: the job
- *
- * Once the copy is the next in its ring, only a fatal signal ends this: a call
- * that is made again submits its copy again. With signals that come faster than
- * the GPU copies, it would never end.
- *
- * A small copy takes less time than to switch the ring's interrupt on and off, so
- * the fence is polled first.
- *
- * Return: 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset, was reset, or has been
- * given up.
+/*
+ * Wait for a job that this call has submitted. Once the copy is the next in its
+ * ring, only a fatal signal ends this: a call that is made again submits its
+ * copy again. With signals that come faster than the GPU copies, it would never
+ * end. A small copy takes less time than to switch the ring's interrupt on and
+ * off, so the fence is polled first. Returns 0, -ERESTARTSYS, or -EDEADLK if
+ * the GPU has to be reset, was reset, or has been given up.
  */
 int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job)
@@ -378,16 +343,12 @@ static void radeon_gem_rw_signal(struct radeon_gem_rw_job *job)
 		header[i] = 1;
 }
 
-/**
- * radeon_gem_rw_gpu_replay - do again what rings have lost
- * @rdev: the device, with its engines started if they can be, and
- *	&radeon_device.exclusive_lock held; nobody else submits work
- * @rings: BIT() of each ring
- *
- * Must be called before the fences of lost work are signaled. The memory still
- * belongs to the BOs then, and nobody has written to it, as everybody waits for
- * the fences. What cannot be done again is what goes to CPU-inaccessible VRAM
- * after a reset that has failed. There is no engine left to read that with.
+/*
+ * Do again what the rings of a bit mask have lost, before the fences of lost work are
+ * signaled: the memory still belongs to the BOs then, and nobody has written to it.
+ * exclusive_lock is held, the engines are started if they can be, and nobody else
+ * submits work. What goes to CPU-inaccessible VRAM cannot be done again after a reset
+ * that has failed, without an engine.
  */
 void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 {
@@ -421,11 +382,9 @@ void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 	}
 }
 
-/**
- * radeon_gem_rw_gpu_recover - do again what a GPU reset has lost
- * @rdev: the device, as for radeon_gem_rw_gpu_replay()
- * @restored: for each ring its contents that are going to be restored, or NULL;
- *	or NULL if none are
+/*
+ * Do again what a GPU reset has lost. @restored has for each ring its contents that
+ * are going to be restored, or NULL; or is NULL if none are.
  */
 void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored)
 {

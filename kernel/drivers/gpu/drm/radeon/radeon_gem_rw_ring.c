@@ -68,12 +68,9 @@
 #define RADEON_GEM_RW_WAIT_MEMORY	BIT(4)
 #define RADEON_GEM_RW_WAIT_PFP		BIT(8)
 
-/**
- * radeon_gem_rw_ring_supported - can the GPU copy?
- * @rdev: the device
- *
- * Return: Whether the packets of this device are known, and the GPU reads memory as the
- * CPU sees it, which AGP does not warrant.
+/*
+ * Can the GPU copy? Returns whether the packets of this device are known, and
+ * the GPU reads memory as the CPU sees it, which AGP does not warrant.
  */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
 {
@@ -81,12 +78,9 @@ bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
 		!(rdev->flags & RADEON_IS_AGP);
 }
 
-/**
- * radeon_gem_rw_ring_can_fill - can the DMA engine fill memory?
- * @rdev: the device
- *
- * Return: Whether the engine has the packet, and the driver trusts it with moves of BOs,
- * which it does not on R600.
+/*
+ * Can the DMA engine fill memory? Returns whether the engine has the packet,
+ * and the driver trusts it with moves of BOs, which it does not on R600.
  */
 bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev)
 {
@@ -403,18 +397,15 @@ static void radeon_gem_rw_sync_rings(struct radeon_device *rdev,
 	}
 }
 
-/**
- * radeon_gem_rw_ring_submit - submit a copy between a BO and other memory
- * @rw: the transfer, whose BO is held, and in VRAM or GTT
- * @job: what to copy, with a suballocation
+/*
+ * Submit a copy between a BO that is held, in VRAM or GTT, and other memory. The copy
+ * comes after work that has been submitted for the BO, as the transfer's flags ask for,
+ * and its fence is added to the BO. Does not wait for the GPU. On success the job
+ * belongs to the list of its ring.
  *
- * The copy comes after work that has been submitted for the BO, as the
- * transfer's flags ask for, and its fence is added to the BO. Does not wait for
- * the GPU. On success the job belongs to the list of its ring.
- *
- * Return: 0; -EBUSY if the GPU cannot copy at the moment; -ENOMEM; -EDEADLK if it has to
- * be reset; or -EAGAIN if there was no memory either, but the job belongs to the
- * list, because its semaphores are in use.
+ * Returns 0; -EBUSY if the GPU cannot copy at the moment; -ENOMEM; -EDEADLK if it has to
+ * be reset; or -EAGAIN if there was no memory either, but the job belongs to the list,
+ * because its semaphores are in use.
  */
 int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 			      struct radeon_gem_rw_job *job)
@@ -487,19 +478,12 @@ out_unlock:
 	return r;
 }
 
-/**
- * radeon_gem_rw_ring_replay - submit a job that needs no BO
- * @rdev: the device
- * @job: a fill, or a job that a GPU reset has lost
- * @fence: returned: signals when it is done, to be given back with
- *	radeon_fence_unref()
- *
- * The memory must not be in use by others. What the CPU has written there before
- * does not arrive later: the host data path is flushed first. Waits for room in
- * the ring, as moves of BOs do.
- *
- * Return: 0, -EBUSY if no engine takes work at the moment, -EDEADLK if the GPU has to be
- * reset, -ENOMEM.
+/*
+ * Submit a job that needs no BO: a fill, or one that a GPU reset has lost. The memory
+ * must not be in use by others. What the CPU has written there before does not arrive
+ * later: the host data path is flushed first. Waits for room in the ring, as moves of
+ * BOs do. Returns 0 and a @fence; -EBUSY if no engine takes work at the moment; -EDEADLK
+ * if the GPU has to be reset; or -ENOMEM.
  */
 int radeon_gem_rw_ring_replay(struct radeon_device *rdev,
 			      struct radeon_gem_rw_job *job,

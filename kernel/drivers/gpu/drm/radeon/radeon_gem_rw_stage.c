@@ -89,14 +89,11 @@ radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 	return fence;
 }
 
-/**
- * radeon_gem_rw_pending - is there a staged write to the same bytes?
- * @rw: the transfer
- *
- * An unsynchronized transfer does not wait for the GPU, but to user space a
- * write is done when the call has returned. So it must not be overtaken.
- *
- * Return: the fence of such a write, or NULL.
+/*
+ * Is there a staged write to the same bytes? An unsynchronized transfer does
+ * not wait for the GPU, but to user space a write is done when the call has
+ * returned. So it must not be overtaken. Returns the fence of such a write, or
+ * NULL.
  */
 struct radeon_fence *radeon_gem_rw_pending(const struct radeon_gem_rw *rw)
 {
@@ -119,11 +116,9 @@ static int radeon_gem_rw_wait_fence(struct radeon_fence *fence)
 	return r < 0 ? r : 0;
 }
 
-/**
- * radeon_gem_rw_wait_pending - wait for staged writes to the same bytes
- * @rw: the transfer
- *
- * Return: 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset.
+/*
+ * Wait for staged writes to the same bytes. Returns 0, -ERESTARTSYS, or
+ * -EDEADLK if the GPU has to be reset.
  */
 int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw)
 {
@@ -305,17 +300,11 @@ static ssize_t radeon_gem_rw_staged_after(struct radeon_gem_rw *rw, ssize_t done
 }
 
 const struct radeon_gem_rw_path radeon_gem_rw_staged = {
-	.id = RADEON_GEM_RW_STAGED,
 	.held = radeon_gem_rw_staged_held,
 	.after = radeon_gem_rw_staged_after,
 };
 
-/**
- * radeon_gem_rw_gpu_look - what decides about copies by the GPU
- * @rw: the transfer, whose BO is reserved
- *
- * Return: RADEON_GEM_RW_IS_SMALL, RADEON_GEM_RW_IS_LONG, for radeon_gem_rw_look().
- */
+/* What radeon_gem_rw_look() has to know about copies by the GPU. */
 unsigned int radeon_gem_rw_gpu_look(const struct radeon_gem_rw *rw)
 {
 	unsigned int look = 0;
@@ -371,12 +360,9 @@ out_free:
 	return r;
 }
 
-/**
- * radeon_gem_rw_gpu_init - set up copies by the GPU
- * @rdev: the device, whose GART works
- *
- * Does nothing if that has been done, as when the device is resumed. Without a
- * staging buffer everything works, but with stalls and moves of BOs.
+/*
+ * The GART works. Does nothing when the device is resumed. Without a staging buffer
+ * everything works, but with stalls and moves of BOs.
  */
 void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 {
@@ -407,10 +393,7 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 	rdev->gem_rw->gpu = gpu;
 }
 
-/**
- * radeon_gem_rw_gpu_drain - wait for jobs before the rings are stopped
- * @rdev: the device, which has no users any more
- */
+/* Wait for jobs before the rings are stopped. The device has no users any more. */
 void radeon_gem_rw_gpu_drain(struct radeon_device *rdev)
 {
 	const int rings[] = {
@@ -430,12 +413,7 @@ void radeon_gem_rw_gpu_drain(struct radeon_device *rdev)
 	mutex_unlock(&rdev->ring_lock);
 }
 
-/**
- * radeon_gem_rw_gpu_fini - release what copies by the GPU need
- * @rdev: the device
- *
- * The engines have been stopped.
- */
+/* Release what copies by the GPU need. The engines have been stopped. */
 void radeon_gem_rw_gpu_fini(struct radeon_device *rdev)
 {
 	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;

@@ -188,14 +188,6 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 	return err ?: r;
 }
 
-/**
- * radeon_gem_transfer_ioctl - copy between regions of BOs and user memory
- * @dev: drm device
- * @data: struct drm_radeon_gem_transfer
- * @filp: drm file, whose the handles are
- *
- * Return: 0, or a negative error code, see the description in radeon_drm_rw.h.
- */
 int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 			      struct drm_file *filp)
 {

@@ -5,27 +5,26 @@
  *
  * The user's pages are pinned and bound to a window, a part of GTT that is kept
  * for this, and the GPU copies between them and the BO in VRAM. The CPU does not
- * touch the bytes. What has to be done for each page makes this worth while for
- * large transfers only.
+ * touch the bytes, but each page, so this is for large transfers only.
  *
  * The windows are the budget: all clients together have no more pages pinned than
  * fit in. A call takes a window before it pins any page; one that gets none takes
- * another path. User memory is faulted in without a window. Pages that are only
- * read are bound read-only. Those that are written are written as a whole, so that
- * nothing that others write beside the bytes is reverted where DMA goes through a
- * bounce buffer; the rest is left to the CPU.
+ * another path. User memory is faulted in without a window.
  *
- * The call waits for the copy, so that takes a ring that does nothing else. When a
- * write returns, user space may change the memory; when a read returns, it may use
- * it for something else, whether the read has failed or not. If a fatal signal
- * ends a call early, or a GPU reset a write, the GPU can still be at it, so the
- * pages stay pinned until the copy's fence has signaled. Unpinning may sleep, so a
- * work item does it then.
+ * Pages that are only read are bound read-only. Those that are written are written
+ * as a whole, so that nothing that others write beside the bytes is reverted where
+ * DMA goes through a bounce buffer; the CPU does the rest.
+ *
+ * The call waits for the copy, so that takes a ring that does nothing else. If a
+ * fatal signal ends the call early, the GPU can still be at it, so the pages stay
+ * pinned until the copy's fence has signaled. Unpinning may sleep, so a work item
+ * does it then.
  */
 
 #include <linux/bitops.h>
 #include <linux/dma-fence.h>
 #include <linux/dma-mapping.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/rwsem.h>
@@ -33,19 +32,17 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include <drm/radeon_drm.h>
-#include <drm/radeon_drm_rw.h>
-
 #include "radeon.h"
 #include "radeon_gem_rw_gpu.h"
 
 #define RADEON_GEM_RW_WINDOWS		4
-#define RADEON_GEM_RW_WINDOW_PAGES	(SZ_4M / PAGE_SIZE)
+#define RADEON_GEM_RW_WINDOW_SIZE	SZ_4M
+#define RADEON_GEM_RW_WINDOW_PAGES	(RADEON_GEM_RW_WINDOW_SIZE / PAGE_SIZE)
 
 /* Least GTT of which a part is kept for windows. */
 #define RADEON_GEM_RW_WINDOW_GTT_MIN	SZ_128M
 
-/* How many GPU resets a read waits for before it takes its pages away. */
+/* How many GPU resets a call waits for before it takes its pages away. */
 #define RADEON_GEM_RW_ZERO_RESETS	3
 
 static unsigned int radeon_gem_rw_zero_copy_min = SZ_1M;
@@ -54,51 +51,38 @@ MODULE_PARM_DESC(gem_rw_zero_copy_min,
 module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint,
 		   0644);
 
-/*
- * struct radeon_gem_rw_window - user pages that the GPU can access
- */
+/* User pages that the GPU can access. */
 struct radeon_gem_rw_window {
 	struct radeon_device *rdev;
-	/* Its first page in the GART. */
-	unsigned int gart_page;
-	/* Pinned pages, and their DMA addresses. */
-	struct page **pages;
+	unsigned long used;		/* bit 0: a call has it */
+	u32 first;			/* its first entry in the GART */
+	struct page *pages[RADEON_GEM_RW_WINDOW_PAGES];	/* pinned */
 	unsigned int count;
-	struct sg_table sg;
+	struct scatterlist sgl[RADEON_GEM_RW_WINDOW_PAGES];
+	struct sg_table sg;		/* without entries: not mapped for DMA */
 	enum dma_data_direction dir;
-	/* They are in the GART; the GPU has written to them. */
-	bool bound;
-	bool dirty;
-	/* The copy, and what to do after it if nobody waits for it. */
-	struct radeon_fence *fence;
-	struct dma_fence_cb cb;
+	struct radeon_fence *fence;	/* of the copy, or NULL */
+	struct dma_fence_cb cb;		/* what to do if nobody waits for it */
 	struct work_struct work;
 };
 
 /*
- * struct radeon_gem_rw_zero - the windows of a device
+ * Write @n entries of the GART from entry @i of the window on. Those of all chips
+ * that are supported are written as rs600_gart_set_page() does. To call that for each
+ * page would cost as much as the rest of binding it.
  */
-struct radeon_gem_rw_zero {
-	/* Which are in use. */
-	unsigned long used;
-	struct radeon_gem_rw_window windows[RADEON_GEM_RW_WINDOWS];
-	struct page *pages[RADEON_GEM_RW_WINDOWS * RADEON_GEM_RW_WINDOW_PAGES];
-};
-
-static void radeon_gem_rw_bind_page(struct radeon_gem_rw_window *window,
-				    unsigned int i, u64 addr, u32 flags)
+static void radeon_gem_rw_window_set(struct radeon_gem_rw_window *window, u32 i,
+				     u32 n, u64 entry, u64 step)
 {
-	struct radeon_device *rdev = window->rdev;
-	unsigned int per_page = PAGE_SIZE / RADEON_GPU_PAGE_SIZE;
-	unsigned int j, page = (window->gart_page + i) * per_page;
-	u64 entry = rdev->dummy_page.entry;
+	struct radeon_gart *gart = &window->rdev->gart;
+	u64 *shadow = gart->pages_entry + window->first + i;
+	u64 __iomem *ptr = (u64 __force __iomem *)gart->ptr + window->first + i;
+	bool ready = gart->ptr;
 
-	for (j = 0; j < per_page; j++, page++, addr += RADEON_GPU_PAGE_SIZE) {
-		if (flags)
-			entry = radeon_gart_get_page_entry(addr, flags);
-		rdev->gart.pages_entry[page] = entry;
-		if (rdev->gart.ptr)
-			radeon_gart_set_page(rdev, page, entry);
+	for (; n; n--, entry += step) {
+		*shadow++ = entry;
+		if (ready)
+			writeq(entry, ptr++);
 	}
 }
 
@@ -117,45 +101,85 @@ static void radeon_gem_rw_window_bind(struct radeon_gem_rw_window *window)
 {
 	u32 flags = RADEON_GART_PAGE_VALID | RADEON_GART_PAGE_READ |
 		RADEON_GART_PAGE_SNOOP;
-	struct sg_dma_page_iter iter;
-	unsigned int i = 0;
+	struct radeon_device *rdev = window->rdev;
+	struct scatterlist *sg;
+	u32 i = 0, n;
 
 	if (window->dir == DMA_FROM_DEVICE)
 		flags |= RADEON_GART_PAGE_WRITE;
+	flags = radeon_gart_get_page_entry(0, flags);
 
-	for_each_sgtable_dma_page(&window->sg, &iter, 0)
-		radeon_gem_rw_bind_page(window, i++,
-					sg_page_iter_dma_address(&iter), flags);
-	radeon_gem_rw_window_flush(window->rdev);
-	window->bound = true;
+	for (sg = window->sgl; sg < window->sgl + window->sg.nents; sg++, i += n) {
+		n = sg_dma_len(sg) >> RADEON_GPU_PAGE_SHIFT;
+		radeon_gem_rw_window_set(window, i, n, sg_dma_address(sg) | flags,
+					 RADEON_GPU_PAGE_SIZE);
+	}
+	radeon_gem_rw_window_flush(rdev);
 }
 
 /*
  * Take the pages out of the GART. Only our copies use these addresses, and the
  * next one flushes the TLB. So it need not be done here, if ours has been done.
  */
-static void radeon_gem_rw_window_unbind(struct radeon_gem_rw_window *window,
-					bool flush)
+static void radeon_gem_rw_window_unbind(struct radeon_gem_rw_window *window)
 {
 	struct radeon_device *rdev = window->rdev;
-	unsigned int i;
 
 	down_read(&rdev->exclusive_lock);
-	for (i = 0; i < window->count; i++)
-		radeon_gem_rw_bind_page(window, i, 0, 0);
-	if (flush)
+	radeon_gem_rw_window_set(window, 0, window->count *
+				 (PAGE_SIZE / RADEON_GPU_PAGE_SIZE),
+				 rdev->dummy_page.entry, 0);
+	if (!radeon_fence_signaled(window->fence))
 		radeon_gem_rw_window_flush(rdev);
 	up_read(&rdev->exclusive_lock);
 }
 
-static struct radeon_gem_rw_window *
-radeon_gem_rw_window_get(struct radeon_gem_rw_zero *zero)
+/*
+ * Get DMA addresses for the pages. Contiguous ones become one entry, as each entry
+ * costs more than all else that is done for a page. Returns whether that was possible.
+ */
+static bool radeon_gem_rw_window_map(struct radeon_gem_rw_window *window)
 {
+	struct device *dev = window->rdev->dev;
+	size_t max = dma_max_mapping_size(dev);
+	struct scatterlist *sg = NULL;
+	struct page *last = NULL;
 	unsigned int i;
 
-	for (i = 0; i < RADEON_GEM_RW_WINDOWS; i++) {
-		if (!test_and_set_bit_lock(i, &zero->used))
-			return &zero->windows[i];
+	window->sg.orig_nents = 0;
+	for (i = 0; i < window->count; last = window->pages[i++]) {
+		if (last && page_to_pfn(window->pages[i]) == page_to_pfn(last) + 1 &&
+		    sg->length + PAGE_SIZE <= max) {
+			sg->length += PAGE_SIZE;
+			continue;
+		}
+		sg = &window->sgl[window->sg.orig_nents++];
+		sg_unmark_end(sg);
+		sg_set_page(sg, window->pages[i], PAGE_SIZE, 0);
+	}
+	sg_mark_end(sg);
+
+	/*
+	 * Others may have the same pages mapped, as memory can be shared. That
+	 * is only fine if the mapping itself does not touch caches.
+	 */
+	if (dma_map_sgtable(dev, &window->sg, window->dir, DMA_ATTR_SKIP_CPU_SYNC)) {
+		window->sg.orig_nents = 0;
+		return false;
+	}
+	dma_sync_sgtable_for_device(dev, &window->sg, window->dir);
+	return true;
+}
+
+static struct radeon_gem_rw_window *
+radeon_gem_rw_window_get(struct radeon_device *rdev)
+{
+	struct radeon_gem_rw_window *window = rdev->gem_rw->gpu->windows;
+	unsigned int i;
+
+	for (i = 0; i < RADEON_GEM_RW_WINDOWS; i++, window++) {
+		if (!test_and_set_bit_lock(0, &window->used))
+			return window;
 	}
 
 	return NULL;
@@ -164,25 +188,20 @@ radeon_gem_rw_window_get(struct radeon_gem_rw_zero *zero)
 /* The GPU is done with the pages. */
 static void radeon_gem_rw_window_put(struct radeon_gem_rw_window *window)
 {
-	struct radeon_gem_rw_zero *zero = window->rdev->gem_rw->gpu->zero;
 	struct device *dev = window->rdev->dev;
+	bool written = window->fence && window->dir == DMA_FROM_DEVICE;
 
-	if (window->bound)
-		radeon_gem_rw_window_unbind(window,
-					    !radeon_fence_signaled(window->fence));
-	window->bound = false;
-	if (window->sg.sgl) {
+	if (window->sg.orig_nents) {
+		radeon_gem_rw_window_unbind(window);
 		dma_sync_sgtable_for_cpu(dev, &window->sg, window->dir);
 		dma_unmap_sgtable(dev, &window->sg, window->dir,
 				  DMA_ATTR_SKIP_CPU_SYNC);
-		sg_free_table(&window->sg);
-		window->sg.sgl = NULL;
+		window->sg.orig_nents = 0;
 	}
-	unpin_user_pages_dirty_lock(window->pages, window->count, window->dirty);
+	unpin_user_pages_dirty_lock(window->pages, window->count, written);
 	window->count = 0;
-	window->dirty = false;
 	radeon_fence_unref(&window->fence);
-	clear_bit_unlock(window - zero->windows, &zero->used);
+	clear_bit_unlock(0, &window->used);
 }
 
 static void radeon_gem_rw_window_work(struct work_struct *work)
@@ -200,58 +219,56 @@ static void radeon_gem_rw_window_cb(struct dma_fence *fence,
 	queue_work(system_unbound_wq, &window->work);
 }
 
-/* Let go of the pages when the copy is done, whenever that is. */
-static void radeon_gem_rw_window_put_later(struct radeon_gem_rw_window *window)
-{
-	if (dma_fence_add_callback(&window->fence->base, &window->cb,
-				   radeon_gem_rw_window_cb))
-		radeon_gem_rw_window_put(window);
-}
-
-/*
- * Pin user memory and get DMA addresses. Returns the number of bytes, 0 if that
- * is not possible.
- */
+/* Pin user memory. Returns the number of bytes, 0 if that is not possible. */
 static u64 radeon_gem_rw_window_pin(struct radeon_gem_rw_window *window,
 				    const struct radeon_gem_rw *rw,
 				    char __user *user, u64 len)
 {
 	size_t in_page = offset_in_page(user);
-	struct device *dev = window->rdev->dev;
-	size_t max = min_t(size_t, dma_max_mapping_size(dev),
-			   RADEON_GEM_RW_WINDOW_PAGES * PAGE_SIZE);
-	int count, pinned;
+	int count = rw->write ? PFN_UP(in_page + len) : len >> PAGE_SHIFT;
 
-	count = min_t(u64, RADEON_GEM_RW_WINDOW_PAGES, PFN_UP(in_page + len));
-	if (!rw->write)
-		count = min_t(u64, count, len >> PAGE_SHIFT);
-	pinned = pin_user_pages_fast((unsigned long)user, count,
-				     FOLL_NOFAULT | (rw->write ? 0 : FOLL_WRITE),
-				     window->pages);
-	if (pinned <= 0)
+	count = pin_user_pages_fast((unsigned long)user, count,
+				    FOLL_NOFAULT | (rw->write ? 0 : FOLL_WRITE),
+				    window->pages);
+	if (count <= 0)
 		return 0;
 
-	window->count = pinned;
+	window->count = count;
 	window->dir = rw->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
-	if (sg_alloc_table_from_pages_segment(&window->sg, window->pages, pinned, 0,
-					      (unsigned long)pinned << PAGE_SHIFT, max,
-					      GFP_KERNEL)) {
-		window->sg.sgl = NULL;
-		return 0;
+	return min_t(u64, len, ((u64)count << PAGE_SHIFT) - in_page);
+}
+
+/*
+ * A window with as much of the user memory as can be pinned. Nothing that user
+ * space controls is waited for with a window, so memory that is not there is faulted
+ * in without. Returns NULL if there is no window, or nothing can be pinned.
+ */
+static struct radeon_gem_rw_window *
+radeon_gem_rw_window_fill(struct radeon_gem_rw *rw, char __user *user, u64 *len)
+{
+	struct radeon_gem_rw_window *window;
+	bool again = false;
+	u64 pinned;
+
+	for (;; again = true) {
+		window = radeon_gem_rw_window_get(rw->rdev);
+		if (!window)
+			return NULL;
+
+		pinned = radeon_gem_rw_window_pin(window, rw, user, *len);
+		if (again || pinned + PAGE_SIZE > *len)
+			break;
+
+		radeon_gem_rw_window_put(window);
+		radeon_gem_rw_fault_in_user(rw, user, *len);
 	}
 
-	/*
-	 * Others may have the same pages mapped, as memory can be shared. That
-	 * is only fine if the mapping itself does not touch caches.
-	 */
-	if (dma_map_sgtable(dev, &window->sg, window->dir, DMA_ATTR_SKIP_CPU_SYNC)) {
-		sg_free_table(&window->sg);
-		window->sg.sgl = NULL;
-		return 0;
+	if (!pinned || !radeon_gem_rw_window_map(window)) {
+		radeon_gem_rw_window_put(window);
+		return NULL;
 	}
-	dma_sync_sgtable_for_device(dev, &window->sg, window->dir);
-
-	return min_t(u64, len, ((u64)pinned << PAGE_SHIFT) - in_page);
+	*len = pinned;
+	return window;
 }
 
 /* Submit the copy. Returns NULL if that is not possible now. */
@@ -260,7 +277,7 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw,
 			  struct radeon_gem_rw_window *window)
 {
 	u64 mem = rw->rdev->mc.gtt_start + offset_in_page(rw->pieces->user) +
-		((u64)window->gart_page << PAGE_SHIFT);
+		(u64)window->first * RADEON_GPU_PAGE_SIZE;
 	struct radeon_gem_rw_job *job;
 	u64 bo;
 	int r;
@@ -288,7 +305,6 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw,
 	r = radeon_gem_rw_ring_submit(rw, job);
 	if (!r) {
 		window->fence = radeon_fence_ref(job->fence);
-		window->dirty = !rw->write;
 		return job;
 	}
 	if (r == -EAGAIN)
@@ -300,168 +316,120 @@ out_put:
 }
 
 /*
- * Wait for the copy. A reset may run it again, so this does not come back while
- * that can happen, unless the GPU gets the pages taken away: nobody else would do
- * that after a reset that has failed. Returns whether the window can be given back
- * at once.
+ * Wait for the copy, and give the window back. A reset may run the copy again, so
+ * this does not come back while that can happen, unless the GPU gets the pages
+ * taken away: nobody else would do that after a reset that has failed.
  */
-static bool radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
-				    struct radeon_gem_rw_job *job, int *r)
+static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
+				   struct radeon_gem_rw_window *window,
+				   struct radeon_gem_rw_job *job)
 {
 	struct radeon_device *rdev = rw->rdev;
-	unsigned int resets;
+	unsigned int resets = 0;
+	int r;
 
-	for (resets = 0; resets < RADEON_GEM_RW_ZERO_RESETS; resets++) {
-		*r = radeon_gem_rw_job_wait(rw, job);
-		if (*r != -EDEADLK || radeon_fence_signaled(job->fence))
-			return !*r || radeon_fence_signaled(job->fence);
-		if (!rdev->ring[job->fence->ring].ready)
-			return true;
-		radeon_gem_handle_lockup(rdev, *r);
+	for (;;) {
+		r = radeon_gem_rw_job_wait(rw, job);
+		if (r != -EDEADLK || radeon_fence_signaled(job->fence) ||
+		    !rdev->ring[job->fence->ring].ready)
+			break;
+		radeon_gem_handle_lockup(rdev, r);
+		if (++resets == RADEON_GEM_RW_ZERO_RESETS)
+			break;
 	}
 
-	return true;
+	/* Killed: let go of the pages when the copy is done, whenever that is. */
+	if (r != -ERESTARTSYS ||
+	    dma_fence_add_callback(&window->fence->base, &window->cb,
+				   radeon_gem_rw_window_cb))
+		radeon_gem_rw_window_put(window);
+	radeon_gem_rw_job_put(rdev, job);
+	return r;
+}
+
+/* A read begins with a whole page. What is before that takes the next rule. */
+static ssize_t radeon_gem_rw_zero_copy_held(struct radeon_gem_rw *rw)
+{
+	size_t in_page = offset_in_page(rw->pieces->user);
+
+	if (rw->write || !in_page)
+		return 0;
+
+	radeon_gem_rw_take(rw, PAGE_SIZE - in_page);
+	rw->look &= ~RADEON_GEM_RW_IS_LONG;
+	return RADEON_GEM_RW_IMPOSSIBLE;
 }
 
 static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw,
 					     ssize_t done)
 {
-	const struct radeon_gem_rw_region *region = &rw->regions[rw->pos.region];
-	struct radeon_device *rdev = rw->rdev;
+	u64 len = min(rw->regions[rw->pos.region].row_bytes - rw->pos.byte,
+		      RADEON_GEM_RW_WINDOW_SIZE - offset_in_page(rw->pieces->user));
+	struct radeon_gem_rw_job *job = NULL;
 	struct radeon_gem_rw_window *window;
-	struct radeon_gem_rw_job *job;
-	char __user *user = rw->pieces->user;
-	u64 want = min_t(u64, region->row_bytes - rw->pos.byte,
-			 RADEON_GEM_RW_WINDOW_PAGES * PAGE_SIZE - offset_in_page(user));
-	bool again = false;
-	u64 pinned;
-	int r;
+	int r = 0;
 
-	/* Nothing that user space controls is waited for with a window. */
-	for (;; again = true) {
-		window = radeon_gem_rw_window_get(rdev->gem_rw->gpu->zero);
-		if (!window)
-			goto out_avoid;
-
-		pinned = radeon_gem_rw_window_pin(window, rw, user, want);
-		if (again || pinned + PAGE_SIZE > want)
-			break;
-
-		radeon_gem_rw_window_put(window);
-		radeon_gem_rw_fault_in_user(rw, user, want);
+	window = radeon_gem_rw_window_fill(rw, rw->pieces->user, &len);
+	if (window) {
+		radeon_gem_rw_take(rw, len);
+		r = radeon_gem_rw_hold(rw);
+		if (!r) {
+			job = radeon_gem_rw_zero_submit(rw, window);
+			radeon_gem_rw_release(rw);
+			radeon_gem_rw_unlock(rw);
+		}
+		if (!job)
+			radeon_gem_rw_window_put(window);
 	}
-	if (!pinned)
-		goto out_put;
-
-	radeon_gem_rw_take(rw, pinned);
-	r = radeon_gem_rw_hold(rw);
-	if (r) {
-		radeon_gem_rw_window_put(window);
+	if (r)
 		return r;
+	if (!job) {
+		radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_NOT_PINNED);
+		rw->unpinned = true;
+		return 0;
 	}
-	job = radeon_gem_rw_zero_submit(rw, window);
-	radeon_gem_rw_release(rw);
-	radeon_gem_rw_unlock(rw);
-	if (!job)
-		goto out_put;
 
-	if (radeon_gem_rw_zero_wait(rw, job, &r))
-		radeon_gem_rw_window_put(window);
-	else
-		radeon_gem_rw_window_put_later(window);
-	radeon_gem_rw_job_put(rdev, job);
+	r = radeon_gem_rw_zero_wait(rw, window, job);
 	if (r)
 		return r;
 
-	radeon_gem_rw_count(rdev, RADEON_GEM_RW_ZERO_COPY, rw->len);
+	radeon_gem_rw_count(rw->rdev, RADEON_GEM_RW_ZERO_COPY, rw->len);
 	return rw->len;
-
-out_put:
-	radeon_gem_rw_window_put(window);
-out_avoid:
-	radeon_gem_rw_event(rdev, RADEON_GEM_RW_NOT_PINNED);
-	rw->avoid |= BIT(RADEON_GEM_RW_ZERO_COPY);
-	return 0;
 }
 
 const struct radeon_gem_rw_path radeon_gem_rw_zero_copy = {
-	.id = RADEON_GEM_RW_ZERO_COPY,
+	.held = radeon_gem_rw_zero_copy_held,
 	.after = radeon_gem_rw_zero_copy_after,
 };
 
-/* Is this piece worth it? Not the last part of it, if that is small. */
-static bool radeon_gem_rw_zero_is_large(const struct radeon_gem_rw *rw)
+/*
+ * Is the next piece worth pinning pages? Not the last part of it, if that is small.
+ * Returns RADEON_GEM_RW_IS_LARGE or 0, for radeon_gem_rw_look().
+ */
+unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
 {
 	const struct radeon_gem_rw_region *region = &rw->regions[rw->pos.region];
 	u64 min = READ_ONCE(radeon_gem_rw_zero_copy_min);
 	u64 left = region->row_bytes - rw->pos.byte;
 
-	return region->row_bytes >= min && left >= min / 2 &&
-		(rw->write || left >= PAGE_SIZE) && rw->rdev->gem_rw->gpu &&
-		rw->rdev->gem_rw->gpu->zero;
-}
-
-static size_t radeon_gem_rw_zero_in_page(const struct radeon_gem_rw *rw)
-{
-	const struct radeon_gem_rw_region *region = &rw->regions[rw->pos.region];
-
-	return offset_in_page(region->user + rw->pos.byte +
-			      (u64)rw->pos.row * region->user_pitch);
-}
-
-/**
- * radeon_gem_rw_zero_look - is the next piece worth pinning pages?
- * @rw: the transfer
- *
- * Return: RADEON_GEM_RW_IS_LARGE or 0, for radeon_gem_rw_look().
- */
-unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
-{
-	if (!radeon_gem_rw_zero_is_large(rw) ||
-	    (!rw->write && radeon_gem_rw_zero_in_page(rw)))
+	if (rw->unpinned || region->row_bytes < min || left < min / 2 ||
+	    (!rw->write && left < PAGE_SIZE) ||
+	    !rw->rdev->gem_rw->gpu || !rw->rdev->gem_rw->gpu->windows)
 		return 0;
 
 	return RADEON_GEM_RW_IS_LARGE;
 }
 
-/**
- * radeon_gem_rw_zero_step_max - most bytes of a step
- * @rw: the transfer
- * @max: the same as far as others know
- *
- * Return: @max, or less, so that a large read goes on with a whole page.
- */
-u64 radeon_gem_rw_zero_step_max(const struct radeon_gem_rw *rw, u64 max)
-{
-	size_t in_page;
-
-	if (rw->write || !radeon_gem_rw_zero_is_large(rw))
-		return max;
-
-	in_page = radeon_gem_rw_zero_in_page(rw);
-	return in_page ? min_t(u64, max, PAGE_SIZE - in_page) : max;
-}
-
-/**
- * radeon_gem_rw_window_size - how much of GTT is kept for windows
- * @rdev: the device
- *
- * Return: Number of bytes at the end of GTT.
- */
+/* How many bytes at the end of GTT are kept for windows. */
 u64 radeon_gem_rw_window_size(struct radeon_device *rdev)
 {
 	if (!radeon_gem_rw_ring_supported(rdev) ||
 	    rdev->mc.gtt_size < RADEON_GEM_RW_WINDOW_GTT_MIN)
 		return 0;
 
-	return (u64)RADEON_GEM_RW_WINDOWS * RADEON_GEM_RW_WINDOW_PAGES * PAGE_SIZE;
+	return RADEON_GEM_RW_WINDOWS * RADEON_GEM_RW_WINDOW_SIZE;
 }
 
-/**
- * radeon_gem_rw_zero_init - set up zero-copy
- * @rdev: the device
- * @gpu: what copies by the GPU need
- */
 void radeon_gem_rw_zero_init(struct radeon_device *rdev,
 			     struct radeon_gem_rw_gpu *gpu)
 {
@@ -474,35 +442,29 @@ void radeon_gem_rw_zero_init(struct radeon_device *rdev,
 
 	/* Nobody else can have it. */
 	rdev->gart_pin_size += size;
-	gpu->zero = kvzalloc(sizeof(*gpu->zero), GFP_KERNEL);
-	if (!gpu->zero)
+	gpu->windows = kvcalloc(RADEON_GEM_RW_WINDOWS, sizeof(*gpu->windows),
+				GFP_KERNEL);
+	if (!gpu->windows)
 		return;
 
 	/* The engines can copy any number of bytes at a time. */
 	dma_set_max_seg_size(rdev->dev, UINT_MAX);
 	for (i = 0; i < RADEON_GEM_RW_WINDOWS; i++) {
-		window = &gpu->zero->windows[i];
+		window = &gpu->windows[i];
 		window->rdev = rdev;
-		window->gart_page = ((rdev->mc.gtt_size - size) >> PAGE_SHIFT) +
-			i * RADEON_GEM_RW_WINDOW_PAGES;
-		window->pages = &gpu->zero->pages[i * RADEON_GEM_RW_WINDOW_PAGES];
+		window->first = (rdev->mc.gtt_size - size +
+				 i * RADEON_GEM_RW_WINDOW_SIZE) >> RADEON_GPU_PAGE_SHIFT;
+		window->sg.sgl = window->sgl;
 		INIT_WORK(&window->work, radeon_gem_rw_window_work);
 	}
 }
 
-/**
- * radeon_gem_rw_zero_fini - release what zero-copy needs
- * @gpu: what copies by the GPU need, all of which are done
- */
+/* All copies are done. */
 void radeon_gem_rw_zero_fini(struct radeon_gem_rw_gpu *gpu)
 {
 	unsigned int i;
 
-	if (!gpu->zero)
-		return;
-
-	for (i = 0; i < RADEON_GEM_RW_WINDOWS; i++)
-		flush_work(&gpu->zero->windows[i].work);
-	kvfree(gpu->zero);
-	gpu->zero = NULL;
+	for (i = 0; gpu->windows && i < RADEON_GEM_RW_WINDOWS; i++)
+		flush_work(&gpu->windows[i].work);
+	kvfree(gpu->windows);
 }
