@@ -102,3 +102,27 @@ def test_logs_are_found_by_name(tmp_path):
     (tmp_path / "part" / "out" / "spec@test 0.c3.r2.log").write_text("Probe color at (1,2)\n")
     summarise(tmp_path, [("spec@test 0", "Fail")], 1)
     assert "Probe color at (1,2)" in (tmp_path / "summary.html").read_text()
+
+
+def compare(tmp_path, first, second, *options):
+    for name, run in (("first", first), ("second", second)):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "results.csv").write_text("".join(f"{test},{status},0.1\n" for test, status in run.items()))
+    return call("compare", *options, tmp_path / "first", tmp_path / "second")
+
+
+def test_runs_are_compared(tmp_path):
+    good = {"a": "Pass", "b": "Skip", "c": "ExpectedFail"}
+    assert compare(tmp_path, good, good, "--same").returncode == 0
+    # What is better in the second run is another result, but not a worse one.
+    kinder = good | {"c": "UnexpectedImprovement(Pass)"}
+    assert compare(tmp_path, good, kinder).returncode == 0
+    assert compare(tmp_path, good, kinder, "--same").returncode == 1
+    assert compare(tmp_path, kinder, good).returncode == 1
+    assert compare(tmp_path, good, good | {"b": "Pass"}, "--same").returncode == 1
+    worse = compare(tmp_path, good, good | {"a": "Fail"})
+    assert worse.returncode == 1 and "a: Pass, then Fail" in worse.stderr
+    # Nor may one have run what the other has not, or nothing have passed.
+    assert compare(tmp_path, good, good | {"d": "Pass"}).returncode == 1
+    assert compare(tmp_path, good | {"d": "Skip"}, good).returncode == 1
+    assert compare(tmp_path, {"b": "Skip"}, {"b": "Skip"}).returncode == 1
