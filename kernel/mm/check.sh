@@ -22,6 +22,7 @@ usage: ${0##*/} STEP SOURCE OUT
                    and fails with the maple tree as it is without
           oracle   random address spaces: the search is right, and finds what it
                    found without them but where README.md says otherwise
+          oracle32 the same where a long has 32 bits
           planted  each bug of tests/search/planted, put into the patched source,
                    makes guards or the oracle fail (10 minutes)
           cost     builds OUT/cost, which counts instructions of stores and searches
@@ -41,8 +42,7 @@ mm=$here/mm
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
-# With the radeon directory OUT/base is a SOURCE for take() again: the i386 root, where
-# the oracle also runs, has no xz.
+# With the radeon directory OUT/base is a SOURCE for take() again.
 parts=("$radeon_dir/Makefile" include/linux kernel/fork.c lib mm Documentation/core-api/maple_tree.rst
 	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
 	tools/include tools/lib tools/scripts tools/arch/x86/include
@@ -134,6 +134,13 @@ step_oracle() {
 	ASAN_OPTIONS=detect_leaks=0 timeout 300 "$out/oracle"
 }
 
+# The tree's nodes have other sizes there.
+step_oracle32() {
+	for_32_bits
+	step_oracle
+	readelf -h "$out/oracle" | grep -q ELF32 || die "the oracle was not built for 32 bits"
+}
+
 # Optimised and unchecked, to be run elsewhere.
 step_cost() {
 	sanitize=-static
@@ -179,6 +186,6 @@ step_series() {
 }
 
 case $step in
-apply | style | stock | guards | oracle | planted | cost | series) "step_$step" ;;
+apply | style | stock | guards | oracle | oracle32 | planted | cost | series) "step_$step" ;;
 *) usage >&2; exit 2 ;;
 esac

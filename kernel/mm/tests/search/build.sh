@@ -5,11 +5,15 @@
 
 sanitize=-fsanitize=address,undefined
 
+# The compiler and the linker of all that is not the harness' own, and the bits of a long.
+cc=(gcc) ld=(ld) bits=$(getconf LONG_BIT)
+for_32_bits() { cc=(gcc -m32) ld=(ld -m elf_i386) bits=32; }
+
 # The harness wants liburcu; tests/search/compat has what it uses of it.
 # compat [FLAG...]
 compat() {
 	mkdir -p "$out/compat"
-	gcc -g -O1 -Wall "$sanitize" "$@" -I"$mm/tests/search/compat" \
+	"${cc[@]}" -g -O1 -Wall "$sanitize" "$@" -I"$mm/tests/search/compat" \
 		-c "$mm/tests/search/compat/urcu.c" -o "$out/compat/urcu.o"
 	rm -f "$out/compat/liburcu.a"
 	ar rc "$out/compat/liburcu.a" "$out/compat/urcu.o"
@@ -107,7 +111,7 @@ generated() {
 	local shared=$out/new/tools/testing/shared dir=$out/new/tools/testing/radix-tree/generated
 	mkdir -p "$dir"
 	cp "$shared/autoconf.h" "$dir/"
-	echo "#define CONFIG_$(getconf LONG_BIT)BIT 1" >"$dir/bit-length.h"
+	echo "#define CONFIG_${bits}BIT 1" >"$dir/bit-length.h"
 	echo '#define XA_CHUNK_SHIFT 3' >"$dir/map-shift.h"
 }
 
@@ -118,13 +122,13 @@ units() {
 	for kind; do
 		search "$tree" "$out/$kind.search"
 		for f in "$mm/tests/search/unit.c" "$out/$kind.search/maple_tree.c"; do
-			gcc "${oracle_flags[@]}" "$sanitize" -DUNIT="$kind" -I"$out/$kind.search" \
+			"${cc[@]}" "${oracle_flags[@]}" "$sanitize" -DUNIT="$kind" -I"$out/$kind.search" \
 				-I"$tree/tools/testing/shared" -I"$out/new/tools/testing/radix-tree" \
 				-I"$tree/tools/include" -I"$tree/tools/arch/x86/include" -I"$tree/lib" \
 				-c "$f" -o "$out/$kind.search/$(basename "$f" .c).o"
 		done
 		# Two maple trees in one program: only what unit.h has is seen.
-		ld -r "$out/$kind.search"/{unit,maple_tree}.o -o "$out/$kind.o"
+		"${ld[@]}" -r "$out/$kind.search"/{unit,maple_tree}.o -o "$out/$kind.o"
 		objcopy --keep-global-symbol="unit_$kind" "$out/$kind.o"
 	done
 }
@@ -134,11 +138,11 @@ link_units() {
 	local program=$1 f objects=("$out"/{old,new,up}.o) shared=$out/new/tools/testing/shared
 	shift
 	for f in "$shared/linux.c" "$out"/new/tools/lib/{slab,find_bit,bitmap,hweight,vsprintf}.c; do
-		gcc "${oracle_flags[@]}" "$sanitize" -I"$shared" -I"$shared/../radix-tree" -I"$out/new/tools/include" \
+		"${cc[@]}" "${oracle_flags[@]}" "$sanitize" -I"$shared" -I"$shared/../radix-tree" -I"$out/new/tools/include" \
 			-I"$out/new/tools/arch/x86/include" -I"$out/new/lib" -c "$f" -o "$out/$(basename "$f" .c).o"
 		objects+=("$out/$(basename "$f" .c).o")
 	done
-	gcc "${oracle_flags[@]}" "$sanitize" -no-pie "${@/#/$mm/tests/search/}" "${objects[@]}" \
+	"${cc[@]}" "${oracle_flags[@]}" "$sanitize" -no-pie "${@/#/$mm/tests/search/}" "${objects[@]}" \
 		-L"$out/compat" -lurcu -lpthread -o "$out/$program"
 }
 link_oracle() { link_units oracle space.c layouts.c oracle.c; }
