@@ -122,6 +122,8 @@ def test_runs_are_compared(tmp_path):
     assert compare(tmp_path, good, good | {"b": "Pass"}, "--same").returncode == 1
     worse = compare(tmp_path, good, good | {"a": "Fail"})
     assert worse.returncode == 1 and "a: Pass, then Fail" in worse.stderr
+    assert compare(tmp_path, good | {"a": "Warn"}, good, "--same").returncode == 0
+    assert compare(tmp_path, good, good | {"a": "KnownFlake"}, "--same").returncode == 0
     # Nor may one have run what the other has not, or nothing have passed.
     assert compare(tmp_path, good, good | {"d": "Pass"}).returncode == 1
     assert compare(tmp_path, good | {"d": "Skip"}, good).returncode == 1
