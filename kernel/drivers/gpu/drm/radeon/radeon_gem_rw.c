@@ -32,35 +32,26 @@
 /**
  * DOC: GEM read and write
  *
- * A transfer is done in steps of up to 256 KiB. Each step
- *
- * 1. takes the locks, looks at the BO, and finds the first rule in
- *    radeon_gem_rw_rules that fits;
- * 2. does what that rule's path does with the locks held. Usually this copies
- *    the bytes, and accesses user memory with page faults disabled;
- * 3. drops the locks, and does the rest of the path: waits for the BO, moves it,
- *    or gives it pages, and then the step is tried again.
- *
- * If user memory was not there, the next step begins with faulting it in, with
- * nothing held. That can take as long as user space likes, for instance if the
- * memory belongs to a userfaultfd.
+ * A transfer is done in steps of up to 256 KiB. A step takes the locks, looks at the BO,
+ * and takes the first path of radeon_gem_rw_rules that fits. Usually that copies the
+ * bytes, and accesses user memory with page faults disabled. Others drop the locks and
+ * wait for the BO, move it, or give it pages; then the step is tried again. If user
+ * memory was not there, the next step begins with faulting it in, with nothing held,
+ * which can take as long as user space likes.
  *
  * Locks, outermost first:
  *
  * - &mm_struct.mmap_lock and whatever else a page fault takes. The BO's own
- *   fault handler takes two of the locks below, so user memory is only accessed
- *   with nothing held, or with page faults disabled.
+ *   fault handler takes two of the locks below.
  * - &radeon_device.exclusive_lock, for reading: no GPU reset meanwhile.
  * - &radeon_pm.mclk_lock, for reading: the CPU can access VRAM. Small steps keep
  *   these two for those that follow, up to 256 KiB in all.
- * - The BO's &dma_resv: the BO stays where it is, and no work that uses it can
- *   be submitted.
+ * - The BO's &dma_resv: the BO stays where it is, and gets no more work.
  * - &radeon_device.ring_lock, which is only tried.
  * - The spin lock of the staging buffer, then that of fences.
  *
- * Fences are waited for with nothing held, except after
- * RADEON_GEM_RW_MAX_LOST_RACES lost races: then with the &dma_resv held, and the
- * two locks outside of it are only tried.
+ * Fences are waited for with nothing held, except after RADEON_GEM_RW_MAX_LOST_RACES
+ * lost races: then with the &dma_resv held, and the two outer locks are only tried.
  *
  * Sleeping is interruptible. While the bytes of a region are copied only a fatal
  * signal ends the call, as it would start the region again from its beginning.
@@ -87,9 +78,14 @@ static const struct radeon_gem_rw_rule {
 	{ 0, 0, &radeon_gem_rw_cpu },
 };
 
-static void radeon_gem_rw_next_row(const struct radeon_gem_rw *rw,
-				   struct radeon_gem_rw_pos *pos)
+/* Go on by bytes of the same row. */
+static void radeon_gem_rw_go_on(const struct radeon_gem_rw *rw,
+				struct radeon_gem_rw_pos *pos, u64 len)
 {
+	pos->byte += len;
+	if (pos->byte < rw->regions[pos->region].row_bytes)
+		return;
+
 	pos->byte = 0;
 	if (++pos->row < rw->regions[pos->region].rows)
 		return;
@@ -140,9 +136,7 @@ void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len)
 		rw->dwords &= IS_ALIGNED(piece->offset | len, 4);
 
 		room -= min(room, len + RADEON_GEM_RW_PIECE_COST);
-		pos.byte += len;
-		if (pos.byte == region->row_bytes)
-			radeon_gem_rw_next_row(rw, &pos);
+		radeon_gem_rw_go_on(rw, &pos, len);
 	}
 
 	rw->next = pos;
@@ -161,9 +155,7 @@ static void radeon_gem_rw_advance(struct radeon_gem_rw *rw, u64 done)
 	while (done) {
 		len = min(done, rw->regions[rw->pos.region].row_bytes - rw->pos.byte);
 		done -= len;
-		rw->pos.byte += len;
-		if (rw->pos.byte == rw->regions[rw->pos.region].row_bytes)
-			radeon_gem_rw_next_row(rw, &rw->pos);
+		radeon_gem_rw_go_on(rw, &rw->pos, len);
 	}
 }
 
@@ -482,8 +474,8 @@ static int radeon_debugfs_gem_rw_show(struct seq_file *m, void *unused)
 DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
 
 /*
- * The aperture is mapped once and for all where there is address space for it. A
- * mapping per access costs more than the access from about 64 KiB on, but works.
+ * The aperture is mapped once and for all where there is address space for it. To map
+ * the pages of each access costs more than the access from about 64 KiB on, but works.
  */
 int radeon_gem_rw_init(struct radeon_device *rdev)
 {

@@ -14,6 +14,7 @@
 #include <linux/align.h>
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/dma-resv.h>
 #include <linux/jiffies.h>
 #include <linux/sizes.h>
 #include <linux/types.h>
@@ -190,12 +191,12 @@ int radeon_gem_rw_hold(struct radeon_gem_rw *rw);
 void radeon_gem_rw_release(struct radeon_gem_rw *rw);
 void radeon_gem_rw_unlock(struct radeon_gem_rw *rw);
 void radeon_gem_rw_end(struct radeon_gem_rw *rw);
+enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw);
+bool radeon_gem_rw_is_signaled(struct dma_fence *fence);
 bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw);
 bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_cpu.c */
-void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
-				     u64 len, void __iomem **iomap);
 void radeon_gem_rw_flush_hdp(struct radeon_device *rdev);
 
 /* Count a step, or a cleared BO, unless it has no bytes. */

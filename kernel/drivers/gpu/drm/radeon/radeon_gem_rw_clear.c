@@ -23,18 +23,14 @@
  * A new BO must not show what the previous owner of its memory has left there.
  * GTT and system pages come cleared from TTM. VRAM does not, and there is one
  * place where a BO gets VRAM without contents to move there: radeon_bo_move(),
- * when user space creates a BO. All moves later on copy the whole BO. That
- * place calls radeon_gem_rw_clear(), which takes one of three ways:
+ * when user space creates a BO. That place calls radeon_gem_rw_clear():
  *
- * - The CPU clears small BOs that it can reach. That is done when it returns.
- * - The DMA engine fills, and the fence goes on the BO as one of the kernel's.
- *   Those are waited for by all who use a BO: command submission, in its ring
- *   (radeon_sync_resv()); the fault handler (ttm_bo_vm_fault_idle()); mappings
- *   of the kernel (radeon_bo_kmap()); page flips
- *   (radeon_crtc_page_flip_target()); moves, and the release of the memory, as
- *   for any other fence; PREAD, PWRITE and TRANSFER, also with
- *   RADEON_GEM_RW_UNSYNCHRONIZED. Only a mode set does not wait, so that such a
- *   BO can be seen on the screen for a moment before it is cleared.
+ * - The CPU clears small BOs that it can reach.
+ * - The DMA engine fills others, and the fence goes on the BO as one of the kernel's.
+ *   Those are waited for by all who use a BO: command submission, page faults,
+ *   mappings of the kernel, page flips, moves, the release of the memory, and PREAD,
+ *   PWRITE and TRANSFER, also with RADEON_GEM_RW_UNSYNCHRONIZED. Only a mode set does
+ *   not wait, so that such a BO can be seen on the screen before it is cleared.
  * - Where the DMA engine cannot fill, TTM is told to create the BO in GTT and
  *   to move it to VRAM from there.
  *
@@ -42,16 +38,10 @@
  * test, the CPU clears what it can reach. For other VRAM the creation fails, and
  * radeon_gem_object_create() puts the BO into GTT.
  *
- * BOs of the kernel are not cleared.
- *
- * Locks: the BO's &dma_resv is held, and outside of it, by those who create BOs
- * for user space, &radeon_device.exclusive_lock, so that no GPU reset drops what
- * the CPU writes, and &radeon_pm.mclk_lock, both for reading.
- * &radeon_device.ring_lock is taken inside.
- *
- * A GPU reset loses what is in the DMA ring, and signals the fences. Before that,
- * radeon_gem_rw_gpu_recover() clears anew what had not been done. A move from GTT,
- * as any move, can be lost.
+ * The BO's &dma_resv is held, and outside of it &radeon_device.exclusive_lock, so that
+ * no GPU reset drops what the CPU writes, and &radeon_pm.mclk_lock, both for reading.
+ * A GPU reset loses what is in the DMA ring; radeon_gem_rw_gpu_recover() clears anew
+ * what had not been done. A move from GTT, as any move, can be lost.
  */
 
 /* Most bytes cleared between two chances for others to run. */
@@ -71,27 +61,20 @@ module_param_named(gem_rw_clear_cpu_max, radeon_gem_rw_clear_cpu_max, uint,
 static int radeon_gem_rw_clear_by_cpu(struct radeon_device *rdev, u64 start,
 				      u64 size)
 {
-	void __iomem *io, *iomap;
 	u64 done, n;
 
-	if (start + size > rdev->mc.visible_vram_size)
-		return -EINVAL;
-
-	io = radeon_gem_rw_map_vram(rdev, start, size, &iomap);
-	if (!io)
+	if (!rdev->gem_rw->aperture || start + size > rdev->mc.visible_vram_size)
 		return -EINVAL;
 
 	for (done = 0; done < size; done += n) {
 		n = min_t(u64, size - done, RADEON_GEM_RW_CLEAR_STEP);
-		memset_io(io + done, 0, n);
+		memset_io(rdev->gem_rw->aperture + start + done, 0, n);
 		cond_resched();
 	}
 
 	/* As for a write: submission flushes the host data path, or a move does. */
 	wmb();
 	WRITE_ONCE(rdev->gem_rw->hdp_dirty, true);
-	if (iomap)
-		iounmap(iomap);
 
 	radeon_gem_rw_count(rdev, RADEON_GEM_RW_CLEAR_CPU, size);
 	return 0;
@@ -124,8 +107,7 @@ static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
 
 	/* TTM has reserved a slot for the fence of a move. */
 	dma_resv_add_fence(resv, &job->fence->base, DMA_RESV_USAGE_KERNEL);
-	radeon_gem_rw_job_submitted(rdev, job, job->fence->ring);
-	atomic_inc(&rdev->gem_rw->gpu->fills);
+	radeon_gem_rw_job_submitted(rdev, job);
 
 	radeon_gem_rw_count(rdev, RADEON_GEM_RW_CLEAR_GPU, size);
 	return 0;
@@ -167,44 +149,24 @@ int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 	return radeon_gem_rw_clear_by_cpu(rdev, start, size);
 }
 
-static bool radeon_gem_rw_is_filling(struct radeon_gem_rw_gpu *gpu)
-{
-	struct radeon_gem_rw_job *job;
-	bool filling = false;
-	unsigned int i;
-
-	spin_lock(&gpu->lock);
-	for (i = 0; i < RADEON_NUM_RINGS; i++) {
-		list_for_each_entry(job, &gpu->jobs[i], head)
-			filling |= job->fill && !radeon_fence_signaled(job->fence);
-	}
-	spin_unlock(&gpu->lock);
-
-	return filling;
-}
-
 /*
  * Before a page of a reserved BO is mapped: the host data path may have kept bytes
- * from before a fill. Nobody else looks at a BO in VRAM by the CPU without a flush, or
- * a fence that he has waited for.
+ * from before a fill. If a fill of this BO is under way, the fault comes again. Nobody
+ * else looks at a BO in VRAM by the CPU without a flush, or a fence that he has waited
+ * for.
  */
 void radeon_gem_rw_clear_fault(struct ttm_buffer_object *tbo)
 {
 	struct radeon_device *rdev = radeon_get_rdev(tbo->bdev);
 	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
-	int fills;
 
 	if (!gpu || tbo->resource->mem_type != TTM_PL_VRAM)
 		return;
 
-	/* If a fill is under way, the fault comes again. */
-	fills = atomic_read(&gpu->fills);
-	if (fills == READ_ONCE(gpu->fills_flushed) ||
-	    !dma_resv_test_signaled(tbo->base.resv, DMA_RESV_USAGE_KERNEL))
-		return;
-
-	if (rdev->asic->mmio_hdp_flush)
+	spin_lock(&gpu->lock);
+	radeon_gem_rw_reap(gpu);
+	if (gpu->filled && rdev->asic->mmio_hdp_flush)
 		rdev->asic->mmio_hdp_flush(rdev);
-	if (!radeon_gem_rw_is_filling(gpu))
-		WRITE_ONCE(gpu->fills_flushed, fills);
+	gpu->filled = false;
+	spin_unlock(&gpu->lock);
 }

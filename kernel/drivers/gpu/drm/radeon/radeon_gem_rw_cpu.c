@@ -27,44 +27,19 @@
 #define RADEON_GEM_RW_STACK_BUFFER	512
 #define RADEON_GEM_RW_BUFFER		SZ_16K
 
-/*
- * struct radeon_gem_rw_mapping - bytes of a BO that the CPU can access
- */
+/* Bytes of a BO that the CPU can access. */
 struct radeon_gem_rw_mapping {
-	/* The first byte; it is I/O memory if io is set. */
-	void *mem;
+	void *mem;			/* the first byte; I/O memory if io is set */
 	bool io;
-	/* Without mem: offset in VRAM that is accessed through registers. */
-	u64 vram;
-	/* Loads are not cached, so small ones are slow. */
-	bool uncached;
-	/* What to undo, if set. */
-	void *page;
-	void __iomem *iomap;
+	u64 vram;			/* without mem: offset in VRAM, for registers */
+	bool uncached;			/* small loads are slow */
+	void *page;			/* what to undo, if set */
 	struct ttm_bo_kmap_obj kmap;
 };
 
 /*
- * Map VRAM that the CPU can access. Returns the first byte, write-combined, or NULL if
- * there is no memory. @iomap is for iounmap() afterwards, unless it is NULL.
- */
-void __iomem *radeon_gem_rw_map_vram(struct radeon_device *rdev, u64 start,
-				     u64 len, void __iomem **iomap)
-{
-	size_t in_page = offset_in_page(start);
-
-	*iomap = NULL;
-	if (rdev->gem_rw->aperture)
-		return rdev->gem_rw->aperture + start;
-
-	*iomap = ioremap_wc(rdev->mc.aper_base + start - in_page, in_page + len);
-	return *iomap ? *iomap + in_page : NULL;
-}
-
-/*
- * Let the GPU see what the CPU has written to VRAM. For accesses of the GPU
- * that do not come with a flush of their own: moves of BOs. Does nothing unless
- * there is something to flush. Those BOs are reserved.
+ * Let the GPU see what the CPU has written to VRAM, for accesses that do not come with
+ * a flush of their own: moves of BOs, which are reserved.
  */
 void radeon_gem_rw_flush_hdp(struct radeon_device *rdev)
 {
@@ -111,36 +86,36 @@ static bool radeon_gem_rw_has_direct_pages(struct radeon_gem_rw *rw)
 	return tt->caching == ttm_cached || IS_ENABLED(CONFIG_X86_64);
 }
 
-/* Map bytes from @offset on. Returns how many of @len, or 0 without memory. */
+/* Map bytes from @offset on. Returns how many of @len, or 0 without memory for that. */
 static size_t radeon_gem_rw_map(struct radeon_gem_rw *rw, u64 offset, size_t len,
 				struct radeon_gem_rw_mapping *map)
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
 	size_t in_page = offset_in_page(offset);
-	void __iomem *io;
 	struct page **page;
 	bool is_iomem;
 	size_t n;
 
 	map->page = NULL;
-	map->iomap = NULL;
 	map->kmap.virtual = NULL;
+	map->mem = NULL;
 
 	if (rw->look & RADEON_GEM_RW_IS_VRAM) {
 		map->io = true;
 		map->uncached = true;
-		map->mem = NULL;
 		map->vram = offset + ((u64)tbo->resource->start << PAGE_SHIFT);
 		if (rw->look & RADEON_GEM_RW_IS_HIDDEN)
 			return min_t(size_t, len, RADEON_GEM_RW_STACK_BUFFER);
-
-		io = radeon_gem_rw_map_vram(rw->rdev, map->vram, len, &map->iomap);
-		map->mem = (void __force *)io;
-		return io ? len : 0;
+		if (rw->rdev->gem_rw->aperture) {
+			map->mem = (void __force *)rw->rdev->gem_rw->aperture +
+				map->vram;
+			return len;
+		}
+	} else {
+		map->uncached = tbo->ttm->caching != ttm_cached;
+		map->io = !radeon_gem_rw_has_direct_pages(rw);
 	}
 
-	map->uncached = tbo->ttm->caching != ttm_cached;
-	map->io = !radeon_gem_rw_has_direct_pages(rw);
 	if (map->io) {
 		/*
 		 * Taken for I/O memory whatever it is, as uncached memory does
@@ -173,8 +148,6 @@ static void radeon_gem_rw_unmap(struct radeon_gem_rw_mapping *map)
 {
 	if (map->page)
 		kunmap_local(map->page);
-	if (map->iomap)
-		iounmap(map->iomap);
 	if (map->kmap.virtual)
 		ttm_bo_kunmap(&map->kmap);
 }

@@ -27,7 +27,6 @@
  * the PFP with, and semaphores. The bytes follow.
  */
 #define RADEON_GEM_RW_JOB_HEADER	64
-#define RADEON_GEM_RW_JOB_SEMAPHORE	8
 #define RADEON_GEM_RW_JOB_SEMAPHORES	4
 
 /* A file may hold this part of the staging buffer, and there may be so many. */
@@ -49,7 +48,7 @@ struct radeon_gem_rw_op {
  */
 struct radeon_gem_rw_job {
 	struct list_head head;		/* in the list of its ring */
-	struct radeon_fence *fence;	/* NULL if its semaphores only are in use */
+	struct radeon_fence *fence;	/* NULL until it has been submitted */
 	bool busy;			/* a call is using it */
 	bool replay;			/* to be done again if a reset loses it */
 	bool alone;			/* only for a ring that does nothing else */
@@ -64,7 +63,8 @@ struct radeon_gem_rw_job {
 	unsigned int units;		/* its size, 0 without one */
 	void *mem;			/* the suballocation */
 	u64 gpu_addr;
-	/* For other rings; they have no memory of their own. */
+	u32 waits;			/* BIT() of each ring that it waits for */
+	/* One for each of them, without memory of its own. */
 	struct radeon_semaphore semaphores[RADEON_GEM_RW_JOB_SEMAPHORES];
 	unsigned int n;			/* of ops */
 	struct radeon_gem_rw_op ops[];
@@ -72,10 +72,8 @@ struct radeon_gem_rw_job {
 
 /* What copies by the GPU need. */
 struct radeon_gem_rw_gpu {
-	struct radeon_bo *bo;		/* staging buffer, pinned in GTT, or NULL */
-	void *cpu_addr;
-	u64 gpu_addr;
-	unsigned int units;		/* its size */
+	struct radeon_sa_manager sa;	/* staging buffer, pinned in GTT */
+	unsigned int units;		/* its size, 0 if there is none */
 	spinlock_t lock;		/* protects what follows */
 	unsigned long *used;		/* units that are in use */
 	unsigned int next;		/* unit behind the last suballocation */
@@ -93,7 +91,7 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_drain(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_fini(struct radeon_device *rdev);
 unsigned int radeon_gem_rw_gpu_look(const struct radeon_gem_rw *rw);
-struct radeon_fence *radeon_gem_rw_pending(const struct radeon_gem_rw *rw);
+bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_job.c */
@@ -101,7 +99,7 @@ struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n);
 bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 				struct radeon_gem_rw_job *job, u32 size);
 void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
-				 struct radeon_gem_rw_job *job, int ring);
+				 struct radeon_gem_rw_job *job);
 void radeon_gem_rw_job_put(struct radeon_device *rdev,
 			   struct radeon_gem_rw_job *job);
 void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,

@@ -23,7 +23,7 @@
  */
 
 /* The fences that have to be waited for before BO contents may be accessed. */
-static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
+enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
 {
 	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
 		return DMA_RESV_USAGE_KERNEL;
@@ -32,24 +32,16 @@ static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
 }
 
 /*
- * The fences of this driver look at the number of the last one only while
- * somebody has enabled signaling, which switches the ring's interrupt on, and off
- * again: some 40 accesses to registers each. So they are told to look. Others do
- * so by themselves once signaling is enabled.
+ * A fence of this driver looks at the number of the last one only while somebody has
+ * enabled signaling, which switches the ring's interrupt on, and off again: some 40
+ * accesses to registers each. So it is told to look.
  */
-static bool radeon_gem_rw_is_signaled(struct dma_fence *fence)
+bool radeon_gem_rw_is_signaled(struct dma_fence *fence)
 {
-	struct radeon_fence *radeon_fence;
+	struct radeon_fence *radeon_fence = to_radeon_fence(fence);
 
-	if (dma_fence_is_signaled(fence))
-		return true;
-
-	radeon_fence = to_radeon_fence(fence);
-	if (radeon_fence)
-		return radeon_fence_signaled(radeon_fence);
-
-	dma_fence_enable_sw_signaling(fence);
-	return dma_fence_is_signaled(fence);
+	return dma_fence_is_signaled(fence) ||
+		(radeon_fence && radeon_fence_signaled(radeon_fence));
 }
 
 /* Is there nothing to wait for? The BO is reserved. */
@@ -108,15 +100,6 @@ const struct radeon_gem_rw_path radeon_gem_rw_wait = {
  * Locks
  */
 
-/* The dma_resv alone: ttm_bo_reserve() adds nothing that is needed here. */
-static int radeon_gem_rw_reserve(struct radeon_gem_rw *rw)
-{
-	int r;
-
-	r = dma_resv_lock_interruptible(rw->bo->tbo.base.resv, NULL);
-	return r == -EINTR ? -ERESTARTSYS : r;
-}
-
 /*
  * Keep device and BO as they are. Until radeon_gem_rw_release() the BO stays
  * where it is and gets no more work, and until radeon_gem_rw_unlock() there is
@@ -130,7 +113,7 @@ int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
 	int r;
 
 	if (rw->lost >= RADEON_GEM_RW_MAX_LOST_RACES) {
-		r = radeon_gem_rw_reserve(rw);
+		r = radeon_bo_reserve(rw->bo, false);
 		if (r)
 			return r;
 
@@ -158,7 +141,7 @@ int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
 		rw->room = RADEON_GEM_RW_STEP_MAX;
 	}
 
-	r = radeon_gem_rw_reserve(rw);
+	r = radeon_bo_reserve(rw->bo, false);
 	if (r)
 		radeon_gem_rw_unlock(rw);
 
@@ -204,15 +187,16 @@ void radeon_gem_rw_end(struct radeon_gem_rw *rw)
  */
 
 /*
- * Are any bytes of a step beyond the aperture? A BO in VRAM can begin within it and
- * end beyond it. The BO is reserved.
+ * Are any bytes of a step beyond the aperture? A BO in VRAM can begin within it and end
+ * beyond it. Then it cannot be mapped unless the aperture is. The BO is reserved.
  */
 bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw)
 {
 	const struct ttm_resource *res = rw->bo->tbo.resource;
+	u64 end = rw->rdev->gem_rw->aperture ? rw->end : res->size;
 
 	return res->mem_type == TTM_PL_VRAM &&
-		((u64)res->start << PAGE_SHIFT) + rw->end >
+		((u64)res->start << PAGE_SHIFT) + end >
 		rw->rdev->mc.visible_vram_size;
 }
 

@@ -82,7 +82,7 @@ void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu)
 		list_for_each_entry_safe(job, next, &gpu->jobs[i], head) {
 			if (job->busy)
 				continue;
-			if (!job->fence || !radeon_fence_signaled(job->fence))
+			if (!radeon_fence_signaled(job->fence))
 				break;
 			list_del(&job->head);
 			radeon_gem_rw_job_free(gpu, job);
@@ -152,8 +152,8 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 	job->filp = rw->filp;
 	job->unit = unit;
 	job->units = count;
-	job->mem = gpu->cpu_addr + unit * RADEON_GEM_RW_UNIT;
-	job->gpu_addr = gpu->gpu_addr + unit * RADEON_GEM_RW_UNIT;
+	job->mem = gpu->sa.cpu_ptr + unit * RADEON_GEM_RW_UNIT;
+	job->gpu_addr = gpu->sa.gpu_addr + unit * RADEON_GEM_RW_UNIT;
 	memset(job->mem, 0, RADEON_GEM_RW_JOB_HEADER);
 out_unlock:
 	spin_unlock(&gpu->lock);
@@ -161,23 +161,14 @@ out_unlock:
 	return job->units;
 }
 
-/*
- * Leave a job to the list of its ring, with ring_lock held. A job without a fence was
- * not submitted, but its semaphores are in use until a later job is done.
- */
+/* Leave a job to the list of its ring, with ring_lock held. */
 void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
-				 struct radeon_gem_rw_job *job, int ring)
+				 struct radeon_gem_rw_job *job)
 {
 	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
-	struct radeon_gem_rw_job *other;
 
 	spin_lock(&gpu->lock);
-	list_for_each_entry_reverse(other, &gpu->jobs[ring], head) {
-		if (other->fence || !job->fence)
-			break;
-		other->fence = radeon_fence_ref(job->fence);
-	}
-	list_add_tail(&job->head, &gpu->jobs[ring]);
+	list_add_tail(&job->head, &gpu->jobs[job->fence->ring]);
 	spin_unlock(&gpu->lock);
 }
 
@@ -283,7 +274,7 @@ static bool radeon_gem_rw_replay_by_gpu(struct radeon_device *rdev,
 static void radeon_gem_rw_replay_page(struct radeon_device *rdev, u64 dst,
 				      const void *src, size_t len)
 {
-	void __iomem *io, *iomap;
+	void __iomem *aperture = rdev->gem_rw->aperture;
 	struct page *page;
 
 	if (dst >= rdev->mc.gtt_start && dst <= rdev->mc.gtt_end) {
@@ -294,16 +285,12 @@ static void radeon_gem_rw_replay_page(struct radeon_device *rdev, u64 dst,
 	}
 
 	dst -= rdev->mc.vram_start;
-	if (dst + len > rdev->mc.visible_vram_size)
+	if (!aperture || dst + len > rdev->mc.visible_vram_size)
 		return;
-
-	io = radeon_gem_rw_map_vram(rdev, dst, len, &iomap);
-	if (io && src)
-		memcpy_toio(io, src, len);
-	else if (io)
-		memset_io(io, 0, len);
-	if (iomap)
-		iounmap(iomap);
+	if (src)
+		memcpy_toio(aperture + dst, src, len);
+	else
+		memset_io(aperture + dst, 0, len);
 }
 
 static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,

@@ -3,33 +3,26 @@
  * Reading and writing GEM objects without mapping them: work for the GPU.
  *
  * The copy callbacks of struct radeon_asic move whole pages. The engines can
- * do more, and several pieces in one submission:
+ * do more, and several pieces in one submission, from R600 to Cayman:
  *
- * - CP DMA, on the graphics ring, copies any bytes: PACKET3_CP_DMA in r600d.h
- *   and evergreend.h. Its packets are the same from R600 to Cayman. The ME
- *   executes it, while the PFP is ahead and fetches indices and indirect data. So
- *   the PFP is made to wait, as Mesa does after its copies (r600_hw_context.c,
- *   r600_emit_pfp_sync_me()): there is a packet for that on Evergreen; before, the
- *   ME writes to memory, and the PFP waits for it.
+ * - CP DMA, on the graphics ring, copies any bytes: PACKET3_CP_DMA in r600d.h. The ME
+ *   executes it, while the PFP is ahead and fetches indices and indirect data. So the
+ *   PFP is made to wait, as Mesa does (r600_emit_pfp_sync_me()): there is a packet for
+ *   that on Evergreen; before, the ME writes to memory, and the PFP waits for it.
  * - The DMA engine has a ring of its own and copies dwords: r600_copy_dma(),
  *   rv770_copy_dma(), evergreen_copy_dma() have the three forms of its packet.
- *   From RV770 on it also fills: DMA_PACKET_CONSTANT_FILL in rv770d.h, whose
- *   fields are in r600_dma_cs_parse() and evergreen_dma_cs_parse().
+ *   From RV770 on it also fills: DMA_PACKET_CONSTANT_FILL in rv770d.h.
  *
- * Others than these families are not supported.
+ * A GPU reset executes again what is in the graphics ring from the place on that was
+ * noted last, see radeon_ring_backup(). Indirect buffers note the place behind them,
+ * and so do the copies here: a copy done long ago, whose memory has got other uses
+ * since, must not be done once more. What is in the DMA ring is lost in a reset.
  *
- * A GPU reset executes again what is in the graphics ring from the place on that
- * was noted last, see radeon_ring_backup(). Indirect buffers note the place
- * behind them. So do the copies here. Otherwise a copy done long ago, whose
- * memory has got other uses since, would be done once more. What is in the DMA
- * ring is lost in a reset: radeon_ring_backup() looks for the place where
- * write-back has been turned off by then.
- *
- * radeon_sync_rings() waits for memory for its semaphores, and for rings. Nothing
- * here does: jobs bring the memory, and a submission that would have to wait is
- * not made.
+ * radeon_sync_rings() waits for memory for its semaphores, and for rings. Nothing here
+ * does: jobs bring the memory, and a submission that would have to wait is not made.
  */
 
+#include <linux/bitops.h>
 #include <linux/delay.h>
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
@@ -62,7 +55,6 @@
 
 /* Fields of packets that the driver's headers do not have, from Mesa's r600d.h. */
 #define RADEON_GEM_RW_PS_PARTIAL_FLUSH	(EVENT_TYPE(0x10) | EVENT_INDEX(4))
-#define RADEON_GEM_RW_MEM_WRITE		0x3d
 #define RADEON_GEM_RW_MEM_WRITE_32_BITS	BIT(18)
 #define RADEON_GEM_RW_WAIT_GEQUAL	5
 #define RADEON_GEM_RW_WAIT_MEMORY	BIT(4)
@@ -116,53 +108,50 @@ static unsigned int radeon_gem_rw_ring_dwords(struct radeon_device *rdev,
 	return packets * RADEON_GEM_RW_PACKET_DW + RADEON_GEM_RW_EXTRA_DW;
 }
 
+/* Write dwords to the ring, where there is room for them. */
+#define radeon_gem_rw_write(ring, ...)					\
+	do {								\
+		const u32 dwords[] = { __VA_ARGS__ };			\
+		unsigned int dw;					\
+									\
+		for (dw = 0; dw < ARRAY_SIZE(dwords); dw++)		\
+			radeon_ring_write(ring, dwords[dw]);		\
+	} while (0)
+
 static void radeon_gem_rw_emit_cp_dma(struct radeon_ring *ring, u64 dst,
 				      u64 src, u32 bytes, bool last)
 {
-	radeon_ring_write(ring, PACKET3(PACKET3_CP_DMA, 4));
-	radeon_ring_write(ring, lower_32_bits(src));
-	radeon_ring_write(ring, (upper_32_bits(src) & 0xff) |
-			  (last ? PACKET3_CP_DMA_CP_SYNC : 0));
-	radeon_ring_write(ring, lower_32_bits(dst));
-	radeon_ring_write(ring, upper_32_bits(dst) & 0xff);
-	radeon_ring_write(ring, bytes);
+	radeon_gem_rw_write(ring, PACKET3(PACKET3_CP_DMA, 4), lower_32_bits(src),
+			    (upper_32_bits(src) & 0xff) |
+			    (last ? PACKET3_CP_DMA_CP_SYNC : 0),
+			    lower_32_bits(dst), upper_32_bits(dst) & 0xff, bytes);
 }
 
 static void radeon_gem_rw_emit_dma(struct radeon_device *rdev,
 				   struct radeon_ring *ring, u64 dst, u64 src,
 				   u32 bytes)
 {
-	radeon_ring_write(ring, (u32)DMA_PACKET_COPY << 28 | bytes / 4);
-	radeon_ring_write(ring, lower_32_bits(dst));
-	radeon_ring_write(ring, lower_32_bits(src));
-	if (rdev->family < CHIP_RV770) {
-		radeon_ring_write(ring, (upper_32_bits(dst) & 0xff) << 16 |
-				  (upper_32_bits(src) & 0xff));
-		return;
-	}
-	radeon_ring_write(ring, upper_32_bits(dst) & 0xff);
-	radeon_ring_write(ring, upper_32_bits(src) & 0xff);
+	radeon_gem_rw_write(ring, (u32)DMA_PACKET_COPY << 28 | bytes / 4,
+			    lower_32_bits(dst), lower_32_bits(src));
+	if (rdev->family < CHIP_RV770)
+		radeon_gem_rw_write(ring, (upper_32_bits(dst) & 0xff) << 16 |
+				    (upper_32_bits(src) & 0xff));
+	else
+		radeon_gem_rw_write(ring, upper_32_bits(dst) & 0xff,
+				    upper_32_bits(src) & 0xff);
 }
 
 static void radeon_gem_rw_emit_fill(struct radeon_ring *ring, u64 dst, u32 bytes)
 {
-	radeon_ring_write(ring, (u32)DMA_PACKET_CONSTANT_FILL << 28 | bytes / 4);
-	radeon_ring_write(ring, lower_32_bits(dst));
-	radeon_ring_write(ring, 0);
-	radeon_ring_write(ring, (upper_32_bits(dst) & 0xff) << 16);
+	radeon_gem_rw_write(ring, (u32)DMA_PACKET_CONSTANT_FILL << 28 | bytes / 4,
+			    lower_32_bits(dst), 0,
+			    (upper_32_bits(dst) & 0xff) << 16);
 }
 
-static void radeon_gem_rw_emit_wait(struct radeon_ring *ring, u32 bits)
+static void radeon_gem_rw_emit_reg(struct radeon_ring *ring, u32 reg, u32 value)
 {
-	radeon_ring_write(ring, PACKET3(PACKET3_SET_CONFIG_REG, 1));
-	radeon_ring_write(ring, (WAIT_UNTIL - PACKET3_SET_CONFIG_REG_OFFSET) >> 2);
-	radeon_ring_write(ring, bits);
-}
-
-static void radeon_gem_rw_emit_event(struct radeon_ring *ring, u32 event)
-{
-	radeon_ring_write(ring, PACKET3(PACKET3_EVENT_WRITE, 0));
-	radeon_ring_write(ring, event);
+	radeon_gem_rw_write(ring, PACKET3(PACKET3_SET_CONFIG_REG, 1),
+			    (reg - PACKET3_SET_CONFIG_REG_OFFSET) >> 2, value);
 }
 
 /*
@@ -172,13 +161,14 @@ static void radeon_gem_rw_emit_event(struct radeon_ring *ring, u32 event)
 static void radeon_gem_rw_emit_flush(struct radeon_device *rdev,
 				     struct radeon_ring *ring)
 {
-	radeon_gem_rw_emit_event(ring, EVENT_TYPE(CACHE_FLUSH_AND_INV_EVENT) |
-				 EVENT_INDEX(0));
+	radeon_gem_rw_write(ring, PACKET3(PACKET3_EVENT_WRITE, 0),
+			    EVENT_TYPE(CACHE_FLUSH_AND_INV_EVENT) | EVENT_INDEX(0));
 	if (rdev->family >= CHIP_CAYMAN)
-		radeon_gem_rw_emit_event(ring, RADEON_GEM_RW_PS_PARTIAL_FLUSH);
+		radeon_gem_rw_write(ring, PACKET3(PACKET3_EVENT_WRITE, 0),
+				    RADEON_GEM_RW_PS_PARTIAL_FLUSH);
 	else
-		radeon_gem_rw_emit_wait(ring, WAIT_3D_IDLE_bit |
-					WAIT_3D_IDLECLEAN_bit);
+		radeon_gem_rw_emit_reg(ring, WAIT_UNTIL, WAIT_3D_IDLE_bit |
+				       WAIT_3D_IDLECLEAN_bit);
 }
 
 /*
@@ -190,37 +180,26 @@ static void radeon_gem_rw_emit_done(struct radeon_device *rdev,
 				    struct radeon_ring *ring,
 				    const struct radeon_gem_rw_job *job)
 {
+	const u32 low = lower_32_bits(job->gpu_addr);
+	const u32 high = upper_32_bits(job->gpu_addr) & 0xff;
+
 	if (rdev->family < CHIP_CAYMAN)
-		radeon_gem_rw_emit_wait(ring, WAIT_CP_DMA_IDLE_bit);
+		radeon_gem_rw_emit_reg(ring, WAIT_UNTIL, WAIT_CP_DMA_IDLE_bit);
 
-	if (rdev->family >= CHIP_CEDAR) {
-		radeon_ring_write(ring, PACKET3(PACKET3_PFP_SYNC_ME, 0));
-		radeon_ring_write(ring, 0);
-	} else {
-		radeon_ring_write(ring, PACKET3(RADEON_GEM_RW_MEM_WRITE, 3));
-		radeon_ring_write(ring, lower_32_bits(job->gpu_addr));
-		radeon_ring_write(ring, (upper_32_bits(job->gpu_addr) & 0xff) |
-				  RADEON_GEM_RW_MEM_WRITE_32_BITS);
-		radeon_ring_write(ring, 1);
-		radeon_ring_write(ring, 0);
-		radeon_ring_write(ring, PACKET3(PACKET3_WAIT_REG_MEM, 5));
-		radeon_ring_write(ring, RADEON_GEM_RW_WAIT_GEQUAL |
-				  RADEON_GEM_RW_WAIT_MEMORY |
-				  RADEON_GEM_RW_WAIT_PFP);
-		radeon_ring_write(ring, lower_32_bits(job->gpu_addr));
-		radeon_ring_write(ring, upper_32_bits(job->gpu_addr) & 0xff);
-		radeon_ring_write(ring, 1);
-		radeon_ring_write(ring, 0xffffffff);
-		radeon_ring_write(ring, 4);
-	}
+	if (rdev->family >= CHIP_CEDAR)
+		radeon_gem_rw_write(ring, PACKET3(PACKET3_PFP_SYNC_ME, 0), 0);
+	else
+		radeon_gem_rw_write(ring, PACKET3(PACKET3_MEM_WRITE, 3), low,
+				    high | RADEON_GEM_RW_MEM_WRITE_32_BITS, 1, 0,
+				    PACKET3(PACKET3_WAIT_REG_MEM, 5),
+				    RADEON_GEM_RW_WAIT_GEQUAL |
+				    RADEON_GEM_RW_WAIT_MEMORY |
+				    RADEON_GEM_RW_WAIT_PFP,
+				    low, high, 1, 0xffffffff, 4);
 
-	if (!ring->rptr_save_reg)
-		return;
-
-	radeon_ring_write(ring, PACKET3(PACKET3_SET_CONFIG_REG, 1));
-	radeon_ring_write(ring, (ring->rptr_save_reg -
-				 PACKET3_SET_CONFIG_REG_OFFSET) >> 2);
-	radeon_ring_write(ring, (ring->wptr + 1) & ring->ptr_mask);
+	if (ring->rptr_save_reg)
+		radeon_gem_rw_emit_reg(ring, ring->rptr_save_reg,
+				       (ring->wptr + 3) & ring->ptr_mask);
 }
 
 static void radeon_gem_rw_emit(struct radeon_device *rdev,
@@ -266,26 +245,18 @@ static void radeon_gem_rw_emit(struct radeon_device *rdev,
 static int radeon_gem_rw_collect(const struct radeon_gem_rw *rw,
 				 struct radeon_sync *sync)
 {
-	enum dma_resv_usage usage = dma_resv_usage_rw(rw->write);
 	struct radeon_fence *radeon_fence;
 	struct dma_resv_iter cursor;
 	struct dma_fence *fence;
 
-	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
-		usage = DMA_RESV_USAGE_KERNEL;
-
-	dma_resv_for_each_fence(&cursor, rw->bo->tbo.base.resv, usage, fence) {
-		if (dma_fence_is_signaled(fence))
+	dma_resv_for_each_fence(&cursor, rw->bo->tbo.base.resv,
+				radeon_gem_rw_usage(rw), fence) {
+		if (radeon_gem_rw_is_signaled(fence))
 			continue;
 
 		radeon_fence = to_radeon_fence(fence);
-		if (!radeon_fence || radeon_fence->rdev != rw->rdev)
-			return -EBUSY;
-
-		if (radeon_fence_signaled(radeon_fence))
-			continue;
-
-		if (radeon_fence->ring >= R600_RING_TYPE_UVD_INDEX)
+		if (!radeon_fence || radeon_fence->rdev != rw->rdev ||
+		    radeon_fence->ring >= R600_RING_TYPE_UVD_INDEX)
 			return -EBUSY;
 
 		radeon_sync_fence(sync, radeon_fence);
@@ -350,50 +321,55 @@ static bool radeon_gem_rw_ring_has_room(struct radeon_device *rdev,
 /* Is there room, in this ring and in those that it is going to wait for? */
 static bool radeon_gem_rw_rings_have_room(struct radeon_device *rdev,
 					  struct radeon_ring *ring, u32 ndw,
+					  struct radeon_gem_rw_job *job,
 					  const struct radeon_sync *sync)
 {
-	unsigned int i, waits = 0;
+	unsigned int i;
 
 	if (!radeon_gem_rw_ring_has_room(rdev, ring, ndw))
 		return false;
 
+	job->waits = 0;
 	for (i = 0; i < RADEON_NUM_RINGS; i++) {
 		if (!radeon_fence_need_sync(sync->sync_to[i], ring->idx))
 			continue;
-		if (++waits > RADEON_GEM_RW_JOB_SEMAPHORES ||
-		    !radeon_gem_rw_ring_has_room(rdev, &rdev->ring[i],
+		job->waits |= BIT(i);
+		if (!radeon_gem_rw_ring_has_room(rdev, &rdev->ring[i],
 						 RADEON_GEM_RW_SIGNAL_DW))
 			return false;
 	}
 
-	return true;
+	return hweight32(job->waits) <= RADEON_GEM_RW_JOB_SEMAPHORES;
 }
 
 /*
- * What radeon_sync_rings() does, without waiting. Semaphores are supported by
- * all rings that radeon_gem_rw_collect() lets pass.
+ * What radeon_sync_rings() does, without waiting: first have the ring wait, and once
+ * nothing can fail any more have the others signal. Semaphores are supported by all
+ * rings that radeon_gem_rw_collect() lets pass.
  */
 static void radeon_gem_rw_sync_rings(struct radeon_device *rdev,
 				     struct radeon_ring *ring,
 				     struct radeon_gem_rw_job *job,
-				     const struct radeon_sync *sync)
+				     const struct radeon_sync *sync, bool signal)
 {
 	struct radeon_semaphore *semaphore = job->semaphores;
-	u32 offset = RADEON_GEM_RW_JOB_SEMAPHORE;
 	unsigned int i;
 
 	for (i = 0; i < RADEON_NUM_RINGS; i++) {
-		if (!radeon_fence_need_sync(sync->sync_to[i], ring->idx) ||
-		    radeon_ring_alloc(rdev, &rdev->ring[i], RADEON_GEM_RW_SIGNAL_DW))
+		if (!(job->waits & BIT(i)))
 			continue;
 
-		semaphore->gpu_addr = job->gpu_addr + offset;
-		radeon_semaphore_emit_signal(rdev, i, semaphore);
-		radeon_semaphore_emit_wait(rdev, ring->idx, semaphore);
-		radeon_ring_commit(rdev, &rdev->ring[i], false);
-		radeon_fence_note_sync(sync->sync_to[i], ring->idx);
+		if (!signal) {
+			semaphore->gpu_addr = job->gpu_addr + sizeof(u64) *
+				(semaphore - job->semaphores + 1);
+			radeon_semaphore_emit_wait(rdev, ring->idx, semaphore);
+		} else if (!radeon_ring_alloc(rdev, &rdev->ring[i],
+					      RADEON_GEM_RW_SIGNAL_DW)) {
+			radeon_semaphore_emit_signal(rdev, i, semaphore);
+			radeon_ring_commit(rdev, &rdev->ring[i], false);
+			radeon_fence_note_sync(sync->sync_to[i], ring->idx);
+		}
 		semaphore++;
-		offset += sizeof(u64);
 	}
 }
 
@@ -403,9 +379,8 @@ static void radeon_gem_rw_sync_rings(struct radeon_device *rdev,
  * and its fence is added to the BO. Does not wait for the GPU. On success the job
  * belongs to the list of its ring.
  *
- * Returns 0; -EBUSY if the GPU cannot copy at the moment; -ENOMEM; -EDEADLK if it has to
- * be reset; or -EAGAIN if there was no memory either, but the job belongs to the list,
- * because its semaphores are in use.
+ * Returns 0; -EBUSY if the GPU cannot copy at the moment; -ENOMEM; or -EDEADLK if it has
+ * to be reset.
  */
 int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 			      struct radeon_gem_rw_job *job)
@@ -414,7 +389,7 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 	struct radeon_device *rdev = rw->rdev;
 	struct radeon_ring *ring;
 	struct radeon_sync sync;
-	unsigned int ndw, synced;
+	unsigned int ndw;
 	bool dma;
 	int r;
 
@@ -441,38 +416,25 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 
 	r = -EBUSY;
 	ndw = radeon_gem_rw_ring_dwords(rdev, job, dma);
-	if (!radeon_gem_rw_rings_have_room(rdev, ring, ndw, &sync) ||
+	if (!radeon_gem_rw_rings_have_room(rdev, ring, ndw, job, &sync) ||
 	    radeon_ring_alloc(rdev, ring, ndw))
 		goto out_unlock;
 
-	radeon_gem_rw_sync_rings(rdev, ring, job, &sync);
-	synced = ring->wptr;
+	radeon_gem_rw_sync_rings(rdev, ring, job, &sync, false);
 	radeon_gem_rw_emit(rdev, ring, dma, job);
-
 	r = radeon_fence_emit(rdev, &job->fence, ring->idx);
 	if (r) {
-		/*
-		 * Other rings have signals already, and the driver takes it that
-		 * this one has waited for them. So do that. The semaphores are
-		 * free when a later job of the ring is done.
-		 */
-		job->fence = NULL;
-		ring->wptr = synced;
-		if (ring->wptr == ring->wptr_old)
-			goto out_unlock;
-		job->replay = false;
-		job->busy = false;
+		radeon_ring_undo(ring);
+		goto out_unlock;
 	}
 
+	radeon_gem_rw_sync_rings(rdev, ring, job, &sync, true);
 	/* What the CPU has written to VRAM must not be on its way any more. */
-	radeon_ring_commit(rdev, ring, !r &&
+	radeon_ring_commit(rdev, ring,
 			   rw->bo->tbo.resource->mem_type == TTM_PL_VRAM);
-	if (!r)
-		dma_resv_add_fence(resv, &job->fence->base, rw->write ?
-				   DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ);
-	radeon_gem_rw_job_submitted(rdev, job, ring->idx);
-	if (r)
-		r = -EAGAIN;
+	dma_resv_add_fence(resv, &job->fence->base, rw->write ?
+			   DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ);
+	radeon_gem_rw_job_submitted(rdev, job);
 out_unlock:
 	mutex_unlock(&rdev->ring_lock);
 	return r;
@@ -489,11 +451,10 @@ int radeon_gem_rw_ring_replay(struct radeon_device *rdev,
 			      struct radeon_gem_rw_job *job,
 			      struct radeon_fence **fence)
 {
-	bool dma = job->dwords &&
-		rdev->ring[rdev->asic->copy.dma_ring_index].ready;
+	int idx = rdev->asic->copy.dma_ring_index;
+	bool dma = job->dwords && rdev->ring[idx].ready;
 	struct radeon_ring *ring =
-		&rdev->ring[dma ? rdev->asic->copy.dma_ring_index :
-			    rdev->asic->copy.blit_ring_index];
+		&rdev->ring[dma ? idx : rdev->asic->copy.blit_ring_index];
 	int r;
 
 	if (!ring->ready || (job->fill && !dma))
@@ -506,20 +467,15 @@ int radeon_gem_rw_ring_replay(struct radeon_device *rdev,
 	if (r)
 		return r;
 
-	if (!ring->ready) {
-		r = -EBUSY;
-		goto out_undo;
+	r = -EBUSY;
+	if (ring->ready) {
+		radeon_gem_rw_emit(rdev, ring, dma, job);
+		r = radeon_fence_emit(rdev, fence, ring->idx);
 	}
-
-	radeon_gem_rw_emit(rdev, ring, dma, job);
-	r = radeon_fence_emit(rdev, fence, ring->idx);
 	if (r)
-		goto out_undo;
+		radeon_ring_unlock_undo(rdev, ring);
+	else
+		radeon_ring_unlock_commit(rdev, ring, true);
 
-	radeon_ring_unlock_commit(rdev, ring, true);
-	return 0;
-
-out_undo:
-	radeon_ring_unlock_undo(rdev, ring);
 	return r;
 }

@@ -3,12 +3,11 @@
  * Reading and writing GEM objects without mapping them: copies through the
  * staging buffer.
  *
- * The staging buffer is GTT memory that CPU and GPU can always access, cached by
- * the CPU and snooped by the GPU. Bytes to write are put into a suballocation,
- * and a job is submitted that copies them after the work already submitted for
- * the BO. The job's fence is attached to the BO, so that work submitted later
- * comes after the copy. The call returns without waiting. Bytes to read take the
- * opposite way, and there the call waits, with nothing held.
+ * The staging buffer is GTT memory, cached by the CPU and snooped by the GPU. Bytes
+ * to write are put into a suballocation, and a job is submitted that copies them after
+ * the work already submitted for the BO. The job's fence is attached to the BO, so
+ * that later work comes after the copy. The call returns without waiting. Bytes to
+ * read take the opposite way, and there the call waits, with nothing held.
  *
  * Nothing that user space controls is waited for while a suballocation is held, so
  * user memory is accessed with page faults disabled.
@@ -58,9 +57,10 @@ module_param_named(gem_rw_stage_read_min, radeon_gem_rw_stage_read_min, uint,
  */
 
 /*
- * The oldest job of a ring that is in the way of a transfer: of its own file,
- * holding a suballocation; or a staged write to any of the step's dwords, as the
- * CPU writes whole dwords where it has to use registers. Returns its fence, or NULL.
+ * The fence of a job that is in the way of a transfer, or NULL: the oldest one in a ring
+ * that is @own, which means of the same file and holding a suballocation; or else a staged
+ * write to any of the step's dwords, as the CPU writes whole dwords where it has to use
+ * registers.
  */
 static struct radeon_fence *
 radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
@@ -75,10 +75,9 @@ radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 	radeon_gem_rw_reap(gpu);
 	for (i = 0; i < RADEON_NUM_RINGS && !fence; i++) {
 		list_for_each_entry(job, &gpu->jobs[i], head) {
-			if (job->fence &&
-			    (own ? job->units && job->filp == rw->filp :
-				   job->bo == rw->bo && job->start < end &&
-				   start < job->end)) {
+			if (own ? job->units && job->filp == rw->filp :
+				  job->bo == rw->bo && job->start < end &&
+				  start < job->end) {
 				fence = radeon_fence_ref(job->fence);
 				break;
 			}
@@ -90,17 +89,25 @@ radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 }
 
 /*
- * Is there a staged write to the same bytes? An unsynchronized transfer does
- * not wait for the GPU, but to user space a write is done when the call has
- * returned. So it must not be overtaken. Returns the fence of such a write, or
- * NULL.
+ * The fence of a staged write to the same bytes, or NULL. An unsynchronized transfer
+ * does not wait for the GPU, but to user space a write is done when the call has
+ * returned. So it must not be overtaken.
  */
-struct radeon_fence *radeon_gem_rw_pending(const struct radeon_gem_rw *rw)
+static struct radeon_fence *radeon_gem_rw_pending(const struct radeon_gem_rw *rw)
 {
 	if (!(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) || !rw->rdev->gem_rw->gpu)
 		return NULL;
 
 	return radeon_gem_rw_find_fence(rw, false);
+}
+
+bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw)
+{
+	struct radeon_fence *fence = radeon_gem_rw_pending(rw);
+	bool pending = fence;
+
+	radeon_fence_unref(&fence);
+	return pending;
 }
 
 static int radeon_gem_rw_wait_fence(struct radeon_fence *fence)
@@ -116,10 +123,7 @@ static int radeon_gem_rw_wait_fence(struct radeon_fence *fence)
 	return r < 0 ? r : 0;
 }
 
-/*
- * Wait for staged writes to the same bytes. Returns 0, -ERESTARTSYS, or
- * -EDEADLK if the GPU has to be reset.
- */
+/* Wait for staged writes to the same bytes. */
 int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw)
 {
 	struct radeon_fence *fence;
@@ -238,7 +242,7 @@ static ssize_t radeon_gem_rw_staged_held(struct radeon_gem_rw *rw)
 	struct radeon_gem_rw_job *job;
 	int r;
 
-	if (!rdev->gem_rw->gpu || !rdev->gem_rw->gpu->bo)
+	if (!rdev->gem_rw->gpu || !rdev->gem_rw->gpu->units)
 		return RADEON_GEM_RW_IMPOSSIBLE;
 
 	job = radeon_gem_rw_stage_job(rw);
@@ -259,8 +263,7 @@ static ssize_t radeon_gem_rw_staged_held(struct radeon_gem_rw *rw)
 	rw->resets = atomic_read(&rdev->gpu_reset_counter);
 	r = radeon_gem_rw_ring_submit(rw, job);
 	if (r) {
-		if (r != -EAGAIN)
-			radeon_gem_rw_job_put(rdev, job);
+		radeon_gem_rw_job_put(rdev, job);
 		if (r == -EDEADLK)
 			return r;
 		radeon_gem_rw_event(rdev, RADEON_GEM_RW_NOT_STAGED);
@@ -330,33 +333,17 @@ static int radeon_gem_rw_stage_init(struct radeon_device *rdev,
 	if (!gpu->used)
 		return -ENOMEM;
 
-	r = radeon_bo_create(rdev, size, PAGE_SIZE, true, RADEON_GEM_DOMAIN_GTT,
-			     0, NULL, NULL, &gpu->bo);
-	if (r)
-		goto out_free;
-
-	r = radeon_bo_reserve(gpu->bo, true);
-	if (r)
-		goto out_unref;
-
-	r = radeon_bo_pin(gpu->bo, RADEON_GEM_DOMAIN_GTT, &gpu->gpu_addr);
+	/* What is used of it is the BO, which is pinned and mapped. */
+	r = radeon_sa_bo_manager_init(rdev, &gpu->sa, size, RADEON_GEM_RW_UNIT,
+				      RADEON_GEM_DOMAIN_GTT, 0);
 	if (!r) {
-		r = radeon_bo_kmap(gpu->bo, &gpu->cpu_addr);
+		r = radeon_sa_bo_manager_start(rdev, &gpu->sa);
 		if (r)
-			radeon_bo_unpin(gpu->bo);
+			radeon_sa_bo_manager_fini(rdev, &gpu->sa);
 	}
-	radeon_bo_unreserve(gpu->bo);
-	if (r)
-		goto out_unref;
+	if (!r)
+		gpu->units = size / RADEON_GEM_RW_UNIT;
 
-	gpu->units = size / RADEON_GEM_RW_UNIT;
-	return 0;
-
-out_unref:
-	radeon_bo_unref(&gpu->bo);
-out_free:
-	bitmap_free(gpu->used);
-	gpu->used = NULL;
 	return r;
 }
 
@@ -369,6 +356,7 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 	struct radeon_gem_rw_gpu *gpu;
 	unsigned int i;
 	int r = 0;
+	u32 size;
 
 	if (rdev->gem_rw->gpu || !radeon_gem_rw_ring_supported(rdev))
 		return;
@@ -381,11 +369,10 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 	for (i = 0; i < RADEON_NUM_RINGS; i++)
 		INIT_LIST_HEAD(&gpu->jobs[i]);
 
+	size = PAGE_ALIGN(clamp(radeon_gem_rw_stage_size, RADEON_GEM_RW_STAGE_SIZE_MIN,
+				RADEON_GEM_RW_STAGE_SIZE_MAX));
 	if (radeon_gem_rw_stage_size)
-		r = radeon_gem_rw_stage_init(rdev, gpu,
-					     PAGE_ALIGN(clamp(radeon_gem_rw_stage_size,
-							      RADEON_GEM_RW_STAGE_SIZE_MIN,
-							      RADEON_GEM_RW_STAGE_SIZE_MAX)));
+		r = radeon_gem_rw_stage_init(rdev, gpu, size);
 	if (r)
 		dev_warn(rdev->dev,
 			 "no staging buffer for GEM reads and writes (%d)\n", r);
@@ -396,20 +383,16 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 /* Wait for jobs before the rings are stopped. The device has no users any more. */
 void radeon_gem_rw_gpu_drain(struct radeon_device *rdev)
 {
-	const int rings[] = {
-		rdev->asic->copy.dma_ring_index,
-		rdev->asic->copy.blit_ring_index,
-	};
-	unsigned int i;
+	const struct radeon_asic *asic = rdev->asic;
 
 	if (!rdev->gem_rw || !rdev->gem_rw->gpu)
 		return;
 
 	mutex_lock(&rdev->ring_lock);
-	for (i = 0; i < ARRAY_SIZE(rings); i++) {
-		if (rdev->ring[rings[i]].ready)
-			radeon_fence_wait_empty(rdev, rings[i]);
-	}
+	if (rdev->ring[asic->copy.dma_ring_index].ready)
+		radeon_fence_wait_empty(rdev, asic->copy.dma_ring_index);
+	if (rdev->ring[asic->copy.blit_ring_index].ready)
+		radeon_fence_wait_empty(rdev, asic->copy.blit_ring_index);
 	mutex_unlock(&rdev->ring_lock);
 }
 
@@ -430,12 +413,10 @@ void radeon_gem_rw_gpu_fini(struct radeon_device *rdev)
 	}
 	spin_unlock(&gpu->lock);
 
-	if (gpu->bo && !radeon_bo_reserve(gpu->bo, true)) {
-		radeon_bo_kunmap(gpu->bo);
-		radeon_bo_unpin(gpu->bo);
-		radeon_bo_unreserve(gpu->bo);
+	if (gpu->units) {
+		radeon_sa_bo_manager_suspend(rdev, &gpu->sa);
+		radeon_sa_bo_manager_fini(rdev, &gpu->sa);
 	}
-	radeon_bo_unref(&gpu->bo);
 	bitmap_free(gpu->used);
 	rdev->gem_rw->gpu = NULL;
 	kfree(gpu);

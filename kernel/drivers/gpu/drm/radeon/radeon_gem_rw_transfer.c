@@ -27,20 +27,15 @@
 /* Regions that are read and checked together. */
 #define RADEON_GEM_TRANSFER_PART	128
 
-/*
- * struct radeon_gem_transfer_part - regions of a part of the array
- */
+/* Regions of a part of the array. */
 struct radeon_gem_transfer_part {
-	/* As user space gave them, and their number. */
 	struct drm_radeon_gem_transfer_region user[RADEON_GEM_TRANSFER_PART];
-	u32 count;
-	/* As they are used. */
+	u32 count;			/* of those */
+	/* As they are used, up to the first that has an error. */
 	struct radeon_gem_rw_region regions[RADEON_GEM_TRANSFER_PART];
-	/* Number of those before the first that has an error. */
 	u32 parsed;
 	struct radeon_gem_rw_piece pieces[RADEON_GEM_RW_MAX_PIECES];
-	/* Their BOs, referenced, and how many. */
-	struct drm_gem_object *bos[RADEON_GEM_TRANSFER_PART];
+	struct drm_gem_object *bos[RADEON_GEM_TRANSFER_PART];	/* referenced */
 	u32 bo_count;
 };
 

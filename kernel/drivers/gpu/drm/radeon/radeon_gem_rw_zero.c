@@ -280,7 +280,6 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw,
 		(u64)window->first * RADEON_GPU_PAGE_SIZE;
 	struct radeon_gem_rw_job *job;
 	u64 bo;
-	int r;
 
 	/* It may have been moved. */
 	if (rw->bo->tbo.resource->mem_type != TTM_PL_VRAM)
@@ -297,20 +296,15 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw,
 	job->dwords = IS_ALIGNED(bo | mem | rw->len, 4);
 	job->busy = true;
 	job->alone = true;
-	if (!radeon_gem_rw_job_suballoc(rw, job, 0))
-		goto out_put;
-
-	radeon_gem_rw_window_bind(window);
-	rw->resets = atomic_read(&rw->rdev->gpu_reset_counter);
-	r = radeon_gem_rw_ring_submit(rw, job);
-	if (!r) {
-		window->fence = radeon_fence_ref(job->fence);
-		return job;
+	if (radeon_gem_rw_job_suballoc(rw, job, 0)) {
+		radeon_gem_rw_window_bind(window);
+		rw->resets = atomic_read(&rw->rdev->gpu_reset_counter);
+		if (!radeon_gem_rw_ring_submit(rw, job)) {
+			window->fence = radeon_fence_ref(job->fence);
+			return job;
+		}
 	}
-	if (r == -EAGAIN)
-		return NULL;
 
-out_put:
 	radeon_gem_rw_job_put(rw->rdev, job);
 	return NULL;
 }
