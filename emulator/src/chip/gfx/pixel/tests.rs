@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+use super::super::lanes::ALL;
+use super::super::setup::Stipple;
+use super::super::state::Rect;
+use super::*;
+
+#[test]
+fn cliprect_rule_is_a_truth_table() {
+    let empty = Rect::default();
+    let left = Rect {
+        x0: 0,
+        y0: 0,
+        x1: 4,
+        y1: 8,
+    };
+    let rects = [left, empty, empty, empty];
+    // In rectangle 0 only: bit 1 of the rule.
+    let inside = cliprect_lanes(0b10, &rects, 0, 0);
+    let outside = cliprect_lanes(0b01, &rects, 0, 0);
+    assert_eq!(inside, lanes_within(left, 0, 0));
+    assert_eq!(inside ^ outside, ALL);
+    assert_eq!(cliprect_lanes(0xFFFF, &rects, 0, 0), ALL);
+}
+
+#[test]
+fn stipple_repeats_and_follows_direction() {
+    let s = Stipple {
+        pattern: 0b01,
+        repeat: 2,
+        axis: 0,
+        start: 0.0,
+        sign: 1.0,
+        phase: 0.0,
+    };
+    // Pixels 0 and 1 of 32 are on.
+    let row = |s: &Stipple| stipple_lanes(s, 0, 0) & 0x3333;
+    assert_eq!(row(&s), 0b11);
+    let back = Stipple {
+        start: 8.0,
+        sign: -1.0,
+        ..s
+    };
+    assert_eq!(row(&back), 0x3000);
+    assert_eq!(row(&Stipple { phase: 32.0, ..s }), 0b11);
+}

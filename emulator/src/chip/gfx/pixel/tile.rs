@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+//! A tile on its way: depth and stencil tests, copies and resolves, colour.
+
+use pulp::{Simd, WithSimd};
+
+use super::super::depth::{self, Samples, Tested};
+use super::super::interpolate::{evaluate, lane_offsets};
+use super::super::lanes::{Lanes, Mask, ALL, LANES};
+use super::super::memory::View;
+use super::super::raster::Coverage;
+use super::super::setup::Setup;
+use super::super::shader::Stop;
+use super::super::stage::DrawShared;
+use super::super::uniform::Uniform;
+use super::{Copy, PixelCounts, PixelState, TILE_BYTES};
+use crate::chip::bus::McError;
+
+/// A tile while it is drawn: its depth is read at most once and written back
+/// at the end.
+pub(super) struct Tile<'a, 'b> {
+    pub(super) state: &'b PixelState,
+    pub(super) setup: &'b Setup,
+    pub(super) view: &'b View<'a>,
+    pub(super) x: i32,
+    pub(super) y: i32,
+    pub(super) tx: u32,
+    pub(super) ty: u32,
+    pub(super) coverage: Coverage,
+    pub(super) depth: &'b mut [Samples],
+    pub(super) loaded: [bool; 8],
+    pub(super) changed: [Mask; 8],
+    pub(super) counts: &'b mut PixelCounts,
+    pub(super) failed: Option<McError>,
+    /// Its depth could not be read.
+    pub(super) unread: bool,
+}
+
+/// Depth of the fragments of one sample, and their test.
+struct DepthTest<'a> {
+    state: &'a PixelState,
+    depth: &'a depth::State,
+    setup: &'a Setup,
+    /// First pixel of the tile.
+    origin: (i32, i32),
+    sample: usize,
+    stored: &'a mut Samples,
+    mask: Mask,
+    /// Depth that the shader exports.
+    exported: Option<&'a Lanes>,
+    /// Stencil references that it exports.
+    reference: Option<&'a Lanes>,
+    update: bool,
+}
+
+impl WithSimd for DepthTest<'_> {
+    type Output = Tested;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Tested {
+        let (state, setup) = (self.state, self.setup);
+        let mut z = [0.0; LANES];
+        if let Some(clear) = state.depth_clear {
+            z = [clear; LANES];
+        } else {
+            match self.exported {
+                Some(values) => {
+                    for lane in 0..LANES {
+                        z[lane] = f32::from_bits(values[lane]);
+                    }
+                }
+                None => {
+                    let (dx, dy) = lane_offsets();
+                    let [ox, oy] = state.sample_offsets[self.sample];
+                    let dx = dx.map(|d| d + ox);
+                    let dy = dy.map(|d| d + oy);
+                    evaluate(&setup.z, self.origin.0, self.origin.1, &dx, &dy, &mut z);
+                }
+            }
+            if state.clamp_z {
+                let [low, high] = setup.z_range;
+                for z in &mut z {
+                    *z = z.max(low).min(high);
+                }
+            }
+        }
+        self.depth.test(
+            self.stored,
+            &z,
+            self.mask,
+            setup.front,
+            self.reference,
+            self.update,
+        )
+    }
+}
+
+impl Tile<'_, '_> {
+    fn load(&mut self, sample: usize) -> Option<&mut Samples> {
+        let (_, surface) = self.state.depth.as_ref()?;
+        let samples = &mut self.depth[sample];
+        if !self.loaded[sample] {
+            *samples = Samples::default();
+            let layer = self.setup.layer;
+            match surface.load(self.view, self.tx, self.ty, layer, sample, samples) {
+                Ok(bytes) => self.counts.bytes += bytes,
+                Err(e) => (self.failed, self.unread) = (Some(e), true),
+            }
+            self.loaded[sample] = true;
+        }
+        Some(samples)
+    }
+
+    /// Depth and stencil tests of what is covered; coverage shrinks to what
+    /// passes.
+    pub(super) fn test(&mut self, z: Option<&Lanes>, reference: Option<&Lanes>, update: bool) {
+        let state = self.state;
+        for sample in 0..state.samples() {
+            let mask = self.coverage.samples[sample];
+            if mask == 0 {
+                continue;
+            }
+            if let Some((depth, _)) = state.depth.as_ref().filter(|(d, _)| d.is_active()) {
+                let (setup, x, y) = (self.setup, self.x, self.y);
+                let Some(stored) = self.load(sample) else {
+                    continue;
+                };
+                let mut tested = state.arch.dispatch(DepthTest {
+                    state,
+                    depth,
+                    setup,
+                    origin: (x, y),
+                    sample,
+                    stored,
+                    mask,
+                    exported: z,
+                    reference,
+                    update,
+                });
+                if let (Some(clear), true) = (state.stencil_clear, update) {
+                    for lane in (0..LANES).filter(|l| tested.passed >> l & 1 != 0) {
+                        stored.stencil[lane] = clear;
+                    }
+                    tested.changed |= tested.passed;
+                }
+                self.coverage.samples[sample] = tested.passed;
+                self.changed[sample] |= tested.changed;
+            }
+            if update && state.count_passed {
+                self.counts.passed += u64::from(self.coverage.samples[sample].count_ones());
+            }
+        }
+    }
+
+    pub(super) fn resolve(&mut self) {
+        let mask = self.coverage.any();
+        let targets = &self.state.targets;
+        let layer = self.setup.layer;
+        let result = targets.resolve_tile(self.view, self.tx, self.ty, layer, mask);
+        self.account(result, 2);
+    }
+
+    fn account(&mut self, result: Result<(), McError>, tiles: u64) {
+        match result {
+            Ok(()) => self.counts.bytes += tiles * TILE_BYTES,
+            Err(e) => self.failed = Some(e),
+        }
+    }
+
+    /// Copies depth and stencil of one sample to the first colour target.
+    pub(super) fn copy(&mut self, copy: Copy) {
+        let mask = self.coverage.any();
+        let Some(format) = self.state.depth.as_ref().map(|(d, _)| d.format) else {
+            return;
+        };
+        let Some(stored) = self.load(copy.sample) else {
+            return;
+        };
+        let depth = stored.depth.map(|d| format.depth(d).to_bits());
+        let stencil = stored.stencil.map(u32::from);
+        let result = self.state.targets.write_depth(
+            self.view,
+            0,
+            self.tx,
+            self.ty,
+            self.setup.layer,
+            0,
+            copy.depth.then_some(&depth),
+            copy.stencil.then_some(&stencil),
+            mask,
+        );
+        self.account(result, 1);
+    }
+
+    pub(super) fn write_colour(
+        &mut self,
+        exported: &[[Lanes; 4]],
+        mask: u8,
+        coverage: &Coverage,
+        uniform: &mut Uniform,
+    ) {
+        let targets = &self.state.targets;
+        for (index, export, _) in targets.written() {
+            if mask >> export & 1 == 0 {
+                continue;
+            }
+            for sample in 0..self.state.samples() {
+                let lanes = coverage.samples[sample];
+                if lanes == 0 {
+                    continue;
+                }
+                let bytes = match lanes {
+                    ALL => uniform.tile(targets, index, &exported[export]),
+                    _ => None,
+                };
+                if let Some(bytes) = bytes {
+                    let (tx, ty, layer) = (self.tx, self.ty, self.setup.layer);
+                    let sample = sample as u32;
+                    let result =
+                        targets.write_uniform(self.view, index, tx, ty, layer, sample, bytes);
+                    self.account(result, 2);
+                    continue;
+                }
+                let result = targets.write_tile(
+                    self.view,
+                    index,
+                    self.tx,
+                    self.ty,
+                    self.setup.layer,
+                    sample as u32,
+                    &exported[export],
+                    Some(&exported[1]),
+                    lanes,
+                );
+                self.account(result, 2);
+            }
+        }
+    }
+
+    /// Writes changed depth back and reports what failed.
+    pub(super) fn finish(&mut self, shared: &DrawShared<'_>) -> Result<(), Stop> {
+        if let Some((_, surface)) = &self.state.depth {
+            for sample in 0..self.state.samples() {
+                let changed = self.changed[sample];
+                // Of a tile that could not be read, nothing is known to be written back.
+                if changed == 0 || self.unread || !self.loaded[sample] {
+                    continue;
+                }
+                let samples = &self.depth[sample];
+                let layer = self.setup.layer;
+                match surface.store(self.view, self.tx, self.ty, layer, sample, samples, changed) {
+                    Ok(bytes) => self.counts.bytes += bytes,
+                    Err(e) => self.failed = Some(e),
+                }
+            }
+        }
+        if let Some(e) = self.failed {
+            shared.context.control.fault(e);
+        }
+        Ok(())
+    }
+}

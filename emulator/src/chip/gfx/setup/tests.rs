@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+
+use super::super::state::Rect;
+use super::*;
+
+fn state() -> SetupState {
+    SetupState {
+        vte_cntl: 0x43F,
+        guard: [8.0; 2],
+        discard: [1.0; 2],
+        center_half: true,
+        point_half: [0.5; 2],
+        line_half: 0.5,
+        viewports: vec![
+            Viewport {
+                scale: [32.0, 32.0, 0.5],
+                offset: [32.0, 32.0, 0.5],
+                z_min: 0.0,
+                z_max: 1.0,
+                scissor: Rect {
+                    x0: 0,
+                    y0: 0,
+                    x1: 64,
+                    y1: 64
+                },
+            };
+            VIEWPORTS
+        ],
+        fill: [Fill::Triangles; 2],
+        ..SetupState::default()
+    }
+}
+
+fn vertices(v: &[[f32; 4]]) -> Vertices {
+    Vertices {
+        position: v.to_vec(),
+        misc: vec![[0; 4]; v.len()],
+        distance: vec![[0.0; 8]; v.len()],
+        params: Vec::new(),
+        stride: 0,
+    }
+}
+
+fn primitive(shape: Shape) -> Primitive {
+    Primitive {
+        shape,
+        vertices: match shape {
+            Shape::Point => [0; 3],
+            Shape::Line => [0, 1, 0],
+            _ => [0, 1, 2],
+        },
+        provoking: 0,
+        outline: 7,
+        id: 0,
+        restarts: true,
+    }
+}
+
+fn build(state: &SetupState, v: &[[f32; 4]], shape: Shape) -> Vec<Setup> {
+    let mut out = Vec::new();
+    Builder::new(state).add(&vertices(v), &primitive(shape), &mut out);
+    out
+}
+
+const CCW: [[f32; 4]; 3] = [
+    [-1.0, -1.0, 0.0, 1.0],
+    [-1.0, 1.0, 0.0, 1.0],
+    [1.0, -1.0, 0.0, 1.0],
+];
+
+#[test]
+fn face_follows_winding_and_culling() {
+    let mut s = state();
+    let setup = build(&s, &CCW, Shape::Triangle);
+    assert!(setup[0].front, "counterclockwise is front by default");
+    s.front_cw = true;
+    assert!(!build(&s, &CCW, Shape::Triangle)[0].front);
+    s.cull_back = true;
+    assert!(build(&s, &CCW, Shape::Triangle).is_empty());
+    s.cull_back = false;
+    s.cull_front = true;
+    assert_eq!(build(&s, &CCW, Shape::Triangle).len(), 1);
+}
+
+#[test]
+fn clipped_triangle_keeps_attribute_planes() {
+    // One vertex behind the near plane; weights at the others' corners
+    // must still be theirs.
+    let v = [
+        [-1.0, -1.0, 0.0, 1.0],
+        [0.0, 1.0, 0.0, 1.0],
+        [1.0, -1.0, -9.0, 1.0],
+    ];
+    let setups = build(&state(), &v, Shape::Triangle);
+    assert_eq!(setups.len(), 2, "a quadrilateral");
+    for s in &setups {
+        assert!((s.weights[0].at(32.0, 64.0) - 1.0).abs() < 1e-6);
+        assert!(s.weights[0].at(0.0, 0.0).abs() < 1e-6);
+        assert!((s.z.at(32.0, 64.0) - 0.5).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn perspective_weights_divide_to_clip_space_weights() {
+    let v = [
+        [-1.0, -1.0, 0.0, 1.0],
+        [4.0, -4.0, 0.0, 4.0],
+        [-1.0, 1.0, 0.0, 1.0],
+    ];
+    let s = &build(&state(), &v, Shape::Triangle)[0];
+    assert!(s.perspective);
+    // Halfway on the screen between w = 1 and w = 4: weights 4:1.
+    let (x, y) = (32.0, 0.0);
+    let weight = s.weights[0].at(x, y) / s.inv_w.at(x, y);
+    assert!((weight - 0.2).abs() < 1e-9, "{weight}");
+    assert!((s.linear[0].at(x, y) - 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn rectangle_covers_box_of_its_three_corners() {
+    let v = [
+        [-0.5, -0.5, 3.0, 1.0],
+        [-0.5, 0.5, 3.0, 1.0],
+        [0.5, 0.5, 3.0, 1.0],
+    ];
+    let s = &build(&state(), &v, Shape::Rectangle)[0];
+    assert_eq!((s.polygon.bounds.x0, s.polygon.bounds.y0), (16, 16));
+    assert_eq!(s.linear[1].at(48.0, 48.0), 1.0);
+    assert_eq!(s.linear[1].at(48.0, 16.0), 1.0);
+}
+
+#[test]
+fn line_of_pixels_excludes_its_end() {
+    use super::super::raster::SamplePlaces;
+    let places = SamplePlaces::new(&[[0; 2]; 8], 1, true);
+    let x = |p: f32| p / 32.0 - 1.0;
+    let count = |from: f32, to: f32| {
+        let v = [[x(from), x(0.5), 0.0, 1.0], [x(to), x(0.5), 0.0, 1.0]];
+        let s = build(&state(), &v, Shape::Line);
+        s[0].polygon.cover(0, 0, &places).samples[0]
+    };
+    // Quad order: pixels of the first row are lanes 0 1 4 5 8 9 12 13.
+    assert_eq!(count(0.5, 2.5), 0b11);
+    assert_eq!(count(2.5, 0.5), 0b1_0010);
+}
+
+#[test]
+fn polygon_offset_counts_slope_and_units() {
+    let mut s = state();
+    s.offset[0] = Some(PolygonOffset {
+        scale: 16.0,
+        units: 2.0,
+    });
+    s.offset_format = (-24i8) as u8 as u32;
+    let v = [
+        [-1.0, -1.0, 0.0, 1.0],
+        [-1.0, 1.0, 0.0, 1.0],
+        [1.0, -1.0, 0.64, 1.0],
+    ];
+    let plain = build(&state(), &v, Shape::Triangle)[0].z;
+    let moved = build(&s, &v, Shape::Triangle)[0].z;
+    let slope = 0.32 / 64.0;
+    let expected = slope + 2.0 / f64::from(1 << 24);
+    assert!((moved.c - plain.c - expected).abs() < 1e-8);
+}
+
+#[test]
+fn fill_mode_lines_draws_outlined_edges_only() {
+    let mut s = state();
+    s.fill = [Fill::Lines; 2];
+    let mut p = primitive(Shape::Triangle);
+    p.outline = 0b101;
+    let mut out = Vec::new();
+    Builder::new(&s).add(&vertices(&CCW), &p, &mut out);
+    assert_eq!(out.len(), 2);
+}
+
+#[test]
+fn hostile_positions_give_nothing_or_bounded_work() {
+    for bad in [f32::NAN, f32::INFINITY, f32::MAX, -f32::MAX, 1e-40, 0.0] {
+        for shape in [Shape::Point, Shape::Line, Shape::Triangle, Shape::Rectangle] {
+            for k in 0..4 {
+                let mut v = CCW;
+                v[0][k] = bad;
+                for s in build(&state(), &v, shape) {
+                    assert!(s.polygon.bounds.x1 <= 64 && s.polygon.bounds.x0 >= 0);
+                }
+            }
+        }
+    }
+}
