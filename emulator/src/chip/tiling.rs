@@ -286,6 +286,7 @@ impl Layout {
 
     /// The micro tile of elements (8 `tx`.., 8 `ty`..) of slice `z`. Total for
     /// all inputs.
+    #[inline]
     pub fn tile(&self, tx: u32, ty: u32, z: u32) -> Tile {
         let bpe = u64::from(self.bytes_per_element);
         let (tx64, ty64, z64) = (u64::from(tx), u64::from(ty), u64::from(z));
@@ -321,12 +322,19 @@ impl Layout {
                     ..
                 } = self.config;
                 let spread = log2_pipes + log2_banks;
-                // Samples beyond the split size go to slices of their own.
-                let split_size = (1 << self.config.log2_split).max(tile_bytes / samples);
-                let splits = tile_bytes.div_ceil(split_size).max(1);
-                let split_bytes = tile_bytes / splits;
-                let split_slice = slice * (samples / splits).max(1);
-                let per_row = u64::from(self.pitch.div_ceil(MICRO << log2_banks));
+                // Samples beyond the split size go to slices of their own. What most surfaces
+                // are needs no division: this is called for each tile that is drawn.
+                let plane = u64::from(MICRO * MICRO) * bpe;
+                let split_size = (1 << self.config.log2_split).max(plane);
+                let (splits, split_bytes, split_slice) = if tile_bytes <= split_size {
+                    (1, tile_bytes, slice * samples)
+                } else {
+                    let splits = tile_bytes.div_ceil(split_size);
+                    let split_slice = slice * (samples / splits).max(1);
+                    (splits, tile_bytes / splits, split_slice)
+                };
+                let log2_width = MICRO.trailing_zeros() + log2_banks;
+                let per_row = (u64::from(self.pitch) + (1 << log2_width) - 1) >> log2_width;
                 let macro_tile = (ty64 >> log2_pipes) * per_row + (tx64 >> log2_banks);
                 let rotation = ((1 << log2_banks) / 2 - 1) << log2_pipes;
                 let select = (self.bank(tx, ty) << log2_pipes | self.pipe(tx, ty))
@@ -430,6 +438,7 @@ impl Tile {
 
     /// Offset of byte `byte` and the bytes that follow it without a gap (at
     /// least 1, itself included).
+    #[inline]
     fn piece(&self, byte: u64) -> (u64, u64) {
         match self.place {
             Place::Run => (self.start.wrapping_add(byte), u64::MAX - byte),
@@ -448,7 +457,10 @@ impl Tile {
                 first_slice,
             } => {
                 let split_bytes = split_bytes.max(1);
-                let (split, inside) = (byte / split_bytes, byte % split_bytes);
+                let (split, inside) = match byte < split_bytes {
+                    true => (0, byte),
+                    false => (byte / split_bytes, byte % split_bytes),
+                };
                 let TilingConfig {
                     log2_pipes,
                     log2_banks,
