@@ -657,29 +657,25 @@ fn raster(
         Ok::<_, Stop>(counts)
     };
     let workers = cores.len() as i32;
-    let results: Vec<Result<PixelCounts, Stop>> = if workers > 1 && area > PARALLEL_PIXELS {
-        std::thread::scope(|scope| {
-            let draw = &draw;
-            let context = state.shared.context;
-            let threads: Vec<_> = cores
-                .iter_mut()
-                .enumerate()
-                .map(|(k, core)| {
-                    scope.spawn(move || {
-                        let view = View::of(&context);
-                        draw(core, &view, &|sx, sy| {
-                            (sx + sy).rem_euclid(workers) == k as i32
-                        })
+    let mine = |worker: i32| move |sx: i32, sy: i32| (sx + sy).rem_euclid(workers) == worker;
+    let results: Vec<Result<PixelCounts, Stop>> = match cores {
+        // This thread is one of the workers.
+        [own, others @ ..] if workers > 1 && area > PARALLEL_PIXELS => {
+            std::thread::scope(|scope| {
+                let draw = &draw;
+                let context = state.shared.context;
+                let threads: Vec<_> = (others.iter_mut().zip(1..))
+                    .map(|(core, worker)| {
+                        scope.spawn(move || draw(core, &View::of(&context), &mine(worker)))
                     })
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|t| t.join().unwrap_or(Err(Stop::Fault("a worker panicked"))))
-                .collect()
-        })
-    } else {
-        vec![draw(&mut cores[0], state.view, &|_, _| true)]
+                    .collect();
+                let own = draw(own, state.view, &mine(0));
+                let joined = (threads.into_iter())
+                    .map(|t| t.join().unwrap_or(Err(Stop::Fault("a worker panicked"))));
+                std::iter::once(own).chain(joined).collect()
+            })
+        }
+        _ => vec![draw(&mut cores[0], state.view, &|_, _| true)],
     };
     for result in results {
         let counts = result?;
