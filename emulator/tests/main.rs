@@ -20,3 +20,4 @@ mod strict;
 mod strict_gfx;
 mod tiling;
 mod vfio_user;
+mod whole_tiles;

@@ -141,6 +141,8 @@ counters! {
     /// Nanoseconds that engines worked on packets, all of them together. Waits for
     /// memory, registers and time do not count.
     BusyNs busy_ns = 34;
+    /// Tiles of 8x8 pixels that the 3D engine cleared, filled or copied as a whole.
+    WholeTiles whole_tiles = 35;
 }
 
 impl Default for Counters {

@@ -180,6 +180,20 @@ const fn all(lane: bool) -> [ElementTable; 7] {
 static BY_ROW: [ElementTable; 7] = all(false);
 static BY_LANE: [ElementTable; 7] = all(true);
 
+/// In the order of displayable surfaces of 32 bits ([`Layout::is_word_order`]), four elements of a
+/// row lie together: the number of each such group, row by row, two a row.
+pub const WORD_GROUPS: [usize; 16] = word_groups();
+
+const fn word_groups() -> [usize; 16] {
+    let mut groups = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        groups[i] = index_of(ORDER_32, i as u32 % 2 * 4, i as u32 / 2) as usize / 4;
+        i += 1;
+    }
+    groups
+}
+
 impl Layout {
     /// A layout with one sample in displayable order.
     pub fn new(

@@ -80,9 +80,25 @@ impl Shader {
 
     /// Samples texture `resource` with sampler 0 at R`src`.xy.
     pub fn sample(&mut self, dst: u32, src: u32, resource: u32) -> &mut Self {
+        self.texture(0x10, 0xF, dst, src, resource)
+    }
+
+    /// Loads the texel of texture `resource` at the integers in R`src`.xy, level R`src`.w.
+    pub fn load(&mut self, dst: u32, src: u32, resource: u32) -> &mut Self {
+        self.texture(0x03, 0, dst, src, resource)
+    }
+
+    fn texture(
+        &mut self,
+        opcode: u32,
+        normalized: u32,
+        dst: u32,
+        src: u32,
+        resource: u32,
+    ) -> &mut Self {
         let words = vec![
-            0x10 | resource << 8 | src << 16,
-            dst | 1 << 12 | 2 << 15 | 3 << 18 | 1 << 28 | 1 << 29 | 1 << 30 | 1 << 31,
+            opcode | resource << 8 | src << 16,
+            dst | 1 << 12 | 2 << 15 | 3 << 18 | normalized << 28,
             1 << 23 | 2 << 26 | 3 << 29,
             0,
         ];

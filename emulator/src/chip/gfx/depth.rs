@@ -173,6 +173,31 @@ impl State {
     }
 }
 
+impl State {
+    /// The element that becomes of any where a fragment of depth `z` is drawn; none if that
+    /// depends on what is there, or it is no dword.
+    pub fn replaces(&self, z: f32, front: bool) -> Option<u32> {
+        let depth = self.z_write && self.z_function == 7;
+        let face = &self.faces[usize::from(!front)];
+        let stencil = match face.ops[1] {
+            1 => 0,
+            _ => face.reference,
+        };
+        // It always passes, and is then replaced or zeroed as a whole.
+        let known = self.stencil_enable
+            && face.function == 7
+            && matches!(face.ops[1], 1 | 2)
+            && face.write_mask == 0xFF;
+        match self.format {
+            Format::S8D24 if depth && known => {
+                Some(self.format.quantise(z) | u32::from(stencil) << 24)
+            }
+            Format::D32F if depth => Some(self.format.quantise(z)),
+            _ => None,
+        }
+    }
+}
+
 /// One sample of each pixel of a tile, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Samples {

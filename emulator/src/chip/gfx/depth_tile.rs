@@ -196,6 +196,26 @@ impl Surface {
         self.write(view, &tile, bytes)
     }
 
+    /// Writes `element` to all pixels of a tile of a buffer that [`Self::is_plain`].
+    ///
+    /// # Errors
+    /// The first access that no memory answered.
+    pub fn fill(
+        &self,
+        view: &View<'_>,
+        tx: u32,
+        ty: u32,
+        layer: u32,
+        element: u32,
+    ) -> Result<u64, McError> {
+        let tile = self.layout.tile(tx, ty, self.slice(layer));
+        let mut bytes = [0; LANES * 4];
+        for b in bytes.chunks_exact_mut(4) {
+            b.copy_from_slice(&element.to_le_bytes());
+        }
+        self.write(view, &tile, &bytes)
+    }
+
     fn write(
         &self,
         view: &View<'_>,
@@ -215,7 +235,7 @@ impl Surface {
     }
 
     /// One sample of four bytes an element: no other is in the tile.
-    fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         self.layout.samples == 1 && self.format.bytes() == 4
     }
 

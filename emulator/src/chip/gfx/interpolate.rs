@@ -174,6 +174,43 @@ impl Interpolator {
                 .all(|input| input.param.is_none() || input.flat && self.flat_enabled)
     }
 
+    /// Where in a pixel its centre is, on both axes.
+    pub fn center(&self) -> f32 {
+        self.center[0]
+    }
+
+    /// What component `chan` of input `gpr` is at the vertices and which plane it follows, if that
+    /// is interpolated at the pixels' centres without perspective.
+    pub fn plane(
+        &self,
+        setup: &Setup,
+        vertices: &Vertices,
+        gpr: usize,
+        chan: usize,
+    ) -> Option<([f64; 3], Plane)> {
+        let input = self.inputs.get(gpr)?;
+        let flat = input.flat && self.flat_enabled;
+        let straight = input.linear || !setup.perspective;
+        let central = input.place == Place::Center || self.samples == 1;
+        // What may take an input's register.
+        let others = self.position.is_some() || self.face.is_some() || self.sample_id.is_some();
+        if flat || !straight || !central || others || setup.sprite.is_some() {
+            return None;
+        }
+        let param = input.param?;
+        let values =
+            (setup.vertices).map(|v| f64::from(f32::from_bits(vertices.param(v, param)[chan & 3])));
+        let [a, b, c] = values;
+        let [v, w] = &setup.linear;
+        let mix = |start: f64, v: f64, w: f64| start + (b - a) * v + (c - a) * w;
+        let plane = Plane {
+            c: mix(a, v.c, w.c),
+            dx: mix(0.0, v.dx, w.dx),
+            dy: mix(0.0, v.dy, w.dy),
+        };
+        Some((values, plane))
+    }
+
     /// Offset from the pixel's corner for each lane: the centre, or the first
     /// covered sample of a pixel that is not covered as a whole.
     #[inline(always)]

@@ -13,6 +13,7 @@
 // max().min() takes NaN to the lower bound, as the chip does; clamp() keeps it.
 #![allow(clippy::manual_clamp)]
 
+mod blit;
 mod clip;
 pub mod colour;
 mod depth;

@@ -332,6 +332,7 @@ impl Pipeline {
     }
 
     fn count(&mut self, context: &GfxContext<'_>, p: &Progress<'_>, inputs: u64, indices: u64) {
+        (context.control).count(Counter::WholeTiles, p.pixels.whole);
         let s = &mut self.statistics;
         let disabled = context.regs.load(gb::CC_RB_BACKEND_DISABLE) >> gb::BACKEND_DISABLE_SHIFT;
         let backend = (0..8).find(|b| disabled >> b & 1 == 0).unwrap_or(0);
@@ -681,6 +682,7 @@ fn raster(
         let counts = result?;
         progress.pixels.passed += counts.passed;
         progress.pixels.invocations += counts.invocations;
+        progress.pixels.whole += counts.whole;
         progress.pixels.bytes += counts.bytes;
         progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
     }

@@ -11,10 +11,11 @@ mod tile;
 use std::sync::Arc;
 
 use self::tile::Tile;
+use super::blit::Blit;
 use super::colour::{SpecialOp, Targets};
 use super::depth::{self, compare, Samples};
 use super::depth_tile::Surface;
-use super::interpolate::{lane_offsets, Interpolator};
+use super::interpolate::{evaluate, lane_offsets, Interpolator};
 use super::lanes::{whole_quads, Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
@@ -23,6 +24,7 @@ use super::shader::{Program, Stop};
 use super::stage::DrawShared;
 use super::state::{bit, bits, SetupState, Shadow, Stage};
 use super::vertex::Core;
+use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
 
 /// Bytes that moving a tile is charged with.
@@ -74,6 +76,14 @@ struct Copy {
     sample: usize,
 }
 
+/// How tiles that a polygon covers are drawn as a whole.
+struct Whole {
+    /// What all elements of the depth buffer become, if there is one.
+    depth: Option<u32>,
+    /// The colours are texels; else the shader gives the same to all pixels.
+    blit: Option<Blit>,
+}
+
 /// What a worker counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PixelCounts {
@@ -85,6 +95,8 @@ pub struct PixelCounts {
     pub bytes: u64,
     /// Tiles and squares looked at.
     pub tiles: u64,
+    /// Tiles drawn as a whole, without a look at single pixels.
+    pub whole: u64,
 }
 
 impl PixelState {
@@ -212,6 +224,7 @@ impl PixelState {
     ) -> Result<(), Stop> {
         let b = setup.polygon.bounds;
         core.uniform.begin(self.is_uniform(setup));
+        let whole = self.whole(core, shared, vertices, setup);
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
         for sy in b.y0.div_euclid(SQUARE)..=last(b.y1, SQUARE) {
             for sx in b.x0.div_euclid(SQUARE)..=last(b.x1, SQUARE) {
@@ -227,7 +240,6 @@ impl PixelState {
                 }
                 let places = &self.places;
                 let full = (setup.polygon).covers(sx * SQUARE, sy * SQUARE, SQUARE, places);
-                let plain = full && self.only_colour(setup);
                 let tiles = SQUARE / TILE;
                 let ty0 = (b.y0.div_euclid(TILE)).max(sy * tiles);
                 let ty1 = last(b.y1, TILE).min(sy * tiles + tiles - 1);
@@ -236,9 +248,16 @@ impl PixelState {
                 for ty in ty0..=ty1 {
                     counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
                     for tx in tx0..=tx1 {
-                        if plain && core.uniform.is_known() {
-                            self.uniform_tile(core, shared, view, setup, (tx, ty), counts);
-                            continue;
+                        let covered =
+                            |size| (setup.polygon).covers(tx * size, ty * size, size, places);
+                        if let Some(whole) = whole.as_ref().filter(|_| full || covered(TILE)) {
+                            if whole.blit.is_some()
+                                || core.uniform.is_known()
+                                || !self.needs_shader()
+                            {
+                                self.whole_tile(core, shared, view, setup, whole, (tx, ty), counts);
+                                continue;
+                            }
                         }
                         self.tile(
                             core,
@@ -266,42 +285,152 @@ impl PixelState {
             && self.interpolator.is_uniform(setup)
     }
 
-    /// Nothing but the shader's colours decides what becomes of the pixels that `setup` covers.
-    fn only_colour(&self, setup: &Setup) -> bool {
-        let tested = self.depth.as_ref().is_some_and(|(d, _)| d.is_active());
-        !tested
-            && self.colour
-            && self.cliprects.is_none()
+    /// How tiles that `setup` covers can be drawn as a whole: none if what becomes of a pixel
+    /// depends on what is there, or on where in the tile it is.
+    fn whole(
+        &self,
+        core: &mut Core,
+        shared: &DrawShared<'_>,
+        vertices: &Vertices,
+        setup: &Setup,
+    ) -> Option<Whole> {
+        let all = self.cliprects.is_none()
             && setup.stipple.is_none()
-            && self.sample_mask[..self.samples()].iter().all(|m| *m == ALL)
+            && self.sample_mask[..self.samples()].iter().all(|m| *m == ALL);
+        if !all || self.copy.is_some() || self.resolve || self.late() {
+            return None;
+        }
+        let depth = match &self.depth {
+            Some((state, surface)) if state.is_active() => {
+                let z = match self.depth_clear {
+                    Some(z) => z,
+                    None if (setup.z.dx, setup.z.dy) == (0.0, 0.0) => {
+                        let mut z = [0.0; LANES];
+                        evaluate(&setup.z, 0, 0, &[0.0; LANES], &[0.0; LANES], &mut z);
+                        self.clamped(setup, z[0])
+                    }
+                    None => return None,
+                };
+                if self.stencil_clear.is_some() || !surface.is_plain() {
+                    return None;
+                }
+                Some(state.replaces(z, setup.front)?)
+            }
+            _ => None,
+        };
+        let mut blit = None;
+        if self.needs_shader() && !core.uniform.wanted() {
+            let program = self.program.as_ref()?.texel_copy()?;
+            if self.per_sample || self.samples() != 1 {
+                return None;
+            }
+            let (interpolator, targets) = (&self.interpolator, &self.targets);
+            let unit = &mut core.unit;
+            let new = Blit::new(
+                program,
+                interpolator,
+                targets,
+                shared,
+                unit,
+                setup,
+                vertices,
+            );
+            blit = Some(new?);
+        }
+        Some(Whole { depth, blit })
     }
 
-    /// Draws tile (`tx`, `ty`), all of it and in one colour, if [`Self::only_colour`] holds and the
-    /// results of the shader are known.
-    fn uniform_tile(
+    /// Depth within the range that `setup` has.
+    #[inline(always)]
+    fn clamped(&self, setup: &Setup, z: f32) -> f32 {
+        let [low, high] = setup.z_range;
+        if self.clamp_z {
+            z.max(low).min(high)
+        } else {
+            z
+        }
+    }
+
+    /// Draws tile (`tx`, `ty`), which is covered, as [`Self::whole`] says. Without a blit, the shader's
+    /// results are known.
+    #[allow(clippy::too_many_arguments)]
+    fn whole_tile(
         &self,
         core: &mut Core,
         shared: &DrawShared<'_>,
         view: &View<'_>,
         setup: &Setup,
+        whole: &Whole,
         (tx, ty): (i32, i32),
         counts: &mut PixelCounts,
     ) {
         let samples = self.samples();
         let all = LANES as u64;
-        counts.invocations += all;
+        counts.whole += 1;
+        if self.needs_shader() {
+            counts.invocations += all;
+        }
         if self.count_passed {
             counts.passed += all * samples as u64;
         }
-        let (tx, ty, layer) = (tx as u32, ty as u32, setup.layer);
-        let exports = &core.exports;
         let mut failed = None;
+        let mut account = |result: Result<u64, McError>| match result {
+            Ok(bytes) => counts.bytes += bytes,
+            Err(e) => failed = Some(e),
+        };
+        let (x, y) = (tx as u32, ty as u32);
+        if let (Some(element), Some((_, surface))) = (whole.depth, &self.depth) {
+            account(surface.fill(view, x, y, setup.layer, element));
+        }
+        if let Some(blit) = &whole.blit {
+            account(self.blit_tile(core, shared, view, blit, setup, (tx, ty)));
+        } else if self.needs_shader() {
+            self.uniform_tile(core, view, setup, (x, y), &mut account);
+        }
+        if let Some(e) = failed {
+            shared.context.control.fault(e);
+        }
+    }
+
+    /// The texels of a blit onto tile (`tx`, `ty`).
+    fn blit_tile(
+        &self,
+        core: &mut Core,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        blit: &Blit,
+        setup: &Setup,
+        (tx, ty): (i32, i32),
+    ) -> Result<u64, McError> {
+        let [x, y] = [tx * TILE + blit.distance[0], ty * TILE + blit.distance[1]];
+        let mut texels = [0; LANES];
+        (core.unit).texels(view, &blit.source, x as u32, y as u32, &mut texels);
+        if let Some(fault) = core.unit.take_fault() {
+            shared.context.control.fault(fault);
+        }
+        let (target, moves) = (blit.target, &blit.moves);
+        let (tx, ty, layer) = (tx as u32, ty as u32, setup.layer);
+        (self.targets).copy_tile(view, target, tx, ty, layer, &texels, moves)?;
+        Ok(2 * TILE_BYTES)
+    }
+
+    /// The colours of tile (`tx`, `ty`), all of it in the shader's results, which are known.
+    fn uniform_tile(
+        &self,
+        core: &mut Core,
+        view: &View<'_>,
+        setup: &Setup,
+        (tx, ty): (u32, u32),
+        account: &mut dyn FnMut(Result<u64, McError>),
+    ) {
+        let layer = setup.layer;
+        let exports = &core.exports;
         for (index, export, _) in self.targets.written() {
             if exports.pixel_mask >> export & 1 == 0 {
                 continue;
             }
             let src = &exports.pixel[export];
-            for sample in 0..samples as u32 {
+            for sample in 0..self.samples() as u32 {
                 let targets = &self.targets;
                 let result = match core.uniform.tile(targets, index, src) {
                     Some(bytes) => targets.write_uniform(view, index, tx, ty, layer, sample, bytes),
@@ -310,14 +439,8 @@ impl PixelState {
                         targets.write_tile(view, index, tx, ty, layer, sample, src, second, ALL)
                     }
                 };
-                match result {
-                    Ok(()) => counts.bytes += 2 * TILE_BYTES,
-                    Err(e) => failed = Some(e),
-                }
+                account(result.map(|()| 2 * TILE_BYTES));
             }
-        }
-        if let Some(e) = failed {
-            shared.context.control.fault(e);
         }
     }
 

@@ -156,6 +156,28 @@ pub struct DrawShared<'a> {
     pub limits: Limits,
 }
 
+impl DrawShared<'_> {
+    /// Words of fetch resource `index` of `stage`; zeroes if there is none.
+    pub fn resource(&self, stage: Stage, index: u32) -> [u32; 7] {
+        let index = stage.first_resource().saturating_add(index);
+        if index >= RESOURCES {
+            return [0; 7];
+        }
+        self.shadow.array(reg::SQ_TEX_RESOURCE_WORD0_0 + 28 * index)
+    }
+
+    /// Sampler `index` of `stage`.
+    pub fn sampler(&self, stage: Stage, index: u32) -> Sampler {
+        let index = index % STAGE_SAMPLERS;
+        let at = reg::SQ_TEX_SAMPLER_WORD0_0 + 12 * (stage.first_sampler() + index);
+        let border = stage.border_register() + 16 * index;
+        Sampler {
+            words: self.shadow.array(at),
+            border: std::array::from_fn(|i| self.context.regs.load(border + 4 * i as u32)),
+        }
+    }
+}
+
 /// The surroundings of one wave.
 pub struct StageEnv<'a, 'b> {
     /// What all waves share.
@@ -168,19 +190,6 @@ pub struct StageEnv<'a, 'b> {
     pub exports: &'b mut Exports,
     /// The worker's texture unit.
     pub unit: &'b mut texture::Unit,
-}
-
-impl StageEnv<'_, '_> {
-    /// Words of resource `index` of the stage.
-    fn resource_words(&self, index: u32) -> [u32; 7] {
-        let index = self.stage.first_resource().saturating_add(index);
-        if index >= RESOURCES {
-            return [0; 7];
-        }
-        self.shared
-            .shadow
-            .array(reg::SQ_TEX_RESOURCE_WORD0_0 + 28 * index)
-    }
 }
 
 impl Env for StageEnv<'_, '_> {
@@ -225,7 +234,7 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn resource(&mut self, index: u32) -> [u32; 7] {
-        self.resource_words(index)
+        self.shared.resource(self.stage, index)
     }
 
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError> {
@@ -243,20 +252,13 @@ impl Env for StageEnv<'_, '_> {
         exec: Mask,
         out: &mut [Lanes; 4],
     ) -> bool {
-        let resource = self.resource_words(u32::from(op.resource));
-        let index = u32::from(op.sampler) % STAGE_SAMPLERS;
-        let at = reg::SQ_TEX_SAMPLER_WORD0_0 + 12 * (self.stage.first_sampler() + index);
-        let context = &self.shared.context;
-        let border = self.stage.border_register() + 16 * index;
-        let sampler = Sampler {
-            words: self.shared.shadow.array(at),
-            border: std::array::from_fn(|i| context.regs.load(border + 4 * i as u32)),
-        };
+        let resource = self.shared.resource(self.stage, op.resource.into());
+        let sampler = self.shared.sampler(self.stage, op.sampler.into());
         let denormals = self
             .unit
             .sample(self.view, op, &resource, &sampler, src, exec, out);
         if let Some(fault) = self.unit.take_fault() {
-            context.control.fault(fault);
+            self.shared.context.control.fault(fault);
         }
         denormals
     }

@@ -18,6 +18,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use self::blend::{Blend, Colour, LogicOp};
 use self::pack::{load, store, Packing, Raw};
+pub use self::packed::Moves;
 use self::packed::{Mode, Packed};
 use super::format::{DataFormat, Endian, Kind, NumberType};
 use super::lanes::{Lanes, Mask, ALL, LANES};
@@ -329,6 +330,44 @@ impl Targets {
         let tile = layout.tile(tile_x, tile_y, target.slice(layer));
         let first = layout.sample_place(0, sample);
         target.surface.write_tile(view, &tile, first, 0xFF, data)
+    }
+
+    /// The one target that a draw writes and where in its pixels the bytes of texels go, which
+    /// `swizzle` selects (0-3 a byte, 4 is 0, 5 is 1). None if pixels become anything else.
+    pub fn moves(&self, swizzle: &[u8; 4]) -> Option<(usize, Moves)> {
+        let mut written = self.written();
+        let (index, export, target) = written.next()?;
+        let packed = target.packed.as_ref()?;
+        let plain = packed.mode == Mode::Copy && packed.word_order && !target.reads;
+        if written.next().is_some() || export != 0 || target.samples() != 1 || !plain {
+            return None;
+        }
+        Some((index, Moves::new(swizzle, &packed.shift)))
+    }
+
+    /// Writes 8x8 texels, row by row, to a micro tile of target `index`, for which
+    /// [`Self::moves`] gave `moves`; arguments as for [`Self::write_tile`].
+    ///
+    /// # Errors
+    /// As [`Self::write_tile`].
+    #[allow(clippy::too_many_arguments)]
+    pub fn copy_tile(
+        &self,
+        view: &View<'_>,
+        index: usize,
+        tile_x: u32,
+        tile_y: u32,
+        layer: u32,
+        texels: &Lanes,
+        moves: &Moves,
+    ) -> Result<(), McError> {
+        let mut data = [0; packed::TILE_BYTES];
+        self.arch.dispatch(packed::Move {
+            moves,
+            texels,
+            data: &mut data,
+        });
+        self.write_uniform(view, index, tile_x, tile_y, layer, 0, &data)
     }
 
     /// Copies depth (single-precision bits) and stencil (integers) to target

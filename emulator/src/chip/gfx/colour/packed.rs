@@ -11,7 +11,7 @@ use pulp::{Simd, WithSimd};
 use super::blend::{Blend, Equation, Factor, Function};
 use super::pack::to_byte;
 use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, LANES};
-use crate::chip::tiling::ElementTable;
+use crate::chip::tiling::{ElementTable, WORD_GROUPS};
 
 /// Bytes of a tile.
 pub const TILE_BYTES: usize = LANES * 4;
@@ -223,6 +223,80 @@ pub fn store(lanes: &Lanes, word_order: bool, order: &ElementTable, data: &mut [
     }
     for (word, b) in words.iter().zip(data.chunks_exact_mut(4)) {
         b.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// Where the bytes of a texel go in a pixel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moves {
+    /// Bits that the byte of each component is shifted by, first right, then left.
+    shift: [(u32, u32); 4],
+    /// The bits that each component takes: none if it is constant.
+    bits: [u32; 4],
+    /// Ones of constant components.
+    ones: u32,
+    /// Texels are pixels.
+    same: bool,
+}
+
+impl Moves {
+    /// `swizzle` selects a byte, 0 (4) or 1 (5) for each component; it begins at bit `to` of a pixel.
+    pub fn new(swizzle: &[u8; 4], to: &[u32; 4]) -> Self {
+        let mut moves = Self {
+            shift: [(0, 0); 4],
+            bits: [0; 4],
+            ones: 0,
+            same: true,
+        };
+        for c in 0..4 {
+            match swizzle[c] {
+                from @ 0..=3 => {
+                    moves.shift[c] = (8 * u32::from(from), to[c] & 31);
+                    moves.bits[c] = 0xFF;
+                    moves.same &= 8 * u32::from(from) == to[c];
+                }
+                5 => (moves.ones, moves.same) = (moves.ones | 0xFF << (to[c] & 31), false),
+                _ => moves.same = false,
+            }
+        }
+        moves
+    }
+}
+
+/// Texels onto a tile in the order of displayable surfaces of 32 bits. What a component becomes
+/// that is made a number of 0 to 1 and a byte again is that byte.
+pub struct Move<'a> {
+    /// Where bytes go.
+    pub moves: &'a Moves,
+    /// 8x8 texels, row by row.
+    pub texels: &'a Lanes,
+    /// The tile.
+    pub data: &'a mut [u8; TILE_BYTES],
+}
+
+impl WithSimd for Move<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let moves = self.moves;
+        let mut pixels = *self.texels;
+        if !moves.same {
+            for pixel in &mut pixels {
+                let texel = *pixel;
+                *pixel = moves.ones;
+                for c in 0..4 {
+                    let (right, left) = moves.shift[c];
+                    *pixel |= (texel >> right & moves.bits[c]) << left;
+                }
+            }
+        }
+        for (i, group) in pixels.chunks_exact(4).enumerate() {
+            let at = 16 * WORD_GROUPS[i];
+            for (b, pixel) in self.data[at..at + 16].chunks_exact_mut(4).zip(group) {
+                b.copy_from_slice(&pixel.to_le_bytes());
+            }
+        }
     }
 }
 

@@ -458,3 +458,11 @@ fn uniform_tile_is_what_would_be_written() {
     });
     assert!(a == b && a.iter().any(|byte| *byte != 0));
 }
+
+/// What copies rely on: a byte of a texture that goes through a shader is that byte again.
+#[test]
+fn bytes_survive_the_way_through_a_shader() {
+    for byte in 0..=255u8 {
+        assert_eq!(pack::to_byte(f32::from(byte) / 255.0), u32::from(byte));
+    }
+}

@@ -76,11 +76,8 @@ impl WithSimd for DepthTest<'_> {
                     evaluate(&setup.z, self.origin.0, self.origin.1, &dx, &dy, &mut z);
                 }
             }
-            if state.clamp_z {
-                let [low, high] = setup.z_range;
-                for z in &mut z {
-                    *z = z.max(low).min(high);
-                }
+            for z in &mut z {
+                *z = state.clamped(setup, *z);
             }
         }
         self.depth.test(

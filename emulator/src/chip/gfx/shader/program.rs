@@ -11,8 +11,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 mod builder;
+mod texel;
 
 use builder::*;
+pub use texel::TexelCopy;
 
 use super::isa::{
     cf, is_tex_clause, is_vtx_clause, sel, AluInstruction, AluSource, CfAlu, CfExport, CfKind,
@@ -230,6 +232,8 @@ pub struct Program {
     pub(super) has_buffers: bool,
     /// See [`Program::is_uniform`].
     uniform: bool,
+    /// See [`Program::texel_copy`].
+    texel_copy: Option<TexelCopy>,
     /// See [`Program::reads`].
     reads: [u8; GPRS],
     image: Vec<(u64, [u32; BLOCK])>,
@@ -365,6 +369,7 @@ impl Program {
             uses_kill,
             has_buffers,
             uniform: false,
+            texel_copy: None,
             reads: [0; GPRS],
             image,
             base,
@@ -381,6 +386,7 @@ impl Program {
                 Cf::Fetch { .. } | Cf::Memory(_) => false,
                 Cf::Flow { word, .. } => word.code != cf::CALL_FS,
             });
+        program.texel_copy = program.find_texel_copy();
         Ok(program)
     }
 
@@ -469,6 +475,11 @@ impl Program {
     /// else: a run for one pixel then speaks for all.
     pub fn is_uniform(&self) -> bool {
         self.uniform
+    }
+
+    /// The fetch, if the program does nothing but hand a texel on.
+    pub fn texel_copy(&self) -> Option<&TexelCopy> {
+        self.texel_copy.as_ref()
     }
 
     /// True if the program can end lanes.

@@ -14,6 +14,7 @@ use crate::chip::bus::McError;
 use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};
 use crate::chip::gfx::memory::View;
 use crate::chip::gfx::surface::MAX_TILE_BYTES;
+use crate::chip::tiling::WORD_GROUPS;
 
 /// Blocks that the cache holds, of each kind: a square of this many.
 const SIDE: u32 = 32;
@@ -232,6 +233,15 @@ fn fill_packed(
     let layout = &level.surface.layout;
     let bytes = layout.bytes_per_element as usize;
     let stride = element_stride(texture);
+    if layout.is_word_order() && stride == 4 && skip == 0 {
+        for (i, out) in out.chunks_exact_mut(4).enumerate() {
+            let at = 16 * WORD_GROUPS[i & 15];
+            for (out, b) in out.iter_mut().zip(data[at..at + 16].chunks_exact(4)) {
+                *out = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+            }
+        }
+        return Ok(());
+    }
     for (out, &element) in out.iter_mut().zip(layout.rows()) {
         let at = skip as usize + usize::from(element) * stride;
         let b = &data[at..at + bytes];

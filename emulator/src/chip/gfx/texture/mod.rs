@@ -24,6 +24,7 @@ mod lod;
 mod plain;
 pub mod resource;
 pub mod sampler;
+mod source;
 
 use std::sync::Arc;
 
@@ -35,6 +36,7 @@ use self::lod::{gradients, Footprint};
 use self::resource::{Dim, Texture};
 pub use self::sampler::Sampler;
 use self::sampler::{Filter, MipFilter, Wrap};
+pub use self::source::Source;
 use super::lanes::{iter, Lanes, Mask, LANES};
 use super::memory::View;
 use super::shader::isa::{tex, TexInstruction};
@@ -150,12 +152,7 @@ impl Unit {
             }
             _ => {}
         }
-        let config = self.config;
-        let found = self.cache.texture(
-            |texture| texture.words == *resource && texture.config == config,
-            || Texture::decode(resource, config),
-        );
-        let Some((texture, id)) = found else {
+        let Some((texture, id)) = self.texture(resource) else {
             *out = [[0; LANES]; 4];
             return false;
         };
@@ -180,6 +177,15 @@ impl Unit {
             _ => {}
         }
         true
+    }
+
+    /// The texture that `resource` describes, and its number in the cache.
+    fn texture(&mut self, resource: &[u32; 7]) -> Option<(Arc<Texture>, u64)> {
+        let config = self.config;
+        self.cache.texture(
+            |texture| texture.words == *resource && texture.config == config,
+            || Texture::decode(resource, config),
+        )
     }
 
     /// `LD` and `SAMPLE` by [`plain`]; false if it cannot.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//! Texels as they are, by 8x8 of them: for copies.
+
+use std::sync::Arc;
+
+use super::cache::BlockId;
+use super::resource::{Dim, Texture};
+use super::{one_way, Sampler, Unit};
+use crate::chip::gfx::memory::View;
+use crate::chip::gfx::shader::isa::{tex, TexInstruction};
+
+/// A level of a 2D texture of plain bytes, whose texels are fetched unfiltered.
+#[derive(Debug)]
+pub struct Source {
+    texture: Arc<Texture>,
+    id: u64,
+    level: u32,
+    size: [u32; 2],
+}
+
+impl Source {
+    /// Width and height in texels.
+    pub fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// The resource's swizzle: 0-3 a byte of the texel, 4 is 0, 5 is 1.
+    pub fn swizzle(&self) -> &[u8; 4] {
+        &self.texture.swizzle
+    }
+}
+
+impl Unit {
+    /// What `op` fetches from where its coordinates lie inside: level `level` for `LD`, else what the
+    /// sampler selects. None if that is not one texel for each lane, of plain bytes.
+    pub fn source(
+        &mut self,
+        op: &TexInstruction,
+        resource: &[u32; 7],
+        sampler: &Sampler,
+        level: u32,
+    ) -> Option<Source> {
+        let (texture, id) = self.texture(resource)?;
+        if !texture.packed || texture.dim != Dim::D2 || self.general {
+            return None;
+        }
+        let filter = sampler.decode();
+        let level = match op.opcode {
+            tex::LD if level <= texture.last_level => {
+                (texture.base_level + level).min(texture.last_level)
+            }
+            tex::SAMPLE if one_way(&texture, &filter) && !filter.mag_linear => texture.base_level,
+            _ => return None,
+        };
+        let size = texture.level(level).map(|l| [l.width, l.height])?;
+        Some(Source {
+            texture,
+            id,
+            level,
+            size,
+        })
+    }
+
+    /// The 8x8 texels from (`x`, `y`) on, row by row, all of them inside.
+    pub fn texels(
+        &mut self,
+        view: &View<'_>,
+        source: &Source,
+        x: u32,
+        y: u32,
+        out: &mut [u32; 64],
+    ) {
+        let [right, down] = [x % 8, y % 8].map(|v| v as usize);
+        for (row, rows) in [(0, down..8), (1, 0..down)] {
+            for (column, columns) in [(0, right..8), (1, 0..right)] {
+                if rows.is_empty() || columns.is_empty() {
+                    continue;
+                }
+                let block = BlockId {
+                    level: source.level,
+                    slice: source.texture.layers.0,
+                    sample: 0,
+                    x: x / 8 + column as u32,
+                    y: y / 8 + row as u32,
+                };
+                let set = self.cache.block(view, &source.texture, source.id, block);
+                let texels = &self.cache.packed[set * 64..set * 64 + 64];
+                if columns.len() * rows.len() == 64 {
+                    out.copy_from_slice(texels);
+                    return;
+                }
+                let (left, top) = (column * (8 - right), row * (8 - down));
+                let to = out[top * 8..].chunks_exact_mut(8);
+                for (to, from) in to.zip(texels[rows.start * 8..rows.end * 8].chunks_exact(8)) {
+                    to[left..left + columns.len()].copy_from_slice(&from[columns.clone()]);
+                }
+            }
+        }
+    }
+}

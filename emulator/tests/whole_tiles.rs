@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+//! Tiles that are drawn as a whole hold the bytes that they get pixel by pixel.
+
+// Register values stand field by field.
+#![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
+
+use crate::rig::scene::*;
+use crate::rig::shader::*;
+use crate::rig::Rig;
+use r7xx_board::chip::counters::Counter;
+use r7xx_board::chip::gfx::Pipeline;
+
+const TEXTURE: u64 = 0x68_0000;
+const TARGET_BYTES: usize = (WIDTH * HEIGHT * 4) as usize;
+/// Component swaps of a target: RGBA, BGRA.
+const SWAPS: [u32; 2] = [0, 1];
+const RGBA: [u32; 4] = [0, 1, 2, 3];
+
+fn noise(count: usize) -> Vec<u32> {
+    let mut rng = fastrand::Rng::with_seed(7);
+    (0..count).map(|_| rng.u32(..)).collect()
+}
+
+/// A scene whose 1D-tiled target holds noise.
+fn scene(swap: u32) -> Scene {
+    let mut s = Scene::new(Rig::with_gfx(
+        crate::rig::config(None),
+        Box::new(Pipeline::new(2)),
+    ));
+    s.rig.ib(COLOUR, &noise(TARGET_BYTES / 4));
+    s.set(0x2_80A0, 0x1A << 2 | 2 << 8 | swap << 16);
+    s
+}
+
+fn whole_tiles(s: &Scene) -> u64 {
+    s.rig.chip.counters().get(Counter::WholeTiles)
+}
+
+/// A blit to the rectangle `to`.
+#[derive(Debug, Clone, Copy)]
+struct Blit {
+    to: [f32; 4],
+    /// From a pixel to its texel.
+    distance: [f32; 2],
+    /// Texels a pixel.
+    scale: f32,
+    swizzle: [u32; 4],
+    swap: u32,
+    /// Coordinates are in 0..1, for `SAMPLE`; else integers.
+    sampled: bool,
+    /// Word 0 of the sampler.
+    sampler: u32,
+    /// Side of the texture.
+    side: u32,
+    blend: bool,
+}
+
+const PLAIN: Blit = Blit {
+    to: [0.0, 0.0, 64.0, 64.0],
+    distance: [0.0; 2],
+    scale: 1.0,
+    swizzle: RGBA,
+    swap: 0,
+    sampled: false,
+    sampler: 0,
+    side: 128,
+    blend: false,
+};
+
+impl Blit {
+    /// The target's bytes, and how many tiles were drawn as a whole. With `detour` the shader has
+    /// an instruction more.
+    fn draw(&self, detour: bool) -> (Vec<u8>, u64) {
+        let mut s = scene(self.swap);
+        s.rig.ib(TEXTURE, &noise(128 * 128));
+        let select = |i: usize| self.swizzle[i] << (16 + 3 * i);
+        let words = [
+            // 2D, linear aligned, 128 texels from row to row.
+            1 | 1 << 3 | 15 << 8 | (self.side - 1) << 19,
+            (self.side - 1) | 0x1A << 26,
+            (TEXTURE >> 8) as u32,
+            0,
+            select(0) | select(1) | select(2) | select(3),
+            0,
+            2 << 30,
+        ];
+        for (i, word) in words.into_iter().enumerate() {
+            s.set(0x3_8000 + 4 * i as u32, word);
+        }
+        for (i, word) in [self.sampler, 0, 0].into_iter().enumerate() {
+            s.set(0x3_C000 + 4 * i as u32, word);
+        }
+        if self.blend {
+            // SRC_ALPHA, ONE_MINUS_SRC_ALPHA.
+            s.set(0x2_8804, 4 | 5 << 8);
+            s.set(0x2_8808, 0xCC << 16 | 1 << 8);
+        }
+        let mut ps = Shader::new();
+        if self.sampled {
+            ps.sample(1, 0, 0);
+        } else {
+            const FLT_TO_INT: u32 = 0x6B;
+            let convert = |chan| op2(FLT_TO_INT, 2, chan, gpr(0, chan), Src(ZERO, 0), true);
+            ps.alu(0x08, &[convert(0), convert(1), convert(3)], &[]);
+            ps.load(1, 2, 0);
+        }
+        if detour {
+            ps.alu(0x08, &[mov(1, 0, gpr(1, 0), true)], &[]);
+        }
+        ps.export(PIXEL, 0, 1, XYZW, true);
+        let start = s.shader(&ps);
+        s.set(0x2_8840, start);
+        let [x0, y0, x1, y1] = self.to;
+        let unit = if self.sampled { self.side as f32 } else { 1.0 };
+        let vertex = |x: f32, y: f32| {
+            let [u, v] = [
+                x * self.scale + self.distance[0],
+                y * self.scale + self.distance[1],
+            ];
+            let at = [x / 32.0 - 1.0, y / 32.0 - 1.0, 0.0, 1.0];
+            (at, [u / unit, v / unit, 0.0, 0.0])
+        };
+        s.draw_vertices(
+            RECTANGLES,
+            &[vertex(x0, y0), vertex(x0, y1), vertex(x1, y0)],
+        );
+        s.finish();
+        (s.rig.bytes(COLOUR, TARGET_BYTES), whole_tiles(&s))
+    }
+
+    /// Draws it both ways; the tiles drawn as a whole.
+    fn check(&self) -> u64 {
+        let (general, none) = self.draw(true);
+        assert_eq!(none, 0, "{self:?}");
+        let (bytes, whole) = self.draw(false);
+        assert!(bytes == general, "{self:?}");
+        whole
+    }
+}
+
+#[test]
+fn blits_move_bytes() {
+    let distances = [[0.0; 2], [8.0, 16.0], [3.0, 0.0], [0.0, 5.0], [61.0, 13.0]];
+    for distance in distances {
+        for sampled in [false, true] {
+            let blit = Blit {
+                distance,
+                sampled,
+                ..PLAIN
+            };
+            assert_eq!(blit.check(), 64, "{blit:?}");
+        }
+    }
+    for swizzle in [
+        [2, 1, 0, 3],
+        [0, 1, 2, 5],
+        [3, 3, 4, 5],
+        [5; 4],
+        [1, 2, 3, 0],
+    ] {
+        for swap in SWAPS {
+            let blit = Blit {
+                swizzle,
+                swap,
+                ..PLAIN
+            };
+            assert_eq!(blit.check(), 64, "{blit:?}");
+        }
+    }
+    // Whole are the 6 by 7 tiles that lie inside.
+    let blit = Blit {
+        to: [5.0, 3.0, 61.0, 64.0],
+        distance: [-5.0, -3.0],
+        ..PLAIN
+    };
+    assert_eq!(blit.check(), 42);
+}
+
+#[test]
+fn other_blits_go_pixel_by_pixel() {
+    for blit in [
+        Blit {
+            scale: 0.5,
+            ..PLAIN
+        },
+        Blit {
+            scale: 0.99,
+            ..PLAIN
+        },
+        // Between texels.
+        Blit {
+            distance: [0.5, 0.0],
+            ..PLAIN
+        },
+        Blit {
+            distance: [0.0, 0.36],
+            ..PLAIN
+        },
+        // Beyond the texture.
+        Blit {
+            distance: [1.0, 0.0],
+            side: 64,
+            ..PLAIN
+        },
+        Blit {
+            distance: [0.0, -1.0],
+            ..PLAIN
+        },
+        Blit {
+            distance: [1.0, 1.0],
+            side: 64,
+            sampled: true,
+            ..PLAIN
+        },
+        // Bilinear.
+        Blit {
+            sampled: true,
+            sampler: 1 << 9 | 1 << 12,
+            ..PLAIN
+        },
+        Blit {
+            blend: true,
+            ..PLAIN
+        },
+    ] {
+        assert_eq!(blit.check(), 0, "{blit:?}");
+    }
+}
+
+/// Clears by a rectangle: all state but the depth function.
+#[derive(Debug, Clone, Copy)]
+struct Clear {
+    to: [f32; 4],
+    format: u32,
+    /// Of `DB_DEPTH_CONTROL`, stencil.
+    stencil: u32,
+    /// Of `DB_STENCILREFMASK`.
+    masks: u32,
+    colour: bool,
+    /// `DEPTH_CLEAR_ENABLE`, with this depth.
+    fast: Option<f32>,
+}
+
+const STENCIL_ALWAYS: u32 = 1 | 7 << 8;
+const REPLACE: u32 = 2 << 14;
+const ZERO_OP: u32 = 1 << 14;
+
+const CLEAR: Clear = Clear {
+    to: [0.0, 0.0, 64.0, 64.0],
+    format: 3,
+    stencil: STENCIL_ALWAYS | REPLACE,
+    masks: 0x5A | 0xFF << 8 | 0xFF << 16,
+    colour: true,
+    fast: None,
+};
+
+impl Clear {
+    /// The bytes of target and depth buffer, and how many tiles were drawn as a whole. A
+    /// `detour` is a depth function that lets everything pass, or for fast clears, which have but
+    /// one, colours that are interpolated.
+    fn draw(&self, detour: bool) -> (Vec<u8>, Vec<u8>, u64) {
+        const GREATER_OR_EQUAL: u32 = 6;
+        const ALWAYS: u32 = 7;
+        let fast = self.fast.is_some();
+        // Nothing is further away than 1.
+        let function = if detour && !fast {
+            GREATER_OR_EQUAL
+        } else {
+            ALWAYS
+        };
+        let mut s = scene(0);
+        let mut depth = noise(TARGET_BYTES / 2);
+        if self.format >= 6 {
+            // Floats of 0 to 1.
+            depth.iter_mut().for_each(|word| *word &= 0x3F7F_FFFF);
+        }
+        s.rig.ib(DEPTH, &depth);
+        s.set(0x2_8000, (WIDTH / 8 - 1) | (WIDTH * HEIGHT / 64 - 1) << 10);
+        s.set(0x2_8004, 0);
+        s.set(0x2_800C, (DEPTH >> 8) as u32);
+        s.set(0x2_8010, self.format | 2 << 15);
+        s.set(0x2_8800, 1 << 1 | 1 << 2 | function << 4 | self.stencil);
+        s.set(0x2_8430, self.masks);
+        s.set(0x2_8238, if self.colour { 0xF } else { 0 });
+        if let Some(depth) = self.fast {
+            s.set(0x2_8D0C, 1);
+            s.set(0x2_802C, f(depth));
+        }
+        // Flat: the shader gives the same to all pixels.
+        let flat = !(detour && fast);
+        s.set(0x2_8644, 1 | u32::from(flat) << 10);
+        s.rectangle(self.to, 1.0, [0.2, 0.4, 0.6, 0.8]);
+        s.finish();
+        (
+            s.rig.bytes(COLOUR, TARGET_BYTES),
+            s.rig.bytes(DEPTH, 2 * TARGET_BYTES),
+            whole_tiles(&s),
+        )
+    }
+
+    /// Draws it both ways; the tiles drawn as a whole.
+    fn check(&self) -> u64 {
+        let (colour, depth, none) = self.draw(true);
+        assert_eq!(none, 0, "{self:?}");
+        let (new_colour, new_depth, whole) = self.draw(false);
+        assert!(colour == new_colour, "{self:?}");
+        assert!(depth == new_depth, "{self:?}");
+        whole
+    }
+}
+
+#[test]
+fn clears_of_depth_replace_elements() {
+    // The first tile of a polygon tells what the shader gives.
+    assert_eq!(CLEAR.check(), 63);
+    let zero = STENCIL_ALWAYS | ZERO_OP;
+    assert_eq!(
+        Clear {
+            stencil: zero,
+            ..CLEAR
+        }
+        .check(),
+        63
+    );
+    for depth in [0.75, -0.0, f32::NAN] {
+        let fast = Some(depth);
+        assert_eq!(Clear { fast, ..CLEAR }.check(), 63);
+        assert_eq!(
+            Clear {
+                fast,
+                format: 6,
+                stencil: 0,
+                ..CLEAR
+            }
+            .check(),
+            63
+        );
+    }
+    assert_eq!(
+        Clear {
+            colour: false,
+            ..CLEAR
+        }
+        .check(),
+        64
+    );
+    let to = [5.0, 3.0, 61.0, 64.0];
+    assert_eq!(
+        Clear {
+            to,
+            colour: false,
+            ..CLEAR
+        }
+        .check(),
+        42
+    );
+    let depth_only = Clear {
+        stencil: 0,
+        colour: false,
+        ..CLEAR
+    };
+    for (format, whole) in [(1, 0), (2, 0), (3, 0), (6, 64), (7, 0)] {
+        assert_eq!(
+            Clear {
+                format,
+                ..depth_only
+            }
+            .check(),
+            whole,
+            "{format}"
+        );
+    }
+}
+
+#[test]
+fn clears_that_keep_something_read_it() {
+    for clear in [
+        Clear {
+            masks: 0x5A | 0xFF << 8 | 0x7F << 16,
+            ..CLEAR
+        },
+        // Equal, increment, keep.
+        Clear {
+            stencil: 1 | 2 << 8 | REPLACE,
+            ..CLEAR
+        },
+        Clear {
+            stencil: STENCIL_ALWAYS | 3 << 14,
+            ..CLEAR
+        },
+        Clear {
+            stencil: STENCIL_ALWAYS,
+            ..CLEAR
+        },
+    ] {
+        assert_eq!(clear.check(), 0, "{clear:?}");
+    }
+}
