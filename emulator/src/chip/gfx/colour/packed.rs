@@ -91,32 +91,38 @@ impl WithSimd for Merge<'_> {
         let (src, shift) = (self.src, &self.packed.shift);
         match self.packed.mode {
             Mode::Copy => {
-                for at in 0..LANES / CHUNK {
+                for at in chunks(self.mask) {
                     copy(src, shift, at, &mut new);
                 }
             }
             Mode::Over {
                 colour_one: false,
                 alpha_one: false,
-            } => over::<false, false>(src, shift, &old, &mut new),
+            } => over::<false, false>(src, shift, self.mask, &old, &mut new),
             Mode::Over {
                 colour_one: true,
                 alpha_one: true,
-            } => over::<true, true>(src, shift, &old, &mut new),
+            } => over::<true, true>(src, shift, self.mask, &old, &mut new),
             Mode::Over {
                 colour_one: false,
                 alpha_one: true,
-            } => over::<false, true>(src, shift, &old, &mut new),
+            } => over::<false, true>(src, shift, self.mask, &old, &mut new),
             Mode::Over {
                 colour_one: true,
                 alpha_one: false,
-            } => over::<true, false>(src, shift, &old, &mut new),
+            } => over::<true, false>(src, shift, self.mask, &old, &mut new),
         }
         if self.mask != ALL || self.kept != 0 {
             keep(&mut new, &old, self.mask, self.kept);
         }
         store(&new, self.packed.word_order, self.order, self.data);
     }
+}
+
+/// The chunks with a lane of `mask`: small triangles leave most of a tile alone.
+#[inline(always)]
+fn chunks(mask: Mask) -> impl Iterator<Item = usize> {
+    (0..LANES / CHUNK).filter(move |at| mask >> (CHUNK * at) & ((1 << CHUNK) - 1) != 0)
 }
 
 /// Leaves in `new` what `old` has outside of `mask`, and in the bits of `kept`.
@@ -151,10 +157,11 @@ fn copy(src: &[Lanes; 4], shift: &[u32; 4], at: usize, out: &mut Lanes) {
 fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
     src: &[Lanes; 4],
     shift: &[u32; 4],
+    mask: Mask,
     old: &Lanes,
     out: &mut Lanes,
 ) {
-    for at in 0..LANES / CHUNK {
+    for at in chunks(mask) {
         let mut alpha = chunk(&src[3], at);
         let mut rest = [0.0; CHUNK];
         for i in 0..CHUNK {
