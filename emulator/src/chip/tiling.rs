@@ -300,7 +300,7 @@ impl Layout {
 
     /// The micro tile of elements (8 `tx`.., 8 `ty`..) of slice `z`. Total for
     /// all inputs.
-    #[inline]
+    #[inline(always)]
     pub fn tile(&self, tx: u32, ty: u32, z: u32) -> Tile {
         let bpe = u64::from(self.bytes_per_element);
         let (tx64, ty64, z64) = (u64::from(tx), u64::from(ty), u64::from(z));
@@ -435,6 +435,14 @@ impl Tile {
         self.piece(u64::from(byte)).0
     }
 
+    /// Offset of bytes `first..first + len` of the tile, if they lie together: so do those of a
+    /// tile of one sample of 32 bits, nearly always.
+    #[inline]
+    pub fn run(&self, first: u32, len: usize) -> Option<u64> {
+        let (offset, room) = self.piece(first.into());
+        (len as u64 <= room).then_some(offset)
+    }
+
     /// The runs that hold bytes `first..first + len` of the tile: offset from
     /// the surface's base and length, in order.
     pub fn pieces(&self, first: u32, len: u32) -> impl Iterator<Item = (u64, usize)> + '_ {
@@ -452,7 +460,7 @@ impl Tile {
 
     /// Offset of byte `byte` and the bytes that follow it without a gap (at
     /// least 1, itself included).
-    #[inline]
+    #[inline(always)]
     fn piece(&self, byte: u64) -> (u64, u64) {
         match self.place {
             Place::Run => (self.start.wrapping_add(byte), u64::MAX - byte),

@@ -49,6 +49,7 @@ impl Surface {
     ///
     /// # Errors
     /// That of the first run that no memory answered.
+    #[inline]
     pub fn read_tile(
         &self,
         view: &View<'_>,
@@ -57,6 +58,9 @@ impl Surface {
         rows: u8,
         out: &mut [u8],
     ) -> Result<(), McError> {
+        if let Some(offset) = self.run(tile, first, out.len()) {
+            return view.read_by(self.cache, offset, out);
+        }
         let mut at = 0;
         for (offset, len) in tile.pieces(first, out.len() as u32) {
             if self.has_row(at, rows) {
@@ -76,6 +80,7 @@ impl Surface {
     ///
     /// # Errors
     /// That of the first run that no memory answered.
+    #[inline]
     pub fn write_tile(
         &self,
         view: &View<'_>,
@@ -84,6 +89,9 @@ impl Surface {
         rows: u8,
         data: &[u8],
     ) -> Result<(), McError> {
+        if let Some(offset) = self.run(tile, first, data.len()) {
+            return view.write_by(self.cache, offset, data);
+        }
         let mut at = 0;
         for (offset, len) in tile.pieces(first, data.len() as u32) {
             if self.has_row(at, rows) {
@@ -96,6 +104,13 @@ impl Surface {
             at += len;
         }
         Ok(())
+    }
+
+    /// The address of `len` bytes of `tile` from its byte `first` on, if they lie together.
+    #[inline]
+    fn run(&self, tile: &Tile, first: u32, len: usize) -> Option<u64> {
+        let offset = tile.run(first, len).filter(|_| self.layout.is_tiled())?;
+        Some(self.base.wrapping_add(offset))
     }
 
     /// True unless byte `at` of a tile is in a row of a linear surface that is
