@@ -216,14 +216,6 @@ impl Surface {
         self.write(view, &tile, &bytes)
     }
 
-    /// Brings a tile that will be read near.
-    pub fn warm(&self, view: &View<'_>, tx: u32, ty: u32, layer: u32) {
-        if self.is_plain() {
-            let tile = self.layout.tile(tx, ty, self.slice(layer));
-            view.warm(self.base.wrapping_add(tile.offset(0)));
-        }
-    }
-
     fn write(
         &self,
         view: &View<'_>,

@@ -107,16 +107,6 @@ impl<'a> View<'a> {
         Ok(self.known(addr, len, write))
     }
 
-    /// Asks for the first 256 bytes from `addr` on, which will be read soon. Several calls in a row
-    /// wait for memory together; reads with work in between wait one by one. What a strict
-    /// board's caches would notice is not done there.
-    pub fn warm(&self, addr: u64) {
-        if self.caches.is_none() {
-            // Whether it can be read shows when it is.
-            let _ = self.read(addr, &mut [0; 256]);
-        }
-    }
-
     /// Reads `buf.len()` bytes from MC address `addr`.
     ///
     /// # Errors

@@ -8,7 +8,6 @@
 
 mod tile;
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use self::tile::Tile;
@@ -246,9 +245,6 @@ impl PixelState {
                 let ty1 = last(b.y1, TILE).min(sy * tiles + tiles - 1);
                 let tx0 = (b.x0.div_euclid(TILE)).max(sx * tiles);
                 let tx1 = last(b.x1, TILE).min(sx * tiles + tiles - 1);
-                if full && whole.is_none() {
-                    self.warm(view, setup, [tx0..=tx1, ty0..=ty1]);
-                }
                 for ty in ty0..=ty1 {
                     counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
                     for tx in tx0..=tx1 {
@@ -352,21 +348,6 @@ impl PixelState {
             z.max(low).min(high)
         } else {
             z
-        }
-    }
-
-    /// Brings what the tiles of a square will read near.
-    fn warm(&self, view: &View<'_>, setup: &Setup, tiles: [RangeInclusive<i32>; 2]) {
-        let [columns, rows] = tiles;
-        let depth = self.depth.as_ref().filter(|(d, _)| d.is_active());
-        for ty in rows {
-            for tx in columns.clone() {
-                let (tx, ty) = (tx as u32, ty as u32);
-                self.targets.warm(view, tx, ty, setup.layer);
-                if let Some((_, surface)) = depth {
-                    surface.warm(view, tx, ty, setup.layer);
-                }
-            }
         }
     }
 

@@ -370,17 +370,6 @@ impl Targets {
         self.write_uniform(view, index, tile_x, tile_y, layer, 0, &data)
     }
 
-    /// Brings micro tile (`tile_x`, `tile_y`) of what the targets will read near.
-    pub fn warm(&self, view: &View<'_>, tile_x: u32, tile_y: u32, layer: u32) {
-        for (_, _, target) in self.written() {
-            if target.reads && target.packed.is_some() && target.samples() == 1 {
-                let layout = &target.surface.layout;
-                let tile = layout.tile(tile_x, tile_y, target.slice(layer));
-                view.warm(target.surface.base.wrapping_add(tile.offset(0)));
-            }
-        }
-    }
-
     /// Copies depth (single-precision bits) and stencil (integers) to target
     /// `index`, as draws with `DEPTH_COPY_ENABLE` and `STENCIL_COPY_ENABLE` do.
     /// Arguments as for [`Self::write_tile`]; what is not given stays.
