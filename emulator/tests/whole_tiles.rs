@@ -48,6 +48,8 @@ struct Blit {
     swap: u32,
     /// Coordinates are in 0..1, for `SAMPLE`; else integers.
     sampled: bool,
+    /// Level of the texture at each vertex, for `LD`.
+    levels: [f32; 3],
     /// Word 0 of the sampler.
     sampler: u32,
     /// Side of the texture.
@@ -62,6 +64,7 @@ const PLAIN: Blit = Blit {
     swizzle: RGBA,
     swap: 0,
     sampled: false,
+    levels: [0.0; 3],
     sampler: 0,
     side: 128,
     blend: false,
@@ -112,17 +115,21 @@ impl Blit {
         s.set(0x2_8840, start);
         let [x0, y0, x1, y1] = self.to;
         let unit = if self.sampled { self.side as f32 } else { 1.0 };
-        let vertex = |x: f32, y: f32| {
+        let vertex = |x: f32, y: f32, level: f32| {
             let [u, v] = [
                 x * self.scale + self.distance[0],
                 y * self.scale + self.distance[1],
             ];
             let at = [x / 32.0 - 1.0, y / 32.0 - 1.0, 0.0, 1.0];
-            (at, [u / unit, v / unit, 0.0, 0.0])
+            (at, [u / unit, v / unit, 0.0, level])
         };
         s.draw_vertices(
             RECTANGLES,
-            &[vertex(x0, y0), vertex(x0, y1), vertex(x1, y0)],
+            &[
+                vertex(x0, y0, self.levels[0]),
+                vertex(x0, y1, self.levels[1]),
+                vertex(x1, y0, self.levels[2]),
+            ],
         );
         s.finish();
         (s.rig.bytes(COLOUR, TARGET_BYTES), whole_tiles(&s))
@@ -212,6 +219,15 @@ fn other_blits_go_pixel_by_pixel() {
             sampled: true,
             ..PLAIN
         },
+        // A level for each pixel, or one that is none.
+        Blit {
+            levels: [0.0, 0.25, 0.75],
+            ..PLAIN
+        },
+        Blit {
+            levels: [-1.0; 3],
+            ..PLAIN
+        },
         // Bilinear.
         Blit {
             sampled: true,
@@ -239,6 +255,8 @@ struct Clear {
     colour: bool,
     /// `DEPTH_CLEAR_ENABLE`, with this depth.
     fast: Option<f32>,
+    /// `STENCIL_CLEAR_ENABLE`, with this stencil.
+    fast_stencil: Option<u32>,
 }
 
 const STENCIL_ALWAYS: u32 = 1 | 7 << 8;
@@ -252,6 +270,7 @@ const CLEAR: Clear = Clear {
     masks: 0x5A | 0xFF << 8 | 0xFF << 16,
     colour: true,
     fast: None,
+    fast_stencil: None,
 };
 
 impl Clear {
@@ -283,7 +302,8 @@ impl Clear {
         s.set(0x2_8430, self.masks);
         s.set(0x2_8238, if self.colour { 0xF } else { 0 });
         if let Some(depth) = self.fast {
-            s.set(0x2_8D0C, 1);
+            s.set(0x2_8D0C, 1 | u32::from(self.fast_stencil.is_some()) << 1);
+            s.set(0x2_8028, self.fast_stencil.unwrap_or(0));
             s.set(0x2_802C, f(depth));
         }
         // Flat: the shader gives the same to all pixels.
@@ -390,6 +410,12 @@ fn clears_that_keep_something_read_it() {
         },
         Clear {
             stencil: STENCIL_ALWAYS,
+            ..CLEAR
+        },
+        // The stencil of another register.
+        Clear {
+            fast: Some(0.75),
+            fast_stencil: Some(0x77),
             ..CLEAR
         },
     ] {
