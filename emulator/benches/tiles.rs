@@ -16,6 +16,7 @@ use r7xx_board::chip::gfx::colour::Targets;
 use r7xx_board::chip::gfx::lanes::{pixel_of, Lanes, ALL, LANES};
 use r7xx_board::chip::gfx::memory::View;
 use r7xx_board::chip::gfx::shader::isa::{tex, TexInstruction};
+use r7xx_board::chip::gfx::surface::At;
 use r7xx_board::chip::gfx::texture::{Sampler, Unit};
 use r7xx_board::chip::memory::Vram;
 
@@ -173,7 +174,7 @@ fn main() {
     let (nearest, bilinear) = (sampler(0), sampler(1 << 9 | 1 << 12));
     let colour = splat([0.25, 0.5, 0.75, 0.5]);
     let write = |targets: &Targets, x, y, src: &[Lanes; 4]| {
-        let done = targets.write_tile(&view, 0, x, y, 0, 0, src, None, ALL);
+        let done = targets.write_tile(&view, 0, At::new(x, y, 0), src, None, ALL);
         done.expect("inside video memory");
     };
     let (rgba, alpha) = (resource(0x1A), resource(0x01));
@@ -234,7 +235,7 @@ fn main() {
     });
     rows.push(("glyphs from an atlas", 10.0, ns));
     let ns = measure(|x, y| {
-        let done = resolve.resolve_tile(&view, x, y, 0, ALL);
+        let done = resolve.resolve_tile(&view, At::new(x, y, 0), ALL);
         done.expect("inside video memory");
     });
     rows.push(("resolve, 4 samples", 5.0, ns));

@@ -7,6 +7,7 @@ use crate::chip::bus::Mc;
 use crate::chip::gfx::colour::Target;
 use crate::chip::gfx::format::{linear_to_srgb, NumberType};
 use crate::chip::gfx::lanes::{pixel_of, LANES};
+use crate::chip::gfx::surface::At;
 
 /// Writes the first layer and sample of `target`, `width` by `height` pixels,
 /// as 8-bit RGBA. Values are cut to 0 to 1, integers show as black or white;
@@ -52,7 +53,7 @@ fn read_band(target: &Target, mc: &dyn Mc, tile_y: u32, width: u32, band: &mut [
     band.fill(0);
     let row_bytes = width as usize * 4;
     for tile_x in 0..width.div_ceil(8) {
-        let Ok(colour) = target.read_tile(mc, tile_x, tile_y, 0) else {
+        let Ok(colour) = target.read_tile(mc, At::new(tile_x, tile_y, 0)) else {
             continue;
         };
         for lane in 0..LANES {

@@ -171,9 +171,7 @@ impl State {
     pub fn is_active(&self) -> bool {
         self.z_enable || self.stencil_enable
     }
-}
 
-impl State {
     /// The element that becomes of any where a fragment of depth `z` is drawn; none if that
     /// depends on what is there, or it is no dword.
     pub fn replaces(&self, z: f32, front: bool) -> Option<u32> {

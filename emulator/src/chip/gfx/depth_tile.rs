@@ -8,10 +8,11 @@ use super::depth::{Format, Samples};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::state::{bits, Shadow};
+use super::surface::At;
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
 use crate::chip::strict::cache::Cache;
-use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
+use crate::chip::tiling::{ArrayMode, Layout, Tile, TilingConfig};
 
 /// Largest tile: 8 bytes, 8 samples.
 const MAX_TILE: usize = LANES * 8 * 8;
@@ -61,12 +62,7 @@ impl Surface {
         self.first_slice.saturating_add(layer).min(last)
     }
 
-    fn read(
-        &self,
-        view: &View<'_>,
-        tile: &crate::chip::tiling::Tile,
-        bytes: &mut [u8],
-    ) -> Result<(), McError> {
+    fn read(&self, view: &View<'_>, tile: &Tile, bytes: &mut [u8]) -> Result<(), McError> {
         let mut at = 0;
         for (offset, len) in tile.pieces(0, bytes.len() as u32) {
             view.read_by(
@@ -79,21 +75,13 @@ impl Surface {
         Ok(())
     }
 
-    /// Reads sample `sample` of tile (`tx`, `ty`). `out.stencil` has what lies above 24 bits
+    /// Reads the sample `at`. `out.stencil` has what lies above 24 bits
     /// of depth, stencil or not. Returns the bytes moved.
     ///
     /// # Errors
     /// The first access that no memory answered.
-    pub fn load(
-        &self,
-        view: &View<'_>,
-        tx: u32,
-        ty: u32,
-        layer: u32,
-        sample: usize,
-        out: &mut Samples,
-    ) -> Result<u64, McError> {
-        let tile = self.layout.tile(tx, ty, self.slice(layer));
+    pub fn load(&self, view: &View<'_>, at: At, out: &mut Samples) -> Result<u64, McError> {
+        let tile = self.tile(at);
         if self.is_plain() {
             let mut bytes = [0; LANES * 4];
             self.read(view, &tile, &mut bytes)?;
@@ -111,7 +99,7 @@ impl Surface {
         self.read(view, &tile, bytes)?;
         let elements = self.layout.lanes();
         for lane in 0..LANES {
-            let at = self.place(elements[lane], sample);
+            let at = self.place(elements[lane], at.sample);
             let word = |at: usize| {
                 u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
             };
@@ -134,8 +122,12 @@ impl Surface {
         Ok(bytes.len() as u64)
     }
 
-    fn place(&self, element: u8, sample: usize) -> usize {
-        self.layout.sample_place(u32::from(element), sample as u32) as usize
+    fn tile(&self, at: At) -> Tile {
+        self.layout.tile(at.x, at.y, self.slice(at.layer))
+    }
+
+    fn place(&self, element: u8, sample: u32) -> usize {
+        self.layout.sample_place(u32::from(element), sample) as usize
     }
 
     /// Writes the lanes of `changed` back; the others of `samples` are as [`Self::load`] left
@@ -143,18 +135,14 @@ impl Surface {
     ///
     /// # Errors
     /// The first access that no memory answered.
-    #[allow(clippy::too_many_arguments)]
     pub fn store(
         &self,
         view: &View<'_>,
-        tx: u32,
-        ty: u32,
-        layer: u32,
-        sample: usize,
+        at: At,
         samples: &Samples,
         changed: Mask,
     ) -> Result<u64, McError> {
-        let tile = self.layout.tile(tx, ty, self.slice(layer));
+        let tile = self.tile(at);
         if self.is_plain() {
             // What has not changed is known from `load`.
             let mask = self.depth_mask();
@@ -176,7 +164,7 @@ impl Surface {
         }
         let elements = self.layout.lanes();
         for lane in (0..LANES).filter(|l| changed >> l & 1 != 0) {
-            let at = self.place(elements[lane], sample);
+            let at = self.place(elements[lane], at.sample);
             let depth = samples.depth[lane];
             match self.format {
                 Format::D16 => {
@@ -200,15 +188,8 @@ impl Surface {
     ///
     /// # Errors
     /// The first access that no memory answered.
-    pub fn fill(
-        &self,
-        view: &View<'_>,
-        tx: u32,
-        ty: u32,
-        layer: u32,
-        element: u32,
-    ) -> Result<u64, McError> {
-        let tile = self.layout.tile(tx, ty, self.slice(layer));
+    pub fn fill(&self, view: &View<'_>, at: At, element: u32) -> Result<u64, McError> {
+        let tile = self.tile(at);
         let mut bytes = [0; LANES * 4];
         for b in bytes.chunks_exact_mut(4) {
             b.copy_from_slice(&element.to_le_bytes());
@@ -216,12 +197,7 @@ impl Surface {
         self.write(view, &tile, &bytes)
     }
 
-    fn write(
-        &self,
-        view: &View<'_>,
-        tile: &crate::chip::tiling::Tile,
-        bytes: &[u8],
-    ) -> Result<u64, McError> {
+    fn write(&self, view: &View<'_>, tile: &Tile, bytes: &[u8]) -> Result<u64, McError> {
         let mut at = 0;
         for (offset, len) in tile.pieces(0, bytes.len() as u32) {
             view.write_by(

@@ -23,6 +23,7 @@ use super::setup::{Setup, Vertices};
 use super::shader::{Program, Stop};
 use super::stage::DrawShared;
 use super::state::{bit, bits, SetupState, Shadow, Stage};
+use super::surface::At;
 use super::vertex::Core;
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
@@ -300,6 +301,12 @@ impl PixelState {
         if !all || self.copy.is_some() || self.resolve || self.late() {
             return None;
         }
+        // Of most draws the program says it.
+        let program = match self.needs_shader() && !core.uniform.wanted() {
+            true if self.per_sample || self.samples() != 1 => return None,
+            true => Some(self.program.as_ref()?.texel_copy()?),
+            false => None,
+        };
         let depth = match &self.depth {
             Some((state, surface)) if state.is_active() => {
                 let z = match self.depth_clear {
@@ -318,25 +325,18 @@ impl PixelState {
             }
             _ => None,
         };
-        let mut blit = None;
-        if self.needs_shader() && !core.uniform.wanted() {
-            let program = self.program.as_ref()?.texel_copy()?;
-            if self.per_sample || self.samples() != 1 {
-                return None;
-            }
-            let (interpolator, targets) = (&self.interpolator, &self.targets);
-            let unit = &mut core.unit;
-            let new = Blit::new(
+        let blit = match program {
+            Some(program) => Some(Blit::new(
                 program,
-                interpolator,
-                targets,
+                &self.interpolator,
+                &self.targets,
                 shared,
-                unit,
+                &mut core.unit,
                 setup,
                 vertices,
-            );
-            blit = Some(new?);
-        }
+            )?),
+            None => None,
+        };
         Some(Whole { depth, blit })
     }
 
@@ -378,14 +378,14 @@ impl PixelState {
             Ok(bytes) => counts.bytes += bytes,
             Err(e) => failed = Some(e),
         };
-        let (x, y) = (tx as u32, ty as u32);
+        let at = At::new(tx as u32, ty as u32, setup.layer);
         if let (Some(element), Some((_, surface))) = (whole.depth, &self.depth) {
-            account(surface.fill(view, x, y, setup.layer, element));
+            account(surface.fill(view, at, element));
         }
         if let Some(blit) = &whole.blit {
-            account(self.blit_tile(core, shared, view, blit, setup, (tx, ty)));
+            account(self.blit_tile(core, shared, view, blit, at));
         } else if self.needs_shader() {
-            self.uniform_tile(core, view, setup, (x, y), &mut account);
+            self.uniform_tile(core, view, at, account);
         }
         if let Some(e) = failed {
             shared.context.control.fault(e);
@@ -399,18 +399,16 @@ impl PixelState {
         shared: &DrawShared<'_>,
         view: &View<'_>,
         blit: &Blit,
-        setup: &Setup,
-        (tx, ty): (i32, i32),
+        at: At,
     ) -> Result<u64, McError> {
-        let [x, y] = [tx * TILE + blit.distance[0], ty * TILE + blit.distance[1]];
+        let [dx, dy] = blit.distance;
+        let (x, y) = (at.x as i32 * TILE + dx, at.y as i32 * TILE + dy);
         let mut texels = [0; LANES];
         (core.unit).texels(view, &blit.source, x as u32, y as u32, &mut texels);
         if let Some(fault) = core.unit.take_fault() {
             shared.context.control.fault(fault);
         }
-        let (target, moves) = (blit.target, &blit.moves);
-        let (tx, ty, layer) = (tx as u32, ty as u32, setup.layer);
-        (self.targets).copy_tile(view, target, tx, ty, layer, &texels, moves)?;
+        (self.targets).copy_tile(view, blit.target, at, &texels, &blit.moves)?;
         Ok(2 * TILE_BYTES)
     }
 
@@ -419,11 +417,9 @@ impl PixelState {
         &self,
         core: &mut Core,
         view: &View<'_>,
-        setup: &Setup,
-        (tx, ty): (u32, u32),
-        account: &mut dyn FnMut(Result<u64, McError>),
+        at: At,
+        mut account: impl FnMut(Result<u64, McError>),
     ) {
-        let layer = setup.layer;
         let exports = &core.exports;
         for (index, export, _) in self.targets.written() {
             if exports.pixel_mask >> export & 1 == 0 {
@@ -431,14 +427,9 @@ impl PixelState {
             }
             let src = &exports.pixel[export];
             for sample in 0..self.samples() as u32 {
+                let (at, second) = (at.sample(sample), &exports.pixel[1]);
                 let targets = &self.targets;
-                let result = match core.uniform.tile(targets, index, src) {
-                    Some(bytes) => targets.write_uniform(view, index, tx, ty, layer, sample, bytes),
-                    None => {
-                        let second = Some(&exports.pixel[1]);
-                        targets.write_tile(view, index, tx, ty, layer, sample, src, second, ALL)
-                    }
-                };
+                let result = (core.uniform).write(targets, view, index, at, [src, second], ALL);
                 account(result.map(|()| 2 * TILE_BYTES));
             }
         }
@@ -487,8 +478,7 @@ impl PixelState {
             view,
             x,
             y,
-            tx: tx as u32,
-            ty: ty as u32,
+            at: At::new(tx as u32, ty as u32, setup.layer),
             coverage,
             depth,
             loaded: [false; 8],

@@ -11,6 +11,36 @@ use crate::chip::tiling::{Layout, Tile};
 /// Largest micro tile: 64 elements of 16 bytes with 8 samples.
 pub const MAX_TILE_BYTES: usize = 64 * 16 * 8;
 
+/// A micro tile of a render target or depth buffer, one sample of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct At {
+    /// Column in tiles.
+    pub x: u32,
+    /// Row in tiles.
+    pub y: u32,
+    /// Slice, counted from the view's first.
+    pub layer: u32,
+    /// Sample.
+    pub sample: u32,
+}
+
+impl At {
+    /// The first sample of tile (`x`, `y`) of layer `layer`.
+    pub fn new(x: u32, y: u32, layer: u32) -> Self {
+        Self {
+            x,
+            y,
+            layer,
+            sample: 0,
+        }
+    }
+
+    /// Another sample of the tile.
+    pub fn sample(self, sample: u32) -> Self {
+        Self { sample, ..self }
+    }
+}
+
 /// A surface in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Surface {

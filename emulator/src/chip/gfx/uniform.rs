@@ -6,7 +6,10 @@
 //! packed once.
 
 use super::colour::{Targets, UNIFORM_BYTES};
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Mask, ALL};
+use super::memory::View;
+use super::surface::At;
+use crate::chip::bus::McError;
 
 /// The results of a shader that gives the same in all pixels of a polygon: it runs once.
 #[derive(Debug)]
@@ -69,8 +72,35 @@ impl Uniform {
         }
     }
 
+    /// Writes `lanes` of sample `at` of target `index`; `src` are the colour that the shader
+    /// exported for it and the second one of dual-source blending. A whole tile in
+    /// one colour is packed once.
+    ///
+    /// # Errors
+    /// As [`Targets::write_tile`].
+    #[inline]
+    pub fn write(
+        &mut self,
+        targets: &Targets,
+        view: &View<'_>,
+        index: usize,
+        at: At,
+        [src, second]: [&[Lanes; 4]; 2],
+        lanes: Mask,
+    ) -> Result<(), McError> {
+        let known = match lanes {
+            ALL => self.tile(targets, index, src),
+            _ => None,
+        };
+        match known {
+            Some(bytes) => targets.write_uniform(view, index, at, bytes),
+            None => targets.write_tile(view, index, at, src, Some(second), lanes),
+        }
+    }
+
     /// The bytes of a tile in the colour that was exported, if that is all.
-    pub fn tile(
+    #[inline]
+    fn tile(
         &mut self,
         targets: &Targets,
         index: usize,

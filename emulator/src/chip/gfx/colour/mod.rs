@@ -23,7 +23,7 @@ use self::packed::{Mode, Packed};
 use super::format::{DataFormat, Endian, Kind, NumberType};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
-use super::surface::{rows_of, Surface};
+use super::surface::{rows_of, At, Surface};
 use crate::chip::bus::{Mc, McError, RegFile};
 use crate::chip::regs::gb::GB_TILING_CONFIG;
 use crate::chip::regs::gfx::{
@@ -32,7 +32,7 @@ use crate::chip::regs::gfx::{
     PA_SC_AA_CONFIG,
 };
 use crate::chip::strict::cache::Cache;
-use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
+use crate::chip::tiling::{ArrayMode, Layout, Tile, TilingConfig};
 
 /// Bytes that [`Targets::uniform_tile`] gives.
 pub const UNIFORM_BYTES: usize = packed::TILE_BYTES;
@@ -105,27 +105,22 @@ impl Target {
         self.kept
     }
 
-    /// The colours of micro tile (`tile_x`, `tile_y`) of layer `layer` (counted
-    /// from the view's first slice), its first sample; lanes in quad order.
-    /// Integers are bit patterns.
+    /// The micro tile of `at`, and where in it the plane of its sample begins.
+    #[inline]
+    fn place(&self, at: At) -> (Tile, u32) {
+        let layout = &self.surface.layout;
+        let tile = layout.tile(at.x, at.y, self.slice(at.layer));
+        (tile, layout.sample_place(0, at.sample))
+    }
+
+    /// The colours of micro tile `at`; lanes in quad order. Integers are bit
+    /// patterns.
     ///
     /// # Errors
     /// That of memory which did not answer.
-    pub fn read_tile(
-        &self,
-        mc: &dyn Mc,
-        tile_x: u32,
-        tile_y: u32,
-        layer: u32,
-    ) -> Result<Colour, McError> {
-        let place = Place {
-            tile_x,
-            tile_y,
-            slice: self.slice(layer),
-            sample: 0,
-        };
+    pub fn read_tile(&self, mc: &dyn Mc, at: At) -> Result<Colour, McError> {
         let (mut raw, mut data) = ([[0; LANES]; 4], [0; 64 * 16]);
-        read(self, &View::new(mc), &place, Mask::MAX, &mut data, &mut raw)?;
+        read(self, &View::new(mc), at, Mask::MAX, &mut data, &mut raw)?;
         Ok(self.packing.unpack(&raw))
     }
 
@@ -208,23 +203,17 @@ impl Targets {
             })
     }
 
-    /// Writes the pixels of `mask` to sample `sample` of micro tile (`tile_x`,
-    /// `tile_y`) of layer `layer` (counted from the view's first slice) of
-    /// target `index`. `src` has red to alpha as the shader exported them, lanes
-    /// in quad order; `src1` the second colour of dual-source blending. Without
-    /// such a target, nothing happens.
+    /// Writes the pixels of `mask` to sample `at` of target `index`. `src` has red to alpha
+    /// as the shader exported them, lanes in quad order; `src1` the second colour of
+    /// dual-source blending. Without such a target, nothing happens.
     ///
     /// # Errors
     /// That of memory which did not answer; the tile is then partly written.
-    #[allow(clippy::too_many_arguments)]
     pub fn write_tile(
         &self,
         view: &View<'_>,
         index: usize,
-        tile_x: u32,
-        tile_y: u32,
-        layer: u32,
-        sample: u32,
+        at: At,
         src: &[Lanes; 4],
         src1: Option<&[Lanes; 4]>,
         mask: Mask,
@@ -232,14 +221,8 @@ impl Targets {
         let Some(target) = self.get(index) else {
             return Ok(());
         };
-        let place = Place {
-            tile_x,
-            tile_y,
-            slice: target.slice(layer),
-            sample,
-        };
         if let Some(packed) = &target.packed {
-            return self.write_packed(view, target, packed, &place, src, mask);
+            return self.write_packed(view, target, packed, at, src, mask);
         }
         // Only two of the factors look at the second colour.
         let src1 = src1.filter(|_| target.blend.is_some_and(|b| b.uses_second()));
@@ -252,7 +235,7 @@ impl Targets {
                 mask,
             })
         };
-        update(target, view, &place, mask, target.reads_destination(), job)
+        update(target, view, at, mask, target.reads_destination(), job)
     }
 
     /// [`Self::write_tile`] for a target of plain bytes.
@@ -261,16 +244,14 @@ impl Targets {
         view: &View<'_>,
         target: &Target,
         packed: &Packed,
-        place: &Place,
+        at: At,
         src: &[Lanes; 4],
         mask: Mask,
     ) -> Result<(), McError> {
         if mask == 0 {
             return Ok(());
         }
-        let layout = &target.surface.layout;
-        let tile = layout.tile(place.tile_x, place.tile_y, place.slice);
-        let first = layout.sample_place(0, place.sample);
+        let (tile, first) = target.place(at);
         let rows = rows_of(mask);
         let mut data = [0; packed::TILE_BYTES];
         if target.reads || mask != ALL {
@@ -283,7 +264,7 @@ impl Targets {
             kept: target.kept[0],
             src,
             mask,
-            order: layout.lanes(),
+            order: target.surface.layout.lanes(),
             data: &mut data,
         });
         target.surface.write_tile(view, &tile, first, rows, &data)
@@ -312,23 +293,18 @@ impl Targets {
     ///
     /// # Errors
     /// As [`Self::write_tile`].
-    #[allow(clippy::too_many_arguments)]
+    #[inline]
     pub fn write_uniform(
         &self,
         view: &View<'_>,
         index: usize,
-        tile_x: u32,
-        tile_y: u32,
-        layer: u32,
-        sample: u32,
+        at: At,
         data: &[u8; UNIFORM_BYTES],
     ) -> Result<(), McError> {
         let Some(target) = self.get(index) else {
             return Ok(());
         };
-        let layout = &target.surface.layout;
-        let tile = layout.tile(tile_x, tile_y, target.slice(layer));
-        let first = layout.sample_place(0, sample);
+        let (tile, first) = target.place(at);
         target.surface.write_tile(view, &tile, first, 0xFF, data)
     }
 
@@ -350,14 +326,11 @@ impl Targets {
     ///
     /// # Errors
     /// As [`Self::write_tile`].
-    #[allow(clippy::too_many_arguments)]
     pub fn copy_tile(
         &self,
         view: &View<'_>,
         index: usize,
-        tile_x: u32,
-        tile_y: u32,
-        layer: u32,
+        at: At,
         texels: &Lanes,
         moves: &Moves,
     ) -> Result<(), McError> {
@@ -367,7 +340,7 @@ impl Targets {
             texels,
             data: &mut data,
         });
-        self.write_uniform(view, index, tile_x, tile_y, layer, 0, &data)
+        self.write_uniform(view, index, at, &data)
     }
 
     /// Copies depth (single-precision bits) and stencil (integers) to target
@@ -376,15 +349,11 @@ impl Targets {
     ///
     /// # Errors
     /// As [`Self::write_tile`].
-    #[allow(clippy::too_many_arguments)]
     pub fn write_depth(
         &self,
         view: &View<'_>,
         index: usize,
-        tile_x: u32,
-        tile_y: u32,
-        layer: u32,
-        sample: u32,
+        at: At,
         depth: Option<&Lanes>,
         stencil: Option<&Lanes>,
         mask: Mask,
@@ -392,15 +361,9 @@ impl Targets {
         let Some(target) = self.get(index) else {
             return Ok(());
         };
-        let place = Place {
-            tile_x,
-            tile_y,
-            slice: target.slice(layer),
-            sample,
-        };
         let (new, bits) = target.packing.pack_depth(depth, stencil);
         let keep = bits != target.packing.all_bits();
-        update(target, view, &place, mask, keep, |old| {
+        update(target, view, at, mask, keep, |old| {
             merge(old, &new, bits, mask)
         })
     }
@@ -411,14 +374,7 @@ impl Targets {
     ///
     /// # Errors
     /// As [`Self::write_tile`].
-    pub fn resolve_tile(
-        &self,
-        view: &View<'_>,
-        tile_x: u32,
-        tile_y: u32,
-        layer: u32,
-        mask: Mask,
-    ) -> Result<(), McError> {
+    pub fn resolve_tile(&self, view: &View<'_>, at: At, mask: Mask) -> Result<(), McError> {
         let (Some(from), Some(to)) = (self.get(0), self.get(1)) else {
             return Ok(());
         };
@@ -430,22 +386,16 @@ impl Targets {
         if let (Some(source), Some(packed)) = (from.packing.bytes_of_word(), &to.packed) {
             if samples > 1 && from.endian == Endian::None && packed.mode == Mode::Copy {
                 let shifts = [source, packed.shift];
-                return self.resolve_packed(view, from, to, shifts, tile_x, tile_y, layer, mask);
+                return self.resolve_packed(view, from, to, shifts, at, mask);
             }
         }
         let mut planes = [[[0; LANES]; 4]; 8];
         let mut data = [0; 64 * 16];
         for sample in 0..samples {
-            let place = Place {
-                tile_x,
-                tile_y,
-                slice: from.slice(layer),
-                sample,
-            };
             read(
                 from,
                 view,
-                &place,
+                at.sample(sample),
                 mask,
                 &mut data,
                 &mut planes[sample as usize & 7],
@@ -456,32 +406,28 @@ impl Targets {
             to: to.packing,
             planes: &planes[..samples.clamp(1, 8) as usize],
         });
-        let place = Place {
-            tile_x,
-            tile_y,
-            slice: to.slice(layer),
-            sample: 0,
-        };
         let bits = to.packing.mask(to.write_mask);
-        update(to, view, &place, mask, to.bits_kept() != [0; 4], |old| {
-            merge(old, &average, bits, mask)
-        })
+        update(
+            to,
+            view,
+            at.sample(0),
+            mask,
+            to.bits_kept() != [0; 4],
+            |old| merge(old, &average, bits, mask),
+        )
     }
 }
 
 impl Targets {
     /// [`Self::resolve_tile`] between targets of plain bytes, whose components begin at bits
     /// `shifts`.
-    #[allow(clippy::too_many_arguments)]
     fn resolve_packed(
         &self,
         view: &View<'_>,
         from: &Target,
         to: &Target,
         shifts: [[u32; 4]; 2],
-        tile_x: u32,
-        tile_y: u32,
-        layer: u32,
+        at: At,
         mask: Mask,
     ) -> Result<(), McError> {
         if mask == 0 {
@@ -490,7 +436,7 @@ impl Targets {
         const TILE: usize = packed::TILE_BYTES;
         let rows = rows_of(mask);
         let layout = &from.surface.layout;
-        let tile = layout.tile(tile_x, tile_y, from.slice(layer));
+        let (tile, _) = from.place(at);
         let samples = from.samples().clamp(1, 8);
         let mut planes = [[0; TILE]; 8];
         let planes = &mut planes[..samples as usize];
@@ -499,7 +445,7 @@ impl Targets {
             from.surface.read_tile(view, &tile, first, rows, plane)?;
         }
         let to_layout = &to.surface.layout;
-        let tile = to_layout.tile(tile_x, tile_y, to.slice(layer));
+        let (tile, _) = to.place(at);
         let mut data = [0; TILE];
         if mask != ALL || to.kept[0] != 0 {
             to.surface.read_tile(view, &tile, 0, rows, &mut data)?;
@@ -517,33 +463,23 @@ impl Targets {
     }
 }
 
-/// Which plane of which micro tile.
-struct Place {
-    tile_x: u32,
-    tile_y: u32,
-    slice: u32,
-    sample: u32,
-}
-
 /// Reads one plane of a tile into lanes.
 fn read(
     target: &Target,
     view: &View<'_>,
-    place: &Place,
+    at: At,
     mask: Mask,
     data: &mut [u8; 64 * 16],
     raw: &mut Raw,
 ) -> Result<(), McError> {
-    let layout = &target.surface.layout;
     let bytes = target.packing.bytes();
-    let tile = layout.tile(place.tile_x, place.tile_y, place.slice);
+    let (tile, first) = target.place(at);
     let data = &mut data[..bytes * LANES];
-    let first = layout.sample_place(0, place.sample);
     target
         .surface
         .read_tile(view, &tile, first, rows_of(mask), data)?;
     swap_bytes(target, data);
-    load(data, bytes, layout.lanes(), raw);
+    load(data, bytes, target.surface.layout.lanes(), raw);
     Ok(())
 }
 
@@ -552,7 +488,7 @@ fn read(
 fn update(
     target: &Target,
     view: &View<'_>,
-    place: &Place,
+    at: At,
     mask: Mask,
     keep: bool,
     change: impl FnOnce(&Raw) -> Raw,
@@ -563,16 +499,14 @@ fn update(
     let mut data = [0; 64 * 16];
     let mut old = [[0; LANES]; 4];
     if keep || mask != ALL {
-        read(target, view, place, mask, &mut data, &mut old)?;
+        read(target, view, at, mask, &mut data, &mut old)?;
     }
     let new = change(&old);
-    let layout = &target.surface.layout;
     let bytes = target.packing.bytes();
     let data = &mut data[..bytes * LANES];
-    store(&new, bytes, layout.lanes(), data);
+    store(&new, bytes, target.surface.layout.lanes(), data);
     swap_bytes(target, data);
-    let tile = layout.tile(place.tile_x, place.tile_y, place.slice);
-    let first = layout.sample_place(0, place.sample);
+    let (tile, first) = target.place(at);
     target
         .surface
         .write_tile(view, &tile, first, rows_of(mask), data)

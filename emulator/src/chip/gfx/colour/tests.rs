@@ -100,6 +100,10 @@ fn pixel(memory: &Memory, target: &Target, x: u32, y: u32, z: u32, s: u32) -> u3
     u32::from_le_bytes(bytes)
 }
 
+fn at(x: u32, y: u32, layer: u32, sample: u32) -> At {
+    At::new(x, y, layer).sample(sample)
+}
+
 #[test]
 fn whole_tile_is_written_without_reading() {
     for mode in [1, 2, 4] {
@@ -108,7 +112,7 @@ fn whole_tile_is_written_without_reading() {
         let view = View::new(&memory);
         let src = colour([1.0, 0.5, 0.0, 1.0]);
         targets
-            .write_tile(&view, 0, 3, 2, 0, 0, &src, None, ALL)
+            .write_tile(&view, 0, at(3, 2, 0, 0), &src, None, ALL)
             .unwrap();
         assert_eq!(*memory.reads.lock().unwrap(), 0, "mode {mode}");
         let target = targets.get(0).unwrap();
@@ -132,7 +136,7 @@ fn pixels_outside_the_mask_stay() {
         let src = [lanes; 4];
         let mask = 0x8000_0000_0400_0012;
         targets
-            .write_tile(&view, 0, 1, 1, 0, 0, &src, None, mask)
+            .write_tile(&view, 0, at(1, 1, 0, 0), &src, None, mask)
             .unwrap();
         let target = targets.get(0).unwrap();
         for lane in 0..LANES {
@@ -157,10 +161,10 @@ fn linear_rows_without_pixels_are_not_touched() {
     let src = colour([1.0; 4]);
     // Lanes 0 and 1 are in row 0, lane 2 is in row 1.
     targets
-        .write_tile(&view, 0, 0, 0, 0, 0, &src, None, 3)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &src, None, 3)
         .unwrap();
     assert!(targets
-        .write_tile(&view, 0, 0, 0, 0, 0, &src, None, 4)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &src, None, 4)
         .is_err());
 }
 
@@ -178,10 +182,10 @@ fn blending_uses_what_is_there() {
     assert!(target.reads_destination() && !plain.get(0).unwrap().reads_destination());
     let (red, half) = (colour([1.0, 0.0, 0.0, 1.0]), colour([0.0, 1.0, 0.0, 0.5]));
     plain
-        .write_tile(&view, 0, 0, 0, 0, 0, &red, None, ALL)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &red, None, ALL)
         .unwrap();
     blended
-        .write_tile(&view, 0, 0, 0, 0, 0, &half, None, ALL)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &half, None, ALL)
         .unwrap();
     // alpha: 0.5 * 0.5 + 1 * 0.5
     assert_eq!(pixel(&memory, target, 5, 5, 0, 0), 0xBF00_8080);
@@ -198,7 +202,7 @@ fn dual_source_takes_the_second_colour() {
     let targets = Targets::decode(&regs);
     let write = |src, src1: Option<&[Lanes; 4]>| {
         targets
-            .write_tile(&view, 0, 0, 0, 0, 0, &colour(src), src1, ALL)
+            .write_tile(&view, 0, at(0, 0, 0, 0), &colour(src), src1, ALL)
             .unwrap();
     };
     write([1.0; 4], None);
@@ -214,11 +218,11 @@ fn write_mask_keeps_components() {
     let memory = Memory::new(0x10_0000);
     let view = View::new(&memory);
     let all = Targets::decode(&regs);
-    all.write_tile(&view, 0, 0, 0, 0, 0, &colour([1.0; 4]), None, ALL)
+    all.write_tile(&view, 0, at(0, 0, 0, 0), &colour([1.0; 4]), None, ALL)
         .unwrap();
     regs.store(CB_TARGET_MASK, 0b0101);
     let some = Targets::decode(&regs);
-    some.write_tile(&view, 0, 0, 0, 0, 0, &colour([0.0; 4]), None, ALL)
+    some.write_tile(&view, 0, at(0, 0, 0, 0), &colour([0.0; 4]), None, ALL)
         .unwrap();
     let target = some.get(0).unwrap();
     assert_eq!(pixel(&memory, target, 0, 0, 0, 0), 0xFF00_FF00);
@@ -238,7 +242,7 @@ fn logic_op_works_on_bits() {
     let target = targets.get(0).unwrap();
     for want in [0xFF00_33FF, 0] {
         targets
-            .write_tile(&view, 0, 0, 0, 0, 0, &src, None, ALL)
+            .write_tile(&view, 0, at(0, 0, 0, 0), &src, None, ALL)
             .unwrap();
         assert_eq!(pixel(&memory, target, 3, 3, 0, 0), want);
     }
@@ -260,7 +264,7 @@ fn multiwrite_and_views() {
     for (layer, slice) in [(0, 2), (1, 3), (9, 3)] {
         let src = colour([layer as f32 / 255.0; 4]);
         targets
-            .write_tile(&view, 0, 0, 0, layer, 0, &src, None, ALL)
+            .write_tile(&view, 0, at(0, 0, layer, 0), &src, None, ALL)
             .unwrap();
         let target = targets.get(0).unwrap();
         assert_eq!(pixel(&memory, target, 0, 0, slice, 0), layer * 0x0101_0101);
@@ -278,7 +282,7 @@ fn samples_are_resolved_to_their_average() {
         for sample in 0..4 {
             let src = colour([(sample / 2) as f32; 4]);
             targets
-                .write_tile(&view, 0, 0, 0, 0, sample, &src, None, ALL)
+                .write_tile(&view, 0, at(0, 0, 0, sample), &src, None, ALL)
                 .unwrap();
         }
         let target = targets.get(0).unwrap();
@@ -289,7 +293,7 @@ fn samples_are_resolved_to_their_average() {
         let resolve = Targets::decode(&regs);
         assert_eq!(resolve.special, SpecialOp::Resolve);
         assert_eq!(resolve.written().count(), 0);
-        resolve.resolve_tile(&view, 0, 0, 0, 1).unwrap();
+        resolve.resolve_tile(&view, at(0, 0, 0, 0), 1).unwrap();
         let to = resolve.get(1).unwrap();
         assert_eq!(to.samples(), 1);
         let got = pixel(&memory, to, 0, 0, 0, 0);
@@ -308,10 +312,10 @@ fn depth_copies_go_to_one_sample() {
     let depth = [1.0f32.to_bits(); LANES];
     let stencil = [7; LANES];
     targets
-        .write_depth(&view, 0, 0, 0, 0, 1, Some(&depth), None, ALL)
+        .write_depth(&view, 0, at(0, 0, 0, 1), Some(&depth), None, ALL)
         .unwrap();
     targets
-        .write_depth(&view, 0, 0, 0, 0, 1, None, Some(&stencil), ALL)
+        .write_depth(&view, 0, at(0, 0, 0, 1), None, Some(&stencil), ALL)
         .unwrap();
     let target = targets.get(0).unwrap();
     assert_eq!(pixel(&memory, target, 2, 2, 0, 1), 0x07FF_FFFF);
@@ -328,7 +332,7 @@ fn integers_are_neither_blended_nor_scaled() {
     let targets = Targets::decode(&regs);
     let src = [[0xDEAD_BEEF; LANES]; 4];
     targets
-        .write_tile(&view, 0, 0, 0, 0, 0, &src, None, ALL)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &src, None, ALL)
         .unwrap();
     let target = targets.get(0).unwrap();
     assert_eq!(pixel(&memory, target, 0, 0, 0, 0), 0xDEAD_BEEF);
@@ -357,10 +361,10 @@ proptest! {
         let view = View::new(&memory);
         let targets = Targets::decode(&regs);
         let src = value.map(|v| [v; LANES]);
-        let _ = targets.write_tile(&view, 0, x, y, layer, sample, &src, Some(&src), mask);
-        let _ = targets.write_tile(&view, 0, x % 16, y % 4, 0, sample, &src, None, mask);
-        let _ = targets.write_depth(&view, 0, x, y, layer, sample, Some(&src[0]), None, mask);
-        let _ = targets.resolve_tile(&view, x % 16, y % 4, layer, mask);
+        let _ = targets.write_tile(&view, 0, at(x, y, layer, sample), &src, Some(&src), mask);
+        let _ = targets.write_tile(&view, 0, at(x % 16, y % 4, 0, sample), &src, None, mask);
+        let _ = targets.write_depth(&view, 0, at(x, y, layer, sample), Some(&src[0]), None, mask);
+        let _ = targets.resolve_tile(&view, at(x % 16, y % 4, layer, 0), mask);
     }
 }
 
@@ -407,7 +411,7 @@ proptest! {
                 *byte = old[i % 32].wrapping_add((i / 32) as u8);
             }
             let view = View::new(&memory);
-            targets.write_tile(&view, 0, 1, 1, 0, 0, &src, None, mask).unwrap();
+            targets.write_tile(&view, 0, at(1, 1, 0, 0), &src, None, mask).unwrap();
             memory.bytes.into_inner().unwrap()
         });
         prop_assert!(a == b);
@@ -432,7 +436,7 @@ proptest! {
                 *byte = old[i % 64].wrapping_mul((i / 64) as u8 | 1);
             }
             let view = View::new(&memory);
-            targets.resolve_tile(&view, 2, 1, 0, mask).unwrap();
+            targets.resolve_tile(&view, at(2, 1, 0, 0), mask).unwrap();
             memory.bytes.into_inner().unwrap()
         });
         prop_assert!(a == b);
@@ -448,10 +452,12 @@ fn uniform_tile_is_what_would_be_written() {
         let memory = Memory::new(0x10_0000);
         let view = View::new(&memory);
         if uniform {
-            targets.write_uniform(&view, 0, 2, 1, 0, 0, &bytes).unwrap();
+            targets
+                .write_uniform(&view, 0, at(2, 1, 0, 0), &bytes)
+                .unwrap();
         } else {
             targets
-                .write_tile(&view, 0, 2, 1, 0, 0, &src, None, ALL)
+                .write_tile(&view, 0, at(2, 1, 0, 0), &src, None, ALL)
                 .unwrap();
         }
         memory.bytes.into_inner().unwrap()

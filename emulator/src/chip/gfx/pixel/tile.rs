@@ -5,12 +5,13 @@ use pulp::{Simd, WithSimd};
 
 use super::super::depth::{self, Samples, Tested};
 use super::super::interpolate::{evaluate, lane_offsets};
-use super::super::lanes::{Lanes, Mask, ALL, LANES};
+use super::super::lanes::{Lanes, Mask, LANES};
 use super::super::memory::View;
 use super::super::raster::Coverage;
 use super::super::setup::Setup;
 use super::super::shader::Stop;
 use super::super::stage::DrawShared;
+use super::super::surface::At;
 use super::super::uniform::Uniform;
 use super::{Copy, PixelCounts, PixelState, TILE_BYTES};
 use crate::chip::bus::McError;
@@ -23,8 +24,7 @@ pub(super) struct Tile<'a, 'b> {
     pub(super) view: &'b View<'a>,
     pub(super) x: i32,
     pub(super) y: i32,
-    pub(super) tx: u32,
-    pub(super) ty: u32,
+    pub(super) at: At,
     pub(super) coverage: Coverage,
     pub(super) depth: &'b mut [Samples],
     pub(super) loaded: [bool; 8],
@@ -97,8 +97,7 @@ impl Tile<'_, '_> {
         let samples = &mut self.depth[sample];
         if !self.loaded[sample] {
             *samples = Samples::default();
-            let layer = self.setup.layer;
-            match surface.load(self.view, self.tx, self.ty, layer, sample, samples) {
+            match surface.load(self.view, self.at.sample(sample as u32), samples) {
                 Ok(bytes) => self.counts.bytes += bytes,
                 Err(e) => (self.failed, self.unread) = (Some(e), true),
             }
@@ -151,8 +150,7 @@ impl Tile<'_, '_> {
     pub(super) fn resolve(&mut self) {
         let mask = self.coverage.any();
         let targets = &self.state.targets;
-        let layer = self.setup.layer;
-        let result = targets.resolve_tile(self.view, self.tx, self.ty, layer, mask);
+        let result = targets.resolve_tile(self.view, self.at, mask);
         self.account(result, 2);
     }
 
@@ -177,10 +175,7 @@ impl Tile<'_, '_> {
         let result = self.state.targets.write_depth(
             self.view,
             0,
-            self.tx,
-            self.ty,
-            self.setup.layer,
-            0,
+            self.at,
             copy.depth.then_some(&depth),
             copy.stencil.then_some(&stencil),
             mask,
@@ -205,29 +200,9 @@ impl Tile<'_, '_> {
                 if lanes == 0 {
                     continue;
                 }
-                let bytes = match lanes {
-                    ALL => uniform.tile(targets, index, &exported[export]),
-                    _ => None,
-                };
-                if let Some(bytes) = bytes {
-                    let (tx, ty, layer) = (self.tx, self.ty, self.setup.layer);
-                    let sample = sample as u32;
-                    let result =
-                        targets.write_uniform(self.view, index, tx, ty, layer, sample, bytes);
-                    self.account(result, 2);
-                    continue;
-                }
-                let result = targets.write_tile(
-                    self.view,
-                    index,
-                    self.tx,
-                    self.ty,
-                    self.setup.layer,
-                    sample as u32,
-                    &exported[export],
-                    Some(&exported[1]),
-                    lanes,
-                );
+                let at = self.at.sample(sample as u32);
+                let src = [&exported[export], &exported[1]];
+                let result = uniform.write(targets, self.view, index, at, src, lanes);
                 self.account(result, 2);
             }
         }
@@ -243,8 +218,8 @@ impl Tile<'_, '_> {
                     continue;
                 }
                 let samples = &self.depth[sample];
-                let layer = self.setup.layer;
-                match surface.store(self.view, self.tx, self.ty, layer, sample, samples, changed) {
+                let at = self.at.sample(sample as u32);
+                match surface.store(self.view, at, samples, changed) {
                     Ok(bytes) => self.counts.bytes += bytes,
                     Err(e) => self.failed = Some(e),
                 }
