@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Tests of mutations.py: what it must not take for proof."""
 import json
+import pathlib
+import sys
 
-import mutations
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import mutations  # noqa: E402 (the path comes first)
 
 TABLE = {"mutation": [{"name": "a", "what": "w", "test": "p@t",
                        "edit": [{"file": "f.c", "old": "x();", "new": ""}]}],
