@@ -43,11 +43,16 @@ impl Axis {
 const LIMIT: f32 = 4_194_303.0;
 
 /// `value` (in 1/256 texel, at most [`LIMIT`]) rounded to an integer, to even.
-/// Adding 1.5 * 2^23 leaves the integer in the mantissa's low bits.
 #[inline(always)]
 fn round(value: f32) -> i32 {
-    let limited = value.max(-LIMIT).min(LIMIT);
-    ((limited + 12_582_912.0).to_bits() as i32).wrapping_sub(0x4B40_0000)
+    small_round(value.max(-LIMIT).min(LIMIT))
+}
+
+/// `value`, known to be within 2^22, rounded to an integer, to even: adding 1.5 * 2^23 leaves the
+/// integer in the mantissa's low bits.
+#[inline(always)]
+pub fn small_round(value: f32) -> i32 {
+    ((value + 12_582_912.0).to_bits() as i32).wrapping_sub(0x4B40_0000)
 }
 
 /// `value` less its floor, without the function call that `floor` is on

@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
-use super::address::Axis;
+use super::address::{Axis, Index};
 use super::block;
-use super::plain::PATCH;
+use super::plain::{Held, PATCH};
 use super::resource::Texture;
 use crate::chip::bus::McError;
 use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};
+use crate::chip::gfx::lanes::LANES;
 use crate::chip::gfx::memory::View;
 use crate::chip::gfx::surface::MAX_TILE_BYTES;
 use crate::chip::tiling::WORD_GROUPS;
@@ -49,8 +50,16 @@ pub struct Cache {
     pub wide: Box<[[u32; 4]; TEXELS]>,
     /// Blocks side by side, for the short way (`plain`).
     pub patch: Box<[u32; PATCH]>,
+    /// Which blocks are in it.
+    pub held: Option<Held>,
+    /// Fetches that found their blocks in it.
+    pub kept: u64,
+    /// Fetches whose texels were all inside, see `plain`.
+    pub inside: u64,
     /// Where the texels of the fetch lie that is under way.
     pub axes: Box<[Axis; 2]>,
+    /// The same, where no wrap mode matters: fixed point with 8 fraction bits.
+    pub fixed: Box<[Index; 2]>,
     tags: [Box<[u64; SETS]>; 2],
     /// Sets of each kind that are in use.
     used: [Vec<u16>; 2],
@@ -79,6 +88,10 @@ impl Default for Cache {
             packed: boxed(0),
             wide: boxed([0; 4]),
             patch: boxed(0),
+            held: None,
+            kept: 0,
+            inside: 0,
+            fixed: Box::new([[0; LANES]; 2]),
             axes: Box::new([Axis::flat(), Axis::flat()]),
             tags: [boxed(0), boxed(0)],
             used: [Vec::new(), Vec::new()],
@@ -95,6 +108,7 @@ impl Default for Cache {
 impl Cache {
     /// Forgets all texels.
     pub fn invalidate(&mut self) {
+        self.held = None;
         for (tags, used) in self.tags.iter_mut().zip(&mut self.used) {
             for set in used.drain(..) {
                 tags[usize::from(set)] = 0;

@@ -4,15 +4,16 @@
 //! take, that does.
 //!
 //! The texels of a wave nearly always lie in at most 4x4 blocks of 8x8. These are laid
-//! out side by side, so that a texel's place follows from its coordinates alone.
+//! out side by side, so that a texel's place follows from its coordinates alone. Where all
+//! are inside the texture, no wrap mode matters, and [`Inside`] finds them in a few steps.
 
 use pulp::{bytemuck, Arch, Simd, WithSimd};
 
-use super::address::{axis, Axis};
+use super::address::{axis, small_round, Axis, Index};
 use super::cache::{BlockId, Cache};
 use super::resource::Texture;
 use super::sampler::Wrap;
-use crate::chip::gfx::lanes::{expand, Lanes, Mask, ALL, LANES};
+use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, LANES};
 use crate::chip::gfx::memory::View;
 
 /// Texels from row to row of a patch: four blocks.
@@ -58,48 +59,38 @@ pub fn sample(
     let Some(level) = texture.level(fetch.level) else {
         return false;
     };
-    let patch = arch.dispatch(FindPatch {
-        fetch,
-        sizes: [level.width, level.height],
-        src,
-        axes: &mut cache.axes,
-    });
-    let Some(patch) = patch else {
+    let sizes = [level.width, level.height];
+    // Filled in place: a copy of something just written in parts waits for the parts.
+    let mut patch = Patch::default();
+    let inside = !fetch.integers && fetch.normalized == [true; 2] && fetch.offset == [0; 2];
+    let inside = inside
+        && arch.dispatch(Inside {
+            fetch,
+            sizes,
+            src,
+            fixed: &mut cache.fixed,
+            patch: &mut patch,
+        });
+    let found = inside
+        || arch.dispatch(FindPatch {
+            fetch,
+            sizes,
+            src,
+            axes: &mut cache.axes,
+            patch: &mut patch,
+        });
+    if !found {
         return false;
-    };
-    for i in 0..16u32 {
-        if patch.needed >> i & 1 == 0 {
-            continue;
-        }
-        let (column, row) = (i % 4, i / 4);
-        let turn = |block: i32, size: u32| {
-            let blocks = size.div_ceil(8).max(1) as i32;
-            // Beyond the seam of a repeated texture, see `unwrap`.
-            match block {
-                b if b < 0 => (b + blocks) as u32,
-                b if b >= blocks => (b - blocks) as u32,
-                b => b as u32,
-            }
-        };
-        let block = BlockId {
-            level: fetch.level,
-            slice: texture.layers.0,
-            sample: 0,
-            x: turn(patch.x + column as i32, level.width),
-            y: turn(patch.y + row as i32, level.height),
-        };
-        let set = cache.block(view, texture, fetch.id, block);
-        let texels = &cache.packed[set * 64..set * 64 + 64];
-        let first = (row * 8 * PITCH + column * 8) as usize;
-        let rows = cache.patch[first..].chunks_mut(PITCH as usize);
-        for (to, from) in rows.zip(texels.chunks_exact(8)) {
-            to[..8].copy_from_slice(from);
-        }
     }
+    cache.inside += u64::from(inside);
+    load(cache, view, fetch, sizes, &patch);
     arch.dispatch(Bilinear {
         texels: &cache.patch,
         patch: &patch,
-        axes: &cache.axes,
+        places: match inside {
+            true => Places::Fixed(&cache.fixed),
+            false => Places::Axes(&cache.axes),
+        },
         linear: fetch.linear,
         swizzle: &texture.swizzle,
         mask: fetch.mask,
@@ -108,12 +99,69 @@ pub fn sample(
     true
 }
 
+/// What is in [`Cache::patch`]: which blocks of which level of which texture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    id: u64,
+    level: u32,
+    first: [i32; 2],
+    needed: u32,
+}
+
+/// Lays the blocks of `patch` out in the cache's patch, if they are not there from the last fetch.
+fn load(
+    cache: &mut Cache,
+    view: &View<'_>,
+    fetch: &Fetch<'_>,
+    [width, height]: [u32; 2],
+    patch: &Patch,
+) {
+    let held = Held {
+        id: fetch.id,
+        level: fetch.level,
+        first: [patch.x, patch.y],
+        needed: patch.needed,
+    };
+    if cache.held == Some(held) {
+        cache.kept += 1;
+        return;
+    }
+    let turn = |block: i32, size: u32| {
+        let blocks = size.div_ceil(8).max(1) as i32;
+        // Beyond the seam of a repeated texture, see `unwrap`.
+        match block {
+            b if b < 0 => (b + blocks) as u32,
+            b if b >= blocks => (b - blocks) as u32,
+            b => b as u32,
+        }
+    };
+    for i in (0..16u32).filter(|i| patch.needed >> i & 1 != 0) {
+        let (column, row) = (i % 4, i / 4);
+        let block = BlockId {
+            level: fetch.level,
+            slice: fetch.texture.layers.0,
+            sample: 0,
+            x: turn(patch.x + column as i32, width),
+            y: turn(patch.y + row as i32, height),
+        };
+        let set = cache.block(view, fetch.texture, fetch.id, block);
+        let texels = &cache.packed[set * 64..set * 64 + 64];
+        let first = (row * 8 * PITCH + column * 8) as usize;
+        let rows = cache.patch[first..].chunks_mut(PITCH as usize);
+        for (to, from) in rows.zip(texels.chunks_exact(8)) {
+            to[..8].copy_from_slice(from);
+        }
+    }
+    cache.held = Some(held);
+}
+
 /// The at most 4x4 blocks that all texels of a wave lie in: the first, and a bit for each
 /// that is needed.
+#[derive(Default)]
 struct Patch {
     x: i32,
     y: i32,
-    needed: u16,
+    needed: u32,
     /// The texels lie on both sides of a seam.
     turned: bool,
     /// The second texel of each row is the right neighbour of the first.
@@ -125,6 +173,8 @@ struct FindPatch<'a> {
     sizes: [u32; 2],
     src: &'a [&'a Lanes; 4],
     axes: &'a mut [Axis; 2],
+    /// What is found.
+    patch: &'a mut Patch,
 }
 
 /// Integer coordinates as the axes of a fetch.
@@ -141,14 +191,14 @@ fn integers(coord: &Lanes, offset: i32, size: u32, out: &mut Axis) {
 }
 
 impl WithSimd for FindPatch<'_> {
-    type Output = Option<Patch>;
+    type Output = bool;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) -> Option<Patch> {
+    fn with_simd<S: Simd>(self, _simd: S) -> bool {
         let fetch = self.fetch;
         let mask = fetch.mask;
         if mask == 0 {
-            return None;
+            return false;
         }
         for (i, out) in self.axes.iter_mut().enumerate() {
             if fetch.integers {
@@ -164,7 +214,7 @@ impl WithSimd for FindPatch<'_> {
         let [x, y] = &*self.axes;
         let border = x.border[0] | x.border[1] | y.border[0] | y.border[1];
         if border & mask != 0 {
-            return None;
+            return false;
         }
         // Lanes that do not count look like the first that does.
         let lead = mask.trailing_zeros() as usize & 63;
@@ -190,7 +240,7 @@ impl WithSimd for FindPatch<'_> {
                 (low, high) = bounds(axis);
             }
             if high - low > 3 {
-                return None;
+                return false;
             }
             (first[i], last[i]) = (low, high);
         }
@@ -199,28 +249,119 @@ impl WithSimd for FindPatch<'_> {
         let apart = (x.first.iter().zip(&x.second)).fold(0, |all, (a, b)| all | (b - a) ^ 1);
         let (columns, rows) = (last[0] - left, last[1] - top);
         let needed = if columns <= 1 && rows <= 1 {
-            // At most one too many: of the four around a corner of the texels' outline.
-            (1 << columns | 1) * (1 << (4 * rows) | 1)
+            corners_of(columns, rows)
         } else {
-            let mut needed = [0u32; CHUNK];
-            for at in 0..LANES / CHUNK {
-                for i in 0..CHUNK {
-                    let lane = at * CHUNK + i;
-                    let x = [x.first[lane], x.second[lane]].map(|v| ((v >> 3) - left) & 3);
-                    let y = [y.first[lane], y.second[lane]].map(|v| ((v >> 3) - top) & 3);
-                    let columns = 1u32 << x[0] | 1 << x[1];
-                    needed[i] |= columns << (y[0] * 4) | columns << (y[1] * 4);
-                }
-            }
-            needed.iter().fold(0, |all, bits| all | bits)
+            needed(
+                |i, lane| [x.first[lane], x.second[lane]][i] >> 3,
+                |i, lane| [y.first[lane], y.second[lane]][i] >> 3,
+                first,
+            )
         };
-        Some(Patch {
+        *self.patch = Patch {
             x: left,
             y: top,
-            needed: needed as u16,
+            needed,
             turned,
             adjacent: apart == 0,
-        })
+        };
+        true
+    }
+}
+
+/// The blocks around a corner of the texels' outline, which is at most two blocks wide and high.
+#[inline(always)]
+fn corners_of(columns: i32, rows: i32) -> u32 {
+    // At most one too many.
+    (1 << columns | 1) * (1 << (4 * rows) | 1)
+}
+
+/// The blocks of the patch at `first` that texels lie in. `x` and `y` give the block of a lane's
+/// first (0) and second (1) texel.
+#[inline(always)]
+fn needed(
+    x: impl Fn(usize, usize) -> i32,
+    y: impl Fn(usize, usize) -> i32,
+    [left, top]: [i32; 2],
+) -> u32 {
+    let mut needed = [0u32; CHUNK];
+    for at in 0..LANES / CHUNK {
+        for i in 0..CHUNK {
+            let lane = at * CHUNK + i;
+            let x = [0, 1].map(|i| (x(i, lane) - left) & 3);
+            let y = [0, 1].map(|i| (y(i, lane) - top) & 3);
+            let columns = 1u32 << x[0] | 1 << x[1];
+            needed[i] |= columns << (y[0] * 4) | columns << (y[1] * 4);
+        }
+    }
+    needed.iter().fold(0, |all, bits| all | bits)
+}
+
+/// A patch for texels that are all within the texture as they are; false otherwise. Then a
+/// repeated or mirrored coordinate is the coordinate itself, and nothing is clamped.
+struct Inside<'a> {
+    fetch: &'a Fetch<'a>,
+    sizes: [u32; 2],
+    src: &'a [&'a Lanes; 4],
+    /// First texels and weights: fixed point with 8 fraction bits.
+    fixed: &'a mut [Index; 2],
+    /// What is found.
+    patch: &'a mut Patch,
+}
+
+impl WithSimd for Inside<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> bool {
+        let Fetch { mask, linear, .. } = *self.fetch;
+        let (half, step) = if linear { (128, 1) } else { (0, 0) };
+        let lead = mask.trailing_zeros() as usize & 63;
+        let (mut first, mut last) = ([0; 2], [0; 2]);
+        for (i, fixed) in self.fixed.iter_mut().enumerate() {
+            let mut own;
+            let mut coord = self.src[i];
+            if mask != ALL {
+                // Lanes that do not count look like the first that does.
+                own = [coord[lead]; LANES];
+                select(&mut own, coord, &expand(mask));
+                coord = &own;
+            }
+            let size = self.sizes[i].clamp(1, 8192);
+            let n = size as f32;
+            // What is far outside, and what is no number, comes out far outside, too, although
+            // it is rounded to something else.
+            for (t, bits) in fixed.iter_mut().zip(coord) {
+                *t = small_round(f32::from_bits(*bits) * n * 256.0).wrapping_sub(half);
+            }
+            let low = fixed.iter().fold(i32::MAX, |m, t| m.min(*t)) >> 8;
+            let high = (fixed.iter().fold(i32::MIN, |m, t| m.max(*t)) >> 8) + step;
+            if low < 0 || high >= size as i32 {
+                return false;
+            }
+            (first[i], last[i]) = (low >> 3, high >> 3);
+        }
+        let (columns, rows) = (last[0] - first[0], last[1] - first[1]);
+        if columns > 3 || rows > 3 {
+            return false;
+        }
+        let [x, y] = &*self.fixed;
+        let needed = if columns <= 1 && rows <= 1 {
+            corners_of(columns, rows)
+        } else {
+            needed(
+                |i, lane| ((x[lane] >> 8) + i as i32 * step) >> 3,
+                |i, lane| ((y[lane] >> 8) + i as i32 * step) >> 3,
+                first,
+            )
+        };
+        *self.patch = Patch {
+            x: first[0],
+            y: first[1],
+            needed,
+            turned: false,
+            adjacent: true,
+        };
+        true
     }
 }
 
@@ -256,11 +397,19 @@ fn unwrap(axis: &mut Axis, lead: usize, size: i32) {
     }
 }
 
+/// Where each lane's texels lie.
+enum Places<'a> {
+    /// As [`Inside`] found.
+    Fixed(&'a [Index; 2]),
+    /// As [`FindPatch`] found.
+    Axes(&'a [Axis; 2]),
+}
+
 /// Bilinear filter over a patch. Without `linear` the first texel of each axis is taken.
 struct Bilinear<'a> {
     texels: &'a [u32; PATCH],
     patch: &'a Patch,
-    axes: &'a [Axis; 2],
+    places: Places<'a>,
     linear: bool,
     swizzle: &'a [u8; 4],
     mask: Mask,
@@ -268,36 +417,36 @@ struct Bilinear<'a> {
 }
 
 impl Bilinear<'_> {
-    /// Places of texels in the patch.
+    /// Places in the patch of the texels in column and row (`x`, `y`) of each lane.
     #[inline(always)]
-    fn places(&self, x: &[i32; LANES], y: &[i32; LANES]) -> Lanes {
-        let (left, top) = (self.patch.x * 8, self.patch.y * 8);
+    fn places(&self, x: impl Fn(usize) -> i32, y: impl Fn(usize) -> i32) -> Lanes {
+        let (left, top) = (self.patch.x as u32, self.patch.y as u32);
+        let first = (top.wrapping_mul(PITCH).wrapping_add(left)).wrapping_mul(8);
         let mut places = [0u32; LANES];
         for lane in 0..LANES {
-            let row = (y[lane].wrapping_sub(top) as u32).wrapping_mul(PITCH);
-            places[lane] = row.wrapping_add(x[lane].wrapping_sub(left) as u32);
+            let row = (y(lane) as u32).wrapping_mul(PITCH);
+            let place = row.wrapping_add(x(lane) as u32).wrapping_sub(first);
+            places[lane] = place & (PATCH - 2) as u32;
         }
         places
     }
 
-    /// The texels at a corner of the filter: the first or second of each axis.
+    /// The texels at `places`.
     #[inline(always)]
-    fn corner(&self, x: &[i32; LANES], y: &[i32; LANES]) -> Lanes {
-        let places = self.places(x, y);
+    fn corner(&self, places: &Lanes) -> Lanes {
         let mut out = [0; LANES];
-        for (out, place) in out.iter_mut().zip(&places) {
+        for (out, place) in out.iter_mut().zip(places) {
             *out = self.texels[*place as usize & (PATCH - 2)];
         }
         out
     }
 
-    /// The texels at both corners of a row, where they are neighbours.
+    /// The texels at `places`, and their right neighbours.
     #[inline(always)]
-    fn row(&self, x: &[i32; LANES], y: &[i32; LANES]) -> [Lanes; 2] {
-        let places = self.places(x, y);
+    fn row(&self, places: &Lanes) -> [Lanes; 2] {
         let texels: &[u8] = bytemuck::cast_slice(self.texels);
         let mut pairs = [0u64; LANES];
-        for (pair, place) in pairs.iter_mut().zip(&places) {
+        for (pair, place) in pairs.iter_mut().zip(places) {
             // One load for both.
             let at = 4 * (*place as usize & (PATCH - 2));
             let mut bytes = [0; 8];
@@ -314,44 +463,157 @@ impl Bilinear<'_> {
         }
         out
     }
-}
 
-const NEAREST: u8 = 0;
-const LINEAR: u8 = 1;
-/// The general way's order of operations: there, texels on both sides of a seam are too far
-/// apart for the other.
-const SEAM: u8 = 2;
-
-/// One component, which begins at bit `shift` of the texels.
-#[inline(always)]
-fn filter<const KIND: u8>(axes: &[Axis; 2], corners: &[Lanes; 4], shift: u32, out: &mut Lanes) {
-    let [x, y] = axes;
-    for at in 0..LANES / CHUNK {
-        let mut t = [[0.0; CHUNK]; 4];
-        for (t, corner) in t.iter_mut().zip(corners) {
-            for i in 0..CHUNK {
-                t[i] = (corner[at * CHUNK + i] >> shift & 0xFF) as i32 as f32;
+    /// The texels at the corners of each lane's filter.
+    #[inline(always)]
+    fn corners(&self) -> [Lanes; 4] {
+        match self.places {
+            Places::Fixed([x, y]) => {
+                let (x, y) = (|lane: usize| x[lane] >> 8, |lane: usize| y[lane] >> 8);
+                let first = self.places(x, y);
+                if !self.linear {
+                    return [self.corner(&first); 4];
+                }
+                let below = first.map(|place| (place + PITCH) & (PATCH - 2) as u32);
+                let (above, below) = (self.row(&first), self.row(&below));
+                [above[0], above[1], below[0], below[1]]
+            }
+            Places::Axes([x, y]) => {
+                let columns = [&x.first, &x.second].map(|texels| |lane: usize| texels[lane]);
+                let rows = [&y.first, &y.second].map(|texels| |lane: usize| texels[lane]);
+                if !self.linear {
+                    return [self.corner(&self.places(columns[0], rows[0])); 4];
+                }
+                if self.patch.adjacent {
+                    let [above, below] = rows.map(|y| self.row(&self.places(columns[0], y)));
+                    return [above[0], above[1], below[0], below[1]];
+                }
+                let at = |x: usize, y: usize| self.corner(&self.places(columns[x], rows[y]));
+                [at(0, 0), at(1, 0), at(0, 1), at(1, 1)]
             }
         }
-        let mut colour = [0.0; CHUNK];
-        for i in 0..CHUNK {
-            let (wx, wy) = (x.weight[at * CHUNK + i], y.weight[at * CHUNK + i]);
-            colour[i] = match KIND {
-                NEAREST => t[0][i] / 255.0,
-                LINEAR => {
-                    let top = t[0][i] + (t[1][i] - t[0][i]) * wx;
-                    let bottom = t[2][i] + (t[3][i] - t[2][i]) * wx;
-                    (top + (bottom - top) * wy) * (1.0 / 255.0)
+    }
+
+    /// The weights of the second column and row, in 1/256.
+    #[inline(always)]
+    fn weights(&self) -> [Lanes; 2] {
+        let mut out = [[0; LANES]; 2];
+        for (i, out) in out.iter_mut().enumerate() {
+            match self.places {
+                Places::Fixed(fixed) => {
+                    for lane in 0..LANES {
+                        out[lane] = fixed[i][lane] as u32 & 0xFF;
+                    }
                 }
-                _ => {
-                    let (vx, vy) = (1.0 - wx, 1.0 - wy);
-                    let sum = vx * vy * (t[0][i] / 255.0) + wx * vy * (t[1][i] / 255.0);
-                    sum + vx * wy * (t[2][i] / 255.0) + wx * wy * (t[3][i] / 255.0)
+                Places::Axes(axes) => {
+                    for lane in 0..LANES {
+                        out[lane] = small_round(axes[i].weight[lane] * 256.0) as u32;
+                    }
                 }
-            };
+            }
         }
-        for i in 0..CHUNK {
-            out[at * CHUNK + i] = colour[i].to_bits();
+        out
+    }
+}
+
+/// Components of the nearest texels, where `to` says that they go.
+#[inline(always)]
+fn nearest(texels: &Lanes, to: &[Option<usize>; 4], out: &mut [Lanes; 4]) {
+    for (component, to) in to.iter().enumerate() {
+        let Some(to) = *to else {
+            continue;
+        };
+        for lane in 0..LANES {
+            let byte = texels[lane] >> (8 * component) & 0xFF;
+            out[to][lane] = (byte as i32 as f32 / 255.0).to_bits();
+        }
+    }
+}
+
+/// Bytes 0 and 2 of a texel.
+const EVEN: u32 = 0x00FF_00FF;
+/// Texels in 1/256 to 0..1.
+const TO_UNIT: f32 = 1.0 / 255.0 / 256.0;
+
+/// Components of the texels at `corners`, mixed by `weights`, where `to` says that they go.
+///
+/// All is exact up to the division by 255, in whatever order it is done: a texel has 8
+/// bits, each weight adds 8. So the columns are mixed as integers, two components in a word.
+#[inline(always)]
+fn linear(
+    corners: &[Lanes; 4],
+    weights: &[Lanes; 2],
+    to: &[Option<usize>; 4],
+    out: &mut [Lanes; 4],
+) {
+    let [top_left, top_right, left, right] = corners;
+    let [x, y] = weights;
+    for lanes in (0..LANES).step_by(CHUNK) {
+        let above = mix_columns(top_left, top_right, x, lanes);
+        let below = mix_columns(left, right, x, lanes);
+        for component in 0..4 {
+            if let Some(out) = to[component].and_then(|to| out.get_mut(to)) {
+                // Components 1 and 3 are in the second words.
+                let (above, below) = match component & 1 {
+                    0 => (&above.0, &below.0),
+                    _ => (&above.1, &below.1),
+                };
+                mix_rows(above, below, 16 * (component / 2) as u32, y, lanes, out);
+            }
+        }
+    }
+}
+
+/// Texels `a` and `b`, side by side, mixed: bytes 0 and 2, and bytes 1 and 3, in 1/256.
+#[inline(always)]
+fn mix_columns(a: &Lanes, b: &Lanes, weight: &Lanes, lanes: usize) -> ([u32; CHUNK], [u32; CHUNK]) {
+    let (mut even, mut odd) = ([0; CHUNK], [0; CHUNK]);
+    for i in 0..CHUNK {
+        let (a, b, w) = (a[lanes + i], b[lanes + i], weight[lanes + i]);
+        let difference = (b & EVEN).wrapping_sub(a & EVEN).wrapping_mul(w);
+        even[i] = ((a & EVEN) << 8).wrapping_add(difference);
+        let difference = (b >> 8 & EVEN).wrapping_sub(a >> 8 & EVEN).wrapping_mul(w);
+        odd[i] = (a & !EVEN).wrapping_add(difference);
+    }
+    (even, odd)
+}
+
+/// The component at bit `shift` of two rows' words, mixed.
+#[inline(always)]
+fn mix_rows(
+    above: &[u32; CHUNK],
+    below: &[u32; CHUNK],
+    shift: u32,
+    weight: &Lanes,
+    lanes: usize,
+    out: &mut Lanes,
+) {
+    for i in 0..CHUNK {
+        let w = weight[lanes + i] as i32 as f32 * (1.0 / 256.0);
+        let above = (above[i] >> shift & 0xFFFF) as i32 as f32;
+        let below = (below[i] >> shift & 0xFFFF) as i32 as f32;
+        out[lanes + i] = ((above + (below - above) * w) * TO_UNIT).to_bits();
+    }
+}
+
+/// [`linear`] in the general way's order of operations: there, texels on both sides of a seam
+/// are too far apart for the other.
+#[inline(always)]
+fn seam(corners: &[Lanes; 4], weights: &[Lanes; 2], to: &[Option<usize>; 4], out: &mut [Lanes; 4]) {
+    for (component, to) in to.iter().enumerate() {
+        let Some(to) = *to else {
+            continue;
+        };
+        for lane in 0..LANES {
+            let mut t = [0.0; 4];
+            for (t, corner) in t.iter_mut().zip(corners) {
+                *t = (corner[lane] >> (8 * component) & 0xFF) as i32 as f32 / 255.0;
+            }
+            let wx = weights[0][lane] as i32 as f32 * (1.0 / 256.0);
+            let wy = weights[1][lane] as i32 as f32 * (1.0 / 256.0);
+            let (vx, vy) = (1.0 - wx, 1.0 - wy);
+            let sum = vx * vy * t[0] + wx * vy * t[1] + vx * wy * t[2] + wx * wy * t[3];
+            out[to][lane] = sum.to_bits();
         }
     }
 }
@@ -361,45 +623,31 @@ impl WithSimd for Bilinear<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
-        let [x, y] = self.axes;
-        let corners = if !self.linear {
-            [self.corner(&x.first, &y.first); 4]
-        } else if self.patch.adjacent {
-            let above = self.row(&x.first, &y.first);
-            let below = self.row(&x.first, &y.second);
-            [above[0], above[1], below[0], below[1]]
-        } else {
-            [
-                self.corner(&x.first, &y.first),
-                self.corner(&x.second, &y.first),
-                self.corner(&x.first, &y.second),
-                self.corner(&x.second, &y.second),
-            ]
-        };
-        for component in 0..4 {
-            // The first place it goes to; the others copy.
-            let selects = |s: &u8| usize::from(*s) == component;
-            let Some(to) = self.swizzle.iter().position(selects) else {
-                continue;
-            };
-            let shift = 8 * component as u32;
-            let out = &mut self.out[to];
-            match (self.linear, self.patch.turned) {
-                (false, _) => filter::<NEAREST>(self.axes, &corners, shift, out),
-                (true, false) => filter::<LINEAR>(self.axes, &corners, shift, out),
-                (true, true) => filter::<SEAM>(self.axes, &corners, shift, out),
-            }
-            for other in to + 1..4 {
-                if selects(&self.swizzle[other]) {
-                    self.out[other] = self.out[to];
-                }
+        let corners = self.corners();
+        // The first place each component goes to; the others copy.
+        let mut to = [None; 4];
+        for (i, select) in self.swizzle.iter().enumerate().rev() {
+            if let Some(to) = to.get_mut(usize::from(*select)) {
+                *to = Some(i);
             }
         }
-        for (out, select) in self.out.iter_mut().zip(self.swizzle) {
+        if !self.linear {
+            nearest(&corners[0], &to, self.out);
+        } else if self.patch.turned {
+            seam(&corners, &self.weights(), &to, self.out);
+        } else {
+            linear(&corners, &self.weights(), &to, self.out);
+        }
+        for (i, select) in self.swizzle.iter().enumerate() {
             match select {
-                0..=3 => {}
-                5 => *out = [1f32.to_bits(); LANES],
-                _ => *out = [0; LANES],
+                0..=3 => {
+                    let from = to[usize::from(*select)].unwrap_or(i);
+                    if from != i {
+                        self.out[i] = self.out[from];
+                    }
+                }
+                5 => self.out[i] = [1f32.to_bits(); LANES],
+                _ => self.out[i] = [0; LANES],
             }
         }
         if self.mask != ALL {
