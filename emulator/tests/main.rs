@@ -2,6 +2,7 @@
 //! The board's tests from outside, in one program: each test program is linked with all of
 //! the board.
 
+mod attributes;
 mod common;
 mod rig;
 

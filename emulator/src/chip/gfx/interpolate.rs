@@ -8,10 +8,10 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::lanes::{pixel_of, Lanes, Mask, LANES};
+use super::lanes::{has_denormals, pixel_of, Lanes, Mask, LANES};
 use super::raster::Plane;
 use super::setup::{Setup, Vertices};
-use super::shader::{Wave, GPRS};
+use super::shader::{Program, Wave, GPRS};
 use super::state::{bit, bits, Shadow};
 use crate::chip::regs::gfx as reg;
 
@@ -294,8 +294,8 @@ impl Interpolator {
         }
     }
 
-    /// Fills the input registers of `wave` for the tile at pixel (`x`, `y`), where `reads` says
-    /// that `Program::reads` them.
+    /// Fills the input registers of `wave` that `program` reads, for the tile at pixel (`x`, `y`),
+    /// and tells it which have no denormals.
     /// `sample` is given if the shader runs for one sample only. `z` is the
     /// depth at the pixels.
     #[allow(clippy::too_many_arguments)]
@@ -303,7 +303,7 @@ impl Interpolator {
         &self,
         wave: &mut Wave,
         scratch: &mut Scratch,
-        reads: &[u8; GPRS],
+        program: &Program,
         setup: &Setup,
         vertices: &Vertices,
         x: i32,
@@ -315,7 +315,7 @@ impl Interpolator {
             interpolator: self,
             wave,
             scratch,
-            reads,
+            program,
             setup,
             vertices,
             x,
@@ -409,7 +409,7 @@ struct Fill<'a> {
     interpolator: &'a Interpolator,
     wave: &'a mut Wave,
     scratch: &'a mut Scratch,
-    reads: &'a [u8; GPRS],
+    program: &'a Program,
     setup: &'a Setup,
     vertices: &'a Vertices,
     x: i32,
@@ -427,7 +427,7 @@ impl WithSimd for Fill<'_> {
             interpolator,
             wave,
             scratch,
-            reads,
+            program,
             setup,
             vertices,
             x,
@@ -435,6 +435,8 @@ impl WithSimd for Fill<'_> {
             sample,
             coverage,
         } = self;
+        let (reads, floats) = (program.reads(), program.reads_floats());
+        let mut normal = 0;
         let scratch = &mut scratch.0;
         let mut there = [false; 3];
         let mut at = |place: Place| -> Option<usize> {
@@ -497,7 +499,6 @@ impl WithSimd for Fill<'_> {
                 }
                 continue;
             }
-            let [a, b, c] = setup.vertices.map(|v| vertices.param(v, param));
             // There are weights if an input uses them.
             let Some(weights) = weights else {
                 continue;
@@ -507,11 +508,31 @@ impl WithSimd for Fill<'_> {
             } else {
                 &weights.perspective
             };
+            let mut is_normal = normal == gpr;
             for chan in (0..4).filter(|chan| reads[gpr] >> chan & 1 != 0) {
-                let [a, b, c] = [a, b, c].map(|v| f32::from_bits(v[chan]));
-                mix(wave.gpr_mut(gpr, chan), a, b - a, c - a, w);
+                let at = |i: usize| vertices.component(setup.vertices[i], param, chan);
+                let (a, b, c) = (at(0), at(1), at(2));
+                let row = wave.gpr_mut(gpr, chan);
+                if (b - a, c - a) == (0.0, 0.0) {
+                    // As mixed: of two zeroes the positive one.
+                    row.fill((a + 0.0).to_bits());
+                    is_normal &= !a.is_subnormal();
+                    continue;
+                }
+                mix(row, a, b - a, c - a, w);
+                if floats[gpr] >> chan & 1 != 0 {
+                    is_normal &= !has_denormals(row);
+                }
             }
+            normal += usize::from(is_normal);
         }
+        // What replaces an input has not been looked at.
+        let others = [
+            interpolator.position.map(|(gpr, _)| gpr),
+            interpolator.face.map(|(gpr, _)| gpr),
+            interpolator.sample_id,
+        ];
+        wave.set_normal(others.into_iter().flatten().fold(normal, usize::min));
         if let (Some((gpr, _)), Some(at)) = (interpolator.position, pick(MAX_INPUTS)) {
             interpolator.fill_position(wave, gpr, setup, x, y, at);
         }

@@ -60,6 +60,17 @@ pub fn iter(mut mask: Mask) -> impl Iterator<Item = usize> {
     })
 }
 
+/// True if a lane, as a float, is a denormal. To be called where the host's vectors are in use.
+#[inline(always)]
+pub fn has_denormals(row: &Lanes) -> bool {
+    let mut least = u32::MAX;
+    for bits in row {
+        // Without the sign: denormals are 1 to 0xfffffe, and zero wraps to the largest number.
+        least = least.min((bits << 1).wrapping_sub(1));
+    }
+    least < 0x00ff_ffff
+}
+
 /// Every lane of each quad that has a lane in `mask`: the lanes that run so
 /// that derivatives exist.
 pub const fn whole_quads(mask: Mask) -> Mask {
@@ -120,6 +131,30 @@ mod tests {
                 _ => 0x1234_5678,
             };
             assert_eq!(to[lane], expected);
+        }
+    }
+
+    #[test]
+    fn denormals_are_seen_in_any_lane() {
+        let denormals = [1, 0x007F_FFFF, 0x8000_0001, 0x807F_FFFF];
+        let others = [
+            0,
+            0x8000_0000,
+            0x0080_0000,
+            0x8080_0000,
+            0x7F80_0000,
+            0xFFC0_0000,
+        ];
+        for lane in 0..LANES {
+            for (value, is) in denormals
+                .map(|v| (v, true))
+                .into_iter()
+                .chain(others.map(|v| (v, false)))
+            {
+                let mut row = [0x3F80_0000; LANES];
+                row[lane] = value;
+                assert_eq!(has_denormals(&row), is, "{value:#x}");
+            }
         }
     }
 

@@ -565,7 +565,7 @@ impl PixelState {
             self.interpolator.fill(
                 &mut core.wave,
                 &mut core.weights,
-                program.reads(),
+                program,
                 tile.setup,
                 vertices,
                 tile.x,

@@ -40,6 +40,18 @@ impl Vertices {
         let at = vertex as usize * self.stride + index;
         self.params.get(at).copied().unwrap_or([0; 4])
     }
+
+    /// Component `chan` (0 to 3) of [`Self::param`].
+    #[inline]
+    pub fn component(&self, vertex: u32, index: usize, chan: usize) -> f32 {
+        if index >= self.stride {
+            return 0.0;
+        }
+        let at = vertex as usize * self.stride + index;
+        self.params
+            .get(at)
+            .map_or(0.0, |v| f32::from_bits(v[chan & 3]))
+    }
 }
 
 /// Line stipple of one line.

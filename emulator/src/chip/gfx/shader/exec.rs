@@ -105,8 +105,10 @@ impl Runner<'_> {
         for (what, word) in &program.unknown {
             self.env.unknown(what, *word);
         }
-        self.wave.denormals =
-            self.wave.constant_denormals || find_denormals(self.wave, &program.float_rows);
+        let unknown =
+            (program.float_rows).partition_point(|row| *row < 4 * self.wave.normal as u32);
+        self.wave.denormals = self.wave.constant_denormals
+            || find_denormals(self.wave, &program.float_rows[unknown..]);
         let mut calls: Vec<u32> = Vec::new();
         let mut pc = 0u32;
         while let Some(instruction) = program.cf.get(pc as usize) {
@@ -498,17 +500,15 @@ impl Runner<'_> {
             let Some(gpr) = self.gpr(export.gpr.wrapping_add(i), export.rel) else {
                 break;
             };
-            let mut components = 0;
-            let mut values = [&ZERO; 4];
-            for (chan, &select) in export.sel.iter().enumerate() {
-                values[chan] = match select {
-                    0..=3 => &self.wave.rows[gpr * 4 + usize::from(select)],
-                    4 => &ZERO,
-                    5 => &ONE,
-                    _ => continue,
-                };
-                components |= 1 << chan;
-            }
+            let rows = &self.wave.rows;
+            let value = |chan: usize| match export.sel[chan] {
+                select @ 0..=3 => &rows[gpr * 4 + usize::from(select)],
+                5 => &ONE,
+                _ => &ZERO,
+            };
+            let components =
+                (0..4).fold(0, |all, chan| all | u8::from(export.sel[chan] <= 5) << chan);
+            let values = [value(0), value(1), value(2), value(3)];
             let index = u32::from(export.array_base) + u32::from(i);
             self.env.export(kind, index, values, components, exec);
         }
@@ -610,11 +610,13 @@ impl Runner<'_> {
         let texels = self.wave.texels.take();
         let mut texels = texels.unwrap_or_else(|| Box::new([ZERO; 4]));
         let rows = &self.wave.rows;
-        let src = op.src_sel.map(|select| match select {
-            0..=3 => &rows[gpr * 4 + usize::from(select)],
+        let source = |chan: usize| match op.src_sel[chan] {
+            select @ 0..=3 => &rows[gpr * 4 + usize::from(select)],
             5 => &ONE,
             _ => &ZERO,
-        });
+        };
+        // Written out: `map()` is a call here.
+        let src = [source(0), source(1), source(2), source(3)];
         let denormals = self.env.texture(op, &src, self.wave.exec, &mut texels);
         if !matches!(op.opcode, tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V) {
             let (dst, relative, select) = (op.dst_gpr, op.dst_rel, op.dst_sel);

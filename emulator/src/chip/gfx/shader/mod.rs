@@ -57,6 +57,8 @@ pub struct Wave {
     loaded: (u64, u64),
     constant_denormals: bool,
     denormals: bool,
+    /// See [`Wave::set_normal`].
+    normal: usize,
     /// The lanes whose registers are in use.
     live: Mask,
     /// Lanes whose registers are kept although they do not run.
@@ -94,6 +96,7 @@ impl Wave {
             loaded: (0, 0),
             constant_denormals: false,
             denormals: false,
+            normal: 0,
             live: 0,
             kept: 0,
             arch: pulp::Arch::new(),
@@ -131,10 +134,17 @@ impl Wave {
     pub fn begin(&mut self, exec: Mask, valid: Mask, budget: u64) {
         self.exec = exec;
         self.kept = 0;
+        self.normal = 0;
         self.valid = exec & valid;
         self.killed = 0;
         self.budget = budget;
         self.executed = 0;
+    }
+
+    /// Says that no component of the first `gprs` GPRs which the program reads as floating
+    /// point ([`Program::reads_floats`]) has a denormal: a run does not look for them there.
+    pub fn set_normal(&mut self, gprs: usize) {
+        self.normal = gprs;
     }
 
     /// Component `chan` of GPR `index`.

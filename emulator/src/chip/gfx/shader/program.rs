@@ -420,6 +420,12 @@ impl Program {
         &self.reads
     }
 
+    /// The components of each GPR that an instruction may read as floating point before any
+    /// float operation has written them: bit 0 is x.
+    pub fn reads_floats(&self) -> &[u8; GPRS] {
+        &self.float_gprs
+    }
+
     fn find_reads(&self) -> [u8; GPRS] {
         const EVERYTHING: [u8; GPRS] = [0xF; GPRS];
         let mut reads = [0u8; GPRS];

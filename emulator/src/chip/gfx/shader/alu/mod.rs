@@ -36,7 +36,7 @@ use super::env::Env;
 use super::math;
 use super::ops::AluOp;
 use super::program::{AluClause, Program, Slot, Step, ROW_EXEC, ROW_SELECT};
-use crate::chip::gfx::lanes::{expand, Lanes, Mask, LANES};
+use crate::chip::gfx::lanes::{expand, has_denormals, Lanes, Mask, LANES};
 
 /// What a clause changes of a wave.
 pub(super) struct State<'a> {
@@ -695,16 +695,6 @@ impl WithSimd for FindDenormals<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) -> bool {
-        let mut least: Chunk = [u32::MAX; CHUNK];
-        for &row in self.which {
-            for chunk in self.rows[row as usize].chunks_exact(CHUNK) {
-                for (least, bits) in least.iter_mut().zip(chunk) {
-                    // Without the sign: denormals are 1 to 0xfffffe, and zero
-                    // wraps to the largest number.
-                    *least = (*least).min((bits << 1).wrapping_sub(1));
-                }
-            }
-        }
-        least.iter().any(|&least| least < 0x00ff_ffff)
+        (self.which.iter()).any(|row| has_denormals(&self.rows[*row as usize]))
     }
 }
