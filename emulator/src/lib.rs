@@ -36,9 +36,10 @@
 //!
 //! The guest is hostile: no ring, page table, register write or message may
 //! crash or hang the board, or make it touch memory other than VRAM and the
-//! guest RAM it was given. There is no unsafe code in the crate.
+//! guest RAM it was given. The only unsafe code is a hint to the host's caches, in
+//! [`chip::memory::Mapping`].
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![deny(missing_docs)]
 // Expected values in tests stand as register fields are written down.
 #![cfg_attr(

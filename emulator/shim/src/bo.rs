@@ -67,6 +67,10 @@ impl Mc for Memory {
         self.read(place, buf)
     }
 
+    fn prefetch_at(&self, place: u64, len: usize) {
+        self.0.prefetch(place, len);
+    }
+
     fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
         self.write(place, buf)
     }

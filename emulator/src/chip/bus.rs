@@ -58,6 +58,9 @@ pub trait Mc: Send + Sync {
     fn read_at(&self, place: u64, _buf: &mut [u8]) -> Result<(), McError> {
         Err(McError::Unmapped(place))
     }
+    /// Tells the host that `len` bytes at a place that [`Self::resolve`] has told will be
+    /// accessed soon.
+    fn prefetch_at(&self, _place: u64, _len: usize) {}
     /// Writes at a place that [`Self::resolve`] has told.
     ///
     /// # Errors

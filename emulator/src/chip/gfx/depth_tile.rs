@@ -122,6 +122,16 @@ impl Surface {
         Ok(bytes.len() as u64)
     }
 
+    /// Says that the sample `at` will be tested soon.
+    #[inline]
+    pub fn prefetch(&self, view: &View<'_>, at: At) {
+        if self.is_plain() {
+            if let Some(offset) = self.tile(at).run(0, LANES * 4) {
+                view.prefetch(self.base.wrapping_add(offset), LANES * 4);
+            }
+        }
+    }
+
     fn tile(&self, at: At) -> Tile {
         self.layout.tile(at.x, at.y, self.slice(at.layer))
     }

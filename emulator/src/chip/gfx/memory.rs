@@ -123,6 +123,15 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Says that `len` bytes from MC address `addr` on will be read soon: the host gets them
+    /// meanwhile, if the view knows where they are.
+    #[inline]
+    pub fn prefetch(&self, addr: u64, len: usize) {
+        if let Some(place) = self.known(addr, len, false) {
+            self.mc.prefetch_at(place, len);
+        }
+    }
+
     /// Writes `buf` to MC address `addr`.
     ///
     /// # Errors

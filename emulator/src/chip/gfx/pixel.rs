@@ -226,6 +226,7 @@ impl PixelState {
         let b = setup.polygon.bounds;
         core.uniform.begin(self.is_uniform(setup));
         let whole = self.whole(core, shared, vertices, setup);
+        let next_depth = self.depth.as_ref().filter(|(state, _)| state.is_active());
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
         for sy in b.y0.div_euclid(SQUARE)..=last(b.y1, SQUARE) {
             for sx in b.x0.div_euclid(SQUARE)..=last(b.x1, SQUARE) {
@@ -259,6 +260,11 @@ impl PixelState {
                                 self.whole_tile(core, shared, view, setup, whole, (tx, ty), counts);
                                 continue;
                             }
+                        }
+                        // The next one's depth comes while this one is drawn.
+                        if let (Some((_, surface)), true) = (next_depth, tx < tx1) {
+                            let next = At::new(tx as u32 + 1, ty as u32, setup.layer);
+                            surface.prefetch(view, next);
                         }
                         self.tile(
                             core,
@@ -471,6 +477,9 @@ impl PixelState {
         if coverage.any() == 0 {
             return Ok(());
         }
+        let at = At::new(tx as u32, ty as u32, setup.layer);
+        // Comes while the shader runs.
+        self.targets.prefetch(view, at);
 
         let mut tile = Tile {
             state: self,
@@ -478,7 +487,7 @@ impl PixelState {
             view,
             x,
             y,
-            at: At::new(tx as u32, ty as u32, setup.layer),
+            at,
             coverage,
             depth,
             loaded: [false; 8],

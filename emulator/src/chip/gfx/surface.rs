@@ -136,6 +136,14 @@ impl Surface {
         Ok(())
     }
 
+    /// Says that `len` bytes of `tile` from its byte `first` on will be read soon.
+    #[inline]
+    pub fn prefetch_tile(&self, view: &View<'_>, tile: &Tile, first: u32, len: usize) {
+        if let Some(addr) = self.run(tile, first, len) {
+            view.prefetch(addr, len);
+        }
+    }
+
     /// The address of `len` bytes of `tile` from its byte `first` on, if they lie together.
     #[inline]
     fn run(&self, tile: &Tile, first: u32, len: usize) -> Option<u64> {

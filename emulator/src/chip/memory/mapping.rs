@@ -17,6 +17,10 @@ use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags
 use rustix::mm::{MapFlags, ProtFlags};
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
+/// Bytes that [`Mapping::prefetch`] asks for at a time.
+#[cfg(target_arch = "x86_64")]
+const CACHE_LINE: usize = 64;
+
 /// Why memory could not be created, mapped or accessed.
 #[derive(Debug)]
 pub enum MemoryError {
@@ -170,6 +174,25 @@ impl Mapping {
             .map_err(|_| MemoryError::OutOfBounds { offset, len })
     }
 
+    /// Tells the host's caches that `len` bytes from `offset` on will be accessed soon: those
+    /// within the mapping.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub fn prefetch(&self, offset: u64, len: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Ok(start) = self.start(offset, len) {
+            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+            for at in (0..len).step_by(CACHE_LINE) {
+                let line = self.region.as_ptr().wrapping_add(start + at);
+                // SAFETY: a hint. It neither faults nor reads or writes anything that the
+                // program sees, whatever the address.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast_const().cast()) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (offset, len);
+    }
+
     fn dword(&self, offset: u64) -> Result<&AtomicU32, MemoryError> {
         let err = || MemoryError::OutOfBounds { offset, len: 4 };
         let start = self.start(offset, 4)?;
@@ -226,6 +249,18 @@ mod tests {
         assert!(m.load_u32(4096).is_err());
         assert!(m.load_u32(2).is_err(), "misaligned");
         m.write(4096, &[]).unwrap();
+    }
+
+    #[test]
+    fn prefetch_changes_nothing_anywhere() {
+        let m = Mapping::create("test", 4096).unwrap();
+        m.write(0, &[7; 4096]).unwrap();
+        for (offset, len) in [(0, 256), (3, 4093), (4000, 256), (u64::MAX, 1), (4096, 0)] {
+            m.prefetch(offset, len);
+        }
+        let mut b = [0; 4096];
+        m.read(0, &mut b).unwrap();
+        assert_eq!(b, [7; 4096]);
     }
 
     #[test]

@@ -35,6 +35,12 @@ impl Vram {
         self.mapping.read(offset, buf)
     }
 
+    /// Says that `len` bytes from byte `offset` of video memory on will be accessed soon.
+    #[inline]
+    pub fn prefetch(&self, offset: u64, len: usize) {
+        self.mapping.prefetch(offset, len);
+    }
+
     /// Writes to byte `offset` of video memory.
     pub fn write(&self, offset: u64, buf: &[u8]) -> Result<(), MemoryError> {
         self.mapping.write(offset, buf)

@@ -238,6 +238,17 @@ impl Targets {
         update(target, view, at, mask, target.reads_destination(), job)
     }
 
+    /// Says that what is in tile `at` of the targets will be blended with soon.
+    #[inline]
+    pub fn prefetch(&self, view: &View<'_>, at: At) {
+        for (_, _, target) in self.written() {
+            if target.reads && target.packed.is_some() {
+                let (tile, first) = target.place(at);
+                (target.surface).prefetch_tile(view, &tile, first, packed::TILE_BYTES);
+            }
+        }
+    }
+
     /// [`Self::write_tile`] for a target of plain bytes.
     fn write_packed(
         &self,
