@@ -30,8 +30,10 @@ pub struct Request {
     pub primitive: u32,
 }
 
-/// What one thread needs to run shaders.
+/// What one thread needs to run shaders. Cores lie side by side: two threads that write to one
+/// cache line (the host fetches them in pairs) wait for each other.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub struct Core {
     /// Registers.
     pub wave: Wave,
