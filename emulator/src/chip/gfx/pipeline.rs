@@ -6,7 +6,10 @@
 //! and set up, and their pixels are drawn, by several threads if there are
 //! many. Batches bound the memory a draw takes, whatever its size.
 
-use std::sync::Arc;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::{Arc, OnceLock};
+
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use super::colour::Targets;
 use super::depth;
@@ -34,7 +37,7 @@ use crate::chip::tiling::TilingConfig;
 /// Primitives of a batch.
 pub(super) const BATCH: usize = 2048;
 /// Pixels of a batch from which on threads pay.
-const PARALLEL_PIXELS: i64 = 48 * 1024;
+const PARALLEL_PIXELS: i64 = 16 * 1024;
 /// Entries of the table of shaded vertices, a power of two.
 const REUSE: usize = 4096;
 
@@ -43,6 +46,9 @@ pub struct Pipeline {
     shadow: Shadow,
     programs: ProgramCache,
     cores: Vec<Core>,
+    /// Threads for all cores but the first, which draws on the caller's; made when they are
+    /// first needed.
+    pool: Pool,
     statistics: GfxStatistics,
     /// `PIPELINESTAT_START`: pipeline counters count.
     counting: bool,
@@ -53,6 +59,9 @@ pub struct Pipeline {
     /// Draws begun.
     serial: u64,
 }
+
+/// Threads that wait for draws; none if the host gives none.
+type Pool = OnceLock<Option<ThreadPool>>;
 
 /// Memory that is used again from batch to batch.
 #[derive(Default)]
@@ -126,6 +135,7 @@ impl Sink for Collect<'_> {
 /// State of a draw, decoded.
 pub(super) struct DrawState<'a, 'b> {
     pub(super) shared: &'b DrawShared<'a>,
+    pool: &'b Pool,
     pub(super) view: &'b View<'a>,
     pub(super) vertex: Arc<Program>,
     pub(super) setup: &'b SetupState,
@@ -150,6 +160,7 @@ impl Pipeline {
             shadow: Shadow::default(),
             programs: ProgramCache::default(),
             cores: (0..threads.max(1)).map(|_| Core::default()).collect(),
+            pool: Pool::new(),
             statistics: GfxStatistics::default(),
             counting: true,
             buffers: Buffers::default(),
@@ -272,6 +283,7 @@ impl Pipeline {
         }
         let state = DrawState {
             shared: &shared,
+            pool: &self.pool,
             view: &view,
             vertex,
             setup: &setup,
@@ -621,6 +633,18 @@ fn finish(
     Ok(())
 }
 
+/// A pool of `count` threads.
+fn threads(count: usize) -> Option<ThreadPool> {
+    let pool = ThreadPoolBuilder::new().num_threads(count);
+    match pool.thread_name(|i| format!("gfx-{}", i + 1)).build() {
+        Ok(pool) => Some(pool),
+        Err(e) => {
+            log::warn!("gfx: draws on one thread: {e}");
+            None
+        }
+    }
+}
+
 /// Draws the pixels of all setups, each square by one worker.
 fn raster(
     state: &DrawState<'_, '_>,
@@ -659,25 +683,34 @@ fn raster(
     };
     let workers = cores.len() as i32;
     let mine = |worker: i32| move |sx: i32, sy: i32| (sx + sy).rem_euclid(workers) == worker;
-    let results: Vec<Result<PixelCounts, Stop>> = match cores {
-        // This thread is one of the workers.
-        [own, others @ ..] if workers > 1 && area > PARALLEL_PIXELS => {
-            std::thread::scope(|scope| {
-                let draw = &draw;
-                let context = state.shared.context;
-                let threads: Vec<_> = (others.iter_mut().zip(1..))
-                    .map(|(core, worker)| {
-                        scope.spawn(move || draw(core, &View::of(&context), &mine(worker)))
-                    })
-                    .collect();
-                let own = draw(own, state.view, &mine(0));
-                let joined = (threads.into_iter())
-                    .map(|t| t.join().unwrap_or(Err(Stop::Fault("a worker panicked"))));
-                std::iter::once(own).chain(joined).collect()
-            })
-        }
-        _ => vec![draw(&mut cores[0], state.view, &|_, _| true)],
+    let mut results = vec![Err(Stop::Fault("a worker panicked")); cores.len()];
+    let pool = match workers > 1 && area > PARALLEL_PIXELS {
+        true => state.pool.get_or_init(|| threads(cores.len() - 1)).as_ref(),
+        false => None,
     };
+    match (cores, &mut results[..], pool) {
+        // This thread is one of the workers.
+        ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
+            let (draw, mine, context) = (&draw, &mine, state.shared.context);
+            pool.in_place_scope(|scope| {
+                for ((core, result), worker) in others.iter_mut().zip(rest).zip(1..) {
+                    scope.spawn(move |_| {
+                        let job = || draw(core, &View::of(&context), &mine(worker));
+                        // The result says it already; the pool would end this thread, too.
+                        if let Ok(done) = catch_unwind(AssertUnwindSafe(job)) {
+                            *result = done;
+                        }
+                    });
+                }
+                *result = draw(own, state.view, &mine(0));
+            });
+        }
+        ([own, ..], [result, ..], _) => {
+            *result = draw(own, state.view, &|_, _| true);
+            results.truncate(1);
+        }
+        _ => {}
+    }
     for result in results {
         let counts = result?;
         progress.pixels.passed += counts.passed;
