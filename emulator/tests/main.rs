@@ -19,6 +19,7 @@ mod robust;
 mod shader_corpus;
 mod strict;
 mod strict_gfx;
+mod textures;
 mod tiling;
 mod vfio_user;
 mod whole_tiles;

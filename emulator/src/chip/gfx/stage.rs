@@ -170,11 +170,13 @@ impl DrawShared<'_> {
     pub fn sampler(&self, stage: Stage, index: u32) -> Sampler {
         let index = index % STAGE_SAMPLERS;
         let at = reg::SQ_TEX_SAMPLER_WORD0_0 + 12 * (stage.first_sampler() + index);
-        let border = stage.border_register() + 16 * index;
-        Sampler {
-            words: self.shadow.array(at),
-            border: std::array::from_fn(|i| self.context.regs.load(border + 4 * i as u32)),
+        let words = self.shadow.array(at);
+        let mut border = [0; 4];
+        if Sampler::has_border_registers(&words) {
+            let register = stage.border_register() + 16 * index;
+            border = std::array::from_fn(|i| self.context.regs.load(register + 4 * i as u32));
         }
+        Sampler { words, border }
     }
 }
 

@@ -338,7 +338,13 @@ fn floor(value: f32) -> u32 {
 /// A component of 8 bits, unsigned normalised.
 #[inline(always)]
 pub fn to_byte(value: f32) -> u32 {
-    floor(value.max(0.0).min(1.0) * 255.0 + 0.5)
+    unit_to_byte(value.max(0.0).min(1.0))
+}
+
+/// [`to_byte`] of a value that is known to be in 0..1.
+#[inline(always)]
+pub fn unit_to_byte(value: f32) -> u32 {
+    floor(value * 255.0 + 0.5)
 }
 
 fn ones_unshifted(c: Component) -> u32 {

@@ -9,7 +9,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::blend::{Blend, Equation, Factor, Function};
-use super::pack::to_byte;
+use super::pack::{to_byte, unit_to_byte};
 use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, LANES};
 use crate::chip::tiling::{ElementTable, WORD_GROUPS};
 
@@ -178,7 +178,11 @@ fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
                 let s = v[i].max(0.0).min(1.0);
                 let s = if one { s } else { s * alpha[i] };
                 let d = (dst[i] >> shift[c] & 0xFF) as i32 as f32 * (1.0 / 255.0);
-                words[i] |= to_byte(s + d * rest[i]) << shift[c];
+                let sum = s + d * rest[i];
+                // Neither product is larger than its factor of alpha, and these add up to 1,
+                // rounded.
+                let byte = if one { to_byte(sum) } else { unit_to_byte(sum) };
+                words[i] |= byte << shift[c];
             }
         }
         out[at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&words);

@@ -606,6 +606,9 @@ impl Runner<'_> {
         let Some(gpr) = self.gpr(op.src_gpr, op.src_rel) else {
             return;
         };
+        if self.texture_in_place(program, op, gpr) {
+            return;
+        }
         // Kept from fetch to fetch: it need not be cleared.
         let texels = self.wave.texels.take();
         let mut texels = texels.unwrap_or_else(|| Box::new([ZERO; 4]));
@@ -623,6 +626,44 @@ impl Runner<'_> {
             self.write(program, dst, relative, select, &texels, &ONE, denormals);
         }
         self.wave.texels = Some(texels);
+    }
+
+    /// [`Self::texture`] with the source in R`src`, straight to its destination: false if the result
+    /// goes elsewhere on the way, or not to all lanes.
+    fn texture_in_place(&mut self, program: &Program, op: &TexInstruction, src: usize) -> bool {
+        let to_all = self.wave.exec == self.wave.live && op.dst_sel == [0, 1, 2, 3];
+        if !to_all || matches!(op.opcode, tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V) {
+            return false;
+        }
+        let Some(dst) = self.gpr(op.dst_gpr, op.dst_rel).filter(|dst| *dst != src) else {
+            return false;
+        };
+        let (below, rest) = self.wave.rows.split_at_mut(4 * dst);
+        let (out, above) = rest.split_at_mut(4);
+        let Ok(out) = <&mut [Lanes; 4]>::try_from(out) else {
+            return false;
+        };
+        let source = |chan: usize| match op.src_sel[chan] {
+            select @ 0..=3 if src < dst => &below[4 * src + usize::from(select)],
+            select @ 0..=3 => &above[4 * (src - dst - 1) + usize::from(select)],
+            5 => &ONE,
+            _ => &ZERO,
+        };
+        let values = [source(0), source(1), source(2), source(3)];
+        if self.env.texture(op, &values, self.wave.exec, out) {
+            for chan in 0..4 {
+                self.look_for_denormals(program, dst, chan);
+            }
+        }
+        true
+    }
+
+    /// After a component of a GPR became something that may have denormals.
+    fn look_for_denormals(&mut self, program: &Program, gpr: usize, chan: usize) {
+        let wave = &mut *self.wave;
+        if program.float_gprs[gpr] >> chan & 1 != 0 && !wave.denormals {
+            wave.denormals = find_denormals(wave, &[(gpr * 4 + chan) as u32]);
+        }
     }
 
     fn vertex(&mut self, program: &Program, op: &VtxInstruction) {
@@ -695,8 +736,7 @@ impl Runner<'_> {
         let Some(gpr) = self.gpr(dst, relative) else {
             return;
         };
-        let wave = &mut *self.wave;
-        let (exec, live) = (wave.exec, wave.live);
+        let (exec, live) = (self.wave.exec, self.wave.live);
         for (chan, &select) in select.iter().enumerate() {
             let from = match select {
                 0..=3 => &value[usize::from(select)],
@@ -704,7 +744,7 @@ impl Runner<'_> {
                 5 => one,
                 _ => continue,
             };
-            let row = &mut wave.rows[gpr * 4 + chan];
+            let row = &mut self.wave.rows[gpr * 4 + chan];
             if exec == live {
                 *row = *from;
             } else {
@@ -712,8 +752,8 @@ impl Runner<'_> {
                     row[lane] = from[lane];
                 }
             }
-            if denormals && program.float_gprs[gpr] >> chan & 1 != 0 && !wave.denormals {
-                wave.denormals = find_denormals(wave, &[(gpr * 4 + chan) as u32]);
+            if denormals {
+                self.look_for_denormals(program, gpr, chan);
             }
         }
     }

@@ -51,6 +51,7 @@ pub struct Sampler {
     /// `SQ_TEX_SAMPLER_WORD0` to `WORD2`.
     pub words: [u32; 3],
     /// The stage's `TD_xS_SAMPLER_BORDER_RED` to `ALPHA` of this sampler.
+    /// Only read where [`Self::has_border_registers`] says so.
     pub border: [u32; 4],
 }
 
@@ -89,6 +90,11 @@ fn lod(value: u32, bits: u32) -> f32 {
 }
 
 impl Sampler {
+    /// The sampler's border colour is that in the registers (`BORDER_COLOR_TYPE`).
+    pub fn has_border_registers([w0, ..]: &[u32; 3]) -> bool {
+        w0 >> 22 & 3 == 3
+    }
+
     /// Decodes the words.
     pub fn decode(&self) -> Filter {
         let [w0, w1, w2] = self.words;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//! What a fetch gives the shader: border colours, denormals.
+
+// Register values stand field by field.
+#![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
+
+use crate::rig::scene::*;
+use crate::rig::shader::*;
+use crate::rig::Rig;
+use r7xx_board::chip::gfx::Pipeline;
+
+const TEXTURE: u64 = 0x68_0000;
+const SIDE: u32 = 64;
+const RGBA8: u32 = 0x1A;
+const R32F: u32 = 0x0E;
+/// Clamp to the border, in x and y.
+const CLAMP_BORDER: u32 = 6 | 6 << 3;
+const BORDER_REGISTERS: u32 = 3 << 22;
+
+/// The colour of a target that `shader` draws all of. R0.xy is `at`; resource 0 is a texture of
+/// 64x64 texels of `format`, all of them `texel`, sampler 0 has `word0`.
+fn colour(shader: &Shader, at: [f32; 2], [format, texel]: [u32; 2], word0: u32) -> [u8; 4] {
+    let mut s = Scene::new(Rig::with_gfx(
+        crate::rig::config(None),
+        Box::new(Pipeline::new(2)),
+    ));
+    s.rig.ib(TEXTURE, &vec![texel; (SIDE * SIDE) as usize]);
+    let words = [
+        // 2D, linear aligned, 64 texels from row to row.
+        1 | 1 << 3 | 7 << 8 | (SIDE - 1) << 19,
+        (SIDE - 1) | format << 26,
+        (TEXTURE >> 8) as u32,
+        0,
+        1 << 19 | 2 << 22 | 3 << 25,
+        0,
+        2 << 30,
+    ];
+    for (i, word) in words.into_iter().enumerate() {
+        s.set(0x3_8000 + 4 * i as u32, word);
+    }
+    for (i, word) in [word0, 0, 0].into_iter().enumerate() {
+        s.set(0x3_C000 + 4 * i as u32, word);
+    }
+    // TD_PS_SAMPLER0_BORDER_RED to ALPHA.
+    for (i, v) in [0.2, 0.4, 0.6, 0.8].into_iter().enumerate() {
+        s.rig.write(0xA400 + 4 * i as u32, f(v));
+    }
+    let start = s.shader(shader);
+    s.set(0x2_8840, start);
+    let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
+    let vertices = corners.map(|c: [f32; 2]| ([c[0], c[1], 0.0, 1.0], [at[0], at[1], 0.0, 1.0]));
+    s.draw_vertices(TRIANGLES, &vertices);
+    let pixels = s.pixels();
+    assert!(pixels.iter().all(|pixel| *pixel == pixels[0]));
+    pixels[0]
+}
+
+#[test]
+fn border_colours_are_those_of_the_registers_if_the_sampler_says_so() {
+    let mut ps = Shader::new();
+    ps.sample(1, 0, 0).export(PIXEL, 0, 1, XYZW, true);
+    let texture = [RGBA8, 0x4433_2211];
+    for (at, word0, expected) in [
+        (
+            [0.5, 0.5],
+            CLAMP_BORDER | BORDER_REGISTERS,
+            [0x11, 0x22, 0x33, 0x44],
+        ),
+        (
+            [1.5, 0.5],
+            CLAMP_BORDER | BORDER_REGISTERS,
+            [51, 102, 153, 204],
+        ),
+        ([0.5, -0.5], CLAMP_BORDER, [0; 4]),
+        ([0.5, -0.5], CLAMP_BORDER | 2 << 22, [255; 4]),
+    ] {
+        assert_eq!(
+            colour(&ps, at, texture, word0),
+            expected,
+            "{at:?} {word0:#x}"
+        );
+    }
+}
+
+#[test]
+fn texels_that_are_denormals_count_as_zero() {
+    const SETE: u32 = 0x08;
+    // To another register than the coordinates', and to the same.
+    for to in [1, 0] {
+        let mut ps = Shader::new();
+        let is_zero = op2(SETE, 2, 1, gpr(to, 0), Src(ZERO, 0), true);
+        ps.sample(to, 0, 0)
+            .alu(0x08, &[is_zero], &[])
+            .export(PIXEL, 0, 2, [4, 1, 4, 5], true);
+        for (texel, green) in [(1, 255), (0x007F_FFFF, 255), (0x0080_0000, 0)] {
+            let got = colour(&ps, [0.5; 2], [R32F, texel], 0);
+            assert_eq!(got, [0, green, 0, 255], "{texel:#x} in R{to}");
+        }
+    }
+}
