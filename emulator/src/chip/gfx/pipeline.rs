@@ -683,7 +683,7 @@ fn raster(
     };
     let workers = cores.len() as i32;
     let mine = |worker: i32| move |sx: i32, sy: i32| (sx + sy).rem_euclid(workers) == worker;
-    let mut results = vec![Err(Stop::Fault("a worker panicked")); cores.len()];
+    let mut results = vec![Ok(PixelCounts::default()); cores.len()];
     let pool = match workers > 1 && area > PARALLEL_PIXELS {
         true => state.pool.get_or_init(|| threads(cores.len() - 1)).as_ref(),
         false => None,
@@ -696,20 +696,15 @@ fn raster(
                 for ((core, result), worker) in others.iter_mut().zip(rest).zip(1..) {
                     scope.spawn(move |_| {
                         let job = || draw(core, &View::of(&context), &mine(worker));
-                        // The result says it already; the pool would end this thread, too.
-                        if let Ok(done) = catch_unwind(AssertUnwindSafe(job)) {
-                            *result = done;
-                        }
+                        // The pool would end this thread, too.
+                        *result = catch_unwind(AssertUnwindSafe(job))
+                            .unwrap_or(Err(Stop::Fault("a worker panicked")));
                     });
                 }
                 *result = draw(own, state.view, &mine(0));
             });
         }
-        ([own, ..], [result, ..], _) => {
-            *result = draw(own, state.view, &|_, _| true);
-            results.truncate(1);
-        }
-        _ => {}
+        (cores, results, _) => results[0] = draw(&mut cores[0], state.view, &|_, _| true),
     }
     for result in results {
         let counts = result?;

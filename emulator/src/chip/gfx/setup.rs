@@ -34,23 +34,20 @@ impl Vertices {
 
     /// Parameter `index` of vertex `vertex`; zeroes if there is none.
     pub fn param(&self, vertex: u32, index: usize) -> [u32; 4] {
-        if index >= self.stride {
-            return [0; 4];
-        }
-        let at = vertex as usize * self.stride + index;
-        self.params.get(at).copied().unwrap_or([0; 4])
+        self.find(vertex, index).copied().unwrap_or([0; 4])
     }
 
     /// Component `chan` (0 to 3) of [`Self::param`].
     #[inline]
     pub fn component(&self, vertex: u32, index: usize, chan: usize) -> f32 {
-        if index >= self.stride {
-            return 0.0;
-        }
-        let at = vertex as usize * self.stride + index;
-        self.params
-            .get(at)
+        self.find(vertex, index)
             .map_or(0.0, |v| f32::from_bits(v[chan & 3]))
+    }
+
+    #[inline]
+    fn find(&self, vertex: u32, index: usize) -> Option<&[u32; 4]> {
+        let at = vertex as usize * self.stride + index;
+        self.params.get(at).filter(|_| index < self.stride)
     }
 }
 

@@ -93,6 +93,16 @@ pub fn run(program: &Program, wave: &mut Wave, env: &mut dyn Env) -> Result<(), 
 #[derive(Debug, Default)]
 pub(super) struct StackStorage(Vec<Frame>);
 
+/// What `select` takes of the GPR whose x is row 4 * `gpr`: a component, 0 (4) or 1 (5).
+#[inline]
+fn operand(rows: &[Lanes], gpr: usize, select: u8) -> &Lanes {
+    match select {
+        0..=3 => &rows[gpr * 4 + usize::from(select)],
+        5 => &ONE,
+        _ => &ZERO,
+    }
+}
+
 /// True if a lane of `rows` holds a denormal.
 fn find_denormals(wave: &Wave, which: &[u32]) -> bool {
     let rows = &wave.rows;
@@ -500,12 +510,7 @@ impl Runner<'_> {
             let Some(gpr) = self.gpr(export.gpr.wrapping_add(i), export.rel) else {
                 break;
             };
-            let rows = &self.wave.rows;
-            let value = |chan: usize| match export.sel[chan] {
-                select @ 0..=3 => &rows[gpr * 4 + usize::from(select)],
-                5 => &ONE,
-                _ => &ZERO,
-            };
+            let value = |chan: usize| operand(&self.wave.rows, gpr, export.sel[chan]);
             let components =
                 (0..4).fold(0, |all, chan| all | u8::from(export.sel[chan] <= 5) << chan);
             let values = [value(0), value(1), value(2), value(3)];
@@ -612,12 +617,7 @@ impl Runner<'_> {
         // Kept from fetch to fetch: it need not be cleared.
         let texels = self.wave.texels.take();
         let mut texels = texels.unwrap_or_else(|| Box::new([ZERO; 4]));
-        let rows = &self.wave.rows;
-        let source = |chan: usize| match op.src_sel[chan] {
-            select @ 0..=3 => &rows[gpr * 4 + usize::from(select)],
-            5 => &ONE,
-            _ => &ZERO,
-        };
+        let source = |chan: usize| operand(&self.wave.rows, gpr, op.src_sel[chan]);
         // Written out: `map()` is a call here.
         let src = [source(0), source(1), source(2), source(3)];
         let denormals = self.env.texture(op, &src, self.wave.exec, &mut texels);
@@ -643,12 +643,11 @@ impl Runner<'_> {
         let Ok(out) = <&mut [Lanes; 4]>::try_from(out) else {
             return false;
         };
-        let source = |chan: usize| match op.src_sel[chan] {
-            select @ 0..=3 if src < dst => &below[4 * src + usize::from(select)],
-            select @ 0..=3 => &above[4 * (src - dst - 1) + usize::from(select)],
-            5 => &ONE,
-            _ => &ZERO,
+        let (rows, gpr) = match src < dst {
+            true => (&*below, src),
+            false => (&*above, src - dst - 1),
         };
+        let source = |chan: usize| operand(rows, gpr, op.src_sel[chan]);
         let values = [source(0), source(1), source(2), source(3)];
         if self.env.texture(op, &values, self.wave.exec, out) {
             for chan in 0..4 {

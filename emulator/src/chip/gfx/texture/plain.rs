@@ -5,7 +5,7 @@
 //!
 //! The texels of a wave nearly always lie in at most 4x4 blocks of 8x8. These are laid
 //! out side by side, so that a texel's place follows from its coordinates alone. Where all
-//! are inside the texture, no wrap mode matters, and [`Inside`] finds them in a few steps.
+//! are inside the texture, no wrap mode matters, and [`Find::inside`] takes few steps.
 
 use pulp::{bytemuck, Arch, Simd, WithSimd};
 
@@ -62,32 +62,23 @@ pub fn sample(
     let sizes = [level.width, level.height];
     // Filled in place: a copy of something just written in parts waits for the parts.
     let mut patch = Patch::default();
-    let inside = !fetch.integers && fetch.normalized == [true; 2] && fetch.offset == [0; 2];
-    let inside = inside
-        && arch.dispatch(Inside {
-            fetch,
-            sizes,
-            src,
-            fixed: &mut cache.fixed,
-            patch: &mut patch,
-        });
-    let found = inside
-        || arch.dispatch(FindPatch {
-            fetch,
-            sizes,
-            src,
-            axes: &mut cache.axes,
-            patch: &mut patch,
-        });
+    let found = arch.dispatch(Find {
+        fetch,
+        sizes,
+        src,
+        fixed: &mut cache.fixed,
+        axes: &mut cache.axes,
+        patch: &mut patch,
+    });
     if !found {
         return false;
     }
-    cache.inside += u64::from(inside);
+    cache.inside += u64::from(patch.inside);
     load(cache, view, fetch, sizes, &patch);
     arch.dispatch(Bilinear {
         texels: &cache.patch,
         patch: &patch,
-        places: match inside {
+        places: match patch.inside {
             true => Places::Fixed(&cache.fixed),
             false => Places::Axes(&cache.axes),
         },
@@ -162,16 +153,22 @@ struct Patch {
     x: i32,
     y: i32,
     needed: u32,
+    /// All texels are inside: their places are in fixed point.
+    inside: bool,
     /// The texels lie on both sides of a seam.
     turned: bool,
     /// The second texel of each row is the right neighbour of the first.
     adjacent: bool,
 }
 
-struct FindPatch<'a> {
+/// Finds the patch of a fetch; false if there is none.
+struct Find<'a> {
     fetch: &'a Fetch<'a>,
     sizes: [u32; 2],
     src: &'a [&'a Lanes; 4],
+    /// First texels and weights where all are inside: fixed point with 8 fraction bits.
+    fixed: &'a mut [Index; 2],
+    /// Texels and weights elsewhere.
     axes: &'a mut [Axis; 2],
     /// What is found.
     patch: &'a mut Patch,
@@ -190,46 +187,97 @@ fn integers(coord: &Lanes, offset: i32, size: u32, out: &mut Axis) {
     out.border = [u64::from(outside[0]) | u64::from(outside[1]) << 32; 2];
 }
 
-impl WithSimd for FindPatch<'_> {
+impl WithSimd for Find<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) -> bool {
+    fn with_simd<S: Simd>(mut self, _simd: S) -> bool {
         let fetch = self.fetch;
-        let mask = fetch.mask;
-        if mask == 0 {
+        if fetch.mask == 0 {
             return false;
         }
+        // Lanes that do not count look like the first that does.
+        let lead = fetch.mask.trailing_zeros() as usize & 63;
+        let mut own;
+        let mut coords = [self.src[0], self.src[1]];
+        if fetch.mask != ALL {
+            let active = expand(fetch.mask);
+            own = coords.map(|coord| [coord[lead]; LANES]);
+            for (coord, own) in coords.iter_mut().zip(&mut own) {
+                select(own, coord, &active);
+                *coord = own;
+            }
+        }
+        let plain = !fetch.integers && fetch.normalized == [true; 2] && fetch.offset == [0; 2];
+        let inside = if plain { self.inside(coords) } else { None };
+        match inside.or_else(|| self.wrapped(coords, lead)) {
+            Some(patch) => *self.patch = patch,
+            None => return false,
+        }
+        true
+    }
+}
+
+impl Find<'_> {
+    /// The patch of texels that are all within the texture as they are. Then a repeated or
+    /// mirrored coordinate is the coordinate itself, and nothing is clamped.
+    #[inline(always)]
+    fn inside(&mut self, coords: [&Lanes; 2]) -> Option<Patch> {
+        let (half, step) = if self.fetch.linear { (128, 1) } else { (0, 0) };
+        let (mut first, mut last) = ([0; 2], [0; 2]);
+        for (i, fixed) in self.fixed.iter_mut().enumerate() {
+            let size = self.sizes[i].clamp(1, 8192);
+            let n = size as f32;
+            // What is far outside, and what is no number, comes out far outside, too, although
+            // it is rounded to something else.
+            for (t, bits) in fixed.iter_mut().zip(coords[i]) {
+                *t = small_round(f32::from_bits(*bits) * n * 256.0).wrapping_sub(half);
+            }
+            let low = fixed.iter().fold(i32::MAX, |m, t| m.min(*t)) >> 8;
+            let high = (fixed.iter().fold(i32::MIN, |m, t| m.max(*t)) >> 8) + step;
+            if low < 0 || high >= size as i32 {
+                return None;
+            }
+            (first[i], last[i]) = (low >> 3, high >> 3);
+        }
+        let [x, y] = &*self.fixed;
+        let block =
+            |axis: &Index, i: usize, lane: usize| ((axis[lane] >> 8) + i as i32 * step) >> 3;
+        let needed = needed(
+            first,
+            last,
+            |i, lane| block(x, i, lane),
+            |i, lane| block(y, i, lane),
+        )?;
+        Some(Patch {
+            x: first[0],
+            y: first[1],
+            needed,
+            inside: true,
+            ..Patch::default()
+        })
+    }
+
+    /// The patch of other texels, after wrapping. `lead` is a lane that counts.
+    #[inline(always)]
+    fn wrapped(&mut self, coords: [&Lanes; 2], lead: usize) -> Option<Patch> {
+        let fetch = self.fetch;
         for (i, out) in self.axes.iter_mut().enumerate() {
             if fetch.integers {
-                integers(self.src[i], fetch.offset[i], self.sizes[i], out);
+                integers(coords[i], fetch.offset[i], self.sizes[i], out);
                 continue;
             }
-            let coord = |lane: usize| f32::from_bits(self.src[i][lane]);
+            let coord = |lane: usize| f32::from_bits(coords[i][lane]);
             let (wrap, size) = (fetch.wrap[i], self.sizes[i]);
             let (normalized, offset) = (fetch.normalized[i], fetch.offset[i]);
             axis(wrap, size, coord, normalized, offset, fetch.linear, out);
         }
-        let mut turned = false;
         let [x, y] = &*self.axes;
         let border = x.border[0] | x.border[1] | y.border[0] | y.border[1];
-        if border & mask != 0 {
-            return false;
+        if border & fetch.mask != 0 {
+            return None;
         }
-        // Lanes that do not count look like the first that does.
-        let lead = mask.trailing_zeros() as usize & 63;
-        if mask != ALL {
-            let active = expand(mask);
-            for axis in self.axes.iter_mut() {
-                for texels in [&mut axis.first, &mut axis.second] {
-                    let own = texels[lead];
-                    for (texel, active) in texels.iter_mut().zip(&active) {
-                        let active = *active as i32;
-                        *texel = *texel & active | own & !active;
-                    }
-                }
-            }
-        }
+        let mut turned = false;
         let (mut first, mut last) = ([0; 2], [0; 2]);
         for (i, axis) in self.axes.iter_mut().enumerate() {
             let (mut low, mut high) = bounds(axis);
@@ -239,50 +287,47 @@ impl WithSimd for FindPatch<'_> {
                 turned = true;
                 (low, high) = bounds(axis);
             }
-            if high - low > 3 {
-                return false;
-            }
             (first[i], last[i]) = (low, high);
         }
-        let [left, top] = first;
         let [x, y] = &*self.axes;
         let apart = (x.first.iter().zip(&x.second)).fold(0, |all, (a, b)| all | (b - a) ^ 1);
-        let (columns, rows) = (last[0] - left, last[1] - top);
-        let needed = if columns <= 1 && rows <= 1 {
-            corners_of(columns, rows)
-        } else {
-            needed(
-                |i, lane| [x.first[lane], x.second[lane]][i] >> 3,
-                |i, lane| [y.first[lane], y.second[lane]][i] >> 3,
-                first,
-            )
-        };
-        *self.patch = Patch {
-            x: left,
-            y: top,
+        let block =
+            |axis: &Axis, i: usize, lane: usize| [axis.first[lane], axis.second[lane]][i] >> 3;
+        let needed = needed(
+            first,
+            last,
+            |i, lane| block(x, i, lane),
+            |i, lane| block(y, i, lane),
+        )?;
+        Some(Patch {
+            x: first[0],
+            y: first[1],
             needed,
+            inside: false,
             turned,
             adjacent: apart == 0,
-        };
-        true
+        })
     }
 }
 
-/// The blocks around a corner of the texels' outline, which is at most two blocks wide and high.
-#[inline(always)]
-fn corners_of(columns: i32, rows: i32) -> u32 {
-    // At most one too many.
-    (1 << columns | 1) * (1 << (4 * rows) | 1)
-}
-
-/// The blocks of the patch at `first` that texels lie in. `x` and `y` give the block of a lane's
-/// first (0) and second (1) texel.
+/// The blocks from `first` to `last` that texels lie in; none if these are too far apart. `x` and
+/// `y` give the block of a lane's first (0) and second (1) texel.
 #[inline(always)]
 fn needed(
+    first: [i32; 2],
+    last: [i32; 2],
     x: impl Fn(usize, usize) -> i32,
     y: impl Fn(usize, usize) -> i32,
-    [left, top]: [i32; 2],
-) -> u32 {
+) -> Option<u32> {
+    let [left, top] = first;
+    let (columns, rows) = (last[0] - left, last[1] - top);
+    if columns > 3 || rows > 3 {
+        return None;
+    }
+    if columns <= 1 && rows <= 1 {
+        // At most one too many: of the four around a corner of the texels' outline.
+        return Some((1 << columns | 1) * (1 << (4 * rows) | 1));
+    }
     let mut needed = [0u32; CHUNK];
     for at in 0..LANES / CHUNK {
         for i in 0..CHUNK {
@@ -293,76 +338,7 @@ fn needed(
             needed[i] |= columns << (y[0] * 4) | columns << (y[1] * 4);
         }
     }
-    needed.iter().fold(0, |all, bits| all | bits)
-}
-
-/// A patch for texels that are all within the texture as they are; false otherwise. Then a
-/// repeated or mirrored coordinate is the coordinate itself, and nothing is clamped.
-struct Inside<'a> {
-    fetch: &'a Fetch<'a>,
-    sizes: [u32; 2],
-    src: &'a [&'a Lanes; 4],
-    /// First texels and weights: fixed point with 8 fraction bits.
-    fixed: &'a mut [Index; 2],
-    /// What is found.
-    patch: &'a mut Patch,
-}
-
-impl WithSimd for Inside<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) -> bool {
-        let Fetch { mask, linear, .. } = *self.fetch;
-        let (half, step) = if linear { (128, 1) } else { (0, 0) };
-        let lead = mask.trailing_zeros() as usize & 63;
-        let (mut first, mut last) = ([0; 2], [0; 2]);
-        for (i, fixed) in self.fixed.iter_mut().enumerate() {
-            let mut own;
-            let mut coord = self.src[i];
-            if mask != ALL {
-                // Lanes that do not count look like the first that does.
-                own = [coord[lead]; LANES];
-                select(&mut own, coord, &expand(mask));
-                coord = &own;
-            }
-            let size = self.sizes[i].clamp(1, 8192);
-            let n = size as f32;
-            // What is far outside, and what is no number, comes out far outside, too, although
-            // it is rounded to something else.
-            for (t, bits) in fixed.iter_mut().zip(coord) {
-                *t = small_round(f32::from_bits(*bits) * n * 256.0).wrapping_sub(half);
-            }
-            let low = fixed.iter().fold(i32::MAX, |m, t| m.min(*t)) >> 8;
-            let high = (fixed.iter().fold(i32::MIN, |m, t| m.max(*t)) >> 8) + step;
-            if low < 0 || high >= size as i32 {
-                return false;
-            }
-            (first[i], last[i]) = (low >> 3, high >> 3);
-        }
-        let (columns, rows) = (last[0] - first[0], last[1] - first[1]);
-        if columns > 3 || rows > 3 {
-            return false;
-        }
-        let [x, y] = &*self.fixed;
-        let needed = if columns <= 1 && rows <= 1 {
-            corners_of(columns, rows)
-        } else {
-            needed(
-                |i, lane| ((x[lane] >> 8) + i as i32 * step) >> 3,
-                |i, lane| ((y[lane] >> 8) + i as i32 * step) >> 3,
-                first,
-            )
-        };
-        *self.patch = Patch {
-            x: first[0],
-            y: first[1],
-            needed,
-            turned: false,
-            adjacent: true,
-        };
-        true
-    }
+    Some(needed.iter().fold(0, |all, bits| all | bits))
 }
 
 /// First and last block along `axis`.
@@ -399,9 +375,9 @@ fn unwrap(axis: &mut Axis, lead: usize, size: i32) {
 
 /// Where each lane's texels lie.
 enum Places<'a> {
-    /// As [`Inside`] found.
+    /// As [`Find::inside`] found.
     Fixed(&'a [Index; 2]),
-    /// As [`FindPatch`] found.
+    /// As [`Find::wrapped`] found.
     Axes(&'a [Axis; 2]),
 }
 
@@ -425,8 +401,7 @@ impl Bilinear<'_> {
         let mut places = [0u32; LANES];
         for lane in 0..LANES {
             let row = (y(lane) as u32).wrapping_mul(PITCH);
-            let place = row.wrapping_add(x(lane) as u32).wrapping_sub(first);
-            places[lane] = place & (PATCH - 2) as u32;
+            places[lane] = row.wrapping_add(x(lane) as u32).wrapping_sub(first);
         }
         places
     }
@@ -474,7 +449,7 @@ impl Bilinear<'_> {
                 if !self.linear {
                     return [self.corner(&first); 4];
                 }
-                let below = first.map(|place| (place + PITCH) & (PATCH - 2) as u32);
+                let below = first.map(|place| place.wrapping_add(PITCH));
                 let (above, below) = (self.row(&first), self.row(&below));
                 [above[0], above[1], below[0], below[1]]
             }
