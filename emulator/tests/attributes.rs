@@ -6,8 +6,6 @@
 
 use crate::rig::scene::*;
 use crate::rig::shader::*;
-use crate::rig::Rig;
-use r7xx_board::chip::gfx::Pipeline;
 
 const SETE: u32 = 0x08;
 const AND_INT: u32 = 0x30;
@@ -18,10 +16,7 @@ const TINY: [f32; 2] = [f32::from_bits(0x007F_FFFF), f32::from_bits(0x0040_0000)
 /// The green of a pixel that a shader with two inputs draws: R0 is the vertices' parameter,
 /// R1 is (0.5, 0.5, 0.5, 1).
 fn green(shader: &Shader, params: [[f32; 4]; 3], setup: impl Fn(&mut Scene)) -> u8 {
-    let mut s = Scene::new(Rig::with_gfx(
-        crate::rig::config(None),
-        Box::new(Pipeline::new(2)),
-    ));
+    let mut s = scene();
     let mut vs = Shader::new();
     vs.fetch(1, 0, 0, 0, 0)
         .fetch(2, 0, 0, 0, 16)
@@ -35,23 +30,13 @@ fn green(shader: &Shader, params: [[f32; 4]; 3], setup: impl Fn(&mut Scene)) -> 
         .export(PARAM, 1, 3, [0, 1, 2, 5], true);
     let start = s.shader(&vs);
     s.set(0x2_8858, start);
-    let start = s.shader(shader);
-    s.set(0x2_8840, start);
     // Semantics 1 and 2, two inputs in perspective.
     s.set(0x2_8614, 1 | 2 << 8);
     s.set(0x2_86C4, 1 << 1);
     s.set(0x2_8648, 2);
     s.set(0x2_86CC, 2 | 1 << 28);
     setup(&mut s);
-    let at = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
-    let vertices: Vec<Vertex> = (at.iter().zip(params))
-        .map(|(at, param)| ([at[0], at[1], 0.0, 1.0], param))
-        .collect();
-    s.draw_vertices(TRIANGLES, &vertices);
-    let pixels = s.pixels();
-    let first = pixels[0];
-    assert!(pixels.iter().all(|pixel| *pixel == first));
-    first[1]
+    s.one_colour(shader, params)[1]
 }
 
 /// Green where component `chan` of R`gpr` equals zero.

@@ -8,22 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::rig::scene::*;
 use crate::rig::shader::*;
-use crate::rig::Rig;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::{IndexSource, Packet, StrmoutSource};
-use r7xx_board::chip::gfx::Pipeline;
 use r7xx_board::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
 const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
 const BLUE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
-
-fn scene() -> Scene {
-    Scene::new(Rig::with_gfx(
-        crate::rig::config(None),
-        Box::new(Pipeline::new(2)),
-    ))
-}
 
 fn bytes(colour: [f32; 4]) -> [u8; 4] {
     colour.map(|c| (c * 255.0).round() as u8)

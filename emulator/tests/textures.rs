@@ -6,9 +6,8 @@
 
 use crate::rig::scene::*;
 use crate::rig::shader::*;
-use crate::rig::Rig;
-use r7xx_board::chip::gfx::Pipeline;
 
+const ADD: u32 = 0x00;
 const TEXTURE: u64 = 0x68_0000;
 const SIDE: u32 = 64;
 const RGBA8: u32 = 0x1A;
@@ -20,10 +19,7 @@ const BORDER_REGISTERS: u32 = 3 << 22;
 /// The colour of a target that `shader` draws all of. R0.xy is `at`; resource 0 is a texture of
 /// 64x64 texels of `format`, all of them `texel`, sampler 0 has `word0`.
 fn colour(shader: &Shader, at: [f32; 2], [format, texel]: [u32; 2], word0: u32) -> [u8; 4] {
-    let mut s = Scene::new(Rig::with_gfx(
-        crate::rig::config(None),
-        Box::new(Pipeline::new(2)),
-    ));
+    let mut s = scene();
     s.rig.ib(TEXTURE, &vec![texel; (SIDE * SIDE) as usize]);
     let words = [
         // 2D, linear aligned, 64 texels from row to row.
@@ -45,14 +41,7 @@ fn colour(shader: &Shader, at: [f32; 2], [format, texel]: [u32; 2], word0: u32) 
     for (i, v) in [0.2, 0.4, 0.6, 0.8].into_iter().enumerate() {
         s.rig.write(0xA400 + 4 * i as u32, f(v));
     }
-    let start = s.shader(shader);
-    s.set(0x2_8840, start);
-    let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
-    let vertices = corners.map(|c: [f32; 2]| ([c[0], c[1], 0.0, 1.0], [at[0], at[1], 0.0, 1.0]));
-    s.draw_vertices(TRIANGLES, &vertices);
-    let pixels = s.pixels();
-    assert!(pixels.iter().all(|pixel| *pixel == pixels[0]));
-    pixels[0]
+    s.one_colour(shader, [[at[0], at[1], 0.0, 1.0]; 3])
 }
 
 #[test]
@@ -79,6 +68,24 @@ fn border_colours_are_those_of_the_registers_if_the_sampler_says_so() {
             expected,
             "{at:?} {word0:#x}"
         );
+    }
+}
+
+#[test]
+fn results_go_to_any_register_from_any() {
+    let texture = [RGBA8, 0x4433_2211];
+    for (from, to) in [(0, 1), (1, 2), (2, 1), (3, 0), (1, 1)] {
+        let mut ps = Shader::new();
+        // Out of the texture in the registers that the coordinates are not in.
+        let own = |chan| mov(from, chan, gpr(0, chan), chan == 1);
+        ps.alu(0x08, &[own(0), own(1)], &[]);
+        for other in (0..4).filter(|other| *other != from) {
+            let far = |chan| op2(ADD, other, chan, Src(ONE, 0), Src(ONE, 0), chan == 1);
+            ps.alu(0x08, &[far(0), far(1)], &[]);
+        }
+        ps.sample(to, from, 0).export(PIXEL, 0, to, XYZW, true);
+        let got = colour(&ps, [0.5; 2], texture, CLAMP_BORDER);
+        assert_eq!(got, [0x11, 0x22, 0x33, 0x44], "R{from} to R{to}");
     }
 }
 

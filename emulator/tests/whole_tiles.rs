@@ -6,9 +6,7 @@
 
 use crate::rig::scene::*;
 use crate::rig::shader::*;
-use crate::rig::Rig;
 use r7xx_board::chip::counters::Counter;
-use r7xx_board::chip::gfx::Pipeline;
 
 const TEXTURE: u64 = 0x68_0000;
 const TARGET_BYTES: usize = (WIDTH * HEIGHT * 4) as usize;
@@ -22,11 +20,8 @@ fn noise(count: usize) -> Vec<u32> {
 }
 
 /// A scene whose 1D-tiled target holds noise.
-fn scene(swap: u32) -> Scene {
-    let mut s = Scene::new(Rig::with_gfx(
-        crate::rig::config(None),
-        Box::new(Pipeline::new(2)),
-    ));
+fn noisy(swap: u32) -> Scene {
+    let mut s = scene();
     s.rig.ib(COLOUR, &noise(TARGET_BYTES / 4));
     s.set(0x2_80A0, 0x1A << 2 | 2 << 8 | swap << 16);
     s
@@ -74,7 +69,7 @@ impl Blit {
     /// The target's bytes, and how many tiles were drawn as a whole. With `detour` the shader has
     /// an instruction more.
     fn draw(&self, detour: bool) -> (Vec<u8>, u64) {
-        let mut s = scene(self.swap);
+        let mut s = noisy(self.swap);
         s.rig.ib(TEXTURE, &noise(128 * 128));
         let select = |i: usize| self.swizzle[i] << (16 + 3 * i);
         let words = [
@@ -287,7 +282,7 @@ impl Clear {
         } else {
             ALWAYS
         };
-        let mut s = scene(0);
+        let mut s = noisy(0);
         let mut depth = noise(TARGET_BYTES / 2);
         if self.format >= 6 {
             // Floats of 0 to 1.

@@ -4,6 +4,8 @@
 
 use r7xx_board::chip::cp::pm4::{Draw, IndexSource, Packet};
 
+use r7xx_board::chip::gfx::Pipeline;
+
 use super::shader::{Shader, PARAM, PIXEL, POSITION, XYZW};
 use super::{Rig, DATA, FENCE};
 
@@ -55,6 +57,12 @@ pub fn pixel_shader() -> Shader {
     let mut s = Shader::new();
     s.export(PIXEL, 0, 0, XYZW, true);
     s
+}
+
+/// A [`Scene`] on an RV770 whose pipeline has two threads.
+pub fn scene() -> Scene {
+    let pipeline = Box::new(Pipeline::new(2));
+    Scene::new(Rig::with_gfx(super::config(None), pipeline))
 }
 
 impl Scene {
@@ -203,6 +211,21 @@ impl Scene {
             )
         };
         self.draw_vertices(RECTANGLES, &[v(x0, y0), v(x0, y1), v(x1, y0)]);
+    }
+
+    /// Draws all of the target, with these parameters at the corners of a triangle, by pixel
+    /// shader `ps`. All pixels have to get the same colour, which is returned.
+    pub fn one_colour(&mut self, ps: &Shader, params: [[f32; 4]; 3]) -> [u8; 4] {
+        let start = self.shader(ps);
+        self.set(0x2_8840, start);
+        let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
+        let vertices: Vec<Vertex> = (corners.iter().zip(params))
+            .map(|([x, y], param)| ([*x, *y, 0.0, 1.0], param))
+            .collect();
+        self.draw_vertices(TRIANGLES, &vertices);
+        let pixels = self.pixels();
+        assert!(pixels.iter().all(|pixel| *pixel == pixels[0]));
+        pixels[0]
     }
 
     pub fn event(&mut self, event: u8, index: u8, addr: Option<u64>) {

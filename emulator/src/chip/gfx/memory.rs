@@ -159,6 +159,8 @@ mod tests {
     struct Memory {
         bytes: Mutex<Vec<u8>>,
         resolved: AtomicUsize,
+        /// Places and lengths that were announced.
+        prefetched: Mutex<Vec<(u64, usize)>>,
     }
 
     const HIGH: u64 = 1 << 32;
@@ -168,6 +170,7 @@ mod tests {
             Self {
                 bytes: Mutex::new(vec![0; (1 << 20) + 0x2000]),
                 resolved: AtomicUsize::new(0),
+                prefetched: Mutex::default(),
             }
         }
     }
@@ -215,6 +218,9 @@ mod tests {
             buf.copy_from_slice(&self.bytes.lock().unwrap()[at..at + buf.len()]);
             Ok(())
         }
+        fn prefetch_at(&self, place: u64, len: usize) {
+            self.prefetched.lock().unwrap().push((place, len));
+        }
         fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
             let at = place as usize;
             self.bytes.lock().unwrap()[at..at + buf.len()].copy_from_slice(buf);
@@ -236,6 +242,24 @@ mod tests {
         for _ in 0..10 {
             view.read(HIGH + 8, &mut found).unwrap();
         }
+        assert_eq!(mc.resolved.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn only_what_is_known_is_prefetched() {
+        let mc = Memory::new();
+        let view = View::new(&mc);
+        view.prefetch(4096, 256);
+        assert!(mc.prefetched.lock().unwrap().is_empty());
+        view.read(0, &mut [0; 4]).unwrap();
+        view.read(HIGH + 8, &mut [0; 4]).unwrap();
+        view.prefetch(4096, 256);
+        view.prefetch(HIGH + 256, 256);
+        // Beyond the end of either.
+        view.prefetch((1 << 20) - 128, 256);
+        view.prefetch(HIGH + 0x1000, 256);
+        let places = [(4096, 256), ((1 << 20) + 0x1100, 256)];
+        assert_eq!(*mc.prefetched.lock().unwrap(), places);
         assert_eq!(mc.resolved.load(Ordering::SeqCst), 2);
     }
 

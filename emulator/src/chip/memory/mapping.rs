@@ -18,7 +18,6 @@ use rustix::mm::{MapFlags, ProtFlags};
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
 /// Bytes that [`Mapping::prefetch`] asks for at a time.
-#[cfg(target_arch = "x86_64")]
 const CACHE_LINE: usize = 64;
 
 /// Why memory could not be created, mapped or accessed.
@@ -174,23 +173,24 @@ impl Mapping {
             .map_err(|_| MemoryError::OutOfBounds { offset, len })
     }
 
-    /// Tells the host's caches that `len` bytes from `offset` on will be accessed soon: those
-    /// within the mapping.
+    /// Tells the host's caches that `len` bytes at `offset` will be accessed soon.
     #[inline]
     #[allow(unsafe_code)]
-    pub fn prefetch(&self, offset: u64, len: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if let Ok(start) = self.start(offset, len) {
-            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-            for at in (0..len).step_by(CACHE_LINE) {
-                let line = self.region.as_ptr().wrapping_add(start + at);
-                // SAFETY: a hint. It neither faults nor reads or writes anything that the
-                // program sees, whatever the address.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast_const().cast()) };
+    pub fn prefetch(&self, offset: u64, len: usize) -> Result<(), MemoryError> {
+        let start = self.start(offset, len)?;
+        for at in (0..len).step_by(CACHE_LINE) {
+            let line = self.region.as_ptr().wrapping_add(start + at);
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a hint. It neither faults nor reads or writes anything that the
+            // program sees, whatever the address.
+            unsafe {
+                use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+                _mm_prefetch::<_MM_HINT_T0>(line.cast_const().cast());
             }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = line;
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (offset, len);
+        Ok(())
     }
 
     fn dword(&self, offset: u64) -> Result<&AtomicU32, MemoryError> {
@@ -252,11 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn prefetch_changes_nothing_anywhere() {
+    fn prefetch_stays_inside_and_changes_nothing() {
         let m = Mapping::create("test", 4096).unwrap();
         m.write(0, &[7; 4096]).unwrap();
-        for (offset, len) in [(0, 256), (3, 4093), (4000, 256), (u64::MAX, 1), (4096, 0)] {
-            m.prefetch(offset, len);
+        for (offset, len) in [(0, 256), (3, 4093), (4096, 0)] {
+            m.prefetch(offset, len).unwrap();
+        }
+        for (offset, len) in [(4000, 256), (u64::MAX, 1), (4096, 1)] {
+            assert!(m.prefetch(offset, len).is_err());
         }
         let mut b = [0; 4096];
         m.read(0, &mut b).unwrap();

@@ -37,8 +37,8 @@ impl Vram {
 
     /// Says that `len` bytes from byte `offset` of video memory on will be accessed soon.
     #[inline]
-    pub fn prefetch(&self, offset: u64, len: usize) {
-        self.mapping.prefetch(offset, len);
+    pub fn prefetch(&self, offset: u64, len: usize) -> Result<(), MemoryError> {
+        self.mapping.prefetch(offset, len)
     }
 
     /// Writes to byte `offset` of video memory.

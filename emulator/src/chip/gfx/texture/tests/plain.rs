@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+//! The short way of a fetch gives the bits of the general one, and is taken where it can be.
+
+use super::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Coordinates near and across the edges, all wrap modes, sizes that blocks divide and others.
+    #[test]
+    fn short_way_gives_the_general_ways_bits(
+        mode in proptest::sample::select(vec![1u32, 2, 4]),
+        width in proptest::sample::select(vec![8u32, 24, 37, 64]),
+        height in proptest::sample::select(vec![3u32, 16, 40]),
+        wrap in [0u32..8, 0u32..8], linear: bool, offset in [-16i8..16, -16i8..16],
+        origin in [-1.2f32..1.2, -1.2f32..1.2], step in 0.0f32..3.0,
+        exec in prop_oneof![Just(Mask::MAX), any::<u64>()],
+    ) {
+        let mut scene = Scene::new(1, mode, [width, height, 1], RGBA8, 0);
+        prop_assert!(scene.texture.packed);
+        let filters = if linear { LINEAR_FILTERS } else { 0 };
+        let sampler = sampler(filters | wrap[0] | wrap[1] << 3);
+        let mut op = op(tex::SAMPLE);
+        op.offset = [offset[0], offset[1], 0];
+        let size = [width as f32, height as f32];
+        let mut src = [[0; LANES]; 4];
+        for lane in 0..LANES {
+            let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+            for (i, at) in [x, y].into_iter().enumerate() {
+                src[i][lane] = (origin[i] + at as f32 * step / size[i]).to_bits();
+            }
+        }
+        let short = scene.run(&op, &sampler, &src, exec);
+        scene.unit.general = true;
+        let taken = scene.unit.short_ways();
+        let general = scene.run(&op, &sampler, &src, exec);
+        prop_assert_eq!(scene.unit.short_ways(), taken);
+        prop_assert_eq!(short, general);
+    }
+
+    /// No wrap mode matters where all that counts is inside; what the other lanes hold does not count.
+    #[test]
+    fn texels_inside_are_the_general_ways_bits(
+        mode in proptest::sample::select(vec![1u32, 2, 4]),
+        width in proptest::sample::select(vec![37u32, 64, 96]),
+        height in proptest::sample::select(vec![40u32, 64]),
+        wrap in [0u32..8, 0u32..8], linear: bool,
+        origin in [0.1f32..0.4, 0.1f32..0.4], step in [-0.2f32..1.5, -0.2f32..1.5],
+        exec in prop_oneof![Just(Mask::MAX), 1..u64::MAX],
+        other in proptest::sample::select(vec![f32::NAN, -1.0, 1.0, 3.0e38, 0.5]),
+    ) {
+        let mut scene = Scene::new(1, mode, [width, height, 1], RGBA8, 0);
+        let filters = if linear { LINEAR_FILTERS } else { 0 };
+        let sampler = sampler(filters | wrap[0] | wrap[1] << 3);
+        let size = [width as f32, height as f32];
+        let mut src = [[other.to_bits(); LANES]; 4];
+        for lane in iter(exec) {
+            let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+            for (i, at) in [x, y].into_iter().enumerate() {
+                src[i][lane] = (origin[i] + at as f32 * step[i] / size[i]).to_bits();
+            }
+        }
+        let short = scene.run(&op(tex::SAMPLE), &sampler, &src, exec);
+        prop_assert_eq!(scene.unit.cache.inside, 1);
+        scene.unit.general = true;
+        let general = scene.run(&op(tex::SAMPLE), &sampler, &src, exec);
+        prop_assert_eq!(scene.unit.cache.inside, 1);
+        prop_assert_eq!(short, general);
+    }
+
+    #[test]
+    fn short_loads_give_the_general_ways_bits(
+        mode in proptest::sample::select(vec![1u32, 2, 4]), origin in [-4i32..40, -4i32..40],
+        step in [0i32..3, 0i32..3], exec in prop_oneof![Just(Mask::MAX), any::<u64>()],
+    ) {
+        let mut scene = Scene::new(1, mode, [37, 29, 1], RGBA8, 0);
+        let mut src = [[0; LANES]; 4];
+        for lane in 0..LANES {
+            let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+            src[0][lane] = (origin[0] + x as i32 * step[0]) as u32;
+            src[1][lane] = (origin[1] + y as i32 * step[1]) as u32;
+        }
+        let short = scene.run(&op(tex::LD), &sampler(0), &src, exec);
+        scene.unit.general = true;
+        let general = scene.run(&op(tex::LD), &sampler(0), &src, exec);
+        prop_assert_eq!(short, general);
+    }
+}
+
+#[test]
+fn short_way_is_taken_inside_and_at_the_seam() {
+    let mut scene = Scene::new(1, 2, [64, 64, 1], RGBA8, 0);
+    // The coordinates of a tile that begins `first` texels from the left.
+    let src = |first: f32| {
+        let mut src = [[0; LANES]; 4];
+        for lane in 0..LANES {
+            let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+            src[0][lane] = ((first + x as f32) / 64.0).to_bits();
+            src[1][lane] = ((8.5 + y as f32) / 64.0).to_bits();
+        }
+        src
+    };
+    // At both ends a tile whose texels end with the texture's, and one that goes on.
+    let ends = [(0.5, 2), (0.25, 2), (55.5, 3), (56.5, 3)];
+    for (i, (first, inside)) in [(20.5, 1), (-3.0, 1), (60.0, 1)]
+        .into_iter()
+        .chain(ends)
+        .enumerate()
+    {
+        scene.run(
+            &op(tex::SAMPLE),
+            &sampler(LINEAR_FILTERS),
+            &src(first),
+            Mask::MAX,
+        );
+        assert_eq!(scene.unit.short_ways(), i as u64 + 1, "{first}");
+        assert_eq!(scene.unit.cache.inside, inside, "{first}");
+    }
+}
+
+/// Every exponent, on either side of zero: no coordinate is rounded to a texel that it does not have.
+#[test]
+fn no_coordinate_is_taken_for_one_inside() {
+    let mut scene = Scene::new(1, 2, [64, 64, 1], RGBA8, 0);
+    let mut inside = 0;
+    for high in 0..1 << 12 {
+        for bits in [high << 20, high << 20 | 0xF_FFFF] {
+            let mut src = splat([0.3, 0.3, 0.0, 0.0]);
+            src[0][5] = bits;
+            for filters in [0, LINEAR_FILTERS] {
+                let s = sampler(filters);
+                let short = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
+                inside += u32::from(scene.unit.cache.inside == 1);
+                scene.unit.cache.inside = 0;
+                scene.unit.general = true;
+                let general = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
+                scene.unit.general = false;
+                assert_eq!(short, general, "{bits:#x}");
+            }
+        }
+    }
+    assert!(inside > 100, "{inside}");
+}
+
+#[test]
+fn blocks_of_the_last_fetch_are_kept_for_the_next() {
+    let mut scene = Scene::new(1, 4, [64, 64, 1], RGBA8, 0);
+    let s = sampler(LINEAR_FILTERS);
+    let near = [0.3, 0.31].map(|v| splat([v, 0.3, 0.0, 0.0]));
+    let far = splat([0.8, 0.8, 0.0, 0.0]);
+    for (src, kept) in [
+        (&near[0], 0),
+        (&near[1], 1),
+        (&far, 1),
+        (&near[0], 1),
+        (&near[1], 2),
+    ] {
+        let got = scene.run(&op(tex::SAMPLE), &s, src, Mask::MAX);
+        assert_eq!(scene.unit.cache.kept, kept);
+        scene.unit.general = true;
+        assert_eq!(scene.run(&op(tex::SAMPLE), &s, src, Mask::MAX), got);
+        scene.unit.general = false;
+    }
+}
