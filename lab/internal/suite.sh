@@ -26,6 +26,11 @@
 
 logs=$NOMAP_BUILD/check
 
+# IGT tests that hold engines back for longer than others are given before a reset: they
+# need a boot of their own, with radeon.lockup_timeout=60000.
+# shellcheck disable=SC2034 # for suites
+igt_held='radeon_gem_rw_(fairness|pages|flags@no-engine|caches@cpu-reads-after-gpu)'
+
 # all_suites: their names in the order of their numbers.
 all_suites() { local f; for f in lab/suites/[0-9]*; do suite_name "$f"; done | paste -sd' '; }
 suite_name() { local n=${1##*/}; printf '%s\n' "${n#[0-9]*-}"; }
