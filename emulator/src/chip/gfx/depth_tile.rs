@@ -8,21 +8,23 @@ use super::depth::{Format, Samples};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::state::{bits, Shadow};
-use super::surface::At;
+use super::surface::{self, At, Place};
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
 use crate::chip::strict::cache::Cache;
-use crate::chip::tiling::{ArrayMode, Layout, Tile, TilingConfig};
+use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Largest tile: 8 bytes, 8 samples.
 const MAX_TILE: usize = LANES * 8 * 8;
 
+/// All rows of a tile: there are no linear depth buffers.
+const ALL_ROWS: u8 = 0xFF;
+
 /// A depth buffer.
 #[derive(Debug, Clone)]
 pub struct Surface {
-    base: u64,
+    surface: surface::Surface,
     format: Format,
-    layout: Layout,
     first_slice: u32,
     last_slice: u32,
 }
@@ -49,9 +51,12 @@ impl Surface {
         layout.samples = samples;
         layout.depth_order = true;
         Some(Self {
-            base: u64::from(s.get(reg::DB_DEPTH_BASE)) << 8,
+            surface: surface::Surface::new(
+                u64::from(s.get(reg::DB_DEPTH_BASE)) << 8,
+                layout,
+                Cache::Depth,
+            ),
             format,
-            layout,
             first_slice: bits(view, 0, 11),
             last_slice: bits(view, 13, 11),
         })
@@ -62,17 +67,14 @@ impl Surface {
         self.first_slice.saturating_add(layer).min(last)
     }
 
-    fn read(&self, view: &View<'_>, tile: &Tile, bytes: &mut [u8]) -> Result<(), McError> {
-        let mut at = 0;
-        for (offset, len) in tile.pieces(0, bytes.len() as u32) {
-            view.read_by(
-                Cache::Depth,
-                self.base.wrapping_add(offset),
-                &mut bytes[at..at + len],
-            )?;
-            at += len;
-        }
-        Ok(())
+    /// The micro tile of `at`, with all its samples.
+    fn place(&self, at: At) -> Place {
+        let len = self.surface.layout.tile_bytes() as usize;
+        (self.surface).place((at.x, at.y), self.slice(at.layer), 0, len)
+    }
+
+    fn read(&self, view: &View<'_>, place: &Place, bytes: &mut [u8]) -> Result<(), McError> {
+        self.surface.read_tile(view, place, ALL_ROWS, bytes)
     }
 
     /// Reads the sample `at`. `out.stencil` has what lies above 24 bits
@@ -81,10 +83,10 @@ impl Surface {
     /// # Errors
     /// The first access that no memory answered.
     pub fn load(&self, view: &View<'_>, at: At, out: &mut Samples) -> Result<u64, McError> {
-        let tile = self.tile(at);
+        let place = self.place(at);
         if self.is_plain() {
             let mut bytes = [0; LANES * 4];
-            self.read(view, &tile, &mut bytes)?;
+            self.read(view, &place, &mut bytes)?;
             let words = reorder(&std::array::from_fn(|i| {
                 let b = &bytes[i * 4..i * 4 + 4];
                 u32::from_le_bytes([b[0], b[1], b[2], b[3]])
@@ -95,11 +97,11 @@ impl Surface {
             return Ok(bytes.len() as u64);
         }
         let mut buffer = [0; MAX_TILE];
-        let bytes = &mut buffer[..self.layout.tile_bytes() as usize];
-        self.read(view, &tile, bytes)?;
-        let elements = self.layout.lanes();
+        let bytes = &mut buffer[..self.surface.layout.tile_bytes() as usize];
+        self.read(view, &place, bytes)?;
+        let elements = self.surface.layout.lanes();
         for lane in 0..LANES {
-            let at = self.place(elements[lane], at.sample);
+            let at = self.element(elements[lane], at.sample);
             let word = |at: usize| {
                 u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
             };
@@ -126,18 +128,13 @@ impl Surface {
     #[inline]
     pub fn prefetch(&self, view: &View<'_>, at: At) {
         if self.is_plain() {
-            if let Some(offset) = self.tile(at).run(0, LANES * 4) {
-                view.prefetch(self.base.wrapping_add(offset), LANES * 4);
-            }
+            (self.surface).prefetch_tile(view, &self.place(at), LANES * 4);
         }
     }
 
-    fn tile(&self, at: At) -> Tile {
-        self.layout.tile(at.x, at.y, self.slice(at.layer))
-    }
-
-    fn place(&self, element: u8, sample: u32) -> usize {
-        self.layout.sample_place(u32::from(element), sample) as usize
+    fn element(&self, element: u8, sample: u32) -> usize {
+        let layout = &self.surface.layout;
+        layout.sample_place(u32::from(element), sample) as usize
     }
 
     /// Writes the lanes of `changed` back; the others of `samples` are as [`Self::load`] left
@@ -152,7 +149,7 @@ impl Surface {
         samples: &Samples,
         changed: Mask,
     ) -> Result<u64, McError> {
-        let tile = self.tile(at);
+        let place = self.place(at);
         if self.is_plain() {
             // What has not changed is known from `load`.
             let mask = self.depth_mask();
@@ -163,18 +160,19 @@ impl Surface {
             for (b, word) in bytes.chunks_exact_mut(4).zip(words) {
                 b.copy_from_slice(&word.to_le_bytes());
             }
-            return self.write(view, &tile, &bytes);
+            return self.write(view, &place, &bytes);
         }
         let mut buffer = [0; MAX_TILE];
-        let bytes = &mut buffer[..self.layout.tile_bytes() as usize];
+        let bytes = &mut buffer[..self.surface.layout.tile_bytes() as usize];
         // Unless all is known, what is not written must stay.
-        let known = self.layout.samples == 1 && changed == ALL && self.format != Format::X24S8D32F;
+        let known =
+            self.surface.layout.samples == 1 && changed == ALL && self.format != Format::X24S8D32F;
         if !known {
-            self.read(view, &tile, bytes)?;
+            self.read(view, &place, bytes)?;
         }
-        let elements = self.layout.lanes();
+        let elements = self.surface.layout.lanes();
         for lane in (0..LANES).filter(|l| changed >> l & 1 != 0) {
-            let at = self.place(elements[lane], at.sample);
+            let at = self.element(elements[lane], at.sample);
             let depth = samples.depth[lane];
             match self.format {
                 Format::D16 => {
@@ -191,7 +189,7 @@ impl Surface {
                 }
             }
         }
-        self.write(view, &tile, bytes)
+        self.write(view, &place, bytes)
     }
 
     /// Writes `element` to all pixels of a tile of a buffer that [`Self::is_plain`].
@@ -199,30 +197,22 @@ impl Surface {
     /// # Errors
     /// The first access that no memory answered.
     pub fn fill(&self, view: &View<'_>, at: At, element: u32) -> Result<u64, McError> {
-        let tile = self.tile(at);
+        let place = self.place(at);
         let mut bytes = [0; LANES * 4];
         for b in bytes.chunks_exact_mut(4) {
             b.copy_from_slice(&element.to_le_bytes());
         }
-        self.write(view, &tile, &bytes)
+        self.write(view, &place, &bytes)
     }
 
-    fn write(&self, view: &View<'_>, tile: &Tile, bytes: &[u8]) -> Result<u64, McError> {
-        let mut at = 0;
-        for (offset, len) in tile.pieces(0, bytes.len() as u32) {
-            view.write_by(
-                Cache::Depth,
-                self.base.wrapping_add(offset),
-                &bytes[at..at + len],
-            )?;
-            at += len;
-        }
+    fn write(&self, view: &View<'_>, place: &Place, bytes: &[u8]) -> Result<u64, McError> {
+        (self.surface).write_tile(view, place, ALL_ROWS, bytes)?;
         Ok(bytes.len() as u64)
     }
 
     /// One sample of four bytes an element: no other is in the tile.
     pub fn is_plain(&self) -> bool {
-        self.layout.samples == 1 && self.format.bytes() == 4
+        self.surface.layout.samples == 1 && self.format.bytes() == 4
     }
 
     /// The bits of a dword that are depth.

@@ -2,11 +2,13 @@
 //! Surfaces as the render backends see them: a base address, a layout, and
 //! access by micro tile.
 
+use std::ops::Range;
+
 use super::lanes::Mask;
 use super::memory::View;
 use crate::chip::bus::McError;
 use crate::chip::strict::cache::Cache;
-use crate::chip::tiling::{Layout, Tile};
+use crate::chip::tiling::{Layout, Runs};
 
 /// Largest micro tile: 64 elements of 16 bytes with 8 samples.
 pub const MAX_TILE_BYTES: usize = 64 * 16 * 8;
@@ -50,6 +52,19 @@ pub struct Surface {
     pub layout: Layout,
     /// The cache that it is reached through.
     pub cache: Cache,
+    runs: Option<Runs>,
+}
+
+/// Bytes of a micro tile, found by [`Surface::place`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Column and row of the micro tile.
+    tile: (u32, u32),
+    slice: u32,
+    /// The first one in the tile.
+    first: u32,
+    /// The address, if they lie together.
+    run: Option<u64>,
 }
 
 /// Rows (bit y) of a micro tile that have a pixel in `mask`, which is in the
@@ -73,7 +88,30 @@ pub const fn rows_of(mask: Mask) -> u8 {
 }
 
 impl Surface {
-    /// Reads `out.len()` bytes of micro tile `tile` from its byte `first` on.
+    /// The surface at MC address `base`, reached through `cache`.
+    pub fn new(base: u64, layout: Layout, cache: Cache) -> Self {
+        Self {
+            base,
+            layout,
+            cache,
+            runs: Runs::new(&layout),
+        }
+    }
+
+    /// Bytes `first..first + len` of the micro tile in column and row `tile` of slice `slice`.
+    #[inline]
+    pub fn place(&self, tile: (u32, u32), slice: u32, first: u32, len: usize) -> Place {
+        let run = |runs: &Runs| runs.run(tile.0, tile.1, slice, first, len);
+        let offset = self.runs.as_ref().and_then(run);
+        Place {
+            tile,
+            slice,
+            first,
+            run: offset.map(|offset| self.base.wrapping_add(offset)),
+        }
+    }
+
+    /// Reads what is at `place` to `out`, which has its length.
     /// Of a linear surface only the rows in `rows` are read: those below its
     /// last line may not exist. What is not read stays as it was in `out`.
     ///
@@ -83,30 +121,20 @@ impl Surface {
     pub fn read_tile(
         &self,
         view: &View<'_>,
-        tile: &Tile,
-        first: u32,
+        place: &Place,
         rows: u8,
         out: &mut [u8],
     ) -> Result<(), McError> {
-        if let Some(offset) = self.run(tile, first, out.len()) {
-            return view.read_by(self.cache, offset, out);
+        match place.run {
+            Some(addr) => view.read_by(self.cache, addr, out),
+            None => self.pieces(place, rows, out.len(), |addr, bytes| {
+                view.read_by(self.cache, addr, &mut out[bytes])
+            }),
         }
-        let mut at = 0;
-        for (offset, len) in tile.pieces(first, out.len() as u32) {
-            if self.has_row(at, rows) {
-                view.read_by(
-                    self.cache,
-                    self.base.wrapping_add(offset),
-                    &mut out[at..at + len],
-                )?;
-            }
-            at += len;
-        }
-        Ok(())
     }
 
-    /// Writes `data` to micro tile `tile` from its byte `first` on; of a linear
-    /// surface only the rows in `rows`.
+    /// Writes `data`, which has its length, to `place`; of a linear surface only the rows in
+    /// `rows`.
     ///
     /// # Errors
     /// That of the first run that no memory answered.
@@ -114,41 +142,44 @@ impl Surface {
     pub fn write_tile(
         &self,
         view: &View<'_>,
-        tile: &Tile,
-        first: u32,
+        place: &Place,
         rows: u8,
         data: &[u8],
     ) -> Result<(), McError> {
-        if let Some(offset) = self.run(tile, first, data.len()) {
-            return view.write_by(self.cache, offset, data);
+        match place.run {
+            Some(addr) => view.write_by(self.cache, addr, data),
+            None => self.pieces(place, rows, data.len(), |addr, bytes| {
+                view.write_by(self.cache, addr, &data[bytes])
+            }),
         }
-        let mut at = 0;
-        for (offset, len) in tile.pieces(first, data.len() as u32) {
-            if self.has_row(at, rows) {
-                view.write_by(
-                    self.cache,
-                    self.base.wrapping_add(offset),
-                    &data[at..at + len],
-                )?;
-            }
-            at += len;
-        }
-        Ok(())
     }
 
-    /// Says that `len` bytes of `tile` from its byte `first` on will be read soon.
+    /// Says that the `len` bytes at `place` will be accessed soon.
     #[inline]
-    pub fn prefetch_tile(&self, view: &View<'_>, tile: &Tile, first: u32, len: usize) {
-        if let Some(addr) = self.run(tile, first, len) {
+    pub fn prefetch_tile(&self, view: &View<'_>, place: &Place, len: usize) {
+        if let Some(addr) = place.run {
             view.prefetch(addr, len);
         }
     }
 
-    /// The address of `len` bytes of `tile` from its byte `first` on, if they lie together.
-    #[inline]
-    fn run(&self, tile: &Tile, first: u32, len: usize) -> Option<u64> {
-        let offset = tile.run(first, len).filter(|_| self.layout.is_tiled())?;
-        Some(self.base.wrapping_add(offset))
+    /// Calls `access` for each run of the `len` bytes at `place`: its address, and which of the
+    /// bytes are in it.
+    fn pieces(
+        &self,
+        place: &Place,
+        rows: u8,
+        len: usize,
+        mut access: impl FnMut(u64, Range<usize>) -> Result<(), McError>,
+    ) -> Result<(), McError> {
+        let tile = self.layout.tile(place.tile.0, place.tile.1, place.slice);
+        let mut at = 0;
+        for (offset, len) in tile.pieces(place.first, len as u32) {
+            if self.has_row(at, rows) {
+                access(self.base.wrapping_add(offset), at..at + len)?;
+            }
+            at += len;
+        }
+        Ok(())
     }
 
     /// True unless byte `at` of a tile is in a row of a linear surface that is

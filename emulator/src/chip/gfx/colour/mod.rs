@@ -23,7 +23,7 @@ use self::packed::{Mode, Packed};
 use super::format::{DataFormat, Endian, Kind, NumberType};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
-use super::surface::{rows_of, At, Surface};
+use super::surface::{rows_of, At, Place, Surface};
 use crate::chip::bus::{Mc, McError, RegFile};
 use crate::chip::regs::gb::GB_TILING_CONFIG;
 use crate::chip::regs::gfx::{
@@ -32,7 +32,7 @@ use crate::chip::regs::gfx::{
     PA_SC_AA_CONFIG,
 };
 use crate::chip::strict::cache::Cache;
-use crate::chip::tiling::{ArrayMode, Layout, Tile, TilingConfig};
+use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Bytes that [`Targets::uniform_tile`] gives.
 pub const UNIFORM_BYTES: usize = packed::TILE_BYTES;
@@ -105,12 +105,15 @@ impl Target {
         self.kept
     }
 
-    /// The micro tile of `at`, and where in it the plane of its sample begins.
+    /// The plane of `at`'s sample in its micro tile.
     #[inline]
-    fn place(&self, at: At) -> (Tile, u32) {
-        let layout = &self.surface.layout;
-        let tile = layout.tile(at.x, at.y, self.slice(at.layer));
-        (tile, layout.sample_place(0, at.sample))
+    fn place(&self, at: At) -> Place {
+        let first = match at.sample {
+            0 => 0,
+            sample => self.surface.layout.sample_place(0, sample),
+        };
+        let len = self.packing.bytes() * LANES;
+        (self.surface).place((at.x, at.y), self.slice(at.layer), first, len)
     }
 
     /// The colours of micro tile `at`; lanes in quad order. Integers are bit
@@ -243,8 +246,7 @@ impl Targets {
     pub fn prefetch(&self, view: &View<'_>, at: At) {
         for (_, _, target) in self.written() {
             if target.reads && target.packed.is_some() {
-                let (tile, first) = target.place(at);
-                (target.surface).prefetch_tile(view, &tile, first, packed::TILE_BYTES);
+                (target.surface).prefetch_tile(view, &target.place(at), packed::TILE_BYTES);
             }
         }
     }
@@ -262,13 +264,11 @@ impl Targets {
         if mask == 0 {
             return Ok(());
         }
-        let (tile, first) = target.place(at);
+        let place = target.place(at);
         let rows = rows_of(mask);
         let mut data = [0; packed::TILE_BYTES];
         if target.reads || mask != ALL {
-            target
-                .surface
-                .read_tile(view, &tile, first, rows, &mut data)?;
+            target.surface.read_tile(view, &place, rows, &mut data)?;
         }
         self.arch.dispatch(packed::Merge {
             packed,
@@ -278,7 +278,7 @@ impl Targets {
             order: target.surface.layout.lanes(),
             data: &mut data,
         });
-        target.surface.write_tile(view, &tile, first, rows, &data)
+        target.surface.write_tile(view, &place, rows, &data)
     }
 
     /// The bytes of a tile all of whose pixels become `src`, if they do not depend on what
@@ -315,8 +315,7 @@ impl Targets {
         let Some(target) = self.get(index) else {
             return Ok(());
         };
-        let (tile, first) = target.place(at);
-        target.surface.write_tile(view, &tile, first, 0xFF, data)
+        (target.surface).write_tile(view, &target.place(at), 0xFF, data)
     }
 
     /// The one target that a draw writes and where in its pixels the bytes of texels go, which
@@ -447,19 +446,18 @@ impl Targets {
         const TILE: usize = packed::TILE_BYTES;
         let rows = rows_of(mask);
         let layout = &from.surface.layout;
-        let (tile, _) = from.place(at);
         let samples = from.samples().clamp(1, 8);
         let mut planes = [[0; TILE]; 8];
         let planes = &mut planes[..samples as usize];
         for (sample, plane) in (0..samples).zip(planes.iter_mut()) {
-            let first = layout.sample_place(0, sample);
-            from.surface.read_tile(view, &tile, first, rows, plane)?;
+            let place = from.place(at.sample(sample));
+            from.surface.read_tile(view, &place, rows, plane)?;
         }
         let to_layout = &to.surface.layout;
-        let (tile, _) = to.place(at);
+        let place = to.place(at.sample(0));
         let mut data = [0; TILE];
         if mask != ALL || to.kept[0] != 0 {
-            to.surface.read_tile(view, &tile, 0, rows, &mut data)?;
+            to.surface.read_tile(view, &place, rows, &mut data)?;
         }
         self.arch.dispatch(packed::Average {
             planes,
@@ -470,7 +468,7 @@ impl Targets {
             mask,
             data: &mut data,
         });
-        to.surface.write_tile(view, &tile, 0, rows, &data)
+        to.surface.write_tile(view, &place, rows, &data)
     }
 }
 
@@ -484,11 +482,8 @@ fn read(
     raw: &mut Raw,
 ) -> Result<(), McError> {
     let bytes = target.packing.bytes();
-    let (tile, first) = target.place(at);
     let data = &mut data[..bytes * LANES];
-    target
-        .surface
-        .read_tile(view, &tile, first, rows_of(mask), data)?;
+    (target.surface).read_tile(view, &target.place(at), rows_of(mask), data)?;
     swap_bytes(target, data);
     load(data, bytes, target.surface.layout.lanes(), raw);
     Ok(())
@@ -517,10 +512,7 @@ fn update(
     let data = &mut data[..bytes * LANES];
     store(&new, bytes, target.surface.layout.lanes(), data);
     swap_bytes(target, data);
-    let (tile, first) = target.place(at);
-    target
-        .surface
-        .write_tile(view, &tile, first, rows_of(mask), data)
+    (target.surface).write_tile(view, &target.place(at), rows_of(mask), data)
 }
 
 fn swap_bytes(target: &Target, data: &mut [u8]) {
@@ -691,11 +683,7 @@ fn decode_target(
         })
     });
     Some(Target {
-        surface: Surface {
-            base: u64::from(reg(CB_COLOR0_BASE)) << 8,
-            layout,
-            cache: Cache::Color,
-        },
+        surface: Surface::new(u64::from(reg(CB_COLOR0_BASE)) << 8, layout, Cache::Color),
         slices: (view & 0x7FF, view >> 13 & 0x7FF),
         packing,
         endian,

@@ -217,7 +217,6 @@ fn read_tile(
     let rows = level.height.div_ceil(texture.format.data.texels().1);
     let left = rows.saturating_sub(tile.1 * 8).min(8);
     let mask = ((1u32 << left) - 1) as u8;
-    let place = layout.tile(tile.0, tile.1, id.slice);
     // Samples side by side are read with the tile.
     let (first, len, skip) = if layout.depth_order {
         (0, layout.tile_bytes(), layout.sample_place(0, id.sample))
@@ -229,7 +228,8 @@ fn read_tile(
     if mask != 0xFF && !layout.is_tiled() {
         out.fill(0);
     }
-    level.surface.read_tile(view, &place, first, mask, out)?;
+    let place = level.surface.place(tile, id.slice, first, out.len());
+    level.surface.read_tile(view, &place, mask, out)?;
     Ok(skip)
 }
 

@@ -239,11 +239,7 @@ impl Texture {
                 width,
                 height,
                 depth,
-                surface: Surface {
-                    base,
-                    layout,
-                    cache: Cache::Texture,
-                },
+                surface: Surface::new(base, layout, Cache::Texture),
             });
         }
     }

@@ -21,6 +21,10 @@
 //!   and the modes with other aspect ratios or bank swaps (`ARRAY_2D_TILED_THIN2`
 //!   and up), which the kernel's command checker refuses.
 
+mod runs;
+
+pub use runs::Runs;
+
 /// Width and height of a micro tile in elements.
 const MICRO: u32 = 8;
 
@@ -76,6 +80,42 @@ impl TilingConfig {
             log2_split: 10 + ((value >> 14) & 3),
             optimal_bank_swap: value & (1 << 10) != 0,
         }
+    }
+
+    /// Pipe that holds micro tile (`x`, `y`), before rotation.
+    fn pipe(&self, x: u32, y: u32) -> u32 {
+        let bit = |v: u32, n: u32| (v >> n) & 1;
+        match self.log2_pipes {
+            0 => 0,
+            1 => bit(y, 0) ^ bit(x, 0),
+            2 => (bit(y, 0) ^ bit(x, 1)) | ((bit(y, 1) ^ bit(x, 0)) << 1),
+            _ => {
+                (bit(y, 0) ^ bit(x, 2))
+                    | ((bit(y, 1) ^ bit(x, 2) ^ bit(x, 1)) << 1)
+                    | ((bit(y, 2) ^ bit(x, 0)) << 2)
+            }
+        }
+    }
+
+    /// Bank that holds micro tile (`x`, `y`), before rotation.
+    fn bank(&self, x: u32, y: u32) -> u32 {
+        // Rows of micro tiles, counted per macro tile row.
+        let y = y >> self.log2_pipes;
+        let bit = |v: u32, n: u32| (v >> n) & 1;
+        let swap = self.optimal_bank_swap && self.log2_pipes == 3;
+        let extra = |n: u32| if swap { bit(x, n) } else { 0 };
+        if self.log2_banks == 2 {
+            (bit(y, 1) ^ bit(x, 0) ^ extra(2)) | ((bit(y, 0) ^ bit(x, 1)) << 1)
+        } else {
+            (bit(y, 2) ^ bit(x, 0) ^ extra(3))
+                | ((bit(y, 2) ^ bit(y, 1) ^ bit(x, 1)) << 1)
+                | ((bit(y, 0) ^ bit(x, 2)) << 2)
+        }
+    }
+
+    /// How far pipe and bank of a tile turn from slice to slice.
+    fn rotation(&self) -> u32 {
+        ((1 << self.log2_banks) / 2 - 1) << self.log2_pipes
     }
 }
 
@@ -265,6 +305,13 @@ impl Layout {
         }
     }
 
+    /// Bytes of a micro tile beyond which its samples are spread over several slices: those of
+    /// one sample stay together.
+    fn split_size(&self) -> u64 {
+        let plane = u64::from(MICRO * MICRO) * u64::from(self.bytes_per_element);
+        (1 << self.config.log2_split).max(plane)
+    }
+
     fn order(&self) -> usize {
         if !self.is_tiled() {
             return 0;
@@ -337,9 +384,8 @@ impl Layout {
                 } = self.config;
                 let spread = log2_pipes + log2_banks;
                 // Samples beyond the split size go to slices of their own. What most surfaces
-                // are needs no division: this is called for each tile that is drawn.
-                let plane = u64::from(MICRO * MICRO) * bpe;
-                let split_size = (1 << self.config.log2_split).max(plane);
+                // are needs no division.
+                let split_size = self.split_size();
                 let (splits, split_bytes, split_slice) = if tile_bytes <= split_size {
                     (1, tile_bytes, slice * samples)
                 } else {
@@ -350,9 +396,9 @@ impl Layout {
                 let log2_width = MICRO.trailing_zeros() + log2_banks;
                 let per_row = (u64::from(self.pitch) + (1 << log2_width) - 1) >> log2_width;
                 let macro_tile = (ty64 >> log2_pipes) * per_row + (tx64 >> log2_banks);
-                let rotation = ((1 << log2_banks) / 2 - 1) << log2_pipes;
-                let select = (self.bank(tx, ty) << log2_pipes | self.pipe(tx, ty))
-                    ^ z.wrapping_mul(rotation);
+                let config = &self.config;
+                let select = (config.bank(tx, ty) << log2_pipes | config.pipe(tx, ty))
+                    ^ z.wrapping_mul(config.rotation());
                 Tile {
                     start: macro_tile.wrapping_mul(split_bytes),
                     place: Place::Spread {
@@ -365,37 +411,6 @@ impl Layout {
                     },
                 }
             }
-        }
-    }
-
-    /// Pipe that holds micro tile (`x`, `y`), before rotation.
-    fn pipe(&self, x: u32, y: u32) -> u32 {
-        let bit = |v: u32, n: u32| (v >> n) & 1;
-        match self.config.log2_pipes {
-            0 => 0,
-            1 => bit(y, 0) ^ bit(x, 0),
-            2 => (bit(y, 0) ^ bit(x, 1)) | ((bit(y, 1) ^ bit(x, 0)) << 1),
-            _ => {
-                (bit(y, 0) ^ bit(x, 2))
-                    | ((bit(y, 1) ^ bit(x, 2) ^ bit(x, 1)) << 1)
-                    | ((bit(y, 2) ^ bit(x, 0)) << 2)
-            }
-        }
-    }
-
-    /// Bank that holds micro tile (`x`, `y`), before rotation.
-    fn bank(&self, x: u32, y: u32) -> u32 {
-        // Rows of micro tiles, counted per macro tile row.
-        let y = y >> self.config.log2_pipes;
-        let bit = |v: u32, n: u32| (v >> n) & 1;
-        let swap = self.config.optimal_bank_swap && self.config.log2_pipes == 3;
-        let extra = |n: u32| if swap { bit(x, n) } else { 0 };
-        if self.config.log2_banks == 2 {
-            (bit(y, 1) ^ bit(x, 0) ^ extra(2)) | ((bit(y, 0) ^ bit(x, 1)) << 1)
-        } else {
-            (bit(y, 2) ^ bit(x, 0) ^ extra(3))
-                | ((bit(y, 2) ^ bit(y, 1) ^ bit(x, 1)) << 1)
-                | ((bit(y, 0) ^ bit(x, 2)) << 2)
         }
     }
 }
@@ -509,7 +524,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    fn config() -> impl Strategy<Value = TilingConfig> {
+    pub(super) fn config() -> impl Strategy<Value = TilingConfig> {
         (0u32..4, 2u32..4, 8u32..10, 10u32..14, any::<bool>()).prop_map(
             |(log2_pipes, log2_banks, log2_group, log2_split, optimal_bank_swap)| TilingConfig {
                 log2_pipes,
@@ -521,7 +536,7 @@ mod tests {
         )
     }
 
-    fn mode() -> impl Strategy<Value = ArrayMode> {
+    pub(super) fn mode() -> impl Strategy<Value = ArrayMode> {
         prop_oneof![
             Just(ArrayMode::LinearAligned),
             Just(ArrayMode::Tiled1dThin1),
