@@ -254,11 +254,17 @@ impl Env for StageEnv<'_, '_> {
         exec: Mask,
         out: &mut [Lanes; 4],
     ) -> bool {
-        let resource = self.shared.resource(self.stage, op.resource.into());
-        let sampler = self.shared.sampler(self.stage, op.sampler.into());
-        let denormals = self
-            .unit
-            .sample(self.view, op, &resource, &sampler, src, exec, out);
+        let (shared, stage) = (self.shared, self.stage);
+        let slot = texture::Slot {
+            stage,
+            resource: op.resource,
+            sampler: op.sampler,
+        };
+        let words = || {
+            let resource = shared.resource(stage, op.resource.into());
+            (resource, shared.sampler(stage, op.sampler.into()))
+        };
+        let denormals = (self.unit).sample_slot(self.view, op, slot, words, src, exec, out);
         if let Some(fault) = self.unit.take_fault() {
             self.shared.context.control.fault(fault);
         }

@@ -65,7 +65,8 @@ pub struct Cache {
     used: [Vec<u16>; 2],
     /// A micro tile as it is in memory.
     tile: Box<[u8; MAX_TILE_BYTES]>,
-    textures: Vec<(Arc<Texture>, u64)>,
+    /// Textures whose descriptors it remembers, and their numbers for [`Self::block`].
+    pub textures: Vec<(Arc<Texture>, u64)>,
     next_texture: usize,
     next_id: u64,
     /// The first access since the owner looked that no memory answered.
@@ -116,15 +117,15 @@ impl Cache {
         }
     }
 
-    /// The remembered texture that `is` holds for, or what `decode` makes. The
-    /// number is for [`Self::block`].
+    /// The place in [`Self::textures`] of the one that `is` holds for; what `decode` makes comes
+    /// there if need be.
     pub fn texture(
         &mut self,
         is: impl Fn(&Texture) -> bool,
         decode: impl FnOnce() -> Option<Texture>,
-    ) -> Option<(Arc<Texture>, u64)> {
-        if let Some(found) = self.textures.iter().find(|(texture, _)| is(texture)) {
-            return Some(found.clone());
+    ) -> Option<usize> {
+        if let Some(found) = self.textures.iter().position(|(texture, _)| is(texture)) {
+            return Some(found);
         }
         let texture = Arc::new(decode()?);
         // Ids have 24 bits in a tag.
@@ -136,12 +137,13 @@ impl Cache {
         let entry = (texture, self.next_id);
         self.next_id += 1;
         if self.textures.len() < TEXTURES {
-            self.textures.push(entry.clone());
-        } else {
-            self.textures[self.next_texture % TEXTURES] = entry.clone();
-            self.next_texture = (self.next_texture + 1) % TEXTURES;
+            self.textures.push(entry);
+            return Some(self.textures.len() - 1);
         }
-        Some(entry)
+        let index = self.next_texture % TEXTURES;
+        self.textures[index] = entry;
+        self.next_texture = (index + 1) % TEXTURES;
+        Some(index)
     }
 
     /// The set that holds `block` of texture `id`, reading it if need be: its

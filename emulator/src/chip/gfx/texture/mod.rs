@@ -26,8 +26,6 @@ pub mod resource;
 pub mod sampler;
 mod source;
 
-use std::sync::Arc;
-
 use pulp::Arch;
 
 use self::cache::Cache;
@@ -40,13 +38,35 @@ pub use self::source::Source;
 use super::lanes::{iter, Lanes, Mask, LANES};
 use super::memory::View;
 use super::shader::isa::{tex, TexInstruction};
+use super::state::Stage;
 use crate::chip::bus::McError;
 use crate::chip::tiling::TilingConfig;
+
+/// Which resource and sampler a fetch names, of which stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The stage.
+    pub stage: Stage,
+    /// `RESOURCE_ID`, counted from the stage's first.
+    pub resource: u8,
+    /// `SAMPLER_ID`.
+    pub sampler: u8,
+}
+
+/// What a slot has: a texture, by its place in the cache's list and its number, and a decoded
+/// sampler. No texture if the descriptor means none.
+#[derive(Debug, Clone, Copy)]
+struct Binding {
+    texture: Option<(usize, u64)>,
+    filter: Filter,
+}
 
 /// A texture unit.
 #[derive(Debug)]
 pub struct Unit {
     cache: Cache,
+    /// The slot that was fetched from last: of most shaders the only one.
+    bound: Option<(Slot, Binding)>,
     config: TilingConfig,
     seamless: bool,
     /// Gradients that `SET_GRADIENTS_H` and `V` left, until the clause ends.
@@ -71,6 +91,7 @@ impl Unit {
     pub fn new() -> Self {
         Self {
             cache: Cache::default(),
+            bound: None,
             config: TilingConfig::from_register(0),
             seamless: true,
             gradients: [[[0; LANES]; 4]; 2],
@@ -82,8 +103,10 @@ impl Unit {
     }
 
     /// Takes over the state that all textures share: `GB_TILING_CONFIG` and
-    /// `TA_CNTL_AUX`. Keeps the cache.
+    /// `TA_CNTL_AUX`. Keeps the cache. To be called for each draw: what the slots have is
+    /// looked up anew after it.
     pub fn set_state(&mut self, gb_tiling_config: u32, ta_cntl_aux: u32) {
+        self.bound = None;
         self.config = TilingConfig::from_register(gb_tiling_config);
         // DISABLE_CUBE_WRAP.
         self.seamless = ta_cntl_aux & 1 == 0;
@@ -132,6 +155,61 @@ impl Unit {
         exec: Mask,
         out: &mut [Lanes; 4],
     ) -> bool {
+        let binding = self.binding(resource, sampler);
+        self.execute(view, op, &binding, src, exec, out)
+    }
+
+    /// [`Self::sample`] from `slot`, which has the resource and the sampler that `words` gives; it is
+    /// asked if they are not known since [`Self::set_state`].
+    #[inline]
+    pub fn sample_slot(
+        &mut self,
+        view: &View<'_>,
+        op: &TexInstruction,
+        slot: Slot,
+        words: impl FnOnce() -> ([u32; 7], Sampler),
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) -> bool {
+        let textures = &self.cache.textures;
+        let known = self.bound.filter(|(of, binding)| {
+            // Another texture may have come to its place.
+            let there = binding.texture.is_none_or(|(index, id): (usize, u64)| {
+                textures.get(index).is_some_and(|(_, number)| *number == id)
+            });
+            *of == slot && there
+        });
+        let binding = match known {
+            Some((_, binding)) => binding,
+            None => {
+                let (resource, sampler) = words();
+                let binding = self.binding(&resource, &sampler);
+                self.bound = Some((slot, binding));
+                binding
+            }
+        };
+        self.execute(view, op, &binding, src, exec, out)
+    }
+
+    fn binding(&mut self, resource: &[u32; 7], sampler: &Sampler) -> Binding {
+        let index = self.texture(resource);
+        let number = |index: usize| Some((index, self.cache.textures.get(index)?.1));
+        Binding {
+            texture: index.and_then(number),
+            filter: sampler.decode(),
+        }
+    }
+
+    fn execute(
+        &mut self,
+        view: &View<'_>,
+        op: &TexInstruction,
+        binding: &Binding,
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) -> bool {
         match op.opcode {
             tex::GET_GRADIENTS_H | tex::GET_GRADIENTS_V => {
                 *out = gradients(src, usize::from(op.opcode == tex::GET_GRADIENTS_V));
@@ -152,35 +230,61 @@ impl Unit {
             }
             _ => {}
         }
-        let Some((texture, id)) = self.texture(resource) else {
-            *out = [[0; LANES]; 4];
-            return false;
+        // Lent for the time of the fetch, which changes other parts of the unit.
+        let textures = std::mem::take(&mut self.cache.textures);
+        let texture = binding.texture.and_then(|(index, _)| textures.get(index));
+        let denormals = match texture {
+            Some((texture, id)) => {
+                self.fetch(view, op, texture, *id, &binding.filter, src, exec, out)
+            }
+            None => {
+                *out = [[0; LANES]; 4];
+                false
+            }
         };
-        if self.short_way(view, op, &texture, id, sampler, src, exec, out) {
+        self.cache.textures = textures;
+        denormals
+    }
+
+    /// Fetches from `texture`, whose number in the cache is `id`.
+    #[allow(clippy::too_many_arguments)]
+    #[inline]
+    fn fetch(
+        &mut self,
+        view: &View<'_>,
+        op: &TexInstruction,
+        texture: &Texture,
+        id: u64,
+        filter: &Filter,
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) -> bool {
+        if self.short_way(view, op, texture, id, filter, src, exec, out) {
             self.short += 1;
             return false;
         }
         *out = [[0; LANES]; 4];
         match op.opcode {
-            tex::LD => self.load(view, op, &texture, id, src, exec, out),
-            tex::GET_TEXTURE_RESINFO => size(&texture, src, exec, out),
+            tex::LD => self.load(view, op, texture, id, src, exec, out),
+            tex::GET_TEXTURE_RESINFO => size(texture, src, exec, out),
             // Mesa's shaders take it from the fourth component.
             tex::GET_NUMBER_OF_SAMPLES => {
                 for component in out {
                     iter(exec).for_each(|lane| component[lane] = texture.samples);
                 }
             }
-            tex::GET_LOD => self.query_lod(op, &texture, sampler, src, exec, out),
+            tex::GET_LOD => self.query_lod(op, texture, filter, src, exec, out),
             tex::SAMPLE..=tex::SAMPLE_C_G_LZ => {
-                self.filtered(view, op, &texture, id, sampler, src, exec, out);
+                self.filtered(view, op, texture, id, filter, src, exec, out);
             }
             _ => {}
         }
         true
     }
 
-    /// The texture that `resource` describes, and its number in the cache.
-    fn texture(&mut self, resource: &[u32; 7]) -> Option<(Arc<Texture>, u64)> {
+    /// The texture that `resource` describes, as its place in the cache's list.
+    fn texture(&mut self, resource: &[u32; 7]) -> Option<usize> {
         let config = self.config;
         self.cache.texture(
             |texture| texture.words == *resource && texture.config == config,
@@ -196,7 +300,7 @@ impl Unit {
         op: &TexInstruction,
         texture: &Texture,
         id: u64,
-        sampler: &Sampler,
+        filter: &Filter,
         src: &[&Lanes; 4],
         exec: Mask,
         out: &mut [Lanes; 4],
@@ -225,8 +329,7 @@ impl Unit {
             }
             // Without a comparison.
             tex::SAMPLE..=tex::SAMPLE_C_G_LZ if op.opcode & 8 == 0 => {
-                let filter = sampler.decode();
-                if !one_way(texture, &filter) {
+                if !one_way(texture, filter) {
                     return false;
                 }
                 plain::Fetch {
@@ -252,7 +355,7 @@ impl Unit {
         &mut self,
         view: &View<'_>,
         op: &TexInstruction,
-        texture: &Arc<Texture>,
+        texture: &Texture,
         id: u64,
         src: &[&Lanes; 4],
         exec: Mask,
@@ -354,17 +457,16 @@ impl Unit {
         &self,
         op: &TexInstruction,
         texture: &Texture,
-        sampler: &Sampler,
+        filter: &Filter,
         src: &[&Lanes; 4],
         exec: Mask,
         out: &mut [Lanes; 4],
     ) {
-        let filter = sampler.decode();
         let op = TexInstruction {
             opcode: tex::SAMPLE,
             ..*op
         };
-        let footprint = self.level_of_detail(&op, texture, &filter, src);
+        let footprint = self.level_of_detail(&op, texture, filter, src);
         for lane in iter(exec) {
             let (raw, limit) = (footprint.lod[lane], texture.last_level as f32);
             let limited = raw.max(filter.lod.0).min(filter.lod.1).max(0.0).min(limit);
@@ -378,20 +480,19 @@ impl Unit {
         &mut self,
         view: &View<'_>,
         op: &TexInstruction,
-        texture: &Arc<Texture>,
+        texture: &Texture,
         id: u64,
-        sampler: &Sampler,
+        filter: &Filter,
         src: &[&Lanes; 4],
         exec: Mask,
         out: &mut [Lanes; 4],
     ) {
-        let filter = sampler.decode();
-        let uniform = one_way(texture, &filter);
+        let uniform = one_way(texture, filter);
         let compares = op.opcode & 8 != 0;
         let footprint = if uniform {
             Footprint::level(&[0.0; LANES])
         } else {
-            self.level_of_detail(op, texture, &filter, src)
+            self.level_of_detail(op, texture, filter, src)
         };
         let reference = compares.then(|| {
             // With an explicit level or bias, w is taken.
@@ -402,13 +503,13 @@ impl Unit {
         let levels = if uniform {
             Levels::single(texture.base_level, filter.mag_linear)
         } else {
-            Levels::new(texture, &filter, &footprint.lod)
+            Levels::new(texture, filter, &footprint.lod)
         };
         let mut pass = |coord: &[[f32; LANES]; 3], mask: Mask, out: &mut [Lanes; 4]| {
             let mut request = Request {
                 texture,
                 id,
-                filter: &filter,
+                filter,
                 level: 0,
                 linear: false,
                 coord,

@@ -40,7 +40,8 @@ impl Unit {
         sampler: &Sampler,
         level: u32,
     ) -> Option<Source> {
-        let (texture, id) = self.texture(resource)?;
+        let index = self.texture(resource)?;
+        let (texture, id) = self.cache.textures.get(index)?.clone();
         if !texture.packed || texture.dim != Dim::D2 || self.general {
             return None;
         }

@@ -640,6 +640,73 @@ fn cache_keeps_texels_until_told() {
 }
 
 #[test]
+fn slots_are_looked_up_once_a_draw() {
+    let mut scene = Scene::new(1, 4, [64, 64, 1], RGBA8, 0);
+    let (view, src) = (View::new(&scene.memory), splat([0.5; 4]));
+    let (slot, op) = (
+        Slot {
+            stage: Stage::Pixel,
+            resource: 3,
+            sampler: 1,
+        },
+        op(tex::SAMPLE_LZ),
+    );
+    let mut asked = Vec::new();
+    let mut fetch = |unit: &mut Unit, slot: Slot, words: [u32; 7]| {
+        let mut out = [[0; LANES]; 4];
+        let mut looked = false;
+        let of = || {
+            looked = true;
+            (words, sampler(0))
+        };
+        unit.sample_slot(&view, &op, slot, of, &src.each_ref(), Mask::MAX, &mut out);
+        asked.push(looked);
+        out[0][0]
+    };
+    // The same texture upside down: green is red.
+    let mut other = scene.words;
+    other[4] = other[4] & !(7 << 16) | 1 << 16;
+    let unit = &mut scene.unit;
+    let red = fetch(unit, slot, scene.words);
+    // Not asked: nothing of a slot changes within a draw.
+    assert_eq!(fetch(unit, slot, other), red);
+    for next in [
+        Slot {
+            stage: Stage::Vertex,
+            ..slot
+        },
+        Slot {
+            resource: 4,
+            ..slot
+        },
+        Slot { sampler: 2, ..slot },
+    ] {
+        assert_ne!(fetch(unit, next, other), red, "{next:?}");
+    }
+    assert_eq!(fetch(unit, slot, scene.words), red);
+    unit.set_state(TILING, 0);
+    assert_ne!(fetch(unit, slot, other), red);
+    // Others come to the places of all textures; the slot's is found again.
+    for width in 1..=40 {
+        let mut words = scene.words;
+        words[0] ^= width << 19;
+        let mut out = [[0; LANES]; 4];
+        unit.sample(
+            &view,
+            &op,
+            &words,
+            &sampler(0),
+            &src.each_ref(),
+            1,
+            &mut out,
+        );
+    }
+    assert_ne!(fetch(unit, slot, other), red);
+    let expected = [true, false, true, true, true, true, true, true];
+    assert_eq!(asked, expected);
+}
+
+#[test]
 fn unreadable_textures_are_zero_and_reported() {
     let mut scene = Scene::new(1, 4, [64, 64, 1], RGBA8, 0);
     scene.words[2] = 0xFFFF_FF00;
