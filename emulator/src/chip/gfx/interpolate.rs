@@ -73,6 +73,8 @@ struct Weights {
     linear: [[f32; LANES]; 2],
     x: [f32; LANES],
     y: [f32; LANES],
+    /// Where in their pixels all lanes are, if it is one place.
+    place: Option<[f32; 2]>,
 }
 
 impl Weights {
@@ -83,6 +85,7 @@ impl Weights {
             linear: [[0.0; LANES]; 2],
             x: [0.0; LANES],
             y: [0.0; LANES],
+            place: None,
         }
     }
 }
@@ -251,19 +254,21 @@ impl Interpolator {
         offsets: Option<&[[f32; 2]; LANES]>,
         at: &mut Weights,
     ) {
-        (at.x, at.y) = (LANE_X, LANE_Y);
         match offsets {
+            None if at.place == Some(self.center) => {}
             None => {
                 for lane in 0..LANES {
-                    at.x[lane] += self.center[0];
-                    at.y[lane] += self.center[1];
+                    at.x[lane] = LANE_X[lane] + self.center[0];
+                    at.y[lane] = LANE_Y[lane] + self.center[1];
                 }
+                at.place = Some(self.center);
             }
             Some(offsets) => {
                 for lane in 0..LANES {
-                    at.x[lane] += offsets[lane][0];
-                    at.y[lane] += offsets[lane][1];
+                    at.x[lane] = LANE_X[lane] + offsets[lane][0];
+                    at.y[lane] = LANE_Y[lane] + offsets[lane][1];
                 }
+                at.place = None;
             }
         }
         let [linear, perspective] = self.uses;
@@ -392,7 +397,7 @@ impl Interpolator {
 }
 
 /// Room for the weights of a tile: at centroids, at a sample, at the centre. One for each
-/// worker; what is in it means nothing after [`Interpolator::fill`].
+/// worker; of what is in it after [`Interpolator::fill`], only the places serve again.
 #[derive(Debug)]
 pub struct Scratch([Weights; 3]);
 
@@ -439,35 +444,38 @@ impl WithSimd for Fill<'_> {
         let mut normal = 0;
         let scratch = &mut scratch.0;
         let mut there = [false; 3];
-        let mut at = |place: Place| -> Option<usize> {
+        let mut at = |place: Place| -> usize {
             let index = match place {
-                Place::Center if sample.is_none() => return None,
+                Place::Center if sample.is_none() => return CENTER,
                 Place::Centroid if sample.is_none() => 0,
                 // A shader that runs per sample interpolates there.
                 _ => 1,
             };
             if !there[index] {
-                let offsets = interpolator.offsets(place, sample, coverage)?;
+                let Some(offsets) = interpolator.offsets(place, sample, coverage) else {
+                    return CENTER;
+                };
                 interpolator.weights(setup, x, y, Some(&offsets), &mut scratch[index]);
                 there[index] = true;
             }
-            Some(index)
+            index
         };
-        let mut chosen = [None; MAX_INPUTS + 1];
+        // Bytes: this is cleared for each tile.
+        let mut chosen = [CENTER as u8; MAX_INPUTS + 1];
         for (slot, input) in chosen.iter_mut().zip(&interpolator.inputs) {
-            *slot = at(input.place);
+            *slot = at(input.place) as u8;
         }
         if let Some((_, place)) = interpolator.position {
-            chosen[MAX_INPUTS] = at(place);
+            chosen[MAX_INPUTS] = at(place) as u8;
         }
-        let wanted = chosen[..interpolator.inputs.len()].contains(&None)
-            || interpolator.position.is_some() && chosen[MAX_INPUTS].is_none();
+        let wanted = chosen[..interpolator.inputs.len()].contains(&(CENTER as u8))
+            || interpolator.position.is_some() && chosen[MAX_INPUTS] == CENTER as u8;
         if wanted && (interpolator.uses != [false; 2] || interpolator.position.is_some()) {
             interpolator.weights(setup, x, y, None, &mut scratch[CENTER]);
             there[CENTER] = true;
         }
         let pick = |slot: usize| {
-            let index = chosen[slot].unwrap_or(CENTER);
+            let index = usize::from(chosen[slot]).min(CENTER);
             there[index].then_some(&scratch[index])
         };
         for (gpr, input) in interpolator.inputs.iter().enumerate() {

@@ -85,37 +85,105 @@ impl WithSimd for Merge<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let old = load(self.data, self.packed.word_order, self.order);
-        let mut new = [0; LANES];
-        let (src, shift) = (self.src, &self.packed.shift);
+    fn with_simd<S: Simd>(mut self, _simd: S) {
+        if self.packed.word_order {
+            // Eight lanes are eight elements side by side.
+            self.pixels::<true>();
+            return;
+        }
+        let lanes = load(self.data, false, self.order);
+        store_words(&lanes, self.data);
+        self.pixels::<false>();
+        let lanes = load_words(self.data);
+        store(&lanes, false, self.order, self.data);
+    }
+}
+
+impl Merge<'_> {
+    /// The tile's pixels, whose words are in the order of lanes, or of displayable surfaces.
+    #[inline(always)]
+    fn pixels<const WORD_ORDER: bool>(&mut self) {
         match self.packed.mode {
-            Mode::Copy => {
-                for at in chunks(self.mask) {
-                    copy(src, shift, at, &mut new);
+            Mode::Copy => self.mode::<WORD_ORDER, false, false, false>(),
+            Mode::Over {
+                colour_one: false,
+                alpha_one: false,
+            } => self.mode::<WORD_ORDER, true, false, false>(),
+            Mode::Over {
+                colour_one: true,
+                alpha_one: true,
+            } => self.mode::<WORD_ORDER, true, true, true>(),
+            Mode::Over {
+                colour_one: false,
+                alpha_one: true,
+            } => self.mode::<WORD_ORDER, true, false, true>(),
+            Mode::Over {
+                colour_one: true,
+                alpha_one: false,
+            } => self.mode::<WORD_ORDER, true, true, false>(),
+        }
+    }
+
+    #[inline(always)]
+    fn mode<
+        const WORD_ORDER: bool,
+        const OVER: bool,
+        const COLOUR_ONE: bool,
+        const ALPHA_ONE: bool,
+    >(
+        &mut self,
+    ) {
+        let (src, shift) = (self.src, &self.packed.shift);
+        let all = self.mask == ALL && self.kept == 0;
+        for at in chunks(self.mask) {
+            let data = &mut self.data[at * 4 * CHUNK..(at + 1) * 4 * CHUNK];
+            let old = load_chunk::<WORD_ORDER>(data);
+            let mut new = match OVER {
+                false => copy(src, shift, at),
+                true => over::<COLOUR_ONE, ALPHA_ONE>(src, shift, at, &old),
+            };
+            if !all {
+                let lanes = self.mask >> (CHUNK * at);
+                for i in 0..CHUNK {
+                    let written = u32::from(lanes as u32 & 1 << i != 0).wrapping_neg();
+                    let stays = !written | self.kept;
+                    new[i] = new[i] & !stays | old[i] & stays;
                 }
             }
-            Mode::Over {
-                colour_one: false,
-                alpha_one: false,
-            } => over::<false, false>(src, shift, self.mask, &old, &mut new),
-            Mode::Over {
-                colour_one: true,
-                alpha_one: true,
-            } => over::<true, true>(src, shift, self.mask, &old, &mut new),
-            Mode::Over {
-                colour_one: false,
-                alpha_one: true,
-            } => over::<false, true>(src, shift, self.mask, &old, &mut new),
-            Mode::Over {
-                colour_one: true,
-                alpha_one: false,
-            } => over::<true, false>(src, shift, self.mask, &old, &mut new),
+            store_chunk::<WORD_ORDER>(&new, data);
         }
-        if self.mask != ALL || self.kept != 0 {
-            keep(&mut new, &old, self.mask, self.kept);
+    }
+}
+
+/// Elements of 32 bits in displayable order to lanes, and back: of the place in a group of eight,
+/// two bits are swapped.
+const SWAP: [usize; CHUNK] = [0, 1, 4, 5, 2, 3, 6, 7];
+
+#[inline(always)]
+fn swap_chunk<const WORD_ORDER: bool>(from: &[u32; CHUNK]) -> [u32; CHUNK] {
+    let mut to = *from;
+    if WORD_ORDER {
+        for i in 0..CHUNK {
+            to[i] = from[SWAP[i]];
         }
-        store(&new, self.packed.word_order, self.order, self.data);
+    }
+    to
+}
+
+#[inline(always)]
+fn load_chunk<const WORD_ORDER: bool>(data: &[u8]) -> [u32; CHUNK] {
+    let mut words = [0; CHUNK];
+    for (word, b) in words.iter_mut().zip(data.chunks_exact(4)) {
+        *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+    }
+    swap_chunk::<WORD_ORDER>(&words)
+}
+
+#[inline(always)]
+fn store_chunk<const WORD_ORDER: bool>(lanes: &[u32; CHUNK], data: &mut [u8]) {
+    let words = swap_chunk::<WORD_ORDER>(lanes);
+    for (word, b) in words.iter().zip(data.chunks_exact_mut(4)) {
+        b.copy_from_slice(&word.to_le_bytes());
     }
 }
 
@@ -142,7 +210,7 @@ fn chunk(lanes: &Lanes, at: usize) -> [f32; CHUNK] {
 }
 
 #[inline(always)]
-fn copy(src: &[Lanes; 4], shift: &[u32; 4], at: usize, out: &mut Lanes) {
+fn copy(src: &[Lanes; 4], shift: &[u32; 4], at: usize) -> [u32; CHUNK] {
     let mut words = [0; CHUNK];
     for c in 0..4 {
         let v = chunk(&src[c], at);
@@ -150,48 +218,56 @@ fn copy(src: &[Lanes; 4], shift: &[u32; 4], at: usize, out: &mut Lanes) {
             words[i] |= to_byte(v[i]) << shift[c];
         }
     }
-    out[at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&words);
+    words
 }
 
 #[inline(always)]
 fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
     src: &[Lanes; 4],
     shift: &[u32; 4],
-    mask: Mask,
-    old: &Lanes,
-    out: &mut Lanes,
-) {
-    for at in chunks(mask) {
-        let mut alpha = chunk(&src[3], at);
-        let mut rest = [0.0; CHUNK];
-        for i in 0..CHUNK {
-            alpha[i] = alpha[i].max(0.0).min(1.0);
-            rest[i] = 1.0 - alpha[i];
-        }
-        let mut dst = [0; CHUNK];
-        dst.copy_from_slice(&old[at * CHUNK..(at + 1) * CHUNK]);
-        let mut words = [0; CHUNK];
-        for c in 0..4 {
-            let v = if c == 3 { alpha } else { chunk(&src[c], at) };
-            let one = if c == 3 { ALPHA_ONE } else { COLOUR_ONE };
-            for i in 0..CHUNK {
-                let s = v[i].max(0.0).min(1.0);
-                let s = if one { s } else { s * alpha[i] };
-                let d = (dst[i] >> shift[c] & 0xFF) as i32 as f32 * (1.0 / 255.0);
-                let sum = s + d * rest[i];
-                // Neither product is larger than its factor of alpha, and these add up to 1,
-                // rounded.
-                let byte = if one { to_byte(sum) } else { unit_to_byte(sum) };
-                words[i] |= byte << shift[c];
-            }
-        }
-        out[at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&words);
+    at: usize,
+    old: &[u32; CHUNK],
+) -> [u32; CHUNK] {
+    let mut alpha = chunk(&src[3], at);
+    let mut rest = [0.0; CHUNK];
+    for i in 0..CHUNK {
+        alpha[i] = alpha[i].max(0.0).min(1.0);
+        rest[i] = 1.0 - alpha[i];
     }
+    let mut words = [0; CHUNK];
+    for c in 0..4 {
+        let v = if c == 3 { alpha } else { chunk(&src[c], at) };
+        let one = if c == 3 { ALPHA_ONE } else { COLOUR_ONE };
+        for i in 0..CHUNK {
+            let s = v[i].max(0.0).min(1.0);
+            let s = if one { s } else { s * alpha[i] };
+            let d = (old[i] >> shift[c] & 0xFF) as i32 as f32 * (1.0 / 255.0);
+            let sum = s + d * rest[i];
+            // Neither product is larger than its factor of alpha, and these add up to 1,
+            // rounded.
+            let byte = if one { to_byte(sum) } else { unit_to_byte(sum) };
+            words[i] |= byte << shift[c];
+        }
+    }
+    words
 }
 
-/// Elements of 32 bits in displayable order to lanes, and back: of the place in a group of eight,
-/// two bits are swapped.
-const SWAP: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
+/// The words of a tile.
+#[inline(always)]
+fn load_words(data: &[u8; TILE_BYTES]) -> Lanes {
+    let mut words = [0; LANES];
+    for (word, b) in words.iter_mut().zip(data.chunks_exact(4)) {
+        *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+    }
+    words
+}
+
+#[inline(always)]
+fn store_words(words: &Lanes, data: &mut [u8; TILE_BYTES]) {
+    for (word, b) in words.iter().zip(data.chunks_exact_mut(4)) {
+        b.copy_from_slice(&word.to_le_bytes());
+    }
+}
 
 #[inline(always)]
 fn swap(from: &Lanes) -> Lanes {
@@ -207,10 +283,7 @@ fn swap(from: &Lanes) -> Lanes {
 /// The elements of a tile, by lane.
 #[inline(always)]
 pub fn load(data: &[u8; TILE_BYTES], word_order: bool, order: &ElementTable) -> Lanes {
-    let mut words = [0; LANES];
-    for (word, b) in words.iter_mut().zip(data.chunks_exact(4)) {
-        *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-    }
+    let words = load_words(data);
     if word_order {
         return swap(&words);
     }
@@ -232,9 +305,7 @@ pub fn store(lanes: &Lanes, word_order: bool, order: &ElementTable, data: &mut [
             words[usize::from(element & 63)] = *lane;
         }
     }
-    for (word, b) in words.iter().zip(data.chunks_exact_mut(4)) {
-        b.copy_from_slice(&word.to_le_bytes());
-    }
+    store_words(&words, data);
 }
 
 /// Where the bytes of a texel go in a pixel.

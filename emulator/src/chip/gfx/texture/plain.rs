@@ -18,8 +18,10 @@ use crate::chip::gfx::memory::View;
 
 /// Texels from row to row of a patch: four blocks.
 const PITCH: u32 = 32;
-/// Texels of a patch, and room for what is read with the last one.
-pub const PATCH: usize = (PITCH * PITCH) as usize + 1;
+/// Texels of a patch, and room for what is read with the last one: those below and to the right.
+pub const PATCH: usize = (PITCH * (PITCH + 1)) as usize + 1;
+/// The largest place in a patch, of those that a mask leaves.
+const LAST_PLACE: usize = (PITCH * PITCH - 1) as usize;
 /// Lanes worked on at a time.
 const CHUNK: usize = 8;
 
@@ -411,30 +413,40 @@ impl Bilinear<'_> {
     fn corner(&self, places: &Lanes) -> Lanes {
         let mut out = [0; LANES];
         for (out, place) in out.iter_mut().zip(places) {
-            *out = self.texels[*place as usize & (PATCH - 2)];
+            *out = self.texels[*place as usize & LAST_PLACE];
         }
         out
     }
 
-    /// The texels at `places`, and their right neighbours.
+    /// Texel `below` rows below `place`, and its right neighbour, in the low half: one load for both.
     #[inline(always)]
-    fn row(&self, places: &Lanes) -> [Lanes; 2] {
-        let texels: &[u8] = bytemuck::cast_slice(self.texels);
-        let mut pairs = [0u64; LANES];
-        for (pair, place) in pairs.iter_mut().zip(places) {
-            // One load for both.
-            let at = 4 * (*place as usize & (PATCH - 2));
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&texels[at..at + 8]);
-            *pair = u64::from_ne_bytes(bytes);
-            if cfg!(target_endian = "big") {
-                *pair = pair.rotate_left(32);
-            }
+    fn pair(texels: &[u8], place: u32, below: u32) -> u64 {
+        let at = 4 * ((place as usize & LAST_PLACE) + (below * PITCH) as usize);
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&texels[at..at + 8]);
+        let pair = u64::from_ne_bytes(bytes);
+        match cfg!(target_endian = "big") {
+            true => pair.rotate_left(32),
+            false => pair,
         }
-        let mut out = [[0; LANES]; 2];
-        for lane in 0..LANES {
-            out[0][lane] = pairs[lane] as u32;
-            out[1][lane] = (pairs[lane] >> 32) as u32;
+    }
+
+    /// The texels at `places`, and their right neighbours; those below them, too, if `ROWS` is 2.
+    #[inline(always)]
+    fn rows<const ROWS: usize>(&self, places: &Lanes) -> [[Lanes; 2]; ROWS] {
+        let texels: &[u8] = bytemuck::cast_slice(self.texels);
+        let mut out = [[[0; LANES]; 2]; ROWS];
+        for lanes in (0..LANES).step_by(4) {
+            for (row, out) in out.iter_mut().enumerate() {
+                let mut pairs = [0; 4];
+                for i in 0..4 {
+                    pairs[i] = Self::pair(texels, places[lanes + i], row as u32);
+                }
+                for i in 0..4 {
+                    out[0][lanes + i] = pairs[i] as u32;
+                    out[1][lanes + i] = (pairs[i] >> 32) as u32;
+                }
+            }
         }
         out
     }
@@ -449,8 +461,7 @@ impl Bilinear<'_> {
                 if !self.linear {
                     return [self.corner(&first); 4];
                 }
-                let below = first.map(|place| place.wrapping_add(PITCH));
-                let (above, below) = (self.row(&first), self.row(&below));
+                let [above, below] = self.rows::<2>(&first);
                 [above[0], above[1], below[0], below[1]]
             }
             Places::Axes([x, y]) => {
@@ -460,7 +471,8 @@ impl Bilinear<'_> {
                     return [self.corner(&self.places(columns[0], rows[0])); 4];
                 }
                 if self.patch.adjacent {
-                    let [above, below] = rows.map(|y| self.row(&self.places(columns[0], y)));
+                    let [above] = self.rows::<1>(&self.places(columns[0], rows[0]));
+                    let [below] = self.rows::<1>(&self.places(columns[0], rows[1]));
                     return [above[0], above[1], below[0], below[1]];
                 }
                 let at = |x: usize, y: usize| self.corner(&self.places(columns[x], rows[y]));
