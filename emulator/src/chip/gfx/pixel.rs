@@ -431,9 +431,9 @@ impl PixelState {
             if exports.pixel_mask >> export & 1 == 0 {
                 continue;
             }
-            let src = &exports.pixel[export];
+            let src = exports.colour(&core.wave, export);
             for sample in 0..self.samples() as u32 {
-                let (at, second) = (at.sample(sample), &exports.pixel[1]);
+                let (at, second) = (at.sample(sample), exports.colour(&core.wave, 1));
                 let targets = &self.targets;
                 let result = (core.uniform).write(targets, view, index, at, [src, second], ALL);
                 account(result.map(|()| 2 * TILE_BYTES));
@@ -589,7 +589,7 @@ impl PixelState {
         let exports = &core.exports;
         coverage.keep(!core.wave.killed);
         if let Some((function, reference)) = self.alpha {
-            let alpha = &exports.pixel[0][3];
+            let alpha = &exports.colour(&core.wave, 0)[3];
             let mut pass = 0;
             for lane in 0..LANES {
                 let passes = compare(function, f32::from_bits(alpha[lane]), reference);
@@ -598,7 +598,8 @@ impl PixelState {
             coverage.keep(pass);
         }
         if let Some(control) = self.alpha_to_mask {
-            self.apply_alpha_to_mask(control, &exports.pixel[0][3], &mut coverage);
+            let alpha = &exports.colour(&core.wave, 0)[3];
+            self.apply_alpha_to_mask(control, alpha, &mut coverage);
         }
         if self.mask_export {
             for (i, mask) in coverage.samples.iter_mut().enumerate() {
@@ -620,8 +621,7 @@ impl PixelState {
             tile.coverage = rest;
         }
         if self.colour {
-            let uniform = &mut core.uniform;
-            tile.write_colour(&exports.pixel, exports.pixel_mask, &coverage, uniform);
+            tile.write_colour(exports, &core.wave, &coverage, &mut core.uniform);
         }
         Ok(())
     }

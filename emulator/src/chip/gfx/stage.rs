@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::lanes::{expand, select, Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::shader::isa::TexInstruction;
-use super::shader::{Env, ExportKind, MemoryExport, MemoryTarget, Program};
+use super::shader::{Env, ExportKind, MemoryExport, MemoryTarget, Program, Wave};
 use super::state::{Shadow, Stage};
 use super::texture::{self, Sampler};
 use super::GfxContext;
@@ -50,10 +50,12 @@ const STAGE_SAMPLERS: u32 = 18;
 /// Outputs of one wave.
 #[derive(Debug)]
 pub struct Exports {
-    /// Colours 0 to 7 of a pixel shader.
-    pub pixel: Vec<[Lanes; 4]>,
+    /// Colours 0 to 7 of a pixel shader, but for those in `in_place`.
+    pixel: Vec<[Lanes; 4]>,
     /// Bit n: colour n was exported.
     pub pixel_mask: u8,
+    /// Colours that are still in a register, and its number.
+    in_place: [Option<u8>; 8],
     /// Export 61: depth, stencil, sample mask.
     pub depth: [Lanes; 4],
     /// Exports 60 to 63 of a vertex shader.
@@ -107,6 +109,7 @@ impl Default for Exports {
         Self {
             pixel: vec![NONE; 8],
             pixel_mask: 0,
+            in_place: [None; 8],
             depth: NONE,
             position: vec![NONE; 4],
             param: vec![NONE; 32],
@@ -121,9 +124,18 @@ impl Exports {
     /// Forgets what a wave has exported, before the next.
     pub fn clear(&mut self) {
         self.pixel_mask = 0;
+        self.in_place = [None; 8];
         self.stream.clear();
         self.ring.clear();
         self.emitted.clear();
+    }
+
+    /// Colour `index` (0 to 7) of the pixel shader that `wave` ran; it means nothing unless
+    /// [`Self::pixel_mask`] has it.
+    #[inline]
+    pub fn colour<'a>(&'a self, wave: &'a Wave, index: usize) -> &'a [Lanes; 4] {
+        let gpr = self.in_place[index & 7];
+        (gpr.and_then(|gpr| wave.gpr_all(gpr.into()))).unwrap_or(&self.pixel[index & 7])
     }
 
     fn slot(&mut self, kind: ExportKind, index: u32) -> Option<&mut [Lanes; 4]> {
@@ -295,6 +307,18 @@ impl Env for StageEnv<'_, '_> {
                 }
             }
         }
+    }
+
+    fn export_in_place(&mut self, kind: ExportKind, index: u32, gpr: usize) -> bool {
+        let Some(slot) = self.exports.in_place.get_mut(index as usize) else {
+            return false;
+        };
+        let (ExportKind::Pixel, Ok(gpr)) = (kind, u8::try_from(gpr)) else {
+            return false;
+        };
+        *slot = Some(gpr);
+        self.exports.pixel_mask |= 1 << index;
+        true
     }
 
     fn memory_export(&mut self, export: &MemoryExport<'_>) {

@@ -9,8 +9,8 @@ use super::super::lanes::{Lanes, Mask, LANES};
 use super::super::memory::View;
 use super::super::raster::Coverage;
 use super::super::setup::Setup;
-use super::super::shader::Stop;
-use super::super::stage::DrawShared;
+use super::super::shader::{Stop, Wave};
+use super::super::stage::{DrawShared, Exports};
 use super::super::surface::At;
 use super::super::uniform::Uniform;
 use super::{Copy, PixelCounts, PixelState, TILE_BYTES};
@@ -185,23 +185,23 @@ impl Tile<'_, '_> {
 
     pub(super) fn write_colour(
         &mut self,
-        exported: &[[Lanes; 4]],
-        mask: u8,
+        exports: &Exports,
+        wave: &Wave,
         coverage: &Coverage,
         uniform: &mut Uniform,
     ) {
         let targets = &self.state.targets;
         for (index, export, _) in targets.written() {
-            if mask >> export & 1 == 0 {
+            if exports.pixel_mask >> export & 1 == 0 {
                 continue;
             }
+            let src = [export, 1].map(|index| exports.colour(wave, index));
             for sample in 0..self.state.samples() {
                 let lanes = coverage.samples[sample];
                 if lanes == 0 {
                     continue;
                 }
                 let at = self.at.sample(sample as u32);
-                let src = [&exported[export], &exported[1]];
                 let result = uniform.write(targets, self.view, index, at, src, lanes);
                 self.account(result, 2);
             }

@@ -103,6 +103,13 @@ pub trait Env {
         exec: Mask,
     );
 
+    /// A program ends with an export of all four components of R`gpr`, in order and for all lanes
+    /// that count. True if it is read from there ([`super::Wave::gpr_all`]); else
+    /// [`Env::export`] is called.
+    fn export_in_place(&mut self, _kind: ExportKind, _index: u32, _gpr: usize) -> bool {
+        false
+    }
+
     /// Takes a memory export.
     fn memory_export(&mut self, export: &MemoryExport<'_>);
 

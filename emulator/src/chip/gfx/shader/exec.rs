@@ -115,10 +115,16 @@ impl Runner<'_> {
         for (what, word) in &program.unknown {
             self.env.unknown(what, *word);
         }
-        let unknown =
-            (program.float_rows).partition_point(|row| *row < 4 * self.wave.normal as u32);
-        self.wave.denormals = self.wave.constant_denormals
-            || find_denormals(self.wave, &program.float_rows[unknown..]);
+        self.wave.denormals = self.wave.constant_denormals || {
+            // The rows are in order: of most waves all are known.
+            let rows = &program.float_rows;
+            let normal = 4 * self.wave.normal as u32;
+            let unknown = match rows.last() {
+                Some(last) if *last >= normal => rows.partition_point(|row| *row < normal),
+                _ => rows.len(),
+            };
+            find_denormals(self.wave, &rows[unknown..])
+        };
         let mut calls: Vec<u32> = Vec::new();
         let mut pc = 0u32;
         while let Some(instruction) = program.cf.get(pc as usize) {
@@ -133,7 +139,7 @@ impl Runner<'_> {
                         self.fetches(program, clause);
                     }
                 }
-                Cf::Export(export) => self.export(export),
+                Cf::Export(export) => self.export(export, program.ends[pc as usize]),
                 Cf::Memory(export) => self.memory(export),
                 Cf::Goto(target) => next = *target,
                 Cf::Flow { word, target } => match word.code {
@@ -495,7 +501,8 @@ impl Runner<'_> {
         self.wave.exec & self.wave.valid & !self.wave.killed
     }
 
-    fn export(&mut self, export: &CfExport) {
+    /// Exports registers; `last` says that nothing comes after it.
+    fn export(&mut self, export: &CfExport, last: bool) {
         let kind = match export.kind {
             0 => ExportKind::Pixel,
             1 => ExportKind::Position,
@@ -506,15 +513,20 @@ impl Runner<'_> {
             }
         };
         let exec = self.counting();
+        let all = exec == self.wave.valid & !self.wave.killed;
+        let in_place = last && all && export.sel == [0, 1, 2, 3];
         for i in 0..export.burst {
             let Some(gpr) = self.gpr(export.gpr.wrapping_add(i), export.rel) else {
                 break;
             };
+            let index = u32::from(export.array_base) + u32::from(i);
+            if in_place && self.env.export_in_place(kind, index, gpr) {
+                continue;
+            }
             let value = |chan: usize| operand(&self.wave.rows, gpr, export.sel[chan]);
             let components =
                 (0..4).fold(0, |all, chan| all | u8::from(export.sel[chan] <= 5) << chan);
             let values = [value(0), value(1), value(2), value(3)];
-            let index = u32::from(export.array_base) + u32::from(i);
             self.env.export(kind, index, values, components, exec);
         }
     }

@@ -12,6 +12,7 @@ use crate::chip::gfx::lanes::{iter, ALL};
 
 mod assembler;
 mod control;
+mod exports;
 mod operations;
 
 use assembler::*;
@@ -25,6 +26,8 @@ struct Recorder {
     constant_reads: usize,
     resources: HashMap<u32, [u32; 7]>,
     exports: Vec<(ExportKind, u32, [Lanes; 4], u8, Mask)>,
+    takes_in_place: bool,
+    in_place: Vec<(ExportKind, u32, usize)>,
     memory_exports: Vec<(MemoryTarget, u32, u32, Option<Lanes>, [Lanes; 4], u8, Mask)>,
     textures: Vec<(TexInstruction, [Lanes; 4], Mask)>,
     texture_result: Option<[Lanes; 4]>,
@@ -90,6 +93,13 @@ impl Env for Recorder {
     ) {
         let values = values.map(|row| *row);
         self.exports.push((kind, index, values, components, exec));
+    }
+
+    fn export_in_place(&mut self, kind: ExportKind, index: u32, gpr: usize) -> bool {
+        if self.takes_in_place {
+            self.in_place.push((kind, index, gpr));
+        }
+        self.takes_in_place
     }
 
     fn memory_export(&mut self, e: &MemoryExport<'_>) {
