@@ -593,6 +593,71 @@ fn multisampled_target_is_resolved_by_coverage() {
     );
 }
 
+/// A depth buffer of 2^`log` samples in which sample i has depth (i + 1) / 16.
+fn sampled_depths(s: &mut Scene, log: u32) {
+    s.set(0x2_8C04, log);
+    s.set(0x2_8A4C, 1);
+    // 32 bits, floating point; colours are not written.
+    depth_buffer(s, 6, Z_ENABLE | Z_WRITE | ALWAYS);
+    s.set(0x2_8238, 0);
+    for sample in 0..1 << log {
+        s.set(0x2_8C48, 0x0101_0101 << sample);
+        s.rectangle([0.0, 0.0, 64.0, 64.0], (sample + 1) as f32 / 16.0, RED);
+    }
+    s.set(0x2_8800, 0);
+    s.set(0x2_8238, 0xF);
+    // 32_FLOAT, 1D tiled.
+    s.set(0x2_80A0, 0xE << 2 | 2 << 8 | 7 << 12);
+    s.set(0x2_8808, 0);
+}
+
+/// Which depth the first `count` samples of the first pixel of the target have, in sixteenths.
+fn copied_depths(s: &mut Scene, count: usize) -> Vec<f32> {
+    s.finish();
+    // A plane of 8x8 pixels a sample.
+    let plane = |i| s.rig.bytes(COLOUR + 256 * i as u64, 4);
+    (0..count)
+        .map(|i| 16.0 * f32::from_le_bytes(plane(i).try_into().unwrap()))
+        .collect()
+}
+
+const DEPTH_COPY: u32 = 1 << 2;
+const COPY_CENTROID: u32 = 1 << 7;
+
+#[test]
+fn depth_is_copied_to_colour_sample_by_sample() {
+    for log in 1..=3 {
+        let mut s = scene();
+        sampled_depths(&mut s, log);
+        let count = 1 << log;
+        // As Mesa does it: the field has two bits there, and the mask says the rest.
+        for sample in 0..count {
+            s.set(0x2_8C48, 0x0101_0101 << sample);
+            s.set(0x2_8D0C, DEPTH_COPY | COPY_CENTROID | (sample & 3) << 8);
+            s.rectangle([0.0, 0.0, 64.0, 64.0], 1.0, RED);
+        }
+        let expected: Vec<f32> = (1..=count).map(|i| i as f32).collect();
+        assert_eq!(copied_depths(&mut s, count as usize), expected);
+    }
+}
+
+#[test]
+fn depth_copy_takes_the_named_sample_or_the_first_covered_one() {
+    for (control, mask, expected) in [
+        (2 << 8, 0xFF, [3.0, 3.0, 3.0, 3.0]),
+        (2 << 8, 0x11, [3.0, 0.0, 0.0, 0.0]),
+        (COPY_CENTROID | 2 << 8, 0x33, [1.0, 1.0, 0.0, 0.0]),
+        (COPY_CENTROID | 1 << 8, 0xDD, [3.0, 0.0, 3.0, 3.0]),
+    ] {
+        let mut s = scene();
+        sampled_depths(&mut s, 2);
+        s.set(0x2_8C48, 0x0101_0101 * mask);
+        s.set(0x2_8D0C, DEPTH_COPY | control);
+        s.rectangle([0.0, 0.0, 64.0, 64.0], 1.0, RED);
+        assert_eq!(copied_depths(&mut s, 4), expected, "{control:#x} {mask:#x}");
+    }
+}
+
 #[test]
 fn geometry_shader_multiplies_primitives() {
     let mut s = scene();

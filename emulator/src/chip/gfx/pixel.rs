@@ -74,7 +74,10 @@ pub struct PixelState {
 struct Copy {
     depth: bool,
     stencil: bool,
+    /// The sample that is copied (`COPY_SAMPLE`).
     sample: usize,
+    /// It is the first covered one from `sample` on, wrapping back to 0 (`COPY_CENTROID`).
+    centroid: bool,
 }
 
 /// How tiles that a polygon covers are drawn as a whole.
@@ -120,7 +123,8 @@ impl PixelState {
         let copy = (bit(render, 2) || bit(render, 3)).then(|| Copy {
             depth: bit(render, 2),
             stencil: bit(render, 3),
-            sample: (bits(render, 8, 2) as usize).min(samples - 1),
+            sample: (bits(render, 8, 3) as usize).min(samples - 1),
+            centroid: bit(render, 7),
         });
         // Masks are per pixel of a quad, samples in the low bits.
         let sample_mask = std::array::from_fn(|sample| {

@@ -161,26 +161,46 @@ impl Tile<'_, '_> {
         }
     }
 
-    /// Copies depth and stencil of one sample to the first colour target.
+    /// Copies depth and stencil of one sample of each pixel to the covered samples of the first
+    /// colour target. Mesa copies all samples of a texture, each by a draw of its own whose
+    /// `PA_SC_AA_MASK` has that sample.
     pub(super) fn copy(&mut self, copy: Copy) {
-        let mask = self.coverage.any();
         let Some(format) = self.state.depth.as_ref().map(|(d, _)| d.format) else {
             return;
         };
-        let Some(stored) = self.load(copy.sample) else {
-            return;
-        };
-        let depth = stored.depth.map(|d| format.depth(d).to_bits());
-        let stencil = stored.stencil.map(u32::from);
-        let result = self.state.targets.write_depth(
-            self.view,
-            0,
-            self.at,
-            copy.depth.then_some(&depth),
-            copy.stencil.then_some(&stencil),
-            mask,
-        );
-        self.account(result, 1);
+        let count = self.state.samples();
+        let mut left = self.coverage.any();
+        for step in 0..count {
+            let from = (copy.sample + step) % count;
+            let lanes = match copy.centroid {
+                true => left & self.coverage.samples[from],
+                false => left,
+            };
+            if lanes == 0 {
+                continue;
+            }
+            left &= !lanes;
+            let Some(stored) = self.load(from) else {
+                return;
+            };
+            let depth = stored.depth.map(|d| format.depth(d).to_bits());
+            let stencil = stored.stencil.map(u32::from);
+            for to in 0..count {
+                let mask = lanes & self.coverage.samples[to];
+                if mask == 0 {
+                    continue;
+                }
+                let result = self.state.targets.write_depth(
+                    self.view,
+                    0,
+                    self.at.sample(to as u32),
+                    copy.depth.then_some(&depth),
+                    copy.stencil.then_some(&stencil),
+                    mask,
+                );
+                self.account(result, 1);
+            }
+        }
     }
 
     pub(super) fn write_colour(
