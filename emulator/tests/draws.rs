@@ -453,6 +453,26 @@ fn stream_out_writes_whole_primitives_and_counts_needed_ones() {
     assert_eq!(s.rig.mem(STREAM + 96), 0, "nothing of the third");
 }
 
+/// A paused transform feedback while a query counts generated primitives.
+#[test]
+fn without_buffers_primitives_are_needed_but_not_written() {
+    let mut s = scene();
+    stream_out(&mut s, 4000);
+    let results = s.results();
+    for (i, enabled) in [1, 0, 1].into_iter().enumerate() {
+        s.set(0x2_8B20, enabled);
+        s.event(0x20, 3, Some(results + 16 * i as u64));
+        s.draw_vertices(TRIANGLES, &everything(0.5, RED));
+    }
+    s.event(0x20, 3, Some(results + 48));
+    s.finish();
+    let at = |i: u64| s.rig.mc_u64(results + 8 * i);
+    let steps: Vec<_> = (0..3)
+        .map(|i| (at(2 * i + 2) - at(2 * i), at(2 * i + 3) - at(2 * i + 1)))
+        .collect();
+    assert_eq!(steps, [(1, 1), (1, 0), (1, 1)], "needed, written");
+}
+
 #[test]
 fn draw_auto_draws_what_was_streamed() {
     let mut s = scene();

@@ -3,7 +3,9 @@
 //!
 //! Registers `VGT_STRMOUT_*` (Mesa `r600_streamout.c`): sizes, strides and
 //! offsets count dwords. A primitive is written whole or not at all; one that
-//! does not fit still counts as needed.
+//! does not fit still counts as needed, and so does one for which no buffer is
+//! enabled: Mesa leaves stream-out on while it is paused if a query counts
+//! generated primitives, and a real RV770 does not count written ones then.
 
 use super::memory::View;
 use super::state::{bit, Shadow};
@@ -83,7 +85,7 @@ impl StreamOut {
                 end <= u64::from(b.size)
             })
         });
-        if !fits {
+        if !fits || self.buffers.iter().all(Option::is_none) {
             return Ok(());
         }
         self.written += 1;
