@@ -473,6 +473,26 @@ fn without_buffers_primitives_are_needed_but_not_written() {
     assert_eq!(steps, [(1, 1), (1, 0), (1, 1)], "needed, written");
 }
 
+/// A factor of the stipple pattern is its repeat count plus one.
+#[test]
+fn stipple_pattern_bits_last_one_pixel_more_than_their_repeat_count() {
+    for repeat in [0, 1, 4] {
+        let mut s = scene();
+        // LINE_STIPPLE_ENABLE; each line begins anew.
+        s.set(0x2_8A4C, 1 << 2);
+        s.set(0x2_8A0C, 1 | repeat << 16 | 1 << 29);
+        let end = |x: f32| ([x, 1.0 / 64.0, 0.0, 1.0], RED);
+        s.draw_vertices(LINES, &[end(-1.0), end(1.0)]);
+        let pixels = s.pixels();
+        // Bit 0 of 16.
+        let on = |x: u32| x / (repeat + 1) % 16 == 0;
+        for x in 1..63 {
+            let drawn = pixels[(32 * WIDTH + x) as usize] == bytes(RED);
+            assert_eq!(drawn, on(x), "pixel {x}, repeat count {repeat}");
+        }
+    }
+}
+
 #[test]
 fn draw_auto_draws_what_was_streamed() {
     let mut s = scene();

@@ -22,6 +22,7 @@ pub const RING: u64 = 0x70_0000;
 
 /// Primitive types.
 pub const POINTS: u32 = 1;
+pub const LINES: u32 = 2;
 pub const TRIANGLES: u32 = 4;
 pub const TRIANGLE_STRIP: u32 = 6;
 pub const RECTANGLES: u32 = 0x11;

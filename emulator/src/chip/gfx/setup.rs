@@ -573,7 +573,7 @@ impl<'a> Builder<'a> {
             self.stipple_phase += (d[axis].abs() as f32 / PIXEL as f32).round();
             Stipple {
                 pattern,
-                repeat: repeat.max(1),
+                repeat: repeat + 1,
                 axis,
                 start: s[0].point[axis] as f32 / PIXEL as f32,
                 sign: if d[axis] < 0 { -1.0 } else { 1.0 },
