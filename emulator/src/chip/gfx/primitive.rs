@@ -205,9 +205,12 @@ impl Assembler {
             }
             Type::TriangleFan => {
                 if n >= 3 {
-                    let last = if self.provoking_last { 2 } else { 1 };
-                    let v = [self.first, b(1), b(0)];
-                    self.emit(sink, Shape::Triangle, &v, last, 7, true);
+                    // The provoking vertex is the first one that stream-out writes, or the last.
+                    let (v, provoking) = match self.provoking_last || self.geometry {
+                        true => ([self.first, b(1), b(0)], 2),
+                        false => ([b(1), b(0), self.first], 0),
+                    };
+                    self.emit(sink, Shape::Triangle, &v, provoking, 7, true);
                 }
             }
             Type::TriangleStrip => {
@@ -451,7 +454,7 @@ mod tests {
         );
         assert_eq!(
             flat(&assemble(5, false, 4)),
-            [([0, 1, 2], 1), ([0, 2, 3], 2)]
+            [([1, 2, 0], 1), ([2, 3, 0], 2)]
         );
         assert_eq!(
             flat(&assemble(0x15, true, 4)),
