@@ -3,7 +3,10 @@
 //!
 //! Resource words: `SQ_VTX_CONSTANT_WORD0` to `WORD6` in Mesa's `r600d.h`.
 //! What lies outside a buffer reads as 0, as does a resource that is not a
-//! buffer; the memory controller is not asked for it.
+//! buffer; the memory controller is not asked for it. The size counts whole
+//! dwords: Mesa fetches three bytes or shorts as four, and the last vertex of
+//! a buffer that ends with the third is read on a real RV770 (piglit's
+//! `gl-2.0-vertexattribpointer-size-3`).
 
 use super::format::{DataFormat, ElementFormat, Endian, Kind};
 use super::lanes::{iter, Lanes, Mask, LANES};
@@ -90,6 +93,7 @@ pub fn fetch(
         INSTANCE_DATA => offsets[1],
         _ => 0,
     };
+    let end = resource.size.next_multiple_of(4);
     // Offsets in the buffer, by lane; below 2^32 * 2047 + 2^16.
     let mut at = [0u64; LANES];
     let mut inside: Mask = 0;
@@ -97,7 +101,7 @@ pub fn fetch(
     for lane in iter(exec) {
         let element = u64::from(index[lane].wrapping_add(first));
         let offset = element * stride + u64::from(op.offset);
-        if offset + bytes <= resource.size {
+        if offset + bytes <= end {
             at[lane] = offset;
             inside |= 1 << lane;
             low = low.min(offset);

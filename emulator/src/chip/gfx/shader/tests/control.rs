@@ -680,6 +680,25 @@ fn vertex_fetch_formats_bounds_and_offsets() {
     assert!(env.reads >= 64);
 }
 
+/// Mesa fetches three bytes as four: the last dword that holds a byte of the buffer is read.
+#[test]
+fn last_dword_of_a_buffer_is_inside_if_it_begins_inside() {
+    let mut env = Recorder::default();
+    env.memory = vec![255; 256];
+    let words = assemble(&[
+        Item::Fetch(cf::VTX, vfetch(160, 2, 1, FMT_8_8_8_8, 0, 0)),
+        flow(cf::NOP, 0, 0),
+    ]);
+    for (size, vertices) in [(12, 3), (13, 4), (15, 4), (16, 4), (17, 5)] {
+        env.resources.insert(160, buffer(0, size, 4));
+        let wave = run_words(&words, &mut env);
+        for lane in 0..8 {
+            let expected = f32::from(u8::from(lane < vertices)).to_bits();
+            assert_eq!(wave.gpr(2, 0)[lane], expected, "{size} bytes, {lane}");
+        }
+    }
+}
+
 #[test]
 fn a_constant_one_is_of_the_format_of_the_fetch() {
     let mut env = Recorder::default();
