@@ -5,7 +5,7 @@
 //! The offset of a byte in the file is its MC address and what `mmap()` takes,
 //! so the device's file descriptor can be the file itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,8 @@ pub const PAGE: u64 = 4096;
 pub const VRAM: u64 = 1 << 30;
 /// Bytes of GTT.
 pub const GTT: u64 = 1 << 30;
+/// Exported BOs that are kept after their handles are closed.
+const KEPT: usize = 64;
 /// The driver's own memory (rings, fences, IBs) lies below the BOs.
 pub const RESERVED: u64 = 32 << 20;
 
@@ -90,7 +92,10 @@ pub struct Bo {
     pub tiling_flags: u32,
     /// Pitch that was set with them.
     pub pitch: u32,
-    users: u32,
+    /// A file of it was exported, by which it can be opened again.
+    exported: bool,
+    /// The handle is open.
+    open: bool,
 }
 
 #[derive(Default)]
@@ -99,6 +104,23 @@ struct Table {
     /// Ranges in use: address to end.
     ranges: BTreeMap<u64, u64>,
     last_handle: u32,
+    /// Handles of exported BOs that are closed, the one closed first in front. Their files may
+    /// still be open, which is not known.
+    closed: VecDeque<u32>,
+}
+
+impl Table {
+    /// Where `size` bytes with that alignment are free, if anywhere.
+    fn room(&self, size: u64, alignment: u64) -> Option<u64> {
+        let mut address = RESERVED.next_multiple_of(alignment);
+        for (&start, &end) in &self.ranges {
+            if start >= address + size {
+                break;
+            }
+            address = address.max(end).next_multiple_of(alignment);
+        }
+        (address + size <= RESERVED + VRAM + GTT).then_some(address)
+    }
 }
 
 /// All buffer objects of the process.
@@ -134,16 +156,15 @@ impl Bos {
         }
         let size = size.next_multiple_of(PAGE);
         let mut table = self.table();
-        let mut address = RESERVED.next_multiple_of(alignment);
-        for (&start, &end) in &table.ranges {
-            if start >= address + size {
-                break;
+        let address = loop {
+            if let Some(address) = table.room(size, alignment) {
+                break address;
             }
-            address = address.max(end).next_multiple_of(alignment);
-        }
-        if address + size > RESERVED + VRAM + GTT {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
+            let Some(oldest) = table.closed.pop_front() else {
+                return Err(io::ErrorKind::OutOfMemory.into());
+            };
+            self.free(&mut table, oldest);
+        };
         table.ranges.insert(address, address + size);
         table.last_handle += 1;
         let handle = table.last_handle;
@@ -153,15 +174,17 @@ impl Bos {
             domain,
             tiling_flags: 0,
             pitch: 0,
-            users: 1,
+            exported: false,
+            open: true,
         };
         table.bos.insert(handle, bo);
         Ok(handle)
     }
 
-    /// The BO of a handle.
+    /// The BO of an open handle.
     pub fn get(&self, handle: u32) -> Option<Bo> {
-        self.table().bos.get(&handle).copied()
+        let table = self.table();
+        table.bos.get(&handle).filter(|bo| bo.open).copied()
     }
 
     /// Sets what other clients are told of the BO's tiling; false without one.
@@ -174,27 +197,50 @@ impl Bos {
         true
     }
 
-    /// One user more, who closes the handle as well.
-    pub fn reference(&self, handle: u32) -> Option<Bo> {
+    /// The BO of an open handle, which [`Self::import`] finds from now on.
+    pub fn export(&self, handle: u32) -> Option<Bo> {
         let mut table = self.table();
-        let bo = table.bos.get_mut(&handle)?;
-        bo.users += 1;
+        let bo = table.bos.get_mut(&handle).filter(|bo| bo.open)?;
+        bo.exported = true;
         Some(*bo)
     }
 
-    /// Closes a handle; the last user's takes the memory back. False without
-    /// such a BO.
+    /// Opens the handle of an exported BO again. As in DRM, it counts once however often it is
+    /// opened (`drm_gem_prime_fd_to_handle()`). None if the BO is not there any more.
+    pub fn import(&self, handle: u32) -> Option<Bo> {
+        let mut table = self.table();
+        let bo = table.bos.get_mut(&handle).filter(|bo| bo.exported)?;
+        bo.open = true;
+        let bo = *bo;
+        table.closed.retain(|closed| *closed != handle);
+        Some(bo)
+    }
+
+    /// Closes a handle, which takes the memory back, that of exported BOs later: when
+    /// [`KEPT`] others are closed, or there is no room. False without such a handle.
     pub fn close(&self, handle: u32) -> bool {
         let mut table = self.table();
-        let Some(bo) = table.bos.get_mut(&handle) else {
+        let Some(bo) = table.bos.get_mut(&handle).filter(|bo| bo.open) else {
             return false;
         };
-        bo.users -= 1;
-        if bo.users > 0 {
+        bo.open = false;
+        if !bo.exported {
+            self.free(&mut table, handle);
             return true;
         }
-        let bo = *bo;
-        table.bos.remove(&handle);
+        table.closed.push_back(handle);
+        if table.closed.len() > KEPT {
+            if let Some(oldest) = table.closed.pop_front() {
+                self.free(&mut table, oldest);
+            }
+        }
+        true
+    }
+
+    fn free(&self, table: &mut Table, handle: u32) {
+        let Some(bo) = table.bos.remove(&handle) else {
+            return;
+        };
         table.ranges.remove(&bo.address);
         if let Some(file) = self.memory.file() {
             // A new BO reads zeroes, and what is not used takes no memory.
@@ -203,7 +249,6 @@ impl Bos {
                 log::warn!("memory of a BO is not given back: {e}");
             }
         }
-        true
     }
 
     /// Bytes of all BOs that were made in `domain`.
@@ -242,14 +287,12 @@ mod tests {
     }
 
     #[test]
-    fn memory_comes_back_zeroed_after_the_last_user() {
+    fn memory_comes_back_zeroed() {
         let bos = bos();
         let first = bos.create(PAGE, PAGE, 4).unwrap();
         let address = bos.get(first).unwrap().address;
         bos.memory.write(address, &[7; 16]).unwrap();
-        bos.reference(first).unwrap();
-        assert!(bos.close(first));
-        assert!(bos.get(first).is_some());
+        assert!(bos.import(first).is_none(), "it was not exported");
         assert!(bos.close(first));
         assert!(!bos.close(first));
         let second = bos.create(PAGE, PAGE, 4).unwrap();
@@ -258,6 +301,46 @@ mod tests {
         let mut b = [1; 16];
         bos.memory.read(address, &mut b).unwrap();
         assert_eq!(b, [0; 16]);
+    }
+
+    #[test]
+    fn exported_bos_outlive_their_handles() {
+        let bos = bos();
+        let handle = bos.create(PAGE, PAGE, 4).unwrap();
+        let bo = bos.export(handle).unwrap();
+        bos.memory.write(bo.address, &[7; 16]).unwrap();
+        for _ in 0..3 {
+            assert!(bos.close(handle));
+            assert!(bos.get(handle).is_none() && !bos.close(handle));
+            let other = bos.create(PAGE, PAGE, 4).unwrap();
+            assert_ne!(bos.get(other).unwrap().address, bo.address);
+            assert!(bos.import(handle).is_some() && bos.import(handle).is_some());
+            assert_eq!(bos.get(handle).unwrap().address, bo.address);
+        }
+        let mut b = [0; 16];
+        bos.memory.read(bo.address, &mut b).unwrap();
+        assert_eq!(b, [7; 16]);
+        // An open one is never taken back.
+        assert!(bos.create(VRAM + GTT, PAGE, 4).is_err());
+        assert!(bos.get(handle).is_some());
+    }
+
+    #[test]
+    fn closed_exports_go_the_oldest_first() {
+        let bos = bos();
+        let exported = || {
+            let handle = bos.create(PAGE, PAGE, 4).unwrap();
+            bos.export(handle).unwrap();
+            handle
+        };
+        let handles: Vec<u32> = (0..=KEPT).map(|_| exported()).collect();
+        assert!(handles.iter().all(|handle| bos.close(*handle)));
+        assert!(bos.import(handles[0]).is_none());
+        assert!(bos.import(handles[1]).is_some() && bos.close(handles[1]));
+        assert_eq!(bos.usage(4), KEPT as u64 * PAGE);
+        // All of the memory can be had.
+        assert!(bos.create(VRAM + GTT, PAGE, 4).is_ok());
+        assert!(handles.iter().all(|handle| bos.import(*handle).is_none()));
     }
 
     #[test]

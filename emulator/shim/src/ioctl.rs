@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use r7xx_board::chip::gfx::Pipeline;
 use r7xx_board::chip::Family;
@@ -35,7 +34,6 @@ pub struct Device {
     memory: Arc<Memory>,
     bos: Bos,
     gpu: Gpu,
-    start: Instant,
     /// BOs of exported files, by inode.
     exported: Mutex<BTreeMap<u64, u32>>,
     capture: Option<Mutex<Writer>>,
@@ -77,7 +75,6 @@ impl Device {
             bos: Bos::new(memory.clone()),
             memory,
             gpu,
-            start: Instant::now(),
             exported: Mutex::default(),
         })
     }
@@ -200,12 +197,12 @@ impl Device {
         Ok(())
     }
 
-    /// An exported BO is a file of its own, known again by its inode. What is
-    /// written to it is lost: only the process itself can import it.
+    /// An exported BO is a file of its own, known again by its inode, also after its handle is
+    /// closed. What is written to it is lost: only the process itself can import it.
     unsafe fn prime_export(&self, arg: u64) -> Answer {
         // SAFETY: as ioctl().
         let [handle, _, _] = unsafe { user::get::<[u32; 3]>(arg) };
-        let bo = self.bo(handle)?;
+        let bo = self.bos.export(handle).ok_or(libc::ENOENT)?;
         let fd = rustix::fs::memfd_create("r7xx-bo", rustix::fs::MemfdFlags::CLOEXEC)
             .and_then(|fd| rustix::fs::ftruncate(&fd, bo.size).map(|()| fd))
             .map_err(|e| e.raw_os_error())?;
@@ -227,7 +224,7 @@ impl Device {
         };
         let exported = self.exported.lock().unwrap_or_else(PoisonError::into_inner);
         let handle = *exported.get(&inode).ok_or(libc::EINVAL)?;
-        self.bo(handle)?;
+        self.bos.import(handle).ok_or(libc::EINVAL)?;
         // SAFETY: as ioctl().
         unsafe { user::put(arg, handle) };
         Ok(())
@@ -270,10 +267,8 @@ impl Device {
             (request, address, user::get::<u32>(address))
         };
         let wide = match request {
-            // TIMESTAMP, in periods of the reference clock.
-            0x11 => {
-                Some(self.start.elapsed().as_nanos() as u64 * u64::from(CRYSTAL_KHZ) / 1_000_000)
-            }
+            // TIMESTAMP, the clock of the CP's timestamps.
+            0x11 => Some(self.gpu.chip().gpu_clock()),
             // NUM_BYTES_MOVED, VRAM_USAGE, GTT_USAGE
             0x1D => Some(0),
             0x1E => Some(self.bos.usage(DOMAIN_VRAM)),

@@ -163,6 +163,12 @@ impl Chip {
         &self.hub().counters
     }
 
+    /// The GPU clock counter in periods of the reference clock, as the CP writes it for timestamps
+    /// and `RLC_GPU_CLOCK_COUNT` shows it.
+    pub fn gpu_clock(&self) -> u64 {
+        self.hub().gpu_clock()
+    }
+
     /// What a CRTC shows, or none if it is off.
     pub fn scanout(&self, crtc: usize) -> Option<Scanout> {
         self.blocks.display.scanout(self.hub(), crtc)
