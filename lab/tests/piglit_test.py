@@ -104,6 +104,20 @@ def test_logs_are_found_by_name(tmp_path):
     assert "Probe color at (1,2)" in (tmp_path / "summary.html").read_text()
 
 
+def test_known_failures_name_many_tests_a_line(tmp_path):
+    path = tmp_path / "known-fails"
+    path.write_text("# A comment, {as,it} is\n\nspec@a {1,2}@from {X,Y}/to Z,Fail  # the cause\nspec@b,Crash  # another\n")
+    # piglit-runner takes no test twice.
+    listed = tmp_path / "fails.txt"
+    listed.write_text("spec@c,Fail\nspec@a 2@from X/to Z,Fail\n")
+    result = call("known", path, listed)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == [
+        *(f"spec@a {n}@from {x}/to Z,Fail  # the cause" for n, x in ("1X", "1Y", "2Y")), "spec@b,Crash  # another"]
+    path.write_text("spec@b,Crash\n")
+    assert call("known", path, listed).returncode == 2
+
+
 def compare(tmp_path, first, second, *options):
     for name, run in (("first", first), ("second", second)):
         (tmp_path / name).mkdir(exist_ok=True)
