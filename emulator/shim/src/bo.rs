@@ -217,7 +217,7 @@ impl Bos {
     }
 
     /// Closes a handle, which takes the memory back, that of exported BOs later: when
-    /// [`KEPT`] others are closed, or there is no room. False without such a handle.
+    /// `KEPT` others are closed, or there is no room. False without such a handle.
     pub fn close(&self, handle: u32) -> bool {
         let mut table = self.table();
         let Some(bo) = table.bos.get_mut(&handle).filter(|bo| bo.open) else {
