@@ -5,7 +5,7 @@
 usage: mutations.py list                     names, one a line
        mutations.py check SOURCE             each edit fits the driver in SOURCE
        mutations.py apply NAME SOURCE        edits a copy of kernel/
-       mutations.py options NAME             test, board, append and dma32, for a shell
+       mutations.py options NAME             test, board, append, dma32 and bare, for a shell
        mutations.py groups                   the same for each set of options, with
                                              all tests that are run with it
        mutations.py judge NAME RESULTS OUT   whether the named test failed, from
@@ -74,15 +74,15 @@ def edited(mutation, source):
 
 
 def options(mutation):
-    """(board, append, dma32), which a guest is booted with; dma32 is that or empty."""
+    """(board, append, dma32, bare), which a guest is booted with; the last two are that or empty."""
     return (mutation.get("board", ""), mutation.get("append", ""),
-            "dma32" if mutation.get("dma32") else "")
+            "dma32" if mutation.get("dma32") else "", "bare" if mutation.get("bare") else "")
 
 
-def shell(tests, board, append, dma32):
+def shell(tests, board, append, dma32, bare):
     """Assignments for a shell to evaluate."""
     return (f"tests={shlex.quote(' '.join(tests))} board={shlex.quote(board)} "
-            f"append={shlex.quote(append)} dma32={shlex.quote(dma32)}")
+            f"append={shlex.quote(append)} dma32={shlex.quote(dma32)} bare={shlex.quote(bare)}")
 
 
 def message(test):

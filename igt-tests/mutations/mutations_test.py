@@ -68,4 +68,4 @@ def test_document_has_all_lines():
 def test_options_are_for_a_shell():
     mutation = dict(TABLE["mutation"][0], board="--strict", dma32=True)
     assert mutations.shell(["p@t"], *mutations.options(mutation)) == \
-        "tests=p@t board=--strict append='' dma32=dma32"
+        "tests=p@t board=--strict append='' dma32=dma32 bare=''"

@@ -25,7 +25,7 @@
 
 /* Buffers for loads that are not cached: on the stack, and for longer pieces. */
 #define RADEON_GEM_RW_STACK_BUFFER	512
-#define RADEON_GEM_RW_BUFFER		SZ_16K
+#define RADEON_GEM_RW_BUFFER		SZ_8K
 
 /* Bytes of a BO that the CPU can access. */
 struct radeon_gem_rw_mapping {
@@ -213,9 +213,9 @@ static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
 {
 	char stack[RADEON_GEM_RW_STACK_BUFFER] __aligned(RADEON_GEM_RW_SLOT_ALIGN);
 	void __iomem *io = (void __force __iomem *)map->mem;
+	size_t n, missed = 0, size = sizeof(stack);
+	char *slot, *buffer = stack;
 	u64 vram = map->vram;
-	size_t n, in_slot, missed = 0, size = sizeof(stack);
-	void *buffer = stack;
 
 	if (len > size && !rw->buffer)
 		rw->buffer = kmalloc(RADEON_GEM_RW_BUFFER, GFP_KERNEL | __GFP_NOWARN);
@@ -225,21 +225,20 @@ static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
 	}
 
 	for (; len && !missed; len -= n) {
-		in_slot = (map->mem ? (uintptr_t)io : vram) % RADEON_GEM_RW_SLOT_ALIGN;
-		n = min(len, size - in_slot);
+		slot = buffer + (map->mem ? (uintptr_t)io : vram) % RADEON_GEM_RW_SLOT_ALIGN;
+		n = min_t(size_t, len, buffer + size - slot);
 		if (rw->write)
-			missed = __copy_from_user_inatomic(buffer + in_slot, user, n);
+			missed = __copy_from_user_inatomic(slot, user, n);
 
 		if (!map->mem)
-			radeon_gem_rw_copy_indirect(rw, vram, buffer + in_slot,
-						    n - missed);
+			radeon_gem_rw_copy_indirect(rw, vram, slot, n - missed);
 		else if (rw->write)
-			memcpy_toio(io, buffer + in_slot, n - missed);
+			memcpy_toio(io, slot, n - missed);
 		else
-			radeon_gem_rw_load(buffer + in_slot, io, n);
+			radeon_gem_rw_load(slot, io, n);
 
 		if (!rw->write)
-			missed = __copy_to_user_inatomic(user, buffer + in_slot, n);
+			missed = __copy_to_user_inatomic(user, slot, n);
 		io += n;
 		vram += n;
 		user += n;
@@ -249,10 +248,23 @@ static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
 }
 
 /*
- * I/O memory is like any other for stores on x86 only. Loads that are not cached
- * have to be as large as possible, which those of the functions that access user
- * memory are not. Returns how many bytes were not copied.
+ * Can the functions that access user memory access the BO as well? Not if it is I/O
+ * memory, except on x86. There they should not load uncached memory if
+ * drm_memcpy_from_wc() has non-temporal loads, which it has under these conditions.
  */
+static bool radeon_gem_rw_is_direct(const struct radeon_gem_rw *rw,
+				    const struct radeon_gem_rw_mapping *map)
+{
+#ifdef CONFIG_X86
+	return map->mem && (rw->write || !map->uncached ||
+			    !boot_cpu_has(X86_FEATURE_XMM4_1) ||
+			    boot_cpu_has(X86_FEATURE_HYPERVISOR));
+#else
+	return !map->io;
+#endif
+}
+
+/* Returns how many bytes were not copied. */
 static size_t radeon_gem_rw_copy_user(struct radeon_gem_rw *rw,
 				      struct radeon_gem_rw_mapping *map,
 				      char __user *user, size_t len)
@@ -260,12 +272,12 @@ static size_t radeon_gem_rw_copy_user(struct radeon_gem_rw *rw,
 	size_t missed;
 
 	pagefault_disable();
-	if (rw->write && (!map->io || (map->mem && IS_ENABLED(CONFIG_X86))))
-		missed = __copy_from_user_inatomic(map->mem, user, len);
-	else if (!rw->write && !map->uncached && !map->io)
-		missed = __copy_to_user_inatomic(user, map->mem, len);
-	else
+	if (!radeon_gem_rw_is_direct(rw, map))
 		missed = radeon_gem_rw_copy_buffered(rw, map, user, len);
+	else if (rw->write)
+		missed = __copy_from_user_inatomic(map->mem, user, len);
+	else
+		missed = __copy_to_user_inatomic(user, map->mem, len);
 	pagefault_enable();
 
 	return missed;
