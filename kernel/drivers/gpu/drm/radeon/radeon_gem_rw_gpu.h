@@ -113,6 +113,7 @@ void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored);
 /* radeon_gem_rw_ring.c */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev);
 bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev);
+bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring);
 int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 			      struct radeon_gem_rw_job *job);
 int radeon_gem_rw_ring_replay(struct radeon_device *rdev,

@@ -229,9 +229,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 		r = dma_fence_wait_timeout(&job->fence->base, !pending,
 					   pending ? RADEON_GEM_RW_KILL_SLICE :
 						     RADEON_GEM_RW_WAIT_SLICE);
-		/* After a reset that has failed nobody signals it. */
-		if (!r && !rdev->ring[job->fence->ring].ready &&
-		    !READ_ONCE(rdev->needs_reset) && !rdev->in_reset)
+		if (!r && radeon_gem_rw_ring_given_up(rdev, job->fence->ring))
 			r = -EDEADLK;
 	} while (!r || r == -ERESTARTSYS);
 

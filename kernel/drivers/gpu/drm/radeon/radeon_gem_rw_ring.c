@@ -82,6 +82,13 @@ bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev)
 		rdev->asic->copy.dma_ring_index;
 }
 
+/* After a reset that has failed nobody signals fences. */
+bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
+{
+	return !rdev->ring[ring].ready && !READ_ONCE(rdev->needs_reset) &&
+		!rdev->in_reset;
+}
+
 /*
  * Packets
  */

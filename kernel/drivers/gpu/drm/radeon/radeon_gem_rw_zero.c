@@ -16,9 +16,8 @@
  * DMA goes through a bounce buffer; the CPU does the rest.
  *
  * The call waits for the copy, so that takes a ring that does nothing else. If a
- * fatal signal ends the call early, the GPU can still be at it, so the pages stay
- * pinned until the copy's fence has signaled. Unpinning may sleep, so a work item
- * does it then.
+ * fatal signal ends the call early, the GPU can still be at it, so a work item looks
+ * after the copy, and the pages stay pinned until it is done or the ring is given up.
  */
 
 #include <linux/bitops.h>
@@ -42,6 +41,9 @@
 /* Least GTT of which a part is kept for windows. */
 #define RADEON_GEM_RW_WINDOW_GTT_MIN	SZ_128M
 
+/* How often, in jiffies, the copy of a call that was killed is looked at. */
+#define RADEON_GEM_RW_KILLED_SLICE	DIV_ROUND_UP(HZ, 20)
+
 /* How many GPU resets a call waits for before it takes its pages away. */
 #define RADEON_GEM_RW_ZERO_RESETS	3
 
@@ -62,8 +64,7 @@ struct radeon_gem_rw_window {
 	struct sg_table sg;		/* without entries: not mapped for DMA */
 	enum dma_data_direction dir;
 	struct radeon_fence *fence;	/* of the copy, or NULL */
-	struct dma_fence_cb cb;		/* what to do if nobody waits for it */
-	struct work_struct work;
+	struct delayed_work work;	/* waits for it if the call was killed */
 };
 
 /*
@@ -204,19 +205,26 @@ static void radeon_gem_rw_window_put(struct radeon_gem_rw_window *window)
 	clear_bit_unlock(0, &window->used);
 }
 
+/*
+ * Look after the copy of a call that was killed. If the GPU is locked up, nobody else
+ * may be left who resets it.
+ */
 static void radeon_gem_rw_window_work(struct work_struct *work)
 {
-	radeon_gem_rw_window_put(container_of(work, struct radeon_gem_rw_window,
-					      work));
-}
-
-static void radeon_gem_rw_window_cb(struct dma_fence *fence,
-				    struct dma_fence_cb *cb)
-{
 	struct radeon_gem_rw_window *window =
-		container_of(cb, struct radeon_gem_rw_window, cb);
+		container_of(work, struct radeon_gem_rw_window, work.work);
+	struct radeon_device *rdev = window->rdev;
 
-	queue_work(system_unbound_wq, &window->work);
+	if (radeon_fence_signaled(window->fence) || rdev->shutdown ||
+	    radeon_gem_rw_ring_given_up(rdev, window->fence->ring)) {
+		radeon_gem_rw_window_put(window);
+		return;
+	}
+
+	if (READ_ONCE(rdev->needs_reset))
+		radeon_gpu_reset(rdev);
+	queue_delayed_work(system_freezable_wq, &window->work,
+			   RADEON_GEM_RW_KILLED_SLICE);
 }
 
 /* Pin user memory. Returns the number of bytes, 0 if that is not possible. */
@@ -333,9 +341,9 @@ static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 	}
 
 	/* Killed: let go of the pages when the copy is done, whenever that is. */
-	if (r != -ERESTARTSYS ||
-	    dma_fence_add_callback(&window->fence->base, &window->cb,
-				   radeon_gem_rw_window_cb))
+	if (r == -ERESTARTSYS)
+		queue_delayed_work(system_freezable_wq, &window->work, 0);
+	else
 		radeon_gem_rw_window_put(window);
 	radeon_gem_rw_job_put(rdev, job);
 	return r;
@@ -449,7 +457,7 @@ void radeon_gem_rw_zero_init(struct radeon_device *rdev,
 		window->first = (rdev->mc.gtt_size - size +
 				 i * RADEON_GEM_RW_WINDOW_SIZE) >> RADEON_GPU_PAGE_SHIFT;
 		window->sg.sgl = window->sgl;
-		INIT_WORK(&window->work, radeon_gem_rw_window_work);
+		INIT_DELAYED_WORK(&window->work, radeon_gem_rw_window_work);
 	}
 }
 
@@ -459,6 +467,6 @@ void radeon_gem_rw_zero_fini(struct radeon_gem_rw_gpu *gpu)
 	unsigned int i;
 
 	for (i = 0; gpu->windows && i < RADEON_GEM_RW_WINDOWS; i++)
-		flush_work(&gpu->windows[i].work);
+		flush_delayed_work(&gpu->windows[i].work);
 	kvfree(gpu->windows);
 }
