@@ -59,7 +59,7 @@ def edited(mutation, source):
     """{path: text} of all files that the mutation changes, below SOURCE."""
     texts = {}
     for edit in mutation["edit"]:
-        path = pathlib.Path(source) / DRIVER / edit["file"]
+        path = pathlib.Path(source) / (edit["file"] if "/" in edit["file"] else DRIVER / edit["file"])
         if path not in texts:
             try:
                 texts[path] = path.read_text()

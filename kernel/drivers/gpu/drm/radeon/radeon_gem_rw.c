@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading and writing GEM objects without mapping them: the ioctls, steps of a
- * transfer, the choice of their path, counters, and setting up.
+ * Reading and writing GEM objects without mapping them: locks, waiting, steps of a
+ * transfer and the choice of their path, the ioctls, counters, and setting up.
  */
 
-#include <linux/build_bug.h>
 #include <linux/debugfs.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/pagemap.h>
-#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -18,11 +16,7 @@
 
 #include <drm/drm_device.h>
 #include <drm/drm_file.h>
-#include <drm/drm_gem.h>
-#include <drm/radeon_drm.h>
 #include <drm/radeon_drm_rw.h>
-#include <drm/ttm/ttm_bo.h>
-#include <drm/ttm/ttm_placement.h>
 #include <drm/ttm/ttm_tt.h>
 
 #include "radeon.h"
@@ -44,18 +38,269 @@
  * - &mm_struct.mmap_lock and whatever else a page fault takes. The BO's own
  *   fault handler takes two of the locks below.
  * - &radeon_device.exclusive_lock, for reading: no GPU reset meanwhile.
- * - &radeon_pm.mclk_lock, for reading: the CPU can access VRAM. Small steps keep
- *   these two for those that follow, up to 256 KiB in all.
+ * - &radeon_pm.mclk_lock, for reading: the CPU can access VRAM.
  * - The BO's &dma_resv: the BO stays where it is, and gets no more work.
- * - &radeon_device.ring_lock, which is only tried.
- * - The spin lock of the staging buffer, then that of fences.
+ * - The spin lock of fences.
  *
  * Fences are waited for with nothing held, except after RADEON_GEM_RW_MAX_LOST_RACES
  * lost races: then with the &dma_resv held, and the two outer locks are only tried.
  *
- * Sleeping is interruptible. While the bytes of a region are copied only a fatal
- * signal ends the call, as it would start the region again from its beginning.
- * Between regions every signal does.
+ * Sleeping is interruptible. While bytes are copied only a fatal signal ends the
+ * call, as it would start again from its beginning.
+ */
+
+/*
+ * Waiting
+ */
+
+/* The fences that have to be waited for before BO contents may be accessed. */
+static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
+{
+	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
+		return DMA_RESV_USAGE_KERNEL;
+
+	return dma_resv_usage_rw(rw->write);
+}
+
+/*
+ * A fence of this driver looks at the number of the last one only while somebody has
+ * enabled signaling, which switches the ring's interrupt on, and off again: some 40
+ * accesses to registers each. So it is told to look.
+ */
+static bool radeon_gem_rw_is_signaled(struct dma_fence *fence)
+{
+	struct radeon_fence *radeon_fence = to_radeon_fence(fence);
+
+	return dma_fence_is_signaled(fence) ||
+		(radeon_fence && radeon_fence_signaled(radeon_fence));
+}
+
+/* Is there nothing to wait for? The BO is reserved. */
+static bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+
+	dma_resv_for_each_fence(&cursor, rw->bo->tbo.base.resv,
+				radeon_gem_rw_usage(rw), fence) {
+		if (!radeon_gem_rw_is_signaled(fence))
+			return false;
+	}
+
+	return true;
+}
+
+/*
+ * Waiting is done in slices, because the detection of a lockup does not wake
+ * up those who sleep on a fence. They find out when they begin to wait.
+ */
+static int radeon_gem_rw_wait_fences(const struct radeon_gem_rw *rw,
+				     enum dma_resv_usage usage)
+{
+	long r;
+
+	do {
+		r = dma_resv_wait_timeout(rw->bo->tbo.base.resv, usage, true,
+					  RADEON_GEM_RW_WAIT_SLICE);
+	} while (!r);
+
+	return r < 0 ? r : 0;
+}
+
+static int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw)
+{
+	return radeon_gem_rw_wait_fences(rw, radeon_gem_rw_usage(rw));
+}
+
+static ssize_t radeon_gem_rw_wait_after(struct radeon_gem_rw *rw, ssize_t done)
+{
+	if (rw->flags & RADEON_GEM_RW_NOWAIT)
+		return -EBUSY;
+
+	rw->lost++;
+	radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_STALL);
+
+	return radeon_gem_rw_wait_idle(rw);
+}
+
+static const struct radeon_gem_rw_path radeon_gem_rw_wait = {
+	.after = radeon_gem_rw_wait_after,
+};
+
+/*
+ * Locks
+ */
+
+/*
+ * Keep device and BO as they are: until radeon_gem_rw_release() the BO stays where
+ * it is and gets no more work, and there is no GPU reset and no change of memory
+ * clocks. Must be called with no lock held. Returns 0, -ERESTARTSYS, or -EDEADLK if
+ * the GPU has to be reset. Then nothing is held.
+ */
+static int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
+{
+	struct radeon_device *rdev = rw->rdev;
+	int r;
+
+	if (rw->lost >= RADEON_GEM_RW_MAX_LOST_RACES) {
+		r = radeon_bo_reserve(rw->bo, false);
+		if (r)
+			return r;
+
+		r = radeon_gem_rw_wait_idle(rw);
+		if (!r && down_read_trylock(&rdev->exclusive_lock)) {
+			if (down_read_trylock(&rdev->pm.mclk_lock))
+				return 0;
+			up_read(&rdev->exclusive_lock);
+		}
+		radeon_bo_unreserve(rw->bo);
+		if (r)
+			return r;
+	}
+
+	if (down_read_interruptible(&rdev->exclusive_lock))
+		return -ERESTARTSYS;
+
+	r = -ERESTARTSYS;
+	if (!down_read_interruptible(&rdev->pm.mclk_lock)) {
+		r = radeon_bo_reserve(rw->bo, false);
+		if (!r)
+			return 0;
+		up_read(&rdev->pm.mclk_lock);
+	}
+	up_read(&rdev->exclusive_lock);
+
+	return r;
+}
+
+static void radeon_gem_rw_release(struct radeon_gem_rw *rw)
+{
+	if (rw->write) {
+		/*
+		 * Empty the write-combining buffers before anybody can submit
+		 * work that reads the bytes. Submission flushes the HDP.
+		 */
+		wmb();
+	}
+	dma_resv_unlock(rw->bo->tbo.base.resv);
+	up_read(&rw->rdev->pm.mclk_lock);
+	up_read(&rw->rdev->exclusive_lock);
+}
+
+/*
+ * Making a BO accessible
+ */
+
+/*
+ * Are any bytes of a step beyond the aperture? A BO in VRAM can begin within it and end
+ * beyond it. Then it cannot be mapped unless the aperture is. The BO is reserved.
+ */
+static bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw)
+{
+	const struct ttm_resource *res = rw->bo->tbo.resource;
+	u64 end = rw->rdev->gem_rw->aperture ? rw->end : res->size;
+
+	return res->mem_type == TTM_PL_VRAM &&
+		((u64)res->start << PAGE_SHIFT) + end > rw->rdev->mc.visible_vram_size;
+}
+
+/* Move a reserved BO: not at the cost of others, if possible. */
+static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
+{
+	struct radeon_device *rdev = rw->rdev;
+	struct ttm_operation_ctx ctx = { .interruptible = true };
+	const struct ttm_place places[] = {
+		{ .mem_type = TTM_PL_VRAM, .lpfn = rdev->mc.visible_vram_size >> PAGE_SHIFT },
+		{ .mem_type = TTM_PL_TT },
+	};
+	struct ttm_placement placement = {
+		.placement = places + gtt_only,
+		.num_placement = ARRAY_SIZE(places) - gtt_only,
+	};
+	int r;
+
+	if (rw->bo->tbo.pin_count || !rdev->ring[radeon_copy_ring_index(rdev)].ready)
+		return -EBUSY;
+
+	r = ttm_bo_validate(&rw->bo->tbo, &placement, &ctx);
+
+	/*
+	 * -EINVAL: the engine did not take the copy, so TTM tried to use the
+	 * CPU, which cannot access the BO. -EBUSY: a fence that TTM waited for
+	 * did not signal in time.
+	 */
+	if (r == -EINVAL || r == -EBUSY)
+		return READ_ONCE(rdev->needs_reset) ? -EDEADLK : -EBUSY;
+	if (!r)
+		radeon_gem_rw_event(rdev, RADEON_GEM_RW_MOVED);
+
+	return r;
+}
+
+/*
+ * Move a BO to where the CPU can access it; a second time, to where nobody evicts
+ * it from. Moving waits for all of the BO's users, so do that before anything is
+ * locked. mclk_lock is not needed, as the engine copies.
+ */
+static ssize_t radeon_gem_rw_move_after(struct radeon_gem_rw *rw, ssize_t done)
+{
+	struct radeon_device *rdev = rw->rdev;
+	int r;
+
+	/* There would be the fence of the move to sleep on. */
+	if (rw->flags & RADEON_GEM_RW_NOWAIT)
+		return -EBUSY;
+
+	r = radeon_gem_rw_wait_fences(rw, DMA_RESV_USAGE_BOOKKEEP);
+	if (r)
+		return r;
+
+	if (down_read_interruptible(&rdev->exclusive_lock))
+		return -ERESTARTSYS;
+
+	/* The engines are being tested, they do not take work yet. */
+	r = rdev->in_reset ? -EDEADLK : radeon_bo_reserve(rw->bo, false);
+	if (!r) {
+		if (radeon_gem_rw_is_hidden(rw))
+			r = radeon_gem_rw_validate(rw, rw->moves++);
+		radeon_bo_unreserve(rw->bo);
+	}
+
+	up_read(&rdev->exclusive_lock);
+	return r;
+}
+
+static const struct radeon_gem_rw_path radeon_gem_rw_move = {
+	.after = radeon_gem_rw_move_after,
+};
+
+/* Get the pages of a BO that has none yet, or whose pages were swapped out. */
+static ssize_t radeon_gem_rw_populate_after(struct radeon_gem_rw *rw, ssize_t done)
+{
+	struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	struct ttm_operation_ctx ctx = {
+		.interruptible = true,
+		.no_wait_gpu = rw->flags & RADEON_GEM_RW_NOWAIT,
+	};
+	int r;
+
+	r = radeon_bo_reserve(rw->bo, false);
+	if (r)
+		return r;
+
+	if (tbo->resource->mem_type != TTM_PL_VRAM)
+		r = ttm_tt_populate(tbo->bdev, tbo->ttm, &ctx);
+
+	radeon_bo_unreserve(rw->bo);
+	return r;
+}
+
+static const struct radeon_gem_rw_path radeon_gem_rw_populate = {
+	.after = radeon_gem_rw_populate_after,
+};
+
+/*
+ * Steps
  */
 
 /* The first rule counts of which all flags of @all and none of @none are set. */
@@ -68,8 +313,7 @@ static const struct radeon_gem_rw_rule {
 } radeon_gem_rw_rules[] = {
 	/* Nothing is in the way, and nothing can be faster. */
 	{ 0, IS(VRAM) | IS(BUSY) | IS(ABSENT), &radeon_gem_rw_cpu },
-	{ IS(WRITE), IS(HIDDEN) | IS(BUSY) | IS(ABSENT) | IS(LARGE), &radeon_gem_rw_cpu },
-	/* All others are for the CPU. */
+	{ IS(WRITE), IS(HIDDEN) | IS(BUSY) | IS(ABSENT), &radeon_gem_rw_cpu },
 	{ IS(BUSY), 0, &radeon_gem_rw_wait },
 	{ IS(HIDDEN) | IS(UNSYNC) | IS(WRITE), 0, &radeon_gem_rw_cpu },
 	{ IS(HIDDEN) | IS(UNSYNC), IS(NOWAIT), &radeon_gem_rw_cpu },
@@ -78,93 +322,24 @@ static const struct radeon_gem_rw_rule {
 	{ 0, 0, &radeon_gem_rw_cpu },
 };
 
-/* Go on by bytes of the same row. */
-static void radeon_gem_rw_go_on(const struct radeon_gem_rw *rw,
-				struct radeon_gem_rw_pos *pos, u64 len)
-{
-	pos->byte += len;
-	if (pos->byte < rw->regions[pos->region].row_bytes)
-		return;
-
-	pos->byte = 0;
-	if (++pos->row < rw->regions[pos->region].rows)
-		return;
-
-	pos->row = 0;
-	do {
-		pos->region++;
-	} while (pos->region < rw->count && !rw->regions[pos->region].rows);
-}
-
-/*
- * Take the pieces that come next. Fills in what &struct radeon_gem_rw has about
- * the step, which is up to @max_len bytes with RADEON_GEM_RW_PIECE_COST for each
- * piece. A region is only divided if it does not fit into a step alone, so that steps
- * end where regions do, and signals get a chance.
- */
+/* Take the bytes that come next, up to @max_len. */
 void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len)
 {
-	const struct radeon_gem_rw_region *region;
-	struct radeon_gem_rw_pos pos = rw->pos;
-	struct radeon_gem_rw_piece *piece;
-	u64 len, room = max_len;
-
-	rw->n = 0;
-	rw->len = 0;
-	rw->start = U64_MAX;
-	rw->end = 0;
-	rw->dwords = true;
-
-	while (pos.region < rw->count && rw->n < rw->max_pieces && room) {
-		region = &rw->regions[pos.region];
-		if (!pos.row && !pos.byte && rw->n &&
-		    (region->rows > rw->max_pieces - rw->n ||
-		     region->rows * (region->row_bytes + RADEON_GEM_RW_PIECE_COST) > room))
-			break;
-
-		piece = &rw->pieces[rw->n++];
-		piece->offset = region->offset + (u64)pos.row * region->bo_pitch +
-			pos.byte;
-		piece->user = region->user + (u64)pos.row * region->user_pitch +
-			pos.byte;
-		len = min(region->row_bytes - pos.byte, room);
-		piece->len = len;
-
-		rw->len += len;
-		rw->start = min(rw->start, piece->offset);
-		rw->end = max(rw->end, piece->offset + len);
-		rw->dwords &= IS_ALIGNED(piece->offset | len, 4);
-
-		room -= min(room, len + RADEON_GEM_RW_PIECE_COST);
-		radeon_gem_rw_go_on(rw, &pos, len);
-	}
-
-	rw->next = pos;
-}
-
-static void radeon_gem_rw_advance(struct radeon_gem_rw *rw, u64 done)
-{
-	u64 len;
-
-	rw->left -= done;
-	if (done == rw->len) {
-		rw->pos = rw->next;
-		return;
-	}
-
-	while (done) {
-		len = min(done, rw->regions[rw->pos.region].row_bytes - rw->pos.byte);
-		done -= len;
-		radeon_gem_rw_go_on(rw, &rw->pos, len);
-	}
+	rw->len = min(rw->left, max_len);
+	rw->end = rw->offset + rw->len;
+	rw->pieces[0] = (struct radeon_gem_rw_piece) {
+		.offset = rw->offset,
+		.user = rw->user,
+		.len = rw->len,
+	};
 }
 
 /*
  * Fault user memory in, with nothing held. Returns how many bytes are not
  * accessible, from the first of them on.
  */
-size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
-				   char __user *user, size_t len)
+static size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
+					  char __user *user, size_t len)
 {
 	/* Unlike fault_in_writeable() this one does not write to it. */
 	return rw->write ? fault_in_readable(user, len) :
@@ -174,20 +349,14 @@ size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
 /* Make the user memory of a step resident, and leave off what is not accessible. */
 static int radeon_gem_rw_fault_in(struct radeon_gem_rw *rw)
 {
-	size_t missed = 0;
-	unsigned int i;
-	u64 there = 0;
+	size_t missed = radeon_gem_rw_fault_in_user(rw, rw->user, rw->len);
 
-	for (i = 0; i < rw->n && !missed; i++) {
-		missed = radeon_gem_rw_fault_in_user(rw, rw->pieces[i].user,
-						     rw->pieces[i].len);
-		there += rw->pieces[i].len - missed;
-	}
+	if (missed == rw->len)
+		return -EFAULT;
+	if (missed)
+		radeon_gem_rw_take(rw, rw->len - missed);
 
-	if (there && there < rw->len)
-		radeon_gem_rw_take(rw, there);
-
-	return rw->len > there ? -EFAULT : 0;
+	return 0;
 }
 
 /* What decides about the path. The BO is reserved. */
@@ -207,8 +376,6 @@ static unsigned int radeon_gem_rw_look(struct radeon_gem_rw *rw)
 		look |= IS(VRAM);
 	else if (!tbo->ttm || !ttm_tt_is_populated(tbo->ttm))
 		look |= IS(ABSENT);
-	if (tbo->resource->mem_type == TTM_PL_SYSTEM)
-		look |= IS(SYSTEM);
 	if (radeon_gem_rw_is_hidden(rw))
 		look |= IS(HIDDEN);
 	if (!radeon_gem_rw_is_idle(rw))
@@ -224,30 +391,21 @@ static unsigned int radeon_gem_rw_look(struct radeon_gem_rw *rw)
 static ssize_t radeon_gem_rw_choose(struct radeon_gem_rw *rw,
 				    const struct radeon_gem_rw_path **path)
 {
-	const struct radeon_gem_rw_rule *rule;
-	ssize_t done = RADEON_GEM_RW_IMPOSSIBLE;
+	const struct radeon_gem_rw_rule *rule = radeon_gem_rw_rules;
 
 	if (radeon_ttm_tt_has_userptr(rw->rdev, rw->bo->tbo.ttm))
 		return -EPERM;
 
 	rw->look = radeon_gem_rw_look(rw);
 
-	for (rule = radeon_gem_rw_rules; done == RADEON_GEM_RW_IMPOSSIBLE; rule++) {
-		if ((rw->look & (rule->all | rule->none)) != rule->all)
-			continue;
+	while ((rw->look & (rule->all | rule->none)) != rule->all)
+		rule++;
+	*path = rule->path;
 
-		*path = rule->path;
-		done = (*path)->held ? (*path)->held(rw) : 0;
-	}
-
-	return done;
+	return rule->path->held ? rule->path->held(rw) : 0;
 }
 
-/*
- * Returns how many bytes were transferred, 0 to try again, or an error. The locks
- * of the device are kept for the next step if this one was small, and are all that
- * it needed.
- */
+/* Returns how many bytes were transferred, 0 to try again, or an error. */
 static ssize_t radeon_gem_rw_step(struct radeon_gem_rw *rw)
 {
 	const struct radeon_gem_rw_path *path = NULL;
@@ -270,88 +428,52 @@ static ssize_t radeon_gem_rw_step(struct radeon_gem_rw *rw)
 	done = radeon_gem_rw_choose(rw, &path);
 	radeon_gem_rw_release(rw);
 
-	rw->room -= min(rw->room, rw->len + rw->n * RADEON_GEM_RW_PIECE_COST);
-	if (done <= 0 || rw->fault_in || path->after || !rw->room)
-		radeon_gem_rw_unlock(rw);
-
 	if (done >= 0 && path->after)
 		done = path->after(rw, done);
 
 	return done;
 }
 
-/* Errors of user memory come before -EBUSY, when nobody has looked at it yet. */
-static int radeon_gem_rw_busy(struct radeon_gem_rw *rw)
-{
-	struct radeon_gem_rw_pos pos = rw->pos;
-	const struct radeon_gem_rw_region *region = &rw->regions[pos.region];
-	char __user *user;
-
-	for (; pos.row < region->rows; pos.row++, pos.byte = 0) {
-		user = region->user + (u64)pos.row * region->user_pitch + pos.byte;
-		if (radeon_gem_rw_fault_in_user(rw, user,
-						region->row_bytes - pos.byte))
-			return -EFAULT;
-		if (fatal_signal_pending(current))
-			return -ERESTARTSYS;
-		cond_resched();
-	}
-
-	return -EBUSY;
-}
-
-/* Shall the call end because of a signal? */
-static bool radeon_gem_rw_interrupted(const struct radeon_gem_rw *rw, bool moved)
-{
-	if (fatal_signal_pending(current))
-		return true;
-
-	return moved && !rw->pos.row && !rw->pos.byte && signal_pending(current);
-}
-
 /*
- * Do a transfer, whose arguments have been checked. @rw ends up at the first byte that
- * was not transferred. The locks of the device, and nothing else, may be held from an
- * earlier call, and may be held afterwards: they and what else @rw holds then are for
- * radeon_gem_rw_end(). Returns 0, or an error as the user API has it; -EDEADLK if the
- * GPU has to be reset.
+ * Do a transfer, whose arguments have been checked. Returns 0, or an error as the user
+ * API has it; -EDEADLK if the GPU has to be reset.
  */
-int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
+static int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 {
 	ssize_t done = 0;
 
 	if (rw->bo->tbo.base.import_attach)
 		return -EOPNOTSUPP;
 
-	rw->fault_in = false;
-	rw->lost = 0;
-	rw->moves = 0;
-	rw->fails = 0;
-	rw->unpinned = false;
-
 	while (rw->left) {
 		done = radeon_gem_rw_step(rw);
 		if (done < 0)
 			break;
 
-		radeon_gem_rw_advance(rw, done);
+		rw->offset += done;
+		rw->user += done;
+		rw->left -= done;
 		if (done) {
 			rw->lost = 0;
 			rw->fails = 0;
 		}
 
-		if (rw->left && radeon_gem_rw_interrupted(rw, done)) {
+		if (rw->left && fatal_signal_pending(current)) {
 			done = -ERESTARTSYS;
 			break;
 		}
 		cond_resched();
 	}
 
-	return done == -EBUSY ? radeon_gem_rw_busy(rw) : min_t(ssize_t, done, 0);
+	/* Errors of user memory come before -EBUSY. */
+	if (done == -EBUSY && radeon_gem_rw_fault_in_user(rw, rw->user, rw->left))
+		return -EFAULT;
+
+	return min_t(ssize_t, done, 0);
 }
 
 /* Is a range within a BO? Returns 0, or -EINVAL. */
-int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64 size)
+static int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64 size)
 {
 	u64 end;
 
@@ -367,22 +489,14 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 			       bool write)
 {
 	struct radeon_device *rdev = dev->dev_private;
-	struct radeon_gem_rw_region region = {
-		.offset = args->offset,
-		.row_bytes = args->size,
-		.rows = 1,
-	};
 	struct radeon_gem_rw_piece piece;
 	struct radeon_gem_rw rw = {
 		.rdev = rdev,
-		.filp = filp,
-		.regions = &region,
-		.count = 1,
 		.write = write,
 		.flags = args->pad,
+		.offset = args->offset,
 		.left = args->size,
 		.pieces = &piece,
-		.max_pieces = 1,
 	};
 	struct drm_gem_object *gobj;
 	int r;
@@ -396,8 +510,8 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 	if (overflows_type(args->size, size_t) ||
 	    overflows_type(args->data_ptr, uintptr_t))
 		return -EFAULT;
-	region.user = u64_to_user_ptr(args->data_ptr);
-	if (!access_ok(region.user, args->size))
+	rw.user = u64_to_user_ptr(args->data_ptr);
+	if (!access_ok(rw.user, args->size))
 		return -EFAULT;
 
 	gobj = drm_gem_object_lookup(filp, args->handle);
@@ -409,13 +523,12 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 	if (!r)
 		r = radeon_gem_rw_copy(&rw);
 
-	radeon_gem_rw_end(&rw);
+	kfree(rw.buffer);
 	drm_gem_object_put(gobj);
 	return radeon_gem_handle_lockup(rdev, r);
 }
 
-int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
-			   struct drm_file *filp)
+int radeon_gem_pread_ioctl(struct drm_device *dev, void *data, struct drm_file *filp)
 {
 	/* Both have the same members at the same places. */
 	BUILD_BUG_ON(sizeof(struct drm_radeon_gem_pread) !=
@@ -424,8 +537,7 @@ int radeon_gem_pread_ioctl(struct drm_device *dev, void *data,
 	return radeon_gem_rw_ioctl(dev, filp, data, false);
 }
 
-int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
-			    struct drm_file *filp)
+int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data, struct drm_file *filp)
 {
 	return radeon_gem_rw_ioctl(dev, filp, data, true);
 }
@@ -433,25 +545,14 @@ int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data,
 /* The answer to RADEON_INFO_GEM_RW. */
 u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 {
-	u32 caps = RADEON_GEM_RW_CAP_PREAD_PWRITE;
-
-	return caps;
+	return RADEON_GEM_RW_CAP_PREAD_PWRITE;
 }
 
 static const char * const radeon_gem_rw_names[] = {
 	[RADEON_GEM_RW_CPU] = "cpu",
-	[RADEON_GEM_RW_STAGED] = "staged",
-	[RADEON_GEM_RW_ZERO_COPY] = "zero_copy",
-	[RADEON_GEM_RW_CLEAR_CPU] = "clear_cpu",
-	[RADEON_GEM_RW_CLEAR_GPU] = "clear_gpu",
-	[RADEON_GEM_RW_CLEAR_HOP] = "clear_hop",
-	[RADEON_GEM_RW_STALL_AVOIDED] = "stall_avoided",
 	[RADEON_GEM_RW_STALL] = "stall",
 	[RADEON_GEM_RW_NOT_RESIDENT] = "not_resident",
-	[RADEON_GEM_RW_NOT_PINNED] = "not_pinned",
-	[RADEON_GEM_RW_NOT_STAGED] = "not_staged",
 	[RADEON_GEM_RW_MOVED] = "moved",
-	[RADEON_GEM_RW_REPLAYED] = "replayed",
 };
 
 static int radeon_debugfs_gem_rw_show(struct seq_file *m, void *unused)

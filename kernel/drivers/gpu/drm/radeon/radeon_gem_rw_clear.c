@@ -4,15 +4,8 @@
  * new BOs.
  */
 
-#include <linux/dma-resv.h>
 #include <linux/io.h>
 #include <linux/moduleparam.h>
-#include <linux/sched.h>
-#include <linux/slab.h>
-
-#include <drm/ttm/ttm_bo.h>
-#include <drm/ttm/ttm_placement.h>
-#include <drm/ttm/ttm_resource.h>
 
 #include "radeon.h"
 #include "radeon_gem_rw_gpu.h"
@@ -55,11 +48,9 @@ module_param_named(gem_rw_clear_vram, radeon_gem_rw_clear_vram, bool, 0644);
 static unsigned int radeon_gem_rw_clear_cpu_max = SZ_32K;
 MODULE_PARM_DESC(gem_rw_clear_cpu_max,
 		 "New BOs of up to this many bytes are cleared by the CPU, larger ones by the GPU (default 32768)");
-module_param_named(gem_rw_clear_cpu_max, radeon_gem_rw_clear_cpu_max, uint,
-		   0644);
+module_param_named(gem_rw_clear_cpu_max, radeon_gem_rw_clear_cpu_max, uint, 0644);
 
-static int radeon_gem_rw_clear_by_cpu(struct radeon_device *rdev, u64 start,
-				      u64 size)
+static int radeon_gem_rw_clear_by_cpu(struct radeon_device *rdev, u64 start, u64 size)
 {
 	u64 done, n;
 
@@ -101,7 +92,7 @@ static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
 
 	r = radeon_gem_rw_ring_replay(rdev, job, &job->fence);
 	if (r) {
-		kfree(job);
+		radeon_gem_rw_job_put(rdev, job);
 		return r;
 	}
 
@@ -136,8 +127,7 @@ int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 		return 0;
 
 	if (rdev->gem_rw->gpu && radeon_gem_rw_ring_can_fill(rdev)) {
-		if (!radeon_gem_rw_clear_by_gpu(rdev, tbo->base.resv, start,
-						size))
+		if (!radeon_gem_rw_clear_by_gpu(rdev, tbo->base.resv, start, size))
 			return 0;
 	} else if (hop && rdev->ring[radeon_copy_ring_index(rdev)].ready &&
 		   !rdev->in_reset && !READ_ONCE(rdev->needs_reset)) {

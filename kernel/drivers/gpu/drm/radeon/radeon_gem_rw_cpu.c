@@ -9,14 +9,10 @@
 #include <linux/highmem.h>
 #include <linux/io.h>
 #include <linux/iosys-map.h>
-#include <linux/mm.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <drm/drm_cache.h>
-#include <drm/ttm/ttm_bo.h>
-#include <drm/ttm/ttm_placement.h>
 #include <drm/ttm/ttm_tt.h>
 
 #include "radeon.h"
@@ -189,8 +185,7 @@ static void radeon_gem_rw_copy_indirect(struct radeon_gem_rw *rw, u64 pos,
 		n = min(len, sizeof(dword) - in_dword);
 
 		spin_lock_irqsave(&rdev->mmio_idx_lock, flags);
-		WREG32(RADEON_MM_INDEX,
-		       lower_32_bits(pos - in_dword) | 0x80000000);
+		WREG32(RADEON_MM_INDEX, lower_32_bits(pos - in_dword) | 0x80000000);
 		if (rdev->family >= CHIP_CEDAR)
 			WREG32(EVERGREEN_MM_INDEX_HI, pos >> 31);
 		if (!rw->write || n < sizeof(dword))

@@ -11,11 +11,6 @@
 #ifndef __RADEON_GEM_RW_GPU_H__
 #define __RADEON_GEM_RW_GPU_H__
 
-#include <linux/list.h>
-#include <linux/sizes.h>
-#include <linux/spinlock.h>
-#include <linux/types.h>
-
 #include "radeon.h"
 #include "radeon_gem_rw.h"
 
@@ -33,10 +28,10 @@
 #define RADEON_GEM_RW_FILE_SHARE	4
 #define RADEON_GEM_RW_MAX_FILES		16
 
-/* Bytes that a job copies or fills; GPU addresses. */
+/* Bytes that a job copies; GPU addresses. */
 struct radeon_gem_rw_op {
 	u64 dst;
-	u64 src;			/* not used if the job fills */
+	u64 src;
 	u64 len;
 };
 
@@ -52,7 +47,6 @@ struct radeon_gem_rw_job {
 	bool busy;			/* a call is using it */
 	bool replay;			/* to be done again if a reset loses it */
 	bool alone;			/* only for a ring that does nothing else */
-	bool fill;			/* fills with zeros */
 	bool dwords;			/* made of whole dwords */
 	/* Only to be compared: they may be gone, and others in their place. */
 	const struct drm_file *filp;	/* who holds the suballocation */
@@ -100,8 +94,7 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 				struct radeon_gem_rw_job *job, u32 size);
 void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
 				 struct radeon_gem_rw_job *job);
-void radeon_gem_rw_job_put(struct radeon_device *rdev,
-			   struct radeon_gem_rw_job *job);
+void radeon_gem_rw_job_put(struct radeon_device *rdev, struct radeon_gem_rw_job *job);
 void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 			    struct radeon_gem_rw_job *job);
 void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu);
@@ -112,12 +105,9 @@ void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored);
 
 /* radeon_gem_rw_ring.c */
 bool radeon_gem_rw_ring_supported(struct radeon_device *rdev);
-bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev);
 bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring);
-int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
-			      struct radeon_gem_rw_job *job);
-int radeon_gem_rw_ring_replay(struct radeon_device *rdev,
-			      struct radeon_gem_rw_job *job,
+int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job *job);
+int radeon_gem_rw_ring_replay(struct radeon_device *rdev, struct radeon_gem_rw_job *job,
 			      struct radeon_fence **fence);
 
 #endif

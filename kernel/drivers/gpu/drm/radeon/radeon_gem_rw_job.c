@@ -9,19 +9,11 @@
 
 #include <linux/bitmap.h>
 #include <linux/delay.h>
-#include <linux/dma-fence.h>
 #include <linux/highmem.h>
 #include <linux/io.h>
-#include <linux/jiffies.h>
-#include <linux/ktime.h>
-#include <linux/list.h>
-#include <linux/sched.h>
+#include <linux/iopoll.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/string.h>
-
-#include <drm/radeon_drm_rw.h>
 
 #include "radeon.h"
 #include "radeon_gem_rw_gpu.h"
@@ -30,12 +22,12 @@
 #define RADEON_GEM_RW_KILL_SLICE	DIV_ROUND_UP(HZ, 50)
 
 /*
- * In microseconds: for how long a job that is waited for is polled all the time,
- * the least time between two looks then, and for how long it is looked at before
- * the ring's interrupt is switched on.
+ * In microseconds: for how long a job that is waited for is polled all the time, then
+ * the time between two looks, and for how long it is looked at before the ring's
+ * interrupt is switched on.
  */
 #define RADEON_GEM_RW_SPIN_US		200
-#define RADEON_GEM_RW_NAP_US		50LL
+#define RADEON_GEM_RW_NAP_US		100
 #define RADEON_GEM_RW_NAPS_US		10000
 
 /* Units that a file holds. Returns NULL if too many files hold some. */
@@ -108,8 +100,7 @@ struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n)
 }
 
 /* Give a job back. If it has been submitted, it lives until it is done. */
-void radeon_gem_rw_job_put(struct radeon_device *rdev,
-			   struct radeon_gem_rw_job *job)
+void radeon_gem_rw_job_put(struct radeon_device *rdev, struct radeon_gem_rw_job *job)
 {
 	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
 
@@ -138,11 +129,9 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 	if (!units || *units + count > gpu->units / RADEON_GEM_RW_FILE_SHARE)
 		goto out_unlock;
 
-	unit = bitmap_find_next_zero_area(gpu->used, gpu->units, gpu->next,
-					  count, 0);
+	unit = bitmap_find_next_zero_area(gpu->used, gpu->units, gpu->next, count, 0);
 	if (unit >= gpu->units)
-		unit = bitmap_find_next_zero_area(gpu->used, gpu->units, 0,
-						  count, 0);
+		unit = bitmap_find_next_zero_area(gpu->used, gpu->units, 0, count, 0);
 	if (unit >= gpu->units)
 		goto out_unlock;
 
@@ -175,29 +164,16 @@ void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
 /* Look at a job's fence now and then, but not for long. */
 static void radeon_gem_rw_poll_job(const struct radeon_gem_rw_job *job)
 {
-	ktime_t start = ktime_get();
-	s64 us, spin_us;
+	bool end;
 
-	/* What is larger than a step takes longer than that. */
-	spin_us = job->ops[0].len > RADEON_GEM_RW_STEP_MAX ? 0 :
-		RADEON_GEM_RW_SPIN_US;
-
-	for (;;) {
-		if (radeon_fence_signaled(job->fence) || signal_pending(current))
-			return;
-
-		us = ktime_us_delta(ktime_get(), start);
-		if (us >= RADEON_GEM_RW_NAPS_US)
-			return;
-
-		if (us < spin_us && !need_resched()) {
-			cpu_relax();
-		} else {
-			/* What the copy has taken, plus a bit at a time. */
-			us = max(RADEON_GEM_RW_NAP_US, us / 4);
-			usleep_range(us, us + us / 4);
-		}
-	}
+	/* What is larger than a step takes longer than one spins. */
+	if (job->ops[0].len <= RADEON_GEM_RW_STEP_MAX)
+		read_poll_timeout(radeon_fence_signaled, end,
+				  end || signal_pending(current) || need_resched(),
+				  0, RADEON_GEM_RW_SPIN_US, false, job->fence);
+	read_poll_timeout(radeon_fence_signaled, end, end || signal_pending(current),
+			  RADEON_GEM_RW_NAP_US, RADEON_GEM_RW_NAPS_US, false,
+			  job->fence);
 }
 
 /*
@@ -245,24 +221,23 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
  *
  * A GPU reset loses the work in the DMA ring, and all if it fails. A staged write
  * has succeeded for its caller, so it is done again, from the staging buffer, by
- * the GPU or else by the CPU. So are fills.
+ * the GPU or else by the CPU.
  */
 
-/* How long a reset waits for an engine, in jiffies. Far more than needed. */
-#define RADEON_GEM_RW_REPLAY_TIMEOUT	(2 * HZ)
+/* How long a reset waits for an engine, in microseconds. Far more than needed. */
+#define RADEON_GEM_RW_REPLAY_TIMEOUT	2000000
 
 static bool radeon_gem_rw_replay_by_gpu(struct radeon_device *rdev,
 					struct radeon_gem_rw_job *job)
 {
-	unsigned long end = jiffies + RADEON_GEM_RW_REPLAY_TIMEOUT;
 	struct radeon_fence *fence;
 	bool done;
 
 	if (radeon_gem_rw_ring_replay(rdev, job, &fence))
 		return false;
 
-	while (!(done = radeon_fence_signaled(fence)) && time_before(jiffies, end))
-		usleep_range(50, 100);
+	read_poll_timeout(radeon_fence_signaled, done, done, 100,
+			  RADEON_GEM_RW_REPLAY_TIMEOUT, false, fence);
 	radeon_fence_unref(&fence);
 
 	return done;
@@ -277,18 +252,14 @@ static void radeon_gem_rw_replay_page(struct radeon_device *rdev, u64 dst,
 
 	if (dst >= rdev->mc.gtt_start && dst <= rdev->mc.gtt_end) {
 		page = rdev->gart.pages[(dst - rdev->mc.gtt_start) >> PAGE_SHIFT];
-		if (page && src)
+		if (page)
 			memcpy_to_page(page, offset_in_page(dst), src, len);
 		return;
 	}
 
 	dst -= rdev->mc.vram_start;
-	if (!aperture || dst + len > rdev->mc.visible_vram_size)
-		return;
-	if (src)
+	if (aperture && dst + len <= rdev->mc.visible_vram_size)
 		memcpy_toio(aperture + dst, src, len);
-	else
-		memset_io(aperture + dst, 0, len);
 }
 
 static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
@@ -301,9 +272,8 @@ static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
 		for (done = 0; done < op->len; done += n) {
 			n = min(op->len - done,
 				PAGE_SIZE - offset_in_page(op->dst + done));
-			radeon_gem_rw_replay_page(rdev, op->dst + done, job->fill ?
-						  NULL : job->mem + op->src -
-						  job->gpu_addr + done, n);
+			radeon_gem_rw_replay_page(rdev, op->dst + done, job->mem +
+						  op->src - job->gpu_addr + done, n);
 		}
 		cond_resched();
 	}
@@ -319,9 +289,6 @@ static void radeon_gem_rw_signal(struct radeon_gem_rw_job *job)
 {
 	u64 *header = job->mem;
 	unsigned int i;
-
-	if (!header)
-		return;
 
 	header[0] = 0;
 	for (i = 1; i <= RADEON_GEM_RW_JOB_SEMAPHORES; i++)
@@ -360,8 +327,7 @@ void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 		by_gpu = by_gpu && radeon_gem_rw_replay_by_gpu(rdev, job);
 		if (!by_gpu)
 			radeon_gem_rw_replay_by_cpu(rdev, job);
-		if (!job->fill)
-			radeon_gem_rw_event(rdev, RADEON_GEM_RW_REPLAYED);
+		radeon_gem_rw_event(rdev, RADEON_GEM_RW_REPLAYED);
 		list_del_init(&job->head);
 		radeon_gem_rw_job_put(rdev, job);
 	}

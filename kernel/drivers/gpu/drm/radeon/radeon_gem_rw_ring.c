@@ -11,7 +11,6 @@
  *   that on Evergreen; before, the ME writes to memory, and the PFP waits for it.
  * - The DMA engine has a ring of its own and copies dwords: r600_copy_dma(),
  *   rv770_copy_dma(), evergreen_copy_dma() have the three forms of its packet.
- *   From RV770 on it also fills: DMA_PACKET_CONSTANT_FILL in rv770d.h.
  *
  * A GPU reset executes again what is in the graphics ring from the place on that was
  * noted last, see radeon_ring_backup(). Indirect buffers note the place behind them,
@@ -22,16 +21,7 @@
  * does: jobs bring the memory, and a submission that would have to wait is not made.
  */
 
-#include <linux/bitops.h>
-#include <linux/delay.h>
-#include <linux/dma-fence.h>
-#include <linux/dma-resv.h>
-#include <linux/ktime.h>
-#include <linux/list.h>
-#include <linux/string.h>
-
-#include <drm/radeon_drm_rw.h>
-#include <drm/ttm/ttm_placement.h>
+#include <linux/iopoll.h>
 
 #include "radeon.h"
 #include "radeon_asic.h"
@@ -68,18 +58,6 @@ bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
 {
 	return rdev->family >= CHIP_R600 && rdev->family <= CHIP_ARUBA &&
 		!(rdev->flags & RADEON_IS_AGP);
-}
-
-/*
- * Can the DMA engine fill memory? Returns whether the engine has the packet,
- * and the driver trusts it with moves of BOs, which it does not on R600.
- */
-bool radeon_gem_rw_ring_can_fill(struct radeon_device *rdev)
-{
-	return radeon_gem_rw_ring_supported(rdev) &&
-		rdev->family >= CHIP_RV770 &&
-		rdev->asic->copy.copy_ring_index ==
-		rdev->asic->copy.dma_ring_index;
 }
 
 /* After a reset that has failed nobody signals fences. */
@@ -148,13 +126,6 @@ static void radeon_gem_rw_emit_dma(struct radeon_device *rdev,
 				    upper_32_bits(src) & 0xff);
 }
 
-static void radeon_gem_rw_emit_fill(struct radeon_ring *ring, u64 dst, u32 bytes)
-{
-	radeon_gem_rw_write(ring, (u32)DMA_PACKET_CONSTANT_FILL << 28 | bytes / 4,
-			    lower_32_bits(dst), 0,
-			    (upper_32_bits(dst) & 0xff) << 16);
-}
-
 static void radeon_gem_rw_emit_reg(struct radeon_ring *ring, u32 reg, u32 value)
 {
 	radeon_gem_rw_write(ring, PACKET3(PACKET3_SET_CONFIG_REG, 1),
@@ -200,8 +171,7 @@ static void radeon_gem_rw_emit_done(struct radeon_device *rdev,
 				    high | RADEON_GEM_RW_MEM_WRITE_32_BITS, 1, 0,
 				    PACKET3(PACKET3_WAIT_REG_MEM, 5),
 				    RADEON_GEM_RW_WAIT_GEQUAL |
-				    RADEON_GEM_RW_WAIT_MEMORY |
-				    RADEON_GEM_RW_WAIT_PFP,
+				    RADEON_GEM_RW_WAIT_MEMORY | RADEON_GEM_RW_WAIT_PFP,
 				    low, high, 1, 0xffffffff, 4);
 
 	if (ring->rptr_save_reg)
@@ -225,9 +195,7 @@ static void radeon_gem_rw_emit(struct radeon_device *rdev,
 			bytes = min_t(u64, job->ops[i].len - done, max);
 			dst = job->ops[i].dst + done;
 			src = job->ops[i].src + done;
-			if (job->fill)
-				radeon_gem_rw_emit_fill(ring, dst, bytes);
-			else if (dma)
+			if (dma)
 				radeon_gem_rw_emit_dma(rdev, ring, dst, src, bytes);
 			else
 				radeon_gem_rw_emit_cp_dma(ring, dst, src, bytes,
@@ -304,15 +272,10 @@ static int radeon_gem_rw_choose_ring(const struct radeon_gem_rw *rw,
 /* Others wait for rings, and for memory, with this lock held. */
 static bool radeon_gem_rw_trylock_rings(struct radeon_device *rdev)
 {
-	ktime_t end = ktime_add_us(ktime_get(), RADEON_GEM_RW_LOCK_US);
+	bool locked;
 
-	while (!mutex_trylock(&rdev->ring_lock)) {
-		if (ktime_after(ktime_get(), end))
-			return false;
-		usleep_range(10, 50);
-	}
-
-	return true;
+	return !read_poll_timeout(mutex_trylock, locked, locked, 50,
+				  RADEON_GEM_RW_LOCK_US, false, &rdev->ring_lock);
 }
 
 static bool radeon_gem_rw_ring_has_room(struct radeon_device *rdev,
@@ -389,8 +352,7 @@ static void radeon_gem_rw_sync_rings(struct radeon_device *rdev,
  * Returns 0; -EBUSY if the GPU cannot copy at the moment; -ENOMEM; or -EDEADLK if it has
  * to be reset.
  */
-int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
-			      struct radeon_gem_rw_job *job)
+int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job *job)
 {
 	struct dma_resv *resv = rw->bo->tbo.base.resv;
 	struct radeon_device *rdev = rw->rdev;
@@ -437,8 +399,7 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw,
 
 	radeon_gem_rw_sync_rings(rdev, ring, job, &sync, true);
 	/* What the CPU has written to VRAM must not be on its way any more. */
-	radeon_ring_commit(rdev, ring,
-			   rw->bo->tbo.resource->mem_type == TTM_PL_VRAM);
+	radeon_ring_commit(rdev, ring, rw->bo->tbo.resource->mem_type == TTM_PL_VRAM);
 	dma_resv_add_fence(resv, &job->fence->base, rw->write ?
 			   DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ);
 	radeon_gem_rw_job_submitted(rdev, job);
@@ -448,14 +409,12 @@ out_unlock:
 }
 
 /*
- * Submit a job that needs no BO: a fill, or one that a GPU reset has lost. The memory
- * must not be in use by others. What the CPU has written there before does not arrive
- * later: the host data path is flushed first. Waits for room in the ring, as moves of
- * BOs do. Returns 0 and a @fence; -EBUSY if no engine takes work at the moment; -EDEADLK
- * if the GPU has to be reset; or -ENOMEM.
+ * Submit a job that a GPU reset has lost. The memory must not be in use by others. What
+ * the CPU has written there before does not arrive later: the host data path is flushed
+ * first. Waits for room in the ring, as moves of BOs do. Returns 0 and a @fence; -EBUSY
+ * if no engine takes work at the moment; -EDEADLK if the GPU has to be reset; or -ENOMEM.
  */
-int radeon_gem_rw_ring_replay(struct radeon_device *rdev,
-			      struct radeon_gem_rw_job *job,
+int radeon_gem_rw_ring_replay(struct radeon_device *rdev, struct radeon_gem_rw_job *job,
 			      struct radeon_fence **fence)
 {
 	int idx = rdev->asic->copy.dma_ring_index;
@@ -464,11 +423,10 @@ int radeon_gem_rw_ring_replay(struct radeon_device *rdev,
 		&rdev->ring[dma ? idx : rdev->asic->copy.blit_ring_index];
 	int r;
 
-	if (!ring->ready || (job->fill && !dma))
+	if (!ring->ready)
 		return -EBUSY;
 
-	if (job->mem)
-		memset(job->mem, 0, RADEON_GEM_RW_JOB_HEADER);
+	memset(job->mem, 0, RADEON_GEM_RW_JOB_HEADER);
 
 	r = radeon_ring_lock(rdev, ring, radeon_gem_rw_ring_dwords(rdev, job, dma));
 	if (r)

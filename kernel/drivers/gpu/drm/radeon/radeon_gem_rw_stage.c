@@ -14,15 +14,10 @@
  */
 
 #include <linux/bitmap.h>
-#include <linux/build_bug.h>
-#include <linux/dma-fence.h>
-#include <linux/list.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <linux/uaccess.h>
 
-#include <drm/radeon_drm.h>
 #include <drm/radeon_drm_rw.h>
 
 #include "radeon.h"
@@ -43,14 +38,12 @@ module_param_named(gem_rw_stage_size, radeon_gem_rw_stage_size, uint, 0444);
 static unsigned int radeon_gem_rw_stage_write_max = SZ_256K;
 MODULE_PARM_DESC(gem_rw_stage_write_max,
 		 "Writes of up to this many bytes to a busy BO are staged and copied by the GPU, larger ones wait (default 262144)");
-module_param_named(gem_rw_stage_write_max, radeon_gem_rw_stage_write_max, uint,
-		   0644);
+module_param_named(gem_rw_stage_write_max, radeon_gem_rw_stage_write_max, uint, 0644);
 
 static unsigned int radeon_gem_rw_stage_read_min = SZ_16K;
 MODULE_PARM_DESC(gem_rw_stage_read_min,
 		 "Reads of at least this many bytes of VRAM are copied by the GPU (default 16384)");
-module_param_named(gem_rw_stage_read_min, radeon_gem_rw_stage_read_min, uint,
-		   0644);
+module_param_named(gem_rw_stage_read_min, radeon_gem_rw_stage_read_min, uint, 0644);
 
 /*
  * Jobs to wait for
@@ -164,8 +157,6 @@ radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 	u64 bo, mem, len, extra;
 	unsigned int i;
 
-	/* A slot costs less than what a step allows for a piece. */
-	BUILD_BUG_ON(RADEON_GEM_RW_SLOT_COST > RADEON_GEM_RW_PIECE_COST);
 	if (rw->len + rw->n * RADEON_GEM_RW_SLOT_COST > max)
 		radeon_gem_rw_take(rw, max);
 
@@ -175,10 +166,11 @@ radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 
 	if (!radeon_gem_rw_job_suballoc(rw, job, rw->len + rw->n *
 					RADEON_GEM_RW_SLOT_COST)) {
-		kfree(job);
+		radeon_gem_rw_job_put(rw->rdev, job);
 		return NULL;
 	}
 
+	job->dwords = true;
 	for (i = 0; i < rw->n; i++) {
 		bo = radeon_bo_gpu_offset(rw->bo) + rw->pieces[i].offset;
 		mem = job->gpu_addr + radeon_gem_rw_slot(&rw->pieces[i], &end);
@@ -194,9 +186,9 @@ radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 		job->ops[i].dst = rw->write ? bo : mem;
 		job->ops[i].src = rw->write ? mem : bo;
 		job->ops[i].len = len;
+		job->dwords &= IS_ALIGNED(bo | len, 4);
 	}
 
-	job->dwords = rw->dwords || !rw->write;
 	job->replay = rw->write;
 	job->alone = rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED;
 	job->busy = !rw->write;
@@ -224,8 +216,7 @@ static u64 radeon_gem_rw_copy_slots(struct radeon_gem_rw *rw,
 			missed = __copy_from_user_inatomic(slot, piece->user,
 							   piece->len);
 		else
-			missed = __copy_to_user_inatomic(piece->user, slot,
-							 piece->len);
+			missed = __copy_to_user_inatomic(piece->user, slot, piece->len);
 		done += piece->len - missed;
 	}
 	pagefault_enable();

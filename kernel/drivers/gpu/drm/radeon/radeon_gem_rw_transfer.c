@@ -8,17 +8,13 @@
  * are in the same BO become one transfer, see struct radeon_gem_rw.
  */
 
-#include <linux/minmax.h>
 #include <linux/overflow.h>
-#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <drm/drm_device.h>
 #include <drm/drm_file.h>
-#include <drm/drm_gem.h>
-#include <drm/radeon_drm.h>
 #include <drm/radeon_drm_rw.h>
 
 #include "radeon.h"
@@ -68,8 +64,7 @@ radeon_gem_transfer_parse(const struct drm_radeon_gem_transfer_region *from,
 
 	extent = radeon_gem_transfer_extent(from, from->user_pitch);
 	if (check_add_overflow(from->user_ptr, extent, &end) ||
-	    overflows_type(extent, size_t) ||
-	    overflows_type(from->user_ptr, uintptr_t))
+	    overflows_type(extent, size_t) || overflows_type(from->user_ptr, uintptr_t))
 		return -EFAULT;
 
 	region->user = u64_to_user_ptr(from->user_ptr);
@@ -83,8 +78,7 @@ radeon_gem_transfer_parse(const struct drm_radeon_gem_transfer_region *from,
 	region->user_pitch = from->user_pitch;
 
 	/* Rows without gaps are one long row. */
-	if (from->bo_pitch == from->row_bytes &&
-	    from->user_pitch == from->row_bytes) {
+	if (from->bo_pitch == from->row_bytes && from->user_pitch == from->row_bytes) {
 		region->row_bytes = extent;
 		region->rows = 1;
 	}
@@ -176,15 +170,14 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 	}
 
 	/* The last reference to a BO is not dropped with locks held. */
-	radeon_gem_rw_end(rw);
+	radeon_gem_rw_unlock(rw);
 	while (part->bo_count)
 		drm_gem_object_put(part->bos[--part->bo_count]);
 
 	return err ?: r;
 }
 
-int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
-			      struct drm_file *filp)
+int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data, struct drm_file *filp)
 {
 	struct radeon_device *rdev = dev->dev_private;
 	struct drm_radeon_gem_transfer *args = data;
@@ -235,6 +228,7 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data,
 			r = -ERESTARTSYS;
 	}
 
+	kfree(rw.buffer);
 	kvfree(part);
 	args->regions_done = done;
 

@@ -20,16 +20,11 @@
  * after the copy, and the pages stay pinned until it is done or the ring is given up.
  */
 
-#include <linux/bitops.h>
-#include <linux/dma-fence.h>
 #include <linux/dma-mapping.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
-#include <linux/rwsem.h>
-#include <linux/scatterlist.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 
 #include "radeon.h"
 #include "radeon_gem_rw_gpu.h"
@@ -50,8 +45,7 @@
 static unsigned int radeon_gem_rw_zero_copy_min = SZ_1M;
 MODULE_PARM_DESC(gem_rw_zero_copy_min,
 		 "Transfers of at least this many bytes are copied by the GPU straight between user memory and VRAM (default 1048576)");
-module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint,
-		   0644);
+module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint, 0644);
 
 /* User pages that the GPU can access. */
 struct radeon_gem_rw_window {
@@ -281,8 +275,7 @@ radeon_gem_rw_window_fill(struct radeon_gem_rw *rw, char __user *user, u64 *len)
 
 /* Submit the copy. Returns NULL if that is not possible now. */
 static struct radeon_gem_rw_job *
-radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw,
-			  struct radeon_gem_rw_window *window)
+radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_window *window)
 {
 	u64 mem = rw->rdev->mc.gtt_start + offset_in_page(rw->pieces->user) +
 		(u64)window->first * RADEON_GPU_PAGE_SIZE;
@@ -362,8 +355,7 @@ static ssize_t radeon_gem_rw_zero_copy_held(struct radeon_gem_rw *rw)
 	return RADEON_GEM_RW_IMPOSSIBLE;
 }
 
-static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw,
-					     ssize_t done)
+static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw, ssize_t done)
 {
 	u64 len = min(rw->regions[rw->pos.region].row_bytes - rw->pos.byte,
 		      RADEON_GEM_RW_WINDOW_SIZE - offset_in_page(rw->pieces->user));
@@ -432,8 +424,7 @@ u64 radeon_gem_rw_window_size(struct radeon_device *rdev)
 	return RADEON_GEM_RW_WINDOWS * RADEON_GEM_RW_WINDOW_SIZE;
 }
 
-void radeon_gem_rw_zero_init(struct radeon_device *rdev,
-			     struct radeon_gem_rw_gpu *gpu)
+void radeon_gem_rw_zero_init(struct radeon_device *rdev, struct radeon_gem_rw_gpu *gpu)
 {
 	u64 size = radeon_gem_rw_window_size(rdev);
 	struct radeon_gem_rw_window *window;
