@@ -161,6 +161,7 @@ impl Unit {
 
     /// [`Self::sample`] from `slot`, which has the resource and the sampler that `words` gives; it is
     /// asked if they are not known since [`Self::set_state`].
+    #[allow(clippy::too_many_arguments)] // as above
     #[inline]
     pub fn sample_slot(
         &mut self,
