@@ -141,6 +141,27 @@ fn parameters_are_interpolated_with_perspective() {
 }
 
 #[test]
+fn the_pixels_centre_may_change_from_draw_to_draw() {
+    let mut s = scene();
+    // Red is x / 64 of the screen's left lower half.
+    let at = |x: f32, y: f32, red: f32| ([x, y, 0.0, 1.0], [red, 0.0, 0.0, 1.0]);
+    let v = [at(-1.0, -1.0, 0.0), at(1.0, -1.0, 1.0), at(-1.0, 1.0, 0.0)];
+    for (center, vtx_cntl) in [(0.5, 1), (0.0, 0), (0.5, 1)] {
+        s.set(0x2_8C08, vtx_cntl | 2 << 1 | 5 << 3);
+        s.draw_vertices(TRIANGLES, &v);
+        let pixels = s.pixels();
+        for x in 1..40 {
+            let expected = (x as f32 + center) / 64.0 * 255.0;
+            let found = f32::from(pixels[9 * 64 + x][0]);
+            assert!(
+                (found - expected).abs() <= 0.51,
+                "{x}: {found}, not {expected}"
+            );
+        }
+    }
+}
+
+#[test]
 fn all_index_sources_draw_the_same() {
     let quad = [
         ([-1.0, -1.0, 0.0, 1.0], RED),
