@@ -174,7 +174,7 @@ fn main() {
     let (nearest, bilinear) = (sampler(0), sampler(1 << 9 | 1 << 12));
     let colour = splat([0.25, 0.5, 0.75, 0.5]);
     let write = |targets: &Targets, x, y, src: &[Lanes; 4]| {
-        let done = targets.write_tile(&view, 0, At::new(x, y, 0), src, None, ALL);
+        let done = targets.write_tile(&view, 0, At::new(x, y, 0), &src.each_ref(), None, ALL);
         done.expect("inside video memory");
     };
     let (rgba, alpha) = (resource(0x1A), resource(0x01));

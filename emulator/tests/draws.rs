@@ -141,6 +141,21 @@ fn parameters_are_interpolated_with_perspective() {
 }
 
 #[test]
+fn components_of_a_colour_are_exported_as_selected() {
+    let params = [[0.25, 0.5, 1.0, 0.75]; 3];
+    // Four components, and three with a constant: the former stay in the register.
+    for (select, expected) in [
+        ([2, 0, 1, 3], [255, 64, 128, 191]),
+        ([1, 1, 0, 2], [128, 128, 64, 255]),
+        ([2, 4, 0, 5], [255, 0, 64, 255]),
+    ] {
+        let mut ps = Shader::new();
+        ps.export(PIXEL, 0, 0, select, true);
+        assert_eq!(scene().one_colour(&ps, params), expected, "{select:?}");
+    }
+}
+
+#[test]
 fn the_pixels_centre_may_change_from_draw_to_draw() {
     let mut s = scene();
     // Red is x / 64 of the screen's left lower half.

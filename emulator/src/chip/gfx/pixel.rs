@@ -439,7 +439,7 @@ impl PixelState {
             for sample in 0..self.samples() as u32 {
                 let (at, second) = (at.sample(sample), exports.colour(&core.wave, 1));
                 let targets = &self.targets;
-                let result = (core.uniform).write(targets, view, index, at, [src, second], ALL);
+                let result = (core.uniform).write(targets, view, index, at, [&src, &second], ALL);
                 account(result.map(|()| 2 * TILE_BYTES));
             }
         }
@@ -593,7 +593,7 @@ impl PixelState {
         let exports = &core.exports;
         coverage.keep(!core.wave.killed);
         if let Some((function, reference)) = self.alpha {
-            let alpha = &exports.colour(&core.wave, 0)[3];
+            let alpha = exports.colour(&core.wave, 0)[3];
             let mut pass = 0;
             for lane in 0..LANES {
                 let passes = compare(function, f32::from_bits(alpha[lane]), reference);
@@ -602,7 +602,7 @@ impl PixelState {
             coverage.keep(pass);
         }
         if let Some(control) = self.alpha_to_mask {
-            let alpha = &exports.colour(&core.wave, 0)[3];
+            let alpha = exports.colour(&core.wave, 0)[3];
             self.apply_alpha_to_mask(control, alpha, &mut coverage);
         }
         if self.mask_export {

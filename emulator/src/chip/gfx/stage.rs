@@ -54,8 +54,8 @@ pub struct Exports {
     pixel: Vec<[Lanes; 4]>,
     /// Bit n: colour n was exported.
     pub pixel_mask: u8,
-    /// Colours that are still in a register, and its number.
-    in_place: [Option<u8>; 8],
+    /// Colours that are still in a register: its number, and which components.
+    in_place: [Option<(u8, [u8; 4])>; 8],
     /// Export 61: depth, stencil, sample mask.
     pub depth: [Lanes; 4],
     /// Exports 60 to 63 of a vertex shader.
@@ -133,9 +133,14 @@ impl Exports {
     /// Colour `index` (0 to 7) of the pixel shader that `wave` ran; it means nothing unless
     /// [`Self::pixel_mask`] has it.
     #[inline]
-    pub fn colour<'a>(&'a self, wave: &'a Wave, index: usize) -> &'a [Lanes; 4] {
-        let gpr = self.in_place[index & 7];
-        (gpr.and_then(|gpr| wave.gpr_all(gpr.into()))).unwrap_or(&self.pixel[index & 7])
+    pub fn colour<'a>(&'a self, wave: &'a Wave, index: usize) -> [&'a Lanes; 4] {
+        let index = index & 7;
+        let Some((gpr, [x, y, z, w])) = self.in_place[index] else {
+            return self.pixel[index].each_ref();
+        };
+        // Written out: `map()` is a call here.
+        let component = |chan: u8| wave.gpr(gpr.into(), (chan & 3).into());
+        [component(x), component(y), component(z), component(w)]
     }
 
     fn slot(&mut self, kind: ExportKind, index: u32) -> Option<&mut [Lanes; 4]> {
@@ -309,14 +314,20 @@ impl Env for StageEnv<'_, '_> {
         }
     }
 
-    fn export_in_place(&mut self, kind: ExportKind, index: u32, gpr: usize) -> bool {
+    fn export_in_place(
+        &mut self,
+        kind: ExportKind,
+        index: u32,
+        gpr: usize,
+        select: [u8; 4],
+    ) -> bool {
         let Some(slot) = self.exports.in_place.get_mut(index as usize) else {
             return false;
         };
         let (ExportKind::Pixel, Ok(gpr)) = (kind, u8::try_from(gpr)) else {
             return false;
         };
-        *slot = Some(gpr);
+        *slot = Some((gpr, select));
         self.exports.pixel_mask |= 1 << index;
         true
     }

@@ -85,7 +85,7 @@ impl Uniform {
         view: &View<'_>,
         index: usize,
         at: At,
-        [src, second]: [&[Lanes; 4]; 2],
+        [src, second]: [&[&Lanes; 4]; 2],
         lanes: Mask,
     ) -> Result<(), McError> {
         let known = match lanes {
@@ -104,7 +104,7 @@ impl Uniform {
         &mut self,
         targets: &Targets,
         index: usize,
-        src: &[Lanes; 4],
+        src: &[&Lanes; 4],
     ) -> Option<&[u8; UNIFORM_BYTES]> {
         if !self.is_known() {
             return None;

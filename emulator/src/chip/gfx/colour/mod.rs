@@ -217,8 +217,8 @@ impl Targets {
         view: &View<'_>,
         index: usize,
         at: At,
-        src: &[Lanes; 4],
-        src1: Option<&[Lanes; 4]>,
+        src: &[&Lanes; 4],
+        src1: Option<&[&Lanes; 4]>,
         mask: Mask,
     ) -> Result<(), McError> {
         let Some(target) = self.get(index) else {
@@ -258,7 +258,7 @@ impl Targets {
         target: &Target,
         packed: &Packed,
         at: At,
-        src: &[Lanes; 4],
+        src: &[&Lanes; 4],
         mask: Mask,
     ) -> Result<(), McError> {
         if mask == 0 {
@@ -284,7 +284,7 @@ impl Targets {
     /// The bytes of a tile all of whose pixels become `src`, if they do not depend on what
     /// is there: [`Self::write_tile`] with all lanes writes these. Kept for draws in
     /// one colour.
-    pub fn uniform_tile(&self, index: usize, src: &[Lanes; 4]) -> Option<[u8; UNIFORM_BYTES]> {
+    pub fn uniform_tile(&self, index: usize, src: &[&Lanes; 4]) -> Option<[u8; UNIFORM_BYTES]> {
         let target = self.get(index)?;
         let packed = target.packed.as_ref().filter(|_| !target.reads)?;
         let mut data = [0; packed::TILE_BYTES];
@@ -552,8 +552,8 @@ fn merge(old: &Raw, new: &Raw, bits: [u32; 4], mask: Mask) -> Raw {
 struct Merge<'a> {
     target: &'a Target,
     old: &'a Raw,
-    src: &'a [Lanes; 4],
-    src1: Option<&'a [Lanes; 4]>,
+    src: &'a [&'a Lanes; 4],
+    src1: Option<&'a [&'a Lanes; 4]>,
     mask: Mask,
 }
 
@@ -563,7 +563,7 @@ impl WithSimd for Merge<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) -> Raw {
         let target = self.target;
-        let floats = |lanes: &[Lanes; 4]| lanes.map(|c| c.map(f32::from_bits));
+        let floats = |lanes: &[&Lanes; 4]| lanes.map(|c| c.map(f32::from_bits));
         let mut new = [[0; LANES]; 4];
         if let Some(blend) = &target.blend {
             let mut colour = floats(self.src);
@@ -573,7 +573,7 @@ impl WithSimd for Merge<'_> {
             let colour = colour.map(|c| c.map(f32::to_bits));
             target.packing.pack(&colour, &mut new);
         } else {
-            target.packing.pack(self.src, &mut new);
+            target.packing.pack(&self.src.map(|c| *c), &mut new);
         }
         if let Some(logic) = target.logic {
             for (new, old) in new.iter_mut().zip(self.old) {

@@ -72,7 +72,7 @@ pub struct Merge<'a> {
     /// Bits of a pixel that stay.
     pub kept: u32,
     /// Red to alpha, lanes in quad order.
-    pub src: &'a [Lanes; 4],
+    pub src: &'a [&'a Lanes; 4],
     /// Pixels that are written.
     pub mask: Mask,
     /// The elements' order ([`crate::chip::tiling::Layout::lanes`]).
@@ -210,10 +210,10 @@ fn chunk(lanes: &Lanes, at: usize) -> [f32; CHUNK] {
 }
 
 #[inline(always)]
-fn copy(src: &[Lanes; 4], shift: &[u32; 4], at: usize) -> [u32; CHUNK] {
+fn copy(src: &[&Lanes; 4], shift: &[u32; 4], at: usize) -> [u32; CHUNK] {
     let mut words = [0; CHUNK];
     for c in 0..4 {
-        let v = chunk(&src[c], at);
+        let v = chunk(src[c], at);
         for i in 0..CHUNK {
             words[i] |= to_byte(v[i]) << shift[c];
         }
@@ -223,12 +223,12 @@ fn copy(src: &[Lanes; 4], shift: &[u32; 4], at: usize) -> [u32; CHUNK] {
 
 #[inline(always)]
 fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
-    src: &[Lanes; 4],
+    src: &[&Lanes; 4],
     shift: &[u32; 4],
     at: usize,
     old: &[u32; CHUNK],
 ) -> [u32; CHUNK] {
-    let mut alpha = chunk(&src[3], at);
+    let mut alpha = chunk(src[3], at);
     let mut rest = [0.0; CHUNK];
     for i in 0..CHUNK {
         alpha[i] = alpha[i].max(0.0).min(1.0);
@@ -236,7 +236,7 @@ fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
     }
     let mut words = [0; CHUNK];
     for c in 0..4 {
-        let v = if c == 3 { alpha } else { chunk(&src[c], at) };
+        let v = if c == 3 { alpha } else { chunk(src[c], at) };
         let one = if c == 3 { ALPHA_ONE } else { COLOUR_ONE };
         for i in 0..CHUNK {
             let s = v[i].max(0.0).min(1.0);

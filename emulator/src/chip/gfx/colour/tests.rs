@@ -112,7 +112,7 @@ fn whole_tile_is_written_without_reading() {
         let view = View::new(&memory);
         let src = colour([1.0, 0.5, 0.0, 1.0]);
         targets
-            .write_tile(&view, 0, at(3, 2, 0, 0), &src, None, ALL)
+            .write_tile(&view, 0, at(3, 2, 0, 0), &src.each_ref(), None, ALL)
             .unwrap();
         assert_eq!(*memory.reads.lock().unwrap(), 0, "mode {mode}");
         let target = targets.get(0).unwrap();
@@ -136,7 +136,7 @@ fn pixels_outside_the_mask_stay() {
         let src = [lanes; 4];
         let mask = 0x8000_0000_0400_0012;
         targets
-            .write_tile(&view, 0, at(1, 1, 0, 0), &src, None, mask)
+            .write_tile(&view, 0, at(1, 1, 0, 0), &src.each_ref(), None, mask)
             .unwrap();
         let target = targets.get(0).unwrap();
         for lane in 0..LANES {
@@ -161,10 +161,10 @@ fn linear_rows_without_pixels_are_not_touched() {
     let src = colour([1.0; 4]);
     // Lanes 0 and 1 are in row 0, lane 2 is in row 1.
     targets
-        .write_tile(&view, 0, at(0, 0, 0, 0), &src, None, 3)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &src.each_ref(), None, 3)
         .unwrap();
     assert!(targets
-        .write_tile(&view, 0, at(0, 0, 0, 0), &src, None, 4)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &src.each_ref(), None, 4)
         .is_err());
 }
 
@@ -182,10 +182,10 @@ fn blending_uses_what_is_there() {
     assert!(target.reads_destination() && !plain.get(0).unwrap().reads_destination());
     let (red, half) = (colour([1.0, 0.0, 0.0, 1.0]), colour([0.0, 1.0, 0.0, 0.5]));
     plain
-        .write_tile(&view, 0, at(0, 0, 0, 0), &red, None, ALL)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &red.each_ref(), None, ALL)
         .unwrap();
     blended
-        .write_tile(&view, 0, at(0, 0, 0, 0), &half, None, ALL)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &half.each_ref(), None, ALL)
         .unwrap();
     // alpha: 0.5 * 0.5 + 1 * 0.5
     assert_eq!(pixel(&memory, target, 5, 5, 0, 0), 0xBF00_8080);
@@ -200,14 +200,14 @@ fn dual_source_takes_the_second_colour() {
     let memory = Memory::new(0x10_0000);
     let view = View::new(&memory);
     let targets = Targets::decode(&regs);
-    let write = |src, src1: Option<&[Lanes; 4]>| {
+    let write = |src, src1: Option<&[&Lanes; 4]>| {
         targets
-            .write_tile(&view, 0, at(0, 0, 0, 0), &colour(src), src1, ALL)
+            .write_tile(&view, 0, at(0, 0, 0, 0), &colour(src).each_ref(), src1, ALL)
             .unwrap();
     };
     write([1.0; 4], None);
     let second = colour([0.2, 0.4, 0.6, 0.8]);
-    write([0.0; 4], Some(&second));
+    write([0.0; 4], Some(&second.each_ref()));
     let target = targets.get(0).unwrap();
     assert_eq!(pixel(&memory, target, 0, 0, 0, 0), 0xCC99_6633);
 }
@@ -218,12 +218,26 @@ fn write_mask_keeps_components() {
     let memory = Memory::new(0x10_0000);
     let view = View::new(&memory);
     let all = Targets::decode(&regs);
-    all.write_tile(&view, 0, at(0, 0, 0, 0), &colour([1.0; 4]), None, ALL)
-        .unwrap();
+    all.write_tile(
+        &view,
+        0,
+        at(0, 0, 0, 0),
+        &colour([1.0; 4]).each_ref(),
+        None,
+        ALL,
+    )
+    .unwrap();
     regs.store(CB_TARGET_MASK, 0b0101);
     let some = Targets::decode(&regs);
-    some.write_tile(&view, 0, at(0, 0, 0, 0), &colour([0.0; 4]), None, ALL)
-        .unwrap();
+    some.write_tile(
+        &view,
+        0,
+        at(0, 0, 0, 0),
+        &colour([0.0; 4]).each_ref(),
+        None,
+        ALL,
+    )
+    .unwrap();
     let target = some.get(0).unwrap();
     assert_eq!(pixel(&memory, target, 0, 0, 0, 0), 0xFF00_FF00);
     regs.store(CB_TARGET_MASK, 0);
@@ -242,7 +256,7 @@ fn logic_op_works_on_bits() {
     let target = targets.get(0).unwrap();
     for want in [0xFF00_33FF, 0] {
         targets
-            .write_tile(&view, 0, at(0, 0, 0, 0), &src, None, ALL)
+            .write_tile(&view, 0, at(0, 0, 0, 0), &src.each_ref(), None, ALL)
             .unwrap();
         assert_eq!(pixel(&memory, target, 3, 3, 0, 0), want);
     }
@@ -264,7 +278,7 @@ fn multiwrite_and_views() {
     for (layer, slice) in [(0, 2), (1, 3), (9, 3)] {
         let src = colour([layer as f32 / 255.0; 4]);
         targets
-            .write_tile(&view, 0, at(0, 0, layer, 0), &src, None, ALL)
+            .write_tile(&view, 0, at(0, 0, layer, 0), &src.each_ref(), None, ALL)
             .unwrap();
         let target = targets.get(0).unwrap();
         assert_eq!(pixel(&memory, target, 0, 0, slice, 0), layer * 0x0101_0101);
@@ -282,7 +296,7 @@ fn samples_are_resolved_to_their_average() {
         for sample in 0..4 {
             let src = colour([(sample / 2) as f32; 4]);
             targets
-                .write_tile(&view, 0, at(0, 0, 0, sample), &src, None, ALL)
+                .write_tile(&view, 0, at(0, 0, 0, sample), &src.each_ref(), None, ALL)
                 .unwrap();
         }
         let target = targets.get(0).unwrap();
@@ -332,7 +346,7 @@ fn integers_are_neither_blended_nor_scaled() {
     let targets = Targets::decode(&regs);
     let src = [[0xDEAD_BEEF; LANES]; 4];
     targets
-        .write_tile(&view, 0, at(0, 0, 0, 0), &src, None, ALL)
+        .write_tile(&view, 0, at(0, 0, 0, 0), &src.each_ref(), None, ALL)
         .unwrap();
     let target = targets.get(0).unwrap();
     assert_eq!(pixel(&memory, target, 0, 0, 0, 0), 0xDEAD_BEEF);
@@ -361,8 +375,8 @@ proptest! {
         let view = View::new(&memory);
         let targets = Targets::decode(&regs);
         let src = value.map(|v| [v; LANES]);
-        let _ = targets.write_tile(&view, 0, at(x, y, layer, sample), &src, Some(&src), mask);
-        let _ = targets.write_tile(&view, 0, at(x % 16, y % 4, 0, sample), &src, None, mask);
+        let _ = targets.write_tile(&view, 0, at(x, y, layer, sample), &src.each_ref(), Some(&src.each_ref()), mask);
+        let _ = targets.write_tile(&view, 0, at(x % 16, y % 4, 0, sample), &src.each_ref(), None, mask);
         let _ = targets.write_depth(&view, 0, at(x, y, layer, sample), Some(&src[0]), None, mask);
         let _ = targets.resolve_tile(&view, at(x % 16, y % 4, layer, 0), mask);
     }
@@ -411,7 +425,7 @@ proptest! {
                 *byte = old[i % 32].wrapping_add((i / 32) as u8);
             }
             let view = View::new(&memory);
-            targets.write_tile(&view, 0, at(1, 1, 0, 0), &src, None, mask).unwrap();
+            targets.write_tile(&view, 0, at(1, 1, 0, 0), &src.each_ref(), None, mask).unwrap();
             memory.bytes.into_inner().unwrap()
         });
         prop_assert!(a == b);
@@ -447,7 +461,9 @@ proptest! {
 fn uniform_tile_is_what_would_be_written() {
     let targets = Targets::decode(&registers(info(0x1A, 4, 0, 1, 0)));
     let src = colour([0.1, 0.7, 0.3, 0.9]);
-    let bytes = targets.uniform_tile(0, &src).expect("a plain target");
+    let bytes = targets
+        .uniform_tile(0, &src.each_ref())
+        .expect("a plain target");
     let [a, b] = [true, false].map(|uniform| {
         let memory = Memory::new(0x10_0000);
         let view = View::new(&memory);
@@ -457,7 +473,7 @@ fn uniform_tile_is_what_would_be_written() {
                 .unwrap();
         } else {
             targets
-                .write_tile(&view, 0, at(2, 1, 0, 0), &src, None, ALL)
+                .write_tile(&view, 0, at(2, 1, 0, 0), &src.each_ref(), None, ALL)
                 .unwrap();
         }
         memory.bytes.into_inner().unwrap()

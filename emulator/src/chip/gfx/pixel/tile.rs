@@ -215,14 +215,14 @@ impl Tile<'_, '_> {
             if exports.pixel_mask >> export & 1 == 0 {
                 continue;
             }
-            let src = [export, 1].map(|index| exports.colour(wave, index));
+            let src = [exports.colour(wave, export), exports.colour(wave, 1)];
             for sample in 0..self.state.samples() {
                 let lanes = coverage.samples[sample];
                 if lanes == 0 {
                     continue;
                 }
                 let at = self.at.sample(sample as u32);
-                let result = uniform.write(targets, self.view, index, at, src, lanes);
+                let result = uniform.write(targets, self.view, index, at, src.each_ref(), lanes);
                 self.account(result, 2);
             }
         }

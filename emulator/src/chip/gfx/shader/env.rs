@@ -103,10 +103,15 @@ pub trait Env {
         exec: Mask,
     );
 
-    /// A program ends with an export of all four components of R`gpr`, in order and for all lanes
-    /// that count. True if it is read from there ([`super::Wave::gpr_all`]); else
-    /// [`Env::export`] is called.
-    fn export_in_place(&mut self, _kind: ExportKind, _index: u32, _gpr: usize) -> bool {
+    /// A program ends with an export of four components of R`gpr`, which `select` names, for all
+    /// lanes that count. True if they are read from there; else [`Env::export`] is called.
+    fn export_in_place(
+        &mut self,
+        _kind: ExportKind,
+        _index: u32,
+        _gpr: usize,
+        _select: [u8; 4],
+    ) -> bool {
         false
     }
 

@@ -514,13 +514,13 @@ impl Runner<'_> {
         };
         let exec = self.counting();
         let all = exec == self.wave.valid & !self.wave.killed;
-        let in_place = last && all && export.sel == [0, 1, 2, 3];
+        let in_place = last && all && export.sel.iter().all(|select| *select < 4);
         for i in 0..export.burst {
             let Some(gpr) = self.gpr(export.gpr.wrapping_add(i), export.rel) else {
                 break;
             };
             let index = u32::from(export.array_base) + u32::from(i);
-            if in_place && self.env.export_in_place(kind, index, gpr) {
+            if in_place && self.env.export_in_place(kind, index, gpr, export.sel) {
                 continue;
             }
             let value = |chan: usize| operand(&self.wave.rows, gpr, export.sel[chan]);

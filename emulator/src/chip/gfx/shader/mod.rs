@@ -156,13 +156,6 @@ impl Wave {
         &self.rows[index * 4 + chan]
     }
 
-    /// The components of GPR `index`; none if there is no such register.
-    pub fn gpr_all(&self, index: usize) -> Option<&[Lanes; 4]> {
-        (self.rows.get(4 * index..)?)
-            .first_chunk()
-            .filter(|_| index < GPRS)
-    }
-
     /// Component `chan` of GPR `index`, to fill before a run.
     ///
     /// # Panics

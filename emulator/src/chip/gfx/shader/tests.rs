@@ -27,7 +27,7 @@ struct Recorder {
     resources: HashMap<u32, [u32; 7]>,
     exports: Vec<(ExportKind, u32, [Lanes; 4], u8, Mask)>,
     takes_in_place: bool,
-    in_place: Vec<(ExportKind, u32, usize)>,
+    in_place: Vec<(ExportKind, u32, usize, [u8; 4])>,
     memory_exports: Vec<(MemoryTarget, u32, u32, Option<Lanes>, [Lanes; 4], u8, Mask)>,
     textures: Vec<(TexInstruction, [Lanes; 4], Mask)>,
     texture_result: Option<[Lanes; 4]>,
@@ -95,9 +95,15 @@ impl Env for Recorder {
         self.exports.push((kind, index, values, components, exec));
     }
 
-    fn export_in_place(&mut self, kind: ExportKind, index: u32, gpr: usize) -> bool {
+    fn export_in_place(
+        &mut self,
+        kind: ExportKind,
+        index: u32,
+        gpr: usize,
+        select: [u8; 4],
+    ) -> bool {
         if self.takes_in_place {
-            self.in_place.push((kind, index, gpr));
+            self.in_place.push((kind, index, gpr, select));
         }
         self.takes_in_place
     }

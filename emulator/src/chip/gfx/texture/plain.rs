@@ -436,7 +436,9 @@ impl Bilinear<'_> {
     fn rows<const ROWS: usize>(&self, places: &Lanes) -> [[Lanes; 2]; ROWS] {
         let texels: &[u8] = bytemuck::cast_slice(self.texels);
         let mut out = [[[0; LANES]; 2]; ROWS];
-        for lanes in (0..LANES).step_by(4) {
+        // By number: an iterator in steps is not taken apart here.
+        for group in 0..LANES / 4 {
+            let lanes = 4 * group;
             for (row, out) in out.iter_mut().enumerate() {
                 let mut pairs = [0; 4];
                 for i in 0..4 {
@@ -535,7 +537,8 @@ fn linear(
 ) {
     let [top_left, top_right, left, right] = corners;
     let [x, y] = weights;
-    for lanes in (0..LANES).step_by(CHUNK) {
+    for chunk in 0..LANES / CHUNK {
+        let lanes = CHUNK * chunk;
         let above = mix_columns(top_left, top_right, x, lanes);
         let below = mix_columns(left, right, x, lanes);
         for component in 0..4 {

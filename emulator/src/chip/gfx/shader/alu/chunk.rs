@@ -66,8 +66,10 @@ pub(super) fn load(rows: &[Lanes], src: &Src, at: usize, level: u8) -> Chunk {
     let row = &rows[src.row as usize];
     let mut chunk: Chunk = [0; CHUNK];
     chunk.copy_from_slice(&row[at * CHUNK..(at + 1) * CHUNK]);
-    for lane in &mut chunk {
-        *lane = (*lane & src.and) ^ src.xor;
+    if (src.and, src.xor) != (u32::MAX, 0) {
+        for lane in &mut chunk {
+            *lane = (*lane & src.and) ^ src.xor;
+        }
     }
     if src.flush as u8 >= level {
         for lane in &mut chunk {

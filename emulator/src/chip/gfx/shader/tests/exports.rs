@@ -15,7 +15,7 @@ fn in_place(items: &[Item], exec: Mask, env: &mut Recorder) -> Vec<(u32, usize)>
     assert!(in_place.iter().all(|(kind, ..)| *kind == ExportKind::Pixel));
     in_place
         .iter()
-        .map(|(_, index, gpr)| (*index, *gpr))
+        .map(|(_, index, gpr, _)| (*index, *gpr))
         .collect()
 }
 
@@ -42,13 +42,20 @@ fn the_last_export_may_stay_in_its_register() {
 }
 
 #[test]
-fn what_comes_before_or_is_swizzled_is_exported() {
+fn what_comes_before_or_has_constants_is_exported() {
     let mut env = Recorder::default();
     let one = || export(0, 0, 1, ALL_IN_ORDER, 1);
     assert_eq!(in_place(&[one(), flow(cf::NOP, 0, 0)], ALL, &mut env), []);
     assert_eq!(env.exports.len(), 1);
-    let swizzled = export(0, 0, 1, [0, 1, 2, 5], 1);
-    assert_eq!(in_place(&[swizzled], ALL, &mut env), []);
+    let swizzled = export(0, 0, 1, [2, 0, 1, 3], 1);
+    env.takes_in_place = true;
+    run_words(&assemble(&[swizzled]), &mut env);
+    assert_eq!(
+        env.in_place.pop(),
+        Some((ExportKind::Pixel, 0, 1, [2, 0, 1, 3]))
+    );
+    let constant = export(0, 0, 1, [0, 1, 2, 5], 1);
+    assert_eq!(in_place(&[constant], ALL, &mut env), []);
     assert_eq!(env.exports.len(), 2);
     // The first of two: a later instruction could change its register.
     let other = export(0, 1, 1, ALL_IN_ORDER, 1);
