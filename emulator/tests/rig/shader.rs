@@ -151,7 +151,12 @@ impl Shader {
     /// instruction.
     pub fn words(&self) -> Vec<u32> {
         let mut cf = self.cf.clone();
-        cf.push([0, 1 << 21 | 1 << 31]);
+        // An export may end the program, as it does in Mesa's; after others a NOP does.
+        const END: u32 = 1 << 21;
+        match cf.last_mut() {
+            Some([_, word1]) if matches!(*word1 >> 23 & 0x7F, 0x27 | 0x28) => *word1 |= END,
+            _ => cf.push([0, END | 1 << 31]),
+        }
         // Fetch clauses begin at multiples of 16 bytes.
         if cf.len() % 2 != 0 {
             cf.push([0, 0]);
