@@ -17,7 +17,8 @@ use r7xx_board::chip::gfx::lanes::{pixel_of, Lanes, ALL, LANES};
 use r7xx_board::chip::gfx::memory::View;
 use r7xx_board::chip::gfx::shader::isa::{tex, TexInstruction};
 use r7xx_board::chip::gfx::surface::At;
-use r7xx_board::chip::gfx::texture::{Sampler, Unit};
+use r7xx_board::chip::gfx::texture::{Sampler, Slot, Unit};
+use r7xx_board::chip::gfx::Stage;
 use r7xx_board::chip::memory::Vram;
 
 const WIDTH: u32 = 1024;
@@ -179,6 +180,15 @@ fn main() {
     };
     let (rgba, alpha) = (resource(0x1A), resource(0x01));
     let mut texels = [[0; LANES]; 4];
+    // As in a draw, where slots do not change.
+    let sample = |unit: &mut Unit, number: u8, words, src: &[Lanes; 4], texels: &mut _| {
+        let slot = Slot {
+            stage: Stage::Pixel,
+            resource: number,
+            sampler: number,
+        };
+        unit.sample(&view, &op, slot, || words, &src.each_ref(), ALL, texels);
+    };
 
     let mut rows = vec![
         ("clear", 0.6, measure(|x, y| write(&copy, x, y, &colour))),
@@ -192,44 +202,20 @@ fn main() {
     for (name, scale) in scales {
         let ns = measure(|x, y| {
             let src = coordinates(x, y, scale);
-            unit.sample(
-                &view,
-                &op,
-                &rgba,
-                &bilinear,
-                &src.each_ref(),
-                ALL,
-                &mut texels,
-            );
+            sample(&mut unit, 0, (rgba, bilinear), &src, &mut texels);
             black_box(&texels);
         });
         rows.push((name, 6.0, ns));
     }
     let ns = measure(|x, y| {
         let src = coordinates(x, y, 1.0);
-        unit.sample(
-            &view,
-            &op,
-            &rgba,
-            &nearest,
-            &src.each_ref(),
-            ALL,
-            &mut texels,
-        );
+        sample(&mut unit, 1, (rgba, nearest), &src, &mut texels);
         write(&copy, x, y, &texels);
     });
     rows.push(("blit, nearest", 8.0, ns));
     let ns = measure(|x, y| {
         let src = coordinates(x, y, 1.0);
-        unit.sample(
-            &view,
-            &op,
-            &alpha,
-            &nearest,
-            &src.each_ref(),
-            ALL,
-            &mut texels,
-        );
+        sample(&mut unit, 2, (alpha, nearest), &src, &mut texels);
         let glyph = [colour[0], colour[1], colour[2], texels[0]];
         write(&blend, x, y, &glyph);
     });

@@ -43,6 +43,7 @@ pub mod vertex_fetch;
 pub use describe::describe;
 pub use pipeline::Pipeline;
 pub use stage::Limits;
+pub use state::Stage;
 
 use std::fmt;
 

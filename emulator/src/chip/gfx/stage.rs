@@ -281,7 +281,7 @@ impl Env for StageEnv<'_, '_> {
             let resource = shared.resource(stage, op.resource.into());
             (resource, shared.sampler(stage, op.sampler.into()))
         };
-        let denormals = (self.unit).sample_slot(self.view, op, slot, words, src, exec, out);
+        let denormals = (self.unit).sample(self.view, op, slot, words, src, exec, out);
         if let Some(fault) = self.unit.take_fault() {
             self.shared.context.control.fault(fault);
         }

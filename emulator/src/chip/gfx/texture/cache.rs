@@ -117,8 +117,8 @@ impl Cache {
         }
     }
 
-    /// The place in [`Self::textures`] of the one that `is` holds for; what `decode` makes comes
-    /// there if need be.
+    /// The index in [`Self::textures`] of the texture for which `is` holds. If there is none, what
+    /// `decode` makes is added.
     pub fn texture(
         &mut self,
         is: impl Fn(&Texture) -> bool,

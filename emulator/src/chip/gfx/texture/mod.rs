@@ -140,30 +140,13 @@ impl Unit {
         self.cache.misses
     }
 
-    /// Executes `op` for the lanes of `exec`. `resource` are the seven words of
-    /// the texture resource, `src` the source after its swizzle. `out` becomes
-    /// the result after the resource's swizzle; lanes outside `exec` are 0. False if
-    /// no result can be a denormal.
+    /// Executes `op` for the lanes of `exec`. `slot` has the resource and the sampler that `words`
+    /// gives, which is asked if they are not known since [`Self::set_state`]. `src` is the source
+    /// after its swizzle. `out` becomes the result after the resource's swizzle; lanes outside
+    /// `exec` are 0. False if no result can be a denormal.
     #[allow(clippy::too_many_arguments)] // the instruction, what it refers to, and the wave
-    pub fn sample(
-        &mut self,
-        view: &View<'_>,
-        op: &TexInstruction,
-        resource: &[u32; 7],
-        sampler: &Sampler,
-        src: &[&Lanes; 4],
-        exec: Mask,
-        out: &mut [Lanes; 4],
-    ) -> bool {
-        let binding = self.binding(resource, sampler);
-        self.execute(view, op, &binding, src, exec, out)
-    }
-
-    /// [`Self::sample`] from `slot`, which has the resource and the sampler that `words` gives; it is
-    /// asked if they are not known since [`Self::set_state`].
-    #[allow(clippy::too_many_arguments)] // as above
     #[inline]
-    pub fn sample_slot(
+    pub fn sample(
         &mut self,
         view: &View<'_>,
         op: &TexInstruction,

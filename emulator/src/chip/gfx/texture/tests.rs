@@ -48,6 +48,26 @@ fn code(x: u32, y: u32, slice: u32, level: u32, c: u32) -> u8 {
     (h >> 24) as u8
 }
 
+const SLOT: Slot = Slot {
+    stage: Stage::Pixel,
+    resource: 0,
+    sampler: 0,
+};
+
+/// [`Unit::sample`] with nothing known of the slot, as at the beginning of a draw.
+fn sample_anew(
+    unit: &mut Unit,
+    view: &View<'_>,
+    op: &TexInstruction,
+    words: ([u32; 7], Sampler),
+    src: &[&Lanes; 4],
+    exec: Mask,
+    out: &mut [Lanes; 4],
+) -> bool {
+    unit.bound = None;
+    unit.sample(view, op, SLOT, || words, src, exec, out)
+}
+
 impl Scene {
     fn new(dim: u32, mode: u32, size: [u32; 3], format: u32, last: u32) -> Self {
         let pitch = size[0]
@@ -119,15 +139,9 @@ impl Scene {
     ) -> [Lanes; 4] {
         let view = View::new(&self.memory);
         let mut out = [[1; LANES]; 4];
-        let denormals = (self.unit).sample(
-            &view,
-            op,
-            &self.words,
-            sampler,
-            &src.each_ref(),
-            exec,
-            &mut out,
-        );
+        let words = (self.words, *sampler);
+        let unit = &mut self.unit;
+        let denormals = sample_anew(unit, &view, op, words, &src.each_ref(), exec, &mut out);
         let has = |bits: &u32| (bits << 1).wrapping_sub(1) < 0x00FF_FFFF;
         assert!(denormals || !out.as_flattened().iter().any(has));
         out
@@ -346,7 +360,7 @@ proptest! {
         });
         let mut got = [[1; LANES]; 4];
         let src = lanes.each_ref();
-        unit.sample(&view, &instruction, &words, &sampler, &src, exec, &mut got);
+        sample_anew(&mut unit, &view, &instruction, (words, sampler), &src, exec, &mut got);
         if !matches!(opcode, tex::GET_GRADIENTS_H | tex::GET_GRADIENTS_V) {
             for lane in 0..LANES {
                 if exec >> lane & 1 == 0 {
@@ -659,11 +673,11 @@ fn slots_are_looked_up_once_a_draw() {
             looked = true;
             (words, sampler(0))
         };
-        unit.sample_slot(&view, &op, slot, of, &src.each_ref(), Mask::MAX, &mut out);
+        unit.sample(&view, &op, slot, of, &src.each_ref(), Mask::MAX, &mut out);
         asked.push(looked);
         out[0][0]
     };
-    // The same texture upside down: green is red.
+    // The same texture with green in red's place.
     let mut other = scene.words;
     other[4] = other[4] & !(7 << 16) | 1 << 16;
     let unit = &mut scene.unit;
@@ -686,20 +700,11 @@ fn slots_are_looked_up_once_a_draw() {
     assert_eq!(fetch(unit, slot, scene.words), red);
     unit.set_state(TILING, 0);
     assert_ne!(fetch(unit, slot, other), red);
-    // Others come to the places of all textures; the slot's is found again.
+    // Textures of blits come to the places of all others; the slot's is found again.
     for width in 1..=40 {
         let mut words = scene.words;
         words[0] ^= width << 19;
-        let mut out = [[0; LANES]; 4];
-        unit.sample(
-            &view,
-            &op,
-            &words,
-            &sampler(0),
-            &src.each_ref(),
-            1,
-            &mut out,
-        );
+        unit.source(&op, &words, &sampler(0), 0);
     }
     assert_ne!(fetch(unit, slot, other), red);
     let expected = [true, false, true, true, true, true, true, true];
