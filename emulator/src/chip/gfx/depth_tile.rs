@@ -128,7 +128,7 @@ impl Surface {
     #[inline]
     pub fn prefetch(&self, view: &View<'_>, at: At) {
         if self.is_plain() {
-            (self.surface).prefetch_tile(view, &self.place(at), LANES * 4);
+            (self.surface).prefetch_tile(view, &self.place(at));
         }
     }
 

@@ -61,8 +61,9 @@ pub struct Place {
     /// Column and row of the micro tile.
     tile: (u32, u32),
     slice: u32,
-    /// The first one in the tile.
+    /// The first one in the tile, and how many.
     first: u32,
+    len: usize,
     /// The address, if they lie together.
     run: Option<u64>,
 }
@@ -107,6 +108,7 @@ impl Surface {
             tile,
             slice,
             first,
+            len,
             run: offset.map(|offset| self.base.wrapping_add(offset)),
         }
     }
@@ -127,7 +129,7 @@ impl Surface {
     ) -> Result<(), McError> {
         match place.run {
             Some(addr) => view.read_by(self.cache, addr, out),
-            None => self.pieces(place, rows, out.len(), |addr, bytes| {
+            None => self.pieces(place, rows, |addr, bytes| {
                 view.read_by(self.cache, addr, &mut out[bytes])
             }),
         }
@@ -148,32 +150,31 @@ impl Surface {
     ) -> Result<(), McError> {
         match place.run {
             Some(addr) => view.write_by(self.cache, addr, data),
-            None => self.pieces(place, rows, data.len(), |addr, bytes| {
+            None => self.pieces(place, rows, |addr, bytes| {
                 view.write_by(self.cache, addr, &data[bytes])
             }),
         }
     }
 
-    /// Says that the `len` bytes at `place` will be accessed soon.
+    /// Says that what is at `place` will be accessed soon.
     #[inline]
-    pub fn prefetch_tile(&self, view: &View<'_>, place: &Place, len: usize) {
+    pub fn prefetch_tile(&self, view: &View<'_>, place: &Place) {
         if let Some(addr) = place.run {
-            view.prefetch(addr, len);
+            view.prefetch(addr, place.len);
         }
     }
 
-    /// Calls `access` for each run of the `len` bytes at `place`: its address, and which of the
-    /// bytes are in it.
+    /// Calls `access` for each run of the bytes at `place`: its address, and which of the bytes are
+    /// in it.
     fn pieces(
         &self,
         place: &Place,
         rows: u8,
-        len: usize,
         mut access: impl FnMut(u64, Range<usize>) -> Result<(), McError>,
     ) -> Result<(), McError> {
         let tile = self.layout.tile(place.tile.0, place.tile.1, place.slice);
         let mut at = 0;
-        for (offset, len) in tile.pieces(place.first, len as u32) {
+        for (offset, len) in tile.pieces(place.first, place.len as u32) {
             if self.has_row(at, rows) {
                 access(self.base.wrapping_add(offset), at..at + len)?;
             }

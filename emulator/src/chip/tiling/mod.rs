@@ -450,14 +450,6 @@ impl Tile {
         self.piece(u64::from(byte)).0
     }
 
-    /// Offset of bytes `first..first + len` of the tile, if they lie together: so do those of a
-    /// tile of one sample of 32 bits, nearly always.
-    #[inline]
-    pub fn run(&self, first: u32, len: usize) -> Option<u64> {
-        let (offset, room) = self.piece(first.into());
-        (len as u64 <= room).then_some(offset)
-    }
-
     /// The runs that hold bytes `first..first + len` of the tile: offset from
     /// the surface's base and length, in order.
     pub fn pieces(&self, first: u32, len: u32) -> impl Iterator<Item = (u64, usize)> + '_ {

@@ -246,7 +246,7 @@ impl Targets {
     pub fn prefetch(&self, view: &View<'_>, at: At) {
         for (_, _, target) in self.written() {
             if target.reads && target.packed.is_some() {
-                (target.surface).prefetch_tile(view, &target.place(at), packed::TILE_BYTES);
+                (target.surface).prefetch_tile(view, &target.place(at));
             }
         }
     }
