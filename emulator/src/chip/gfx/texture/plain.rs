@@ -245,18 +245,10 @@ impl Find<'_> {
         let [x, y] = &*self.fixed;
         let block =
             |axis: &Index, i: usize, lane: usize| ((axis[lane] >> 8) + i as i32 * step) >> 3;
-        let needed = needed(
-            first,
-            last,
-            |i, lane| block(x, i, lane),
-            |i, lane| block(y, i, lane),
-        )?;
+        let found = patch(first, last, x, y, block)?;
         Some(Patch {
-            x: first[0],
-            y: first[1],
-            needed,
             inside: true,
-            ..Patch::default()
+            ..found
         })
     }
 
@@ -295,52 +287,51 @@ impl Find<'_> {
         let apart = (x.first.iter().zip(&x.second)).fold(0, |all, (a, b)| all | (b - a) ^ 1);
         let block =
             |axis: &Axis, i: usize, lane: usize| [axis.first[lane], axis.second[lane]][i] >> 3;
-        let needed = needed(
-            first,
-            last,
-            |i, lane| block(x, i, lane),
-            |i, lane| block(y, i, lane),
-        )?;
+        let found = patch(first, last, x, y, block)?;
         Some(Patch {
-            x: first[0],
-            y: first[1],
-            needed,
-            inside: false,
             turned,
             adjacent: apart == 0,
+            ..found
         })
     }
 }
 
-/// The blocks from `first` to `last` that texels lie in; none if these are too far apart. `x` and
-/// `y` give the block of a lane's first (0) and second (1) texel.
+/// The patch of the blocks from `first` to `last` that texels lie in; none if these are too far apart.
+/// `block` gives the block of a lane's first (0) and second (1) texel along axis `x` or `y`.
 #[inline(always)]
-fn needed(
+fn patch<A>(
     first: [i32; 2],
     last: [i32; 2],
-    x: impl Fn(usize, usize) -> i32,
-    y: impl Fn(usize, usize) -> i32,
-) -> Option<u32> {
+    x: &A,
+    y: &A,
+    block: impl Fn(&A, usize, usize) -> i32,
+) -> Option<Patch> {
     let [left, top] = first;
     let (columns, rows) = (last[0] - left, last[1] - top);
     if columns > 3 || rows > 3 {
         return None;
     }
+    let of = |needed: u32| Patch {
+        x: left,
+        y: top,
+        needed,
+        ..Patch::default()
+    };
     if columns <= 1 && rows <= 1 {
         // At most one too many: of the four around a corner of the texels' outline.
-        return Some((1 << columns | 1) * (1 << (4 * rows) | 1));
+        return Some(of((1 << columns | 1) * (1 << (4 * rows) | 1)));
     }
     let mut needed = [0u32; CHUNK];
     for at in 0..LANES / CHUNK {
         for i in 0..CHUNK {
             let lane = at * CHUNK + i;
-            let x = [0, 1].map(|i| (x(i, lane) - left) & 3);
-            let y = [0, 1].map(|i| (y(i, lane) - top) & 3);
+            let x = [0, 1].map(|i| (block(x, i, lane) - left) & 3);
+            let y = [0, 1].map(|i| (block(y, i, lane) - top) & 3);
             let columns = 1u32 << x[0] | 1 << x[1];
             needed[i] |= columns << (y[0] * 4) | columns << (y[1] * 4);
         }
     }
-    Some(needed.iter().fold(0, |all, bits| all | bits))
+    Some(of(needed.iter().fold(0, |all, bits| all | bits)))
 }
 
 /// First and last block along `axis`.
