@@ -9,31 +9,8 @@ use std::time::{Duration, Instant};
 use crate::rig::scene::*;
 use crate::rig::shader::*;
 use r7xx_board::chip::counters::Counter;
-use r7xx_board::chip::cp::pm4::{IndexSource, Packet, StrmoutSource};
+use r7xx_board::chip::cp::pm4::{IndexSource, Packet};
 use r7xx_board::chip::tiling::{ArrayMode, Layout, TilingConfig};
-
-const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
-const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
-const BLUE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
-
-fn bytes(colour: [f32; 4]) -> [u8; 4] {
-    colour.map(|c| (c * 255.0).round() as u8)
-}
-
-/// Number of pixels of the colour.
-fn count(pixels: &[[u8; 4]], colour: [f32; 4]) -> usize {
-    pixels.iter().filter(|p| **p == bytes(colour)).count()
-}
-
-/// A triangle that covers the whole target.
-fn everything(z: f32, colour: [f32; 4]) -> [Vertex; 3] {
-    let z = z * 2.0 - 1.0;
-    [
-        ([-1.0, -1.0, z, 1.0], colour),
-        ([3.0, -1.0, z, 1.0], colour),
-        ([-1.0, 3.0, z, 1.0], colour),
-    ]
-}
 
 #[test]
 fn rectangle_colours_its_pixels_and_no_other() {
@@ -284,20 +261,6 @@ fn scissors_and_culling_limit_what_is_drawn() {
     assert_eq!(count(&s.pixels(), RED), 64 * 64);
 }
 
-/// Binds a depth buffer of `format` with `control`.
-fn depth_buffer(s: &mut Scene, format: u32, control: u32) {
-    s.set(0x2_8000, (WIDTH / 8 - 1) | (WIDTH * HEIGHT / 64 - 1) << 10);
-    s.set(0x2_8004, 0);
-    s.set(0x2_800C, (DEPTH >> 8) as u32);
-    s.set(0x2_8010, format | 2 << 15);
-    s.set(0x2_8800, control);
-}
-
-const Z_ENABLE: u32 = 1 << 1;
-const Z_WRITE: u32 = 1 << 2;
-const ALWAYS: u32 = 7 << 4;
-const LESS: u32 = 1 << 4;
-
 #[test]
 fn depth_test_hides_what_lies_behind() {
     for format in [1, 2, 3, 6, 7] {
@@ -421,94 +384,6 @@ fn exported_depth_replaces_the_polygons() {
     assert_eq!(s.rig.mem(DEPTH), f(0.25));
 }
 
-/// Streams the position out as three dwords and the parameter as one.
-fn streaming_shader() -> Shader {
-    let mut vs = Shader::new();
-    vs.fetch(1, 0, 0, 0, 0)
-        .fetch(2, 0, 0, 0, 16)
-        .memory(0x20, 0, 1, 0b0111)
-        .memory(0x20, 3, 2, 0b0001)
-        .export(POSITION, 60, 1, XYZW, true);
-    vs
-}
-
-/// Stream-out of buffer 0 with room for `room` dwords.
-fn stream_out(s: &mut Scene, room: u32) {
-    let vs = s.shader(&streaming_shader());
-    s.set(0x2_8858, vs);
-    s.set(0x2_8AD0, room);
-    s.set(0x2_8AD4, 4);
-    s.set(0x2_8AD8, (STREAM >> 8) as u32);
-    s.set(0x2_8AB0, 1);
-    s.set(0x2_8B20, 1);
-    // DX_RASTERIZATION_KILL
-    s.set(0x2_8810, 1 << 22);
-    let update = Packet::StrmoutBufferUpdate {
-        buffer: 0,
-        source: StrmoutSource::Packet(0),
-        store: None,
-    };
-    s.rig.cp_fill(&update.encode());
-}
-
-#[test]
-fn stream_out_writes_whole_primitives_and_counts_needed_ones() {
-    let mut s = scene();
-    // Room for two triangles and a half.
-    stream_out(&mut s, 30);
-    let results = s.results();
-    s.event(0x20, 3, Some(results));
-    let v: Vec<Vertex> = (0..9)
-        .map(|i| {
-            let i = i as f32;
-            ([i, i + 0.25, i + 0.5, 1.0], [100.0 + i, 0.0, 0.0, 0.0])
-        })
-        .collect();
-    s.draw_vertices(TRIANGLES, &v);
-    s.event(0x20, 3, Some(results + 16));
-    // The driver's wait for the offsets.
-    s.set(0x8490, 0);
-    s.event(0x1F, 0, None);
-    let update = Packet::StrmoutBufferUpdate {
-        buffer: 0,
-        source: StrmoutSource::None,
-        store: Some(results + 64),
-    };
-    s.rig.cp_fill(&update.encode());
-    s.finish();
-    assert_eq!(s.rig.read(0x8490) & 1, 1, "offsets are up to date");
-    let at = |i: u64| s.rig.mc_u64(results + 8 * i);
-    assert_eq!(at(2) - at(0), 3, "needed");
-    assert_eq!(at(3) - at(1), 2, "written");
-    assert_eq!(s.rig.mem(results + 64), 24, "filled, in dwords");
-    for i in 0..6u64 {
-        let n = i as f32;
-        let found: Vec<u32> = (0..4).map(|k| s.rig.mem(STREAM + 16 * i + 4 * k)).collect();
-        assert_eq!(found, [f(n), f(n + 0.25), f(n + 0.5), f(100.0 + n)]);
-    }
-    assert_eq!(s.rig.mem(STREAM + 96), 0, "nothing of the third");
-}
-
-/// A paused transform feedback while a query counts generated primitives.
-#[test]
-fn without_buffers_primitives_are_needed_but_not_written() {
-    let mut s = scene();
-    stream_out(&mut s, 4000);
-    let results = s.results();
-    for (i, enabled) in [1, 0, 1].into_iter().enumerate() {
-        s.set(0x2_8B20, enabled);
-        s.event(0x20, 3, Some(results + 16 * i as u64));
-        s.draw_vertices(TRIANGLES, &everything(0.5, RED));
-    }
-    s.event(0x20, 3, Some(results + 48));
-    s.finish();
-    let at = |i: u64| s.rig.mc_u64(results + 8 * i);
-    let steps: Vec<_> = (0..3)
-        .map(|i| (at(2 * i + 2) - at(2 * i), at(2 * i + 3) - at(2 * i + 1)))
-        .collect();
-    assert_eq!(steps, [(1, 1), (1, 0), (1, 1)], "needed, written");
-}
-
 /// A factor of the stipple pattern is its repeat count plus one.
 #[test]
 fn stipple_pattern_bits_last_one_pixel_more_than_their_repeat_count() {
@@ -526,68 +401,6 @@ fn stipple_pattern_bits_last_one_pixel_more_than_their_repeat_count() {
             let drawn = pixels[(32 * WIDTH + x) as usize] == bytes(RED);
             assert_eq!(drawn, on(x), "pixel {x}, repeat count {repeat}");
         }
-    }
-}
-
-#[test]
-fn draw_auto_draws_what_was_streamed() {
-    let mut s = scene();
-    stream_out(&mut s, 4000);
-    let v = everything(0.5, RED);
-    s.draw_vertices(TRIANGLES, &v);
-    let filled = s.results();
-    let update = Packet::StrmoutBufferUpdate {
-        buffer: 0,
-        source: StrmoutSource::None,
-        store: Some(filled),
-    };
-    s.rig.cp_fill(&update.encode());
-    s.set(0x2_8AB0, 0);
-    s.set(0x2_8810, 0);
-    s.set(0x2_8B28, 0);
-    s.set(0x2_8B30, 4);
-    s.rig.cp_fill(
-        &Packet::CopyDw {
-            src: r7xx_board::chip::cp::pm4::Place::Mem(filled),
-            dst: r7xx_board::chip::cp::pm4::Place::Reg(0x2_8B2C),
-        }
-        .encode(),
-    );
-    let vs = s.shader(&vertex_shader());
-    s.set(0x2_8858, vs);
-    // USE_OPAQUE
-    s.draw_from(TRIANGLES, IndexSource::Auto, 0, 2 | 1 << 6);
-    assert_eq!(count(&s.pixels(), RED), 64 * 64);
-}
-
-#[test]
-fn overflow_predication_skips_draws_when_it_says_so() {
-    let mut s = scene();
-    let results = s.results();
-    // Needed 0 to 3, written 0 to 2: overflow, so not visible.
-    for (i, v) in [0, 0, 3, 2u64].iter().enumerate() {
-        s.rig.set_u64(results + 8 * i as u64, v | 1 << 63);
-    }
-    for (draw_visible, drawn) in [(true, 0), (false, 64 * 64)] {
-        s.rig.cp_fill(
-            &Packet::SetPredication {
-                addr: results,
-                op: 2,
-                draw_visible,
-                keep: false,
-            }
-            .encode(),
-        );
-        s.vertices(&everything(0.5, RED));
-        let mut packet = Packet::Draw(r7xx_board::chip::cp::pm4::Draw {
-            initiator: 2,
-            indices: 3,
-            source: IndexSource::Auto,
-        })
-        .encode();
-        packet[0] |= 1;
-        s.rig.cp_fill(&packet);
-        assert_eq!(count(&s.pixels(), RED), drawn);
     }
 }
 
@@ -631,107 +444,6 @@ fn points_have_their_size_and_sprites_their_coordinates() {
     assert_eq!(at(28, 28)[..2], [16, 16]);
     assert_eq!(at(35, 28)[..2], [239, 16]);
     assert_eq!(at(28, 35)[..2], [16, 239]);
-}
-
-#[test]
-fn multisampled_target_is_resolved_by_coverage() {
-    let mut s = scene();
-    // Four samples at Mesa's places.
-    let places = [-2i32, -2, 2, 2, -6, 6, 6, -6];
-    let word = places
-        .iter()
-        .enumerate()
-        .fold(0u32, |w, (i, v)| w | (*v as u32 & 15) << (4 * i));
-    s.set(0x2_8C1C, word);
-    s.set(0x2_8C04, 2);
-    s.set(0x2_8A4C, 1);
-    // 1D tiled
-    s.set(0x2_80A0, 0x1A << 2 | 2 << 8);
-    s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, BLUE);
-    // The left edge runs through the middle of pixel 8: samples with x > 0
-    // lie inside, two of four.
-    s.rectangle([8.5, 0.0, 64.0, 64.0], 0.0, RED);
-    // Resolve into another target.
-    const RESOLVED: u64 = 0x2_0000;
-    s.set(0x2_8044, (RESOLVED >> 8) as u32);
-    s.set(0x2_8064, (WIDTH / 8 - 1) | (WIDTH * HEIGHT / 64 - 1) << 10);
-    s.set(0x2_80A4, 0x1A << 2 | 1 << 8);
-    s.set(0x2_8808, 0xCC << 16 | 7 << 4);
-    s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, GREEN);
-    s.finish();
-    let pixel = |x: u64| s.rig.bytes(RESOLVED + 4 * x, 4);
-    assert_eq!(pixel(7), bytes(BLUE));
-    assert_eq!(pixel(9), bytes(RED));
-    let edge = pixel(8);
-    assert!(
-        (127..=128).contains(&edge[0]) && (127..=128).contains(&edge[2]),
-        "{edge:?}"
-    );
-}
-
-/// A depth buffer of 2^`log` samples in which sample i has depth (i + 1) / 16.
-fn sampled_depths(s: &mut Scene, log: u32) {
-    s.set(0x2_8C04, log);
-    s.set(0x2_8A4C, 1);
-    // 32 bits, floating point; colours are not written.
-    depth_buffer(s, 6, Z_ENABLE | Z_WRITE | ALWAYS);
-    s.set(0x2_8238, 0);
-    for sample in 0..1 << log {
-        s.set(0x2_8C48, 0x0101_0101 << sample);
-        s.rectangle([0.0, 0.0, 64.0, 64.0], (sample + 1) as f32 / 16.0, RED);
-    }
-    s.set(0x2_8800, 0);
-    s.set(0x2_8238, 0xF);
-    // 32_FLOAT, 1D tiled.
-    s.set(0x2_80A0, 0xE << 2 | 2 << 8 | 7 << 12);
-    s.set(0x2_8808, 0);
-}
-
-/// Which depth the first `count` samples of the first pixel of the target have, in sixteenths.
-fn copied_depths(s: &mut Scene, count: usize) -> Vec<f32> {
-    s.finish();
-    // A plane of 8x8 pixels a sample.
-    let plane = |i| s.rig.bytes(COLOUR + 256 * i as u64, 4);
-    (0..count)
-        .map(|i| 16.0 * f32::from_le_bytes(plane(i).try_into().unwrap()))
-        .collect()
-}
-
-const DEPTH_COPY: u32 = 1 << 2;
-const COPY_CENTROID: u32 = 1 << 7;
-
-#[test]
-fn depth_is_copied_to_colour_sample_by_sample() {
-    for log in 1..=3 {
-        let mut s = scene();
-        sampled_depths(&mut s, log);
-        let count = 1 << log;
-        // As Mesa does it: the field has two bits there, and the mask says the rest.
-        for sample in 0..count {
-            s.set(0x2_8C48, 0x0101_0101 << sample);
-            s.set(0x2_8D0C, DEPTH_COPY | COPY_CENTROID | (sample & 3) << 8);
-            s.rectangle([0.0, 0.0, 64.0, 64.0], 1.0, RED);
-        }
-        let expected: Vec<f32> = (1..=count).map(|i| i as f32).collect();
-        assert_eq!(copied_depths(&mut s, count as usize), expected);
-    }
-}
-
-#[test]
-fn depth_copy_takes_the_named_sample_or_the_first_covered_one() {
-    for (control, mask, expected) in [
-        (2 << 8, 0xFF, [3.0, 3.0, 3.0, 3.0]),
-        (2 << 8, 0x11, [3.0, 0.0, 0.0, 0.0]),
-        (COPY_CENTROID | 2 << 8, 0x33, [1.0, 1.0, 0.0, 0.0]),
-        (COPY_CENTROID | 1 << 8, 0xDD, [3.0, 0.0, 3.0, 3.0]),
-    ] {
-        let mut s = scene();
-        sampled_depths(&mut s, 2);
-        s.set(0x2_8C48, 0x0101_0101 * mask);
-        s.set(0x2_8D0C, DEPTH_COPY | control);
-        s.rectangle([0.0, 0.0, 64.0, 64.0], 1.0, RED);
-        assert_eq!(copied_depths(&mut s, 4), expected, "{control:#x} {mask:#x}");
-    }
 }
 
 #[test]

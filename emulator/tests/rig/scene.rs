@@ -273,3 +273,40 @@ impl Scene {
         DATA
     }
 }
+
+pub const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
+pub const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
+pub const BLUE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
+
+pub fn bytes(colour: [f32; 4]) -> [u8; 4] {
+    colour.map(|c| (c * 255.0).round() as u8)
+}
+
+/// Number of pixels of the colour.
+pub fn count(pixels: &[[u8; 4]], colour: [f32; 4]) -> usize {
+    pixels.iter().filter(|p| **p == bytes(colour)).count()
+}
+
+/// A triangle that covers the whole target.
+pub fn everything(z: f32, colour: [f32; 4]) -> [Vertex; 3] {
+    let z = z * 2.0 - 1.0;
+    [
+        ([-1.0, -1.0, z, 1.0], colour),
+        ([3.0, -1.0, z, 1.0], colour),
+        ([-1.0, 3.0, z, 1.0], colour),
+    ]
+}
+
+/// Binds a depth buffer of `format` with `control`.
+pub fn depth_buffer(s: &mut Scene, format: u32, control: u32) {
+    s.set(0x2_8000, (WIDTH / 8 - 1) | (WIDTH * HEIGHT / 64 - 1) << 10);
+    s.set(0x2_8004, 0);
+    s.set(0x2_800C, (DEPTH >> 8) as u32);
+    s.set(0x2_8010, format | 2 << 15);
+    s.set(0x2_8800, control);
+}
+
+pub const Z_ENABLE: u32 = 1 << 1;
+pub const Z_WRITE: u32 = 1 << 2;
+pub const ALWAYS: u32 = 7 << 4;
+pub const LESS: u32 = 1 << 4;

@@ -13,6 +13,7 @@ use crate::chip::gfx::lanes::{iter, ALL};
 mod assembler;
 mod control;
 mod exports;
+mod fetches;
 mod operations;
 
 use assembler::*;
@@ -182,4 +183,11 @@ fn lane_numbers() -> Wave {
         wave.gpr_mut(1, 3)[lane] = (63.0 - lane as f32).to_bits();
     }
     wave
+}
+
+/// Checks that each lane of GPR `gpr`.x is what `want` says.
+fn assert_lanes(wave: &Wave, gpr: usize, want: impl Fn(u32) -> u32) {
+    for lane in 0..64u32 {
+        assert_eq!(wave.gpr(gpr, 0)[lane as usize], want(lane), "lane {lane}");
+    }
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+//! Several samples a pixel: coverage, resolves, copies from depth to colour.
+
+// Register values stand field by field.
+#![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
+
+use crate::rig::scene::*;
+
+#[test]
+fn multisampled_target_is_resolved_by_coverage() {
+    let mut s = scene();
+    // Four samples at Mesa's places.
+    let places = [-2i32, -2, 2, 2, -6, 6, 6, -6];
+    let word = places
+        .iter()
+        .enumerate()
+        .fold(0u32, |w, (i, v)| w | (*v as u32 & 15) << (4 * i));
+    s.set(0x2_8C1C, word);
+    s.set(0x2_8C04, 2);
+    s.set(0x2_8A4C, 1);
+    // 1D tiled
+    s.set(0x2_80A0, 0x1A << 2 | 2 << 8);
+    s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, BLUE);
+    // The left edge runs through the middle of pixel 8: samples with x > 0
+    // lie inside, two of four.
+    s.rectangle([8.5, 0.0, 64.0, 64.0], 0.0, RED);
+    // Resolve into another target.
+    const RESOLVED: u64 = 0x2_0000;
+    s.set(0x2_8044, (RESOLVED >> 8) as u32);
+    s.set(0x2_8064, (WIDTH / 8 - 1) | (WIDTH * HEIGHT / 64 - 1) << 10);
+    s.set(0x2_80A4, 0x1A << 2 | 1 << 8);
+    s.set(0x2_8808, 0xCC << 16 | 7 << 4);
+    s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, GREEN);
+    s.finish();
+    let pixel = |x: u64| s.rig.bytes(RESOLVED + 4 * x, 4);
+    assert_eq!(pixel(7), bytes(BLUE));
+    assert_eq!(pixel(9), bytes(RED));
+    let edge = pixel(8);
+    assert!(
+        (127..=128).contains(&edge[0]) && (127..=128).contains(&edge[2]),
+        "{edge:?}"
+    );
+}
+
+/// A depth buffer of 2^`log` samples in which sample i has depth (i + 1) / 16.
+fn sampled_depths(s: &mut Scene, log: u32) {
+    s.set(0x2_8C04, log);
+    s.set(0x2_8A4C, 1);
+    // 32 bits, floating point; colours are not written.
+    depth_buffer(s, 6, Z_ENABLE | Z_WRITE | ALWAYS);
+    s.set(0x2_8238, 0);
+    for sample in 0..1 << log {
+        s.set(0x2_8C48, 0x0101_0101 << sample);
+        s.rectangle([0.0, 0.0, 64.0, 64.0], (sample + 1) as f32 / 16.0, RED);
+    }
+    s.set(0x2_8800, 0);
+    s.set(0x2_8238, 0xF);
+    // 32_FLOAT, 1D tiled.
+    s.set(0x2_80A0, 0xE << 2 | 2 << 8 | 7 << 12);
+    s.set(0x2_8808, 0);
+}
+
+/// Which depth the first `count` samples of the first pixel of the target have, in sixteenths.
+fn copied_depths(s: &mut Scene, count: usize) -> Vec<f32> {
+    s.finish();
+    // A plane of 8x8 pixels a sample.
+    let plane = |i| s.rig.bytes(COLOUR + 256 * i as u64, 4);
+    (0..count)
+        .map(|i| 16.0 * f32::from_le_bytes(plane(i).try_into().unwrap()))
+        .collect()
+}
+
+const DEPTH_COPY: u32 = 1 << 2;
+const COPY_CENTROID: u32 = 1 << 7;
+
+#[test]
+fn depth_is_copied_to_colour_sample_by_sample() {
+    for log in 1..=3 {
+        let mut s = scene();
+        sampled_depths(&mut s, log);
+        let count = 1 << log;
+        // As Mesa does it: the field has two bits there, and the mask says the rest.
+        for sample in 0..count {
+            s.set(0x2_8C48, 0x0101_0101 << sample);
+            s.set(0x2_8D0C, DEPTH_COPY | COPY_CENTROID | (sample & 3) << 8);
+            s.rectangle([0.0, 0.0, 64.0, 64.0], 1.0, RED);
+        }
+        let expected: Vec<f32> = (1..=count).map(|i| i as f32).collect();
+        assert_eq!(copied_depths(&mut s, count as usize), expected);
+    }
+}
+
+#[test]
+fn depth_copy_takes_the_named_sample_or_the_first_covered_one() {
+    for (control, mask, expected) in [
+        (2 << 8, 0xFF, [3.0, 3.0, 3.0, 3.0]),
+        (2 << 8, 0x11, [3.0, 0.0, 0.0, 0.0]),
+        (COPY_CENTROID | 2 << 8, 0x33, [1.0, 1.0, 0.0, 0.0]),
+        (COPY_CENTROID | 1 << 8, 0xDD, [3.0, 0.0, 3.0, 3.0]),
+    ] {
+        let mut s = scene();
+        sampled_depths(&mut s, 2);
+        s.set(0x2_8C48, 0x0101_0101 * mask);
+        s.set(0x2_8D0C, DEPTH_COPY | control);
+        s.rectangle([0.0, 0.0, 64.0, 64.0], 1.0, RED);
+        assert_eq!(copied_depths(&mut s, 4), expected, "{control:#x} {mask:#x}");
+    }
+}
