@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::address::{Axis, Index};
 use super::block;
-use super::plain::{Held, PATCH};
+use super::plain::{PATCH, SLOTS};
 use super::resource::Texture;
 use crate::chip::bus::McError;
 use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};
@@ -50,10 +50,10 @@ pub struct Cache {
     pub wide: Box<[[u32; 4]; TEXELS]>,
     /// Blocks side by side, for the short way (`plain`).
     pub patch: Box<[u32; PATCH]>,
-    /// Which blocks are in it.
-    pub held: Option<Held>,
-    /// Fetches that found their blocks in it.
-    pub kept: u64,
+    /// Which block is in each of its places; 0 if none.
+    pub slots: [u64; SLOTS],
+    /// Blocks that were laid out in it so far.
+    pub laid_out: u64,
     /// Fetches whose texels were all inside, see `plain`.
     pub inside: u64,
     /// Where the texels of the fetch lie that is under way.
@@ -89,8 +89,8 @@ impl Default for Cache {
             packed: boxed(0),
             wide: boxed([0; 4]),
             patch: boxed(0),
-            held: None,
-            kept: 0,
+            slots: [0; SLOTS],
+            laid_out: 0,
             inside: 0,
             fixed: Box::new([[0; LANES]; 2]),
             axes: Box::new([Axis::flat(), Axis::flat()]),
@@ -109,7 +109,7 @@ impl Default for Cache {
 impl Cache {
     /// Forgets all texels.
     pub fn invalidate(&mut self) {
-        self.held = None;
+        self.slots = [0; SLOTS];
         for (tags, used) in self.tags.iter_mut().zip(&mut self.used) {
             for set in used.drain(..) {
                 tags[usize::from(set)] = 0;

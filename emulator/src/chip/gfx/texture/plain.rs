@@ -4,11 +4,15 @@
 //! take, that does.
 //!
 //! The texels of a wave nearly always lie in at most 4x4 blocks of 8x8. These are laid
-//! out side by side, so that a texel's place follows from its coordinates alone. Where all
+//! out in a patch that repeats in both directions, so that a texel's place follows from its
+//! coordinates alone, whichever blocks these are. Where all
 //! are inside the texture, no wrap mode matters, and [`Find::inside`] takes few steps.
 
-use pulp::{bytemuck, Arch, Simd, WithSimd};
+mod filter;
 
+use pulp::{Arch, Simd, WithSimd};
+
+use self::filter::{Bilinear, Places};
 use super::address::{axis, small_round, Axis, Index};
 use super::cache::{BlockId, Cache};
 use super::resource::Texture;
@@ -16,12 +20,16 @@ use super::sampler::Wrap;
 use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, LANES};
 use crate::chip::gfx::memory::View;
 
-/// Texels from row to row of a patch: four blocks.
-const PITCH: u32 = 32;
-/// Texels of a patch, and room for what is read with the last one: those below and to the right.
-pub const PATCH: usize = (PITCH * (PITCH + 1)) as usize + 1;
+/// Blocks of a patch.
+pub const SLOTS: usize = 16;
+/// Columns and rows of texels in a patch: four blocks.
+const SIDE: u32 = 32;
+/// Texels from row to row of a patch.
+const PITCH: u32 = 2 * SIDE;
+/// Texels of a patch, and what is read with the last ones: those below and to the right.
+pub const PATCH: usize = (PITCH * (SIDE + 1)) as usize + 1;
 /// The largest place in a patch, of those that a mask leaves.
-const LAST_PLACE: usize = (PITCH * PITCH - 1) as usize;
+const LAST_PLACE: usize = (PITCH * SIDE - 1) as usize;
 /// Lanes worked on at a time.
 const CHUNK: usize = 8;
 
@@ -92,16 +100,8 @@ pub fn sample(
     true
 }
 
-/// What is in [`Cache::patch`]: which blocks of which level of which texture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
-    id: u64,
-    level: u32,
-    first: [i32; 2],
-    needed: u32,
-}
-
-/// Lays the blocks of `patch` out in the cache's patch, if they are not there from the last fetch.
+/// Lays the blocks of `patch` out in the cache's, but for those that are there from fetches before:
+/// of a tile's blocks, those next to the last tile's.
 fn load(
     cache: &mut Cache,
     view: &View<'_>,
@@ -109,16 +109,6 @@ fn load(
     [width, height]: [u32; 2],
     patch: &Patch,
 ) {
-    let held = Held {
-        id: fetch.id,
-        level: fetch.level,
-        first: [patch.x, patch.y],
-        needed: patch.needed,
-    };
-    if cache.held == Some(held) {
-        cache.kept += 1;
-        return;
-    }
     let turn = |block: i32, size: u32| {
         let blocks = size.div_ceil(8).max(1) as i32;
         // Beyond the seam of a repeated texture, see `unwrap`.
@@ -128,24 +118,52 @@ fn load(
             b => b as u32,
         }
     };
-    for i in (0..16u32).filter(|i| patch.needed >> i & 1 != 0) {
-        let (column, row) = (i % 4, i / 4);
+    let mut needed = patch.needed & 0xFFFF;
+    while needed != 0 {
+        let i = needed.trailing_zeros() as i32;
+        needed &= needed - 1;
+        let (column, row) = (patch.x + i % 4, patch.y + i / 4);
         let block = BlockId {
-            level: fetch.level,
+            level: fetch.level & 0xF,
             slice: fetch.texture.layers.0,
             sample: 0,
-            x: turn(patch.x + column as i32, width),
-            y: turn(patch.y + row as i32, height),
+            x: turn(column, width) & 0x3FF,
+            y: turn(row, height) & 0x3FF,
         };
-        let set = cache.block(view, fetch.texture, fetch.id, block);
-        let texels = &cache.packed[set * 64..set * 64 + 64];
-        let first = (row * 8 * PITCH + column * 8) as usize;
-        let rows = cache.patch[first..].chunks_mut(PITCH as usize);
-        for (to, from) in rows.zip(texels.chunks_exact(8)) {
-            to[..8].copy_from_slice(from);
+        let (column, row) = (column as usize & 3, row as usize & 3);
+        let slot = row * 4 + column;
+        // Slice and sample are the same in all fetches of a texture here.
+        let tag = fetch.id << 24 | u64::from(block.level << 20 | block.y << 10 | block.x);
+        if cache.slots[slot] != tag {
+            cache.slots[slot] = tag;
+            cache.laid_out += 1;
+            let set = cache.block(view, fetch.texture, fetch.id, block);
+            place(cache, set, column, row);
         }
     }
-    cache.held = Some(held);
+}
+
+/// Lays the block in `set` out as that in `column` and `row` of the patch. The texels right of the last
+/// column are those of the first, and so with the rows.
+fn place(cache: &mut Cache, set: usize, column: usize, row: usize) {
+    const ROW: usize = PITCH as usize;
+    const END: usize = SIDE as usize;
+    let (texels, patch) = (&cache.packed[set * 64..set * 64 + 64], &mut cache.patch);
+    let first = row * 8 * ROW + column * 8;
+    let rows = patch[first..].chunks_mut(ROW).zip(texels.chunks_exact(8));
+    for (to, from) in rows {
+        to[..8].copy_from_slice(from);
+        if column == 0 {
+            to[END] = from[0];
+        }
+    }
+    if row == 0 {
+        let first = END * ROW + column * 8;
+        patch[first..first + 8].copy_from_slice(&texels[..8]);
+        if column == 0 {
+            patch[first + END] = texels[0];
+        }
+    }
 }
 
 /// The at most 4x4 blocks that all texels of a wave lie in: the first, and a bit for each
@@ -362,282 +380,6 @@ fn unwrap(axis: &mut Axis, lead: usize, size: i32) {
             let back = if distance > half { size } else { 0 };
             let forth = if distance < -half { size } else { 0 };
             *v = *v - back + forth;
-        }
-    }
-}
-
-/// Where each lane's texels lie.
-enum Places<'a> {
-    /// As [`Find::inside`] found.
-    Fixed(&'a [Index; 2]),
-    /// As [`Find::wrapped`] found.
-    Axes(&'a [Axis; 2]),
-}
-
-/// Bilinear filter over a patch. Without `linear` the first texel of each axis is taken.
-struct Bilinear<'a> {
-    texels: &'a [u32; PATCH],
-    patch: &'a Patch,
-    places: Places<'a>,
-    linear: bool,
-    swizzle: &'a [u8; 4],
-    mask: Mask,
-    out: &'a mut [Lanes; 4],
-}
-
-impl Bilinear<'_> {
-    /// Places in the patch of the texels in column and row (`x`, `y`) of each lane.
-    #[inline(always)]
-    fn places(&self, x: impl Fn(usize) -> i32, y: impl Fn(usize) -> i32) -> Lanes {
-        let (left, top) = (self.patch.x as u32, self.patch.y as u32);
-        let first = (top.wrapping_mul(PITCH).wrapping_add(left)).wrapping_mul(8);
-        let mut places = [0u32; LANES];
-        for lane in 0..LANES {
-            let row = (y(lane) as u32).wrapping_mul(PITCH);
-            places[lane] = row.wrapping_add(x(lane) as u32).wrapping_sub(first);
-        }
-        places
-    }
-
-    /// The texels at `places`.
-    #[inline(always)]
-    fn corner(&self, places: &Lanes) -> Lanes {
-        let mut out = [0; LANES];
-        for (out, place) in out.iter_mut().zip(places) {
-            *out = self.texels[*place as usize & LAST_PLACE];
-        }
-        out
-    }
-
-    /// Texel `below` rows below `place`, and its right neighbour, in the low half: one load for both.
-    #[inline(always)]
-    fn pair(texels: &[u8], place: u32, below: u32) -> u64 {
-        let at = 4 * ((place as usize & LAST_PLACE) + (below * PITCH) as usize);
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&texels[at..at + 8]);
-        let pair = u64::from_ne_bytes(bytes);
-        match cfg!(target_endian = "big") {
-            true => pair.rotate_left(32),
-            false => pair,
-        }
-    }
-
-    /// The texels at `places`, and their right neighbours; those below them, too, if `ROWS` is 2.
-    #[inline(always)]
-    fn rows<const ROWS: usize>(&self, places: &Lanes) -> [[Lanes; 2]; ROWS] {
-        let texels: &[u8] = bytemuck::cast_slice(self.texels);
-        let mut out = [[[0; LANES]; 2]; ROWS];
-        // By number: an iterator in steps is not taken apart here.
-        for group in 0..LANES / 4 {
-            let lanes = 4 * group;
-            for (row, out) in out.iter_mut().enumerate() {
-                let mut pairs = [0; 4];
-                for i in 0..4 {
-                    pairs[i] = Self::pair(texels, places[lanes + i], row as u32);
-                }
-                for i in 0..4 {
-                    out[0][lanes + i] = pairs[i] as u32;
-                    out[1][lanes + i] = (pairs[i] >> 32) as u32;
-                }
-            }
-        }
-        out
-    }
-
-    /// The texels at the corners of each lane's filter.
-    #[inline(always)]
-    fn corners(&self) -> [Lanes; 4] {
-        match self.places {
-            Places::Fixed([x, y]) => {
-                let (x, y) = (|lane: usize| x[lane] >> 8, |lane: usize| y[lane] >> 8);
-                let first = self.places(x, y);
-                if !self.linear {
-                    return [self.corner(&first); 4];
-                }
-                let [above, below] = self.rows::<2>(&first);
-                [above[0], above[1], below[0], below[1]]
-            }
-            Places::Axes([x, y]) => {
-                let columns = [&x.first, &x.second].map(|texels| |lane: usize| texels[lane]);
-                let rows = [&y.first, &y.second].map(|texels| |lane: usize| texels[lane]);
-                if !self.linear {
-                    return [self.corner(&self.places(columns[0], rows[0])); 4];
-                }
-                if self.patch.adjacent {
-                    let [above] = self.rows::<1>(&self.places(columns[0], rows[0]));
-                    let [below] = self.rows::<1>(&self.places(columns[0], rows[1]));
-                    return [above[0], above[1], below[0], below[1]];
-                }
-                let at = |x: usize, y: usize| self.corner(&self.places(columns[x], rows[y]));
-                [at(0, 0), at(1, 0), at(0, 1), at(1, 1)]
-            }
-        }
-    }
-
-    /// The weights of the second column and row, in 1/256.
-    #[inline(always)]
-    fn weights(&self) -> [Lanes; 2] {
-        let mut out = [[0; LANES]; 2];
-        for (i, out) in out.iter_mut().enumerate() {
-            match self.places {
-                Places::Fixed(fixed) => {
-                    for lane in 0..LANES {
-                        out[lane] = fixed[i][lane] as u32 & 0xFF;
-                    }
-                }
-                Places::Axes(axes) => {
-                    for lane in 0..LANES {
-                        out[lane] = small_round(axes[i].weight[lane] * 256.0) as u32;
-                    }
-                }
-            }
-        }
-        out
-    }
-}
-
-/// Components of the nearest texels, where `to` says that they go.
-#[inline(always)]
-fn nearest(texels: &Lanes, to: &[Option<usize>; 4], out: &mut [Lanes; 4]) {
-    for (component, to) in to.iter().enumerate() {
-        let Some(to) = *to else {
-            continue;
-        };
-        for lane in 0..LANES {
-            let byte = texels[lane] >> (8 * component) & 0xFF;
-            out[to][lane] = (byte as i32 as f32 / 255.0).to_bits();
-        }
-    }
-}
-
-/// Bytes 0 and 2 of a texel.
-const EVEN: u32 = 0x00FF_00FF;
-/// Texels in 1/256 to 0..1.
-const TO_UNIT: f32 = 1.0 / 255.0 / 256.0;
-
-/// Components of the texels at `corners`, mixed by `weights`, where `to` says that they go.
-///
-/// All is exact up to the division by 255, in whatever order it is done: a texel has 8
-/// bits, each weight adds 8. So the columns are mixed as integers, two components in a word.
-#[inline(always)]
-fn linear(
-    corners: &[Lanes; 4],
-    weights: &[Lanes; 2],
-    to: &[Option<usize>; 4],
-    out: &mut [Lanes; 4],
-) {
-    let [top_left, top_right, left, right] = corners;
-    let [x, y] = weights;
-    for chunk in 0..LANES / CHUNK {
-        let lanes = CHUNK * chunk;
-        let above = mix_columns(top_left, top_right, x, lanes);
-        let below = mix_columns(left, right, x, lanes);
-        for component in 0..4 {
-            if let Some(out) = to[component].and_then(|to| out.get_mut(to)) {
-                // Components 1 and 3 are in the second words.
-                let (above, below) = match component & 1 {
-                    0 => (&above.0, &below.0),
-                    _ => (&above.1, &below.1),
-                };
-                mix_rows(above, below, 16 * (component / 2) as u32, y, lanes, out);
-            }
-        }
-    }
-}
-
-/// Texels `a` and `b`, side by side, mixed: bytes 0 and 2, and bytes 1 and 3, in 1/256.
-#[inline(always)]
-fn mix_columns(a: &Lanes, b: &Lanes, weight: &Lanes, lanes: usize) -> ([u32; CHUNK], [u32; CHUNK]) {
-    let (mut even, mut odd) = ([0; CHUNK], [0; CHUNK]);
-    for i in 0..CHUNK {
-        let (a, b, w) = (a[lanes + i], b[lanes + i], weight[lanes + i]);
-        let difference = (b & EVEN).wrapping_sub(a & EVEN).wrapping_mul(w);
-        even[i] = ((a & EVEN) << 8).wrapping_add(difference);
-        let difference = (b >> 8 & EVEN).wrapping_sub(a >> 8 & EVEN).wrapping_mul(w);
-        odd[i] = (a & !EVEN).wrapping_add(difference);
-    }
-    (even, odd)
-}
-
-/// The component at bit `shift` of two rows' words, mixed.
-#[inline(always)]
-fn mix_rows(
-    above: &[u32; CHUNK],
-    below: &[u32; CHUNK],
-    shift: u32,
-    weight: &Lanes,
-    lanes: usize,
-    out: &mut Lanes,
-) {
-    for i in 0..CHUNK {
-        let w = weight[lanes + i] as i32 as f32 * (1.0 / 256.0);
-        let above = (above[i] >> shift & 0xFFFF) as i32 as f32;
-        let below = (below[i] >> shift & 0xFFFF) as i32 as f32;
-        out[lanes + i] = ((above + (below - above) * w) * TO_UNIT).to_bits();
-    }
-}
-
-/// [`linear`] in the general way's order of operations: there, texels on both sides of a seam
-/// are too far apart for the other.
-#[inline(always)]
-fn seam(corners: &[Lanes; 4], weights: &[Lanes; 2], to: &[Option<usize>; 4], out: &mut [Lanes; 4]) {
-    for (component, to) in to.iter().enumerate() {
-        let Some(to) = *to else {
-            continue;
-        };
-        for lane in 0..LANES {
-            let mut t = [0.0; 4];
-            for (t, corner) in t.iter_mut().zip(corners) {
-                *t = (corner[lane] >> (8 * component) & 0xFF) as i32 as f32 / 255.0;
-            }
-            let wx = weights[0][lane] as i32 as f32 * (1.0 / 256.0);
-            let wy = weights[1][lane] as i32 as f32 * (1.0 / 256.0);
-            let (vx, vy) = (1.0 - wx, 1.0 - wy);
-            let sum = vx * vy * t[0] + wx * vy * t[1] + vx * wy * t[2] + wx * wy * t[3];
-            out[to][lane] = sum.to_bits();
-        }
-    }
-}
-
-impl WithSimd for Bilinear<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let corners = self.corners();
-        // The first place each component goes to; the others copy.
-        let mut to = [None; 4];
-        for (i, select) in self.swizzle.iter().enumerate().rev() {
-            if let Some(to) = to.get_mut(usize::from(*select)) {
-                *to = Some(i);
-            }
-        }
-        if !self.linear {
-            nearest(&corners[0], &to, self.out);
-        } else if self.patch.turned {
-            seam(&corners, &self.weights(), &to, self.out);
-        } else {
-            linear(&corners, &self.weights(), &to, self.out);
-        }
-        for (i, select) in self.swizzle.iter().enumerate() {
-            match select {
-                0..=3 => {
-                    let from = to[usize::from(*select)].unwrap_or(i);
-                    if from != i {
-                        self.out[i] = self.out[from];
-                    }
-                }
-                5 => self.out[i] = [1f32.to_bits(); LANES],
-                _ => self.out[i] = [0; LANES],
-            }
-        }
-        if self.mask != ALL {
-            let active = expand(self.mask);
-            for component in self.out {
-                for (v, active) in component.iter_mut().zip(&active) {
-                    *v &= active;
-                }
-            }
         }
     }
 }

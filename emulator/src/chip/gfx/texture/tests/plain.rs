@@ -143,22 +143,57 @@ fn no_coordinate_is_taken_for_one_inside() {
 }
 
 #[test]
-fn blocks_of_the_last_fetch_are_kept_for_the_next() {
+fn blocks_are_laid_out_once() {
     let mut scene = Scene::new(1, 4, [64, 64, 1], RGBA8, 0);
     let s = sampler(LINEAR_FILTERS);
-    let near = [0.3, 0.31].map(|v| splat([v, 0.3, 0.0, 0.0]));
-    let far = splat([0.8, 0.8, 0.0, 0.0]);
-    for (src, kept) in [
-        (&near[0], 0),
-        (&near[1], 1),
-        (&far, 1),
-        (&near[0], 1),
-        (&near[1], 2),
+    // Texels (19, 19), (19 or 20, 19), (23, 19) with its neighbours in the next block, (51, 51).
+    let at = |x: f32, y: f32| splat([x, y, 0.0, 0.0]);
+    let (near, next) = (at(0.3, 0.3), at(0.31, 0.3));
+    let (edge, far) = (at(24.0 / 64.0, 0.3), at(0.8, 0.8));
+    for (src, laid_out) in [
+        (&near, 1),
+        (&next, 1),
+        (&edge, 2),
+        (&near, 2),
+        // Four blocks further in both directions: in the same place.
+        (&far, 3),
+        (&near, 4),
+        (&edge, 4),
     ] {
         let got = scene.run(&op(tex::SAMPLE), &s, src, Mask::MAX);
-        assert_eq!(scene.unit.cache.kept, kept);
+        assert_eq!(scene.unit.cache.laid_out, laid_out);
         scene.unit.general = true;
         assert_eq!(scene.run(&op(tex::SAMPLE), &s, src, Mask::MAX), got);
         scene.unit.general = false;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Fetches after one another, near and far, at the seams and edges: what is left in the patch by one
+    /// is never taken for another's.
+    #[test]
+    fn what_fetches_leave_behind_serves_those_of_the_same_blocks_only(
+        size in proptest::sample::select(vec![[8u32, 16], [24, 37], [64, 64], [128, 40]]),
+        wrap in [0u32..3, 0u32..3], linear: bool,
+        origins in proptest::collection::vec([-1.5f32..1.5, -1.5f32..1.5], 2..12), step in 0.0f32..3.0,
+    ) {
+        let mut scene = Scene::new(1, 4, [size[0], size[1], 1], RGBA8, 0);
+        let sampler = sampler((if linear { LINEAR_FILTERS } else { 0 }) | wrap[0] | wrap[1] << 3);
+        for origin in origins {
+            let mut src = [[0; LANES]; 4];
+            for lane in 0..LANES {
+                let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+                for (i, at) in [x, y].into_iter().enumerate() {
+                    src[i][lane] = (origin[i] + at as f32 * step / size[i] as f32).to_bits();
+                }
+            }
+            let short = scene.run(&op(tex::SAMPLE), &sampler, &src, Mask::MAX);
+            scene.unit.general = true;
+            let general = scene.run(&op(tex::SAMPLE), &sampler, &src, Mask::MAX);
+            scene.unit.general = false;
+            prop_assert_eq!(short, general);
+        }
     }
 }
