@@ -57,6 +57,8 @@ pub struct Interpolator {
     sprite_enabled: bool,
     sprite_top_1: bool,
     flat_enabled: bool,
+    /// All is evaluated at the centre, unless the shader runs per sample.
+    central: bool,
     /// Some input is interpolated without, or with perspective.
     uses: [bool; 2],
     center: [f32; 2],
@@ -145,10 +147,15 @@ impl Interpolator {
                 input.param.is_some() && input.linear == linear && !(input.flat && flat_enabled)
             })
         });
+        let is_central =
+            |place: Place| place == Place::Center || place == Place::Centroid && samples == 1;
+        let central = inputs.iter().all(|input| is_central(input.place))
+            && position.is_none_or(|(_, place)| is_central(place));
         Self {
             inputs,
             params,
             position,
+            central,
             uses,
             face: bit(control_1, 8).then(|| {
                 (
@@ -396,16 +403,51 @@ impl Interpolator {
     }
 }
 
-/// Room for the weights of a tile: at centroids, at a sample, at the centre. One for each
-/// worker; of what is in it after [`Interpolator::fill`], only the places serve again.
+/// What serves [`Interpolator::fill`] from tile to tile; one for each worker.
 #[derive(Debug)]
-pub struct Scratch([Weights; 3]);
+pub struct Scratch {
+    /// Room for the weights of a tile: at centroids, at a sample, at the centre. Only the places
+    /// outlive the tile.
+    weights: [Weights; 3],
+    /// Of each component of each input: its value at vertex 0, and how much more it is at the
+    /// others. Known for one setup.
+    deltas: [[[f32; 3]; 4]; MAX_INPUTS],
+    /// There are deltas of the setup that is drawn.
+    known: bool,
+}
 
 const CENTER: usize = 2;
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self([const { Weights::new() }; 3])
+        Self {
+            weights: [const { Weights::new() }; 3],
+            deltas: [[[0.0; 3]; 4]; MAX_INPUTS],
+            known: false,
+        }
+    }
+}
+
+impl Scratch {
+    /// To be called before the first tile of a setup.
+    pub fn begin(&mut self) {
+        self.known = false;
+    }
+
+    fn find_deltas(&mut self, inputs: &[Input], setup: &Setup, vertices: &Vertices) {
+        for (deltas, input) in self.deltas.iter_mut().zip(inputs) {
+            let Some(param) = input.param else {
+                continue;
+            };
+            let [a, b, c] = setup.vertices;
+            let at = |vertex: u32| vertices.param(vertex, param);
+            let (a, b, c) = (at(a), at(b), at(c));
+            for (chan, deltas) in deltas.iter_mut().enumerate() {
+                let [a, b, c] = [a[chan], b[chan], c[chan]].map(f32::from_bits);
+                *deltas = [a, b - a, c - a];
+            }
+        }
+        self.known = true;
     }
 }
 
@@ -442,7 +484,10 @@ impl WithSimd for Fill<'_> {
         } = self;
         let (reads, floats) = (program.reads(), program.reads_floats());
         let mut normal = 0;
-        let scratch = &mut scratch.0;
+        if !scratch.known {
+            scratch.find_deltas(&interpolator.inputs, setup, vertices);
+        }
+        let (scratch, deltas) = (&mut scratch.weights, &scratch.deltas);
         let mut there = [false; 3];
         let mut at = |place: Place| -> usize {
             let index = match place {
@@ -462,14 +507,17 @@ impl WithSimd for Fill<'_> {
         };
         // Bytes: this is cleared for each tile.
         let mut chosen = [CENTER as u8; MAX_INPUTS + 1];
-        for (slot, input) in chosen.iter_mut().zip(&interpolator.inputs) {
-            *slot = at(input.place) as u8;
+        let mut wanted = true;
+        if !interpolator.central || sample.is_some() {
+            for (slot, input) in chosen.iter_mut().zip(&interpolator.inputs) {
+                *slot = at(input.place) as u8;
+            }
+            if let Some((_, place)) = interpolator.position {
+                chosen[MAX_INPUTS] = at(place) as u8;
+            }
+            wanted = chosen[..interpolator.inputs.len()].contains(&(CENTER as u8))
+                || interpolator.position.is_some() && chosen[MAX_INPUTS] == CENTER as u8;
         }
-        if let Some((_, place)) = interpolator.position {
-            chosen[MAX_INPUTS] = at(place) as u8;
-        }
-        let wanted = chosen[..interpolator.inputs.len()].contains(&(CENTER as u8))
-            || interpolator.position.is_some() && chosen[MAX_INPUTS] == CENTER as u8;
         if wanted && (interpolator.uses != [false; 2] || interpolator.position.is_some()) {
             interpolator.weights(setup, x, y, None, &mut scratch[CENTER]);
             there[CENTER] = true;
@@ -518,16 +566,15 @@ impl WithSimd for Fill<'_> {
             };
             let mut is_normal = normal == gpr;
             for chan in (0..4).filter(|chan| reads[gpr] >> chan & 1 != 0) {
-                let at = |i: usize| vertices.component(setup.vertices[i], param, chan);
-                let (a, b, c) = (at(0), at(1), at(2));
+                let [a, b, c] = deltas[gpr][chan];
                 let row = wave.gpr_mut(gpr, chan);
-                if (b - a, c - a) == (0.0, 0.0) {
+                if (b, c) == (0.0, 0.0) {
                     // As mixed: of two zeroes the positive one.
                     row.fill((a + 0.0).to_bits());
                     is_normal &= !a.is_subnormal();
                     continue;
                 }
-                mix(row, a, b - a, c - a, w);
+                mix(row, a, b, c, w);
                 if floats[gpr] >> chan & 1 != 0 {
                     is_normal &= !has_denormals(row);
                 }

@@ -229,6 +229,7 @@ impl PixelState {
     ) -> Result<(), Stop> {
         let b = setup.polygon.bounds;
         core.uniform.begin(self.is_uniform(setup));
+        core.weights.begin();
         let whole = self.whole(core, shared, vertices, setup);
         let next_depth = self.depth.as_ref().filter(|(state, _)| state.is_active());
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);

@@ -37,13 +37,6 @@ impl Vertices {
         self.find(vertex, index).copied().unwrap_or([0; 4])
     }
 
-    /// Component `chan` (0 to 3) of [`Self::param`].
-    #[inline]
-    pub fn component(&self, vertex: u32, index: usize, chan: usize) -> f32 {
-        self.find(vertex, index)
-            .map_or(0.0, |v| f32::from_bits(v[chan & 3]))
-    }
-
     #[inline]
     fn find(&self, vertex: u32, index: usize) -> Option<&[u32; 4]> {
         let at = vertex as usize * self.stride + index;
