@@ -16,6 +16,7 @@ mod texel;
 use builder::*;
 pub use texel::TexelCopy;
 
+use super::alu::is_plain;
 use super::isa::{
     cf, is_tex_clause, is_vtx_clause, sel, AluInstruction, AluSource, CfAlu, CfExport, CfKind,
     CfOther, MemInstruction, TexInstruction, VtxInstruction, MEM_SCRATCH,
@@ -91,6 +92,8 @@ pub(super) struct Slot {
     pub update_pred: bool,
     /// Component of `AR` that a `MOVA` writes.
     pub chan: u8,
+    /// It takes the short way, see `alu::plain`.
+    pub plain: bool,
     pub dst: u32,
     pub src: [Src; 3],
 }
@@ -488,6 +491,13 @@ impl Program {
         self.texel_copy.as_ref()
     }
 
+    /// True if all its ALU operations take the short way where no denormals were loaded.
+    #[cfg(test)]
+    pub(super) fn is_plain(&self) -> bool {
+        let mut steps = self.alu.iter().flat_map(|clause| &clause.steps);
+        steps.all(|step| matches!(step, Step::Alu(slot) if slot.plain))
+    }
+
     /// True if the program can end lanes.
     pub fn uses_kill(&self) -> bool {
         self.uses_kill
@@ -574,6 +584,7 @@ impl Program {
         for step in self.alu.iter_mut().flat_map(|clause| &mut clause.steps) {
             if let Step::Alu(slot) = step {
                 slot.src.iter_mut().for_each(&mut settle);
+                slot.plain = is_plain(slot);
             }
         }
         for wide in &mut self.wide {

@@ -20,6 +20,7 @@
 mod chunk;
 mod double;
 mod four;
+mod plain;
 mod relative;
 
 use pulp::{Simd, WithSimd};
@@ -30,6 +31,8 @@ use chunk::{
 };
 use double::double;
 use four::four;
+pub(super) use plain::is_plain;
+use plain::plain;
 use relative::{gather_const, gather_gpr, index_of, load_ar, scatter, ConstGather};
 
 use super::env::Env;
@@ -106,6 +109,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
     }
     for step in &clause.steps {
         match step {
+            Step::Alu(slot) if slot.plain && level == 2 && mask.is_none() => plain(rows, slot),
             Step::Alu(slot) => {
                 let mut post = Post {
                     omod: slot.omod,

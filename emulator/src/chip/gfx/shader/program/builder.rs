@@ -335,6 +335,7 @@ impl Builder {
                 update_exec: instruction.update_exec,
                 update_pred: instruction.update_pred,
                 chan: instruction.dst_chan,
+                plain: false,
                 dst,
                 src,
             }));
