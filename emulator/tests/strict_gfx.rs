@@ -168,6 +168,86 @@ fn shaders_are_old_without_their_action() {
 }
 
 #[test]
+fn constants_are_old_without_the_shaders_action() {
+    const CONSTANTS: u64 = TEXTURE + 0x1_0000;
+    let [zero, one] = [0.0, 1.0].map(f);
+    // Of red, green, blue and alpha the first two change places.
+    let change = |s: &mut Scene| {
+        write(s, CONSTANTS, zero);
+        write(s, CONSTANTS + 4, one);
+    };
+    for (coher_cntl, expected) in [
+        (0, ([RED, RED], true, 0)),
+        (TC | VC, ([RED, RED], true, 2)),
+        (SH, ([RED, GREEN], false, 1)),
+    ] {
+        let mut s = textured(Family::Rv770);
+        s.rig.ib(CONSTANTS, &[one, zero, zero, one]);
+        // SQ_ALU_CONST_BUFFER_SIZE_PS_2 and SQ_ALU_CONST_CACHE_PS_2.
+        s.set(0x2_8148, 1);
+        s.set(0x2_8948, (CONSTANTS >> 8) as u32);
+        let code = [0, 1, 2, 3].map(|chan| mov(1, chan, Src(KCACHE0, chan), chan == 3));
+        let mut ps = Shader::new();
+        ps.alu(0x08, &code, &[]).lock(2);
+        ps.export(PIXEL, 0, 1, XYZW, true);
+        let start = s.shader(&ps);
+        s.set(0x2_8840, start);
+        let found = seen(&mut s, coher_cntl, change);
+        assert_eq!(found, expected, "{coher_cntl:#x}");
+    }
+}
+
+#[test]
+fn depth_reaches_memory_with_a_flush_only() {
+    const DEPTH_32_FLOAT: u32 = 6;
+    let drawn = |flush: fn(&mut Scene)| {
+        let mut s = textured(Family::Rv770);
+        depth_buffer(&mut s, DEPTH_32_FLOAT, Z_ENABLE | Z_WRITE | ALWAYS);
+        s.rectangle([0.0, 0.0, 8.0, 8.0], 0.5, [0.0; 4]);
+        flush(&mut s);
+        let copy = Packet::CopyDw {
+            src: Place::Mem(DEPTH),
+            dst: Place::Mem(DATA),
+        };
+        s.rig.cp_fill(&copy.encode());
+        s.finish();
+        [s.rig.mem(DATA), s.rig.mem(DEPTH)]
+    };
+    let half = f(0.5);
+    // The fence's event writes depth back.
+    assert_eq!(drawn(|_| ()), [0, half]);
+    assert_eq!(drawn(|s| sync(s, CB | TC)), [0, half]);
+    assert_eq!(drawn(|s| sync(s, DB)), [half, half]);
+    assert_eq!(
+        drawn(|s| s.event(CACHE_FLUSH_AND_INV, 0, None)),
+        [half, half]
+    );
+}
+
+/// A depth test compares with what the backend has, not with what the CP has written since; after a
+/// flush it is the other way round.
+#[test]
+fn depth_tests_see_memory_after_a_flush_only() {
+    const DEPTH_32_FLOAT: u32 = 6;
+    for (coher_cntl, expected) in [(0, RED), (CB, RED), (DB, 0)] {
+        let mut s = textured(Family::Rv770);
+        depth_buffer(&mut s, DEPTH_32_FLOAT, Z_ENABLE | Z_WRITE | ALWAYS);
+        s.rectangle([0.0, 0.0, 8.0, 8.0], 0.5, [0.0; 4]);
+        // Onto another target, and nearer: a pixel that memory has at 0.0 hides it.
+        s.set(0x2_8040, ((TEXTURE + 0x2_0000) >> 8) as u32);
+        sync(&mut s, if coher_cntl == DB { DB } else { TC });
+        write(&mut s, DEPTH, 0);
+        if coher_cntl != 0 {
+            sync(&mut s, coher_cntl);
+        }
+        depth_buffer(&mut s, DEPTH_32_FLOAT, Z_ENABLE | LESS);
+        s.rectangle([0.0, 0.0, 8.0, 8.0], 0.25, [0.0; 4]);
+        s.finish();
+        assert_eq!(s.rig.mem(TEXTURE + 0x2_0000), expected, "{coher_cntl:#x}");
+    }
+}
+
+#[test]
 fn colours_reach_memory_with_a_flush_only() {
     let drawn = |flush: fn(&mut Scene)| {
         let mut s = textured(Family::Rv770);

@@ -19,6 +19,8 @@ pub const ZERO: u32 = 248;
 pub const ONE: u32 = 249;
 pub const HALF: u32 = 252;
 pub const LITERAL: u32 = 253;
+/// The first vector that [`Shader::lock`] locks.
+pub const KCACHE0: u32 = 128;
 
 #[derive(Debug, Clone, Default)]
 pub struct Shader {
@@ -116,6 +118,14 @@ impl Shader {
         let count = words.len() as u32 / 2;
         self.clauses.push((self.cf.len(), words));
         self.cf.push([0, (count - 1) << 18 | inst << 26 | 1 << 31]);
+        self
+    }
+
+    /// The ALU clause before this locks the first 16 vectors of constant buffer `bank` as `KCACHE0`.
+    pub fn lock(&mut self, bank: u32) -> &mut Self {
+        if let Some([word0, _]) = self.cf.last_mut() {
+            *word0 |= bank << 22 | 1 << 30;
+        }
         self
     }
 

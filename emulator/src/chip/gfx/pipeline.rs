@@ -235,22 +235,12 @@ impl Pipeline {
         } else {
             None
         };
-        let fetch_state = self.shadow.fetch_program();
-        // Programs without CALL_FS leave the address of another's behind.
-        let options = Options {
-            dx10_clamp: fetch_state.dx10_clamp,
+        // Else its address is that of another draw's, or nobody's.
+        let calls = shaders.as_ref().map_or(&vertex, |(export, _)| export);
+        let fetch = match calls.calls_fetch_shader() {
+            true => (self.program(context, &view, self.shadow.fetch_program())).ok(),
+            false => None,
         };
-        let fetch = self
-            .programs
-            .load(fetch_state.base, options, &mut |address, out| {
-                let mut bytes = vec![0; out.len() * 4];
-                let read = view.read_by(Cache::Shader, address, &mut bytes).is_ok();
-                for (word, b) in out.iter_mut().zip(bytes.chunks_exact(4)) {
-                    *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-                }
-                read
-            })
-            .ok();
 
         let setup = SetupState::decode(&self.shadow);
         let samples = setup.samples();

@@ -231,6 +231,7 @@ pub struct Program {
     pub(super) float_constants: Vec<bool>,
     pub(super) unknown: Vec<(&'static str, u32)>,
     pub(super) uses_kill: bool,
+    calls_fetch_shader: bool,
     /// True if constants come from outside the program.
     pub(super) has_buffers: bool,
     /// See [`Program::is_uniform`].
@@ -349,6 +350,8 @@ impl Program {
         }
         let mut image: Vec<_> = reader.blocks.into_iter().collect();
         image.sort_unstable_by_key(|(block, _)| *block);
+        let calls_fetch_shader = (cfs.iter())
+            .any(|item| matches!(item, Cf::Flow { word, .. } if word.code == cf::CALL_FS));
         let uses_kill = (builder.alu.iter().flat_map(|c| &c.steps)).any(|step| match step {
             Step::Alu(slot) => slot.op.is_kill(),
             _ => false,
@@ -370,6 +373,7 @@ impl Program {
             float_constants: Vec::new(),
             unknown: builder.unknown,
             uses_kill,
+            calls_fetch_shader,
             has_buffers,
             uniform: false,
             texel_copy: None,
@@ -496,6 +500,11 @@ impl Program {
     pub(super) fn is_plain(&self) -> bool {
         let mut steps = self.alu.iter().flat_map(|clause| &clause.steps);
         steps.all(|step| matches!(step, Step::Alu(slot) if slot.plain))
+    }
+
+    /// True if the program can call the fetch shader.
+    pub fn calls_fetch_shader(&self) -> bool {
+        self.calls_fetch_shader
     }
 
     /// True if the program can end lanes.
