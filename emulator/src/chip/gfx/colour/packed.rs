@@ -6,7 +6,7 @@
 //! pass over a tile for the equations that desktops draw with; all others take
 //! the general way.
 
-use pulp::{Simd, WithSimd};
+use pulp::{bytemuck, Simd, WithSimd};
 
 use super::blend::{Blend, Equation, Factor, Function};
 use super::pack::{to_byte, unit_to_byte};
@@ -133,7 +133,8 @@ impl Merge<'_> {
     >(
         &mut self,
     ) {
-        let (src, shift) = (self.src, &self.packed.shift);
+        // Copies: what is behind references is loaded again after each store.
+        let (src, shift) = (&{ *self.src }, &self.packed.shift.map(|bits| bits & 31));
         let all = self.mask == ALL && self.kept == 0;
         for at in chunks(self.mask) {
             let data = &mut self.data[at * 4 * CHUNK..(at + 1) * 4 * CHUNK];
@@ -172,9 +173,12 @@ fn swap_chunk<const WORD_ORDER: bool>(from: &[u32; CHUNK]) -> [u32; CHUNK] {
 
 #[inline(always)]
 fn load_chunk<const WORD_ORDER: bool>(data: &[u8]) -> [u32; CHUNK] {
-    let mut words = [0; CHUNK];
-    for (word, b) in words.iter_mut().zip(data.chunks_exact(4)) {
-        *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+    // In one piece: word by word, the halves that each component needs were loaded.
+    let mut bytes = [0; 4 * CHUNK];
+    bytes.copy_from_slice(data);
+    let mut words: [u32; CHUNK] = bytemuck::cast(bytes);
+    for word in &mut words {
+        *word = u32::from_le(*word);
     }
     swap_chunk::<WORD_ORDER>(&words)
 }
@@ -236,10 +240,16 @@ fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
     }
     let mut words = [0; CHUNK];
     for c in 0..4 {
-        let v = if c == 3 { alpha } else { chunk(src[c], at) };
+        let mut v = alpha;
+        if c < 3 {
+            v = chunk(src[c], at);
+            for i in 0..CHUNK {
+                v[i] = v[i].max(0.0).min(1.0);
+            }
+        }
         let one = if c == 3 { ALPHA_ONE } else { COLOUR_ONE };
         for i in 0..CHUNK {
-            let s = v[i].max(0.0).min(1.0);
+            let s = v[i];
             let s = if one { s } else { s * alpha[i] };
             let d = (old[i] >> shift[c] & 0xFF) as i32 as f32 * (1.0 / 255.0);
             let sum = s + d * rest[i];
