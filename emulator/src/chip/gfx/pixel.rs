@@ -432,15 +432,16 @@ impl PixelState {
         mut account: impl FnMut(Result<u64, McError>),
     ) {
         let exports = &core.exports;
-        for (index, export, _) in self.targets.written() {
+        for (index, export, target) in self.targets.written() {
             if exports.pixel_mask >> export & 1 == 0 {
                 continue;
             }
             let src = exports.colour(&core.wave, export);
+            let second = target.uses_second().then(|| exports.colour(&core.wave, 1));
+            let second = second.as_ref();
             for sample in 0..self.samples() as u32 {
-                let (at, second) = (at.sample(sample), exports.colour(&core.wave, 1));
-                let targets = &self.targets;
-                let result = (core.uniform).write(targets, view, index, at, [&src, &second], ALL);
+                let (targets, at) = (&self.targets, at.sample(sample));
+                let result = (core.uniform).write(targets, view, index, at, &src, second, ALL);
                 account(result.map(|()| 2 * TILE_BYTES));
             }
         }

@@ -72,12 +72,12 @@ impl Uniform {
         }
     }
 
-    /// Writes `lanes` of sample `at` of target `index`; `src` are the colour that the shader
-    /// exported for it and the second one of dual-source blending. A whole tile in
-    /// one colour is packed once.
+    /// Writes `lanes` of sample `at` of target `index`, as [`Targets::write_tile`] does; a whole
+    /// tile in one colour is packed once.
     ///
     /// # Errors
     /// As [`Targets::write_tile`].
+    #[allow(clippy::too_many_arguments)] // those of a tile's write
     #[inline]
     pub fn write(
         &mut self,
@@ -85,7 +85,8 @@ impl Uniform {
         view: &View<'_>,
         index: usize,
         at: At,
-        [src, second]: [&[&Lanes; 4]; 2],
+        src: &[&Lanes; 4],
+        second: Option<&[&Lanes; 4]>,
         lanes: Mask,
     ) -> Result<(), McError> {
         let known = match lanes {
@@ -94,7 +95,7 @@ impl Uniform {
         };
         match known {
             Some(bytes) => targets.write_uniform(view, index, at, bytes),
-            None => targets.write_tile(view, index, at, src, Some(second), lanes),
+            None => targets.write_tile(view, index, at, src, second, lanes),
         }
     }
 

@@ -99,6 +99,12 @@ impl Target {
         self.reads
     }
 
+    /// True if dual-source blending looks at the shader's second colour.
+    pub fn uses_second(&self) -> bool {
+        // A packed target blends with the first alone.
+        self.packed.is_none() && self.blend.is_some_and(|blend| blend.uses_second())
+    }
+
     /// Bits of an element that stay as they are. Unused bits count as written:
     /// they become 0.
     fn bits_kept(&self) -> [u32; 4] {
@@ -137,6 +143,8 @@ impl Target {
 #[derive(Debug, Clone)]
 pub struct Targets {
     targets: [Option<Target>; TARGETS],
+    /// The number of the last one, and one.
+    end: usize,
     /// `MULTIWRITE_ENABLE`: export 0 goes to all targets.
     pub multiwrite: bool,
     /// What a draw does to the targets.
@@ -149,6 +157,7 @@ impl Default for Targets {
     fn default() -> Self {
         Self {
             targets: [None; TARGETS],
+            end: 0,
             multiwrite: false,
             special: SpecialOp::Normal,
             arch: Arch::new(),
@@ -181,6 +190,10 @@ impl Targets {
         }
         Self {
             targets,
+            end: targets
+                .iter()
+                .rposition(Option::is_some)
+                .map_or(0, |last| last + 1),
             multiwrite: control & 2 != 0,
             special,
             arch: Arch::new(),
@@ -196,10 +209,11 @@ impl Targets {
     /// None in special operations.
     pub fn written(&self) -> impl Iterator<Item = (usize, usize, &Target)> {
         let active = self.special == SpecialOp::Normal;
+        let end = if active { self.end } else { 0 };
         self.targets
             .iter()
             .enumerate()
-            .filter(move |_| active)
+            .take(end)
             .filter_map(|(i, target)| {
                 let export = if self.multiwrite { 0 } else { i };
                 Some((i, export, target.as_ref()?))
@@ -207,8 +221,8 @@ impl Targets {
     }
 
     /// Writes the pixels of `mask` to sample `at` of target `index`. `src` has red to alpha
-    /// as the shader exported them, lanes in quad order; `src1` the second colour of
-    /// dual-source blending. Without such a target, nothing happens.
+    /// as the shader exported them, lanes in quad order; `src1` the second colour, if the target
+    /// [uses it](Target::uses_second). Without such a target, nothing happens.
     ///
     /// # Errors
     /// That of memory which did not answer; the tile is then partly written.
@@ -227,8 +241,6 @@ impl Targets {
         if let Some(packed) = &target.packed {
             return self.write_packed(view, target, packed, at, src, mask);
         }
-        // Only two of the factors look at the second colour.
-        let src1 = src1.filter(|_| target.blend.is_some_and(|b| b.uses_second()));
         let job = |old: &Raw| {
             self.arch.dispatch(Merge {
                 target,

@@ -520,15 +520,26 @@ impl Runner<'_> {
                 break;
             };
             let index = u32::from(export.array_base) + u32::from(i);
-            if in_place && self.env.export_in_place(kind, index, gpr, export.sel) {
-                continue;
+            if !in_place || !self.env.export_in_place(kind, index, gpr, export.sel) {
+                self.export_values(kind, index, gpr, export, exec);
             }
-            let value = |chan: usize| operand(&self.wave.rows, gpr, export.sel[chan]);
-            let components =
-                (0..4).fold(0, |all, chan| all | u8::from(export.sel[chan] <= 5) << chan);
-            let values = [value(0), value(1), value(2), value(3)];
-            self.env.export(kind, index, values, components, exec);
         }
+    }
+
+    /// Not a part of [`Self::export`]: of most exports this is not needed.
+    #[inline(never)]
+    fn export_values(
+        &mut self,
+        kind: ExportKind,
+        index: u32,
+        gpr: usize,
+        export: &CfExport,
+        exec: Mask,
+    ) {
+        let value = |chan: usize| operand(&self.wave.rows, gpr, export.sel[chan]);
+        let components = (0..4).fold(0, |all, chan| all | u8::from(export.sel[chan] <= 5) << chan);
+        let values = [value(0), value(1), value(2), value(3)];
+        self.env.export(kind, index, values, components, exec);
     }
 
     fn memory(&mut self, export: &CfExport) {
