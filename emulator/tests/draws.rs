@@ -591,3 +591,32 @@ fn unreadable_shader_drops_the_draw_and_is_counted() {
     assert_eq!(counters.get(Counter::DroppedDraws), 1);
     assert!(counters.get(Counter::McFaults) > 0);
 }
+
+/// The second colour that a shader exports is a factor for the first target (`BLEND_SRC1_COLOR`).
+#[test]
+fn dual_source_blending_takes_the_second_export() {
+    let mut ps = Shader::new();
+    ps.alu(
+        0x08,
+        &[
+            mov(1, 0, Src(HALF, 0), false),
+            mov(1, 1, Src(ONE, 0), false),
+            mov(1, 2, Src(ZERO, 0), false),
+            mov(1, 3, Src(ONE, 0), true),
+        ],
+        &[],
+    )
+    .export(PIXEL, 0, 0, XYZW, false)
+    .export(PIXEL, 1, 1, XYZW, true);
+    let white = [[1.0; 4]; 3];
+    let drawn = |blend: u32| {
+        let mut s = scene();
+        s.set(0x2_8780, blend);
+        s.set(0x2_8808, 0xCC << 16 | 1 << 8 | 1 << 7);
+        s.one_colour(&ps, white)
+    };
+    // SRC1_COLOR, INV_SRC1_COLOR, and ONE; nothing of what is there.
+    assert_eq!(drawn(15), [128, 255, 0, 255]);
+    assert_eq!(drawn(16), [128, 0, 255, 0]);
+    assert_eq!(drawn(1), [255; 4]);
+}

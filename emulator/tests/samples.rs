@@ -5,6 +5,7 @@
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
 use crate::rig::scene::*;
+use crate::rig::shader::*;
 
 #[test]
 fn multisampled_target_is_resolved_by_coverage() {
@@ -40,6 +41,58 @@ fn multisampled_target_is_resolved_by_coverage() {
         (127..=128).contains(&edge[0]) && (127..=128).contains(&edge[2]),
         "{edge:?}"
     );
+}
+
+/// Where an edge runs through pixel 8: fixed point has it as it is.
+const EDGE: f32 = 8.59375;
+
+/// The red of pixel 8 of a target with four samples, which is covered right of [`EDGE`]: `input` and `control`
+/// go to `SPI_PS_INPUT_CNTL_0` and `SPI_PS_IN_CONTROL_0`.
+fn red_of_edge(input: u32, control: u32, ps: &Shader) -> u8 {
+    let mut s = scene();
+    // Samples 1 and 3, at 8.625 and 8.875, are covered; of these, 1 is the first.
+    let places = [-2i32, -2, 2, 2, -6, 6, 6, -6];
+    let word = (places.iter().enumerate()).fold(0u32, |w, (i, v)| w | (*v as u32 & 15) << (4 * i));
+    s.set(0x2_8C1C, word);
+    s.set(0x2_8C04, 2);
+    s.set(0x2_8A4C, 1);
+    s.set(0x2_80A0, 0x1A << 2 | 2 << 8);
+    s.set(0x2_8644, 1 | input);
+    s.set(0x2_86CC, 1 | 1 << 28 | control);
+    let start = s.shader(ps);
+    s.set(0x2_8840, start);
+    // The parameter is 0.5 at the edge and grows by one a pixel.
+    let x = |pixels: f32| pixels / (WIDTH as f32 / 2.0) - 1.0;
+    let corner = |pixels: f32, y: f32| {
+        let red = 0.5 + pixels - EDGE;
+        ([x(pixels), y, 0.0, 1.0], [red, 0.0, 0.0, 1.0])
+    };
+    let corners = [corner(EDGE, -1.0), corner(EDGE, 1.0), corner(12.0, -1.0)];
+    s.draw_vertices(RECTANGLES, &corners);
+    s.finish();
+    // Sample 1 of the first pixel of the second tile: 8x8 pixels a sample, four of them a tile.
+    s.rig.bytes(COLOUR + 4 * 256 + 256, 1)[0]
+}
+
+#[test]
+fn centroids_are_where_the_pixel_is_covered() {
+    const CENTROID: u32 = 1 << 11;
+    let byte = |v: f32| (v * 255.0 + 0.5) as u8;
+    // At the centre, 8.5, and at sample 1.
+    let (centre, centroid) = (byte(9.0 - EDGE), byte(9.125 - EDGE));
+    assert_eq!(red_of_edge(0, 0, &pixel_shader()), centre);
+    assert_eq!(red_of_edge(CENTROID, 0, &pixel_shader()), centroid);
+
+    // The position in R1, less 8.
+    const POSITION_ENA: u32 = 1 << 8;
+    const POSITION_CENTROID: u32 = 1 << 9;
+    let r1 = POSITION_ENA | 1 << 10;
+    let mut ps = Shader::new();
+    let less_8 = [op2(0, 2, 0, gpr(1, 0), Src(LITERAL, 0), true)];
+    ps.alu(0x08, &less_8, &[f(-8.0), 0]);
+    ps.export(PIXEL, 0, 2, [0, 4, 4, 5], true);
+    assert_eq!(red_of_edge(0, r1, &ps), byte(0.5));
+    assert_eq!(red_of_edge(0, r1 | POSITION_CENTROID, &ps), byte(0.625));
 }
 
 /// A depth buffer of 2^`log` samples in which sample i has depth (i + 1) / 16.

@@ -636,6 +636,28 @@ fn denormals_count_as_zero_wherever_they_come_from() {
     }
 }
 
+/// Nothing that was loaded is a denormal, so that operations may take the short way; those that take
+/// what an integer operation made do not.
+#[test]
+fn integers_count_as_zero_where_nothing_else_is_a_denormal() {
+    let huge = lit(2f32.powi(100).to_bits());
+    let words = assemble(&[clause(
+        cf::ALU,
+        &[
+            op(AluOp::AndInt, (4, 0), &[lit(0xFFF), lit(0x801)]),
+            op(AluOp::MulIeee, (5, 0), &[r(4, 0), huge]),
+            op(AluOp::MulIeee, (6, 0), &[lit(0x0080_0000), huge]),
+        ],
+    )]);
+    let mut wave = lane_numbers();
+    wave.begin(ALL, ALL, BUDGET);
+    run(&decode(&words), &mut wave, &mut Recorder::default()).unwrap();
+    assert!(!wave.denormals);
+    assert_eq!(wave.gpr(4, 0)[1], 0x801);
+    assert_eq!(wave.gpr(5, 0)[1], 0);
+    assert_eq!(wave.gpr(6, 0)[1], 2f32.powi(100 - 126).to_bits());
+}
+
 #[test]
 fn inactive_lanes_keep_their_registers() {
     let words = nested_if();

@@ -168,6 +168,44 @@ fn blocks_are_laid_out_once() {
     }
 }
 
+/// The four texels of a filter in four blocks, which lie in the four corners of the patch.
+#[test]
+fn texels_beyond_the_last_column_and_row_are_those_of_the_first() {
+    for (x, y) in [(32.0, 32.0), (32.0, 10.25), (10.25, 32.0), (64.0, 96.0)] {
+        let mut scene = Scene::new(1, 2, [128, 128, 1], RGBA8, 0);
+        let src = splat([(x + 0.25) / 128.0, (y + 0.25) / 128.0, 0.0, 0.0]);
+        let s = sampler(LINEAR_FILTERS);
+        let short = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
+        assert_eq!(scene.unit.cache.inside, 1);
+        scene.unit.general = true;
+        assert_eq!(scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX), short);
+    }
+}
+
+/// The same block of two levels, and of two textures.
+#[test]
+fn blocks_in_the_patch_are_of_one_texture_and_level() {
+    let mut scene = Scene::new(1, 2, [64, 64, 1], RGBA8, 1);
+    let words = scene.words;
+    let mut other = words;
+    // The base address, in units of 256 bytes.
+    other[2] = 0x10;
+    let mut seen = Vec::new();
+    for (words, level) in [(words, 0), (words, 1), (words, 0), (other, 0), (words, 0)] {
+        scene.words = words;
+        let mut src = [[3; LANES]; 4];
+        src[3] = [level; LANES];
+        let short = scene.run(&op(tex::LD), &sampler(0), &src, Mask::MAX);
+        scene.unit.general = true;
+        assert_eq!(scene.run(&op(tex::LD), &sampler(0), &src, Mask::MAX), short);
+        scene.unit.general = false;
+        seen.push(short[0][0]);
+    }
+    // All took the short way, and the texels differ.
+    assert_eq!(scene.unit.cache.laid_out, 5);
+    assert!(seen[0] != seen[1] && seen[0] != seen[3], "{seen:x?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
