@@ -409,9 +409,9 @@ pub struct Scratch {
     /// Room for the weights of a tile: at centroids, at a sample, at the centre. Only the places
     /// outlive the tile.
     weights: [Weights; 3],
-    /// Of each component of each input: its value at vertex 0, and how much more it is at the
-    /// others. Known for one setup.
-    deltas: [[[f32; 3]; 4]; MAX_INPUTS],
+    /// Of each input: its components at vertex 0, and how much more they are at the others. Known for
+    /// one setup.
+    deltas: [[[f32; 4]; 3]; MAX_INPUTS],
     /// There are deltas of the setup that is drawn.
     known: bool,
 }
@@ -422,7 +422,7 @@ impl Default for Scratch {
     fn default() -> Self {
         Self {
             weights: [const { Weights::new() }; 3],
-            deltas: [[[0.0; 3]; 4]; MAX_INPUTS],
+            deltas: [[[0.0; 4]; 3]; MAX_INPUTS],
             known: false,
         }
     }
@@ -442,10 +442,12 @@ impl Scratch {
             let [a, b, c] = setup.vertices;
             let at = |vertex: u32| vertices.param(vertex, param);
             let (a, b, c) = (at(a), at(b), at(c));
-            for (chan, deltas) in deltas.iter_mut().enumerate() {
+            let mut of = [[0.0; 4]; 3];
+            for chan in 0..4 {
                 let [a, b, c] = [a[chan], b[chan], c[chan]].map(f32::from_bits);
-                *deltas = [a, b - a, c - a];
+                (of[0][chan], of[1][chan], of[2][chan]) = (a, b - a, c - a);
             }
+            *deltas = of;
         }
         self.known = true;
     }
@@ -566,7 +568,8 @@ impl WithSimd for Fill<'_> {
             };
             let mut is_normal = normal == gpr;
             for chan in (0..4).filter(|chan| reads[gpr] >> chan & 1 != 0) {
-                let [a, b, c] = deltas[gpr][chan];
+                let [a, b, c] = &deltas[gpr];
+                let (a, b, c) = (a[chan], b[chan], c[chan]);
                 let row = wave.gpr_mut(gpr, chan);
                 if (b, c) == (0.0, 0.0) {
                     // As mixed: of two zeroes the positive one.
