@@ -49,9 +49,7 @@
  * call, as it would start again from its beginning.
  */
 
-/*
- * Waiting
- */
+/* Waiting */
 
 /* The fences that have to be waited for before BO contents may be accessed. */
 static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
@@ -127,9 +125,7 @@ static const struct radeon_gem_rw_path radeon_gem_rw_wait = {
 	.after = radeon_gem_rw_wait_after,
 };
 
-/*
- * Locks
- */
+/* Locks */
 
 /*
  * Keep device and BO as they are: until radeon_gem_rw_release() the BO stays where
@@ -187,9 +183,7 @@ static void radeon_gem_rw_release(struct radeon_gem_rw *rw)
 	up_read(&rw->rdev->exclusive_lock);
 }
 
-/*
- * Making a BO accessible
- */
+/* Making a BO accessible */
 
 /*
  * Are any bytes of a step beyond the aperture? A BO in VRAM can begin within it and end
@@ -247,10 +241,6 @@ static ssize_t radeon_gem_rw_move_after(struct radeon_gem_rw *rw, ssize_t done)
 	struct radeon_device *rdev = rw->rdev;
 	int r;
 
-	/* There would be the fence of the move to sleep on. */
-	if (rw->flags & RADEON_GEM_RW_NOWAIT)
-		return -EBUSY;
-
 	r = radeon_gem_rw_wait_fences(rw, DMA_RESV_USAGE_BOOKKEEP);
 	if (r)
 		return r;
@@ -299,9 +289,7 @@ static const struct radeon_gem_rw_path radeon_gem_rw_populate = {
 	.after = radeon_gem_rw_populate_after,
 };
 
-/*
- * Steps
- */
+/* Steps */
 
 /* The first rule counts of which all flags of @all and none of @none are set. */
 #define IS(x)	RADEON_GEM_RW_IS_##x
@@ -317,6 +305,8 @@ static const struct radeon_gem_rw_rule {
 	{ IS(BUSY), 0, &radeon_gem_rw_wait },
 	{ IS(HIDDEN) | IS(UNSYNC) | IS(WRITE), 0, &radeon_gem_rw_cpu },
 	{ IS(HIDDEN) | IS(UNSYNC), IS(NOWAIT), &radeon_gem_rw_cpu },
+	/* There would be the fence of the move to sleep on. */
+	{ IS(HIDDEN) | IS(NOWAIT), 0, &radeon_gem_rw_wait },
 	{ IS(HIDDEN), 0, &radeon_gem_rw_move },
 	{ IS(ABSENT), 0, &radeon_gem_rw_populate },
 	{ 0, 0, &radeon_gem_rw_cpu },
@@ -363,15 +353,10 @@ static int radeon_gem_rw_fault_in(struct radeon_gem_rw *rw)
 static unsigned int radeon_gem_rw_look(struct radeon_gem_rw *rw)
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
-	unsigned int look = 0;
+	unsigned int look = rw->flags & (IS(NOWAIT) | IS(UNSYNC));
 
 	if (rw->write)
 		look |= IS(WRITE);
-	if (rw->flags & RADEON_GEM_RW_NOWAIT)
-		look |= IS(NOWAIT);
-	if (rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED)
-		look |= IS(UNSYNC);
-
 	if (tbo->resource->mem_type == TTM_PL_VRAM)
 		look |= IS(VRAM);
 	else if (!tbo->ttm || !ttm_tt_is_populated(tbo->ttm))

@@ -12,9 +12,6 @@
 
 #include "radeon.h"
 
-struct drm_device;
-struct drm_file;
-
 /* Longest sleep, in jiffies, before looking whether the GPU is locked up. */
 #define RADEON_GEM_RW_WAIT_SLICE	(HZ / 2)
 
@@ -59,10 +56,10 @@ struct radeon_gem_rw_piece {
 	u32 len;
 };
 
-/* What is known about a step when its path is chosen. */
-#define RADEON_GEM_RW_IS_WRITE		BIT(0)	/* user memory to BO */
-#define RADEON_GEM_RW_IS_NOWAIT		BIT(1)	/* RADEON_GEM_RW_NOWAIT */
-#define RADEON_GEM_RW_IS_UNSYNC		BIT(2)	/* RADEON_GEM_RW_UNSYNCHRONIZED */
+/* What is known about a step when its path is chosen. First flags of the call. */
+#define RADEON_GEM_RW_IS_UNSYNC		RADEON_GEM_RW_UNSYNCHRONIZED	/* BIT(0) */
+#define RADEON_GEM_RW_IS_NOWAIT		RADEON_GEM_RW_NOWAIT		/* BIT(1) */
+#define RADEON_GEM_RW_IS_WRITE		BIT(2)	/* user memory to BO */
 #define RADEON_GEM_RW_IS_VRAM		BIT(3)	/* BO is in VRAM */
 #define RADEON_GEM_RW_IS_HIDDEN		BIT(4)	/* in CPU-inaccessible VRAM */
 #define RADEON_GEM_RW_IS_ABSENT		BIT(5)	/* has no pages */

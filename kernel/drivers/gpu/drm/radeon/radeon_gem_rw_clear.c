@@ -20,10 +20,8 @@
  *
  * - The CPU clears small BOs that it can reach.
  * - The DMA engine fills others, and the fence goes on the BO as one of the kernel's.
- *   Those are waited for by all who use a BO: command submission, page faults,
- *   mappings of the kernel, page flips, moves, the release of the memory, and PREAD,
- *   PWRITE and TRANSFER, also with RADEON_GEM_RW_UNSYNCHRONIZED. Only a mode set does
- *   not wait, so that such a BO can be seen on the screen before it is cleared.
+ *   All who use a BO wait for those, RADEON_GEM_RW_UNSYNCHRONIZED or not. Only a mode
+ *   set does not, so that such a BO can be seen on the screen before it is cleared.
  * - Where the DMA engine cannot fill, TTM is told to create the BO in GTT and
  *   to move it to VRAM from there.
  *
@@ -33,8 +31,8 @@
  *
  * The BO's &dma_resv is held, and outside of it &radeon_device.exclusive_lock, so that
  * no GPU reset drops what the CPU writes, and &radeon_pm.mclk_lock, both for reading.
- * A GPU reset loses what is in the DMA ring; radeon_gem_rw_gpu_recover() clears anew
- * what had not been done. A move from GTT, as any move, can be lost.
+ * radeon_gem_rw_gpu_recover() fills anew what a GPU reset loses. A move from GTT, as any
+ * move, can be lost.
  */
 
 /* Most bytes cleared between two chances for others to run. */
@@ -74,12 +72,9 @@ static int radeon_gem_rw_clear_by_cpu(struct radeon_device *rdev, u64 start, u64
 static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
 				      struct dma_resv *resv, u64 start, u64 size)
 {
+	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
 	struct radeon_gem_rw_job *job;
 	int r;
-
-	/* While the engines are tested after a reset, they take no work. */
-	if (rdev->in_reset || READ_ONCE(rdev->needs_reset))
-		return -EDEADLK;
 
 	job = radeon_gem_rw_job_new(1);
 	if (!job)
@@ -98,7 +93,9 @@ static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
 
 	/* TTM has reserved a slot for the fence of a move. */
 	dma_resv_add_fence(resv, &job->fence->base, DMA_RESV_USAGE_KERNEL);
-	radeon_gem_rw_job_submitted(rdev, job);
+	spin_lock(&gpu->lock);
+	list_add_tail(&job->head, &gpu->jobs[job->fence->ring]);
+	spin_unlock(&gpu->lock);
 
 	radeon_gem_rw_count(rdev, RADEON_GEM_RW_CLEAR_GPU, size);
 	return 0;
@@ -126,11 +123,16 @@ int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 	    !radeon_gem_rw_clear_by_cpu(rdev, start, size))
 		return 0;
 
-	if (rdev->gem_rw->gpu && radeon_gem_rw_ring_can_fill(rdev)) {
+	/* While the engines are tested after a reset, they take no work. */
+	if (rdev->in_reset || READ_ONCE(rdev->needs_reset))
+		return radeon_gem_rw_clear_by_cpu(rdev, start, size);
+
+	/* RV770 and later have the packet. On R600 the driver does not use the engine. */
+	if (rdev->gem_rw->gpu && rdev->family >= CHIP_RV770 &&
+	    rdev->asic->copy.copy_ring_index == rdev->asic->copy.dma_ring_index) {
 		if (!radeon_gem_rw_clear_by_gpu(rdev, tbo->base.resv, start, size))
 			return 0;
-	} else if (hop && rdev->ring[radeon_copy_ring_index(rdev)].ready &&
-		   !rdev->in_reset && !READ_ONCE(rdev->needs_reset)) {
+	} else if (hop && rdev->ring[radeon_copy_ring_index(rdev)].ready) {
 		*hop = (struct ttm_place) { .mem_type = TTM_PL_TT };
 		radeon_gem_rw_count(rdev, RADEON_GEM_RW_CLEAR_HOP, size);
 		return -EMULTIHOP;

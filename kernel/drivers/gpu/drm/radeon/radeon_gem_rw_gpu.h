@@ -17,12 +17,15 @@
 /* Suballocations are made of units of so many bytes. */
 #define RADEON_GEM_RW_UNIT		256
 
+/* Most bytes that the staging buffer has. */
+#define RADEON_GEM_RW_STAGE_SIZE_MAX	SZ_4M
+
 /*
- * A suballocation begins with what the job's packets use: a dword to synchronise
- * the PFP with, and semaphores. The bytes follow.
+ * A suballocation begins with what the job's packets use: a dword to synchronise the
+ * PFP with, and a semaphore for each ring but those for video. The bytes follow.
  */
 #define RADEON_GEM_RW_JOB_HEADER	64
-#define RADEON_GEM_RW_JOB_SEMAPHORES	4
+#define RADEON_GEM_RW_JOB_SEMAPHORES	R600_RING_TYPE_UVD_INDEX
 
 /* A file may hold this part of the staging buffer, and there may be so many. */
 #define RADEON_GEM_RW_FILE_SHARE	4
@@ -57,9 +60,6 @@ struct radeon_gem_rw_job {
 	unsigned int units;		/* its size, 0 without one */
 	void *mem;			/* the suballocation */
 	u64 gpu_addr;
-	u32 waits;			/* BIT() of each ring that it waits for */
-	/* One for each of them, without memory of its own. */
-	struct radeon_semaphore semaphores[RADEON_GEM_RW_JOB_SEMAPHORES];
 	unsigned int n;			/* of ops */
 	struct radeon_gem_rw_op ops[];
 };
@@ -67,10 +67,9 @@ struct radeon_gem_rw_job {
 /* What copies by the GPU need. */
 struct radeon_gem_rw_gpu {
 	struct radeon_sa_manager sa;	/* staging buffer, pinned in GTT */
-	unsigned int units;		/* its size, 0 if there is none */
+	unsigned int units;		/* its size */
 	spinlock_t lock;		/* protects what follows */
-	unsigned long *used;		/* units that are in use */
-	unsigned int next;		/* unit behind the last suballocation */
+	DECLARE_BITMAP(used, RADEON_GEM_RW_STAGE_SIZE_MAX / RADEON_GEM_RW_UNIT);
 	struct {
 		const struct drm_file *filp;
 		unsigned int units;
@@ -81,6 +80,7 @@ struct radeon_gem_rw_gpu {
 extern const struct radeon_gem_rw_path radeon_gem_rw_staged;
 
 /* radeon_gem_rw_stage.c */
+bool radeon_gem_rw_gpu_supported(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_init(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_drain(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_fini(struct radeon_device *rdev);
@@ -92,8 +92,6 @@ int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw);
 struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n);
 bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 				struct radeon_gem_rw_job *job, u32 size);
-void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
-				 struct radeon_gem_rw_job *job);
 void radeon_gem_rw_job_put(struct radeon_device *rdev, struct radeon_gem_rw_job *job);
 void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 			    struct radeon_gem_rw_job *job);
@@ -104,7 +102,6 @@ void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings);
 void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored);
 
 /* radeon_gem_rw_ring.c */
-bool radeon_gem_rw_ring_supported(struct radeon_device *rdev);
 bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring);
 int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job *job);
 int radeon_gem_rw_ring_replay(struct radeon_device *rdev, struct radeon_gem_rw_job *job,

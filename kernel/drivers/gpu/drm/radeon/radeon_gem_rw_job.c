@@ -18,9 +18,6 @@
 #include "radeon.h"
 #include "radeon_gem_rw_gpu.h"
 
-/* Longest sleep, in jiffies, while a signal is pending that is not a fatal one. */
-#define RADEON_GEM_RW_KILL_SLICE	DIV_ROUND_UP(HZ, 50)
-
 /*
  * In microseconds: for how long a job that is waited for is polled all the time, then
  * the time between two looks, and for how long it is looked at before the ring's
@@ -82,10 +79,7 @@ void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu)
 	}
 }
 
-/*
- * Make a job. Returns the job, to be given back with radeon_gem_rw_job_put()
- * unless it is submitted, or NULL.
- */
+/* Returns a job, for radeon_gem_rw_job_put() unless it is submitted, or NULL. */
 struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n)
 {
 	struct radeon_gem_rw_job *job;
@@ -120,51 +114,43 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 	unsigned int count = DIV_ROUND_UP(size + RADEON_GEM_RW_JOB_HEADER,
 					  RADEON_GEM_RW_UNIT);
 	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw->gpu;
-	unsigned int *units, unit;
+	unsigned int *units, unit = gpu->units;
 
 	spin_lock(&gpu->lock);
 	radeon_gem_rw_reap(gpu);
 
 	units = radeon_gem_rw_file_units(gpu, rw->filp);
-	if (!units || *units + count > gpu->units / RADEON_GEM_RW_FILE_SHARE)
-		goto out_unlock;
-
-	unit = bitmap_find_next_zero_area(gpu->used, gpu->units, gpu->next, count, 0);
-	if (unit >= gpu->units)
+	if (units && *units + count <= gpu->units / RADEON_GEM_RW_FILE_SHARE)
 		unit = bitmap_find_next_zero_area(gpu->used, gpu->units, 0, count, 0);
-	if (unit >= gpu->units)
-		goto out_unlock;
-
-	bitmap_set(gpu->used, unit, count);
-	gpu->next = unit + count;
-	*units += count;
-	job->filp = rw->filp;
-	job->unit = unit;
-	job->units = count;
-	job->mem = gpu->sa.cpu_ptr + unit * RADEON_GEM_RW_UNIT;
-	job->gpu_addr = gpu->sa.gpu_addr + unit * RADEON_GEM_RW_UNIT;
-	memset(job->mem, 0, RADEON_GEM_RW_JOB_HEADER);
-out_unlock:
+	if (unit < gpu->units) {
+		bitmap_set(gpu->used, unit, count);
+		*units += count;
+		job->filp = rw->filp;
+		job->unit = unit;
+		job->units = count;
+		job->mem = gpu->sa.cpu_ptr + unit * RADEON_GEM_RW_UNIT;
+		job->gpu_addr = gpu->sa.gpu_addr + unit * RADEON_GEM_RW_UNIT;
+		memset(job->mem, 0, RADEON_GEM_RW_JOB_HEADER);
+	}
 	spin_unlock(&gpu->lock);
 
 	return job->units;
 }
 
-/* Leave a job to the list of its ring, with ring_lock held. */
-void radeon_gem_rw_job_submitted(struct radeon_device *rdev,
-				 struct radeon_gem_rw_job *job)
+/*
+ * Wait for a job that this call has submitted. Once the copy is the next in its
+ * ring, only a fatal signal ends this: a call that is made again submits its
+ * copy again. With signals that come faster than the GPU copies, it would never
+ * end. Returns 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset, was reset,
+ * or has been given up.
+ */
+int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
+			   const struct radeon_gem_rw_job *job)
 {
-	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
-
-	spin_lock(&gpu->lock);
-	list_add_tail(&job->head, &gpu->jobs[job->fence->ring]);
-	spin_unlock(&gpu->lock);
-}
-
-/* Look at a job's fence now and then, but not for long. */
-static void radeon_gem_rw_poll_job(const struct radeon_gem_rw_job *job)
-{
-	bool end;
+	struct radeon_device *rdev = rw->rdev;
+	struct radeon_fence_driver *drv = &rdev->fence_drv[job->fence->ring];
+	bool end, pending;
+	long r;
 
 	/* What is larger than a step takes longer than one spins. */
 	if (job->ops[0].len <= RADEON_GEM_RW_STEP_MAX)
@@ -174,25 +160,6 @@ static void radeon_gem_rw_poll_job(const struct radeon_gem_rw_job *job)
 	read_poll_timeout(radeon_fence_signaled, end, end || signal_pending(current),
 			  RADEON_GEM_RW_NAP_US, RADEON_GEM_RW_NAPS_US, false,
 			  job->fence);
-}
-
-/*
- * Wait for a job that this call has submitted. Once the copy is the next in its
- * ring, only a fatal signal ends this: a call that is made again submits its
- * copy again. With signals that come faster than the GPU copies, it would never
- * end. A small copy takes less time than to switch the ring's interrupt on and
- * off, so the fence is polled first. Returns 0, -ERESTARTSYS, or -EDEADLK if
- * the GPU has to be reset, was reset, or has been given up.
- */
-int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
-			   const struct radeon_gem_rw_job *job)
-{
-	struct radeon_device *rdev = rw->rdev;
-	struct radeon_fence_driver *drv = &rdev->fence_drv[job->fence->ring];
-	bool pending;
-	long r;
-
-	radeon_gem_rw_poll_job(job);
 	do {
 		if (fatal_signal_pending(current))
 			return -ERESTARTSYS;
@@ -203,8 +170,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			return -ERESTARTSYS;
 
 		r = dma_fence_wait_timeout(&job->fence->base, !pending,
-					   pending ? RADEON_GEM_RW_KILL_SLICE :
-						     RADEON_GEM_RW_WAIT_SLICE);
+					   RADEON_GEM_RW_WAIT_SLICE);
 		if (!r && radeon_gem_rw_ring_given_up(rdev, job->fence->ring))
 			r = -EDEADLK;
 	} while (!r || r == -ERESTARTSYS);
@@ -227,72 +193,36 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 /* How long a reset waits for an engine, in microseconds. Far more than needed. */
 #define RADEON_GEM_RW_REPLAY_TIMEOUT	2000000
 
-static bool radeon_gem_rw_replay_by_gpu(struct radeon_device *rdev,
-					struct radeon_gem_rw_job *job)
-{
-	struct radeon_fence *fence;
-	bool done;
-
-	if (radeon_gem_rw_ring_replay(rdev, job, &fence))
-		return false;
-
-	read_poll_timeout(radeon_fence_signaled, done, done, 100,
-			  RADEON_GEM_RW_REPLAY_TIMEOUT, false, fence);
-	radeon_fence_unref(&fence);
-
-	return done;
-}
-
-/* Write to memory at a GPU address, in a page. */
-static void radeon_gem_rw_replay_page(struct radeon_device *rdev, u64 dst,
-				      const void *src, size_t len)
-{
-	void __iomem *aperture = rdev->gem_rw->aperture;
-	struct page *page;
-
-	if (dst >= rdev->mc.gtt_start && dst <= rdev->mc.gtt_end) {
-		page = rdev->gart.pages[(dst - rdev->mc.gtt_start) >> PAGE_SHIFT];
-		if (page)
-			memcpy_to_page(page, offset_in_page(dst), src, len);
-		return;
-	}
-
-	dst -= rdev->mc.vram_start;
-	if (aperture && dst + len <= rdev->mc.visible_vram_size)
-		memcpy_toio(aperture + dst, src, len);
-}
-
+/* Write to the memory at the GPU addresses of a job, a page at a time. */
 static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
 					struct radeon_gem_rw_job *job)
 {
+	void __iomem *aperture = rdev->gem_rw->aperture;
 	const struct radeon_gem_rw_op *op;
-	u64 done, n;
+	u64 done, dst, n, vram;
+	struct page *page;
+	const void *src;
 
 	for (op = job->ops; op < job->ops + job->n; op++) {
 		for (done = 0; done < op->len; done += n) {
-			n = min(op->len - done,
-				PAGE_SIZE - offset_in_page(op->dst + done));
-			radeon_gem_rw_replay_page(rdev, op->dst + done, job->mem +
-						  op->src - job->gpu_addr + done, n);
+			dst = op->dst + done;
+			vram = dst - rdev->mc.vram_start;
+			n = min(op->len - done, PAGE_SIZE - offset_in_page(dst));
+			src = job->mem + op->src - job->gpu_addr + done;
+
+			if (dst >= rdev->mc.gtt_start && dst <= rdev->mc.gtt_end) {
+				page = rdev->gart.pages[(dst - rdev->mc.gtt_start) >>
+							PAGE_SHIFT];
+				if (page)
+					memcpy_to_page(page, offset_in_page(dst), src, n);
+			} else if (aperture && vram + n <= rdev->mc.visible_vram_size) {
+				memcpy_toio(aperture + vram, src, n);
+			}
 		}
 		cond_resched();
 	}
 	/* Before the fences are signaled. */
 	wmb();
-}
-
-/*
- * The ring of this job is restored, but the rings that it waits for may have lost
- * their signals. What they had to do first has been done, or is lost.
- */
-static void radeon_gem_rw_signal(struct radeon_gem_rw_job *job)
-{
-	u64 *header = job->mem;
-	unsigned int i;
-
-	header[0] = 0;
-	for (i = 1; i <= RADEON_GEM_RW_JOB_SEMAPHORES; i++)
-		header[i] = 1;
 }
 
 /*
@@ -306,6 +236,7 @@ void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 {
 	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw ? rdev->gem_rw->gpu : NULL;
 	struct radeon_gem_rw_job *job, *next;
+	struct radeon_fence *fence;
 	bool by_gpu = true;
 	LIST_HEAD(lost);
 	unsigned int i;
@@ -324,7 +255,12 @@ void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 	spin_unlock(&gpu->lock);
 
 	list_for_each_entry_safe(job, next, &lost, head) {
-		by_gpu = by_gpu && radeon_gem_rw_replay_by_gpu(rdev, job);
+		by_gpu = by_gpu && !radeon_gem_rw_ring_replay(rdev, job, &fence);
+		if (by_gpu) {
+			read_poll_timeout(radeon_fence_signaled, by_gpu, by_gpu, 100,
+					  RADEON_GEM_RW_REPLAY_TIMEOUT, false, fence);
+			radeon_fence_unref(&fence);
+		}
 		if (!by_gpu)
 			radeon_gem_rw_replay_by_cpu(rdev, job);
 		radeon_gem_rw_event(rdev, RADEON_GEM_RW_REPLAYED);
@@ -335,7 +271,9 @@ void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 
 /*
  * Do again what a GPU reset has lost. @restored has for each ring its contents that
- * are going to be restored, or NULL; or is NULL if none are.
+ * are going to be restored, or NULL; or is NULL if none are. Rings that a restored job
+ * waits for may have lost their signals. What they had to do first has been done, or
+ * is lost.
  */
 void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored)
 {
@@ -349,12 +287,12 @@ void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored)
 
 	spin_lock(&gpu->lock);
 	for (i = 0; i < RADEON_NUM_RINGS; i++) {
-		if (!restored || !restored[i]) {
+		if (!restored || !restored[i])
 			lost |= BIT(i);
-			continue;
+		list_for_each_entry(job, &gpu->jobs[i], head) {
+			memset64(job->mem, 1, RADEON_GEM_RW_JOB_SEMAPHORES + 1);
+			*(u64 *)job->mem = 0;
 		}
-		list_for_each_entry(job, &gpu->jobs[i], head)
-			radeon_gem_rw_signal(job);
 	}
 	spin_unlock(&gpu->lock);
 

@@ -13,9 +13,9 @@
  *   rv770_copy_dma(), evergreen_copy_dma() have the three forms of its packet.
  *
  * A GPU reset executes again what is in the graphics ring from the place on that was
- * noted last, see radeon_ring_backup(). Indirect buffers note the place behind them,
- * and so do the copies here: a copy done long ago, whose memory has got other uses
- * since, must not be done once more. What is in the DMA ring is lost in a reset.
+ * noted last, see radeon_ring_backup(). Indirect buffers and the copies here note the
+ * place behind them: a copy done long ago, whose memory has got other uses since, must
+ * not be done once more. What is in the DMA ring is lost in a reset.
  *
  * radeon_sync_rings() waits for memory for its semaphores, and for rings. Nothing here
  * does: jobs bring the memory, and a submission that would have to wait is not made.
@@ -28,12 +28,11 @@
 #include "r600d.h"
 #include "radeon_gem_rw_gpu.h"
 
-/* Bytes per packet: multiples of the cache line below the field's maximum. */
-#define RADEON_GEM_RW_CP_DMA_MAX	0x1fff00
-#define RADEON_GEM_RW_R600_DMA_MAX	(0xff00 * 4)
-#define RADEON_GEM_RW_EG_DMA_MAX	(0xfff00 * 4)
-
-/* Dwords per packet, and of what comes with all packets of a submission. */
+/*
+ * Bytes per packet: a multiple of the cache line below the maximum of the R600's DMA
+ * engine, which is the smallest. Dwords per packet, and of what comes with them all.
+ */
+#define RADEON_GEM_RW_PACKET_MAX	(0xff00 * 4)
 #define RADEON_GEM_RW_PACKET_DW		6
 #define RADEON_GEM_RW_EXTRA_DW		(96 + RADEON_GEM_RW_JOB_SEMAPHORES * 8)
 
@@ -50,16 +49,6 @@
 #define RADEON_GEM_RW_WAIT_MEMORY	BIT(4)
 #define RADEON_GEM_RW_WAIT_PFP		BIT(8)
 
-/*
- * Can the GPU copy? Returns whether the packets of this device are known, and
- * the GPU reads memory as the CPU sees it, which AGP does not warrant.
- */
-bool radeon_gem_rw_ring_supported(struct radeon_device *rdev)
-{
-	return rdev->family >= CHIP_R600 && rdev->family <= CHIP_ARUBA &&
-		!(rdev->flags & RADEON_IS_AGP);
-}
-
 /* After a reset that has failed nobody signals fences. */
 bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
 {
@@ -67,28 +56,14 @@ bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
 		!rdev->in_reset;
 }
 
-/*
- * Packets
- */
+/* Packets */
 
-static u32 radeon_gem_rw_packet_max(struct radeon_device *rdev, bool dma)
+static unsigned int radeon_gem_rw_ring_dwords(const struct radeon_gem_rw_job *job)
 {
-	if (!dma)
-		return RADEON_GEM_RW_CP_DMA_MAX;
-
-	return rdev->family >= CHIP_CEDAR ? RADEON_GEM_RW_EG_DMA_MAX :
-		RADEON_GEM_RW_R600_DMA_MAX;
-}
-
-static unsigned int radeon_gem_rw_ring_dwords(struct radeon_device *rdev,
-					      const struct radeon_gem_rw_job *job,
-					      bool dma)
-{
-	u32 max = radeon_gem_rw_packet_max(rdev, dma);
 	unsigned int i, packets = 0;
 
 	for (i = 0; i < job->n; i++)
-		packets += div_u64(job->ops[i].len + max - 1, max);
+		packets += DIV_ROUND_UP_ULL(job->ops[i].len, RADEON_GEM_RW_PACKET_MAX);
 
 	return packets * RADEON_GEM_RW_PACKET_DW + RADEON_GEM_RW_EXTRA_DW;
 }
@@ -150,8 +125,7 @@ static void radeon_gem_rw_emit_flush(struct radeon_device *rdev,
 }
 
 /*
- * Wait in the ring, and in the PFP, for CP DMA. Then note that what comes before
- * this has been done, so that only what follows is done again after a reset. That
+ * Wait in the ring, and in the PFP, for CP DMA. Then note the place, for a reset. That
  * comes before the fence, because the fence must not get lost.
  */
 static void radeon_gem_rw_emit_done(struct radeon_device *rdev,
@@ -179,20 +153,21 @@ static void radeon_gem_rw_emit_done(struct radeon_device *rdev,
 				       (ring->wptr + 3) & ring->ptr_mask);
 }
 
-static void radeon_gem_rw_emit(struct radeon_device *rdev,
-			       struct radeon_ring *ring, bool dma,
+static void radeon_gem_rw_emit(struct radeon_device *rdev, struct radeon_ring *ring,
 			       const struct radeon_gem_rw_job *job)
 {
-	u32 bytes, max = radeon_gem_rw_packet_max(rdev, dma);
+	bool dma = ring->idx == rdev->asic->copy.dma_ring_index;
 	u64 done, dst, src;
 	unsigned int i;
+	u32 bytes;
 
 	if (!dma)
 		radeon_gem_rw_emit_flush(rdev, ring);
 
 	for (i = 0; i < job->n; i++) {
 		for (done = 0; done < job->ops[i].len; done += bytes) {
-			bytes = min_t(u64, job->ops[i].len - done, max);
+			bytes = min_t(u64, job->ops[i].len - done,
+				      RADEON_GEM_RW_PACKET_MAX);
 			dst = job->ops[i].dst + done;
 			src = job->ops[i].src + done;
 			if (dma)
@@ -208,9 +183,7 @@ static void radeon_gem_rw_emit(struct radeon_device *rdev,
 		radeon_gem_rw_emit_done(rdev, ring, job);
 }
 
-/*
- * Submission
- */
+/* Submission */
 
 /*
  * Collect the fences that the copy has to come after. There is no waiting in a
@@ -231,7 +204,7 @@ static int radeon_gem_rw_collect(const struct radeon_gem_rw *rw,
 
 		radeon_fence = to_radeon_fence(fence);
 		if (!radeon_fence || radeon_fence->rdev != rw->rdev ||
-		    radeon_fence->ring >= R600_RING_TYPE_UVD_INDEX)
+		    radeon_fence->ring >= RADEON_GEM_RW_JOB_SEMAPHORES)
 			return -EBUSY;
 
 		radeon_sync_fence(sync, radeon_fence);
@@ -241,11 +214,10 @@ static int radeon_gem_rw_collect(const struct radeon_gem_rw *rw,
 }
 
 /*
- * Which ring? The DMA engine leaves the graphics ring alone. But a copy that has
- * to wait for the graphics ring only had better queue up there: in the DMA ring,
- * all that comes later would wait with it. Some copies only take
- * a ring that does nothing. Where the driver does not trust the DMA engine with
- * moves of BOs, as on R600, neither do we. Returns -EBUSY if there is none.
+ * The DMA engine leaves the graphics ring alone. But a copy that has to wait for the
+ * graphics ring only queues up there: in the DMA ring, all that comes later would wait
+ * with it. Where the driver does not trust the DMA engine with moves of BOs, as on R600,
+ * neither do we. Returns the ring, or -EBUSY if there is none.
  */
 static int radeon_gem_rw_choose_ring(const struct radeon_gem_rw *rw,
 				     const struct radeon_gem_rw_job *job,
@@ -269,77 +241,57 @@ static int radeon_gem_rw_choose_ring(const struct radeon_gem_rw *rw,
 	return can_gfx ? gfx : -EBUSY;
 }
 
-/* Others wait for rings, and for memory, with this lock held. */
-static bool radeon_gem_rw_trylock_rings(struct radeon_device *rdev)
+/*
+ * Is there room, in this ring and in those that it has to wait for? Fills in the bit
+ * mask @waits of the latter.
+ */
+static bool radeon_gem_rw_rings_have_room(struct radeon_device *rdev, int idx, u32 ndw,
+					  const struct radeon_sync *sync,
+					  unsigned long *waits)
 {
-	bool locked;
-
-	return !read_poll_timeout(mutex_trylock, locked, locked, 50,
-				  RADEON_GEM_RW_LOCK_US, false, &rdev->ring_lock);
-}
-
-static bool radeon_gem_rw_ring_has_room(struct radeon_device *rdev,
-					struct radeon_ring *ring, u32 ndw)
-{
-	if (!ring->ready)
-		return false;
-
-	radeon_ring_free_size(rdev, ring);
-	return ALIGN(ndw, ring->align_mask + 1) < ring->ring_free_dw;
-}
-
-/* Is there room, in this ring and in those that it is going to wait for? */
-static bool radeon_gem_rw_rings_have_room(struct radeon_device *rdev,
-					  struct radeon_ring *ring, u32 ndw,
-					  struct radeon_gem_rw_job *job,
-					  const struct radeon_sync *sync)
-{
+	struct radeon_ring *ring;
 	unsigned int i;
 
-	if (!radeon_gem_rw_ring_has_room(rdev, ring, ndw))
-		return false;
-
-	job->waits = 0;
 	for (i = 0; i < RADEON_NUM_RINGS; i++) {
-		if (!radeon_fence_need_sync(sync->sync_to[i], ring->idx))
+		ring = &rdev->ring[i];
+		if (radeon_fence_need_sync(sync->sync_to[i], idx))
+			*waits |= BIT(i);
+		else if (i != idx)
 			continue;
-		job->waits |= BIT(i);
-		if (!radeon_gem_rw_ring_has_room(rdev, &rdev->ring[i],
-						 RADEON_GEM_RW_SIGNAL_DW))
+		if (!ring->ready)
+			return false;
+		radeon_ring_free_size(rdev, ring);
+		if (ALIGN(i == idx ? ndw : RADEON_GEM_RW_SIGNAL_DW,
+			  ring->align_mask + 1) >= ring->ring_free_dw)
 			return false;
 	}
 
-	return hweight32(job->waits) <= RADEON_GEM_RW_JOB_SEMAPHORES;
+	return true;
 }
 
 /*
- * What radeon_sync_rings() does, without waiting: first have the ring wait, and once
- * nothing can fail any more have the others signal. Semaphores are supported by all
- * rings that radeon_gem_rw_collect() lets pass.
+ * First have the ring wait, and once nothing can fail any more have the others signal.
+ * All rings that radeon_gem_rw_collect() lets pass have semaphores.
  */
 static void radeon_gem_rw_sync_rings(struct radeon_device *rdev,
 				     struct radeon_ring *ring,
-				     struct radeon_gem_rw_job *job,
-				     const struct radeon_sync *sync, bool signal)
+				     const struct radeon_gem_rw_job *job,
+				     const struct radeon_sync *sync,
+				     unsigned long waits, bool signal)
 {
-	struct radeon_semaphore *semaphore = job->semaphores;
+	struct radeon_semaphore semaphore = { };
 	unsigned int i;
 
-	for (i = 0; i < RADEON_NUM_RINGS; i++) {
-		if (!(job->waits & BIT(i)))
-			continue;
-
+	for_each_set_bit(i, &waits, RADEON_GEM_RW_JOB_SEMAPHORES) {
+		semaphore.gpu_addr = job->gpu_addr + (i + 1) * sizeof(u64);
 		if (!signal) {
-			semaphore->gpu_addr = job->gpu_addr + sizeof(u64) *
-				(semaphore - job->semaphores + 1);
-			radeon_semaphore_emit_wait(rdev, ring->idx, semaphore);
+			radeon_semaphore_emit_wait(rdev, ring->idx, &semaphore);
 		} else if (!radeon_ring_alloc(rdev, &rdev->ring[i],
 					      RADEON_GEM_RW_SIGNAL_DW)) {
-			radeon_semaphore_emit_signal(rdev, i, semaphore);
+			radeon_semaphore_emit_signal(rdev, i, &semaphore);
 			radeon_ring_commit(rdev, &rdev->ring[i], false);
 			radeon_fence_note_sync(sync->sync_to[i], ring->idx);
 		}
-		semaphore++;
 	}
 }
 
@@ -356,15 +308,18 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job
 {
 	struct dma_resv *resv = rw->bo->tbo.base.resv;
 	struct radeon_device *rdev = rw->rdev;
+	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
 	struct radeon_ring *ring;
 	struct radeon_sync sync;
+	unsigned long waits = 0;
 	unsigned int ndw;
-	bool dma;
+	bool locked;
 	int r;
 
 	if (rdev->in_reset || READ_ONCE(rdev->needs_reset))
 		return -EDEADLK;
 
+	rw->resets = atomic_read(&rdev->gpu_reset_counter);
 	radeon_sync_create(&sync);
 	r = radeon_gem_rw_collect(rw, &sync);
 	if (r)
@@ -378,31 +333,34 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job
 	if (r < 0)
 		return r;
 	ring = &rdev->ring[r];
-	dma = r == rdev->asic->copy.dma_ring_index;
 
-	if (!radeon_gem_rw_trylock_rings(rdev))
+	/* Others wait for rings, and for memory, with this lock held. */
+	if (read_poll_timeout(mutex_trylock, locked, locked, 50, RADEON_GEM_RW_LOCK_US,
+			      false, &rdev->ring_lock))
 		return -EBUSY;
 
 	r = -EBUSY;
-	ndw = radeon_gem_rw_ring_dwords(rdev, job, dma);
-	if (!radeon_gem_rw_rings_have_room(rdev, ring, ndw, job, &sync) ||
+	ndw = radeon_gem_rw_ring_dwords(job);
+	if (!radeon_gem_rw_rings_have_room(rdev, ring->idx, ndw, &sync, &waits) ||
 	    radeon_ring_alloc(rdev, ring, ndw))
 		goto out_unlock;
 
-	radeon_gem_rw_sync_rings(rdev, ring, job, &sync, false);
-	radeon_gem_rw_emit(rdev, ring, dma, job);
+	radeon_gem_rw_sync_rings(rdev, ring, job, &sync, waits, false);
+	radeon_gem_rw_emit(rdev, ring, job);
 	r = radeon_fence_emit(rdev, &job->fence, ring->idx);
 	if (r) {
 		radeon_ring_undo(ring);
 		goto out_unlock;
 	}
 
-	radeon_gem_rw_sync_rings(rdev, ring, job, &sync, true);
+	radeon_gem_rw_sync_rings(rdev, ring, job, &sync, waits, true);
 	/* What the CPU has written to VRAM must not be on its way any more. */
 	radeon_ring_commit(rdev, ring, rw->bo->tbo.resource->mem_type == TTM_PL_VRAM);
 	dma_resv_add_fence(resv, &job->fence->base, rw->write ?
 			   DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ);
-	radeon_gem_rw_job_submitted(rdev, job);
+	spin_lock(&gpu->lock);
+	list_add_tail(&job->head, &gpu->jobs[ring->idx]);
+	spin_unlock(&gpu->lock);
 out_unlock:
 	mutex_unlock(&rdev->ring_lock);
 	return r;
@@ -428,15 +386,12 @@ int radeon_gem_rw_ring_replay(struct radeon_device *rdev, struct radeon_gem_rw_j
 
 	memset(job->mem, 0, RADEON_GEM_RW_JOB_HEADER);
 
-	r = radeon_ring_lock(rdev, ring, radeon_gem_rw_ring_dwords(rdev, job, dma));
+	r = radeon_ring_lock(rdev, ring, radeon_gem_rw_ring_dwords(job));
 	if (r)
 		return r;
 
-	r = -EBUSY;
-	if (ring->ready) {
-		radeon_gem_rw_emit(rdev, ring, dma, job);
-		r = radeon_fence_emit(rdev, fence, ring->idx);
-	}
+	radeon_gem_rw_emit(rdev, ring, job);
+	r = radeon_fence_emit(rdev, fence, ring->idx);
 	if (r)
 		radeon_ring_unlock_undo(rdev, ring);
 	else

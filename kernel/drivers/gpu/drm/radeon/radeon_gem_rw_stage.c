@@ -13,7 +13,6 @@
  * user memory is accessed with page faults disabled.
  */
 
-#include <linux/bitmap.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -26,9 +25,6 @@
 
 /* Most bytes that a slot has more than its piece. */
 #define RADEON_GEM_RW_SLOT_COST		(2 * RADEON_GEM_RW_SLOT_ALIGN)
-
-#define RADEON_GEM_RW_STAGE_SIZE_MIN	SZ_64K
-#define RADEON_GEM_RW_STAGE_SIZE_MAX	SZ_4M
 
 static unsigned int radeon_gem_rw_stage_size = SZ_2M;
 MODULE_PARM_DESC(gem_rw_stage_size,
@@ -45,15 +41,13 @@ MODULE_PARM_DESC(gem_rw_stage_read_min,
 		 "Reads of at least this many bytes of VRAM are copied by the GPU (default 16384)");
 module_param_named(gem_rw_stage_read_min, radeon_gem_rw_stage_read_min, uint, 0644);
 
-/*
- * Jobs to wait for
- */
+/* Jobs to wait for */
 
 /*
  * The fence of a job that is in the way of a transfer, or NULL: the oldest one in a ring
- * that is @own, which means of the same file and holding a suballocation; or else a staged
- * write to any of the step's dwords, as the CPU writes whole dwords where it has to use
- * registers.
+ * that is @own, which means of the same file and holding a suballocation; or else, if the
+ * transfer is unsynchronized, a staged write to any of the step's dwords, as registers
+ * take whole dwords. To user space it is done already, so it must not be overtaken.
  */
 static struct radeon_fence *
 radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
@@ -63,6 +57,9 @@ radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 	struct radeon_fence *fence = NULL;
 	struct radeon_gem_rw_job *job;
 	unsigned int i;
+
+	if (!gpu || !(own || rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED))
+		return NULL;
 
 	spin_lock(&gpu->lock);
 	radeon_gem_rw_reap(gpu);
@@ -81,22 +78,10 @@ radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 	return fence;
 }
 
-/*
- * The fence of a staged write to the same bytes, or NULL. An unsynchronized transfer
- * does not wait for the GPU, but to user space a write is done when the call has
- * returned. So it must not be overtaken.
- */
-static struct radeon_fence *radeon_gem_rw_pending(const struct radeon_gem_rw *rw)
-{
-	if (!(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED) || !rw->rdev->gem_rw->gpu)
-		return NULL;
-
-	return radeon_gem_rw_find_fence(rw, false);
-}
-
+/* Are there staged writes to the same bytes to wait for? */
 bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw)
 {
-	struct radeon_fence *fence = radeon_gem_rw_pending(rw);
+	struct radeon_fence *fence = radeon_gem_rw_find_fence(rw, false);
 	bool pending = fence;
 
 	radeon_fence_unref(&fence);
@@ -116,21 +101,18 @@ static int radeon_gem_rw_wait_fence(struct radeon_fence *fence)
 	return r < 0 ? r : 0;
 }
 
-/* Wait for staged writes to the same bytes. */
 int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw)
 {
 	struct radeon_fence *fence;
 	int r = 0;
 
-	while (!r && (fence = radeon_gem_rw_pending(rw)))
+	while (!r && (fence = radeon_gem_rw_find_fence(rw, false)))
 		r = radeon_gem_rw_wait_fence(fence);
 
 	return r;
 }
 
-/*
- * The staged path
- */
+/* The staged path */
 
 /*
  * Where a piece is in a suballocation: as in the BO, relative to
@@ -233,7 +215,7 @@ static ssize_t radeon_gem_rw_staged_held(struct radeon_gem_rw *rw)
 	struct radeon_gem_rw_job *job;
 	int r;
 
-	if (!rdev->gem_rw->gpu || !rdev->gem_rw->gpu->units)
+	if (!rdev->gem_rw->gpu)
 		return RADEON_GEM_RW_IMPOSSIBLE;
 
 	job = radeon_gem_rw_stage_job(rw);
@@ -251,7 +233,6 @@ static ssize_t radeon_gem_rw_staged_held(struct radeon_gem_rw *rw)
 		return 0;
 	}
 
-	rw->resets = atomic_read(&rdev->gpu_reset_counter);
 	r = radeon_gem_rw_ring_submit(rw, job);
 	if (r) {
 		radeon_gem_rw_job_put(rdev, job);
@@ -301,41 +282,23 @@ const struct radeon_gem_rw_path radeon_gem_rw_staged = {
 /* What radeon_gem_rw_look() has to know about copies by the GPU. */
 unsigned int radeon_gem_rw_gpu_look(const struct radeon_gem_rw *rw)
 {
-	unsigned int look = 0;
+	bool is_small = rw->left <= READ_ONCE(radeon_gem_rw_stage_write_max);
+	bool is_long = rw->len >= READ_ONCE(radeon_gem_rw_stage_read_min);
 
-	if (rw->left <= READ_ONCE(radeon_gem_rw_stage_write_max))
-		look |= RADEON_GEM_RW_IS_SMALL;
-	if (rw->len >= READ_ONCE(radeon_gem_rw_stage_read_min))
-		look |= RADEON_GEM_RW_IS_LONG;
-
-	return look;
+	return (is_small ? RADEON_GEM_RW_IS_SMALL : 0) |
+		(is_long ? RADEON_GEM_RW_IS_LONG : 0);
 }
 
+/* Setting up */
+
 /*
- * Setting up
+ * Shall the GPU copy? Returns whether the packets of this device are known, and the GPU
+ * reads memory as the CPU sees it, which AGP does not warrant.
  */
-
-static int radeon_gem_rw_stage_init(struct radeon_device *rdev,
-				    struct radeon_gem_rw_gpu *gpu, u32 size)
+bool radeon_gem_rw_gpu_supported(struct radeon_device *rdev)
 {
-	int r;
-
-	gpu->used = bitmap_zalloc(size / RADEON_GEM_RW_UNIT, GFP_KERNEL);
-	if (!gpu->used)
-		return -ENOMEM;
-
-	/* What is used of it is the BO, which is pinned and mapped. */
-	r = radeon_sa_bo_manager_init(rdev, &gpu->sa, size, RADEON_GEM_RW_UNIT,
-				      RADEON_GEM_DOMAIN_GTT, 0);
-	if (!r) {
-		r = radeon_sa_bo_manager_start(rdev, &gpu->sa);
-		if (r)
-			radeon_sa_bo_manager_fini(rdev, &gpu->sa);
-	}
-	if (!r)
-		gpu->units = size / RADEON_GEM_RW_UNIT;
-
-	return r;
+	return radeon_gem_rw_stage_size && rdev->family >= CHIP_R600 &&
+		rdev->family <= CHIP_ARUBA && !(rdev->flags & RADEON_IS_AGP);
 }
 
 /*
@@ -344,12 +307,13 @@ static int radeon_gem_rw_stage_init(struct radeon_device *rdev,
  */
 void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 {
+	u32 size = PAGE_ALIGN(clamp(radeon_gem_rw_stage_size, SZ_64K,
+				    RADEON_GEM_RW_STAGE_SIZE_MAX));
 	struct radeon_gem_rw_gpu *gpu;
 	unsigned int i;
-	int r = 0;
-	u32 size;
+	int r;
 
-	if (rdev->gem_rw->gpu || !radeon_gem_rw_ring_supported(rdev))
+	if (rdev->gem_rw->gpu || !radeon_gem_rw_gpu_supported(rdev))
 		return;
 
 	gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
@@ -360,30 +324,36 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 	for (i = 0; i < RADEON_NUM_RINGS; i++)
 		INIT_LIST_HEAD(&gpu->jobs[i]);
 
-	size = PAGE_ALIGN(clamp(radeon_gem_rw_stage_size, RADEON_GEM_RW_STAGE_SIZE_MIN,
-				RADEON_GEM_RW_STAGE_SIZE_MAX));
-	if (radeon_gem_rw_stage_size)
-		r = radeon_gem_rw_stage_init(rdev, gpu, size);
+	/* What is used of it is the BO, which is pinned and mapped. */
+	gpu->units = size / RADEON_GEM_RW_UNIT;
+	r = radeon_sa_bo_manager_init(rdev, &gpu->sa, size, RADEON_GEM_RW_UNIT,
+				      RADEON_GEM_DOMAIN_GTT, 0);
 	if (r)
-		dev_warn(rdev->dev,
-			 "no staging buffer for GEM reads and writes (%d)\n", r);
+		goto out_free;
+	r = radeon_sa_bo_manager_start(rdev, &gpu->sa);
+	if (r)
+		goto out_fini;
 
 	rdev->gem_rw->gpu = gpu;
+	return;
+
+out_fini:
+	radeon_sa_bo_manager_fini(rdev, &gpu->sa);
+out_free:
+	kfree(gpu);
+	dev_warn(rdev->dev, "no staging buffer for GEM reads and writes (%d)\n", r);
 }
 
 /* Wait for jobs before the rings are stopped. The device has no users any more. */
 void radeon_gem_rw_gpu_drain(struct radeon_device *rdev)
 {
-	const struct radeon_asic *asic = rdev->asic;
-
-	if (!rdev->gem_rw || !rdev->gem_rw->gpu)
-		return;
+	unsigned int i;
 
 	mutex_lock(&rdev->ring_lock);
-	if (rdev->ring[asic->copy.dma_ring_index].ready)
-		radeon_fence_wait_empty(rdev, asic->copy.dma_ring_index);
-	if (rdev->ring[asic->copy.blit_ring_index].ready)
-		radeon_fence_wait_empty(rdev, asic->copy.blit_ring_index);
+	for (i = 0; i < RADEON_NUM_RINGS; i++) {
+		if (rdev->ring[i].ready)
+			radeon_fence_wait_empty(rdev, i);
+	}
 	mutex_unlock(&rdev->ring_lock);
 }
 
@@ -404,11 +374,8 @@ void radeon_gem_rw_gpu_fini(struct radeon_device *rdev)
 	}
 	spin_unlock(&gpu->lock);
 
-	if (gpu->units) {
-		radeon_sa_bo_manager_suspend(rdev, &gpu->sa);
-		radeon_sa_bo_manager_fini(rdev, &gpu->sa);
-	}
-	bitmap_free(gpu->used);
+	radeon_sa_bo_manager_suspend(rdev, &gpu->sa);
+	radeon_sa_bo_manager_fini(rdev, &gpu->sa);
 	rdev->gem_rw->gpu = NULL;
 	kfree(gpu);
 }

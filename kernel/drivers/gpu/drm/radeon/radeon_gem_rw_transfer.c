@@ -86,21 +86,6 @@ radeon_gem_transfer_parse(const struct drm_radeon_gem_transfer_region *from,
 	return 0;
 }
 
-/* Check a region that is not empty against the BO, and add it to the transfer. */
-static int
-radeon_gem_transfer_add(struct radeon_gem_rw *rw,
-			const struct drm_radeon_gem_transfer_region *region)
-{
-	u64 extent = radeon_gem_transfer_extent(region, region->bo_pitch);
-	int r;
-
-	r = radeon_gem_rw_check_range(rw->bo, region->bo_offset, extent);
-	if (!r)
-		rw->left += (u64)region->row_bytes * region->rows;
-
-	return r;
-}
-
 /*
  * Transfer the regions from @i on that are in the same BO. The first one is not
  * empty. If another one has an error, it comes first next time, and is reported.
@@ -110,11 +95,12 @@ static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
 				  struct radeon_gem_transfer_part *part,
 				  u32 i, u32 *done)
 {
-	const struct drm_radeon_gem_transfer_region *user = &part->user[i];
+	const struct drm_radeon_gem_transfer_region *user;
+	u32 handle = part->user[i].handle;
 	struct drm_gem_object *gobj;
-	int r;
+	int r = 0;
 
-	gobj = drm_gem_object_lookup(rw->filp, user->handle);
+	gobj = drm_gem_object_lookup(rw->filp, handle);
 	if (!gobj)
 		return -ENOENT;
 	part->bos[part->bo_count++] = gobj;
@@ -122,17 +108,20 @@ static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
 
 	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
 	rw->left = 0;
-	r = radeon_gem_transfer_add(rw, user);
-	if (r)
-		return r;
-
-	for (rw->count = i + 1; rw->count < part->parsed; rw->count++) {
+	for (rw->count = i; rw->count < part->parsed; rw->count++) {
+		if (!part->regions[rw->count].rows)
+			continue;
 		user = &part->user[rw->count];
-		if (part->regions[rw->count].rows &&
-		    (user->handle != part->user[i].handle ||
-		     radeon_gem_transfer_add(rw, user)))
+		if (user->handle != handle)
 			break;
+		r = radeon_gem_rw_check_range(rw->bo, user->bo_offset,
+					      radeon_gem_transfer_extent(user, user->bo_pitch));
+		if (r)
+			break;
+		rw->left += (u64)user->row_bytes * user->rows;
 	}
+	if (rw->count == i)
+		return r;
 
 	r = radeon_gem_rw_copy(rw);
 	*done += rw->pos.region - i;
@@ -140,9 +129,10 @@ static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
 	return r;
 }
 
+/* Transfer a part of the array, whose end is @end. */
 static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 				    struct radeon_gem_transfer_part *part,
-				    u32 *done)
+				    u32 *done, u32 end)
 {
 	u32 before = *done, i;
 	int r = 0, err = 0;
@@ -164,9 +154,8 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 		err = radeon_gem_transfer_bo(rw, part, i, done);
 
 		/* The call starts again, and goes on behind what is done. */
-		if (!err && signal_pending(current) && *done - before < part->count)
+		if (!err && signal_pending(current) && *done < end)
 			err = -ERESTARTSYS;
-		cond_resched();
 	}
 
 	/* The last reference to a BO is not dropped with locks held. */
@@ -187,7 +176,6 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data, struct drm_fil
 		.filp = filp,
 		.write = args->flags & RADEON_GEM_TRANSFER_WRITE,
 		.flags = args->flags,
-		.max_pieces = RADEON_GEM_RW_MAX_PIECES,
 	};
 	struct drm_radeon_gem_transfer_region __user *from;
 	struct radeon_gem_transfer_part *part;
@@ -221,11 +209,9 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data, struct drm_fil
 						    count * sizeof(*from)),
 				     sizeof(*from));
 
-		r = radeon_gem_transfer_part(&rw, part, &done);
+		r = radeon_gem_transfer_part(&rw, part, &done, args->region_count);
 		if (!r && part->count < count)
 			r = -EFAULT;
-		if (!r && done < args->region_count && signal_pending(current))
-			r = -ERESTARTSYS;
 	}
 
 	kfree(rw.buffer);

@@ -9,15 +9,16 @@
  *
  * The windows are the budget: all clients together have no more pages pinned than
  * fit in. A call takes a window before it pins any page; one that gets none takes
- * another path. User memory is faulted in without a window.
+ * another path. Nothing that user space controls is waited for with a window, so user
+ * memory that is not there is faulted in without.
  *
  * Pages that are only read are bound read-only. Those that are written are written
  * as a whole, so that nothing that others write beside the bytes is reverted where
  * DMA goes through a bounce buffer; the CPU does the rest.
  *
- * The call waits for the copy, so that takes a ring that does nothing else. If a
- * fatal signal ends the call early, the GPU can still be at it, so a work item looks
- * after the copy, and the pages stay pinned until it is done or the ring is given up.
+ * The call waits for the copy, which takes a ring that does nothing else. If a fatal
+ * signal ends the call early, the pages stay pinned, and a work item looks after the copy
+ * until it is done, or the ring is given up.
  */
 
 #include <linux/dma-mapping.h>
@@ -35,9 +36,6 @@
 
 /* Least GTT of which a part is kept for windows. */
 #define RADEON_GEM_RW_WINDOW_GTT_MIN	SZ_128M
-
-/* How often, in jiffies, the copy of a call that was killed is looked at. */
-#define RADEON_GEM_RW_KILLED_SLICE	DIV_ROUND_UP(HZ, 20)
 
 /* How many GPU resets a call waits for before it takes its pages away. */
 #define RADEON_GEM_RW_ZERO_RESETS	3
@@ -81,17 +79,7 @@ static void radeon_gem_rw_window_set(struct radeon_gem_rw_window *window, u32 i,
 	}
 }
 
-static void radeon_gem_rw_window_flush(struct radeon_device *rdev)
-{
-	if (!rdev->gart.ptr)
-		return;
-
-	/* The entries come before the flush. */
-	mb();
-	radeon_gart_tlb_flush(rdev);
-}
-
-/* Let the GPU access the pages. No reset meanwhile. */
+/* Let the GPU access the pages. No reset meanwhile, and the GART works. */
 static void radeon_gem_rw_window_bind(struct radeon_gem_rw_window *window)
 {
 	u32 flags = RADEON_GART_PAGE_VALID | RADEON_GART_PAGE_READ |
@@ -109,7 +97,9 @@ static void radeon_gem_rw_window_bind(struct radeon_gem_rw_window *window)
 		radeon_gem_rw_window_set(window, i, n, sg_dma_address(sg) | flags,
 					 RADEON_GPU_PAGE_SIZE);
 	}
-	radeon_gem_rw_window_flush(rdev);
+	/* The entries come before the flush. */
+	mb();
+	radeon_gart_tlb_flush(rdev);
 }
 
 /*
@@ -124,8 +114,11 @@ static void radeon_gem_rw_window_unbind(struct radeon_gem_rw_window *window)
 	radeon_gem_rw_window_set(window, 0, window->count *
 				 (PAGE_SIZE / RADEON_GPU_PAGE_SIZE),
 				 rdev->dummy_page.entry, 0);
-	if (!radeon_fence_signaled(window->fence))
-		radeon_gem_rw_window_flush(rdev);
+	if (rdev->gart.ptr && !radeon_fence_signaled(window->fence)) {
+		/* As when they are bound. */
+		mb();
+		radeon_gart_tlb_flush(rdev);
+	}
 	up_read(&rdev->exclusive_lock);
 }
 
@@ -137,20 +130,21 @@ static bool radeon_gem_rw_window_map(struct radeon_gem_rw_window *window)
 {
 	struct device *dev = window->rdev->dev;
 	size_t max = dma_max_mapping_size(dev);
+	struct page **page = window->pages;
 	struct scatterlist *sg = NULL;
-	struct page *last = NULL;
 	unsigned int i;
 
+	/* sg_alloc_table_from_pages() would take 100 instructions more for a page. */
 	window->sg.orig_nents = 0;
-	for (i = 0; i < window->count; last = window->pages[i++]) {
-		if (last && page_to_pfn(window->pages[i]) == page_to_pfn(last) + 1 &&
+	for (i = 0; i < window->count; i++, page++) {
+		if (i && page_to_pfn(page[0]) == page_to_pfn(page[-1]) + 1 &&
 		    sg->length + PAGE_SIZE <= max) {
 			sg->length += PAGE_SIZE;
 			continue;
 		}
 		sg = &window->sgl[window->sg.orig_nents++];
 		sg_unmark_end(sg);
-		sg_set_page(sg, window->pages[i], PAGE_SIZE, 0);
+		sg_set_page(sg, *page, PAGE_SIZE, 0);
 	}
 	sg_mark_end(sg);
 
@@ -199,10 +193,7 @@ static void radeon_gem_rw_window_put(struct radeon_gem_rw_window *window)
 	clear_bit_unlock(0, &window->used);
 }
 
-/*
- * Look after the copy of a call that was killed. If the GPU is locked up, nobody else
- * may be left who resets it.
- */
+/* If the GPU is locked up, nobody else may be left who resets it. */
 static void radeon_gem_rw_window_work(struct work_struct *work)
 {
 	struct radeon_gem_rw_window *window =
@@ -217,59 +208,42 @@ static void radeon_gem_rw_window_work(struct work_struct *work)
 
 	if (READ_ONCE(rdev->needs_reset))
 		radeon_gpu_reset(rdev);
-	queue_delayed_work(system_freezable_wq, &window->work,
-			   RADEON_GEM_RW_KILLED_SLICE);
-}
-
-/* Pin user memory. Returns the number of bytes, 0 if that is not possible. */
-static u64 radeon_gem_rw_window_pin(struct radeon_gem_rw_window *window,
-				    const struct radeon_gem_rw *rw,
-				    char __user *user, u64 len)
-{
-	size_t in_page = offset_in_page(user);
-	int count = rw->write ? PFN_UP(in_page + len) : len >> PAGE_SHIFT;
-
-	count = pin_user_pages_fast((unsigned long)user, count,
-				    FOLL_NOFAULT | (rw->write ? 0 : FOLL_WRITE),
-				    window->pages);
-	if (count <= 0)
-		return 0;
-
-	window->count = count;
-	window->dir = rw->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
-	return min_t(u64, len, ((u64)count << PAGE_SHIFT) - in_page);
+	queue_delayed_work(system_freezable_wq, &window->work, DIV_ROUND_UP(HZ, 20));
 }
 
 /*
- * A window with as much of the user memory as can be pinned. Nothing that user
- * space controls is waited for with a window, so memory that is not there is faulted
- * in without. Returns NULL if there is no window, or nothing can be pinned.
+ * A window with as much of the user memory as can be pinned. Returns NULL if there is no
+ * window, or nothing can be pinned.
  */
 static struct radeon_gem_rw_window *
 radeon_gem_rw_window_fill(struct radeon_gem_rw *rw, char __user *user, u64 *len)
 {
+	size_t in_page = offset_in_page(user);
+	int n, count = rw->write ? PFN_UP(in_page + *len) : *len >> PAGE_SHIFT;
 	struct radeon_gem_rw_window *window;
 	bool again = false;
-	u64 pinned;
 
 	for (;; again = true) {
 		window = radeon_gem_rw_window_get(rw->rdev);
 		if (!window)
 			return NULL;
 
-		pinned = radeon_gem_rw_window_pin(window, rw, user, *len);
-		if (again || pinned + PAGE_SIZE > *len)
+		n = pin_user_pages_fast((unsigned long)user, count, FOLL_NOFAULT |
+					(rw->write ? 0 : FOLL_WRITE), window->pages);
+		window->count = max(n, 0);
+		window->dir = rw->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+		if (n == count || again)
 			break;
 
 		radeon_gem_rw_window_put(window);
 		radeon_gem_rw_fault_in_user(rw, user, *len);
 	}
 
-	if (!pinned || !radeon_gem_rw_window_map(window)) {
+	if (!window->count || !radeon_gem_rw_window_map(window)) {
 		radeon_gem_rw_window_put(window);
 		return NULL;
 	}
-	*len = pinned;
+	*len = min_t(u64, *len, ((u64)window->count << PAGE_SHIFT) - in_page);
 	return window;
 }
 
@@ -282,8 +256,8 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_window 
 	struct radeon_gem_rw_job *job;
 	u64 bo;
 
-	/* It may have been moved. */
-	if (rw->bo->tbo.resource->mem_type != TTM_PL_VRAM)
+	/* It may have been moved, or a reset may have failed. */
+	if (rw->bo->tbo.resource->mem_type != TTM_PL_VRAM || !rw->rdev->gart.ptr)
 		return NULL;
 
 	job = radeon_gem_rw_job_new(1);
@@ -299,7 +273,6 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_window 
 	job->alone = true;
 	if (radeon_gem_rw_job_suballoc(rw, job, 0)) {
 		radeon_gem_rw_window_bind(window);
-		rw->resets = atomic_read(&rw->rdev->gpu_reset_counter);
 		if (!radeon_gem_rw_ring_submit(rw, job)) {
 			window->fence = radeon_fence_ref(job->fence);
 			return job;
@@ -320,17 +293,15 @@ static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 				   struct radeon_gem_rw_job *job)
 {
 	struct radeon_device *rdev = rw->rdev;
-	unsigned int resets = 0;
+	unsigned int resets;
 	int r;
 
-	for (;;) {
+	for (resets = 0; resets < RADEON_GEM_RW_ZERO_RESETS; resets++) {
 		r = radeon_gem_rw_job_wait(rw, job);
 		if (r != -EDEADLK || radeon_fence_signaled(job->fence) ||
 		    !rdev->ring[job->fence->ring].ready)
 			break;
 		radeon_gem_handle_lockup(rdev, r);
-		if (++resets == RADEON_GEM_RW_ZERO_RESETS)
-			break;
 	}
 
 	/* Killed: let go of the pages when the copy is done, whenever that is. */
@@ -384,11 +355,9 @@ static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw, ssize_t d
 	}
 
 	r = radeon_gem_rw_zero_wait(rw, window, job);
-	if (r)
-		return r;
-
-	radeon_gem_rw_count(rw->rdev, RADEON_GEM_RW_ZERO_COPY, rw->len);
-	return rw->len;
+	if (!r)
+		radeon_gem_rw_count(rw->rdev, RADEON_GEM_RW_ZERO_COPY, rw->len);
+	return r ?: rw->len;
 }
 
 const struct radeon_gem_rw_path radeon_gem_rw_zero_copy = {
@@ -417,7 +386,7 @@ unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
 /* How many bytes at the end of GTT are kept for windows. */
 u64 radeon_gem_rw_window_size(struct radeon_device *rdev)
 {
-	if (!radeon_gem_rw_ring_supported(rdev) ||
+	if (!radeon_gem_rw_gpu_supported(rdev) ||
 	    rdev->mc.gtt_size < RADEON_GEM_RW_WINDOW_GTT_MIN)
 		return 0;
 
