@@ -394,6 +394,7 @@ static void write_by_mmap(const struct igt_radeon_bo *bo)
 static void test_hang(int fd, enum igt_radeon_engine engine)
 {
 	struct igt_radeon_bo done, staged, busy, pending[4], later, dst;
+	struct igt_radeon_stats stats;
 	uint64_t resets;
 	unsigned int i;
 
@@ -403,8 +404,12 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 	set_cpu_max("0");
 
 	/* Not a copy by user space, which would be an indirect buffer. */
+	stats = igt_radeon_stats(fd);
 	igt_radeon_bo_init(&done, fd, MIB, RADEON_GEM_DOMAIN_VRAM,
 			   RADEON_GEM_CPU_ACCESS);
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_require_f(stats.bytes[IGT_RADEON_CLEAR_GPU],
+		      "VRAM is cleared by moves, which a reset can lose\n");
 	igt_radeon_bo_init(&staged, fd, 64 * KIB, RADEON_GEM_DOMAIN_VRAM,
 			   RADEON_GEM_CPU_ACCESS);
 	igt_radeon_bo_init(&busy, fd, 64 * KIB, RADEON_GEM_DOMAIN_GTT, 0);
