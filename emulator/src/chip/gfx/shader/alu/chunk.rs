@@ -218,3 +218,33 @@ macro_rules! test {
         passed
     }};
 }
+
+/// The float operations that shaders are mostly made of, each once for all who run them: a match of
+/// `$op` whose arms are `$run!` with `$args`, `flush` where the result may be a denormal or else
+/// `keep`, and the operation on bits. `$other` is for the rest.
+macro_rules! common_ops {
+    ($op:expr, $run:ident!($($args:ident),*), $other:expr) => {
+        match $op {
+            AluOp::Add => $run!($($args,)* flush, |a, b| (f(a) + f(b)).to_bits()),
+            AluOp::Mul => $run!($($args,)* flush, |a, b| mul_legacy(a, b).to_bits()),
+            AluOp::MulIeee => $run!($($args,)* flush, |a, b| (f(a) * f(b)).to_bits()),
+            AluOp::Muladd => {
+                $run!($($args,)* flush, |a, b, c| (mul_legacy(a, b) + f(c)).to_bits())
+            }
+            AluOp::MuladdIeee => {
+                $run!($($args,)* flush, |a, b, c| (f(a) * f(b) + f(c)).to_bits())
+            }
+            AluOp::Mov => $run!($($args,)* keep, |a| a),
+            AluOp::Max => $run!($($args,)* keep, |a, b| select(f(a) >= f(b), a, b)),
+            AluOp::Min => $run!($($args,)* keep, |a, b| select(f(a) < f(b), a, b)),
+            AluOp::MaxDx10 => {
+                $run!($($args,)* keep, |a, b| select(f(a) >= f(b) || f(b).is_nan(), a, b))
+            }
+            AluOp::MinDx10 => {
+                $run!($($args,)* keep, |a, b| select(f(a) < f(b) || f(b).is_nan(), a, b))
+            }
+            AluOp::RecipIeee => $run!($($args,)* keep, |a| math::recip(f(a)).to_bits()),
+            _ => $other,
+        }
+    };
+}

@@ -236,6 +236,19 @@ fn predicated(rows: &mut [Lanes], pred_sel: u8, exec: Mask, pred: Mask) -> Mask 
     rows[ROW_SELECT as usize] = expand(active);
     active
 }
+/// Of the common operations those with modifiers, or not in all lanes.
+macro_rules! general {
+    ($rows:ident, $slot:ident, $post:ident, $level:ident, keep, |$a:ident| $result:expr) => {
+        op1!($rows, $slot, $post, $level, |$a| $result)
+    };
+    ($rows:ident, $slot:ident, $post:ident, $level:ident, $flush:ident, |$a:ident, $b:ident| $result:expr) => {
+        op2!($rows, $slot, $post, $level, $flush, |$a, $b| $result)
+    };
+    ($rows:ident, $slot:ident, $post:ident, $level:ident, $flush:ident, |$a:ident, $b:ident, $c:ident| $result:expr) => {
+        op3!($rows, $slot, $post, $level, $flush, |$a, $b, $c| $result)
+    };
+}
+
 /// Runs one operation; the lanes that pass, if it is a test.
 #[inline(always)]
 fn alu(
@@ -245,34 +258,25 @@ fn alu(
     post: Post,
     level: u8,
 ) -> Option<Mask> {
+    common_ops!(
+        slot.op,
+        general!(rows, slot, post, level),
+        return special(rows, ar, slot, post, level)
+    );
+    None
+}
+
+/// [`alu`] of the others.
+#[inline(always)]
+fn special(
+    rows: &mut [Lanes],
+    ar: &mut [[i32; LANES]; 4],
+    slot: &Slot,
+    post: Post,
+    level: u8,
+) -> Option<Mask> {
     use AluOp::*;
     match slot.op {
-        Add => op2!(rows, slot, post, level, flush, |a, b| (f(a) + f(b))
-            .to_bits()),
-        Mul => op2!(rows, slot, post, level, flush, |a, b| mul_legacy(a, b)
-            .to_bits()),
-        MulIeee => op2!(rows, slot, post, level, flush, |a, b| (f(a) * f(b))
-            .to_bits()),
-        Max => op2!(rows, slot, post, level, keep, |a, b| select(
-            f(a) >= f(b),
-            a,
-            b
-        )),
-        Min => op2!(rows, slot, post, level, keep, |a, b| select(
-            f(a) < f(b),
-            a,
-            b
-        )),
-        MaxDx10 => op2!(rows, slot, post, level, keep, |a, b| select(
-            f(a) >= f(b) || f(b).is_nan(),
-            a,
-            b
-        )),
-        MinDx10 => op2!(rows, slot, post, level, keep, |a, b| select(
-            f(a) < f(b) || f(b).is_nan(),
-            a,
-            b
-        )),
         Sete => op2!(rows, slot, post, level, keep, |a, b| select(
             f(a) == f(b),
             ONE,
@@ -345,7 +349,6 @@ fn alu(
                 as u32);
             load_ar(rows, ar, slot);
         }
-        Mov => op1!(rows, slot, post, level, |a| a),
         AndInt => op2!(rows, slot, post, level, keep, |a, b| a & b),
         OrInt => op2!(rows, slot, post, level, keep, |a, b| a | b),
         XorInt => op2!(rows, slot, post, level, keep, |a, b| a ^ b),
@@ -398,7 +401,6 @@ fn alu(
             math::recip(f(a))
         )
         .to_bits()),
-        RecipIeee => op1!(rows, slot, post, level, |a| math::recip(f(a)).to_bits()),
         RecipsqrtClamped => op1!(rows, slot, post, level, |a| math::clamp_infinite(
             math::rsqrt(f(a))
         )
@@ -442,9 +444,6 @@ fn alu(
         MulLitD2 => op3!(rows, slot, post, level, flush, |a, b, c| {
             (mul_lit(a, b, c) * 0.5).to_bits()
         }),
-        Muladd => op3!(rows, slot, post, level, flush, |a, b, c| {
-            (mul_legacy(a, b) + f(c)).to_bits()
-        }),
         MuladdM2 => op3!(rows, slot, post, level, flush, |a, b, c| {
             ((mul_legacy(a, b) + f(c)) * 2.0).to_bits()
         }),
@@ -453,9 +452,6 @@ fn alu(
         }),
         MuladdD2 => op3!(rows, slot, post, level, flush, |a, b, c| {
             ((mul_legacy(a, b) + f(c)) * 0.5).to_bits()
-        }),
-        MuladdIeee => op3!(rows, slot, post, level, flush, |a, b, c| {
-            (f(a) * f(b) + f(c)).to_bits()
         }),
         MuladdIeeeM2 => op3!(rows, slot, post, level, flush, |a, b, c| {
             ((f(a) * f(b) + f(c)) * 2.0).to_bits()
