@@ -20,10 +20,11 @@ use super::lanes::{whole_quads, Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
 use super::setup::{Setup, Vertices};
-use super::shader::{Program, Stop};
-use super::stage::DrawShared;
+use super::shader::{Program, Stop, Wave};
+use super::stage::{DrawShared, Exports};
 use super::state::{bit, bits, SetupState, Shadow, Stage};
 use super::surface::At;
+use super::uniform::Uniform;
 use super::vertex::Core;
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
@@ -431,18 +432,46 @@ impl PixelState {
         at: At,
         mut account: impl FnMut(Result<u64, McError>),
     ) {
-        let exports = &core.exports;
-        for (index, export, target) in self.targets.written() {
+        let (exports, wave, uniform) = (&core.exports, &core.wave, &mut core.uniform);
+        self.write_colour(
+            exports,
+            wave,
+            uniform,
+            view,
+            at,
+            |_| ALL,
+            |result| {
+                account(result.map(|()| 2 * TILE_BYTES));
+            },
+        );
+    }
+
+    /// Writes what the shader exported to the targets, in each sample to the lanes that `lanes` gives
+    /// for it.
+    #[allow(clippy::too_many_arguments)] // the wave, and where its results go
+    #[inline]
+    fn write_colour(
+        &self,
+        exports: &Exports,
+        wave: &Wave,
+        uniform: &mut Uniform,
+        view: &View<'_>,
+        at: At,
+        lanes: impl Fn(usize) -> Mask,
+        mut account: impl FnMut(Result<(), McError>),
+    ) {
+        let targets = &self.targets;
+        for (index, export, target) in targets.written() {
             if exports.pixel_mask >> export & 1 == 0 {
                 continue;
             }
-            let src = exports.colour(&core.wave, export);
-            let second = target.uses_second().then(|| exports.colour(&core.wave, 1));
-            let second = second.as_ref();
-            for sample in 0..self.samples() as u32 {
-                let (targets, at) = (&self.targets, at.sample(sample));
-                let result = (core.uniform).write(targets, view, index, at, &src, second, ALL);
-                account(result.map(|()| 2 * TILE_BYTES));
+            let src = exports.colour(wave, export);
+            let second = target.uses_second().then(|| exports.colour(wave, 1));
+            for sample in 0..self.samples() {
+                let (at, lanes) = (at.sample(sample as u32), lanes(sample));
+                if lanes != 0 {
+                    account(uniform.write(targets, view, index, at, &src, second.as_ref(), lanes));
+                }
             }
         }
     }

@@ -210,24 +210,11 @@ impl Tile<'_, '_> {
         coverage: &Coverage,
         uniform: &mut Uniform,
     ) {
-        let targets = &self.state.targets;
-        for (index, export, target) in targets.written() {
-            if exports.pixel_mask >> export & 1 == 0 {
-                continue;
-            }
-            let src = exports.colour(wave, export);
-            let second = target.uses_second().then(|| exports.colour(wave, 1));
-            let second = second.as_ref();
-            for sample in 0..self.state.samples() {
-                let lanes = coverage.samples[sample];
-                if lanes == 0 {
-                    continue;
-                }
-                let at = self.at.sample(sample as u32);
-                let result = uniform.write(targets, self.view, index, at, &src, second, lanes);
-                self.account(result, 2);
-            }
-        }
+        let (state, view, at) = (self.state, self.view, self.at);
+        let lanes = |sample: usize| coverage.samples[sample];
+        state.write_colour(exports, wave, uniform, view, at, lanes, |result| {
+            self.account(result, 2);
+        });
     }
 
     /// Writes changed depth back and reports what failed.
