@@ -28,6 +28,13 @@ enum Place {
     Sample,
 }
 
+impl Place {
+    /// True if it is the centre in pixels of `samples` samples.
+    fn is_center(self, samples: usize) -> bool {
+        self == Place::Center || samples == 1
+    }
+}
+
 /// One input of the pixel shader.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Input {
@@ -147,10 +154,9 @@ impl Interpolator {
                 input.param.is_some() && input.linear == linear && !(input.flat && flat_enabled)
             })
         });
-        let is_central =
-            |place: Place| place == Place::Center || place == Place::Centroid && samples == 1;
-        let central = inputs.iter().all(|input| is_central(input.place))
-            && position.is_none_or(|(_, place)| is_central(place));
+        let central = (inputs.iter().map(|input| input.place))
+            .chain(position.map(|(_, place)| place))
+            .all(|place| place.is_center(samples));
         Self {
             inputs,
             params,
@@ -201,7 +207,7 @@ impl Interpolator {
         let input = self.inputs.get(gpr)?;
         let flat = input.flat && self.flat_enabled;
         let straight = input.linear || !setup.perspective;
-        let central = input.place == Place::Center || self.samples == 1;
+        let central = input.place.is_center(self.samples);
         // What may take an input's register.
         let others = self.position.is_some() || self.face.is_some() || self.sample_id.is_some();
         if flat || !straight || !central || others || setup.sprite.is_some() {

@@ -63,7 +63,8 @@ impl Runs {
     }
 
     /// Offset from the surface's base of bytes `first..first + len` of micro tile (`tx`, `ty`) of
-    /// slice `z`; none if they do not lie together. If they do, they are the one piece that [`super::Tile::pieces`] gives.
+    /// slice `z`; none if they do not lie together. If they do, they are the one piece that
+    /// [`super::Tile::pieces`] gives.
     #[inline(always)]
     pub fn run(&self, tx: u32, ty: u32, z: u32, first: u32, len: usize) -> Option<u64> {
         let (first, len) = (u64::from(first), len as u64);

@@ -213,6 +213,16 @@ fn chunk(lanes: &Lanes, at: usize) -> [f32; CHUNK] {
     out
 }
 
+/// [`chunk`] of values clamped to 0..1.
+#[inline(always)]
+fn unit_chunk(lanes: &Lanes, at: usize) -> [f32; CHUNK] {
+    let mut out = chunk(lanes, at);
+    for v in &mut out {
+        *v = v.max(0.0).min(1.0);
+    }
+    out
+}
+
 #[inline(always)]
 fn copy(src: &[&Lanes; 4], shift: &[u32; 4], at: usize) -> [u32; CHUNK] {
     let mut words = [0; CHUNK];
@@ -232,25 +242,20 @@ fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
     at: usize,
     old: &[u32; CHUNK],
 ) -> [u32; CHUNK] {
-    let mut alpha = chunk(src[3], at);
+    let alpha = unit_chunk(src[3], at);
     let mut rest = [0.0; CHUNK];
     for i in 0..CHUNK {
-        alpha[i] = alpha[i].max(0.0).min(1.0);
         rest[i] = 1.0 - alpha[i];
     }
     let mut words = [0; CHUNK];
     for c in 0..4 {
-        let mut v = alpha;
-        if c < 3 {
-            v = chunk(src[c], at);
-            for i in 0..CHUNK {
-                v[i] = v[i].max(0.0).min(1.0);
-            }
-        }
+        let v = match c {
+            3 => alpha,
+            _ => unit_chunk(src[c], at),
+        };
         let one = if c == 3 { ALPHA_ONE } else { COLOUR_ONE };
         for i in 0..CHUNK {
-            let s = v[i];
-            let s = if one { s } else { s * alpha[i] };
+            let s = if one { v[i] } else { v[i] * alpha[i] };
             let d = (old[i] >> shift[c] & 0xFF) as i32 as f32 * (1.0 / 255.0);
             let sum = s + d * rest[i];
             // Neither product is larger than its factor of alpha, and these add up to 1,

@@ -10,8 +10,6 @@ use crate::chip::gfx::lanes::{expand, Lanes, Mask, ALL, LANES};
 
 /// A value of each lane worked on.
 type Chunk = [u32; CHUNK];
-/// Eight bytes of each.
-type Pairs = [u64; CHUNK];
 /// Where the components of texels go in the result; none if nowhere.
 type To = [Option<usize>; 4];
 
@@ -58,7 +56,7 @@ impl Texels<'_> {
     #[inline(always)]
     fn two(&self, places: &Chunk, below: u32) -> [Chunk; 2] {
         let texels: &[u8] = bytemuck::cast_slice(self.0);
-        let mut pairs: Pairs = [0; CHUNK];
+        let mut pairs = [0; CHUNK];
         for i in 0..CHUNK {
             let at = 4 * ((places[i] as usize & LAST_PLACE) + (below * PITCH) as usize);
             let mut bytes = [0; 8];
