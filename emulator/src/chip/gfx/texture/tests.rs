@@ -147,6 +147,23 @@ impl Scene {
         out
     }
 
+    /// [`Self::run`], which may take the short way: the general one has to give the same bits.
+    fn run_both(
+        &mut self,
+        op: &TexInstruction,
+        sampler: &Sampler,
+        src: &[Lanes; 4],
+        exec: Mask,
+    ) -> [Lanes; 4] {
+        let short = self.run(op, sampler, src, exec);
+        let inside = self.unit.cache.inside;
+        self.unit.general = true;
+        assert_eq!(self.run(op, sampler, src, exec), short);
+        self.unit.general = false;
+        assert_eq!(self.unit.cache.inside, inside);
+        short
+    }
+
     fn value(&self, x: u32, y: u32, slice: u32, level: u32, c: usize) -> f64 {
         f64::from(code(x, y, slice, level, c as u32)) / 255.0
     }

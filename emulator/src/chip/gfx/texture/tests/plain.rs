@@ -3,6 +3,18 @@
 
 use super::*;
 
+/// Of a tile that begins at `origin`, in 0..1, with `step` texels from pixel to pixel.
+fn coordinates(origin: [f32; 2], step: f32, size: [u32; 2]) -> [Lanes; 4] {
+    let mut src = [[0; LANES]; 4];
+    for lane in 0..LANES {
+        let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
+        for (i, at) in [x, y].into_iter().enumerate() {
+            src[i][lane] = (origin[i] + at as f32 * step / size[i] as f32).to_bits();
+        }
+    }
+    src
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -22,14 +34,7 @@ proptest! {
         let sampler = sampler(filters | wrap[0] | wrap[1] << 3);
         let mut op = op(tex::SAMPLE);
         op.offset = [offset[0], offset[1], 0];
-        let size = [width as f32, height as f32];
-        let mut src = [[0; LANES]; 4];
-        for lane in 0..LANES {
-            let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
-            for (i, at) in [x, y].into_iter().enumerate() {
-                src[i][lane] = (origin[i] + at as f32 * step / size[i]).to_bits();
-            }
-        }
+        let src = coordinates(origin, step, [width, height]);
         let short = scene.run(&op, &sampler, &src, exec);
         scene.unit.general = true;
         let taken = scene.unit.short_ways();
@@ -60,12 +65,8 @@ proptest! {
                 src[i][lane] = (origin[i] + at as f32 * step[i] / size[i]).to_bits();
             }
         }
-        let short = scene.run(&op(tex::SAMPLE), &sampler, &src, exec);
+        scene.run_both(&op(tex::SAMPLE), &sampler, &src, exec);
         prop_assert_eq!(scene.unit.cache.inside, 1);
-        scene.unit.general = true;
-        let general = scene.run(&op(tex::SAMPLE), &sampler, &src, exec);
-        prop_assert_eq!(scene.unit.cache.inside, 1);
-        prop_assert_eq!(short, general);
     }
 
     #[test]
@@ -80,10 +81,7 @@ proptest! {
             src[0][lane] = (origin[0] + x as i32 * step[0]) as u32;
             src[1][lane] = (origin[1] + y as i32 * step[1]) as u32;
         }
-        let short = scene.run(&op(tex::LD), &sampler(0), &src, exec);
-        scene.unit.general = true;
-        let general = scene.run(&op(tex::LD), &sampler(0), &src, exec);
-        prop_assert_eq!(short, general);
+        scene.run_both(&op(tex::LD), &sampler(0), &src, exec);
     }
 }
 
@@ -160,11 +158,8 @@ fn blocks_are_laid_out_once() {
         (&near, 4),
         (&edge, 4),
     ] {
-        let got = scene.run(&op(tex::SAMPLE), &s, src, Mask::MAX);
+        scene.run_both(&op(tex::SAMPLE), &s, src, Mask::MAX);
         assert_eq!(scene.unit.cache.laid_out, laid_out);
-        scene.unit.general = true;
-        assert_eq!(scene.run(&op(tex::SAMPLE), &s, src, Mask::MAX), got);
-        scene.unit.general = false;
     }
 }
 
@@ -175,10 +170,8 @@ fn texels_beyond_the_last_column_and_row_are_those_of_the_first() {
         let mut scene = Scene::new(1, 2, [128, 128, 1], RGBA8, 0);
         let src = splat([(x + 0.25) / 128.0, (y + 0.25) / 128.0, 0.0, 0.0]);
         let s = sampler(LINEAR_FILTERS);
-        let short = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
+        scene.run_both(&op(tex::SAMPLE), &s, &src, Mask::MAX);
         assert_eq!(scene.unit.cache.inside, 1);
-        scene.unit.general = true;
-        assert_eq!(scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX), short);
     }
 }
 
@@ -195,10 +188,7 @@ fn blocks_in_the_patch_are_of_one_texture_and_level() {
         scene.words = words;
         let mut src = [[3; LANES]; 4];
         src[3] = [level; LANES];
-        let short = scene.run(&op(tex::LD), &sampler(0), &src, Mask::MAX);
-        scene.unit.general = true;
-        assert_eq!(scene.run(&op(tex::LD), &sampler(0), &src, Mask::MAX), short);
-        scene.unit.general = false;
+        let short = scene.run_both(&op(tex::LD), &sampler(0), &src, Mask::MAX);
         seen.push(short[0][0]);
     }
     // All took the short way, and the texels differ.
@@ -220,18 +210,8 @@ proptest! {
         let mut scene = Scene::new(1, 4, [size[0], size[1], 1], RGBA8, 0);
         let sampler = sampler((if linear { LINEAR_FILTERS } else { 0 }) | wrap[0] | wrap[1] << 3);
         for origin in origins {
-            let mut src = [[0; LANES]; 4];
-            for lane in 0..LANES {
-                let (x, y) = crate::chip::gfx::lanes::pixel_of(lane);
-                for (i, at) in [x, y].into_iter().enumerate() {
-                    src[i][lane] = (origin[i] + at as f32 * step / size[i] as f32).to_bits();
-                }
-            }
-            let short = scene.run(&op(tex::SAMPLE), &sampler, &src, Mask::MAX);
-            scene.unit.general = true;
-            let general = scene.run(&op(tex::SAMPLE), &sampler, &src, Mask::MAX);
-            scene.unit.general = false;
-            prop_assert_eq!(short, general);
+            let src = coordinates(origin, step, size);
+            scene.run_both(&op(tex::SAMPLE), &sampler, &src, Mask::MAX);
         }
     }
 }
