@@ -211,8 +211,7 @@ static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
 			src = job->mem + op->src - job->gpu_addr + done;
 
 			if (dst >= rdev->mc.gtt_start && dst <= rdev->mc.gtt_end) {
-				page = rdev->gart.pages[(dst - rdev->mc.gtt_start) >>
-							PAGE_SHIFT];
+				page = rdev->gart.pages[PFN_DOWN(dst - rdev->mc.gtt_start)];
 				if (page)
 					memcpy_to_page(page, offset_in_page(dst), src, n);
 			} else if (aperture && vram + n <= rdev->mc.visible_vram_size) {

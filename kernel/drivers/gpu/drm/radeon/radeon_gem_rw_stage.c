@@ -349,6 +349,9 @@ void radeon_gem_rw_gpu_drain(struct radeon_device *rdev)
 {
 	unsigned int i;
 
+	if (!rdev->gem_rw || !rdev->gem_rw->gpu)
+		return;
+
 	mutex_lock(&rdev->ring_lock);
 	for (i = 0; i < RADEON_NUM_RINGS; i++) {
 		if (rdev->ring[i].ready)
