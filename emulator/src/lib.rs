@@ -18,30 +18,29 @@
 //!   half reaches it as a register access, and an interrupt is a call.
 //!
 //! A register write never waits: it queues work, and an engine's thread does
-//! it after the latency knob's delay, at the rate knob's speed. That is what
-//! makes fences, busy buffers and interrupts behave as on hardware.
+//! it after the latency knob's delay, at the rate knob's speed. Therefore
+//! fences, busy buffers and interrupts behave as on hardware.
 //!
 //! # Modelled and not
 //!
-//! Modelled is what a kernel driver needs to come up, to move memory and to
-//! show it: rings and indirect buffers, copies, fences, semaphores, interrupts,
-//! GART, scan-out, flips, resets and hangs; and, on a strict board
-//! ([`chip::strict`]), what a missing flush looks like. Draws go to a
-//! [`chip::gfx::Gfx`], by default the 3D engine of [`chip::gfx::Pipeline`].
-//! Not modelled are the power management processor, dividers, encoders and VM
-//! contexts beyond 0. The README has
-//! the table.
+//! The board models what a kernel driver needs to come up, to move memory and
+//! to display it: rings and indirect buffers, copies, fences, semaphores,
+//! interrupts, GART, scan-out, flips, resets and hangs. A strict board
+//! ([`chip::strict`]) also models the effects of missing flushes. Draws go to a
+//! [`chip::gfx::Gfx`], by default the 3D engine of [`chip::gfx::Pipeline`]. The
+//! board does not model the power management processor, dividers, encoders and
+//! VM contexts beyond 0. The README has the table.
 //!
 //! # Trust
 //!
 //! The guest is hostile: no ring, page table, register write or message may
 //! crash or hang the board, or make it touch memory other than VRAM and the
-//! guest RAM it was given. The only unsafe code is a hint to the host's caches, in
-//! [`chip::memory::Mapping`].
+//! guest RAM that the client has mapped. The only unsafe code is a prefetch
+//! instruction, in [`chip::memory::Mapping`].
 
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
-// Expected values in tests stand as register fields are written down.
+// Tests write expected values as register fields are written in the headers.
 #![cfg_attr(
     test,
     allow(

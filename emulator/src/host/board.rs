@@ -10,8 +10,9 @@
 //! | ROM | [ATOM BIOS](crate::host::rom) |
 //! | config | [configuration space](crate::host::pci) |
 //!
-//! Accesses of any width and alignment are carried out dword by dword;
-//! bytes that a write leaves out keep their value.
+//! Accesses to registers, of any width and alignment, are done dword by dword;
+//! a narrow write keeps the dword's other bytes, except in MM_DATA, where they
+//! become 0.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -37,7 +38,7 @@ use crate::host::vfio::{Device, DmaMap, Errno, Interrupts, RegionInfo, REGION_CO
 const MM_INDEX: u32 = 0x0;
 /// Data register of the pair.
 const MM_DATA: u32 = 0x4;
-/// MM_INDEX bit 31: the rest is a VRAM offset, not a register's.
+/// MM_INDEX bit 31: the other bits are a VRAM offset instead of a register's.
 const MM_APER: u32 = 1 << 31;
 
 /// An emulated board.
@@ -57,8 +58,8 @@ pub struct Board {
 }
 
 impl Board {
-    /// Assembles a board as `options` ask, with its packet and register
-    /// trace going to `trace`. Starts the engines' threads.
+    /// Assembles a board as `options` ask and starts the engines' threads.
+    /// The packet and register trace goes to `trace`.
     pub fn new(
         options: &Options,
         trace: Option<Box<dyn Write + Send>>,
@@ -73,7 +74,7 @@ impl Board {
         let mc = MemoryController::new(regs.clone(), vram.clone(), guest.clone());
         let mc = Arc::new(mc.with_strict(strict.clone()));
         let ring = regs.clone();
-        // The line is up while the interrupt ring has unread entries.
+        // INTA# is asserted while the interrupt ring has unread entries.
         let interrupts = Arc::new(Interrupts::new(move || {
             let unread = ring.load(ih::IH_RB_WPTR) ^ ring.load(ih::IH_RB_RPTR);
             ring.load(ih::IH_CNTL) & ih::ENABLE_INTR != 0 && unread & ih::WPTR_OFFSET_MASK != 0
@@ -116,7 +117,7 @@ impl Board {
         &self.chip
     }
 
-    /// What the monitor shows; none if no CRTC is on.
+    /// The monitor's picture; `None` if no CRTC is on.
     pub fn picture(&self) -> Option<Picture> {
         let tiling = TilingConfig::from_register(self.regs.load(gb::GB_TILING_CONFIG));
         screenshot::capture(&self.chip, tiling)
@@ -131,7 +132,8 @@ impl Board {
         self.config.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the memory and interrupt blocks follow the command register.
+    /// Applies the PCI command register: bus mastering to guest RAM and
+    /// interrupts, INTx disable to interrupts.
     fn apply_command(&self) {
         let (master, intx_disabled) = {
             let config = self.config();
@@ -147,7 +149,7 @@ impl Board {
         if index & MM_APER != 0 {
             let mut dword = [0; 4];
             let offset = u64::from(index & !MM_APER & !3);
-            // Beyond the end of VRAM there is nothing to read.
+            // A read beyond the end of VRAM returns 0.
             let _ = self.vram.read(offset, &mut dword);
             u32::from_le_bytes(dword)
         } else {
@@ -165,8 +167,8 @@ impl Board {
         }
     }
 
-    /// A register of the chip, the indirect pair excepted: selecting the
-    /// pair through itself finds nothing.
+    /// Reads a register of the chip. MM_INDEX and MM_DATA read 0: MM_INDEX
+    /// may select the pair itself.
     fn register_read(&self, offset: u32) -> u32 {
         match offset {
             MM_INDEX | MM_DATA | REGISTER_SPACE.. => 0,
@@ -213,8 +215,8 @@ impl Board {
         }
     }
 
-    /// What a dword holds for the bytes that a narrow write leaves out; no
-    /// side effect.
+    /// The value of a dword that a narrow write is merged into. MMIO registers
+    /// are read from storage, without their side effects.
     fn keep(&self, region: u32, offset: u32) -> u32 {
         match (region, offset) {
             (_, MM_INDEX) => self.mm_index.load(Ordering::Relaxed),
@@ -271,7 +273,8 @@ impl Board {
         }
     }
 
-    /// The CPU's way to VRAM. (`MM_DATA` goes around the HDP.)
+    /// Reads VRAM as the CPU does, through the HDP on a strict board. (`MM_DATA`
+    /// bypasses the HDP.)
     fn vram_read(&self, offset: u64, data: &mut [u8]) -> Result<(), MemoryError> {
         match &self.strict {
             Some(strict) => strict.hdp.read(offset, data),
@@ -297,7 +300,7 @@ impl Board {
         }
     }
 
-    /// Fails unless the access is wholly inside the region.
+    /// Fails unless the whole access is inside the region.
     fn check(&self, region: u32, offset: u64, len: usize) -> Result<(), Errno> {
         let end = offset.checked_add(len as u64).ok_or(Errno::INVAL)?;
         if end > self.size(region) {

@@ -68,21 +68,21 @@ pub struct Options {
     pub hang: Option<Hang>,
 }
 
-/// Accepts the names of the chips' table.
+/// Accepts the names in [`MODELS`].
 fn chips() -> impl TypedValueParser<Value = Family> {
     let names = MODELS.map(|m| PossibleValue::new(m.name).help(m.sold_as));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Family>())
 }
 
-/// Largest video memory: what MC_VM_FB_LOCATION and the driver's GTT leave
-/// of the 32-bit part of the MC address space.
+/// Largest video memory: the driver's GTT needs the rest of the 32-bit part of
+/// the MC address space.
 const MAX_VRAM_MIB: u64 = 2048;
-/// The VRAM aperture counts in units of 16 MiB.
+/// MC_VM_FB_LOCATION has VRAM's range in units of 16 MiB.
 const VRAM_STEP_MIB: u64 = 16;
 
 impl Options {
-    /// Checks what the parser cannot: sizes that fit the hardware and each
-    /// other. Errors are ready to be shown.
+    /// Checks that the sizes fit the hardware and each other, which the parser
+    /// cannot do. The error is a message for the user.
     pub fn check(&self) -> Result<(), String> {
         let vram = self.vram_mib;
         if !(VRAM_STEP_MIB..=MAX_VRAM_MIB).contains(&vram) || vram % VRAM_STEP_MIB != 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Board control: a block of dword registers in the I/O BAR that no real
-//! chip has, through which tests inside the guest turn the board's knobs.
+//! Board control: a block of dword registers in the I/O BAR by which tests
+//! inside the guest turn the board's knobs. No real chip has it.
 //!
 //! | offset | register | access |
 //! |---|---|---|
@@ -8,10 +8,10 @@
 //! | 0xC4 | CTL_VERSION: 1 | R |
 //! | 0xC8 | CTL_LATENCY_US: delay of each submission, microseconds | RW |
 //! | 0xCC | CTL_RATE_MBPS: rate of copies, 10^6 bytes/s; 0 unlimited | RW |
-//! | 0xD0 | CTL_HANG: W hang engines of the mask, R mask of hung engines | RW |
+//! | 0xD0 | CTL_HANG: W mask of engines to hang, R mask of hung engines | RW |
 //! | 0xD4 | CTL_COUNTER_SELECT: counter index | RW |
 //! | 0xD8 | CTL_COUNTER_LO: low half of the selected counter | R |
-//! | 0xDC | CTL_COUNTER_HI: high half, as it was when the low one was read | R |
+//! | 0xDC | CTL_COUNTER_HI: high half, latched when the low one was read | R |
 //!
 //! Engine mask: bit 0 graphics CP, bit 1 DMA, bit 2 UVD. Everything else in
 //! 0xC0 to 0xFF reads 0 and ignores writes. Root reaches the block by 4-byte
@@ -27,13 +27,13 @@ pub const CTL_BASE: u32 = 0xC0;
 pub const CTL_MAGIC: u32 = 0xC0;
 /// Revision of this interface.
 pub const CTL_VERSION: u32 = 0xC4;
-/// Latency knob.
+/// Latency knob, in microseconds.
 pub const CTL_LATENCY_US: u32 = 0xC8;
-/// Rate knob.
+/// Rate knob, in 10^6 bytes/s.
 pub const CTL_RATE_MBPS: u32 = 0xCC;
-/// Hang injection.
+/// Hang injection: a mask of engines.
 pub const CTL_HANG: u32 = 0xD0;
-/// Counter to read.
+/// Index of the counter to read.
 pub const CTL_COUNTER_SELECT: u32 = 0xD4;
 /// Low half of the counter.
 pub const CTL_COUNTER_LO: u32 = 0xD8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The half of the board that faces the host: the vfio-user server, PCI
-//! configuration space, the option ROM, the control socket and the files
-//! that a run leaves.
+//! configuration space, the option ROM, the board control registers and the
+//! output files of a run.
 //!
 //! It reaches the chip by [`crate::chip::Chip`]'s register accesses and
 //! never sees a packet.

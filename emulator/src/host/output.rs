@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Output files that are either complete or not there.
+//! Output files that are either complete or absent.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ impl fmt::Display for OutputError {
 
 impl std::error::Error for OutputError {}
 
-/// Opens `path` for writing at once, as for a log.
+/// Creates `path` and writes to it directly, as a log needs.
 pub fn create(path: &Path) -> Result<BufWriter<File>, OutputError> {
     File::create(path)
         .map(BufWriter::new)
@@ -31,9 +31,9 @@ pub fn create(path: &Path) -> Result<BufWriter<File>, OutputError> {
         })
 }
 
-/// Writes a file aside with `fill` and renames it to `path` when it is
-/// complete, so that a reader never sees half of it. On failure nothing is
-/// left behind and an older `path` stays as it was.
+/// Writes a temporary file with `fill` and renames it to `path` when it is
+/// complete, so that a reader never sees half of it. On failure the temporary
+/// file is removed and an older `path` stays as it was.
 ///
 /// A `path` that is no regular file (a pipe, a device) is written directly.
 pub fn replace<F>(path: &Path, fill: F) -> Result<(), OutputError>

@@ -3,12 +3,12 @@
 //!
 //! The layout follows the PCI Local Bus Specification 3.0 (header and MSI)
 //! and the PCI Express Base Specification 2.0 (capability of an endpoint).
-//! Every byte has a mask of writable bits; what is not in a mask reads back
-//! unchanged whatever is written. QEMU keeps the BARs and the MSI
-//! capability that the guest sees itself; here they only answer sizing.
+//! Every byte has a mask of writable bits; all other bits are read-only. QEMU
+//! itself keeps the BARs and the MSI capability that the guest sees; here they
+//! only answer sizing.
 //!
-//! The PCI Express capability matters to the driver: without it radeon
-//! treats the chip as a PCI one and silently makes every GTT buffer cached.
+//! The driver needs the PCI Express capability: without it radeon treats the
+//! chip as a PCI one and silently makes every GTT buffer cached.
 
 /// PCI vendor: ATI Technologies.
 pub const VENDOR_ID: u16 = 0x1002;
@@ -146,13 +146,14 @@ impl ConfigSpace {
         u16::from_le_bytes([self.bytes[COMMAND], self.bytes[COMMAND + 1]])
     }
 
-    /// Shows the link's speed in its status register: 5 GT/s, or 2.5.
+    /// Sets the speed in the link status register: 5 GT/s with
+    /// `second_generation`, else 2.5 GT/s.
     pub fn set_link_speed(&mut self, second_generation: bool) {
         let speed = if second_generation { 2 } else { 1 };
         self.bytes[LINK_STATUS] = self.bytes[LINK_STATUS] & 0xf0 | speed;
     }
 
-    /// Whether the board may start accesses to guest RAM.
+    /// Whether the board may access guest RAM.
     pub fn bus_master(&self) -> bool {
         self.command() & COMMAND_BUS_MASTER != 0
     }

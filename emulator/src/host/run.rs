@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Life of the process: outputs, signals, one client, outputs again.
+//! Life of the process: opens the outputs, serves one client until it leaves
+//! or a signal comes, writes the outputs.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -17,8 +18,8 @@ use crate::host::cli::Options;
 use crate::host::output;
 use crate::host::vfio::Server;
 
-/// Prints warnings and errors; with `R7XX_LOG` set, everything up to the
-/// level it names (`info`, `debug`, `trace`).
+/// Prints messages to standard error: warnings and errors, or up to the level
+/// in `R7XX_LOG` (`info`, `debug`, `trace`).
 struct StderrLog;
 
 impl log::Log for StderrLog {
@@ -46,7 +47,7 @@ fn start_log() {
     }
 }
 
-/// Signals as flags, and a pipe that wakes the server.
+/// A flag for each kind of signal, and a pipe that wakes the server.
 struct Signals {
     stop: Arc<AtomicBool>,
     shoot: Arc<AtomicBool>,
@@ -60,7 +61,7 @@ impl Signals {
         let stop = Arc::new(AtomicBool::new(false));
         let shoot = Arc::new(AtomicBool::new(false));
         for signal in [SIGTERM, SIGINT] {
-            // The second one ends the process even if the first could not.
+            // The second signal ends the process even if the first did not.
             signal_hook::flag::register_conditional_shutdown(signal, 1, stop.clone())?;
             signal_hook::flag::register(signal, stop.clone())?;
             signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
@@ -79,9 +80,10 @@ impl Signals {
 
 /// Runs a board until its client leaves or a signal ends it.
 ///
-/// Output files are written in any case; the first error is returned.
+/// Once the board runs, its output files are written even if serving it fails;
+/// the first error is returned.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    // The parser sees to it that one of both is there.
+    // The parser requires --socket unless --coverage is given.
     let Some(socket) = &options.socket else {
         std::io::stdout().write_all(coverage::document().as_bytes())?;
         return Ok(());
@@ -96,8 +98,8 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let server = Server::bind(socket)?;
     let board = Board::new(options, trace)?;
 
-    // Pictures are taken on a thread of their own: the guest chooses how long
-    // one takes, and must not stall its own accesses with it.
+    // A separate thread takes the pictures: the guest's mode decides how long
+    // one takes, and the guest's accesses must not wait for it.
     let served = std::thread::scope(|scope| {
         let mut shooting: Option<ScopedJoinHandle<'_, ()>> = None;
         server.run(&board, signals.pipe.as_fd(), || {
@@ -116,12 +118,12 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             !signals.stop.load(Ordering::Relaxed)
         })
     });
-    // Frees the path before the outputs appear: a script that waits for them may
-    // start the next board at once.
+    // Remove the socket before the outputs appear: a script that waits for them
+    // may start the next board at once.
     drop(server);
 
-    // The picture first: it needs the chip's registers, and memory that
-    // the client may have taken back is simply black.
+    // The picture comes before the shutdown: it needs the chip's registers.
+    // Guest RAM that the client has unmapped is black in it.
     let shot = shoot(options, &board);
     board.chip().shutdown();
     let counted = match &options.counters {

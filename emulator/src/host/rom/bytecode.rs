@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Assembler for the ATOM byte code of command tables.
 //!
-//! Only what [`tables`](super::tables) needs. Numbers of opcodes and
-//! encodings of operands are those of the interpreter's definitions in
-//! `atom.h` and `atom-names.h`.
+//! It has only the instructions that [`tables`](super::tables) needs. Opcode
+//! numbers and operand encodings are those of the kernel's interpreter
+//! (`atom.h`, `atom-names.h`).
 //!
 //! An instruction is an opcode, an attribute byte (source argument type in
 //! bits 2:0, width and lane of the source in 5:3, lane of the destination in
@@ -39,7 +39,7 @@ impl Lane {
         }
     }
 
-    /// Lane as a destination of the same width.
+    /// Encoding of the lane in a destination, whose width is the source's.
     fn destination(self) -> u8 {
         match self {
             Lane::Dword | Lane::Word0 | Lane::Byte0 => 0,
@@ -49,8 +49,8 @@ impl Lane {
     }
 }
 
-/// An operand. Parameters and work space count in dwords, registers are
-/// byte offsets.
+/// An operand. Parameters and work space are indexed by dword, registers by
+/// byte offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
     /// Register.
@@ -66,7 +66,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// `ATOM_ARG_*`; the first three also number the opcode's variants.
+    /// `ATOM_ARG_*`. For a destination it is also added to the opcode.
     fn kind(self) -> u8 {
         match self {
             Operand::Reg(..) => 0,
@@ -104,7 +104,8 @@ const OP_CLEAR: u8 = 84;
 /// End of the table.
 pub const OP_EOT: u8 = 91;
 
-/// Table header, work space and parameter sizes: where the code begins.
+/// Offset of the code: it follows the table header (4 bytes) and the sizes of
+/// work space and parameters.
 const CODE_START: usize = 6;
 
 /// A command table's code under construction.
@@ -149,8 +150,8 @@ impl Code {
         self
     }
 
-    /// Lets registers count from byte offset `block` on for the rest of the
-    /// table if `what` equals `value`.
+    /// If `what` equals `value`, adds byte offset `block` to all register
+    /// offsets in the rest of the table.
     pub fn reg_block_if(mut self, what: Operand, value: u8, block: u16) -> Self {
         self = self.binary(OP_COMPARE, what, Operand::Imm8(value));
         // This jump and the instruction it skips are 3 bytes each; targets
@@ -163,8 +164,8 @@ impl Code {
         self
     }
 
-    /// The table's body: sizes of work space and parameters, both in
-    /// dwords here and in bytes there, then the code and its end.
+    /// The table's body: the sizes of work space and parameters, then the code
+    /// and its end. The arguments are in dwords, the table has bytes.
     pub fn body(self, work_space: u8, parameters: u8) -> Vec<u8> {
         let mut body = vec![work_space * 4, parameters * 4];
         body.extend_from_slice(&self.bytes);
@@ -175,8 +176,8 @@ impl Code {
 
 #[cfg(test)]
 pub(crate) mod interpreter {
-    //! Runs tables, to test what the assembler made. Written from the same
-    //! definitions, apart from the assembler above.
+    //! Runs tables, to test the assembler's output. Written from the same
+    //! definitions, independently of the assembler above.
 
     use std::collections::HashMap;
 
@@ -306,8 +307,8 @@ pub(crate) mod interpreter {
         }
     }
 
-    /// Executes the table in `table` (header first) on `regs`.
-    /// Returns the parameters as the table has left them.
+    /// Executes `table` (header first) on `regs`. Returns the parameters as
+    /// the table has left them.
     pub fn execute(table: &[u8], ps: &[u32], regs: &mut Registers) -> Vec<u32> {
         assert_eq!(ps.len() * 4, usize::from(table[5] & 0x7f));
         let mut run = Run {

@@ -3,7 +3,7 @@
 //!
 //! | offset | content |
 //! |---|---|
-//! | 0x00 | 55 AA, length in 512-byte units, entry point: a far return |
+//! | 0x00 | 55 AA, length in 512-byte units, entry point (a far return) |
 //! | 0x18 | offset of the PCI data structure |
 //! | 0x21 | checksum byte: all bytes of the image add up to 0 |
 //! | 0x30 | ` 761295520`, ATI's mark, NUL-terminated |
@@ -19,15 +19,15 @@ use crate::host::pci::VENDOR_ID;
 
 /// Offset of the image's length byte.
 const LENGTH: usize = 0x02;
-/// Where the PCI data structure's offset is kept.
+/// Offset of the pointer to the PCI data structure.
 const PCIR_POINTER: usize = 0x18;
-/// The byte that makes the sum of the image zero.
+/// Offset of the byte that makes the sum of the image zero.
 const CHECKSUM: usize = 0x21;
-/// Where ATI's mark is (ATOM_ATI_MAGIC_PTR).
+/// Offset of ATI's mark (ATOM_ATI_MAGIC_PTR).
 const ATI_MAGIC: usize = 0x30;
-/// Where the ATOM ROM header's offset is kept (ATOM_ROM_TABLE_PTR).
+/// Offset of the pointer to the ATOM ROM header (ATOM_ROM_TABLE_PTR).
 const ROM_TABLE_POINTER: usize = 0x48;
-/// First byte after the fixed area.
+/// Offset of the first byte after the fixed area.
 const FIRST_TABLE: usize = 0x60;
 /// Unit of the image's length, in bytes.
 const BLOCK: usize = 512;
@@ -114,8 +114,8 @@ pub fn build(model: &Model) -> Vec<u8> {
     image.bytes
 }
 
-/// PCI data structure (PCI Firmware Specification 3.0, revision 0); its
-/// image length is filled in when that is known.
+/// PCI data structure (PCI Firmware Specification 3.0, revision 0). [`build`]
+/// fills in the image length.
 fn pci_data_structure(device_id: u16) -> Vec<u8> {
     let mut d = b"PCIR".to_vec();
     d.extend_from_slice(&VENDOR_ID.to_le_bytes());

@@ -49,7 +49,7 @@ const GPU: u16 = 0x1100;
 /// Reference crystal in units of 10 kHz: 27 MHz on these boards.
 const REFERENCE_CLOCK: u16 = 2700;
 
-/// ATOM_COMMON_TABLE_HEADER: every table begins with one.
+/// ATOM_COMMON_TABLE_HEADER, the first 4 bytes of every table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableHeader {
     format: u8,
@@ -96,8 +96,8 @@ impl Fields {
     }
 }
 
-/// ATOM_ROM_HEADER, revision 1.1. The offsets are of the name string and
-/// of the two master lists.
+/// ATOM_ROM_HEADER, revision 1.1. `name`, `commands` and `data` are the offsets
+/// of the name string and of the two master lists.
 pub fn rom_header(model: &Model, name: usize, commands: usize, data: usize) -> Vec<u8> {
     let f = Fields::default()
         .bytes(b"ATOM")
@@ -137,13 +137,13 @@ const D1CRTC_CONTROL: u16 = 0x6080;
 /// AVIVO_D1CRTC_BLANK_CONTROL: blank is bit 8, as EVERGREEN_CRTC_BLANK_DATA_EN.
 const D1CRTC_BLANK_CONTROL: u16 = 0x6084;
 
-/// R600_BIOS_0_SCRATCH: what the BIOS has detected.
+/// R600_BIOS_0_SCRATCH: the monitors that the BIOS has detected.
 const BIOS_0_SCRATCH: u16 = 0x1724;
 /// ATOM_S0_CRT1_COLOR: a colour monitor is on the first CRT's DAC.
 const S0_CRT1_COLOR: u8 = 0x2;
 
-/// DAC_LoadDetection: whatever DAC is asked about, the one colour monitor of
-/// this board is found on the first.
+/// DAC_LoadDetection: reports the board's one colour monitor, on the first DAC,
+/// whichever DAC the driver asks about.
 pub fn dac_load_detection() -> Vec<u8> {
     let code = Code::new().mov(
         Operand::Reg(BIOS_0_SCRATCH, Lane::Byte0),
@@ -179,9 +179,9 @@ pub fn blank_crtc() -> Vec<u8> {
 /// height, vertical blank; sync offset and width of both directions; mode
 /// flags, borders; CRTC.
 ///
-/// The CRTC counts from the start of the sync pulse: the picture begins
-/// when the rest of the blank after that is over, and ends a sync offset
-/// before the total.
+/// The CRTC counts from the start of the sync pulse, so the picture begins at
+/// the blank's length minus the sync offset, and ends at the total minus the
+/// sync offset.
 pub fn set_crtc_using_dtd_timing() -> Vec<u8> {
     const TOTAL: u8 = 0;
     const VALUE: u8 = 1;
@@ -208,7 +208,7 @@ pub fn set_crtc_using_dtd_timing() -> Vec<u8> {
             .mov(low, total)
             .sub(low, Operand::Imm16(1));
         code = put(code, reg);
-        // Start of the blank in the low half, its end in the high one.
+        // Start of the blank in the low half, end of the blank in the high one.
         code = code
             .mov(low, total)
             .sub(low, sync_offset)
@@ -224,8 +224,8 @@ pub fn set_crtc_using_dtd_timing() -> Vec<u8> {
     TableHeader::new(1, 1).table(&code.body(2, 6))
 }
 
-/// SetEngineClock and SetMemoryClock: the parameter is the clock in units of
-/// 10 kHz. Byte 3 of it, what else to do, is ignored.
+/// SetEngineClock and SetMemoryClock: the low 24 bits of the parameter are the
+/// clock in units of 10 kHz. The flags in its byte 3 are ignored.
 pub fn set_clock(register: u32) -> Vec<u8> {
     let (low, high) = (Operand::Ws(0, Lane::Word0), Operand::Ws(0, Lane::Byte16));
     let code = Code::new()
@@ -248,28 +248,28 @@ pub fn get_clock(register: u32) -> Vec<u8> {
     TableHeader::new(1, 1).table(&code.body(0, 1))
 }
 
-/// ATOM_PPLIB_POWERPLAYTABLE revision 4.1 (`pptable.h`): the state of the
-/// boot, and two with three clock modes each, for one and for several displays.
+/// ATOM_PPLIB_POWERPLAYTABLE revision 4.1 (`pptable.h`): the boot state, a state
+/// for one display and one for several. All three share three clock modes.
 ///
-/// radeon's profiles name clock modes 0 to 2 (low, mid, high) of states 1 and
-/// 2 if there are fewer than four states (`r600_pm_init_profile()`), and mode 2
-/// of the state of the boot. The low mode halves both clocks, the mid one takes
-/// a quarter off; voltages are left alone.
+/// With fewer than four states, radeon's profiles use clock modes 0 to 2 (low,
+/// mid, high) of states 1 and 2, and mode 2 of the boot state
+/// (`r600_pm_init_profile()`). The low mode halves both clocks, the mid one
+/// takes a quarter off; no mode changes the voltages.
 pub fn power_play_info(model: &Model) -> Vec<u8> {
-    // Header (4) and what is fixed of the table; then the arrays.
+    // Header (4) and the fixed part of the table; the arrays follow.
     const FIXED: usize = 4 + 33;
     const STATES: usize = 3;
     const MODES: usize = 3;
     const STATE: usize = 1 + MODES;
     const CLOCK: usize = 16;
     const NON_CLOCK: usize = 24;
-    /// Of the classification: the state of the boot.
+    /// Classification: boot state.
     const BOOT: u16 = 0x0008;
-    /// Of the classification: for performance.
+    /// Classification: performance state.
     const PERFORMANCE: u16 = 0x0005;
-    /// Of the capabilities: the state is for one display.
+    /// Capabilities: the state is for one display.
     const SINGLE_DISPLAY: u32 = 1;
-    /// Of the capabilities: lanes minus one, from bit 3 on.
+    /// Capabilities: PCI Express lanes minus one, from bit 3 on.
     const LANES_16: u32 = 15 << 3;
 
     let states = FIXED;
@@ -290,7 +290,7 @@ pub fn power_play_info(model: &Model) -> Vec<u8> {
         .u16(size as u16)
         .u32(0) // platform capabilities
         .bytes(&[0; 8]) // no thermal controller
-        .u16(clocks as u16) // clocks of the boot
+        .u16(clocks as u16) // clocks of the boot state
         .u16(non_clocks as u16);
     for state in 0..STATES as u8 {
         f = f.u8(state).bytes(&[0, 1, 2]);
@@ -300,7 +300,7 @@ pub fn power_play_info(model: &Model) -> Vec<u8> {
             let clock = clock * quarters / 4;
             f = f.u16(clock as u16).u8((clock >> 16) as u8);
         }
-        // Voltages: as they are; no flags.
+        // No voltages and no flags.
         f = f.u16(0).u16(0).u16(0).u32(0);
     }
     for (class, caps) in [
@@ -375,7 +375,7 @@ pub fn object_header() -> Vec<u8> {
     let encoders = connectors + LIST;
     let routers = encoders + LIST;
     let paths = routers + 4;
-    // Records of all objects: one list that ends at once.
+    // All objects share one empty list of records.
     let no_records = paths + 4 + 10;
 
     let object = |f: Fields, id| {
@@ -409,7 +409,7 @@ pub fn object_header() -> Vec<u8> {
     TableHeader::new(1, 2).table(&f.0)
 }
 
-/// Indirect I/O list without programs.
+/// Indirect I/O list: empty.
 pub fn indirect_io_access() -> Vec<u8> {
     TableHeader::new(1, 1).table(&[IIO_END])
 }
