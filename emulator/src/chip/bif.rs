@@ -4,8 +4,7 @@
 //! A driver selects a register in `PCIE_PORT_INDEX` and accesses it in
 //! `PCIE_PORT_DATA`. The board trains at 2.5 GT/s, as the cards of this family
 //! do, and goes to 5 GT/s when a driver sets `LC_GEN2_EN_STRAP`
-//! (`rv770_pcie_gen2_enable()`): the port of its slot is one of the second
-//! generation.
+//! (`rv770_pcie_gen2_enable()`): the slot's port supports 5 GT/s.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,10 +16,10 @@ use crate::chip::regs::bif::{
     PCIE_PORT_INDEX,
 };
 
-/// Registers behind the pair: the index has eight bits.
+/// Number of registers behind the pair: the index has eight bits.
 const PORT_REGISTERS: usize = 0x100;
 
-/// What both ends of the link can do; a driver cannot change it.
+/// Read-only bits: the abilities of the link's other end and the current rate.
 const SPEED_READ_ONLY: u32 =
     LC_OTHER_SIDE_EVER_SENT_GEN2 | LC_OTHER_SIDE_SUPPORTS_GEN2 | LC_CURRENT_DATA_RATE;
 

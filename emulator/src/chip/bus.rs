@@ -17,15 +17,15 @@ pub enum McError {
     GuestRam(u64),
 }
 
-/// A part of the address space that is contiguous where it leads to.
+/// A range of MC addresses that leads to contiguous memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// MC address of its first byte.
     pub start: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// What [`Mc::read_at`] and [`Mc::write_at`] know the first byte by; those
-    /// of the following bytes count up from it.
+    /// Handle of the first byte for [`Mc::read_at`] and [`Mc::write_at`]. The
+    /// handle of byte `n` is `place + n`.
     pub place: u64,
 }
 
@@ -41,30 +41,30 @@ pub trait Mc: Send + Sync {
     /// Writes `buf` to MC address `addr`.
     fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError>;
 
-    /// Where `addr` leads for a read, or a write, and how far. None if the
-    /// controller does not tell. What it tells holds until the driver changes
-    /// the apertures or page tables: hardware, too, keeps translations until
-    /// it is told to drop them.
+    /// Resolves `addr`, for a read or a write, to the extent that contains it.
+    /// `None` if this controller resolves nothing. The extent is valid until
+    /// the driver changes the apertures or page tables: hardware, too, keeps
+    /// translations until the driver invalidates them.
     ///
     /// # Errors
     /// As [`Self::read`] and [`Self::write`].
     fn resolve(&self, _addr: u64, _write: bool) -> Result<Option<Extent>, McError> {
         Ok(None)
     }
-    /// Reads at a place that [`Self::resolve`] has told.
+    /// Reads at a place returned by [`Self::resolve`].
     ///
     /// # Errors
-    /// If nothing is there any more.
+    /// If the place no longer exists.
     fn read_at(&self, place: u64, _buf: &mut [u8]) -> Result<(), McError> {
         Err(McError::Unmapped(place))
     }
-    /// Tells the host that `len` bytes at a place that [`Self::resolve`] has told will be
-    /// accessed soon.
+    /// Prefetches `len` bytes at a place returned by [`Self::resolve`] into the host's caches: a
+    /// hint.
     fn prefetch_at(&self, _place: u64, _len: usize) {}
-    /// Writes at a place that [`Self::resolve`] has told.
+    /// Writes at a place returned by [`Self::resolve`].
     ///
     /// # Errors
-    /// If nothing is there any more.
+    /// If the place no longer exists.
     fn write_at(&self, place: u64, _buf: &[u8]) -> Result<(), McError> {
         Err(McError::Unmapped(place))
     }
@@ -110,8 +110,7 @@ pub trait RegFile: Send + Sync {
 pub trait Registers: Sync {
     /// Reads the register as hardware would.
     fn read(&self, offset: u32) -> u32;
-    /// Writes the register with its side effects; from the host or from a
-    /// packet.
+    /// Writes the register with its side effects, for the host or for a packet.
     fn write(&self, offset: u32, value: u32);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Clock generator: acknowledges requests and counts changes of the memory
-//! clock. No block runs slower or faster for them.
+//! clock. The clocks do not change the speed of any block.
 
 use std::sync::Arc;
 

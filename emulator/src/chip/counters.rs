@@ -2,7 +2,7 @@
 //! Event counters of the board.
 //!
 //! Indices 0 to 9 are part of the board control interface (register
-//! `CTL_COUNTER_SELECT`) and never change meaning; later ones may grow.
+//! `CTL_COUNTER_SELECT`) and never change meaning.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::chip::cp::opcode;
 
-/// Unknown packets, by opcode; `bad_packets` counts them, too.
+/// Unknown or malformed packets, by opcode; `bad_packets` counts them, too.
 pub const PACKET: &str = "packet";
 /// Unknown registers, by byte offset.
 pub const REGISTER: &str = "register";
@@ -31,8 +31,8 @@ macro_rules! counters {
         #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
         pub struct CounterSnapshot {
             $($(#[$doc])* pub $field: u64,)*
-            /// How often each packet, register and instruction came that the
-            /// model does not know.
+            /// Number of occurrences of each unknown or malformed packet, unknown
+            /// register and unknown instruction, by name.
             pub unknown: BTreeMap<String, u64>,
         }
 
@@ -57,10 +57,10 @@ pub struct Counters {
     unknown: Mutex<BTreeMap<(&'static str, u32), u64>>,
 }
 
-/// Different unknown things that are counted one by one; the rest are counted
-/// together.
+/// Most distinct unknown items that are counted by name; [`MORE`] counts the
+/// others together.
 const MAX_UNKNOWN: usize = 4096;
-/// What is counted together.
+/// Key of the unknown items beyond [`MAX_UNKNOWN`].
 const MORE: (&str, u32) = ("more", 0);
 
 counters! {
@@ -88,7 +88,7 @@ counters! {
     UvdPackets uvd_packets = 10;
     /// Packets with an unknown opcode or a malformed body, skipped.
     BadPackets bad_packets = 11;
-    /// Memory accesses of the engines that no aperture or page answered.
+    /// Memory accesses of the engines outside the apertures or to invalid pages.
     McFaults mc_faults = 12;
     /// Draw packets decoded.
     Draws draws = 13;
@@ -110,36 +110,36 @@ counters! {
     HdpUnseenReads hdp_unseen_reads = 21;
     /// Strict board: CPU reads that were given bytes older than VRAM's.
     HdpStaleReads hdp_stale_reads = 22;
-    /// Strict board: invalidations of the VM's translations, asked for likewise.
+    /// Strict board: TLB invalidations that the driver asked for.
     TlbInvalidates tlb_invalidates = 23;
-    /// Strict board: accesses by a translation that the page table no longer
-    /// has.
+    /// Strict board: accesses by a cached translation that the page table no
+    /// longer has.
     TlbStaleHits tlb_stale_hits = 24;
     /// Strict board: packets executed that had changed since the PFP read them.
     PfpStalePackets pfp_stale_packets = 25;
     /// Strict board: draws with indices that had changed since the PFP read
     /// them.
     PfpStaleIndices pfp_stale_indices = 26;
-    /// Draws whose rest was dropped: a shader that cannot be decoded or does
-    /// not end, or memory that cannot be read.
+    /// Draws that were cut short: a shader cannot be decoded or does not end,
+    /// memory cannot be read, or there is too much work.
     DroppedDraws dropped_draws = 27;
-    /// Writes of registers that no table of the board has. The value is stored.
+    /// Writes to registers that are in no table of the board. The value is stored.
     UnknownRegisters unknown_registers = 28;
     /// Instructions that the chip does not have or the model does not execute,
-    /// counted for each wave that runs their shader.
+    /// counted once for each wave that runs the shader.
     UnknownInstructions unknown_instructions = 29;
-    /// Strict board: reads of the 3D engine that its caches answered with other
+    /// Strict board: reads by the 3D engine for which its caches returned other
     /// bytes than memory has.
     GfxStaleReads gfx_stale_reads = 30;
-    /// Strict board: reads of the 3D engine of what its backends had written and
-    /// not yet written back.
+    /// Strict board: reads by the 3D engine that missed data which its colour or
+    /// depth cache had not yet written back.
     GfxUnseenWrites gfx_unseen_writes = 31;
     /// Strict board: times that the colour or the depth cache was written back.
     GfxCacheFlushes gfx_cache_flushes = 32;
     /// Strict board: times that the texture, vertex or shader cache was dropped.
     GfxCacheInvalidates gfx_cache_invalidates = 33;
-    /// Nanoseconds that engines worked on packets, all of them together. Waits for
-    /// memory, registers and time do not count.
+    /// Nanoseconds that the engines spent on packets, summed over the engines. Packets that
+    /// wait for memory, a register or a semaphore do not count, pauses of the rate knob do.
     BusyNs busy_ns = 34;
     /// Tiles of 8x8 pixels that the 3D engine cleared, filled or copied as a whole.
     WholeTiles whole_tiles = 35;
@@ -165,7 +165,7 @@ impl Counters {
         self.add(counter, 1);
     }
 
-    /// Counts something unknown: `what` it is, and its code or offset.
+    /// Counts an unknown item: `what` kind it is of, and its code or offset.
     pub fn unknown(&self, what: &'static str, code: u32) {
         match what {
             PACKET => {}

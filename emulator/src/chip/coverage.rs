@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! What the board models, as a document: every packet, shader instruction and
-//! register that the headers name.
+//! The coverage document: every packet, shader instruction and register that
+//! the headers name, and whether the board models it.
 //!
-//! The lists are those that the board itself decodes by, so that they cannot
-//! say anything else than the code does; the tests look that registers with an
-//! effect are used, and others are not.
+//! The board decodes by the same lists, so the document agrees with the code.
+//! Tests check that the source uses every register listed as modelled and none
+//! listed as stored.
 
 use std::fmt::Write;
 
@@ -15,15 +15,14 @@ use crate::chip::gfx::shader::isa::{cf, cf_name, TexInstruction, MEM_SCRATCH};
 use crate::chip::gfx::shader::ops::AluOp;
 use crate::chip::regs::{self, Register, REG_SPACE_SIZE};
 
-/// How much of a thing the board has.
+/// How far the board models an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It does what the chip does.
+    /// It has its effect.
     Modelled,
-    /// Its value is kept, and nothing follows from it; of a packet: accepted, and
-    /// nothing follows.
+    /// A register keeps its value, a packet is accepted; neither has an effect.
     Stored,
-    /// Counted by name when it comes, and skipped.
+    /// Counted by name and skipped.
     Unknown,
 }
 
@@ -40,7 +39,8 @@ impl State {
 /// Rows of a table: code or offset, name, state.
 type Rows = Vec<(String, String, State)>;
 
-/// A section of the document. `others` is what is said of codes without a row.
+/// A section of the document: heading, text above the table, heading of the
+/// table's first column, rows.
 struct Section {
     title: &'static str,
     about: &'static str,
@@ -49,8 +49,8 @@ struct Section {
 }
 
 fn packets() -> Rows {
-    // A body that is long enough for every packet; registers at the beginning of
-    // the window, one of them.
+    // Long enough for every packet; SET_* packets write registers from the first
+    // of their window on.
     let body = [0; 16];
     (0..=u8::MAX)
         .filter_map(|code| {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! The table of the chip's blocks: which registers are whose.
+//! The table of the chip's blocks and their register ranges.
 //!
 //! Registers outside the table are plain storage. Some pages of the register
 //! space are mapped into the guest (see
-//! [`MAPPABLE`](crate::chip::memory::regfile::MAPPABLE)): what a guest writes
-//! there reaches no block, but for the requests that [`tlb`](crate::chip::tlb)
-//! watches for.
+//! [`MAPPABLE`](crate::chip::memory::regfile::MAPPABLE)): a guest's write there
+//! reaches no block. Of these registers [`tlb`](crate::chip::tlb) polls only
+//! the one with TLB requests.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::chip::state::PipelineState;
 use crate::chip::tlb::{TlbResponder, Vm};
 use crate::chip::uvd::{UvdRegisters, UvdSegments};
 
-/// Everything that has registers, and what the threads share with it.
+/// All blocks with registers, and the state that they share with the threads.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     pub hub: Arc<Hub>,
@@ -50,8 +50,8 @@ pub(crate) struct Blocks {
 /// A block's registers: first and last byte offset, and the block.
 type Entry = (u32, u32, fn(&Blocks) -> &dyn Registers);
 
-/// The table, in the order of offsets. Sources of the offsets: the headers
-/// that [`regs`](crate::chip::regs) names.
+/// The table, sorted by offset. Sources of the offsets: the headers that
+/// [`regs`](crate::chip::regs) names.
 const TABLE: [Entry; 13] = [
     (0x0_0038, 0x0_003F, |b| &b.bif),
     (0x0_0600, 0x0_07FF, |b| &b.cg),
@@ -97,7 +97,8 @@ impl Blocks {
         }
     }
 
-    /// What is not zero after reset, or not in the register file.
+    /// Initialises the registers that are not zero after reset, and the state
+    /// outside the register file.
     pub fn power_on(&self) {
         self.bif.reset();
         self.cg.power_on();

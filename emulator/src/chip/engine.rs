@@ -3,15 +3,15 @@
 //!
 //! Each of the chip's rings (graphics CP, asynchronous DMA, UVD) is an
 //! `Engine` driven by a thread of its own. A write-pointer write only queues
-//! a *batch* and wakes the thread, so that nothing ever finishes inside a
-//! register write. What a packet does is the business of a `RingUnit`.
+//! a *batch* and wakes the thread, so no work is done inside a register write.
+//! A `RingUnit` executes the packets.
 //!
 //! Locks: `Engine::shared` is never held while a packet executes or a copy is
 //! throttled. It may be taken while no other lock of the chip is held; while
 //! it is held only the memory controller (pointer write-back) is called.
 //!
-//! Cancellation: every reset raises the engine's epoch. A packet in flight
-//! sees it at the next chunk or pause and gives up; its result is discarded.
+//! Cancellation: every reset increments the engine's epoch. A packet in flight
+//! sees the change at its next chunk or pause and ends; its result is discarded.
 
 use std::fmt;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -28,7 +28,7 @@ pub use crate::chip::queue::{Cancelled, EngineId, Hang, Knobs, ENGINES};
 pub(crate) use crate::chip::queue::{Engine, Ring};
 use crate::chip::strict::gfx::Caches;
 
-/// Bytes copied between two looks at the clock and the epoch.
+/// Bytes copied between two checks of the rate and for a reset.
 pub(crate) const COPY_CHUNK: usize = 64 << 10;
 
 /// Why a piece of work ended early: an error of its own, or the engine was
@@ -37,7 +37,7 @@ pub(crate) const COPY_CHUNK: usize = 64 << 10;
 pub(crate) enum Ended<E> {
     /// The work cannot be done.
     Failed(E),
-    /// Nobody wants it any more.
+    /// The engine was reset or stopped.
     Cancelled,
 }
 
@@ -60,14 +60,15 @@ pub(crate) enum Step {
     Done { rptr: u32 },
     /// The packet at the read pointer is not complete yet.
     Starved,
-    /// The packet waits for memory, a register or a semaphore: ask again.
+    /// The packet waits for memory, a register or a semaphore: try again after
+    /// this pause.
     Wait(Duration),
     /// Reset or shutdown happened while the packet executed.
     Cancelled,
 }
 
-/// What differs between the rings: where the pointers live and what packets
-/// mean. Runs on the engine's thread only.
+/// The part of an engine that differs between the rings: registers and packets.
+/// Runs on the engine's thread only.
 pub(crate) trait RingUnit: Send {
     /// Base and size of the ring from the registers (`rptr`, `limit` unset).
     fn ring(&self, hub: &Hub) -> Ring;
@@ -83,7 +84,7 @@ pub(crate) trait RingUnit: Send {
     fn reset(&mut self);
 }
 
-/// One packet's view of the chip: memory, registers and cancellation.
+/// Context in which a packet executes: memory, registers and cancellation.
 pub(crate) struct Job<'a> {
     pub hub: &'a Hub,
     pub ih: &'a Ih,
@@ -128,7 +129,7 @@ impl Control for Job<'_> {
 }
 
 impl Job<'_> {
-    /// Fails once the packet's work has become void.
+    /// Fails if the engine has been reset or stopped since the packet began.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.engine.stop.load(Ordering::Acquire)
             || self.engine.epoch.load(Ordering::Acquire) != self.epoch
@@ -145,8 +146,8 @@ impl Job<'_> {
         let mut last = Instant::now();
         let mut debt = {
             let mut shared = self.engine.lock();
-            // Time since the last charge has paid for some of the old debt. A
-            // little credit is kept, so that oversleeping evens out.
+            // The time since the last charge reduces the debt. A little credit is
+            // kept, so that pauses that took too long even out.
             let paid = last.saturating_duration_since(shared.charged_at);
             let credit = self.rate() * CREDIT.as_secs_f64();
             shared.debt = (shared.debt - paid.as_secs_f64() * self.rate()).max(-credit);
@@ -157,7 +158,7 @@ impl Job<'_> {
             if rate <= 0.0 {
                 debt = 0.0;
             }
-            // Below the timers' resolution debt is carried to the next charge.
+            // Debt too short for a timer is carried over to the next charge.
             let due =
                 Duration::try_from_secs_f64(debt.max(0.0) / rate.max(1.0)).unwrap_or(MAX_PAUSE);
             let mut shared = self.engine.lock();

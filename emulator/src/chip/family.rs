@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The one table of the chips that the board can carry.
+//! The table of the chips that the board can have.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,16 +18,16 @@ pub enum Family {
     Rv770 = 3,
 }
 
-/// What sets one chip apart from another.
+/// Properties by which the chips differ.
 #[derive(Debug)]
 pub struct Model {
     /// The chip.
     pub family: Family,
     /// Its name on the command line.
     pub name: &'static str,
-    /// Boards that carry it.
+    /// Products with this chip.
     pub sold_as: &'static str,
-    /// PCI device of such a board.
+    /// PCI device ID of such a board.
     pub device_id: u16,
     /// Core clock after POST in units of 10 kHz.
     pub engine_clock: u32,
@@ -37,7 +37,7 @@ pub struct Model {
     pub pipes: u32,
     /// Render backends.
     pub backends: u32,
-    /// log2 of the memory channels of 64 bits.
+    /// log2 of the number of 64-bit memory channels.
     pub log2_channels: u32,
 }
 
@@ -90,7 +90,7 @@ pub const MODELS: [Model; 4] = [
 ];
 
 impl Family {
-    /// The chip's line of the table.
+    /// The chip's entry in [`MODELS`].
     pub fn model(self) -> &'static Model {
         &MODELS[self as usize]
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Packet fetch shared by the ring engines: the ring, and indirect buffers
+//! Packet fetch for all ring engines: from the ring, and from indirect buffers
 //! that can be left and resumed at any packet.
 
 use crate::chip::bus::{Mc, McError};
@@ -32,7 +32,7 @@ struct Ib {
     pos: u32,
 }
 
-/// Position in the ring's instruction stream.
+/// Position in the packet stream of a ring.
 #[derive(Debug, Default)]
 pub(crate) struct Fetcher {
     ibs: Vec<Ib>,
@@ -57,8 +57,8 @@ impl Fetcher {
         }
     }
 
-    /// MC address of the current packet of `body` dwords behind its header, if
-    /// it does not wrap around the end of the ring.
+    /// MC address of the current packet, whose body has `body` dwords; `None`
+    /// if the packet wraps around the end of the ring.
     pub fn address(&self, ring: &Ring, body: u32) -> Option<u64> {
         match self.ibs.last() {
             Some(ib) => Some(ib.addr.wrapping_add(u64::from(ib.pos) * 4)),
@@ -73,7 +73,8 @@ impl Fetcher {
         self.ring_skip = 0;
     }
 
-    /// Consumes ring dwords a skip left over; the new read pointer, if any.
+    /// Consumes ring dwords that are left over from a skip and returns the new
+    /// read pointer; `None` if there are none.
     pub fn pending_skip(&mut self, ring: &Ring) -> Option<u32> {
         if self.ring_skip == 0 || !self.ibs.is_empty() {
             return None;
@@ -137,8 +138,8 @@ impl Fetcher {
         ring.rptr
     }
 
-    /// Enters an indirect buffer if fewer than `depth` are nested; the caller
-    /// has consumed the calling packet.
+    /// Enters an indirect buffer, unless `depth` of them are already nested, and
+    /// returns whether it did. The caller has consumed the calling packet.
     pub fn call(&mut self, addr: u64, dwords: u32, depth: usize) -> bool {
         if self.ibs.len() >= depth {
             return false;

@@ -29,7 +29,7 @@ impl Registers for Grbm {
                 grbm::GRBM_STATUS_IDLE | grbm::CP_BUSY | grbm::GUI_ACTIVE
             }
             grbm::GRBM_STATUS => grbm::GRBM_STATUS_IDLE,
-            // No instance is ever seen busy: the CP waits for its draws.
+            // No unit is ever seen busy: the CP waits for the end of each draw.
             grbm::GRBM_STATUS2 => 0,
             _ => self.hub.regs.load(offset),
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Registers of the host data path.
 //!
-//! Without [`strict`](crate::chip::strict) the path holds nothing back, and
-//! the registers lie in pages that the guest maps.
+//! Without [`strict`](crate::chip::strict) the path buffers nothing, and the
+//! registers are in pages that the guest maps.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::chip::bus::Registers;
 use crate::chip::hub::Hub;
 use crate::chip::regs::hdp::{HDP_DEBUG1, HDP_MEM_COHERENCY_FLUSH_CNTL};
 
-/// The host data path as its registers show it.
+/// Register interface of the host data path.
 #[derive(Debug)]
 pub(crate) struct HdpRegisters {
     hub: Arc<Hub>,
@@ -21,8 +21,8 @@ impl HdpRegisters {
         Self { hub }
     }
 
-    /// An access of `HDP_DEBUG1`, to read or to write, flushes together with
-    /// the read of VRAM that follows it.
+    /// Handles the first half of a flush: a read or write of `HDP_DEBUG1`. The
+    /// second half is a read of VRAM.
     fn arm(&self, offset: u32) {
         if let (HDP_DEBUG1, Some(strict)) = (offset, &self.hub.strict) {
             strict.hdp.arm();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! What all blocks of the chip share: registers, memory, the interrupt line,
-//! rings, knobs, counters, trace, semaphores and fault reporting.
+//! The state that all blocks of the chip share: registers, memory, the interrupt
+//! line, rings, knobs, counters, trace, semaphores and fault reporting.
 //!
-//! The blocks stand above it: it knows none of them.
+//! The blocks depend on the hub, the hub on none of them.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use crate::chip::trace::Trace;
 /// that FirmwareInfo reports.
 const GPU_CLOCK_HZ: u64 = 27_000_000;
 
-/// Which unit issued a memory access; the discriminant numbers it in the
+/// Unit that issued a memory access. The discriminant is its number in the
 /// fault status register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
@@ -44,7 +44,7 @@ impl Client {
     }
 }
 
-/// Kinds of [`McError`].
+/// Number of kinds of [`McError`].
 const FAULT_KINDS: usize = 3;
 
 pub(crate) struct Hub {
@@ -53,7 +53,7 @@ pub(crate) struct Hub {
     pub irq: Arc<dyn IrqLine>,
     pub knobs: Knobs,
     pub counters: Arc<Counters>,
-    /// What makes the board strict.
+    /// Caches and buffers of a strict board; `None` on another.
     pub strict: Option<Arc<Strict>>,
     pub trace: Trace,
     pub engines: [Arc<Engine>; ENGINES],
@@ -63,7 +63,7 @@ pub(crate) struct Hub {
     start: Instant,
     /// Serialises read-modify-write of semaphores by different engines.
     semaphores: Mutex<()>,
-    /// Faults already logged: by kind, a bit for each client.
+    /// Faults already logged: for each kind, a bit for each client.
     faults_logged: [AtomicU32; FAULT_KINDS],
 }
 
@@ -112,8 +112,8 @@ impl Hub {
         self.engine(id).busy(&self.knobs)
     }
 
-    /// Soft reset of a ring: work in flight is cancelled, an injected hang is
-    /// cleared. The block resets its registers itself.
+    /// Soft reset of a ring: cancels work in flight and clears an injected hang.
+    /// The caller resets the registers.
     pub fn soft_reset(&self, id: EngineId) {
         self.counters.inc(Counter::SoftResets);
         self.trace
@@ -128,9 +128,9 @@ impl Hub {
             + u64::from(elapsed.subsec_nanos()) * GPU_CLOCK_HZ / 1_000_000_000
     }
 
-    /// Keeps the GPU clock counter's registers current. Their page is mapped
-    /// into the guest, so a read of them is not seen: they advance with every
-    /// trapped register access and every interrupt.
+    /// Updates the registers of the GPU clock counter. Their page is mapped into
+    /// the guest, so reads of them do not trap: every other trapped register
+    /// access and every interrupt updates them.
     pub fn update_clock(&self) {
         let clock = self.gpu_clock();
         self.regs.store(ih::RLC_GPU_CLOCK_COUNT_LSB, clock as u32);
@@ -138,8 +138,8 @@ impl Hub {
         self.regs.store(ih::RLC_GPU_CLOCK_COUNT_MSB, high);
     }
 
-    /// Reports a failed memory access: counted, logged once per kind and
-    /// client, latched in the VM fault registers.
+    /// Reports a failed memory access: counts it, logs it once per kind and
+    /// client, and latches it in the VM fault registers.
     pub fn fault(&self, client: Client, error: McError) {
         let (kind, addr) = match error {
             McError::Unmapped(addr) => (0, addr),

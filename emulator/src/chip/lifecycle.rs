@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Life of the chip: power-on, its threads, reset, the end.
+//! Life of the chip: power-on, start of its threads, reset, shutdown.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -22,7 +22,7 @@ use crate::chip::strict::Strict;
 use crate::chip::trace::Trace;
 use crate::chip::uvd::Uvd;
 
-/// What a chip is built from.
+/// Configuration of a chip.
 pub struct ChipConfig {
     /// Family member.
     pub family: Family,
@@ -32,11 +32,11 @@ pub struct ChipConfig {
     pub latency_us: u64,
     /// Rate of copies in MB/s, 0 for unlimited.
     pub rate_mbps: u64,
-    /// Where the trace goes.
+    /// Destination of the packet and register trace, if wanted.
     pub trace: Option<Box<dyn Write + Send>>,
     /// Hang to inject.
     pub hang: Option<Hang>,
-    /// What makes the board strict, if it is to be.
+    /// Caches and buffers of a strict board; `None` for another.
     pub strict: Option<Arc<Strict>>,
 }
 
@@ -69,7 +69,7 @@ impl Chip {
     ) -> Arc<Chip> {
         let trace = Trace::new(config.trace);
         if let Some(strict) = &config.strict {
-            // The only chip of the family without one (Mesa, `has_vertex_cache` in
+            // RV710 alone has no vertex cache (Mesa, `has_vertex_cache` in
             // `r600_pipe.c`).
             let vertices_as_texels = config.family == Family::Rv710;
             strict.caches.set_vertices_as_texels(vertices_as_texels);
@@ -169,13 +169,13 @@ impl Chip {
         self.hub().gpu_clock()
     }
 
-    /// What a CRTC shows, or none if it is off.
+    /// The surface that a CRTC shows; `None` if the CRTC is off.
     pub fn scanout(&self, crtc: usize) -> Option<Scanout> {
         self.blocks.display.scanout(self.hub(), crtc)
     }
 
-    /// Whether the interrupt ring holds vectors the driver has not taken:
-    /// the level of an INTx line.
+    /// Whether the interrupt ring has vectors that the driver has not read: the
+    /// level of INTA#.
     pub fn irq_pending(&self) -> bool {
         let wptr = self.hub().regs.load(ih::IH_RB_WPTR) & ih::WPTR_OFFSET_MASK;
         let rptr = self.hub().regs.load(ih::IH_RB_RPTR) & ih::WPTR_OFFSET_MASK;
@@ -187,18 +187,18 @@ impl Chip {
         self.blocks.bif.second_generation()
     }
 
-    /// Back to power-on state: work in flight is cancelled, all registers
-    /// have their reset values. Knobs and counters keep theirs.
+    /// Back to power-on state: cancels work in flight and sets all registers to
+    /// their reset values. Knobs and counters keep theirs.
     ///
-    /// Waits until no engine executes anything, so that nothing of before
-    /// reaches memory afterwards. Not to be called by an engine's thread.
+    /// Waits until no engine executes anything, so that no earlier work reaches
+    /// memory afterwards. An engine's thread must not call this.
     pub fn reset(&self) {
         self.power_on();
     }
 
     fn power_on(&self) {
         let hub = self.hub();
-        // Halt bits first, so that no engine sees half of the reset values.
+        // Set the halt bits first, so that no engine sees half of the reset values.
         hub.regs
             .store(cp::CP_ME_CNTL, cp::CP_ME_HALT | cp::CP_PFP_HALT);
         for id in EngineId::ALL {
@@ -207,7 +207,7 @@ impl Chip {
         for id in EngineId::ALL {
             hub.engine(id).quiesce();
         }
-        // Nor may an interrupt that is on its way find half of them.
+        // An interrupt in flight must not see half of them either.
         let display = self.blocks.display.hold();
         let ih = self.blocks.ih.hold();
         for offset in (0..regs::REG_SPACE_SIZE).step_by(4) {
@@ -223,7 +223,7 @@ impl Chip {
         self.blocks.power_on();
     }
 
-    /// Registers that tell what is on the board.
+    /// Sets the registers that describe the board: pipes, backends, memory, clocks.
     fn strap(&self) {
         let model = self.family.model();
         let fused = |units: u32| (0xFF << units) & 0xFF;

@@ -2,8 +2,8 @@
 //! The half of the board that is the chip: registers, memory controller,
 //! engines, interrupts and display, a module for each block.
 //!
-//! It knows nothing of vfio-user. What surrounds it is behind the traits of
-//! [`bus`], so that tests run blocks on plain memory.
+//! It knows nothing of vfio-user. It reaches memory and the host through the
+//! traits of [`bus`], so that tests run blocks on plain memory.
 
 mod bif;
 pub mod bus;

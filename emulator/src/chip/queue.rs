@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-//! Rings as their registers see them: submissions, pointers, knobs, resets.
+//! The register side of the rings: submissions, pointers, knobs, resets.
 //!
-//! An `Engine` is what a ring's thread ([`super::engine`]) shares with the
-//! register file. It knows nothing of memory or packets, so that whatever
-//! submits work, wakes a ring or resets it needs nothing of the rest.
+//! An `Engine` is the state that a ring's thread ([`super::engine`]) shares with
+//! the registers. It knows nothing of memory or packets, so code that submits
+//! work to a ring, wakes it or resets it depends on this module only.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Batches that may wait at once; further submissions join the last one.
+/// Most batches that may wait; further submissions join the last one.
 const MAX_BATCHES: usize = 1024;
-/// Longest pause without looking at clock and knobs again.
+/// Longest pause before clock and knobs are checked again.
 pub(super) const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// The chip's rings. The discriminant is the bit in the hang mask.
@@ -49,7 +49,7 @@ impl EngineId {
     }
 }
 
-/// A hang to be injected: the ring stops after that many packets.
+/// A hang to inject: the ring stops after a number of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hang {
     /// Ring to hang.
@@ -210,7 +210,7 @@ pub(super) struct Shared {
     pub rptr: u32,
     pub limit: u32,
     batches: VecDeque<Batch>,
-    /// The thread executes a packet, without the lock.
+    /// Set while the thread executes a packet, for which it drops the lock.
     pub stepping: bool,
     /// An indirect buffer is in flight.
     pub active: bool,
@@ -266,7 +266,7 @@ impl Engine {
             .0
     }
 
-    /// Makes the thread look at registers and knobs again.
+    /// Makes the thread check registers and knobs again.
     pub fn kick(&self) {
         drop(self.lock());
         self.wake.notify_all();
@@ -318,14 +318,14 @@ impl Engine {
         self.wake.notify_all();
     }
 
-    /// The thread has executed a packet.
+    /// Notes that the thread has executed a packet, and wakes [`Engine::quiesce`].
     pub(super) fn stepped(&self, shared: &mut Shared) {
         shared.stepping = false;
         self.wake.notify_all();
     }
 
-    /// Waits for the packet that executes now. To be called after
-    /// [`Engine::reset`], which cuts it short, and never by the thread itself.
+    /// Waits for the end of the packet that executes now. Call it after
+    /// [`Engine::reset`], which cancels the packet, and never on the ring's thread.
     pub fn quiesce(&self) {
         let mut shared = self.lock();
         while shared.stepping {

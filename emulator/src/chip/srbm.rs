@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! System register bus manager: status and soft reset of the blocks that are
-//! not graphics.
+//! System register bus manager: status and soft reset of the blocks other than
+//! graphics.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Srbm {
 impl Registers for Srbm {
     fn read(&self, offset: u32) -> u32 {
         match offset {
-            // Nothing behind the bus takes time.
+            // The blocks behind the bus are never busy.
             srbm::SRBM_STATUS => 0,
             _ => self.hub.regs.load(offset),
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! State of the 3D pipeline: storage that remembers what has been written.
+//! State registers of the 3D pipeline: storage with dirty bits.
 
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl PipelineState {
         Self { hub }
     }
 
-    /// All of it is to be decoded anew.
+    /// Marks all state as changed, so that the next draw decodes it again.
     pub fn power_on(&self) {
         self.hub.gfx_dirty.store(u64::MAX, Ordering::Release);
     }

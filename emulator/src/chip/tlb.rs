@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-//! Requests to the VM's translation buffers.
+//! Requests to the VM's TLB.
 //!
 //! A driver writes a request to `VM_CONTEXT0_REQUEST_RESPONSE` and reads the
-//! register until a response appears (`rv770d.h`; each GTT buffer that is made
-//! or released does it once). The walk of the page table caches nothing here,
-//! so every request is done at once. But trapped, one flush is five accesses
-//! of about 50 us each, more than all the rest of making a buffer: therefore
-//! the register's page is mapped into the guest, and a thread looks for
-//! requests there, as the real block would.
+//! register until a response appears (`rv770d.h`), once for each GTT buffer that
+//! it creates or releases. The board caches no translations unless it is strict,
+//! so every request is done at once. But a trapped flush is five accesses of
+//! about 50 us each, more than the rest of creating a buffer. Therefore the
+//! register's page is mapped into the guest, and a thread polls it for requests.
+//! On a strict board the register traps.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +18,9 @@ use crate::chip::bus::{RegFile, Registers};
 use crate::chip::hub::Hub;
 use crate::chip::regs::mc;
 
-/// How long the thread sleeps between two looks, by the time since the last
-/// request: those come in bursts, one for each buffer that is made. The longest
-/// sleep is what the first request of a burst may wait; a driver gives it 100
+/// Sleep between two polls (second), while the last request is less than a limit
+/// (first) ago: requests come in bursts, one for each buffer. The first request
+/// of a burst waits at most for the longest sleep; a driver's timeout is 100
 /// times as long.
 const PACE: [(Duration, Duration); 3] = [
     (Duration::from_millis(2), Duration::from_micros(4)),
@@ -34,15 +34,15 @@ fn pace(since: Duration) -> Duration {
     step.unwrap_or(&PACE[2]).1
 }
 
-/// The response for what `VM_CONTEXT0_REQUEST_RESPONSE` holds, if there is a
-/// request in it that has none yet.
+/// The response to the request in `value`, which is
+/// `VM_CONTEXT0_REQUEST_RESPONSE`'s; `None` without a new request.
 pub(crate) fn response(value: u32) -> Option<u32> {
     let request = value & mc::REQUEST_TYPE_MASK;
     (request != 0 && value & mc::RESPONSE_TYPE_MASK == 0).then_some(request | mc::RESPONSE_DONE)
 }
 
-/// The VM's registers as trapped accesses see them. Requests that come this
-/// way (through `MM_DATA`, or a packet) are answered at once.
+/// Register interface of the VM for trapped accesses. It answers requests that
+/// trap (by `MM_DATA` or a packet, or on a strict board) at once.
 #[derive(Debug)]
 pub(crate) struct Vm {
     hub: Arc<Hub>,
@@ -82,8 +82,8 @@ pub(crate) struct TlbResponder {
 impl TlbResponder {
     /// Answers requests until [`TlbResponder::stop`].
     pub(crate) fn run(&self, regs: &dyn RegFile) {
-        // Sleeps this short need a timer that is not rounded up to 50 us; it
-        // is only slower without.
+        // The default timer slack, 50 us, is longer than the shortest sleep. If
+        // this fails, the thread is only slower.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let mut last = Instant::now();
         while !self.stop.load(Ordering::Relaxed) {
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(pace(Duration::MAX), sleeps[3]);
     }
 
-    /// Registers that count how often they are looked at.
+    /// Registers that count their reads.
     #[derive(Debug)]
     struct Watched(RegisterFile, AtomicU64);
 
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// Once, looking took 8 to 63 % of a core for as long as the board ran.
+    /// A regression test: polling has taken 8 to 63 % of a core all the time.
     #[test]
     fn responder_without_requests_looks_once_a_millisecond() {
         let regs = Watched(RegisterFile::new().unwrap(), AtomicU64::new(0));

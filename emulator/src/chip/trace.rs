@@ -34,7 +34,7 @@ impl Trace {
         }
     }
 
-    /// Whether lines go anywhere, to save the work of composing them.
+    /// Whether lines are written; if not, callers need not compose them.
     pub fn enabled(&self) -> bool {
         self.enabled
     }

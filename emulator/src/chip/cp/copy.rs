@@ -7,8 +7,8 @@ use crate::chip::engine::{Cancelled, Job, COPY_CHUNK};
 use crate::chip::hub::Client;
 
 /// Executes a copy. A memory fault is reported and ends the packet; chunks
-/// before it have been copied. Register ends move whole dwords, a rest of
-/// one to three bytes is not transferred.
+/// before it have been copied. If an end is a register, only whole dwords are
+/// copied.
 pub(super) fn cp_dma(job: &Job<'_>, src: DmaEnd, dst: DmaEnd, bytes: u32) -> Result<(), Cancelled> {
     let hub = job.hub;
     let registers = matches!(src.place, Place::Reg(_)) || matches!(dst.place, Place::Reg(_));
@@ -64,7 +64,7 @@ fn reg_at(first: u32, fixed: bool, index: usize) -> u32 {
     if fixed {
         first
     } else {
-        // At most 2^19 dwords: no overflow; beyond the space reads give 0.
+        // At most 2^19 dwords: no overflow. Reads beyond the register space give 0.
         first + 4 * index as u32
     }
 }

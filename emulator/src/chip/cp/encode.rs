@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Encoding of PM4 packets, for drivers on a bench.
+//! Encoding of PM4 packets, for tests that act as a driver.
 
 use super::opcode as op;
 use super::pm4::{

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Effects of PM4 packets.
 //!
-//! Draws and events run to completion before the next packet, so flushes and
-//! waits for idle have nothing left to do.
+//! Draws and events run to completion before the next packet, so waits for
+//! idle never wait.
 
 use super::pm4::{
     Compare, DecodeError, Draw, Header, IndexSource, MemWriteData, Operand, Packet, Place,
@@ -114,7 +114,8 @@ impl Cp {
                 device_select,
                 count,
             } => {
-                // The driver names this device 1; 0 addresses every device.
+                // ME_INITIALIZE gives this device its mask; the driver uses 1. A
+                // packet with mask 0 addresses every device.
                 if device_select != 0 && device_select & self.device_id == 0 {
                     return Ok(Flow::Skip(count));
                 }
@@ -204,8 +205,8 @@ impl Cp {
         self.gfx.flush(&context(job), coher_cntl);
     }
 
-    /// Passes an event down the pipeline. The pipeline is empty, so what the
-    /// event waits for has happened.
+    /// Passes an event down the pipeline. The pipeline is empty, so the event
+    /// need not wait.
     fn event(&mut self, job: &Job<'_>, event: u8) {
         self.gfx.event(&context(job), event);
         if event == SO_VGTSTREAMOUT_FLUSH {
@@ -219,8 +220,8 @@ impl Cp {
     fn event_result(&mut self, hub: &Hub, index: u8, addr: u64) -> Result<(), McError> {
         let stats = self.gfx.statistics();
         match index {
-            // ZPASS_DONE: each enabled backend has a slot of 16 bytes, half
-            // of it for the end of the query.
+            // ZPASS_DONE: each enabled backend has a slot of 16 bytes: 8 for the
+            // begin of the query and 8 for its end.
             1 => {
                 for backend in backends(hub) {
                     let value = stats.zpass[backend] | RESULT_VALID;
@@ -262,7 +263,7 @@ impl Cp {
             StrmoutSource::Memory(addr) => hub.mc.read_u32(addr)?,
             StrmoutSource::None => return Ok(()),
         };
-        // All in dwords, as the register (Mesa `r600_streamout.c`).
+        // Offsets and sizes are in dwords, as in the register (Mesa `r600_streamout.c`).
         let reg = vgt::VGT_STRMOUT_BUFFER_OFFSET_0 + 16 * buffer as u32;
         hub.regs.store(reg, offset);
         self.gfx.set_filled(buffer, offset);
@@ -274,7 +275,7 @@ impl Cp {
             "" => self.fetch.position(ring),
             ahead => ahead.to_string(),
         };
-        // Long bodies are cut: constants and inline data would drown the rest.
+        // Cut long bodies: constants and inline data would make the trace unreadable.
         let shown = &body[..body.len().min(12)];
         let more = if body.len() > shown.len() { " ..." } else { "" };
         match header {
@@ -295,7 +296,7 @@ impl Cp {
     }
 }
 
-/// The event that brings the stream-out offsets up to date (`r600d.h`).
+/// The event that updates the stream-out offsets (`r600d.h`).
 const SO_VGTSTREAMOUT_FLUSH: u8 = 0x1F;
 
 fn context<'a>(job: &'a Job<'_>) -> GfxContext<'a> {
@@ -323,8 +324,8 @@ fn zpass_visible(hub: &Hub, addr: u64) -> Result<bool, McError> {
     Ok(visible)
 }
 
-/// Whether primitives were needed that were not written between the two
-/// stream-out samples at `addr`. Visible means: no overflow.
+/// Whether, between the two stream-out samples at `addr`, more primitives were
+/// needed than written. Predication counts no overflow as visible.
 fn streamout_overflowed(hub: &Hub, addr: u64) -> Result<bool, McError> {
     let mut v = [0; 4];
     for (i, value) in v.iter_mut().enumerate() {
@@ -333,7 +334,7 @@ fn streamout_overflowed(hub: &Hub, addr: u64) -> Result<bool, McError> {
     Ok(v[2].wrapping_sub(v[0]) != v[3].wrapping_sub(v[1]))
 }
 
-/// `EVENT_WRITE_EOP`: data first, then the interrupt that announces it.
+/// `EVENT_WRITE_EOP`: writes the data, then raises the interrupt.
 fn end_of_pipe(
     job: &Job<'_>,
     addr: u64,
@@ -385,8 +386,8 @@ fn test(job: &Job<'_>, place: Place, compare: Compare) -> Result<bool, McError> 
     Ok(compare.holds(load(job, place)?))
 }
 
-/// Whether what a `WAIT_REG_MEM` with this body waits for holds. One that
-/// cannot be decoded or read does not wait.
+/// Whether the condition of a `WAIT_REG_MEM` with this body holds. True as well
+/// if the packet cannot be decoded or its operand cannot be read.
 pub(super) fn wait_is_over(job: &Job<'_>, body: &[u32]) -> bool {
     match Packet::decode(opcode::WAIT_REG_MEM, body) {
         Ok(Packet::WaitRegMem { place, compare, .. }) => test(job, place, compare).unwrap_or(true),
@@ -397,7 +398,7 @@ pub(super) fn wait_is_over(job: &Job<'_>, body: &[u32]) -> bool {
 /// Writes consecutive registers with their side effects.
 fn write_regs(job: &Job<'_>, first: u32, values: &[u32]) -> Result<(), Cancelled> {
     for (i, value) in values.iter().enumerate() {
-        // A write may reset this very engine: the rest is void then.
+        // A write may reset this engine, which cancels the rest.
         if i % 64 == 0 {
             job.check()?;
         }

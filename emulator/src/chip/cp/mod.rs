@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Command processor: executes PM4 packets from the graphics ring.
 //!
-//! Decoding ([`pm4`]) is apart from execution (`execute`); this file holds
-//! the fetch loop: one packet per step, from the ring or from the innermost
-//! of at most two indirect buffers. A packet that has to wait is not consumed
-//! and is fetched again at the next poll, so waits may stand anywhere.
+//! [`pm4`] decodes packets and `execute` executes them; this file has the
+//! fetch loop: one packet per step, from the ring or from the innermost of at
+//! most two indirect buffers. A packet that has to wait is not consumed and is
+//! fetched again at the next poll, so waits are also allowed in indirect
+//! buffers.
 
 pub mod opcode;
 pub mod pm4;
@@ -29,13 +30,13 @@ use pm4::Header;
 use prefetch::Pfp;
 pub(crate) use registers::CpRegisters;
 
-/// Indirect buffers that may nest: IB1 in the ring, IB2 in IB1.
+/// Nesting depth of indirect buffers: IB1 in the ring, IB2 in IB1.
 const IB_DEPTH: usize = 2;
 /// First and longest pause between two polls of a waiting packet.
 const POLL_FIRST: Duration = Duration::from_micros(20);
 const POLL_MAX: Duration = Duration::from_millis(1);
 
-/// What happens after a packet.
+/// How execution goes on after a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Next,
@@ -53,7 +54,8 @@ enum Flow {
 pub(crate) struct Cp {
     fetch: Fetcher,
     gfx: Box<dyn Gfx>,
-    /// Result of the last `SET_PREDICATION`; none executes everything.
+    /// Result of the last `SET_PREDICATION`; with `None`, predicated packets are
+    /// executed.
     predicate: Option<bool>,
     device_id: u8,
     polls: u32,
@@ -61,7 +63,8 @@ pub(crate) struct Cp {
     pfp: Option<Pfp>,
     /// Indices that were fetched ahead for the packet being executed.
     draw_indices: Option<Vec<u32>>,
-    /// Where the packet being executed comes from, if it was fetched ahead.
+    /// Position in ring or indirect buffer of the packet being executed, if it was
+    /// fetched ahead, for the trace.
     position: String,
     /// Opcodes already logged as unknown, one bit each.
     logged: [u64; 4],
@@ -91,7 +94,7 @@ impl Cp {
         let header = Header::decode(dword);
         self.fetch.body(mc, ring, header.body())?;
 
-        // The body moves out and back so that execution may borrow self.
+        // The body is moved out and back, so that execution may borrow self.
         let body = std::mem::take(&mut self.fetch.body);
         let flow = self.execute(job, ring, header, &body);
         self.fetch.body = body;
@@ -146,8 +149,8 @@ impl Cp {
 
 impl RingUnit for Cp {
     fn ring(&self, hub: &Hub) -> Ring {
-        // RB_BUFSZ counts pairs of dwords; the pointers have at most 20 bits
-        // in any configuration a driver uses, larger values are capped.
+        // RB_BUFSZ is the logarithm of the size in pairs of dwords. It is capped
+        // above any size that a driver uses.
         let log2 = (hub.regs.load(cp::CP_RB_CNTL) & cp::RB_BUFSZ_MASK).min(22) + 1;
         Ring {
             base: u64::from(hub.regs.load(cp::CP_RB_BASE)) << 8,

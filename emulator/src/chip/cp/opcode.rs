@@ -70,7 +70,7 @@ opcodes! {
     SURFACE_SYNC = 0x43;
     /// Initialises the ME.
     ME_INITIALIZE = 0x44;
-    /// Writes if a register or memory compares.
+    /// Writes a dword if a register or a dword of memory passes a comparison.
     COND_WRITE = 0x45;
     /// Event, some with a memory result.
     EVENT_WRITE = 0x46;

@@ -118,12 +118,12 @@ pub struct Compare {
     pub function: u8,
     /// Applied to the polled value.
     pub mask: u32,
-    /// Compared with.
+    /// Value to compare the masked value with.
     pub reference: u32,
 }
 
 impl Compare {
-    /// Whether `value` passes. The reserved function passes always, so that
+    /// Whether `value` passes. The reserved function always passes, so that
     /// it cannot block a ring.
     pub fn holds(&self, value: u32) -> bool {
         let value = value & self.mask;
@@ -142,7 +142,7 @@ impl Compare {
 /// Source or destination of `CP_DMA`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DmaEnd {
-    /// Where; a register place is a byte offset.
+    /// Memory or register.
     pub place: Place,
     /// Byte swap: 0 none, 1 8-in-16, 2 8-in-32, 3 8-in-64.
     pub swap: u8,
@@ -176,8 +176,8 @@ pub enum IndexSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Field names are those of the packet definitions.
 pub enum Packet<'a> {
-    /// `NOP`, `INDIRECT_BUFFER_END` and packets that only steer hardware
-    /// pipelines this model does not have.
+    /// `NOP`, `INDIRECT_BUFFER_END` and packets that only control hardware
+    /// pipelines that this model does not have.
     Nop,
     SetPredication {
         addr: u64,
@@ -293,7 +293,7 @@ pub enum MemWriteData {
 /// New stream-out offset of `STRMOUT_BUFFER_UPDATE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StrmoutSource {
-    /// From the packet, in dwords as all offsets of stream-out.
+    /// From the packet, in dwords like all stream-out offsets.
     Packet(u32),
     /// The filled size the VGT counted.
     FilledSize,
@@ -303,7 +303,7 @@ pub enum StrmoutSource {
     None,
 }
 
-/// Why a packet cannot be decoded; it is skipped by its length.
+/// Why a packet cannot be decoded. Its length is known, so it is skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecodeError {
     /// No such opcode.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //! The PFP of the strict board: it fetches packets, indirect buffers and
-//! indices before the ME comes to them.
+//! indices ahead of the ME.
 //!
-//! What the ME (or a copy that it has started) writes to memory that the PFP
-//! has read already is not seen. A chip of this family stops its PFP in one
-//! way only: `WAIT_REG_MEM` with the engine bit for a value that the ME will
-//! write, usually by a `MEM_WRITE` before it (`PFP_SYNC_ME` came with later
-//! families, see `r600_semaphore_ring_emit()`). Neither semaphores nor copies
-//! with `CP_SYNC` nor cache flushes hold it back.
+//! If the ME, or a copy that it starts, later writes to memory that the PFP
+//! has already read, the PFP does not see the write. On this family only one
+//! packet stops the PFP: `WAIT_REG_MEM` with the engine bit, which waits for a
+//! value that the ME will write, usually by a `MEM_WRITE` before it
+//! (`PFP_SYNC_ME` came with later families, see `r600_semaphore_ring_emit()`).
+//! Semaphores, copies with `CP_SYNC` and cache flushes do not stop it.
 //!
-//! `COND_EXEC` and `PRED_EXEC` skip dwords that only the ME knows of; the PFP
-//! goes no further before they are executed.
+//! Only the ME knows whether `COND_EXEC` and `PRED_EXEC` skip dwords and whether
+//! a predicated `INDIRECT_BUFFER` is called; the PFP stops there until the ME
+//! has executed the packet.
 //!
-//! Of draws with indices in memory the indices are fetched, too, and handed
-//! on as if they had been in the packet. No packet of R700 reads its draw's
-//! parameters from memory.
+//! For draws with indices in memory the PFP fetches the indices, too, and passes
+//! them on as if they were in the packet. R700 has no indirect draws.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ use crate::chip::fetch::{FetchError, Fetcher};
 use crate::chip::regs::vgt;
 use crate::chip::strict::Strict;
 
-/// Fewest and most packets that the PFP is ahead.
+/// Fewest and most packets by which the PFP is ahead of the ME.
 const AHEAD: std::ops::RangeInclusive<usize> = 16..=64;
-/// Most bytes of indices that are fetched for one draw; others are left where
-/// they are.
+/// Most bytes of indices that the PFP fetches for one draw; longer lists are left
+/// to the ME.
 const MAX_INDEX_BYTES: usize = 1 << 20;
 /// Engine bit of `WAIT_REG_MEM`'s first dword: the PFP waits, not the ME.
 const WAIT_ENGINE_PFP: u32 = 1 << 8;
@@ -44,14 +44,14 @@ struct Fetched {
     body: Vec<u32>,
     /// Indices in memory as the PFP read them.
     indices: Option<Vec<u32>>,
-    /// Whether the PFP could follow an `INDIRECT_BUFFER`; none if the packet
-    /// is no call, or one that only the ME can decide about.
+    /// Whether the PFP could follow an `INDIRECT_BUFFER`; `None` if the packet
+    /// is no call, or a predicated one.
     called: Option<bool>,
     /// Read pointer of the ring after the packet.
     rptr: u32,
-    /// Whether the stream is in the ring after the packet.
+    /// Whether the next packet comes from the ring, not from an indirect buffer.
     in_ring: bool,
-    /// MC address of the packet, to find out later whether it has changed.
+    /// MC address of the packet, to check later whether it has changed.
     addr: Option<u64>,
     /// Text of the position, for traces.
     position: String,
@@ -64,8 +64,7 @@ pub(super) struct Pfp {
     queue: VecDeque<Fetched>,
     /// The last fetched packet has to be executed before more is fetched.
     stopped: bool,
-    /// Read pointer of the ring that the PFP has reached; none while it is
-    /// the ME's.
+    /// The PFP's read pointer of the ring; `None` while it equals the ME's.
     rptr: Option<u32>,
     index_type: Option<u32>,
 }
@@ -89,12 +88,12 @@ impl Pfp {
         self.index_type = None;
     }
 
-    /// Goes on in the ring where the ME is.
+    /// Continues in the ring at the ME's read pointer.
     pub fn follow(&mut self) {
         self.rptr = None;
     }
 
-    /// Whether the ME has executed all that was fetched.
+    /// Whether the ME has executed all fetched packets.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -114,7 +113,7 @@ impl Pfp {
         while self.queue.len() < ahead && !self.stopped {
             match self.fetch(job, ring, fetch) {
                 Ok(fetched) => self.queue.push_back(fetched),
-                // The ME comes to it when it has executed what is before it.
+                // The ME meets the error when it has executed the packets before.
                 Err(_) if !self.queue.is_empty() => break,
                 Err(error) => return Err(error),
             }
@@ -186,7 +185,7 @@ impl Pfp {
         })
     }
 
-    /// The indices of a draw, packed as `DRAW_INDEX_IMMD` has them.
+    /// The indices of a draw, packed as in `DRAW_INDEX_IMMD`.
     fn indices(&self, job: &Job<'_>, addr: u64, count: u32) -> Option<Vec<u32>> {
         let kind = self
             .index_type
@@ -196,13 +195,13 @@ impl Pfp {
             return None;
         }
         let mut raw = vec![0; bytes.next_multiple_of(4)];
-        // What cannot be read is the ME's business.
+        // The ME reports indices that cannot be read.
         job.hub.mc.read(addr, &mut raw[..bytes]).ok()?;
         Some(dwords(&raw))
     }
 
-    /// Takes the packet at the head away, which has been executed. Where the
-    /// PFP waits for it, it goes on behind it.
+    /// Removes the packet at the head, which the ME has executed. If the PFP
+    /// stopped there, it may continue.
     fn take(&mut self) -> Option<Fetched> {
         let fetched = self.queue.pop_front()?;
         if self.queue.is_empty() {
@@ -243,7 +242,7 @@ impl Pfp {
 }
 
 impl Cp {
-    /// Executes the next packet of the queue, fetching ahead before.
+    /// Fetches ahead, then executes the next packet of the queue.
     pub(super) fn packet_ahead(
         &mut self,
         job: &Job<'_>,

@@ -9,7 +9,7 @@ use crate::chip::ih::{Ih, Source};
 use crate::chip::queue::EngineId;
 use crate::chip::regs::cp;
 
-/// The command processor as its registers show it.
+/// Register interface of the command processor.
 #[derive(Debug)]
 pub(crate) struct CpRegisters {
     hub: Arc<Hub>,
@@ -21,7 +21,7 @@ impl CpRegisters {
         Self { hub, ih }
     }
 
-    /// Soft reset: work in flight is cancelled, the pointers are zero.
+    /// Soft reset: cancels work in flight and zeroes the pointers.
     pub fn soft_reset(&self) {
         self.hub.soft_reset(EngineId::Gfx);
         self.hub.regs.store(cp::CP_RB_RPTR, 0);
@@ -41,7 +41,7 @@ impl CpRegisters {
         }
     }
 
-    /// A driver, or a packet, asks for interrupts of its own.
+    /// Raises the enabled interrupts that a write to `CP_INT_STATUS` requests.
     fn raise(&self, value: u32) {
         let raised = value & self.hub.regs.load(cp::CP_INT_CNTL);
         for (bit, source) in [

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //! Display controller: vertical blanks, page flips, beam position, scan-out.
 //!
-//! Time is the source of truth: frame counters and beam positions are
-//! computed from the clock when read. A thread exists only to deliver what
-//! happens at the vertical blank (interrupts, flips); it sleeps while nobody
-//! waits for one. A frame starts with its vertical blank.
+//! Frame counters and beam positions are computed from the clock when a driver
+//! reads them. A thread does only what happens at a vertical blank (interrupts,
+//! flips); it sleeps while none is waited for. A frame starts with its vertical
+//! blank.
 //!
-//! A CRTC runs while `CRTC_EN` is set. The surface registers of one that does
-//! not run take effect at once.
+//! A CRTC runs while `CRTC_EN` is set. The surface registers of a stopped CRTC
+//! take effect at once.
 //!
-//! What a screen shows is the surface, through the look-up table of the CRTC,
-//! with the cursor on top; see [`scanout`].
+//! The screen shows the surface through the look-up table of the CRTC, with the
+//! cursor on top; see [`scanout`].
 //!
 //! Register meanings: `r500_reg.h`, `r600d.h`, and the use in
 //! `rv770_page_flip()`, `r600_irq_ack()`, `avivo_crtc_do_set_base()`.
@@ -31,9 +31,9 @@ use crate::chip::regs::dce::{self, CRTCS, CRTC_STRIDE};
 
 /// Duration of a frame: 60 Hz.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
-/// Lines of a mode nobody has programmed.
+/// Visible lines while no mode is set.
 const DEFAULT_LINES: u32 = 768;
-/// Pixels per line including blanking, for positions.
+/// Pixels per line including blanking, for the beam position.
 const PIXELS_PER_LINE: u32 = 1344;
 
 /// Pixel format of a scanned-out surface, as little-endian memory holds it.
@@ -65,8 +65,8 @@ impl PixelFormat {
         }
     }
 
-    /// Decodes `D1GRPH_CONTROL` and `D1GRPH_SWAP_CONTROL`; none for formats
-    /// the driver never sets.
+    /// Decodes `D1GRPH_CONTROL` and `D1GRPH_SWAP_CONTROL`; `None` for formats
+    /// that the driver never sets.
     fn decode(control: u32, swap: u32) -> Option<Self> {
         // RED_CROSSBAR = 2 and BLUE_CROSSBAR = 2 select the other's channel.
         let crossed = (swap >> 4) & 3 == 2 && (swap >> 8) & 3 == 2;
@@ -89,7 +89,7 @@ pub struct Scanout {
     /// MC address of the first visible pixel (linear) or of the surface
     /// (tiled).
     pub mc_addr: u64,
-    /// Bytes from row to row.
+    /// Pitch in bytes.
     pub pitch_bytes: u32,
     /// Visible pixels per line.
     pub width: u32,
@@ -114,7 +114,7 @@ struct State {
     /// Surface address being scanned out (latched).
     active: [u64; CRTCS],
     stop: bool,
-    /// The thread sets status bits and posts vectors, without the lock.
+    /// Set while the thread sets status bits and posts vectors without the lock.
     delivering: bool,
     /// Frame whose vertical blank was delivered last.
     delivered: u64,
@@ -231,7 +231,7 @@ impl Display {
     }
 
     /// Reads a register whose value depends on time. `reg` is the first
-    /// CRTC's offset. A CRTC that does not run stands still.
+    /// CRTC's offset. The values of a stopped CRTC do not change.
     pub fn read(&self, hub: &Hub, crtc: usize, reg: u32) -> u32 {
         if !running(hub, crtc) {
             return load(hub, crtc, reg);
@@ -243,7 +243,8 @@ impl Display {
                 line | (pixel << 16)
             }
             dce::D1CRTC_STATUS_HV_COUNT => {
-                // In pixels of 37 ns, so that two reads always differ.
+                // In pixels of 37 ns: less than a trapped read takes, so that
+                // successive reads differ.
                 (self.start.elapsed().as_nanos() / 37) as u32 & 0x1FFF_FFFF
             }
             dce::D1CRTC_STATUS => {
@@ -309,8 +310,8 @@ impl Display {
         }
     }
 
-    /// What `crtc` shows, or none if it is off, blanked, or its mode
-    /// is not known.
+    /// The surface that `crtc` shows; `None` if the CRTC is off or blanked, or
+    /// its mode is incomplete or unknown.
     pub fn scanout(&self, hub: &Hub, crtc: usize) -> Option<Scanout> {
         if crtc >= CRTCS
             || !running(hub, crtc)
@@ -360,14 +361,14 @@ impl Display {
         gamma
     }
 
-    /// A write to `DC_LUT_30_COLOR`: sets an entry, and the index counts up.
+    /// A write to `DC_LUT_30_COLOR`: sets an entry and increments the index.
     fn write_lut(&self, hub: &Hub, value: u32) {
         let index = self.next_lut_index(hub);
         let table = (hub.regs.load(dce::DC_LUT_RW_SELECT) & 1) as usize;
         self.lock().luts[table].set(index, value);
     }
 
-    /// A read of `DC_LUT_30_COLOR`.
+    /// A read of `DC_LUT_30_COLOR`: returns an entry and increments the index.
     fn read_lut(&self, hub: &Hub) -> u32 {
         let index = self.next_lut_index(hub);
         let table = (hub.regs.load(dce::DC_LUT_RW_SELECT) & 1) as usize;
@@ -422,7 +423,7 @@ impl Display {
                     .wake
                     .wait(state)
                     .unwrap_or_else(PoisonError::into_inner);
-                // Blanks that passed while nobody listened are not made up.
+                // Do not deliver the blanks that passed during the sleep.
                 state.delivered = state.delivered.max(self.frame());
                 continue;
             }
@@ -445,7 +446,7 @@ impl Display {
             let blank = now > state.delivered;
             state.delivered = state.delivered.max(now);
             if blank || due != [false; CRTCS] {
-                // Interrupts reach the host without any lock of this block.
+                // Raise interrupts without holding this block's lock.
                 state.delivering = true;
                 drop(state);
                 deliver(hub, ih, blank, due);
@@ -455,7 +456,7 @@ impl Display {
                 continue;
             }
             let rest = FRAME.saturating_sub(self.since_vblank());
-            // One microsecond late rather than early.
+            // Wake up a microsecond late rather than early.
             state = self
                 .wake
                 .wait_timeout(state, rest + Duration::from_micros(1))

@@ -8,7 +8,7 @@ use crate::chip::bus::Registers;
 use crate::chip::hub::Hub;
 use crate::chip::regs::dce;
 
-/// The display controller as its registers show it.
+/// Register interface of the display controller.
 #[derive(Debug)]
 pub(crate) struct DisplayRegisters {
     hub: Arc<Hub>,

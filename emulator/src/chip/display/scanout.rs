@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What lies between a surface and the screen: look-up tables and cursor.
+//! Look-up tables and cursors, which are applied between surface and screen.
 //!
 //! Registers: `DC_LUT_*` and `D1CUR_*` in `r500_reg.h`; their use in
 //! `avivo_crtc_load_lut()` and `radeon_cursor.c`. The cursor is merged after the
@@ -15,17 +15,17 @@ use crate::chip::regs::dce::{self, CRTC_STRIDE};
 /// Entries of a look-up table.
 const ENTRIES: usize = 256;
 
-/// A look-up table: 10 bits each of red (from bit 20), green and blue for each
-/// code of 8 bits.
+/// A look-up table. For each 8-bit code it has 10 bits each of red (from bit 20
+/// on), green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gamma {
     entries: [u32; ENTRIES],
-    /// Channels of 10 bits pass by (`LUT_10BIT_BYPASS_EN`).
+    /// Surfaces with 10-bit channels bypass the table (`LUT_10BIT_BYPASS_EN`).
     pub bypass_10_bits: bool,
 }
 
 impl Default for Gamma {
-    /// Channels come out as they went in, as the BIOS leaves the table.
+    /// The identity, as the BIOS leaves the table.
     fn default() -> Self {
         Self {
             entries: std::array::from_fn(|i| {
@@ -48,7 +48,7 @@ impl Gamma {
         self.entries[index as usize % ENTRIES] = value & 0x3FFF_FFFF;
     }
 
-    /// The colour on screen, 8 bits a channel, of one that the surface holds.
+    /// The colour on screen, 8 bits per channel, of the surface's colour `rgb`.
     pub fn apply(&self, rgb: [u8; 3]) -> [u8; 3] {
         let channel = |i: usize| {
             let entry = self.entry(u32::from(rgb[i]));
@@ -58,31 +58,32 @@ impl Gamma {
     }
 }
 
-/// A cursor of 32 bits a pixel.
+/// A cursor with 32 bits per pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     /// MC address of its image.
     pub mc_addr: u64,
-    /// Column on the screen of the image's pixel `hot.0`; may lie outside.
+    /// Column of the screen that shows the image's column `hot.0`; may be off
+    /// the screen.
     pub x: i32,
-    /// Line on the screen of the image's pixel `hot.1`.
+    /// Line of the screen that shows the image's line `hot.1`.
     pub y: i32,
     /// Columns of the image.
     pub width: u32,
     /// Lines of the image.
     pub height: u32,
-    /// First column and line of the image that show.
+    /// First column and line of the image that are shown.
     pub hot: (u32, u32),
     /// Colours are already multiplied by alpha.
     pub premultiplied: bool,
 }
 
 impl Cursor {
-    /// Pixels from line to line of an image.
+    /// Pitch of an image in pixels.
     pub const PITCH: u32 = 64;
 
-    /// The cursor of `crtc`, which shows its surface from column and line
-    /// `origin` on. None if it is off.
+    /// The cursor of `crtc`; `None` if it is off or of two colours. `origin` is
+    /// the first visible column and line of the CRTC's surface.
     pub(super) fn of(hub: &Hub, crtc: usize, origin: (u32, u32)) -> Option<Self> {
         let load = |reg: u32| hub.regs.load(reg + crtc as u32 * CRTC_STRIDE);
         let control = load(dce::D1CUR_CONTROL);
@@ -113,15 +114,15 @@ impl Cursor {
         })
     }
 
-    /// Line of the image that shows on line `y` of the screen.
+    /// Line of the image that is shown on line `y` of the screen, if any.
     pub fn line(&self, y: u32) -> Option<u32> {
         let line = i64::from(y) - i64::from(self.y);
         let line = u32::try_from(line).ok()?.checked_add(self.hot.1)?;
         (line < self.height).then_some(line)
     }
 
-    /// Merges one line of the image, as memory holds it, into a line of the
-    /// screen (three bytes a pixel).
+    /// Merges one line of the image, in the format of memory, into a line of
+    /// the screen (three bytes per pixel).
     pub fn merge(&self, image: &[u8], screen: &mut [u8]) {
         let columns = self.width.min(Self::PITCH);
         for column in self.hot.0..columns {
@@ -135,7 +136,7 @@ impl Cursor {
             };
             let alpha = u32::from(pixel[3]);
             for (i, place) in place.iter_mut().enumerate() {
-                // Memory holds blue first.
+                // Memory has blue first.
                 let own = u32::from(pixel[2 - i]) * if self.premultiplied { 255 } else { alpha };
                 let below = u32::from(*place) * (255 - alpha);
                 *place = ((own + below + 127) / 255).min(255) as u8;

@@ -91,7 +91,7 @@ impl Dma {
         } else {
             hub.semaphore_try_wait(addr)
         };
-        // An unreachable semaphore cannot be waited for.
+        // A semaphore that cannot be accessed is not waited for.
         result.unwrap_or_else(|e| {
             hub.fault(Client::Dma, e);
             true
@@ -99,8 +99,8 @@ impl Dma {
     }
 }
 
-/// Executes a packet that needs no fetch state. Faults are reported and end
-/// the packet.
+/// Executes a packet that does not change the fetch state. A memory fault is
+/// reported and ends the packet.
 fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
     let hub = job.hub;
     let result = match packet {

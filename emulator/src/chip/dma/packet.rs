@@ -70,7 +70,7 @@ impl Header {
             | self.count & 0xFFFF
     }
 
-    /// Dwords that follow the header; none for an unknown command.
+    /// Dwords that follow the header; 0 for an unknown command.
     pub fn body(self) -> u32 {
         match self.command {
             WRITE if self.tiled => self.count + 4,

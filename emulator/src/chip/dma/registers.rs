@@ -8,7 +8,7 @@ use crate::chip::hub::Hub;
 use crate::chip::queue::EngineId;
 use crate::chip::regs::dma;
 
-/// The DMA engine as its registers show it.
+/// Register interface of the DMA engine.
 #[derive(Debug)]
 pub(crate) struct DmaRegisters {
     hub: Arc<Hub>,
@@ -19,7 +19,7 @@ impl DmaRegisters {
         Self { hub }
     }
 
-    /// Soft reset: work in flight is cancelled, the pointers are zero.
+    /// Soft reset: cancels work in flight and zeroes the pointers.
     pub fn soft_reset(&self) {
         self.hub.soft_reset(EngineId::Dma);
         self.hub.regs.store(dma::DMA_RB_RPTR, 0);

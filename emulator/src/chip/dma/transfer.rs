@@ -23,7 +23,7 @@ pub(super) fn write(hub: &Hub, dst: u64, data: &[u32]) -> Result<(), McError> {
     hub.mc.write(dst, &to_bytes(data))
 }
 
-/// Copies dwords upwards in chunks.
+/// Copies dwords in chunks, by ascending address.
 pub(super) fn copy(job: &Job<'_>, dst: u64, src: u64, dwords: u32) -> Result<(), Ended<McError>> {
     let total = dwords as usize * 4;
     let mut buf = vec![0; total.min(COPY_CHUNK)];
@@ -52,8 +52,8 @@ pub(super) fn fill(job: &Job<'_>, dst: u64, value: u32, dwords: u32) -> Result<(
     Ok(())
 }
 
-/// Copies between a linear and a tiled surface. The linear side holds whole
-/// rows of the tiled side's pitch, starting at its element (`x`, `y`).
+/// Copies between a linear and a tiled surface. The linear side has whole rows
+/// of the tiled side's pitch, from the tiled side's element (`x`, `y`) on.
 pub(super) fn copy_tiled(
     job: &Job<'_>,
     tiled: &TiledSurface,
@@ -101,7 +101,7 @@ fn layout(hub: &Hub, surface: &TiledSurface) -> Layout {
     let config = TilingConfig::from_register(hub.regs.load(dma::DMA_TILING_CONFIG));
     Layout::new(
         ArrayMode::from_field(surface.array_mode),
-        // Larger elements than 16 bytes do not exist.
+        // Elements have at most 16 bytes.
         1 << surface.log2_bpe.min(4),
         surface.pitch_tiles * 8,
         surface.slice_tiles * 64,
@@ -109,9 +109,8 @@ fn layout(hub: &Hub, surface: &TiledSurface) -> Layout {
     )
 }
 
-/// Calls `access` with the tiled address and the buffer range of each run of
-/// elements that is contiguous in both, for `len` bytes from linear byte
-/// `start` on.
+/// Calls `access` for each element in the `len` bytes from linear byte `start`
+/// on, with the element's tiled address and its range in the buffer.
 fn elements(
     job: &Job<'_>,
     surface: &TiledSurface,
@@ -124,8 +123,8 @@ fn elements(
     let pitch = layout.pitch as usize;
     let mut at = 0;
     while at < len {
-        // The clock is looked at per chunk, the epoch also in between: this
-        // loop is the slowest of the engine.
+        // Check for a reset more often than once per chunk: this loop is the
+        // engine's slowest.
         if at % 4096 == 0 {
             job.check()?;
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! Interrupt handler: the ring of 16-byte vectors the driver drains.
+//! Interrupt handler: the ring of 16-byte vectors that the driver reads.
 //!
 //! Register meanings: `r600d.h`; vector layout and source numbers: the
-//! decoding in `r600_irq_process()`. The block's registers lie in a page the
-//! guest maps, so all state but the overflow flag lives in the register file.
+//! decoding in `r600_irq_process()`. The block's registers are in a page that the
+//! guest maps, so all state but the overflow flag is in the register file.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -58,8 +58,8 @@ impl Ih {
         self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends a vector, writes the pointer back and raises the interrupt.
-    /// Nothing happens while the driver has the ring or interrupts disabled.
+    /// Appends a vector, writes the pointer back and raises the interrupt. Drops
+    /// the vector while the driver has the ring or interrupts disabled.
     pub fn post(&self, hub: &Hub, source: Source, data: u32) {
         let mut overflow = self.hold();
         let regs = &*hub.regs;

@@ -2,9 +2,9 @@
 //! The GART: VM context 0's single-level page table in VRAM.
 //!
 //! Every translation reads the registers and the page-table entry again, so
-//! an entry that the driver has cleared is gone at once. The real chip caches
-//! entries until VM_CONTEXT0_REQUEST_RESPONSE is written, and so does a strict
-//! board ([`tlb`](crate::chip::strict::tlb)).
+//! changes of an entry take effect at once. The real chip caches entries until
+//! VM_CONTEXT0_REQUEST_RESPONSE is written, and so does a strict board
+//! ([`tlb`](crate::chip::strict::tlb)).
 //!
 //! Register offsets and fields are those of `rv770d.h`; entry bits are
 //! those of `r600.h`/`radeon.h` (R600_PTE_*).
@@ -33,7 +33,7 @@ pub const PTE_WRITEABLE: u64 = 1 << 6;
 /// Address bits of an entry: 40-bit addresses of 4 KiB pages.
 const PTE_ADDRESS: u64 = 0xff_ffff_f000;
 
-/// What an access wants to do.
+/// Direction of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// The engine reads.
@@ -42,7 +42,7 @@ pub enum Access {
     Write,
 }
 
-/// Where an MC address leads.
+/// The memory that an MC address leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// Byte offset into VRAM.
@@ -54,14 +54,14 @@ pub enum Target {
 /// A translated piece of the address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Translation {
-    /// Where the first byte is.
+    /// The first byte.
     pub target: Target,
-    /// How many bytes from there on are contiguous, at least 1.
+    /// Number of contiguous bytes from there on, at least 1.
     pub len: u64,
 }
 
-/// Offset into VRAM of an MC address inside the VRAM aperture, with the
-/// number of bytes that follow it there.
+/// Offset into VRAM of MC address `addr`, and the number of bytes from there to
+/// the end of VRAM. `None` if `MC_VM_FB_LOCATION` does not cover the address.
 pub fn vram_offset(regs: &dyn RegFile, vram_size: u64, addr: u64) -> Option<(u64, u64)> {
     let location = regs.load(MC_VM_FB_LOCATION);
     let base = u64::from(location & 0xffff) << 24;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Guest RAM as the client shares it: pieces of files at bus addresses.
 //!
-//! QEMU maps and unmaps these while firmware moves things about (about 30
-//! times at boot). An access holds the read lock for its whole length and
-//! looks its region up anew, so after [`GuestRam::unmap`] has returned no
-//! engine touches the old memory.
+//! QEMU maps and unmaps pieces while the guest's firmware changes the memory map
+//! (about 30 times at boot). An access looks its region up and holds the read
+//! lock until it is done, so no engine touches a region after
+//! [`GuestRam::unmap`] has returned.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,14 +16,15 @@ use super::{Mapping, MemoryError, PAGE_SIZE};
 use crate::chip::bus::McError;
 
 /// Upper bound of simultaneous mappings, announced to the client: half of
-/// Linux's `vm.max_map_count`, whose other half is for everything else that a
-/// process maps. QEMU has some dozens.
+/// Linux's `vm.max_map_count`. The other half is left for the process' other
+/// mappings. QEMU has some dozens.
 pub const MAX_DMA_MAPS: usize = 32_768;
 
 /// Why a DMA_MAP or DMA_UNMAP was refused.
 #[derive(Debug)]
 pub enum DmaError {
-    /// Address, offset or size is zero, not page-aligned or wraps.
+    /// The size is zero, the range wraps, or address, offset or size is not
+    /// page-aligned.
     Range,
     /// The range overlaps one that is mapped already.
     Overlap,
@@ -53,14 +54,14 @@ impl std::error::Error for DmaError {}
 #[derive(Debug)]
 struct Region {
     size: u64,
-    /// Absent where the client gave no file (BARs and ROMs of other
-    /// devices): the range is taken but cannot be reached.
+    /// `None` if the client gave no file (BARs and ROMs of other devices): the
+    /// range is taken, but accesses fail.
     mapping: Option<Mapping>,
 }
 
 type Regions = BTreeMap<u64, Region>;
 
-/// All guest RAM the board may reach.
+/// All guest RAM that the board may access.
 #[derive(Debug, Default)]
 pub struct GuestRam {
     regions: RwLock<Regions>,
@@ -84,9 +85,9 @@ impl GuestRam {
     }
 
     /// Follows the Bus Master Enable bit of the PCI command register: while
-    /// it is off every access fails, as the board may not start one.
+    /// it is off, every access fails.
     ///
-    /// Returns when no access is under way that began before.
+    /// When it is switched off, waits for the accesses under way.
     pub fn set_bus_master(&self, on: bool) {
         self.bus_master.store(on, Ordering::Release);
         if !on {
@@ -117,8 +118,8 @@ impl GuestRam {
         if regions.len() >= MAX_DMA_MAPS {
             return Err(DmaError::TooMany);
         }
-        // The last region that begins before our end is the only one that
-        // can reach furthest into the range, as regions never overlap.
+        // Regions never overlap: if any reaches into the range, the last one
+        // that begins before `end` does.
         if let Some((base, region)) = regions.range(..end).next_back() {
             if base + region.size > address {
                 return Err(DmaError::Overlap);
@@ -134,7 +135,7 @@ impl GuestRam {
         Ok(())
     }
 
-    /// Removes all mappings inside the range; none may stick out of it.
+    /// Removes all mappings inside the range. Fails if one is only partly inside.
     pub fn unmap(&self, address: u64, size: u64) -> Result<(), DmaError> {
         let end = address.checked_add(size).ok_or(DmaError::Range)?;
         if size == 0 {
@@ -184,7 +185,7 @@ impl GuestRam {
         F: FnMut(&Mapping, u64, std::ops::Range<usize>) -> Result<(), MemoryError>,
     {
         let regions = self.shared();
-        // Under the lock: a caller that switches it off waits for the lock.
+        // Check under the lock, for which `set_bus_master(false)` waits.
         if !self.bus_master.load(Ordering::Acquire) {
             return Err(McError::GuestRam(address));
         }

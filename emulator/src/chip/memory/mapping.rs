@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Shared memory, mapped once and accessed with bounds checks.
 //!
-//! The other side of every mapping (the guest's CPUs, through QEMU) may
-//! change the bytes at any time, so no reference into a mapping is ever
-//! handed out except as an atomic integer; bulk data is copied.
+//! The guest's CPUs may change the bytes at any time, so the only references
+//! into a mapping are to atomic integers; all other data is copied.
 //!
-//! A mapping never extends beyond its file: reaching past the end of a file
-//! would raise SIGBUS, which no bounds check can catch later.
+//! A mapping never extends beyond its file: an access past the end of the file
+//! would raise SIGBUS.
 
 use std::fmt;
 use std::fs::File;
@@ -17,7 +16,7 @@ use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags
 use rustix::mm::{MapFlags, ProtFlags};
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
-/// Bytes that [`Mapping::prefetch`] asks for at a time.
+/// Bytes that [`Mapping::prefetch`] fetches at a time.
 const CACHE_LINE: usize = 64;
 
 /// Why memory could not be created, mapped or accessed.
@@ -25,7 +24,7 @@ const CACHE_LINE: usize = 64;
 pub enum MemoryError {
     /// The memory file could not be created or sized.
     Create(io::Error),
-    /// The file's size could not be asked for.
+    /// The file's size could not be read.
     Stat(io::Error),
     /// The wanted range ends beyond the end of the file.
     BeyondFile {
@@ -36,7 +35,7 @@ pub enum MemoryError {
     },
     /// The kernel refused the mapping.
     Map(String),
-    /// An access is not wholly inside the mapping.
+    /// An access is not entirely inside the mapping.
     OutOfBounds {
         /// Offset of the access in bytes.
         offset: u64,
@@ -81,7 +80,7 @@ impl Mapping {
         let fd =
             memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(failed)?;
         ftruncate(&fd, size).map_err(failed)?;
-        // The client gets the file: it must not pull pages from under us.
+        // The client gets the file and must not shrink it under the mapping.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&fd, seals).map_err(failed)?;
         Self::from_file(File::from(fd), 0, size, true)
@@ -173,7 +172,7 @@ impl Mapping {
             .map_err(|_| MemoryError::OutOfBounds { offset, len })
     }
 
-    /// Tells the host's caches that `len` bytes at `offset` will be accessed soon.
+    /// Prefetches `len` bytes at `offset` into the host CPU's caches.
     #[inline]
     #[allow(unsafe_code)]
     pub fn prefetch(&self, offset: u64, len: usize) -> Result<(), MemoryError> {
@@ -181,8 +180,8 @@ impl Mapping {
         for at in (0..len).step_by(CACHE_LINE) {
             let line = self.region.as_ptr().wrapping_add(start + at);
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a hint. It neither faults nor reads or writes anything that the
-            // program sees, whatever the address.
+            // SAFETY: a prefetch is a hint: at any address it neither faults nor
+            // changes anything that the program sees.
             unsafe {
                 use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
                 _mm_prefetch::<_MM_HINT_T0>(line.cast_const().cast());
@@ -199,14 +198,14 @@ impl Mapping {
         self.region.get_atomic_ref(start).map_err(|_| err())
     }
 
-    /// Reads the aligned little-endian dword at `offset` in one access that
-    /// also orders what follows after it.
+    /// Reads the aligned little-endian dword at `offset` in one access with
+    /// acquire ordering.
     pub fn load_u32(&self, offset: u64) -> Result<u32, MemoryError> {
         Ok(u32::from_le(self.dword(offset)?.load(Ordering::Acquire)))
     }
 
-    /// Writes the aligned little-endian dword at `offset` in one access,
-    /// after everything written before.
+    /// Writes the aligned little-endian dword at `offset` in one access with
+    /// release ordering.
     pub fn store_u32(&self, offset: u64, value: u32) -> Result<(), MemoryError> {
         if !self.writable {
             return Err(MemoryError::ReadOnly);

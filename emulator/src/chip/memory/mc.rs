@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The memory controller: MC addresses to VRAM and, through the GART, to
-//! guest RAM.
+//! The memory controller: translates MC addresses to VRAM and, through the
+//! GART, to guest RAM.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::{GuestRam, RegisterFile, Vram, PAGE_SIZE};
 use crate::chip::bus::{Extent, Mc, McError};
 use crate::chip::strict::Strict;
 
-/// Marks the bus address of an [`Extent`]'s place; others are offsets into
-/// VRAM.
+/// Set in an [`Extent::place`] that is a bus address; without it, the place is an
+/// offset into VRAM.
 const BUS: u64 = 1 << 63;
 
 /// The memory controller.
@@ -23,8 +23,7 @@ pub struct MemoryController {
 }
 
 impl MemoryController {
-    /// Joins video memory and guest RAM under the apertures that `regs`
-    /// programs.
+    /// A controller of VRAM and guest RAM, with the apertures in `regs`.
     pub fn new(regs: Arc<RegisterFile>, vram: Arc<Vram>, guest: Arc<GuestRam>) -> Self {
         Self {
             regs,
@@ -34,14 +33,14 @@ impl MemoryController {
         }
     }
 
-    /// Keeps translations as `strict` has it, and tells its HDP what the GPU
-    /// reads.
+    /// With `strict`, caches translations in its TLB and tells its HDP of the
+    /// GPU's reads.
     pub fn with_strict(mut self, strict: Option<Arc<Strict>>) -> Self {
         self.strict = strict;
         self
     }
 
-    /// Where MC address `addr` leads.
+    /// Translates MC address `addr`, on a strict board through its TLB.
     fn translate(&self, addr: u64, access: Access) -> Result<Translation, McError> {
         let regs = self.regs.as_ref();
         let found = translate(regs, &self.vram, addr, access);
@@ -102,20 +101,20 @@ impl Mc for MemoryController {
     }
 
     fn resolve(&self, addr: u64, write: bool) -> Result<Option<Extent>, McError> {
-        // A strict board wants to see every access.
+        // A strict board has to see every access.
         if self.strict.is_some() {
             return Ok(None);
         }
         let kind = if write { Access::Write } else { Access::Read };
         let found = translate(self.regs.as_ref(), &self.vram, addr, kind)?;
         Ok(Some(match found.target {
-            // All of the aperture, the part before `addr` included.
+            // All of VRAM, including the part before `addr`.
             Target::Vram(offset) if found.len > PAGE_SIZE => Extent {
                 start: addr - offset,
                 len: offset + found.len,
                 place: 0,
             },
-            // A page of the GART begins at a multiple of its size.
+            // A GART page in VRAM, or VRAM's last page: from `addr` on.
             Target::Vram(offset) => Extent {
                 start: addr,
                 len: found.len,
@@ -143,9 +142,9 @@ impl Mc for MemoryController {
     }
 
     fn prefetch_at(&self, place: u64, len: usize) {
-        // Who looks guest memory up holds a lock.
+        // Not guest RAM: its look-up takes a lock.
         if place & BUS == 0 {
-            // The access itself says it if nothing is there any more.
+            // The access itself reports an invalid place.
             let _ = self.vram.prefetch(place, len);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Everything the board can address: VRAM, guest RAM, the register file and
-//! the memory controller that joins the first two.
+//! All memory of the board: VRAM, guest RAM, the register file, and the memory
+//! controller, which gives the engines one address space of the first two.
 //!
 //! [`mapping`] is the only module that maps memory shared with another
 //! process; the rest of the crate sees bounds-checked reads and writes.
@@ -22,5 +22,5 @@ pub use mc::MemoryController;
 pub use regfile::RegisterFile;
 pub use vram::Vram;
 
-/// Size of a GPU page and of a page-table entry's reach, in bytes.
+/// Size of a GPU page, which one page-table entry maps, in bytes.
 pub const PAGE_SIZE: u64 = 4096;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! The register file: what every register holds, side effects apart.
+//! The register file: the values of all registers, without side effects.
 //!
-//! It lives in a memory file so that the client can map the pages of the
-//! MMIO BAR that hold no register with a side effect. Trapped and mapped
-//! accesses and the blocks themselves all see this one copy.
+//! It is a memory file, so that the client can map those pages of the MMIO BAR
+//! in which no register has a side effect. Trapped accesses, mapped accesses and
+//! the blocks themselves all use this one copy.
 
 use std::fs::File;
 
@@ -14,14 +14,14 @@ use crate::chip::bus::RegFile;
 pub const REGISTER_SPACE: u32 = 0x40000;
 
 /// Parts of the MMIO BAR that the client may map, as (offset, size) in
-/// bytes: VM contexts, memory controller client, interrupt ring and BIF
-/// registers (0x1000), HDP and display VGA shadow (0x7000) and the state registers of
-/// the 3D pipeline (0x9000). A fence wait or an interrupt handler reads
-/// and writes these often; a trapped access costs 300 times more.
+/// bytes: VM, memory controller, HDP, interrupt ring and BIF registers
+/// (0x1000), display outputs (0x7000) and configuration registers of the 3D
+/// pipeline (0x9000). Fence waits and interrupt handlers access these often; a
+/// trapped access costs 300 times more.
 pub const MAPPABLE: [(u64, u64); 3] = [(0x1000, 0x5000), (0x7000, 0x1000), (0x9000, 0x3000)];
 
-/// As [`MAPPABLE`], on a strict board: without the pages of the VM's requests
-/// (0x1000) and of the HDP's flushes (0x2000, 0x5000), which have effects there.
+/// As [`MAPPABLE`], for a strict board: without the pages of the TLB requests
+/// (0x1000) and of the HDP flushes (0x2000, 0x5000), which have effects on it.
 pub const MAPPABLE_STRICT: [(u64, u64); 3] = [(0x3000, 0x2000), (0x7000, 0x1000), (0x9000, 0x3000)];
 
 /// The register file.
@@ -50,7 +50,7 @@ impl RegFile for RegisterFile {
     }
 
     fn store(&self, offset: u32, value: u32) {
-        // Beyond the register space nothing decodes the write.
+        // Writes beyond the register space are ignored.
         let _ = self.mapping.store_u32(u64::from(offset & !3), value);
     }
 }

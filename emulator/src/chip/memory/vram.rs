@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Video memory: one memory file, the first part of which is BAR0.
+//! Video memory: one memory file. BAR0 is its first part.
 
 use std::fs::File;
 
@@ -12,8 +12,8 @@ pub struct Vram {
 }
 
 impl Vram {
-    /// Creates `size` bytes of zeroed video memory. Host memory is taken
-    /// only as pages are touched.
+    /// Creates `size` bytes of zeroed video memory. The host allocates a page
+    /// when it is first accessed.
     pub fn new(size: u64) -> Result<Self, MemoryError> {
         Ok(Self {
             mapping: Mapping::create("r7xx-vram", size)?,
@@ -35,7 +35,7 @@ impl Vram {
         self.mapping.read(offset, buf)
     }
 
-    /// Says that `len` bytes from byte `offset` of video memory on will be accessed soon.
+    /// Prefetches `len` bytes from byte `offset` of video memory on into the host's caches.
     #[inline]
     pub fn prefetch(&self, offset: u64, len: usize) -> Result<(), MemoryError> {
         self.mapping.prefetch(offset, len)

@@ -5,7 +5,7 @@ super::registers! {
     /// Engine clock's PLL. The board's ROM keeps the clock itself here, in
     /// units of 10 kHz: dividers are not modelled.
     CG_SPLL_FUNC_CNTL = 0x0600;
-    /// Memory clock's PLL; as the engine's.
+    /// Memory clock's PLL, with the clock as in the engine's.
     MPLL_AD_FUNC_CNTL = 0x0624;
     /// UVD PLL control: request and acknowledge bits.
     CG_UPLL_FUNC_CNTL = 0x0718;

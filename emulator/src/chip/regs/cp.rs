@@ -37,8 +37,8 @@ super::registers! {
     CP_INT_STATUS = 0xC128;
 }
 
-/// `CP_BUSY` of `CP_STAT`. The parts that `CP_BUSY_STAT` lists are not
-/// modelled: there the same bit stands for all of them.
+/// `CP_BUSY` of `CP_STAT`. The parts of the CP in `CP_BUSY_STAT` are not
+/// modelled: in that register the same bit stands for all of them.
 pub const STAT_CP_BUSY: u32 = 1 << 31;
 
 /// Number of scratch registers.

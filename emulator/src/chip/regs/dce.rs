@@ -2,8 +2,8 @@
 //! Display controller (DCE 3.2). Source: `r500_reg.h` (AVIVO names, without
 //! the `AVIVO_` prefix), `r600_reg.h`, `rv770d.h`, `r600d.h`.
 //!
-//! Offsets are those of the first CRTC; the second lies [`CRTC_STRIDE`]
-//! higher, except where an own name is given.
+//! Offsets are those of the first CRTC. The second CRTC's are [`CRTC_STRIDE`]
+//! higher, except for registers with a name of their own.
 
 super::registers! {
     /// Vertical total minus one, lines.
@@ -42,7 +42,7 @@ super::registers! {
     D1GRPH_INTERRUPT_STATUS = 0x6158;
     /// Flip interrupt enable.
     D1GRPH_INTERRUPT_CONTROL = 0x615C;
-    /// Look-up table of the surface, and its bypass for 10 bits.
+    /// Look-up table for the surface, and its bypass for 10-bit channels.
     D1GRPH_LUT_SEL = 0x6108;
     /// Cursor enable and pixel mode.
     D1CUR_CONTROL = 0x6400;
@@ -50,15 +50,15 @@ super::registers! {
     D1CUR_SURFACE_ADDRESS = 0x6408;
     /// Second CRTC's cursor address bits 39:32.
     D2CUR_SURFACE_ADDRESS_HIGH = 0x640C;
-    /// Cursor size less one: width (31:16), height (15:0).
+    /// Cursor size minus one: width (31:16), height (15:0).
     D1CUR_SIZE = 0x6410;
     /// Cursor position in the surface: x (31:16), y (15:0).
     D1CUR_POSITION = 0x6414;
     /// Pixel of the cursor image at that position: x (31:16), y (15:0).
     D1CUR_HOT_SPOT = 0x6418;
-    /// Look-up table that accesses go to.
+    /// Look-up table that `DC_LUT_30_COLOR` accesses.
     DC_LUT_RW_SELECT = 0x6480;
-    /// Its entry; counts up with each access.
+    /// Entry that `DC_LUT_30_COLOR` accesses; incremented by each access.
     DC_LUT_RW_INDEX = 0x6488;
     /// The entry's colours, 10 bits each, red from bit 20.
     DC_LUT_30_COLOR = 0x6494;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Graphics configuration: what is fused off, and tiling. Source: `rv770d.h`.
+//! Graphics configuration: fused-off units and tiling. Source: `rv770d.h`.
 
 super::registers! {
     /// Fused-off shader pipes and SIMDs.

@@ -16,8 +16,8 @@ pub const SOFT_RESET_CP: u32 = 1 << 0;
 
 /// `CMDFIFO_AVAIL`, bits 4:0: free entries of the command FIFO.
 pub const CMDFIFO_AVAIL_8: u32 = 8;
-/// Bit 5: the headers name no field here, but cards of the family report it
-/// set when idle (radeon's log after a soft reset: `0x00003028`).
+/// Bit 5: the headers have no name for it, but idle cards of the family have it
+/// set (radeon's log after a soft reset: `0x00003028`).
 pub const STATUS_BIT_5: u32 = 1 << 5;
 /// `DB03_CLEAN`: the depth blocks' caches hold nothing dirty.
 pub const DB03_CLEAN: u32 = 1 << 12;

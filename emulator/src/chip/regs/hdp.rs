@@ -3,7 +3,7 @@
 //! (`R_005480_HDP_MEM_COHERENCY_FLUSH_CNTL`).
 
 super::registers! {
-    /// Written and followed by a read of VRAM, it flushes: the way of this
+    /// An access that a read of VRAM follows flushes: the method for this
     /// family.
     HDP_DEBUG1 = 0x2F34;
     /// A write flushes.

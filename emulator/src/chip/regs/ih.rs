@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Interrupt handler and RLC registers. Source: `r600d.h`.
 //!
-//! The page of these registers is mapped into the guest: writes to them are
-//! never seen, their values are read when needed.
+//! The page of these registers is mapped into the guest, so writes to them do
+//! not trap; the board reads the values when it needs them.
 
 super::registers! {
     /// Ring control.

@@ -17,11 +17,11 @@ pub struct Register {
     pub offset: u32,
     /// Name of the first.
     pub name: &'static str,
-    /// Elements; 1 for a single register.
+    /// Number of elements; 1 for a single register.
     pub count: u32,
     /// Bytes from element to element.
     pub stride: u32,
-    /// Registers of an element, one after the other.
+    /// Number of consecutive registers in an element.
     pub words: u32,
 }
 
@@ -29,16 +29,16 @@ pub struct Register {
 const WORDS: [&[&str]; 2] = [&["RED", "GREEN", "BLUE", "ALPHA"], &["X", "Y", "Z", "W"]];
 
 impl Register {
-    /// Offsets of all of its registers.
+    /// Offsets of all its registers.
     pub fn offsets(self) -> impl Iterator<Item = u32> {
         (0..self.count).flat_map(move |i| {
             (0..self.words).map(move |word| self.offset + i * self.stride + 4 * word)
         })
     }
 
-    /// Name of the register at byte offset `offset`, if it is one of these: the
-    /// last number of the first one's name counts elements, its first number or
-    /// its ending the words of an element.
+    /// Name of the register at byte offset `offset`, if this entry has it: the first
+    /// register's name, in which the element's number replaces the last 0, and the
+    /// word's ending (see [`WORDS`]) or number the first ending or the first 0.
     pub fn name_at(self, offset: u32) -> Option<Cow<'static, str>> {
         let from = offset.checked_sub(self.offset)?;
         let (element, word) = match self.stride {
@@ -139,19 +139,19 @@ pub fn modelled() -> impl Iterator<Item = Register> {
     MODELLED.into_iter().flatten().copied()
 }
 
-/// Registers whose value is only kept, for who reads it back.
+/// Registers that only keep their value.
 pub fn stored() -> impl Iterator<Item = Register> {
     stored::REGISTERS.iter().copied()
 }
 
-/// Name of the register at byte offset `offset`, if the map knows it.
+/// Name of the register at byte offset `offset`, if a table has it.
 pub fn name(offset: u32) -> Option<Cow<'static, str>> {
     modelled()
         .chain(stored())
         .find_map(|register| register.name_at(offset))
 }
 
-/// Whether the map knows the register at byte offset `offset`. Cheap.
+/// Whether a table has the register at byte offset `offset`. Cheap.
 pub fn is_known(offset: u32) -> bool {
     static KNOWN: OnceLock<Vec<u64>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! Registers that the board only stores: the headers define them, nothing on the
-//! board looks at them. Sources: the kernel's `rv770d.h` and `reg_srcs/r600`,
-//! Mesa's `r600d.h`.
+//! Registers that the board only stores: the headers define them, the board does
+//! not use them. Sources: the kernel's `rv770d.h` and `reg_srcs/r600`, Mesa's
+//! `r600d.h`.
 
-#![allow(dead_code)] // The table is what is used.
+#![allow(dead_code)] // Only the table is used, not the constants.
 
 super::registers! {
     SMC_SRAM_ADDR = 0x0200;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-//! Caches in lines of 64 bytes, and the names of those of the 3D engine.
+//! Caches with lines of 64 bytes, and the list of the 3D engine's caches.
 //!
-//! [`ReadCache`] keeps what it has read until it is told to forget. The HDP's
-//! read cache is one; the 3D engine's texture, vertex and shader caches are
-//! others ([`gfx`](super::gfx)).
+//! [`ReadCache`] keeps lines until they are invalidated or others displace them.
+//! The HDP's read cache is one; the 3D engine's texture, vertex and shader caches
+//! are others ([`gfx`](super::gfx)).
 
 use std::collections::HashMap;
 
 /// Bytes of a line.
 pub const LINE: u64 = 64;
 
-/// A cache that `CP_COHER_CNTL` of `SURFACE_SYNC` can name (`r600d.h`,
-/// `PACKET3_*_ENA`).
+/// A cache that has an action bit in `CP_COHER_CNTL` of `SURFACE_SYNC`
+/// (`r600d.h`, `PACKET3_*_ENA`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cache {
     /// Colour blocks: written back.
@@ -29,7 +29,7 @@ pub enum Cache {
 }
 
 impl Cache {
-    /// All of them.
+    /// All caches.
     pub const ALL: [Cache; 6] = [
         Cache::Color,
         Cache::Depth,
@@ -39,7 +39,7 @@ impl Cache {
         Cache::Export,
     ];
 
-    /// The bit of `CP_COHER_CNTL` that makes the cache act.
+    /// Action bit of the cache in `CP_COHER_CNTL`.
     pub fn action(self) -> u32 {
         match self {
             Cache::Texture => 1 << 23,
@@ -51,13 +51,13 @@ impl Cache {
         }
     }
 
-    /// Whether a `SURFACE_SYNC` with this `CP_COHER_CNTL` means the cache.
+    /// Whether a `SURFACE_SYNC` with this `CP_COHER_CNTL` affects the cache.
     pub fn named_by(self, coher_cntl: u32) -> bool {
         coher_cntl & self.action() != 0
     }
 }
 
-/// Lines read once and kept.
+/// A read-only cache.
 #[derive(Debug)]
 pub struct ReadCache {
     lines: HashMap<u64, [u8; LINE as usize]>,
@@ -76,8 +76,8 @@ impl ReadCache {
         }
     }
 
-    /// The line with number `line`, kept or fetched by `fetch`. A full cache
-    /// drops a line that `rng` chooses.
+    /// The line with number `line`, from the cache or from `fetch`. A full cache
+    /// first drops a line that `rng` chooses.
     pub fn line(
         &mut self,
         line: u64,
@@ -94,27 +94,27 @@ impl ReadCache {
         self.lines.entry(line).or_insert_with(fetch)
     }
 
-    /// A kept line, which the writer that writes through it brings up to date.
+    /// The line with number `line`, if it is cached, for a write-through to update.
     pub fn kept(&mut self, line: u64) -> Option<&mut [u8; LINE as usize]> {
         self.lines.get_mut(&line)
     }
 
-    /// Forgets one line.
+    /// Drops the line with number `line`.
     pub fn drop_line(&mut self, line: u64) {
         if self.lines.remove(&line).is_some() {
             self.order.retain(|l| *l != line);
         }
     }
 
-    /// Forgets everything.
+    /// Drops all lines.
     pub fn invalidate(&mut self) {
         self.lines.clear();
         self.order.clear();
     }
 }
 
-/// Cuts `len` bytes at `offset` into pieces that lie in one line each: line
-/// number, first byte in the line, range of the buffer.
+/// Splits `len` bytes at `offset` into pieces of one line each: line number,
+/// first byte in the line, range in the buffer.
 pub(super) fn pieces(
     offset: u64,
     len: usize,

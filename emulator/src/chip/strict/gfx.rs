@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-//! The 3D engine's caches: what draws read stays as it was first read, and what
-//! they write stays away from memory, until the driver says otherwise.
+//! The 3D engine's caches: draws read stale data, and their writes do not reach
+//! memory, until the driver invalidates or flushes the cache.
 //!
 //! | cache | holds | until |
 //! |---|---|---|
 //! | texture | texels; on chips without a vertex cache vertices, too | `TC_ACTION_ENA` of `SURFACE_SYNC` |
 //! | vertex | vertices and texture buffers | `VC_ACTION_ENA` |
 //! | shader | instructions and constants | `SH_ACTION_ENA` |
-//! | colour, depth | what the backends read and wrote | `CB_ACTION_ENA`, `DB_ACTION_ENA`; events `CACHE_FLUSH_AND_INV` and its `_TS` |
+//! | colour, depth | pixels that the backends have read and written | `CB_ACTION_ENA`, `DB_ACTION_ENA`; events `CACHE_FLUSH_AND_INV` and its `_TS` |
 //!
 //! Bits and events: `r600d.h`, `r600_flush_emit()` of Mesa and
-//! `r600_fence_ring_emit()` of the kernel. Sizes are small enough that lines
+//! `r600_fence_ring_emit()` of the kernel. The caches are small, so that lines
 //! are dropped and written early, as on hardware. Indices, the geometry shader's
-//! rings and stream-out go past these caches, and so do the CP's own accesses.
+//! rings, stream-out and the CP's own accesses bypass these caches.
 //!
-//! Locks: the caches' own is held over one access, with those of memory inside.
+//! Locks: the caches' lock is held during one access; the locks of memory are
+//! taken inside it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,22 +25,22 @@ use super::cache::{pieces, Cache, ReadCache, LINE};
 use crate::chip::bus::{Mc, McError};
 use crate::chip::counters::{Counter, Counters};
 
-/// Lines of each cache that is read.
+/// Lines of each read-only cache.
 const READ_LINES: usize = 1024;
-/// Lines of each cache that is written.
+/// Lines of each write-back cache.
 const WRITE_LINES: usize = 4096;
 
-/// Bytes of a line, one bit each.
+/// A set of bytes of a line, one bit each.
 type Bytes = u64;
 
-/// A line that is written back.
+/// A line of a write-back cache.
 #[derive(Debug)]
 struct Line {
     data: [u8; LINE as usize],
     dirty: Bytes,
 }
 
-/// A cache that is written back.
+/// A write-back cache.
 #[derive(Debug, Default)]
 struct WriteCache {
     lines: HashMap<u64, Line>,
@@ -66,7 +67,7 @@ pub struct Caches {
 }
 
 fn bytes_of(first: usize, len: usize) -> Bytes {
-    // One line has 64 bytes, `len` is at least 1.
+    // `len` is 1 to 64, the size of a line.
     (u64::MAX >> (LINE as usize - len)) << first
 }
 
@@ -83,8 +84,8 @@ fn write_back(mc: &dyn Mc, number: u64, line: &Line) -> Result<(), McError> {
 }
 
 impl WriteCache {
-    /// The line with number `number`, fetched if it is not there. A full cache
-    /// writes its oldest line back.
+    /// The line with number `number`, read from memory if it is not cached. A full
+    /// cache writes its oldest line back.
     fn line(&mut self, mc: &dyn Mc, number: u64) -> Result<&mut Line, McError> {
         if !self.lines.contains_key(&number) {
             let mut data = [0; LINE as usize];
@@ -99,13 +100,13 @@ impl WriteCache {
             self.order.push_back(number);
             self.lines.insert(number, Line { data, dirty: 0 });
         }
-        // It was found or has just been put there.
+        // The line was found or has just been inserted.
         self.lines
             .get_mut(&number)
             .ok_or(McError::Unmapped(number * LINE))
     }
 
-    /// Writes everything back and forgets it.
+    /// Writes all lines back and drops them.
     fn flush(&mut self, mc: &dyn Mc) -> Result<(), McError> {
         let mut result = Ok(());
         for number in std::mem::take(&mut self.order) {
@@ -122,7 +123,7 @@ impl WriteCache {
 }
 
 impl Caches {
-    /// Empty caches that drop lines by `rng`.
+    /// Empty caches, which choose the lines to drop by `rng`.
     pub(super) fn new(counters: Arc<Counters>, rng: fastrand::Rng) -> Self {
         Self {
             inner: Mutex::new(Inner {
@@ -135,7 +136,7 @@ impl Caches {
         }
     }
 
-    /// Tells whether the chip reads vertices through its texture cache.
+    /// Sets whether the chip reads vertices through its texture cache.
     pub fn set_vertices_as_texels(&self, so: bool) {
         self.vertices_as_texels.store(so, Ordering::Relaxed);
     }
@@ -144,7 +145,7 @@ impl Caches {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Which of the read caches `cache` is; none for others.
+    /// Index of `cache` among the read-only caches; `None` for other caches.
     fn reader(&self, cache: Cache) -> Option<usize> {
         match cache {
             Cache::Texture => Some(0),
@@ -211,8 +212,8 @@ impl Caches {
     /// Writes through `cache`.
     ///
     /// # Errors
-    /// As [`Mc::write`]; memory that can be read and not written fails when the
-    /// line is written back.
+    /// As [`Mc::write`]. Memory that is readable but not writable fails only when
+    /// the line is written back.
     pub fn write(&self, mc: &dyn Mc, cache: Cache, addr: u64, buf: &[u8]) -> Result<(), McError> {
         let Some(writer) = Self::writer(cache) else {
             return mc.write(addr, buf);
@@ -227,11 +228,11 @@ impl Caches {
         Ok(())
     }
 
-    /// `SURFACE_SYNC`: the caches that `coher_cntl` names are written back and
-    /// dropped.
+    /// `SURFACE_SYNC`: writes back and drops the caches whose action bits are set
+    /// in `coher_cntl`.
     ///
     /// # Errors
-    /// The first access of a line written back that failed; the others are done.
+    /// The first error of a write-back. The other lines are written nevertheless.
     pub fn sync(&self, mc: &dyn Mc, coher_cntl: u32) -> Result<(), McError> {
         let mut result = Ok(());
         let mut inner = self.lock();
@@ -243,7 +244,7 @@ impl Caches {
                 self.counters.inc(Counter::GfxCacheFlushes);
                 result = result.and(inner.written[writer].flush(mc));
             }
-            // A chip without vertex cache has nothing to invalidate for it.
+            // Without a vertex cache, its action bit has no effect.
             let absent = cache == Cache::Vertex && self.reader(cache) == Some(0);
             if let (Some(reader), false) = (self.reader(cache), absent) {
                 self.counters.inc(Counter::GfxCacheInvalidates);
@@ -253,8 +254,8 @@ impl Caches {
         result
     }
 
-    /// `CACHE_FLUSH_AND_INV_EVENT`: colour and depth are written back and
-    /// dropped.
+    /// `CACHE_FLUSH_AND_INV_EVENT`: writes back and drops the colour and depth
+    /// caches.
     ///
     /// # Errors
     /// As [`Self::sync`].
@@ -263,7 +264,7 @@ impl Caches {
         self.sync(mc, actions)
     }
 
-    /// Everything is forgotten.
+    /// Drops all lines without writing them back.
     pub fn reset(&self) {
         let mut inner = self.lock();
         inner.read.iter_mut().for_each(ReadCache::invalidate);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-//! Host data path: what stands between BAR0 and VRAM.
+//! Host data path: the write buffer and read cache between BAR0 and VRAM.
 //!
 //! CPU writes wait in a buffer of lines. A line leaves it when the driver
-//! flushes, when the buffer is full (which one goes is chance), or when its
-//! time is over (which is chance, too). CPU reads come from a cache until a
-//! flush, or until a line's time is over: a driver may poll VRAM without
-//! flushing (radeon does, for the fences of the UVD ring), it only sees late
-//! what the GPU has written. The CPU's own writes show in the cache at once. The
-//! GPU reads and writes VRAM behind it.
+//! flushes, when the buffer is full (a random line goes), or after a random
+//! time. CPU reads come from a cache until a flush, or until a line's random
+//! time is over. So a driver may poll VRAM without flushing (radeon does, for the
+//! fences of the UVD ring), but sees the GPU's writes late. CPU writes update the
+//! cache at once. The GPU accesses VRAM directly.
 //!
-//! A flush is a write of `HDP_MEM_COHERENCY_FLUSH_CNTL`, or what radeon does on
-//! this family instead (`r600_mmio_hdp_flush()`): an access of `HDP_DEBUG1` and
-//! then a read of VRAM through BAR0. Without the read nothing is flushed.
+//! A flush is a write of `HDP_MEM_COHERENCY_FLUSH_CNTL`, or radeon's sequence for
+//! this family (`r600_mmio_hdp_flush()`): an access of `HDP_DEBUG1`, then a read
+//! of VRAM through BAR0. Without the read nothing is flushed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,14 +21,14 @@ use super::cache::{pieces, ReadCache, LINE};
 use crate::chip::counters::{Counter, Counters};
 use crate::chip::memory::{MemoryError, Vram};
 
-/// Lines that may wait.
+/// Lines of the write buffer.
 const BUFFER_LINES: usize = 256;
 /// Lines of the read cache.
 const CACHE_LINES: usize = 4096;
-/// Longest time that a line waits or is kept, in milliseconds.
+/// Longest time that a line stays in the buffer or cache, in milliseconds.
 const LATEST_MS: u64 = 200;
 
-/// Bytes of one line that wait to be written.
+/// A line of the write buffer.
 #[derive(Debug)]
 struct Pending {
     bytes: [u8; LINE as usize],
@@ -41,10 +40,10 @@ struct Pending {
 #[derive(Debug)]
 struct State {
     pending: BTreeMap<u64, Pending>,
-    /// No pending line is due before.
+    /// No pending line is due earlier.
     next_due: Instant,
     cache: ReadCache,
-    /// When lines of the cache are forgotten.
+    /// For each line of the cache, the time until which it is valid.
     kept_until: HashMap<u64, Instant>,
     /// The next CPU read completes a flush.
     armed: bool,
@@ -56,7 +55,7 @@ struct State {
 pub struct Hdp {
     vram: Arc<Vram>,
     counters: Arc<Counters>,
-    /// Pending lines: lets the GPU's reads pass when there are none.
+    /// Number of pending lines. At 0, GPU reads need not take the lock.
     waiting: AtomicUsize,
     state: Mutex<State>,
 }
@@ -164,8 +163,8 @@ impl Hdp {
         Ok(())
     }
 
-    /// The GPU reads `len` bytes at byte `offset` of VRAM: counts whether CPU
-    /// writes to them still wait.
+    /// The GPU reads `len` bytes at byte `offset` of VRAM: counts the read if it
+    /// misses a pending CPU write.
     pub fn gpu_reads(&self, offset: u64, len: usize) {
         if len == 0 || self.waiting.load(Ordering::Acquire) == 0 {
             return;
@@ -199,12 +198,12 @@ impl Hdp {
         self.flush_locked(&mut self.lock());
     }
 
-    /// The same without a request of the driver's.
+    /// As [`Self::flush`], but not counted as one.
     pub fn reset(&self) {
         self.flush_locked(&mut self.lock());
     }
 
-    /// Writes out what has waited long enough. To be called now and then.
+    /// Writes out the lines that are due. Every register access calls this.
     pub fn tick(&self) {
         if self.waiting.load(Ordering::Acquire) != 0 {
             self.deliver_due(&mut self.lock(), Instant::now());
@@ -235,7 +234,7 @@ impl Hdp {
         self.waiting.store(state.pending.len(), Ordering::Release);
     }
 
-    /// A full buffer writes out a line that chance chooses.
+    /// Writes out a random line if the buffer is full.
     fn make_room(&self, state: &mut State) {
         if state.pending.len() >= BUFFER_LINES {
             let nth = state.rng.usize(..state.pending.len());
@@ -262,14 +261,14 @@ impl Hdp {
                 break;
             }
             let run = ((pending.mask >> at).trailing_ones() as usize).min(LINE as usize - at);
-            // The range was checked when it was written.
+            // The CPU's write has checked the range.
             let _ = (self.vram).write(line * LINE + at as u64, &pending.bytes[at..at + run]);
             at += run;
         }
     }
 }
 
-/// What a CPU should read: VRAM with the CPU's own writes over it.
+/// The line that a coherent CPU read returns: VRAM with the pending writes over it.
 fn current(vram: &Vram, pending: Option<&Pending>, line: u64) -> [u8; LINE as usize] {
     let mut bytes = [0; LINE as usize];
     // VRAM is a whole number of lines.
@@ -311,7 +310,7 @@ mod tests {
         byte[0]
     }
 
-    /// Nothing is due while a test looks.
+    /// Postpones all due times, so that no line expires during a test.
     fn hold(hdp: &Hdp) {
         let mut state = hdp.lock();
         let far = Instant::now() + Duration::from_secs(3600);

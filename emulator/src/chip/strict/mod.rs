@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 //! The strict board: as incoherent as hardware may be.
 //!
-//! A board without caches forgives every flush that a driver forgets. With
-//! `--strict` each mechanism that sits between two views of one memory is
-//! modelled, and delays as long as it may:
+//! On a board without caches a missing flush in a driver has no effect. With
+//! `--strict` the board models the caches and buffers between CPU, GPU and
+//! memory, and each delays data as long as hardware may:
 //!
 //! | mechanism | delays | until | counter |
 //! |---|---|---|---|
-//! | [`hdp`]: write buffer | CPU writes to VRAM | an HDP flush, or an unforeseeable time | `hdp_late_lines`, `hdp_unseen_reads` |
-//! | [`hdp`]: read cache | what the GPU wrote to VRAM, for the CPU | an HDP flush, or an unforeseeable time | `hdp_stale_reads` |
+//! | [`hdp`]: write buffer | CPU writes to VRAM | an HDP flush, or a random time | `hdp_late_lines`, `hdp_unseen_reads` |
+//! | [`hdp`]: read cache | the GPU's writes to VRAM, for the CPU | an HDP flush, or a random time | `hdp_stale_reads` |
 //! | [`tlb`]: translations | changes of page-table entries | the VM's invalidate request | `tlb_stale_hits` |
-//! | `cp::prefetch`: packets and indices | what the ME writes, for the PFP | a wait of the PFP | `pfp_stale_packets`, `pfp_stale_indices` |
-//! | [`gfx`]: caches of the 3D engine | what draws read and write | `SURFACE_SYNC`, cache events | `gfx_stale_reads`, `gfx_unseen_writes` |
+//! | `cp::prefetch`: packets and indices | the ME's writes, for the PFP | a wait of the PFP | `pfp_stale_packets`, `pfp_stale_indices` |
+//! | [`gfx`]: caches of the 3D engine | data that draws read and write | `SURFACE_SYNC`, cache events | `gfx_stale_reads`, `gfx_unseen_writes` |
 //!
-//! A driver that flushes where it must sees no difference but in time. The
-//! counters say how often each mechanism has served old bytes: a test that
-//! takes a flush out of a driver looks at them to know that its case happened.
+//! A driver that flushes correctly sees only another timing. The counters say
+//! how often each mechanism has returned stale data: by them a test that removes
+//! a flush from a driver knows that its case has happened.
 //!
-//! Choices are made by generators with the seed of the command line, one for
-//! each mechanism, so that what one does is independent of the others. Threads
-//! and the guest's timing still differ from run to run.
+//! Each mechanism has a random generator of its own with the seed of the command
+//! line, so its choices do not depend on the other mechanisms. The timing of
+//! threads and guest still differs from run to run.
 //!
-//! Locks: each mechanism has one, held for one access. Under it only plain
-//! memory is touched ([`Vram`], never guest RAM), except under that of [`gfx`]:
-//! the engine alone takes it, and holds no other then.
+//! Locks: each mechanism has one, held for one access. Under those of [`hdp`] and
+//! [`tlb`] only VRAM is accessed. Under that of [`gfx`] the 3D engine, which then
+//! holds no other lock, accesses all memory.
 
 pub mod cache;
 pub mod gfx;
@@ -38,22 +38,22 @@ use gfx::Caches;
 use hdp::Hdp;
 use tlb::Tlb;
 
-/// The mechanisms of one board.
+/// The caches and buffers of one board.
 #[derive(Debug)]
 pub struct Strict {
     /// The board's counters.
     pub counters: Arc<Counters>,
-    /// Host data path: what stands between BAR0 and VRAM.
+    /// Host data path, between BAR0 and VRAM.
     pub hdp: Hdp,
-    /// The VM's translations.
+    /// The VM's TLB.
     pub tlb: Tlb,
     /// The 3D engine's caches.
     pub caches: Caches,
     seed: u64,
 }
 
-/// Which mechanism a generator is for: the same seed gives each another
-/// sequence.
+/// The mechanism that a generator is for: each gets another sequence from the
+/// same seed.
 #[derive(Debug, Clone, Copy)]
 enum Stream {
     Hdp = 1,
@@ -63,12 +63,12 @@ enum Stream {
 }
 
 fn generator(seed: u64, stream: Stream) -> fastrand::Rng {
-    // Any constant that is odd does: it keeps nearby seeds apart.
+    // The factor keeps nearby seeds apart; any large odd number would do.
     fastrand::Rng::with_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ stream as u64)
 }
 
 impl Strict {
-    /// Mechanisms in front of `vram`, choosing by `seed`.
+    /// Caches and buffers in front of `vram`, with random choices by `seed`.
     pub fn new(seed: u64, vram: Arc<Vram>, counters: Arc<Counters>) -> Self {
         Self {
             hdp: Hdp::new(vram, counters.clone(), generator(seed, Stream::Hdp)),
@@ -84,7 +84,8 @@ impl Strict {
         generator(self.seed, Stream::Prefetch)
     }
 
-    /// Back to the state after power-on: buffers are written out, caches empty.
+    /// Back to the state after power-on: writes out the HDP's buffer and drops
+    /// the contents of all caches.
     pub fn reset(&self) {
         self.hdp.reset();
         self.tlb.reset();

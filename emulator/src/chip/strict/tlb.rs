@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! Translations, kept until the driver asks the VM to invalidate them.
+//! The TLB: caches translations until the driver requests their invalidation.
 //!
-//! The key is the page and the kind of access: an entry that the GPU may read
-//! but not write has two outcomes. A fault is not kept.
+//! The key is the page and the direction of the access, because an entry may
+//! permit reads and not writes. Faults are not cached.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::chip::counters::{Counter, Counters};
 use crate::chip::memory::gart::{Access, Target, Translation};
 
-/// Translations that are kept. More than the chip has: what it could have
-/// kept must be kept here.
+/// Capacity. It is larger than the chip's, so that any translation that the chip
+/// could still have is still cached here.
 const ENTRIES: usize = 16_384;
 
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ struct State {
     rng: fastrand::Rng,
 }
 
-/// The VM's translation buffers.
+/// The VM's TLB.
 #[derive(Debug)]
 pub struct Tlb {
     counters: Arc<Counters>,
@@ -43,8 +43,8 @@ impl Tlb {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What an access to byte `within` of `page` uses, given what the page
-    /// table says `now`: the kept translation if there is one.
+    /// The translation for an access to byte `within` of `page`: the cached one,
+    /// or else `now`, which is the page table's and is then cached.
     pub fn translate<E>(
         &self,
         page: u64,
@@ -73,13 +73,13 @@ impl Tlb {
         Ok(found)
     }
 
-    /// Forgets all translations, as `VM_CONTEXT0_REQUEST_RESPONSE` asks.
+    /// Drops all translations, for a request in `VM_CONTEXT0_REQUEST_RESPONSE`.
     pub fn invalidate(&self) {
         self.counters.inc(Counter::TlbInvalidates);
         self.reset();
     }
 
-    /// Forgets all translations. The driver has not asked for it.
+    /// Drops all translations without counting a request.
     pub fn reset(&self) {
         let mut state = self.lock();
         state.kept.clear();

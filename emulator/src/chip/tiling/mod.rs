@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Address mapping of surfaces: the one place that knows where an element of
-//! a linear or tiled surface lies. Colour, depth, textures, the DMA engine and
-//! scan-out share it.
+//! Address mapping of surfaces: computes the offset of an element in a linear or
+//! tiled surface, for colour, depth, textures, the DMA engine and scan-out.
 //!
-//! A *micro tile* is 8x8 elements with all their samples. Its bytes, counted
-//! in the chip's order, are what [`Tile`] finds in memory: one run in 1D
-//! tiling, a few runs of at most a group (256 or 512 bytes) in 2D tiling, a run
-//! for each row of a linear surface.
+//! A *micro tile* is 8x8 elements with all their samples. [`Tile`] maps its
+//! bytes, in the chip's order, to memory: one run in 1D tiling, a few runs of at
+//! most a group (256 or 512 bytes) in 2D tiling, a run for each row of a linear
+//! surface.
 //!
 //! Sources and fidelity:
 //! - Field meanings of the tiling registers: `rv770d.h` (`PIPE_TILING`,
@@ -15,11 +14,12 @@
 //! - Order of elements, pipe and bank hashes, rotation between slices and
 //!   samples: AMD's address library for R600-class chips, published with
 //!   decaf-emu; `tests/tiling.rs` compares with numbers that it computed.
-//! - Only self-consistent, not checked: what the hardware does with a pitch
-//!   that is no multiple of the macro tile (rounded up here), and more than one
-//!   sample in 1D tiling, which the library rules out. Not offered: thick tiles
-//!   and the modes with other aspect ratios or bank swaps (`ARRAY_2D_TILED_THIN2`
-//!   and up), which the kernel's command checker refuses.
+//! - No source: a pitch that is no multiple of the macro tile (rounded up here),
+//!   and more than one sample in 1D tiling, which the library rules out. Tests
+//!   check only that these are self-consistent.
+//! - Not modelled: thick tiles and the modes with other aspect ratios or bank
+//!   swaps (`ARRAY_2D_TILED_THIN2` and up). The kernel's command checker refuses
+//!   them.
 
 mod runs;
 
@@ -57,21 +57,21 @@ impl ArrayMode {
 /// Memory geometry that 2D tiling depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TilingConfig {
-    /// log2 of the pipes, 0 to 3.
+    /// log2 of the number of pipes, 0 to 3.
     pub log2_pipes: u32,
-    /// log2 of the banks, 2 or 3.
+    /// log2 of the number of banks, 2 or 3.
     pub log2_banks: u32,
-    /// log2 of the bytes one pipe handles in a row, 8 or 9.
+    /// log2 of the bytes in a group, which belong to one pipe, 8 or 9.
     pub log2_group: u32,
-    /// log2 of the bytes of a micro tile beyond which its samples are spread
-    /// over several slices, 10 to 13.
+    /// log2 of the split size in bytes, 10 to 13: the samples of a larger micro
+    /// tile are spread over several slices.
     pub log2_split: u32,
-    /// The variant of the bank hash that chips with 8 pipes offer.
+    /// Use the variant of the bank hash that chips with 8 pipes have.
     pub optimal_bank_swap: bool,
 }
 
 impl TilingConfig {
-    /// Decodes `GB_TILING_CONFIG`, `DMA_TILING_CONFIG` and their likes.
+    /// Decodes `GB_TILING_CONFIG`, `DMA_TILING_CONFIG` and similar registers.
     pub fn from_register(value: u32) -> Self {
         Self {
             log2_pipes: ((value >> 1) & 7).min(3),
@@ -99,7 +99,7 @@ impl TilingConfig {
 
     /// Bank that holds micro tile (`x`, `y`), before rotation.
     fn bank(&self, x: u32, y: u32) -> u32 {
-        // Rows of micro tiles, counted per macro tile row.
+        // The row of macro tiles: one is as many micro tiles high as there are pipes.
         let y = y >> self.log2_pipes;
         let bit = |v: u32, n: u32| (v >> n) & 1;
         let swap = self.optimal_bank_swap && self.log2_pipes == 3;
@@ -113,18 +113,18 @@ impl TilingConfig {
         }
     }
 
-    /// How far pipe and bank of a tile turn from slice to slice.
+    /// Rotation of pipe and bank from slice to slice.
     fn rotation(&self) -> u32 {
         ((1 << self.log2_banks) / 2 - 1) << self.log2_pipes
     }
 }
 
-/// Everything that decides where an element lies, but the base address.
+/// The parameters that determine an element's offset from the base address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Arrangement.
+    /// Arrangement of the elements.
     pub mode: ArrayMode,
-    /// Bytes per element and sample: 1, 2, 4, 8 or 16, in linear surfaces any.
+    /// Bytes per element and sample: 1, 2, 4, 8 or 16; any number if linear.
     pub bytes_per_element: u32,
     /// Elements per row, a multiple of 8 for tiled modes.
     pub pitch: u32,
@@ -134,9 +134,9 @@ pub struct Layout {
     pub config: TilingConfig,
     /// Samples per element: 1, 2, 4 or 8; ignored by linear surfaces.
     pub samples: u32,
-    /// `TILE_TYPE` 1, the order of depth buffers: other places inside the
-    /// micro tile, and the samples of an element side by side. In the order of
-    /// displayable surfaces each sample is a plane of 8x8 elements.
+    /// `TILE_TYPE` 1, the order of depth buffers: the elements of a micro tile are
+    /// in another order, and the samples of an element are adjacent. In the
+    /// displayable order each sample is a plane of 8x8 elements.
     pub depth_order: bool,
 }
 
@@ -220,8 +220,8 @@ const fn all(lane: bool) -> [ElementTable; 7] {
 static BY_ROW: [ElementTable; 7] = all(false);
 static BY_LANE: [ElementTable; 7] = all(true);
 
-/// In the order of displayable surfaces of 32 bits ([`Layout::is_word_order`]), four elements of a
-/// row lie together: the number of each such group, row by row, two a row.
+/// In the order of displayable surfaces of 32 bits ([`Layout::is_word_order`]), a row is two groups
+/// of four adjacent elements. The table has the number of each group, row by row.
 pub const WORD_GROUPS: [usize; 16] = word_groups();
 
 const fn word_groups() -> [usize; 16] {
@@ -259,7 +259,7 @@ impl Layout {
         matches!(self.mode, ArrayMode::Tiled1dThin1 | ArrayMode::Tiled2dThin1)
     }
 
-    /// Samples that are stored: linear surfaces have one.
+    /// Samples stored for each element: 1 in linear surfaces.
     fn stored_samples(&self) -> u32 {
         if self.is_tiled() {
             self.samples.clamp(1, 8)
@@ -305,8 +305,8 @@ impl Layout {
         }
     }
 
-    /// Bytes of a micro tile beyond which its samples are spread over several slices: those of
-    /// one sample stay together.
+    /// Split size in bytes: the samples of a larger micro tile are spread over several slices. It
+    /// is at least the size of one sample's plane, which is never split.
     fn split_size(&self) -> u64 {
         let plane = u64::from(MICRO * MICRO) * u64::from(self.bytes_per_element);
         (1 << self.config.log2_split).max(plane)
@@ -328,8 +328,8 @@ impl Layout {
         }
     }
 
-    /// True if elements are in the order of displayable surfaces of 32 bits: that of lanes
-    /// but for two bits of the number, which change places.
+    /// True if elements are in the order of displayable surfaces of 32 bits. It is the order of
+    /// lanes with bits 1 and 2 of the number swapped.
     pub fn is_word_order(&self) -> bool {
         self.order() == 3
     }
@@ -345,8 +345,7 @@ impl Layout {
         &BY_LANE[self.order()]
     }
 
-    /// The micro tile of elements (8 `tx`.., 8 `ty`..) of slice `z`. Total for
-    /// all inputs.
+    /// Micro tile (`tx`, `ty`) of slice `z`. Total for all inputs.
     #[inline(always)]
     pub fn tile(&self, tx: u32, ty: u32, z: u32) -> Tile {
         let bpe = u64::from(self.bytes_per_element);
@@ -383,8 +382,8 @@ impl Layout {
                     ..
                 } = self.config;
                 let spread = log2_pipes + log2_banks;
-                // Samples beyond the split size go to slices of their own. What most surfaces
-                // are needs no division.
+                // Samples beyond the split size go to slices of their own. Most surfaces are
+                // not split and need no division.
                 let split_size = self.split_size();
                 let (splits, split_bytes, split_slice) = if tile_bytes <= split_size {
                     (1, tile_bytes, slice * samples)
@@ -415,7 +414,7 @@ impl Layout {
     }
 }
 
-/// Where the bytes of one micro tile lie, counted from the surface's base.
+/// Locations of the bytes of one micro tile, as offsets from the surface's base.
 #[derive(Debug, Clone, Copy)]
 pub struct Tile {
     start: u64,
@@ -439,7 +438,7 @@ enum Place {
         split_bytes: u64,
         /// Bytes of such a slice over all pipes and banks.
         split_slice: u64,
-        /// Number of the tile's first one.
+        /// Number of the first such slice of the tile.
         first_slice: u64,
     },
 }
@@ -450,8 +449,8 @@ impl Tile {
         self.piece(u64::from(byte)).0
     }
 
-    /// The runs that hold bytes `first..first + len` of the tile: offset from
-    /// the surface's base and length, in order.
+    /// The runs of bytes `first..first + len` of the tile, in order: offset from
+    /// the surface's base, and length.
     pub fn pieces(&self, first: u32, len: u32) -> impl Iterator<Item = (u64, usize)> + '_ {
         let (mut at, end) = (u64::from(first), u64::from(first) + u64::from(len));
         std::iter::from_fn(move || {
@@ -465,8 +464,8 @@ impl Tile {
         })
     }
 
-    /// Offset of byte `byte` and the bytes that follow it without a gap (at
-    /// least 1, itself included).
+    /// Offset of byte `byte`, and the number of contiguous bytes from there on
+    /// (at least 1).
     #[inline(always)]
     fn piece(&self, byte: u64) -> (u64, u64) {
         match self.place {
@@ -589,7 +588,7 @@ mod tests {
             prop_assert_eq!(total, len as usize);
         }
 
-        /// The runs of a tile are where its elements are one by one.
+        /// The runs of a tile agree with the offsets of its elements.
         #[test]
         fn pieces_agree_with_elements(
             mode in mode(), config in config(), log2_bpe in 0u32..5, log2_samples in 0u32..4,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! Tiles that are one run of bytes: what render targets and textures nearly always consist of. What
-//! [`Layout::tile`] finds for each tile anew is worked out once for a surface here.
+//! Fast path for tiles that are one run of bytes, as in nearly all render targets and textures. It
+//! computes once for a surface what [`Layout::tile`] computes for each tile.
 
 use super::{ArrayMode, Layout, MICRO};
 
-/// Where the runs of a tiled surface lie whose tiles are not split over slices.
+/// Locations of the runs of a tiled surface whose tiles are not split over slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Runs {
     /// log2 of the pipes, of the banks, and of both together: 0 in 1D tiling.
@@ -12,22 +12,22 @@ pub struct Runs {
     banks: u32,
     spread: u32,
     log2_group: u32,
-    /// Bytes of a group less one: a run does not leave it. In 1D tiling, there are none.
+    /// Bytes of a group minus one: a run does not cross groups. 1D tiling has no groups.
     group: u64,
     /// Micro tiles in a row of one pipe and bank.
     per_row: u64,
     tile_bytes: u64,
     slice_bytes: u64,
-    /// How far pipes and banks turn from slice to slice.
+    /// Rotation of pipe and bank from slice to slice; 0 in 1D tiling.
     rotation: u32,
-    /// What the low bits of a tile's column and row say of its pipe and bank: each bit of these is
-    /// a sum of some of those.
+    /// The shares that the low bits of a tile's column and row have in its pipe and bank, which
+    /// are the XOR of both shares.
     columns: [u8; 16],
     rows: [u8; 64],
 }
 
 impl Runs {
-    /// None for linear surfaces, and if samples of a tile lie in slices of their own.
+    /// `None` for linear surfaces, and if the samples of a tile are spread over slices.
     pub fn new(layout: &Layout) -> Option<Self> {
         let config = &layout.config;
         let tile_bytes = u64::from(layout.tile_bytes());
@@ -63,8 +63,8 @@ impl Runs {
     }
 
     /// Offset from the surface's base of bytes `first..first + len` of micro tile (`tx`, `ty`) of
-    /// slice `z`; none if they do not lie together. If they do, they are the one piece that
-    /// [`super::Tile::pieces`] gives.
+    /// slice `z`; `None` if they are not contiguous or not all in the tile. The result agrees with
+    /// [`super::Tile::pieces`].
     #[inline(always)]
     pub fn run(&self, tx: u32, ty: u32, z: u32, first: u32, len: usize) -> Option<u64> {
         let (first, len) = (u64::from(first), len as u64);
@@ -87,7 +87,7 @@ impl Runs {
     }
 }
 
-/// Makes a table of sums from those of single bits.
+/// Sets each entry to the XOR of `of(bit)` for the set bits of its index.
 fn fill<const N: usize>(table: &mut [u8; N], of: impl Fn(u32) -> u32) {
     for i in 1..N {
         table[i] = table[i & (i - 1)] ^ of(i.trailing_zeros()) as u8;
@@ -101,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A run is where the tile's bytes are; one that is not found is no loss of the usual ones.
+        /// A run is found if and only if the tile's bytes are one piece, and agrees with it.
         #[test]
         fn runs_are_those_of_tiles(
             mode in mode(), config in config(), log2_bpe in 0u32..5, log2_samples in 0u32..4,

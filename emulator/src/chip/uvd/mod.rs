@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Video decoder: as much as the stock driver needs to start and test it.
+//! Video decoder: the part that the unmodified driver needs to start and test it.
 //!
 //! The VCPU comes up, the ring is executed, fences are written and traps
 //! raised; decode messages are accepted and ignored. Register use: the
@@ -36,7 +36,7 @@ pub(crate) struct UvdSegments {
 }
 
 impl UvdSegments {
-    /// A write of `UVD_LMI_EXT40_ADDR`.
+    /// Handles a write of `UVD_LMI_EXT40_ADDR`.
     pub fn write(&self, value: u32) {
         let index = (value >> 16) as usize % SEGMENTS;
         self.high[index].store(value & 0xFF, Ordering::Relaxed);
@@ -63,7 +63,7 @@ pub(crate) struct Uvd {
     waiting: bool,
 }
 
-/// What a register write from the ring asks for.
+/// Effect of a register write from the ring on the fetch.
 enum Effect {
     None,
     Call(u32),
@@ -71,7 +71,7 @@ enum Effect {
 }
 
 impl Uvd {
-    /// A ring whose addresses are completed by `segments`.
+    /// A ring whose upper address bits are in `segments`.
     pub fn new(segments: Arc<UvdSegments>) -> Self {
         Self {
             segments,
@@ -120,8 +120,8 @@ impl Uvd {
         Ok(Step::Done { rptr })
     }
 
-    /// A register write from the ring or an indirect buffer. The ring bus
-    /// reaches the UVD's own registers only.
+    /// A register write from the ring or an indirect buffer. It can reach only
+    /// the UVD's own registers.
     fn write(&self, job: &Job<'_>, reg: u32, value: u32) -> Effect {
         let hub = job.hub;
         match reg {
@@ -137,9 +137,9 @@ impl Uvd {
         Effect::None
     }
 
-    /// Command to the VCPU. In the ring, 0 writes `UVD_CONTEXT_ID` as a
-    /// fence; in an indirect buffer it announces a message, which the stub
-    /// takes as done.
+    /// Command to the VCPU. In the ring, 0 writes `UVD_CONTEXT_ID` as a fence and
+    /// 2 raises the trap. In an indirect buffer, commands announce messages, which
+    /// are ignored.
     fn command(&self, job: &Job<'_>, command: u32) {
         let hub = job.hub;
         if self.fetch.level() > 0 {

@@ -13,14 +13,14 @@ use crate::chip::regs::uvd;
 pub(crate) const FIRST: u32 = 0xEF00;
 pub(crate) const LAST: u32 = 0xFFFF;
 
-/// The video decoder as its registers show it.
+/// Register interface of the video decoder.
 #[derive(Debug)]
 pub(crate) struct UvdRegisters {
     hub: Arc<Hub>,
     segments: Arc<UvdSegments>,
 }
 
-/// The VCPU runs once it has a clock and is out of reset.
+/// Whether the VCPU runs: it has a clock and is not in reset.
 pub(super) fn vcpu_running(hub: &Hub) -> bool {
     hub.regs.load(uvd::UVD_VCPU_CNTL) & uvd::VCPU_CLK_EN != 0
         && hub.regs.load(uvd::UVD_SOFT_RESET) & uvd::VCPU_SOFT_RESET == 0
@@ -31,7 +31,7 @@ impl UvdRegisters {
         Self { hub, segments }
     }
 
-    /// Registers after reset: the VCPU stands, the ring is not fetched.
+    /// Registers after reset: the VCPU is stopped, the ring is not fetched.
     pub fn power_on(&self) {
         let regs = &self.hub.regs;
         regs.store(uvd::UVD_SOFT_RESET, uvd::VCPU_SOFT_RESET);
