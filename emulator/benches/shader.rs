@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Speed of the shader core, a row a case: nanoseconds for one operation of
-//! one lane, the best of many short batches. `cargo bench --bench shader`.
+//! Speed of the shader core, one row for each case: nanoseconds for one
+//! operation of one lane, the best of many short batches.
+//! `cargo bench --bench shader`.
 //!
-//! Each row has a limit, about twice what a quiet machine of 2023 needs; a row
-//! beyond it is marked and makes the program fail. Rows of the same program
-//! with and without AVX are measured in turns.
+//! Each row has a limit, about twice the time on a quiet machine of 2023; a row
+//! beyond it is marked and makes the program fail. The first two rows are the
+//! same program with and without AVX.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -17,11 +18,11 @@ use r7xx_board::chip::gfx::shader::{
     run, Env, ExportKind, MemoryExport, Options, Program, ProgramCache, Wave,
 };
 
-/// A batch is short, so that some run undisturbed on a busy machine.
+/// Duration of a batch: short, so that some run undisturbed on a busy machine.
 const BATCH: Duration = Duration::from_micros(300);
 const BATCHES: usize = 400;
 
-/// Surroundings without effect, but for one buffer of vertices.
+/// An environment without effects; its only memory is one vertex buffer.
 struct Nothing {
     memory: Vec<u8>,
 }
@@ -57,7 +58,7 @@ impl Env for Nothing {
     fn memory_export(&mut self, _export: &MemoryExport<'_>) {}
 }
 
-/// One instruction: a group of its own. Operands are (select, component).
+/// An instruction that is a group of its own. Operands are (select, component).
 fn alu(op: AluOp, dst: (u32, u32), src: &[(u32, u32)], bits: u32) -> [u32; 2] {
     let (op3, code) = op.encoding();
     let source = |i: usize| src.get(i).map_or(248, |&(sel, chan)| sel | chan << 10);
@@ -98,7 +99,7 @@ fn decode(words: &[u32]) -> Program {
     .expect("the bench's own program decodes")
 }
 
-/// What pixel shaders do most, 20 instructions: no two in a row depend.
+/// 20 instructions that are common in pixel shaders. None depends on the one before.
 fn mix() -> Vec<[u32; 2]> {
     use AluOp::*;
     let mut out = Vec::new();
@@ -165,7 +166,7 @@ fn alu_row(name: &str, instructions: &[[u32; 2]], simd: bool, exec: Mask, limit:
     let per = (instructions.len() * LANES) as f64;
     let ns = best(|| {
         wave.begin(ALL, ALL, u64::MAX);
-        // A mask that is narrower than at the start is what a branch leaves.
+        // Restrict the mask, as a branch does.
         wave.restrict(exec);
         run(&program, &mut wave, &mut env).expect("the bench's own program runs");
     });

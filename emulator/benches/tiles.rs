@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! What moving a tile of 64 pixels costs: render targets and textures in tiled
-//! video memory, without the stages before them.
+//! Cost of moving a tile of 64 pixels between the 3D engine and render targets or
+//! textures in tiled video memory, without the other stages of a draw.
 //!
 //! `cargo bench --bench tiles` prints nanoseconds of CPU time per pixel, the median of 15
-//! batches, beside the limit that the design sets for one core with AVX2. With
-//! `-- --check` a row above its limit fails the run; that means something on a
-//! quiet machine only.
+//! batches, and the design's limit for one core with AVX2. With `-- --check` a row
+//! above its limit fails the run; use it on a quiet machine only.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -25,7 +24,7 @@ const WIDTH: u32 = 1024;
 const HEIGHT: u32 = 768;
 /// RV710: two pipes, eight banks.
 const TILING: u32 = 1 << 1 | 1 << 4;
-/// First byte of the texture; the targets lie below.
+/// MC address of the texture; the targets are below it.
 const TEXTURE: u64 = 0x200_0000;
 const BATCHES: usize = 15;
 
@@ -55,7 +54,7 @@ impl RegFile for Regs {
     }
 }
 
-/// What the render backend is set to.
+/// Operation of the render backend.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Copy,
@@ -122,7 +121,7 @@ fn coordinates(tile_x: u32, tile_y: u32, scale: f32) -> [Lanes; 4] {
     [coord(0, tile_x), coord(1, tile_y), [0; LANES], [0; LANES]]
 }
 
-/// Nanoseconds that this thread has run: other programs do not count.
+/// Nanoseconds of CPU time of this thread, so that other programs do not count.
 fn cpu_time() -> u64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let first = stat.split_whitespace().next();
@@ -131,7 +130,7 @@ fn cpu_time() -> u64 {
         .expect("the kernel's scheduler statistics")
 }
 
-/// Nanoseconds of CPU time per pixel of `tile`, called for each tile of the screen.
+/// Calls `tile` for each tile of the screen: nanoseconds of CPU time per pixel.
 fn measure(mut tile: impl FnMut(u32, u32)) -> f64 {
     let mut batches: Vec<f64> = (0..BATCHES)
         .map(|_| {
@@ -180,7 +179,7 @@ fn main() {
     };
     let (rgba, alpha) = (resource(0x1A), resource(0x01));
     let mut texels = [[0; LANES]; 4];
-    // As in a draw, where slots do not change.
+    // Each case has one slot, as slots do not change within a draw.
     let sample = |unit: &mut Unit, number: u8, words, src: &[Lanes; 4], texels: &mut _| {
         let slot = Slot {
             stage: Stage::Pixel,

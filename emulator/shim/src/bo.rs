@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! Buffer objects: ranges of one memory file, which is video memory and GTT
-//! at the same time.
+//! Buffer objects: ranges of one memory file, which serves as video memory and
+//! as GTT.
 //!
-//! The offset of a byte in the file is its MC address and what `mmap()` takes,
-//! so the device's file descriptor can be the file itself.
+//! The offset of a byte in the file is both its MC address and its `mmap()`
+//! offset, so the device's file descriptor can be the file itself.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -20,16 +20,16 @@ pub const PAGE: u64 = 4096;
 pub const VRAM: u64 = 1 << 30;
 /// Bytes of GTT.
 pub const GTT: u64 = 1 << 30;
-/// Exported BOs that are kept after their handles are closed.
+/// Most exported BOs that are kept after their handles are closed.
 const KEPT: usize = 64;
-/// The driver's own memory (rings, fences, IBs) lies below the BOs.
+/// Bytes of the driver's own memory (rings, fences, IBs), which is below the BOs.
 pub const RESERVED: u64 = 32 << 20;
 
 /// Flat memory at MC address 0.
 pub struct Memory(Mapping);
 
 impl Memory {
-    /// Makes the memory file, all zeroes.
+    /// Creates the memory file, all zeroes.
     ///
     /// # Errors
     /// As [`Mapping::create`].
@@ -70,7 +70,7 @@ impl Mc for Memory {
     }
 
     fn prefetch_at(&self, place: u64, len: usize) {
-        // The access itself says it if nothing is there.
+        // The access itself reports an invalid place.
         let _ = self.0.prefetch(place, len);
     }
 
@@ -84,15 +84,15 @@ impl Mc for Memory {
 pub struct Bo {
     /// MC address and offset in the memory file.
     pub address: u64,
-    /// Bytes, whole pages.
+    /// Size in bytes, a multiple of [`PAGE`].
     pub size: u64,
     /// `RADEON_GEM_DOMAIN_*` at creation.
     pub domain: u32,
-    /// `RADEON_TILING_*`, as set last.
+    /// `RADEON_TILING_*` of the last GEM_SET_TILING.
     pub tiling_flags: u32,
-    /// Pitch that was set with them.
+    /// Pitch of the last GEM_SET_TILING.
     pub pitch: u32,
-    /// A file of it was exported, by which it can be opened again.
+    /// It was exported as a file, by which it can be opened again.
     exported: bool,
     /// The handle is open.
     open: bool,
@@ -104,13 +104,13 @@ struct Table {
     /// Ranges in use: address to end.
     ranges: BTreeMap<u64, u64>,
     last_handle: u32,
-    /// Handles of exported BOs that are closed, the one closed first in front. Their files may
-    /// still be open, which is not known.
+    /// Closed handles of exported BOs, the first closed in front. The shim does not know whether
+    /// their files are still open.
     closed: VecDeque<u32>,
 }
 
 impl Table {
-    /// Where `size` bytes with that alignment are free, if anywhere.
+    /// Address of `size` free bytes with that alignment, if there are any.
     fn room(&self, size: u64, alignment: u64) -> Option<u64> {
         let mut address = RESERVED.next_multiple_of(alignment);
         for (&start, &end) in &self.ranges {
@@ -130,7 +130,7 @@ pub struct Bos {
 }
 
 impl Bos {
-    /// None yet.
+    /// An empty table of BOs in `memory`.
     pub fn new(memory: Arc<Memory>) -> Self {
         Self {
             memory,
@@ -142,9 +142,8 @@ impl Bos {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a BO of zeroes of at least `size` bytes, whose address is a
-    /// multiple of `alignment` (a power of two; less than a page counts as a
-    /// page).
+    /// Creates a BO of zeroes of at least `size` bytes. Its address is a multiple
+    /// of `alignment`, a power of two, and of a page.
     ///
     /// # Errors
     /// `ENOMEM` if there is no room, `EINVAL` for a size of 0 or an alignment
@@ -187,7 +186,7 @@ impl Bos {
         table.bos.get(&handle).filter(|bo| bo.open).copied()
     }
 
-    /// Sets what other clients are told of the BO's tiling; false without one.
+    /// Sets the tiling that GEM_GET_TILING returns; false without such a BO.
     pub fn set_tiling(&self, handle: u32, flags: u32, pitch: u32) -> bool {
         let mut table = self.table();
         let Some(bo) = table.bos.get_mut(&handle) else {
@@ -197,7 +196,7 @@ impl Bos {
         true
     }
 
-    /// The BO of an open handle, which [`Self::import`] finds from now on.
+    /// The BO of an open handle. From now on [`Self::import`] finds it.
     pub fn export(&self, handle: u32) -> Option<Bo> {
         let mut table = self.table();
         let bo = table.bos.get_mut(&handle).filter(|bo| bo.open)?;
@@ -205,8 +204,8 @@ impl Bos {
         Some(*bo)
     }
 
-    /// Opens the handle of an exported BO again. As in DRM, it counts once however often it is
-    /// opened (`drm_gem_prime_fd_to_handle()`). None if the BO is not there any more.
+    /// Opens the handle of an exported BO again. As in DRM, an open handle is closed by one close,
+    /// however often it was imported (`drm_gem_prime_fd_to_handle()`). `None` if the BO is gone.
     pub fn import(&self, handle: u32) -> Option<Bo> {
         let mut table = self.table();
         let bo = table.bos.get_mut(&handle).filter(|bo| bo.exported)?;
@@ -216,8 +215,8 @@ impl Bos {
         Some(bo)
     }
 
-    /// Closes a handle, which takes the memory back, that of exported BOs later: when
-    /// `KEPT` others are closed, or there is no room. False without such a handle.
+    /// Closes a handle; false without such a handle. It frees the memory at once, that of an
+    /// exported BO only when `KEPT` others have been closed after it or there is no room.
     pub fn close(&self, handle: u32) -> bool {
         let mut table = self.table();
         let Some(bo) = table.bos.get_mut(&handle).filter(|bo| bo.open) else {
@@ -243,7 +242,7 @@ impl Bos {
         };
         table.ranges.remove(&bo.address);
         if let Some(file) = self.memory.file() {
-            // A new BO reads zeroes, and what is not used takes no memory.
+            // New BOs are zero, and free ranges take no memory of the host.
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
             if let Err(e) = fallocate(file, flags, bo.address, bo.size) {
                 log::warn!("memory of a BO is not given back: {e}");
@@ -251,7 +250,7 @@ impl Bos {
         }
     }
 
-    /// Bytes of all BOs that were made in `domain`.
+    /// Bytes of all BOs that were created in `domain`.
     pub fn usage(&self, domain: u32) -> u64 {
         let table = self.table();
         let of_domain = table.bos.values().filter(|bo| bo.domain & domain != 0);

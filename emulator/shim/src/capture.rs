@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Captured command streams: what a GL program submitted, and the memory that
-//! it could see.
+//! Captured command streams: the submissions of a GL program, and the memory
+//! that they could access.
 //!
 //! A capture file is the magic, the chip's name (a byte with its length, then
 //! ASCII), and records until its end: a tag byte and its fields, little-endian.
@@ -13,9 +13,9 @@
 //! | 4 | submission | ring u8 (0 graphics, 1 DMA), dwords u32, the dwords |
 //! | 5 | result | MC address u64 of a page, FNV-1a hash u64 of its contents |
 //!
-//! Ahead of a submission come the pages that have changed since the one before
-//! it; behind it the hashes of those that it changed, so that a replay knows
-//! whether it drew the same.
+//! Before a submission come the pages that have changed since the previous one.
+//! After it come the hashes of the pages that it changed, by which a replay
+//! checks that it drew the same.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,14 +33,15 @@ use crate::bo::{Memory, GTT, PAGE, RESERVED, VRAM};
 use crate::gpu::{Gpu, IB_MAX};
 
 const MAGIC: &[u8; 8] = b"r7xxcap1";
-/// The variable that keeps Mesa from submitting in a thread of its own, and the values
-/// that it takes for no (`debug_get_bool_option()`).
+/// The variable that keeps Mesa from submitting on a thread of its own, and the values that
+/// Mesa takes for false (`debug_get_bool_option()`).
 const THREAD: &str = "RADEON_THREAD";
 const NO: [&str; 5] = ["0", "n", "no", "f", "false"];
 const END: u64 = RESERVED + VRAM + GTT;
 
-/// Context state and what shaders read, in which a stream may rely on earlier
-/// ones: `SET_CONTEXT_REG` to `SET_CTL_CONST` of `r600d.h`.
+/// Registers that a stream may inherit from earlier ones: context state, and
+/// resources and constants of shaders (`SET_CONTEXT_REG` to `SET_CTL_CONST` of
+/// `r600d.h`).
 pub const STATE: Range<u32> = STATE_BASE..0x3_F000;
 
 /// Contents of a page.
@@ -60,11 +61,11 @@ pub enum Record {
     Register(u32, u32),
     /// Contents of a page of memory ahead of the next submission.
     Page(u64, Box<Page>),
-    /// The same of a page of zeroes.
+    /// As `Page`, for a page of zeroes.
     Zero(u64),
-    /// A command stream with its addresses in it; true on the DMA ring.
+    /// A command stream with relocations applied; true on the DMA ring.
     Submission(bool, Vec<u32>),
-    /// Hash of a page that the submission before changed.
+    /// Hash of a page that the previous submission has changed.
     Result(u64, u64),
 }
 
@@ -77,7 +78,7 @@ pub enum CaptureError {
     Magic,
     /// Its chip is not known.
     Chip(String),
-    /// A record that no capture has; what is wrong with it.
+    /// An invalid record, and what is wrong with it.
     Corrupt(&'static str),
 }
 
@@ -105,16 +106,16 @@ impl From<io::Error> for CaptureError {
 pub struct Writer {
     out: BufWriter<File>,
     memory: Arc<Memory>,
-    /// Contents of all pages when looked at last; absent are zeroes.
+    /// Contents of all pages at the last check; absent pages are zero.
     known: BTreeMap<u64, Box<Page>>,
     /// Submissions to capture, counted from 1.
     range: RangeInclusive<u64>,
     seen: u64,
-    /// It could not be written, and ends.
+    /// Writing has failed: the capture has ended.
     failed: bool,
 }
 
-/// `N` or `FIRST-LAST`.
+/// Parses `N` or `FIRST-LAST`, counted from 1.
 fn submissions(text: &str) -> Option<RangeInclusive<u64>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let range = first.parse().ok()?..=last.parse().ok()?;
@@ -130,8 +131,8 @@ impl Writer {
         let Some(path) = std::env::var_os("R7XX_CAPTURE") else {
             return Ok(None);
         };
-        // With a thread that submits while the program writes, what a submission has
-        // seen would be anybody's guess.
+        // A thread would submit while the program writes to memory: the contents that a
+        // submission reads would not be known.
         if !std::env::var(THREAD).is_ok_and(|value| NO.contains(&value.as_str())) {
             return Err(format!("R7XX_CAPTURE needs {THREAD}=false"));
         }
@@ -147,7 +148,7 @@ impl Writer {
             .map(Some)
             .map_err(failed)
     }
-    /// A capture of the submissions `range` (counted from 1) into `out`.
+    /// A capture of submissions `range` (counted from 1) into `out`.
     ///
     /// # Errors
     /// Those of writing.
@@ -173,8 +174,8 @@ impl Writer {
         })
     }
 
-    /// Writes what the next submission sees, and the submission. A capture that
-    /// cannot be written ends, and says so; the program goes on.
+    /// Writes the changed memory and then the submission. If writing fails, prints a
+    /// message and ends the capture; the program goes on.
     pub fn before(&mut self, gpu: &Gpu, on_dma: bool, ib: &[u32]) {
         self.seen += 1;
         if self.captures() {
@@ -183,7 +184,8 @@ impl Writer {
         }
     }
 
-    /// Writes what the submission has changed. The file is complete then.
+    /// Writes the hashes of the pages that the submission has changed. Afterwards
+    /// the file is complete.
     pub fn after(&mut self) {
         if self.captures() {
             let result = self.write_after();
@@ -258,8 +260,8 @@ impl Writer {
         }
     }
 
-    /// The pages of BOs that differ from what is known of them, which is brought
-    /// up to date; none for zeroes.
+    /// The pages of BOs that have changed since the last call, with `None` for a
+    /// page of zeroes. Updates `known`.
     fn changed(&mut self) -> io::Result<Vec<(u64, Option<Box<Page>>)>> {
         let Some(file) = self.memory.file() else {
             return Ok(Vec::new());
@@ -267,8 +269,8 @@ impl Writer {
         let mut changed = Vec::new();
         let mut zeroes: Vec<u64> = Vec::new();
         let mut at = RESERVED;
-        // Only what the memory file has data for: reading a hole of a mapping
-        // would fill it.
+        // Read only the parts of the memory file that have data: reading a hole
+        // through a mapping would allocate memory for it.
         while at < END {
             let start = match seek(file, SeekFrom::Data(at)) {
                 Ok(start) => start.min(END),
@@ -304,7 +306,7 @@ impl Writer {
 /// Reads a capture file.
 pub struct Reader<R> {
     input: R,
-    /// The chip that it is of.
+    /// The chip that was captured.
     pub family: Family,
 }
 
@@ -312,7 +314,7 @@ impl<R: Read> Reader<R> {
     /// Reads the head of a capture.
     ///
     /// # Errors
-    /// [`CaptureError`] if it is none.
+    /// [`CaptureError`] if it is no capture.
     pub fn new(mut input: R) -> Result<Self, CaptureError> {
         let mut magic = [0; 9];
         input.read_exact(&mut magic).map_err(|e| match e.kind() {
@@ -347,10 +349,10 @@ impl<R: Read> Reader<R> {
         Ok(address)
     }
 
-    /// The next record; none at the end.
+    /// The next record; `None` at the end.
     ///
     /// # Errors
-    /// [`CaptureError`] for a record that no capture has, or one cut short.
+    /// [`CaptureError`] for an invalid or truncated record.
     pub fn record(&mut self) -> Result<Option<Record>, CaptureError> {
         let mut tag = [0];
         if self.input.read(&mut tag)? == 0 {

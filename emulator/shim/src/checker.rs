@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Puts addresses into command streams, as the kernel's command checker does.
+//! Relocates command streams, as the kernel's command checker does: adds the
+//! addresses of BOs.
 //!
 //! Source: `r600_cs_parse()` with `r600_packet3_check()` and
 //! `r600_cs_check_reg()`, and `r600_dma_cs_parse()`, all in `r600_cs.c` of Linux
@@ -7,8 +8,8 @@
 //! relocation each, in the order in which the checker takes them. Mesa asks
 //! for `RADEON_CS_KEEP_TILING_FLAGS`, so tiling fields stay as they are.
 //!
-//! What the kernel checks for safety (sizes of surfaces, forbidden registers)
-//! is not checked: the stream can only reach the process' own memory file.
+//! The kernel's safety checks (sizes of surfaces, forbidden registers) are left
+//! out: the stream can only access the process' own memory file.
 
 use r7xx_board::chip::cp::opcode as op;
 
@@ -17,22 +18,22 @@ use r7xx_board::chip::cp::opcode as op;
 pub struct Reloc {
     /// MC address.
     pub address: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
 /// Why a stream is refused; the kernel answers `EINVAL` to each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckError {
-    /// A packet at this dword ends behind the stream.
+    /// The packet at this dword ends beyond the stream.
     Truncated(usize),
-    /// No packet of this type or opcode may be submitted.
+    /// The packet at this dword has a type or opcode that is not allowed.
     Packet(usize),
     /// The packet at this dword has a wrong length or wrong fields.
     Field(usize),
-    /// A relocation is missing behind the packet at this dword.
+    /// A relocation is missing after the packet at this dword.
     NoReloc(usize),
-    /// It names a relocation that there is not.
+    /// The packet at this dword uses a relocation that does not exist.
     BadReloc(usize),
 }
 
@@ -46,8 +47,8 @@ const DB_HTILE_SURFACE: u32 = 0x2_8D24;
 const VALID_TEXTURE: u32 = 2;
 const VALID_BUFFER: u32 = 3;
 
-/// Whether a register holds an address in units of 256 bytes that a
-/// relocation is added to.
+/// Whether a register has an address in units of 256 bytes, to which a
+/// relocation is added.
 fn has_base(reg: u32) -> bool {
     matches!(
         reg,
@@ -69,16 +70,16 @@ fn has_base(reg: u32) -> bool {
 struct Parser<'a> {
     ib: &'a mut [u32],
     relocs: &'a [Reloc],
-    /// The next packet.
+    /// Index of the next packet's header.
     next: usize,
-    /// Bases written last, for CB_COLORn_TILE and _FRAG without relocation.
+    /// Last CB_COLORn_BASE, for CB_COLORn_TILE and _FRAG without relocation.
     colour_base: [u32; 8],
 }
 
 /// Relocates a stream of the graphics ring in place.
 ///
 /// # Errors
-/// The first fault found; the stream is void then.
+/// The first error; the stream is then unusable.
 pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> {
     let mut parser = Parser {
         ib,
@@ -116,7 +117,7 @@ impl Parser<'_> {
         if kind != 3 || opcode != op::NOP {
             return Err(CheckError::NoReloc(at));
         }
-        // Relocations are named by their first dword, of four.
+        // The NOP has the index of the relocation's first dword, of four.
         let index = self.ib[self.next + 1] as usize / 4;
         self.next += 1 + count;
         self.relocs
@@ -135,15 +136,16 @@ impl Parser<'_> {
         self.next = at + 1 + count;
         match kind {
             2 => Ok(()),
-            // Type 0 is for the wait for a scan line alone, which has no monitor here.
+            // The kernel allows type 0 only for waiting for a scan line; there is no
+            // display here.
             3 => self.packet3(at, opcode, count),
             _ => Err(CheckError::Packet(at)),
         }
     }
 
-    /// Adds a relocation to a 40-bit address in two dwords. Of the first
-    /// dword, the bits of `low` are the address; of what stands beside it in
-    /// both, the bits of `keep` stay.
+    /// Adds a relocation to the 40-bit address in dwords `lo` and `lo + 1`. The
+    /// mask `low` selects the address bits of the first dword. Of the other bits
+    /// in both dwords, those in `keep` are kept and the rest become 0.
     fn address(&mut self, at: usize, lo: usize, low: u32, keep: u32) -> Result<(), CheckError> {
         let reloc = self.reloc(at)?;
         let offset = u64::from(self.ib[lo] & low) | u64::from(self.ib[lo + 1] & 0xFF) << 32;
@@ -222,7 +224,7 @@ impl Parser<'_> {
             }
             op::MEM_WRITE => {
                 length(4)?;
-                // The fields beside the address are dropped, as by the kernel.
+                // The kernel clears the fields beside the address, too.
                 self.address(at, data, !0, 0)
             }
             op::COPY_DW => {
@@ -319,11 +321,11 @@ impl Parser<'_> {
     }
 }
 
-/// Relocates a stream of the DMA ring in place. Relocations are taken in their
-/// own order, without NOPs.
+/// Relocates a stream of the DMA ring in place. Packets take the relocations in
+/// the order of the list, without NOPs.
 ///
 /// # Errors
-/// The first fault found; the stream is void then.
+/// The first error; the stream is then unusable.
 pub fn relocate_dma(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> {
     let mut relocs = relocs.iter();
     let mut at = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! The driver's side of the chip: start-up, rings, submissions.
 //!
-//! Start-up is what `rv770_gpu_init()`, `r600_cp_resume()` and
-//! `r600_dma_resume()` write and user space depends on.
+//! Start-up writes those registers of `rv770_gpu_init()`, `r600_cp_resume()` and
+//! `r600_dma_resume()` that user space depends on.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +17,7 @@ use r7xx_board::chip::{Chip, ChipConfig, Family};
 
 use crate::bo::{Memory, PAGE, RESERVED, VRAM};
 
-/// Longest that a submission may take. A GL test that draws for longer is
-/// lost anyway; the board's own budgets end a shader much earlier.
+/// Timeout of a submission. The board's own budgets end a shader much earlier.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 // The driver's memory, below RESERVED.
@@ -41,24 +40,24 @@ const GB_TILING_CONFIG: u32 = 0x98F0;
 const DMA_TILING_CONFIG: u32 = 0x3EC8;
 const DMA_TILING_CONFIG2: u32 = 0xD0B8;
 
-/// What `RADEON_INFO` tells of a chip, and start-up programs.
+/// Configuration of a chip, for `RADEON_INFO` and for start-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
     /// `GB_TILING_CONFIG`.
     pub tiling_config: u32,
-    /// Its upper half: which backend serves which pipe.
+    /// Upper half of `tiling_config`: the backend of each pipe.
     pub backend_map: u32,
-    /// Tile pipes.
+    /// Number of tile pipes.
     pub tile_pipes: u32,
-    /// Render backends.
+    /// Number of render backends.
     pub backends: u32,
-    /// Shader pipes.
+    /// Number of shader pipes.
     pub pipes: u32,
-    /// SIMDs.
+    /// Number of SIMDs.
     pub simds: u32,
 }
 
-/// What `rv770_gpu_init()` finds for a chip of the board.
+/// The configuration that `rv770_gpu_init()` computes for a chip of the board.
 pub fn setup(family: Family) -> Setup {
     let (tile_pipes, simds) = match family {
         Family::Rv710 => (2u32, 2),
@@ -67,14 +66,14 @@ pub fn setup(family: Family) -> Setup {
         Family::Rv770 => (8, 10),
     };
     let model = family.model();
-    // r6xx_remap_render_backend() with no backend fused off: two bits a
-    // pipe, highest backend first, each for as many pipes as there are more.
+    // r6xx_remap_render_backend() with no backend fused off: two bits for each
+    // pipe, the highest backend first, the same number of pipes for each.
     let ratio = tile_pipes / model.backends;
     let backend_map = (0..model.backends).rev().fold(0u32, |map, backend| {
         (0..ratio).fold(map, |map, _| map << 2 | backend)
     });
-    // PIPE_TILING, BANK_TILING (eight banks), BANK_SWAPS; rows and groups of
-    // the board's MC_ARB_RAMCFG are 0.
+    // PIPE_TILING, BANK_TILING (eight banks), BANK_SWAPS. ROW_TILING and GROUP_SIZE
+    // are 0 with the board's MC_ARB_RAMCFG.
     let tiling_config = tile_pipes.ilog2() << 1 | 1 << 4 | 1 << 11 | backend_map << 16;
     Setup {
         tiling_config,
@@ -89,13 +88,13 @@ pub fn setup(family: Family) -> Setup {
 /// Why a submission was not executed.
 #[derive(Debug)]
 pub enum GpuError {
-    /// The memory file could not be made.
+    /// The memory file could not be created.
     Memory(MemoryError),
-    /// The driver's own memory is not there.
+    /// The driver's own memory could not be accessed.
     Mc(McError),
     /// The IB is longer than [`IB_MAX`] dwords.
     TooLong,
-    /// The fence did not come.
+    /// The fence was not written in time.
     Hung,
 }
 
@@ -129,7 +128,7 @@ impl Gpu {
     /// Starts a chip on `memory`, with the 3D engine `gfx`.
     ///
     /// # Errors
-    /// If memory cannot be had.
+    /// If memory cannot be allocated.
     pub fn start(
         family: Family,
         memory: Arc<Memory>,
@@ -139,11 +138,11 @@ impl Gpu {
         Self::start_strict(family, memory, gfx, trace, None)
     }
 
-    /// The same with the strict board's caches and prefetch, which choose by the
-    /// seed `strict`. There is no host data path and no page table to be strict.
+    /// As [`Self::start`]; given a seed `strict`, with the strict board's caches of
+    /// the 3D engine and prefetch of the CP. The shim has no HDP and no page table.
     ///
     /// # Errors
-    /// If memory cannot be had.
+    /// If memory cannot be allocated.
     pub fn start_strict(
         family: Family,
         memory: Arc<Memory>,
@@ -153,7 +152,7 @@ impl Gpu {
     ) -> Result<Self, GpuError> {
         let strict = match strict {
             Some(seed) => {
-                // The host data path is in front of this, which nobody uses.
+                // For the HDP of `Strict`, which nobody uses here.
                 let vram = Arc::new(Vram::new(PAGE).map_err(GpuError::Memory)?);
                 Some(Arc::new(Strict::new(seed, vram, Arc::default())))
             }
@@ -230,17 +229,18 @@ impl Gpu {
     /// Executes a stream of the graphics or the DMA ring, and waits for its end.
     ///
     /// # Errors
-    /// [`GpuError::Hung`] if it takes longer than two minutes; the chip is of no
-    /// use then.
+    /// [`GpuError::Hung`] if it takes longer than two minutes; the chip is then
+    /// unusable.
     pub fn submit(&self, on_dma: bool, ib: &[u32]) -> Result<(), GpuError> {
         let start = Instant::now();
         self.submit_until(on_dma, ib, &mut || start.elapsed() > PATIENCE)
     }
 
-    /// The same until `give_up`, which is asked every millisecond, says so.
+    /// As [`Self::submit`], but waits until `give_up` returns true; it is called
+    /// about every millisecond.
     ///
     /// # Errors
-    /// [`GpuError::Hung`] when it did; the chip is of no use then.
+    /// [`GpuError::Hung`] if `give_up` returned true; the chip is then unusable.
     pub fn submit_until(
         &self,
         on_dma: bool,
@@ -257,8 +257,8 @@ impl Gpu {
         let fence = rings.fence;
         let count = ib.len() as u32;
         if on_dma {
-            // r600_dma_ring_ib_execute(): INDIRECT_BUFFER ends on eight dwords;
-            // then FENCE.
+            // r600_dma_ring_ib_execute(): NOPs, so that INDIRECT_BUFFER ends at a
+            // multiple of eight dwords; then FENCE.
             let mut words = vec![0xF << 28; ((5u32.wrapping_sub(rings.dma_wptr)) & 7) as usize];
             words.extend([4 << 28, IB as u32, count << 16]);
             words.extend([6 << 28, FENCE as u32, 0, fence]);
@@ -266,7 +266,7 @@ impl Gpu {
             self.chip.mmio_write(dma::DMA_RB_WPTR, rings.dma_wptr << 2);
         } else {
             let mut words = vec![0xC002_3200, IB as u32, 0, count];
-            // r600_fence_ring_emit(): TC, VC and SH are invalidated.
+            // r600_fence_ring_emit(): invalidates the caches TC, VC and SH.
             words.extend([0xC003_4300, 1 << 23 | 1 << 24 | 1 << 27, u32::MAX, 0, 10]);
             // EVENT_WRITE_EOP: CACHE_FLUSH_AND_INV_EVENT_TS, 32-bit data.
             words.extend([0xC004_4700, 5 << 8 | 0x14, FENCE as u32, 1 << 29, fence, 0]);

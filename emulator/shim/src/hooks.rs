@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-//! Functions of libc and libdrm that the program calls and this library has
-//! in their place (`LD_PRELOAD`): the dynamic linker finds these first. What is
-//! not about the device goes on to the next library's function of that name.
+//! Replacements (`LD_PRELOAD`) of functions of libc and libdrm: the dynamic linker
+//! finds them before the originals. A call that does not concern the device is
+//! passed on to the next library's function of that name.
 //!
-//! - libc: `open` and its kin, for the device's nodes; `ioctl`; `fstat`, as
+//! - libc: `open` and its variants, for the device's nodes; `ioctl`; `fstat`, as
 //!   GBM wants a character device.
-//! - libdrm: the functions that look for devices in sysfs, which there is
-//!   nothing of. All others work on top of `ioctl`.
+//! - libdrm: the functions that look for devices in sysfs, which has no entry for
+//!   this one. libdrm's other functions work through `ioctl`.
 //!
-//! A file descriptor of the device is one of the memory file, so `mmap`, `dup`
-//! and `close` need no help.
+//! The device's file descriptors are descriptors of the memory file, so `mmap`,
+//! `dup` and `close` are not replaced.
 
 use std::ffi::{c_char, c_int, c_ulong, c_void, CStr};
 use std::fs::File;
@@ -22,8 +22,8 @@ const RENDER_NODE: usize = 2;
 const DRM_MAJOR: u32 = 226;
 const RENDER_MINOR: u32 = 128;
 
-/// The device, started at its first use. A program that cannot have it is told
-/// why, and finds no device.
+/// The device, started at its first use. If it cannot be started, prints the
+/// reason and returns `None`: the program finds no device.
 fn device() -> Option<(&'static Device, &'static File)> {
     static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
     let device = DEVICE
@@ -58,7 +58,7 @@ fn set_errno(value: c_int) {
     unsafe { *libc::__errno_location() = value };
 }
 
-/// Whether `fd` is the device's. Does not start it.
+/// Whether `fd` is the device's. Does not start the device.
 fn is_ours(fd: c_int) -> bool {
     let Some(file) = started() else { return false };
     // SAFETY: stat is plain data, and the kernel writes it. The system call is
@@ -70,7 +70,7 @@ fn is_ours(fd: c_int) -> bool {
     }
 }
 
-/// The memory file, once somebody has opened the device.
+/// The memory file; `None` until the program has opened the device.
 fn started() -> Option<&'static File> {
     OPENED.get().copied()
 }
@@ -106,11 +106,11 @@ unsafe fn open_node(path: *const c_char) -> Option<c_int> {
 type Open = unsafe extern "C" fn(*const c_char, c_int, libc::mode_t) -> c_int;
 type OpenAt = unsafe extern "C" fn(c_int, *const c_char, c_int, libc::mode_t) -> c_int;
 
-/// A function of the family of `open()`; `$before` are its arguments before the path.
+/// A variant of `open()`; `$before` are its arguments before the path.
 macro_rules! open_hook {
     ($name:ident, $text:literal, $type:ty $(, $before:ident: $before_type:ty)*) => {
-        /// libc's function of that name. The last argument is passed on, as the
-        /// caller's convention has it in a register, used or not.
+        /// libc's function of that name. `mode` is passed on even if the caller has
+        /// not set it: the calling convention has it in a register.
         ///
         /// # Safety
         /// As libc's.
@@ -139,7 +139,7 @@ open_hook!(open64, c"open64", Open);
 open_hook!(openat, c"openat", OpenAt, directory: c_int);
 open_hook!(openat64, c"openat64", OpenAt, directory: c_int);
 
-/// libc's `ioctl`; the device's are answered here.
+/// libc's `ioctl`; DRM's ioctls on the device are answered here.
 ///
 /// # Safety
 /// As libc's.
@@ -177,7 +177,7 @@ macro_rules! fstat_hook {
         #[no_mangle]
         pub unsafe extern "C" fn $name(fd: c_int, stat: *mut libc::stat) -> c_int {
             // SAFETY: the caller vouches for the arguments; on x86-64 both
-            // functions have the kernel's structure.
+            // functions use the kernel's structure.
             unsafe {
                 if libc::syscall(libc::SYS_fstat, fd, stat) != 0 {
                     return -1;

@@ -24,7 +24,7 @@ use crate::user;
 pub const DRM_TYPE: u64 = b'd' as u64;
 
 const DRM_COMMAND_BASE: u64 = 0x40;
-/// Reference clock in kHz, as FirmwareInfo of the board's ROM says.
+/// Reference clock in kHz, as in FirmwareInfo of the board's ROM.
 const CRYSTAL_KHZ: u32 = 27_000;
 const DOMAIN_GTT: u32 = 2;
 const DOMAIN_VRAM: u32 = 4;
@@ -79,12 +79,12 @@ impl Device {
         })
     }
 
-    /// The memory file, which a file descriptor of the device is.
+    /// The memory file; the device's file descriptors are descriptors of it.
     pub fn file(&self) -> Option<&File> {
         self.memory.file()
     }
 
-    /// PCI device.
+    /// PCI device ID.
     pub fn device_id(&self) -> u16 {
         self.gpu.family().model().device_id
     }
@@ -92,11 +92,11 @@ impl Device {
     /// Executes an ioctl with its argument at `arg`.
     ///
     /// # Safety
-    /// `arg` must be the address of the structure that belongs to `request`,
-    /// and addresses in it must be as the interface asks for.
+    /// `arg` must be the address of the structure that belongs to `request`, and
+    /// addresses in it must be valid as the ioctl's interface demands.
     pub unsafe fn ioctl(&self, request: u64, arg: u64) -> Answer {
         let nr = request & 0xFF;
-        // SAFETY: the caller vouches for what each of them reads and writes.
+        // SAFETY: the caller vouches for the memory that each reads and writes.
         unsafe {
             match nr {
                 0x00 => self.version(arg),
@@ -117,9 +117,9 @@ impl Device {
                 0x1C => self.gem_info(arg),
                 0x1D => self.gem_create(arg),
                 0x1E => self.gem_mmap(arg),
-                // GEM_SET_DOMAIN: no BO moves.
+                // GEM_SET_DOMAIN: BOs never move.
                 0x23 => self.bo(user::get(arg)).map(|_| ()),
-                // GEM_WAIT_IDLE: no BO is busy.
+                // GEM_WAIT_IDLE: BOs are never busy.
                 0x24 => self.bo(user::get(arg)).map(|_| ()),
                 0x26 => self.cs(arg),
                 0x27 => self.info(arg),
@@ -197,8 +197,9 @@ impl Device {
         Ok(())
     }
 
-    /// An exported BO is a file of its own, known again by its inode, also after its handle is
-    /// closed. What is written to it is lost: only the process itself can import it.
+    /// The exported file is a new memory file, which stands for the BO: an import finds the BO by
+    /// the file's inode, also after its handle is closed. The file does not share the BO's memory,
+    /// so only this process can use it.
     unsafe fn prime_export(&self, arg: u64) -> Answer {
         // SAFETY: as ioctl().
         let [handle, _, _] = unsafe { user::get::<[u32; 3]>(arg) };
@@ -306,7 +307,7 @@ impl Device {
             // VA_UNMAP_WORKING, GPU_RESET_COUNTER
             0x25 => 1,
             0x26 => 0,
-            // Virtual addresses (0x0E, 0x0F), and what later chips have.
+            // Virtual addresses (0x0E, 0x0F), and requests for later chips.
             _ => return Err(libc::EINVAL),
         };
         // SAFETY: as ioctl(); these requests have 32-bit values.

@@ -11,24 +11,24 @@
 //! ```
 //!
 //! - [`hooks`] takes the place of libc's and libdrm's functions.
-//! - [`ioctl`] is what the kernel driver's ioctls do; [`bo`] has its buffer
+//! - [`ioctl`] implements the kernel driver's ioctls; [`bo`] has the buffer
 //!   objects, all in one memory file whose offsets are MC addresses.
 //! - [`checker`] puts addresses into command streams, as the kernel's command
 //!   checker (`r600_cs.c`) does.
-//! - [`capture`] writes what a program submits to a file, and [`replay`]
-//!   executes it again (`r7xx-replay`).
+//! - [`capture`] writes a program's submissions to a file, and [`replay`]
+//!   executes them again (`r7xx-replay`).
 //! - [`gpu`] is the driver's side of the rings of a
 //!   [`Chip`](r7xx_board::chip::Chip).
 //!
-//! A submission is executed before its ioctl returns, so no BO is ever busy:
-//! what depends on time, on rings, interrupts or the kernel's memory
-//! management is tested in the guest.
+//! A submission is executed before its ioctl returns, so no BO is ever busy.
+//! Tests that depend on time, rings, interrupts or the kernel's memory
+//! management need the guest.
 //!
 //! # Unsafe code
 //!
-//! The program's memory is only reached in [`user`], and libc's functions are
-//! replaced in [`hooks`]. Each use of `unsafe` there says why it is sound.
-//! Everything else is safe.
+//! [`user`] and [`ioctl`] access the program's memory, and [`hooks`] replaces
+//! libc's functions. Each use of `unsafe` in them says why it is sound. The other
+//! modules are safe.
 //!
 //! # Environment
 //!
@@ -36,7 +36,7 @@
 //! `rv770`). `R7XX_TRACE` names a file for the chip's trace, `R7XX_CAPTURE` one
 //! for the submissions; `R7XX_CAPTURE_SUBMISSIONS` says which (`FIRST-LAST`).
 //! `R7XX_STRICT` is the seed of a strict board: the 3D engine's caches and the CP's
-//! prefetch hold back what is not flushed.
+//! prefetch give stale data where a flush is missing.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn)]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Captured command streams, executed again on a chip of their own.
+//! Executes captured command streams on a new chip.
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,36 +13,36 @@ use crate::bo::{Memory, PAGE};
 use crate::capture::{hash, CaptureError, Reader, Record};
 use crate::gpu::{Gpu, GpuError};
 
-/// `PA_SC_WINDOW_SCISSOR_BR` (`r600d.h`), which Mesa makes as large as the
+/// `PA_SC_WINDOW_SCISSOR_BR` (`r600d.h`), which Mesa sets to the size of the
 /// frame buffer.
 const PA_SC_WINDOW_SCISSOR_BR: u32 = 0x2_8208;
 
-/// What a replay does, besides executing everything.
+/// Options of a replay.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// Threads of the 3D engine, at least one.
     pub threads: usize,
-    /// The last draw that is executed (counted from 1); all without it.
+    /// The last draw to execute, counted from 1; `None` executes all.
     pub last_draw: Option<u64>,
-    /// The draw to describe.
+    /// The draw to describe, counted from 1.
     pub describe: Option<u64>,
 }
 
-/// What a replay has seen.
+/// Observations of a replay.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// Submissions.
+    /// Number of submissions.
     pub submissions: u64,
-    /// Draws, executed or not.
+    /// Number of draws, executed or not.
     pub draws: u64,
     /// The first colour target of the last executed draw that had one, with
     /// width and height in pixels.
     pub target: Option<(Target, (u32, u32))>,
-    /// The draw that was asked for.
+    /// Description of draw [`Options::describe`].
     pub description: Option<String>,
-    /// Pages that submissions of the capture changed.
+    /// Number of pages that the submissions of the capture changed.
     pub pages: u64,
-    /// Those of them that are not as in the capture: submission and MC address.
+    /// The changed pages that differ from the capture's: submission and MC address.
     pub different: Vec<(u64, u64)>,
 }
 
@@ -76,7 +76,8 @@ impl From<GpuError> for ReplayError {
     }
 }
 
-/// The 3D engine, with somebody who looks on.
+/// A wrapper of the 3D engine that records the draws in `seen` and leaves out those after
+/// [`Options::last_draw`].
 struct Observer {
     pipeline: Pipeline,
     options: Options,
@@ -126,7 +127,8 @@ impl Gfx for Observer {
     }
 }
 
-/// Pixels of a target: as large as the window scissor, at most as its memory.
+/// Width and height of a target in pixels: those of the window scissor, within
+/// the target's memory.
 fn size(target: &Target, regs: &dyn RegFile) -> (u32, u32) {
     let layout = &target.surface.layout;
     let scissor = regs.load(PA_SC_WINDOW_SCISSOR_BR);
@@ -137,9 +139,9 @@ fn size(target: &Target, regs: &dyn RegFile) -> (u32, u32) {
     )
 }
 
-/// The end of a replay: what it has seen, and the memory that it has left.
+/// Result of a replay.
 pub struct Outcome {
-    /// What it has seen.
+    /// Observations.
     pub seen: Seen,
     /// All memory, at MC addresses.
     pub memory: Arc<Memory>,
@@ -163,7 +165,7 @@ pub fn replay<R: Read>(
         seen: seen.clone(),
     };
     let gpu = Gpu::start(reader.family, memory.clone(), Box::new(observer), trace)?;
-    // A replay that leaves draws out has other results.
+    // Results are not compared if draws were left out.
     let whole = options.last_draw.is_none();
     let mut submission = 0;
     while let Some(record) = reader.record()? {
@@ -207,14 +209,14 @@ mod tests {
     use rustix::fs::{fallocate, FallocateFlags};
     use std::fs::{self, File};
 
-    /// A copy of 64 bytes by the CP: what a program submits.
+    /// The submission of these tests: the CP copies 64 bytes.
     fn copy(from: u64, to: u64) -> Vec<u32> {
         vec![0xC004_4100, from as u32, 1 << 31, to as u32, 0, 64]
     }
 
-    /// A capture of two copies, the first from what the CPU wrote and the second
-    /// from what the first one copied. Between them page 3 is written with zeroes,
-    /// and pages 4 and 5 become a hole, as the memory of a BO that is closed.
+    /// A capture of two copies: the first copies a page that the CPU wrote, the
+    /// second copies the first one's result. Between them page 3 is filled with
+    /// zeroes, and pages 4 and 5 become a hole, like the memory of a closed BO.
     fn capture(name: &str, range: std::ops::RangeInclusive<u64>) -> Vec<u8> {
         let path = std::env::temp_dir().join(format!("{name}.{}", std::process::id()));
         let memory = Arc::new(Memory::new().unwrap());
@@ -265,7 +267,7 @@ mod tests {
         assert_eq!(outcome.seen.submissions, 2);
         assert_eq!(outcome.seen.pages, 2);
         assert_eq!(outcome.seen.different, []);
-        // What the GPU wrote is not in the file: the replay has to write it.
+        // Pages that the GPU wrote are not in the file: the replay has to write them.
         let reader = &mut Reader::new(&bytes[..]).unwrap();
         let records: Vec<Record> = std::iter::from_fn(|| reader.record().unwrap()).collect();
         let count = |f: fn(&Record) -> bool| records.iter().filter(|r| f(r)).count();
@@ -295,7 +297,7 @@ mod tests {
     fn damaged_captures_are_errors() {
         let bytes = capture("damaged", 1..=1);
         for end in 0..bytes.len() {
-            // Within the head or a record; at a record's end it is a shorter one.
+            // Cut in the head or in a record; cut at a record's end, it is a valid capture.
             match run_head(&bytes[..end]) {
                 Ok(()) | Err(CaptureError::Magic | CaptureError::Io(_)) => {}
                 Err(e) => panic!("{end}: {e}"),

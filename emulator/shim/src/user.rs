@@ -2,13 +2,13 @@
 //! Access to the program's memory by the addresses that it gives to ioctls.
 //!
 //! A kernel answers a bad address with `EFAULT`. In the program's own process
-//! a bad address is the program's crash, as it would be in any library.
+//! a bad address crashes the program, as in any library.
 
-/// Types that any bytes make a value of.
+/// Types for which any bytes are a value.
 ///
 /// # Safety
-/// Every pattern of bits must be a valid value, and the type must have no
-/// pointers whose use is safe.
+/// Every pattern of bits must be a valid value, and the type must not contain
+/// references.
 pub unsafe trait Plain: Copy {}
 
 // SAFETY: integers of any bits are valid.

@@ -23,20 +23,20 @@ pub type Pages = BTreeMap<u64, Box<Page>>;
 pub struct Frame {
     pub name: String,
     pub family: Family,
-    /// All of [`STATE`].
+    /// Values of all registers in [`STATE`].
     pub registers: Vec<u32>,
     pub pages: Pages,
     pub ib: Vec<u32>,
 }
 
 impl Frame {
-    /// Its packets' opcodes and lengths.
+    /// Opcodes and lengths of its packets.
     pub fn shape(&self) -> Vec<(u8, usize)> {
         packets(&self.ib).map(|p| (p.opcode, p.count)).collect()
     }
 
-    /// Those of a capture. Each has been preceded by the ones before it, which are executed
-    /// once for that.
+    /// The frames of a capture. Executes each submission once, so that the next frame begins
+    /// with the state and memory that it leaves.
     ///
     /// # Errors
     /// A message for the user.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! Real frames with mutations: whatever becomes of them, draws end, nothing panics and no
-//! memory but the guest's is reached.
+//! Executes captured frames with mutations. Every draw has to end without a panic, and writes
+//! outside memory have to be counted as faults.
 //!
 //! `lab/fuzz-board` captures Mesa's streams and runs this on them. Case N of seed S is case 1
-//! of seed S+N-1. Compiled with the tests, so that arithmetic is checked.
+//! of seed S+N-1. It is compiled with the tests, so that arithmetic overflow panics.
 
 mod frame;
 mod mutate;
@@ -34,18 +34,18 @@ const LIMITS: Limits = Limits {
     vertices: 1 << 14,
     tiles: 1 << 11,
 };
-/// What no case may take, whatever the machine: the budgets above cut at some seconds.
+/// Longer than any case on any machine: the budgets above end a case after some seconds.
 const ENDLESS: Duration = Duration::from_secs(100);
-/// A CP without packet or draw for so long waits for what a mutation has taken from it.
+/// A CP that executes no packet or draw for so long waits in vain, because of a mutation.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// What a case has left.
+/// Result of a case.
 struct Outcome {
     draws: Vec<DrawRecord>,
     faults: u64,
     bad_packets: u64,
     dropped: u64,
-    /// The CP waits, or its fence was overwritten: the driver would reset it.
+    /// The CP waits in vain, or its fence was overwritten: a driver would reset it.
     stuck: bool,
 }
 
@@ -91,7 +91,7 @@ fn execute(frame: &Frame, ib: &[u32], pages: &frame::Pages, idle: Duration) -> O
         stuck,
     };
     assert_eq!(counters.get(Counter::EnginePanics), 0, "the board panics");
-    // An end like a reset: all threads have ended when the chip is gone.
+    // Dropping the chip joins all its threads; as for a reset, this has to end.
     let ending = Instant::now();
     drop(gpu);
     assert!(ending.elapsed() < ENDLESS, "the chip does not end");
@@ -109,13 +109,13 @@ fn execute(frame: &Frame, ib: &[u32], pages: &frame::Pages, idle: Duration) -> O
 const HEADING: &str = "\
     kind        cases  reached  draws  dropped  vertices  pixels  textures  written  faults   bad  stuck";
 
-/// What became of the cases of one kind of mutation.
+/// Results of the cases of one kind of mutation.
 #[derive(Default, Clone, Copy)]
 struct Tally {
     cases: u64,
-    /// Cases with a draw that did something else than without the mutation.
+    /// Cases in which the mutation changed the effect of a draw.
     reached: u64,
-    /// Such draws, and what they did.
+    /// Such draws; of these, those dropped, with vertices, with pixels, and so on.
     draws: u64,
     dropped: u64,
     vertices: u64,
@@ -216,7 +216,7 @@ fn frames(directory: &Path) -> Result<Vec<Frame>, String> {
     for path in &files {
         frames.extend(Frame::load(path)?);
     }
-    // Each program begins with the same ones.
+    // Drop duplicates: all programs begin with the same submissions.
     let mut seen = HashSet::new();
     frames.retain(|frame| seen.insert(frame.shape()));
     if frames.is_empty() {
@@ -225,11 +225,11 @@ fn frames(directory: &Path) -> Result<Vec<Frame>, String> {
     Ok(frames)
 }
 
-/// What the draws of a frame do without a mutation.
+/// Records of a frame's draws without a mutation.
 fn baseline(frame: &Frame) -> Result<Vec<DrawRecord>, String> {
     let outcome = execute(frame, &frame.ib, &BTreeMap::new(), ENDLESS);
     let again = execute(frame, &frame.ib, &BTreeMap::new(), ENDLESS);
-    // Else a draw that differs would prove nothing.
+    // Only if they are the same does a difference show the effect of a mutation.
     if outcome.draws != again.draws {
         return Err(format!("{}: its draws are not the same twice", frame.name));
     }
@@ -246,7 +246,7 @@ fn baseline(frame: &Frame) -> Result<Vec<DrawRecord>, String> {
     Ok(outcome.draws)
 }
 
-/// Mutations get somewhere: else all of this is a test of the packet parser.
+/// Checks that mutations change draws: otherwise only the packet parser is tested.
 fn deep_enough(all: &Tally, by_kind: &BTreeMap<Kind, Tally>) -> Result<(), String> {
     let parts = [
         (all.reached, all.cases, 20, "cases that change a draw"),
@@ -325,7 +325,7 @@ fn run(options: &Options) -> Result<(), String> {
         all.merge(tally);
     }
     all.print("all");
-    // Of fewer, chance decides.
+    // With fewer cases the shares depend on chance.
     if all.cases >= 100 {
         deep_enough(&all, &tallies)?;
     }

@@ -21,7 +21,7 @@ pub enum Kind {
     Address,
     /// Shader code.
     Shader,
-    /// What vertex resources point to.
+    /// The memory that vertex resources point to.
     Vertices,
     /// Indices in memory.
     Indices,
@@ -31,7 +31,7 @@ pub enum Kind {
     Order,
 }
 
-/// All of them.
+/// All kinds.
 pub const KINDS: [Kind; 10] = [
     Kind::Register,
     Kind::Resource,
@@ -67,7 +67,7 @@ pub struct Mutated {
     pub ib: Vec<u32>,
     /// Pages with other contents.
     pub pages: Pages,
-    /// What was done, for who looks for the cause of a failure.
+    /// Descriptions of the changes, for the message of a failure.
     pub what: Vec<String>,
 }
 
@@ -114,12 +114,12 @@ pub struct At {
 }
 
 impl At {
-    /// It is a draw.
+    /// Whether it is a draw.
     pub fn draws(&self) -> bool {
         matches!(self.opcode, DRAW_INDEX | DRAW_INDEX_AUTO | DRAW_INDEX_IMMD)
     }
 
-    /// Indices of its words with the registers that they set.
+    /// Its values: index in the stream, and the register that is set.
     fn registers<'a>(&self, ib: &'a [u32], base: u32) -> impl Iterator<Item = (usize, u32)> + 'a {
         let first = self.header + 1;
         let register = base + 4 * (ib[first] & 0xFFFF);
@@ -127,7 +127,8 @@ impl At {
     }
 }
 
-/// The packets of a stream up to its end, or to what is none.
+/// The type-3 packets of a stream, up to its end or to the first word that begins neither such
+/// a packet nor a type-2 filler.
 pub fn packets(ib: &[u32]) -> impl Iterator<Item = At> + '_ {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -146,7 +147,7 @@ pub fn packets(ib: &[u32]) -> impl Iterator<Item = At> + '_ {
     })
 }
 
-/// A word that is likely to matter.
+/// A new value for `word` that is likely to have an effect.
 fn changed(word: u32, random: &mut Rng) -> u32 {
     match random.u32(..10) {
         0..=3 => word ^ 1 << random.u32(..32),
@@ -161,7 +162,7 @@ fn changed(word: u32, random: &mut Rng) -> u32 {
     }
 }
 
-/// A float that real data has not.
+/// A new value for the float `word` that real data does not contain.
 fn float(word: u32, random: &mut Rng) -> u32 {
     let value = match random.u32(..8) {
         0 => f32::NAN,
@@ -176,7 +177,7 @@ fn float(word: u32, random: &mut Rng) -> u32 {
     value.to_bits()
 }
 
-/// An address for `word`, which counts in units of `1 << shift` bytes.
+/// A new value for `word`, an address in units of `1 << shift` bytes.
 fn address(frame: &Frame, word: u32, shift: u32, random: &mut Rng) -> u32 {
     let end = RESERVED + VRAM + GTT;
     let page = |random: &mut Rng| {
@@ -194,8 +195,8 @@ fn address(frame: &Frame, word: u32, shift: u32, random: &mut Rng) -> u32 {
     (to >> shift) as u32
 }
 
-/// Words of a stream that a kind of mutation may change: index, and log2 of the unit if it
-/// is an address.
+/// Words of a stream that a kind of mutation may change: index, and for an address log2 of its
+/// unit in bytes.
 fn words(ib: &[u32], kind: Kind) -> Vec<(usize, u32)> {
     let mut found = Vec::new();
     for p in packets(ib) {
@@ -236,8 +237,7 @@ fn words(ib: &[u32], kind: Kind) -> Vec<(usize, u32)> {
     found
 }
 
-/// Addresses of what a kind of mutation changes in memory, with the bytes from there on
-/// that it is about.
+/// Ranges of memory that a kind of mutation may change: address and length in bytes.
 fn places(frame: &Frame, kind: Kind) -> Vec<(u64, u64)> {
     let ib = &frame.ib[..];
     let mut found = Vec::new();
@@ -273,7 +273,7 @@ fn places(frame: &Frame, kind: Kind) -> Vec<(u64, u64)> {
     found
 }
 
-/// Changes a word of memory; false if there is no place for it.
+/// Changes a word of memory; false if the frame has no memory for this kind.
 fn in_memory(frame: &Frame, kind: Kind, random: &mut Rng, out: &mut Mutated) -> bool {
     let places = places(frame, kind);
     let Some(&(start, bytes)) = random.choice(&places) else {
@@ -300,7 +300,7 @@ fn in_memory(frame: &Frame, kind: Kind, random: &mut Rng, out: &mut Mutated) -> 
 /// Moves, doubles or leaves out a packet.
 fn reorder(random: &mut Rng, out: &mut Mutated) {
     let all: Vec<At> = packets(&out.ib).collect();
-    // Draws among all the state are few.
+    // Often choose a draw: among the packets that set state they are few.
     let draws: Vec<At> = all.iter().copied().filter(At::draws).collect();
     let sources = if random.u32(..3) == 0 && !draws.is_empty() {
         &draws
@@ -335,8 +335,8 @@ fn reorder(random: &mut Rng, out: &mut Mutated) {
     }
 }
 
-/// A submission of `frame` with one to four mutations of one kind; those of kinds that it
-/// has nothing for become mutations of registers.
+/// A submission of `frame` with one to four mutations of one kind. If the frame has nothing of
+/// this kind to change, registers are changed instead.
 pub fn mutate(frame: &Frame, kind: Kind, random: &mut Rng) -> Mutated {
     let mut out = Mutated {
         ib: frame.ib.clone(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The 3D engine with somebody who notes what each draw does to memory.
+//! A wrapper of the 3D engine that records what each draw does to memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,21 +13,21 @@ use r7xx_board::chip::gfx::{
 /// What a draw did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DrawRecord {
-    /// Not dropped.
+    /// The draw was not dropped.
     pub executed: bool,
     /// Invocations of the vertex shader.
     pub vertices: u64,
     /// Invocations of the pixel shader.
     pub pixels: u64,
-    /// It read from where a texture of its pixel shader begins.
+    /// The draw read from the first [`TEXTURE`] bytes of a texture of its pixel shader.
     pub textures: bool,
     /// Bytes written.
     pub written: u64,
-    /// Of all writes, in any order.
+    /// Digest of all writes; their order does not matter.
     digest: u64,
 }
 
-/// What a test sees of it.
+/// State that the engine shares with the test.
 #[derive(Default)]
 pub struct Watched {
     drawing: AtomicBool,
@@ -39,12 +39,12 @@ impl Watched {
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
-    /// A draw is under way.
+    /// Whether a draw is under way.
     pub fn drawing(&self) -> bool {
         self.drawing.load(Ordering::SeqCst)
     }
-    /// Writes of draws that no memory took. (Reads are less telling: the fetch shader is read
-    /// ahead, called or not.)
+    /// Number of draws' writes that failed. (Failed reads prove less: the fetch shader is read
+    /// ahead even if it is not called.)
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::SeqCst)
     }
@@ -53,17 +53,17 @@ impl Watched {
     }
 }
 
-/// Bytes behind a texture's first that count as the texture's.
+/// Bytes from a texture's base on that count as the texture.
 const TEXTURE: u64 = 0x1_0000;
 /// `SET_RESOURCE`'s first register; the pixel shader's are the first 160 of 7 words
 /// (`R600_FETCH_CONSTANTS_OFFSET_PS` of Mesa's `r600d.h`).
 const RESOURCES: u32 = 0x3_8000;
 const RESOURCE_COUNT: u32 = 160;
 
-/// The event that stops the counting of invocations (`r600d.h`).
+/// The event that stops the counters of invocations (`r600d.h`).
 const PIPELINESTAT_STOP: u8 = 0x1A;
 
-/// Memory as a draw sees it.
+/// Memory that records the accesses of a draw.
 struct Noting<'a> {
     mc: &'a dyn Mc,
     textures: Vec<u64>,
@@ -83,7 +83,7 @@ impl Mc for Noting<'_> {
     }
 
     fn write(&self, address: u64, buf: &[u8]) -> Result<(), McError> {
-        // FNV-1a of address and bytes; threads write in any order, so a sum of them.
+        // The digest is a sum of FNV-1a hashes of address and bytes: threads write in any order.
         let bytes = address.to_le_bytes().into_iter().chain(buf.iter().copied());
         let hash = bytes.fold(0xCBF2_9CE4_8422_2325u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
@@ -157,7 +157,7 @@ impl Gfx for Watch {
     }
 
     fn event(&mut self, context: &GfxContext<'_>, event: u8) {
-        // Mesa's own draws count here, too.
+        // Ignored, so that Mesa's internal draws are counted, too.
         if event == PIPELINESTAT_STOP {
             return;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! `r7xx-replay`: executes what r7xx-shim has captured of a GL program.
+//! `r7xx-replay`: executes the submissions of a GL program that r7xx-shim has captured.
 
 use std::fs::File;
 use std::io::{BufReader, Write};
