@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! What the pixel shader gets of its inputs: denormals and zeroes, wherever they come from.
+//! Denormals and zeroes in the inputs of the pixel shader, from parameters and from the position.
 
-// Register values stand field by field.
+// Register values are written field by field.
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
 use crate::rig::scene::*;
@@ -13,7 +13,7 @@ const OR_INT: u32 = 0x31;
 /// The largest denormal, and half of it.
 const TINY: [f32; 2] = [f32::from_bits(0x007F_FFFF), f32::from_bits(0x0040_0000)];
 
-/// The green of a pixel that a shader with two inputs draws: R0 is the vertices' parameter,
+/// The green channel of a pixel drawn by a shader with two inputs: R0 is the vertices' parameter,
 /// R1 is (0.5, 0.5, 0.5, 1).
 fn green(shader: &Shader, params: [[f32; 4]; 3], setup: impl Fn(&mut Scene)) -> u8 {
     let mut s = scene();
@@ -39,7 +39,7 @@ fn green(shader: &Shader, params: [[f32; 4]; 3], setup: impl Fn(&mut Scene)) -> 
     s.one_colour(shader, params)[1]
 }
 
-/// Green where component `chan` of R`gpr` equals zero.
+/// A shader that draws green where component `chan` of R`input` equals zero.
 fn is_zero(input: u32, chan: u32) -> Shader {
     let mut ps = Shader::new();
     ps.alu(
@@ -71,7 +71,7 @@ fn denormals_of_inputs_count_as_zero() {
             expected,
             "{params:?}"
         );
-        // Beside components that are none.
+        // Components beside them that are not denormal.
         assert_eq!(green(&is_zero(0, 2), params, |_| ()), 0);
         assert_eq!(green(&is_zero(1, 0), params, |_| ()), 0);
     }
@@ -80,7 +80,7 @@ fn denormals_of_inputs_count_as_zero() {
 #[test]
 fn denormals_of_the_position_count_as_zero() {
     let normal = [[1.0; 4]; 3];
-    // Depth is a denormal there, in a register that an input would have.
+    // The position is in R1 or R2, and its depth is a denormal.
     for register in [1, 2] {
         let setup = |s: &mut Scene| {
             s.set(0x2_86CC, 2 | 1 << 8 | register << 10 | 1 << 28);
@@ -94,7 +94,7 @@ fn denormals_of_the_position_count_as_zero() {
 
 #[test]
 fn equal_negative_zeroes_are_mixed_to_a_positive_one() {
-    // Its sign, on 1.0.
+    // Put the sign of the input on 1.0.
     let mut ps = Shader::new();
     let literal = |chan| Src(LITERAL, chan);
     ps.alu(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What the board does not model: the document about it is current, and what
-//! comes nevertheless is counted by name.
+//! The coverage document is current, and unknown packets, registers and
+//! instructions are counted by name.
 
 use std::path::Path;
 use std::process::Command;

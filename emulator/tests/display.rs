@@ -74,7 +74,7 @@ fn look_up_tables_belong_to_crtcs() {
     let rig = Rig::new();
     set_mode(&rig, 0, 0x10_0000);
     set_mode(&rig, 1, 0x20_0000);
-    // As the BIOS leaves them.
+    // The tables as the BIOS leaves them.
     assert_eq!(
         rig.chip.scanout(1).unwrap().gamma.apply([1, 2, 3]),
         [1, 2, 3]
@@ -84,7 +84,7 @@ fn look_up_tables_belong_to_crtcs() {
     let gamma = |crtc| rig.chip.scanout(crtc).unwrap().gamma;
     assert_eq!(gamma(0).apply([9, 9, 10]), [0, 0, 245]);
     assert_eq!(gamma(1).apply([9, 9, 9]), [9, 0, 0]);
-    // The index has come round, and reads count as well.
+    // The index has wrapped around, and reads increment it, too.
     rig.write(dce::DC_LUT_RW_SELECT, 0);
     assert_eq!(rig.read(dce::DC_LUT_30_COLOR), 1023);
     assert_eq!(rig.read(dce::DC_LUT_30_COLOR), 1019);
@@ -146,9 +146,9 @@ fn vblank_enabled_interrupts_and_acknowledges() {
         assert!(rig.vectors().iter().all(|v| *v == (source, 0)));
         let status = dce::D1MODE_VBLANK_STATUS + crtc * CRTC_STRIDE;
         assert_ne!(rig.read(status) & dce::VBLANK_OCCURRED, 0);
-        // The status summary lies in a mapped page.
+        // The status summary is in a mapped page.
         assert_ne!(rig.regs.load(dce::DCE3_DISP_INTERRUPT_STATUS) & asserted, 0);
-        // A blank under way may still be delivered: acknowledge till quiet.
+        // A blank may still be in delivery: acknowledge until none is left.
         rig.until("acknowledge", |r| {
             r.write(status, dce::VBLANK_ACK);
             std::thread::sleep(Duration::from_millis(1));
@@ -183,7 +183,7 @@ fn beam_running_moves_within_the_frame() {
         blank[(r.read(dce::D1CRTC_STATUS) & dce::CRTC_V_BLANK) as usize] = true;
         blank == [true; 2]
     });
-    // The CRTC nobody enabled stands still.
+    // The counter of a disabled CRTC does not change.
     assert_eq!(rig.read(dce::D1CRTC_STATUS_HV_COUNT + CRTC_STRIDE), 0);
 }
 

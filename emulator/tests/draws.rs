@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Draws from the ring to memory, with shaders assembled by hand.
 
-// Register values stand field by field.
+// Register values are written field by field.
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
 use std::time::{Duration, Instant};
@@ -120,7 +120,7 @@ fn parameters_are_interpolated_with_perspective() {
 #[test]
 fn components_of_a_colour_are_exported_as_selected() {
     let params = [[0.25, 0.5, 1.0, 0.75]; 3];
-    // Four components, and three with a constant: the former stay in the register.
+    // Four components of the register; and two of them with the constants 0 and 1.
     for (select, expected) in [
         ([2, 0, 1, 3], [255, 64, 128, 191]),
         ([1, 1, 0, 2], [128, 128, 64, 255]),
@@ -200,7 +200,7 @@ fn all_index_sources_draw_the_same() {
 #[test]
 fn instances_reach_the_shader() {
     let mut s = scene();
-    // Moves each instance by its number of half targets to the right.
+    // Moves instance N to the right by N halves of the target.
     let mut vs = Shader::new();
     vs.fetch(1, 0, 0, 0, 0)
         .fetch(2, 0, 0, 0, 16)
@@ -217,7 +217,7 @@ fn instances_reach_the_shader() {
         .export(PARAM, 0, 2, XYZW, true);
     let vs = s.shader(&vs);
     s.set(0x2_8858, vs);
-    // A draw before, so that only the packet tells of the change.
+    // Draw once before, so that only the packet tells the pipeline of the change.
     s.rectangle([0.0, 0.0, 8.0, 8.0], 0.0, RED);
     s.finish();
     s.rig.cp_fill(&Packet::NumInstances(2).encode());
@@ -324,7 +324,7 @@ fn occlusion_query_counts_samples_that_pass() {
     assert_eq!(at(2), at(1));
 }
 
-/// Kills where the parameter's x is greater than 0.5.
+/// A pixel shader that kills pixels whose parameter's x is greater than 0.5.
 fn killing_shader() -> Shader {
     let mut ps = Shader::new();
     ps.alu(0x08, &[op2(0x2D, 1, 0, gpr(0, 0), Src(HALF, 0), true)], &[])
@@ -339,7 +339,7 @@ fn killed_pixels_leave_colour_and_depth_alone() {
     let ps = s.shader(&killing_shader());
     s.set(0x2_8840, ps);
     s.set(0x2_880C, 1 << 6);
-    // x runs from 0 to 2 over the target: the right three quarters die.
+    // x goes from 0 to 2 over the target: the right three quarters are killed.
     let v = |x: f32, y: f32, r: f32| ([x, y, 1.0, 1.0], [r, 0.0, 1.0, 1.0]);
     s.draw_vertices(
         RECTANGLES,
@@ -347,7 +347,7 @@ fn killed_pixels_leave_colour_and_depth_alone() {
     );
     let drawn = |p: &[[u8; 4]]| p.iter().filter(|p| p[2] == 255).count();
     assert_eq!(drawn(&s.pixels()), 16 * 64);
-    // Only where pixels lived has depth been written.
+    // Depth has been written only where pixels were not killed.
     s.set(0x2_8800, Z_ENABLE | LESS);
     let pass = s.shader(&pixel_shader());
     s.set(0x2_8840, pass);
@@ -389,7 +389,7 @@ fn exported_depth_replaces_the_polygons() {
 fn stipple_pattern_bits_last_one_pixel_more_than_their_repeat_count() {
     for repeat in [0, 1, 4] {
         let mut s = scene();
-        // LINE_STIPPLE_ENABLE; each line begins anew.
+        // LINE_STIPPLE_ENABLE; each line restarts the pattern.
         s.set(0x2_8A4C, 1 << 2);
         s.set(0x2_8A0C, 1 | repeat << 16 | 1 << 29);
         let end = |x: f32| ([x, 1.0 / 64.0, 0.0, 1.0], RED);
@@ -527,7 +527,7 @@ fn geometry_shader_multiplies_primitives() {
 /// A pixel shader that never ends.
 fn endless_shader() -> Shader {
     let mut ps = Shader::new();
-    // LOOP_START_DX10, which nothing leaves, and its LOOP_END.
+    // LOOP_START_DX10 and LOOP_END, without a LOOP_BREAK.
     ps.cf(0x06, 2, 0)
         .cf(0x05, 1, 0)
         .export(PIXEL, 0, 0, XYZW, true);
@@ -615,7 +615,7 @@ fn dual_source_blending_takes_the_second_export() {
         s.set(0x2_8808, 0xCC << 16 | 1 << 8 | 1 << 7);
         s.one_colour(&ps, white)
     };
-    // SRC1_COLOR, INV_SRC1_COLOR, and ONE; nothing of what is there.
+    // Source factor SRC1_COLOR, INV_SRC1_COLOR or ONE; destination factor ZERO.
     assert_eq!(drawn(15), [128, 255, 0, 255]);
     assert_eq!(drawn(16), [128, 0, 255, 0]);
     assert_eq!(drawn(1), [255; 4]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Hostile input: random rings, indirect buffers and register accesses.
 //!
-//! Whatever is thrown at the chip, a reset brings it back to work, and its
-//! threads end when told to (the rig's drop). A panic in an engine's thread
-//! shows as the missing fence of the recovery.
+//! After any input, a reset makes the chip work again, and its threads end on
+//! request (at the rig's drop). A panic in an engine's thread shows as a missing
+//! fence in [`recovers`].
 
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn dwords(max: usize) -> impl Strategy<Value = Vec<u32>> {
     proptest::collection::vec(dword(), 1..max)
 }
 
-/// The chip must work again after a reset.
+/// Checks that the chip works again after a reset.
 fn recovers(rig: &mut Rig) {
     rig.chip.reset();
     rig.start_ih();
@@ -59,7 +59,7 @@ fn recovers(rig: &mut Rig) {
     rig.until_mem(FENCE, 0xBEEF);
 }
 
-/// Runs a ring, behind a call of an IB if `call`, and expects the CP to recover.
+/// Runs a ring, after a call of `ib` if `call`, and checks that the CP recovers.
 fn cp_survives(mut rig: Rig, ring: &[u32], ib: &[u32], call: bool, rate: u64) {
     rig.chip.knobs().set_rate_mbps(rate);
     rig.ib(IB, ib);
@@ -192,7 +192,7 @@ fn engines_wait_forever_end_at_shutdown() {
     linger();
     rig.chip.shutdown();
     assert_eq!(rig.mc.read_u64(SEMAPHORE).unwrap(), 0);
-    // A second end is harmless, and so are accesses afterwards.
+    // A second shutdown is harmless, and so are accesses after it.
     rig.chip.shutdown();
     rig.cp(&[0x8000_0000]);
 }

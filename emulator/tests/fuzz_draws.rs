@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Hostile state, shaders and draws: everything ends, and the ring goes on.
+//! Hostile state, shaders and draws: every draw ends, and the ring continues.
 
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ const LIMITS: Limits = Limits {
     tiles: 1 << 12,
 };
 
-/// Registers that the pipeline looks at.
+/// Registers that the pipeline reads.
 fn register() -> impl Strategy<Value = u32> {
     let context = (0x2_8000u32 / 4..0x2_9000 / 4).prop_map(|r| r * 4);
     let resources = (0u32..7).prop_map(|i| 0x3_8000 + 28 * 160 + 4 * i);
@@ -171,7 +171,7 @@ fn budgets_cut_what_does_not_end() {
     s.draw(TRIANGLES, u32::MAX);
     s.finish();
     assert_eq!(s.rig.chip.counters().get(Counter::DroppedDraws), 1);
-    // Instances without an index: the packet holds fewer than it says.
+    // Instances without indices: the packet has fewer than it announces.
     s.rig.cp_fill(&Packet::NumInstances(u32::MAX).encode());
     s.draw_from(TRIANGLES, IndexSource::Immediate(Vec::new()), 3, 1);
     s.finish();

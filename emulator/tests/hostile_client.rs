@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Accesses and messages no sane client sends: each is answered with an
-//! error or ignored, and the board goes on.
+//! Malformed accesses and messages: the board answers each with an error or
+//! ignores it, and keeps serving.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const EINVAL: u32 = 22;
 
-/// The board still answers.
+/// Checks that the board still answers.
 fn alive(client: &mut RawClient) {
     let (error, payload) = client.read(CONFIG, 0, 4);
     assert_eq!(error, 0);
@@ -72,7 +72,7 @@ fn short_messages_are_refused() {
             );
         }
     }
-    // A write that announces more or fewer bytes than it brings.
+    // A write that announces more or fewer bytes than it has.
     for count in [0u32, 3, 5, u32::MAX] {
         let mut p = vec![0; 8];
         p.extend_from_slice(&BAR2.to_ne_bytes());
@@ -107,7 +107,7 @@ fn bad_dma_maps_are_refused() {
         }
         p
     };
-    // Without a descriptor a range is taken, once.
+    // A range without a descriptor is reserved, and cannot be mapped again.
     assert_eq!(client.call(2, &map(0, 0x1000, 0x1000)).0, 0);
     assert_ne!(client.call(2, &map(0, 0x1000, 0x1000)).0, 0);
     for (address, size) in [(0, 0), (1, 0x1000), (0x8000, 1), (u64::MAX - 0xfff, 0x2000)] {
@@ -192,8 +192,7 @@ fn client_that_does_not_read_answers_is_a_disconnect() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Whatever is sent in well-formed messages, the board answers the
-    /// last one.
+    /// After random messages with valid headers, the board still answers.
     #[test]
     fn random_messages_are_survived(messages in prop::collection::vec(
         (0u16..20, prop::collection::vec(any::<u8>(), 0..80)), 1..60)

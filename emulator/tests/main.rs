@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The board's tests from outside, in one program: each test program is linked with all of
-//! the board.
+//! The board's integration tests. They are one program, because each test program links all
+//! of the board.
 
 mod attributes;
 mod common;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Packet formats: what is encoded decodes to itself, and nothing panics.
+//! Packet formats: encoding and decoding round-trip, and decoding never panics.
 
 use proptest::prelude::*;
 

@@ -18,7 +18,7 @@ impl Board {
         kill_process(Pid::from_raw(id as i32).unwrap(), signal).unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     fn output(mut self) -> Output {
         self.0.take().unwrap().wait_with_output().unwrap()
     }
@@ -124,7 +124,7 @@ fn screenshot_of_an_absurd_mode_does_not_stall_the_client() {
         common::write32(&mut client, common::BAR2, register, value);
     }
     child.signal(Signal::USR1);
-    // Taken while the board reads pixels: the file is not there yet.
+    // The file appears only when the board has read all pixels.
     let start = Instant::now();
     let mut answers = 0;
     while !dir.path().join("shot.png").exists() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What the stock driver does to the rings when it starts, and after.
+//! The rings, used as the unmodified driver does at its start and later.
 
 use std::time::Duration;
 
@@ -180,7 +180,7 @@ fn cp_wait_inside_nested_ib_resumes() {
     assert_eq!((rig.read(SCRATCH), rig.read(SCRATCH + 4)), (2, 3));
 }
 
-/// What `make bench-desktop` takes for the engines' work: copies count, waits do not.
+/// `make bench-desktop` takes `BusyNs` for the engines' work: copies count, waits do not.
 #[test]
 fn busy_time_is_that_of_work() {
     let mut rig = Rig::new();
@@ -215,7 +215,7 @@ fn busy_time_is_that_of_work() {
 #[test]
 fn cp_third_ib_level_is_refused() {
     let mut rig = Rig::new();
-    // A buffer that calls itself: the second level refuses and goes on.
+    // A buffer that calls itself: the second level skips the call and goes on.
     let mut body = call(IB, 7);
     body.extend(set_reg(SCRATCH, 1));
     rig.ib(IB, &body);
@@ -572,7 +572,7 @@ fn ih_overflow_is_flagged_and_recovered() {
     }
     rig.until("all interrupts", |r| r.irq_count() == u64::from(room) + 10);
     assert_ne!(rig.mem(WB_IH_WPTR) & ih::RB_OVERFLOW, 0);
-    // The driver restarts behind the oldest vector that was not overwritten.
+    // The driver restarts after the oldest vector that was not overwritten.
     assert_eq!(rig.vectors().len() as u32, room - 1);
     rig.cp(&fence(9999));
     rig.until("interrupt", |r| r.irq_count() == u64::from(room) + 11);
@@ -587,13 +587,13 @@ fn latency_work_starts_later_and_follows_the_knob() {
         ..config(None)
     });
     rig.until_mem(WB_CP_RPTR, 7);
-    // An hour: the work is there, but must not start.
+    // A latency of an hour: the work is queued, but must not start.
     rig.chip.knobs().set_latency_us(3_600_000_000);
     rig.cp(&fence(1));
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(rig.mem(FENCE), 0);
     assert_ne!(rig.read(grbm::GRBM_STATUS) & grbm::GUI_ACTIVE, 0);
-    // Taken away while the work waits: it starts at once.
+    // Without latency, the waiting work starts at once.
     rig.chip.knobs().set_latency_us(0);
     rig.until_mem(FENCE, 1);
 }
@@ -606,7 +606,7 @@ fn rate_copy_is_slow_and_follows_the_knob() {
     rig.cp_fill(&cp_dma(DATA, 0, 1 << 20));
     rig.cp_fill(&fence(1));
     rig.cp_commit();
-    // A second's worth of copy: still under way, its beginning is done.
+    // The copy takes a second: its beginning is done, its end is not.
     rig.until("first chunk", |r| r.bytes(0, 4096) == source[..4096]);
     assert_eq!(rig.mem(FENCE), 0);
     rig.chip.knobs().set_rate_mbps(0);
@@ -614,7 +614,7 @@ fn rate_copy_is_slow_and_follows_the_knob() {
     assert_eq!(rig.bytes(0, 1 << 20), source);
 }
 
-/// r600_gpu_soft_reset() as far as the rings go.
+/// The part of r600_gpu_soft_reset() for the rings.
 fn soft_reset(rig: &Rig) {
     rig.write(cp::CP_ME_CNTL, cp::CP_ME_HALT | cp::CP_PFP_HALT);
     let cntl = rig.read(dma::DMA_RB_CNTL);
@@ -696,7 +696,7 @@ fn hang_after_packets_lets_them_pass() {
 fn soft_reset_cancels_endless_work() {
     let mut rig = Rig::new();
     rig.chip.knobs().set_rate_mbps(1);
-    // A wait that never holds, and a copy of an hour on the other ring.
+    // A wait whose condition never holds, and copies of 26 seconds on the other ring.
     rig.cp(&Packet::WaitRegMem {
         place: Place::Mem(DATA),
         compare: Compare {

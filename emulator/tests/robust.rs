@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What must not happen to the rest of the board when a part of it fails or is
-//! reset.
+//! A failure or reset of one part of the board must not harm the rest.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -27,7 +26,7 @@ fn write(addr: u64, value: u32) -> Vec<u32> {
     Packet::MemWrite { addr, data }.encode()
 }
 
-/// Panics in every draw.
+/// A 3D engine that panics in every draw.
 struct Faulty;
 
 impl Gfx for Faulty {
@@ -63,7 +62,7 @@ fn panic_of_an_engine_hangs_its_ring_until_reset() {
     assert_eq!(rig.chip.knobs().hung(), 0);
 }
 
-/// Draws until it is cancelled, and a while longer.
+/// A 3D engine that draws until it is cancelled, and a while longer.
 struct Slow {
     inside: Arc<AtomicBool>,
 }
@@ -93,7 +92,7 @@ fn reset_returns_when_the_running_packet_is_over() {
     rig.until("draw", |_| inside.load(Ordering::SeqCst));
     rig.chip.reset();
     assert!(!inside.load(Ordering::SeqCst), "the draw still runs");
-    // What it wrote last came before the reset's end.
+    // Its last write came before the end of the reset.
     assert_eq!(rig.mem(DATA), 0xBAD);
     rig.start_cp();
     rig.cp(&write(FENCE, 1));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Several samples a pixel: coverage, resolves, copies from depth to colour.
+//! Several samples per pixel: coverage, resolves, copies from depth to colour.
 
-// Register values stand field by field.
+// Register values are written field by field.
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
 use crate::rig::scene::*;
@@ -10,7 +10,7 @@ use crate::rig::shader::*;
 #[test]
 fn multisampled_target_is_resolved_by_coverage() {
     let mut s = scene();
-    // Four samples at Mesa's places.
+    // Four samples at Mesa's positions.
     let places = [-2i32, -2, 2, 2, -6, 6, 6, -6];
     let word = places
         .iter()
@@ -22,8 +22,8 @@ fn multisampled_target_is_resolved_by_coverage() {
     // 1D tiled
     s.set(0x2_80A0, 0x1A << 2 | 2 << 8);
     s.rectangle([0.0, 0.0, 64.0, 64.0], 0.0, BLUE);
-    // The left edge runs through the middle of pixel 8: samples with x > 0
-    // lie inside, two of four.
+    // The left edge is in the middle of pixel 8: the samples with x > 0, two of
+    // four, are inside.
     s.rectangle([8.5, 0.0, 64.0, 64.0], 0.0, RED);
     // Resolve into another target.
     const RESOLVED: u64 = 0x2_0000;
@@ -43,14 +43,14 @@ fn multisampled_target_is_resolved_by_coverage() {
     );
 }
 
-/// Where an edge runs through pixel 8: fixed point has it as it is.
+/// x of an edge through pixel 8. It is exact in the chip's fixed point.
 const EDGE: f32 = 8.59375;
 
-/// The red of pixel 8 of a target with four samples, which is covered right of [`EDGE`]: `input` and `control`
-/// go to `SPI_PS_INPUT_CNTL_0` and `SPI_PS_IN_CONTROL_0`.
+/// The red channel of sample 1 of pixel 8, after a draw right of [`EDGE`] on a target with four
+/// samples. `input` and `control` are bits of `SPI_PS_INPUT_CNTL_0` and `SPI_PS_IN_CONTROL_0`.
 fn red_of_edge(input: u32, control: u32, ps: &Shader) -> u8 {
     let mut s = scene();
-    // Samples 1 and 3, at 8.625 and 8.875, are covered; of these, 1 is the first.
+    // Samples 1 and 3, at 8.625 and 8.875, are covered; 1 is the first covered one.
     let places = [-2i32, -2, 2, 2, -6, 6, 6, -6];
     let word = (places.iter().enumerate()).fold(0u32, |w, (i, v)| w | (*v as u32 & 15) << (4 * i));
     s.set(0x2_8C1C, word);
@@ -61,7 +61,7 @@ fn red_of_edge(input: u32, control: u32, ps: &Shader) -> u8 {
     s.set(0x2_86CC, 1 | 1 << 28 | control);
     let start = s.shader(ps);
     s.set(0x2_8840, start);
-    // The parameter is 0.5 at the edge and grows by one a pixel.
+    // The parameter is 0.5 at the edge and grows by one per pixel.
     let x = |pixels: f32| pixels / (WIDTH as f32 / 2.0) - 1.0;
     let corner = |pixels: f32, y: f32| {
         let red = 0.5 + pixels - EDGE;
@@ -70,7 +70,8 @@ fn red_of_edge(input: u32, control: u32, ps: &Shader) -> u8 {
     let corners = [corner(EDGE, -1.0), corner(EDGE, 1.0), corner(12.0, -1.0)];
     s.draw_vertices(RECTANGLES, &corners);
     s.finish();
-    // Sample 1 of the first pixel of the second tile: 8x8 pixels a sample, four of them a tile.
+    // Sample 1 of the first pixel of the second tile: a tile has four planes of 8x8 pixels, one
+    // for each sample.
     s.rig.bytes(COLOUR + 4 * 256 + 256, 1)[0]
 }
 
@@ -83,7 +84,7 @@ fn centroids_are_where_the_pixel_is_covered() {
     assert_eq!(red_of_edge(0, 0, &pixel_shader()), centre);
     assert_eq!(red_of_edge(CENTROID, 0, &pixel_shader()), centroid);
 
-    // The position in R1, less 8.
+    // The position is in R1; the shader subtracts 8.
     const POSITION_ENA: u32 = 1 << 8;
     const POSITION_CENTROID: u32 = 1 << 9;
     let r1 = POSITION_ENA | 1 << 10;
@@ -113,10 +114,10 @@ fn sampled_depths(s: &mut Scene, log: u32) {
     s.set(0x2_8808, 0);
 }
 
-/// Which depth the first `count` samples of the first pixel of the target have, in sixteenths.
+/// Depths of the first `count` samples of the target's first pixel, in sixteenths.
 fn copied_depths(s: &mut Scene, count: usize) -> Vec<f32> {
     s.finish();
-    // A plane of 8x8 pixels a sample.
+    // Each sample has a plane of 8x8 pixels.
     let plane = |i| s.rig.bytes(COLOUR + 256 * i as u64, 4);
     (0..count)
         .map(|i| 16.0 * f32::from_le_bytes(plane(i).try_into().unwrap()))
@@ -132,7 +133,7 @@ fn depth_is_copied_to_colour_sample_by_sample() {
         let mut s = scene();
         sampled_depths(&mut s, log);
         let count = 1 << log;
-        // As Mesa does it: the field has two bits there, and the mask says the rest.
+        // As Mesa does it: its field for the sample has two bits, the sample mask selects the rest.
         for sample in 0..count {
             s.set(0x2_8C48, 0x0101_0101 << sample);
             s.set(0x2_8D0C, DEPTH_COPY | COPY_CENTROID | (sample & 3) << 8);

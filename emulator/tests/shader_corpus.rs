@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! The decoder against Mesa: every shader of `shaders/rv770.txt` is taken from
-//! the words in its lines, listed again, and decoded for the interpreter.
+//! The decoder compared with Mesa: every shader of `shaders/rv770.txt` is
+//! assembled from the words in Mesa's listing, listed again, and decoded for the
+//! interpreter.
 
 use std::collections::BTreeMap;
 
@@ -36,8 +37,8 @@ fn shaders() -> Vec<Shader<'static>> {
     shaders
 }
 
-/// The words that a line of a listing shows: an address, then one to three of
-/// eight hexadecimal digits.
+/// Address and words of a line of a listing: one to three words of eight
+/// hexadecimal digits follow the address.
 fn words_of(line: &str) -> (usize, Vec<u32>) {
     let mut parts = line.split(' ');
     let at = parts.next().and_then(|at| at.parse().ok()).expect(line);
@@ -58,9 +59,9 @@ fn assemble(shader: &Shader<'_>) -> Vec<u32> {
     words
 }
 
-/// A literal's line counts by its word: the C library prints NaN and rounds in
-/// its own way. Mesa's "MARK" is not in the words, which have a place for it
-/// on Evergreen only.
+/// The part of a line that is compared. Of a literal it is the word, as the C
+/// library prints NaN and rounds in its own way. Mesa's "MARK" is left out: only
+/// Evergreen's instructions have a bit for it.
 fn comparable(line: &str) -> String {
     let words = line.split_whitespace().filter(|&word| word != "MARK");
     let words: Vec<&str> = words.collect();
@@ -84,8 +85,7 @@ fn listings_agree_with_mesas() {
     for shader in &shaders {
         let words = assemble(shader);
         let ours = disassemble(&words);
-        // Mesa lists a program's instructions, not where it ends: what it
-        // leaves out after the end is not listed here either.
+        // Neither listing has words after the end of the program.
         let mut ours = ours.lines();
         for want in &shader.lines {
             let got = ours.next().unwrap_or("");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-//! Stream-out: what it writes, what it counts, and draws of what was streamed.
+//! Stream-out: the written data, the counters, and draws from streamed data.
 
-// Register values stand field by field.
+// Register values are written field by field.
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
 use crate::rig::scene::*;
 use crate::rig::shader::*;
 use r7xx_board::chip::cp::pm4::{IndexSource, Packet, StrmoutSource};
 
-/// Streams the position out as three dwords and the parameter as one.
+/// A vertex shader that streams out the position as three dwords and the parameter as one.
 fn streaming_shader() -> Shader {
     let mut vs = Shader::new();
     vs.fetch(1, 0, 0, 0, 0)
@@ -41,7 +41,7 @@ fn stream_out(s: &mut Scene, room: u32) {
 #[test]
 fn stream_out_writes_whole_primitives_and_counts_needed_ones() {
     let mut s = scene();
-    // Room for two triangles and a half.
+    // Room for two and a half triangles.
     stream_out(&mut s, 30);
     let results = s.results();
     s.event(0x20, 3, Some(results));
@@ -53,7 +53,7 @@ fn stream_out_writes_whole_primitives_and_counts_needed_ones() {
         .collect();
     s.draw_vertices(TRIANGLES, &v);
     s.event(0x20, 3, Some(results + 16));
-    // The driver's wait for the offsets.
+    // As the driver waits for the offsets.
     s.set(0x8490, 0);
     s.event(0x1F, 0, None);
     let update = Packet::StrmoutBufferUpdate {

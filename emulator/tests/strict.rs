@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The strict board: what a missing flush or synchronisation looks like, and
-//! that the right one helps.
+//! The strict board: the effects of a missing flush or synchronisation, and that
+//! the right one prevents them.
 
 use crate::common::*;
 use crate::rig::*;
@@ -31,7 +31,8 @@ fn call(addr: u64, dwords: u32) -> Vec<u32> {
     Packet::IndirectBuffer { addr, dwords }.encode()
 }
 
-/// Waits until memory at `addr` is `value`: the PFP with `pfp`, else the ME.
+/// A packet by which the PFP (with `pfp`) or the ME waits until memory at `addr`
+/// is `value`.
 fn wait(addr: u64, value: u32, pfp: bool) -> Vec<u32> {
     let mut dwords = Packet::WaitRegMem {
         place: Place::Mem(addr),
@@ -52,7 +53,7 @@ fn fence(value: u32) -> Vec<u32> {
 }
 
 /// Lets the ME change the value that an indirect buffer sets, then executes
-/// the buffer; returns what it has set.
+/// the buffer; returns the value that it has set.
 fn changed_buffer(rig: &mut Rig, between: &[u32]) -> u32 {
     rig.ib(IB, &set_scratch(1));
     rig.cp_fill(&write(IB + 8, 2));
@@ -195,7 +196,7 @@ fn gpu_sees_bar0_writes_after_the_familys_flush() {
     let served = Served::start(&["--strict"]);
     let mut client = served.client();
     let mc = served.board.mc();
-    // More lines than can all be delivered late before we look.
+    // So many lines that some are still in the buffer when the test looks.
     let value = |client: &mut vfio_user::Client, round: u32| {
         for i in 0..32u64 {
             write32(client, BAR0, i * 64, round);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The strict board's caches of the 3D engine: what a draw sees without the
-//! flush that the driver owes, and with it.
+//! The strict board's caches of the 3D engine: draws without the flush that the
+//! driver has to send, and with it.
 
 use crate::rig::scene::*;
 use crate::rig::shader::*;
@@ -21,7 +21,7 @@ const CACHE_FLUSH_AND_INV: u8 = 0x16;
 const RED: u32 = 0xFF00_00FF;
 const GREEN: u32 = 0xFF00_FF00;
 
-/// A scene whose pixels are texel (4, 4) of an 8x8 texture, all red.
+/// A scene whose pixels are texel (4, 4) of an 8x8 texture, which is all red.
 fn textured(family: Family) -> Scene {
     let config = ChipConfig {
         family,
@@ -68,7 +68,7 @@ fn sync(s: &mut Scene, coher_cntl: u32) {
     );
 }
 
-/// The CP copies the first pixel to result `n`.
+/// Lets the CP copy the first pixel to result `n`.
 fn copy_pixel(s: &mut Scene, n: u64) {
     s.rig.cp_fill(
         &Packet::CopyDw {
@@ -96,8 +96,8 @@ fn twice(s: &mut Scene, coher_cntl: u32, change: impl FnOnce(&mut Scene)) -> [u3
     [s.rig.mem(DATA), s.rig.mem(DATA + 4)]
 }
 
-/// What [`twice`] sees, whether the caches answered with old bytes, and how many
-/// caches were dropped.
+/// Result of [`twice`], whether the caches returned stale data, and the number of
+/// caches invalidated.
 fn seen(s: &mut Scene, coher_cntl: u32, change: impl FnOnce(&mut Scene)) -> ([u32; 2], bool, u64) {
     let pixels = twice(s, coher_cntl, change);
     let counters = s.rig.chip.counters();
@@ -123,7 +123,7 @@ fn texels_are_old_without_surface_sync_and_new_with_it() {
 
 #[test]
 fn vertices_are_in_the_cache_that_the_chip_has_for_them() {
-    // Another colour for all three vertices: texel (0, 0).
+    // Other texture coordinates for all three vertices: texel (0, 0).
     let change = |s: &mut Scene| {
         for vertex in 0..3 {
             write(s, VERTICES + 32 * vertex + 16, 0);
@@ -146,7 +146,7 @@ fn vertices_are_in_the_cache_that_the_chip_has_for_them() {
 
 #[test]
 fn shaders_are_old_without_their_action() {
-    // The pixel shader's export takes 1.0 for red and 0.0 for the others but alpha.
+    // Replaces the pixel shader by one that exports 1.0 for green and alpha, else 0.0.
     let change = |s: &mut Scene| {
         let mut ps = Shader::new();
         ps.sample(1, 0, 0).export(PIXEL, 0, 1, [4, 5, 4, 5], true);
@@ -171,7 +171,7 @@ fn shaders_are_old_without_their_action() {
 fn constants_are_old_without_the_shaders_action() {
     const CONSTANTS: u64 = TEXTURE + 0x1_0000;
     let [zero, one] = [0.0, 1.0].map(f);
-    // Of red, green, blue and alpha the first two change places.
+    // Swaps the constants of red and green.
     let change = |s: &mut Scene| {
         write(s, CONSTANTS, zero);
         write(s, CONSTANTS + 4, one);
@@ -224,8 +224,8 @@ fn depth_reaches_memory_with_a_flush_only() {
     );
 }
 
-/// A depth test compares with what the backend has, not with what the CP has written since; after a
-/// flush it is the other way round.
+/// A depth test compares with the depth cache, even if the CP has written to memory since; after a
+/// flush it compares with memory.
 #[test]
 fn depth_tests_see_memory_after_a_flush_only() {
     const DEPTH_32_FLOAT: u32 = 6;
@@ -233,7 +233,7 @@ fn depth_tests_see_memory_after_a_flush_only() {
         let mut s = textured(Family::Rv770);
         depth_buffer(&mut s, DEPTH_32_FLOAT, Z_ENABLE | Z_WRITE | ALWAYS);
         s.rectangle([0.0, 0.0, 8.0, 8.0], 0.5, [0.0; 4]);
-        // Onto another target, and nearer: a pixel that memory has at 0.0 hides it.
+        // Draw to another target, nearer than 0.5: only a depth of 0.0 in memory hides the pixel.
         s.set(0x2_8040, ((TEXTURE + 0x2_0000) >> 8) as u32);
         sync(&mut s, if coher_cntl == DB { DB } else { TC });
         write(&mut s, DEPTH, 0);
@@ -271,7 +271,7 @@ fn colours_reach_memory_with_a_flush_only() {
 
 #[test]
 fn sampling_what_was_drawn_needs_a_flush() {
-    // The texture is what was drawn before.
+    // The texture is the target of the first draw.
     let drawn = |flush: bool| {
         let mut s = textured(Family::Rv770);
         s.rectangle([0.0, 0.0, 8.0, 8.0], 0.5, [0.0; 4]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! What a fetch gives the shader: border colours, denormals.
+//! Results of texture fetches: border colours, denormals.
 
-// Register values stand field by field.
+// Register values are written field by field.
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
 use crate::rig::scene::*;
@@ -16,8 +16,8 @@ const R32F: u32 = 0x0E;
 const CLAMP_BORDER: u32 = 6 | 6 << 3;
 const BORDER_REGISTERS: u32 = 3 << 22;
 
-/// The colour of a target that `shader` draws all of. R0.xy is `at`; resource 0 is a texture of
-/// 64x64 texels of `format`, all of them `texel`, sampler 0 has `word0`.
+/// The colour that `shader` draws on the whole target. R0.xy is `at`; resource 0 is a texture of
+/// 64x64 texels of `format`, all of them `texel`; sampler 0 has `word0`.
 fn colour(shader: &Shader, at: [f32; 2], [format, texel]: [u32; 2], word0: u32) -> [u8; 4] {
     let mut s = scene();
     s.rig.ib(TEXTURE, &vec![texel; (SIDE * SIDE) as usize]);
@@ -76,7 +76,7 @@ fn results_go_to_any_register_from_any() {
     let texture = [RGBA8, 0x4433_2211];
     for (from, to) in [(0, 1), (1, 2), (2, 1), (3, 0), (1, 1)] {
         let mut ps = Shader::new();
-        // Out of the texture in the registers that the coordinates are not in.
+        // The other registers have coordinates outside the texture.
         let own = |chan| mov(from, chan, gpr(0, chan), chan == 1);
         ps.alu(0x08, &[own(0), own(1)], &[]);
         for other in (0..4).filter(|other| *other != from) {

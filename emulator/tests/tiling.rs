@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! Addresses of the board's tiling against those of AMD's address library for
-//! R600-class chips. `data/tiling.csv` holds numbers that the library (as
+//! Addresses of the board's tiling compared with those of AMD's address library
+//! for R600-class chips. `data/tiling.csv` has numbers that the library (as
 //! published with decaf-emu) computed for random geometries, half of them those
-//! of RV710 and RV770; nothing else of it is here.
+//! of RV710 and RV770. No other part of the library is here.
 
 use r7xx_board::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
@@ -58,7 +58,7 @@ fn addresses_are_those_of_the_address_library() {
     }
 }
 
-/// The comparison means something only if it reaches the special cases.
+/// The comparison proves something only if the table has the special cases.
 #[test]
 fn table_has_the_special_cases() {
     let rows = rows();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The board as a vfio-user client sees it.
+//! The board, used through a vfio-user client.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -62,7 +62,7 @@ fn mapped_vram_and_trapped_vram_are_the_same() {
     assert_eq!(file.start(), 0);
     file.file().write_all_at(&[1, 2, 3, 4], 0x1234).unwrap();
     assert_eq!(read32(&mut client, BAR0, 0x1234), 0x0403_0201);
-    // MM_INDEX with bit 31 reaches VRAM, also what lies beyond BAR0.
+    // MM_INDEX with bit 31 accesses VRAM, also CPU-inaccessible VRAM.
     write32(&mut client, BAR2, 0, 0x8000_1234);
     assert_eq!(read32(&mut client, BAR2, 4), 0x0403_0201);
     write32(&mut client, BAR4, 0, 0x8000_0000 | (300 << 20));
@@ -91,7 +91,7 @@ fn mapped_and_trapped_registers_are_the_same() {
         .file()
         .try_clone()
         .unwrap();
-    // SQ_CONFIG, in a mapped page: a state register without side effect.
+    // 0x9000, in a mapped page: plain storage.
     file.write_all_at(&0xabcd_u32.to_le_bytes(), 0x9000)
         .unwrap();
     assert_eq!(read32(&mut client, BAR2, 0x9000), 0xabcd);

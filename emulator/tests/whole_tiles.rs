@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Tiles that are drawn as a whole hold the bytes that they get pixel by pixel.
+//! Tiles drawn as a whole (fast path) get the same bytes as tiles drawn pixel by pixel.
 
-// Register values stand field by field.
+// Register values are written field by field.
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
 use crate::rig::scene::*;
@@ -19,7 +19,7 @@ fn noise(count: usize) -> Vec<u32> {
     (0..count).map(|_| rng.u32(..)).collect()
 }
 
-/// A scene whose 1D-tiled target holds noise.
+/// A scene whose 1D-tiled target is filled with noise.
 fn noisy(swap: u32) -> Scene {
     let mut s = scene();
     s.rig.ib(COLOUR, &noise(TARGET_BYTES / 4));
@@ -35,9 +35,9 @@ fn whole_tiles(s: &Scene) -> u64 {
 #[derive(Debug, Clone, Copy)]
 struct Blit {
     to: [f32; 4],
-    /// From a pixel to its texel.
+    /// Offset from a pixel to its texel.
     distance: [f32; 2],
-    /// Texels a pixel.
+    /// Texels per pixel.
     scale: f32,
     swizzle: [u32; 4],
     swap: u32,
@@ -66,8 +66,8 @@ const PLAIN: Blit = Blit {
 };
 
 impl Blit {
-    /// The target's bytes, and how many tiles were drawn as a whole. With `detour` the shader has
-    /// an instruction more.
+    /// The target's bytes, and the number of tiles drawn as a whole. With `detour` the shader has
+    /// one more instruction, which rules the fast path out.
     fn draw(&self, detour: bool) -> (Vec<u8>, u64) {
         let mut s = noisy(self.swap);
         s.rig.ib(TEXTURE, &noise(128 * 128));
@@ -130,7 +130,7 @@ impl Blit {
         (s.rig.bytes(COLOUR, TARGET_BYTES), whole_tiles(&s))
     }
 
-    /// Draws it both ways; the tiles drawn as a whole.
+    /// Draws on both paths and compares; returns the number of tiles drawn as a whole.
     fn check(&self) -> u64 {
         let (general, none) = self.draw(true);
         assert_eq!(none, 0, "{self:?}");
@@ -169,7 +169,7 @@ fn blits_move_bytes() {
             assert_eq!(blit.check(), 64, "{blit:?}");
         }
     }
-    // Whole are the 6 by 7 tiles that lie inside.
+    // Only the 6 by 7 tiles that are all inside are drawn as a whole.
     let blit = Blit {
         to: [5.0, 3.0, 61.0, 64.0],
         distance: [-5.0, -3.0],
@@ -214,7 +214,7 @@ fn other_blits_go_pixel_by_pixel() {
             sampled: true,
             ..PLAIN
         },
-        // A level for each pixel, or one that is none.
+        // A different level for each pixel, or a level that does not exist.
         Blit {
             levels: [0.0, 0.25, 0.75],
             ..PLAIN
@@ -238,14 +238,14 @@ fn other_blits_go_pixel_by_pixel() {
     }
 }
 
-/// Clears by a rectangle: all state but the depth function.
+/// A clear by a rectangle: all its state but the depth function.
 #[derive(Debug, Clone, Copy)]
 struct Clear {
     to: [f32; 4],
     format: u32,
-    /// Of `DB_DEPTH_CONTROL`, stencil.
+    /// Stencil fields of `DB_DEPTH_CONTROL`.
     stencil: u32,
-    /// Of `DB_STENCILREFMASK`.
+    /// Value of `DB_STENCILREFMASK`.
     masks: u32,
     colour: bool,
     /// `DEPTH_CLEAR_ENABLE`, with this depth.
@@ -269,14 +269,14 @@ const CLEAR: Clear = Clear {
 };
 
 impl Clear {
-    /// The bytes of target and depth buffer, and how many tiles were drawn as a whole. A
-    /// `detour` is a depth function that lets everything pass, or for fast clears, which have but
-    /// one, colours that are interpolated.
+    /// The bytes of target and depth buffer, and the number of tiles drawn as a whole. To rule the
+    /// fast path out, `detour` sets another depth function that passes everything; for fast clears,
+    /// which have only one depth function, it makes the colours interpolated.
     fn draw(&self, detour: bool) -> (Vec<u8>, Vec<u8>, u64) {
         const GREATER_OR_EQUAL: u32 = 6;
         const ALWAYS: u32 = 7;
         let fast = self.fast.is_some();
-        // Nothing is further away than 1.
+        // The rectangle's depth is 1, so both functions always pass.
         let function = if detour && !fast {
             GREATER_OR_EQUAL
         } else {
@@ -301,7 +301,7 @@ impl Clear {
             s.set(0x2_8028, self.fast_stencil.unwrap_or(0));
             s.set(0x2_802C, f(depth));
         }
-        // Flat: the shader gives the same to all pixels.
+        // Flat: the shader gives all pixels the same colour.
         let flat = !(detour && fast);
         s.set(0x2_8644, 1 | u32::from(flat) << 10);
         s.rectangle(self.to, 1.0, [0.2, 0.4, 0.6, 0.8]);
@@ -313,7 +313,7 @@ impl Clear {
         )
     }
 
-    /// Draws it both ways; the tiles drawn as a whole.
+    /// Draws on both paths and compares; returns the number of tiles drawn as a whole.
     fn check(&self) -> u64 {
         let (colour, depth, none) = self.draw(true);
         assert_eq!(none, 0, "{self:?}");
@@ -326,7 +326,7 @@ impl Clear {
 
 #[test]
 fn clears_of_depth_replace_elements() {
-    // The first tile of a polygon tells what the shader gives.
+    // The shader runs for the first tile of a polygon, to get the colour of the others.
     assert_eq!(CLEAR.check(), 63);
     let zero = STENCIL_ALWAYS | ZERO_OP;
     assert_eq!(
@@ -407,7 +407,7 @@ fn clears_that_keep_something_read_it() {
             stencil: STENCIL_ALWAYS,
             ..CLEAR
         },
-        // The stencil of another register.
+        // The stencil value is in DB_STENCIL_CLEAR.
         Clear {
             fast: Some(0.75),
             fast_stencil: Some(0x77),

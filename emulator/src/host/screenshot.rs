@@ -14,23 +14,23 @@ use crate::chip::regs::dce::CRTCS;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 use crate::chip::Chip;
 
-/// What a CRTC scanned out when [`capture`] looked. The pixels are read
-/// when they are written out.
+/// The surface that a CRTC scanned out at the time of [`capture`].
+/// [`Picture::write_png`] reads its pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture {
     scanout: Scanout,
     layout: Layout,
 }
 
-/// The picture of the first CRTC that shows one; none if all are off.
-/// `tiling` is the geometry of tiled surfaces.
+/// The picture of the first CRTC that shows one; `None` if all are off.
+/// `tiling` is the memory geometry of tiled surfaces.
 pub fn capture(chip: &Chip, tiling: TilingConfig) -> Option<Picture> {
     let scanout = (0..CRTCS).find_map(|crtc| chip.scanout(crtc))?;
     Picture::new(scanout, tiling)
 }
 
 impl Picture {
-    /// A picture of `scanout`; none if it has no pixels.
+    /// A picture of `scanout`; `None` if it has no pixels.
     pub fn new(scanout: Scanout, config: TilingConfig) -> Option<Self> {
         if scanout.width == 0 || scanout.height == 0 {
             return None;

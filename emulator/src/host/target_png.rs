@@ -10,9 +10,9 @@ use crate::chip::gfx::lanes::{pixel_of, LANES};
 use crate::chip::gfx::surface::At;
 
 /// Writes the first layer and sample of `target`, `width` by `height` pixels,
-/// as 8-bit RGBA. Values are cut to 0 to 1, integers show as black or white;
-/// memory that cannot be read is transparent black. As GL has it, the first row
-/// in memory is the lowest one unless `top_down`.
+/// as 8-bit RGBA. Values are clamped to 0 to 1, so integers show as black or
+/// white; memory that cannot be read is transparent black. As in GL, the first
+/// row in memory is the lowest one unless `top_down`.
 ///
 /// # Errors
 /// That of `out`, or `InvalidInput` for a picture without pixels.
@@ -31,7 +31,7 @@ pub fn write_png(
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;
     let mut stream = writer.stream_writer()?;
-    // A band of eight rows, as micro tiles have them.
+    // A band has eight rows, the height of a micro tile.
     let row_bytes = width as usize * 4;
     let mut band = vec![0; row_bytes * 8];
     let mut of_band = None;
@@ -67,7 +67,7 @@ fn read_band(target: &Target, mc: &dyn Mc, tile_y: u32, width: u32, band: &mut [
                 if target.number() == NumberType::Srgb && channel < 3 {
                     value = linear_to_srgb(value);
                 }
-                // Not a number becomes 0.
+                // NaN becomes 0.
                 let byte = (value.clamp(0.0, 1.0) * 255.0).round() as u8;
                 band[y * row_bytes + x * 4 + channel] = byte;
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What the integration tests share: a board served in a thread, and a raw
-//! client that can say what no well-behaved client would.
+//! Shared by the integration tests: a board served in a thread, and a raw client
+//! that can send malformed messages.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -24,8 +24,8 @@ pub const BAR4: u32 = 4;
 pub const ROM: u32 = 6;
 pub const CONFIG: u32 = 7;
 
-/// The program under test. Tests that run from where they were copied to have it
-/// beside them, and cargo's own path may be gone (lab/internal/board-tests).
+/// The program under test. `R7XX_BOARD` names it for a copy of the tests
+/// (lab/internal/board-tests): cargo's own path may no longer exist.
 pub fn board_program() -> OsString {
     std::env::var_os("R7XX_BOARD").unwrap_or_else(|| env!("CARGO_BIN_EXE_r7xx-board").into())
 }
@@ -71,7 +71,7 @@ impl Served {
         RawClient::connect(&self.socket())
     }
 
-    /// Waits for the server to end by itself and returns how it did.
+    /// Waits for the server to end by itself and returns its result.
     pub fn ended(mut self) -> Result<Stop, ServeError> {
         self.thread.take().unwrap().join().unwrap()
     }
@@ -86,7 +86,7 @@ impl Drop for Served {
     }
 }
 
-/// Speaks the protocol byte by byte.
+/// A client that composes the protocol's messages byte by byte.
 pub struct RawClient {
     pub stream: UnixStream,
 }
@@ -157,7 +157,7 @@ pub fn write32(client: &mut vfio_user::Client, region: u32, offset: u64, value: 
         .unwrap();
 }
 
-/// A memory file of `size` bytes, as a client would share.
+/// A memory file of `size` bytes for a client to share.
 pub fn memory(size: u64) -> File {
     let file = tempfile::tempfile().unwrap();
     file.set_len(size).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! A chip on a bench: flat memory, a register file, an interrupt counter,
-//! and a driver that sets rings up and fills them as radeon does.
+//! A chip in a test rig: flat memory, a register file, an interrupt counter, and
+//! a driver that sets up and fills rings as radeon does.
 
 pub mod scene;
 pub mod shader;
@@ -17,16 +17,16 @@ use r7xx_board::chip::regs::{cp, dma, ih, uvd};
 use r7xx_board::chip::strict::Strict;
 use r7xx_board::chip::{Chip, ChipConfig, Family};
 
-/// Longest wait for something the chip must do; only ever reached on failure.
+/// Timeout of a wait for the chip; reached only on failure.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// VRAM at MC address 0.
 pub const VRAM_SIZE: u64 = 8 << 20;
-/// Flat memory standing in for the GART, at this MC address.
+/// MC address of flat memory that stands for the GART's.
 pub const GTT: u64 = 0x2000_0000;
 pub const GTT_SIZE: u64 = 4 << 20;
 
-// Layout of the GTT, like the driver's write-back page and rings.
+// Layout of the GTT: write-back page and rings as the driver has them.
 pub const WB: u64 = GTT;
 pub const WB_CP_RPTR: u64 = WB + 0x400;
 pub const WB_IH_WPTR: u64 = WB + 0x800;
@@ -45,7 +45,7 @@ pub const IB: u64 = GTT + 0x8_0000;
 pub const IB2: u64 = GTT + 0x9_0000;
 pub const DATA: u64 = GTT + 0x10_0000;
 
-/// Memory controller of two flat ranges.
+/// Memory controller with two flat ranges.
 pub struct FlatMc {
     vram: Mutex<Vec<u8>>,
     gtt: Mutex<Vec<u8>>,
@@ -174,7 +174,7 @@ impl Rig {
         Self::with(config(None))
     }
 
-    /// As [`Rig::new`], with knobs.
+    /// As [`Rig::new`], with a configuration.
     pub fn with(config: ChipConfig) -> Self {
         Self::with_gfx(config, Box::<NullGfx>::default())
     }
@@ -219,7 +219,7 @@ impl Rig {
         bytes
     }
 
-    /// Fills memory with a pattern that depends on `seed`, returns it.
+    /// Fills memory with a pattern that depends on `seed`, and returns the pattern.
     pub fn pattern(&self, addr: u64, len: usize, seed: u32) -> Vec<u8> {
         let mut state = seed | 1;
         let bytes: Vec<u8> = (0..len)
@@ -232,8 +232,8 @@ impl Rig {
         bytes
     }
 
-    /// The interrupt ring's pages are mapped into the guest: the driver's
-    /// accesses go to the register file directly.
+    /// Starts the interrupt ring. The page of its registers is mapped into the
+    /// guest, so the driver's accesses go to the register file directly.
     pub fn start_ih(&mut self) {
         let log2_dwords = (IH_BYTES / 4).ilog2();
         self.regs.store(ih::IH_RB_BASE, (IH_RING >> 8) as u32);
@@ -255,7 +255,7 @@ impl Rig {
         self.ih_rptr = 0;
     }
 
-    /// r600_cp_resume() and r600_cp_start().
+    /// Starts the CP as r600_cp_resume() and r600_cp_start() do.
     pub fn start_cp(&mut self) {
         const GRBM_SOFT_RESET: u32 = 0x8020;
         self.write(GRBM_SOFT_RESET, 1);
@@ -275,7 +275,7 @@ impl Rig {
         self.write(cp::CP_ME_CNTL, 0xFF);
     }
 
-    /// r600_dma_resume().
+    /// Starts the DMA engine as r600_dma_resume() does.
     pub fn start_dma(&mut self) {
         let cntl = DMA_DWORDS.ilog2() << 1;
         self.write(dma::DMA_RB_CNTL, cntl);
@@ -292,7 +292,7 @@ impl Rig {
         );
     }
 
-    /// The parts of uvd_v1_0_start() that the model looks at.
+    /// Starts the UVD: the register writes of uvd_v1_0_start() that matter here.
     pub fn start_uvd(&mut self) {
         self.write(uvd::UVD_SOFT_RESET, 0x20EF);
         self.write(uvd::UVD_SOFT_RESET, uvd::VCPU_SOFT_RESET);
@@ -321,7 +321,7 @@ impl Rig {
         self.cp_wptr = self.fill(CP_RING, CP_DWORDS, self.cp_wptr, dwords);
     }
 
-    /// Submits what the CP ring holds.
+    /// Submits the contents of the CP ring.
     pub fn cp_commit(&mut self) {
         self.write(cp::CP_RB_WPTR, self.cp_wptr);
     }
@@ -351,7 +351,7 @@ impl Rig {
         }
     }
 
-    /// Waits for a condition the chip must bring about.
+    /// Waits until `condition` holds; fails after a timeout.
     pub fn until(&self, what: &str, mut condition: impl FnMut(&Self) -> bool) {
         let start = Instant::now();
         while !condition(self) {
@@ -360,7 +360,7 @@ impl Rig {
         }
     }
 
-    /// Waits until memory at `addr` holds `value`.
+    /// Waits until memory at `addr` has `value`.
     pub fn until_mem(&self, addr: u64, value: u32) {
         self.until(&format!("[{addr:#x}] = {value:#x}"), |rig| {
             rig.mem(addr) == value
@@ -396,7 +396,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // Must always come back, whatever the test has done to the engines.
+        // This must return whatever the test has done to the engines.
         self.chip.shutdown();
     }
 }

@@ -34,8 +34,7 @@ pub struct Scene {
     pub rig: Rig,
     fence: u32,
     shaders: u64,
-    /// First vertex that no draw uses yet: draws are queued, so their vertices
-    /// must stay.
+    /// First free vertex: draws are queued, so their vertices must stay.
     next_vertex: u32,
 }
 
@@ -43,7 +42,7 @@ pub fn f(value: f32) -> u32 {
     value.to_bits()
 }
 
-/// Passes position and parameter on.
+/// A vertex shader that passes on position and parameter.
 pub fn vertex_shader() -> Shader {
     let mut s = Shader::new();
     s.fetch(1, 0, 0, 0, 0)
@@ -53,14 +52,14 @@ pub fn vertex_shader() -> Shader {
     s
 }
 
-/// The parameter is the colour.
+/// A pixel shader that takes the parameter as colour.
 pub fn pixel_shader() -> Shader {
     let mut s = Shader::new();
     s.export(PIXEL, 0, 0, XYZW, true);
     s
 }
 
-/// A [`Scene`] on an RV770 whose pipeline has two threads.
+/// A [`Scene`] on an RV710 whose pipeline has two threads.
 pub fn scene() -> Scene {
     let pipeline = Box::new(Pipeline::new(2));
     Scene::new(Rig::with_gfx(super::config(None), pipeline))
@@ -83,7 +82,7 @@ impl Scene {
         scene
     }
 
-    /// Sets a register by the packet for its window.
+    /// Sets a register, by the packet for its window.
     pub fn set(&mut self, reg: u32, value: u32) {
         self.rig.cp_fill(
             &Packet::SetRegs {
@@ -110,7 +109,7 @@ impl Scene {
             (0x2_8400, u32::MAX),
             (0x2_8404, 0),
             (0x2_8408, 0),
-            // Viewport: -1..1 to the target, y as it is.
+            // Viewport: -1..1 is the whole target, y is not flipped.
             (0x2_843C, f(WIDTH as f32 / 2.0)),
             (0x2_8440, f(WIDTH as f32 / 2.0)),
             (0x2_8444, f(HEIGHT as f32 / 2.0)),
@@ -155,7 +154,7 @@ impl Scene {
         self.rig.cp_fill(&Packet::NumInstances(1).encode());
     }
 
-    /// Puts a shader into memory; the value of its start register.
+    /// Puts a shader into memory; returns the value for its start register.
     pub fn shader(&mut self, shader: &Shader) -> u32 {
         self.shader_words(&shader.words())
     }
@@ -167,8 +166,7 @@ impl Scene {
         (at >> 8) as u32
     }
 
-    /// Puts vertices behind those of earlier draws; the next draws begin
-    /// there.
+    /// Puts vertices after those of earlier draws; the next draws begin there.
     pub fn vertices(&mut self, vertices: &[Vertex]) {
         let first = self.next_vertex;
         for (i, (position, param)) in vertices.iter().enumerate() {
@@ -196,7 +194,7 @@ impl Scene {
         self.draw_from(kind, IndexSource::Auto, count, 2);
     }
 
-    /// Vertices, then a draw of them.
+    /// Puts vertices into memory and draws them.
     pub fn draw_vertices(&mut self, kind: u32, vertices: &[Vertex]) {
         self.vertices(vertices);
         self.draw(kind, vertices.len() as u32);
@@ -214,8 +212,8 @@ impl Scene {
         self.draw_vertices(RECTANGLES, &[v(x0, y0), v(x0, y1), v(x1, y0)]);
     }
 
-    /// Draws all of the target, with these parameters at the corners of a triangle, by pixel
-    /// shader `ps`. All pixels have to get the same colour, which is returned.
+    /// Draws a triangle over the whole target by pixel shader `ps`, with `params` at its corners.
+    /// Checks that all pixels get the same colour, and returns it.
     pub fn one_colour(&mut self, ps: &Shader, params: [[f32; 4]; 3]) -> [u8; 4] {
         let start = self.shader(ps);
         self.set(0x2_8840, start);
@@ -242,7 +240,7 @@ impl Scene {
         self.rig.until_mem(FENCE, value);
     }
 
-    /// Submits everything with a fence behind it.
+    /// Submits everything, followed by a fence.
     pub fn submit_fence(&mut self) {
         let data = u64::from(self.fence);
         self.rig.cp_fill(
@@ -268,7 +266,7 @@ impl Scene {
             .collect()
     }
 
-    /// Where a query's results go.
+    /// MC address for the results of queries.
     pub fn results(&self) -> u64 {
         DATA
     }
@@ -282,7 +280,7 @@ pub fn bytes(colour: [f32; 4]) -> [u8; 4] {
     colour.map(|c| (c * 255.0).round() as u8)
 }
 
-/// Number of pixels of the colour.
+/// Number of pixels that have the colour.
 pub fn count(pixels: &[[u8; 4]], colour: [f32; 4]) -> usize {
     pixels.iter().filter(|p| **p == bytes(colour)).count()
 }

@@ -11,7 +11,7 @@ pub const PARAM: u32 = 2;
 
 /// Component selects of exports and fetches.
 pub const XYZW: [u32; 4] = [0, 1, 2, 3];
-/// x, then 0, 0, 1.
+/// (x, 0, 0, 1).
 pub const X001: [u32; 4] = [0, 4, 4, 5];
 
 /// Source selects.
@@ -19,13 +19,13 @@ pub const ZERO: u32 = 248;
 pub const ONE: u32 = 249;
 pub const HALF: u32 = 252;
 pub const LITERAL: u32 = 253;
-/// The first vector that [`Shader::lock`] locks.
+/// Select of the first vector that [`Shader::lock`] locks.
 pub const KCACHE0: u32 = 128;
 
 #[derive(Debug, Clone, Default)]
 pub struct Shader {
     cf: Vec<[u32; 2]>,
-    /// Clauses: the CF word they belong to, and their words.
+    /// Clauses: index of the CF instruction, and the clause's words.
     clauses: Vec<(usize, Vec<u32>)>,
 }
 
@@ -61,13 +61,13 @@ impl Shader {
         self
     }
 
-    /// A CF instruction without clause.
+    /// A CF instruction without a clause.
     pub fn cf(&mut self, inst: u32, addr: u32, pop: u32) -> &mut Self {
         self.cf_word(inst, addr, pop)
     }
 
     /// Fetches four dwords as floats: R`dst` = buffer[R`src`.`chan`] at byte
-    /// `offset`. One clause of its own.
+    /// `offset`. It is a clause of its own.
     pub fn fetch(&mut self, dst: u32, src: u32, chan: u32, buffer: u32, offset: u32) -> &mut Self {
         const FMT_32_32_32_32_FLOAT: u32 = 0x23;
         let words = vec![
@@ -108,7 +108,7 @@ impl Shader {
         self.cf_word(0x01, 0, 0)
     }
 
-    /// An ALU clause (0x08, or one of the kinds that touch the stack).
+    /// An ALU clause (0x08, or one of the kinds that change the stack).
     pub fn alu(&mut self, inst: u32, code: &[[u32; 2]], literals: &[u32]) -> &mut Self {
         let mut words: Vec<u32> = code.concat();
         words.extend_from_slice(literals);
@@ -121,7 +121,7 @@ impl Shader {
         self
     }
 
-    /// The ALU clause before this locks the first 16 vectors of constant buffer `bank` as `KCACHE0`.
+    /// Makes the last ALU clause lock the first 16 vectors of constant buffer `bank` as `KCACHE0`.
     pub fn lock(&mut self, bank: u32) -> &mut Self {
         if let Some([word0, _]) = self.cf.last_mut() {
             *word0 |= bank << 22 | 1 << 30;
@@ -148,7 +148,7 @@ impl Shader {
         self.cf_word(inst, base | gpr << 15 | 3 << 30, 0xFFF | components << 12)
     }
 
-    /// An indexed memory write: at R`index`.x elements.
+    /// An indexed memory write, at index R`index`.x.
     pub fn memory_indexed(&mut self, inst: u32, base: u32, gpr: u32, index: u32) -> &mut Self {
         self.cf_word(
             inst,
@@ -157,11 +157,11 @@ impl Shader {
         )
     }
 
-    /// The words, with the end-of-program bit on a NOP behind the last
-    /// instruction.
+    /// The words. The last instruction has the end-of-program bit if it is an
+    /// export, else an added NOP has it.
     pub fn words(&self) -> Vec<u32> {
         let mut cf = self.cf.clone();
-        // An export may end the program, as it does in Mesa's; after others a NOP does.
+        // As in Mesa's programs, an export may be the end.
         const END: u32 = 1 << 21;
         match cf.last_mut() {
             Some([_, word1]) if matches!(*word1 >> 23 & 0x7F, 0x27 | 0x28) => *word1 |= END,

@@ -38,7 +38,7 @@ impl Register {
 
     /// Name of the register at byte offset `offset`, if this entry has it: the first
     /// register's name, in which the element's number replaces the last 0, and the
-    /// word's ending (see [`WORDS`]) or number the first ending or the first 0.
+    /// word's ending (see `WORDS`) or number the first ending or the first 0.
     pub fn name_at(self, offset: u32) -> Option<Cow<'static, str>> {
         let from = offset.checked_sub(self.offset)?;
         let (element, word) = match self.stride {

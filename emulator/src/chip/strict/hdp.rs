@@ -203,7 +203,7 @@ impl Hdp {
         self.flush_locked(&mut self.lock());
     }
 
-    /// Writes out the lines that are due. Every register access calls this.
+    /// Writes out the lines that are due. Every trapped register access calls this.
     pub fn tick(&self) {
         if self.waiting.load(Ordering::Acquire) != 0 {
             self.deliver_due(&mut self.lock(), Instant::now());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-//! The board's interrupt: an MSI message or the INTA# line, whichever the
-//! client has given an eventfd for.
+//! The board's interrupt: an MSI message if the client has given an eventfd for
+//! MSI, else the INTA# line.
 //!
 //! MSI is edge: one signal per [`IrqLine::raise`]. INTA# is a level that the
 //! protocol models as automasked: it fires once, stays masked until the
 //! client unmasks it, and fires again then if the level is still high. The
-//! level is asked for anew each time, since the guest lowers it by a write
-//! to a register that may not even trap.
+//! level is read anew each time, since the guest lowers it by a register write
+//! that may not trap.
 
 use std::fs::File;
 use std::io::Write;
@@ -22,7 +22,7 @@ use super::wire::{
 use super::{Errno, IRQ_INTX, IRQ_MSI};
 use crate::chip::bus::IrqLine;
 
-/// Tells whether the chip has an interrupt pending.
+/// Returns whether the chip has an interrupt pending.
 type Level = Box<dyn Fn() -> bool + Send + Sync>;
 
 #[derive(Debug, Default)]
@@ -38,20 +38,20 @@ pub struct Interrupts {
     lines: Mutex<Lines>,
     level: Level,
     intx_disabled: AtomicBool,
-    /// Messages may be sent: they are writes of a bus master.
+    /// Whether MSI messages may be sent: they need bus mastering.
     messages: AtomicBool,
 }
 
-/// An eventfd that cannot take a signal is full of signals nobody has read:
-/// the client will wake anyway, so a failure is of no interest.
+/// Signals an eventfd. This fails only if its counter is full of unread signals;
+/// they wake the client anyway, so the error is ignored.
 fn signal(eventfd: &File) {
     let mut f = eventfd;
     let _ = f.write(&1u64.to_ne_bytes());
 }
 
 impl Interrupts {
-    /// Creates lines that nobody listens to. `level` tells whether INTA#
-    /// would be asserted now; it must not raise an interrupt itself.
+    /// Creates lines without eventfds. `level` returns whether INTA# would be
+    /// asserted now; it must not raise an interrupt itself.
     pub fn new(level: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self {
             lines: Mutex::default(),
@@ -73,14 +73,14 @@ impl Interrupts {
         }
     }
 
-    /// Follows the Bus Master Enable bit of the PCI command register: without
-    /// it no message is sent. None is on its way when this returns.
+    /// Follows the Bus Master Enable bit of the PCI command register: while it is
+    /// off, no message is sent. None is in flight when this returns.
     pub fn set_bus_master(&self, on: bool) {
         let _lines = self.lines();
         self.messages.store(on, Ordering::Release);
     }
 
-    /// Asserts INTA# if it may be and the level is high.
+    /// Asserts INTA# if the level is high and INTA# is neither masked nor disabled.
     fn fire_intx(&self, lines: &mut Lines) {
         if lines.intx_masked || self.intx_disabled.load(Ordering::Acquire) || !(self.level)() {
             return;
@@ -113,13 +113,13 @@ impl Interrupts {
         if fds.len() > count as usize {
             return Err(Errno::INVAL);
         }
-        // No vectors at all tears the index down. One without a fd, of
-        // kind eventfd, takes that one eventfd away.
+        // A count of 0 removes all eventfds of the index. One vector of kind
+        // eventfd without a descriptor removes that eventfd.
         let teardown = count == 0 && kind == SET_DATA_NONE && action == SET_ACTION_TRIGGER;
         let on = kind == SET_DATA_NONE || data.first().is_some_and(|&b| b != 0);
         let eventfd = fds.into_iter().next();
         if let Some(eventfd) = &eventfd {
-            // A full one must not stop the thread that raises an interrupt.
+            // A full eventfd must not block the thread that raises an interrupt.
             fcntl_setfl(eventfd, fcntl_getfl(eventfd)? | OFlags::NONBLOCK)?;
         }
         let mut lines = self.lines();
@@ -147,8 +147,8 @@ impl Interrupts {
                     signal(eventfd);
                 }
             }
-            // The server does not watch for events of the client: it has
-            // to send messages to unmask.
+            // The server does not watch eventfds of the client, which has to
+            // send messages to unmask.
             (IRQ_INTX, SET_ACTION_UNMASK) if kind == SET_DATA_EVENTFD => {
                 if eventfd.is_some() {
                     return Err(Errno::NOTSUP);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-//! vfio-user: how the board meets QEMU.
+//! vfio-user: the board's connection to QEMU.
 //!
 //! A small server for the vfio-user protocol as published with libvfio-user
 //! (version 0.0), over a Unix stream socket with one client. [`wire`] has
 //! the message layouts, [`server`] the connection, [`irq`] the interrupt
-//! lines. What the protocol's messages do is up to a [`Device`].
+//! lines. A [`Device`] carries the messages out.
 //!
-//! Not offered: migration and dirty tracking, DMA_READ/DMA_WRITE (guest RAM
-//! is reached by mapping it), region I/O eventfds, write coalescing.
+//! Not supported: migration and dirty tracking, DMA_READ/DMA_WRITE (the board
+//! maps guest RAM), region I/O eventfds, write coalescing.
 
 pub mod irq;
 pub mod server;
@@ -32,12 +32,12 @@ pub const IRQ_INTX: u32 = 0;
 /// Interrupt index of MSI.
 pub const IRQ_MSI: u32 = 1;
 
-/// What a client learns about a region.
+/// Description of a region for the client.
 #[derive(Debug, Default)]
 pub struct RegionInfo<'a> {
     /// Size in bytes; 0 if the region does not exist.
     pub size: u64,
-    /// Whether accesses other than reads make sense.
+    /// Whether the region is writable.
     pub writable: bool,
     /// File to map the region from, offset 0 being the region's start.
     pub file: Option<&'a File>,
@@ -45,7 +45,7 @@ pub struct RegionInfo<'a> {
     pub mappable: &'a [(u64, u64)],
 }
 
-/// A request to make a piece of guest RAM reachable.
+/// A request to map a piece of guest RAM.
 #[derive(Debug)]
 pub struct DmaMap {
     /// Bus address.
@@ -54,23 +54,23 @@ pub struct DmaMap {
     pub size: u64,
     /// Offset into the file.
     pub offset: u64,
-    /// The memory; absent for ranges that can only be reached by message.
+    /// The memory; `None` for ranges that are accessible by messages only.
     pub file: Option<File>,
     /// Whether the device may write.
     pub writable: bool,
 }
 
-/// The device behind a [`Server`]. Errors are what the client gets told.
+/// The device behind a [`Server`]. The client gets the errors in its replies.
 pub trait Device {
     /// Describes region `index` (below [`REGIONS`]).
     fn region_info(&self, index: u32) -> RegionInfo<'_>;
-    /// Reads from a region; any offset and length must be survived.
+    /// Reads from a region. Must be safe for any offset and length.
     fn region_read(&self, index: u32, offset: u64, data: &mut [u8]) -> Result<(), Errno>;
-    /// Writes to a region; any offset and length must be survived.
+    /// Writes to a region. Must be safe for any offset and length.
     fn region_write(&self, index: u32, offset: u64, data: &[u8]) -> Result<(), Errno>;
-    /// Makes guest RAM reachable.
+    /// Maps guest RAM.
     fn dma_map(&self, map: DmaMap) -> Result<(), Errno>;
-    /// Takes guest RAM away; with `None`, all of it.
+    /// Unmaps guest RAM; with `None`, all of it.
     fn dma_unmap(&self, range: Option<(u64, u64)>) -> Result<(), Errno>;
     /// Interrupt lines of the device.
     fn interrupts(&self) -> &Interrupts;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! One vfio-user connection.
 //!
-//! Everything a client sends is checked before use. A message that cannot be
-//! carried out is answered with an errno and the connection goes on; only a
-//! header that leaves the end of the message unknown ends it.
+//! Everything a client sends is checked before use. The server answers a message
+//! that it cannot carry out with an errno, and the connection goes on. Only a
+//! truncated header or an invalid message size ends the connection.
 
 use std::fmt;
 use std::fs::File;
@@ -26,7 +26,7 @@ use super::{Device, DmaMap, Errno, IRQS, IRQ_INTX, IRQ_MSI, REGIONS};
 /// Why a server could not start or had to stop.
 #[derive(Debug)]
 pub enum ServeError {
-    /// Something is at the socket's path already.
+    /// The socket's path already exists.
     SocketExists(PathBuf),
     /// The socket could not be bound.
     Bind(PathBuf, io::Error),
@@ -56,12 +56,12 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-/// Why [`Server::run`] came back without an error.
+/// Why [`Server::run`] returned without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// The client closed the connection.
     Disconnected,
-    /// The wake-up descriptor asked for it.
+    /// The `wake` callback asked for it.
     Asked,
 }
 
@@ -72,7 +72,7 @@ pub struct Server {
     path: PathBuf,
 }
 
-/// What became of a message.
+/// Content of a successful reply: payload and descriptor.
 struct Reply<'a> {
     payload: Vec<u8>,
     file: Option<&'a File>,
@@ -94,13 +94,13 @@ impl Reply<'_> {
 impl Server {
     /// Listens on a new socket at `path`.
     ///
-    /// The socket is made aside and renamed once it listens: a client that sees
-    /// `path` can connect.
+    /// The socket is created under another name and renamed when it listens, so a
+    /// client that sees `path` can connect.
     pub fn bind(path: &Path) -> Result<Self, ServeError> {
         let failed = |e| ServeError::Bind(path.to_path_buf(), e);
         // Short: a socket's path has to fit in 107 bytes.
         let aside = path.with_file_name(format!(".{}", std::process::id()));
-        // Left behind by a dead process that had our id.
+        // A dead process with the same id may have left it behind.
         let _ = std::fs::remove_file(&aside);
         let listener = UnixListener::bind(&aside).map_err(failed)?;
         match renameat_with(CWD, &aside, CWD, path, RenameFlags::NOREPLACE) {
@@ -149,7 +149,7 @@ impl Drop for Server {
     }
 }
 
-/// Waits until `fd` is readable; false if `wake` asked to stop before.
+/// Waits until `fd` is readable; returns false if `wake` asked to stop before.
 fn wait(
     fd: BorrowedFd<'_>,
     wake_fd: BorrowedFd<'_>,
@@ -218,7 +218,7 @@ fn receive(stream: &UnixStream) -> Result<Option<(Header, Files)>, ServeError> {
         }
         have += got;
     }
-    // Those that did come are closed: without the others they mean nothing.
+    // If some are lost, the others are useless and are closed.
     truncated |= files.len() > MAX_FDS;
     let files = if truncated {
         Files::Truncated
@@ -272,7 +272,7 @@ fn serve_one<D: Device>(stream: &UnixStream, device: &D) -> Result<bool, ServeEr
         Err(e) => return Err(ServeError::Connection(e)),
     }
     if header.flags & wire::FLAG_TYPE == wire::FLAG_REPLY {
-        // The server asks nothing, so this answers nothing.
+        // The server sends no requests, so this replies to none.
         log::warn!("ignored a reply to nothing (command {})", header.command);
         return Ok(true);
     }
@@ -299,7 +299,7 @@ fn serve_one<D: Device>(stream: &UnixStream, device: &D) -> Result<bool, ServeEr
     };
     match sent {
         Ok(()) => Ok(true),
-        // Gone before it read the answer: no error of ours.
+        // The client has left before it read the reply: not an error.
         Err(ServeError::Connection(e))
             if matches!(
                 e.kind(),
@@ -348,7 +348,7 @@ fn words(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_ne_bytes()).collect()
 }
 
-// Of the functions below, `None` is a message too short for its command.
+// The functions below return `None` for a message that is too short or malformed.
 
 fn dma_map<D: Device>(
     device: &D,

@@ -146,7 +146,7 @@ impl Header {
     }
 }
 
-/// Takes integers off the front of a message.
+/// Reads integers from the start of a message on.
 #[derive(Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
         self.take().map(u64::from_ne_bytes)
     }
 
-    /// What is left.
+    /// The bytes not yet read.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -197,7 +197,7 @@ struct ClientVersion {
 }
 
 /// Checks a client's VERSION payload (major, minor, JSON text) and returns
-/// the payload of the answer, or `None` if the two cannot talk.
+/// the payload of the answer, or `None` if client and server are incompatible.
 pub fn negotiate(payload: &[u8]) -> Option<Vec<u8>> {
     let mut r = Reader::new(payload);
     let (major, _minor) = (r.u16()?, r.u16()?);
@@ -208,7 +208,7 @@ pub fn negotiate(payload: &[u8]) -> Option<Vec<u8>> {
     let text = text.strip_suffix(&[0]).unwrap_or(text);
     if !text.is_empty() {
         let version: ClientVersion = serde_json::from_slice(text).ok()?;
-        // A client that cannot take a dword in a reply is of no use.
+        // A client has to accept at least 8 bytes of data in a reply.
         let max = version.capabilities.and_then(|c| c.max_data_xfer_size);
         if max.is_some_and(|m| m < 8) {
             return None;
