@@ -47,7 +47,7 @@ fn panic_of_an_engine_hangs_its_ring_until_reset() {
     assert_eq!(rig.chip.counters().get(Counter::EnginePanics), 1);
     assert_ne!(rig.read(grbm::GRBM_STATUS) & grbm::GUI_ACTIVE, 0);
     assert_eq!(rig.mem(FENCE), 0);
-    // Another ring goes on, and so does this one after its reset.
+    // Another ring still works, and so does this one after its reset.
     rig.dma(
         &r7xx_board::chip::dma::packet::Packet::Fence {
             addr: DATA,

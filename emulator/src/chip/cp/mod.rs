@@ -36,7 +36,7 @@ const IB_DEPTH: usize = 2;
 const POLL_FIRST: Duration = Duration::from_micros(20);
 const POLL_MAX: Duration = Duration::from_millis(1);
 
-/// How execution goes on after a packet.
+/// How execution continues after a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Next,

@@ -150,7 +150,7 @@ pub struct DmaEnd {
     pub fixed: bool,
 }
 
-/// A draw, as handed to the graphics block.
+/// A draw, as passed to the graphics block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draw {
     /// Value of `VGT_DRAW_INITIATOR`.

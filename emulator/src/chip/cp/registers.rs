@@ -28,7 +28,7 @@ impl CpRegisters {
         self.hub.regs.store(cp::CP_RB_WPTR, 0);
     }
 
-    /// Writes a scratch register and, if `SCRATCH_UMSK` says so, memory.
+    /// Writes a scratch register and, if its bit in `SCRATCH_UMSK` is set, memory.
     fn write_scratch(&self, offset: u32, value: u32) {
         let hub = &*self.hub;
         hub.regs.store(offset, value);

@@ -61,7 +61,7 @@ pub struct Translation {
 }
 
 /// Offset into VRAM of MC address `addr`, and the number of bytes from there to
-/// the end of VRAM. `None` if `MC_VM_FB_LOCATION` does not cover the address.
+/// the end of VRAM. `None` if the address is outside VRAM.
 pub fn vram_offset(regs: &dyn RegFile, vram_size: u64, addr: u64) -> Option<(u64, u64)> {
     let location = regs.load(MC_VM_FB_LOCATION);
     let base = u64::from(location & 0xffff) << 24;
