@@ -545,7 +545,7 @@ fn endless_shader_is_cut_by_its_budget_and_counted() {
 }
 
 #[test]
-fn reset_during_a_long_draw_takes_less_than_100_ms() {
+fn reset_ends_a_long_draw() {
     let mut s = scene();
     s.vertices(&everything(0.5, RED));
     s.rig.cp_fill(&Packet::NumInstances(u32::MAX).encode());

@@ -17,7 +17,7 @@ use crate::chip::family::Family;
 use crate::chip::gfx::{Gfx, Pipeline};
 use crate::chip::hub::Hub;
 use crate::chip::queue::{EngineId, Hang, Knobs};
-use crate::chip::regs::{self, cg, cp, gb, ih, mc, srbm};
+use crate::chip::regs::{self, cg, cp, gb, mc, srbm};
 use crate::chip::strict::Strict;
 use crate::chip::trace::Trace;
 use crate::chip::uvd::Uvd;
@@ -172,14 +172,6 @@ impl Chip {
     /// The surface that a CRTC shows; `None` if the CRTC is off.
     pub fn scanout(&self, crtc: usize) -> Option<Scanout> {
         self.blocks.display.scanout(self.hub(), crtc)
-    }
-
-    /// Whether the interrupt ring has vectors that the driver has not read: the
-    /// level of INTA#.
-    pub fn irq_pending(&self) -> bool {
-        let wptr = self.hub().regs.load(ih::IH_RB_WPTR) & ih::WPTR_OFFSET_MASK;
-        let rptr = self.hub().regs.load(ih::IH_RB_RPTR) & ih::WPTR_OFFSET_MASK;
-        wptr != rptr && self.hub().regs.load(ih::IH_CNTL) & ih::ENABLE_INTR != 0
     }
 
     /// Whether the PCI Express link runs at 5 GT/s rather than 2.5.

@@ -19,9 +19,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::chip::bus::{Mc, RegFile};
+use crate::chip::ih;
 use crate::chip::memory::regfile::{MAPPABLE, MAPPABLE_STRICT, REGISTER_SPACE};
 use crate::chip::memory::{DmaError, GuestRam, MemoryController, MemoryError, RegisterFile, Vram};
-use crate::chip::regs::{gb, ih};
+use crate::chip::regs::gb;
 use crate::chip::strict::Strict;
 use crate::chip::tiling::TilingConfig;
 use crate::chip::{Chip, ChipConfig};
@@ -75,10 +76,7 @@ impl Board {
         let mc = Arc::new(mc.with_strict(strict.clone()));
         let ring = regs.clone();
         // INTA# is asserted while the interrupt ring has unread entries.
-        let interrupts = Arc::new(Interrupts::new(move || {
-            let unread = ring.load(ih::IH_RB_WPTR) ^ ring.load(ih::IH_RB_RPTR);
-            ring.load(ih::IH_CNTL) & ih::ENABLE_INTR != 0 && unread & ih::WPTR_OFFSET_MASK != 0
-        }));
+        let interrupts = Arc::new(Interrupts::new(move || ih::pending(&*ring)));
         let chip = Chip::new(
             ChipConfig {
                 family: options.chip,

@@ -7,6 +7,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::chip::bus::RegFile;
 use crate::chip::counters::Counter;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::regs::{field, ih};
@@ -38,6 +39,12 @@ pub enum Source {
     CpEop = 181,
     /// DMA trap.
     Dma = 224,
+}
+
+/// Whether the driver has enabled interrupts and not read all vectors: the level of INTA#.
+pub fn pending(regs: &dyn RegFile) -> bool {
+    let unread = regs.load(ih::IH_RB_WPTR) ^ regs.load(ih::IH_RB_RPTR);
+    regs.load(ih::IH_CNTL) & ih::ENABLE_INTR != 0 && unread & ih::WPTR_OFFSET_MASK != 0
 }
 
 /// State of the interrupt handler beyond its registers.
