@@ -384,7 +384,7 @@ proptest! {
 
 /// Blend states that the short way takes: none, over, premultiplied over, and over with
 /// a factor of one for alpha, or for the colours.
-const SHORT: [Option<u32>; 5] = [
+const FAST: [Option<u32>; 5] = [
     None,
     Some(4 | 5 << 8),
     Some(1 | 5 << 8),
@@ -403,23 +403,23 @@ fn exported() -> impl Strategy<Value = u32> {
 
 proptest! {
     #[test]
-    fn short_way_gives_the_general_ways_bits(
-        state in 0..SHORT.len(), mode in proptest::sample::select(vec![1u32, 2, 4]), swap in 0u32..4,
+    fn fast_path_gives_the_general_paths_bits(
+        state in 0..FAST.len(), mode in proptest::sample::select(vec![1u32, 2, 4]), swap in 0u32..4,
         values in proptest::collection::vec(exported(), 256), old in any::<[u8; 32]>(),
         mask in prop_oneof![Just(ALL), any::<u64>()], write_mask in prop_oneof![Just(0xFu32), 1u32..16],
     ) {
         let regs = registers(info(0x1A, mode, 0, swap, 1 << 20));
         regs.store(CB_TARGET_MASK, write_mask);
-        if let Some(blend) = SHORT[state] {
+        if let Some(blend) = FAST[state] {
             regs.store(CB_BLEND0_CONTROL, blend);
             regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 1 << 7 | 1 << 8);
         }
-        let short = Targets::decode(&regs);
-        let mut general = short.clone();
+        let fast = Targets::decode(&regs);
+        let mut general = fast.clone();
         general.targets[0].as_mut().unwrap().packed = None;
-        prop_assert!(short.get(0).unwrap().packed.is_some());
+        prop_assert!(fast.get(0).unwrap().packed.is_some());
         let src: [Lanes; 4] = std::array::from_fn(|c| std::array::from_fn(|i| values[c * 64 + i]));
-        let [a, b] = [&short, &general].map(|targets| {
+        let [a, b] = [&fast, &general].map(|targets| {
             let memory = Memory::new(0x10_0000);
             for (i, byte) in memory.bytes.lock().unwrap().iter_mut().enumerate() {
                 *byte = old[i % 32].wrapping_add((i / 32) as u8);
@@ -432,7 +432,7 @@ proptest! {
     }
 
     #[test]
-    fn short_resolve_gives_the_general_ones_bits(
+    fn fast_resolve_gives_the_general_ones_bits(
         samples in 1u32..4, swaps in [0u32..4, 0u32..4], old in any::<[u8; 64]>(),
         mask in prop_oneof![Just(ALL), any::<u64>()],
     ) {
@@ -440,11 +440,11 @@ proptest! {
         set_target(&regs, 1, info(0x1A, 2, 0, swaps[1], 0), 0x8_0000);
         regs.store(PA_SC_AA_CONFIG, samples);
         regs.store(CB_COLOR_CONTROL, 0xCC << 16 | 7 << 4);
-        let short = Targets::decode(&regs);
-        let mut general = short.clone();
+        let fast = Targets::decode(&regs);
+        let mut general = fast.clone();
         general.targets[1].as_mut().unwrap().packed = None;
-        prop_assert!(short.get(1).unwrap().packed.is_some());
-        let [a, b] = [&short, &general].map(|targets| {
+        prop_assert!(fast.get(1).unwrap().packed.is_some());
+        let [a, b] = [&fast, &general].map(|targets| {
             let memory = Memory::new(0x10_0000);
             for (i, byte) in memory.bytes.lock().unwrap().iter_mut().enumerate() {
                 *byte = old[i % 64].wrapping_mul((i / 64) as u8 | 1);

@@ -75,7 +75,7 @@ pub struct Unit {
     has_gradients: bool,
     arch: Arch,
     /// Fetches that took the short way.
-    short: u64,
+    fast: u64,
     /// None does: for comparisons.
     general: bool,
 }
@@ -97,7 +97,7 @@ impl Unit {
             gradients: [[[0; LANES]; 4]; 2],
             has_gradients: false,
             arch: Arch::new(),
-            short: 0,
+            fast: 0,
             general: false,
         }
     }
@@ -131,8 +131,8 @@ impl Unit {
     }
 
     /// Fetches so far that went by `plain` rather than the general way.
-    pub fn short_ways(&self) -> u64 {
-        self.short
+    pub fn fast_paths(&self) -> u64 {
+        self.fast
     }
 
     /// Blocks of texels read from memory so far.
@@ -244,8 +244,8 @@ impl Unit {
         exec: Mask,
         out: &mut [Lanes; 4],
     ) -> bool {
-        if self.short_way(view, op, texture, id, filter, src, exec, out) {
-            self.short += 1;
+        if self.fast_path(view, op, texture, id, filter, src, exec, out) {
+            self.fast += 1;
             return false;
         }
         *out = [[0; LANES]; 4];
@@ -278,7 +278,7 @@ impl Unit {
 
     /// `LD` and `SAMPLE` by [`plain`]; false if it cannot.
     #[allow(clippy::too_many_arguments)]
-    fn short_way(
+    fn fast_path(
         &mut self,
         view: &View<'_>,
         op: &TexInstruction,

@@ -155,13 +155,13 @@ impl Scene {
         src: &[Lanes; 4],
         exec: Mask,
     ) -> [Lanes; 4] {
-        let short = self.run(op, sampler, src, exec);
+        let fast = self.run(op, sampler, src, exec);
         let inside = self.unit.cache.inside;
         self.unit.general = true;
-        assert_eq!(self.run(op, sampler, src, exec), short);
+        assert_eq!(self.run(op, sampler, src, exec), fast);
         self.unit.general = false;
         assert_eq!(self.unit.cache.inside, inside);
-        short
+        fast
     }
 
     fn value(&self, x: u32, y: u32, slice: u32, level: u32, c: usize) -> f64 {

@@ -349,8 +349,8 @@ fn run_op(op: AluOp, args: &[[u32; 3]; LANES], arch: pulp::Arch) -> (Lanes, Mask
     wave.begin(ALL, ALL, BUDGET);
     run(&program, &mut wave, &mut Recorder::default()).unwrap();
     let passed = if op.is_kill() { wave.killed } else { wave.exec };
-    let short = program.is_plain() && !wave.denormals;
-    (*wave.gpr(2, 0), passed, short)
+    let fast = program.is_plain() && !wave.denormals;
+    (*wave.gpr(2, 0), passed, fast)
 }
 
 #[test]
@@ -392,10 +392,10 @@ fn every_operation_agrees_with_the_reference() {
         for (i, batch) in batches.enumerate() {
             let mut args = [[0; 3]; LANES];
             args[..batch.len()].copy_from_slice(batch);
-            let (got, passed, short) = run_op(op, &args, pulp::Arch::new());
+            let (got, passed, fast) = run_op(op, &args, pulp::Arch::new());
             let (scalar, scalar_passed, _) = run_op(op, &args, pulp::Arch::Scalar);
-            plain += usize::from(short);
-            assert!(!short || !op.float_operands() || i * LANES < normal.len());
+            plain += usize::from(fast);
+            assert!(!fast || !op.float_operands() || i * LANES < normal.len());
             assert_eq!(passed, scalar_passed, "{}", op.name());
             for (lane, arg) in args.iter().enumerate() {
                 let [a, b, c] = *arg;

@@ -20,7 +20,7 @@ proptest! {
 
     /// Coordinates near and across the edges, all wrap modes, sizes that blocks divide and others.
     #[test]
-    fn short_way_gives_the_general_ways_bits(
+    fn fast_path_gives_the_general_paths_bits(
         mode in proptest::sample::select(vec![1u32, 2, 4]),
         width in proptest::sample::select(vec![8u32, 24, 37, 64]),
         height in proptest::sample::select(vec![3u32, 16, 40]),
@@ -35,17 +35,17 @@ proptest! {
         let mut op = op(tex::SAMPLE);
         op.offset = [offset[0], offset[1], 0];
         let src = coordinates(origin, step, [width, height]);
-        let short = scene.run(&op, &sampler, &src, exec);
+        let fast = scene.run(&op, &sampler, &src, exec);
         scene.unit.general = true;
-        let taken = scene.unit.short_ways();
+        let taken = scene.unit.fast_paths();
         let general = scene.run(&op, &sampler, &src, exec);
-        prop_assert_eq!(scene.unit.short_ways(), taken);
-        prop_assert_eq!(short, general);
+        prop_assert_eq!(scene.unit.fast_paths(), taken);
+        prop_assert_eq!(fast, general);
     }
 
     /// No wrap mode matters where all that counts is inside; what the other lanes hold does not count.
     #[test]
-    fn texels_inside_are_the_general_ways_bits(
+    fn texels_inside_are_the_general_paths_bits(
         mode in proptest::sample::select(vec![1u32, 2, 4]),
         width in proptest::sample::select(vec![37u32, 64, 96]),
         height in proptest::sample::select(vec![40u32, 64]),
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn short_loads_give_the_general_ways_bits(
+    fn fast_loads_give_the_general_paths_bits(
         mode in proptest::sample::select(vec![1u32, 2, 4]), origin in [-4i32..40, -4i32..40],
         step in [0i32..3, 0i32..3], exec in prop_oneof![Just(Mask::MAX), any::<u64>()],
     ) {
@@ -86,7 +86,7 @@ proptest! {
 }
 
 #[test]
-fn short_way_is_taken_inside_and_at_the_seam() {
+fn fast_path_is_taken_inside_and_at_the_seam() {
     let mut scene = Scene::new(1, 2, [64, 64, 1], RGBA8, 0);
     // The coordinates of a tile that begins `first` texels from the left.
     let src = |first: f32| {
@@ -111,7 +111,7 @@ fn short_way_is_taken_inside_and_at_the_seam() {
             &src(first),
             Mask::MAX,
         );
-        assert_eq!(scene.unit.short_ways(), i as u64 + 1, "{first}");
+        assert_eq!(scene.unit.fast_paths(), i as u64 + 1, "{first}");
         assert_eq!(scene.unit.cache.inside, inside, "{first}");
     }
 }
@@ -127,13 +127,13 @@ fn no_coordinate_is_taken_for_one_inside() {
             src[0][5] = bits;
             for filters in [0, LINEAR_FILTERS] {
                 let s = sampler(filters);
-                let short = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
+                let fast = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
                 inside += u32::from(scene.unit.cache.inside == 1);
                 scene.unit.cache.inside = 0;
                 scene.unit.general = true;
                 let general = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
                 scene.unit.general = false;
-                assert_eq!(short, general, "{bits:#x}");
+                assert_eq!(fast, general, "{bits:#x}");
             }
         }
     }
@@ -188,8 +188,8 @@ fn blocks_in_the_patch_are_of_one_texture_and_level() {
         scene.words = words;
         let mut src = [[3; LANES]; 4];
         src[3] = [level; LANES];
-        let short = scene.run_both(&op(tex::LD), &sampler(0), &src, Mask::MAX);
-        seen.push(short[0][0]);
+        let fast = scene.run_both(&op(tex::LD), &sampler(0), &src, Mask::MAX);
+        seen.push(fast[0][0]);
     }
     // All took the short way, and the texels differ.
     assert_eq!(scene.unit.cache.laid_out, 5);
