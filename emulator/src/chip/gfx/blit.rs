@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-//! Copies: polygons each of whose pixels gets a texel of its own, at the same distance from it.
+//! Copies: polygons whose pixels (x, y) get the texels (x + dx, y + dy) of a texture.
 //!
-//! Drivers draw what other hardware copies: a blit between surfaces of one size, a window that
-//! is moved. Where it is certain that the shader would fetch texel (x + dx, y + dy) for
-//! pixel (x, y) and that the target takes its bytes as they are, they are moved by tile.
+//! Drivers copy by draws: a blit between surfaces of one size, a window that moves. If it is
+//! certain that the shader would fetch texel (x + dx, y + dy) for each pixel (x, y), and the target
+//! stores the texel's bytes unchanged or reordered, whole tiles of bytes are moved.
 //!
-//! Certain it is by the planes of the coordinates. They are evaluated in double precision at the
-//! corners of the polygon's bounds, where they are furthest from the middle of a texel, and must be
-//! within [`MIDDLE`] of it there. The interpolation itself, in single precision, is off
-//! by less than 1/16 texel more: with coordinates up to [`LARGEST`], weights up to [`WEIGHT`] that
-//! change by at most [`STEP`] a pixel, none of its dozen roundings is of more than 2^15.
+//! The planes of the coordinates decide. They are evaluated in double precision at the corners of
+//! the polygon's bounds, where they deviate most from the middle of a texel, and must be within
+//! [`MIDDLE`] of it. The interpolation itself, in single precision, adds an error of less than 1/16
+//! texel: with coordinates up to [`LARGEST`] and weights up to [`WEIGHT`] that change by at most
+//! [`STEP`] a pixel, each of its dozen roundings is of a value of at most 2^15.
 
 use super::colour::{Moves, Targets};
 use super::interpolate::Interpolator;
@@ -21,7 +21,7 @@ use super::stage::DrawShared;
 use super::state::Stage;
 use super::texture::{Source, Unit};
 
-/// Largest distance from a texel's middle.
+/// Largest distance from a texel's middle, in texels.
 const MIDDLE: f64 = 1.0 / 8.0;
 /// Largest coordinate of a vertex in texels.
 const LARGEST: f64 = 8192.0;
@@ -33,18 +33,18 @@ const STEP: f64 = 1.0 / 8.0;
 /// How a polygon copies.
 #[derive(Debug)]
 pub struct Blit {
-    /// What is copied.
+    /// The texels to copy.
     pub source: Source,
-    /// From a pixel to its texel.
+    /// Texel coordinates minus pixel coordinates: (dx, dy).
     pub distance: [i32; 2],
-    /// The render target.
+    /// Number of the render target, 0 to 7.
     pub target: usize,
-    /// Where a texel's bytes go.
+    /// The order of a texel's bytes in the target.
     pub moves: Moves,
 }
 
 impl Blit {
-    /// What `setup` copies with the program `program`; none if that is not certain.
+    /// The copy that `setup` makes with the program `program`; none if it may not be one.
     pub fn new(
         program: &TexelCopy,
         interpolator: &Interpolator,
@@ -97,7 +97,7 @@ impl Blit {
             } else {
                 1.0
             };
-            // Of a value that is not finite, nothing is certain.
+            // NaN and infinity fail this comparison.
             let largest = LARGEST / scale;
             if !values.iter().all(|v| v.abs() <= largest) {
                 return None;

@@ -3,8 +3,8 @@
 //!
 //! Formats and operations: `DB_DEPTH_INFO`, `DB_DEPTH_CONTROL` and
 //! `DB_STENCILREFMASK` in Mesa's `r600d.h`; `r600_translate_stencil_op()` for
-//! the order of the operations. Depth and stencil share an element. Compressed
-//! depth (HTILE) does not exist here: every element is always expanded.
+//! the order of the operations. Depth and stencil share an element. The model
+//! has no compressed depth (HTILE): every element is always expanded.
 
 use super::lanes::{expand, select, Lanes, Mask, LANES};
 use super::state::{bit, bits, Shadow};
@@ -15,7 +15,7 @@ use crate::chip::regs::gfx as reg;
 pub enum Format {
     /// 16 bits.
     D16,
-    /// 24 bits, the upper 8 unused.
+    /// 24 bits, below 8 unused ones.
     X8D24,
     /// 24 bits below 8 bits of stencil.
     S8D24,
@@ -26,7 +26,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Decodes the field; none if depth is off or the format unknown.
+    /// Decodes the field; none if there is no depth buffer or the format is unknown.
     pub fn decode(value: u32) -> Option<Self> {
         Some(match value {
             1 => Format::D16,
@@ -52,10 +52,10 @@ impl Format {
         matches!(self, Format::S8D24 | Format::X24S8D32F)
     }
 
-    /// Depth as stored: an integer whose order is that of the depth.
+    /// Depth as stored: a rounded integer, or the bits of a float.
     #[inline(always)]
     pub fn quantise(self, z: f32) -> u32 {
-        // Not a number counts as 0.
+        // NaN becomes 0.
         let unorm = |max: f64| floor(f64::from(z).max(0.0).min(1.0) * max + 0.5);
         match self {
             Format::D16 => unorm(65535.0),
@@ -79,19 +79,18 @@ impl Format {
     }
 }
 
-/// `value`, 0 to 2^31, rounded down. A plain cast saturates, which is not vectorised.
+/// `value`, 0 to 2^31, rounded down. The compiler does not vectorise a plain cast, which saturates.
 #[inline(always)]
 fn floor(value: f64) -> u32 {
-    // From 2^52 on a double has no fraction: the sum rounds to an integer, which is
-    // in its low bits.
+    // Doubles have no fraction bits from 2^52 on: the sum is a rounded integer, in the low bits.
     const MAGIC: f64 = 4_503_599_627_370_496.0;
     let sum = value + MAGIC;
     let up = sum - MAGIC > value;
     (sum.to_bits() as u32).wrapping_sub(u32::from(up))
 }
 
-/// A comparison: never, less, equal, less or equal, greater, not equal,
-/// greater or equal, always (Mesa hands `PIPE_FUNC_*` over unchanged).
+/// Compares `a` with `b`. The functions 0 to 7 are never, less, equal, less or equal, greater, not
+/// equal, greater or equal, always (Mesa's `PIPE_FUNC_*`, which it writes unchanged).
 #[inline]
 pub fn compare<T: PartialOrd>(function: u32, a: T, b: T) -> bool {
     match function & 7 {
@@ -110,7 +109,7 @@ pub fn compare<T: PartialOrd>(function: u32, a: T, b: T) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Face {
     function: u32,
-    /// On stencil fail, depth pass, depth fail.
+    /// Operations on stencil fail, depth pass, depth fail.
     ops: [u32; 3],
     reference: u8,
     mask: u8,
@@ -132,7 +131,7 @@ pub struct State {
 }
 
 impl State {
-    /// Decodes the state; none if there is no depth buffer or no use of it.
+    /// Decodes the state; none if there is no depth buffer.
     pub fn decode(s: &Shadow) -> Option<Self> {
         let format = Format::decode(bits(s.get(reg::DB_DEPTH_INFO), 0, 3))?;
         let control = s.get(reg::DB_DEPTH_CONTROL);
@@ -167,13 +166,13 @@ impl State {
         Some(state)
     }
 
-    /// Whether the tests may change or reject anything.
+    /// Whether depth or stencil is tested.
     pub fn is_active(&self) -> bool {
         self.z_enable || self.stencil_enable
     }
 
-    /// The element that becomes of any where a fragment of depth `z` is drawn; none if that
-    /// depends on what is there, or it is no dword.
+    /// The stored element after a fragment of depth `z` is drawn; none if it depends on the
+    /// element before, or if elements are not dwords.
     pub fn replaces(&self, z: f32, front: bool) -> Option<u32> {
         let depth = self.z_write && self.z_function == 7;
         let face = &self.faces[usize::from(!front)];
@@ -181,7 +180,7 @@ impl State {
             1 => 0,
             _ => face.reference,
         };
-        // It always passes, and is then replaced or zeroed as a whole.
+        // The test always passes, and the operation then replaces or clears all eight bits.
         let known = self.stencil_enable
             && face.function == 7
             && matches!(face.ops[1], 1 | 2)
@@ -238,9 +237,9 @@ pub struct Tested {
 }
 
 impl State {
-    /// Tests the lanes of `mask` and updates `stored`. `z` is the depth of
-    /// the fragments; `reference` replaces the stencil reference where the
-    /// shader exports one. With `update` false nothing is changed.
+    /// Tests the lanes of `mask` and, if `update`, changes `stored`. `z` is the
+    /// depth of the fragments; `reference` holds the stencil references that
+    /// the shader exports, if it does.
     #[inline(always)]
     pub fn test(
         &self,
@@ -254,7 +253,7 @@ impl State {
         let mut values: Lanes = [0; LANES];
         let mut depth_passes = Mask::MAX;
         if self.z_enable {
-            // A loop for each format and function, so that none decides per lane.
+            // One loop for each format and function: no branch within a loop.
             match self.format {
                 Format::D16 => (values.iter_mut().zip(z)).for_each(|(v, &z)| {
                     *v = Format::D16.quantise(z);
@@ -302,7 +301,7 @@ impl Face {
         }
     }
 
-    /// The lanes that pass.
+    /// The lanes that pass the stencil test.
     #[inline(always)]
     fn test(&self, stored: &Samples, reference: Option<&Lanes>) -> Mask {
         let (references, old, mask) = (self.references(reference), &stored.stencil, self.mask);
@@ -313,7 +312,7 @@ impl Face {
         )
     }
 
-    /// Carries the operations out for the lanes of `mask`; the lanes that changed.
+    /// Applies the stencil operations to the lanes of `mask`. Returns the lanes that changed.
     #[inline(always)]
     fn update(
         &self,
@@ -349,7 +348,7 @@ impl Face {
     }
 }
 
-/// The lanes whose values compare as `function` asks; a loop for each of them.
+/// The lanes for which `function` (see [`compare`]) holds of `a` and `b`. One loop for each one.
 #[inline(always)]
 fn lanes_that<T: PartialOrd>(
     function: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The depth buffer in memory: tiles of elements to lanes and back.
+//! The depth buffer in memory: loads tiles of elements into lanes and stores them.
 //!
 //! A depth buffer is 1D or 2D tiled in depth order (`TILE_TYPE` 1), where the
 //! samples of an element lie side by side.
@@ -14,7 +14,7 @@ use crate::chip::regs::gfx as reg;
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
-/// Largest tile: 8 bytes, 8 samples.
+/// Bytes of the largest tile: elements of 8 bytes, 8 samples.
 const MAX_TILE: usize = LANES * 8 * 8;
 
 /// All rows of a tile: there are no linear depth buffers.
@@ -77,8 +77,8 @@ impl Surface {
         self.surface.read_tile(view, place, ALL_ROWS, bytes)
     }
 
-    /// Reads the sample `at`. `out.stencil` has what lies above 24 bits
-    /// of depth, stencil or not. Returns the bytes moved.
+    /// Reads the sample `at`. Formats with 24 bits of depth put the 8 bits above
+    /// them into `out.stencil`, stencil or not. Returns the bytes moved.
     ///
     /// # Errors
     /// The first access that no memory answered.
@@ -124,7 +124,7 @@ impl Surface {
         Ok(bytes.len() as u64)
     }
 
-    /// Says that the sample `at` will be tested soon.
+    /// Prefetches the sample `at`.
     #[inline]
     pub fn prefetch(&self, view: &View<'_>, at: At) {
         if self.is_plain() {
@@ -137,8 +137,8 @@ impl Surface {
         layout.sample_place(u32::from(element), sample) as usize
     }
 
-    /// Writes the lanes of `changed` back; the others of `samples` are as [`Self::load`] left
-    /// them. Returns the bytes moved.
+    /// Writes the lanes of `changed` back. The other lanes of `samples` must be as [`Self::load`]
+    /// left them. Returns the bytes moved.
     ///
     /// # Errors
     /// The first access that no memory answered.
@@ -151,7 +151,7 @@ impl Surface {
     ) -> Result<u64, McError> {
         let place = self.place(at);
         if self.is_plain() {
-            // What has not changed is known from `load`.
+            // The unchanged lanes still have the values that `load` read.
             let mask = self.depth_mask();
             let words = reorder(&std::array::from_fn(|lane| {
                 samples.depth[lane] & mask | u32::from(samples.stencil[lane]) << 24 & !mask
@@ -164,7 +164,7 @@ impl Surface {
         }
         let mut buffer = [0; MAX_TILE];
         let bytes = &mut buffer[..self.surface.layout.tile_bytes() as usize];
-        // Unless all is known, what is not written must stay.
+        // `samples` may not have every byte of the tile: the others must stay.
         let known =
             self.surface.layout.samples == 1 && changed == ALL && self.format != Format::X24S8D32F;
         if !known {
@@ -192,7 +192,7 @@ impl Surface {
         self.write(view, &place, bytes)
     }
 
-    /// Writes `element` to all pixels of a tile of a buffer that [`Self::is_plain`].
+    /// Writes `element` to all pixels of a tile. The buffer must be [`Self::is_plain`].
     ///
     /// # Errors
     /// The first access that no memory answered.
@@ -210,12 +210,12 @@ impl Surface {
         Ok(bytes.len() as u64)
     }
 
-    /// One sample of four bytes an element: no other is in the tile.
+    /// Whether there is one sample and an element is a dword.
     pub fn is_plain(&self) -> bool {
         self.surface.layout.samples == 1 && self.format.bytes() == 4
     }
 
-    /// The bits of a dword that are depth.
+    /// The depth bits of a dword.
     fn depth_mask(&self) -> u32 {
         match self.format {
             Format::D32F => u32::MAX,
@@ -224,8 +224,8 @@ impl Surface {
     }
 }
 
-/// Elements in depth order to lanes, and back: of the number of a group of eight, the lower two
-/// bits change places.
+/// Converts elements in depth order to lanes, or lanes to depth order: swaps the lower two bits of
+/// the number of each group of eight.
 fn reorder(words: &Lanes) -> Lanes {
     let mut out = [0; LANES];
     for (group, to) in out.chunks_exact_mut(8).enumerate() {

@@ -15,8 +15,8 @@ use crate::chip::regs;
 const CONTEXT: std::ops::Range<u32> = STATE_BASE..0x2_9000;
 /// Most dwords of a shader that are listed.
 const MAX_DWORDS: usize = 1 << 14;
-/// The draw, its colour targets, all context registers that are not 0, and the
-/// shaders in the notation of Mesa's `R600_DEBUG`.
+/// Lists the draw, its colour targets, all context registers that are not 0, and
+/// the shaders in the notation of Mesa's `R600_DEBUG`.
 pub fn describe(context: &GfxContext<'_>, draw: &Draw) -> String {
     let mut out = String::new();
     // Writing to a string does not fail.
@@ -47,7 +47,7 @@ pub fn describe(context: &GfxContext<'_>, draw: &Draw) -> String {
     out
 }
 
-/// Dwords from `base` on, up to the first page that no memory answers.
+/// Dwords from `base` on, at most [`MAX_DWORDS`], to the first 256 bytes that no memory answers.
 fn read_words(context: &GfxContext<'_>, base: u64) -> Vec<u32> {
     let mut words = Vec::new();
     let mut page = [0; 256];

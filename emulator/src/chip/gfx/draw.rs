@@ -11,13 +11,13 @@ use crate::chip::bus::McError;
 use crate::chip::cp::pm4::{Draw, IndexSource};
 use crate::chip::regs::{gfx as reg, vgt};
 
-/// Indices taken from their source at once.
+/// Most indices of one [`Indices::fetch`].
 pub const CHUNK: usize = 1024;
 
 /// One index of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
-    /// A vertex, offset added and clamped.
+    /// A vertex index, the offset added, clamped to `VGT_MIN/MAX_VTX_INDX`.
     Vertex(u32),
     /// The restart index.
     Restart,
@@ -78,11 +78,11 @@ impl<'d> Indices<'d> {
         }
     }
 
-    /// Fetches indices `first..first + CHUNK`, as far as there are any, into
-    /// `out`.
+    /// Replaces `out` by the indices `first..first + CHUNK`, or fewer at the
+    /// end of the draw.
     ///
     /// # Errors
-    /// Memory that cannot be read.
+    /// As [`View::read`].
     pub fn fetch(&self, view: &View<'_>, first: u32, out: &mut Vec<Index>) -> Result<(), McError> {
         out.clear();
         let n = (self.count.saturating_sub(first) as usize).min(CHUNK);

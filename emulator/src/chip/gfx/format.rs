@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Formats of elements in memory: bytes to four shader values and back.
+//! Formats of elements in memory: decodes bytes to four shader values, and
+//! encodes these.
 //!
 //! Vertex fetch, texture unit, render backend and stream-out share one list of
 //! formats (`FMT_*` in Mesa's `r600_formats.h`, `COLOR_*` in `r600d.h`; AMD's
@@ -23,7 +24,7 @@ pub struct DataFormat(u8);
 pub enum Kind {
     /// Not a format that the chip reads.
     Invalid,
-    /// Bit fields that the number format gives a meaning.
+    /// Bit fields, which the number format interprets.
     Fixed,
     /// Floats of 10, 11, 16, 24 or 32 bits.
     Float,
@@ -46,7 +47,7 @@ pub struct Component {
     pub bits: u8,
 }
 
-/// What is known of a [`DataFormat`].
+/// Size and components of a [`DataFormat`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// How the bits are to be read.
@@ -58,7 +59,8 @@ pub struct Layout {
     pub count: u8,
     /// The components, x first.
     pub components: [Component; 4],
-    /// `X24_8_32_FLOAT`: only x is a float, y is a bit field.
+    /// Bit i: component i of a [`Kind::Float`] format is a float, else a bit
+    /// field (the stencil of depth formats).
     float_mask: u8,
 }
 
@@ -106,7 +108,8 @@ const fn depth_float_stencil() -> Layout {
     layout
 }
 
-/// 24-bit depth as float beside 8 bits of stencil; `depth` is its component.
+/// 24-bit float depth beside 8 bits of stencil; `depth` is the component of
+/// the depth.
 const fn depth24_float(widths: &[u8], depth: u8) -> Layout {
     let mut layout = float(4, widths);
     layout.float_mask = 1 << depth;
@@ -280,7 +283,7 @@ impl Sign {
     }
 }
 
-/// `ENDIAN_SWAP`: which bytes change places before an element is decoded.
+/// `ENDIAN_SWAP`: which bytes are swapped before an element is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Endian {
     /// None.
@@ -300,8 +303,8 @@ impl Endian {
         [Endian::None, Endian::In16, Endian::In32, Endian::In64][(value & 3) as usize]
     }
 
-    /// Swaps the bytes of `element` in place. A rest shorter than the unit
-    /// stays as it is.
+    /// Swaps the bytes of `element` in place, unit by unit. A remainder shorter
+    /// than a unit does not change.
     pub fn apply(self, element: &mut [u8]) {
         let unit = match self {
             Endian::None => return,
@@ -315,12 +318,12 @@ impl Endian {
     }
 }
 
-/// A format with everything that decides how an element becomes values.
+/// A format with all fields that tell how to decode an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ElementFormat {
     /// Bits in memory.
     pub data: DataFormat,
-    /// Meaning of bit fields.
+    /// Interpretation of bit fields.
     pub num: NumFormat,
     /// Sign of each component.
     pub sign: [Sign; 4],
@@ -366,7 +369,7 @@ impl ElementFormat {
     }
 
     /// The format in word 2 of a buffer resource (`SQ_VTX_CONSTANT_WORD2`),
-    /// which fetches with `USE_CONST_FIELDS` take: texture buffers.
+    /// for fetches with `USE_CONST_FIELDS` (texture buffers).
     pub fn buffer(word2: u32) -> Self {
         Self::vertex(
             word2 >> 20,
@@ -382,7 +385,7 @@ impl ElementFormat {
         self.data.bytes() as usize
     }
 
-    /// True if results are integers, so that they must not be filtered.
+    /// True if values are integers, which cannot be filtered.
     pub fn is_integer(&self) -> bool {
         self.num == NumFormat::Int && self.data.layout().kind == Kind::Fixed
     }
@@ -414,7 +417,7 @@ impl ElementFormat {
         }
     }
 
-    /// The element's dwords, bytes in the chip's order.
+    /// The element's dwords after the byte swap.
     fn words(&self, bytes: &[u8]) -> [u32; 4] {
         let mut raw = [0; 16];
         let len = bytes.len().min(self.bytes());
@@ -457,12 +460,12 @@ impl ElementFormat {
     }
 }
 
-/// `raw`'s `bits` bits from `shift` up.
+/// The `bits` bits of `raw` from bit `shift` up.
 pub fn field(raw: u32, shift: u8, bits: u8) -> u32 {
     (raw >> shift) & mask(bits)
 }
 
-/// `bits` ones, for 1 to 32 bits.
+/// A mask of the low `bits` bits, 1 to 32.
 pub fn mask(bits: u8) -> u32 {
     u32::MAX >> (32 - u32::from(bits.clamp(1, 32)))
 }
@@ -490,7 +493,7 @@ pub fn snorm(v: i32, bits: u8) -> f32 {
     (f64::from(v) / max).max(-1.0) as f32
 }
 
-/// Exponent and mantissa widths of floats by their width; false: no sign bit.
+/// Widths of exponent and mantissa of a float of `bits` bits, and whether it has a sign bit.
 fn float_shape(bits: u8) -> (u32, u32, bool) {
     match bits {
         10 => (5, 5, false),
@@ -501,8 +504,8 @@ fn float_shape(bits: u8) -> (u32, u32, bool) {
     }
 }
 
-/// A float of 10, 11, 16, 24 or 32 bits as a single. Denormals, infinities and
-/// NaN keep their values.
+/// Converts a float of 10, 11, 16, 24 or 32 bits to a single. Exact; infinities
+/// and NaN stay what they are.
 pub fn decode_float(raw: u32, bits: u8) -> u32 {
     if bits == 32 {
         return raw;
@@ -529,10 +532,10 @@ pub fn decode_float(raw: u32, bits: u8) -> u32 {
     sign | ((exponent + 127 - bias) << 23) | (mantissa << (23 - mantissa_bits))
 }
 
-/// A single as a float of 10, 11, 16, 24 or 32 bits, rounded to nearest even,
-/// or towards zero if `truncate`. Values beyond the range become infinity (the
-/// largest number when truncating); negative ones become 0 where there is no
-/// sign.
+/// Converts a single to a float of 10, 11, 16, 24 or 32 bits: rounds to nearest
+/// even, or towards zero if `truncate`. Finite values beyond the range become
+/// infinity, or the largest number if `truncate` or if the format (24 bits) has
+/// no infinity. Negative values become 0 if the format has no sign.
 pub fn encode_float(value: u32, bits: u8, truncate: bool) -> u32 {
     if bits == 32 {
         return value;
@@ -558,7 +561,7 @@ pub fn encode_float(value: u32, bits: u8, truncate: bool) -> u32 {
     let bias = (1i32 << (exponent_bits - 1)) - 1;
     let exponent = (magnitude >> 23) as i32 - 127 + bias;
     let mantissa = (magnitude & 0x7F_FFFF) | 0x80_0000;
-    // Denormal results lose one more bit per step below the least exponent.
+    // A denormal result loses one more bit for each step below the least exponent.
     let drop = 23 - mantissa_bits + (1 - exponent).max(0) as u32;
     let (kept, rest, half) = if drop > 25 {
         (0, u64::from(mantissa), 1 << 26)
@@ -591,11 +594,12 @@ fn shared_exponent(word: u32) -> [u32; 4] {
     [value(0), value(9), value(18), 0]
 }
 
-/// Values of a subsampled element's texel `odd` (0 or 1): x, y, z. `GB_GR` is
-/// (from the lowest byte) y0 x y1 z, `BG_RG` x y0 z y1: green is per texel.
+/// The x, y and z values of a subsampled element's first or second (`odd`)
+/// texel. The texels share x and z. The bytes of `GB_GR` are, from the lowest,
+/// x y0 z y1, those of `BG_RG` y0 x y1 z.
 ///
-/// Mesa pairs `G8R8_B8R8`... with these by `r600_translate_texformat()`; byte
-/// order as in `u_format_yuv.c` of `R8G8_B8G8` (r, g0, b, g1) for `GB_GR`.
+/// `r600_translate_texformat()` pairs Mesa's formats with these; the byte order
+/// of `GB_GR` is that of `R8G8_B8G8` (r, g0, b, g1) in `u_format_yuv.c`.
 pub fn subsampled(format: DataFormat, element: [u8; 4], odd: bool) -> [u32; 4] {
     let [a, b, c, d] = element;
     let (x, y, z) = if format == DataFormat::GB_GR {
@@ -606,7 +610,7 @@ pub fn subsampled(format: DataFormat, element: [u8; 4], odd: bool) -> [u32; 4] {
     [x, y, z, 0].map(|v| unorm(u32::from(v), 8).to_bits())
 }
 
-/// sRGB code to linear light (IEC 61966-2-1), correctly rounded from f64.
+/// sRGB code to linear light (IEC 61966-2-1), computed in f64 and rounded.
 pub fn srgb_to_linear(raw: u32, bits: u8) -> f32 {
     if bits == 8 {
         return srgb_table()[(raw & 0xFF) as usize];
@@ -622,7 +626,7 @@ fn srgb_curve(c: f64) -> f32 {
     }
 }
 
-/// Linear values of the 256 codes.
+/// Linear values of the 256 codes of 8 bits.
 pub fn srgb_table() -> &'static [f32; 256] {
     static TABLE: std::sync::OnceLock<[f32; 256]> = std::sync::OnceLock::new();
     TABLE.get_or_init(|| std::array::from_fn(|i| srgb_curve(i as f64 / 255.0)))
@@ -673,9 +677,9 @@ impl NumberType {
     }
 }
 
-/// A shader value as `bits` bits of a component. Fixed-point numbers round
-/// half away from zero and saturate; NaN gives 0. sRGB is not applied here: it
-/// depends on which component is alpha.
+/// Encodes a shader value as a component of `bits` bits. Fixed-point numbers
+/// round half away from zero and saturate; NaN gives 0. The caller applies the
+/// sRGB curve, as alpha has none.
 pub fn encode_component(value: u32, bits: u8, number: NumberType) -> u32 {
     let f = f32::from_bits(value);
     let max = mask(bits);

@@ -60,7 +60,7 @@ pub fn iter(mut mask: Mask) -> impl Iterator<Item = usize> {
     })
 }
 
-/// True if a lane, as a float, is a denormal. To be called where the host's vectors are in use.
+/// True if a lane, as a float, is a denormal. Inlined, so that it uses the caller's vector width.
 #[inline(always)]
 pub fn has_denormals(row: &Lanes) -> bool {
     let mut least = u32::MAX;
@@ -71,8 +71,8 @@ pub fn has_denormals(row: &Lanes) -> bool {
     least < 0x00ff_ffff
 }
 
-/// Every lane of each quad that has a lane in `mask`: the lanes that run so
-/// that derivatives exist.
+/// All lanes of each quad that has a lane in `mask`: derivatives need whole
+/// quads.
 pub const fn whole_quads(mask: Mask) -> Mask {
     const LOW: u64 = 0x1111_1111_1111_1111;
     let any = (mask | mask >> 1 | mask >> 2 | mask >> 3) & LOW;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! The pipeline's view of memory.
 //!
-//! Each worker holds a [`View`] of its own for the length of one draw. It
-//! remembers where addresses lead: the VRAM aperture, and the pages last used
-//! of the GART. Hardware, too, keeps translations between two flushes of its
-//! TLB, and a draw lies between two.
+//! Each worker has its own [`View`] for the length of one draw. A view caches
+//! translations: of VRAM, and of the GART pages that were used last. Hardware,
+//! too, keeps translations until a TLB flush, and none comes within a draw.
 
 use std::cell::Cell;
 
@@ -13,7 +12,7 @@ use crate::chip::bus::{Extent, Mc, McError};
 use crate::chip::strict::cache::Cache;
 use crate::chip::strict::gfx::Caches;
 
-/// Pages that a view remembers, a power of two.
+/// Pages whose translations a view caches, a power of two.
 const PAGES: usize = 64;
 const PAGE_BITS: u32 = 12;
 
@@ -21,11 +20,11 @@ const PAGE_BITS: u32 = 12;
 #[derive(Clone)]
 pub struct View<'a> {
     mc: &'a dyn Mc,
-    /// On a strict board, what stands before memory.
+    /// The caches of a strict board.
     caches: Option<&'a Caches>,
-    /// The large extent last used, VRAM's.
+    /// The extent last used that is larger than a page: VRAM.
     large: Cell<Extent>,
-    /// Pages by the low bits of their number; the flag is for writing.
+    /// Extents of pages by the low bits of the page number, for reads and for writes.
     pages: [[Cell<Extent>; PAGES]; 2],
 }
 
@@ -36,7 +35,7 @@ const NOTHING: Extent = Extent {
 };
 
 impl<'a> View<'a> {
-    /// A view that remembers nothing yet.
+    /// A view without cached translations.
     pub fn new(mc: &'a dyn Mc) -> Self {
         Self {
             mc,
@@ -46,7 +45,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A view of a draw's memory, through the caches if the board has them.
+    /// A view of a draw's memory, through the caches of a strict board.
     pub fn of(context: &GfxContext<'a>) -> Self {
         Self {
             caches: context.control.caches(),
@@ -78,7 +77,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The remembered extent that holds all of `addr..addr + len`.
+    /// The place of `addr`, if a cached extent holds all of `addr..addr + len`.
     #[inline]
     fn known(&self, addr: u64, len: usize, write: bool) -> Option<u64> {
         let holds = |e: Extent| {
@@ -91,8 +90,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Finds and remembers where `addr` leads; none if the controller does not
-    /// tell or the access leaves the extent.
+    /// Translates `addr`, caches its extent and returns its place. None if the
+    /// controller gives no extent or the access leaves the extent.
     #[cold]
     fn find(&self, addr: u64, len: usize, write: bool) -> Result<Option<u64>, McError> {
         let Some(extent) = self.mc.resolve(addr, write)? else {
@@ -123,8 +122,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Says that `len` bytes from MC address `addr` on will be read soon: the host gets them
-    /// meanwhile, if the view knows where they are.
+    /// Prefetches `len` bytes from MC address `addr` on, if their translation is cached.
     #[inline]
     pub fn prefetch(&self, addr: u64, len: usize) {
         if let Some(place) = self.known(addr, len, false) {
@@ -159,7 +157,7 @@ mod tests {
     struct Memory {
         bytes: Mutex<Vec<u8>>,
         resolved: AtomicUsize,
-        /// Places and lengths that were announced.
+        /// Places and lengths of prefetches.
         prefetched: Mutex<Vec<(u64, usize)>>,
     }
 
@@ -255,7 +253,7 @@ mod tests {
         view.read(HIGH + 8, &mut [0; 4]).unwrap();
         view.prefetch(4096, 256);
         view.prefetch(HIGH + 256, 256);
-        // Beyond the end of either.
+        // Across the end of the megabyte; a page that has not been accessed.
         view.prefetch((1 << 20) - 128, 256);
         view.prefetch(HIGH + 0x1000, 256);
         let places = [(4096, 256), ((1 << 20) + 0x1100, 256)];

@@ -8,7 +8,7 @@
 //! A draw is complete, and its results are in memory, when [`Gfx::draw`]
 //! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
 
-// A lane is a place in several arrays at a time.
+// One lane number indexes several arrays.
 #![allow(clippy::needless_range_loop)]
 // max().min() takes NaN to the lower bound, as the chip does; clamp() keeps it.
 #![allow(clippy::manual_clamp)]
@@ -56,12 +56,12 @@ use crate::chip::strict::gfx::Caches;
 /// What the graphics block needs from the chip while it works. The workers of
 /// one draw share it.
 pub trait Control: Sync {
-    /// Fails once the draw has become void, by a reset or the board's end.
-    /// Cheap: two atomic loads.
+    /// Fails once a reset or the board's end has cancelled the draw. Cheap:
+    /// two atomic loads.
     fn check(&self) -> Result<(), Cancelled>;
 
-    /// Charges `bytes` of memory traffic to the board's rate knob and sleeps
-    /// until they are paid for.
+    /// Charges `bytes` of memory traffic to the board's rate limit and sleeps
+    /// for as long as they take at that rate.
     fn charge(&self, _bytes: u64) -> Result<(), Cancelled> {
         self.check()
     }
@@ -140,7 +140,7 @@ pub trait Gfx: Send {
     /// Executes a draw; false if it was accepted but not executed.
     ///
     /// # Errors
-    /// [`Cancelled`] if the draw became void; what it has written stays.
+    /// [`Cancelled`] if the draw was cancelled; what it has written stays.
     fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled>;
 
     /// An event passes the pipeline: `VGT_EVENT_TYPE` of `r600d.h`.
@@ -155,15 +155,15 @@ pub trait Gfx: Send {
         GfxStatistics::default()
     }
 
-    /// Sets where stream-out buffer `buffer` (0 to 3) goes on, in dwords from
-    /// its base.
+    /// Sets where stream-out continues in buffer `buffer` (0 to 3), in dwords
+    /// from its base.
     fn set_filled(&mut self, _buffer: usize, _dwords: u32) {}
 
-    /// Back to the state after reset.
+    /// Restores the state after a reset of the chip.
     fn reset(&mut self) {}
 }
 
-/// A graphics block without pipeline.
+/// A graphics block without a pipeline.
 #[derive(Debug, Default)]
 pub struct NullGfx {
     filled: [u32; 4],

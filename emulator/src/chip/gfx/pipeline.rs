@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! The pipeline: carries a draw from its packet to memory.
 //!
-//! A draw is worked off in batches of primitives. For each batch the vertices
-//! are shaded (by one thread), primitives are assembled, streamed out, clipped
-//! and set up, and their pixels are drawn, by several threads if there are
-//! many. Batches bound the memory a draw takes, whatever its size.
+//! A draw is executed in batches of primitives. For each batch one thread
+//! shades the vertices, then assembles, streams out, clips and sets up the
+//! primitives; if their pixels are many, several threads draw them. Batches
+//! limit the memory that a draw takes.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
@@ -36,9 +36,9 @@ use crate::chip::tiling::TilingConfig;
 
 /// Primitives of a batch.
 pub(super) const BATCH: usize = 2048;
-/// Pixels of a batch from which on threads pay.
+/// Fewest pixels of a batch for which several threads are faster than one.
 const PARALLEL_PIXELS: i64 = 16 * 1024;
-/// Entries of the table of shaded vertices, a power of two.
+/// Entries of the vertex reuse table, a power of two.
 const REUSE: usize = 4096;
 
 /// The graphics block that executes draws.
@@ -46,8 +46,8 @@ pub struct Pipeline {
     shadow: Shadow,
     programs: ProgramCache,
     cores: Vec<Core>,
-    /// Threads for all cores but the first, which draws on the caller's; made when they are
-    /// first needed.
+    /// Threads for all cores but the first, which runs on the caller's thread. Created at their
+    /// first use.
     pool: Pool,
     statistics: GfxStatistics,
     /// `PIPELINESTAT_START`: pipeline counters count.
@@ -60,10 +60,10 @@ pub struct Pipeline {
     serial: u64,
 }
 
-/// Threads that wait for draws; none if the host gives none.
+/// Worker threads; none if the host cannot create them.
 type Pool = OnceLock<Option<ThreadPool>>;
 
-/// Memory that is used again from batch to batch.
+/// Allocations that batches share.
 #[derive(Default)]
 struct Buffers {
     indices: Vec<Index>,
@@ -72,7 +72,7 @@ struct Buffers {
     batch: Batch,
 }
 
-/// Shaded vertices of a batch and what follows from them.
+/// Shaded vertices of a batch, their primitives and setups.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) vertices: Vertices,
@@ -95,7 +95,7 @@ impl Default for Pipeline {
 pub(super) enum Failed {
     /// A reset.
     Cancelled,
-    /// The geometry shader's rings hold fewer primitives.
+    /// The geometry shader's rings cannot hold this many primitives.
     TooMany,
     /// The rest of the draw is dropped; the text says why.
     Dropped(&'static str),
@@ -144,7 +144,7 @@ pub(super) struct DrawState<'a, 'b> {
     pub(super) primitive_ids: bool,
 }
 
-/// What changes in the course of a draw.
+/// State that changes in the course of a draw.
 pub(super) struct Progress<'b> {
     pub(super) streamout: Option<StreamOut>,
     pub(super) builder: Builder<'b>,
@@ -176,7 +176,7 @@ impl Pipeline {
         self
     }
 
-    /// A program, or why there is none.
+    /// The decoded program that `state` points to.
     fn program(
         &mut self,
         context: &GfxContext<'_>,
@@ -235,7 +235,7 @@ impl Pipeline {
         } else {
             None
         };
-        // Else its address is that of another draw's, or nobody's.
+        // Without a call the fetch shader's address may be stale.
         let calls = shaders.as_ref().map_or(&vertex, |(export, _)| export);
         let fetch = match calls.calls_fetch_shader() {
             true => (self.program(context, &view, self.shadow.fetch_program())).ok(),
@@ -268,7 +268,7 @@ impl Pipeline {
                 context.regs.load(gb::GB_TILING_CONFIG),
                 context.regs.load(reg::TA_CNTL_AUX),
             );
-            // Whatever wrote textures since the last draw has ended.
+            // Textures may have been written since the last draw.
             core.unit.invalidate();
         }
         let state = DrawState {
@@ -344,8 +344,8 @@ impl Pipeline {
         }
         if let Some(out) = &p.streamout {
             s.filled = out.filled;
-            // Mesa stops the counters for its own draws while a query of generated
-            // primitives is active, and a real RV770 does not count them then.
+            // Mesa stops the counters around its own draws while a query of generated
+            // primitives is active; a real RV770 then does not count those primitives.
             if self.counting {
                 s.streamout[0][0] += out.needed;
                 s.streamout[0][1] += out.written;
@@ -374,7 +374,7 @@ impl Pipeline {
     }
 }
 
-/// Runs all batches. Returns also the primitives and vertices that went in.
+/// Runs all batches. The pair of counts is input primitives and input vertices.
 fn run(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
@@ -476,7 +476,7 @@ fn instances(
             counts.0 += (primitives.len() + inputs.len()) as u64;
             flush(state, progress, cores, batch, primitives, inputs, shaders)?;
         }
-        // An instance without indices costs a turn all the same.
+        // The loop above does not check for cancellation if there are no indices.
         if instance % 4096 == 4095 {
             control.check()?;
         }
@@ -488,7 +488,7 @@ fn instances(
     flush(state, progress, cores, batch, primitives, inputs, shaders)
 }
 
-/// Draws the collected primitives and forgets them.
+/// Draws the collected primitives and clears the lists.
 fn flush(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
@@ -525,7 +525,7 @@ fn flush(
     Ok(())
 }
 
-/// Shades the vertices of primitives, each once if it can be.
+/// Shades the vertices of primitives. Reuses a shaded vertex, unless the shader gets primitive ids.
 fn shade(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
@@ -651,7 +651,7 @@ fn raster(
             i64::from(b.x1 - b.x0) * i64::from(b.y1 - b.y0)
         })
         .sum();
-    // What the draw has looked at so far counts for each worker.
+    // Each worker's count begins with that of the draw so far.
     let before = progress.pixels.tiles;
     let draw = |core: &mut Core, view: &View<'_>, mine: &dyn Fn(i32, i32) -> bool| {
         let mut counts = PixelCounts {
@@ -679,14 +679,14 @@ fn raster(
         false => None,
     };
     match (cores, &mut results[..], pool) {
-        // This thread is one of the workers.
+        // This thread is worker 0.
         ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
             let (draw, mine, context) = (&draw, &mine, state.shared.context);
             pool.in_place_scope(|scope| {
                 for ((core, result), worker) in others.iter_mut().zip(rest).zip(1..) {
                     scope.spawn(move |_| {
                         let job = || draw(core, &View::of(&context), &mine(worker));
-                        // The pool would end this thread, too.
+                        // The pool would pass the panic on to the caller's thread.
                         *result = catch_unwind(AssertUnwindSafe(job))
                             .unwrap_or(Err(Stop::Fault("a worker panicked")));
                     });

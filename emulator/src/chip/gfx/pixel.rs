@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Pixels: one 8x8 tile of one polygon at a time, from coverage to memory.
 //!
-//! Order: coverage, early depth and stencil (where nothing the shader does can
-//! change their outcome), interpolation, shader, alpha test and masks, late
-//! depth and stencil, colour. Tiles of one 64x64 square are always drawn by
-//! the same worker, so each pixel sees primitives in order.
+//! Order: coverage, early depth and stencil (unless the shader can change their
+//! outcome), interpolation, shader, alpha test and masks, late depth and
+//! stencil, colour. One worker draws all tiles of a 64x64 square, so each pixel
+//! gets its primitives in order.
 
 mod tile;
 
@@ -29,18 +29,18 @@ use super::vertex::Core;
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
 
-/// Bytes that moving a tile is charged with.
+/// Bytes of memory traffic charged for reading or writing a colour tile.
 const TILE_BYTES: u64 = 256;
 
 /// Width and height of a worker's square in pixels.
 pub const SQUARE: i32 = 64;
 
-/// Fixed-function state behind the shader, and what the tile loop needs of
-/// the state before it.
+/// The pixel shader, the fixed-function state after it, and the parts of the
+/// setup state that the tile loop needs.
 pub struct PixelState {
-    /// The shader; none if nothing reads its results.
+    /// The shader; none if nothing uses its results.
     pub program: Option<Arc<Program>>,
-    /// Attributes.
+    /// Interpolates the shader's inputs.
     pub interpolator: Interpolator,
     /// Colour targets.
     pub targets: Targets,
@@ -63,7 +63,7 @@ pub struct PixelState {
     stencil_clear: Option<u8>,
     copy: Option<Copy>,
     count_passed: bool,
-    /// Whether the shader's colours go anywhere.
+    /// The shader's colours are written to a target.
     colour: bool,
     /// Target 1 becomes the average of target 0's samples.
     resolve: bool,
@@ -75,17 +75,17 @@ pub struct PixelState {
 struct Copy {
     depth: bool,
     stencil: bool,
-    /// The sample that is copied (`COPY_SAMPLE`).
+    /// The sample to copy (`COPY_SAMPLE`).
     sample: usize,
-    /// It is the first covered one from `sample` on, wrapping back to 0 (`COPY_CENTROID`).
+    /// Copies the first covered sample from `sample` on, wrapping back to 0 (`COPY_CENTROID`).
     centroid: bool,
 }
 
-/// How tiles that a polygon covers are drawn as a whole.
+/// How to draw whole tiles that a polygon covers.
 struct Whole {
-    /// What all elements of the depth buffer become, if there is one.
+    /// The new depth element of all pixels; none if depth and stencil are not tested.
     depth: Option<u32>,
-    /// The colours are texels; else the shader gives the same to all pixels.
+    /// The copy whose texels are the colours. Without one, all pixels get the same colour.
     blit: Option<Blit>,
 }
 
@@ -98,9 +98,9 @@ pub struct PixelCounts {
     pub invocations: u64,
     /// Bytes of colour and depth moved.
     pub bytes: u64,
-    /// Tiles and squares looked at.
+    /// Tiles and squares tested for coverage.
     pub tiles: u64,
-    /// Tiles drawn as a whole, without a look at single pixels.
+    /// Tiles drawn as a whole, not pixel by pixel.
     pub whole: u64,
 }
 
@@ -174,7 +174,8 @@ impl PixelState {
         self.places.count()
     }
 
-    /// The shader can drop fragments or change their depth.
+    /// Whether the final depth test has to follow the shader: the shader, the alpha test or
+    /// alpha-to-mask can drop fragments, or the shader exports their depth.
     fn late(&self) -> bool {
         self.kill
             || self.z_export
@@ -192,7 +193,7 @@ impl PixelState {
     /// Draws the parts of `setup` that lie in squares for which `mine` holds.
     ///
     /// # Errors
-    /// A stopped shader.
+    /// Why the shader or the draw was stopped.
     #[allow(clippy::too_many_arguments)] // one call, from the workers' loop
     pub fn draw(
         &self,
@@ -267,7 +268,7 @@ impl PixelState {
                                 continue;
                             }
                         }
-                        // The next one's depth comes while this one is drawn.
+                        // The next tile's depth arrives while this tile is drawn.
                         if let (Some((_, surface)), true) = (next_depth, tx < tx1) {
                             let next = At::new(tx as u32 + 1, ty as u32, setup.layer);
                             surface.prefetch(view, next);
@@ -290,7 +291,7 @@ impl PixelState {
         Ok(())
     }
 
-    /// One run of the shader speaks for all pixels of `setup`.
+    /// Whether one run of the shader gives the colour of all pixels of `setup`.
     fn is_uniform(&self, setup: &Setup) -> bool {
         self.program.as_ref().is_some_and(|p| p.is_uniform())
             && !self.per_sample
@@ -298,8 +299,8 @@ impl PixelState {
             && self.interpolator.is_uniform(setup)
     }
 
-    /// How tiles that `setup` covers can be drawn as a whole: none if what becomes of a pixel
-    /// depends on what is there, or on where in the tile it is.
+    /// How to draw whole tiles that `setup` covers. None if a pixel's new depth depends on its old
+    /// one, or if the colours are neither the same everywhere nor the texels of a copy.
     fn whole(
         &self,
         core: &mut Core,
@@ -313,7 +314,7 @@ impl PixelState {
         if !all || self.copy.is_some() || self.resolve || self.late() {
             return None;
         }
-        // Of most draws the program says it.
+        // The program alone rules most draws out.
         let program = match self.needs_shader() && !core.uniform.wanted() {
             true if self.per_sample || self.samples() != 1 => return None,
             true => Some(self.program.as_ref()?.texel_copy()?),
@@ -352,7 +353,7 @@ impl PixelState {
         Some(Whole { depth, blit })
     }
 
-    /// Depth within the range that `setup` has.
+    /// `z` clamped to the depth range of `setup`, if clamping is on.
     #[inline(always)]
     fn clamped(&self, setup: &Setup, z: f32) -> f32 {
         let [low, high] = setup.z_range;
@@ -363,8 +364,8 @@ impl PixelState {
         }
     }
 
-    /// Draws tile (`tx`, `ty`), which is covered, as [`Self::whole`] says. Without a blit, the shader's
-    /// results are known.
+    /// Draws tile (`tx`, `ty`), all of whose samples are covered, as [`Self::whole`] says. Without a
+    /// blit the exports hold the shader's results, if it is needed.
     #[allow(clippy::too_many_arguments)]
     fn whole_tile(
         &self,
@@ -404,7 +405,7 @@ impl PixelState {
         }
     }
 
-    /// The texels of a blit onto tile (`tx`, `ty`).
+    /// Copies the texels of a blit to tile `at`. Returns the bytes moved.
     fn blit_tile(
         &self,
         core: &mut Core,
@@ -424,7 +425,7 @@ impl PixelState {
         Ok(2 * TILE_BYTES)
     }
 
-    /// The colours of tile (`tx`, `ty`), all of it in the shader's results, which are known.
+    /// Writes the colours of all pixels of tile `at`. The exports hold the shader's results.
     fn uniform_tile(
         &self,
         core: &mut Core,
@@ -446,8 +447,7 @@ impl PixelState {
         );
     }
 
-    /// Writes what the shader exported to the targets, in each sample to the lanes that `lanes` gives
-    /// for it.
+    /// Writes the exported colours to the targets: of each sample, the lanes that `lanes` returns.
     #[allow(clippy::too_many_arguments)] // the wave, and where its results go
     #[inline]
     fn write_colour(
@@ -476,7 +476,7 @@ impl PixelState {
         }
     }
 
-    /// Draws tile (`tx`, `ty`). `full` says that it is known to be covered.
+    /// Draws tile (`tx`, `ty`). If `full`, the polygon covers all its samples.
     #[allow(clippy::too_many_arguments)]
     fn tile(
         &self,
@@ -513,7 +513,7 @@ impl PixelState {
             return Ok(());
         }
         let at = At::new(tx as u32, ty as u32, setup.layer);
-        // Comes while the shader runs.
+        // The target's bytes arrive while the shader runs.
         self.targets.prefetch(view, at);
 
         let mut tile = Tile {
@@ -543,7 +543,8 @@ impl PixelState {
         if !late {
             tile.test(None, None, true);
         } else if self.depth.as_ref().is_some_and(|(d, _)| !d.stencil_enable) && !self.z_export {
-            // Nothing behind the buffer can come to the front again.
+            // Depth alone decides, and the shader does not change it: a fragment that fails here
+            // fails the late test, too.
             tile.test(None, None, false);
         }
         if tile.coverage.any() == 0 || !self.needs_shader() {
@@ -585,7 +586,7 @@ impl PixelState {
         tile.finish(shared)
     }
 
-    /// Runs the shader for the covered pixels and writes what it gives.
+    /// Runs the shader for the covered pixels, then the late tests, and writes the colours.
     #[allow(clippy::too_many_arguments)]
     fn shade(
         &self,
@@ -646,7 +647,7 @@ impl PixelState {
             }
         }
         if self.late() {
-            // Only this call's samples take part.
+            // Test only the samples of this call.
             let rest = tile.coverage;
             tile.coverage = coverage;
             let z = self.z_export.then_some(&exports.depth[0]);
@@ -661,8 +662,8 @@ impl PixelState {
         Ok(())
     }
 
-    /// `DB_ALPHA_TO_MASK`: the number of samples follows alpha. The offsets
-    /// dither between the pixels of a quad.
+    /// `DB_ALPHA_TO_MASK`: alpha sets the number of samples that stay covered.
+    /// The offsets dither the pixels of a quad.
     fn apply_alpha_to_mask(&self, control: u32, alpha: &Lanes, coverage: &mut Coverage) {
         let samples = self.samples();
         for lane in 0..LANES {
@@ -683,8 +684,8 @@ impl PixelState {
     }
 }
 
-/// Lanes that a clip rectangle rule lets through: bit n of the rule, where bit
-/// i of n says that the pixel lies in rectangle i.
+/// Lanes that a clip rectangle rule accepts. The number of a pixel's bit in the
+/// rule has bit i set if the pixel lies in rectangle i.
 fn cliprect_lanes(rule: u16, rects: &[super::state::Rect; 4], x: i32, y: i32) -> Mask {
     let inside = rects.map(|r| lanes_within(r, x, y));
     let mut mask = 0;

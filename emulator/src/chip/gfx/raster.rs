@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! The rasteriser: which samples of an 8x8 tile a convex polygon covers.
 //!
-//! Positions are fixed point with 8 fraction bits (`QUANT_MODE` 1/256, the one
-//! mode the driver uses). A sample on an edge belongs to the polygon whose
-//! left or top edge it is, so polygons that share an edge neither overlap nor
-//! leave a gap (Direct3D 10 functional specification, "Triangle
-//! Rasterization Rules", which Mesa asks for by `EDGERULE`).
+//! Positions are fixed point with 8 fraction bits (`QUANT_MODE` 1/256, the only
+//! mode that the driver uses). A sample on an edge belongs to the polygon of
+//! which this is a left or top edge, so polygons that share an edge neither
+//! overlap nor leave a gap (Direct3D 10 functional specification, "Triangle
+//! Rasterization Rules"; Mesa selects them by `EDGERULE`).
 
 use super::lanes::{pixel_of, Mask, ALL, LANES};
 use super::state::Rect;
@@ -14,8 +14,8 @@ use super::state::Rect;
 pub const SUBPIXEL_BITS: u32 = 8;
 /// One pixel.
 pub const PIXEL: i32 = 1 << SUBPIXEL_BITS;
-/// Largest coordinate a vertex may have, in pixels: products of two
-/// differences fit into 63 bits.
+/// Largest coordinate of a vertex, in pixels: products of two differences then
+/// fit into 63 bits.
 pub const MAX_COORDINATE: f64 = (1 << 20) as f64;
 /// Width and height of a tile in pixels.
 pub const TILE: i32 = 8;
@@ -23,7 +23,7 @@ pub const TILE: i32 = 8;
 /// A point in 1/256 pixel.
 pub type Point = [i32; 2];
 
-/// The half plane to the inner side of an edge: `a * x + b * y + c >= 0`.
+/// The half plane on the inner side of an edge: `a * x + b * y + c >= 0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Edge {
     a: i64,
@@ -60,13 +60,12 @@ pub fn double_area(v: [Point; 3]) -> i64 {
 /// The samples of a tile that a polygon covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coverage {
-    /// Covered pixels of each sample; those beyond the number of samples are
-    /// empty.
+    /// Covered pixels of each sample; empty masks beyond the number of samples.
     pub samples: [Mask; 8],
 }
 
 impl Coverage {
-    /// All pixels of `count` samples.
+    /// All pixels covered, with `count` samples.
     pub fn all(count: usize) -> Self {
         Self {
             samples: std::array::from_fn(|i| if i < count { ALL } else { 0 }),
@@ -78,7 +77,7 @@ impl Coverage {
         self.samples.iter().fold(0, |m, s| m | s)
     }
 
-    /// Removes pixels.
+    /// Removes the pixels that are not in `mask`.
     pub fn keep(&mut self, mask: Mask) {
         for sample in &mut self.samples {
             *sample &= mask;
@@ -86,17 +85,17 @@ impl Coverage {
     }
 }
 
-/// A convex polygon of three or four corners, ready to be scanned.
+/// A convex polygon of three or four corners, as edge equations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Polygon {
     edges: [Edge; 4],
     /// Number of edges.
     count: usize,
-    /// Pixels it may touch, within the scissor.
+    /// Bounding box within the scissor, in pixels.
     pub bounds: Rect,
 }
 
-/// Places of the samples a scan tests.
+/// Positions of a pixel's samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SamplePlaces {
     /// Offsets from the pixel's corner in 1/256 pixel.
@@ -104,7 +103,7 @@ pub struct SamplePlaces {
 }
 
 impl SamplePlaces {
-    /// `places` in 1/16 pixel from the centre, the first `count` of them.
+    /// The first `count` of `places`, which are in 1/16 pixel from the centre.
     pub fn new(places: &[[i8; 2]; 8], count: usize, center_half: bool) -> Self {
         let center = if center_half { PIXEL / 2 } else { 0 };
         Self {
@@ -170,13 +169,12 @@ pub fn lanes_within(rect: Rect, x: i32, y: i32) -> Mask {
 }
 
 impl Polygon {
-    /// A polygon with `corners` (three or four, convex, either winding).
-    /// `scissor` bounds what it touches. None if it has no area or lies
-    /// outside.
+    /// A polygon with `corners` (three or four, convex, either winding), clipped
+    /// to `scissor`. None if it has no area or lies outside.
     pub fn new(corners: &[Point], scissor: Rect) -> Option<Self> {
         let count = corners.len().min(4);
-        // Area by the shoelace formula; corners come from the same fixed
-        // range, so it fits.
+        // Twice the area, the sum over a fan of triangles. It fits: corners are
+        // within MAX_COORDINATE.
         let area: i64 = (1..count.saturating_sub(1))
             .map(|i| double_area([corners[0], corners[i], corners[i + 1]]))
             .sum();
@@ -241,7 +239,7 @@ impl Polygon {
         })
     }
 
-    /// The samples covered of the tile whose first pixel is (`x`, `y`).
+    /// The covered samples of the tile whose upper left pixel is (`x`, `y`).
     pub fn cover(&self, x: i32, y: i32, places: &SamplePlaces) -> Coverage {
         let mut samples = [0; 8];
         let within = lanes_within(self.bounds, x, y);
@@ -264,8 +262,8 @@ impl Polygon {
 }
 
 /// Lanes on the inner side of `edge`, which has the value `c` at the first
-/// lane's sample. A step of a pixel is a whole multiple of 256, so values are
-/// compared in that unit, rounded down: the sign stays.
+/// lane's sample. A step of one pixel changes the value by a multiple of 256, so
+/// `c` is divided by 256 and rounded down: signs do not change.
 fn edge_lanes(edge: &Edge, c: i64) -> Mask {
     const SPAN: i64 = TILE as i64 - 1;
     let c = c >> SUBPIXEL_BITS;
@@ -278,7 +276,7 @@ fn edge_lanes(edge: &Edge, c: i64) -> Mask {
     if high < 0 {
         return 0;
     }
-    // The edge crosses the tile, so |c| is at most 14 steps.
+    // The edge crosses the tile, so |c| is at most 7 * (|a| + |b|).
     if let (Ok(a), Ok(b), Ok(c)) = (i32::try_from(a), i32::try_from(b), i32::try_from(c)) {
         if a.abs() < 1 << 26 && b.abs() < 1 << 26 {
             return small_edge_lanes(a, b, c);
@@ -292,16 +290,16 @@ fn edge_lanes(edge: &Edge, c: i64) -> Mask {
     mask
 }
 
-/// The lanes for which `c + a * x + b * y >= 0`, if nothing overflows.
+/// The lanes for which `c + a * x + b * y >= 0`. The caller rules overflow out.
 fn small_edge_lanes(a: i32, b: i32, c: i32) -> Mask {
-    // Lane i of a half has bit i: the halves are found side by side.
+    // Rows 0 to 3 are the lower 32 lanes, rows 4 to 7 the upper ones.
     let mut halves = [0u32; 2];
     let columns: [i32; TILE as usize] = std::array::from_fn(|x| c + a * x as i32);
     for (half, lanes) in halves.iter_mut().enumerate() {
         for row in 0..4 {
             let down = b * (half as i32 * 4 + row as i32);
             for (x, at) in columns.iter().enumerate() {
-                // The sign bit is clear inside.
+                // All ones if the sign bit is clear.
                 let inside = !((at + down) >> 31) as u32;
                 *lanes |= inside & LANE_BIT[row][x];
             }
@@ -310,7 +308,7 @@ fn small_edge_lanes(a: i32, b: i32, c: i32) -> Mask {
     u64::from(halves[0]) | u64::from(halves[1]) << 32
 }
 
-/// The bit of the lane of pixel (x, y) of the upper half of a tile, by row.
+/// The bit of the lane of pixel (x, y) in the upper half of a tile, indexed by y, then x.
 static LANE_BIT: [[u32; 8]; 4] = lane_bits();
 
 const fn lane_bits() -> [[u32; 8]; 4] {
@@ -353,7 +351,7 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// Planes over the triangle `v`; flat ones if it has no area.
+    /// Planes over the triangle `v`; constant ones if it has no area.
     pub fn new(v: [Point; 3]) -> Self {
         let p = v.map(|p| p.map(|c| f64::from(c) / f64::from(PIXEL)));
         let d1 = [p[1][0] - p[0][0], p[1][1] - p[0][1]];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What a running shader of any stage sees: constants, resources, memory, the
-//! texture unit, and the places its exports go to.
+//! The environment of a running shader of any stage: constants, resources,
+//! memory, the texture unit, and the buffers of its exports.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
 use crate::chip::strict::cache::Cache;
 
-/// How much one draw may do before it counts as a runaway and the rest of it
-/// is dropped. The driver's own patience is ten seconds; what ends a draw
-/// earlier is a reset.
+/// Limits of one draw: past them it counts as a runaway and its rest is
+/// dropped. A reset ends it earlier; the driver waits ten seconds before it
+/// resets a GPU that hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Instructions of one wave. The default takes some tenths of a second.
     pub wave_instructions: u64,
     /// Instructions of all waves.
     pub instructions: u64,
-    /// Vertices that go in.
+    /// Input vertices.
     pub vertices: u64,
-    /// Tiles and squares that a worker looks at.
+    /// Tiles and squares that one worker tests for coverage.
     pub tiles: u64,
 }
 
@@ -41,8 +41,7 @@ impl Default for Limits {
     }
 }
 
-/// Resources and samplers that exist (`SET_RESOURCE` and `SET_SAMPLER`
-/// windows).
+/// Number of resources: 7 dwords each in the window of `SET_RESOURCE`.
 const RESOURCES: u32 = 0x4000 / 28;
 /// Samplers of one stage.
 const STAGE_SAMPLERS: u32 = 18;
@@ -50,11 +49,11 @@ const STAGE_SAMPLERS: u32 = 18;
 /// Outputs of one wave.
 #[derive(Debug)]
 pub struct Exports {
-    /// Colours 0 to 7 of a pixel shader, but for those in `in_place`.
+    /// Colours 0 to 7 of a pixel shader, except those in `in_place`.
     pixel: Vec<[Lanes; 4]>,
     /// Bit n: colour n was exported.
     pub pixel_mask: u8,
-    /// Colours that are still in a register: its number, and which components.
+    /// Colours that are still in a GPR: its number, and the components that are x, y, z and w.
     in_place: [Option<(u8, [u8; 4])>; 8],
     /// Export 61: depth, stencil, sample mask.
     pub depth: [Lanes; 4],
@@ -66,8 +65,8 @@ pub struct Exports {
     pub stream: Vec<StreamWrite>,
     /// Writes to the stage's ring.
     pub ring: Vec<RingWrite>,
-    /// Vertices emitted (false) and strips cut (true) by a geometry shader,
-    /// in order, with the threads that did.
+    /// Emits (false) and cuts (true) of a geometry shader in order, each with
+    /// the lanes that executed it.
     pub emitted: Vec<(bool, Mask)>,
 }
 
@@ -78,7 +77,7 @@ pub struct StreamWrite {
     pub buffer: u8,
     /// First dword within the vertex.
     pub offset: u32,
-    /// Dwords that are written.
+    /// Bit n: dword `offset` + n is written.
     pub components: u8,
     /// Vertices that write.
     pub exec: Mask,
@@ -89,9 +88,9 @@ pub struct StreamWrite {
 /// One ring export of a wave.
 #[derive(Debug, Clone)]
 pub struct RingWrite {
-    /// Dword in the lane's item, for each lane.
+    /// First dword within the lane's item, for each lane.
     pub offset: Box<Lanes>,
-    /// Dwords that are written.
+    /// Bit n: dword `offset` + n is written.
     pub components: u8,
     /// Lanes that write.
     pub exec: Mask,
@@ -99,7 +98,7 @@ pub struct RingWrite {
     pub values: Box<[Lanes; 4]>,
 }
 
-/// Most memory exports one wave may leave, against runaway shaders.
+/// Most exports of a kind that are kept of one wave: a runaway shader must not exhaust memory.
 const MAX_WRITES: usize = 1 << 14;
 
 const NONE: [Lanes; 4] = [[0; LANES]; 4];
@@ -121,7 +120,7 @@ impl Default for Exports {
 }
 
 impl Exports {
-    /// Forgets what a wave has exported, before the next.
+    /// Discards a wave's exports, before the next wave runs.
     pub fn clear(&mut self) {
         self.pixel_mask = 0;
         self.in_place = [None; 8];
@@ -130,15 +129,15 @@ impl Exports {
         self.emitted.clear();
     }
 
-    /// Colour `index` (0 to 7) of the pixel shader that `wave` ran; it means nothing unless
-    /// [`Self::pixel_mask`] has it.
+    /// Colour `index` (0 to 7) of the pixel shader that `wave` ran; undefined unless
+    /// [`Self::pixel_mask`] has its bit.
     #[inline]
     pub fn colour<'a>(&'a self, wave: &'a Wave, index: usize) -> [&'a Lanes; 4] {
         let index = index & 7;
         let Some((gpr, [x, y, z, w])) = self.in_place[index] else {
             return self.pixel[index].each_ref();
         };
-        // Written out: `map()` is a call here.
+        // Not `map()`, which the compiler does not inline here.
         let component = |chan: u8| wave.gpr(gpr.into(), (chan & 3).into());
         [component(x), component(y), component(z), component(w)]
     }
@@ -159,7 +158,7 @@ impl Exports {
     }
 }
 
-/// What all waves of a draw share.
+/// State that all waves of a draw share.
 pub struct DrawShared<'a> {
     /// Registers, memory and control.
     pub context: GfxContext<'a>,
@@ -167,7 +166,7 @@ pub struct DrawShared<'a> {
     pub shadow: &'a Shadow,
     /// The fetch shader.
     pub fetch: Option<Arc<Program>>,
-    /// Counts draws, from 1: constants are read once a draw.
+    /// Number of the draw, from 1. Loaded constants are valid for one draw.
     pub serial: u64,
     /// Budgets.
     pub limits: Limits,
@@ -197,15 +196,15 @@ impl DrawShared<'_> {
     }
 }
 
-/// The surroundings of one wave.
+/// The environment of one wave.
 pub struct StageEnv<'a, 'b> {
-    /// What all waves share.
+    /// State that all waves share.
     pub shared: &'b DrawShared<'a>,
     /// The worker's window on memory.
     pub view: &'b View<'a>,
     /// Which stage runs.
     pub stage: Stage,
-    /// Where exports go.
+    /// Receives the exports.
     pub exports: &'b mut Exports,
     /// The worker's texture unit.
     pub unit: &'b mut texture::Unit,

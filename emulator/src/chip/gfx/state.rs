@@ -10,14 +10,13 @@ use super::{GfxContext, STATE_BASE};
 use crate::chip::bus::RegFile;
 use crate::chip::regs::gfx as reg;
 
-/// Bytes of register space the shadow covers, up to the end of the space.
+/// Bytes of register space that the shadow covers, to the end of the space.
 const SHADOW_BYTES: u32 = 0x4_0000 - STATE_BASE;
 /// Bytes of a block that [`Control::take_dirty`](super::Control::take_dirty)
 /// has one bit for.
 const BLOCK_BYTES: u32 = 2048;
 
-/// A copy of the state registers, so that a draw need not ask the register
-/// file for each.
+/// A copy of the state registers: faster to read than the register file.
 #[derive(Debug)]
 pub struct Shadow {
     words: Vec<u32>,
@@ -56,7 +55,7 @@ impl Shadow {
         self.words.get(at as usize).copied().unwrap_or(0)
     }
 
-    /// The same as a float.
+    /// The same register as a float.
     #[inline]
     pub fn float(&self, offset: u32) -> f32 {
         f32::from_bits(self.get(offset))
@@ -68,7 +67,8 @@ impl Shadow {
     }
 }
 
-/// The shadow as a register file; registers below it come from the real one.
+/// The shadow as a register file. Registers below [`STATE_BASE`] come from the
+/// chip's register file.
 pub struct Registers<'a> {
     /// State registers.
     pub shadow: &'a Shadow,
@@ -100,9 +100,9 @@ pub const fn bit(value: u32, n: u32) -> bool {
     value >> n & 1 != 0
 }
 
-/// Which shader of the pipeline. The export shader shares the vertex shader's
-/// constants, resources and samplers (Mesa binds the API's vertex shader to
-/// these slots in both roles).
+/// A shader stage. The export shader shares the vertex shader's constants,
+/// resources and samplers (Mesa uses these slots for the API's vertex shader in
+/// both roles).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// Pixel shader.
@@ -121,7 +121,7 @@ pub const FETCH_PROGRAM_REGISTERS: [u32; 2] = [reg::SQ_PGM_START_FS, reg::SQ_PGM
 /// `VGT_GS_MODE`.
 pub const VGT_GS_MODE: u32 = reg::VGT_GS_MODE;
 
-/// Whether `VGT_GS_MODE` has the geometry shader and the export shader run.
+/// Whether `VGT_GS_MODE` enables the geometry shader and the export shader.
 pub const fn has_geometry(gs_mode: u32) -> bool {
     bits(gs_mode, 0, 2) == 3
 }
@@ -281,11 +281,11 @@ pub struct Viewport {
     pub z_min: f32,
     /// See `z_min`.
     pub z_max: f32,
-    /// All scissors that hold for the viewport.
+    /// Intersection of all scissors of the viewport.
     pub scissor: Rect,
 }
 
-/// Largest coordinate a render target has, in pixels.
+/// Largest width and height of a render target, in pixels.
 pub const MAX_SIZE: i32 = 8192;
 /// Number of viewports and their scissors.
 pub const VIEWPORTS: usize = 16;
@@ -315,13 +315,13 @@ impl Fill {
 /// Polygon offset of one face.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PolygonOffset {
-    /// Factor of the slope, in sixteenths.
+    /// Factor of the slope times 16.
     pub scale: f32,
-    /// Constant part, in units.
+    /// Constant part, as the register holds it.
     pub units: f32,
 }
 
-/// Setup state: what happens between shaded vertices and samples.
+/// State of clipping, setup and scan conversion.
 #[derive(Debug, Clone, Default)]
 pub struct SetupState {
     /// `PA_CL_CLIP_CNTL`.
@@ -360,25 +360,25 @@ pub struct SetupState {
     pub perspective_off: bool,
     /// Half point size in pixels, width and height.
     pub point_half: [f32; 2],
-    /// Least and largest half size of points whose shader sets it.
+    /// Least and largest half size of points whose size the shader exports.
     pub point_limits: [f32; 2],
     /// Half line width in pixels.
     pub line_half: f32,
     /// Lines are rectangles of the full width (multisampling).
     pub line_rectangular: bool,
-    /// Stipple pattern, repeat count less one, and reset control.
+    /// Stipple pattern, repeat count minus 1, and reset control.
     pub stipple: Option<(u16, u32, u32)>,
-    /// Centres of pixels lie at halves.
+    /// Pixel centres lie at half-integer coordinates.
     pub center_half: bool,
-    /// `VTX_WINDOW_OFFSET_ENABLE`'s offset.
+    /// Window offset of vertices; 0 unless `VTX_WINDOW_OFFSET_ENABLE` is set.
     pub window_offset: [i32; 2],
-    /// log2 of the samples, 0 to 3.
+    /// log2 of the number of samples, 0 to 3.
     pub log2_samples: u32,
-    /// Places of the samples in sixteenths of a pixel from its centre.
+    /// Positions of the samples in sixteenths of a pixel from its centre.
     pub sample_places: [[i8; 2]; 8],
     /// Samples that are written (`PA_SC_AA_MASK`), by pixel of a 2x2 quad.
     pub sample_mask: [u8; 4],
-    /// `CLIPRECT_RULE`, and the four rectangles.
+    /// `CLIPRECT_RULE` and the four rectangles; none if the rule accepts all pixels.
     pub cliprects: Option<(u16, [Rect; 4])>,
     /// Nothing is rasterised.
     pub kill: bool,
@@ -390,7 +390,7 @@ fn fixed_12_4(value: u32) -> f32 {
     value as f32 / 16.0
 }
 
-/// Decodes sample places; `n` samples of four, two words.
+/// Decodes the positions of eight samples: two words, four samples in each.
 fn places(words: [u32; 2]) -> [[i8; 2]; 8] {
     std::array::from_fn(|i| {
         let at = |nibble: u32| {

@@ -2,10 +2,10 @@
 //! Stream-out: vertices of primitives, in order, into up to four buffers.
 //!
 //! Registers `VGT_STRMOUT_*` (Mesa `r600_streamout.c`): sizes, strides and
-//! offsets count dwords. A primitive is written whole or not at all; one that
-//! does not fit still counts as needed, and so does one for which no buffer is
-//! enabled: Mesa leaves stream-out on while it is paused if a query counts
-//! generated primitives, and a real RV770 does not count written ones then.
+//! offsets count dwords. A primitive is written whole or not at all. One that
+//! does not fit still counts as needed. So does one without an enabled buffer:
+//! Mesa leaves stream-out on while it is paused if a query counts generated
+//! primitives, and a real RV770 then does not count written ones.
 
 use super::memory::View;
 use super::state::{bit, Shadow};
@@ -13,10 +13,10 @@ use super::vertex::StreamData;
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
 
-/// Bytes written at once.
+/// Most bytes of one write.
 const RUN_BYTES: usize = 4096;
 
-/// Buffers of the chip.
+/// Number of stream-out buffers of the chip.
 pub const BUFFERS: usize = 4;
 
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +32,11 @@ pub struct StreamOut {
     buffers: [Option<Buffer>; BUFFERS],
     /// Dwords filled per buffer, counted from its base.
     pub filled: [u32; BUFFERS],
-    /// Primitives that wanted to be written.
+    /// Primitives that reached stream-out, written or not.
     pub needed: u64,
     /// Primitives written.
     pub written: u64,
-    /// Dwords of one vertex: offset and value.
+    /// Dwords of one vertex: offset in dwords, and value.
     record: Vec<(u32, u32)>,
     pending: [Run; BUFFERS],
 }
@@ -112,7 +112,7 @@ impl StreamOut {
         Ok(())
     }
 
-    /// Writes what is still held back.
+    /// Writes the dwords that are still pending.
     ///
     /// # Errors
     /// The first access that no memory answered.
@@ -121,7 +121,7 @@ impl StreamOut {
     }
 }
 
-/// Neighbouring dwords, held back to be written at once.
+/// Contiguous dwords that wait to be written at once.
 #[derive(Debug, Default)]
 struct Run {
     start: u64,

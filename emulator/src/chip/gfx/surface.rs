@@ -10,10 +10,10 @@ use crate::chip::bus::McError;
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{Layout, Runs};
 
-/// Largest micro tile: 64 elements of 16 bytes with 8 samples.
+/// Bytes of the largest micro tile: 64 elements of 16 bytes with 8 samples.
 pub const MAX_TILE_BYTES: usize = 64 * 16 * 8;
 
-/// A micro tile of a render target or depth buffer, one sample of it.
+/// One sample of a micro tile of a render target or depth buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct At {
     /// Column in tiles.
@@ -37,7 +37,7 @@ impl At {
         }
     }
 
-    /// Another sample of the tile.
+    /// Sample `sample` of the same tile.
     pub fn sample(self, sample: u32) -> Self {
         Self { sample, ..self }
     }
@@ -48,9 +48,9 @@ impl At {
 pub struct Surface {
     /// MC address of its first byte.
     pub base: u64,
-    /// Arrangement.
+    /// Tiling mode, pitch and element size.
     pub layout: Layout,
-    /// The cache that it is reached through.
+    /// The cache through which it is accessed on a strict board.
     pub cache: Cache,
     runs: Option<Runs>,
 }
@@ -61,18 +61,18 @@ pub struct Place {
     /// Column and row of the micro tile.
     tile: (u32, u32),
     slice: u32,
-    /// The first one in the tile, and how many.
+    /// First byte within the tile, and number of bytes.
     first: u32,
     len: usize,
-    /// The address, if they lie together.
+    /// MC address of the first byte, if the bytes are contiguous.
     run: Option<u64>,
 }
 
-/// Rows (bit y) of a micro tile that have a pixel in `mask`, which is in the
-/// quad order of pixel waves.
+/// Rows (bit y) of a micro tile that have a pixel in `mask`, a mask of lanes in
+/// the quad order of pixel waves.
 pub const fn rows_of(mask: Mask) -> u8 {
-    // Sixteen lanes are two rows: in each quad of four, the lower two lanes are
-    // the upper row.
+    // Sixteen lanes are two rows of pixels: the lower two lanes of each quad
+    // belong to the upper row.
     let mut rows = 0;
     let mut pair = 0;
     while pair < 4 {
@@ -89,7 +89,7 @@ pub const fn rows_of(mask: Mask) -> u8 {
 }
 
 impl Surface {
-    /// The surface at MC address `base`, reached through `cache`.
+    /// The surface at MC address `base`, accessed through `cache`.
     pub fn new(base: u64, layout: Layout, cache: Cache) -> Self {
         Self {
             base,
@@ -113,9 +113,9 @@ impl Surface {
         }
     }
 
-    /// Reads what is at `place` to `out`, which has its length.
-    /// Of a linear surface only the rows in `rows` are read: those below its
-    /// last line may not exist. What is not read stays as it was in `out`.
+    /// Reads the bytes of `place` into `out`, which has the same length.
+    /// Of a linear surface, reads only the rows in `rows`, as memory may end
+    /// with its last line; the bytes of the other rows in `out` do not change.
     ///
     /// # Errors
     /// That of the first run that no memory answered.
@@ -135,7 +135,7 @@ impl Surface {
         }
     }
 
-    /// Writes `data`, which has its length, to `place`; of a linear surface only the rows in
+    /// Writes `data`, which has the same length, to `place`; of a linear surface, only the rows in
     /// `rows`.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl Surface {
         }
     }
 
-    /// Says that what is at `place` will be accessed soon.
+    /// Prefetches the bytes of `place`, if they are contiguous.
     #[inline]
     pub fn prefetch_tile(&self, view: &View<'_>, place: &Place) {
         if let Some(addr) = place.run {
@@ -164,8 +164,8 @@ impl Surface {
         }
     }
 
-    /// Calls `access` for each run of the bytes at `place`: its address, and which of the bytes are
-    /// in it.
+    /// Calls `access` for each contiguous run of the bytes of `place`, with its MC address and its
+    /// range within these bytes.
     fn pieces(
         &self,
         place: &Place,
@@ -183,8 +183,8 @@ impl Surface {
         Ok(())
     }
 
-    /// True unless byte `at` of a tile is in a row of a linear surface that is
-    /// not in `rows`.
+    /// Whether to access byte `at` of a tile: always if the surface is tiled,
+    /// else if `rows` has its row.
     fn has_row(&self, at: usize, rows: u8) -> bool {
         if self.layout.is_tiled() {
             return true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! Polygons in one colour: clears, and what desktops fill.
+//! Polygons in one colour: clears, and areas that desktops fill.
 //!
-//! Where neither the registers that a pixel shader starts with nor what it reads differ
-//! from pixel to pixel, it runs once for a polygon, and a tile that is covered as a whole is
-//! packed once.
+//! If neither the registers that a pixel shader starts with nor the memory that it reads differ
+//! from pixel to pixel, it runs once for a polygon, and the bytes of a covered tile are packed
+//! once.
 
 use super::colour::{Targets, UNIFORM_BYTES};
 use super::lanes::{Lanes, Mask, ALL};
@@ -11,23 +11,24 @@ use super::memory::View;
 use super::surface::At;
 use crate::chip::bus::McError;
 
-/// The results of a shader that gives the same in all pixels of a polygon: it runs once.
+/// The results of a pixel shader that gives all pixels of a polygon the same: it runs once.
 #[derive(Debug)]
 pub struct Uniform {
     state: Known,
-    /// Tiles in one colour, by target.
+    /// Packed tiles in the exported colour, by target.
     tiles: Box<[[u8; UNIFORM_BYTES]; 8]>,
-    /// Bit n: tile n is known, or known not to be one.
+    /// Bit n: packing for target n has been tried.
     looked: u8,
+    /// Bit n: it succeeded, tile n is valid.
     held: u8,
 }
 
-/// What is known of the shader's results.
+/// State of the shader's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// They differ.
+    /// They may differ from pixel to pixel.
     Different,
-    /// Nothing, it has not run.
+    /// They are the same for all pixels, and the shader has not run yet.
     Wanted,
     /// They are in the exports.
     There,
@@ -45,7 +46,7 @@ impl Default for Uniform {
 }
 
 impl Uniform {
-    /// Begins a polygon; `uniform` says that its pixels all get the same.
+    /// Begins a polygon. If `uniform`, the shader gives all its pixels the same results.
     pub fn begin(&mut self, uniform: bool) {
         self.state = if uniform {
             Known::Wanted
@@ -55,7 +56,7 @@ impl Uniform {
         (self.looked, self.held) = (0, 0);
     }
 
-    /// The shader has to run, for any pixel.
+    /// The shader has to run once, for any pixel.
     pub fn wanted(&self) -> bool {
         self.state == Known::Wanted
     }
@@ -99,7 +100,7 @@ impl Uniform {
         }
     }
 
-    /// The bytes of a tile in the colour that was exported, if that is all.
+    /// The packed bytes of a tile in the exported colour; none if the target cannot take them.
     #[inline]
     fn tile(
         &mut self,

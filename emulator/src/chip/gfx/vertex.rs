@@ -2,7 +2,7 @@
 //! Vertices through the shader core, 64 at a time.
 //!
 //! Registers at the start of a vertex shader: R0.x index (`VGT_INDX_OFFSET`
-//! added), R0.y number in the draw, R0.z primitive id, R0.w instance (Mesa
+//! added), R0.y lane of the wave, R0.z primitive id, R0.w instance (Mesa
 //! `r600_shader.c`, `sfn_shader_vs.cpp`).
 
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use crate::chip::regs::gfx as reg;
 /// A vertex to shade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Index, offset added.
+    /// Index, `VGT_INDX_OFFSET` added.
     pub index: u32,
     /// Instance.
     pub instance: u32,
-    /// Primitive it belongs to, where the shader wants to know.
+    /// Id of its primitive if `VGT_PRIMITIVEID_EN` is set, else 0.
     pub primitive: u32,
 }
 
-/// What one thread needs to run shaders. Cores lie side by side: two threads that write to one
-/// cache line (the host fetches them in pairs) wait for each other.
+/// The state that one thread needs to run shaders. Aligned against false sharing: the cores are
+/// neighbours in an array, and the host fetches cache lines of 64 bytes in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Core {
@@ -41,18 +41,18 @@ pub struct Core {
     pub exports: Exports,
     /// Texture unit.
     pub unit: texture::Unit,
-    /// What interpolation needs for a tile.
+    /// Interpolation weights of a tile.
     pub weights: Box<interpolate::Scratch>,
     /// Depth and stencil of the tile that is drawn, by sample.
     pub depth: Vec<depth::Samples>,
-    /// Results of a pixel shader that serve for more than one wave.
+    /// Results of a pixel shader that hold for more than one wave.
     pub uniform: Uniform,
     /// Instructions executed in this draw.
     pub executed: u64,
 }
 
 impl Core {
-    /// Runs the wave, whose registers are filled and whose masks are set.
+    /// Runs the wave. The caller has filled its registers and set its masks.
     ///
     /// # Errors
     /// See [`shader::run`].
@@ -80,15 +80,16 @@ impl Core {
 /// Stream-out writes of shaded vertices.
 #[derive(Debug, Default)]
 pub struct StreamData {
-    /// Place of each dword in a vertex's record: buffer and offset.
+    /// Destination of each dword of a vertex's record: stream-out buffer, and dword within the
+    /// vertex there.
     layout: Vec<(u8, u32)>,
-    /// Records, one for each vertex, in the layout's order.
+    /// Records, one for each vertex, each in the layout's order.
     values: Vec<u32>,
     vertices: usize,
 }
 
-/// Most dwords of a vertex that stream-out keeps: four buffers of the largest
-/// number of components OpenGL lets a driver offer.
+/// Most dwords of a vertex that stream-out keeps: 128 for each of the four
+/// buffers.
 const MAX_STREAM_DWORDS: usize = 512;
 
 impl StreamData {
@@ -173,7 +174,7 @@ pub fn shade(
     Ok(())
 }
 
-/// Sets a wave up for vertices.
+/// Sets up the wave that shades the vertices of `batch`.
 pub fn begin(core: &mut Core, shared: &DrawShared<'_>, batch: &[Request]) {
     let lanes = first(batch.len());
     core.wave
@@ -194,7 +195,7 @@ pub fn begin(core: &mut Core, shared: &DrawShared<'_>, batch: &[Request]) {
 /// Appends a wave's vertices to `out`.
 pub fn collect(exports: &Exports, shared: &DrawShared<'_>, count: usize, out: &mut Vertices) {
     let cntl = shared.shadow.get(reg::PA_CL_VS_OUT_CNTL);
-    // The enabled vectors follow the position.
+    // Exports 61 to 63 are the enabled vectors, without gaps.
     let mut next = 0;
     let mut vector = |enabled: bool| {
         next += usize::from(enabled);

@@ -2,10 +2,10 @@
 //! Vertex fetch: buffer elements to four shader values.
 //!
 //! Resource words: `SQ_VTX_CONSTANT_WORD0` to `WORD6` in Mesa's `r600d.h`.
-//! What lies outside a buffer reads as 0, as does a resource that is not a
-//! buffer; the memory controller is not asked for it. The size counts whole
-//! dwords: Mesa fetches three bytes or shorts as four, and the last vertex of
-//! a buffer that ends with the third is read on a real RV770 (piglit's
+//! Elements outside a buffer, and those of a resource that is not a buffer,
+//! read as 0 without an access to the memory controller. The size is rounded up
+//! to a dword: Mesa fetches three bytes or shorts as four, and a real RV770
+//! reads the last vertex of a buffer that ends with the third (piglit's
 //! `gl-2.0-vertexattribpointer-size-3`).
 
 use super::format::{DataFormat, ElementFormat, Endian, Kind};
@@ -18,15 +18,15 @@ const VERTEX_DATA: u8 = 0;
 /// `FETCH_TYPE`: the index counts instances.
 const INSTANCE_DATA: u8 = 1;
 
-/// Longest stretch of memory that is read at once for the lanes of a wave.
+/// Most bytes that one read fetches for the lanes of a wave.
 const SPAN: u64 = 16 << 10;
 
 /// A buffer resource (`SQ_VTX_CONSTANT_WORDn`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferResource {
-    /// First byte.
+    /// MC address of the first byte.
     pub base: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Bytes from one element to the next, 0 to 2047.
     pub stride: u64,
@@ -50,10 +50,10 @@ impl BufferResource {
     }
 }
 
-/// Runs a vertex instruction for the lanes of `exec`: `index` is the source
-/// component, the result is before `DST_SEL`; true if its format is an integer
-/// one, of which `SEL_1` is an integer, too. `buffer` is kept from call to
-/// call so that it need not be allocated again.
+/// Runs a vertex instruction for the lanes of `exec`, whose indices are in
+/// `index`. Returns the four values before `DST_SEL` is applied, and whether the
+/// format is an integer one: `SEL_1` is then an integer, too. The caller keeps
+/// `buffer` from call to call to save allocations.
 pub fn fetch(
     env: &mut dyn Env,
     op: &VtxInstruction,
@@ -94,7 +94,7 @@ pub fn fetch(
         _ => 0,
     };
     let end = resource.size.next_multiple_of(4);
-    // Offsets in the buffer, by lane; below 2^32 * 2047 + 2^16.
+    // Offset of each lane's element in the buffer; below 2^32 * 2047 + 2^16.
     let mut at = [0u64; LANES];
     let mut inside: Mask = 0;
     let (mut low, mut high) = (u64::MAX, 0);
@@ -130,7 +130,7 @@ pub fn fetch(
         } else {
             let address = resource.base.saturating_add(at[lane]);
             if env.read(address, &mut element[..size]).is_err() {
-                // The controller has counted the fault.
+                // `env.read()` has reported the fault.
                 continue;
             }
             &element[..size]
@@ -148,8 +148,8 @@ pub fn fetch(
     (out, integer)
 }
 
-/// Components of formats whose elements are their values: dwords, float or
-/// integer, in the chip's byte order. 0 for the others.
+/// Number of components of a format that needs no conversion: its elements are
+/// float or integer dwords in the chip's byte order. 0 for other formats.
 fn dwords_of(format: &ElementFormat) -> u8 {
     let layout = format.data.layout();
     let whole = layout.components[..usize::from(layout.count)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! A tile on its way: depth and stencil tests, copies and resolves, colour.
+//! One tile of a polygon: depth and stencil tests, copies and resolves, colour.
 
 use pulp::{Simd, WithSimd};
 
@@ -16,8 +16,8 @@ use super::super::uniform::Uniform;
 use super::{Copy, PixelCounts, PixelState, TILE_BYTES};
 use crate::chip::bus::McError;
 
-/// A tile while it is drawn: its depth is read at most once and written back
-/// at the end.
+/// A tile while it is drawn. Each sample's depth is read at most once, and
+/// written back at the end.
 pub(super) struct Tile<'a, 'b> {
     pub(super) state: &'b PixelState,
     pub(super) setup: &'b Setup,
@@ -35,19 +35,19 @@ pub(super) struct Tile<'a, 'b> {
     pub(super) unread: bool,
 }
 
-/// Depth of the fragments of one sample, and their test.
+/// The depth and stencil test of one sample of a tile.
 struct DepthTest<'a> {
     state: &'a PixelState,
     depth: &'a depth::State,
     setup: &'a Setup,
-    /// First pixel of the tile.
+    /// Upper left pixel of the tile.
     origin: (i32, i32),
     sample: usize,
     stored: &'a mut Samples,
     mask: Mask,
-    /// Depth that the shader exports.
+    /// Depth, if the shader exports it.
     exported: Option<&'a Lanes>,
-    /// Stencil references that it exports.
+    /// Stencil references, if the shader exports them.
     reference: Option<&'a Lanes>,
     update: bool,
 }
@@ -106,8 +106,8 @@ impl Tile<'_, '_> {
         Some(samples)
     }
 
-    /// Depth and stencil tests of what is covered; coverage shrinks to what
-    /// passes.
+    /// Tests depth and stencil of the covered samples and removes those that
+    /// fail from the coverage.
     pub(super) fn test(&mut self, z: Option<&Lanes>, reference: Option<&Lanes>, update: bool) {
         let state = self.state;
         for sample in 0..state.samples() {
@@ -217,12 +217,12 @@ impl Tile<'_, '_> {
         });
     }
 
-    /// Writes changed depth back and reports what failed.
+    /// Writes changed depth back and reports a failed access.
     pub(super) fn finish(&mut self, shared: &DrawShared<'_>) -> Result<(), Stop> {
         if let Some((_, surface)) = &self.state.depth {
             for sample in 0..self.state.samples() {
                 let changed = self.changed[sample];
-                // Of a tile that could not be read, nothing is known to be written back.
+                // If reading the tile failed, its unchanged lanes are unknown: write nothing.
                 if changed == 0 || self.unread || !self.loaded[sample] {
                     continue;
                 }
