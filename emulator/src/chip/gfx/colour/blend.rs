@@ -2,8 +2,8 @@
 //! Blend equations and logic operations of the render backend.
 //!
 //! Factors and functions: `CB_BLEND_CONTROL` in `r600d.h`. Arithmetic is in
-//! single precision, a multiplication and an addition with a rounding each.
-//! The chip blends 8-bit targets in fewer bits; results differ from it by at
+//! single precision; multiplication and addition are rounded separately. The
+//! chip blends 8-bit targets in fewer bits; results differ from its own by at
 //! most one step of the target.
 
 use crate::chip::gfx::lanes::LANES;
@@ -126,7 +126,8 @@ impl Equation {
     /// Decodes source factor, function and destination factor at bits 4:0, 7:5
     /// and 12:8.
     fn from_bits(bits: u32) -> Self {
-        // These two set both factors; as a destination's they mean the same.
+        // As the source's factor these two set both factors; as the destination's
+        // they set it alone.
         let (src, dst) = match (Factor::from_field(bits), Factor::from_field(bits >> 8)) {
             (Factor::BothSrcAlpha, _) => (Factor::SrcAlpha, Factor::OneMinusSrcAlpha),
             (Factor::BothInvSrcAlpha, _) => (Factor::OneMinusSrcAlpha, Factor::SrcAlpha),
@@ -194,7 +195,7 @@ impl Blend {
         self.colour.reads_destination() || self.alpha.reads_destination()
     }
 
-    /// True if a factor is of the second source.
+    /// True if a factor uses the second source.
     pub fn uses_second(&self) -> bool {
         use Factor::*;
         [self.colour, self.alpha].iter().any(|e| {
@@ -241,7 +242,7 @@ impl Blend {
     }
 }
 
-/// What one component's equation can refer to.
+/// Operands of one component's equation.
 struct Inputs<'a> {
     src: Channel,
     src_alpha: &'a Channel,
@@ -294,8 +295,8 @@ impl Inputs<'_> {
         }
     }
 
-    /// `value` times `factor`. A factor of zero gives zero also for infinities
-    /// and NaN.
+    /// Sets `out`, which is 0, to `value` times `factor`. [`Factor::Zero`] gives
+    /// 0 even for infinities and NaN.
     #[inline(always)]
     fn term(&self, factor: Factor, value: &Channel, out: &mut Channel) {
         let by = |out: &mut Channel, by: &Channel| {
@@ -343,7 +344,7 @@ impl Inputs<'_> {
 }
 
 /// A logic operation: bit `2 * source + destination` of the nibble is the
-/// result's bit (`ROP3` with the pattern left out).
+/// result's bit (`ROP3` without the pattern).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LogicOp(u8);
 

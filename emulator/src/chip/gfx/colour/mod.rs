@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! The render backend's colour part: what leaves a pixel shader to render
-//! targets, through blending, logic operations and write masks, and the
-//! resolve of multisampled targets.
+//! The colour backend: writes a pixel shader's colours to render targets,
+//! through blending, logic operations and write masks, and resolves
+//! multisampled targets.
 //!
 //! Registers: `CB_*` in `r600d.h`; their use in Mesa's `r600_state.c`. All
-//! traffic is by micro tile: a tile that is written whole is not read.
+//! memory accesses are of micro tiles. A tile that is overwritten as a whole is
+//! not read.
 //!
 //! Not modelled: CMASK and FMASK (samples are always stored expanded, so the
 //! special operations that clear or expand do nothing), fog, dithering, colour
@@ -34,10 +35,10 @@ use crate::chip::regs::gfx::{
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
-/// Bytes that [`Targets::uniform_tile`] gives.
+/// Number of bytes that [`Targets::uniform_tile`] returns.
 pub const UNIFORM_BYTES: usize = packed::TILE_BYTES;
 
-/// Render targets of the chip.
+/// Number of render targets of the chip.
 pub const TARGETS: usize = 8;
 
 /// `SPECIAL_OP` of `CB_COLOR_CONTROL`.
@@ -45,8 +46,8 @@ pub const TARGETS: usize = 8;
 pub enum SpecialOp {
     /// Colours are written.
     Normal,
-    /// Nothing is written: `DISABLE`, and what clears or expands compressed
-    /// targets.
+    /// Nothing is written: `DISABLE`, and operations that clear or expand
+    /// compressed targets.
     Disable,
     /// `RESOLVE_BOX`: target 1 becomes the average of target 0's samples.
     Resolve,
@@ -65,7 +66,7 @@ impl SpecialOp {
 /// A decoded render target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Target {
-    /// Where it lies.
+    /// Its memory.
     pub surface: Surface,
     /// First and last slice of the view.
     pub slices: (u32, u32),
@@ -75,16 +76,16 @@ pub struct Target {
     pub write_mask: u8,
     blend: Option<Blend>,
     logic: Option<LogicOp>,
-    /// Bits of an element that stay as they are.
+    /// Bits of an element that the write mask protects.
     kept: [u32; 4],
-    /// What is written depends on what is there.
+    /// The new element depends on the old one.
     reads: bool,
-    /// The target takes the short way for tiles of plain bytes.
+    /// State of the fast path, if the target takes it.
     packed: Option<Packed>,
 }
 
 impl Target {
-    /// `NUMBER_TYPE` of the target; alpha test, for one, ignores integers.
+    /// `NUMBER_TYPE` of the target.
     pub fn number(&self) -> NumberType {
         self.packing.number
     }
@@ -94,24 +95,24 @@ impl Target {
         self.surface.layout.samples
     }
 
-    /// True if what is written depends on what is there.
+    /// True if the new element depends on the old one.
     pub fn reads_destination(&self) -> bool {
         self.reads
     }
 
-    /// True if dual-source blending looks at the shader's second colour.
+    /// True if dual-source blending uses the shader's second colour.
     pub fn uses_second(&self) -> bool {
-        // A packed target blends with the first alone.
+        // The fast path has no dual-source blending.
         self.packed.is_none() && self.blend.is_some_and(|blend| blend.uses_second())
     }
 
-    /// Bits of an element that stay as they are. Unused bits count as written:
-    /// they become 0.
+    /// Bits of an element that the write mask protects. Bits that belong to no
+    /// component are not protected: they become 0.
     fn bits_kept(&self) -> [u32; 4] {
         self.kept
     }
 
-    /// The plane of `at`'s sample in its micro tile.
+    /// The bytes of `at`'s sample in its micro tile.
     #[inline]
     fn place(&self, at: At) -> Place {
         let first = match at.sample {
@@ -122,8 +123,8 @@ impl Target {
         (self.surface).place((at.x, at.y), self.slice(at.layer), first, len)
     }
 
-    /// The colours of micro tile `at`; lanes in quad order. Integers are bit
-    /// patterns.
+    /// The colours of micro tile `at`, lanes in quad order. Integers are in the
+    /// floats' bits.
     ///
     /// # Errors
     /// That of memory which did not answer.
@@ -143,11 +144,11 @@ impl Target {
 #[derive(Debug, Clone)]
 pub struct Targets {
     targets: [Option<Target>; TARGETS],
-    /// The number of the last one, and one.
+    /// Number of the last target plus 1; 0 without targets.
     end: usize,
     /// `MULTIWRITE_ENABLE`: export 0 goes to all targets.
     pub multiwrite: bool,
-    /// What a draw does to the targets.
+    /// How draws write the targets.
     pub special: SpecialOp,
     arch: Arch,
 }
@@ -166,9 +167,9 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// Decodes the targets. Targets without a format, or to which neither
-    /// shader nor mask writes, are absent; while resolving, 0 and 1 are there
-    /// whatever the masks say.
+    /// Decodes the targets. A target is none without a format, or if
+    /// `CB_SHADER_MASK` and `CB_TARGET_MASK` have no common component of it. A
+    /// resolve ignores the masks of targets 0 and 1.
     pub fn decode(regs: &dyn RegFile) -> Self {
         let control = regs.load(CB_COLOR_CONTROL);
         let special = SpecialOp::from_field(control >> 4);
@@ -205,8 +206,8 @@ impl Targets {
         self.targets.get(index)?.as_ref()
     }
 
-    /// The targets that a draw writes: index, export that feeds it, target.
-    /// None in special operations.
+    /// The targets that a draw writes: target number, number of the exported
+    /// colour, target. Empty for special operations.
     pub fn written(&self) -> impl Iterator<Item = (usize, usize, &Target)> {
         let active = self.special == SpecialOp::Normal;
         let end = if active { self.end } else { 0 };
@@ -221,8 +222,8 @@ impl Targets {
     }
 
     /// Writes the pixels of `mask` to sample `at` of target `index`. `src` has red to alpha
-    /// as the shader exported them, lanes in quad order; `src1` the second colour, if the target
-    /// [uses it](Target::uses_second). Without such a target, nothing happens.
+    /// as the shader exported them, lanes in quad order; `src1` has the second colour, if the
+    /// target [uses it](Target::uses_second). Does nothing if there is no such target.
     ///
     /// # Errors
     /// That of memory which did not answer; the tile is then partly written.
@@ -253,7 +254,7 @@ impl Targets {
         update(target, view, at, mask, target.reads_destination(), job)
     }
 
-    /// Says that what is in tile `at` of the targets will be blended with soon.
+    /// Prefetches tile `at` of the targets on the fast path whose old colours a draw reads.
     #[inline]
     pub fn prefetch(&self, view: &View<'_>, at: At) {
         for (_, _, target) in self.written() {
@@ -263,7 +264,7 @@ impl Targets {
         }
     }
 
-    /// [`Self::write_tile`] for a target of plain bytes.
+    /// [`Self::write_tile`] on the fast path.
     fn write_packed(
         &self,
         view: &View<'_>,
@@ -293,9 +294,8 @@ impl Targets {
         target.surface.write_tile(view, &place, rows, &data)
     }
 
-    /// The bytes of a tile all of whose pixels become `src`, if they do not depend on what
-    /// is there: [`Self::write_tile`] with all lanes writes these. Kept for draws in
-    /// one colour.
+    /// The bytes that [`Self::write_tile`] writes for all lanes. Draws in one colour compute them
+    /// once. None if they depend on the old bytes, or if the target does not take the fast path.
     pub fn uniform_tile(&self, index: usize, src: &[&Lanes; 4]) -> Option<[u8; UNIFORM_BYTES]> {
         let target = self.get(index)?;
         let packed = target.packed.as_ref().filter(|_| !target.reads)?;
@@ -311,7 +311,7 @@ impl Targets {
         Some(data)
     }
 
-    /// Writes what [`Self::uniform_tile`] gave to a whole micro tile; arguments as for
+    /// Writes the bytes of [`Self::uniform_tile`] to a whole micro tile; arguments as for
     /// [`Self::write_tile`].
     ///
     /// # Errors
@@ -330,8 +330,9 @@ impl Targets {
         (target.surface).write_tile(view, &target.place(at), 0xFF, data)
     }
 
-    /// The one target that a draw writes and where in its pixels the bytes of texels go, which
-    /// `swizzle` selects (0-3 a byte, 4 is 0, 5 is 1). None if pixels become anything else.
+    /// The only target that a draw writes, and how it moves the bytes of a texel to a pixel.
+    /// `swizzle` selects a byte of the texel (0 to 3), 0 (4) or 1 (5) for each component. None if
+    /// the draw has several targets or does more than move bytes.
     pub fn moves(&self, swizzle: &[u8; 4]) -> Option<(usize, Moves)> {
         let mut written = self.written();
         let (index, export, target) = written.next()?;
@@ -367,7 +368,8 @@ impl Targets {
 
     /// Copies depth (single-precision bits) and stencil (integers) to target
     /// `index`, as draws with `DEPTH_COPY_ENABLE` and `STENCIL_COPY_ENABLE` do.
-    /// Arguments as for [`Self::write_tile`]; what is not given stays.
+    /// Arguments as for [`Self::write_tile`]. If `depth` or `stencil` is none,
+    /// its bits do not change.
     ///
     /// # Errors
     /// As [`Self::write_tile`].
@@ -390,9 +392,9 @@ impl Targets {
         })
     }
 
-    /// Averages the samples of target 0 in a micro tile and writes them to
-    /// target 1, the pixels of `mask` only. Integers are not averaged: sample 0
-    /// counts. sRGB is averaged in linear light.
+    /// Averages the samples of target 0 in a micro tile and writes the pixels of
+    /// `mask` to target 1. Of integers it takes sample 0. It averages sRGB in
+    /// linear light.
     ///
     /// # Errors
     /// As [`Self::write_tile`].
@@ -441,7 +443,7 @@ impl Targets {
 }
 
 impl Targets {
-    /// [`Self::resolve_tile`] between targets of plain bytes, whose components begin at bits
+    /// [`Self::resolve_tile`] on the fast path. The components of `from` and `to` begin at bits
     /// `shifts`.
     fn resolve_packed(
         &self,
@@ -484,7 +486,7 @@ impl Targets {
     }
 }
 
-/// Reads one plane of a tile into lanes.
+/// Reads one sample of a tile into lanes.
 fn read(
     target: &Target,
     view: &View<'_>,
@@ -501,8 +503,8 @@ fn read(
     Ok(())
 }
 
-/// Replaces one plane of a tile by what `change` makes of it. Unless `keep` is
-/// set or pixels are missing in `mask`, it is not read first.
+/// Replaces one sample of a tile by `change` of it. Reads it first only if
+/// `keep` is set or `mask` lacks pixels; else `change` gets zeroes.
 fn update(
     target: &Target,
     view: &View<'_>,
@@ -535,7 +537,7 @@ fn swap_bytes(target: &Target, data: &mut [u8]) {
     }
 }
 
-/// `new` in the bits of `bits` and the lanes of `mask`, else `old`.
+/// Takes `new` in the bits of `bits` and the lanes of `mask`, else `old`.
 #[inline(always)]
 fn merge(old: &Raw, new: &Raw, bits: [u32; 4], mask: Mask) -> Raw {
     let mut out = *old;
@@ -560,7 +562,7 @@ fn merge(old: &Raw, new: &Raw, bits: [u32; 4], mask: Mask) -> Raw {
     out
 }
 
-/// Blending, logic operation and masks on one tile.
+/// Merges colours into one tile: blending, logic operation, masks.
 struct Merge<'a> {
     target: &'a Target,
     old: &'a Raw,
@@ -594,13 +596,13 @@ impl WithSimd for Merge<'_> {
                 }
             }
         }
-        // Bits that no component uses become 0, as the pack left them.
+        // Bits that no component uses become 0: `pack()` sets them so.
         let kept = target.bits_kept();
         merge(self.old, &new, kept.map(|bits| !bits), self.mask)
     }
 }
 
-/// Average of a tile's samples.
+/// Averages a tile's samples.
 struct Average<'a> {
     from: Packing,
     to: Packing,
@@ -632,7 +634,7 @@ impl WithSimd for Average<'_> {
     }
 }
 
-/// Decodes target `index`; none if its format is not one that can be written.
+/// Decodes target `index`; none if its format cannot be written.
 fn decode_target(
     regs: &dyn RegFile,
     index: usize,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Pixels of a micro tile: bytes in the chip's order to lanes, and colours to
-//! elements of a render target.
+//! Pixels of a micro tile: converts between bytes in the chip's order and
+//! lanes, and between elements of a render target and colours.
 
 use super::blend::Colour;
 use crate::chip::gfx::format::{
@@ -108,7 +108,7 @@ fn store_words<const WORDS: usize, const BYTES: usize>(
     }
 }
 
-/// How colours become elements of one target, and back.
+/// Converts colours to elements of one target, and back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packing {
     format: DataFormat,
@@ -169,7 +169,7 @@ impl Packing {
         self.format.layout().kind == Kind::Float || self.number == NumberType::Float
     }
 
-    /// The values that targets of this packing are blended with and in.
+    /// The range of the target's values, to which `BLEND_CLAMP` clamps.
     pub fn range(&self) -> (f32, f32) {
         match self.number {
             NumberType::Snorm => (-1.0, 1.0),
@@ -177,8 +177,8 @@ impl Packing {
         }
     }
 
-    /// The bit at which each component of the shader begins, if elements are four bytes of one
-    /// unsigned normalised component each.
+    /// The lowest bit of each component of the shader, if an element is four unsigned normalised
+    /// bytes.
     pub fn bytes_of_word(&self) -> Option<[u32; 4]> {
         if self.format != DataFormat::F8_8_8_8 || self.number != NumberType::Unorm {
             return None;
@@ -190,7 +190,7 @@ impl Packing {
         Some(shift)
     }
 
-    /// Elements to colours. Components that the format lacks are 0, alpha 1.
+    /// Converts elements to colours. Components that the format lacks are 0, alpha is 1.
     #[inline(always)]
     pub fn unpack(&self, raw: &Raw) -> Colour {
         let mut out = [[0.0; LANES], [0.0; LANES], [0.0; LANES], [1.0; LANES]];
@@ -211,7 +211,7 @@ impl Packing {
                     }
                 }
                 NumberType::Unorm | NumberType::Srgb if c.bits <= 16 && !self.is_float() => {
-                    // At most one unit in the last place from the quotient;
+                    // Off by at most one unit in the last place from the quotient;
                     // packing the value again gives the same bits.
                     let scale = 1.0 / mask as f32;
                     for lane in 0..LANES {
@@ -241,7 +241,7 @@ impl Packing {
         out
     }
 
-    /// This packing as a format to read.
+    /// This packing as an [`ElementFormat`], for decoding.
     fn element_format(&self) -> ElementFormat {
         let (num, sign) = match self.number {
             NumberType::Unorm | NumberType::Srgb | NumberType::Float => {
@@ -261,7 +261,7 @@ impl Packing {
         }
     }
 
-    /// Colours (raw bits, red first) to elements.
+    /// Converts colours (raw bits, red first) to elements.
     #[inline(always)]
     pub fn pack(&self, colour: &[Lanes; 4], raw: &mut Raw) {
         *raw = [[0; LANES]; 4];
@@ -271,7 +271,7 @@ impl Packing {
             let shift = u32::from(c.shift) & 31;
             let srgb = self.number == NumberType::Srgb && source != 3;
             if self.is_float() {
-                // Depth and stencil in one element: the stencil is no float.
+                // The stencil in an element of float depth is an integer.
                 let number = if matches!(c.bits, 10 | 11 | 16 | 24 | 32) {
                     NumberType::Float
                 } else {
@@ -299,9 +299,9 @@ impl Packing {
         }
     }
 
-    /// Depth (single-precision bits) and stencil to elements, as the depth
-    /// backend's copies through the render backend do. Returns the elements and
-    /// the bits of them that are valid.
+    /// Converts depth (single-precision bits) and stencil to elements, as copies
+    /// from the depth to the colour buffer do. Returns the elements and the mask
+    /// of their valid bits.
     pub fn pack_depth(&self, depth: Option<&Lanes>, stencil: Option<&Lanes>) -> (Raw, [u32; 4]) {
         let mut raw = [[0; LANES]; 4];
         let mut mask = [0; 4];
@@ -323,19 +323,19 @@ impl Packing {
     }
 }
 
-/// `value`, 0 to 65535.5, rounded down. A plain cast is not vectorised: it
-/// saturates.
+/// `value`, 0 to 65535.5, rounded down. The compiler does not vectorise a plain
+/// cast, which saturates.
 #[inline(always)]
 fn floor(value: f32) -> u32 {
-    // From 2^23 on a single has no fraction: the sum rounds to an integer,
-    // which is in its low bits.
+    // Singles have no fraction bits from 2^23 on: the sum is a rounded integer,
+    // in the low bits.
     const MAGIC: f32 = 8_388_608.0;
     let sum = value + MAGIC;
     let up = sum - MAGIC > value;
     (sum.to_bits() & 0x7F_FFFF) - u32::from(up)
 }
 
-/// A component of 8 bits, unsigned normalised.
+/// Encodes `value` as an unsigned normalised component of 8 bits.
 #[inline(always)]
 pub fn to_byte(value: f32) -> u32 {
     unit_to_byte(value.max(0.0).min(1.0))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! Targets of four bytes a pixel, 8 bits a component (`COLOR_8_8_8_8`, unsigned
-//! normalised): what nearly every window and texture is.
+//! The fast path of targets with four bytes a pixel (`COLOR_8_8_8_8`, unsigned
+//! normalised), the format of nearly every window.
 //!
-//! The same arithmetic as [`super::blend`] and [`super::pack`], bit for bit, in one
-//! pass over a tile for the equations that desktops draw with; all others take
-//! the general way.
+//! It does the arithmetic of [`super::blend`] and [`super::pack`], bit for bit, in
+//! one pass over a tile, for the blend equations that desktops use. All others
+//! take the general path.
 
 use pulp::{bytemuck, Simd, WithSimd};
 
@@ -16,38 +16,37 @@ use crate::chip::tiling::{ElementTable, WORD_GROUPS};
 /// Bytes of a tile.
 pub const TILE_BYTES: usize = LANES * 4;
 
-/// Pixels worked on at a time.
+/// Pixels that one step processes.
 const CHUNK: usize = 8;
 
-/// What happens to the colours of a target of this kind.
+/// How a fast-path target combines source and destination.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mode {
-    /// They replace what is there.
+    /// The source replaces the destination.
     Copy,
-    /// Source over destination: the source's factor is `SRC_ALPHA`, or `ONE` where the flag for
-    /// the colours or that for alpha is set; the destination's is
-    /// `ONE_MINUS_SRC_ALPHA`. The constants are clamped to 0..1.
+    /// Source over destination. The destination's factor is `ONE_MINUS_SRC_ALPHA`, the source's is
+    /// `SRC_ALPHA` or, with a flag, `ONE`. The source is clamped to 0..1.
     Over {
-        /// The factor of the colours is one.
+        /// The factor of the source's colours is `ONE`.
         colour_one: bool,
-        /// That of alpha is one.
+        /// The factor of the source's alpha is `ONE`.
         alpha_one: bool,
     },
 }
 
-/// A target of this kind.
+/// State of a fast-path target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Packed {
-    /// Where each component of the shader lies in a pixel: bits to shift by.
+    /// Lowest bit of each component of the shader in a pixel.
     pub shift: [u32; 4],
-    /// What happens to colours.
+    /// How source and destination are combined.
     pub mode: Mode,
     /// Elements are in the order of displayable surfaces of 32 bits.
     pub word_order: bool,
 }
 
 impl Mode {
-    /// The mode of a blend state; none if it is another.
+    /// The mode of a blend state; none if the fast path does not have it.
     pub fn of(blend: Option<&Blend>) -> Option<Self> {
         let Some(blend) = blend else {
             return Some(Mode::Copy);
@@ -65,11 +64,11 @@ impl Mode {
     }
 }
 
-/// Colours onto a tile in memory order.
+/// Merges colours into a tile in memory order.
 pub struct Merge<'a> {
     /// The target.
     pub packed: &'a Packed,
-    /// Bits of a pixel that stay.
+    /// Bits of a pixel that do not change.
     pub kept: u32,
     /// Red to alpha, lanes in quad order.
     pub src: &'a [&'a Lanes; 4],
@@ -77,7 +76,7 @@ pub struct Merge<'a> {
     pub mask: Mask,
     /// The elements' order ([`crate::chip::tiling::Layout::lanes`]).
     pub order: &'a ElementTable,
-    /// The tile: what is there, and then what shall be.
+    /// The tile: in, the old bytes; out, the new ones.
     pub data: &'a mut [u8; TILE_BYTES],
 }
 
@@ -87,7 +86,7 @@ impl WithSimd for Merge<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, _simd: S) {
         if self.packed.word_order {
-            // Eight lanes are eight elements side by side.
+            // Eight lanes are eight consecutive elements.
             self.pixels::<true>();
             return;
         }
@@ -100,7 +99,7 @@ impl WithSimd for Merge<'_> {
 }
 
 impl Merge<'_> {
-    /// The tile's pixels, whose words are in the order of lanes, or of displayable surfaces.
+    /// Merges the tile's pixels. They are in the order of displayable surfaces, else of lanes.
     #[inline(always)]
     fn pixels<const WORD_ORDER: bool>(&mut self) {
         match self.packed.mode {
@@ -133,7 +132,7 @@ impl Merge<'_> {
     >(
         &mut self,
     ) {
-        // Copies: what is behind references is loaded again after each store.
+        // Copies: the compiler reloads data behind references after each store.
         let (src, shift) = (&{ *self.src }, &self.packed.shift.map(|bits| bits & 31));
         let all = self.mask == ALL && self.kept == 0;
         for at in chunks(self.mask) {
@@ -156,8 +155,8 @@ impl Merge<'_> {
     }
 }
 
-/// Elements of 32 bits in displayable order to lanes, and back: of the place in a group of eight,
-/// two bits are swapped.
+/// Converts elements of 32 bits in displayable order to lanes, or lanes to that order: swaps the
+/// upper two bits of the index in a group of eight.
 const SWAP: [usize; CHUNK] = [0, 1, 4, 5, 2, 3, 6, 7];
 
 #[inline(always)]
@@ -173,7 +172,7 @@ fn swap_chunk<const WORD_ORDER: bool>(from: &[u32; CHUNK]) -> [u32; CHUNK] {
 
 #[inline(always)]
 fn load_chunk<const WORD_ORDER: bool>(data: &[u8]) -> [u32; CHUNK] {
-    // In one piece: word by word, the halves that each component needs were loaded.
+    // Copied at once: from loads of words the compiler made narrower loads for each component.
     let mut bytes = [0; 4 * CHUNK];
     bytes.copy_from_slice(data);
     let mut words: [u32; CHUNK] = bytemuck::cast(bytes);
@@ -191,13 +190,13 @@ fn store_chunk<const WORD_ORDER: bool>(lanes: &[u32; CHUNK], data: &mut [u8]) {
     }
 }
 
-/// The chunks with a lane of `mask`: small triangles leave most of a tile alone.
+/// The chunks that have a lane of `mask`: small triangles cover few of them.
 #[inline(always)]
 fn chunks(mask: Mask) -> impl Iterator<Item = usize> {
     (0..LANES / CHUNK).filter(move |at| mask >> (CHUNK * at) & ((1 << CHUNK) - 1) != 0)
 }
 
-/// Leaves in `new` what `old` has outside of `mask`, and in the bits of `kept`.
+/// Restores `old` in `new`: in the lanes outside of `mask`, and in the bits of `kept`.
 #[inline(always)]
 fn keep(new: &mut Lanes, old: &Lanes, mask: Mask, kept: u32) {
     let stays = expand(mask).map(|written| !written | kept);
@@ -258,8 +257,8 @@ fn over<const COLOUR_ONE: bool, const ALPHA_ONE: bool>(
             let s = if one { v[i] } else { v[i] * alpha[i] };
             let d = (old[i] >> shift[c] & 0xFF) as i32 as f32 * (1.0 / 255.0);
             let sum = s + d * rest[i];
-            // Neither product is larger than its factor of alpha, and these add up to 1,
-            // rounded.
+            // No clamp: the products are at most alpha and 1 - alpha, and the rounded sum of
+            // these is 1.
             let byte = if one { to_byte(sum) } else { unit_to_byte(sum) };
             words[i] |= byte << shift[c];
         }
@@ -323,21 +322,22 @@ pub fn store(lanes: &Lanes, word_order: bool, order: &ElementTable, data: &mut [
     store_words(&words, data);
 }
 
-/// Where the bytes of a texel go in a pixel.
+/// How the bytes of a texel become the bytes of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moves {
-    /// Bits that the byte of each component is shifted by, first right, then left.
+    /// Shifts of each component's byte, in bits: first right, then left.
     shift: [(u32, u32); 4],
-    /// The bits that each component takes: none if it is constant.
+    /// Mask of each component after the shift right: 0xFF, or 0 if it is constant.
     bits: [u32; 4],
-    /// Ones of constant components.
+    /// The bits of components that are the constant 1.
     ones: u32,
-    /// Texels are pixels.
+    /// The pixel's bytes are the texel's, in the same order.
     same: bool,
 }
 
 impl Moves {
-    /// `swizzle` selects a byte, 0 (4) or 1 (5) for each component; it begins at bit `to` of a pixel.
+    /// `swizzle` selects a byte (0 to 3), 0 (4) or 1 (5) for each component. The component begins
+    /// at bit `to` of a pixel.
     pub fn new(swizzle: &[u8; 4], to: &[u32; 4]) -> Self {
         let mut moves = Self {
             shift: [(0, 0); 4],
@@ -360,10 +360,10 @@ impl Moves {
     }
 }
 
-/// Texels onto a tile in the order of displayable surfaces of 32 bits. What a component becomes
-/// that is made a number of 0 to 1 and a byte again is that byte.
+/// Writes texels to a tile in the order of displayable surfaces of 32 bits. Moves bytes: the
+/// conversion to 0..1 and back, by texture unit and target, would give the same bytes.
 pub struct Move<'a> {
-    /// Where bytes go.
+    /// How to move bytes.
     pub moves: &'a Moves,
     /// 8x8 texels, row by row.
     pub texels: &'a Lanes,
@@ -397,21 +397,21 @@ impl WithSimd for Move<'_> {
     }
 }
 
-/// The average of each pixel's samples onto a tile in memory order.
+/// Writes the average of each pixel's samples to a tile in memory order.
 pub struct Average<'a> {
-    /// One plane a sample, in memory order.
+    /// The bytes of each sample, in memory order.
     pub planes: &'a [[u8; TILE_BYTES]],
-    /// Shifts of the components in the source.
+    /// Lowest bit of each component in the source.
     pub from: [u32; 4],
-    /// Those in the target.
+    /// Lowest bit of each component in the target.
     pub to: [u32; 4],
     /// The orders of source and target: [`Packed::word_order`] and the table.
     pub orders: [(bool, &'a ElementTable); 2],
-    /// Bits of a pixel that stay.
+    /// Bits of a pixel that do not change.
     pub kept: u32,
     /// Pixels that are written.
     pub mask: Mask,
-    /// The target's tile: what is there, and then what shall be.
+    /// The target's tile: in, the old bytes; out, the new ones.
     pub data: &'a mut [u8; TILE_BYTES],
 }
 

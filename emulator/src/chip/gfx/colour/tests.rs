@@ -22,7 +22,7 @@ impl RegFile for Regs {
     }
 }
 
-/// A few KiB of memory that counts accesses.
+/// Memory that counts reads.
 struct Memory {
     bytes: Mutex<Vec<u8>>,
     reads: Mutex<usize>,
@@ -274,7 +274,7 @@ fn multiwrite_and_views() {
     assert_eq!(written, [(0, 0), (1, 0)]);
     let memory = Memory::new(0x20_0000);
     let view = View::new(&memory);
-    // Layer 9 ends at the view's last slice.
+    // Layer 9 is clamped to the view's last slice.
     for (layer, slice) in [(0, 2), (1, 3), (9, 3)] {
         let src = colour([layer as f32 / 255.0; 4]);
         targets
@@ -382,8 +382,8 @@ proptest! {
     }
 }
 
-/// Blend states that the short way takes: none, over, premultiplied over, and over with
-/// a factor of one for alpha, or for the colours.
+/// Blend states of the fast path: none, over, premultiplied over, and over with a factor of one
+/// for alpha, or for the colours.
 const FAST: [Option<u32>; 5] = [
     None,
     Some(4 | 5 << 8),
@@ -392,7 +392,7 @@ const FAST: [Option<u32>; 5] = [
     Some(1 | 5 << 8 | 4 << 16 | 5 << 24 | 1 << 29),
 ];
 
-/// Any values, among them infinities and what is not a number.
+/// Any values, with infinities and NaN.
 fn exported() -> impl Strategy<Value = u32> {
     prop_oneof![
         (-0.25f32..1.25).prop_map(f32::to_bits),
@@ -481,7 +481,7 @@ fn uniform_tile_is_what_would_be_written() {
     assert!(a == b && a.iter().any(|byte| *byte != 0));
 }
 
-/// What copies rely on: a byte of a texture that goes through a shader is that byte again.
+/// Copies rely on this: converting a texture's byte to a float and back gives the same byte.
 #[test]
 fn bytes_survive_the_way_through_a_shader() {
     for byte in 0..=255u8 {
