@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: MIT
 //! Clipping in clip space.
 //!
-//! A clipped polygon keeps, for each of its corners, the weights of the
-//! original triangle's vertices. Attributes are interpolated from the original
-//! vertices by these weights, so clipping does not disturb them.
+//! Each corner of a clipped polygon has the weights of the original triangle's
+//! vertices. Attributes are interpolated from the original vertices by these
+//! weights, so clipping does not change them.
 //!
 //! Planes: near and far (`DX_CLIP_SPACE_DEF`, `ZCLIP_*_DISABLE`), the guard
 //! band in x and y, w above 0, and the clip distances or user planes.
 
 use super::state::{bit, SetupState};
 
-/// A corner: position in clip space and the weights of the vertices it comes
-/// from.
+/// A corner of a polygon in clip space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corner {
     /// x, y, z, w.
     pub position: [f64; 4],
-    /// Weights of the primitive's vertices; they sum up to 1.
+    /// Weights of the primitive's vertices; their sum is 1.
     pub weights: [f64; 3],
 }
 
-/// Planes a vertex is tested against: x and y guard band (4), near, far, w,
-/// and eight distances.
+/// Number of clip planes: four of the guard band in x and y, near, far, w, and
+/// eight distances.
 pub const PLANES: usize = 15;
-/// w must lie above this, so that dividing by it gives numbers that fit.
+/// Least w. Divisions by it do not overflow.
 const MIN_W: f64 = 1e-30;
 
-/// What clipping needs of the state, decoded once per draw.
+/// The clip state, decoded once per draw.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clipper {
     /// Bit n: plane n is tested.
     planes: u16,
-    /// z runs from 0 to w, else from -w.
+    /// z is visible from 0 to w, else from -w to w.
     half_z: bool,
     guard: [f64; 2],
-    /// User planes instead of clip distances.
+    /// User planes, used instead of clip distances unless `user_count` is 0.
     user: [[f64; 4]; 6],
     user_count: u8,
 }
@@ -46,7 +45,7 @@ impl Clipper {
         let cntl = state.clip_cntl;
         let disabled = bit(cntl, 16);
         let guard = state.guard.map(|g| {
-            // A guard band narrower than the view, or none: the view's edge.
+            // Clip at the viewport's edge if the guard band is narrower or not finite.
             let g = f64::from(g);
             if g.is_finite() && g >= 1.0 {
                 g
@@ -95,8 +94,8 @@ impl Clipper {
         }
     }
 
-    /// Planes that a vertex lies outside of. One that is not a number lies
-    /// outside of all.
+    /// Planes that a vertex lies outside of. A position that is not finite is
+    /// outside of all tested planes and sets bit 15, too.
     pub fn outside(&self, position: &[f32; 4], clip: &[f32; 8]) -> u16 {
         let p = position.map(f64::from);
         if p.iter().any(|c| !c.is_finite()) {
@@ -111,8 +110,8 @@ impl Clipper {
             .fold(0, |mask, n| mask | 1 << n)
     }
 
-    /// Whether the centre of a point is clipped: by everything but the guard
-    /// band, in whose place x and y are compared with `discard` times w.
+    /// Whether the centre of a point is clipped. Instead of the guard band,
+    /// `discard` times w limits x and y.
     pub fn drops_point(&self, position: &[f32; 4], clip: &[f32; 8], discard: [f32; 2]) -> bool {
         let outside = self.outside(position, clip);
         if outside & !0xF != 0 {
@@ -131,8 +130,8 @@ impl Clipper {
     }
 
     /// Clips a polygon or, with two corners, a line against the planes of
-    /// `mask`. `clip` holds the vertices' distances. Corners that remain are
-    /// left in `corners`, which may become empty.
+    /// `mask`. `clip` holds the clip distances of the original vertices.
+    /// `corners` becomes empty if nothing is left.
     pub fn clip(&self, mask: u16, clip: [&[f32; 8]; 3], corners: &mut Vec<Corner>) {
         let mut from = std::mem::take(corners);
         let mut to = Vec::with_capacity(from.len() + PLANES);
@@ -151,10 +150,10 @@ impl Clipper {
                 if !line && a >= 0.0 {
                     to.push(from[i]);
                 }
-                // A corner on the plane is its own crossing.
+                // A corner on the plane is the crossing itself.
                 if (a >= 0.0) != (b >= 0.0) && (line || a.max(b) > 0.0) {
-                    // From the inner end, so that neighbours that share the
-                    // edge get the same point.
+                    // Computed from the inner end: polygons that share the edge
+                    // get the same point.
                     let (inner, outer, t) = if a >= 0.0 {
                         (&from[i], &from[j], a / (a - b))
                     } else {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //! Geometry shaders: export shader, geometry shader, copy shader.
 //!
-//! The export shader writes each vertex to the ES-GS ring, the geometry
-//! shader reads up to six of them and writes the vertices it emits to the
-//! GS-VS ring, and the copy shader, which runs as vertex shader, exports them
-//! (Mesa `sfn_shader_gs.cpp`, `generate_gs_copy_shader()`).
+//! The export shader writes each vertex to the ES-GS ring. The geometry shader
+//! reads up to six of them and writes the vertices that it emits to the GS-VS
+//! ring. The copy shader, which runs as vertex shader, exports these (Mesa
+//! `sfn_shader_gs.cpp`, `generate_gs_copy_shader()`).
 //!
-//! Both rings are in memory, in items whose sizes registers give in dwords:
-//! vertex `n` of the first ring is item `n`; an emitted vertex is found by its
-//! number within the item of the geometry shader's thread. Nobody but these
-//! shaders sees the layout.
+//! Both rings are in memory and consist of items, whose sizes in dwords are in
+//! registers. Vertex `n` is item `n` of the ES-GS ring. The GS-VS ring has one
+//! item for each thread of the geometry shader, with the thread's vertices in
+//! order. Only these shaders see the layout.
 //!
 //! Registers at the start of a geometry shader: R0.x, .y, .w, R1.x, .y, .z
 //! the vertices' offsets in dwords, R0.z primitive id, R1.w invocation.
@@ -25,7 +25,7 @@ use super::state::{bits, Stage};
 use super::vertex::{self, Core, Request};
 use crate::chip::regs::gfx as reg;
 
-/// Primitives of a geometry shader's wave.
+/// Most primitives of a geometry shader's wave: one for each lane.
 pub(super) const INPUTS: usize = LANES;
 
 /// A ring in memory.
@@ -34,12 +34,12 @@ struct Ring {
     base: u64,
     /// Dwords of an item, at least 1.
     item: u32,
-    /// Items that fit.
+    /// Number of items that fit, at most 2^20.
     items: u32,
 }
 
 impl Ring {
-    /// From base and size registers, in units of 256 bytes, and item size.
+    /// A ring from its registers: base and size in units of 256 bytes, item size in dwords.
     fn new(base: u32, size: u32, item: u32) -> Self {
         let item = bits(item, 0, 15).max(1);
         Self {
@@ -49,7 +49,7 @@ impl Ring {
         }
     }
 
-    /// Writes what a wave exported; lane `l` has item `first_item + l`.
+    /// Writes a wave's exports to the ring; lane `l` has item `first_item + l`.
     fn store(
         &self,
         state: &DrawState<'_, '_>,
@@ -63,7 +63,7 @@ impl Ring {
                 if item >= self.items || offset >= self.item {
                     continue;
                 }
-                // Components side by side are written at once.
+                // One write if the components have no gap.
                 let room = (self.item - offset).min(4);
                 let mut bytes = [0; 16];
                 let count = 4
@@ -106,8 +106,8 @@ impl Sink for Emitted<'_> {
     fn input(&mut self, _: Input) {}
 }
 
-/// Runs `inputs` (at most [`INPUTS`]) through export, geometry and copy
-/// shader; `batch` then holds what was emitted.
+/// Runs the export, geometry and copy shader for `inputs` (at most [`INPUTS`]).
+/// `batch` then holds the emitted primitives and their vertices.
 pub(super) fn shade(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
@@ -138,7 +138,7 @@ pub(super) fn shade(
         return Ok(());
     }
 
-    // The vertices, each once.
+    // The export shader runs once for each vertex that inputs share.
     let mut requests: Vec<Request> = Vec::new();
     let mut offsets = [[0u32; 6]; LANES];
     for (lane, (input, instance)) in inputs.iter().enumerate().take(LANES) {
@@ -222,8 +222,9 @@ pub(super) fn shade(
     Ok(())
 }
 
-/// Assembles the vertices that a wave emitted, thread by thread. Returns the
-/// vertices to shade and the thread of each primitive.
+/// Assembles the vertices that a wave emitted, thread by thread, at most `most`
+/// of each. Returns the vertices for the copy shader, whose index is `offset` of
+/// thread and vertex number, and the thread of each primitive.
 fn emitted(
     events: &[(bool, Mask)],
     threads: usize,

@@ -2,9 +2,9 @@
 //! SPI: interpolates vertex parameters into a pixel wave's registers before
 //! the shader starts.
 //!
-//! Input i of the pixel shader arrives in GPR i. Which parameter it is follows
-//! from `SPI_PS_INPUT_CNTL_i.SEMANTIC`, looked up in `SPI_VS_OUT_ID_0-9`
-//! (Mesa `r600_update_ps_state()`, `r600_update_vs_state()`).
+//! Input i of the pixel shader arrives in GPR i. Its parameter is the one that
+//! has `SPI_PS_INPUT_CNTL_i.SEMANTIC` in `SPI_VS_OUT_ID_0-9` (Mesa
+//! `r600_update_ps_state()`, `r600_update_vs_state()`).
 
 use pulp::{Simd, WithSimd};
 
@@ -15,12 +15,12 @@ use super::shader::{Program, Wave, GPRS};
 use super::state::{bit, bits, Shadow};
 use crate::chip::regs::gfx as reg;
 
-/// Inputs a pixel shader may have.
+/// Most inputs of a pixel shader.
 const MAX_INPUTS: usize = 32;
-/// Parameters a vertex may have.
+/// Most parameters of a vertex.
 pub const MAX_PARAMS: usize = 32;
 
-/// Where in a pixel attributes are evaluated.
+/// The position within a pixel at which an attribute is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Center,
@@ -29,7 +29,7 @@ enum Place {
 }
 
 impl Place {
-    /// True if it is the centre in pixels of `samples` samples.
+    /// Whether it is the centre of a pixel with `samples` samples.
     fn is_center(self, samples: usize) -> bool {
         self == Place::Center || samples == 1
     }
@@ -38,7 +38,7 @@ impl Place {
 /// One input of the pixel shader.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Input {
-    /// Parameter of the vertices, or none for the default value.
+    /// Number of the vertices' parameter, or none for the default value.
     param: Option<usize>,
     default: [f32; 4],
     flat: bool,
@@ -51,38 +51,39 @@ struct Input {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interpolator {
     inputs: Vec<Input>,
-    /// Parameters that a vertex must keep.
+    /// Number of parameters that a vertex must keep.
     pub params: usize,
-    /// Register of x, y, z, w and where they are evaluated.
+    /// Register of x, y, z, w and the place at which they are evaluated.
     position: Option<(usize, Place)>,
-    /// Register and channel of the face.
+    /// Register and channel of the face. The register's z gets the sample mask.
     face: Option<(usize, usize)>,
-    /// The face register's z gets the sample mask.
+    /// Register whose w gets the sample number.
     sample_id: Option<usize>,
-    /// Channel sources of a point sprite's coordinates: 0 zero, 1 one, 2 s, 3 t.
+    /// Values of a sprite input's channels: 0 zero, 1 one, 2 s, 3 t, 4 and more: no override.
     sprite: [u32; 4],
     sprite_enabled: bool,
     sprite_top_1: bool,
     flat_enabled: bool,
-    /// All is evaluated at the centre, unless the shader runs per sample.
+    /// All inputs are evaluated at the centre, unless the shader runs per sample.
     central: bool,
-    /// Some input is interpolated without, or with perspective.
+    /// An input is interpolated without perspective, and with perspective.
     uses: [bool; 2],
     center: [f32; 2],
     places: [[f32; 2]; 8],
     samples: usize,
 }
 
-/// Weights and depth of a tile's lanes at one place of the pixels.
+/// Interpolation weights of a tile's lanes at one place of their pixels.
 #[derive(Debug)]
 struct Weights {
     /// Of vertices 1 and 2, with perspective.
     perspective: [[f32; LANES]; 2],
-    /// Of vertices 1 and 2, without.
+    /// Of vertices 1 and 2, without perspective.
     linear: [[f32; LANES]; 2],
+    /// Position of each lane relative to the tile's upper left pixel, in pixels.
     x: [f32; LANES],
     y: [f32; LANES],
-    /// Where in their pixels all lanes are, if it is one place.
+    /// The lanes' offset within their pixels, if it is the same in all.
     place: Option<[f32; 2]>,
 }
 
@@ -100,7 +101,7 @@ impl Weights {
 }
 
 impl Interpolator {
-    /// Decodes the state. `places` are those of the samples in 1/16 pixel.
+    /// Decodes the state. `places` are the positions of the samples in 1/16 pixel from the centre.
     pub fn new(s: &Shadow, places: &[[i8; 2]; 8], samples: usize, center_half: bool) -> Self {
         let control = s.get(reg::SPI_PS_IN_CONTROL_0);
         let control_1 = s.get(reg::SPI_PS_IN_CONTROL_0 + 0x4);
@@ -190,13 +191,13 @@ impl Interpolator {
                 .all(|input| input.param.is_none() || input.flat && self.flat_enabled)
     }
 
-    /// Where in a pixel its centre is, on both axes.
+    /// Offset of a pixel's centre from its corner, on both axes.
     pub fn center(&self) -> f32 {
         self.center[0]
     }
 
-    /// What component `chan` of input `gpr` is at the vertices and which plane it follows, if that
-    /// is interpolated at the pixels' centres without perspective.
+    /// Component `chan` of input `gpr`: its values at the vertices and its plane. None unless it is
+    /// interpolated at the pixels' centres without perspective.
     pub fn plane(
         &self,
         setup: &Setup,
@@ -208,7 +209,7 @@ impl Interpolator {
         let flat = input.flat && self.flat_enabled;
         let straight = input.linear || !setup.perspective;
         let central = input.place.is_center(self.samples);
-        // What may take an input's register.
+        // These may overwrite an input's register.
         let others = self.position.is_some() || self.face.is_some() || self.sample_id.is_some();
         if flat || !straight || !central || others || setup.sprite.is_some() {
             return None;
@@ -227,8 +228,9 @@ impl Interpolator {
         Some((values, plane))
     }
 
-    /// Offset from the pixel's corner for each lane: the centre, or the first
-    /// covered sample of a pixel that is not covered as a whole.
+    /// Offset from the pixel's corner for each lane: the sample's, or for a
+    /// centroid that of the first covered sample, unless all are covered. None if
+    /// it is the centre in all lanes.
     #[inline(always)]
     fn offsets(
         &self,
@@ -313,9 +315,8 @@ impl Interpolator {
     }
 
     /// Fills the input registers of `wave` that `program` reads, for the tile at pixel (`x`, `y`),
-    /// and tells it which have no denormals.
-    /// `sample` is given if the shader runs for one sample only. `z` is the
-    /// depth at the pixels.
+    /// and tells it how many of the first ones have no denormals. `sample` is none unless the
+    /// shader runs per sample.
     #[allow(clippy::too_many_arguments)]
     pub fn fill(
         &self,
@@ -367,7 +368,7 @@ impl Interpolator {
                 1 => row.fill(1.0f32.to_bits()),
                 2 => *row = to_bits(&st[0]),
                 3 => *row = to_bits(&st[1]),
-                // No override: what the vertex gave, as flat; zero here.
+                // No override: the model has 0 instead of the vertex's value.
                 _ => row.fill(0),
             }
         }
@@ -400,7 +401,7 @@ impl Interpolator {
                 2 => row
                     .iter_mut()
                     .for_each(|z| *z = z.max(setup.z_range[0]).min(setup.z_range[1])),
-                // The shader takes the reciprocal of w itself.
+                // The register gets w: the shader computes the reciprocal.
                 3 => row.iter_mut().for_each(|w| *w = 1.0 / *w),
                 _ => {}
             }
@@ -409,16 +410,16 @@ impl Interpolator {
     }
 }
 
-/// What serves [`Interpolator::fill`] from tile to tile; one for each worker.
+/// Buffers of [`Interpolator::fill`], one for each worker.
 #[derive(Debug)]
 pub struct Scratch {
-    /// Room for the weights of a tile: at centroids, at a sample, at the centre. Only the places
-    /// outlive the tile.
+    /// Weights of a tile: at centroids, at a sample, at the centre. Only the positions are valid
+    /// for the next tile.
     weights: [Weights; 3],
-    /// Of each input: its components at vertex 0, and how much more they are at the others. Known for
-    /// one setup.
+    /// Of each input of a setup: its components at vertex 0, and how much those at vertices 1 and 2
+    /// differ from them.
     deltas: [[[f32; 4]; 3]; MAX_INPUTS],
-    /// There are deltas of the setup that is drawn.
+    /// `deltas` are those of the current setup.
     known: bool,
 }
 
@@ -435,7 +436,7 @@ impl Default for Scratch {
 }
 
 impl Scratch {
-    /// To be called before the first tile of a setup.
+    /// Call this before the first tile of each setup.
     pub fn begin(&mut self) {
         self.known = false;
     }
@@ -459,7 +460,7 @@ impl Scratch {
     }
 }
 
-/// [`Interpolator::fill`], in the variant of the instruction set that runs best.
+/// [`Interpolator::fill`], compiled for several instruction sets.
 struct Fill<'a> {
     interpolator: &'a Interpolator,
     wave: &'a mut Wave,
@@ -501,7 +502,7 @@ impl WithSimd for Fill<'_> {
             let index = match place {
                 Place::Center if sample.is_none() => return CENTER,
                 Place::Centroid if sample.is_none() => 0,
-                // A shader that runs per sample interpolates there.
+                // A shader that runs per sample interpolates at the sample.
                 _ => 1,
             };
             if !there[index] {
@@ -513,7 +514,7 @@ impl WithSimd for Fill<'_> {
             }
             index
         };
-        // Bytes: this is cleared for each tile.
+        // Bytes, because the array is initialised for each tile.
         let mut chosen = [CENTER as u8; MAX_INPUTS + 1];
         let mut wanted = true;
         if !interpolator.central || sample.is_some() {
@@ -563,7 +564,7 @@ impl WithSimd for Fill<'_> {
                 }
                 continue;
             }
-            // There are weights if an input uses them.
+            // Inputs that use weights always have them.
             let Some(weights) = weights else {
                 continue;
             };
@@ -578,7 +579,7 @@ impl WithSimd for Fill<'_> {
                 let (a, b, c) = (a[chan], b[chan], c[chan]);
                 let row = wave.gpr_mut(gpr, chan);
                 if (b, c) == (0.0, 0.0) {
-                    // As mixed: of two zeroes the positive one.
+                    // As `mix()` does it: -0 + 0 is +0.
                     row.fill((a + 0.0).to_bits());
                     is_normal &= !a.is_subnormal();
                     continue;
@@ -590,7 +591,7 @@ impl WithSimd for Fill<'_> {
             }
             normal += usize::from(is_normal);
         }
-        // What replaces an input has not been looked at.
+        // Registers that are overwritten below are not checked for denormals.
         let others = [
             interpolator.position.map(|(gpr, _)| gpr),
             interpolator.face.map(|(gpr, _)| gpr),
@@ -641,7 +642,7 @@ pub fn lane_offsets() -> (&'static [f32; LANES], &'static [f32; LANES]) {
     (&LANE_X, &LANE_Y)
 }
 
-/// Evaluates a plane at the given places of the tile at (`x`, `y`).
+/// Evaluates a plane at the offsets `dx`, `dy` of each lane from pixel (`x`, `y`).
 #[inline(always)]
 pub fn evaluate(
     plane: &Plane,

@@ -364,8 +364,8 @@ impl PixelState {
         }
     }
 
-    /// Draws tile (`tx`, `ty`), all of whose samples are covered, as [`Self::whole`] says. Without a
-    /// blit the exports hold the shader's results, if it is needed.
+    /// Draws tile (`tx`, `ty`), all of whose samples are covered, as [`Self::whole`] says. Unless
+    /// there is a blit, the exports hold the shader's results, if it is needed.
     #[allow(clippy::too_many_arguments)]
     fn whole_tile(
         &self,

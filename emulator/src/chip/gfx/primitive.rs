@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Primitive assembly: from a stream of vertices to points, lines, triangles
+//! Primitive assembly: turns a stream of vertices into points, lines, triangles
 //! and rectangles, with their provoking vertices.
 //!
 //! Types are those of `VGT_PRIMITIVE_TYPE` (`DI_PT_*` in Mesa's `r600d.h`).
@@ -19,36 +19,36 @@ pub enum Shape {
     Rectangle,
 }
 
-/// An assembled primitive. Vertices are whatever the caller pushed, such as
-/// indices.
+/// An assembled primitive. Its vertices are the numbers that the caller pushed,
+/// such as indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Primitive {
     /// What it is drawn as.
     pub shape: Shape,
-    /// Its vertices; those beyond the shape's number are copies.
+    /// Its vertices; if the shape has fewer than three, the rest are copies of the first.
     pub vertices: [u32; 3],
-    /// Which of `vertices` gives the flat attributes.
+    /// Index in `vertices` of the vertex of the flat attributes.
     pub provoking: u8,
     /// Bit i: the edge from vertex i to the next belongs to the outline.
     pub outline: u8,
     /// Number of the primitive in its instance, from 0.
     pub id: u32,
-    /// First line of a strip or list: a stipple pattern begins anew.
+    /// The stipple pattern restarts: the first line of a strip, or a line of a list.
     pub restarts: bool,
 }
 
-/// Vertices of a primitive with adjacency, for the geometry shader.
+/// Vertices of a primitive for the geometry shader, with those of adjacency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input {
     /// The vertices in the geometry shader's order.
     pub vertices: [u32; 6],
-    /// How many there are: 1, 2, 3, 4 or 6.
+    /// Number of vertices: 1, 2, 3, 4 or 6.
     pub count: u8,
     /// Number of the primitive in its instance, from 0.
     pub id: u32,
 }
 
-/// Where an assembler puts what it makes.
+/// Receives assembled primitives.
 pub trait Sink {
     /// Takes a primitive for the rasteriser.
     fn primitive(&mut self, primitive: Primitive);
@@ -78,7 +78,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Decodes `VGT_PRIMITIVE_TYPE`; none for types nothing is drawn for.
+    /// Decodes `VGT_PRIMITIVE_TYPE`; none for types that are not modelled.
     pub fn decode(value: u32) -> Option<Self> {
         Some(match value & 0x3F {
             1 => Type::PointList,
@@ -101,7 +101,7 @@ impl Type {
     }
 }
 
-/// Vertices an assembler remembers: a strip with adjacency looks back nine.
+/// Vertices that an assembler keeps: a strip with adjacency needs the vertex 9 before the newest.
 const RECENT: usize = 10;
 
 /// Assembles one stream of vertices.
@@ -113,7 +113,7 @@ pub struct Assembler {
     geometry: bool,
     /// First vertex since the last restart, for fans and loops.
     first: u32,
-    /// The last vertices, newest last; `seen` says how many are valid.
+    /// The last vertices, newest last. The last `seen` of them are valid.
     recent: [u32; RECENT],
     /// Vertices since the last restart.
     seen: u64,
@@ -141,8 +141,8 @@ impl Assembler {
                 let pair = [self.back(0), self.first];
                 self.line(sink, pair, false);
             }
-            // The last triangle of a strip takes the vertex before it as the
-            // one that is adjacent to its open edge.
+            // The strip's last vertex is the one adjacent to the open edge of
+            // the last triangle.
             Type::TriangleStripAdjacency if self.seen >= 6 => self.strip_adjacency(sink, true),
             Type::Polygon if self.seen >= 3 => {
                 let v = [self.first, self.back(1), self.back(0)];
@@ -154,7 +154,7 @@ impl Assembler {
         self.seen = 0;
     }
 
-    /// Begins a new instance: ends what is open and numbers from 0 again.
+    /// Begins a new instance: ends the open primitive; ids begin at 0 again.
     pub fn next_instance(&mut self, sink: &mut dyn Sink) {
         self.restart(sink);
         self.id = 0;
@@ -205,7 +205,7 @@ impl Assembler {
             }
             Type::TriangleFan => {
                 if n >= 3 {
-                    // The provoking vertex is the first one that stream-out writes, or the last.
+                    // Stream-out keeps this order: the provoking vertex is the first or the last.
                     let (v, provoking) = match self.provoking_last || self.geometry {
                         true => ([self.first, b(1), b(0)], 2),
                         false => ([b(1), b(0), self.first], 0),
@@ -225,12 +225,12 @@ impl Assembler {
             }
             Type::QuadStrip => {
                 if n >= 4 && n % 2 == 0 {
-                    // Corners in order; the newest vertex is the third.
+                    // In order around the quad, in which the newest vertex is the third.
                     self.quad(sink, [b(3), b(2), b(0), b(1)], [0, 2]);
                 }
             }
             Type::Polygon => {
-                // A triangle late: only the last one has the closing edge.
+                // Each triangle is emitted one vertex late: only the last one has the closing edge.
                 if n >= 4 {
                     let v = [self.first, b(2), b(1)];
                     self.polygon(sink, v, 2 | u8::from(n == 4));
@@ -304,7 +304,7 @@ impl Assembler {
         });
     }
 
-    /// A part of a polygon, which counts as one primitive.
+    /// Emits a triangle of a polygon. All its triangles have the same id.
     fn polygon(&mut self, sink: &mut dyn Sink, v: [u32; 3], outline: u8) {
         let id = self.id;
         self.emit(sink, Shape::Triangle, &v, 0, outline, true);
@@ -316,7 +316,8 @@ impl Assembler {
         self.emit(sink, Shape::Line, &v, provoking, 1, restarts);
     }
 
-    /// A triangle of a strip, its winding kept for every second one.
+    /// Emits a triangle of a strip. Swaps two vertices of odd ones, so that all have the same
+    /// winding.
     fn strip(&mut self, sink: &mut dyn Sink, v: [u32; 3], odd: bool) {
         let (v, provoking) = match (odd, self.provoking_last) {
             (false, last) => (v, if last { 2 } else { 0 }),
@@ -326,12 +327,12 @@ impl Assembler {
         self.emit(sink, Shape::Triangle, &v, provoking, 7, true);
     }
 
-    /// Two triangles with the provoking vertex in both: `provoking` is the
-    /// corner by convention, first and last.
+    /// Emits a quad as two triangles. `provoking` is the corner of the provoking
+    /// vertex under the first-vertex and under the last-vertex convention.
     fn quad(&mut self, sink: &mut dyn Sink, v: [u32; 4], provoking: [usize; 2]) {
         let p = provoking[usize::from(self.provoking_last)];
         let c = |i: usize| v[(p + i) % 4];
-        // Both contain the provoking corner; the diagonal is not outline.
+        // Both triangles begin with the provoking corner. The diagonal is no outline.
         let id = self.id;
         self.emit(sink, Shape::Triangle, &[c(0), c(1), c(2)], 0, 0b011, true);
         self.id = id;
@@ -356,16 +357,16 @@ impl Assembler {
         }
     }
 
-    /// OpenGL 4.6, table 10.1: the triangle before the newest two vertices,
-    /// or, at the end of the strip, the last one.
+    /// Emits a triangle (OpenGL 4.6, table 10.1): the one before the newest two
+    /// vertices or, at the end of the strip, the last one.
     fn strip_adjacency(&mut self, sink: &mut dyn Sink, end: bool) {
         if end && self.seen % 2 != 0 {
-            // An odd vertex at the end belongs to nothing.
+            // An odd vertex at the end belongs to no triangle.
             self.recent.copy_within(..RECENT - 1, 1);
             self.seen -= 1;
         }
-        // The triangle's first vertex is number 2i of the strip, where the
-        // vertices 2i + 6 and 2i + 7 are the newest unless the strip ends.
+        // The triangle's first vertex is vertex 2i of the strip. The newest
+        // vertex is 2i + 7, or 2i + 5 at the end of the strip.
         let skip = if end { 0 } else { 2 };
         let i = (self.seen - skip - 6) / 2;
         let at = |k: i64| -> u32 {
@@ -377,14 +378,14 @@ impl Assembler {
         let before = if i == 0 { at(1) } else { at(-2) };
         let after = if end { at(5) } else { at(6) };
         let v = if odd {
-            // Vertices 2i+2, 2i, 2i+4 with neighbours -2, 3, 6.
+            // Vertices 2i + 2, 2i, 2i + 4 with the adjacent 2i - 2, 2i + 3, 2i + 6.
             [at(2), before, at(0), at(3), at(4), after]
         } else {
             [at(0), before, at(2), after, at(4), at(3)]
         };
         if self.geometry {
-            // The chip hands the odd ones over rotated by two, which the
-            // driver's shader turns back (Mesa `emit_adj_fix()`).
+            // The chip rotates the vertices of odd triangles by two; the
+            // driver's shader rotates them back (Mesa `emit_adj_fix()`).
             let v = if odd {
                 [v[2], v[3], v[4], v[5], v[0], v[1]]
             } else {
@@ -523,8 +524,7 @@ mod tests {
         assert_eq!(taken.primitives[1].id, 1);
     }
 
-    /// OpenGL 4.6, table 10.1, for a strip of three triangles and ones of one
-    /// and two.
+    /// OpenGL 4.6, table 10.1, for strips of one, two and three triangles.
     #[test]
     fn strip_with_adjacency_follows_table() {
         let inputs = |count| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Setup: from shaded vertices to polygons on the screen, with the planes that
-//! depth and attributes follow.
+//! Setup: turns shaded vertices into polygons on the screen, with the planes of
+//! depth and attributes.
 
 use super::clip::{Clipper, Corner};
 use super::primitive::{Primitive, Shape};
@@ -18,12 +18,12 @@ pub struct Vertices {
     pub distance: Vec<[f32; 8]>,
     /// Parameters, [`Self::stride`] for each vertex.
     pub params: Vec<[u32; 4]>,
-    /// Parameters of a vertex.
+    /// Number of parameters of a vertex.
     pub stride: usize,
 }
 
 impl Vertices {
-    /// Forgets all vertices; the next have `stride` parameters.
+    /// Removes all vertices; new ones have `stride` parameters.
     pub fn clear(&mut self, stride: usize) {
         self.position.clear();
         self.misc.clear();
@@ -47,15 +47,15 @@ impl Vertices {
 /// Line stipple of one line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stipple {
-    /// Bit 0 first.
+    /// The 16 bits of the pattern, bit 0 first.
     pub pattern: u16,
     /// Pixels per bit.
     pub repeat: u32,
-    /// Axis along which pixels are counted: 0 is x.
+    /// Axis along which pixels are counted: 0 for x, 1 for y.
     pub axis: usize,
-    /// Where counting begins on that axis, in pixels.
+    /// Coordinate on that axis at which counting begins, in pixels.
     pub start: f32,
-    /// 1 or -1.
+    /// Direction of counting: 1 or -1.
     pub sign: f32,
     /// Pixels counted before this line.
     pub phase: f32,
@@ -64,18 +64,18 @@ pub struct Stipple {
 /// Texture coordinates of a point sprite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sprite {
-    /// From 0 at the left to 1 at the right edge.
+    /// 0 at the left edge, 1 at the right edge.
     pub s: Plane,
-    /// From 0 at the top to 1 at the lower edge.
+    /// 0 at the upper edge, 1 at the lower edge.
     pub t: Plane,
 }
 
-/// A polygon to scan, with all that its pixels need.
+/// A polygon to rasterise, with the state of its pixels.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What it covers.
+    /// Its edges and bounds.
     pub polygon: Polygon,
-    /// Depth on the screen, offset included, not clamped.
+    /// Depth on the screen, polygon offset included, not clamped.
     pub z: Plane,
     /// Range to which depth is clamped.
     pub z_range: [f32; 2],
@@ -85,13 +85,13 @@ pub struct Setup {
     pub inv_w: Plane,
     /// Weights without perspective, of vertices 1 and 2.
     pub linear: [Plane; 2],
-    /// w differs between the vertices.
+    /// Attributes are interpolated with perspective: it is on, and w differs between the corners.
     pub perspective: bool,
     /// The vertices that the weights refer to.
     pub vertices: [u32; 3],
     /// The vertex of the flat attributes.
     pub provoking: u32,
-    /// Faces the viewer; points and lines do.
+    /// A front face. Points and lines are front faces unless they come from a polygon's back face.
     pub front: bool,
     /// Slice of the render target, counted from the view's first.
     pub layer: u32,
@@ -101,12 +101,12 @@ pub struct Setup {
     pub stipple: Option<Stipple>,
 }
 
-/// Counters that clipping contributes to.
+/// Pipeline statistics of the clipper.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClipCounts {
-    /// Primitives that came to the clipper.
+    /// Primitives that entered the clipper.
     pub invocations: u64,
-    /// Primitives that left it.
+    /// Primitives of which something is left after clipping and culling.
     pub primitives: u64,
 }
 
@@ -124,9 +124,9 @@ struct Screen {
 pub struct Builder<'a> {
     state: &'a SetupState,
     clipper: Clipper,
-    /// Width of the depth unit for constant formats.
+    /// Unit of the polygon offset: of fixed-point depth, or of float depth with exponent 0.
     offset_unit: f64,
-    /// What is known of the clipper so far.
+    /// Statistics of the draw so far.
     pub counts: ClipCounts,
     stipple_phase: f32,
     corners: Vec<Corner>,
@@ -177,7 +177,7 @@ impl<'a> Builder<'a> {
         self.counts.primitives += u64::from(out.len() > before);
     }
 
-    /// A plane whose cull distance is negative at all vertices.
+    /// Whether an enabled cull distance is negative at all vertices.
     fn culled_by_distance(&self, vertices: &Vertices, which: &[u32]) -> bool {
         let enabled = bits(self.state.vs_out_cntl, 8, 8);
         (0..8).any(|n| {
@@ -205,7 +205,7 @@ impl<'a> Builder<'a> {
     fn screen(&self, viewport: &Viewport, corner: &Corner) -> Screen {
         let vte = self.state.vte_cntl;
         let [x, y, z, w] = corner.position;
-        // VTX_W0_FMT: w is w, else it is 1 / w already.
+        // VTX_W0_FMT: the vertex holds w, else 1 / w.
         let inv_w = if bit(vte, 10) { 1.0 / w } else { w };
         let xy = if bit(vte, 8) { 1.0 } else { inv_w };
         let zf = if bit(vte, 9) { 1.0 } else { inv_w };
@@ -253,12 +253,12 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The offset for a plane of depth with vertices' depth up to `z_max`.
+    /// The polygon offset for a plane of depth; `z_max` is the largest depth of the vertices.
     fn offset(&self, offset: &PolygonOffset, z: &Plane, z_max: f64) -> f64 {
         let slope = z.dx.abs().max(z.dy.abs());
         let unit = if bit(self.state.offset_format, 8) {
-            // Float depth: the last bit of the largest depth, of which the
-            // field has the number of mantissa bits.
+            // Float depth: the unit is the last bit of the largest depth. The
+            // field holds minus the number of mantissa bits.
             let exponent = if z_max == 0.0 {
                 0.0
             } else {
@@ -268,7 +268,7 @@ impl<'a> Builder<'a> {
         } else {
             self.offset_unit
         };
-        // The scale counts sixteenths of a pixel.
+        // The register holds 16 times the scale.
         let value = slope * f64::from(offset.scale) / 16.0 + unit * f64::from(offset.units);
         let clamp = f64::from(self.state.offset_clamp);
         let value = if clamp > 0.0 {
@@ -303,8 +303,8 @@ impl<'a> Builder<'a> {
         z.c += z_offset;
         let w = corners.map(|c| c.inv_w);
         let perspective = !self.state.perspective_off && (w[0] != w[1] || w[0] != w[2]);
-        // A corner's weight on the screen: its weight in clip space times the
-        // vertex's w, over the corner's w.
+        // A corner's weight on the screen is its weight in clip space, times the
+        // vertex's w, divided by the corner's w.
         let linear = |i: usize| corners.map(|c| c.weights[i] * c.inv_w * vertex_w[i]);
         let inv_w = planes.through(w);
         let over_w = |i: usize| planes.through(corners.map(|c| c.weights[i] * c.inv_w));
@@ -375,7 +375,7 @@ impl<'a> Builder<'a> {
         let w = self.vertex_w(vertices, primitive);
         let fan = |i: usize| [screen[0].point, screen[i].point, screen[i + 1].point];
         let area: i64 = (1..n - 1).map(|i| double_area(fan(i))).sum();
-        // FACE: 0 has counterclockwise front faces.
+        // FACE: 0 makes counterclockwise faces front faces.
         let clockwise = area > 0;
         let front = clockwise == self.state.front_cw;
         let fill = self.state.fill[usize::from(!front)];
@@ -387,7 +387,7 @@ impl<'a> Builder<'a> {
         if culled || (area == 0 && fill == Fill::Triangles) {
             return;
         }
-        // Planes from the largest part, for all parts.
+        // All parts share the planes of the largest part.
         let largest = (1..n - 1)
             .max_by_key(|&i| double_area(fan(i)).abs())
             .unwrap_or(1);
@@ -446,8 +446,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The driver's rectangles cover what a depth clear or copy shall touch:
-    /// they are not clipped in z.
+    /// Adds a rectangle. It is not clipped in z: the driver clears and copies
+    /// depth by rectangles.
     fn rectangle(
         &mut self,
         vertices: &Vertices,
@@ -479,8 +479,8 @@ impl<'a> Builder<'a> {
         ));
     }
 
-    /// A line between two of the primitive's vertices. `z_offset` is that of
-    /// the polygon it outlines.
+    /// Adds a line between two of the primitive's vertices. `z_offset` is the
+    /// polygon offset if the line is an edge of a polygon.
     #[allow(clippy::too_many_arguments)]
     fn line(
         &mut self,
@@ -545,9 +545,9 @@ impl<'a> Builder<'a> {
                 [p[0] + n[0], p[1] + n[1]],
             ]
         } else {
-            // The end pixel is left out, the first one drawn: spans are half
-            // open at their right or lower end, so a line to the left or up
-            // is shifted by the smallest step.
+            // A line includes its first pixel and excludes its last one. The
+            // coverage rule excludes the right or lower end, so a line to the
+            // left or up is shifted by 1/256 pixel.
             if d[axis] < 0 {
                 p[axis] += 1;
                 q[axis] += 1;
@@ -577,7 +577,7 @@ impl<'a> Builder<'a> {
             return;
         };
         let w = self.vertex_w(vertices, primitive);
-        // Nothing changes across the line.
+        // Values are constant across the line.
         let a = s[0].point;
         let across = [a[0].saturating_sub(d[1]), a[1].saturating_add(d[0])];
         let planes = Planes::new([a, s[1].point, across]);
@@ -636,7 +636,7 @@ impl<'a> Builder<'a> {
             return;
         };
         let w = self.vertex_w(vertices, primitive);
-        // Everything is constant.
+        // All planes are constant.
         let planes = Planes::new([[x, y]; 3]);
         let at = [&center; 3];
         let z_offset = z_offset.unwrap_or_else(|| {

@@ -84,8 +84,8 @@ fn face_follows_winding_and_culling() {
 
 #[test]
 fn clipped_triangle_keeps_attribute_planes() {
-    // One vertex behind the near plane; weights at the others' corners
-    // must still be theirs.
+    // One vertex is behind the near plane. At the other two, their weights
+    // must still be 1.
     let v = [
         [-1.0, -1.0, 0.0, 1.0],
         [0.0, 1.0, 0.0, 1.0],
