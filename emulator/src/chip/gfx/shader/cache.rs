@@ -6,25 +6,25 @@ use std::sync::Arc;
 
 use super::{Options, Program, Stop};
 
-/// Programs kept for one address: drivers reuse buffers for other shaders.
+/// Most programs kept for one address: drivers reuse buffers for other shaders.
 const VERSIONS: usize = 8;
-/// Programs kept altogether; then all are dropped.
+/// Most programs in the cache. When it is full, all are dropped.
 const PROGRAMS: usize = 1024;
 
-/// Keeps what [`Program::decode`] made. An entry is used again only if memory
-/// still holds the words that it was made of.
+/// Keeps decoded programs. An entry is used again only if memory still holds
+/// the words that it was decoded from.
 #[derive(Debug, Default)]
 pub struct ProgramCache {
     programs: HashMap<(u64, Options), Vec<Arc<Program>>>,
     count: usize,
     /// Look-ups that found a program.
     pub hits: u64,
-    /// Look-ups that decoded one.
+    /// Look-ups that had to decode one.
     pub misses: u64,
 }
 
 impl ProgramCache {
-    /// The program at byte address `base`, decoded now or before.
+    /// The program at byte address `base`, from the cache or decoded now.
     /// `fetch(address, out)` reads dwords; false if it cannot.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Text of shaders, in the notation of Mesa's `R600_DEBUG` dumps, so that the
-//! two can be compared line by line (runs of blanks aside).
+//! Disassembles shaders in the notation of Mesa's `R600_DEBUG` dumps, so that
+//! the two can be compared line by line (except for runs of blanks).
 
 use std::fmt::Write;
 
@@ -14,8 +14,8 @@ use super::ops::Units;
 const MAX_CF: usize = 1 << 12;
 
 /// Lists the program in `words`: each control-flow instruction up to the one
-/// that ends the program, followed by its clause. Words that are not there
-/// read as 0.
+/// that ends the program, followed by its clause. Words beyond the end of
+/// `words` read as 0.
 pub fn disassemble(words: &[u32]) -> String {
     let mut listing = Listing {
         words,
@@ -292,7 +292,7 @@ impl Listing<'_> {
             i.resource,
             i.sampler
         )?;
-        // Mesa prints the fields' bits as it keeps them.
+        // Mesa prints the fields as it stores them.
         if i.lod_bias != 0 {
             write!(self.out, "LB:{} ", i.lod_bias)?;
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! What a running shader reaches outside its registers.
+//! Interface of a running shader to everything outside its registers.
 
 use super::isa::{TexInstruction, VtxInstruction};
 use crate::chip::bus::McError;
 use crate::chip::gfx::lanes::{Lanes, Mask};
 
-/// Where an export goes.
+/// Destination of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExportKind {
     /// Colours 0-7; 61 is depth in x, stencil in y, sample mask in z.
@@ -21,7 +21,8 @@ pub enum ExportKind {
 pub enum MemoryTarget {
     /// Stream-out buffer 0-3 (`MEM_STREAMn`).
     Stream(u8),
-    /// The ES-GS or GS-VS ring, by the stage that runs (`MEM_RING`).
+    /// The ES-GS ring of an export shader, or the GS-VS ring of a geometry
+    /// shader (`MEM_RING`).
     Ring,
     /// The reduction buffer (`MEM_REDUCTION`).
     Reduction,
@@ -29,21 +30,21 @@ pub enum MemoryTarget {
     Global,
 }
 
-/// One memory export: up to four dwords a lane. Scratch never gets here,
-/// the wave holds it.
+/// One memory export: up to four dwords a lane. Writes to scratch are not
+/// passed on, as the wave holds scratch itself.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryExport<'a> {
     /// The memory.
     pub target: MemoryTarget,
-    /// `ARRAY_BASE` in dwords, counted up through a burst.
+    /// `ARRAY_BASE` in dwords, plus an element for each export of a burst.
     pub array_base: u32,
-    /// `ARRAY_SIZE`: the bound of an indexed export, in elements less one.
+    /// `ARRAY_SIZE`: the number of elements minus 1, which bounds the index.
     pub array_size: u32,
     /// Element size in dwords, 1 to 4.
     pub element_size: u32,
     /// The index of each lane for the `_IND` kinds, in elements.
     pub index: Option<&'a Lanes>,
-    /// The components.
+    /// The four components.
     pub values: [&'a Lanes; 4],
     /// Components to write, bit 0 is x.
     pub components: u8,
@@ -51,17 +52,17 @@ pub struct MemoryExport<'a> {
     pub exec: Mask,
 }
 
-/// The surroundings of a running wave.
+/// The environment of a running wave.
 ///
-/// Indices come from the guest's shader and are as wild as it: an
-/// implementation checks each.
+/// Indices come from the guest's shader, which is not trusted: implementations
+/// check each.
 pub trait Env {
     /// Reads vec4s `first..first + out.len()` of constant buffer `bank` (0 to
-    /// 15) of the stage; what lies outside the buffer is zero.
+    /// 15) of the stage. Vec4s outside the buffer are zero.
     fn constants(&mut self, bank: u32, first: u32, out: &mut [[u32; 4]]);
 
     /// A number that changes whenever [`Env::constants`] may give other values.
-    /// With 0 nothing is remembered from wave to wave.
+    /// 0: each wave loads its constants again.
     fn constants_epoch(&mut self) -> u64 {
         0
     }
@@ -78,9 +79,9 @@ pub trait Env {
     /// Reads memory for vertex fetches.
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError>;
 
-    /// Runs a texture instruction. `src` is after the source swizzle; the
-    /// result, in `out`, is before the destination's. False if it is known to
-    /// have no denormals.
+    /// Runs a texture instruction. `src` has the operands after the source
+    /// swizzle; `out` gets the result before the destination swizzle. Returns
+    /// false if the result is known to have no denormals.
     fn texture(
         &mut self,
         op: &TexInstruction,
@@ -89,11 +90,11 @@ pub trait Env {
         out: &mut [Lanes; 4],
     ) -> bool;
 
-    /// A fetch clause ends: gradients set in it are forgotten.
+    /// A fetch clause ends: gradients that it has set are discarded.
     fn end_of_fetch_clause(&mut self) {}
 
-    /// Takes an export. `values` is after the swizzle; components outside
-    /// `components` keep what was exported before.
+    /// Takes an export. `values` has the components after the swizzle; those
+    /// that are not in `components` keep their earlier export.
     fn export(
         &mut self,
         kind: ExportKind,
@@ -103,8 +104,9 @@ pub trait Env {
         exec: Mask,
     );
 
-    /// A program ends with an export of four components of R`gpr`, which `select` names, for all
-    /// lanes that count. True if they are read from there; else [`Env::export`] is called.
+    /// A program ends with an export of four components of R`gpr`, selected by `select`, for all
+    /// lanes that count. True if the implementation will read them from the register; if false,
+    /// [`Env::export`] is called.
     fn export_in_place(
         &mut self,
         _kind: ExportKind,
@@ -118,8 +120,8 @@ pub trait Env {
     /// Takes a memory export.
     fn memory_export(&mut self, export: &MemoryExport<'_>);
 
-    /// A geometry shader's `EMIT_VERTEX` for the lanes of `exec`; returns
-    /// nothing, the shader carries its own ring offsets.
+    /// A geometry shader's `EMIT_VERTEX` for the lanes of `exec`. The shader
+    /// computes its ring offsets itself.
     fn emit_vertex(&mut self, _stream: u32, _exec: Mask) {}
 
     /// A geometry shader's `CUT_VERTEX`.
@@ -131,12 +133,12 @@ pub trait Env {
     }
 
     /// Integer loop constant `index` (`SQ_LOOP_CONST`, 0 to 31 of the stage).
-    /// The default is what Mesa programs: 4095 turns from 0 in steps of 1.
+    /// The default is Mesa's value: 4095 iterations, from 0 in steps of 1.
     fn loop_constant(&mut self, _index: u32) -> u32 {
         0x0100_0fff
     }
 
-    /// Boolean constants `32 * word..` of the stage (`SQ_BOOL_CONST`).
+    /// The 32 boolean constants of the stage (`SQ_BOOL_CONST`), a bit each.
     fn bool_constants(&mut self) -> u32 {
         0
     }
@@ -157,7 +159,7 @@ pub trait Env {
         false
     }
 
-    /// An instruction that is not known; `what` names it.
+    /// Reports an unknown instruction or operand; `what` names its kind.
     fn unknown(&mut self, _what: &'static str, _word: u32) {}
 
     /// Called before each vertex instruction, for traces and statistics.

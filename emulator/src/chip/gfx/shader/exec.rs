@@ -2,8 +2,9 @@
 //! Runs programs: control flow, masks, fetches, exports.
 //!
 //! Control flow: AMD "R700-Family Instruction Set Architecture", chapters 3
-//! and 6. A lane runs or does not; the stack holds masks. A lane that left a
-//! loop stays off until the loop ends, whatever is popped before.
+//! and 6. The execution mask has the lanes that run; the stack holds masks. A
+//! lane that left a loop does not run until the loop ends, even if a popped mask
+//! has it.
 
 use super::alu::{Clause, FindDenormals, State};
 use super::env::{Env, ExportKind, MemoryExport, MemoryTarget};
@@ -15,11 +16,11 @@ use super::{Stop, Wave, GPRS};
 use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
 use crate::chip::gfx::vertex_fetch;
 
-/// Deepest stack of masks. The hardware's is set up by the driver and smaller.
+/// Most entries of the stack. The hardware's is smaller; the driver sets its size.
 const MAX_STACK: usize = 256;
 /// Deepest nesting of calls.
 const MAX_CALLS: usize = 32;
-/// Instructions between two looks at [`Env::cancelled`].
+/// Instructions between two calls of [`Env::cancelled`].
 const CHECK_EVERY: u64 = 4096;
 
 static ZERO: Lanes = [0; LANES];
@@ -36,21 +37,21 @@ enum Frame {
 
 #[derive(Debug, Clone, Copy)]
 struct Loop {
-    /// The lanes that came in.
+    /// Lanes that entered the loop.
     entry: Mask,
-    /// Lanes that left for good.
+    /// Lanes that left it by a break.
     broken: Mask,
-    /// Lanes that wait for the next turn.
+    /// Lanes that wait for the next iteration.
     continued: Mask,
     turns: u32,
-    /// Turns after which the loop ends by itself.
+    /// Most iterations.
     limit: u32,
-    /// The loop index outside.
+    /// The loop index of the enclosing loop.
     outer_al: i32,
     step: i32,
 }
 
-/// The state of a run that is not in the wave.
+/// A run: the wave, its environment, and the state of control flow.
 struct Runner<'a> {
     wave: &'a mut Wave,
     env: &'a mut dyn Env,
@@ -62,12 +63,11 @@ struct Runner<'a> {
 
 /// Runs `program` from its first instruction until it ends.
 ///
-/// Before: the caller has filled the input GPRs and called [`Wave::begin`].
-/// After: exports have gone to `env`; [`Wave::killed`] tells the lanes that
-/// ended themselves.
+/// The caller has called [`Wave::begin`] and filled the input GPRs. Exports go
+/// to `env`; [`Wave::killed`] then has the lanes that were killed.
 ///
 /// # Errors
-/// The budget, a cancelled job or a program that cannot go on.
+/// The budget is used up, the job is cancelled, or the program cannot continue.
 pub fn run(program: &Program, wave: &mut Wave, env: &mut dyn Env) -> Result<(), Stop> {
     if wave.valid == 0 {
         return Ok(());
@@ -89,11 +89,12 @@ pub fn run(program: &Program, wave: &mut Wave, env: &mut dyn Env) -> Result<(), 
     result
 }
 
-/// The stack's memory, kept from run to run.
+/// The stack's allocation, kept from run to run.
 #[derive(Debug, Default)]
 pub(super) struct StackStorage(Vec<Frame>);
 
-/// What `select` takes of the GPR whose x is row 4 * `gpr`: a component, 0 (4) or 1 (5).
+/// The operand that `select` selects: a component of the GPR whose x is row 4 * `gpr`, 0 (4) or
+/// 1 (5).
 #[inline]
 fn operand(rows: &[Lanes], gpr: usize, select: u8) -> &Lanes {
     match select {
@@ -103,7 +104,7 @@ fn operand(rows: &[Lanes], gpr: usize, select: u8) -> &Lanes {
     }
 }
 
-/// True if a lane of `rows` holds a denormal.
+/// True if a lane of the rows `which` holds a denormal.
 fn find_denormals(wave: &Wave, which: &[u32]) -> bool {
     let rows = &wave.rows;
     !which.is_empty() && wave.arch.dispatch(FindDenormals { rows, which })
@@ -116,7 +117,7 @@ impl Runner<'_> {
             self.env.unknown(what, *word);
         }
         self.wave.denormals = self.wave.constant_denormals || {
-            // The rows are in order: of most waves all are known.
+            // The rows are sorted. Of most waves `set_normal()` has declared all.
             let rows = &program.float_rows;
             let normal = 4 * self.wave.normal as u32;
             let unknown = match rows.last() {
@@ -176,7 +177,7 @@ impl Runner<'_> {
                 return Ok(());
             }
             if program.uses_kill && self.wave.valid & !self.wave.killed == 0 {
-                // Nobody is left whose results count.
+                // No lane is left whose results count.
                 return Ok(());
             }
             pc = next;
@@ -215,7 +216,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Puts the program's constants into their rows, if they are not there.
+    /// Loads the program's constants into their rows, if they are not there yet.
     fn load_constants(&mut self, program: &Program) {
         if program.constants.is_empty() {
             return;
@@ -323,7 +324,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Lanes that the innermost loop keeps off.
+    /// Lanes that have left the innermost loop or wait for its next iteration.
     fn off(&self) -> Mask {
         (self.stack.iter().rev())
             .find_map(|frame| match frame {
@@ -333,7 +334,7 @@ impl Runner<'_> {
             .unwrap_or(0)
     }
 
-    /// Pops `count` entries; the mask of the last one popped runs.
+    /// Pops `count` entries. The lanes of the last one run, except those of [`Self::off`].
     fn pop(&mut self, count: u8) {
         for _ in 0..count {
             match self.stack.pop() {
@@ -347,7 +348,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Lanes of the top entry that do not run, and vice versa.
+    /// Runs those lanes of the top entry that do not run now, and no others.
     fn invert(&mut self) {
         let mask = match self.stack.last() {
             Some(Frame::Push(mask)) => *mask,
@@ -373,8 +374,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Runs an instruction that changes masks; the index to go on at, if it
-    /// jumps.
+    /// Runs an instruction that changes masks. Returns the index of the next
+    /// instruction if it jumps.
     fn flow(&mut self, word: &CfOther, target: Option<u32>, pc: u32) -> Result<Option<u32>, Stop> {
         const NOWHERE: Stop = Stop::Fault("jump to nowhere");
         #[allow(clippy::collapsible_match)] // each arm says what its instruction does
@@ -416,7 +417,7 @@ impl Runner<'_> {
             cf::LOOP_START | cf::LOOP_START_DX10 | cf::LOOP_START_NO_AL => {
                 let pass = self.pass(word);
                 let constant = self.env.loop_constant(word.constant.into());
-                // A DX10 loop does not look at the constant.
+                // A DX10 loop ignores the constant.
                 let counted = word.code != cf::LOOP_START_DX10;
                 let limit = if counted { constant & 0xfff } else { u32::MAX };
                 if pass == 0 || limit == 0 {
@@ -440,7 +441,7 @@ impl Runner<'_> {
                 self.wave.exec = pass;
             }
             cf::LOOP_END => {
-                // What lies above the loop on the stack belongs to its body.
+                // Entries above the loop's belong to its body.
                 while let Some(Frame::Push(_)) = self.stack.last() {
                     self.env.unknown("push without pop in a loop", pc);
                     self.stack.pop();
@@ -453,7 +454,7 @@ impl Runner<'_> {
                 inner.turns += 1;
                 inner.continued = 0;
                 let running = inner.entry & !inner.broken;
-                // Killed lanes run on for their quad's sake, but not alone.
+                // Killed lanes continue as helper lanes, but only with lanes that count.
                 if running & counts != 0 && inner.turns < inner.limit {
                     self.al += inner.step;
                     self.wave.exec = running;
@@ -485,7 +486,7 @@ impl Runner<'_> {
                 let pass = self.pass(word);
                 self.wave.killed |= pass;
             }
-            // NOP, WAIT_ACK, and codes that decoding has reported.
+            // NOP, WAIT_ACK, and codes that the decoder has reported.
             _ => {}
         }
         Ok(None)
@@ -501,7 +502,7 @@ impl Runner<'_> {
         self.wave.exec & self.wave.valid & !self.wave.killed
     }
 
-    /// Exports registers; `last` says that nothing comes after it.
+    /// Exports registers. `last`: the program ends with this instruction.
     fn export(&mut self, export: &CfExport, last: bool) {
         let kind = match export.kind {
             0 => ExportKind::Pixel,
@@ -526,7 +527,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Not a part of [`Self::export`]: of most exports this is not needed.
+    /// Exports the values of one register. Not inlined, as most exports are in place.
     #[inline(never)]
     fn export_values(
         &mut self,
@@ -575,8 +576,8 @@ impl Runner<'_> {
         }
     }
 
-    /// The element of scratch that each lane means: `base`, or the index
-    /// register within 0..=`size`.
+    /// The element of scratch that each lane accesses: `base`, plus the lane's
+    /// index in row `index`, if given. None if an index is larger than `size`.
     fn scratch_elements(
         &self,
         base: u32,
@@ -592,8 +593,7 @@ impl Runner<'_> {
     }
 
     fn write_scratch(&mut self, export: &CfExport) {
-        // Helper lanes have their own scratch too: what they read back must be
-        // what they wrote.
+        // Helper lanes write, too: they must read back their own values.
         let exec = self.wave.exec;
         let index = (export.kind & 1 != 0).then(|| usize::from(export.index_gpr) * 4);
         for i in 0..export.burst {
@@ -637,11 +637,11 @@ impl Runner<'_> {
         if self.texture_in_place(program, op, gpr) {
             return;
         }
-        // Kept from fetch to fetch: it need not be cleared.
+        // Kept from fetch to fetch, to save clearing it.
         let texels = self.wave.texels.take();
         let mut texels = texels.unwrap_or_else(|| Box::new([ZERO; 4]));
         let source = |chan: usize| operand(&self.wave.rows, gpr, op.src_sel[chan]);
-        // Written out: `map()` is a call here.
+        // Not `map()`, which the compiler does not inline here.
         let src = [source(0), source(1), source(2), source(3)];
         let denormals = self.env.texture(op, &src, self.wave.exec, &mut texels);
         if !matches!(op.opcode, tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V) {
@@ -651,8 +651,8 @@ impl Runner<'_> {
         self.wave.texels = Some(texels);
     }
 
-    /// [`Self::texture`] with the source in R`src`, straight to its destination: false if the result
-    /// goes elsewhere on the way, or not to all lanes.
+    /// [`Self::texture`] with the source in R`src`, which writes its destination directly. False,
+    /// without a fetch, if the result needs a swizzle or does not go to all lanes.
     fn texture_in_place(&mut self, program: &Program, op: &TexInstruction, src: usize) -> bool {
         let to_all = self.wave.exec == self.wave.live && op.dst_sel == [0, 1, 2, 3];
         if !to_all || matches!(op.opcode, tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V) {
@@ -680,7 +680,7 @@ impl Runner<'_> {
         true
     }
 
-    /// After a component of a GPR became something that may have denormals.
+    /// Checks a component of a GPR for denormals after a load that may have some.
     fn look_for_denormals(&mut self, program: &Program, gpr: usize, chan: usize) {
         let wave = &mut *self.wave;
         if program.float_gprs[gpr] >> chan & 1 != 0 && !wave.denormals {
@@ -743,7 +743,7 @@ impl Runner<'_> {
     }
 
     /// Writes a fetched value through `select` to a GPR of the lanes that run. `one` is
-    /// what `SEL_1` gives; `denormals` says that the value may have some.
+    /// the value of `SEL_1`. `denormals`: the fetched value may have some.
     #[allow(clippy::too_many_arguments)]
     fn write(
         &mut self,

@@ -90,7 +90,7 @@ pub struct VtxInstruction {
     pub src_rel: bool,
     /// `SRC_SEL_X`: the component that holds the index.
     pub src_sel_x: u8,
-    /// `MEGA_FETCH_COUNT`: bytes to fetch, less one.
+    /// `MEGA_FETCH_COUNT`: bytes to fetch minus 1.
     pub mega_fetch_count: u8,
     /// `DST_GPR`, or `SEMANTIC_ID` of a semantic fetch.
     pub dst_gpr: u8,
@@ -106,7 +106,7 @@ pub struct VtxInstruction {
     pub num_format: u8,
     /// `FORMAT_COMP_ALL`: true for signed.
     pub signed: bool,
-    /// `SRF_MODE_ALL`: true for "no zero", -1 has one encoding only.
+    /// `SRF_MODE_ALL`: true for "no zero", in which only one code is -1.
     pub srf_mode: bool,
     /// `OFFSET` in bytes.
     pub offset: u16,
@@ -169,8 +169,8 @@ impl TexInstruction {
         }
     }
 
-    /// Whether the texture unit executes it. The others are named in headers, and
-    /// no driver of the family uses them; their result is 0.
+    /// Whether the texture unit executes it. The result of the other operations,
+    /// which headers name and no driver of the family uses, is 0.
     pub const fn is_modelled(&self) -> bool {
         !matches!(
             self.opcode,
@@ -264,11 +264,12 @@ pub struct MemInstruction {
     /// `MEM_OP`: 0 reads scratch, 1 the reduction buffer, 2 global memory, 4
     /// writes and 5 reads the local share.
     pub op: u8,
-    /// `ELEM_SIZE`: dwords of an element, less one.
+    /// `ELEM_SIZE`: dwords of an element minus 1.
     pub element_size: u8,
     /// `UNCACHED`.
     pub uncached: bool,
-    /// `INDEXED`: the element is the source's x, `ARRAY_SIZE` bounds it.
+    /// `INDEXED`: the source has the number of the element, which `ARRAY_SIZE`
+    /// bounds.
     pub indexed: bool,
     /// `SRC_GPR`.
     pub src_gpr: u8,
@@ -278,7 +279,7 @@ pub struct MemInstruction {
     pub src_sel_x: u8,
     /// `SRC_SEL_Y`.
     pub src_sel_y: u8,
-    /// `BURST_COUNT`: elements to read, less one.
+    /// `BURST_COUNT`: elements to read minus 1.
     pub burst_count: u8,
     /// `DST_GPR`.
     pub dst_gpr: u8,
@@ -298,7 +299,7 @@ pub struct MemInstruction {
     pub array_base: u16,
     /// `ENDIAN_SWAP`.
     pub endian_swap: u8,
-    /// `ARRAY_SIZE`: elements, less one.
+    /// `ARRAY_SIZE`: elements minus 1.
     pub array_size: u16,
 }
 
@@ -367,11 +368,11 @@ pub mod sel {
 pub struct AluInstruction {
     /// The operation; none for a code that R700 does not have.
     pub op: Option<super::ops::AluOp>,
-    /// `ALU_INST` as it stands.
+    /// `ALU_INST`, not decoded.
     pub code: u16,
     /// True for the three-operand encoding.
     pub op3: bool,
-    /// The operands; the third is of `OP3` only.
+    /// The operands; only `OP3` has the third.
     pub src: [AluSource; 3],
     /// `INDEX_MODE`: 0-3 `AR.x`-`w`, 4 the loop index, 5 global, 6 both.
     pub index_mode: u8,
@@ -477,7 +478,7 @@ pub struct CfAlu {
     pub code: u8,
     /// `ADDR` in units of two dwords.
     pub address: u32,
-    /// Slots, literals included: `COUNT` + 1.
+    /// Instructions and pairs of literals: `COUNT` + 1.
     pub count: u32,
     /// `KCACHE_BANKn`.
     pub kcache_bank: [u8; 2],
@@ -496,8 +497,8 @@ pub struct CfExport {
     pub code: u8,
     /// `ARRAY_BASE`.
     pub array_base: u16,
-    /// `TYPE`: pixel, position, parameter; or write, indexed, with
-    /// acknowledgement, both.
+    /// `TYPE`: of an export 0 pixel, 1 position, 2 parameter; of a memory export
+    /// 0 write, 1 indexed, 2 with acknowledgement, 3 both.
     pub kind: u8,
     /// `RW_GPR`.
     pub gpr: u8,
@@ -505,7 +506,7 @@ pub struct CfExport {
     pub rel: bool,
     /// `INDEX_GPR`.
     pub index_gpr: u8,
-    /// `ELEM_SIZE`: dwords, less one.
+    /// `ELEM_SIZE`: dwords of an element minus 1.
     pub element_size: u8,
     /// `ARRAY_SIZE` of a memory export.
     pub array_size: u16,
@@ -532,10 +533,10 @@ pub struct CfOther {
     pub pop_count: u8,
     /// `CF_CONST`.
     pub constant: u8,
-    /// `COND`: active, false, boolean, not boolean.
+    /// `COND`: 0 active lanes, 1 none, 2 if the boolean is set, 3 if it is not.
     pub cond: u8,
-    /// `COUNT` with `COUNT_3`, plus one: instructions of a clause. Of an
-    /// emit: the stream, plus one.
+    /// `COUNT` with `COUNT_3`, plus 1: instructions of a clause. Of an emit or
+    /// cut: the stream plus 1.
     pub count: u8,
     /// `VALID_PIXEL_MODE`.
     pub valid_pixel: bool,
@@ -599,9 +600,8 @@ pub mod cf {
 impl CfKind {
     /// Decodes the two words of a control-flow instruction.
     ///
-    /// `CF_INST` has four bits in an ALU clause's word and seven in the
-    /// others; the ALU codes 8 to 15 have the top bit of those four set,
-    /// which is bit 29.
+    /// `CF_INST` has four bits in an ALU clause's word and seven in others. Bit
+    /// 29 tells them apart: it is set in the ALU codes, 8 to 15.
     pub const fn decode(words: [u32; 2]) -> Self {
         let [a, b] = words;
         if bit(b, 29) && bits(b, 26, 4) >= 8 {

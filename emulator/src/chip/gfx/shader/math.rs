@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //! The transcendental functions of the ALU, on single floats.
 //!
-//! AMD's documents bound the error of these units but do not give their bits;
-//! the results here are the correctly rounded value or one of its neighbours.
-//! They are polynomials in double precision, so that they vectorise and are
-//! the same on every host (the C library's are neither). Denormals are flushed
-//! by the caller on the way in and here on the way out.
+//! AMD's documents bound the error of these units but do not define the bits of
+//! their results. The results here are the correctly rounded value or one of
+//! its neighbours. They are computed by polynomials in double precision, which
+//! vectorise and give the same bits on every host, unlike the C library. The
+//! caller flushes denormal operands; these functions flush denormal results.
 
 use std::f64::consts::{LN_2, PI};
 
 /// Flushes a denormal to the zero of its sign.
 #[inline(always)]
 pub(super) fn flush(bits: u32) -> u32 {
-    // Not as a choice between two values: a blend of vectors costs more than the rest.
+    // Not a choice between two values: a vector blend would cost more than all the rest.
     let is_normal = u32::from(bits & 0x7f80_0000 != 0);
     bits & (0x8000_0000 | is_normal.wrapping_neg())
 }
@@ -20,7 +20,7 @@ pub(super) fn flush(bits: u32) -> u32 {
 /// 2 to the power of `x`.
 #[inline(always)]
 pub(super) fn exp2(x: f32) -> f32 {
-    // Beyond these the result is infinite or flushed.
+    // Beyond these bounds the result is infinite or flushed.
     let clamped = f64::from(x).clamp(-160.0, 160.0);
     let whole = round(clamped);
     let t = (clamped - whole) * LN_2;
@@ -93,7 +93,7 @@ pub(super) fn cos_turns(x: f32) -> f32 {
 #[inline(always)]
 fn trig(x: f32, phase: f64, outside: f32) -> f32 {
     let turns = if x.abs() <= 256.0 { f64::from(x) } else { 0.0 };
-    // The phase keeps even halves exact: the sum has more bits than needed.
+    // Exact for multiples of half a turn: a double has more bits than the sum needs.
     let turns = turns + phase;
     let reduced = turns - round(turns);
     // sin(pi - a) = sin(a): fold into a quarter turn either way.
@@ -138,7 +138,7 @@ pub(super) fn rsqrt(x: f32) -> f32 {
     (1.0 / f64::from(x).sqrt()) as f32
 }
 
-/// Infinities become the largest finite value of their sign.
+/// Replaces infinities by the largest finite value of their sign.
 #[inline(always)]
 pub(super) fn clamp_infinite(x: f32) -> f32 {
     if x == f32::INFINITY {
@@ -150,7 +150,7 @@ pub(super) fn clamp_infinite(x: f32) -> f32 {
     }
 }
 
-/// Infinities become the zero of their sign.
+/// Replaces infinities by the zero of their sign.
 #[inline(always)]
 pub(super) fn zero_infinite(x: f32) -> f32 {
     if x.is_infinite() {
@@ -160,19 +160,18 @@ pub(super) fn zero_infinite(x: f32) -> f32 {
     }
 }
 
-/// 2^32 / x, cut to 32 bits; all ones for 0 and 1.
+/// 2^32 / x, truncated; all ones for 0 and 1.
 #[inline(always)]
 pub(super) fn recip_uint(x: u32) -> u32 {
     if x <= 1 {
         return u32::MAX;
     }
-    // Exact: 2^32 / x has at most 32 bits before the point, so that the error
-    // of the quotient, 2^-53 of it, is less than its distance to an integer
-    // (at least 1 / x) unless it is one.
+    // Truncation is exact: 2^32 / x is an integer, or at least 1 / x away from
+    // one. The error of the quotient, at most 2^-53 of it, is less.
     (4_294_967_296.0 / f64::from(x)) as u32
 }
 
-/// 2^31 / x, cut to 32 bits; the largest value for 0.
+/// 2^31 / x, truncated; the largest value for 0.
 #[inline(always)]
 pub(super) fn recip_int(x: i32) -> i32 {
     if x == 0 {

@@ -30,11 +30,11 @@ pub enum Stop {
     Budget,
     /// The job was cancelled.
     Cancelled,
-    /// The program cannot be run on; the text says why.
+    /// The program cannot continue; the text says why.
     Fault(&'static str),
 }
 
-/// What of `SQ_PGM_RESOURCES_x` changes how a program runs.
+/// The fields of `SQ_PGM_RESOURCES_x` that change how a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Options {
     /// `DX10_CLAMP`: clamping a NaN gives 0.
@@ -44,16 +44,16 @@ pub struct Options {
 /// A wavefront: 64 lanes with their registers.
 #[derive(Debug)]
 pub struct Wave {
-    /// GPRs first, then what the interpreter needs.
+    /// A row for each component: GPRs first, then the interpreter's own rows and constants.
     rows: Vec<Lanes>,
     ar: Box<[[i32; LANES]; 4]>,
     scratch: Vec<Lanes>,
-    /// Bytes of a vertex fetch.
+    /// Buffer for the bytes of a vertex fetch.
     buffer: Vec<u8>,
-    /// Result of a texture fetch.
+    /// Buffer for the result of a texture fetch.
     texels: Option<Box<[Lanes; 4]>>,
     stack_storage: exec::StackStorage,
-    /// Program and epoch whose constants are in their rows.
+    /// Program and epoch of the constants that are in the rows.
     loaded: (u64, u64),
     constant_denormals: bool,
     denormals: bool,
@@ -61,7 +61,7 @@ pub struct Wave {
     normal: usize,
     /// The lanes whose registers are in use.
     live: Mask,
-    /// Lanes whose registers are kept although they do not run.
+    /// Lanes that do not run but whose registers must not change.
     kept: Mask,
     arch: pulp::Arch,
     /// Lanes that run, helper lanes included.
@@ -70,7 +70,7 @@ pub struct Wave {
     pub valid: Mask,
     /// Lanes that a `KILL` ended; reset by [`Wave::begin`].
     pub killed: Mask,
-    /// Instructions left before [`Stop::Budget`].
+    /// Most instructions of a run: beyond them it ends with [`Stop::Budget`].
     pub budget: u64,
     /// Instructions (ALU slots, fetches, CF words) executed since `begin`.
     pub executed: u64,
@@ -108,7 +108,7 @@ impl Wave {
         }
     }
 
-    /// A wave that does without AVX: for measurements and comparisons.
+    /// A wave that runs without AVX, for measurements and comparisons.
     pub fn baseline() -> Self {
         Self {
             arch: pulp::Arch::Scalar,
@@ -116,21 +116,21 @@ impl Wave {
         }
     }
 
-    /// The variant of the instruction set that this wave runs with.
+    /// The host's instruction set that this wave uses.
     pub fn arch(&self) -> pulp::Arch {
         self.arch
     }
 
-    /// Lets only the lanes of `exec` run, after [`Wave::begin`], and keeps the
-    /// registers of the others, as a branch does.
+    /// Lets only the lanes of `exec` run, and keeps the registers of the others,
+    /// as a branch does. Call it after [`Wave::begin`].
     pub fn restrict(&mut self, exec: Mask) {
         self.kept = self.exec;
         self.exec &= exec;
         self.valid &= exec;
     }
 
-    /// Prepares for a run: `exec` lanes run (helpers included), `valid` of
-    /// them count, at most `budget` instructions are executed.
+    /// Prepares for a run of at most `budget` instructions. The lanes of `exec`
+    /// run, helper lanes included; the exports of those in `valid` count.
     pub fn begin(&mut self, exec: Mask, valid: Mask, budget: u64) {
         self.exec = exec;
         self.kept = 0;
@@ -141,8 +141,8 @@ impl Wave {
         self.executed = 0;
     }
 
-    /// Says that no component of the first `gprs` GPRs which the program reads as floating
-    /// point ([`Program::reads_floats`]) has a denormal: a run does not look for them there.
+    /// Declares that the first `gprs` GPRs have no denormal in the components that the program
+    /// reads as floating point ([`Program::reads_floats`]): a run does not check them.
     pub fn set_normal(&mut self, gprs: usize) {
         self.normal = gprs;
     }
@@ -156,7 +156,7 @@ impl Wave {
         &self.rows[index * 4 + chan]
     }
 
-    /// Component `chan` of GPR `index`, to fill before a run.
+    /// Component `chan` of GPR `index`, for filling it before a run.
     ///
     /// # Panics
     /// If `index` is not below [`GPRS`] or `chan` not below 4.

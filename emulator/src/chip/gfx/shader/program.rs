@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Decoding of a shader into what the interpreter runs.
+//! Decodes a shader for the interpreter.
 //!
 //! A program is decoded once. Its ALU groups become flat steps on rows: a row
 //! is one component of a register, or a constant, for all lanes. A group reads
-//! all its operands before it writes: steps are put in an order in which that
-//! holds, or write a temporary row that is copied at the group's end. `PV` and
-//! `PS` are renamed to the row that holds the value.
+//! all its operands before it writes. The decoder orders steps so that this
+//! holds; where it cannot, a step writes a temporary row, which is copied at the
+//! group's end. `PV` and `PS` become the row that holds the value.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,12 +24,12 @@ use super::isa::{
 use super::ops::{AluOp, Units};
 use super::{Options, Stop, GPRS};
 
-/// Dwords of the block in which a program is read; the hardware's instruction
+/// Dwords of the blocks that a program is read in; the hardware's instruction
 /// fetch and `SQ_PGM_START_x` have the same granularity.
 const BLOCK: usize = 64;
 /// Most dwords of one program, all clauses together.
 const MAX_DWORDS: usize = 1 << 18;
-/// Most unknown instructions that are told of.
+/// Most unknown instructions that a program reports.
 const MAX_UNKNOWN: usize = 64;
 /// Most control-flow instructions.
 const MAX_CF: usize = 1 << 14;
@@ -38,35 +38,35 @@ const MAX_CF: usize = 1 << 14;
 pub(super) const ROW_PV: u32 = (GPRS * 4) as u32;
 /// First temporary row.
 pub(super) const ROW_TEMP: u32 = ROW_PV + 10;
-/// Temporary rows: operands of 5 slots and as many results.
+/// Number of temporary rows: 15 operands and 5 results of a group of 5 slots.
 const TEMPS: u32 = 20;
-/// The lanes that run, all ones or zero each.
+/// Row of the execution mask: all ones in lanes that run, else 0.
 pub(super) const ROW_EXEC: u32 = ROW_TEMP + TEMPS;
-/// The lanes that a predicated step selects.
+/// Row of the lanes that a predicated step selects, likewise.
 pub(super) const ROW_SELECT: u32 = ROW_EXEC + 1;
 /// First row of constants.
 pub(super) const ROW_CONST: u32 = ROW_SELECT + 1;
 
-/// Where the value of a constant row comes from.
+/// Source of the value of a constant row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Constant {
     /// The value itself.
     Literal(u32),
     /// Constant buffer, vec4, component.
     Cache(u8, u32, u8),
-    /// Vec4 and component of the constant file.
+    /// Constant file: vec4, component.
     File(u32, u8),
 }
 
-/// When denormals of an operand are flushed.
+/// When to flush denormals of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Flush {
     /// The value is never a denormal, or the operation takes bits.
     Never,
-    /// If anything that was loaded held a denormal.
+    /// The value may be a loaded one: flush if any loaded value is a denormal.
     IfLoaded,
-    /// An integer may have got here.
+    /// The value may be the result of an integer operation.
     Always,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Slot {
     pub update_pred: bool,
     /// Component of `AR` that a `MOVA` writes.
     pub chan: u8,
-    /// It takes the short way, see `alu::plain`.
+    /// It can take the fast path, see `alu::plain`.
     pub plain: bool,
     pub dst: u32,
     pub src: [Src; 3],
@@ -107,7 +107,7 @@ pub(super) struct Wide {
     pub pred_sel: u8,
     pub update_exec: bool,
     pub update_pred: bool,
-    /// Rows of the results; a unit without one does not take part.
+    /// Rows of the results; none for a unit that takes no part.
     pub dst: [Option<u32>; 4],
     /// Operands by unit.
     pub src: [[Src; 3]; 4],
@@ -125,9 +125,8 @@ pub(super) enum Step {
         mode: u8,
         dst: u32,
     },
-    /// Row `dst` = component `chan` of vec4 `base` + index of each lane, in
-    /// constant buffer `bank`, or in the constant file if there is none. At
-    /// most `limit` vec4s.
+    /// Row `dst` = component `chan` of vec4 `base` + `scale` * index of each
+    /// lane, in constant buffer `bank`, or in the constant file if it is none.
     GatherConst {
         bank: Option<u8>,
         base: u32,
@@ -157,7 +156,7 @@ pub(super) enum Step {
 #[derive(Debug, Default)]
 pub(super) struct AluClause {
     pub steps: Vec<Step>,
-    /// Instructions, for the budget.
+    /// Number of instructions, for the budget.
     pub slots: u32,
 }
 
@@ -187,7 +186,7 @@ pub(super) enum Cf {
         word: CfOther,
         target: Option<u32>,
     },
-    /// Goes on at an index of [`Program::cf`].
+    /// Continues at an index of [`Program::cf`].
     Goto(u32),
 }
 
@@ -201,7 +200,7 @@ pub const TEX: &str = "TEX instruction";
 /// See [`CF`].
 pub const MEM: &str = "memory read";
 
-/// Whether the `CF_INST` of seven bits does something, or is there to do nothing.
+/// Whether the `CF_INST` of seven bits is modelled. Instructions without an effect count.
 pub const fn is_modelled(code: u8) -> bool {
     match code {
         // No driver of the family uses the reduction buffer or global memory.
@@ -216,16 +215,15 @@ pub struct Program {
     pub(super) id: u64,
     pub(super) options: Options,
     pub(super) cf: Vec<Cf>,
-    /// True where the program ends after the instruction.
+    /// For each of `cf`: the program ends after the instruction.
     pub(super) ends: Vec<bool>,
     pub(super) alu: Vec<AluClause>,
     pub(super) wide: Vec<Wide>,
     pub(super) fetch: Vec<Vec<Fetch>>,
     pub(super) constants: Vec<Constant>,
-    /// GPR rows that float operations may read as the stage's input.
+    /// GPR rows that float operations may read as inputs of the program, sorted.
     pub(super) float_rows: Vec<u32>,
-    /// GPRs that float operations read and something else than they may have
-    /// written, a bit a component.
+    /// See [`Program::reads_floats`].
     pub(super) float_gprs: [u8; GPRS],
     /// Constants that float operations read.
     pub(super) float_constants: Vec<bool>,
@@ -281,8 +279,8 @@ impl Program {
             let mut first = true;
             loop {
                 if let Some(&known) = index_of.get(&address) {
-                    // Code that only a jump reaches must not fall into what
-                    // happens to be decoded after it.
+                    // Code that only a jump reaches must not fall through to
+                    // the code that is decoded next.
                     if !first {
                         cfs.push(Cf::Goto(known));
                         ends.push(false);
@@ -299,7 +297,7 @@ impl Program {
                 let decoded = match kind {
                     CfKind::Alu(word) => Cf::Alu {
                         code: word.code,
-                        // The key holds all that the clause's meaning depends on.
+                        // The key has all fields that the decoded clause depends on.
                         clause: builder.alu_clause(
                             &mut reader,
                             &word,
@@ -397,7 +395,7 @@ impl Program {
         Ok(program)
     }
 
-    /// True if memory still holds the words that were decoded.
+    /// True if memory still holds the words that the program was decoded from.
     pub fn is_current(&self, fetch: &mut dyn FnMut(u64, &mut [u32]) -> bool) -> bool {
         self.image.iter().all(|(block, words)| {
             let mut now = [0; BLOCK];
@@ -416,19 +414,19 @@ impl Program {
         })
     }
 
-    /// Instructions and operands that R700 does not have: what, and its code.
+    /// Instructions and operands that are unknown or not modelled: their kind and code.
     pub fn unknown_instructions(&self) -> &[(&'static str, u32)] {
         &self.unknown
     }
 
-    /// The components of each GPR that an instruction may read: bit 0 is x. The others need
-    /// not be filled before a run.
+    /// The components of each GPR that an instruction may read: bit 0 is x. A run does not need
+    /// the others as inputs.
     pub fn reads(&self) -> &[u8; GPRS] {
         &self.reads
     }
 
-    /// The components of each GPR that an instruction may read as floating point before any
-    /// float operation has written them: bit 0 is x.
+    /// The components of each GPR that float operations read and integer operations do not write:
+    /// bit 0 is x. Values that are loaded into them are checked for denormals.
     pub fn reads_floats(&self) -> &[u8; GPRS] {
         &self.float_gprs
     }
@@ -485,17 +483,17 @@ impl Program {
     }
 
     /// True if lanes with the same registers give the same exports, and the program does nothing
-    /// else: a run for one pixel then speaks for all.
+    /// else: one run gives the results of all pixels with the same inputs.
     pub fn is_uniform(&self) -> bool {
         self.uniform
     }
 
-    /// The fetch, if the program does nothing but hand a texel on.
+    /// The fetch, if the program only fetches and exports a texel.
     pub fn texel_copy(&self) -> Option<&TexelCopy> {
         self.texel_copy.as_ref()
     }
 
-    /// True if all its ALU operations take the short way where no denormals were loaded.
+    /// True if all its ALU operations take the fast path while no denormals are loaded.
     #[cfg(test)]
     pub(super) fn is_plain(&self) -> bool {
         let mut steps = self.alu.iter().flat_map(|clause| &clause.steps);
@@ -507,20 +505,20 @@ impl Program {
         self.calls_fetch_shader
     }
 
-    /// True if the program can end lanes.
+    /// True if the program can kill lanes.
     pub fn uses_kill(&self) -> bool {
         self.uses_kill
     }
 
-    /// Decides for each operand whether it can hold a denormal.
+    /// Finds out for each operand whether it can hold a denormal.
     ///
-    /// Results of float operations never are denormals. What was loaded from
-    /// outside is looked at when it is loaded. Only what integer operations
-    /// have written needs work at each use.
+    /// Results of float operations are never denormals. Loaded values are checked
+    /// when they are loaded. Only results of integer operations have to be
+    /// flushed at each use.
     fn find_denormals(&mut self) {
         let rows = ROW_CONST as usize;
         let mut class = vec![Flush::Never; rows];
-        // Stage inputs, fetches and scratch: known when they are loaded.
+        // Inputs, fetches and scratch are checked when they are loaded.
         for class in &mut class[..GPRS * 4] {
             *class = Flush::IfLoaded;
         }
@@ -565,7 +563,7 @@ impl Program {
                         raise(&mut class, *to, from);
                     }
                     Step::Scatter { chan, src, .. } => {
-                        // Any GPR may be hit.
+                        // The index can select any GPR.
                         let from = of(&class, *src);
                         for gpr in 0..GPRS as u32 {
                             raise(&mut class, gpr * 4 + u32::from(*chan), from);
@@ -614,13 +612,13 @@ impl Program {
 impl Program {
     /// The GPR rows that the program may read before it has written them.
     ///
-    /// A write counts if every lane does it: outside of branches, loops and
+    /// A write counts if all lanes do it: outside of branches, loops and
     /// subroutines.
     fn inputs(&self) -> Vec<bool> {
         let mut inputs = vec![false; ROW_PV as usize];
         let mut written = vec![false; ROW_PV as usize];
         let mut depth = 0usize;
-        // Once set, no write is known to be done by every lane.
+        // Once set, no further write counts.
         let mut partial = false;
         for item in &self.cf {
             let definite = depth == 0 && !partial;
@@ -714,7 +712,7 @@ fn mark(written: &mut [bool], row: u32) {
     }
 }
 
-/// What the result of `slot` can hold, given what its operands can.
+/// The class of the result of `slot`, given the classes of its operands.
 fn result_class(slot: &Slot, of: impl Fn(&Src) -> Flush) -> Flush {
     use AluOp::*;
     if slot.omod != 0 || slot.clamp || slot.op.float_result() {
@@ -725,7 +723,7 @@ fn result_class(slot: &Slot, of: impl Fn(&Src) -> Flush) -> Flush {
         Cnde | Cndgt | Cndge | CndeInt | CndgtInt | CndgeInt => {
             of(&slot.src[1]).max(of(&slot.src[2]))
         }
-        // All ones or nothing: a NaN or zero.
+        // All ones or zero: NaN or 0 as a float.
         SeteDx10 | SetgtDx10 | SetgeDx10 | SetneDx10 | SeteInt | SetgtInt | SetgeInt | SetneInt
         | SetgtUint | SetgeUint => Flush::Never,
         _ => Flush::Always,

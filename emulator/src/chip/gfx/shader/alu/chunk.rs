@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Operands and results: chunks of 16 lanes with their modifiers, and the loops over
-//! them that operations are written in.
+//! them that the operations use.
 
 use super::super::math;
 use super::super::program::Src;
@@ -9,7 +9,7 @@ use crate::chip::gfx::lanes::Lanes;
 /// 1.0
 pub(super) const ONE: u32 = 0x3f80_0000;
 
-/// Lanes worked on at a time.
+/// Lanes of one step.
 pub(super) const CHUNK: usize = 16;
 pub(super) type Chunk = [u32; CHUNK];
 
@@ -18,7 +18,7 @@ pub(super) fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 
-/// The product in which zero wins over everything, NaN and infinity too.
+/// The product in which 0 times anything is 0, even NaN and infinity.
 #[inline(always)]
 pub(super) fn mul_legacy(a: u32, b: u32) -> f32 {
     let product = f(a) * f(b);
@@ -60,7 +60,8 @@ pub(super) fn rndne(x: f32) -> f32 {
     x.round_ties_even()
 }
 
-/// Reads chunk `at` of an operand with its modifiers.
+/// Reads chunk `at` of an operand with its modifiers. Flushes denormals if `src.flush` is at least
+/// `level`.
 #[inline(always)]
 pub(super) fn load(rows: &[Lanes], src: &Src, at: usize, level: u8) -> Chunk {
     let row = &rows[src.row as usize];
@@ -85,7 +86,7 @@ pub(super) struct Post {
     pub omod: u8,
     pub clamp: bool,
     pub dx10_clamp: bool,
-    /// Row of the lanes to write, if not all.
+    /// Row with the mask of the lanes to write; none for all lanes.
     pub mask: Option<u32>,
 }
 
@@ -145,7 +146,7 @@ pub(super) fn flush_chunk(chunk: &mut Chunk) {
     }
 }
 
-/// One operand to one result, as bits.
+/// Computes one result from one operand, both as bits.
 macro_rules! op1 {
     ($rows:ident, $slot:ident, $post:ident, $level:ident, |$a:ident| $result:expr) => {
         for at in 0..LANES / CHUNK {
@@ -195,8 +196,8 @@ macro_rules! op3 {
     };
 }
 
-/// A test of two operands; gives the mask of lanes that pass. `$yes` and
-/// `$no` are the results.
+/// Tests two operands and returns the mask of lanes that pass. Lanes get the
+/// result `$yes` if they pass, else `$no`.
 macro_rules! test {
     ($rows:ident, $slot:ident, $post:ident, $level:ident, |$a:ident, $b:ident| $test:expr, $yes:expr, $no:expr) => {{
         let mut passed: Mask = 0;
@@ -219,9 +220,9 @@ macro_rules! test {
     }};
 }
 
-/// The float operations that shaders are mostly made of, each once for all who run them: a match of
-/// `$op` whose arms are `$run!` with `$args`, `flush` where the result may be a denormal or else
-/// `keep`, and the operation on bits. `$other` is for the rest.
+/// The most frequent float operations, defined once for the fast and the general path. A match of
+/// `$op`, which calls `$run!` with `$args`, `flush` if the result may be a denormal, else `keep`,
+/// and the operation on bits. All other operations evaluate `$other`.
 macro_rules! common_ops {
     ($op:expr, $run:ident!($($args:ident),*), $other:expr) => {
         match $op {

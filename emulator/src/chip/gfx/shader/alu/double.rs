@@ -11,12 +11,12 @@ pub(super) fn from_words(high: u32, low: u32) -> f64 {
     f64::from_bits(u64::from(high) << 32 | u64::from(low))
 }
 
-/// Operations on doubles; the lanes that pass, if it is a test.
+/// Runs an operation on doubles. Returns the lanes that pass if it is a test.
 ///
-/// A double takes two units: the even one is given the high word and the odd
-/// one the low word, and results come the other way round, low word first
-/// (AMD, R700 ISA, `ADD_64`; Mesa, `fp64_switch`). `MUL_64` and `MULADD_64` take
-/// four, the high word in the last and the low word in the others.
+/// A double takes two units. The even one has the operand's high word and the
+/// result's low word, the odd one the reverse (AMD, R700 ISA, `ADD_64`; Mesa,
+/// `fp64_switch`). `MUL_64` and `MULADD_64` take four units, with the operand's
+/// high word in the last and its low word in the others.
 #[inline(never)]
 pub(super) fn double(rows: &mut [Lanes], wide: &Wide, post: &Post) -> Mask {
     use AluOp::*;
@@ -118,7 +118,7 @@ pub(super) fn double(rows: &mut [Lanes], wide: &Wide, post: &Post) -> Mask {
 }
 
 pub(super) fn ldexp(x: f64, exponent: i32) -> f64 {
-    // In two steps, so that neither factor overflows.
+    // In four steps, so that no factor overflows.
     let exponent = exponent.clamp(-2200, 2200);
     let half = exponent / 2;
     let power = |e: i32| 2f64.powi(e);

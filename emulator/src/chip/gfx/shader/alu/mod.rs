@@ -2,7 +2,7 @@
 //! Runs ALU clauses.
 //!
 //! Semantics: AMD "R700-Family Instruction Set Architecture", chapter 9. Where
-//! its text leaves bits open:
+//! its text does not define the bits of a result:
 //!
 //! - Denormals are zero, as operands and as results. R700 has no control for
 //!   them (Evergreen added `SINGLE_DENORM_IN/OUT` in `SQ_PGM_RESOURCES_2`) and
@@ -12,9 +12,9 @@
 //! - `DOT4` adds its products from x to w.
 //! - The payload of a NaN is not defined.
 //!
-//! Work is done in chunks of 16 lanes held in locals, so that a destination
-//! may be one of the operands. The loops are written for the compiler to
-//! vectorise; [`Clause`] enters them with AVX2 where the host has it.
+//! Operations copy chunks of 16 lanes to locals, so a destination may be one of
+//! the operands. The compiler vectorises the loops; [`Clause`] enters them with
+//! AVX2 if the host has it.
 
 #[macro_use]
 mod chunk;
@@ -41,7 +41,7 @@ use super::ops::AluOp;
 use super::program::{AluClause, Program, Slot, Step, ROW_EXEC, ROW_SELECT};
 use crate::chip::gfx::lanes::{expand, has_denormals, Lanes, Mask, LANES};
 
-/// What a clause changes of a wave.
+/// The state of a wave that a clause uses and changes.
 pub(super) struct State<'a> {
     pub rows: &'a mut [Lanes],
     /// Address register, by component.
@@ -49,11 +49,11 @@ pub(super) struct State<'a> {
     /// Loop index.
     pub al: i32,
     pub exec: Mask,
-    /// Lanes that ran at the start: the others' registers are free.
+    /// Lanes whose registers are in use: those of other lanes may be overwritten.
     pub live: Mask,
     pub pred: Mask,
     pub killed: Mask,
-    /// True if anything loaded held a denormal.
+    /// True if a loaded value is a denormal.
     pub denormals: bool,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Clause<'a, 'b> {
     pub env: &'a mut dyn Env,
 }
 
-/// What a clause leaves: the lanes that run on, predicates, killed lanes.
+/// Masks after a clause: lanes that continue, predicates, killed lanes.
 pub(super) struct Outcome {
     pub exec: Mask,
     pub pred: Mask,
@@ -236,7 +236,7 @@ fn predicated(rows: &mut [Lanes], pred_sel: u8, exec: Mask, pred: Mask) -> Mask 
     rows[ROW_SELECT as usize] = expand(active);
     active
 }
-/// Of the common operations those with modifiers, or not in all lanes.
+/// The general path of the common operations: with modifiers, or not in all lanes.
 macro_rules! general {
     ($rows:ident, $slot:ident, $post:ident, $level:ident, keep, |$a:ident| $result:expr) => {
         op1!($rows, $slot, $post, $level, |$a| $result)
@@ -249,7 +249,7 @@ macro_rules! general {
     };
 }
 
-/// Runs one operation; the lanes that pass, if it is a test.
+/// Runs one operation. Returns the lanes that pass if it is a test.
 #[inline(always)]
 fn alu(
     rows: &mut [Lanes],
@@ -266,7 +266,7 @@ fn alu(
     None
 }
 
-/// [`alu`] of the others.
+/// [`alu`] for the operations that are not in `common_ops`.
 #[inline(always)]
 fn special(
     rows: &mut [Lanes],
@@ -683,10 +683,10 @@ fn counter(rows: &mut [Lanes], slot: &Slot, post: Post, level: u8) -> Option<Mas
         _ => return None,
     })
 }
-/// Looks for denormals in rows.
+/// Checks rows for denormals.
 pub(super) struct FindDenormals<'a> {
     pub rows: &'a [Lanes],
-    /// The rows to look at.
+    /// Numbers of the rows to check.
     pub which: &'a [u32],
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The short way of the common float operations: all lanes run, operands are taken as
-//! they are in their rows, and results get no modifier but the flush of denormals. Whether an
-//! operation can go it is known when it is decoded.
+//! The fast path of the common float operations: all lanes run, operands have no modifiers, and
+//! results get none but the flush of denormals. Decoding finds out which operations can take it.
 
 use super::super::math;
 use super::super::ops::AluOp;
@@ -15,7 +14,7 @@ macro_rules! known {
     };
 }
 
-/// True if [`plain`] can run `slot` where no denormals were loaded.
+/// True if [`plain`] can run `slot` while no denormals are loaded.
 pub(in super::super) fn is_plain(slot: &Slot) -> bool {
     let is_plain = |src: &Src| (src.and, src.xor) == (u32::MAX, 0) && src.flush != Flush::Always;
     common_ops!(slot.op, known!(), false)
@@ -33,8 +32,8 @@ fn load(rows: &[Lanes], row: usize, at: usize) -> Chunk {
     chunk
 }
 
-/// One to three operands to one result, as bits; `flush` results that may be denormals, `keep`
-/// others.
+/// Computes one result from one to three operands, all as bits. `flush` flushes denormal results,
+/// `keep` is for operations that have none.
 macro_rules! lanes {
     ($rows:ident, $slot:ident, $flush:ident, |$($arg:ident),+| $result:expr) => {{
         let dst = $slot.dst as usize;

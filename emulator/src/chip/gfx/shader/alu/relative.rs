@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Registers and constants that the address register or the loop index selects.
+//! Relative operands: registers and constants that the address register or the loop index selects.
 
 use super::super::env::Env;
 use super::super::program::Slot;
@@ -35,7 +35,7 @@ impl Index<'_> {
 #[inline(always)]
 pub(super) fn relative_row(base: u8, chan: u8, index: i32) -> Option<usize> {
     let gpr = i32::from(base) + index;
-    // The clause temporaries above 123 are not reached by an index.
+    // An index does not reach the clause temporaries above 123.
     (0..124)
         .contains(&gpr)
         .then_some(gpr as usize * 4 + usize::from(chan))
@@ -97,7 +97,7 @@ pub(super) fn gather_const(
     exec: Mask,
     out: &mut Lanes,
 ) {
-    // Most lanes ask for the same vec4.
+    // Most lanes select the same vec4.
     let mut last: Option<(i64, [u32; 4])> = None;
     for lane in crate::chip::gfx::lanes::iter(exec) {
         let at = i64::from(gather.base) + i64::from(index.at(lane)) * i64::from(gather.scale);

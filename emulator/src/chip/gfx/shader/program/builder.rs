@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Reads a program's words and makes steps of its clauses: hazards are resolved by
-//! order and temporaries, `PV` and `PS` by the rows that hold them.
+//! Reads a program's words and converts its clauses to steps. The order of steps and temporaries
+//! resolve hazards; `PV` and `PS` become the rows that hold the values.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ pub(super) struct Builder {
     pub(super) unknown: Vec<(&'static str, u32)>,
 }
 
-/// What a unit of a group does, before order is made.
+/// An operation of a group, before the steps are ordered.
 #[derive(Clone, Copy)]
 pub(super) enum Work {
     Slot(Slot),
@@ -143,7 +143,7 @@ impl Builder {
         }
     }
 
-    /// The row of an operand; a relative one is gathered into `temp` first.
+    /// The row of an operand. A relative one is gathered into row `temp`, which is then advanced.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn operand(
         &mut self,
@@ -183,7 +183,7 @@ impl Builder {
                     steps.push(Step::GatherConst {
                         bank: Some(bank),
                         base,
-                        // A set locked by the loop index moves by lines.
+                        // The loop index moves a locked set by lines of 16 vec4s.
                         scale: if looped { 16 } else { 1 },
                         chan,
                         mode: if looped { 4 } else { mode },
@@ -223,7 +223,7 @@ impl Builder {
         let end = at + u64::from(word.count) * 2;
         let mut pv: [Option<u32>; 5] = [None; 5];
         let mut bank = 0;
-        // So that operands that are not there have a row to read.
+        // Absent operands read this row.
         self.constant(Constant::Literal(0));
         while at < end {
             let mut group: Vec<AluInstruction> = Vec::with_capacity(5);
@@ -257,8 +257,8 @@ impl Builder {
         Ok(index)
     }
 
-    /// Appends the steps of one group to `steps`; `pv` holds the rows of the
-    /// results of the group before and after.
+    /// Appends the steps of one group to `steps`. `pv` has the rows of the
+    /// previous group's results, and then those of this group's.
     pub(super) fn group(
         &mut self,
         clause: &CfAlu,
@@ -281,7 +281,7 @@ impl Builder {
         let mut next: [Option<u32>; 5] = *pv;
         let mut commit = false;
         let mut taken = [false; 5];
-        // Wide operations collect their units here, by operation.
+        // Collects the units of wide operations, by operation.
         #[allow(clippy::type_complexity)] // of this loop alone
         let mut wides: Vec<(AluOp, [Option<AluInstruction>; 4], [[Src; 3]; 4])> = Vec::new();
         for instruction in group {
@@ -343,7 +343,7 @@ impl Builder {
         for (op, units, src) in wides {
             self.wide(op, units, src, bank, &mut next, &mut tail, &mut work);
         }
-        // Emit a step whose result no step that is left reads.
+        // Emit a step whose result no remaining step reads, if there is one.
         while !work.is_empty() {
             let free = (0..work.len()).find(|&i| {
                 let dsts = work[i].writes();
@@ -380,7 +380,8 @@ impl Builder {
         *pv = next;
     }
 
-    /// The row that `instruction`'s result goes to first, run by `unit`.
+    /// The row that the step of `instruction` writes if `unit` runs it: its register, or the row of
+    /// a masked result, from which `tail` copies a relative one.
     pub(super) fn destination(
         &mut self,
         instruction: &AluInstruction,
@@ -431,7 +432,7 @@ impl Builder {
             return;
         };
         if matches!(op, AluOp::Dot4 | AluOp::Dot4Ieee | AluOp::Max4) {
-            // One result for all units: computed once, copied to the others.
+            // All units have the same result: computed once, copied to the others.
             let result = (units
                 .iter()
                 .zip(dst)
@@ -455,7 +456,7 @@ impl Builder {
                     next[unit] = Some(first);
                 }
             }
-            // PV.x is read although its unit wrote nothing.
+            // Only the first result is computed. PV.x refers to its row even if unit x is masked.
             dst = [Some(first), None, None, None];
         }
         tail.append(&mut scatters);
@@ -504,8 +505,8 @@ impl Builder {
     }
 }
 
-/// Bank, vec4 and "moved by the loop index" of a select of the constant
-/// cache, if the clause has locked it.
+/// Decodes a select of the constant cache: bank, vec4, and whether the loop
+/// index is added. None if the clause has not locked the line.
 pub(super) fn kcache(clause: &CfAlu, select: u16) -> Option<(u8, u32, bool)> {
     if !(sel::KCACHE0..sel::KCACHE_END).contains(&select) {
         return None;

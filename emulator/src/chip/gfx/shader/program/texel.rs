@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-//! Programs that only hand a texel on: what copies consist of.
+//! Programs that only fetch and export a texel: the shaders of copies.
 
 use super::*;
 use crate::chip::gfx::shader::isa::tex;
 use crate::chip::gfx::shader::ops::AluOp;
 
-/// A program that fetches one texel by coordinates that it starts with, and exports it as
-/// colour 0 unchanged.
+/// A program that fetches one texel, whose coordinates are inputs, and exports it unchanged as
+/// colour 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TexelCopy {
     /// The fetch, `LD` or `SAMPLE`.
     pub op: TexInstruction,
-    /// Registers and components of x, y and the level. They are floats, of which `LD` takes the
-    /// whole part; `SAMPLE` does not look at the level.
+    /// Registers and components of x, y and the level, as floats. The program converts those of
+    /// `LD` to integers; `SAMPLE` ignores the level.
     pub coordinates: [(usize, usize); 3],
 }
 
@@ -67,8 +67,8 @@ impl Program {
         })
     }
 
-    /// The rows that a clause writes and reads, if it does nothing but make integers of what the
-    /// program starts with.
+    /// The rows that a clause writes and reads, if it does nothing but convert inputs of the
+    /// program to integers.
     fn conversions(clause: &AluClause) -> Option<Vec<(u32, u32)>> {
         let mut found: Vec<(u32, u32)> = Vec::new();
         for step in &clause.steps {
