@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Texture coordinates to texels: wrap modes, fixed point, gradients.
+//! Converts texture coordinates to texels: wrap modes, fixed point, faces of
+//! cube maps.
 //!
 //! Coordinates become fixed point with 8 fraction bits of a texel, rounded to
-//! nearest (`MC_COORD_TRUNCATE` off); that is the precision of filter weights,
-//! and what makes point sampling at a texel's edge independent of the last bit
-//! of a coordinate.
+//! nearest (`MC_COORD_TRUNCATE` off). Filter weights have the same precision,
+//! and point sampling at a texel's edge does not depend on the last bit of a
+//! coordinate.
 
 use super::sampler::Wrap;
 use crate::chip::gfx::lanes::{Mask, LANES};
@@ -14,7 +15,7 @@ pub type Coord = [f32; LANES];
 /// One texel number of 64 lanes.
 pub type Index = [i32; LANES];
 
-/// Where along one axis each lane's texels lie.
+/// Positions of each lane's texels along one axis.
 #[derive(Debug, Clone)]
 pub struct Axis {
     /// First texel; the only one of point sampling.
@@ -39,25 +40,24 @@ impl Axis {
     }
 }
 
-/// Largest distance of a texel from the origin that fixed point can hold.
+/// Largest magnitude that [`round`] passes to [`small_round`].
 const LIMIT: f32 = 4_194_303.0;
 
-/// `value` (in 1/256 texel, at most [`LIMIT`]) rounded to an integer, to even.
+/// `value` clamped to `-LIMIT..=LIMIT`, rounded to the nearest integer, ties to even.
 #[inline(always)]
 fn round(value: f32) -> i32 {
     small_round(value.max(-LIMIT).min(LIMIT))
 }
 
-/// `value`, known to be within 2^22, rounded to an integer, to even: adding 1.5 * 2^23 leaves the
-/// integer in the mantissa's low bits.
+/// `value`, whose magnitude must be below 2^22, rounded to the nearest integer, ties to even.
+/// Adding 1.5 * 2^23 leaves the integer in the mantissa's low bits.
 #[inline(always)]
 pub fn small_round(value: f32) -> i32 {
     ((value + 12_582_912.0).to_bits() as i32).wrapping_sub(0x4B40_0000)
 }
 
-/// `value` less its floor, without the function call that `floor` is on
-/// baseline x86-64. Values without a fraction worth the name (from 2^22 on) and
-/// NaN give 0.
+/// `value` minus its floor. Does not call `floor`, which is a function call on
+/// baseline x86-64. Magnitudes from 2^22 on and NaN give 0.
 #[inline(always)]
 fn fraction(value: f32) -> f32 {
     // Rounds to an integer, as in [`round`].
@@ -71,7 +71,7 @@ fn fraction(value: f32) -> f32 {
     }
 }
 
-/// Texels for the coordinates `coord`, which tells that of a lane, along an axis of `size` texels.
+/// Finds the texels along an axis of `size` texels. `coord` returns the coordinate of a lane.
 /// `normalized`: 0..1 is the whole axis, else coordinates are in texels.
 /// `offset` is in half texels.
 #[inline(always)]
@@ -97,7 +97,7 @@ pub fn axis(
     match wrap {
         Wrap::Wrap => {
             let fixed = |s| round((fraction(unit(s)) * n + shift) * 256.0);
-            // One turn is enough unless an offset leads further.
+            // One addition or subtraction is enough unless the offset is too large.
             if offset.unsigned_abs() as i32 / 2 < size {
                 texels(coord, step, out, fixed, |i| {
                     let low = if i < 0 { i + size } else { i };
@@ -152,9 +152,9 @@ pub fn axis(
     }
 }
 
-/// First and second texels and their weights in one pass: `fixed` makes a coordinate a number of
-/// 1/256 texels, `turn` brings a texel's number back into the texture. `step` is 1 for
-/// bilinear filtering, else 0.
+/// Finds first and second texels and their weights in one pass. `fixed` converts a coordinate to
+/// 1/256 texels, `turn` wraps a texel's number into the texture. `step` is 1 for bilinear
+/// filtering, else 0.
 #[inline(always)]
 fn texels(
     coord: impl Fn(usize) -> f32,
@@ -172,14 +172,15 @@ fn texels(
     }
 }
 
-/// Notes the texels that are outside, and clamps them.
+/// Marks texels that are outside as border, and clamps them.
 #[inline(always)]
 fn borders(out: &mut Axis, size: i32) {
     out.border = [outside(&out.first, size), outside(&out.second, size)];
     each(out, |i| i.max(0).min(size - 1));
 }
 
-/// Changes all texel numbers. A loop for each array: a chained iterator is not vectorised.
+/// Changes all texel numbers. One loop for each array: the compiler does not vectorise a chained
+/// iterator.
 #[inline(always)]
 fn each(axis: &mut Axis, change: impl Fn(i32) -> i32) {
     for i in &mut axis.first {
@@ -199,8 +200,8 @@ fn outside(index: &Index, size: i32) -> Mask {
     mask
 }
 
-/// A direction on the faces of a cube: face 0 to 5 (+x -x +y -y +z -z) and
-/// position on it, both coordinates 0..1 (OpenGL 3.3, table 3.21).
+/// A point on the faces of a cube: face 0 to 5 (+x -x +y -y +z -z) and the
+/// position on it, both coordinates in 0..1 (OpenGL 3.3, table 3.21).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CubePoint {
     /// Face.
@@ -212,8 +213,8 @@ pub struct CubePoint {
 }
 
 impl CubePoint {
-    /// The direction, with 1 as its largest component if the position is on
-    /// the face.
+    /// The direction of the point. The magnitude of its largest component is 1
+    /// if the position is on the face.
     pub fn direction(self) -> [f32; 3] {
         let (s, t) = (self.s * 2.0 - 1.0, self.t * 2.0 - 1.0);
         match self.face {
@@ -226,7 +227,7 @@ impl CubePoint {
         }
     }
 
-    /// The point of a direction on `face`; none if it looks away from it.
+    /// The point at which a direction hits the plane of `face`; none if it points away from it.
     pub fn on_face([x, y, z]: [f32; 3], face: u32) -> Option<Self> {
         let (major, s, t) = match face {
             0 => (x, -z, -y),
@@ -243,7 +244,7 @@ impl CubePoint {
         })
     }
 
-    /// The point of a direction on the face that it hits.
+    /// The point at which a direction hits the cube.
     pub fn of(direction: [f32; 3]) -> Self {
         let [x, y, z] = direction;
         let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
@@ -334,7 +335,7 @@ mod tests {
         assert_eq!(first(Wrap::ClampLastTexel, 3.0), 3);
         assert_eq!(first(Wrap::MirrorOnceLastTexel, -0.3), 1);
         assert_eq!(first(Wrap::MirrorOnceLastTexel, -3.0), 3);
-        // GL_CLAMP never reaches the border when it takes the nearest texel.
+        // GL_CLAMP never reaches the border with point sampling.
         assert_eq!(
             one(Wrap::ClampHalfBorder, 4, 2.0, true, 0, false),
             (3, 3, 0.0, false, false)

@@ -10,9 +10,9 @@ use crate::chip::gfx::format::{srgb_table, srgb_to_linear, DataFormat};
 /// A texel's components.
 pub type Texel = [f32; 4];
 
-/// Decodes texel (`x`, `y`), both 0 to 3, of a block. `signed` is for BC4 and
-/// BC5 by component; `degamma` makes the colours of BC1 to BC3 linear.
-/// Components that the format lacks are 0.
+/// Decodes texel (`x`, `y`), both 0 to 3, of a block. `signed` tells which
+/// components of BC4 and BC5 are signed; `degamma` converts the colours of BC1
+/// to BC3 from sRGB to linear. Components that the format lacks are 0.
 pub fn decode(
     format: DataFormat,
     block: &[u8; 16],
@@ -84,7 +84,7 @@ fn colour(block: [u8; 8], texel: usize, punch_through: bool, degamma: bool) -> T
         } else if code < 2 {
             srgb_table()[(if code == 0 { a[i] } else { b[i] }) as usize & 0xFF]
         } else {
-            // Interpolation is of codes; 16 bits of them are exact enough.
+            // sRGB codes are interpolated; 16 bits are precise enough.
             srgb_to_linear((value * 65535.0 + 0.5) as u32, 16)
         };
     }
@@ -155,7 +155,7 @@ mod tests {
         let at = |x| decode(DataFormat::BC1, &b, x, 0, [false; 2], false);
         close(at(2), [0.5, 0.0, 0.5, 1.0]);
         close(at(3), [0.0; 4]);
-        // In BC2 and BC3 the order of the colours has no such meaning.
+        // In BC2 and BC3 the order of the colours has no meaning.
         let mut b2 = [0; 16];
         b2[8..].copy_from_slice(&b[..8]);
         let third = decode(DataFormat::BC2, &b2, 3, 0, [false; 2], false);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Decoded texels, in blocks of 8x8: one cache for each worker.
+//! A cache of decoded texels, in blocks of 8x8; each worker has one.
 //!
-//! The cache holds no more than one draw's worth of reads unless its owner
-//! keeps it: who owns it drops it when the chip's caches would be.
+//! Its owner invalidates it before each draw.
 
 use std::sync::Arc;
 
@@ -17,13 +16,13 @@ use crate::chip::gfx::memory::View;
 use crate::chip::gfx::surface::MAX_TILE_BYTES;
 use crate::chip::tiling::WORD_GROUPS;
 
-/// Blocks that the cache holds, of each kind: a square of this many.
+/// Columns and rows of the square of blocks that the cache holds of each kind.
 const SIDE: u32 = 32;
 /// Blocks of each kind.
 pub const SETS: usize = (SIDE * SIDE) as usize;
-/// Texels in it.
+/// Texels of each kind.
 pub const TEXELS: usize = SETS * 64;
-/// Textures whose descriptors it remembers.
+/// Most textures whose decoded descriptors the cache holds.
 const TEXTURES: usize = 32;
 
 /// A block's place in a texture.
@@ -41,37 +40,37 @@ pub struct BlockId {
     pub y: u32,
 }
 
-/// Texels of the two kinds of textures.
+/// The cache: texels of two kinds, packed and wide, and decoded textures.
 #[derive(Debug)]
 pub struct Cache {
     /// Four bytes a texel ([`Texture::packed`]).
     pub packed: Box<[u32; TEXELS]>,
     /// Four values a texel.
     pub wide: Box<[[u32; 4]; TEXELS]>,
-    /// Blocks side by side, for the short way (`plain`).
+    /// Copies of blocks for the fast path, see `plain`.
     pub patch: Box<[u32; PATCH]>,
-    /// Which block is in each of its places; 0 if none.
+    /// Tags of the blocks in the patch; 0 if there is none.
     pub slots: [u64; SLOTS],
-    /// Blocks that were laid out in it so far.
+    /// Number of blocks copied to the patch so far.
     pub laid_out: u64,
-    /// Fetches whose texels were all inside, see `plain`.
+    /// Number of fetches whose texels were all inside, see `plain`.
     pub inside: u64,
-    /// Where the texels of the fetch lie that is under way.
+    /// Positions of the texels of the current fetch.
     pub axes: Box<[Axis; 2]>,
-    /// The same, where no wrap mode matters: fixed point with 8 fraction bits.
+    /// The same if no wrap mode has an effect: fixed point with 8 fraction bits.
     pub fixed: Box<[Index; 2]>,
     tags: [Box<[u64; SETS]>; 2],
     /// Sets of each kind that are in use.
     used: [Vec<u16>; 2],
-    /// A micro tile as it is in memory.
+    /// Buffer for the bytes of a micro tile.
     tile: Box<[u8; MAX_TILE_BYTES]>,
-    /// Textures whose descriptors it remembers, and their numbers for [`Self::block`].
+    /// Decoded textures, and their numbers for [`Self::block`].
     pub textures: Vec<(Arc<Texture>, u64)>,
     next_texture: usize,
     next_id: u64,
-    /// The first access since the owner looked that no memory answered.
+    /// The first access that no memory answered since the owner took the last one.
     pub fault: Option<McError>,
-    /// Blocks that were read from memory.
+    /// Number of blocks read from memory.
     pub misses: u64,
 }
 
@@ -107,7 +106,7 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// Forgets all texels.
+    /// Drops all texels.
     pub fn invalidate(&mut self) {
         self.slots = [0; SLOTS];
         for (tags, used) in self.tags.iter_mut().zip(&mut self.used) {
@@ -117,8 +116,8 @@ impl Cache {
         }
     }
 
-    /// The index in [`Self::textures`] of the texture for which `is` holds. If there is none, what
-    /// `decode` makes is added.
+    /// The index in [`Self::textures`] of the texture for which `is` holds. If there is none, the
+    /// result of `decode` is added.
     pub fn texture(
         &mut self,
         is: impl Fn(&Texture) -> bool,
@@ -146,9 +145,10 @@ impl Cache {
         Some(index)
     }
 
-    /// The set that holds `block` of texture `id`, reading it if need be: its
-    /// texels begin at 64 times that in [`Self::packed`] or [`Self::wide`], row
-    /// by row. Neighbouring blocks of one level (32x32 of them) share no set.
+    /// The set that holds `block` of texture `id`, which is read if the cache
+    /// does not have it. Its texels begin at index 64 * set of [`Self::packed`]
+    /// or [`Self::wide`], row by row. The blocks of any square of 32x32 blocks
+    /// of a level have different sets.
     pub fn block(&mut self, view: &View<'_>, texture: &Texture, id: u64, block: BlockId) -> usize {
         let BlockId {
             level,
@@ -203,8 +203,9 @@ impl Cache {
     }
 }
 
-/// Reads a micro tile of elements: returns where element (x, y) of its sample
-/// begins by `place`. Rows below the level's last are left zero.
+/// Reads the elements of a micro tile. Returns the offset in `data` of the
+/// first element of the sample. If the level is linear, rows below its last one
+/// are zero.
 fn read_tile(
     view: &View<'_>,
     texture: &Texture,
@@ -219,7 +220,7 @@ fn read_tile(
     let rows = level.height.div_ceil(texture.format.data.texels().1);
     let left = rows.saturating_sub(tile.1 * 8).min(8);
     let mask = ((1u32 << left) - 1) as u8;
-    // Samples side by side are read with the tile.
+    // In depth order the samples of an element are neighbours: read all.
     let (first, len, skip) = if layout.depth_order {
         (0, layout.tile_bytes(), layout.sample_place(0, id.sample))
     } else {
@@ -270,7 +271,7 @@ fn fill_packed(
     Ok(())
 }
 
-/// Bytes from element to element of one sample inside a micro tile.
+/// Bytes from one element to the next of the same sample in a micro tile.
 fn element_stride(texture: &Texture) -> usize {
     let Some(level) = texture.level(0) else {
         return 0;
@@ -312,7 +313,7 @@ fn fill_subsampled(
     data: &mut [u8; MAX_TILE_BYTES],
     out: &mut [[u32; 4]],
 ) -> Result<(), McError> {
-    // Four elements across are eight texels.
+    // A block of eight texels across is half a tile: four elements of two texels.
     read_tile(view, texture, id, (id.x / 2, id.y), data)?;
     let Some(level) = texture.level(id.level) else {
         return Ok(());
@@ -364,7 +365,7 @@ fn fill_compressed(
     Ok(())
 }
 
-/// True for formats with depth, whose comparisons clamp the reference value.
+/// True for fixed-point depth formats, for which comparisons clamp the reference value to 0..1.
 pub fn is_fixed_depth(format: DataFormat) -> bool {
     matches!(
         format,

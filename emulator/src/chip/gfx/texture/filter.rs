@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Texels to filtered colours, for one mip level at a time.
+//! The general path of texture fetches: filters the texels of one mip level.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -10,11 +10,11 @@ use super::sampler::{compare, Filter, Wrap};
 use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
 use crate::chip::gfx::memory::View;
 
-/// What a sample instruction asks of one level.
+/// Arguments of a sample instruction for one level.
 pub struct Request<'a> {
-    /// The texture and its number in the cache.
+    /// The texture.
     pub texture: &'a Texture,
-    /// Number for [`Cache::block`].
+    /// Its number for [`Cache::block`].
     pub id: u64,
     /// The sampler's fields.
     pub filter: &'a Filter,
@@ -28,11 +28,11 @@ pub struct Request<'a> {
     pub normalized: [bool; 3],
     /// Offsets in half texels.
     pub offset: [i32; 3],
-    /// Reference values to compare with.
+    /// Reference values, if the instruction compares.
     pub reference: Option<&'a Coord>,
     /// Faces of a cube are filtered across their edges.
     pub seamless: bool,
-    /// Lanes that want a result.
+    /// Lanes that get a result.
     pub mask: Mask,
 }
 
@@ -45,8 +45,8 @@ struct Corner<'a> {
     weight: Coord,
 }
 
-/// Fills in the lanes of `request.mask` in `out`: components after the
-/// resource's swizzle.
+/// Writes the results of the lanes of `request.mask` to `out`: components after
+/// the resource's swizzle.
 pub fn level(
     cache: &mut Cache,
     view: &View<'_>,
@@ -147,7 +147,7 @@ pub fn level(
     }
 }
 
-/// Adds weighted texels. A weight of zero adds nothing, whatever the texel.
+/// Adds weighted texels to `sum`. A weight of zero adds nothing, even for infinity and NaN.
 fn accumulate(texels: &[Lanes; 4], weight: &Coord, mask: Mask, sum: &mut [Coord; 4]) {
     for lane in iter(mask) {
         let weight = weight[lane];
@@ -159,7 +159,7 @@ fn accumulate(texels: &[Lanes; 4], weight: &Coord, mask: Mask, sum: &mut [Coord;
     }
 }
 
-/// Axes of the filter, in the variant of the instruction set that runs best.
+/// Finds the axes of the filter, compiled for several instruction sets.
 struct FindTexels<'a> {
     request: &'a Request<'a>,
     level: &'a Level,
@@ -179,7 +179,7 @@ impl WithSimd for FindTexels<'_> {
             if i == 1 && request.texture.dim.is_1d() {
                 continue;
             }
-            // Cube coordinates come as 1..2 (the CUBE instruction's).
+            // Shaders scale the results of CUBE to 1..2.
             let shift = if cube { 1.0 } else { 0.0 };
             let coord = |lane: usize| request.coord[i][lane] - shift;
             let wrap = if cube {
@@ -200,7 +200,7 @@ impl WithSimd for FindTexels<'_> {
     }
 }
 
-/// Slices in memory that each lane reads: one, or two of a 3D texture.
+/// The slices that each lane reads: one, or two of a 3D texture with a linear filter.
 struct Planes {
     first: Lanes,
     first_weight: Coord,
@@ -262,13 +262,13 @@ impl Planes {
     }
 }
 
-/// The slice of array layer `layer`, which is rounded and limited to the view.
+/// The slice of array layer `layer`, rounded to nearest and clamped to the view.
 pub fn layer_of(layer: f32, base: u32, last: u32) -> u32 {
     let layer = (layer.max(0.0) + 0.5).min(8192.0) as u32;
     base.saturating_add(layer).min(last.max(base))
 }
 
-/// The at most 4x4 blocks that all texels of a wave lie in.
+/// The square of at most 4x4 blocks in which all texels of a wave lie.
 struct Patch {
     x: i32,
     y: i32,
@@ -276,7 +276,7 @@ struct Patch {
     needed: u16,
 }
 
-/// The search for a [`Patch`]; `slices` are those in memory.
+/// Finds the [`Patch`] of a wave; `slices` has the slice of each lane.
 struct FindPatch<'a> {
     axes: &'a [Axis; 2],
     mask: Mask,
@@ -291,7 +291,7 @@ impl WithSimd for FindPatch<'_> {
         if self.mask == 0 {
             return None;
         }
-        // Lanes that do not count look like the first that does.
+        // Lanes outside the mask count with the texels of the first lane in it.
         let lead = self.mask.trailing_zeros() as usize & 63;
         let slice = self.slices[lead];
         let mut active = [0i32; LANES];
@@ -345,7 +345,7 @@ impl WithSimd for FindPatch<'_> {
 }
 
 impl Patch {
-    /// Index of the first texel of each block in the cache.
+    /// Loads the needed blocks. Returns the index in the cache of each block's first texel.
     fn load(&self, cache: &mut Cache, view: &View<'_>, request: &Request<'_>) -> [u32; 16] {
         std::array::from_fn(|i| {
             if self.needed & (1 << i) == 0 {
@@ -364,8 +364,8 @@ impl Patch {
     }
 }
 
-/// Bilinear filter over packed texels of one patch. Without `linear` the first
-/// texel of each axis is taken.
+/// Bilinear filter over packed texels of one patch. Without `linear` it takes
+/// the first texel of each axis.
 struct Bilinear<'a> {
     texels: &'a [u32; TEXELS],
     sets: &'a [u32; 16],
@@ -387,7 +387,7 @@ impl WithSimd for Bilinear<'_> {
             linear,
         } = self;
         let mut corners = [[0u32; LANES]; 4];
-        // Block and place in it, for each axis.
+        // Splits the texel numbers of an axis into block and texel within it.
         let split = |index: &[i32; LANES], origin: i32, shift: u32| {
             let mut parts = [0u32; LANES];
             for lane in 0..LANES {
@@ -397,7 +397,7 @@ impl WithSimd for Bilinear<'_> {
             }
             parts
         };
-        // x: block in bits 9:8, texel in 2:0; y: both two or three bits higher.
+        // The block is in bits 9:8, the texel in bits 2:0.
         let x = [
             split(&axes[0].first, patch.x, 0),
             split(&axes[0].second, patch.x, 0),
@@ -438,7 +438,7 @@ impl WithSimd for Bilinear<'_> {
     }
 }
 
-/// Swizzles a colour of a texture that is not of integers into `out`.
+/// Writes a colour to `out` after the texture's swizzle. The texture is no integer one.
 fn put(texture: &Texture, colour: &[Coord; 4], mask: Mask, out: &mut [Lanes; 4]) {
     for (c, out) in out.iter_mut().enumerate() {
         let one = 1f32.to_bits();
@@ -463,7 +463,7 @@ fn put(texture: &Texture, colour: &[Coord; 4], mask: Mask, out: &mut [Lanes; 4])
     }
 }
 
-/// One component of a texel after the swizzle.
+/// A texel after the swizzle.
 fn swizzled(texture: &Texture, texel: &[u32; 4]) -> [u32; 4] {
     texture.swizzle.map(|s| match s {
         0..=3 => texel[usize::from(s)],
@@ -473,12 +473,12 @@ fn swizzled(texture: &Texture, texel: &[u32; 4]) -> [u32; 4] {
     })
 }
 
-/// The values of a packed texel.
+/// The components of a packed texel, as floats.
 fn unpacked(texel: u32) -> [u32; 4] {
     [0, 8, 16, 24].map(|shift| ((texel >> shift & 0xFF) as f32 / 255.0).to_bits())
 }
 
-/// A texel as it comes from the cache, before swizzle and comparison.
+/// A texel from the cache, before swizzle and comparison.
 #[allow(clippy::too_many_arguments)]
 pub fn texel(
     cache: &mut Cache,
@@ -507,7 +507,7 @@ pub fn texel(
     }
 }
 
-/// Swizzles, or compares and swizzles, a texel.
+/// Compares a texel, if the instruction does, and swizzles the result.
 pub fn finish(request: &Request<'_>, lane: usize, texel: &[u32; 4]) -> [u32; 4] {
     let Some(reference) = request.reference else {
         return swizzled(request.texture, texel);
@@ -520,8 +520,9 @@ pub fn finish(request: &Request<'_>, lane: usize, texel: &[u32; 4]) -> [u32; 4] 
     swizzled(request.texture, &[result.to_bits(); 4])
 }
 
-/// The border colour as a texel after the swizzle, which does not apply to it
-/// (Mesa: `PIPE_QUIRK_TEXTURE_BORDER_COLOR_SWIZZLE_R600`).
+/// The result for a texel of the border. The swizzle does not apply to the
+/// border colour (Mesa: `PIPE_QUIRK_TEXTURE_BORDER_COLOR_SWIZZLE_R600`), only
+/// to the result of a comparison.
 fn border(request: &Request<'_>, lane: usize) -> [u32; 4] {
     let colour = request.filter.border_colour(request.texture.is_integer());
     match request.reference {
@@ -565,8 +566,8 @@ fn fetch(
     }
 }
 
-/// Bilinear filtering on a cube map whose neighbours lie on other faces. Where
-/// three faces meet, the texel that does not exist is the average of the other
+/// Bilinear filtering of a cube map across the edges of its faces. At a corner,
+/// where three faces meet, the missing fourth texel is the average of the other
 /// three (OpenGL 3.3, section 3.8.7).
 fn cube_seamless(
     cache: &mut Cache,

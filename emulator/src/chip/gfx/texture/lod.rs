@@ -8,8 +8,8 @@ use super::address::{Coord, CubePoint};
 use super::resource::{Dim, Texture};
 use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
 
-/// Differences across each quad, right less left (`direction` 0) or bottom
-/// less top (1), for all four lanes alike.
+/// Differences within each quad, right minus left (`direction` 0) or lower minus
+/// upper lane (1); the same for all four lanes.
 pub fn gradients(src: &[&Lanes; 4], direction: usize) -> [Lanes; 4] {
     let step = direction + 1;
     src.map(|c| {
@@ -20,20 +20,20 @@ pub fn gradients(src: &[&Lanes; 4], direction: usize) -> [Lanes; 4] {
     })
 }
 
-/// What one pixel covers in a texture.
+/// The footprint of each lane's pixel in a texture.
 pub struct Footprint {
-    /// log2 of texels for each pixel.
+    /// Level of detail: log2 of the texels for a pixel along one axis.
     pub lod: Coord,
-    /// Lanes that take several samples.
+    /// Lanes that take several samples (anisotropic filtering).
     pub several: Mask,
     /// Number of samples.
     count: [u8; LANES],
-    /// The longer axis, in the units of the coordinates.
+    /// The longer axis of the footprint, in the units of the coordinates.
     axis: [Coord; 2],
 }
 
 impl Footprint {
-    /// A given level of detail.
+    /// A footprint with a given level of detail and one sample.
     pub fn level(lod: &Coord) -> Self {
         Self {
             lod: *lod,
@@ -43,9 +43,9 @@ impl Footprint {
         }
     }
 
-    /// From the coordinates in `src`, or the gradients `given` (horizontal, then
-    /// vertical). `normalized` tells coordinates of 0..1 from texels;
-    /// `log2_aniso` limits the samples.
+    /// The footprint by the coordinates in `src`, or by the gradients `given`
+    /// (horizontal, then vertical). `normalized` coordinates are in 0..1, others
+    /// in texels; at most 2^`log2_aniso` samples are taken.
     pub fn new(
         texture: &Texture,
         normalized: [bool; 4],
@@ -85,7 +85,7 @@ impl Footprint {
                 };
                 let length = |direction: usize| {
                     (0..3).fold(0.0, |sum, i| {
-                        // Infinite steps along axes without size do not count.
+                        // A step along an absent axis does not count, even if infinite.
                         let step = if size[i] == 0.0 {
                             0.0
                         } else {
@@ -132,7 +132,7 @@ impl Footprint {
         }
     }
 
-    /// Averages what `pass` gives at each lane's samples along its axis.
+    /// Averages the results of `pass` at each lane's samples along its axis.
     pub fn along(
         &self,
         coord: &[Coord; 3],
@@ -174,19 +174,19 @@ fn coordinates(src: &[&Lanes; 4], lane: usize) -> [f32; 3] {
     [0, 1, 2].map(|i: usize| f32::from_bits(src[i][lane]))
 }
 
-/// Coordinates of the first three lanes of a quad: here, to the right, below.
+/// Coordinates of the first three lanes of a quad: upper left, upper right, lower left.
 fn quad_coordinates(src: &[&Lanes; 4], quad: usize) -> [[f32; 3]; 3] {
     [0, 1, 2].map(|lane| coordinates(src, quad * 4 + lane))
 }
 
-/// Whether the lanes of a quad look at several faces of a cube map.
+/// Whether the lanes of a quad sample several faces of a cube map.
 fn crosses_edge(src: &[&Lanes; 4], quad: usize) -> bool {
     (1..4).any(|lane| src[2][quad * 4 + lane] != src[2][quad * 4])
 }
 
 /// Coordinates of a lane of a quad that crosses an edge of a cube map, and of its
-/// neighbours across and down, all on the lane's own face: on another the same
-/// directions lie farther apart.
+/// horizontal and vertical neighbour, all projected to the lane's own face: the
+/// coordinates of different faces cannot be compared.
 fn face_coordinates(src: &[&Lanes; 4], lane: usize) -> [[f32; 3]; 3] {
     let own = coordinates(src, lane);
     [lane, lane ^ 1, lane ^ 2].map(|neighbour| {
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn an_edge_of_a_cube_does_not_change_the_level() {
-        // A plane before face +z, in steps of a third of the face, that a quad
-        // leaves at its right: (2/3, 2/3, 1), (4/3, 2/3, 1) and those below.
+        // A quad on the plane z = 1, which leaves face +z at its right, in steps of
+        // a third of the face: (2/3, 2/3, 1), (4/3, 2/3, 1) and the lower row.
         let mut src = [[0; LANES]; 4];
         let steps = [(2.0, 2.0), (4.0, 2.0), (2.0, 4.0), (4.0, 4.0)];
         for (lane, (x, y)) in steps.into_iter().enumerate() {

@@ -4,8 +4,8 @@
 //! Instructions: AMD "R700-Family Instruction Set Architecture", texture fetch
 //! clauses; how Mesa uses them: `r600_shader.c` and `sfn_instr_tex.cpp`.
 //!
-//! A unit belongs to one worker. It keeps decoded texels and descriptors; what
-//! a draw must not see any more is dropped by [`Unit::invalidate`].
+//! A unit belongs to one worker. It caches decoded texels and descriptors;
+//! [`Unit::invalidate`] drops the texels.
 //!
 //! Modelled: all dimensions with mip levels, nearest, bilinear, trilinear and
 //! anisotropic filtering, all wrap modes and borders, comparisons, seamless
@@ -42,7 +42,7 @@ use super::state::Stage;
 use crate::chip::bus::McError;
 use crate::chip::tiling::TilingConfig;
 
-/// Which resource and sampler a fetch names, of which stage.
+/// The resource and sampler of a fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
     /// The stage.
@@ -53,8 +53,8 @@ pub struct Slot {
     pub sampler: u8,
 }
 
-/// What a slot has: a texture, by its place in the cache's list and its number, and a decoded
-/// sampler. No texture if the descriptor means none.
+/// The texture of a slot, by its index in the cache's list and its number, and the decoded
+/// sampler. No texture if the descriptor is invalid.
 #[derive(Debug, Clone, Copy)]
 struct Binding {
     texture: Option<(usize, u64)>,
@@ -65,18 +65,18 @@ struct Binding {
 #[derive(Debug)]
 pub struct Unit {
     cache: Cache,
-    /// The slot that was fetched from last: of most shaders the only one.
+    /// The slot that was fetched from last; most shaders have only one.
     bound: Option<(Slot, Binding)>,
     config: TilingConfig,
     seamless: bool,
-    /// Gradients that `SET_GRADIENTS_H` and `V` left, until the clause ends.
+    /// Gradients of `SET_GRADIENTS_H` and `V`, until the clause ends.
     gradients: [[Lanes; 4]; 2],
-    /// There are some.
+    /// The clause has set gradients.
     has_gradients: bool,
     arch: Arch,
-    /// Fetches that took the short way.
+    /// Fetches that took the fast path.
     fast: u64,
-    /// None does: for comparisons.
+    /// All fetches take the general path: for comparisons.
     general: bool,
 }
 
@@ -87,7 +87,7 @@ impl Default for Unit {
 }
 
 impl Unit {
-    /// A unit with an empty cache. Large (some 350 KiB): make one a worker.
+    /// A unit with an empty cache. Large (some 1.3 MiB): make one for each worker.
     pub fn new() -> Self {
         Self {
             cache: Cache::default(),
@@ -102,9 +102,8 @@ impl Unit {
         }
     }
 
-    /// Takes over the state that all textures share: `GB_TILING_CONFIG` and
-    /// `TA_CNTL_AUX`. Keeps the cache. To be called for each draw: what the slots have is
-    /// looked up anew after it.
+    /// Sets the state that all textures share: `GB_TILING_CONFIG` and
+    /// `TA_CNTL_AUX`. Keeps the cache. Call it for each draw: slots are looked up again after it.
     pub fn set_state(&mut self, gb_tiling_config: u32, ta_cntl_aux: u32) {
         self.bound = None;
         self.config = TilingConfig::from_register(gb_tiling_config);
@@ -112,38 +111,38 @@ impl Unit {
         self.seamless = ta_cntl_aux & 1 == 0;
     }
 
-    /// Forgets all texels: `TC_ACTION` of `SURFACE_SYNC`, or a new draw.
+    /// Drops all texels. The pipeline does this for each draw.
     pub fn invalidate(&mut self) {
         self.cache.invalidate();
     }
 
-    /// Forgets the gradients of a clause that ended.
+    /// Discards the gradients of a clause that ended.
     pub fn end_of_clause(&mut self) {
         if std::mem::take(&mut self.has_gradients) {
             self.gradients = [[[0; LANES]; 4]; 2];
         }
     }
 
-    /// The first access since the last call that no memory answered; the texels
-    /// in question read as 0.
+    /// The first access since the last call that no memory answered. Its texels
+    /// read as 0.
     pub fn take_fault(&mut self) -> Option<McError> {
         self.cache.fault.take()
     }
 
-    /// Fetches so far that went by `plain` rather than the general way.
+    /// Number of fetches so far that took the fast path, `plain`.
     pub fn fast_paths(&self) -> u64 {
         self.fast
     }
 
-    /// Blocks of texels read from memory so far.
+    /// Number of blocks of texels read from memory so far.
     pub fn misses(&self) -> u64 {
         self.cache.misses
     }
 
-    /// Executes `op` for the lanes of `exec`. `slot` has the resource and the sampler that `words`
-    /// gives, which is asked if they are not known since [`Self::set_state`]. `src` is the source
-    /// after its swizzle. `out` becomes the result after the resource's swizzle; lanes outside
-    /// `exec` are 0. False if no result can be a denormal.
+    /// Executes `op` for the lanes of `exec`. `words` returns the resource and the sampler of
+    /// `slot`; it is called unless they are known since [`Self::set_state`]. `src` has the operands
+    /// after their swizzle. `out` becomes the result after the resource's swizzle; lanes outside
+    /// `exec` are 0. Returns false if no result can be a denormal.
     #[allow(clippy::too_many_arguments)] // the instruction, what it refers to, and the wave
     #[inline]
     pub fn sample(
@@ -158,7 +157,7 @@ impl Unit {
     ) -> bool {
         let textures = &self.cache.textures;
         let known = self.bound.filter(|(of, binding)| {
-            // Another texture may have come to its place.
+            // Another texture may have replaced it in the list.
             let there = binding.texture.is_none_or(|(index, id): (usize, u64)| {
                 textures.get(index).is_some_and(|(_, number)| *number == id)
             });
@@ -214,7 +213,7 @@ impl Unit {
             }
             _ => {}
         }
-        // Lent for the time of the fetch, which changes other parts of the unit.
+        // Taken out of the unit during the fetch, which needs the unit mutably.
         let textures = std::mem::take(&mut self.cache.textures);
         let texture = binding.texture.and_then(|(index, _)| textures.get(index));
         let denormals = match texture {
@@ -252,7 +251,7 @@ impl Unit {
         match op.opcode {
             tex::LD => self.load(view, op, texture, id, src, exec, out),
             tex::GET_TEXTURE_RESINFO => size(texture, src, exec, out),
-            // Mesa's shaders take it from the fourth component.
+            // Mesa's shaders read the fourth component.
             tex::GET_NUMBER_OF_SAMPLES => {
                 for component in out {
                     iter(exec).for_each(|lane| component[lane] = texture.samples);
@@ -267,7 +266,7 @@ impl Unit {
         true
     }
 
-    /// The texture that `resource` describes, as its place in the cache's list.
+    /// Index in the cache's list of the texture that `resource` describes.
     fn texture(&mut self, resource: &[u32; 7]) -> Option<usize> {
         let config = self.config;
         self.cache.texture(
@@ -276,7 +275,7 @@ impl Unit {
         )
     }
 
-    /// `LD` and `SAMPLE` by [`plain`]; false if it cannot.
+    /// Runs `LD` or `SAMPLE` by [`plain`]. False if that cannot do it.
     #[allow(clippy::too_many_arguments)]
     fn fast_path(
         &mut self,
@@ -311,7 +310,7 @@ impl Unit {
                     mask: exec,
                 }
             }
-            // Without a comparison.
+            // Bit 3 is a comparison.
             tex::SAMPLE..=tex::SAMPLE_C_G_LZ if op.opcode & 8 == 0 => {
                 if !one_way(texture, filter) {
                     return false;
@@ -333,7 +332,7 @@ impl Unit {
         plain::sample(&mut self.cache, view, self.arch, &fetch, src, out)
     }
 
-    /// `LD`: unfiltered texels by integer coordinates; `out` stays outside the texture.
+    /// `LD`: unfiltered texels by integer coordinates. Lanes outside the texture are left alone.
     #[allow(clippy::too_many_arguments)]
     fn load(
         &mut self,
@@ -377,7 +376,7 @@ impl Unit {
             let (slice, inside) = match texture.dim {
                 Dim::D3 => (z, z < size.depth),
                 Dim::Cube => (base + z.min(5), z < 6),
-                // A layer is not moved by offsets.
+                // Offsets do not apply to layers.
                 dim if dim.is_array() => {
                     let slice = base.saturating_add(src[2][lane]);
                     (slice, slice <= last)
@@ -423,8 +422,8 @@ impl Unit {
             }
         };
         for (lane, lod) in footprint.lod.iter_mut().enumerate() {
-            // The sampler's bias counts for a given level, too: with OpenGL's rules
-            // textureLod() is biased.
+            // The sampler's bias applies to an explicit level, too: OpenGL biases
+            // textureLod().
             *lod += filter.bias;
             match mode {
                 0 => *lod += bias,
@@ -435,8 +434,8 @@ impl Unit {
         footprint
     }
 
-    /// `GET_LOD` (`GET_COMP_TEX_LOD`): x is the level that is sampled, y the
-    /// level of detail before it is limited.
+    /// `GET_LOD` (`GET_COMP_TEX_LOD`): x is the level that would be sampled, y
+    /// the level of detail before the sampler's and texture's limits.
     fn query_lod(
         &self,
         op: &TexInstruction,
@@ -479,7 +478,7 @@ impl Unit {
             self.level_of_detail(op, texture, filter, src)
         };
         let reference = compares.then(|| {
-            // With an explicit level or bias, w is taken.
+            // In w, except for the _L, _LB and _LZ forms.
             let from = if matches!(op.opcode & 3, 0) { 3 } else { 2 };
             src[from].map(f32::from_bits)
         });
@@ -533,14 +532,14 @@ impl Unit {
     }
 }
 
-/// No level of detail changes the result, so none needs to be computed.
+/// Whether the result does not depend on the level of detail, which then need not be computed.
 fn one_way(texture: &Texture, filter: &Filter) -> bool {
     let one_level = texture.last_level == texture.base_level || filter.mip == MipFilter::None;
     let aniso = filter.log2_aniso.min(texture.log2_max_aniso);
     one_level && filter.mag_linear == filter.min_linear && aniso == 0
 }
 
-/// `GET_TEXTURE_RESINFO`: size of level x, in w the number of levels.
+/// `GET_TEXTURE_RESINFO`: the size of level x in xyz, the number of levels in w.
 fn size(texture: &Texture, src: &[&Lanes; 4], exec: Mask, out: &mut [Lanes; 4]) {
     for lane in iter(exec) {
         let wanted = src[0][lane];
@@ -556,7 +555,7 @@ fn size(texture: &Texture, src: &[&Lanes; 4], exec: Mask, out: &mut [Lanes; 4]) 
         let layers = texture.layer_count;
         let (second, third) = match texture.dim {
             Dim::D1 => (1, 1),
-            // OpenGL's textureSize() of a 1D array has the layers second.
+            // OpenGL's textureSize() of a 1D array has the layers in y.
             Dim::D1Array => (layers, layers),
             Dim::D3 => (level.height, level.depth),
             dim if dim.is_array() => (level.height, layers),
@@ -619,7 +618,7 @@ impl Levels {
             let first = first.min(last);
             levels.first[lane] = (base + first) as u8;
             levels.second[lane] = (base + (first + 1).min(last)) as u8;
-            // Eight fraction bits, as of coordinates.
+            // Eight fraction bits, as coordinates have.
             let weight = (weight * 256.0 + 0.5) as u32 as f32 / 256.0;
             levels.weight[lane] = weight;
             let mixes = weight > 0.0 && first < last && !texture.is_integer();
@@ -628,7 +627,7 @@ impl Levels {
         levels
     }
 
-    /// Calls `f(level, linear, lanes)` for each combination among `mask`.
+    /// Calls `f(level, linear, lanes)` for each combination of level and filter in `mask`.
     fn each_group(&self, mask: Mask, of: &[u8; LANES], mut f: impl FnMut(u32, bool, Mask)) {
         let mut left = mask;
         while left != 0 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! The short way of a texture fetch: one level of a 2D texture of plain bytes, no border,
-//! no comparison. The same arithmetic as [`super::filter`], bit for bit; what this does not
-//! take, that does.
+//! The fast path of a texture fetch: one level of a 2D texture of 8-bit components, no border, no
+//! comparison. It does the arithmetic of [`super::filter`], the general path, bit for bit.
 //!
-//! The texels of a wave nearly always lie in at most 4x4 blocks of 8x8. These are laid
-//! out in a patch that repeats in both directions, so that a texel's place follows from its
-//! coordinates alone, whichever blocks these are. Where all
-//! are inside the texture, no wrap mode matters, and [`Find::inside`] takes few steps.
+//! The texels of a wave nearly always lie in at most 4x4 blocks of 8x8. These are copied to a
+//! patch, a square of 4x4 blocks that repeats in both directions: a texel's place in it depends on
+//! the lower bits of its coordinates only. If all texels are inside the texture, wrap modes have no
+//! effect, and the cheaper [`Find::inside`] finds them.
 
 mod filter;
 
@@ -26,24 +25,25 @@ pub const SLOTS: usize = 16;
 const SIDE: u32 = 32;
 /// Texels from row to row of a patch.
 const PITCH: u32 = 2 * SIDE;
-/// Texels of a patch, and what is read with the last ones: those below and to the right.
+/// Texels of a patch, with those that a bilinear filter reads below the last row and right of the
+/// last column.
 pub const PATCH: usize = (PITCH * (SIDE + 1)) as usize + 1;
-/// The largest place in a patch, of those that a mask leaves.
+/// Mask that keeps a place within a patch, without the row below.
 const LAST_PLACE: usize = (PITCH * SIDE - 1) as usize;
-/// Lanes worked on at a time.
+/// Lanes of one step.
 const CHUNK: usize = 8;
 
-/// What a fetch asks for.
+/// Arguments of a fetch.
 pub struct Fetch<'a> {
-    /// The texture and its number in the cache.
+    /// The texture.
     pub texture: &'a Texture,
-    /// Number for [`Cache::block`].
+    /// Its number for [`Cache::block`].
     pub id: u64,
     /// Mip level.
     pub level: u32,
     /// Bilinear, else the nearest texel.
     pub linear: bool,
-    /// Coordinates are integers that count texels; what lies outside takes the general way.
+    /// Coordinates are integers that count texels; a lane outside needs the general path.
     pub integers: bool,
     /// Wrap modes of s and t.
     pub wrap: [Wrap; 2],
@@ -51,7 +51,7 @@ pub struct Fetch<'a> {
     pub normalized: [bool; 2],
     /// Offsets in half texels.
     pub offset: [i32; 2],
-    /// Lanes that want a result.
+    /// Lanes that get a result.
     pub mask: Mask,
 }
 
@@ -70,7 +70,7 @@ pub fn sample(
         return false;
     };
     let sizes = [level.width, level.height];
-    // Filled in place: a copy of something just written in parts waits for the parts.
+    // Filled in place: copying data that was just written in smaller parts would stall.
     let mut patch = Patch::default();
     let found = arch.dispatch(Find {
         fetch,
@@ -100,8 +100,8 @@ pub fn sample(
     true
 }
 
-/// Lays the blocks of `patch` out in the cache's, but for those that are there from fetches before:
-/// of a tile's blocks, those next to the last tile's.
+/// Copies the blocks that `patch` needs to the cache's patch, except those that earlier fetches
+/// have put there: neighbouring tiles share blocks.
 fn load(
     cache: &mut Cache,
     view: &View<'_>,
@@ -111,7 +111,7 @@ fn load(
 ) {
     let turn = |block: i32, size: u32| {
         let blocks = size.div_ceil(8).max(1) as i32;
-        // Beyond the seam of a repeated texture, see `unwrap`.
+        // A block beyond the seam of a repeated texture, see `unwrap`.
         match block {
             b if b < 0 => (b + blocks) as u32,
             b if b >= blocks => (b - blocks) as u32,
@@ -132,7 +132,7 @@ fn load(
         };
         let (column, row) = (column as usize & 3, row as usize & 3);
         let slot = row * 4 + column;
-        // Slice and sample are the same in all fetches of a texture here.
+        // The tag needs no slice or sample: here, they are the same in all fetches of a texture.
         let tag = fetch.id << 24 | u64::from(block.level << 20 | block.y << 10 | block.x);
         if cache.slots[slot] != tag {
             cache.slots[slot] = tag;
@@ -143,8 +143,8 @@ fn load(
     }
 }
 
-/// Lays the block in `set` out as that in `column` and `row` of the patch. The texels right of the last
-/// column are those of the first, and so with the rows.
+/// Copies the block in `set` to `column` and `row` of the patch. Right of its last column the patch
+/// has a copy of its first one, and below its last row a copy of its first one.
 fn place(cache: &mut Cache, set: usize, column: usize, row: usize) {
     const ROW: usize = PITCH as usize;
     const END: usize = SIDE as usize;
@@ -166,35 +166,35 @@ fn place(cache: &mut Cache, set: usize, column: usize, row: usize) {
     }
 }
 
-/// The at most 4x4 blocks that all texels of a wave lie in: the first, and a bit for each
-/// that is needed.
+/// The square of at most 4x4 blocks in which all texels of a wave lie: column and row of the first
+/// block, and a bit for each block that is needed.
 #[derive(Default)]
 struct Patch {
     x: i32,
     y: i32,
     needed: u32,
-    /// All texels are inside: their places are in fixed point.
+    /// All texels are inside the texture: `Cache::fixed` has their positions, else `Cache::axes`.
     inside: bool,
-    /// The texels lie on both sides of a seam.
+    /// The texels lie on both sides of a seam of a repeated texture.
     turned: bool,
     /// The second texel of each row is the right neighbour of the first.
     adjacent: bool,
 }
 
-/// Finds the patch of a fetch; false if there is none.
+/// Finds the patch of a fetch. False if the texels do not fit into one.
 struct Find<'a> {
     fetch: &'a Fetch<'a>,
     sizes: [u32; 2],
     src: &'a [&'a Lanes; 4],
-    /// First texels and weights where all are inside: fixed point with 8 fraction bits.
+    /// If all texels are inside: first texels and weights, in fixed point with 8 fraction bits.
     fixed: &'a mut [Index; 2],
-    /// Texels and weights elsewhere.
+    /// Else: texels and weights.
     axes: &'a mut [Axis; 2],
-    /// What is found.
+    /// The result.
     patch: &'a mut Patch,
 }
 
-/// Integer coordinates as the axes of a fetch.
+/// Converts integer coordinates to an axis of a fetch.
 #[inline(always)]
 fn integers(coord: &Lanes, offset: i32, size: u32, out: &mut Axis) {
     let mut outside = [0u32; 2];
@@ -216,7 +216,7 @@ impl WithSimd for Find<'_> {
         if fetch.mask == 0 {
             return false;
         }
-        // Lanes that do not count look like the first that does.
+        // Lanes outside the mask get the coordinates of the first lane in it.
         let lead = fetch.mask.trailing_zeros() as usize & 63;
         let mut own;
         let mut coords = [self.src[0], self.src[1]];
@@ -239,8 +239,8 @@ impl WithSimd for Find<'_> {
 }
 
 impl Find<'_> {
-    /// The patch of texels that are all within the texture as they are. Then a repeated or
-    /// mirrored coordinate is the coordinate itself, and nothing is clamped.
+    /// The patch of texels that are all within the texture without wrapping: no wrap mode then
+    /// changes a coordinate.
     #[inline(always)]
     fn inside(&mut self, coords: [&Lanes; 2]) -> Option<Patch> {
         let (half, step) = if self.fetch.linear { (128, 1) } else { (0, 0) };
@@ -248,8 +248,8 @@ impl Find<'_> {
         for (i, fixed) in self.fixed.iter_mut().enumerate() {
             let size = self.sizes[i].clamp(1, 8192);
             let n = size as f32;
-            // What is far outside, and what is no number, comes out far outside, too, although
-            // it is rounded to something else.
+            // Coordinates far outside and NaN are rounded to wrong numbers, but these are far
+            // outside, too.
             for (t, bits) in fixed.iter_mut().zip(coords[i]) {
                 *t = small_round(f32::from_bits(*bits) * n * 256.0).wrapping_sub(half);
             }
@@ -270,7 +270,7 @@ impl Find<'_> {
         })
     }
 
-    /// The patch of other texels, after wrapping. `lead` is a lane that counts.
+    /// The patch of all other texels, after wrapping. `lead` is a lane of the mask.
     #[inline(always)]
     fn wrapped(&mut self, coords: [&Lanes; 2], lead: usize) -> Option<Patch> {
         let fetch = self.fetch;
@@ -314,8 +314,8 @@ impl Find<'_> {
     }
 }
 
-/// The patch of the blocks from `first` to `last` that texels lie in; none if these are too far apart.
-/// `block` gives the block of a lane's first (0) and second (1) texel along axis `x` or `y`.
+/// The patch of the blocks from `first` to `last`; none if they are too far apart. `block` returns
+/// the block of a lane's first (0) or second (1) texel along axis `x` or `y`.
 #[inline(always)]
 fn patch<A>(
     first: [i32; 2],
@@ -336,7 +336,7 @@ fn patch<A>(
         ..Patch::default()
     };
     if columns <= 1 && rows <= 1 {
-        // At most one too many: of the four around a corner of the texels' outline.
+        // All of the at most four blocks, even those without a texel.
         return Some(of((1 << columns | 1) * (1 << (4 * rows) | 1)));
     }
     let mut needed = [0u32; CHUNK];
@@ -369,8 +369,8 @@ fn bounds(axis: &Axis) -> (i32, i32) {
     (low, high)
 }
 
-/// Brings texels of a repeated texture to the turn that is nearest to that of lane `lead`: they are
-/// side by side then at the seam, too.
+/// Moves texels of a repeated texture to the repetition that is nearest to the texel of lane
+/// `lead`: texels on both sides of a seam become neighbours.
 #[inline(always)]
 fn unwrap(axis: &mut Axis, lead: usize, size: i32) {
     let (own, half) = (axis.first[lead], size / 2);

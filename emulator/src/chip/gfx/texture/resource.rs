@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-//! Texture resources: seven descriptor words to sizes and layouts of all mip
-//! levels.
+//! Texture resources: decodes the seven descriptor words to sizes and layouts of
+//! all mip levels.
 //!
-//! Fields: `SQ_TEX_RESOURCE_WORD0` to `WORD6` in `r600d.h`. Sizes and places of
-//! the levels: libdrm's `radeon_surface.c` (`r6_surface_init_*()`), which has to
-//! agree with the chip's own arithmetic.
+//! Fields: `SQ_TEX_RESOURCE_WORD0` to `WORD6` in `r600d.h`. Sizes and addresses
+//! of the levels: libdrm's `radeon_surface.c` (`r6_surface_init_*()`), which has
+//! to agree with the chip's own arithmetic.
 
 use crate::chip::gfx::format::{ElementFormat, Kind, NumFormat, Sign};
 use crate::chip::gfx::surface::Surface;
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
-/// Levels that a descriptor can name.
+/// Most levels of a descriptor.
 pub const MAX_LEVELS: usize = 16;
-/// Slices that a cube map occupies, its six faces included (RV770 and later).
+/// Slices in memory of each level of a cube map, of which six are faces (RV770 and later).
 const CUBE_SLICES: u32 = 8;
 
 /// `DIM`.
@@ -62,7 +62,7 @@ pub struct Level {
     pub height: u32,
     /// Depth of a 3D texture in texels, else 1.
     pub depth: u32,
-    /// Memory: elements are texels, blocks of a block format, or pairs of
+    /// Its memory. Elements are texels, blocks of a block format, or pairs of
     /// texels of a subsampled one.
     pub surface: Surface,
 }
@@ -70,9 +70,9 @@ pub struct Level {
 /// A decoded texture resource.
 #[derive(Debug, Clone)]
 pub struct Texture {
-    /// The words it was decoded from.
+    /// The words that it was decoded from.
     pub words: [u32; 7],
-    /// Geometry it was decoded with.
+    /// Tiling geometry that it was decoded with.
     pub config: TilingConfig,
     /// Dimensions.
     pub dim: Dim,
@@ -88,20 +88,20 @@ pub struct Texture {
     pub samples: u32,
     /// `BASE_ARRAY` and `LAST_ARRAY`: first and last layer of the view.
     pub layers: (u32, u32),
-    /// Layers as the descriptor's depth has them, for size queries.
+    /// Number of layers by the descriptor's depth, for size queries; 1 for 3D textures.
     pub layer_count: u32,
     /// log2 of `MAX_ANISO`.
     pub log2_max_aniso: u32,
     /// The levels, 0 to `last_level`.
     pub levels: [Option<Level>; MAX_LEVELS],
-    /// True if texels are kept as four bytes: unsigned normalised components
-    /// of 8 bits, not sRGB.
+    /// True if the cache keeps texels as four bytes: unsigned normalised
+    /// components of 8 bits, not sRGB.
     pub packed: bool,
 }
 
 impl Texture {
-    /// Decodes a resource. None if it is no valid texture, or its format is
-    /// not known: such textures read as zero.
+    /// Decodes a resource. None if it is no valid texture or its format is
+    /// unknown: such textures read as zero.
     pub fn decode(words: &[u32; 7], config: TilingConfig) -> Option<Self> {
         // SQ_TEX_VTX_VALID_TEXTURE.
         if words[6] >> 30 != 2 {
@@ -150,12 +150,12 @@ impl Texture {
         Some(texture)
     }
 
-    /// True if results are integers.
+    /// True if texels are integers.
     pub fn is_integer(&self) -> bool {
         self.format.is_integer()
     }
 
-    /// Level `level`, limited to what there is.
+    /// Level `level`, or the last one if it is beyond that.
     pub fn level(&self, level: u32) -> Option<&Level> {
         self.levels[level.min(self.last_level) as usize & (MAX_LEVELS - 1)].as_ref()
     }
@@ -165,7 +165,7 @@ impl Texture {
         match self.dim {
             Dim::D3 => depth,
             Dim::Cube => CUBE_SLICES,
-            // As radeon_surface_init() of Mesa's winsys lays out arrays.
+            // radeon_surface_init() of Mesa's winsys lays out arrays so.
             _ => self.layer_count.next_power_of_two(),
         }
     }
@@ -196,7 +196,8 @@ impl Texture {
         let mut mode = first_mode;
         let mut next = u64::from(words[3]) << 8;
         for level in 0..=self.last_level.min(MAX_LEVELS as u32 - 1) {
-            // Sizes that a shader sees; memory holds powers of two of them.
+            // The sizes that a shader sees. In memory, those of levels above 0 are rounded up to
+            // powers of two.
             let minify = |size: u32| (size >> level).max(1);
             let (width, height, depth) = (minify(width0), minify(height0), minify(depth0));
             let stored = |size: u32| {
@@ -216,7 +217,7 @@ impl Texture {
             }
             let (x, y) = align(mode);
             let pitch = if level == 0 {
-                // In texels; a block format counts blocks.
+                // The field is in texels, the layout's pitch in elements (blocks).
                 ((words[0] >> 8 & 0x7FF) + 1) * 8 / block_w
             } else {
                 across.next_multiple_of(x)

@@ -50,8 +50,8 @@ pub enum MipFilter {
 pub struct Sampler {
     /// `SQ_TEX_SAMPLER_WORD0` to `WORD2`.
     pub words: [u32; 3],
-    /// The stage's `TD_xS_SAMPLER_BORDER_RED` to `ALPHA` of this sampler.
-    /// Only read where [`Self::has_border_registers`] says so.
+    /// The stage's `TD_xS_SAMPLER_BORDER_RED` to `ALPHA` of this sampler, if
+    /// [`Self::has_border_registers`].
     pub border: [u32; 4],
 }
 
@@ -64,14 +64,14 @@ pub struct Filter {
     pub mag_linear: bool,
     /// Minification is bilinear.
     pub min_linear: bool,
-    /// Filter along z of 3D textures: linear where x and y are. `Z_FILTER`
-    /// NONE (0) means "as x and y".
+    /// Point filtering along z of 3D textures; else the filter of x and y, also
+    /// for `Z_FILTER` NONE (0).
     pub z_point: bool,
-    /// Between levels.
+    /// Filter between levels.
     pub mip: MipFilter,
     /// log2 of the largest anisotropy.
     pub log2_aniso: u32,
-    /// Limits of the level of detail.
+    /// Lower and upper limit of the level of detail.
     pub lod: (f32, f32),
     /// Added to the level of detail.
     pub bias: f32,
@@ -90,7 +90,7 @@ fn lod(value: u32, bits: u32) -> f32 {
 }
 
 impl Sampler {
-    /// The sampler's border colour is that in the registers (`BORDER_COLOR_TYPE`).
+    /// Whether the sampler's border colour is in registers (`BORDER_COLOR_TYPE`).
     pub fn has_border_registers([w0, ..]: &[u32; 3]) -> bool {
         w0 >> 22 & 3 == 3
     }
@@ -105,7 +105,7 @@ impl Sampler {
                 Wrap::from_field(w0 >> 3),
                 Wrap::from_field(w0 >> 6),
             ],
-            // Bit 0 is linear, with and without anisotropy; bicubic is taken as
+            // 1 is bilinear, with and without anisotropy; bicubic (2) is taken as
             // bilinear.
             mag_linear: w0 >> 9 & 3 != 0,
             min_linear: w0 >> 12 & 3 != 0,
@@ -127,7 +127,7 @@ impl Sampler {
 }
 
 impl Filter {
-    /// The border colour for textures whose results are integers or floats.
+    /// The border colour of a texture of integers, or else of floats.
     pub fn border_colour(&self, integer: bool) -> [u32; 4] {
         let one = if integer { 1 } else { 1f32.to_bits() };
         match self.border_type {
@@ -139,7 +139,7 @@ impl Filter {
     }
 }
 
-/// Compares a reference with a texel: 1 or 0.
+/// Compares a reference with a texel. Returns 1 if the comparison holds, else 0.
 pub fn compare(function: u8, reference: f32, texel: f32) -> f32 {
     let pass = match function & 7 {
         0 => false,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Texels as they are, by 8x8 of them: for copies.
+//! Unfiltered squares of 8x8 texels, for copies.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{one_way, Sampler, Unit};
 use crate::chip::gfx::memory::View;
 use crate::chip::gfx::shader::isa::{tex, TexInstruction};
 
-/// A level of a 2D texture of plain bytes, whose texels are fetched unfiltered.
+/// A level of a 2D texture of 8-bit components, whose texels are fetched unfiltered.
 #[derive(Debug)]
 pub struct Source {
     texture: Arc<Texture>,
@@ -24,15 +24,15 @@ impl Source {
         self.size
     }
 
-    /// The resource's swizzle: 0-3 a byte of the texel, 4 is 0, 5 is 1.
+    /// The resource's swizzle: 0 to 3 select a byte of the texel, 4 is 0, 5 is 1.
     pub fn swizzle(&self) -> &[u8; 4] {
         &self.texture.swizzle
     }
 }
 
 impl Unit {
-    /// What `op` fetches from where its coordinates lie inside: level `level` for `LD`, else what the
-    /// sampler selects. None if that is not one texel for each lane, of plain bytes.
+    /// The level from which `op` fetches, if its coordinates lie inside: `level` for `LD`, the base
+    /// level for `SAMPLE`. None if `op` filters or compares, or if texels are not 8-bit components.
     pub fn source(
         &mut self,
         op: &TexInstruction,
@@ -62,7 +62,7 @@ impl Unit {
         })
     }
 
-    /// The 8x8 texels from (`x`, `y`) on, row by row, all of them inside.
+    /// The 8x8 texels from (`x`, `y`) on, row by row. All must be inside the texture.
     pub fn texels(
         &mut self,
         view: &View<'_>,

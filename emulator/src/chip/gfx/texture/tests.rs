@@ -32,7 +32,7 @@ const RGBA8: u32 = 0x1A;
 const RGBA32F: u32 = 0x23;
 const LINEAR_FILTERS: u32 = 1 << 9 | 1 << 12;
 
-/// A texture of floats with random-looking contents, and its memory.
+/// A texture with random-looking contents, and its memory.
 struct Scene {
     words: [u32; 7],
     texture: Texture,
@@ -40,7 +40,7 @@ struct Scene {
     unit: Unit,
 }
 
-/// Contents of a texel: 8-bit codes.
+/// The 8-bit code of component `c` of a texel.
 fn code(x: u32, y: u32, slice: u32, level: u32, c: u32) -> u8 {
     let h = (x.wrapping_mul(73) ^ y.wrapping_mul(151) ^ slice.wrapping_mul(199))
         .wrapping_add(level * 57 + c * 91)
@@ -54,7 +54,7 @@ const SLOT: Slot = Slot {
     sampler: 0,
 };
 
-/// [`Unit::sample`] with nothing known of the slot, as at the beginning of a draw.
+/// [`Unit::sample`] of a slot that is not bound yet, as at the beginning of a draw.
 fn sample_anew(
     unit: &mut Unit,
     view: &View<'_>,
@@ -147,7 +147,7 @@ impl Scene {
         out
     }
 
-    /// [`Self::run`], which may take the short way: the general one has to give the same bits.
+    /// [`Self::run`], which may take the fast path: the general path must give the same bits.
     fn run_both(
         &mut self,
         op: &TexInstruction,
@@ -188,7 +188,7 @@ fn splat(values: [f32; 4]) -> [Lanes; 4] {
     values.map(|v| [v.to_bits(); LANES])
 }
 
-/// OpenGL's wrap of one texel number; none is the border.
+/// OpenGL's wrapping of one texel number; none for the border.
 fn wrapped(mode: u32, i: i64, n: i64, linear: bool) -> Option<i64> {
     let mirror = |i: i64| if i < 0 { -1 - i } else { i };
     let inside = |i: i64| (0..n).contains(&i).then_some(i);
@@ -327,7 +327,7 @@ proptest! {
         }
     }
 
-    /// Lanes with texels near and far apart: the fast path and the other one.
+    /// Lanes with texels near and far apart: for packed texels, the fast and the general path.
     #[test]
     fn packed_and_wide_texels_agree(
         step in 0.0f32..0.5, x in -1.0f32..1.0, y in -1.0f32..1.0, exec: Mask,
@@ -440,7 +440,7 @@ fn bias_and_limits_of_the_sampler_apply() {
     let mut s = sampler(1 << 17);
     let src = stepping(2.0 / 64.0, 2.0 / 64.0);
     let plain = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
-    // A bias of -1 leads to level 0, as does a maximum of 0.
+    // A bias of -1 selects level 0, as does an upper limit of 0.
     s.words[1] = 0x3FF << 10 | 0xFC0 << 20;
     let biased = scene.run(&op(tex::SAMPLE), &s, &src, Mask::MAX);
     s.words[1] = 0;
@@ -644,7 +644,7 @@ fn seamless_cubes_filter_across_edges() {
         std::array::from_fn(|c| scene.value(0, 3, 4, 0, c)),
         1e-5,
     );
-    // At a corner, three texels of three faces count alike.
+    // At a corner, three texels of three faces have the same weight.
     scene.unit.set_state(TILING, 0);
     let src = splat([1.0, 1.0, 4.0, 0.0]);
     let got = scene.run(&op(tex::SAMPLE_LZ), &s, &src, Mask::MAX);
@@ -699,7 +699,7 @@ fn slots_are_looked_up_once_a_draw() {
     other[4] = other[4] & !(7 << 16) | 1 << 16;
     let unit = &mut scene.unit;
     let red = fetch(unit, slot, scene.words);
-    // Not asked: nothing of a slot changes within a draw.
+    // The words are not read again: a slot does not change within a draw.
     assert_eq!(fetch(unit, slot, other), red);
     for next in [
         Slot {
@@ -717,7 +717,7 @@ fn slots_are_looked_up_once_a_draw() {
     assert_eq!(fetch(unit, slot, scene.words), red);
     unit.set_state(TILING, 0);
     assert_ne!(fetch(unit, slot, other), red);
-    // Textures of blits come to the places of all others; the slot's is found again.
+    // Textures of blits replace all others in the list; the slot's texture is looked up again.
     for width in 1..=40 {
         let mut words = scene.words;
         words[0] ^= width << 19;

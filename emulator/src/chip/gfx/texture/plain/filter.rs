@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The filter of the short way: texels of a patch to colours, eight lanes at a time from the
-//! coordinates to the result, so that nothing in between is in memory.
+//! The filter of the fast path: from texels of a patch to colours. It computes the results of
+//! eight lanes at a time, so that intermediate values stay in registers.
 
 use pulp::{bytemuck, Simd, WithSimd};
 
@@ -8,20 +8,20 @@ use super::super::address::{small_round, Axis, Index};
 use super::{Patch, CHUNK, LAST_PLACE, PATCH, PITCH, SIDE};
 use crate::chip::gfx::lanes::{expand, Lanes, Mask, ALL, LANES};
 
-/// A value of each lane worked on.
+/// A value of each lane of a step.
 type Chunk = [u32; CHUNK];
-/// Where the components of texels go in the result; none if nowhere.
+/// For each component of a texel, the component of the result; none if the result does not have it.
 type To = [Option<usize>; 4];
 
-/// Where each lane's texels lie.
+/// Positions of each lane's texels.
 pub(super) enum Places<'a> {
-    /// As [`super::Find::inside`] found.
+    /// From [`super::Find::inside`].
     Fixed(&'a [Index; 2]),
-    /// As [`super::Find::wrapped`] found.
+    /// From [`super::Find::wrapped`].
     Axes(&'a [Axis; 2]),
 }
 
-/// Bilinear filter over a patch. Without `linear` the first texel of each axis is taken.
+/// Bilinear filter over a patch. Without `linear` it takes the first texel of each axis.
 pub(super) struct Bilinear<'a> {
     pub(super) texels: &'a [u32; PATCH],
     pub(super) patch: &'a Patch,
@@ -75,17 +75,17 @@ impl Texels<'_> {
     }
 }
 
-/// How the lanes from `lane` on find their texels and weights.
+/// Finds texels and weights of the lanes from `lane` on.
 trait Taps {
     /// The first texel of each axis.
     fn nearest(&self, texels: &Texels<'_>, lane: usize) -> Chunk;
     /// Top left, top right, bottom left, bottom right.
     fn corners(&self, texels: &Texels<'_>, lane: usize) -> [Chunk; 4];
-    /// Of the second column and row, in 1/256.
+    /// Weights of the second column and row, in 1/256.
     fn weights(&self, lane: usize) -> [Chunk; 2];
 }
 
-/// All texels are inside: the others are right of and below the first.
+/// Texels inside the texture: the others are right of and below the first.
 struct Inside<'a>(&'a [Index; 2]);
 
 impl Inside<'_> {
@@ -182,12 +182,12 @@ impl<const ADJACENT: bool> Taps for Wrapped<'_, ADJACENT> {
 enum Mix {
     Nearest,
     Linear,
-    /// As [`Mix::Linear`], in the general way's order of operations: there, texels on both sides of
-    /// a seam are too far apart for the other.
+    /// As [`Mix::Linear`], but in another order of operations: the general path does it so for
+    /// texels that are too far apart for its own patch, such as those on both sides of a seam.
     Seam,
 }
 
-/// Components of the nearest texels.
+/// Writes the components of the nearest texels to `out`.
 #[inline(always)]
 fn nearest(texels: &Chunk, to: &To, lane: usize, out: &mut [Lanes; 4]) {
     for component in 0..4 {
@@ -202,13 +202,13 @@ fn nearest(texels: &Chunk, to: &To, lane: usize, out: &mut [Lanes; 4]) {
 
 /// Bytes 0 and 2 of a texel.
 const EVEN: u32 = 0x00FF_00FF;
-/// Texels in 1/256 to 0..1.
+/// Factor from texels in 1/256 to 0..1.
 const TO_UNIT: f32 = 1.0 / 255.0 / 256.0;
 
-/// Components of the texels at `corners`, mixed by `weights`.
+/// Writes the components of the texels at `corners`, mixed by `weights`, to `out`.
 ///
-/// All is exact up to the division by 255, in whatever order it is done: a texel has 8
-/// bits, each weight adds 8. So the columns are mixed as integers, two components in a word.
+/// All steps before the division by 255 are exact, in any order: a texel has 8 bits, each weight
+/// adds 8. So the columns are mixed as integers, two components in a word.
 #[inline(always)]
 fn linear(corners: &[Chunk; 4], weights: &[Chunk; 2], to: &To, lane: usize, out: &mut [Lanes; 4]) {
     let [top_left, top_right, left, right] = corners;
@@ -236,7 +236,7 @@ fn linear(corners: &[Chunk; 4], weights: &[Chunk; 2], to: &To, lane: usize, out:
     }
 }
 
-/// Texels `a` and `b`, side by side, mixed: bytes 0 and 2, and bytes 1 and 3, in 1/256.
+/// Mixes the neighbouring texels `a` and `b`: bytes 0 and 2, and bytes 1 and 3, in 1/256.
 #[inline(always)]
 fn mix_columns(a: &Chunk, b: &Chunk, weight: &Chunk) -> (Chunk, Chunk) {
     let (mut even, mut odd) = ([0; CHUNK], [0; CHUNK]);
@@ -271,7 +271,7 @@ fn seam(corners: &[Chunk; 4], weights: &[Chunk; 2], to: &To, lane: usize, out: &
     }
 }
 
-/// The colours of all lanes.
+/// Computes the colours of all lanes.
 #[inline(always)]
 fn mix<T: Taps>(taps: &T, texels: &Texels<'_>, mix: Mix, to: &To, out: &mut [Lanes; 4]) {
     for chunk in 0..LANES / CHUNK {
@@ -296,7 +296,7 @@ impl WithSimd for Bilinear<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
         let texels = Texels(self.texels);
-        // The first place each component goes to; the others copy.
+        // The first component of the result for each component of a texel; others copy it.
         let mut to = [None; 4];
         for (i, select) in self.swizzle.iter().enumerate().rev() {
             if let Some(to) = to.get_mut(usize::from(*select)) {

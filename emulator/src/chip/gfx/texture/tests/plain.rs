@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! The short way of a fetch gives the bits of the general one, and is taken where it can be.
+//! The fast path of a fetch gives the bits of the general path, and is taken where possible.
 
 use super::*;
 
-/// Of a tile that begins at `origin`, in 0..1, with `step` texels from pixel to pixel.
+/// Coordinates of a tile that begins at `origin`, in 0..1, with `step` texels from pixel to pixel.
 fn coordinates(origin: [f32; 2], step: f32, size: [u32; 2]) -> [Lanes; 4] {
     let mut src = [[0; LANES]; 4];
     for lane in 0..LANES {
@@ -18,7 +18,7 @@ fn coordinates(origin: [f32; 2], step: f32, size: [u32; 2]) -> [Lanes; 4] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Coordinates near and across the edges, all wrap modes, sizes that blocks divide and others.
+    /// Coordinates near and across the edges, all wrap modes, sizes of whole blocks and others.
     #[test]
     fn fast_path_gives_the_general_paths_bits(
         mode in proptest::sample::select(vec![1u32, 2, 4]),
@@ -43,7 +43,7 @@ proptest! {
         prop_assert_eq!(fast, general);
     }
 
-    /// No wrap mode matters where all that counts is inside; what the other lanes hold does not count.
+    /// If all active lanes are inside, neither the wrap mode nor the other lanes have an effect.
     #[test]
     fn texels_inside_are_the_general_paths_bits(
         mode in proptest::sample::select(vec![1u32, 2, 4]),
@@ -98,7 +98,7 @@ fn fast_path_is_taken_inside_and_at_the_seam() {
         }
         src
     };
-    // At both ends a tile whose texels end with the texture's, and one that goes on.
+    // At both ends, a tile whose texels end at the texture's edge, and one that crosses it.
     let ends = [(0.5, 2), (0.25, 2), (55.5, 3), (56.5, 3)];
     for (i, (first, inside)) in [(20.5, 1), (-3.0, 1), (60.0, 1)]
         .into_iter()
@@ -116,7 +116,7 @@ fn fast_path_is_taken_inside_and_at_the_seam() {
     }
 }
 
-/// Every exponent, on either side of zero: no coordinate is rounded to a texel that it does not have.
+/// Coordinates of all exponents and both signs: none outside is rounded to a texel inside.
 #[test]
 fn no_coordinate_is_taken_for_one_inside() {
     let mut scene = Scene::new(1, 2, [64, 64, 1], RGBA8, 0);
@@ -153,7 +153,7 @@ fn blocks_are_laid_out_once() {
         (&next, 1),
         (&edge, 2),
         (&near, 2),
-        // Four blocks further in both directions: in the same place.
+        // Four blocks further in both directions: the same place in the patch.
         (&far, 3),
         (&near, 4),
         (&edge, 4),
@@ -163,7 +163,7 @@ fn blocks_are_laid_out_once() {
     }
 }
 
-/// The four texels of a filter in four blocks, which lie in the four corners of the patch.
+/// The four texels of a filter lie in four blocks, in the four corners of the patch.
 #[test]
 fn texels_beyond_the_last_column_and_row_are_those_of_the_first() {
     for (x, y) in [(32.0, 32.0), (32.0, 10.25), (10.25, 32.0), (64.0, 96.0)] {
@@ -191,7 +191,7 @@ fn blocks_in_the_patch_are_of_one_texture_and_level() {
         let fast = scene.run_both(&op(tex::LD), &sampler(0), &src, Mask::MAX);
         seen.push(fast[0][0]);
     }
-    // All took the short way, and the texels differ.
+    // All took the fast path, and the texels differ.
     assert_eq!(scene.unit.cache.laid_out, 5);
     assert!(seen[0] != seen[1] && seen[0] != seen[3], "{seen:x?}");
 }
@@ -199,8 +199,8 @@ fn blocks_in_the_patch_are_of_one_texture_and_level() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Fetches after one another, near and far, at the seams and edges: what is left in the patch by one
-    /// is never taken for another's.
+    /// A sequence of fetches, near and far, at seams and edges: none uses blocks that another fetch
+    /// left in the patch for other texels.
     #[test]
     fn what_fetches_leave_behind_serves_those_of_the_same_blocks_only(
         size in proptest::sample::select(vec![[8u32, 16], [24, 37], [64, 64], [128, 40]]),
