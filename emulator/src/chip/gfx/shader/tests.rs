@@ -18,7 +18,7 @@ mod operations;
 
 use assembler::*;
 
-/// Surroundings that record what a wave does.
+/// An environment that records a wave's accesses and exports.
 #[derive(Default)]
 struct Recorder {
     memory: Vec<u8>,
@@ -160,8 +160,8 @@ fn decode(words: &[u32]) -> Program {
     Program::decode(0, Options { dx10_clamp: true }, &mut fetch).unwrap()
 }
 
-/// Runs `words` on a wave in which lane l of GPR 1 is l in x and 63 - l in y, as
-/// integers and in z and w as floats.
+/// Runs `words` on a wave whose GPR 1 holds, in lane l, the integers l in x and
+/// 63 - l in y, and the same as floats in z and w.
 fn run_words(words: &[u32], env: &mut Recorder) -> Wave {
     run_masked(words, env, ALL)
 }
@@ -185,7 +185,7 @@ fn lane_numbers() -> Wave {
     wave
 }
 
-/// Checks that each lane of GPR `gpr`.x is what `want` says.
+/// Checks that each lane of GPR `gpr`.x is `want` of its number.
 fn assert_lanes(wave: &Wave, gpr: usize, want: impl Fn(u32) -> u32) {
     for lane in 0..64u32 {
         assert_eq!(wave.gpr(gpr, 0)[lane as usize], want(lane), "lane {lane}");

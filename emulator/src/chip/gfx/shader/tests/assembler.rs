@@ -178,7 +178,7 @@ pub fn op(op: AluOp, dst: (u8, u8), src: &[Operand]) -> Vec<u32> {
     group(&[alu(op, dst, src)])
 }
 
-/// A control-flow instruction before addresses are known.
+/// A control-flow instruction, before addresses are assigned.
 pub enum Item {
     Alu(u8, [u32; 2], Vec<u32>),
     Fetch(u8, Vec<u32>),
@@ -217,12 +217,12 @@ pub fn export(kind: u32, base: u32, gpr: u32, select: [u32; 4], burst: u32) -> I
     ])
 }
 
-/// The program: control flow first, then the clauses; the last instruction
-/// ends it.
+/// Assembles a program: control flow first, then the clauses. The last
+/// instruction gets the end-of-program bit.
 pub fn assemble(items: &[Item]) -> Vec<u32> {
     let mut code = Vec::new();
     let mut clauses: Vec<u32> = Vec::new();
-    // An ALU clause cannot carry the end of the program.
+    // An ALU clause has no end-of-program bit.
     let needs_nop = matches!(items.last(), Some(Item::Alu(..)));
     let count = items.len() + usize::from(needs_nop);
     let start = (count * 2).next_multiple_of(4);
@@ -260,7 +260,7 @@ pub fn assemble(items: &[Item]) -> Vec<u32> {
     code
 }
 
-/// A vertex fetch: result to GPR `dst` as it is, index from x of GPR `src`.
+/// A vertex fetch to GPR `dst` without a swizzle; the index is x of GPR `src`.
 pub fn vfetch(buffer: u32, dst: u32, src: u32, format: u32, num: u32, offset: u32) -> Vec<u32> {
     vec![
         buffer << 8 | src << 16,

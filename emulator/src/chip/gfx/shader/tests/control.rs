@@ -8,7 +8,7 @@ fn mov(dst: (u8, u8), src: Operand) -> Vec<u32> {
     op(AluOp::Mov, dst, &[src])
 }
 
-/// Lanes for which `keep` holds of their number.
+/// The lanes for whose number `keep` is true.
 fn lanes_where(keep: impl Fn(u32) -> bool) -> Mask {
     (0..64).filter(|&l| keep(l)).fold(0, |m, l| m | 1 << l)
 }
@@ -39,7 +39,7 @@ fn a_group_reads_before_it_writes() {
 
 #[test]
 fn previous_results() {
-    // x goes to PV.x, the second operation on x to the trans unit: PS.
+    // The vector unit x gives PV.x; the second operation on x takes the trans unit, which gives PS.
     let words = assemble(&[clause(
         cf::ALU,
         &[
@@ -67,7 +67,7 @@ fn previous_results() {
 
 #[test]
 fn previous_result_survives_a_write_to_its_register() {
-    // PV.x was written to R2.x; the same group that reads PV.x writes R2.x.
+    // PV.x is in R2.x. The group that reads PV.x also writes R2.x.
     let words = assemble(&[clause(
         cf::ALU,
         &[
@@ -139,7 +139,7 @@ fn relative_addressing() {
     for i in 0..64 {
         env.constants.insert((0, i), [i * 10; 4]);
     }
-    // AR = lane % 4, of GPRs 10 to 13 that hold 110, 111, 112, 113.
+    // AR = lane % 4 selects GPRs 10 to 13, which hold 110 to 113.
     let mut groups: Vec<Vec<u32>> = (0..4)
         .map(|i| mov((10 + i, 0), lit(110 + u32::from(i))))
         .collect();
@@ -153,7 +153,7 @@ fn relative_addressing() {
     groups.push(group(&[
         alu(AluOp::AddInt, (20, 0), &[r(1, 0), lit(1000)]).dst_rel()
     ]));
-    // Outside of the registers: reads 0, writes nothing.
+    // An index outside of the registers reads 0 and writes nothing.
     groups.push(op(AluOp::MovaInt, (9, 0), &[lit(200)]));
     groups.push(group(&[
         alu(AluOp::Mov, (4, 0), &[r(10, 0).rel()]),
@@ -231,7 +231,7 @@ fn branches() {
     });
     assert_lanes(&wave, 3, |_| 5);
     assert_eq!(wave.exec, ALL);
-    // One side only: the jumps are taken and the stack stays right.
+    // If all lanes take the same side, the jumps are taken; the stack must stay balanced.
     for (exec, value) in [(0xffff, 4), (0xffff_0000, 3), (0xffff_u64 << 48, 2)] {
         let wave = run_masked(&words, &mut env, exec);
         for lane in iter(exec) {
@@ -242,8 +242,8 @@ fn branches() {
     assert_eq!(env.unknown, []);
 }
 
-/// R2 counts turns: loop { R2 += 1; if (R2 > lane) break; if (R2 odd) continue;
-/// R3 += 1 }
+/// R2 counts iterations: loop { R2 += 1; if (R2 > lane) break; if (R2 odd)
+/// continue; R3 += 1 }
 fn counting_loop(start: u8) -> Vec<u32> {
     assemble(&[
         flow(start, 11, 0),                                                // 0
@@ -259,7 +259,7 @@ fn counting_loop(start: u8) -> Vec<u32> {
         ), // 2
         flow(cf::JUMP, 5, 1),                                              // 3
         flow(cf::LOOP_BREAK, 10, 0),                                       // 4
-        // Lanes that did not break come back here by the jump or the pop.
+        // The pop restores the lanes that did not break.
         flow(cf::POP, 6, 1), // 5
         clause(
             cf::ALU_PUSH_BEFORE,
@@ -278,12 +278,12 @@ fn counting_loop(start: u8) -> Vec<u32> {
 
 #[test]
 fn loops_with_break_and_continue() {
-    // The jump at 3 pops and skips to the POP at 5 in no case, since some lane
-    // always runs: lane 0 breaks in turn 1, lane 63 in turn 64.
+    // The jump at 3 is never taken, as a lane breaks in each iteration: lane 0
+    // in the first, lane 63 in the 64th.
     let mut env = Recorder::default();
     let words = {
         let mut words = counting_loop(cf::LOOP_START_DX10);
-        // JUMP to 6, past the POP, when nobody breaks.
+        // JUMP to 6, past the POP, if no lane breaks.
         words[6] = 6;
         words
     };
@@ -325,11 +325,11 @@ fn counted_loops_end_by_their_constant() {
         }
         fn loop_constant(&mut self, index: u32) -> u32 {
             assert_eq!(index, 3);
-            // 5 turns, index from 2 in steps of 3.
+            // 5 iterations, index from 2 in steps of 3.
             5 | 2 << 12 | 3 << 24
         }
     }
-    // R2.x = R[10 + aL].x summed up.
+    // R2.x is the sum of R[10 + aL].x.
     let mut add = alu(AluOp::AddInt, (2, 0), &[r(2, 0), r(10, 0).rel()]);
     add.index_mode = 4;
     let words = assemble(&[
@@ -462,7 +462,7 @@ fn killed_lanes_do_not_export_but_compute() {
         [values[0][0], values[1][0], values[2][0]],
         [1, 0, 1f32.to_bits()]
     );
-    // A loop in which all that is left has been killed ends.
+    // A loop ends if all lanes in it have been killed.
     let words = assemble(&[
         flow(cf::LOOP_START_DX10, 4, 0),
         clause(
@@ -479,7 +479,7 @@ fn killed_lanes_do_not_export_but_compute() {
     let mut env = Recorder::default();
     run_words(&words, &mut env);
     assert_eq!(env.exports[0].4, first(10));
-    // Once nobody is left the program ends.
+    // The program ends once all lanes have been killed.
     let words = assemble(&[
         clause(
             cf::ALU,
@@ -636,8 +636,8 @@ fn denormals_count_as_zero_wherever_they_come_from() {
     }
 }
 
-/// Nothing that was loaded is a denormal, so that operations may take the short way; those that take
-/// what an integer operation made do not.
+/// No loaded value is a denormal, so operations may take the fast path, except those on results of
+/// integer operations.
 #[test]
 fn integers_count_as_zero_where_nothing_else_is_a_denormal() {
     let huge = lit(2f32.powi(100).to_bits());
@@ -663,7 +663,7 @@ fn inactive_lanes_keep_their_registers() {
     let words = nested_if();
     let mut env = Recorder::default();
     let wave = run_masked(&words, &mut env, lanes_where(|l| l % 3 == 0));
-    // Lanes that never ran are free, those that ran are right.
+    // Registers of lanes that never ran may hold anything.
     for lane in (0..64).step_by(3) {
         let want = match lane {
             0..=15 => 4,
@@ -692,7 +692,7 @@ mod hostile {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
 
-        /// Any words: an end, a fault or the budget, and never a panic.
+        /// Any words lead to the program's end, a fault or the end of the budget, never to a panic.
         #[test]
         fn any_words(words in proptest::collection::vec(any::<u32>(), 2..400)) {
             run_hostile(&words);

@@ -59,9 +59,9 @@ fn vertex_fetch_formats_bounds_and_offsets() {
         );
         assert_eq!(wave.gpr(5, 0)[lane], 0);
     }
-    // One stretch for each fetch, not a read for each lane.
+    // One read for each fetch, not for each lane.
     assert_eq!(env.reads, 3);
-    // The first vertex and instance are added by fetch type.
+    // The fetch type tells whether the base vertex or the first instance is added.
     env.offsets = [3, 100];
     env.reads = 0;
     let wave = run_words(&words, &mut env);
@@ -71,7 +71,7 @@ fn vertex_fetch_formats_bounds_and_offsets() {
     let words = assemble(&[Item::Fetch(cf::VTX, none), flow(cf::NOP, 0, 0)]);
     let wave = run_words(&words, &mut env);
     assert_lanes(&wave, 4, |l| if l < 32 { l | 1 << 31 } else { 0 });
-    // Scattered indices and memory that is not there.
+    // Scattered indices, and memory that does not exist.
     env.resources.insert(160, buffer(256, 1 << 30, 1 << 10));
     env.reads = 0;
     let wave = run_words(&words, &mut env);
@@ -124,7 +124,7 @@ fn fetch_shaders() {
     env.memory = (0..64u32).flat_map(|i| (i * 3).to_le_bytes()).collect();
     env.resources.insert(160, buffer(0, 256, 4));
     let fetch_shader = assemble(&[
-        // Constants of its own must not disturb the caller's.
+        // Its constants must not replace the caller's.
         clause(cf::ALU, &[op(AluOp::AddInt, (6, 0), &[r(1, 0), lit(1)])]),
         Item::Fetch(cf::VTX, vfetch(160, 2, 6, FMT_32, 1, 0)),
         flow(cf::RET, 0, 0),
@@ -183,7 +183,7 @@ fn texture_instructions() {
     for lane in 0..64 {
         let got = [0, 1, 2, 3].map(|c| wave.gpr(2, c)[lane]);
         if lane > 31 {
-            // w, z, masked, 1.0 of the result, which is the source.
+            // w, z, masked, 1.0: the result is the source.
             assert_eq!(got, [1f32.to_bits(), lane as u32, 0, 1f32.to_bits()]);
         } else {
             assert_eq!(got, [0; 4]);

@@ -9,7 +9,7 @@
 use super::super::program::is_denormal;
 use super::*;
 
-/// A result to compare with.
+/// An expected result.
 #[derive(Debug, Clone, Copy)]
 enum Want {
     Bits(u32),
@@ -85,7 +85,7 @@ fn float(x: f64) -> Want {
     if x.is_nan() {
         Want::Nan
     } else {
-        // Rounded as if the exponent had no end; then flushed.
+        // Rounded, then flushed.
         Want::Bits(ftz((x as f32).to_bits()))
     }
 }
@@ -316,7 +316,7 @@ fn check(op: AluOp, got: u32, want: Want, args: [u32; 3]) {
         Want::Near(want) => {
             let rounded = f32::from_bits(ftz((want as f32).to_bits()));
             if rounded.is_infinite() || rounded == 0.0 {
-                // Zeros of the sine are exact, others have the sign of the quotient.
+                // Infinities must match; zeros of sine and cosine may be inexact.
                 value == rounded || (value - rounded).abs() < 1e-14
             } else {
                 got.abs_diff(rounded.to_bits()) <= 2
@@ -332,7 +332,8 @@ fn check(op: AluOp, got: u32, want: Want, args: [u32; 3]) {
     );
 }
 
-/// Runs `op` on 64 triples; the result row, the lanes that pass, and whether it took the short way.
+/// Runs `op` on 64 triples. Returns the result row, the lanes that pass, and whether it took the
+/// fast path.
 fn run_op(op: AluOp, args: &[[u32; 3]; LANES], arch: pulp::Arch) -> (Lanes, Mask, bool) {
     let mut slot = alu(op, (2, 0), &[r(1, 0), r(1, 1), r(1, 2)][..op.sources()]);
     slot.pred = op.is_pred();
@@ -385,7 +386,7 @@ fn every_operation_agrees_with_the_reference() {
                 }
             }
         }
-        // Where no lane has a denormal the short way is taken, if the operation has one.
+        // Batches without a denormal take the fast path, if the operation has one.
         let (normal, others): (Vec<[u32; 3]>, Vec<[u32; 3]>) =
             (triples.iter()).partition(|args| args.iter().all(|&arg| !is_denormal(arg)));
         let batches = normal.chunks(LANES).chain(others.chunks(LANES));
@@ -401,7 +402,7 @@ fn every_operation_agrees_with_the_reference() {
                 let [a, b, c] = *arg;
                 let (want, pass) = reference(op, a, b, c);
                 check(op, got[lane], want, *arg);
-                // Whatever the host: the same bits.
+                // The same bits on every host.
                 let both_nan =
                     f32::from_bits(got[lane]).is_nan() && f32::from_bits(scalar[lane]).is_nan();
                 assert!(
@@ -422,7 +423,7 @@ fn every_operation_agrees_with_the_reference() {
     assert!(passes.iter().all(|&n| n > 10_000), "{passes:?}");
 }
 
-/// One operation on one lane value each, with modifiers.
+/// The result of one operation with modifiers, on `a` in all lanes.
 fn modified(slot: Alu, a: u32) -> u32 {
     let words = assemble(&[clause(cf::ALU, &[group(&[slot])])]);
     let program = decode(&words);
@@ -502,8 +503,8 @@ fn clamp_of_nan_without_dx10_clamp() {
     assert!(f32::from_bits(wave.gpr(2, 0)[0]).is_nan());
 }
 
-/// A group of four slots of `op`, reading R1 and R3 by component, or as
-/// `select` says.
+/// A group of four slots of `op`, which read R1 and R3 component by component,
+/// or the components of R1 in `select`.
 fn four(op: AluOp, select: Option<([u8; 4], [u8; 4])>, write: [bool; 4]) -> Vec<u32> {
     let (s0, s1) = select.unwrap_or(([0, 1, 2, 3], [0, 1, 2, 3]));
     let second = if select.is_some() { 1 } else { 3 };
@@ -553,7 +554,7 @@ fn dot_products() {
     let b = [5.0, 6.0, 7.0, 8.0];
     assert_eq!(run_four(four(AluOp::Dot4Ieee, None, all), a, b), [70.0; 4]);
     assert_eq!(run_four(four(AluOp::Dot4, None, all), a, b), [70.0; 4]);
-    // Only z is written; PV.x is the result all the same.
+    // Only z is written; PV.x still is the result.
     let only_z = [false, false, true, false];
     let got = run_four(four(AluOp::Dot4Ieee, None, only_z), a, b);
     assert_eq!(got, [99.0, 99.0, 70.0, 99.0]);
@@ -589,7 +590,7 @@ fn cube_faces() {
     }
 }
 
-/// Runs a pair of slots on doubles in R1.xy and R3.xy; both words of R2.xy.
+/// Runs a pair of slots on the doubles in R1.xy and R3.xy. Returns the double in R2.xy.
 fn run_double(op: AluOp, a: f64, b: f64) -> (f64, Mask) {
     let n = op.sources();
     let slots: Vec<Alu> = (0..2u8)
@@ -625,7 +626,7 @@ fn doubles() {
     assert_eq!(run_double(AluOp::PredSete64, 1.0, 1.5).1, 0);
     let (narrow, _) = run_double(AluOp::Flt64ToFlt32, 0.1, 0.0);
     assert_eq!(narrow.to_bits(), u64::from(0.1f32.to_bits()));
-    // The high word of the operand is where a single is read.
+    // A single operand is read from the high word.
     let (wide, _) = run_double(
         AluOp::Flt32ToFlt64,
         f64::from_bits(u64::from(0.1f32.to_bits()) << 32),
