@@ -30,7 +30,7 @@ const WEIGHT: f64 = 2.0;
 /// Largest change of a weight from pixel to pixel.
 const STEP: f64 = 1.0 / 8.0;
 
-/// How a polygon copies.
+/// A copy that a polygon makes.
 #[derive(Debug)]
 pub struct Blit {
     /// The texels to copy.

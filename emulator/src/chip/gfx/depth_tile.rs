@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! The depth buffer in memory: loads tiles of elements into lanes and stores them.
 //!
-//! A depth buffer is 1D or 2D tiled in depth order (`TILE_TYPE` 1), where the
-//! samples of an element lie side by side.
+//! A depth buffer is 1D or 2D tiled in depth order (`TILE_TYPE` 1), in which the
+//! samples of an element are adjacent.
 
 use super::depth::{Format, Samples};
 use super::lanes::{Lanes, Mask, ALL, LANES};

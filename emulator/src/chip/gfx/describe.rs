@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! A draw as text: its packet, targets, registers and shaders, for people who
-//! look for the cause of a wrong picture.
+//! A draw as text: its packet, targets, registers and shaders, for debugging
+//! wrong pictures.
 
 use std::fmt::Write;
 

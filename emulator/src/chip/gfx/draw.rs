@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Draw initiation: where the indices of a draw come from.
+//! Draw initiation: fetches the indices of a draw.
 //!
 //! Packets and registers: `DRAW_INDEX*`, `VGT_DMA_INDEX_TYPE`,
 //! `VGT_INDX_OFFSET`, `VGT_MIN/MAX_VTX_INDX`, `VGT_MULTI_PRIM_IB_RESET_*`,

@@ -6,8 +6,8 @@
 //! formats (`FMT_*` in Mesa's `r600_formats.h`, `COLOR_*` in `r600d.h`; AMD's
 //! "R700-Family Instruction Set Architecture", chapter on memory formats).
 //! Names list the widths from the most significant bit down; component x is
-//! the least significant one, as Mesa's `r600_translate_texformat()` shows by
-//! what it pairs: `B5G5R5A1` with `1_5_5_5`, `Z24X8` with `8_24`.
+//! the least significant one, as the pairs in Mesa's
+//! `r600_translate_texformat()` show: `B5G5R5A1` is `1_5_5_5`, `Z24X8` is `8_24`.
 //!
 //! A value is 32 raw bits: an IEEE single, or an integer where the number
 //! format says so. Components that a format does not have decode to 0.

@@ -285,7 +285,7 @@ mod tests {
                 Err(McError::Unmapped(1 << 30))
             );
         }
-        // The end of an extent does not lead into what follows it.
+        // An access across the end of an extent fails.
         assert!(view.read((1 << 20) - 2, &mut [0; 4]).is_err());
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Interface to the graphics block: what the CP hands over for drawing.
+//! Interface between the CP and the graphics block.
 //!
 //! Shader, raster, texture and render backends live behind [`Gfx`].
 //! [`NullGfx`] accepts every draw without effect; the CP traces such draws as
@@ -53,8 +53,8 @@ use crate::chip::cp::pm4::Draw;
 pub use crate::chip::queue::Cancelled;
 use crate::chip::strict::gfx::Caches;
 
-/// What the graphics block needs from the chip while it works. The workers of
-/// one draw share it.
+/// Services of the chip for the graphics block during a draw. The workers of
+/// the draw share them.
 pub trait Control: Sync {
     /// Fails once a reset or the board's end has cancelled the draw. Cheap:
     /// two atomic loads.
@@ -95,7 +95,7 @@ pub trait Control: Sync {
 /// [`Control::take_dirty`] begin here.
 pub const STATE_BASE: u32 = 0x2_8000;
 
-/// What a draw may look at besides its packet.
+/// Everything that a draw accesses besides its packet.
 #[derive(Clone, Copy)]
 pub struct GfxContext<'a> {
     /// All state registers, as the packets before have left them.

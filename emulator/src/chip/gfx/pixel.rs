@@ -89,12 +89,12 @@ struct Whole {
     blit: Option<Blit>,
 }
 
-/// What a worker counts.
+/// Counters of a worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PixelCounts {
     /// Samples that passed depth and stencil.
     pub passed: u64,
-    /// Pixels the shader ran for.
+    /// Pixels for which the shader ran.
     pub invocations: u64,
     /// Bytes of colour and depth moved.
     pub bytes: u64,

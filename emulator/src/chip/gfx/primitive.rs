@@ -6,7 +6,7 @@
 //! Vertex order and provoking vertices follow the OpenGL 4.6 specification,
 //! tables 10.1 and 13.2.
 
-/// What a primitive is drawn as.
+/// Shape as which a primitive is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// One vertex.
@@ -23,7 +23,7 @@ pub enum Shape {
 /// such as indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Primitive {
-    /// What it is drawn as.
+    /// Shape as which it is drawn.
     pub shape: Shape,
     /// Its vertices; if the shape has fewer than three, the rest are copies of the first.
     pub vertices: [u32; 3],

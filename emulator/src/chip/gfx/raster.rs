@@ -209,7 +209,8 @@ impl Polygon {
         })
     }
 
-    /// Whether the square of `size` pixels at (`x`, `y`) lies wholly outside.
+    /// Whether the square of `size` pixels at (`x`, `y`) lies outside of an edge. False does not
+    /// mean that it has covered pixels.
     pub fn misses(&self, x: i32, y: i32, size: i32) -> bool {
         let (x0, y0) = (
             i64::from(x) * i64::from(PIXEL),
@@ -447,12 +448,11 @@ mod tests {
             prop_assert_eq!(polygon.map_or(Vec::new(), |p| pixels(&p)), expected);
         }
 
-        /// Two triangles of a quadrilateral cover what the whole covers, and
-        /// no pixel twice.
+        /// The two triangles of a quadrilateral do not both cover a pixel.
         #[test]
         fn shared_edge_is_watertight(a in point(), b in point(), c in point(), d in point()) {
             let (p, q) = (double_area([a, b, c]), double_area([a, c, d]));
-            // Both on their own side of the diagonal.
+            // The triangles lie on different sides of the diagonal.
             prop_assume!(p != 0 && q != 0 && (p > 0) == (q > 0));
             let mut both = Polygon::new(&[a, b, c], SCREEN).map_or(Vec::new(), |p| pixels(&p));
             both.extend(Polygon::new(&[a, c, d], SCREEN).map_or(Vec::new(), |p| pixels(&p)));

@@ -2,9 +2,9 @@
 //! The pipeline's registers: a shadow that follows the register file, and the
 //! fixed-function state decoded from it.
 //!
-//! Offsets and fields are those of Mesa's `r600d.h`; what a field means beyond
-//! its name is cited where it is used. A register holds whatever the guest
-//! wrote: every index taken from one is masked or checked by its user.
+//! Offsets and fields are those of Mesa's `r600d.h`; comments cite the source of
+//! a field's meaning where the field is used. The guest can write any value to a
+//! register: code that takes an index from one masks or checks it.
 
 use super::{GfxContext, STATE_BASE};
 use crate::chip::bus::RegFile;
@@ -192,17 +192,17 @@ impl Stage {
     }
 }
 
-/// Where a stage's program is.
+/// Address and options of a stage's program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgramState {
     /// MC address of the first instruction.
     pub base: u64,
-    /// `DX10_CLAMP` of the stage's resources.
+    /// `DX10_CLAMP` of `SQ_PGM_RESOURCES_x`.
     pub dx10_clamp: bool,
 }
 
 impl Shadow {
-    /// Where `stage`'s program is.
+    /// Address and options of `stage`'s program.
     pub fn program(&self, stage: Stage) -> ProgramState {
         let [start, resources] = stage.program_registers();
         ProgramState {
@@ -211,7 +211,7 @@ impl Shadow {
         }
     }
 
-    /// Where the fetch shader is.
+    /// Address and options of the fetch shader.
     pub fn fetch_program(&self) -> ProgramState {
         let [start, resources] = FETCH_PROGRAM_REGISTERS;
         ProgramState {

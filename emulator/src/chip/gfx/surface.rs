@@ -118,7 +118,7 @@ impl Surface {
     /// with its last line; the bytes of the other rows in `out` do not change.
     ///
     /// # Errors
-    /// That of the first run that no memory answered.
+    /// The first access that no memory answered.
     #[inline]
     pub fn read_tile(
         &self,
@@ -139,7 +139,7 @@ impl Surface {
     /// `rows`.
     ///
     /// # Errors
-    /// That of the first run that no memory answered.
+    /// The first access that no memory answered.
     #[inline]
     pub fn write_tile(
         &self,

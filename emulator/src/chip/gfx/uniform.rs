@@ -100,7 +100,8 @@ impl Uniform {
         }
     }
 
-    /// The packed bytes of a tile in the exported colour; none if the target cannot take them.
+    /// The packed bytes of a tile in the exported colour. None unless the shader's results are
+    /// known and [`Targets::uniform_tile`] can pack them.
     #[inline]
     fn tile(
         &mut self,

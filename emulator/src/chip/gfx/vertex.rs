@@ -88,12 +88,12 @@ pub struct StreamData {
     vertices: usize,
 }
 
-/// Most dwords of a vertex that stream-out keeps: 128 for each of the four
-/// buffers.
+/// Most dwords of a vertex that stream-out keeps: for each of four buffers 128,
+/// the most components that OpenGL lets a driver offer.
 const MAX_STREAM_DWORDS: usize = 512;
 
 impl StreamData {
-    /// Forgets everything.
+    /// Removes the layout and all vertices.
     pub fn clear(&mut self) {
         self.layout.clear();
         self.values.clear();

@@ -127,7 +127,7 @@ impl Target {
     /// floats' bits.
     ///
     /// # Errors
-    /// That of memory which did not answer.
+    /// The first access that no memory answered.
     pub fn read_tile(&self, mc: &dyn Mc, at: At) -> Result<Colour, McError> {
         let (mut raw, mut data) = ([[0; LANES]; 4], [0; 64 * 16]);
         read(self, &View::new(mc), at, Mask::MAX, &mut data, &mut raw)?;
@@ -226,7 +226,7 @@ impl Targets {
     /// target [uses it](Target::uses_second). Does nothing if there is no such target.
     ///
     /// # Errors
-    /// That of memory which did not answer; the tile is then partly written.
+    /// The first access that no memory answered; the tile may then be partly written.
     pub fn write_tile(
         &self,
         view: &View<'_>,
@@ -345,7 +345,7 @@ impl Targets {
     }
 
     /// Writes 8x8 texels, row by row, to a micro tile of target `index`, for which
-    /// [`Self::moves`] gave `moves`; arguments as for [`Self::write_tile`].
+    /// [`Self::moves`] returned `moves`; arguments as for [`Self::write_tile`].
     ///
     /// # Errors
     /// As [`Self::write_tile`].

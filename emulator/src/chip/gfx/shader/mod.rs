@@ -83,8 +83,8 @@ impl Default for Wave {
 }
 
 impl Wave {
-    /// A wave with zeroed registers. Large (some 150 KiB): make one a worker
-    /// and use it again.
+    /// A wave with zeroed registers. Large (some 150 KiB): make one for each
+    /// worker and reuse it.
     pub fn new() -> Self {
         Self {
             rows: vec![[0; LANES]; program::ROW_CONST as usize],

@@ -207,7 +207,7 @@ impl AluOp {
         !op3 && matches!(code, 0x1e..=0x2b | 0x42..=0x45 | 0x4a..=0x4f | 0x7c..=0x7e)
     }
 
-    /// True for operations that end lanes.
+    /// True for operations that kill lanes.
     pub const fn is_kill(self) -> bool {
         let (op3, code) = self.encoding();
         !op3 && matches!(code, 0x2c..=0x2f | 0x40 | 0x41 | 0x46..=0x49)
@@ -218,7 +218,7 @@ impl AluOp {
         matches!(self, AluOp::Mova | AluOp::MovaFloor | AluOp::MovaInt)
     }
 
-    /// True for operations on pairs of slots.
+    /// True for operations on doubles, which take pairs of slots.
     pub const fn is_double(self) -> bool {
         use AluOp::*;
         matches!(
@@ -273,8 +273,7 @@ impl AluOp {
         }
     }
 
-    /// True if the result is a float that the operation has made, so that it is
-    /// never a denormal.
+    /// True if the operation computes a float: its result is never a denormal.
     pub const fn float_result(self) -> bool {
         use AluOp::*;
         match self {

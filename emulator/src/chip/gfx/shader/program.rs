@@ -42,7 +42,7 @@ pub(super) const ROW_TEMP: u32 = ROW_PV + 10;
 const TEMPS: u32 = 20;
 /// Row of the execution mask: all ones in lanes that run, else 0.
 pub(super) const ROW_EXEC: u32 = ROW_TEMP + TEMPS;
-/// Row of the lanes that a predicated step selects, likewise.
+/// Row of the mask of lanes that a predicated step selects.
 pub(super) const ROW_SELECT: u32 = ROW_EXEC + 1;
 /// First row of constants.
 pub(super) const ROW_CONST: u32 = ROW_SELECT + 1;

@@ -220,7 +220,7 @@ fn read_tile(
     let rows = level.height.div_ceil(texture.format.data.texels().1);
     let left = rows.saturating_sub(tile.1 * 8).min(8);
     let mask = ((1u32 << left) - 1) as u8;
-    // In depth order the samples of an element are neighbours: read all.
+    // In depth order the samples of an element are adjacent: read all.
     let (first, len, skip) = if layout.depth_order {
         (0, layout.tile_bytes(), layout.sample_place(0, id.sample))
     } else {

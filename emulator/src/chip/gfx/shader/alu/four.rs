@@ -6,7 +6,7 @@ use super::super::program::Wide;
 use super::chunk::{f, flush_chunk, load, mul_legacy, select, store, Chunk, Post, CHUNK};
 use crate::chip::gfx::lanes::{Lanes, LANES};
 
-/// `DOT4`, `DOT4_IEEE`, `MAX4` and `CUBE`.
+/// Runs `DOT4`, `DOT4_IEEE`, `MAX4` or `CUBE`.
 #[inline(always)]
 pub(super) fn four(rows: &mut [Lanes], wide: &Wide, post: &Post, level: u8) {
     for at in 0..LANES / CHUNK {
