@@ -152,18 +152,14 @@ impl State {
         } else {
             front
         };
-        let mut state = Self {
+        Some(Self {
             format,
             z_enable: bit(control, 1),
             z_write: bit(control, 1) && bit(control, 2),
             z_function: bits(control, 4, 3),
             stencil_enable: bit(control, 0) && format.has_stencil(),
             faces: [front, back],
-        };
-        if !state.z_enable {
-            state.z_write = false;
-        }
-        Some(state)
+        })
     }
 
     /// Whether depth or stencil is tested.

@@ -697,7 +697,8 @@ pub fn encode_component(value: u32, bits: u8, number: NumberType) -> u32 {
             let scaled = f64::from(v) * f64::from(mask(bits) >> 1);
             (scaled + 0.5f64.copysign(scaled)) as i32 as u32 & max
         }
-        NumberType::Uscaled => (f64::from(f) + 0.5).min(f64::from(max)) as u32,
+        // `max()` takes 0 of 0 and NaN.
+        NumberType::Uscaled => (f64::from(f).max(0.0) + 0.5).min(f64::from(max)) as u32,
         NumberType::Sscaled => {
             let top = f64::from(max >> 1);
             let v = f64::from(f).clamp(-top - 1.0, top);

@@ -239,8 +239,7 @@ fn emitted(
     for lane in 0..threads {
         let mut assembler = Assembler::new(kind, provoking_last, false);
         let mut count = 0;
-        for (cut, exec) in events.iter().filter(|(_, exec)| exec >> lane & 1 != 0) {
-            let _ = exec;
+        for (cut, _) in events.iter().filter(|(_, exec)| exec >> lane & 1 != 0) {
             if *cut {
                 assembler.restart(&mut Emitted(primitives));
             } else if count < most {

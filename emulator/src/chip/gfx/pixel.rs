@@ -62,7 +62,6 @@ pub struct PixelState {
     depth_clear: Option<f32>,
     stencil_clear: Option<u8>,
     copy: Option<Copy>,
-    count_passed: bool,
     /// The shader's colours are written to a target.
     colour: bool,
     /// Target 1 becomes the average of target 0's samples.
@@ -163,7 +162,6 @@ impl PixelState {
             depth_clear: bit(render, 0).then(|| s.float(reg::DB_DEPTH_CLEAR)),
             stencil_clear: bit(render, 1).then(|| s.get(reg::DB_STENCIL_CLEAR) as u8),
             copy,
-            count_passed: true,
             colour,
             resolve,
             arch: pulp::Arch::new(),
@@ -383,9 +381,7 @@ impl PixelState {
         if self.needs_shader() {
             counts.invocations += all;
         }
-        if self.count_passed {
-            counts.passed += all * samples as u64;
-        }
+        counts.passed += all * samples as u64;
         let mut failed = None;
         let mut account = |result: Result<u64, McError>| match result {
             Ok(bytes) => counts.bytes += bytes,

@@ -76,7 +76,8 @@ pub struct Target {
     pub write_mask: u8,
     blend: Option<Blend>,
     logic: Option<LogicOp>,
-    /// Bits of an element that the write mask protects.
+    /// Bits of an element that the write mask protects. Bits that belong to no
+    /// component are not protected: they become 0.
     kept: [u32; 4],
     /// The new element depends on the old one.
     reads: bool,
@@ -104,12 +105,6 @@ impl Target {
     pub fn uses_second(&self) -> bool {
         // The fast path has no dual-source blending.
         self.packed.is_none() && self.blend.is_some_and(|blend| blend.uses_second())
-    }
-
-    /// Bits of an element that the write mask protects. Bits that belong to no
-    /// component are not protected: they become 0.
-    fn bits_kept(&self) -> [u32; 4] {
-        self.kept
     }
 
     /// The bytes of `at`'s sample in its micro tile.
@@ -431,14 +426,9 @@ impl Targets {
             planes: &planes[..samples.clamp(1, 8) as usize],
         });
         let bits = to.packing.mask(to.write_mask);
-        update(
-            to,
-            view,
-            at.sample(0),
-            mask,
-            to.bits_kept() != [0; 4],
-            |old| merge(old, &average, bits, mask),
-        )
+        update(to, view, at.sample(0), mask, to.kept != [0; 4], |old| {
+            merge(old, &average, bits, mask)
+        })
     }
 }
 
@@ -597,7 +587,7 @@ impl WithSimd for Merge<'_> {
             }
         }
         // Bits that no component uses become 0: `pack()` sets them so.
-        let kept = target.bits_kept();
+        let kept = target.kept;
         merge(self.old, &new, kept.map(|bits| !bits), self.mask)
     }
 }

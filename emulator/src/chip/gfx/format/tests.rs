@@ -149,6 +149,8 @@ fn encode_saturates_and_takes_nan_as_zero() {
     let encode = |f: f32, number| encode_component(f.to_bits(), 8, number);
     assert_eq!(encode(f32::NAN, NumberType::Unorm), 0);
     assert_eq!(encode(f32::NAN, NumberType::Snorm), 0);
+    assert_eq!(encode(f32::NAN, NumberType::Uscaled), 0);
+    assert_eq!(encode(f32::NAN, NumberType::Sscaled), 0);
     assert_eq!(encode(2.0, NumberType::Unorm), 255);
     assert_eq!(encode(-2.0, NumberType::Snorm), 0x81);
     assert_eq!(encode(300.0, NumberType::Uscaled), 255);

@@ -141,7 +141,7 @@ impl Tile<'_, '_> {
                 self.coverage.samples[sample] = tested.passed;
                 self.changed[sample] |= tested.changed;
             }
-            if update && state.count_passed {
+            if update {
                 self.counts.passed += u64::from(self.coverage.samples[sample].count_ones());
             }
         }

@@ -388,23 +388,23 @@ impl WithSimd for Bilinear<'_> {
         } = self;
         let mut corners = [[0u32; LANES]; 4];
         // Splits the texel numbers of an axis into block and texel within it.
-        let split = |index: &[i32; LANES], origin: i32, shift: u32| {
+        let split = |index: &[i32; LANES], origin: i32| {
             let mut parts = [0u32; LANES];
             for lane in 0..LANES {
                 let v = index[lane];
                 let block = ((v >> 3).wrapping_sub(origin) & 3) as u32;
-                parts[lane] = (block << 8 | (v & 7) as u32) << shift;
+                parts[lane] = block << 8 | (v & 7) as u32;
             }
             parts
         };
         // The block is in bits 9:8, the texel in bits 2:0.
         let x = [
-            split(&axes[0].first, patch.x, 0),
-            split(&axes[0].second, patch.x, 0),
+            split(&axes[0].first, patch.x),
+            split(&axes[0].second, patch.x),
         ];
         let y = [
-            split(&axes[1].first, patch.y, 0),
-            split(&axes[1].second, patch.y, 0),
+            split(&axes[1].first, patch.y),
+            split(&axes[1].second, patch.y),
         ];
         let count = if linear { 4 } else { 1 };
         for (corner, out) in corners.iter_mut().enumerate().take(count) {

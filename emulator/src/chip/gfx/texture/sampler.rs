@@ -80,8 +80,6 @@ pub struct Filter {
     /// `BORDER_COLOR_TYPE`.
     border_type: u8,
     border: [u32; 4],
-    /// `MC_COORD_TRUNCATE`: point sampling truncates coordinates.
-    pub truncate: bool,
 }
 
 /// Sign-extends the low `bits` bits and scales by 1/64.
@@ -121,7 +119,6 @@ impl Sampler {
             compare: (w0 >> 26 & 7) as u8,
             border_type: (w0 >> 22 & 3) as u8,
             border: self.border,
-            truncate: w2 & 1 << 12 != 0,
         }
     }
 }
