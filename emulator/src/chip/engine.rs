@@ -67,6 +67,33 @@ pub(crate) enum Step {
     Cancelled,
 }
 
+/// Counts how often the packet at the read pointer had to wait, to make each pause longer.
+#[derive(Debug, Default)]
+pub(crate) struct Polls(u32);
+
+impl Polls {
+    /// First and longest pause.
+    const FIRST: Duration = Duration::from_micros(20);
+    const LONGEST: Duration = Duration::from_millis(1);
+
+    /// True until the packet has to wait.
+    pub fn is_first(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// The packet has to wait: returns the step with the next pause.
+    pub fn wait(&mut self) -> Step {
+        let pause = Self::FIRST * (1 << self.0.min(6));
+        self.0 = self.0.saturating_add(1);
+        Step::Wait(pause.min(Self::LONGEST))
+    }
+
+    /// Starts anew, for the next packet.
+    pub fn reset(&mut self) {
+        self.0 = 0;
+    }
+}
+
 /// The part of an engine that differs between the rings: registers and packets.
 /// Runs on the engine's thread only.
 pub(crate) trait RingUnit: Send {

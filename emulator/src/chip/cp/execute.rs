@@ -30,7 +30,7 @@ impl Cp {
         body: &[u32],
     ) -> Result<Flow, Cancelled> {
         let hub = job.hub;
-        if hub.trace.enabled() && self.polls == 0 {
+        if hub.trace.enabled() && self.polls.is_first() {
             self.trace(hub, ring, header, body);
         }
         let (opcode, predicate) = match header {

@@ -17,10 +17,9 @@ mod prefetch;
 mod registers;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::chip::counters::Counter;
-use crate::chip::engine::{Ended, Job, Ring, RingUnit, Step};
+use crate::chip::engine::{Ended, Job, Polls, Ring, RingUnit, Step};
 use crate::chip::fetch::{FetchError, Fetcher};
 use crate::chip::gfx::Gfx;
 use crate::chip::hub::{Client, Hub};
@@ -32,9 +31,6 @@ pub(crate) use registers::CpRegisters;
 
 /// Nesting depth of indirect buffers: IB1 in the ring, IB2 in IB1.
 const IB_DEPTH: usize = 2;
-/// First and longest pause between two polls of a waiting packet.
-const POLL_FIRST: Duration = Duration::from_micros(20);
-const POLL_MAX: Duration = Duration::from_millis(1);
 
 /// How execution continues after a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +54,7 @@ pub(crate) struct Cp {
     /// executed.
     predicate: Option<bool>,
     device_id: u8,
-    polls: u32,
+    polls: Polls,
     /// On a strict board, what fetches ahead; `fetch` is its position then.
     pfp: Option<Pfp>,
     /// Indices that were fetched ahead for the packet being executed.
@@ -79,7 +75,7 @@ impl Cp {
             gfx,
             predicate: None,
             device_id: 0,
-            polls: 0,
+            polls: Polls::default(),
             pfp: strict.map(Pfp::new),
             draw_indices: None,
             position: String::new(),
@@ -101,9 +97,9 @@ impl Cp {
         let flow = flow?;
 
         if flow == Flow::Wait {
-            return Ok(self.wait());
+            return Ok(self.polls.wait());
         }
-        self.polls = 0;
+        self.polls.reset();
         let mut dwords = 1 + header.body();
         if let Flow::Skip(count) = flow {
             dwords += count;
@@ -113,13 +109,6 @@ impl Cp {
             self.call(job.hub, addr, dwords);
         }
         Ok(Step::Done { rptr })
-    }
-
-    /// Pauses before the packet is tried again, longer each time.
-    fn wait(&mut self) -> Step {
-        let pause = POLL_FIRST * (1 << self.polls.min(6));
-        self.polls += 1;
-        Step::Wait(pause.min(POLL_MAX))
     }
 
     fn call(&mut self, hub: &Hub, addr: u64, dwords: u32) {
@@ -214,6 +203,6 @@ impl RingUnit for Cp {
         }
         self.gfx.reset();
         self.predicate = None;
-        self.polls = 0;
+        self.polls.reset();
     }
 }

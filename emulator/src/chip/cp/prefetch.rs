@@ -253,7 +253,7 @@ impl Cp {
         let Some(head) = pfp.queue.front() else {
             return Err(FetchError::Starved.into());
         };
-        if self.polls == 0 {
+        if self.polls.is_first() {
             pfp.count_stale(job, head);
         }
         let (header, body) = (head.header, head.body.clone());
@@ -261,9 +261,9 @@ impl Cp {
         self.position = head.position.clone();
         let flow = self.execute(job, ring, header, &body)?;
         if flow == Flow::Wait {
-            return Ok(self.wait());
+            return Ok(self.polls.wait());
         }
-        self.polls = 0;
+        self.polls.reset();
         let Some(fetched) = pfp.take() else {
             return Ok(Step::Cancelled);
         };

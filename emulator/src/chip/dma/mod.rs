@@ -8,10 +8,8 @@ pub mod packet;
 mod registers;
 mod transfer;
 
-use std::time::Duration;
-
 use crate::chip::counters::Counter;
-use crate::chip::engine::{Cancelled, Ended, Job, Ring, RingUnit, Step};
+use crate::chip::engine::{Cancelled, Ended, Job, Polls, Ring, RingUnit, Step};
 use crate::chip::fetch::{FetchError, Fetcher};
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
@@ -21,14 +19,12 @@ pub(crate) use registers::DmaRegisters;
 
 /// Indirect buffers do not nest on this engine.
 const IB_DEPTH: usize = 1;
-const POLL_FIRST: Duration = Duration::from_micros(20);
-const POLL_MAX: Duration = Duration::from_millis(1);
 
 /// The DMA engine's state beyond its registers.
 #[derive(Debug, Default)]
 pub(crate) struct Dma {
     fetch: Fetcher,
-    polls: u32,
+    polls: Polls,
     /// Commands already logged as unknown, one bit each.
     logged: u16,
 }
@@ -38,7 +34,7 @@ impl Dma {
         let hub = job.hub;
         let header = Header::decode(self.fetch.header(&*hub.mc, ring)?);
         self.fetch.body(&*hub.mc, ring, header.body())?;
-        if hub.trace.enabled() && self.polls == 0 {
+        if hub.trace.enabled() && self.polls.is_first() {
             let shown = &self.fetch.body[..self.fetch.body.len().min(8)];
             hub.trace.line(
                 "dma",
@@ -57,9 +53,7 @@ impl Dma {
             Some(Packet::IndirectBuffer { addr, dwords }) => call = Some((addr, dwords)),
             Some(Packet::Semaphore { addr, signal }) => {
                 if !self.semaphore(hub, addr, signal) {
-                    let pause = POLL_FIRST * (1 << self.polls.min(6));
-                    self.polls += 1;
-                    return Ok(Step::Wait(pause.min(POLL_MAX)));
+                    return Ok(self.polls.wait());
                 }
             }
             Some(packet) => execute(job, packet)?,
@@ -71,7 +65,7 @@ impl Dma {
                 }
             }
         }
-        self.polls = 0;
+        self.polls.reset();
         let rptr = self.fetch.consume(ring, 1 + header.body());
         if let Some((addr, dwords)) = call {
             let enabled = hub.regs.load(dma::DMA_IB_CNTL) & dma::DMA_IB_ENABLE != 0;
@@ -181,6 +175,6 @@ impl RingUnit for Dma {
 
     fn reset(&mut self) {
         self.fetch.reset();
-        self.polls = 0;
+        self.polls.reset();
     }
 }

@@ -9,11 +9,10 @@ mod registers;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Header;
-use crate::chip::engine::{Job, Ring, RingUnit, Step};
+use crate::chip::engine::{Job, Polls, Ring, RingUnit, Step};
 use crate::chip::fetch::{FetchError, Fetcher};
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
@@ -23,7 +22,6 @@ use registers::{vcpu_running, FIRST, LAST};
 
 /// Indirect buffers do not nest on this engine.
 const IB_DEPTH: usize = 1;
-const POLL: Duration = Duration::from_millis(1);
 
 /// Number of clients with a segment in `UVD_LMI_EXT40_ADDR`.
 const SEGMENTS: usize = 16;
@@ -60,7 +58,7 @@ impl UvdSegments {
 pub(crate) struct Uvd {
     segments: Arc<UvdSegments>,
     fetch: Fetcher,
-    waiting: bool,
+    polls: Polls,
 }
 
 /// Effect of a register write from the ring on the fetch.
@@ -76,7 +74,7 @@ impl Uvd {
         Self {
             segments,
             fetch: Fetcher::default(),
-            waiting: false,
+            polls: Polls::default(),
         }
     }
 
@@ -84,7 +82,7 @@ impl Uvd {
         let hub = job.hub;
         let header = Header::decode(self.fetch.header(&*hub.mc, ring)?);
         self.fetch.body(&*hub.mc, ring, header.body())?;
-        if hub.trace.enabled() && !self.waiting {
+        if hub.trace.enabled() && self.polls.is_first() {
             let shown = &self.fetch.body[..self.fetch.body.len().min(4)];
             let at = self.fetch.position(ring);
             hub.trace
@@ -97,17 +95,14 @@ impl Uvd {
                     match self.write(job, reg + 4 * i as u32, *value) {
                         Effect::None => {}
                         Effect::Call(dwords) => call = Some(dwords),
-                        Effect::Wait => {
-                            self.waiting = true;
-                            return Ok(Step::Wait(POLL));
-                        }
+                        Effect::Wait => return Ok(self.polls.wait()),
                     }
                 }
             }
             Header::Type2 => {}
             Header::Type1 | Header::Type3 { .. } => hub.counters.inc(Counter::BadPackets),
         }
-        self.waiting = false;
+        self.polls.reset();
         let rptr = self.fetch.consume(ring, 1 + header.body());
         if let Some(dwords) = call {
             let addr = self.segments.base(hub.regs.load(uvd::UVD_RBC_IB_BASE));
@@ -218,6 +213,6 @@ impl RingUnit for Uvd {
 
     fn reset(&mut self) {
         self.fetch.reset();
-        self.waiting = false;
+        self.polls.reset();
     }
 }

@@ -95,7 +95,7 @@ impl Sampler {
 
     /// Decodes the words.
     pub fn decode(&self) -> Filter {
-        let [w0, w1, w2] = self.words;
+        let [w0, w1, _] = self.words;
         let aniso = w0 >> 9 & 4 != 0 || w0 >> 12 & 4 != 0;
         Filter {
             wrap: [
