@@ -27,12 +27,12 @@
  * @ib: IB
  * @n: dwords in it so far
  * @dst_offset: bytes from the start of the destination
- * @dst_reloc: number of its relocation
+ * @dst_reloc: index of the destination's relocation
  * @src_offset: bytes from the start of the source
- * @src_reloc: number of its relocation
- * @bytes: at most RADEON_GUEST_CP_DMA_MAX
+ * @src_reloc: index of the source's relocation
+ * @bytes: size of the copy, at most RADEON_GUEST_CP_DMA_MAX
  *
- * Returns: dwords in the IB now, RADEON_GUEST_CP_DMA_DWORDS more
+ * Returns: dwords in the IB now, RADEON_GUEST_CP_DMA_DWORDS more than @n
  */
 unsigned int radeon_guest_cp_dma(uint32_t *ib, unsigned int n, uint64_t dst_offset,
 				 unsigned int dst_reloc, uint64_t src_offset,
@@ -55,13 +55,14 @@ unsigned int radeon_guest_cp_dma(uint32_t *ib, unsigned int n, uint64_t dst_offs
  * radeon_guest_dma - append a copy on the DMA ring
  * @ib: IB
  * @n: dwords in it so far
- * @dst_offset: bytes from the start of the destination, whole dwords
- * @src_offset: bytes from the start of the source, whole dwords
- * @bytes: whole dwords, at most RADEON_GUEST_DMA_MAX
+ * @dst_offset: bytes from the start of the destination, a multiple of 4
+ * @src_offset: bytes from the start of the source, a multiple of 4
+ * @bytes: size of the copy, a multiple of 4, at most RADEON_GUEST_DMA_MAX
  *
- * Relocations of the DMA ring are taken in order, the source's first, two a packet.
+ * The kernel takes the DMA ring's relocations in order, two for each packet: the
+ * source's, then the destination's.
  *
- * Returns: dwords in the IB now, RADEON_GUEST_DMA_DWORDS more
+ * Returns: dwords in the IB now, RADEON_GUEST_DMA_DWORDS more than @n
  */
 unsigned int radeon_guest_dma(uint32_t *ib, unsigned int n, uint64_t dst_offset,
 			      uint64_t src_offset, uint32_t bytes)
@@ -75,7 +76,7 @@ unsigned int radeon_guest_dma(uint32_t *ib, unsigned int n, uint64_t dst_offset,
 }
 
 /**
- * radeon_guest_pad - fill an IB up to what a ring fetches
+ * radeon_guest_pad - pad an IB with NOPs to the unit in which rings fetch IBs
  * @ib: IB with room for RADEON_GUEST_IB_ALIGN - 1 dwords more
  * @n: dwords in it so far
  * @ring: RADEON_CS_RING_GFX or RADEON_CS_RING_DMA
@@ -94,11 +95,11 @@ unsigned int radeon_guest_pad(uint32_t *ib, unsigned int n, uint32_t ring)
  * @fd: device
  * @ring: RADEON_CS_RING_*
  * @ib: commands
- * @dwords: how many
- * @relocs: BOs that they use
- * @count: how many
+ * @dwords: number of dwords in @ib
+ * @relocs: relocations of the BOs that the commands use
+ * @count: number of relocations
  *
- * Interrupted calls are made again. Returns without waiting for the GPU.
+ * Repeats the ioctl on -EINTR and -EAGAIN. Does not wait for the GPU.
  */
 int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
 			const struct drm_radeon_cs_reloc *relocs, uint32_t count)
@@ -139,8 +140,8 @@ int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwor
  * radeon_guest_board_open - find the control block of the emulated board
  * @fd: device
  *
- * Returns: a file descriptor; -ENODEV if @fd is no emulated board, or another
- * negative errno. The I/O BAR is root's.
+ * Returns: a file descriptor; -ENODEV if @fd is not the emulated board, or another
+ * negative errno. Only root can open the I/O BAR.
  */
 int radeon_guest_board_open(int fd)
 {
@@ -190,7 +191,7 @@ int radeon_guest_board_write(int board, unsigned int reg, uint32_t value)
 /**
  * radeon_guest_board_counter - read one of the board's counters
  * @board: what radeon_guest_board_open() returned
- * @number: its place in the board's list
+ * @number: index of the counter, see emulator/README.md
  * @value: filled in
  */
 int radeon_guest_board_counter(int board, unsigned int number, uint64_t *value)
@@ -210,8 +211,8 @@ int radeon_guest_board_counter(int board, unsigned int number, uint64_t *value)
 /**
  * radeon_guest_counters - read the driver's counters
  * @path: radeon_gem_rw in debugfs
- * @take: called for each line of a word and one or two numbers
- * @data: for @take
+ * @take: called for each line that has a name and one or two numbers
+ * @data: passed to @take
  */
 int radeon_guest_counters(const char *path, radeon_guest_counter *take, void *data)
 {

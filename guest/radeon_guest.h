@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs that run on the board share, IGT tests and benchmarks alike:
- * command submissions that copy, the board's control block, the driver's counters.
+ * Helpers that the IGT tests and the benchmarks share: command submissions that
+ * copy, the board's control block, the driver's counters.
  *
- * It needs libdrm's headers alone. Functions that return int give 0 or a negative
- * errno unless they say otherwise. In an IGT tree both files belong to lib/.
+ * They need only libdrm's headers. Functions that return int return 0 or a
+ * negative errno unless they say otherwise. In an IGT tree both files go where
+ * those of igt-tests/lib go.
  */
 #ifndef RADEON_GUEST_H
 #define RADEON_GUEST_H
@@ -31,7 +32,7 @@
  */
 #define RADEON_GUEST_CP_DMA_MAX		(1u << 20)
 #define RADEON_GUEST_DMA_MAX		0x20000u
-/* A packet of type 2, which the CP passes over. */
+/* A packet of type 2, which the CP skips. */
 #define RADEON_GUEST_PACKET2		0x80000000u
 
 unsigned int radeon_guest_cp_dma(uint32_t *ib, unsigned int n, uint64_t dst_offset,
@@ -63,10 +64,10 @@ int radeon_guest_board_counter(int board, unsigned int number, uint64_t *value);
 
 /**
  * typedef radeon_guest_counter - takes a line of the driver's counters
- * @data: as given
- * @name: its first word
+ * @data: what the caller of radeon_guest_counters() passed
+ * @name: first word of the line
  * @values: numbers behind it
- * @count: how many there are, 1 or 2
+ * @count: number of @values, 1 or 2
  */
 typedef void radeon_guest_counter(void *data, const char *name,
 				  const uint64_t *values, unsigned int count);
