@@ -25,12 +25,12 @@ struct option;
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /*
- * In the library a pointer to a function, thread-local in some versions: what
- * it points to, unless a test changes that.
+ * The library's igt_ioctl is a pointer to a function, thread-local in some
+ * versions. It points to drmIoctl() unless a test changes it.
  */
 #define igt_ioctl	drmIoctl
 
-/* Start, end and the way out of a subtest (the library longjmps to here). */
+/* Start and end of a subtest; the library longjmps to the buffer to leave it. */
 extern jmp_buf igt_subtest_jmpbuf;
 int igt_subtest_init_parse_opts(int *argc, char **argv,
 				const char *short_opts,
@@ -54,7 +54,7 @@ void __igt_skip_check(const char *file, const int line, const char *func,
 		      const char *check, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 5, 6)));
 
-/* Machines on which everything takes long (INTEL_SIMULATION is set) */
+/* Slow machines (INTEL_SIMULATION is set) */
 bool igt_run_in_simulation(void);
 #define SLOW_QUICK(slow, quick) (igt_run_in_simulation() ? (quick) : (slow))
 
@@ -88,7 +88,7 @@ void igt_log(const char *domain, enum igt_log_level level,
 #define COMPAT_PASTE_(a, b) a##b
 #define COMPAT_PASTE(a, b) COMPAT_PASTE_(a, b)
 
-/* What a handler of the program's own options returns */
+/* Return values of the handler of a program's own options */
 #define IGT_OPT_HANDLER_SUCCESS	0
 #define IGT_OPT_HANDLER_ERROR	(-2)
 

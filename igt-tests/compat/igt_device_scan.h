@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* The library's own has about 1,100 bytes, and other fields in each version. */
+/* The library's struct has about 1,100 bytes; its fields differ by version. */
 struct igt_device_card {
 	char opaque[4096];
 };

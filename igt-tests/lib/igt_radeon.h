@@ -3,8 +3,8 @@
  * Shared parts of the radeon tests: the device, buffer objects, copies by the
  * GPU's engines, and the control block of the emulated board.
  *
- * Unless a function says that it returns an error, it asserts that its work
- * succeeds. Those that return one return 0 or a negative errno.
+ * A function asserts that its work succeeds, unless its comment says that it
+ * returns an error. Then it returns 0 or a negative errno.
  */
 #ifndef IGT_RADEON_H
 #define IGT_RADEON_H
@@ -46,7 +46,7 @@ struct igt_radeon_placement {
 	uint32_t flags;
 };
 
-/* The placements in which the CPU reaches a BO where it lies. */
+/* The placements in which the CPU can access a BO without moving it. */
 extern const struct igt_radeon_placement igt_radeon_reachable[];
 extern const unsigned int igt_radeon_reachable_count;
 

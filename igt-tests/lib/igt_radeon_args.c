@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Checks of arguments and errors that are the same for PREAD, PWRITE and
- * TRANSFER. What is expected is the error table of radeon_drm_rw.h, in its
- * order.
+ * TRANSFER. The expected results, and their order, are those of the error list
+ * in radeon_drm_rw.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 #include "igt_radeon.h"
 #include "igt_radeon_args.h"
 
-#define NOWHERE		((void *)0xffff888000000000)	/* kernel's, not ours */
+#define NOWHERE		((void *)0xffff888000000000)	/* in kernel space */
 #define BAD_FLAG	(1u << 31)
 #define HOLD_US		2000000u
 
 static uint8_t mem[4 * PAGE];
 
-/* User memory that looks well but has no page behind it. */
+/* A valid user address that must not be accessed. */
 static void *unmapped_page(void)
 {
 	void *page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -47,7 +47,7 @@ void igt_radeon_args_bad_handle(int fd, enum igt_radeon_op op)
 	igt_radeon_bo_fini(&bo);
 	igt_assert_eq(igt_radeon_rw(op, fd, closed, 0, PAGE, mem, 0), -ENOENT);
 
-	/* Handles are numbered per file: use one that only the other has. */
+	/* Handles are numbered per file: use one that only @fd2 has. */
 	for (i = 0; i < 8; i++)
 		igt_radeon_bo_init(&other, fd2, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
@@ -143,7 +143,7 @@ void igt_radeon_args_zero_size(int fd, enum igt_radeon_op op)
 	igt_radeon_bo_fini(&bo);
 }
 
-/* The same rows of the table hold for both kinds of foreign memory. */
+/* Calls on a userptr BO and on an imported one differ only in @error. */
 static void refused(int fd, enum igt_radeon_op op, uint32_t handle, int error)
 {
 	void *hole = unmapped_page();
@@ -191,7 +191,7 @@ void igt_radeon_args_imported(int fd, enum igt_radeon_op op)
 	igt_radeon_bo_fini(&bo);
 }
 
-/* Errors of a BO that the GPU is going to write. None of them is waited for. */
+/* The GPU has yet to write the BO; errors are returned without a wait. */
 static void busy_order(int fd, enum igt_radeon_op op,
 		       const struct igt_radeon_placement *p,
 		       const struct igt_radeon_bo *src, void *hole)
@@ -234,7 +234,7 @@ void igt_radeon_args_error_order(int fd, enum igt_radeon_op op)
 
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 
-	/* Everything is wrong; then one thing after the other is right. */
+	/* Start with every argument wrong, then correct one after the other. */
 	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, 0, NOWHERE, BAD_FLAG), -EINVAL);
 	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, 0, NOWHERE, 0), 0);
 	igt_assert_eq(igt_radeon_rw(op, fd, 0, beyond, 16, NOWHERE, BAD_FLAG), -EINVAL);
@@ -246,7 +246,7 @@ void igt_radeon_args_error_order(int fd, enum igt_radeon_op op)
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 16, hole, 0), -EFAULT);
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, 16, mem, 0), 0);
 
-	/* That the BO is busy comes last, wherever it is. */
+	/* -EBUSY comes last, in every placement. */
 	for (i = 0; igt_radeon_has_board(fd) &&
 	     (p = igt_radeon_placement(fd, i)); i++)
 		busy_order(fd, op, p, &bo, hole);
@@ -260,13 +260,13 @@ void igt_radeon_args_permissions(int fd, enum igt_radeon_op op)
 	struct igt_radeon_bo bo;
 	int master, ret;
 
-	/* The main file is a render node's: no authentication needed. */
+	/* @fd is a render node, which needs no authentication. */
 	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, PAGE, mem, 0), 0);
 	igt_radeon_bo_fini(&bo);
 
-	/* The first to open a primary node becomes its master; be that here,
-	 * so that the child cannot.
+	/* The first to open a primary node becomes its master: open it here,
+	 * so that the child does not.
 	 */
 	master = igt_radeon_try_open_primary();
 	igt_require_f(master >= 0, "cannot open the primary node\n");
@@ -301,35 +301,35 @@ void igt_radeon_args_permissions(int fd, enum igt_radeon_op op)
  * @fd: device
  * @op: PREAD or PWRITE
  *
- * All of the above as subtests, to be called from igt_main.
+ * Runs the checks above as subtests. To be called from igt_main.
  */
 void igt_radeon_args_subtests(int fd, enum igt_radeon_op op)
 {
-	igt_describe("Handles that are not this file's are -ENOENT.");
+	igt_describe("A handle that this file does not have gives -ENOENT.");
 	igt_subtest("bad-handle")
 		igt_radeon_args_bad_handle(fd, op);
 
-	igt_describe("Ranges beyond the BO are -EINVAL.");
+	igt_describe("A range that ends beyond the BO gives -EINVAL.");
 	igt_subtest("bad-range")
 		igt_radeon_args_bad_range(fd, op);
 
-	igt_describe("Undefined flags are -EINVAL.");
+	igt_describe("An undefined flag gives -EINVAL.");
 	igt_subtest("bad-flags")
 		igt_radeon_args_bad_flags(fd, op);
 
-	igt_describe("No bytes: nothing else is looked at.");
+	igt_describe("A call for no bytes checks nothing but its flags.");
 	igt_subtest("zero-size")
 		igt_radeon_args_zero_size(fd, op);
 
-	igt_describe("BOs made from user memory are -EPERM.");
+	igt_describe("A BO made from user memory gives -EPERM.");
 	igt_subtest("userptr")
 		igt_radeon_args_userptr(fd, op);
 
-	igt_describe("BOs imported from another device are -EOPNOTSUPP.");
+	igt_describe("A BO imported from another device gives -EOPNOTSUPP.");
 	igt_subtest("imported")
 		igt_radeon_args_imported(fd, op);
 
-	igt_describe("The first error of the documented order wins.");
+	igt_describe("The error that comes first in the documented order wins.");
 	igt_subtest("error-order")
 		igt_radeon_args_error_order(fd, op);
 	igt_fixture()

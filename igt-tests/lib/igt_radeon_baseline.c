@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Leak checks: what is in use before a test is in use afterwards.
+ * Leak checks: a test must leave as much memory in use and pinned as it found.
  */
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ static uint64_t pinned_pages(void)
  * igt_radeon_baseline_take:
  * @fd: device
  *
- * Returns: what is in use now
+ * Returns: the leak-check baseline, which is what is in use now
  */
 struct igt_radeon_baseline igt_radeon_baseline_take(int fd)
 {
@@ -33,10 +33,10 @@ struct igt_radeon_baseline igt_radeon_baseline_take(int fd)
 /**
  * igt_radeon_baseline_assert:
  * @fd: device
- * @before: what was in use
+ * @before: leak-check baseline
  *
- * Asserts that it is the same now. Work that was queued may hold memory for a
- * moment, so this waits a while.
+ * Asserts that as much is in use now as then. Queued work may still hold
+ * memory, so this waits for up to 5 s.
  */
 void igt_radeon_baseline_assert(int fd, const struct igt_radeon_baseline *before)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leak checks: what is in use before a test is in use afterwards.
+ * Leak checks: a test must leave as much memory in use and pinned as it found.
  */
 #ifndef IGT_RADEON_BASELINE_H
 #define IGT_RADEON_BASELINE_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /**
- * struct igt_radeon_baseline - what must be the same afterwards as before
+ * struct igt_radeon_baseline - leak-check baseline
  * @gtt: bytes of GTT in use
  * @vram: bytes of VRAM in use
  * @pins: pages of user memory that are pinned

@@ -38,9 +38,9 @@ static const struct igt_radeon_placement invisible_vram = {
  * @fd: device
  * @i: index
  *
- * Lists igt_radeon_reachable, and VRAM beyond the aperture if there is some.
+ * Lists igt_radeon_reachable, then CPU-inaccessible VRAM if the board has any.
  *
- * Returns: a placement, or NULL behind the last
+ * Returns: placement number @i, or NULL behind the last
  */
 const struct igt_radeon_placement *igt_radeon_placement(int fd, unsigned int i)
 {
@@ -81,7 +81,7 @@ void igt_radeon_bo_init(struct igt_radeon_bo *bo, int fd, uint64_t size,
 
 /**
  * igt_radeon_bo_fini:
- * @bo: its handle is closed
+ * @bo: BO whose handle is closed
  */
 void igt_radeon_bo_fini(struct igt_radeon_bo *bo)
 {
@@ -114,7 +114,9 @@ void *igt_radeon_bo_map(const struct igt_radeon_bo *bo)
 
 /**
  * igt_radeon_bo_wait:
- * @bo: waits until no engine uses it
+ * @bo: BO
+ *
+ * Waits until no engine uses @bo.
  */
 void igt_radeon_bo_wait(const struct igt_radeon_bo *bo)
 {
@@ -139,7 +141,7 @@ bool igt_radeon_bo_busy(const struct igt_radeon_bo *bo)
 	return ret != 0;
 }
 
-/* Whether only an engine reaches the BO without moving it first. */
+/* Whether the CPU cannot access the BO without moving it. */
 static bool needs_engine(const struct igt_radeon_bo *bo)
 {
 	return bo->flags & RADEON_GEM_NO_CPU_ACCESS;
@@ -151,7 +153,7 @@ static bool needs_engine(const struct igt_radeon_bo *bo)
  * @data: its new contents, bo->size bytes
  *
  * Writes the BO without using PWRITE: through a mapping, or with CP_DMA from
- * a mapped BO if @bo is one that the CPU should not touch. Waits for it.
+ * a mapped BO if @bo was made with NO_CPU_ACCESS. Waits for the GPU.
  */
 void igt_radeon_bo_fill(const struct igt_radeon_bo *bo, const void *data)
 {
@@ -179,12 +181,13 @@ void igt_radeon_bo_fill(const struct igt_radeon_bo *bo, const void *data)
  * @bo: filled in
  * @fd: device
  * @size: bytes
- * @p: where
- * @seed: of the pattern
+ * @p: placement of the BO
+ * @seed: seed of the pattern, see igt_radeon_pattern()
  *
- * Makes a BO that holds a pattern, and asserts that its caching mode is real.
+ * Makes a BO that holds a pattern, and asserts that the driver does not ignore
+ * the caching flag of @p.
  *
- * Returns: the same bytes in ordinary memory, for free()
+ * Returns: a copy of the pattern, to be freed with free()
  */
 uint8_t *igt_radeon_bo_init_pattern(struct igt_radeon_bo *bo, int fd,
 				    uint64_t size,
@@ -205,8 +208,8 @@ uint8_t *igt_radeon_bo_init_pattern(struct igt_radeon_bo *bo, int fd,
  * @bo: BO
  * @data: gets its contents, bo->size bytes
  *
- * Waits, then reads the whole BO without using PREAD, by the same ways as
- * igt_radeon_bo_fill().
+ * Waits for the GPU, then reads the whole BO without using PREAD, through a
+ * mapping or with CP_DMA, as igt_radeon_bo_fill() writes it.
  */
 void igt_radeon_bo_read(const struct igt_radeon_bo *bo, void *data)
 {
@@ -232,9 +235,9 @@ void igt_radeon_bo_read(const struct igt_radeon_bo *bo, void *data)
  * igt_radeon_bo_assert:
  * @bo: BO
  * @model: what it should hold, bo->size bytes
- * @what: for the message
+ * @what: name of the bytes, for the message
  *
- * Compares what igt_radeon_bo_read() gives.
+ * Asserts that igt_radeon_bo_read() returns @model.
  */
 void igt_radeon_bo_assert(const struct igt_radeon_bo *bo, const void *model,
 			  const char *what)
@@ -251,7 +254,7 @@ void igt_radeon_bo_assert(const struct igt_radeon_bo *bo, const void *model,
  * @fd: device
  * @mem: page-aligned anonymous memory
  * @size: bytes, whole pages
- * @handle: the new BO
+ * @handle: gets the handle of the new BO
  *
  * Returns: 0 or a negative errno
  */
@@ -307,9 +310,9 @@ int igt_radeon_foreign_dmabuf(uint64_t size)
  * igt_radeon_import_foreign:
  * @fd: device
  * @size: bytes, whole pages
- * @handle: the new BO
+ * @handle: gets the handle of the new BO
  *
- * Imports memory of another exporter.
+ * Imports a dma-buf of another exporter.
  *
  * Returns: 0 or a negative errno
  */

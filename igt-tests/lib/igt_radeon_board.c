@@ -8,7 +8,7 @@
 #include "igt_radeon.h"
 #include "radeon_guest.h"
 
-/* Enough for what a test does meanwhile, on a slow machine, too */
+/* How long a test may hold engines back, on a slow machine */
 #define HOLD_MIN_MS		30000
 
 static int board_fd = -1;
@@ -26,8 +26,8 @@ static void reset_board(int sig)
  * igt_radeon_has_board:
  * @fd: device
  *
- * Returns: whether @fd is the emulated board, whose I/O BAR has a control
- * block, and this process may use it
+ * Returns: whether @fd is the emulated board, and this process may access the
+ * control block in its I/O BAR
  */
 bool igt_radeon_has_board(int fd)
 {
@@ -57,10 +57,9 @@ void igt_radeon_require_board(int fd)
  * @fd: device
  * @us: delay from a submission until an engine starts its work
  *
- * Makes BOs stay busy for a while. The board looks at the knob also for work
- * that it has not yet started: a long delay holds submissions back, and 0 lets
- * them go. Without the emulated board this does nothing: the test then runs
- * with whatever latency the hardware has.
+ * Keeps BOs busy. The delay also applies to work that the board has not started
+ * yet: a long one holds submissions back, and 0 releases them. Without the
+ * emulated board this does nothing, and tests run with the hardware's latency.
  */
 void igt_radeon_set_latency(int fd, uint32_t us)
 {
@@ -73,9 +72,9 @@ void igt_radeon_set_latency(int fd, uint32_t us)
  * igt_radeon_require_hold:
  * @fd: device
  *
- * Skips unless engines can be held back, by igt_radeon_set_latency(), while
- * somebody waits for them: that lasts, and the driver takes them for hung after
- * radeon.lockup_timeout. Needs one of HOLD_MIN_MS at least, or none.
+ * Skips unless igt_radeon_set_latency() can hold engines back while a process
+ * waits for them. The driver takes such engines for hung after
+ * radeon.lockup_timeout, which has to be at least HOLD_MIN_MS, or 0 for never.
  */
 void igt_radeon_require_hold(int fd)
 {
@@ -96,8 +95,8 @@ void igt_radeon_require_hold(int fd)
  * @fd: device that is the emulated board
  * @mbps: megabytes that an engine copies in a second; 0 for no limit
  *
- * Makes an engine busy while another one does nothing, which a latency cannot:
- * that holds all of them. Copies under way go on at the new rate.
+ * Keeps one engine busy while another is idle; a latency holds all of them
+ * back. Copies that have begun continue at the new rate.
  */
 void igt_radeon_set_rate(int fd, uint32_t mbps)
 {
@@ -123,9 +122,9 @@ void igt_radeon_hang(int fd, enum igt_radeon_engine engine)
 /**
  * igt_radeon_board_counter:
  * @fd: device that is the emulated board
- * @counter: which
+ * @counter: counter of the board
  *
- * Returns: one of the board's own counters
+ * Returns: its value
  */
 uint64_t igt_radeon_board_counter(int fd, enum igt_radeon_counter counter)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device: opening it, and what the driver tells about it.
+ * The device: opening it, and queries of the driver.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "igt_device_scan.h"
 #include "igt_radeon.h"
 
-/* There is no flag for radeon in drmtest.h: the driver's name decides. */
+/* drmtest.h has no flag for radeon: recognise it by the driver's name. */
 static bool is_radeon(int fd)
 {
 	drmVersionPtr version = drmGetVersion(fd);
@@ -40,7 +40,7 @@ static int open_first(const char *pattern, int first)
 	return -1;
 }
 
-/* The first of the devices asked for by --device that is a Radeon. */
+/* Opens the first Radeon among the devices that --device asks for. */
 static int open_chosen(int (*open_node)(struct igt_device_card *card))
 {
 	struct igt_device_card card;
@@ -64,7 +64,7 @@ static int open_chosen(int (*open_node)(struct igt_device_card *card))
  * igt_radeon_open:
  *
  * Opens the render node of the radeon device that --device asks for, or of the
- * first one. Skips without one.
+ * first one. Skips if there is none.
  *
  * Returns: the file descriptor
  */
@@ -150,7 +150,7 @@ void igt_radeon_require_rw_caps(int fd, uint32_t caps)
  * igt_radeon_vram_size:
  * @fd: device
  * @total: bytes of VRAM that BOs can use
- * @visible: bytes of it inside the CPU's aperture
+ * @visible: bytes of it that the CPU can access, without pinned ones
  */
 void igt_radeon_vram_size(int fd, uint64_t *total, uint64_t *visible)
 {
@@ -165,14 +165,14 @@ void igt_radeon_vram_size(int fd, uint64_t *total, uint64_t *visible)
  * igt_radeon_has_invisible_vram:
  * @fd: device
  *
- * Returns: whether there is VRAM beyond the CPU's aperture
+ * Returns: whether the board has CPU-inaccessible VRAM
  */
 bool igt_radeon_has_invisible_vram(int fd)
 {
 	uint64_t total, visible;
 
 	igt_radeon_vram_size(fd, &total, &visible);
-	/* "visible" is less than "total" by the console's BO on every board. */
+	/* GEM_INFO leaves pinned VRAM, as the console's, out of "visible". */
 	return total - visible >= 64 << 20;
 }
 
@@ -180,7 +180,7 @@ bool igt_radeon_has_invisible_vram(int fd)
  * igt_radeon_require_invisible_vram:
  * @fd: device
  *
- * Skips where the CPU's aperture spans all of VRAM.
+ * Skips where the CPU can access all of VRAM.
  */
 void igt_radeon_require_invisible_vram(int fd)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Faults on request (/proc/thread-self/fail-nth).
+ * Fault injection (/proc/thread-self/fail-nth).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static void require_put(const char *path, const char *text)
 	igt_require_f(igt_radeon_put(path, text), "cannot set %s\n", path);
 }
 
-/* A range that no return address lies in keeps a capability out of it. */
+/* A required range that has no return address in it disables a capability. */
 static void enable(const char *capability, bool on)
 {
 	char path[96];
@@ -30,7 +30,7 @@ static void enable(const char *capability, bool on)
 	require_put(path, on ? "0" : "1");
 	snprintf(path, sizeof(path), DEBUGFS "%s/require-end", capability);
 	require_put(path, on ? "0xffffffffffffffff" : "2");
-	/* No report of each fault: there are thousands. */
+	/* Do not log each fault: there are thousands. */
 	snprintf(path, sizeof(path), DEBUGFS "%s/verbose", capability);
 	require_put(path, "0");
 }
@@ -38,8 +38,8 @@ static void enable(const char *capability, bool on)
 /**
  * igt_radeon_require_faults:
  *
- * Skips on a kernel that has no such faults. They are those of the thread that
- * calls this.
+ * Skips on a kernel without this fault injection. Faults are injected into the
+ * thread that calls this.
  */
 void igt_radeon_require_faults(void)
 {
@@ -50,7 +50,7 @@ void igt_radeon_require_faults(void)
 		      !access(DEBUGFS "fail_page_alloc", F_OK) &&
 		      !access(DEBUGFS "fail_usercopy", F_OK),
 		      "needs failslab, fail_page_alloc and fail_usercopy\n");
-	/* Also allocations that may sleep, and single pages. */
+	/* Allocations that may sleep, and those of one page, fail as well. */
 	require_put(DEBUGFS "failslab/ignore-gfp-wait", "N");
 	require_put(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
 	require_put(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
@@ -59,7 +59,7 @@ void igt_radeon_require_faults(void)
 
 /**
  * igt_radeon_choose_faults:
- * @fault: what fails from now on, and nothing else does
+ * @fault: the only kind of operation that fails from now on
  */
 void igt_radeon_choose_faults(enum igt_radeon_fault fault)
 {
@@ -70,14 +70,14 @@ void igt_radeon_choose_faults(enum igt_radeon_fault fault)
 
 /**
  * igt_radeon_arm:
- * @nth: which one from now on fails, 1 for the next; 0 for none
+ * @nth: number of the operation that fails, 1 for the next one; 0 for none
  */
 void igt_radeon_arm(unsigned int nth)
 {
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%u", nth);
 
-	/* Writing reads user memory, and so may itself be what fails. */
+	/* The kernel reads @text, and that access may be the one that fails. */
 	while (pwrite(nth_fd, text, len, 0) != len)
 		igt_assert_eq(errno, EFAULT);
 }
@@ -85,7 +85,7 @@ void igt_radeon_arm(unsigned int nth)
 /**
  * igt_radeon_disarm:
  *
- * Returns: whether the fault that was armed has happened before
+ * Returns: whether the fault that was armed has happened
  */
 bool igt_radeon_disarm(void)
 {

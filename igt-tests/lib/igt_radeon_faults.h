@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults on request: the next allocation of a thread, or the one after it, or
- * the next access to user memory, is made to fail, by fail-nth of the kernel's
+ * Fault injection: makes the nth allocation of a thread, or its nth access to
+ * user memory, fail. Uses fail-nth of the kernel's
  * Documentation/fault-injection.
  */
 #ifndef IGT_RADEON_FAULTS_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* More than any call has; a sweep that gets here does not converge. */
+/* More than any call has: a sweep that gets here would never end. */
 #define IGT_RADEON_MAX_FAULTS	3000
 
 /**

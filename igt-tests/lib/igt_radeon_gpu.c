@@ -12,7 +12,7 @@
 
 #define MAX_PIECES		64
 
-/* How long a submission is tried again */
+/* Pause and number of attempts of a submission that is refused with -EBUSY */
 #define BUSY_PAUSE_US		10000
 #define BUSY_TRIES		500
 
@@ -23,8 +23,8 @@ static int submit(int fd, uint32_t ring, uint32_t *ib, uint32_t ib_dwords,
 	int ret = -EBUSY;
 
 	/*
-	 * If an engine does not pass its test after a reset, there is a second
-	 * one, and nothing is taken until then.
+	 * If an engine fails its test after a reset, the driver resets the GPU
+	 * again, and refuses submissions until then.
 	 */
 	for (tries = 0; tries < BUSY_TRIES; tries++) {
 		ret = radeon_guest_submit(fd, ring, ib, ib_dwords, relocs, count);
@@ -35,7 +35,7 @@ static int submit(int fd, uint32_t ring, uint32_t *ib, uint32_t ib_dwords,
 	return ret;
 }
 
-/* The GPU cannot use system memory: such a BO is taken to GTT. */
+/* The GPU cannot access system memory: the kernel moves such a BO to GTT. */
 static uint32_t gpu_domain(const struct igt_radeon_bo *bo)
 {
 	return bo->domain == RADEON_GEM_DOMAIN_CPU ? RADEON_GEM_DOMAIN_GTT :
@@ -80,7 +80,7 @@ static int copy_cp_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
 	return submit(src->fd, RADEON_CS_RING_GFX, ib, n, relocs, 2);
 }
 
-/* Relocs of the DMA ring are taken in order, source first, two a packet. */
+/* Each packet of the DMA ring takes the next two relocations, source first. */
 static int copy_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
 		     const struct igt_radeon_bo *src, uint64_t src_offset,
 		     uint64_t size)
@@ -109,8 +109,8 @@ static int copy_dma(const struct igt_radeon_bo *dst, uint64_t dst_offset,
  * @fd: device
  * @engine: engine
  *
- * Returns: whether the driver takes command streams for @engine. The form of
- * the DMA ring's packets is that of R700 and later.
+ * Returns: whether the driver takes command streams for @engine. The packets
+ * that igt_radeon_copy() emits to the DMA ring are those of R700 and later.
  */
 bool igt_radeon_has_engine(int fd, enum igt_radeon_engine engine)
 {
@@ -131,9 +131,10 @@ bool igt_radeon_has_engine(int fd, enum igt_radeon_engine engine)
  * @dst_offset: bytes; whole dwords for the DMA engine
  * @src: source
  * @src_offset: bytes; whole dwords for the DMA engine
- * @size: bytes; whole dwords for the DMA engine, at most 8 MiB
+ * @size: bytes, at most 64 MiB; for the DMA engine whole dwords, at most 8 MiB
  *
- * Queues a copy and returns; the kernel orders it behind earlier uses.
+ * Queues a copy and does not wait for it. The kernel orders it behind earlier
+ * uses of both BOs.
  *
  * Returns: 0 or a negative errno
  */
@@ -155,9 +156,9 @@ int igt_radeon_try_copy(enum igt_radeon_engine engine,
  * @dst_offset: bytes; whole dwords for the DMA engine
  * @src: source
  * @src_offset: bytes; whole dwords for the DMA engine
- * @size: bytes; whole dwords for the DMA engine, at most 8 MiB
+ * @size: bytes, at most 64 MiB; for the DMA engine whole dwords, at most 8 MiB
  *
- * As igt_radeon_try_copy(), which succeeds.
+ * As igt_radeon_try_copy(), and asserts that it succeeds.
  */
 void igt_radeon_copy(enum igt_radeon_engine engine,
 		     const struct igt_radeon_bo *dst, uint64_t dst_offset,
@@ -170,11 +171,10 @@ void igt_radeon_copy(enum igt_radeon_engine engine,
 
 /**
  * igt_radeon_submit_nops:
- * @bo: BO that the work is taken to use
+ * @bo: BO that the submission makes busy
  * @dwords: size of the IB, a multiple of 8, at most 16384
  *
- * Submits work that does nothing, to the gfx ring, with an IB of that size.
- * Waits for room for the IB.
+ * Submits an IB without effect to the gfx ring. Waits for room for the IB.
  */
 void igt_radeon_submit_nops(const struct igt_radeon_bo *bo, uint32_t dwords)
 {

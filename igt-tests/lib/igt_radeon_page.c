@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the kernel tells about pages (Documentation/admin-guide/mm/pagemap.rst),
- * and about TTM's pools of them.
+ * Queries about pages (Documentation/admin-guide/mm/pagemap.rst) and about
+ * TTM's pools of pages.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define PAGEMAP_PRESENT		(1ull << 63)
 
 /*
- * How x86 notes the caching mode of pages of RAM that are not write-back
+ * How x86 marks pages of RAM that are not write-back
  * (arch/x86/mm/pat/memtype.c, _PGMT_*): PG_arch_1 for write-combined, PG_arch_2,
  * which was PG_uncached before Linux 6.12, for uncached.
  */
@@ -50,9 +50,9 @@ static uint64_t read_entry(const char *path, uint64_t index)
 
 /**
  * igt_radeon_page:
- * @mem: an address of this process, of memory that is not a BO's
+ * @mem: address in this process, not in a mapping of a BO
  *
- * Returns: what the kernel tells about the page there
+ * Returns: state of the page there
  */
 struct igt_radeon_page igt_radeon_page(const void *mem)
 {
@@ -65,7 +65,7 @@ struct igt_radeon_page igt_radeon_page(const void *mem)
 
 	if (page.present) {
 		page.frame = entry & PAGEMAP_FRAME;
-		/* Who may not know gets 0. */
+		/* The kernel shows frame 0 to processes without privilege. */
 		igt_assert(page.frame);
 		page.flags = read_entry("/proc/kpageflags", page.frame);
 	}
@@ -73,8 +73,8 @@ struct igt_radeon_page igt_radeon_page(const void *mem)
 }
 
 /*
- * A line of a pool has its name, a colon, and the number of blocks of 1, 2, 4, ...
- * pages. A name is that of the caching mode, with "32" or "DMA" or the like.
+ * Each pool has a line: its name, a colon, and the number of blocks of 1, 2, 4,
+ * ... pages. Its name contains the caching mode, and may contain "32" or "DMA".
  */
 static int64_t pages_in(char *text, const char *name)
 {
@@ -97,8 +97,9 @@ static int64_t pages_in(char *text, const char *name)
 }
 
 /*
- * Pages of a caching mode that TTM keeps for later; -1 if it does not tell. They
- * are in pools for all devices, or, if the device has a bounce buffer, in its own.
+ * Returns the number of free pages of a caching mode in TTM's pools, or -1 if
+ * debugfs does not show them. All devices share pools, except that a device
+ * that needs bounce buffers has its own.
  */
 static int64_t pooled(int fd, uint32_t caching)
 {
@@ -117,7 +118,7 @@ static int64_t pooled(int fd, uint32_t caching)
 	return pages;
 }
 
-/* Write-through, which has both, is nobody's. */
+/* Both bits together mean write-through. */
 static uint32_t caching_of(uint64_t flags)
 {
 	if (flags & KPF_UNCACHED)
@@ -130,10 +131,10 @@ static uint32_t caching_of(uint64_t flags)
  * @fd: device
  * @caching: RADEON_GEM_GTT_WC or RADEON_GEM_GTT_UC
  *
- * Takes a second or so: it looks at all pages of the machine.
+ * Takes about a second, as it looks at all pages of the machine.
  *
- * Returns: how many pages of RAM the kernel maps with this caching mode, those
- * left out that TTM keeps for later
+ * Returns: number of pages of RAM that the kernel maps with this caching mode,
+ * without the free ones in TTM's pools
  */
 uint64_t igt_radeon_count_pages(int fd, uint32_t caching)
 {
@@ -158,11 +159,12 @@ uint64_t igt_radeon_count_pages(int fd, uint32_t caching)
  * @fd: device
  * @caching: RADEON_GEM_GTT_WC, RADEON_GEM_GTT_UC or 0
  *
- * Asserts that a BO made with this flag has pages of this caching mode. The
- * driver makes BOs cached instead, without a word, on a card that is not PCI
- * Express, on RV610 to RV635, and without PAT (radeon_bo_create()). Pages that
- * are not cached go to TTM's pool for their caching mode when the BO is closed.
- * The answer is kept; to try it out again and again would take time.
+ * Asserts that a BO made with this flag has pages of this caching mode. On a
+ * card that is not PCI Express, on RV610 to RV635, and without PAT,
+ * radeon_bo_create() makes cached BOs without reporting that.
+ *
+ * When a BO is closed, its pages go to TTM's pool for their caching mode, which
+ * proves the mode. A mode that was proved once is not tried again.
  */
 void igt_radeon_assert_caching(int fd, uint32_t caching)
 {
@@ -176,7 +178,7 @@ void igt_radeon_assert_caching(int fd, uint32_t caching)
 	caching &= CACHING;
 	if (!caching || proven & caching)
 		return;
-	/* Others can take pages out of the pool, or put some there. */
+	/* Other processes can take pages from the pool, or add some. */
 	for (tries = 0; tries < 5; tries++) {
 		igt_radeon_bo_init(&bo, fd, pages * PAGE, RADEON_GEM_DOMAIN_GTT,
 				   caching);

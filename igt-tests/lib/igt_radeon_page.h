@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel tells about pages: where those of a process are, whether they
- * are dirty or swapped out, and how many there are of each caching mode. For
- * tests that have to prove that the case they are about has happened.
+ * Queries about pages: where those of a process are, whether they are dirty or
+ * swapped out, and how many have each caching mode. For tests that have to
+ * prove that their special case has happened.
  */
 #ifndef IGT_RADEON_PAGE_H
 #define IGT_RADEON_PAGE_H

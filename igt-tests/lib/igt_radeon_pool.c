@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * The pool which the driver takes IBs and semaphores from (rdev->ring_tmp_bo,
- * 1 MiB), used up by submissions that do nothing.
+ * Uses up the pool from which the driver takes IBs and semaphores
+ * (rdev->ring_tmp_bo, 1 MiB), with submissions that do nothing.
  *
- * A submission that finds no room sleeps in the kernel and keeps the GPU from
- * being reset. So none may be made: debugfs tells how much room there is
- * (drm_suballoc_dump_debug_info()). The pool is a ring. What comes next goes
- * behind the line that is marked.
+ * A submission that finds no room sleeps in the kernel and blocks GPU resets.
+ * To avoid that, these functions read from debugfs how much room is left
+ * (drm_suballoc_dump_debug_info()). The pool is a ring: the next suballocation
+ * goes behind the one that debugfs marks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@
 #define IB_ALIGN	256u
 #define TRIES		64u
 
-/* What debugfs tells: first byte, and where the next suballocation may begin. */
+/* Lowest suballocation, and where the next one may begin, from debugfs. */
 struct state {
 	uint64_t first, next;
-	/* first byte from a given address on */
+	/* lowest suballocation from a given address on */
 	uint64_t after;
 };
 
@@ -51,7 +51,7 @@ static struct state look(int fd, uint64_t from)
 			state.next = end;
 	}
 	fclose(f);
-	/* Without a mark it is at the beginning. */
+	/* Without a mark the next one goes to the beginning. */
 	if (!state.next)
 		state.next = state.first;
 	return state;
@@ -65,10 +65,10 @@ static uint64_t align_up(uint64_t value)
 /**
  * igt_radeon_pool_init:
  * @pool: filled in
- * @bo: BO that work is taken to use
+ * @bo: BO that the submissions make busy
  *
- * Submits work until the next suballocation is near the beginning of the pool,
- * and waits for all of that. Nobody else may submit anything meanwhile. Skips
+ * Submits work, and waits for it, until the next suballocation is near the
+ * beginning of the pool. No other client may submit work meanwhile. Skips
  * without debugfs.
  */
 void igt_radeon_pool_init(struct igt_radeon_pool *pool,
@@ -84,7 +84,7 @@ void igt_radeon_pool_init(struct igt_radeon_pool *pool,
 		state = look(bo->fd, 0);
 		if (state.first < pool->base)
 			pool->base = state.first;
-		/* More than once around, so that the beginning was seen. */
+		/* Go round at least once, to find the beginning. */
 		if (i > POOL_SIZE / IB_MAX &&
 		    state.next <= pool->base + 2 * IB_MAX)
 			break;
@@ -93,7 +93,7 @@ void igt_radeon_pool_init(struct igt_radeon_pool *pool,
 	pool->start = align_up(state.next);
 }
 
-/* How many bytes can be had at once. */
+/* Returns the size of the largest possible suballocation, in bytes. */
 static uint64_t room(const struct igt_radeon_pool *pool)
 {
 	const struct state state = look(pool->bo->fd, pool->start);
@@ -101,7 +101,7 @@ static uint64_t room(const struct igt_radeon_pool *pool)
 	uint64_t end;
 
 	igt_assert_f(state.after != UINT64_MAX, "the pool has been emptied\n");
-	/* What was there before it was begun has been done. */
+	/* Suballocations from before igt_radeon_pool_init() are free. */
 	end = next > state.after ? pool->base + POOL_SIZE : state.after;
 	if (end == pool->base + POOL_SIZE && next >= end)
 		return state.after - pool->base;
@@ -112,8 +112,9 @@ static uint64_t room(const struct igt_radeon_pool *pool)
  * igt_radeon_pool_use_up:
  * @pool: pool
  *
- * Submits work until there is no room for a semaphore any more. The engines
- * have to be held back since igt_radeon_pool_init(), and one copy submitted.
+ * Submits work until the pool has no room for a semaphore. After
+ * igt_radeon_pool_init(), and before this, the caller has to hold the engines
+ * back and to submit one copy.
  */
 void igt_radeon_pool_use_up(struct igt_radeon_pool *pool)
 {
@@ -130,7 +131,7 @@ void igt_radeon_pool_use_up(struct igt_radeon_pool *pool)
  * igt_radeon_pool_is_full:
  * @pool: pool that was used up
  *
- * Returns: whether there is no room in it
+ * Returns: whether the pool still has no room
  */
 bool igt_radeon_pool_is_full(const struct igt_radeon_pool *pool)
 {

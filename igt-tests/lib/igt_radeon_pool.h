@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool which the driver takes IBs and semaphores from.
+ * The pool from which the driver takes IBs and semaphores.
  */
 #ifndef IGT_RADEON_POOL_H
 #define IGT_RADEON_POOL_H
@@ -12,9 +12,9 @@ struct igt_radeon_bo;
 
 /**
  * struct igt_radeon_pool - the pool of a device
- * @bo: BO that work is taken to use
- * @base: address of its first byte, as debugfs shows it
- * @start: address behind what was in the pool before it was used up
+ * @bo: BO that the submissions make busy
+ * @base: address of the pool's first byte, as debugfs shows it
+ * @start: address of the first suballocation that uses the pool up
  */
 struct igt_radeon_pool {
 	const struct igt_radeon_bo *bo;

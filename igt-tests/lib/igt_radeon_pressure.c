@@ -10,10 +10,10 @@
 #include "igt_radeon_rw.h"
 #include "igt_radeon_stats.h"
 
-/* The driver reads this much of VRAM by an engine, and of GTT never. */
+/* An engine does a PREAD of this size from VRAM, but never one from GTT. */
 #define READ_BY_ENGINE	(64 * KIB)
 
-/* Does the driver's way to read the BO say that it is in VRAM? */
+/* Whether the path of a PREAD shows that the BO is in VRAM. */
 static bool in_vram(const struct igt_radeon_bo *bo)
 {
 	struct igt_radeon_stats stats;
@@ -31,7 +31,7 @@ static bool in_vram(const struct igt_radeon_bo *bo)
 	       stats.bytes[IGT_RADEON_ZERO_COPY];
 }
 
-/* BOs that take VRAM. */
+/* BOs that fill VRAM. */
 struct filling {
 	struct igt_radeon_bo *bo;
 	unsigned int count, max;
@@ -48,17 +48,17 @@ static bool fill(struct filling *f, int fd, uint64_t size, uint32_t flags)
 
 /**
  * igt_radeon_require_evicted:
- * @bo: BO in VRAM, used before any that is newer
+ * @bo: BO in VRAM, not used since other BOs were
  *
- * Fills VRAM with other BOs until the kernel has moved as much as @bo's size from
- * VRAM to GTT, and @bo is not in VRAM any more. The least recently used BO goes
- * first, which may be one of the kernel's or of another process. Skips where there
- * is too much VRAM for that, and fails if @bo stays in VRAM.
+ * Fills VRAM with other BOs until GTT usage has grown by @bo's size and @bo is
+ * no longer in VRAM. The kernel evicts the least recently used BO first, which
+ * may be its own or another process's. Skips if VRAM is too large to fill, and
+ * fails if @bo stays in VRAM.
  *
- * The driver moves a BO from CPU-accessible VRAM to what is free of the rest
- * (radeon_evict_flags()), where it is the most recently used. So nothing may be
- * free when the first BO is evicted. And a new BO only evicts others from the part
- * of VRAM that it prefers.
+ * radeon_evict_flags() moves a BO from CPU-accessible VRAM to CPU-inaccessible
+ * VRAM if some is free, which makes it the most recently used BO there. So all
+ * of VRAM is filled before the first BO is evicted. A new BO only evicts others
+ * from the part of VRAM that it prefers, so new BOs go to both parts in turn.
  */
 void igt_radeon_require_evicted(const struct igt_radeon_bo *bo)
 {
@@ -95,8 +95,8 @@ void igt_radeon_require_evicted(const struct igt_radeon_bo *bo)
  * igt_radeon_require_swapped:
  * @bo: BO in GTT
  *
- * Has TTM swap out what it can, by its debugfs file, and fails if GTT
- * usage does not fall by @bo's size.
+ * Has TTM swap out BOs, by its debugfs file, and fails if GTT usage does not
+ * fall by @bo's size.
  */
 void igt_radeon_require_swapped(const struct igt_radeon_bo *bo)
 {
@@ -110,7 +110,7 @@ void igt_radeon_require_swapped(const struct igt_radeon_bo *bo)
 
 	before = igt_radeon_info64(bo->fd, RADEON_INFO_GTT_USAGE);
 	after = before;
-	/* One BO a read; each read needs a file of its own. */
+	/* A read swaps one BO out; each read has to open the file again. */
 	for (i = 0; i < 1024 && pages > 0; i++) {
 		igt_assert(igt_radeon_get(path, answer, sizeof(answer)) > 0);
 		pages = atoi(answer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Processes that may be killed, and calls in threads of their own.
+ * Processes that a test can kill, and calls in threads of their own.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,11 +16,11 @@
 
 /**
  * igt_radeon_spawn:
- * @fn: what a new process does; what it returns is the exit status. Nothing
- *	in it may skip, nor is anybody told what it asserts.
- * @data: for @fn
+ * @fn: runs in a new process, and returns its exit status. It must not skip,
+ *	and a failed assertion in it is not reported.
+ * @data: passed to @fn
  *
- * Unlike children of igt_fork(), this one may be killed.
+ * Unlike a child of igt_fork(), the process may be killed.
  *
  * Returns: its process id
  */
@@ -30,9 +30,9 @@ pid_t igt_radeon_spawn(int (*fn)(void *data), void *data)
 
 	igt_assert(pid >= 0);
 	if (!pid) {
-		/* A test that fails leaves nobody behind. */
+		/* A test that fails must not leave the process behind. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* The runner's time-out is for the parent. */
+		/* The time-out of the test is for the parent. */
 		signal(SIGALRM, SIG_DFL);
 		_exit(fn(data));
 	}
@@ -75,7 +75,9 @@ static void *thread_main(void *data)
 
 /**
  * igt_radeon_thread_start:
- * @t: its call is begun in a new thread; if @once is set, it is not repeated
+ * @t: thread, whose call and @once are set
+ *
+ * Starts a thread that makes the call, and waits until it has begun to run.
  */
 void igt_radeon_thread_start(struct igt_radeon_thread *t)
 {
@@ -106,8 +108,8 @@ bool igt_radeon_thread_ended(const struct igt_radeon_thread *t)
  * igt_radeon_thread_settle:
  * @t: thread
  *
- * Waits until its call sleeps in the kernel, or has returned. What sleeps there
- * has looked up its file and its BO.
+ * Waits until its call sleeps in the kernel, or has returned. A call that
+ * sleeps has looked up its file and its BO.
  *
  * Returns: whether it sleeps
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that may be killed, and calls in threads of their own.
+ * Processes that a test can kill, and calls in threads of their own.
  */
 #ifndef IGT_RADEON_PROCESS_H
 #define IGT_RADEON_PROCESS_H
@@ -11,16 +11,16 @@
 
 #include "igt_radeon_rw.h"
 
-/* Processes that may be killed */
+/* Processes that a test can kill */
 pid_t igt_radeon_spawn(int (*fn)(void *data), void *data);
 int igt_radeon_reap(pid_t pid, unsigned int seconds);
 
 /**
  * struct igt_radeon_thread - a call in a thread of its own
  * @call: the call
- * @once: it is not repeated if a signal or a reset ended it
+ * @once: do not repeat the call if a signal or a reset ends it
  * @ret: what it has returned
- * @started: the thread runs
+ * @started: the thread has begun to run
  * @ended: the call has returned
  * @tid: thread id, once @started
  * @thread: handle

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * GPU resets: asking for one, counting them, waiting through one.
+ * GPU resets: requesting one, counting them, waiting across one.
  */
 
 #include "igt.h"
@@ -10,8 +10,8 @@
  * igt_radeon_reset_gpu:
  * @fd: device
  *
- * Has the driver believe that the GPU is locked up. The next call that waits for
- * the GPU resets it. Skips without debugfs.
+ * Makes the driver take the GPU for locked up. The next call that waits for the
+ * GPU resets it. Skips without debugfs.
  */
 void igt_radeon_reset_gpu(int fd)
 {
@@ -27,7 +27,7 @@ void igt_radeon_reset_gpu(int fd)
  * igt_radeon_reset_count:
  * @fd: device
  *
- * Returns: how often the GPU was reset
+ * Returns: number of GPU resets since the driver was loaded
  */
 uint32_t igt_radeon_reset_count(int fd)
 {
@@ -36,11 +36,13 @@ uint32_t igt_radeon_reset_count(int fd)
 
 /**
  * igt_radeon_bo_wait_through_lockup:
- * @bo: waits until no engine uses it, also if one has to be reset for that
+ * @bo: BO
  *
- * The driver looks for a lockup when it enters a wait and is not woken by one
- * that is found while it sleeps (6.12, radeon_fence_default_wait()): a timer
- * has it enter the wait anew, instead of sleeping its 30 s out.
+ * Waits until no engine uses @bo, also if the GPU has to be reset for that.
+ *
+ * radeon_fence_default_wait() of Linux 6.12 looks for a lockup when it is
+ * entered, but a lockup that is detected while it sleeps does not wake it. A
+ * timer makes it enter the wait again, which otherwise would last 30 s.
  */
 void igt_radeon_bo_wait_through_lockup(const struct igt_radeon_bo *bo)
 {

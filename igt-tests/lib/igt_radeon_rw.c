@@ -30,7 +30,7 @@ bool igt_radeon_op_writes(enum igt_radeon_op op)
 	return op == IGT_RADEON_PWRITE || op == IGT_RADEON_UPLOAD;
 }
 
-/* igt_ioctl() makes a call again that a signal or a reset has ended. */
+/* igt_ioctl() repeats a call that a signal or a reset has ended. */
 static int issue(int fd, unsigned long request, void *arg, bool once)
 {
 	int ret = once ? ioctl(fd, request, arg) : igt_ioctl(fd, request, arg);
@@ -52,7 +52,7 @@ static int transfer(int fd, const struct drm_radeon_gem_transfer_region *regions
 	return ret;
 }
 
-/* One region: one row, or for more than 32 bits of size as many as it takes. */
+/* One region has one row, or several if the size has more than 32 bits. */
 static void one_region(const struct igt_radeon_call *call,
 		       struct drm_radeon_gem_transfer_region *r)
 {
@@ -68,7 +68,7 @@ static void one_region(const struct igt_radeon_call *call,
 	};
 	if (call->size <= UINT32_MAX)
 		return;
-	/* The largest size there is, if it cannot be this. */
+	/* Other sizes become the largest that a region can have. */
 	r->row_bytes = pages ? PAGE : UINT32_MAX;
 	r->rows = pages ? call->size / PAGE : UINT32_MAX;
 	r->bo_pitch = r->row_bytes;
@@ -100,7 +100,7 @@ static int call_transfer(const struct igt_radeon_call *call, bool once)
 	}
 
 	ret = transfer(call->fd, regions, n, flags, &done, once);
-	/* Without the right to make the call nothing comes back. */
+	/* A call without permission does not set regions_done. */
 	if (ret != -EACCES)
 		igt_assert(ret ? done < n : done == n);
 	return ret;
@@ -108,7 +108,7 @@ static int call_transfer(const struct igt_radeon_call *call, bool once)
 
 static int make_call(const struct igt_radeon_call *call, bool once)
 {
-	/* That of PREAD has the same fields at the same places. */
+	/* struct drm_radeon_gem_pread has the same layout. */
 	struct drm_radeon_gem_pwrite arg = {
 		.handle = call->handle,
 		.pad = call->flags,
@@ -131,7 +131,7 @@ static int make_call(const struct igt_radeon_call *call, bool once)
  * igt_radeon_call:
  * @call: call
  *
- * Makes the call, again if a signal or a reset ended it.
+ * Makes the call, and repeats it if a signal or a reset ends it.
  *
  * Returns: 0 or a negative errno
  */
@@ -237,11 +237,11 @@ int igt_radeon_transfer(int fd,
 /**
  * igt_radeon_rw_apply:
  * @op: operation
- * @bo: what the BO's range ought to hold
- * @user: what user memory ought to hold
+ * @bo: model of the BO's range
+ * @user: model of user memory
  * @size: bytes
  *
- * Does to models what a call does.
+ * Does to the models what a call does to the BO and to user memory.
  */
 void igt_radeon_rw_apply(enum igt_radeon_op op, void *bo, void *user,
 			 size_t size)
@@ -259,12 +259,12 @@ void igt_radeon_rw_apply(enum igt_radeon_op op, void *bo, void *user,
  * @model: what it holds; a write updates it
  * @offset: first byte in the BO
  * @size: bytes
- * @align: of the user address
+ * @align: bytes that are added to the user address
  *
- * Makes one call. A read has to give the model's bytes. A write is of bytes
- * never used before, and clobbers its source as soon as the call is back; what
- * it leaves in the BO is for igt_radeon_bo_assert(). In user memory, nothing
- * else may change.
+ * Makes one call and checks user memory. A read has to return the model's
+ * bytes. A write is of bytes never used before, and its source is overwritten
+ * as soon as the call has returned. User memory around the range must not
+ * change. Use igt_radeon_bo_assert() to check the BO.
  */
 void igt_radeon_rw_range(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
 			 uint8_t *model, uint64_t offset, size_t size,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PREAD, PWRITE and TRANSFER as one operation with a direction, for what tests
- * of them have in common.
+ * PREAD, PWRITE and TRANSFER as one operation with a direction, for tests that
+ * are the same for all of them.
  */
 #ifndef IGT_RADEON_RW_H
 #define IGT_RADEON_RW_H
@@ -18,7 +18,7 @@
  * @IGT_RADEON_PWRITE: DRM_RADEON_GEM_PWRITE
  * @IGT_RADEON_DOWNLOAD: DRM_RADEON_GEM_TRANSFER from a BO
  * @IGT_RADEON_UPLOAD: DRM_RADEON_GEM_TRANSFER to a BO
- * @IGT_RADEON_OPS: how many there are
+ * @IGT_RADEON_OPS: number of operations
  */
 enum igt_radeon_op {
 	IGT_RADEON_PREAD,
@@ -31,16 +31,16 @@ enum igt_radeon_op {
 extern const char *const igt_radeon_op_name[IGT_RADEON_OPS];
 
 /**
- * struct igt_radeon_call - arguments of a call, whichever it is
- * @op: which, and its direction
+ * struct igt_radeon_call - arguments of a PREAD, PWRITE or TRANSFER
+ * @op: ioctl and direction
  * @fd: device
  * @handle: BO
  * @offset: first byte in the BO
  * @size: bytes
  * @mem: user memory
  * @flags: RADEON_GEM_RW_*
- * @regions: how many regions of a TRANSFER the bytes are split into, at most
- *	IGT_RADEON_MAX_SPLIT; 0 for one. Not for PREAD and PWRITE.
+ * @regions: number of regions into which a TRANSFER splits the bytes, at most
+ *	IGT_RADEON_MAX_SPLIT; 0 means 1. PREAD and PWRITE ignore it.
  */
 struct igt_radeon_call {
 	enum igt_radeon_op op;
@@ -58,8 +58,8 @@ struct igt_radeon_call {
 bool igt_radeon_op_writes(enum igt_radeon_op op);
 
 /*
- * The ioctls under test; they return 0 or a negative errno and do not assert,
- * except that a TRANSFER says how many regions are done.
+ * The ioctls under test. They return 0 or a negative errno, and assert only
+ * that regions_done of a TRANSFER fits its result.
  */
 int igt_radeon_call(const struct igt_radeon_call *call);
 int igt_radeon_call_once(const struct igt_radeon_call *call);
@@ -73,14 +73,14 @@ int igt_radeon_transfer(int fd,
 			const struct drm_radeon_gem_transfer_region *regions,
 			uint32_t count, uint32_t flags, uint32_t *done);
 
-/* The same on a model, and checked */
+/* The effect of a call on a model, and a call with checks */
 void igt_radeon_rw_apply(enum igt_radeon_op op, void *bo, void *user,
 			 size_t size);
 void igt_radeon_rw_range(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
 			 uint8_t *model, uint64_t offset, size_t size,
 			 unsigned int align);
 
-/* Tests that are the same for all of them, in igt_radeon_rw_tests.c */
+/* Tests that are the same for all operations, in igt_radeon_rw_tests.c */
 void igt_radeon_rw_test_placement(int fd, enum igt_radeon_op op,
 				  const struct igt_radeon_placement *p);
 void igt_radeon_rw_test_evicted(int fd, enum igt_radeon_op op);

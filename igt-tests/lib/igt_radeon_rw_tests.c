@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tests that are the same for PREAD, PWRITE and TRANSFER: what a call does at
- * every place a BO can be in, with every kind of user memory.
+ * Tests that are the same for PREAD, PWRITE and TRANSFER: calls in each
+ * placement of the BO, and with each kind of user memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,9 +14,9 @@
  * igt_radeon_rw_test_placement:
  * @fd: device
  * @op: operation
- * @p: where the BO is
+ * @p: placement of the BO
  *
- * Sizes around each power of four, up to the whole BO.
+ * Transfers ranges of sizes around each power of four, and the whole BO.
  */
 void igt_radeon_rw_test_placement(int fd, enum igt_radeon_op op,
 				  const struct igt_radeon_placement *p)
@@ -98,7 +98,7 @@ static void test_unaligned(int fd, enum igt_radeon_op op)
 	}
 }
 
-/* A BO that @away has taken away, or skipped: part of it, then all. */
+/* @away evicts a BO or swaps it out. Transfers part of it, then all. */
 static void test_away(int fd, enum igt_radeon_op op,
 		      const struct igt_radeon_placement *p, uint64_t size,
 		      void (*away)(const struct igt_radeon_bo *bo))
@@ -121,7 +121,7 @@ static void test_away(int fd, enum igt_radeon_op op,
  * @fd: device
  * @op: operation
  *
- * A BO that was evicted from VRAM.
+ * Calls for a BO that was evicted from VRAM.
  */
 void igt_radeon_rw_test_evicted(int fd, enum igt_radeon_op op)
 {
@@ -134,7 +134,7 @@ void igt_radeon_rw_test_evicted(int fd, enum igt_radeon_op op)
  * @fd: device
  * @op: operation
  *
- * A BO that was swapped out.
+ * Calls for a BO that was swapped out.
  */
 void igt_radeon_rw_test_swapped(int fd, enum igt_radeon_op op)
 {
@@ -154,7 +154,7 @@ static void self_copy(int fd, enum igt_radeon_op op,
 	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, 5);
 	other_model = igt_radeon_bo_init_pattern(&other, fd, size, p, 6);
 
-	/* Another BO, by a mapping with no page present. */
+	/* A mapping of another BO, with no page present. */
 	map = igt_radeon_bo_map(&other);
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 77, part,
 				    map + PAGE + 5, 0), 0);
@@ -163,7 +163,7 @@ static void self_copy(int fd, enum igt_radeon_op op,
 	igt_radeon_bo_assert(&other, other_model, "other BO");
 	munmap(map, size);
 
-	/* The same BO: apart, then onto itself, then overlapping. */
+	/* Ranges of the same BO: apart, then identical, then overlapping. */
 	map = igt_radeon_bo_map(&bo);
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 3, part,
 				    map + 32 * PAGE + 1, 0), 0);
@@ -173,7 +173,7 @@ static void self_copy(int fd, enum igt_radeon_op op,
 	igt_radeon_bo_assert(&bo, model, "same BO, same range");
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 8 * PAGE, 8 * PAGE,
 				    map + 12 * PAGE, 0), 0);
-	/* What lies in the overlap, or comes from it, is unspecified. */
+	/* Bytes in the overlap, or copied from it, are unspecified. */
 	igt_radeon_bo_wait(&bo);
 	memcpy(model + unspecified, map + unspecified, 8 * PAGE);
 	igt_radeon_bo_assert(&bo, model, "same BO, overlapping");
@@ -190,8 +190,8 @@ static void self_copy(int fd, enum igt_radeon_op op,
  * @fd: device
  * @op: operation
  *
- * Mappings of BOs as user memory: of another BO, not touched before, and of the
- * same one, with and without overlap.
+ * User memory is a mapping of a BO: of another one, not touched before, or of
+ * the same one, with and without overlap.
  */
 void igt_radeon_rw_test_self_copy(int fd, enum igt_radeon_op op)
 {
@@ -208,8 +208,8 @@ void igt_radeon_rw_test_self_copy(int fd, enum igt_radeon_op op)
  * @fd: device
  * @op: operation
  *
- * After the GPU was told to write, on each engine: a read shows it, and it does
- * not undo a write.
+ * Calls behind a queued GPU write, on each engine: a read returns the bytes of
+ * the GPU, and the GPU does not overwrite those of a write.
  */
 void igt_radeon_rw_test_after_gpu_write(int fd, enum igt_radeon_op op)
 {
@@ -273,7 +273,7 @@ void igt_radeon_rw_test_no_mappings(int fd, enum igt_radeon_op op)
 	static uint8_t page[PAGE];
 	unsigned int i, before, before_dri;
 
-	/* A subtest that failed before may have left some. */
+	/* A subtest that failed before may have left mappings. */
 	before = igt_radeon_count_maps(NULL);
 	before_dri = igt_radeon_count_maps("/dev/dri/");
 	for (i = 0; i < COUNT; i++) {
@@ -294,7 +294,7 @@ void igt_radeon_rw_test_no_mappings(int fd, enum igt_radeon_op op)
 	}
 }
 
-/* Up to the fault, each byte is what it was, or what it was to become. */
+/* Up to the fault, each byte has its old or its new value. */
 static void assert_either(const uint8_t *got, const uint8_t *old,
 			  const uint8_t *new, size_t size, const char *what)
 {
@@ -337,7 +337,7 @@ static void bad_pointer(int fd, enum igt_radeon_op op,
 	igt_radeon_pattern(mem, size, 13);
 	memcpy(old, mem, size);
 
-	/* Read-only memory is a good source and no destination. */
+	/* Read-only memory can be a source, but not a destination. */
 	igt_assert_eq(mprotect(mem + half, PAGE, PROT_READ), 0);
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, size, mem, 0),
 		      writes ? 0 : -EFAULT);
@@ -348,7 +348,7 @@ static void bad_pointer(int fd, enum igt_radeon_op op,
 	igt_assert(!memcmp(mem + half, old + half, size - half));
 	igt_radeon_bo_assert(&bo, model, "with read-only memory");
 
-	/* A hole: nothing behind it, and before it any part. */
+	/* No byte behind a hole is transferred; any byte before it may be. */
 	igt_assert_eq(munmap(mem + half, PAGE), 0);
 	igt_radeon_pattern(mem, half, 14);
 	memcpy(old, mem, half);
@@ -366,7 +366,7 @@ static void bad_pointer(int fd, enum igt_radeon_op op,
 		igt_assert(!memcmp(got, model, half));
 	}
 
-	/* Up to the hole all is well. */
+	/* A range that ends at the hole succeeds. */
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 5, half, mem, 0), 0);
 	igt_radeon_rw_apply(op, model + 5, old, half);
 	igt_assert(!memcmp(mem, old, half));
@@ -384,8 +384,8 @@ static void bad_pointer(int fd, enum igt_radeon_op op,
  * @fd: device
  * @op: operation
  *
- * User memory that is missing, not permitted, or not user space, in calls of
- * sizes that take different paths.
+ * User memory that is missing, forbidden, or not in user space. The sizes of
+ * the calls take different paths.
  */
 void igt_radeon_rw_test_bad_pointer(int fd, enum igt_radeon_op op)
 {
@@ -403,49 +403,49 @@ void igt_radeon_rw_test_bad_pointer(int fd, enum igt_radeon_op op)
  * @fd: device
  * @op: operation
  *
- * All of the above as subtests, to be called from igt_main.
+ * Runs the tests above as subtests. To be called from igt_main.
  */
 void igt_radeon_rw_subtests(int fd, enum igt_radeon_op op)
 {
-	igt_describe("Missing and forbidden user memory is -EFAULT.");
+	igt_describe("Missing or forbidden user memory gives -EFAULT.");
 	igt_subtest("bad-pointer")
 		igt_radeon_rw_test_bad_pointer(fd, op);
 
-	igt_describe("Any alignment moves exactly the bytes asked for.");
+	igt_describe("Calls of any alignment move just the requested bytes.");
 	igt_subtest("unaligned")
 		test_unaligned(fd, op);
 
-	igt_describe("VRAM that the CPU reaches.");
+	igt_describe("Ranges of all sizes in CPU-accessible VRAM.");
 	igt_subtest("vram")
 		igt_radeon_rw_test_placement(fd, op, &igt_radeon_reachable[0]);
 
-	igt_describe("GTT of all caching modes, and system memory.");
+	igt_describe("Ranges of all sizes in GTT and system memory.");
 	igt_subtest("gtt")
 		test_gtt(fd, op);
 
-	igt_describe("VRAM beyond the CPU's aperture.");
+	igt_describe("Ranges of all sizes in CPU-inaccessible VRAM.");
 	igt_subtest("invisible-vram")
 		test_invisible_vram(fd, op);
 
-	igt_describe("A BO that was evicted.");
+	igt_describe("Calls for a BO that was evicted from VRAM.");
 	igt_subtest("evicted")
 		igt_radeon_rw_test_evicted(fd, op);
 
-	igt_describe("A BO that was swapped out.");
+	igt_describe("Calls for a BO that was swapped out.");
 	igt_subtest("swapped")
 		igt_radeon_rw_test_swapped(fd, op);
 
-	igt_describe("Mappings of BOs, even of the same one, are user memory.");
+	igt_describe("User memory can be a mapping of a BO, even of the same.");
 	igt_subtest("self-copy")
 		igt_radeon_rw_test_self_copy(fd, op);
 
-	igt_describe("In order behind GPU writes submitted before.");
+	igt_describe("Calls are in order with GPU writes submitted before.");
 	igt_subtest("after-gpu-write")
 		igt_radeon_rw_test_after_gpu_write(fd, op);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("No mappings are made.");
+	igt_describe("Calls leave no mappings in the process.");
 	igt_subtest("no-mappings")
 		igt_radeon_rw_test_no_mappings(fd, op);
 }

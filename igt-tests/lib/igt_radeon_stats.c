@@ -33,14 +33,14 @@ const char *const igt_radeon_event_name[IGT_RADEON_EVENTS] = {
 	[IGT_RADEON_REPLAYED] = "replayed",
 };
 
-/* Values to put back; static, as an exit handler does it. */
+/* Values that an exit handler restores. */
 static struct {
 	char path[96];
 	char value[16];
 } saved[PARAMS_MAX];
 static unsigned int saved_count;
 
-/* Looking for the file costs more than most calls under test. */
+/* Keeps the path: finding the file costs more than most calls under test. */
 static const char *stats_path(int fd)
 {
 	static char path[96];
@@ -128,7 +128,7 @@ struct igt_radeon_stats igt_radeon_stats(int fd)
 
 	igt_assert(path);
 	igt_assert_eq(radeon_guest_counters(path, take, &reading), 0);
-	/* A counter that is gone must not look like one that stays. */
+	/* A missing counter must not look like one that does not change. */
 	igt_assert_eq(reading.known, IGT_RADEON_COUNTED + IGT_RADEON_EVENTS);
 	return reading.stats;
 }
@@ -138,7 +138,7 @@ struct igt_radeon_stats igt_radeon_stats(int fd)
  * @fd: device
  * @before: earlier counters
  *
- * Returns: what has been counted since
+ * Returns: how much each counter has grown since @before
  */
 struct igt_radeon_stats igt_radeon_stats_since(int fd,
 				const struct igt_radeon_stats *before)
@@ -177,12 +177,12 @@ uint64_t igt_radeon_stat(int fd, const char *name)
 
 /**
  * igt_radeon_assert_path:
- * @delta: what has been counted
- * @path: the way that bytes should have taken
- * @bytes: how many
- * @what: for the message
+ * @delta: growth of the counters, see igt_radeon_stats_since()
+ * @path: path that all bytes should have taken
+ * @bytes: number of bytes transferred
+ * @what: name of the transfer, for the message
  *
- * All bytes have taken this way, and no others any.
+ * Asserts that @bytes bytes took @path, and none another path.
  */
 void igt_radeon_assert_path(const struct igt_radeon_stats *delta,
 			    enum igt_radeon_path path, uint64_t bytes,
@@ -214,7 +214,7 @@ static void restore(int sig)
  * @value: its new value
  *
  * Changes a parameter until igt_radeon_reset_params() or the end of the test;
- * skips where that is not possible.
+ * skips if the parameter cannot be changed.
  */
 void igt_radeon_require_param(const char *name, unsigned int value)
 {
@@ -240,7 +240,7 @@ void igt_radeon_require_param(const char *name, unsigned int value)
 /**
  * igt_radeon_reset_params:
  *
- * Puts back what igt_radeon_require_param() has changed.
+ * Restores the parameters that igt_radeon_require_param() has changed.
  */
 void igt_radeon_reset_params(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The driver's counters for PREAD, PWRITE and TRANSFER, and its thresholds:
- * for tests that have to know, or to choose, which way bytes take.
+ * for tests that have to know, or to choose, the path of a transfer.
  */
 #ifndef IGT_RADEON_STATS_H
 #define IGT_RADEON_STATS_H
@@ -11,14 +11,14 @@
 
 /**
  * enum igt_radeon_path - what the driver counts in bytes
- * @IGT_RADEON_CPU: by the CPU
- * @IGT_RADEON_STAGED: by the GPU, by way of the staging buffer
- * @IGT_RADEON_ZERO_COPY: by the GPU from or to user memory
- * @IGT_RADEON_PATHS: how many paths a transfer can take
- * @IGT_RADEON_CLEAR_CPU: VRAM that the CPU has cleared for new BOs
- * @IGT_RADEON_CLEAR_GPU: the same by the GPU
- * @IGT_RADEON_CLEAR_HOP: the same by a move of cleared pages
- * @IGT_RADEON_COUNTED: how many counters of bytes there are
+ * @IGT_RADEON_CPU: copied by the CPU
+ * @IGT_RADEON_STAGED: copied by the GPU, through the staging buffer
+ * @IGT_RADEON_ZERO_COPY: copied by the GPU from or to user memory
+ * @IGT_RADEON_PATHS: number of paths that a transfer can take
+ * @IGT_RADEON_CLEAR_CPU: VRAM of new BOs, cleared by the CPU
+ * @IGT_RADEON_CLEAR_GPU: VRAM of new BOs, filled by the GPU
+ * @IGT_RADEON_CLEAR_HOP: VRAM of new BOs, cleared by a move from GTT
+ * @IGT_RADEON_COUNTED: number of counters of bytes
  */
 enum igt_radeon_path {
 	IGT_RADEON_CPU,
@@ -33,12 +33,13 @@ enum igt_radeon_path {
 
 /**
  * enum igt_radeon_event - what else the driver counts
- * @IGT_RADEON_STALL_AVOIDED: writes to busy BOs that did not wait
+ * @IGT_RADEON_STALL_AVOIDED: staged writes, which do not wait for the BO
  * @IGT_RADEON_STALL: waits for a BO
- * @IGT_RADEON_NOT_STAGED: copies that the GPU could not do
- * @IGT_RADEON_MOVED: BOs that were moved for the CPU
+ * @IGT_RADEON_NOT_STAGED: copies for which the staging buffer or the rings had
+ *	no room
+ * @IGT_RADEON_MOVED: BOs moved to where the CPU can access them
  * @IGT_RADEON_REPLAYED: staged writes that were done again after a GPU reset
- * @IGT_RADEON_EVENTS: how many there are
+ * @IGT_RADEON_EVENTS: number of counters of events
  */
 enum igt_radeon_event {
 	IGT_RADEON_STALL_AVOIDED,
@@ -54,8 +55,8 @@ extern const char *const igt_radeon_event_name[IGT_RADEON_EVENTS];
 
 /**
  * struct igt_radeon_stats - the driver's counters
- * @calls: how often each path was taken
- * @bytes: transferred by each path
+ * @calls: number of steps, or of BOs cleared, by each path
+ * @bytes: bytes transferred or cleared by each path
  * @events: how often each event has happened
  */
 struct igt_radeon_stats {

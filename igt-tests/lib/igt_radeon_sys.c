@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the radeon tests need of the system, whatever the device: memory, time,
- * chance, timers, files of sysfs, procfs and debugfs, rights.
+ * Helpers of the radeon tests that do not concern the device: memory, time,
+ * random numbers, timers, files of sysfs, procfs and debugfs, capabilities.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,8 @@ void *igt_radeon_malloc(size_t size)
  * igt_radeon_memory:
  * @size: bytes
  *
- * Returns: private memory, page-aligned and never touched, for munmap()
+ * Returns: private memory, page-aligned and never touched, to be freed by
+ * munmap()
  */
 uint8_t *igt_radeon_memory(size_t size)
 {
@@ -59,7 +60,7 @@ uint8_t *igt_radeon_memory(size_t size)
 
 /**
  * igt_radeon_pattern:
- * @mem: filled
+ * @mem: memory to fill
  * @size: bytes
  * @seed: different seeds give different bytes nearly everywhere
  */
@@ -84,8 +85,8 @@ void igt_radeon_pattern(void *mem, size_t size, uint32_t seed)
  * igt_radeon_assert_equal:
  * @got: bytes
  * @model: what they should be
- * @size: how many
- * @what: for the message, which names the first byte that differs
+ * @size: number of bytes
+ * @what: name of the bytes, for the message, which tells the first that differs
  */
 void igt_radeon_assert_equal(const void *got, const void *model, uint64_t size,
 			     const char *what)
@@ -107,7 +108,7 @@ void igt_radeon_assert_equal(const void *got, const void *model, uint64_t size,
 /**
  * igt_radeon_now:
  *
- * Returns: seconds of a clock that only goes forward
+ * Returns: seconds of a monotonic clock
  */
 double igt_radeon_now(void)
 {
@@ -120,9 +121,9 @@ double igt_radeon_now(void)
 /**
  * igt_radeon_random:
  *
- * Safe in signal handlers and threads; the same in every run.
+ * Safe in signal handlers and threads. The sequence is the same in every run.
  *
- * Returns: 31 random bits
+ * Returns: 31 pseudo-random bits
  */
 uint32_t igt_radeon_random(void)
 {
@@ -141,9 +142,9 @@ static void on_alarm(int sig)
 
 /**
  * igt_radeon_start_timer:
- * @us: period
+ * @us: period in microseconds
  *
- * Sends SIGALRM again and again, which interrupts system calls, until
+ * Sends SIGALRM, which interrupts system calls, in each period until
  * igt_radeon_stop_timer().
  */
 void igt_radeon_start_timer(unsigned int us)
@@ -163,7 +164,7 @@ void igt_radeon_start_timer(unsigned int us)
 /**
  * igt_radeon_stop_timer:
  *
- * Undoes igt_radeon_start_timer(), if that was done.
+ * Stops the timer if it runs, and restores the signal handler.
  */
 void igt_radeon_stop_timer(void)
 {
@@ -205,7 +206,7 @@ ssize_t igt_radeon_get(const char *path, char *text, size_t size)
  * @path: a file of sysfs, procfs or debugfs
  * @text: written to it
  *
- * Returns: whether that worked
+ * Returns: whether all of @text was written
  */
 bool igt_radeon_put(const char *path, const char *text)
 {
@@ -232,7 +233,7 @@ uint64_t igt_radeon_vmstat(const char *name)
 	char line[64];
 	FILE *f;
 
-	/* The CPUs' own counts are only added now and then. */
+	/* Otherwise the kernel adds the CPUs' counts up only now and then. */
 	igt_radeon_put("/proc/sys/vm/stat_refresh", "1");
 	f = fopen("/proc/vmstat", "r");
 	igt_assert(f);
@@ -246,7 +247,7 @@ uint64_t igt_radeon_vmstat(const char *name)
 /**
  * igt_radeon_mount_debugfs:
  *
- * Mounts debugfs, if that is possible and has not been done.
+ * Mounts debugfs if it is not mounted. Does not fail if that is not possible.
  */
 void igt_radeon_mount_debugfs(void)
 {
@@ -259,11 +260,11 @@ void igt_radeon_mount_debugfs(void)
  * igt_radeon_debugfs:
  * @fd: device
  * @name: a file that the driver makes in debugfs
- * @path: filled in: where it is
+ * @path: gets the path of the file
  * @size: bytes of @path
  *
- * The device's own directory in debugfs is that of its primary node; a file
- * there names the device. Linux 6.12 makes some of radeon's files before that
+ * The device's directory in debugfs is the one whose file "name" has the
+ * device's name. Linux 6.12 creates some of radeon's files before that
  * directory exists: they are at the root of debugfs.
  *
  * Returns: whether there is such a file
@@ -343,8 +344,9 @@ unsigned int igt_radeon_count_maps(const char *containing)
 /**
  * igt_radeon_drop_sys_admin:
  *
- * Gives up CAP_SYS_ADMIN for good, keeping the user id: DRM takes every file
- * that an administrator opens as authenticated. For child processes.
+ * Gives up CAP_SYS_ADMIN for good, keeping the user id. DRM takes every file
+ * that a process with CAP_SYS_ADMIN opens as authenticated. For child
+ * processes.
  */
 void igt_radeon_drop_sys_admin(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the radeon tests need of the system, whatever the device.
+ * Helpers of the radeon tests that do not concern the device.
  *
- * Unless a function says that it returns an error, it asserts that its work
- * succeeds. Those that return one return 0 or a negative errno.
+ * A function asserts that its work succeeds, unless its comment says that it
+ * returns an error. Then it returns 0 or a negative errno.
  */
 #ifndef IGT_RADEON_SYS_H
 #define IGT_RADEON_SYS_H
@@ -19,7 +19,7 @@
 #define KIB			1024u
 #define MIB			(1024u * KIB)
 
-/* Memory, time and chance */
+/* Memory, time and random numbers */
 void *igt_radeon_malloc(size_t size);
 uint8_t *igt_radeon_memory(size_t size);
 void igt_radeon_pattern(void *mem, size_t size, uint32_t seed);

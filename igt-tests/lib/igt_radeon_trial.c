@@ -19,10 +19,10 @@ static uint32_t next_seed(void)
  * igt_radeon_trial_init:
  * @t: filled in
  * @fd: device
- * @path: way that the transfer is to take
- * @latency: microseconds
+ * @path: path that the transfer is to take
+ * @latency: microseconds for which the GPU holds work back during the call
  *
- * Makes the BO, whose bytes are known, and user memory.
+ * Creates the BO, filled with a pattern, and user memory.
  */
 void igt_radeon_trial_init(struct igt_radeon_trial *t, int fd,
 			   const struct igt_radeon_way *path,
@@ -49,7 +49,9 @@ void igt_radeon_trial_init(struct igt_radeon_trial *t, int fd,
 
 /**
  * igt_radeon_trial_fini:
- * @t: everything in it is given back
+ * @t: trial
+ *
+ * Ends the latency, and frees the trial's BOs and memory.
  */
 void igt_radeon_trial_fini(struct igt_radeon_trial *t)
 {
@@ -84,7 +86,7 @@ void igt_radeon_trial_queue(struct igt_radeon_trial *t)
  * igt_radeon_trial_prepare:
  * @t: trial
  *
- * Gives user memory new bytes, then as igt_radeon_trial_queue().
+ * Gives user memory new bytes, then does as igt_radeon_trial_queue().
  */
 void igt_radeon_trial_prepare(struct igt_radeon_trial *t)
 {
@@ -115,7 +117,10 @@ igt_radeon_trial_call(const struct igt_radeon_trial *t,
 	};
 }
 
-/* @dst has a range from @src; outside it is as @before; see below for @done. */
+/*
+ * Asserts that the range of @dst is as in @src, and the rest as in @before.
+ * Unless @done, any byte of the range may also be as in @before.
+ */
 static void check(const struct igt_radeon_trial *t,
 		  enum igt_radeon_op op, const uint8_t *dst,
 		  const uint8_t *before, const uint8_t *src, bool done)
@@ -149,8 +154,8 @@ static void check(const struct igt_radeon_trial *t,
  * @op: call that was made
  * @done: it succeeded; else any byte of the range may have been transferred
  *
- * Checks the bytes of the BO and of user memory. Afterwards they are taken for
- * what was there before.
+ * Checks the bytes of the BO and of user memory, and keeps them as those from
+ * before the next call.
  */
 void igt_radeon_trial_check(struct igt_radeon_trial *t,
 			    enum igt_radeon_op op, bool done)
@@ -175,8 +180,8 @@ void igt_radeon_trial_check(struct igt_radeon_trial *t,
  * @t: trial
  * @op: call
  *
- * Makes the call once more, now undisturbed, and checks it: bytes, and, for a BO
- * that is idle, that the driver says it has taken its path.
+ * Makes the call once more, now undisturbed, and checks the bytes. If the BO is
+ * idle, the driver's counters also have to show that the call took its path.
  */
 void igt_radeon_trial_again(struct igt_radeon_trial *t,
 			    enum igt_radeon_op op)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One transfer between user memory and a BO, of which both sides and what is
- * around them are known before, and checked afterwards.
+ * One transfer between user memory and a BO. All bytes on both sides, in and
+ * around the range, are known before it, and checked afterwards.
  */
 #ifndef IGT_RADEON_TRIAL_H
 #define IGT_RADEON_TRIAL_H
@@ -15,14 +15,14 @@
 /**
  * struct igt_radeon_trial - BO and user memory
  * @fd: device
- * @path: way that the transfer takes
+ * @path: path that the transfer takes
  * @latency: microseconds for which the GPU holds work back during the call
  * @bo: BO, larger than the range that is transferred
- * @source: what makes @bo busy, as large
+ * @source: source of the GPU copy that makes @bo busy, as large as @bo
  * @offset: first byte of the range, the same in @bo and @mem
  * @span: bytes of @bo and of @mem, whole pages
  * @mem: user memory; a test may put other memory of @span bytes here
- * @held: bytes of @bo before the call, once the GPU is done
+ * @held: bytes of @bo before the call, after all GPU work queued before
  * @fresh: bytes of @mem before the call
  */
 struct igt_radeon_trial {

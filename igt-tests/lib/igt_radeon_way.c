@@ -75,8 +75,8 @@ bool igt_radeon_way_sleeps(const struct igt_radeon_way *path)
  * igt_radeon_way_regions:
  * @path: path
  *
- * Returns: how many regions a TRANSFER has: what is small is several regions,
- * what is large is one
+ * Returns: number of regions of a TRANSFER: IGT_RADEON_MAX_SPLIT below 1 MiB,
+ * else one
  */
 unsigned int igt_radeon_way_regions(const struct igt_radeon_way *path)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transfers that take a certain path of the driver: where the BO is, how many
- * bytes, whether the GPU uses it, and what the driver counts then.
+ * Transfers that take a certain path of the driver. The path depends on the
+ * placement of the BO, on the size, and on whether the GPU uses the BO; a
+ * counter of the driver proves it.
  */
 #ifndef IGT_RADEON_WAY_H
 #define IGT_RADEON_WAY_H
@@ -12,13 +13,13 @@
 #include "igt_radeon.h"
 
 /**
- * struct igt_radeon_way - a transfer that takes a certain way
+ * struct igt_radeon_way - a transfer that takes a certain path
  * @name: for messages
- * @domain: where its BO is, RADEON_GEM_DOMAIN_*
+ * @domain: placement of its BO, RADEON_GEM_DOMAIN_*
  * @flags: RADEON_GEM_* creation flags
  * @size: bytes of the transfer
  * @busy: the GPU is about to write the BO
- * @read: what the kernel counts then for a read, NULL if it depends
+ * @read: counter of the driver that a read increases, NULL if that varies
  * @write: the same for a write
  */
 struct igt_radeon_way {
