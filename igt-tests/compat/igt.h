@@ -30,7 +30,7 @@ struct option;
  */
 #define igt_ioctl	drmIoctl
 
-/* Start and end of a subtest; the library longjmps to the buffer to leave it. */
+/* Start and end of a subtest; the library longjmps to the buffer to end it. */
 extern jmp_buf igt_subtest_jmpbuf;
 int igt_subtest_init_parse_opts(int *argc, char **argv,
 				const char *short_opts,

@@ -329,7 +329,7 @@ void igt_radeon_args_subtests(int fd, enum igt_radeon_op op)
 	igt_subtest("imported")
 		igt_radeon_args_imported(fd, op);
 
-	igt_describe("The error that comes first in the documented order wins.");
+	igt_describe("The first error in the documented order is returned.");
 	igt_subtest("error-order")
 		igt_radeon_args_error_order(fd, op);
 	igt_fixture()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a new BO holds: zeros, wherever it is and however it is looked at first.
- * VRAM and GTT are filled with a pattern before, which must not be seen again.
+ * A new BO reads zeros, in every placement and by every kind of first access.
+ * The tests fill VRAM and GTT with a pattern first, which no new BO may show.
  *
- * GTT has always been like that. VRAM is cleared while the driver's parameter
- * gem_rw_clear_vram is set, which the tests do.
+ * TTM has always cleared GTT. The driver clears VRAM while its parameter
+ * gem_rw_clear_vram is set, and the tests set it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,16 +27,16 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: contents of new buffer objects
- * Description: Checks that new BOs do not show what others have left in their
- *              memory.
+ * Description: Checks that new BOs do not show what earlier BOs have left in
+ *              the same memory.
  */
-IGT_TEST_DESCRIPTION("Checks that new radeon BOs hold nothing but zeros.");
+IGT_TEST_DESCRIPTION("Checks that new radeon BOs read zeros.");
 
 #define STEP		(8 * MIB)
 #define LATENCY_US	100000u
 #define LARGEST		(5 * MIB + PAGE)
 #define PARAMETERS	"/sys/module/radeon/parameters/"
-/* Around the size from which on the GPU clears, and several packets' worth. */
+/* Around the largest size that the CPU clears, and some of several packets. */
 static const uint32_t sizes[] = {
 	PAGE, 3 * PAGE, 32 * KIB, 32 * KIB + PAGE, MIB, LARGEST,
 };
@@ -73,7 +73,7 @@ static void set_clear(bool on)
 	igt_assert(write_parameter(parameters[0], on ? "Y" : "N"));
 }
 
-/* Up to how many bytes the CPU clears. */
+/* Sets the size of the largest BO that the CPU clears. */
 static void set_cpu_max(const char *bytes)
 {
 	igt_assert(write_parameter(parameters[1], bytes));
@@ -93,7 +93,7 @@ static void require_clear(void)
 	igt_install_exit_handler(restore_parameters);
 }
 
-/* How many bytes the driver says it has cleared, by the CPU or in any way. */
+/* Bytes that the driver has counted as cleared, by the CPU or altogether. */
 static uint64_t cleared(int fd, bool by_cpu)
 {
 	const struct igt_radeon_stats stats = igt_radeon_stats(fd);
@@ -104,8 +104,8 @@ static uint64_t cleared(int fd, bool by_cpu)
 }
 
 /*
- * Leave the pattern in that many bytes of a domain, all at once, so that no BO
- * gets the memory of another.
+ * Leaves the pattern in @bytes bytes of a domain. All BOs exist at the same
+ * time, so that none reuses the memory of another.
  */
 static void dirty(int fd, uint32_t domain, uint32_t flags, uint64_t bytes)
 {
@@ -130,7 +130,7 @@ static void dirty(int fd, uint32_t domain, uint32_t flags, uint64_t bytes)
 	set_clear(true);
 }
 
-/* All of VRAM but what is in use: what does not fit would land in GTT. */
+/* Leaves the pattern in all free VRAM; BOs beyond that would be in GTT. */
 static void dirty_vram(int fd)
 {
 	uint64_t total, visible, used;
@@ -159,7 +159,7 @@ static void assert_zero(const void *mem, const char *what,
 		     (unsigned long long)i, bytes[i]);
 }
 
-/* Ways to look at a new BO */
+/* Ways to access a new BO */
 static void look_by_pread(const struct igt_radeon_bo *bo)
 {
 	memset(got, 0xa5, bo->size);
@@ -176,7 +176,7 @@ static void look_unsynchronized(const struct igt_radeon_bo *bo)
 	assert_zero(got, "unsynchronized pread", bo);
 }
 
-/* Without GEM_WAIT_IDLE: the fault has to wait by itself. */
+/* Without GEM_WAIT_IDLE: the page fault has to wait for the clearing. */
 static void look_by_mmap(const struct igt_radeon_bo *bo)
 {
 	void *map = igt_radeon_bo_map(bo);
@@ -186,7 +186,7 @@ static void look_by_mmap(const struct igt_radeon_bo *bo)
 	assert_zero(got, "mmap", bo);
 }
 
-/* A copy queued at once, while the clearing may not even have begun. */
+/* The copy is queued at once, perhaps before the clearing has begun. */
 static void look_by_engine(const struct igt_radeon_bo *bo,
 			   enum igt_radeon_engine engine)
 {
@@ -215,8 +215,8 @@ typedef void (*look_t)(const struct igt_radeon_bo *bo);
 
 /**
  * SUBTEST: vram-%s
- * Description: All of VRAM is filled with a pattern and freed. BOs that get it
- *              then, of all sizes, within the aperture and beyond, read zeros
+ * Description: All of VRAM is filled with a pattern and freed. New BOs of all
+ *              sizes, in CPU-accessible and CPU-inaccessible VRAM, read zeros
  *              by %arg[1].
  *
  * arg[1]:
@@ -244,7 +244,7 @@ static void test_vram(int fd, look_t look, uint32_t latency)
 						   vram_flags[flags]);
 				look(&bo);
 				igt_radeon_set_latency(fd, 0);
-				/* The next owner of this memory finds it. */
+				/* The next BO there must not show it. */
 				igt_radeon_bo_fill(&bo, pattern);
 				igt_radeon_bo_fini(&bo);
 			}
@@ -298,9 +298,9 @@ static void test_dumb(int fd)
 
 /**
  * SUBTEST: create-close
- * Description: BOs that are closed while the GPU has not yet cleared them leave
- *              nothing behind, neither work for later users of their memory nor
- *              contents.
+ * Description: When BOs are closed before the GPU has cleared them, the late
+ *              clearing does not hit later BOs in the same memory, and these
+ *              read zeros.
  */
 static void test_create_close(int fd)
 {
@@ -329,9 +329,9 @@ static void test_create_close(int fd)
 
 /**
  * SUBTEST: evicting
- * Description: BOs for which others have to leave VRAM read zeros, the others
- *              keep their contents, and new BOs that get evicted themselves
- *              stay zero.
+ * Description: New BOs that make the kernel evict others from VRAM read zeros,
+ *              also if they are evicted themselves, and the others keep their
+ *              contents.
  */
 static void test_evicting(int fd)
 {
@@ -383,10 +383,10 @@ static void write_by_mmap(const struct igt_radeon_bo *bo)
 /**
  * SUBTEST: hang-dma
  * Description: The DMA engine hangs and the GPU is reset. BOs that had not been
- *              cleared, and those made while nobody has noticed the hang, read
- *              zeros. What the engine had done before is not done once more: a
- *              BO that was cleared, or written by the GPU, and then by the CPU,
- *              keeps what the CPU has written.
+ *              cleared, and those made before the hang was detected, read
+ *              zeros. Work that the engine had completed is not repeated: a BO
+ *              that was cleared or written by the GPU, and then written by the
+ *              CPU, keeps the CPU's bytes.
  *
  * SUBTEST: hang-cp-dma
  * Description: The same with a hang of the graphics ring.
@@ -403,7 +403,7 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 	dirty_vram(fd);
 	set_cpu_max("0");
 
-	/* Not a copy by user space, which would be an indirect buffer. */
+	/* Work in the ring itself: copies by user space are in IBs. */
 	stats = igt_radeon_stats(fd);
 	igt_radeon_bo_init(&done, fd, MIB, RADEON_GEM_DOMAIN_VRAM,
 			   RADEON_GEM_CPU_ACCESS);
@@ -430,7 +430,7 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 		igt_radeon_bo_init(&pending[i], fd, sizes[i + 2],
 				   RADEON_GEM_DOMAIN_VRAM,
 				   vram_flags[i % ARRAY_SIZE(vram_flags)]);
-	/* Something for the hung ring to stand still with. */
+	/* Work that the hung ring does not complete. */
 	igt_radeon_bo_init(&dst, fd, LARGEST, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_copy(engine, &dst, 0, &pending[3], 0, sizes[5]);
 	igt_assert_eq(igt_radeon_pread(fd, dst.handle, 0, PAGE, got, 0), 0);
@@ -455,8 +455,8 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 
 /**
  * SUBTEST: gtt
- * Description: New BOs in GTT, of all caching modes, and in system memory read
- *              zeros by all ways of looking, whatever the parameter is.
+ * Description: New BOs in GTT of all caching modes and in system memory read
+ *              zeros by every kind of access, with the parameter on or off.
  */
 static void test_gtt(int fd)
 {
@@ -488,9 +488,9 @@ static void test_gtt(int fd)
 
 /**
  * SUBTEST: parameter
- * Description: With the parameter off nothing is cleared; with it on, just the
- *              VRAM of new BOs, small ones by the CPU, large ones and those that
- *              it does not reach by the GPU.
+ * Description: With the parameter off nothing is cleared. With it on, only the
+ *              VRAM of new BOs is cleared: that of small ones by the CPU, that
+ *              of large or CPU-inaccessible ones by the GPU.
  */
 static void test_parameter(int fd)
 {
@@ -550,23 +550,23 @@ int igt_main()
 		igt_radeon_pattern(pattern, sizeof(pattern), 99);
 	}
 
-	igt_describe("Fresh VRAM reads zeros by PREAD.");
+	igt_describe("New BOs in VRAM read zeros by PREAD.");
 	igt_subtest("vram-pread")
 		test_vram(fd, look_by_pread, 0);
 
-	igt_describe("Fresh VRAM reads zeros by PREAD that does not wait.");
+	igt_describe("New BOs in VRAM read zeros by unsynchronized PREAD.");
 	igt_subtest("vram-unsync")
 		test_vram(fd, look_unsynchronized, 5000);
 
-	igt_describe("Fresh VRAM reads zeros through a mapping.");
+	igt_describe("New BOs in VRAM read zeros through a mapping.");
 	igt_subtest("vram-mmap")
 		test_vram(fd, look_by_mmap, 5000);
 
-	igt_describe("Fresh VRAM is zero for the graphics ring.");
+	igt_describe("New BOs in VRAM read zeros on the graphics ring.");
 	igt_subtest("vram-cp-dma")
 		test_vram(fd, look_by_cp_dma, LATENCY_US);
 
-	igt_describe("Fresh VRAM is zero for the DMA ring.");
+	igt_describe("New BOs in VRAM read zeros on the DMA ring.");
 	igt_subtest("vram-dma") {
 		igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
 			      "no such ring\n");
@@ -575,17 +575,17 @@ int igt_main()
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("Fresh dumb BOs read zeros.");
+	igt_describe("New dumb BOs read zeros.");
 	igt_subtest("dumb")
 		test_dumb(fd);
 
-	igt_describe("BOs closed before they are cleared leave nothing behind.");
+	igt_describe("BOs closed before they are cleared do no harm later.");
 	igt_subtest("create-close")
 		test_create_close(fd);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("BOs that take others' place in VRAM read zeros.");
+	igt_describe("New BOs for which others are evicted read zeros.");
 	igt_subtest("evicting")
 		test_evicting(fd);
 
@@ -597,14 +597,14 @@ int igt_main()
 	igt_subtest("hang-cp-dma")
 		test_hang(fd, IGT_RADEON_CP_DMA);
 
-	igt_describe("Fresh GTT reads zeros.");
+	igt_describe("New BOs in GTT read zeros.");
 	igt_subtest("gtt") {
 		igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
 			      "no such ring\n");
 		test_gtt(fd);
 	}
 
-	igt_describe("The parameter decides, and the counters tell.");
+	igt_describe("The parameters select what is cleared, and how.");
 	igt_subtest("parameter")
 		test_parameter(fd);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * That the placements and caching modes which other tests name are real. The
- * driver puts a BO elsewhere, or makes it cached, without a word; then what
- * those tests show is something else than they say.
+ * Checks that BOs have the placement and the caching mode that other tests ask
+ * for. The driver may put a BO elsewhere, or make it cached, without reporting
+ * that. Those tests would then test another case than they claim.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -19,12 +19,12 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: placement and caching of buffer objects
- * Description: Checks that BOs are in the memory, and have the caching mode,
+ * Description: Checks that BOs have the placement and the caching mode that
  *              they were made with.
  */
 IGT_TEST_DESCRIPTION("Checks that placements and caching modes of radeon BOs are real.");
 
-/* Stores to uncached memory take long, the more so on an emulated CPU. */
+/* Stores to uncached memory are slow, most of all on an emulated CPU. */
 #define SIZE		(8 * MIB)
 
 /**
@@ -35,7 +35,7 @@ IGT_TEST_DESCRIPTION("Checks that placements and caching modes of radeon BOs are
  * Description: The pages of an uncached BO in GTT are uncached.
  *
  * SUBTEST: cached
- * Description: Those of a BO in GTT without either flag are neither.
+ * Description: The pages of a BO in GTT with neither flag are cached.
  */
 static void test_caching(int fd, uint32_t caching)
 {
@@ -61,8 +61,8 @@ static void test_caching(int fd, uint32_t caching)
 
 /**
  * SUBTEST: memory
- * Description: A BO takes its size from VRAM, or from GTT, or from neither, as
- *              it was made.
+ * Description: The usage of VRAM or GTT grows by the size of a BO that was made
+ *              there; a BO in system memory changes neither.
  */
 static void test_memory(int fd)
 {
@@ -82,7 +82,7 @@ static void test_memory(int fd)
 				  p->domain == RADEON_GEM_DOMAIN_VRAM ? SIZE : 0);
 		igt_assert_eq_u64(gtt,
 				  p->domain == RADEON_GEM_DOMAIN_GTT ? SIZE : 0);
-		/* What is busy being cleared is freed later. */
+		/* A BO that the GPU is still clearing is freed later. */
 		igt_radeon_bo_wait(&bo);
 		igt_radeon_bo_fini(&bo);
 	}
@@ -90,9 +90,9 @@ static void test_memory(int fd)
 
 /**
  * SUBTEST: inaccessible-vram
- * Description: The CPU cannot access a BO made with NO_CPU_ACCESS where there is
- *              such VRAM: the driver has the GPU read even a few bytes, and does
- *              not move the BO. It does no such thing with CPU_ACCESS.
+ * Description: A BO made with NO_CPU_ACCESS is in CPU-inaccessible VRAM: the
+ *              driver has the GPU read even one byte, and does not move the
+ *              BO. The CPU reads a BO made with CPU_ACCESS.
  */
 static void test_inaccessible(int fd)
 {
@@ -142,11 +142,11 @@ int igt_main()
 	igt_subtest("cached")
 		test_caching(fd, 0);
 
-	igt_describe("BOs take VRAM or GTT as they were made.");
+	igt_describe("BOs are in the domain they were made for.");
 	igt_subtest("memory")
 		test_memory(fd);
 
-	igt_describe("The CPU cannot access VRAM that it should not.");
+	igt_describe("BOs made with NO_CPU_ACCESS are CPU-inaccessible.");
 	igt_subtest("inaccessible-vram")
 		test_inaccessible(fd);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * DRM_RADEON_GEM_PWRITE: bytes of user memory copied to a BO by a system call.
- * BOs are checked through mappings or copies by the GPU, never by PREAD, so
- * that the two ioctls cannot hide each other's faults.
+ * DRM_RADEON_GEM_PWRITE copies bytes of user memory to a BO. The tests check
+ * BOs through mappings or with the GPU, never with PREAD, so that neither ioctl
+ * can hide a fault of the other.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -18,15 +18,15 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: writing buffer objects without mapping them
- * Description: Checks what DRM_RADEON_GEM_PWRITE leaves in a BO, at every
- *              place it can be in, in order with GPU work, and how it refuses
+ * Description: Checks the bytes that DRM_RADEON_GEM_PWRITE leaves in a BO, in
+ *              each placement and in order with GPU work, and its errors for
  *              bad arguments.
  */
 IGT_TEST_DESCRIPTION("Checks writing of radeon buffer objects by PWRITE.");
 
 /**
  * SUBTEST: basic
- * Description: A mapping shows what was written, also one made before.
+ * Description: Mappings show the bytes written, also one made before the write.
  */
 static void test_basic(int fd)
 {
@@ -99,75 +99,80 @@ static void test_before_gpu_read(int fd)
 
 /**
  * SUBTEST: unaligned
- * Description: Offsets, sizes and user addresses of any alignment move exactly
- *              the bytes asked for, and touch none beside them.
+ * Description: Calls with offsets, sizes and user addresses of any alignment
+ *              transfer exactly the requested bytes, and touch none beside
+ *              them.
  *
  * SUBTEST: vram
- * Description: Ranges of all sizes, in VRAM that the CPU reaches.
+ * Description: Transfers ranges of all sizes in CPU-accessible VRAM.
  *
  * SUBTEST: gtt
- * Description: Ranges of all sizes, in GTT of every caching mode and in system
- *              memory.
+ * Description: Transfers ranges of all sizes in GTT of each caching mode and in
+ *              system memory.
  *
  * SUBTEST: invisible-vram
- * Description: Ranges of all sizes, in VRAM beyond the CPU's aperture; the
- *              other side of the check is a copy by the GPU.
+ * Description: Transfers ranges of all sizes in CPU-inaccessible VRAM, and
+ *              checks them with copies by the GPU.
  *
  * SUBTEST: evicted
- * Description: A BO in VRAM that was evicted since it was filled.
+ * Description: A BO that was evicted from VRAM keeps its bytes, and can be read
+ *              and written.
  *
  * SUBTEST: swapped
- * Description: A BO in GTT that was swapped out since it was filled is brought
- *              back; a write keeps the rest of it.
+ * Description: A BO in GTT that was swapped out is brought back by a call, and
+ * a
+ *              write keeps the rest of its bytes.
  *
  * SUBTEST: self-copy
- * Description: User memory may be a mapping of a BO: of another one, or of the
- *              same one with or without overlap, never touched before or not.
- *              Nothing beside the destination changes.
+ * Description: User memory may be a mapping of a BO: of another one, not
+ * touched
+ *              before, or of the same one, with and without overlap. Bytes
+ *              beside the destination do not change.
  *
  * SUBTEST: after-gpu-write
- * Description: Bytes that engines were told to write before the call are there
- *              for a read, and do not undo a write, however late the engines
- *              get to it.
+ * Description: Calls come after GPU writes that were submitted before them,
+ *              however late these begin: a read returns the GPU's bytes, and
+ *              the GPU does not overwrite those of a write.
  *
  * SUBTEST: no-mappings
  * Description: Calls for many BOs leave no mapping of any of them, nor any other
  *              new mapping, in the process.
  *
  * SUBTEST: bad-pointer
- * Description: User memory that is missing, not permitted, or not user space
- *              gives -EFAULT, on every path; nothing behind the fault changes.
- *              Read-only memory is a good source and no destination.
+ * Description: User memory that is missing, forbidden, or not in user space
+ *              gives -EFAULT, on every path, and bytes behind the fault do not
+ *              change. Read-only memory can only be a source.
  *
  * SUBTEST: bad-handle
- * Description: Handles that never were, are closed, or belong to another file
- *              give -ENOENT.
+ * Description: A handle that was never created, is closed, or belongs to
+ * another
+ *              file gives -ENOENT.
  *
  * SUBTEST: bad-range
- * Description: Ranges that end beyond the BO or wrap give -EINVAL; the last
- *              byte can be reached.
+ * Description: A range that ends beyond the BO, or wraps, gives -EINVAL; one
+ *              that ends with the last byte succeeds.
  *
  * SUBTEST: bad-flags
- * Description: Every undefined flag gives -EINVAL, alone and among others.
+ * Description: Each undefined flag gives -EINVAL, alone and with defined flags.
  *
  * SUBTEST: zero-size
- * Description: A call for no bytes succeeds whatever the other arguments are,
- *              flags excepted.
+ * Description: A call for no bytes checks its flags, and succeeds whatever the
+ *              other arguments are.
  *
  * SUBTEST: userptr
- * Description: A BO made from user memory gives -EPERM, after a range check.
+ * Description: A BO made from user memory gives -EPERM if the range is valid.
  *
  * SUBTEST: imported
- * Description: A BO imported from another device gives -EOPNOTSUPP, after a
- *              range check.
+ * Description: A BO imported from another device gives -EOPNOTSUPP if the range
+ *              is valid.
  *
  * SUBTEST: error-order
- * Description: Of several errors in one call the one that comes first in the
- *              documented order is returned.
+ * Description: A call with several errors returns the one that comes first in
+ *              the documented order.
  *
  * SUBTEST: permissions
- * Description: A render node may call it; a primary node only when
- *              authenticated.
+ * Description: A file of a render node may make the call; a file of a primary
+ *              node only if it is authenticated.
  */
 int igt_main()
 {
@@ -185,7 +190,7 @@ int igt_main()
 	igt_radeon_args_subtests(fd, IGT_RADEON_PWRITE);
 	igt_radeon_rw_subtests(fd, IGT_RADEON_PWRITE);
 
-	igt_describe("GPU reads get the bytes of their place in the order.");
+	igt_describe("Writes are in order with GPU reads.");
 	igt_subtest("before-gpu-read")
 		test_before_gpu_read(fd);
 	igt_fixture()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD, PWRITE and TRANSFER at all alignments of the BO's offset, of the user
- * address and of the size, on each of the driver's paths, wherever a BO can be.
- * The driver's thresholds are moved so that a path is taken, and its counters
- * have to say that all bytes went that way.
+ * PREAD, PWRITE and TRANSFER at all alignments of the offset in the BO, of the
+ * user address and of the size, on each of the driver's paths and in each
+ * placement. Each test sets the driver's thresholds so that one path is taken,
+ * and the driver's counters have to show that all bytes took it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,20 +21,20 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects without mapping them
- * Description: Checks that calls move exactly the bytes asked for, at all
- *              alignments, on each path of the driver, in each placement and
- *              caching mode, and that the path is the one meant.
+ * Description: Checks that calls transfer exactly the requested bytes at all
+ *              alignments, in each placement and caching mode, and that they
+ *              take the path of the driver that is under test.
  */
 IGT_TEST_DESCRIPTION("Checks all alignments on each path of the driver.");
 
 #define HOLD_US		8000000u
-/* One more than a cache line and a dword: alignments are 0 to 67. */
+/* Bytes of a cache line and a dword: alignments are 0 to 67. */
 #define ALIGNMENTS	68u
 #define GUARD		64u
 
 /*
- * Sizes base + 0 to 67, in @rounds calls or batches for @slots of the 68
- * alignments each; see place().
+ * Sizes are @base + 0 to 67 bytes. Each of @rounds rounds transfers @slots
+ * slots, with one call for each, or one TRANSFER for all; see place().
  */
 struct shape {
 	size_t base;
@@ -42,7 +42,7 @@ struct shape {
 	unsigned int rounds;
 };
 
-/* What is tested, and what the bytes on both sides ought to be. */
+/* Subject of a test, and models of the bytes on both sides. */
 struct setup {
 	int fd;
 	enum igt_radeon_op op;
@@ -62,10 +62,12 @@ struct place {
 };
 
 /*
- * The three take all values from 0 to 67 in two rounds of 68 slots, and with 17
- * rounds BO and user memory are in all positions modulo 16 to each other. With
- * 68 rounds every two values would meet once: the determinants of the pairs of
- * rows of (1 0), (1 1), (2 5) are units modulo 68.
+ * The alignments of BO, user memory and size are i, i + round and 2 i + 5
+ * round, modulo 68. In two rounds of 68 slots each takes all values from 0 to
+ * 67. In 17 rounds BO and user memory have all relative alignments modulo 16.
+ * In 68 rounds each pair of values of any two would occur once, because the
+ * determinants of the pairs of coefficients (1 0), (1 1), (2 5) are units
+ * modulo 68.
  */
 static struct place place(const struct setup *s, unsigned int round,
 			  unsigned int slot)
@@ -79,7 +81,7 @@ static struct place place(const struct setup *s, unsigned int round,
 	};
 }
 
-/* Where the bytes can take this path. */
+/* Whether transfers in this placement can take the path. */
 static bool applies(enum igt_radeon_path path, enum igt_radeon_op op,
 		    const struct igt_radeon_placement *p)
 {
@@ -88,7 +90,7 @@ static bool applies(enum igt_radeon_path path, enum igt_radeon_op op,
 
 	switch (path) {
 	case IGT_RADEON_STAGED:
-		/* The GPU does not reach system memory. */
+		/* The GPU cannot access system memory. */
 		return igt_radeon_op_writes(op) ?
 		       p->domain != RADEON_GEM_DOMAIN_CPU : vram;
 	case IGT_RADEON_ZERO_COPY:
@@ -98,7 +100,7 @@ static bool applies(enum igt_radeon_path path, enum igt_radeon_op op,
 	}
 }
 
-/* Thresholds with which all sizes take the path. */
+/* Sets thresholds with which all sizes take the path. */
 static void choose_path(enum igt_radeon_path path)
 {
 	const bool staged = path == IGT_RADEON_STAGED;
@@ -179,9 +181,9 @@ static void make_calls(const struct setup *s, unsigned int round)
 }
 
 /*
- * A zero-copy only writes whole pages of user memory, as far as DMA goes, and
- * other paths the rest. All whole pages of a PREAD; of a TRANSFER at least some,
- * because regions share steps.
+ * A zero-copy read writes only whole pages of user memory, and other paths
+ * write the rest. A PREAD has to zero-copy all of its whole pages, a TRANSFER
+ * at least some, because regions share steps.
  */
 static void assert_whole_pages(const struct setup *s, unsigned int round,
 			       const struct igt_radeon_stats *delta,
@@ -255,14 +257,14 @@ static void test_round(struct setup *s, unsigned int round)
 static void test_path(int fd, enum igt_radeon_path path, bool mapping,
 		      enum igt_radeon_op op, const struct igt_radeon_placement *p)
 {
-	/* Around the largest part that is copied in one go. */
+	/* Largest step of each path. */
 	static const size_t chunk[IGT_RADEON_PATHS] = {
 		[IGT_RADEON_CPU] = 256 << 10,
 		[IGT_RADEON_STAGED] = 256 << 10,
 		[IGT_RADEON_ZERO_COPY] = 4 << 20,
 	};
 	const struct shape shapes[] = {
-		/* Where pages are pinned for each, fewer. */
+		/* Fewer rounds where each call pins pages. */
 		{ 1, 68, path == IGT_RADEON_ZERO_COPY ? SLOW_QUICK(4, 2) :
 							SLOW_QUICK(17, 2) },
 		{ PAGE - 34, 17, 4 },
@@ -285,17 +287,17 @@ static void test_path(int fd, enum igt_radeon_path path, bool mapping,
 
 /**
  * SUBTEST: cpu
- * Description: Copies by the CPU.
+ * Description: Transfers of all alignments by the CPU.
  *
  * SUBTEST: mapping
- * Description: Copies by the CPU, while user memory is the mapping of a BO.
+ * Description: Transfers by the CPU whose user memory is a mapping of a BO.
  *
  * SUBTEST: staged
- * Description: Writes to BOs that the GPU is going to read, and reads of VRAM,
- *              by the GPU through the staging buffer. No write waits.
+ * Description: Transfers by the GPU through the staging buffer: reads of VRAM,
+ *              and writes to BOs that the GPU has yet to read. No write waits.
  *
  * SUBTEST: zero-copy
- * Description: Copies by the GPU between user memory and VRAM.
+ * Description: Transfers by the GPU between VRAM and user memory.
  */
 static void test_everywhere(int fd, enum igt_radeon_path path, bool mapping)
 {
@@ -327,8 +329,8 @@ int igt_main()
 		enum igt_radeon_path path;
 		bool mapping;
 	} paths[] = {
-		{ "cpu", "By the CPU.", IGT_RADEON_CPU, false },
-		{ "mapping", "By the CPU, user memory is a mapping of a BO.",
+		{ "cpu", "Transfers by the CPU.", IGT_RADEON_CPU, false },
+		{ "mapping", "By the CPU, from and to a mapping of a BO.",
 		  IGT_RADEON_CPU, true },
 		{ "staged", "By the GPU, through the staging buffer.",
 		  IGT_RADEON_STAGED, false },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Long calls: what comes between the regions of a TRANSFER. A signal, SIGSTOP and
- * the freezer count there at once; a call made again goes on where it was.
+ * Interruptions of long calls: a signal, SIGSTOP or the freezer takes effect
+ * between two regions of a TRANSFER, and the repeated call continues from
+ * there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,11 +27,12 @@
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, long calls
  * Description: Checks that a process can be interrupted, stopped and frozen
- *              between the regions of a TRANSFER, and that it then goes on.
+ *              between the regions of a TRANSFER, and that the call then
+ *              continues.
  */
 IGT_TEST_DESCRIPTION("Checks interruptions of radeon TRANSFERs between regions.");
 
-/* Not more than the driver reads at once: a signal counts between those, too. */
+/* No more than the driver reads at once: signals also count between reads. */
 #define REGIONS		100u
 #define REGION		(6 * MIB)
 #define END_SECONDS	100u
@@ -38,19 +40,19 @@ IGT_TEST_DESCRIPTION("Checks interruptions of radeon TRANSFERs between regions."
 #define CGROUP		CGROUPS "/igt-radeon-frozen"
 
 /*
- * Shared with the process that makes the call. One BO of one region's size is
- * transferred again and again, which takes long, whatever the machine.
+ * Shared with the process that makes the call. All regions transfer the same
+ * BO, so that the call takes long on any machine.
  */
 struct job {
 	uint32_t flags;
 	bool started;
 	bool ended;
 	bool signaled;
-	bool early;		/* it returned because of the signal */
+	bool early;		/* a call returned -EINTR or -EAGAIN */
 	int error;
 	uint32_t first_done;
 	uint32_t done;
-	uint64_t bytes;		/* that the driver says it has copied */
+	uint64_t bytes;		/* copied, by the driver's counters */
 };
 
 static struct job *job;
@@ -61,7 +63,7 @@ static void on_signal(int sig)
 	job->signaled = true;
 }
 
-/* Makes the call, again until it does not ask for it, and checks the bytes. */
+/* Makes the call, repeats it on -EINTR and -EAGAIN, and checks the bytes. */
 static int job_main(void *data)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
@@ -112,8 +114,8 @@ static int job_main(void *data)
 }
 
 /*
- * A process that is stopped or frozen is so before it gets back to user space: it
- * cannot tell whether its call has come to the end. The driver's counters can.
+ * A process stops or freezes before it returns to user space, so it cannot tell
+ * whether its call had ended. The driver's counters can.
  */
 static uint64_t copied(int fd)
 {
@@ -149,7 +151,7 @@ static void job_end(pid_t pid)
 		     "status %#x\n", status);
 	igt_assert_f(!job->error, "%s\n", strerror(job->error));
 	igt_assert_eq(job->done, REGIONS);
-	/* Some of a region may have been copied twice, but no more. */
+	/* A repeated call may copy part of a region again. */
 	igt_assert_f(job->bytes >= all && job->bytes <= all + 8 * REGION,
 		     "%llu bytes were copied, of %llu\n",
 		     (unsigned long long)job->bytes, (unsigned long long)all);
@@ -157,9 +159,9 @@ static void job_end(pid_t pid)
 
 /**
  * SUBTEST: signal-%s
- * Description: A call of 100 regions gets a signal that has a handler: it
- *              returns -EINTR with some regions done and others not. Made again,
- *              it goes on with those, and copies nothing twice.
+ * Description: A signal with a handler arrives during a call of 100 regions,
+ *              which returns -EINTR with some regions done. The repeated call
+ *              transfers only the remaining regions.
  *
  * arg[1]:
  *
@@ -180,8 +182,9 @@ static void test_signal(int fd, uint32_t flags)
 
 /**
  * SUBTEST: stop-%s
- * Description: The process is stopped by SIGSTOP in its call, while regions are
- *              left to do, and goes on with SIGCONT.
+ * Description: SIGSTOP stops the process in its call, while regions remain to
+ * be
+ *              transferred, and SIGCONT makes it continue.
  *
  * arg[1]:
  *
@@ -226,8 +229,9 @@ static void require_freezer(void)
 
 /**
  * SUBTEST: freeze-%s
- * Description: The process's control group is frozen in its call, while regions
- *              are left to do, and goes on when it is thawed.
+ * Description: The process is frozen by its control group in its call, while
+ *              regions remain to be transferred, and continues when it is
+ *              thawed.
  *
  * arg[1]:
  *

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * What keeps CPU, engines and pages in step: flushes of the host data path, of
- * the GART's TLB, and the end of copies. On hardware, and on the emulated board
- * with --strict, bytes are old where one is missing.
+ * Coherency of CPU, engines and pages: flushes of the host data path (HDP) and
+ * of the GART's TLB, and waits for the end of copies. If the driver omits one,
+ * bytes are old on hardware and on the emulated board with --strict.
  *
- * The host data path has a write buffer, which GPU reads do not see, and a read
- * cache, which GPU writes do not invalidate. So each case makes sure that there
- * is something in it: bytes that the CPU has just written, or has just read. On
- * a board without --strict, and on any CPU whose loads happen to be late, these
- * tests pass whatever the driver does: they can only prove that a flush is
- * missing, and docs/mutations.md that they do.
+ * The HDP has a write buffer, which GPU reads do not see, and a read cache,
+ * which GPU writes do not invalidate. So each test first has the CPU write or
+ * read some of the bytes. On a board without --strict, and on a CPU whose loads
+ * happen to be late, these tests pass whatever the driver does. They can only
+ * prove that a flush is missing; docs/mutations.md shows that they do.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -25,9 +24,9 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, coherency
- * Description: Checks that nobody sees old bytes: neither the CPU after the GPU
- *              has written, nor the GPU after the CPU has, nor either after user
- *              memory has changed.
+ * Description: Checks that the CPU sees what the GPU has written, that the GPU
+ *              sees what the CPU has written, and that both use the pages that
+ *              user memory has now.
  */
 IGT_TEST_DESCRIPTION("Checks that reads and writes of radeon BOs are coherent.");
 
@@ -50,7 +49,7 @@ static const struct igt_radeon_placement gtt = {
 	"GTT", RADEON_GEM_DOMAIN_GTT, 0
 };
 
-/* Fills a BO in GTT with new bytes; @model gets them. */
+/* Fills a BO in GTT, and @model, with new bytes. */
 static void refill(const struct igt_radeon_bo *bo, uint8_t *model,
 		   uint32_t seed)
 {
@@ -58,7 +57,7 @@ static void refill(const struct igt_radeon_bo *bo, uint8_t *model,
 	igt_radeon_bo_fill(bo, model);
 }
 
-/* The only path that may count bytes. */
+/* Asserts that only the GPU (@engine) or only the CPU has copied. */
 static void assert_only(int fd, const struct igt_radeon_stats *before,
 			bool engine)
 {
@@ -72,11 +71,10 @@ static void assert_only(int fd, const struct igt_radeon_stats *before,
 
 /**
  * SUBTEST: cpu-reads-after-gpu
- * Description: A submission has the GPU write VRAM, and is held back. The CPU
- *              reads a few bytes of it, without synchronisation: they are old.
- *              The GPU is let go, and the CPU reads them again. Submission
- *              flushes the host data path, so reads from before it prove
- *              nothing.
+ * Description: A GPU write to VRAM is submitted and held back. The CPU reads
+ *              some of its bytes unsynchronized, and gets the old ones. After
+ *              the GPU is released, the CPU reads the new ones. The CPU's first
+ *              read follows the submission, because that flushes the HDP.
  */
 static void test_cpu_reads(int fd, enum igt_radeon_engine engine)
 {
@@ -115,7 +113,7 @@ static void test_cpu_reads(int fd, enum igt_radeon_engine engine)
 
 /**
  * SUBTEST: gpu-reads-after-cpu
- * Description: The CPU writes a few bytes of VRAM, a submission of the same
+ * Description: The CPU writes a few bytes of VRAM, and a submission of the same
  *              client has the GPU read them.
  */
 static void test_gpu_reads(int fd, enum igt_radeon_engine engine)
@@ -144,8 +142,8 @@ static void test_gpu_reads(int fd, enum igt_radeon_engine engine)
 
 /**
  * SUBTEST: staged-read-after-cpu
- * Description: The CPU writes a few bytes of VRAM, then a read is large enough
- *              for the driver to have the GPU copy.
+ * Description: The CPU writes a few bytes of VRAM. A read that is large enough
+ *              for the driver to have the GPU copy returns them.
  */
 static void test_staged_read(int fd)
 {
@@ -173,8 +171,8 @@ static void test_staged_read(int fd)
 
 /**
  * SUBTEST: evicted-after-cpu
- * Description: The CPU writes a few bytes of a BO in VRAM, which then is evicted
- *              to GTT, where the CPU reads them.
+ * Description: The CPU writes a few bytes of a BO in VRAM. After the BO was
+ *              evicted to GTT, the CPU reads them there.
  */
 static void test_evicted(int fd)
 {
@@ -196,10 +194,9 @@ static void test_evicted(int fd)
 
 /**
  * SUBTEST: moved-after-cpu
- * Description: The CPU writes a few bytes of a BO in the CPU-accessible part of
- *              VRAM, then a new BO takes its place, and it goes to the rest of
- *              VRAM. Unlike a move to GTT, which binds pages, that flushes
- *              nothing by itself.
+ * Description: The CPU writes a few bytes of a BO in CPU-accessible VRAM. New
+ *              BOs make the driver move it to CPU-inaccessible VRAM. Unlike a
+ *              move to GTT, which binds pages, that flushes nothing by itself.
  */
 static void test_moved(int fd)
 {
@@ -211,7 +208,7 @@ static void test_moved(int fd)
 	bool moved = false;
 
 	igt_radeon_require_invisible_vram(fd);
-	/* Nothing but the move of the BO is submitted. */
+	/* Clearing would submit more than the move of the BO. */
 	igt_radeon_require_param("gem_rw_clear_vram", 0);
 	igt_radeon_vram_size(fd, &total, &visible);
 	max = visible / MIB + 1;
@@ -225,7 +222,7 @@ static void test_moved(int fd)
 						model + PAGE, 0), 0);
 		assert_only(fd, &stats, false);
 		igt_radeon_bo_init(&others[i], fd, MIB, vram.domain, vram.flags);
-		/* The CPU reads it wherever else it is. */
+		/* An engine reads few bytes only of CPU-inaccessible VRAM. */
 		stats = igt_radeon_stats(fd);
 		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, SMALL, got, 0),
 			      0);
@@ -244,10 +241,10 @@ static void test_moved(int fd)
 
 /**
  * SUBTEST: user-pages-change
- * Description: The GPU copies straight from and to user memory, again and again
- *              other pages: all transfers are from and to those of the call.
- *              Two of the same kind follow each other with nothing in between
- *              that binds a BO, which flushes the TLB.
+ * Description: Zero-copies from and to different user pages, one after the
+ *              other, each use the pages of their own call. Some follow each
+ *              other without a binding of a BO in between, which would flush
+ *              the TLB.
  */
 static void test_pages(int fd)
 {
@@ -256,7 +253,7 @@ static void test_pages(int fd)
 	struct igt_radeon_bo bo;
 	unsigned int i, j;
 
-	/* Compared by way of the GPU: the strict board traps all CPU accesses. */
+	/* A strict board traps, and so slows down, CPU accesses to VRAM. */
 	model = igt_radeon_bo_init_pattern(&bo, fd, LARGE,
 					   igt_radeon_has_invisible_vram(fd) ?
 					   &hidden : &vram, 1);
@@ -293,9 +290,8 @@ static void test_pages(int fd)
 
 /**
  * SUBTEST: cleared-then-read
- * Description: The CPU reads VRAM of a BO with a pattern and closes it. A new BO,
- *              which gets the same memory, is cleared by the GPU: the CPU reads
- *              zeros.
+ * Description: The CPU writes and reads a BO in VRAM and closes it. The GPU
+ *              clears a new BO in the same memory, and the CPU reads zeros.
  */
 static void test_cleared(int fd)
 {
@@ -355,15 +351,15 @@ int igt_main()
 	igt_subtest("staged-read-after-cpu")
 		test_staged_read(fd);
 
-	igt_describe("A move of the BO takes along what the CPU has written.");
+	igt_describe("An eviction moves what the CPU has written.");
 	igt_subtest("evicted-after-cpu")
 		test_evicted(fd);
 
-	igt_describe("A move within VRAM takes along what the CPU has written.");
+	igt_describe("A move within VRAM moves what the CPU has written.");
 	igt_subtest("moved-after-cpu")
 		test_moved(fd);
 
-	igt_describe("The GPU reaches the pages of this call.");
+	igt_describe("A zero-copy uses the pages of its own call.");
 	igt_subtest("user-pages-change")
 		test_pages(fd);
 

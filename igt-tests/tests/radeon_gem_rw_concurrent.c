@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD, PWRITE and TRANSFER between copies by the GPU of the same BOs, which
- * have been submitted and may not have begun: everything has to look as if it
- * had been done in the order in which it was asked for. From one process, from
- * several, while signals come, and while an engine is reset.
+ * PREAD, PWRITE and TRANSFER among submitted GPU copies of the same BOs. Calls
+ * and copies have to take effect in the order in which they were made and
+ * submitted: from one process, from several, while signals arrive, and while an
+ * engine is reset.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ IGT_TEST_DESCRIPTION("Checks the order of calls and of copies by the GPU.");
 #define LATENCY_US	1000u
 #define SIGNAL_US	2000u
 #define CHILDREN	3
-/* Between resets; one during the ring tests of another disables a ring. */
+/* Between resets: one during the ring tests of another disables a ring. */
 #define RESET_PAUSE_US	1500000u
 
 enum mode {
@@ -41,14 +41,14 @@ enum mode {
 	MODES
 };
 
-/* Pairs of BOs and what they ought to hold. */
+/* Groups of BOs, and models of their contents. */
 struct scene {
 	int fd;
 	enum igt_radeon_op read, write;
 	const struct igt_radeon_placement *p;
 	struct igt_radeon_bo src[PAIRS], dst[PAIRS], tmp[PAIRS];
 	uint8_t *src_model[PAIRS], *dst_model[PAIRS], *tmp_model[PAIRS];
-	/* An engine hangs: @only copies, and what is read may be anything. */
+	/* An engine hangs: only @only copies, and reads are not checked. */
 	bool reset;
 	enum igt_radeon_engine only;
 	uint8_t *fresh, *got;
@@ -93,9 +93,9 @@ static void scene_fini(struct scene *s)
 }
 
 /*
- * Engines in turn; which comes first alternates from round to round. One that
- * waits for another's work, which a reset has dropped, would not get going again
- * until it is reset as well, with errors in the log.
+ * Uses the engines in turn; the first one alternates from round to round. With
+ * a reset only one engine copies: another that waited for work which the reset
+ * has dropped would hang until a second reset, with errors in the log.
  */
 static void gpu_copy(const struct scene *s, unsigned int i,
 		     const struct igt_radeon_bo *dst, uint8_t *dst_model,
@@ -139,36 +139,39 @@ static void cpu_read(struct scene *s, const struct igt_radeon_bo *bo,
 	memset(s->got, 0xee, SIZE);
 	igt_assert_eq(igt_radeon_rw(s->read, s->fd, bo->handle, 0, SIZE,
 				    s->got, 0), 0);
-	/* A reset leaves open what becomes of the work that it hits. */
+	/* A reset may lose the copies. */
 	if (!s->reset)
 		igt_radeon_assert_equal(s->got, model, SIZE, what);
 }
 
 /**
  * SUBTEST: %s-overwrite-source
- * Description: BOs that copies read from are written after the copies have been
- *              submitted; the copies get the old bytes.
+ * Description: Writes to the sources of submitted copies do not change what the
+ *              copies read.
  *
  * SUBTEST: %s-early-read
- * Description: BOs that copies write to are read, last one first.
+ * Description: Reads of the destinations of submitted copies, last one first,
+ *              return the copied bytes.
  *
  * SUBTEST: %s-read-read
- * Description: BOs that copies read from are read, then those written to.
+ * Description: Reads of the sources, then of the destinations, of submitted
+ *              copies return the same bytes.
  *
  * SUBTEST: %s-write-read
- * Description: BOs are written, copied by the GPU, and the copies read.
+ * Description: Bytes that were written, and then copied by the GPU, are read
+ *              from the destinations of the copies.
  *
  * SUBTEST: %s-gpu-read-after-write
- * Description: A copy is copied on by the GPU, then written: the second copy has
- *              the bytes of before.
+ * Description: The GPU copies a BO, and copies the copy. A write to the first
+ *              copy does not change the second.
  *
  * arg[1]:
  *
  * @plain: one process
  * @forked: several processes at once, each with a file of its own
  * @interruptible: while a timer sends signals
- * @hang: while an engine hangs and is reset; no call fails, and everything is
- *        right again afterwards
+ * @hang: while an engine hangs and is reset: no call fails, and all is in order
+ *        again afterwards
  */
 static void overwrite_source(struct scene *s)
 {
@@ -253,7 +256,7 @@ static void check_all(struct scene *s)
 	}
 }
 
-/* All BOs hold what the models say, whatever was before. */
+/* Fills all BOs with the contents of their models. */
 static void make_known(struct scene *s)
 {
 	unsigned int i;
@@ -268,7 +271,7 @@ static void make_known(struct scene *s)
 static void everywhere(int fd, const struct kind *kind, uint32_t seed)
 {
 	const struct igt_radeon_placement *p;
-	/* Both kinds of calls, or the one and the other in turn. */
+	/* Both kinds of calls in each placement, or in a quick run one. */
 	const unsigned int step = SLOW_QUICK(1, 2);
 	unsigned int i, transfer;
 
@@ -313,7 +316,7 @@ static void test_hang(int fd, const struct kind *kind,
 
 	igt_radeon_require_board(fd);
 	igt_require_f(igt_radeon_has_engine(fd, engine), "no such ring\n");
-	/* A fence of the DMA ring on each BO, done or not, is waited for there. */
+	/* A fill leaves a fence of the DMA ring, which submissions wait for. */
 	igt_radeon_require_param("gem_rw_clear_vram", 0);
 	scene_init(&s);
 	resets = igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS);
@@ -381,7 +384,7 @@ int igt_main()
 	igt_fixture() {
 		fd = igt_radeon_open();
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
-		/* Processes side by side cannot tell whose pages TTM gets. */
+		/* Concurrent processes would disturb each other's check. */
 		igt_radeon_assert_caching(fd, RADEON_GEM_GTT_WC);
 		igt_radeon_assert_caching(fd, RADEON_GEM_GTT_UC);
 	}
