@@ -120,14 +120,12 @@ static void test_before_gpu_read(int fd)
  *
  * SUBTEST: swapped
  * Description: A BO in GTT that was swapped out is brought back by a call, and
- * a
- *              write keeps the rest of its bytes.
+ *              a write keeps the rest of its bytes.
  *
  * SUBTEST: self-copy
  * Description: User memory may be a mapping of a BO: of another one, not
- * touched
- *              before, or of the same one, with and without overlap. Bytes
- *              beside the destination do not change.
+ *              touched before, or of the same one, with and without overlap.
+ *              Bytes beside the destination do not change.
  *
  * SUBTEST: after-gpu-write
  * Description: Calls come after GPU writes that were submitted before them,
@@ -135,8 +133,8 @@ static void test_before_gpu_read(int fd)
  *              the GPU does not overwrite those of a write.
  *
  * SUBTEST: no-mappings
- * Description: Calls for many BOs leave no mapping of any of them, nor any other
- *              new mapping, in the process.
+ * Description: Calls for many BOs leave no mapping of any of them, nor any
+ *              other new mapping, in the process.
  *
  * SUBTEST: bad-pointer
  * Description: User memory that is missing, forbidden, or not in user space
@@ -145,8 +143,7 @@ static void test_before_gpu_read(int fd)
  *
  * SUBTEST: bad-handle
  * Description: A handle that was never created, is closed, or belongs to
- * another
- *              file gives -ENOENT.
+ *              another file gives -ENOENT.
  *
  * SUBTEST: bad-range
  * Description: A range that ends beyond the BO, or wraps, gives -EINVAL; one

@@ -183,8 +183,7 @@ static void test_signal(int fd, uint32_t flags)
 /**
  * SUBTEST: stop-%s
  * Description: SIGSTOP stops the process in its call, while regions remain to
- * be
- *              transferred, and SIGCONT makes it continue.
+ *              be transferred, and SIGCONT makes it continue.
  *
  * arg[1]:
  *

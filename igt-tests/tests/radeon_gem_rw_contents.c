@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What many calls in a row leave behind: single words at random, BOs that are
- * together larger than the CPU's aperture, in any order, BOs that change places
- * between calls, and pages that change hands and caching modes between BOs.
+ * Bytes after many calls in a row: calls of single words at random, calls for
+ * more BOs than the aperture holds, in any order, for BOs that move between
+ * calls, and for BOs that reuse pages of another caching mode.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -32,8 +32,8 @@ static uint32_t rnd(uint32_t below)
 
 /**
  * SUBTEST: random-words
- * Description: 8 bytes at a time, anywhere, written by calls and read through a
- *              mapping, and the other way round.
+ * Description: Calls of 8 bytes at random offsets. What they write is read
+ *              through a mapping, and the other way round.
  */
 static void random_words(int fd, enum igt_radeon_op op,
 			 const struct igt_radeon_placement *p)
@@ -47,7 +47,7 @@ static void random_words(int fd, enum igt_radeon_op op,
 
 	igt_debug("%s, %s\n", igt_radeon_op_name[op], p->name);
 	model = igt_radeon_bo_init_pattern(&bo, fd, size, p, op);
-	/* A mapping would move a BO that lies beyond the aperture. */
+	/* A mapping would move a BO out of CPU-inaccessible VRAM. */
 	if (!(p->flags & RADEON_GEM_NO_CPU_ACCESS))
 		map = igt_radeon_bo_map(&bo);
 	for (i = 0; i < COUNT; i++) {
@@ -91,14 +91,14 @@ enum order {
 	RANDOM
 };
 
-/* The place in the order: a permutation of @count. */
+/* Returns the BO that is number @i in the order, one of @count. */
 static unsigned int nth(enum order order, unsigned int i, unsigned int count)
 {
 	switch (order) {
 	case BACKWARDS:
 		return count - 1 - i;
 	case RANDOM:
-		/* A prime larger than any count, so all are reached. */
+		/* A prime larger than any count reaches each BO once. */
 		return (i * 7919ull + 3) % count;
 	default:
 		return i;
@@ -107,14 +107,14 @@ static unsigned int nth(enum order order, unsigned int i, unsigned int count)
 
 /**
  * SUBTEST: forwards
- * Description: BOs in VRAM that are together larger than the CPU's aperture are
- *              written and read one after the other.
+ * Description: More BOs in VRAM than the aperture holds are written and read
+ *              one after the other, and keep their bytes.
  *
  * SUBTEST: backwards
  * Description: The same, last one first.
  *
  * SUBTEST: random
- * Description: The same, at random.
+ * Description: The same, in random order.
  */
 static void test_order(int fd, enum order order)
 {
@@ -182,7 +182,7 @@ static const struct {
 	{ "uncached", RADEON_GEM_GTT_UC },
 };
 
-/* Waits until so many bytes are in GTT: what was moved is freed later. */
+/* Waits for a GTT usage: the old pages of a BO that moved are freed later. */
 static bool wait_gtt_usage(int fd, uint64_t usage)
 {
 	unsigned int i;
@@ -195,7 +195,7 @@ static bool wait_gtt_usage(int fd, uint64_t usage)
 	return false;
 }
 
-/* What is in GTT when nothing is on its way any more. */
+/* Returns the GTT usage once it does not change any more. */
 static uint64_t settled_gtt_usage(int fd)
 {
 	uint64_t usage, next = igt_radeon_info64(fd, RADEON_INFO_GTT_USAGE);
@@ -209,8 +209,8 @@ static uint64_t settled_gtt_usage(int fd)
 }
 
 /*
- * Has the GPU use the BO at another place, to which it is moved for that;
- * @others is what is in GTT beside it.
+ * Has the GPU use the BO in another domain, for which the kernel moves it
+ * there. @others is the GTT usage of all other BOs.
  */
 static void move(struct igt_radeon_bo *bo, const struct igt_radeon_bo *dst,
 		 uint32_t domain, uint64_t others)
@@ -224,8 +224,8 @@ static void move(struct igt_radeon_bo *bo, const struct igt_radeon_bo *dst,
 
 /**
  * SUBTEST: caching-changes
- * Description: A BO that moves between VRAM and GTT, cached or not there,
- *              between calls, keeps the bytes of each.
+ * Description: A BO that moves between VRAM and GTT of each caching mode
+ *              between calls keeps the bytes of all calls.
  */
 static void test_caching_changes(int fd)
 {
@@ -270,9 +270,9 @@ static void test_caching_changes(int fd)
 
 /**
  * SUBTEST: page-reuse
- * Description: BOs of all caching modes, one after the other on pages of BOs
- *              that were written before: the GPU and the CPU see zeros and what
- *              was written since, nothing older.
+ * Description: BOs of all caching modes reuse pages of BOs that were written
+ *              before. The GPU and the CPU see zeros and the bytes written
+ *              since, but no older ones.
  */
 static void test_page_reuse(int fd)
 {
@@ -296,7 +296,7 @@ static void test_page_reuse(int fd)
 					    IGT_RADEON_UPLOAD, &bo[b], model[b],
 					    100 * b + i, size / 2 + i, b);
 		}
-		/* What the GPU sees is not what is still in a cache. */
+		/* The GPU does not see bytes that are still in a CPU cache. */
 		for (b = 0; b < BOS; b++) {
 			igt_radeon_copy(IGT_RADEON_CP_DMA, &seen, 0, &bo[b], 0,
 					size);
@@ -322,7 +322,7 @@ int igt_main()
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
 	}
 
-	igt_describe("8 bytes at a time.");
+	igt_describe("Calls of 8 bytes at random offsets.");
 	igt_subtest("random-words")
 		test_random_words(fd);
 
@@ -338,11 +338,11 @@ int igt_main()
 	igt_subtest("random")
 		test_order(fd, RANDOM);
 
-	igt_describe("A BO that moves between VRAM and GTT.");
+	igt_describe("A BO that moves between VRAM and GTT keeps its bytes.");
 	igt_subtest("caching-changes")
 		test_caching_changes(fd);
 
-	igt_describe("Pages that change their caching mode.");
+	igt_describe("New BOs do not show old bytes of reused pages.");
 	igt_subtest("page-reuse")
 		test_page_reuse(fd);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD and PWRITE as other clients of the device see them: what one client
- * does must not keep GTT, the staging buffer, semaphores or time from others.
+ * Calls of one client must not take GTT, the staging buffer or semaphores away
+ * from other clients, nor make them wait.
  *
- * Clients here are DRM files of one process, or processes. Whether a call has
- * waited for a job of the GPU is never judged by the clock: the job is held
- * back, and still unfinished when the call has returned.
+ * Clients here are DRM files of one process, or processes. No test judges by
+ * the clock whether a call has waited for GPU work: the work is held back, and
+ * must be unfinished when the call has returned.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@
  * Description: Checks that no client can take GTT, the staging buffer or the
  *              pool of semaphores away from others, or make them wait.
  */
-IGT_TEST_DESCRIPTION("Checks what clients of radeon's PREAD and PWRITE leave to others.");
+IGT_TEST_DESCRIPTION("Checks that no radeon client takes from others.");
 
 #define HOLD_US		60000000u
 #define END_SECONDS	60u
@@ -40,7 +40,7 @@ IGT_TEST_DESCRIPTION("Checks what clients of radeon's PREAD and PWRITE leave to 
 #define STAGED		(256 * KIB)
 #define SMALL		(16 * KIB)
 
-/* A copy of this size at this rate takes seconds; its packets less than one. */
+/* A copy of this size at this rate takes 8 s, each of its packets 1 s. */
 #define SLOW_MBPS	1u
 #define SLOW_SIZE	(8 * MIB)
 
@@ -52,15 +52,15 @@ static uint64_t gart_left(int fd)
 	return arg.gart_size;
 }
 
-/* Bytes of user memory that are pinned beyond @before. */
+/* Bytes of user memory that are pinned now, less those of @before. */
 static uint64_t pinned_since(int fd, const struct igt_radeon_baseline *before)
 {
 	return (igt_radeon_baseline_take(fd).pins - before->pins) * PAGE;
 }
 
 /*
- * Most that all clients together may have pinned and bound to the GART: an
- * eighth of it, which leaves others what they had.
+ * Most bytes that all clients together may have pinned and bound to the GART:
+ * an eighth of it.
  */
 static uint64_t budget(int fd)
 {
@@ -84,8 +84,8 @@ static int submit_gtt(uint64_t bytes)
 }
 
 /*
- * Threads that transfer between BOs in VRAM and the same memory. Reads can share a
- * BO, while writes of the same BO come one after the other.
+ * Threads that transfer between BOs in VRAM and the same user memory. Reads can
+ * share a BO; writes of one BO would wait for each other.
  */
 struct readers {
 	struct igt_radeon_bo bo[WRITERS];
@@ -115,7 +115,7 @@ static void readers_init(struct readers *r, int fd, enum igt_radeon_op op,
 	}
 }
 
-/* All engines are held back, so that a copy stays in flight once submitted. */
+/* The caller holds the engines back, so that submitted copies do not end. */
 static void readers_start(struct readers *r, enum igt_radeon_op op)
 {
 	unsigned int i;
@@ -148,7 +148,7 @@ static void readers_end(struct readers *r)
 	free(r->thread);
 }
 
-/* Waits until nothing more is pinned; returns how many bytes are. */
+/* Waits until no more pages get pinned; returns the number of pinned bytes. */
 static uint64_t settle(int fd, const struct igt_radeon_baseline *before)
 {
 	uint64_t pinned = 0, last;
@@ -165,12 +165,12 @@ static uint64_t settle(int fd, const struct igt_radeon_baseline *before)
 
 /**
  * SUBTEST: gtt-reads
- * Description: 256 threads read a BO of 4 MiB behind a job that lasts: all
- *              together pin at most an eighth of the GART, and another client's
- *              submission that needs five eighths of it succeeds.
+ * Description: 256 threads read a BO of 4 MiB while the engines are held back.
+ *              Together they pin at most an eighth of the GART, and another
+ *              client's submission that needs five eighths of it succeeds.
  *
  * SUBTEST: gtt-writes
- * Description: The same with 48 writes, of a BO each.
+ * Description: The same with 48 threads that each write a BO of their own.
  */
 static void test_gtt(int fd, enum igt_radeon_op op)
 {
@@ -218,9 +218,10 @@ static int victim_main(void *data)
 
 /**
  * SUBTEST: gtt-kills
- * Description: Processes are killed while they read behind a job that lasts.
- *              What they leave pinned stays within the same eighth, another
- *              client's submission succeeds, and in the end all is given back.
+ * Description: Processes are killed while they read and the engines are held
+ *              back. The pages that they leave pinned stay within the same
+ *              eighth, another client's submission succeeds, and in the end all
+ *              pages are unpinned.
  */
 static void test_kills(int fd)
 {
@@ -233,7 +234,7 @@ static void test_kills(int fd)
 	int ret;
 
 	igt_radeon_require_hold(fd);
-	/* Clearing the victims' BOs would wait for the job. */
+	/* Clearing the victims' BOs would wait for the engines. */
 	igt_radeon_require_param("gem_rw_clear_vram", 0);
 	mem = mmap(NULL, LARGE + PAGE, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -243,7 +244,7 @@ static void test_kills(int fd)
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < ARRAY_SIZE(pid); i++)
 			pid[i] = igt_radeon_spawn(victim_main, mem);
-		/* Those that find no room in the budget pin nothing. */
+		/* Threads beyond the budget pin nothing. */
 		settle(fd, &before);
 		for (i = 0; i < ARRAY_SIZE(pid); i++)
 			kill(pid[i], SIGKILL);
@@ -265,9 +266,8 @@ static void test_kills(int fd)
 
 /**
  * SUBTEST: gart-size
- * Description: Many threads read and write BOs in VRAM large enough for copies
- *              from and to user memory, all at once: what GEM_INFO tells of the
- *              GART afterwards is what it told before.
+ * Description: Threads read and write BOs in VRAM by zero-copy, all at once.
+ *              Afterwards GEM_INFO returns the same size of the GART as before.
  */
 struct churn {
 	int fd;
@@ -314,7 +314,7 @@ static void test_gart_size(int fd)
 		pthread_join(c[i].thread, NULL);
 		calls += c[i].calls;
 	}
-	/* What was given back may be so a moment later. */
+	/* The driver may free its windows a moment later. */
 	for (i = 0, after = 0; i < 50 && after != before; i++) {
 		usleep(100000);
 		after = gart_left(fd);
@@ -327,7 +327,7 @@ static void test_gart_size(int fd)
 		     (unsigned long long)before, (unsigned long long)after);
 }
 
-/* A job of one client that keeps the gfx ring, but no other, for seconds. */
+/* A job that keeps only the gfx ring busy, for seconds. */
 struct slow {
 	struct igt_radeon_bo dst;
 	struct igt_radeon_bo src;
@@ -349,7 +349,7 @@ static void slow_end(struct slow *s)
 	igt_radeon_bo_fini(&s->dst);
 }
 
-/* Stages writes behind the job until the kernel takes none of any size. */
+/* Stages writes behind the job until the kernel refuses those of all sizes. */
 static void fill_staging(const struct slow *s, const uint8_t *mem)
 {
 	unsigned int i, staged = 0, size;
@@ -372,13 +372,12 @@ static void fill_staging(const struct slow *s, const uint8_t *mem)
 /**
  * SUBTEST: staging-reads
  * Description: One client has staged as many writes as the kernel takes, behind
- *              a job that lasts. Another one's read of 16 KiB from an idle BO in
+ *              a slow job. Another client's read of 16 KiB from an idle BO in
  *              VRAM returns before that job has ended, with the right bytes.
  *
  * SUBTEST: staging-writes
- * Description: Then small writes of another client to a BO of its own, which a
- *              job uses, do not wait for the end of that job either, nor are
- *              they refused with NOWAIT.
+ * Description: In the same situation, another client's small NOWAIT writes to a
+ *              busy BO of its own neither wait for any job nor give -EBUSY.
  */
 static void test_staging(int fd, bool write)
 {
@@ -422,10 +421,10 @@ static void test_staging(int fd, bool write)
 
 /**
  * SUBTEST: nowait-no-semaphores
- * Description: The pool of IBs and semaphores is used up by submissions that
- *              wait for an engine. Writes with NOWAIT or UNSYNCHRONIZED to BOs
- *              that a ring uses need a semaphore at times: they return while the
- *              pool is still full, whether they succeed or give -EBUSY.
+ * Description: Submissions that wait for an engine use up the pool of IBs and
+ *              semaphores. Writes with NOWAIT or UNSYNCHRONIZED to a BO that a
+ *              ring uses may need a semaphore. They return while the pool is
+ *              full, with success or -EBUSY.
  */
 static void test_semaphores(int fd)
 {
@@ -451,7 +450,7 @@ static void test_semaphores(int fd)
 	igt_radeon_bo_wait(&bo);
 	igt_radeon_pool_init(&pool, &mark);
 	igt_radeon_set_latency(fd, HOLD_US);
-	/* An odd write goes to the gfx ring, which has to wait for this one. */
+	/* Unaligned writes go to the gfx ring, which waits for this copy. */
 	igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &src, 0, PAGE);
 	igt_radeon_copy(IGT_RADEON_CP_DMA, &mark, 0, &src, 0, PAGE);
 	igt_radeon_pool_use_up(&pool);
@@ -463,7 +462,7 @@ static void test_semaphores(int fd)
 					.op = IGT_RADEON_PWRITE,
 					.fd = fd,
 					.handle = bo.handle,
-					/* Staged writes to these bytes would be waited for. */
+					/* Apart from staged writes */
 					.offset = 1 + i * 1024,
 					.size = 301,
 					.mem = mem,
@@ -506,25 +505,25 @@ int igt_main()
 		igt_radeon_require_stats(fd);
 	}
 
-	igt_describe("Many large reads leave others their part of the GART.");
+	igt_describe("Many large reads leave others their share of the GART.");
 	igt_subtest("gtt-reads")
 		test_gtt(fd, IGT_RADEON_PREAD);
 	igt_fixture()
 		release(fd);
 
-	igt_describe("Many large writes leave others their part of the GART.");
+	igt_describe("Many large writes leave others their share of the GART.");
 	igt_subtest("gtt-writes")
 		test_gtt(fd, IGT_RADEON_PWRITE);
 	igt_fixture()
 		release(fd);
 
-	igt_describe("Killed processes leave others their part of the GART.");
+	igt_describe("Killed processes leave others their share of the GART.");
 	igt_subtest("gtt-kills")
 		test_kills(fd);
 	igt_fixture()
 		release(fd);
 
-	igt_describe("GEM_INFO tells the same size of the GART afterwards.");
+	igt_describe("Zero-copies do not change the GART size of GEM_INFO.");
 	igt_subtest("gart-size")
 		test_gart_size(fd);
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD and PWRITE while memory runs out: a call is made again and
- * again, and each time the next of the allocations that it makes, or of its
- * accesses to user memory, is made to fail (/proc/thread-self/fail-nth, see
- * the kernel's Documentation/fault-injection).
+ * PREAD and PWRITE with fault injection: a test repeats a call, and makes its
+ * first, second, third, ... allocation or access to user memory fail
+ * (/proc/thread-self/fail-nth, see the kernel's Documentation/fault-injection).
  *
- * For each of them: the call succeeds or gives the right error, no byte has a
- * value that is neither the old nor the new one, the same call without a fault
- * then succeeds, and nothing stays behind: pinned pages, GTT, VRAM; what is
- * lost of other memory, kmemleak finds in the end.
+ * For each fault: the call succeeds or gives the right error, each byte has its
+ * old or its new value, and the same call without a fault then succeeds. No
+ * pinned pages, GTT or VRAM are leaked; kmemleak finds other leaks at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +26,12 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, error paths
- * Description: Lets each allocation and each access to user memory fail in
- *              turn, in every way the driver has to reach a BO.
+ * Description: Makes each allocation and each access to user memory fail in
+ *              turn, on every path of the driver.
  */
 IGT_TEST_DESCRIPTION("Checks every error path of radeon's PREAD and PWRITE.");
 
-/* Zero-copy from here on, so that rounds are short; pinned, two batches. */
+/* Threshold for zero-copy, low so that rounds are short. */
 #define LARGE		(96 * PAGE)
 #define GUARD		64u
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
@@ -45,7 +43,7 @@ enum user {
 	USER_BO,		/* a mapping of a BO, which cannot be pinned */
 };
 
-/* In what state the BO is when a call is made */
+/* State of the BO before a call */
 enum state {
 	STATE_IDLE,
 	STATE_FRESH,		/* never used: has no pages yet */
@@ -54,14 +52,14 @@ enum state {
 };
 
 /**
- * struct sweep - one call, of which each fault is tried
+ * struct sweep - a call that is repeated with each possible fault
  * @fd: device
- * @place: where BOs are
- * @state: what was done to BOs before
- * @user: what kind of user memory
- * @fault: what fails
- * @write: PWRITE, or PREAD
- * @offset: of the range in the BO
+ * @place: placement of the BO
+ * @state: state of the BO before the call
+ * @user: kind of user memory
+ * @fault: kind of operation that fails
+ * @write: PWRITE if true, else PREAD
+ * @offset: first byte of the range in the BO
  * @size: bytes of the range
  */
 struct sweep {
@@ -79,9 +77,9 @@ static struct igt_radeon_baseline before;
 
 /**
  * SUBTEST: kmemleak
- * Description: Nothing that was allocated since the kernel booted, by the other
- *              subtests for instance, is lost. One scan takes long, so it is
- *              not done after each of them.
+ * Description: No memory that was allocated since the kernel booted, for
+ *              instance by the other subtests, is leaked. A scan takes long, so
+ *              there is none after each subtest.
  */
 static void test_kmemleak(void)
 {
@@ -91,9 +89,9 @@ static void test_kmemleak(void)
 
 	leaks = open(KMEMLEAK, O_RDONLY | O_CLOEXEC);
 	igt_require_f(leaks >= 0, "this kernel has no kmemleak\n");
-	/* Objects are only looked at when they are older than five seconds. */
+	/* kmemleak ignores objects that are younger than five seconds. */
 	sleep(6);
-	/* The second scan reports what the first has found to be at rest. */
+	/* The second scan reports objects unchanged since the first. */
 	for (i = 0; i < 2; i++)
 		igt_require_f(igt_radeon_put(KMEMLEAK, "scan"), "kmemleak is off\n");
 	n = read(leaks, text, sizeof(text) - 1);
@@ -104,8 +102,8 @@ static void test_kmemleak(void)
 }
 
 /*
- * One round of a sweep: what the call works on. @old and @fresh are the bytes
- * of the range before and, for a write, after.
+ * BOs and memory of one round of a sweep. @old holds the bytes of the BO,
+ * @fresh those of user memory, before the call.
  */
 struct round {
 	struct igt_radeon_bo bo, source, user_bo;
@@ -129,7 +127,7 @@ static void round_init(struct round *r, const struct sweep *s)
 	igt_radeon_bo_init(&r->bo, s->fd, r->bo_size, s->place.domain,
 			   s->place.flags);
 	if (s->state == STATE_FRESH) {
-		/* TTM keeps pages of freed BOs, which would need no allocation. */
+		/* Empties TTM's pools: pages from there need no allocation. */
 		igt_radeon_put("/proc/sys/vm/drop_caches", "2");
 	} else {
 		igt_radeon_pattern(r->old, r->bo_size, igt_radeon_random());
@@ -148,7 +146,7 @@ static void round_init(struct round *r, const struct sweep *s)
 		memcpy(r->user, r->fresh, r->user_size);
 	if (s->user == USER_UNTOUCHED) {
 		if (s->write)
-			/* Not there, but not lost either: swapped, or zero. */
+			/* The call has to fault the pages in. */
 			madvise(r->user, r->user_size, MADV_PAGEOUT);
 		else
 			memset(r->fresh, 0, r->user_size);
@@ -158,7 +156,7 @@ static void round_init(struct round *r, const struct sweep *s)
 		igt_radeon_require_swapped(&r->bo);
 
 	if (s->state == STATE_BUSY) {
-		/* The queued write leaves what is expected as old bytes. */
+		/* The queued GPU write makes @old the bytes of the BO. */
 		igt_radeon_bo_init(&r->source, s->fd, r->bo_size,
 				   RADEON_GEM_DOMAIN_GTT, 0);
 		igt_radeon_pattern(r->old, r->bo_size, igt_radeon_random());
@@ -206,7 +204,7 @@ static uint8_t *bo_bytes(const struct sweep *s, struct round *r)
 	return bytes;
 }
 
-/* Every byte is an old or a new one; if @done, every one in the range new. */
+/* Bytes of the range are old or new, and new if @done; the others are old. */
 static void check_write(const struct sweep *s, struct round *r, bool done)
 {
 	uint8_t *bytes = bo_bytes(s, r), new;
@@ -277,7 +275,7 @@ static bool good_error(const struct sweep *s, int ret)
 	case -ENOMEM:
 		return s->fault == IGT_RADEON_FAULT_ALLOC;
 	case -EFAULT:
-		/* A page fault that finds no memory fails the access. */
+		/* An access whose page fault finds no memory fails as well. */
 		return s->fault == IGT_RADEON_FAULT_USERCOPY || s->user != USER_TOUCHED;
 	default:
 		return false;
@@ -337,13 +335,13 @@ static const struct igt_radeon_placement invisible = {
 
 /**
  * SUBTEST: small
- * Description: Faults in transfers of a few bytes up to some pages.
+ * Description: Faults in transfers of a few bytes to some pages.
  *
  * SUBTEST: medium
  * Description: Faults in transfers of tens of pages.
  *
  * SUBTEST: large
- * Description: Faults in transfers that are split, or zero-copy.
+ * Description: Faults in transfers of several steps, and in zero-copies.
  */
 static void test_sizes(int fd, const uint64_t *sizes, unsigned int count)
 {
@@ -361,25 +359,24 @@ static void test_sizes(int fd, const uint64_t *sizes, unsigned int count)
 
 /**
  * SUBTEST: fresh-bo
- * Description: Faults in the first use of a BO, which gets its pages then.
+ * Description: Faults in the first use of a BO, which populates it.
  *
  * SUBTEST: swapped-bo
- * Description: Faults in the use of a BO that was swapped out: its bytes are
- *              still there afterwards.
+ * Description: Faults in the use of a BO that was swapped out do not lose its
+ *              bytes.
  *
  * SUBTEST: zero-copy
- * Description: Faults in transfers between user memory and VRAM that the GPU
- *              does straight.
+ * Description: Faults in zero-copies between user memory and VRAM.
  *
  * SUBTEST: busy-bo
  * Description: Faults in transfers from and to BOs that the GPU has yet to
  *              write.
  *
  * SUBTEST: invisible-vram
- * Description: Faults in transfers from and to VRAM that the CPU cannot reach.
+ * Description: Faults in transfers from and to CPU-inaccessible VRAM.
  *
  * SUBTEST: untouched-memory
- * Description: Faults while user memory is brought in.
+ * Description: Faults while the pages of user memory are faulted in.
  *
  * SUBTEST: unpinnable-memory
  * Description: Faults in transfers from and to a mapping of another BO.
@@ -389,7 +386,7 @@ static void test_fresh(int fd)
 	unsigned int i;
 
 	for (i = 0; i < igt_radeon_reachable_count; i++) {
-		/* A new BO in VRAM has its place at once, not its bytes. */
+		/* A BO in VRAM gets its memory when it is created. */
 		if (igt_radeon_reachable[i].domain == RADEON_GEM_DOMAIN_VRAM)
 			continue;
 		sweep_both((struct sweep) {
@@ -407,7 +404,7 @@ static void test_swapped(int fd)
 	unsigned int i;
 
 	for (i = 0; i < igt_radeon_reachable_count; i++) {
-		/* Swapping out is seen by what is in use of GTT. */
+		/* The swap-out is proved by the GTT usage. */
 		if (igt_radeon_reachable[i].domain != RADEON_GEM_DOMAIN_GTT)
 			continue;
 		sweep_both((struct sweep) {
@@ -424,7 +421,7 @@ static void test_zero_copy(int fd)
 {
 	uint64_t calls = igt_radeon_stat(fd, "zero_copy");
 
-	/* Whole dwords: the DMA engine. "large" has CP DMA. */
+	/* Whole dwords, for the DMA engine; "large" uses CP DMA. */
 	sweep_both((struct sweep) {
 		.fd = fd,
 		.place = igt_radeon_reachable[0],
@@ -485,9 +482,9 @@ static void test_user(int fd, enum user user)
 
 /**
  * SUBTEST: busy-rings
- * Description: A write that is staged in one ring and has to wait for another
- *              one, fails at each of its allocations. The next write to the BO,
- *              while the same work is still queued, comes after that work.
+ * Description: Faults in a staged write in one ring that has to wait for work
+ *              in another ring. The next write to the BO, with the same work
+ *              still queued, is done after that work.
  */
 static void test_rings(int fd)
 {
@@ -516,14 +513,14 @@ static void test_rings(int fd)
 		igt_assert_f(nth <= IGT_RADEON_MAX_FAULTS, "there is no end of faults\n");
 		igt_radeon_pattern(fresh, size, igt_radeon_random());
 
-		/* Work in both rings; the graphics ring is at it for long. */
+		/* Work in both rings, most of it in the graphics ring. */
 		igt_radeon_set_latency(fd, 100000);
 		for (i = 0; i < 10; i++)
 			igt_radeon_copy(IGT_RADEON_CP_DMA, &to, 0, &from, 0, big);
 		igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &first, 0, size);
 		igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &last, 0, size);
 
-		/* One half with a fault, which must not harm the other. */
+		/* A fault in the write of one half must not harm the other. */
 		igt_radeon_arm(nth);
 		ret = igt_radeon_pwrite(fd, bo.handle, 0, size / 2, fresh,
 					RADEON_GEM_RW_NOWAIT);
@@ -568,42 +565,42 @@ int igt_main()
 		igt_radeon_require_gem_rw(fd);
 		igt_radeon_require_faults();
 		igt_radeon_require_param("gem_rw_zero_copy_min", LARGE);
-		/* What the driver keeps once it has it is not a leak. */
+		/* Skips here if faults cannot be chosen. */
 		igt_radeon_choose_faults(IGT_RADEON_FAULT_ALLOC);
 		before = igt_radeon_baseline_take(fd);
 	}
 
-	igt_describe("Small transfers: any fault gives the right error.");
+	igt_describe("Small transfers give the right error for each fault.");
 	igt_subtest("small") {
 		test_sizes(fd, small, ARRAY_SIZE(small));
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("Transfers of tens of pages: the same.");
+	igt_describe("Medium transfers give the right error for each fault.");
 	igt_subtest("medium") {
 		test_sizes(fd, medium, ARRAY_SIZE(medium));
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("Large transfers: the same.");
+	igt_describe("Large transfers give the right error for each fault.");
 	igt_subtest("large") {
 		test_sizes(fd, large, ARRAY_SIZE(large));
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("A BO gets its pages in the call.");
+	igt_describe("Faults in a call that populates the BO.");
 	igt_subtest("fresh-bo") {
 		test_fresh(fd);
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("The BO was swapped out.");
+	igt_describe("Faults in a call for a BO that was swapped out.");
 	igt_subtest("swapped-bo") {
 		test_swapped(fd);
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("The GPU copies straight from and to user memory.");
+	igt_describe("Faults in zero-copies.");
 	igt_subtest("zero-copy") {
 		igt_radeon_require_stats(fd);
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
@@ -611,37 +608,37 @@ int igt_main()
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("The GPU still has to write the BO.");
+	igt_describe("Faults in calls for a BO that the GPU will write.");
 	igt_subtest("busy-bo") {
 		test_busy(fd);
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("A copy waits for another ring.");
+	igt_describe("Faults in a staged write that waits for another ring.");
 	igt_subtest("busy-rings") {
 		test_rings(fd);
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("The CPU does not reach the BO.");
+	igt_describe("Faults in calls for CPU-inaccessible VRAM.");
 	igt_subtest("invisible-vram") {
 		test_invisible(fd);
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("User memory has to be brought in.");
+	igt_describe("Faults while user memory is faulted in.");
 	igt_subtest("untouched-memory") {
 		test_user(fd, USER_UNTOUCHED);
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("User memory cannot be pinned.");
+	igt_describe("Faults with user memory that cannot be pinned.");
 	igt_subtest("unpinnable-memory") {
 		test_user(fd, USER_BO);
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("Nothing was lost on the way.");
+	igt_describe("No memory was leaked.");
 	igt_subtest("kmemleak")
 		test_kmemleak();
 

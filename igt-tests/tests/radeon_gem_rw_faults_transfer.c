@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * TRANSFER while memory runs out, in calls of many regions: see
- * radeon_gem_rw_faults.c, which does the same to PREAD and PWRITE.
+ * TRANSFER with fault injection, in calls of many regions.
+ * radeon_gem_rw_faults.c does the same to PREAD and PWRITE.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, error paths
- * Description: Lets each allocation and each access to user memory of a
+ * Description: Makes each allocation and each access to user memory of a
  *              TRANSFER of many regions fail in turn.
  */
 IGT_TEST_DESCRIPTION("Checks every error path of radeon's TRANSFER.");
@@ -27,14 +27,14 @@ IGT_TEST_DESCRIPTION("Checks every error path of radeon's TRANSFER.");
 #define ROWS		5u
 #define PITCH		64u
 
-/* Regions that a check looks at, besides those where the call stopped */
+/* Random regions that are checked, besides those where the call stopped */
 #define SAMPLE		8u
 
 /**
  * struct layout - regions of a call
  * @regions: number of regions
  * @bos: number of BOs, taken in turn
- * @sparse: not every fault is tried, the later the fewer
+ * @sparse: skip faults, more of the later ones
  */
 struct layout {
 	unsigned int regions;
@@ -42,7 +42,7 @@ struct layout {
 	bool sparse;
 };
 
-/* One sweep: all BOs hold @model around their regions, and at first in them. */
+/* One sweep. BOs hold @model around their regions, and at first in them. */
 struct sweep {
 	const struct layout *layout;
 	struct igt_radeon_bo *bo;
@@ -66,7 +66,7 @@ static void check_region(const struct sweep *s, unsigned int i,
 	for (row = 0; row < ROWS; row++, offset += PITCH, user += ROW) {
 		igt_assert_f(i >= done || !memcmp(map + offset, user, ROW),
 			     "region %u of %u done is not\n", i, done);
-		/* Between rows, nothing is ever written. */
+		/* Bytes between rows never change. */
 		igt_assert_f(!memcmp(map + offset + ROW, s->model + offset + ROW,
 				     PITCH - ROW),
 			     "region %u: bytes between rows changed\n", i);
@@ -84,7 +84,7 @@ static void check(const struct sweep *s, unsigned int done)
 
 	for (i = 0; i < SAMPLE; i++)
 		check_region(s, igt_radeon_random() % count, done);
-	/* Where it stopped */
+	/* Regions around the one where the call stopped */
 	for (i = done < 2 ? 0 : done - 2; i < done + 2 && i < count; i++)
 		check_region(s, i, done);
 }
@@ -163,7 +163,7 @@ static void sweep_both(int fd, const struct igt_radeon_placement *place,
 			.rows = ROWS,
 		};
 
-	/* Reads first: BOs still hold the model. */
+	/* Reads first, while BOs hold the model. */
 	for (s.write = false; ; s.write = true) {
 		sweep_run(&s, fd, place, IGT_RADEON_FAULT_ALLOC);
 		sweep_run(&s, fd, place, IGT_RADEON_FAULT_USERCOPY);
@@ -180,12 +180,13 @@ static void sweep_both(int fd, const struct igt_radeon_placement *place,
 
 /**
  * SUBTEST: few-bos
- * Description: Faults in a TRANSFER of many regions over several BOs: what
- *              regions_done says is there, and the call can be made again.
+ * Description: Faults in a TRANSFER of many regions of several BOs: the first
+ *              regions_done regions are transferred, and the repeated call
+ *              succeeds.
  *
  * SUBTEST: thousand-bos
- * Description: The same with a thousand BOs, two-dimensional regions in all of
- *              them, and a part of the faults.
+ * Description: The same with a thousand BOs, a region in each of them, and only
+ *              some of the faults.
  */
 static const struct layout few = { 40, 5, false };
 static const struct layout thousand = { 1000, 1000, true };
@@ -200,19 +201,19 @@ int igt_main()
 		fd = igt_radeon_open();
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
 		igt_radeon_require_faults();
-		/* What the driver keeps once it has it is not a leak. */
+		/* Skips here if faults cannot be chosen. */
 		igt_radeon_choose_faults(IGT_RADEON_FAULT_ALLOC);
 		before = igt_radeon_baseline_take(fd);
 	}
 
-	igt_describe("Many regions of a few BOs in one call.");
+	igt_describe("Faults in a call for many regions of a few BOs.");
 	igt_subtest("few-bos") {
 		for (i = 0; i < igt_radeon_reachable_count; i++)
 			sweep_both(fd, &igt_radeon_reachable[i], &few);
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("One region in each of many BOs.");
+	igt_describe("Faults in a call for one region in each of many BOs.");
 	igt_subtest("thousand-bos") {
 		for (i = 0; i < 2; i++)
 			sweep_both(fd, &igt_radeon_reachable[i], &thousand);

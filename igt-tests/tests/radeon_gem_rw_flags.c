@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The flags of PREAD, PWRITE and TRANSFER: what UNSYNCHRONIZED and NOWAIT do
- * with BOs that are idle, that the GPU is going to read, or to write, wherever
- * they are; and calls that wait and get a signal.
+ * UNSYNCHRONIZED and NOWAIT of PREAD, PWRITE and TRANSFER, for BOs that are
+ * idle, that the GPU is going to read, or that it is going to write, in each
+ * placement; and calls whose wait a signal or a reset ends.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -54,10 +54,10 @@ static bool reachable(const struct combination *c)
 }
 
 /*
- * What the description of the user API says. Without NOWAIT nothing fails.
- * UNSYNCHRONIZED never waits, so both together fail only where the GPU has to
- * copy and be waited for, which is reading beyond the aperture. What is too large
- * to be staged would have to be waited for, too.
+ * The documented result. Without NOWAIT no call fails. UNSYNCHRONIZED never
+ * waits, so both flags together fail only for reads of CPU-inaccessible VRAM,
+ * where the call has to wait for the GPU's copy. With NOWAIT alone, writes that
+ * are too large to be staged fail as well if they would have to wait.
  */
 static int expected(const struct combination *c, bool staging)
 {
@@ -80,7 +80,7 @@ static void test_combination(const struct combination *c)
 {
 	const uint64_t at = BO_SIZE - c->size - 8;
 	const bool writes = igt_radeon_op_writes(c->op);
-	/* The only copy that a ring has to do at once: the other one is busy. */
+	/* An unsynchronized copy by the GPU needs an idle ring: slow one. */
 	const bool other_ring = !reachable(c) && c->flags & UNSYNC;
 	uint8_t *model, *foreign, *user = igt_radeon_malloc(c->size);
 	uint8_t *fresh = igt_radeon_malloc(c->size);
@@ -114,7 +114,7 @@ static void test_combination(const struct combination *c)
 	igt_radeon_assert_equal(user, writes || ret ? fresh : model + at,
 				c->size, c->name);
 	if (writes && c->flags & UNSYNC) {
-		/* Done as far as anybody can tell. */
+		/* Unsynchronized reads return the new bytes. */
 		memset(user, 0, c->size);
 		igt_assert_eq(igt_radeon_pread(c->fd, bo.handle, at, c->size,
 					       user, UNSYNC), 0);
@@ -125,7 +125,7 @@ static void test_combination(const struct combination *c)
 	igt_radeon_set_rate(c->fd, 0);
 	igt_radeon_set_latency(c->fd, 0);
 
-	/* In order with the GPU's work, or right away. */
+	/* Writes are in order with the GPU's work, or done at once. */
 	if (c->use == GPU_READS) {
 		memcpy(foreign, model, BO_SIZE);
 		if (writes && c->flags & UNSYNC)
@@ -148,18 +148,22 @@ static void test_combination(const struct combination *c)
 
 /**
  * SUBTEST: idle
- * Description: With a BO that nobody uses, every combination of flags succeeds;
- *              but NOWAIT refuses to read VRAM beyond the aperture.
+ * Description: For an idle BO, calls with all combinations of flags succeed.
+ *              With NOWAIT, reads of CPU-inaccessible VRAM give -EBUSY; with
+ *              NOWAIT alone, so do writes to it that are too large to be
+ *              staged.
  *
  * SUBTEST: gpu-reads
  * Description: While the GPU is going to read the BO, no call with a flag
- *              waits. Reads succeed. Writes with UNSYNCHRONIZED are done at
- *              once, those with NOWAIT in order, or refused if they are large.
+ *              waits. Reads succeed, except for NOWAIT reads of
+ *              CPU-inaccessible VRAM. Writes with UNSYNCHRONIZED are done at
+ *              once. Writes with NOWAIT are in order, or give -EBUSY if they
+ *              are large.
  *
  * SUBTEST: gpu-writes
  * Description: While the GPU is going to write the BO, no call with a flag
- *              waits. Reads with UNSYNCHRONIZED get the old bytes, those with
- *              NOWAIT are refused.
+ *              waits. Reads with UNSYNCHRONIZED get the old bytes, reads with
+ *              NOWAIT alone give -EBUSY.
  */
 static void test_use(int fd, enum use use)
 {
@@ -192,9 +196,9 @@ static void test_use(int fd, enum use use)
 /**
  * SUBTEST: no-engine
  * Description: All engines are busy, and one is going to read a BO in
- *              CPU-inaccessible VRAM. Writes to it with UNSYNCHRONIZED that
- *              begin and end anywhere are done at once, by the CPU, and the
- *              bytes beside them stay.
+ *              CPU-inaccessible VRAM. The CPU does UNSYNCHRONIZED writes of any
+ *              alignment to the BO at once, and the bytes beside them do not
+ *              change.
  */
 static void test_no_engine(int fd)
 {
@@ -251,7 +255,7 @@ static void test_no_engine(int fd)
 	free(user);
 }
 
-/* Not made again after a signal or a reset. */
+/* Makes a call, and does not repeat it after a signal or a reset. */
 static int call_once(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
 		     void *mem, size_t size)
 {
@@ -266,9 +270,8 @@ static int call_once(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
 
 /**
  * SUBTEST: interrupted
- * Description: A call that waits for the GPU returns -EINTR when a signal comes,
- *              while the GPU is still at work, and does it right when it is
- *              made again.
+ * Description: A signal ends a call that waits for the GPU with -EINTR, while
+ *              the GPU is still busy. The repeated call succeeds.
  */
 static void test_interrupted(int fd, enum igt_radeon_op op,
 			     const struct igt_radeon_placement *p)
@@ -307,8 +310,8 @@ static void test_interrupted(int fd, enum igt_radeon_op op,
 
 /**
  * SUBTEST: hang-again
- * Description: A call that waits for an engine which hangs has the GPU reset and
- *              returns -EAGAIN, and does it right when it is made again.
+ * Description: A call that waits for a hung engine resets the GPU and returns
+ *              -EAGAIN. The repeated call succeeds.
  */
 static void test_again(int fd, enum igt_radeon_op op)
 {
@@ -328,7 +331,7 @@ static void test_again(int fd, enum igt_radeon_op op)
 	igt_assert_f(ret == -EAGAIN, "%s: %d instead of -EAGAIN\n",
 		     igt_radeon_op_name[op], ret);
 
-	/* What became of the copy is open. */
+	/* The reset may have lost the copy. */
 	igt_radeon_bo_wait_through_lockup(&bo);
 	igt_radeon_bo_fill(&bo, model);
 	igt_assert_eq(igt_radeon_rw(op, fd, bo.handle, 0, BO_SIZE, user, 0), 0);
@@ -340,7 +343,7 @@ static void test_again(int fd, enum igt_radeon_op op)
 	free(foreign);
 	free(model);
 	free(user);
-	/* A reset during the ring tests of another one disables a ring. */
+	/* A reset during the ring tests of another would disable a ring. */
 	usleep(1500000);
 }
 
@@ -374,7 +377,7 @@ int igt_main()
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
 	}
 
-	igt_describe("Flags do not matter when nobody uses the BO.");
+	igt_describe("Flags when the BO is idle.");
 	igt_subtest("idle")
 		test_use(fd, IDLE);
 	igt_fixture()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD, PWRITE and TRANSFER of BOs that are more than memory: tiled, scanned
- * out, exported as a dma-buf; and mappings of such objects as user memory.
+ * PREAD, PWRITE and TRANSFER of BOs that are tiled, scanned out or exported as
+ * a dma-buf; and mappings of BOs and of dma-bufs as user memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static const struct {
 	{ 20 * PAGE + 1, 30 * PAGE + 7, 2 },
 };
 
-/* All operations on a BO, of whose memory @map is a mapping, or NULL. */
+/* Makes all calls on a BO. @map is a mapping of it to compare with, or NULL. */
 static void all_ops(const struct igt_radeon_bo *bo, uint8_t *model,
 		    const uint8_t *map, const char *what)
 {
@@ -63,8 +63,8 @@ static void all_ops(const struct igt_radeon_bo *bo, uint8_t *model,
 
 /**
  * SUBTEST: tiled
- * Description: A tiled BO is seen as its raw bytes: a read gives what a write
- *              has written, and a mapping shows the same.
+ * Description: Calls transfer the raw bytes of a tiled BO: a read returns what
+ *              a write has written, and a mapping shows the same bytes.
  */
 static void test_tiled(int fd)
 {
@@ -108,8 +108,8 @@ static void test_tiled(int fd)
 
 /**
  * SUBTEST: exported
- * Description: A BO that is exported can still be read and written, also by a
- *              file that has imported it again, and a mapping of the dma-buf
+ * Description: An exported BO can be read and written, also by a file of the
+ *              same device that has imported it, and a mapping of the dma-buf
  *              shows the same bytes.
  */
 static void test_exported(int fd)
@@ -136,7 +136,7 @@ static void test_exported(int fd)
 			map[k] = model[k] = k / 4096 + 1;
 		all_ops(&bo, model, map, p->name);
 
-		/* The same BO by another file is not a foreign one. */
+		/* A file that imports a BO of the same device gets that BO. */
 		again = bo;
 		again.fd = other;
 		igt_assert_eq(drmPrimeFDToHandle(other, dmabuf, &again.handle),
@@ -154,7 +154,7 @@ static void test_exported(int fd)
 	close(other);
 }
 
-/* What user memory is a mapping of. */
+/* Object that user memory is a mapping of. */
 enum source {
 	BO_MAPPING,
 	DMABUF_MAPPING,
@@ -180,12 +180,12 @@ static uint8_t *map_source(const struct igt_radeon_bo *bo, enum source source)
 
 /**
  * SUBTEST: never-faulted
- * Description: Mappings of BOs that were never touched are source and
- *              destination, in any placement on both sides, beyond the aperture
- *              too.
+ * Description: User memory is a mapping of a BO that was never touched, for
+ *              each placement of that BO and of the one that is read or
+ *              written.
  *
  * SUBTEST: never-faulted-dmabuf
- * Description: The same with mappings of dma-bufs that were exported.
+ * Description: The same with mappings of exported dma-bufs.
  */
 static void test_never_faulted(int fd, enum source source)
 {
@@ -231,8 +231,8 @@ static void test_never_faulted(int fd, enum source source)
 
 /**
  * SUBTEST: self-copy-dmabuf
- * Description: User memory may be a mapping of the dma-buf made from the very
- *              BO; nothing waits for ever.
+ * Description: User memory may be a mapping of the dma-buf of the same BO; no
+ *              call deadlocks.
  *
  * SUBTEST: foreign-dmabuf
  * Description: User memory may be a mapping of another exporter's dma-buf.
@@ -304,7 +304,7 @@ static void test_foreign_dmabuf(int fd)
 	free(shadow);
 }
 
-/* A CRTC that shows something, to be put back afterwards. */
+/* A CRTC, and its configuration from before the test. */
 struct screen {
 	drmModeRes *resources;
 	drmModeConnector *connector;
@@ -348,7 +348,7 @@ static void screen_fini(struct screen *s, int card)
 	drmModeFreeResources(s->resources);
 }
 
-/* Shows a BO of 32-bit pixels, at the largest pitch that fits it. */
+/* Shows a BO of 32-bit pixels, with @pitch bytes from row to row. */
 static uint32_t show(const struct screen *s, const struct igt_radeon_bo *bo,
 		     uint32_t pitch)
 {
@@ -364,9 +364,9 @@ static uint32_t show(const struct screen *s, const struct igt_radeon_bo *bo,
 
 /**
  * SUBTEST: scan-out
- * Description: A dumb buffer, and a BO beyond the aperture, can be read and
- *              written while a CRTC shows them; they are not moved for that.
- *              Without an engine that copies, the latter gives -EBUSY.
+ * Description: A dumb buffer, and a BO in CPU-inaccessible VRAM, can be read
+ *              and written while a CRTC shows them, and are not moved for that.
+ *              If the driver does not copy by the GPU, the latter gives -EBUSY.
  */
 static void test_scan_out(int card, bool invisible)
 {
@@ -447,23 +447,23 @@ int igt_main()
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
 	}
 
-	igt_describe("Tiled BOs are their raw bytes.");
+	igt_describe("Calls transfer the raw bytes of tiled BOs.");
 	igt_subtest("tiled")
 		test_tiled(fd);
 
-	igt_describe("BOs on a screen.");
+	igt_describe("BOs are read and written while they are scanned out.");
 	igt_subtest("scan-out")
 		test_scan_outs(fd);
 
-	igt_describe("BOs that were exported, and mappings of their dma-bufs.");
+	igt_describe("Exported BOs, and mappings of their dma-bufs.");
 	igt_subtest("exported")
 		test_exported(fd);
 
-	igt_describe("User memory is a mapping of a BO, never touched.");
+	igt_describe("User memory is a mapping of a BO that was not touched.");
 	igt_subtest("never-faulted")
 		test_never_faulted(fd, BO_MAPPING);
 
-	igt_describe("User memory is a mapping of a dma-buf, never touched.");
+	igt_describe("User memory is a mapping of a dma-buf, not touched.");
 	igt_subtest("never-faulted-dmabuf")
 		test_never_faulted(fd, DMABUF_MAPPING);
 
@@ -471,7 +471,7 @@ int igt_main()
 	igt_subtest("self-copy-dmabuf")
 		test_self_copy_dmabuf(fd);
 
-	igt_describe("User memory is a mapping of somebody else's dma-buf.");
+	igt_describe("User memory is a mapping of another exporter's dma-buf.");
 	igt_subtest("foreign-dmabuf")
 		test_foreign_dmabuf(fd);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The user's pages while the GPU copies straight from or to them: whether they are
- * kept, marked as changed, protected from the GPU, and shared with others in part.
+ * Pages of user memory during a zero-copy: they are kept and marked dirty, the
+ * GPU cannot write those that it only reads, and bytes beside the range can be
+ * written by others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +25,10 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, pages of user memory
- * Description: Checks that what the GPU has written to pages of user memory
- *              is not lost when they are written back or swapped out, that it
- *              cannot write to those it only reads, and that bytes beside the
- *              range are left to others.
+ * Description: Checks that bytes that the GPU has written to pages of user
+ *              memory are not lost when these are written back or swapped out,
+ *              that the GPU cannot write pages that it only reads, and that
+ *              bytes beside the range do not change.
  */
 IGT_TEST_DESCRIPTION("Checks user pages that the GPU copies from and to.");
 
@@ -37,8 +38,8 @@ IGT_TEST_DESCRIPTION("Checks user pages that the GPU copies from and to.");
 #define SWAP_SIZE	(24 * MIB)
 
 /*
- * A call in a thread that copies straight from or to user memory, with the
- * engines held back so that it lasts.
+ * A zero-copy in a thread of its own. Engines are held back, so that it lasts
+ * until flight_end().
  */
 struct flight {
 	uint64_t pins;
@@ -78,7 +79,7 @@ static void flight_start(struct flight *f, int fd, enum igt_radeon_op op,
 	igt_assert(!igt_radeon_thread_ended(&f->thread));
 }
 
-/* Lets the engines go. All but the edges went straight. */
+/* Releases the engines. All but the edges has to go by zero-copy. */
 static void flight_end(struct flight *f)
 {
 	const uint64_t size = f->thread.call.size;
@@ -92,7 +93,7 @@ static void flight_end(struct flight *f)
 	igt_radeon_bo_fini(&f->bo);
 }
 
-/* A file system on a disk, whose pages are written back. */
+/* Makes a file on a disk, to which its pages are written back. */
 static int disk_file(char *path, size_t size)
 {
 	int file;
@@ -106,10 +107,10 @@ static int disk_file(char *path, size_t size)
 
 /**
  * SUBTEST: file-written-back
- * Description: A read goes straight to a shared mapping of a file. While the
- *              pages are pinned the file is written back, and they are clean.
- *              When the call is done they are dirty again: the file holds the
- *              bytes after it has been written back and dropped from memory.
+ * Description: A zero-copy read goes to a shared mapping of a file. While the
+ *              pages are pinned they are written back, and are clean. After the
+ *              call they are dirty again: the file holds the bytes that were
+ *              read after it was written back and dropped from memory.
  */
 static void test_written_back(int fd)
 {
@@ -176,7 +177,7 @@ static void require_swap(void)
 	memcpy(page + 1024, header, sizeof(header));
 	memcpy(page + PAGE - 10, "SWAPSPACE2", 10);
 	file = disk_file(swap_path, SWAP_SIZE);
-	/* Holes, and extents not yet written, are not taken. */
+	/* swapon() refuses files with holes or unwritten extents. */
 	zeros = calloc(1, SWAP_SIZE);
 	igt_assert(zeros);
 	memcpy(zeros, page, PAGE);
@@ -204,9 +205,10 @@ static unsigned int page_out(uint8_t *mem)
 
 /**
  * SUBTEST: swapped-out
- * Description: A read goes straight to anonymous memory that has been swapped
- *              out, and came back by reading. When the call is done the memory is
- *              swapped out again: it comes back with what was read.
+ * Description: A zero-copy read goes to anonymous memory that was swapped out
+ *              and swapped in by loads, so that its pages are clean. After the
+ *              call it is swapped out again, and comes back with the bytes
+ *              read.
  */
 static void test_swapped_out(int fd)
 {
@@ -225,7 +227,7 @@ static void test_swapped_out(int fd)
 	for (i = 0; i < LARGE; i += PAGE)
 		sum += mem[i];
 	flight_start(&f, fd, IGT_RADEON_PREAD, mem + 1, LARGE - 1, 10);
-	/* Not possible now, and must do no harm. */
+	/* Pinned pages cannot be swapped out; trying must do no harm. */
 	madvise(mem, LARGE, MADV_PAGEOUT);
 	flight_end(&f);
 	out = page_out(mem);
@@ -239,13 +241,13 @@ static void test_swapped_out(int fd)
 
 /**
  * SUBTEST: beside-the-range
- * Description: A read goes straight to memory that begins and ends within a
- *              page. What another thread writes to these pages meanwhile, beside
- *              the range, is still there afterwards, also where the device's DMA
- *              goes through a bounce buffer (swiotlb).
+ * Description: A zero-copy read goes to memory that begins and ends within a
+ *              page. Bytes that another thread writes meanwhile to these pages,
+ *              beside the range, are not overwritten, also where the device's
+ *              DMA goes through a bounce buffer (swiotlb).
  *
  * SUBTEST: bounced
- * Description: The same, and fails unless DMA has gone through a bounce buffer.
+ * Description: The same, and fails unless the DMA used a bounce buffer.
  *              Needs the lab's module dma32, loaded before radeon, and memory
  *              beyond 4 GiB.
  */
@@ -291,7 +293,7 @@ struct gart {
 };
 
 #define MMIO_SIZE		(64 * KIB)
-/* Of context 0, which the kernel uses, and where VRAM is (rv770d.h). */
+/* Page table of VM context 0, the kernel's, and location of VRAM (rv770d.h) */
 #define MC_VM_FB_LOCATION	0x2024
 #define PAGE_TABLE_BASE		0x153c
 #define PAGE_TABLE_START	0x155c
@@ -342,7 +344,7 @@ static void gart_close(struct gart *g)
 	munmap((void *)g->mmio, MMIO_SIZE);
 }
 
-/* Counts GART entries of pages of @mem, and of those that can be written. */
+/* Counts GART entries for pages of @mem, and those that allow writes. */
 static void gart_count(const struct gart *g, const uint8_t *mem, size_t size,
 		       unsigned int *bound, unsigned int *writeable)
 {
@@ -356,7 +358,7 @@ static void gart_count(const struct gart *g, const uint8_t *mem, size_t size,
 	*writeable = 0;
 	for (i = 0; i < g->entries; i++) {
 		entry = g->table[i];
-		/* Most are those of the same page, which stands for none. */
+		/* Most entries are those of the driver's dummy page. */
 		if (!(entry & PTE_VALID) || entry == other)
 			continue;
 		for (j = 0; j < size / PAGE; j++)
@@ -376,12 +378,12 @@ static void gart_count(const struct gart *g, const uint8_t *mem, size_t size,
 /**
  * SUBTEST: gart-read-only
  * Description: While the GPU copies from user memory that the process can only
- *              read, the GART has entries for its pages, and none of them lets
- *              the GPU write. While it copies to user memory they do.
+ *              read, none of the GART entries for its pages allows writes.
+ *              While the GPU copies to user memory, all of them do.
  */
 static void test_gart(int fd)
 {
-	/* Few enough to look for each in all of the table. */
+	/* Few pages: each is looked up in all of the table. */
 	const size_t size = 2 * MIB;
 	unsigned int bound, writeable;
 	struct flight f;
@@ -398,7 +400,7 @@ static void test_gart(int fd)
 	gart_count(&g, mem, size, &bound, &writeable);
 	flight_end(&f);
 	free(f.model);
-	/* The edges can be left to the CPU. */
+	/* The CPU may copy the edges. */
 	igt_assert_f(bound >= size / PAGE - 2 && writeable == bound,
 		     "%u pages are bound, the GPU can write to %u\n", bound,
 		     writeable);
@@ -418,8 +420,9 @@ static void test_gart(int fd)
 
 /**
  * SUBTEST: fault-before-busy
- * Description: With NOWAIT, of a BO that the GPU uses, and with user memory that
- *              ends early, -EFAULT goes before -EBUSY, wherever it ends.
+ * Description: A call with NOWAIT, for a BO that the GPU is going to write,
+ *              whose user memory ends early gives -EFAULT and not -EBUSY,
+ *              wherever the memory ends.
  */
 static void test_fault_before_busy(int fd)
 {
@@ -471,13 +474,13 @@ int igt_main()
 		igt_radeon_require_stats(fd);
 	}
 
-	igt_describe("Pages that were clean meanwhile are dirty afterwards.");
+	igt_describe("Pages written back in a zero-copy are dirty after it.");
 	igt_subtest("file-written-back")
 		test_written_back(fd);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("Memory that is swapped out comes back with what was read.");
+	igt_describe("Memory swapped out after a zero-copy keeps its bytes.");
 	igt_subtest("swapped-out")
 		test_swapped_out(fd);
 	igt_fixture() {
@@ -485,7 +488,7 @@ int igt_main()
 		swap_off(0);
 	}
 
-	igt_describe("What others write beside the range stays.");
+	igt_describe("Bytes that others write beside the range are kept.");
 	igt_subtest("beside-the-range")
 		test_beside(fd, false);
 	igt_fixture()
@@ -497,7 +500,7 @@ int igt_main()
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("The GPU cannot write to pages that it only reads.");
+	igt_describe("The GPU cannot write pages that it only reads.");
 	igt_subtest("gart-read-only")
 		test_gart(fd);
 	igt_fixture() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD, PWRITE and TRANSFER while the memory clock changes: VRAM cannot be
- * accessed then, and what the CPU stores is lost, or what it loads is not what is
- * there. The driver changes clocks between frames and by its power profiles.
+ * PREAD and PWRITE while the memory clock changes. VRAM cannot be accessed
+ * during a change: stores of the CPU are lost, and its loads return wrong
+ * bytes. The driver changes clocks between frames and when its power profile
+ * changes.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -39,7 +40,7 @@ struct switcher {
 	pthread_t thread;
 };
 
-/* The exit handler puts back what was there. */
+/* An exit handler restores the profile of @before. */
 static struct switcher switcher;
 
 static void restore(int sig)
@@ -111,9 +112,9 @@ static void require_profiles(int fd)
 
 /**
  * SUBTEST: profiles
- * Description: A thread switches between power profiles of different memory
- *              clocks. Meanwhile VRAM is written and read by the CPU, in small
- *              and large pieces: all bytes are right.
+ * Description: A thread switches between power profiles with different memory
+ *              clocks, while calls of several sizes write and read VRAM by the
+ *              CPU. All bytes are right.
  */
 static void test_profiles(int fd)
 {
@@ -126,7 +127,7 @@ static void test_profiles(int fd)
 	double end;
 
 	require_profiles(fd);
-	/* All by the CPU: the engines wait for the clocks by themselves. */
+	/* Copies by the CPU: engines wait for clock changes themselves. */
 	igt_radeon_require_param("gem_rw_stage_read_min", 1u << 30);
 	igt_radeon_require_param("gem_rw_zero_copy_min", 1u << 30);
 	model = igt_radeon_bo_init_pattern(&bo, fd, SIZE,
@@ -173,7 +174,7 @@ int igt_main()
 		igt_radeon_require_stats(fd);
 	}
 
-	igt_describe("Power profiles are switched all the time.");
+	igt_describe("No byte is lost while power profiles are switched.");
 	igt_subtest("profiles")
 		test_profiles(fd);
 	igt_fixture() {

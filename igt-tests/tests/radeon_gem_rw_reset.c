@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * GPU resets that others cause: what PWRITE has taken is not lost, and a reset is
- * not kept from happening.
+ * GPU resets by other clients: a write that has succeeded is not lost, and no
+ * call blocks a reset.
  */
 #include <errno.h>
 #include <signal.h>
@@ -30,11 +30,11 @@ IGT_TEST_DESCRIPTION("Checks what GPU resets do to writes of radeon BOs.");
 #define WRITES		16u
 #define LARGE		(4 * MIB)
 
-/* How a BO is kept busy, and so which ring a staged write goes to. */
+/* What keeps a BO busy, which decides the ring of a staged write. */
 static const struct {
 	enum igt_radeon_engine engine;
-	unsigned int offset;	/* in the page, and with it dwords or not */
-	bool behind;		/* behind others' work that waits for lost work */
+	unsigned int offset;	/* in the page; whole dwords if 0 */
+	bool behind;		/* behind work that waits for lost work */
 	bool lost;		/* a reset loses the writes */
 } cases[] = {
 	{ IGT_RADEON_DMA, 0, false, true },
@@ -44,7 +44,7 @@ static const struct {
 	{ IGT_RADEON_CP_DMA, 1, true, true },
 };
 
-/* Another client waits for work of its own, and with that resets the GPU. */
+/* Another client waits for its own work, which resets the GPU. */
 static void reset_by_other(const struct igt_radeon_bo *of_other)
 {
 	const int fd = of_other->fd;
@@ -95,7 +95,7 @@ static void test_staged(int fd, const struct igt_radeon_placement *p,
 	stats = igt_radeon_stats_since(fd, &stats);
 	igt_assert_eq_u64(stats.events[IGT_RADEON_STALL_AVOIDED], WRITES);
 	igt_assert_f(igt_radeon_bo_busy(&bo), "the writes are done already\n");
-	/* The engines must not be late when the driver tests them. */
+	/* With a latency, the engines would fail the driver's ring tests. */
 	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
 	igt_radeon_hang(fd, IGT_RADEON_DMA);
 	igt_radeon_set_latency(fd, 0);
@@ -104,16 +104,16 @@ static void test_staged(int fd, const struct igt_radeon_placement *p,
 
 	igt_radeon_bo_wait_through_lockup(&bo);
 	igt_radeon_bo_read(&bo, got);
-	/* What became of the copy is open, and with it of the other pages. */
+	/* The reset may have lost the copy, and so the bytes of other pages. */
 	for (i = 0; i < WRITES; i++)
 		igt_radeon_assert_equal(got + 2 * i * PAGE + cases[c].offset,
 					model + 2 * i * PAGE + cases[c].offset,
 					bytes, p->name);
-	/* The reset has emptied the DMA ring; the other one was restored. */
+	/* The reset has emptied the DMA ring; the gfx ring was restored. */
 	if (cases[c].lost)
 		igt_assert_f(igt_radeon_stat(fd, "replayed") > replayed,
 			     "nothing was lost\n");
-	/* The ring that waited was given up. The next user of the GPU resets it. */
+	/* The driver gave that ring up; the next call resets the GPU. */
 	if (cases[c].behind)
 		igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, size, got, 0), 0);
 	igt_radeon_bo_fini(&source);
@@ -128,9 +128,9 @@ static void test_staged(int fd, const struct igt_radeon_placement *p,
 
 /**
  * SUBTEST: staged-writes
- * Description: Writes to BOs that either engine uses have returned 0, their
- *              bytes are in the staging buffer, and their source has changed.
- *              Then another client has the GPU reset: the bytes arrive.
+ * Description: Staged writes to busy BOs have succeeded, and their source has
+ *              changed, when another client has the GPU reset. Their bytes are
+ *              in the BO afterwards.
  */
 static void test_staged_all(int fd)
 {
@@ -142,7 +142,7 @@ static void test_staged_all(int fd)
 		if (p->domain == RADEON_GEM_DOMAIN_CPU)
 			continue;
 		for (c = 0; c < ARRAY_SIZE(cases); c++) {
-			/* There has to be a way to read without the GPU. */
+			/* The CPU has to be able to read the BO. */
 			if (cases[c].behind &&
 			    (p->domain != RADEON_GEM_DOMAIN_VRAM ||
 			     p->flags & RADEON_GEM_NO_CPU_ACCESS))
@@ -156,9 +156,9 @@ static void test_staged_all(int fd)
 
 /**
  * SUBTEST: no-semaphores
- * Description: An engine hangs while the pool of IBs and semaphores is full, and
- *              calls need a semaphore. They let the GPU be reset, and come to
- *              their end.
+ * Description: The engines hang while the pool of IBs and semaphores is full,
+ *              and calls need a semaphore. The calls do not block the GPU
+ *              reset, and end.
  */
 static void test_no_semaphores(int fd)
 {
@@ -231,9 +231,9 @@ static int victim_main(void *mem)
 
 /**
  * SUBTEST: killed
- * Description: A process is killed while the GPU, which is locked up, should copy to
- *              its memory. Nobody else waits for the GPU. It is reset, and no page
- *              stays pinned.
+ * Description: A process is killed while it waits for a locked-up GPU to copy
+ *              to its memory. No other call waits for the GPU. The driver
+ *              resets it, and no page stays pinned.
  */
 static void test_killed(int fd)
 {
@@ -285,7 +285,7 @@ int igt_main()
 		igt_radeon_set_latency(fd, 0);
 	}
 
-	igt_describe("The GPU can be reset while calls want a semaphore.");
+	igt_describe("Calls that need a semaphore do not block a GPU reset.");
 	igt_subtest("no-semaphores")
 		test_no_semaphores(fd);
 	igt_fixture() {
@@ -293,7 +293,7 @@ int igt_main()
 		igt_radeon_set_latency(fd, 0);
 	}
 
-	igt_describe("Pages of a killed process are given back by a locked up GPU.");
+	igt_describe("A locked-up GPU keeps no pages of a killed process.");
 	igt_subtest("killed")
 		test_killed(fd);
 	igt_fixture() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A GPU that hangs again and again: resets fail, and at last for good. No program
- * behind this one in the same boot gets a working GPU.
+ * A GPU that hangs again after each reset, until the driver gives it up. It
+ * does not work again before the next boot, so no other test may follow.
  */
 #include <pthread.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct hanger {
 	pthread_t thread;
 };
 
-/* No test of a ring after a reset is passed. */
+/* Hangs the engines all the time, so that ring tests after a reset fail. */
 static void *hang_main(void *data)
 {
 	struct hanger *h = data;
@@ -48,9 +48,9 @@ static void *hang_main(void *data)
 
 /**
  * SUBTEST: calls-end
- * Description: Engines hang while large calls wait for copies from and to their
- *              memory, and after each reset anew. All calls end, whatever they
- *              return, no page stays pinned, and calls that follow end, too.
+ * Description: Engines hang while large calls wait for zero-copies, and again
+ *              after each reset. All calls end, with any result, no page stays
+ *              pinned, and calls made afterwards end as well.
  */
 static void test_calls_end(int fd)
 {
@@ -83,7 +83,7 @@ static void test_calls_end(int fd)
 		};
 		igt_radeon_thread_start(&t[i]);
 	}
-	/* A ring that does nothing else takes one; edges are left to the CPU. */
+	/* Only an idle ring takes a zero-copy; the CPU copies the edges. */
 	for (i = 0; i < 500 && pins < LARGE / PAGE - 2; i++) {
 		usleep(10000);
 		pins = igt_radeon_baseline_take(fd).pins - before.pins;
@@ -98,7 +98,7 @@ static void test_calls_end(int fd)
 		igt_radeon_thread_join(&t[i], END_SECONDS);
 		igt_info("call %u: %d\n", i, t[i].ret);
 	}
-	/* Whether there is an engine now or not. */
+	/* Calls end whether an engine works now or not. */
 	for (i = 0; i < THREADS; i++) {
 		t[0].call.op = IGT_RADEON_PREAD;
 		t[0].call.size = i % 2 ? 1 : LARGE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD, PWRITE and TRANSFER with user memory that other processes share: after
- * fork(), copy on write, or shared on purpose.
+ * PREAD, PWRITE and TRANSFER with user memory that other processes share: copy
+ * on write after fork(), or as a shared mapping.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,14 +20,15 @@
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, shared user memory
  * Description: Checks that calls whose user memory is shared with another
- *              process transfer the caller's bytes, and show it none.
+ *              process transfer the caller's bytes, and show the other process
+ *              none.
  */
 IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs whose user memory is shared.");
 
 #define HOLD_US		2000000u
 #define END_SECONDS	20u
 
-/* What a forked child is to find, and what it tells about it. */
+/* Bytes that a forked child should see; its exit status is the verdict. */
 struct fork_job {
 	const uint8_t *mem;
 	const uint8_t *expected;
@@ -38,8 +39,8 @@ struct fork_job {
 };
 
 /*
- * Looks at memory at once, and again when the transfer has ended, after
- * writing bytes of its own to it if it is asked to.
+ * Checks memory at once and again when the transfer has ended. If @write is
+ * set, it writes bytes of its own in between.
  */
 static int fork_main(void *data)
 {
@@ -68,17 +69,16 @@ static int fork_main(void *data)
 
 /**
  * SUBTEST: fork-%s
- * Description: The process forks while a transfer waits for the GPU, with user
- *              memory pinned where the path does that. The child, whether it
- *              writes to its copy or not, never sees what is read afterwards,
- *              and a write does not take bytes from it. The parent's transfer is
- *              right.
+ * Description: The process forks while a transfer waits for the GPU. The child,
+ *              whether it writes to its copy or not, never sees the bytes that
+ *              are read afterwards, and a write does not take the child's
+ *              bytes. The parent's transfer is right.
  *
  * arg[1]:
  *
  * @busy: waits before it copies
- * @staged: waits for the staging area's copy
- * @zero-copy: waits with pages pinned
+ * @staged: waits for a copy through the staging buffer
+ * @zero-copy: waits with user memory pinned
  */
 static void test_fork(int fd, const struct igt_radeon_way *path)
 {
@@ -101,7 +101,7 @@ static void test_fork(int fd, const struct igt_radeon_way *path)
 				.size = t.span,
 				.write = i,
 			};
-			/* Zero-copy begins with the first whole page. */
+			/* The CPU copies up to the first whole page. */
 			if (!igt_radeon_op_writes(op) &&
 			    !strcmp(path->name, "zero-copy"))
 				job.edge = t.offset / PAGE * PAGE + PAGE;
@@ -113,7 +113,7 @@ static void test_fork(int fd, const struct igt_radeon_way *path)
 			late += asleep;
 			pid = igt_radeon_spawn(fork_main, &job);
 
-			/* The child has looked and written, if it does. */
+			/* By now the child has checked and written. */
 			close(job.go[0]);
 			usleep(50000);
 			if (asleep)
@@ -139,10 +139,10 @@ static void test_fork(int fd, const struct igt_radeon_way *path)
 
 /**
  * SUBTEST: fork-shared-pages
- * Description: Reading into memory that is shared with a forked child, copy on
- *              write, gives the parent a copy of its own: the child does not
- *              see a byte. Writing from such memory takes the caller's bytes,
- *              also after the other one has changed its own.
+ * Description: A read into memory that is shared copy on write with a forked
+ *              child gives the parent a copy of its own, and the child sees no
+ *              byte of it. A write from such memory takes the caller's bytes,
+ *              also after the child has changed its own.
  */
 static void test_fork_shared(int fd, const struct igt_radeon_way *path)
 {
@@ -183,7 +183,7 @@ static void test_fork_shared(int fd, const struct igt_radeon_way *path)
 	igt_radeon_trial_fini(&t);
 }
 
-/* A process that leaves pages to the GPU by being killed in its call. */
+/* A process that is killed in its call and leaves its pages to the GPU. */
 struct leaver {
 	const struct igt_radeon_way *path;
 	enum igt_radeon_op op;
@@ -210,10 +210,10 @@ static int leaver_main(void *data)
 
 /**
  * SUBTEST: kill-leaves-shared-pages
- * Description: A process is killed while the GPU copies from or to its memory,
- *              which it shares with another one: the pages stay pinned until
- *              the GPU is done, the other process can use and unmap the memory
- *              meanwhile, and then all is given back.
+ * Description: A process is killed while the GPU copies from or to memory that
+ *              it shares with another process. The pages stay pinned until the
+ *              GPU is done, the other process can use and unmap them meanwhile,
+ *              and then nothing is leaked.
  */
 static void test_leave(int fd)
 {
