@@ -30,7 +30,7 @@ IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs across evictions, re
 #define END_SECONDS	30u
 #define STORM_SECONDS	3.0
 
-/* What processes of a storm share. */
+/* Memory that the processes of a storm share. */
 struct storm {
 	volatile uint32_t stop;
 	volatile uint32_t calls;
@@ -47,7 +47,7 @@ static uint32_t chance(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Random calls on some BOs, whose bytes are known. Ends at the first fault. */
+/* Makes random calls on BOs with known bytes. Ends at the first fault. */
 static int model_main(void *data)
 {
 	static const struct igt_radeon_placement places[] = {
@@ -117,7 +117,7 @@ static int model_main(void *data)
 	return 0;
 }
 
-/* Fills VRAM again and again, so that all that is older has to leave. */
+/* Fills VRAM again and again, so that the kernel evicts all older BOs. */
 static int evict_main(void *data)
 {
 	const uint64_t step = 16 << 20;
@@ -128,7 +128,7 @@ static int evict_main(void *data)
 
 	(void)data;
 	igt_radeon_vram_size(fd, &total, &visible);
-	/* Some more than there is room for */
+	/* Some more than VRAM has room for */
 	max = total / step + 4;
 	while (!storm->stop) {
 		for (n = 0; n < max && n < ARRAY_SIZE(fill) && !storm->stop; n++)
@@ -142,7 +142,7 @@ static int evict_main(void *data)
 	return 0;
 }
 
-/* Has TTM swap out what it can. */
+/* Has TTM swap BOs out all the time. */
 static int shrink_main(void *data)
 {
 	char text[32];
@@ -165,9 +165,9 @@ static int shrink_main(void *data)
 
 /**
  * SUBTEST: eviction-storm
- * Description: Two processes make random calls on BOs whose bytes they know,
- *              while a third one fills VRAM over and over and a fourth one has
- *              TTM swap out. No byte is lost.
+ * Description: Two processes make random calls on BOs with known bytes, while a
+ *              third process fills VRAM again and again and a fourth one has
+ *              TTM swap BOs out. No byte is lost.
  */
 static void test_eviction(int fd)
 {
@@ -203,11 +203,11 @@ static void test_eviction(int fd)
 }
 
 /*
- * The number of resets has been @resets. One more has to have been; a second one
- * follows if the ring waits for work that the first has dropped, and drops the
- * ring's, too.
+ * Asserts that the GPU was reset once or twice since @resets was its number of
+ * resets. A second reset follows if a ring waits for work that the first one
+ * has dropped, and drops the work of that ring.
  *
- * Returns: whether work was dropped
+ * Returns: whether there was a second reset
  */
 static bool was_reset(int fd, uint32_t resets)
 {
@@ -219,15 +219,15 @@ static bool was_reset(int fd, uint32_t resets)
 	return more == 2;
 }
 
-/* A reset during the tests that end another one switches a ring off. */
+/* A reset during the ring tests of another would disable a ring. */
 static void settle_reset(void)
 {
 	usleep(1600000);
 }
 
 /*
- * The engine that is going to have work hangs. One without work would not look
- * busy to the driver, and not be reset.
+ * Returns the engine that will have work, and that a test lets hang. The driver
+ * would not reset an engine without work.
  */
 static enum igt_radeon_engine engine_of(const struct igt_radeon_way *path)
 {
@@ -243,14 +243,15 @@ static void hang_with_work(struct igt_radeon_trial *t)
 /**
  * SUBTEST: hang-%s
  * Description: An engine hangs and the GPU is reset while a call waits for its
- *              copy, or for the BO: it succeeds or gives -EAGAIN, no byte comes
- *              from elsewhere, and made again it succeeds with the right bytes.
+ *              copy, or for the BO. The call succeeds or gives -EAGAIN, each
+ *              byte has its old or its new value, and the repeated call
+ *              succeeds with the right bytes.
  *
  * arg[1]:
  *
  * @busy: waits before it copies
- * @staged: waits for the staging area's copy
- * @zero-copy: waits for the copy from or to user memory
+ * @staged: waits for a copy through the staging buffer
+ * @zero-copy: waits for a copy from or to user memory
  */
 static void test_hang(int fd, const struct igt_radeon_way *path)
 {
@@ -276,7 +277,7 @@ static void test_hang(int fd, const struct igt_radeon_way *path)
 			     path->name, igt_radeon_op_name[op], ret);
 		again += ret == -EAGAIN;
 
-		/* Wherever it is noticed, by now the GPU has been reset. */
+		/* Whoever detects the hang, the GPU is reset by now. */
 		igt_radeon_bo_wait(&t.bo);
 		dropped = was_reset(fd, resets);
 		resets = igt_radeon_reset_count(fd);
@@ -292,9 +293,8 @@ static void test_hang(int fd, const struct igt_radeon_way *path)
 
 /**
  * SUBTEST: hang-staged-writes
- * Description: Many small writes to a busy BO have returned, and their copies
- *              are queued, when the GPU hangs and is reset: what the rings held
- *              is done afterwards, in order.
+ * Description: The GPU hangs and is reset after many small writes to a busy BO
+ *              were staged. Their copies are done afterwards, in order.
  */
 static void test_hang_staged(int fd)
 {
@@ -331,10 +331,10 @@ static void test_hang_staged(int fd)
 
 /**
  * SUBTEST: hang-replay
- * Description: Writes by way of each engine have been done, and their BO was
- *              given other bytes since, when the engine hangs and the GPU is
- *              reset: the driver, which submits again what was not done, does
- *              not submit the old copies again.
+ * Description: An engine hangs and the GPU is reset after writes by that engine
+ *              were done and their BO was overwritten. The driver, which
+ *              resubmits unfinished copies, does not resubmit those that were
+ *              done.
  */
 static void test_hang_replay(int fd, const struct igt_radeon_way *path)
 {
@@ -358,7 +358,7 @@ static void test_hang_replay(int fd, const struct igt_radeon_way *path)
 	igt_assert_f(igt_radeon_stat(fd, stat) >= before + 8,
 		     "%s: not all writes took their path\n", path->name);
 
-	/* By CPU: no indirect buffer comes in between. */
+	/* By the CPU, so that there is no IB behind the copies. */
 	later = igt_radeon_malloc(t.span);
 	igt_radeon_pattern(later, t.span, 99);
 	igt_radeon_bo_fill(&t.bo, later);
@@ -382,9 +382,9 @@ static void test_hang_replay(int fd, const struct igt_radeon_way *path)
 
 /**
  * SUBTEST: reset-storm
- * Description: The GPU is reset now and then while two processes make random
- *              calls on BOs whose bytes they know: all calls succeed when made
- *              again, no byte is lost.
+ * Description: The GPU is reset several times while two processes make random
+ *              calls on BOs with known bytes. Repeated calls succeed, and no
+ *              byte is lost.
  */
 static void test_reset_storm(int fd)
 {
@@ -445,8 +445,8 @@ static bool mounted_9p(void)
 }
 
 /*
- * All devices are suspended for a second and resumed, but the machine stays on.
- * To be interrupted by a freezer is all right, to be told of it is not.
+ * Suspends all devices for a second and resumes them; the machine stays on. The
+ * freezer may interrupt the calls of other processes, but they must not fail.
  */
 static void suspend_devices(void)
 {
@@ -461,9 +461,9 @@ static void suspend_devices(void)
 
 /**
  * SUBTEST: suspend
- * Description: The devices are suspended and resumed, twice: what was written
- *              by every path right before is there afterwards, all calls by all
- *              paths work, and calls of other processes go on through it.
+ * Description: The devices are suspended and resumed twice. Bytes written by
+ *              each path right before are there afterwards, all calls work
+ *              afterwards, and calls of other processes continue.
  */
 static void test_suspend(int fd)
 {
@@ -478,7 +478,7 @@ static void test_suspend(int fd)
 	igt_require_f(file_has("/sys/power/pm_test", "devices") &&
 		      file_has("/sys/power/state", "mem"),
 		      "this kernel has no test of suspending devices\n");
-	/* Its transport has no suspend: what is on it is gone afterwards. */
+	/* 9p does not come back from suspend: its files are gone. */
 	igt_require_f(!mounted_9p(), "a file system over 9p is mounted\n");
 
 	*storm = (struct storm) { .stop = 0 };
@@ -502,7 +502,7 @@ static void test_suspend(int fd)
 		for (i = 0; i < n; i++) {
 			igt_radeon_trial_check(&t[i], IGT_RADEON_PWRITE, true);
 			for (op = 0; op < IGT_RADEON_OPS; op++) {
-				/* By whatever path: BOs were evicted. */
+				/* By any path, as BOs were evicted. */
 				igt_radeon_trial_prepare(&t[i]);
 				call = igt_radeon_trial_call(&t[i], op);
 				igt_assert_eq(igt_radeon_call(&call), 0);
@@ -537,37 +537,37 @@ int igt_main()
 		igt_assert(storm != MAP_FAILED);
 	}
 
-	igt_describe("BOs are evicted and swapped out all the time.");
+	igt_describe("No byte is lost while BOs are evicted and swapped out.");
 	igt_subtest("eviction-storm")
 		test_eviction(fd);
 
 	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
 		snprintf(name, sizeof(name), "hang-%s", waiting[i]);
-		igt_describe("The GPU hangs while a call waits.");
+		igt_describe("The GPU hangs and is reset while a call waits.");
 		igt_subtest(name) {
 			igt_radeon_require_board(fd);
 			test_hang(fd, igt_radeon_way(waiting[i]));
 		}
 	}
 
-	igt_describe("The GPU hangs with staged writes in its rings.");
+	igt_describe("Staged writes survive a reset.");
 	igt_subtest("hang-staged-writes") {
 		igt_radeon_require_board(fd);
 		test_hang_staged(fd);
 	}
 
-	igt_describe("Copies that were done are not done again by a reset.");
+	igt_describe("A reset does not repeat copies that were done.");
 	igt_subtest("hang-replay") {
 		igt_radeon_require_board(fd);
 		test_hang_replay(fd, igt_radeon_way("busy"));
 		test_hang_replay(fd, igt_radeon_way("zero-copy"));
 	}
 
-	igt_describe("The GPU is reset while calls go on.");
+	igt_describe("No byte is lost while the GPU is reset several times.");
 	igt_subtest("reset-storm")
 		test_reset_storm(fd);
 
-	igt_describe("The system is suspended.");
+	igt_describe("No byte is lost when the devices are suspended.");
 	igt_subtest("suspend")
 		test_suspend(fd);
 	igt_fixture()

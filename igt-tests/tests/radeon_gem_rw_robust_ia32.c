@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * PREAD, PWRITE and TRANSFER as 32-bit processes call them. This is a 64-bit
- * program: "int $0x80" enters the kernel by the 32-bit system call table, with
- * the compat ioctl, whatever the process is. All a call needs then is memory
- * below 4 GiB.
+ * program, but "int $0x80" enters the kernel by the 32-bit system call table,
+ * and so by the compat ioctl. Such calls need memory below 4 GiB.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,8 +19,8 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, 32-bit processes
- * Description: Checks that 32-bit processes get the same from the three ioctls
- *              as others.
+ * Description: Checks that the three ioctls do the same for 32-bit processes as
+ *              for 64-bit processes.
  */
 IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs by 32-bit processes.");
 
@@ -33,8 +32,8 @@ IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs by 32-bit processes.
 #define IA32_IOCTL	54
 
 /*
- * What the kernel reads and writes, all of it below 4 GiB. The structs have no
- * 64-bit member that a 32-bit compiler would put elsewhere.
+ * Memory below 4 GiB that the kernel reads and writes. A 32-bit compiler gives
+ * these structs the same layout.
  */
 struct low {
 	union {
@@ -55,12 +54,12 @@ _Static_assert(sizeof(struct drm_radeon_gem_pread) == 32 &&
 	       "32- and 64-bit processes do not agree");
 
 #ifdef __x86_64__
-/* Returns a negative errno, or what the system call gives. */
+/* Returns the result of the system call, or a negative errno. */
 static long ia32_syscall(uint32_t nr, uint32_t a, uint32_t b, uint32_t c)
 {
 	long ret = nr;
 
-	/* This entry does not keep r8 to r11. */
+	/* This entry does not preserve r8 to r11. */
 	__asm__ volatile("int $0x80"
 			 : "+a" (ret)
 			 : "b" ((uint64_t)a), "c" ((uint64_t)b),
@@ -87,7 +86,7 @@ static int ioctl32(int fd, unsigned long request)
 #endif
 }
 
-/* In a child: without the 32-bit entry, this is a general protection fault. */
+/* For a child: without the 32-bit entry, this is a general protection fault. */
 static int probe_main(void *data)
 {
 	(void)data;
@@ -153,7 +152,7 @@ static int transfer32(int fd, uint64_t regions, uint32_t count, uint32_t flags,
 	return ret;
 }
 
-/* The call of a trial, by the 32-bit entry. */
+/* Makes the call of a trial by the 32-bit entry. */
 static int call32(const struct igt_radeon_call *call)
 {
 	uint64_t ptr = (uintptr_t)call->mem;
@@ -186,7 +185,7 @@ static int call32(const struct igt_radeon_call *call)
 
 /**
  * SUBTEST: bytes
- * Description: All calls by all paths transfer the right bytes.
+ * Description: All calls transfer the right bytes on every path.
  */
 static void test_bytes(int fd)
 {
@@ -227,9 +226,8 @@ static void test_bytes(int fd)
 
 /**
  * SUBTEST: high-bits
- * Description: The upper halves of offset, size and user address count: none of
- *              them is cut off, and what is beyond a 32-bit process's address
- *              space gives an error, not other bytes.
+ * Description: The kernel uses all 64 bits of offset, size and user address:
+ *              calls with high bits set give an error and transfer nothing.
  */
 static void test_high_bits(int fd)
 {
@@ -268,8 +266,9 @@ static void test_high_bits(int fd)
 
 /**
  * SUBTEST: transfer-regions
- * Description: The array of a TRANSFER is read alike: members, rows and pitches
- *              of each region, upper halves, and the number of regions done.
+ * Description: The regions of a TRANSFER, with rows, pitches and 64-bit
+ *              members, and regions_done have the same meaning as for 64-bit
+ *              processes.
  */
 static void test_regions(int fd)
 {
@@ -323,7 +322,7 @@ static void test_regions(int fd)
 
 /**
  * SUBTEST: info
- * Description: RADEON_INFO_GEM_RW gives the same answer.
+ * Description: RADEON_INFO_GEM_RW gives the same answer as to a 64-bit process.
  */
 static void test_info(int fd)
 {
@@ -351,19 +350,19 @@ int igt_main()
 		require_ia32();
 	}
 
-	igt_describe("The right bytes by every path.");
+	igt_describe("Calls transfer the right bytes on every path.");
 	igt_subtest("bytes")
 		test_bytes(fd);
 
-	igt_describe("Upper halves are not cut off.");
+	igt_describe("Calls use all 64 bits of their arguments.");
 	igt_subtest("high-bits")
 		test_high_bits(fd);
 
-	igt_describe("Regions of a TRANSFER.");
+	igt_describe("Regions of a TRANSFER have the same meaning.");
 	igt_subtest("transfer-regions")
 		test_regions(fd);
 
-	igt_describe("What the kernel says that it can do.");
+	igt_describe("RADEON_INFO_GEM_RW gives the same answer.");
 	igt_subtest("info")
 		test_info(fd);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD, PWRITE and TRANSFER with user memory that is unusual: too short a file,
- * without permissions, of a file that must not change, of huge pages.
+ * PREAD, PWRITE and TRANSFER with unusual user memory: a mapping of a file that
+ * is too short or must not change, memory without permissions, huge pages.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void count_bus_error(int sig)
 	bus_errors++;
 }
 
-/* A trial whose memory is something else, @span bytes that are written first. */
+/* Replaces the user memory of a trial by @mem, which has @span bytes. */
 static void swap_memory(struct igt_radeon_trial *t, uint8_t *mem)
 {
 	munmap(t->mem, t->span);
@@ -42,9 +42,10 @@ static void swap_memory(struct igt_radeon_trial *t, uint8_t *mem)
 
 /**
  * SUBTEST: truncated
- * Description: User memory is a mapping of a file that ends in the middle of
- *              the range: -EFAULT and no signal, bytes beyond it are not
- *              transferred. With the file extended again the call succeeds.
+ * Description: User memory is a mapping of a file that ends before the range
+ *              does. The call gives -EFAULT, sends no signal, and transfers no
+ *              bytes beyond the end of the file. After the file was extended
+ *              the call succeeds.
  */
 static void test_truncated(int fd)
 {
@@ -69,7 +70,7 @@ static void test_truncated(int fd)
 		swap_memory(&t, mmap(NULL, t.span, PROT_READ | PROT_WRITE,
 				     MAP_SHARED, file, 0));
 		igt_assert(t.mem != MAP_FAILED);
-		/* A page before the middle; small ones lose all. */
+		/* In the middle, or before all of a small range. */
 		cut = path->size < 2 * PAGE ? PAGE : t.span / 2 / PAGE * PAGE;
 		for (op = 0; op < IGT_RADEON_OPS; op++) {
 			igt_radeon_trial_prepare(&t);
@@ -79,7 +80,7 @@ static void test_truncated(int fd)
 			igt_assert_f(ret == -EFAULT, "%s, %s: %d\n", path->name,
 				     igt_radeon_op_name[op], ret);
 			igt_assert_eq(ftruncate(file, t.span), 0);
-			/* What was cut off is zeros now, and still is. */
+			/* The part that was cut off reads zeros. */
 			memset(t.fresh + cut, 0, t.span - cut);
 			igt_radeon_trial_check(&t, op, false);
 			igt_radeon_trial_prepare(&t);
@@ -94,8 +95,8 @@ static void test_truncated(int fd)
 
 /**
  * SUBTEST: permissions
- * Description: Memory that can only be read is a source and no destination,
- *              memory without permissions is neither.
+ * Description: Read-only memory can be a source but not a destination, memory
+ *              without permissions neither.
  */
 static void test_permissions(int fd)
 {
@@ -144,9 +145,8 @@ static void test_permissions(int fd)
 
 /**
  * SUBTEST: read-only-file
- * Description: A private mapping of a file is a destination, and the file does
- *              not change; a shared one of a file opened for reading only is a
- *              source and no destination.
+ * Description: A private mapping of a read-only file can be a destination, and
+ *              the file does not change. A shared one can only be a source.
  */
 static void test_read_only_file(int fd)
 {
@@ -212,7 +212,8 @@ static void test_read_only_file(int fd)
 
 /**
  * SUBTEST: huge-pages
- * Description: User memory of hugetlb pages and of transparent huge pages.
+ * Description: Calls with user memory of hugetlb pages and of transparent huge
+ *              pages transfer the right bytes.
  */
 #define HUGE_PAGE	(2u << 20)
 #define HUGE_PAGES	"/proc/sys/vm/nr_hugepages"
@@ -248,7 +249,7 @@ static void test_huge(int fd)
 	unsigned int kinds = 0;
 	uint8_t *mem, *at;
 
-	/* Some may be in use by others: two more. */
+	/* Two more than needed, as others may use some. */
 	if (igt_radeon_put(HUGE_PAGES, "4")) {
 		mem = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
@@ -286,19 +287,19 @@ int igt_main()
 					       RADEON_GEM_RW_CAP_STAGED);
 	}
 
-	igt_describe("The file behind user memory is too short.");
+	igt_describe("User memory is a mapping of a file that is too short.");
 	igt_subtest("truncated")
 		test_truncated(fd);
 
-	igt_describe("User memory that cannot be read or written.");
+	igt_describe("User memory must not be read or written.");
 	igt_subtest("permissions")
 		test_permissions(fd);
 
-	igt_describe("User memory is a file that must not change.");
+	igt_describe("User memory is a mapping of a read-only file.");
 	igt_subtest("read-only-file")
 		test_read_only_file(fd);
 
-	igt_describe("User memory of huge pages.");
+	igt_describe("User memory consists of huge pages.");
 	igt_subtest("huge-pages")
 		test_huge(fd);
 

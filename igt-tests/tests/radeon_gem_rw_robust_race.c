@@ -21,8 +21,8 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, changing user memory
- * Description: Checks that calls whose user memory changes meanwhile transfer
- *              the right bytes or give -EFAULT, and touch nothing else.
+ * Description: Checks that calls whose user memory is changed by another thread
+ *              transfer the right bytes or give -EFAULT, and change no others.
  */
 IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs while user memory changes.");
 
@@ -30,9 +30,9 @@ IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs while user memory ch
 #define RACE_US		1000u
 
 /*
- * Races: one thread changes memory, over and over, while another one makes
- * calls. All bytes of user memory are USER or, as fresh pages are, 0; those of
- * the BO are BO_BYTE. Around the range they are something else.
+ * One thread changes user memory again and again, while another makes calls.
+ * Bytes of user memory are USER_BYTE, or 0 in new pages; those of the BO are
+ * BO_BYTE. Bytes around the range are GUARD_BYTE.
  */
 #define USER_BYTE	0xa5
 #define BO_BYTE		0x5a
@@ -52,18 +52,18 @@ static const struct {
 	const char *name;
 	const char *describe;
 	bool file;
-	bool faults;	/* calls can fail meanwhile */
+	bool faults;	/* calls may give -EFAULT */
 } races[] = {
-	[RACE_DONTNEED] = { "dontneed", "Pages are discarded meanwhile.",
+	[RACE_DONTNEED] = { "dontneed", "Pages are discarded in calls.",
 			    false, false },
-	[RACE_UNMAP] = { "unmap", "Memory is unmapped meanwhile.", false, true },
-	[RACE_PROTECT] = { "protect", "Memory gets other permissions meanwhile.",
+	[RACE_UNMAP] = { "unmap", "Memory is unmapped in calls.", false, true },
+	[RACE_PROTECT] = { "protect", "Memory is protected in calls.",
 			   false, true },
-	[RACE_REMAP] = { "remap", "Memory moves elsewhere meanwhile.",
+	[RACE_REMAP] = { "remap", "Memory is moved in calls.",
 			 false, true },
-	[RACE_TRUNCATE] = { "truncate", "The file is truncated meanwhile.",
+	[RACE_TRUNCATE] = { "truncate", "The file is truncated in calls.",
 			    true, true },
-	[RACE_PUNCH] = { "punch-hole", "The file gets holes meanwhile.",
+	[RACE_PUNCH] = { "punch-hole", "The file gets holes in calls.",
 			 true, false },
 };
 
@@ -85,7 +85,7 @@ static void *map_again(struct racer *r, size_t at, size_t size)
 		    MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* One change of a random part, and its end. */
+/* Changes a random part of memory, and undoes the change. */
 static bool race_step(struct racer *r)
 {
 	const uint32_t pages = r->size / PAGE - 2;
@@ -138,7 +138,7 @@ static bool race_step(struct racer *r)
 			return false;
 		break;
 	}
-	/* Some bytes that are not 0 again; a file may have lost them. */
+	/* Fill the new pages, which are zero, half of the time. */
 	if (igt_radeon_random() % 2)
 		memset(mem, USER_BYTE, size);
 	return true;
@@ -152,7 +152,7 @@ static void *race_main(void *data)
 		if (!race_step(r))
 			r->error = errno;
 		r->rounds++;
-		/* Let calls be done undisturbed now and then. */
+		/* Leave some calls undisturbed. */
 		usleep(igt_radeon_random() % 300);
 	}
 	return NULL;
@@ -196,7 +196,7 @@ static void assert_bytes(const uint8_t *mem, size_t size, uint8_t a, uint8_t b,
 			     "%s: byte %#zx is %#04x\n", what, i, mem[i]);
 }
 
-/* A BO whose first and last page are guards. */
+/* Fills a BO, whose first and last pages are guards. */
 static void fill_race_bo(const struct igt_radeon_bo *bo)
 {
 	uint8_t *bytes = malloc(bo->size);
@@ -228,7 +228,7 @@ static void check_race_memory(const struct racer *r, bool write)
 {
 	assert_bytes(r->mem, PAGE, GUARD_BYTE, GUARD_BYTE, GUARD_BYTE,
 		     "memory, before the range");
-	/* A file that was truncated has lost this. */
+	/* Truncation has removed the guard at the end. */
 	if (r->race != RACE_TRUNCATE)
 		assert_bytes(r->mem + r->size - PAGE, PAGE, GUARD_BYTE,
 			     GUARD_BYTE, GUARD_BYTE, "memory, after the range");
@@ -247,9 +247,10 @@ static void count_bus_error(int sig)
 /**
  * SUBTEST: race-%s
  * Description: A thread changes random parts of user memory while another one
- *              makes calls by every path: each succeeds or gives -EFAULT, no
- *              signal is sent, bytes come from the two sides only, nothing
- *              around the ranges changes, and undisturbed all is right again.
+ *              makes calls on every path. Each call succeeds or gives -EFAULT,
+ *              no signal is sent, each byte is an old or a new one, and bytes
+ *              around the ranges do not change. An undisturbed call then
+ *              transfers the right bytes.
  *
  * arg[1]:
  *

@@ -22,9 +22,9 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, interrupted calls
- * Description: Checks that calls that are interrupted, whose process is killed
- *              or whose BO or file is closed meanwhile leave right bytes and
- *              nothing else behind.
+ * Description: Checks that calls that are interrupted, or whose process, BO or
+ *              file goes away meanwhile, leave the right bytes and leak
+ *              nothing.
  */
 IGT_TEST_DESCRIPTION("Checks interrupted reads and writes of radeon BOs.");
 
@@ -36,7 +36,7 @@ static timer_t storm_timer;
 static volatile uint32_t storm_us;
 static volatile uint32_t storm_count;
 
-/* One shot at a random time: however slow the machine is, it gets somewhere. */
+/* One shot at a random time, so that calls get on on the slowest machine. */
 static void storm_next(void)
 {
 	struct itimerspec when = {
@@ -82,10 +82,8 @@ static void storm_end(void)
 
 /**
  * SUBTEST: storm-%s
- * Description: While a timer sends signals at random times, each call comes to
- *              its end, and all bytes are right then. Calls that are idle,
- *              wait for the GPU before they can copy, and wait for the GPU's
- *              copy; with and without restart by the kernel.
+ * Description: While a timer sends signals at random times, each call ends, and
+ *              its bytes are right. The signal handler has SA_RESTART or not.
  *
  * arg[1]:
  *
@@ -93,9 +91,9 @@ static void storm_end(void)
  * @medium: 200 KiB, idle
  * @large: 3 MiB of GTT
  * @busy: 4 KiB, busy
- * @staged: by way of the staging area
- * @invisible: VRAM beyond the aperture
- * @zero-copy: straight from and to user memory
+ * @staged: through the staging buffer
+ * @invisible: CPU-inaccessible VRAM
+ * @zero-copy: zero-copy
  */
 static void test_storm(int fd, const struct igt_radeon_way *path)
 {
@@ -142,7 +140,7 @@ static void test_storm(int fd, const struct igt_radeon_way *path)
 		igt_assert_f(interrupted > 0, "no call was interrupted\n");
 }
 
-/* What a process that will be killed shares with its parent. */
+/* Memory that a process that will be killed shares with its parent. */
 struct victim {
 	const struct igt_radeon_way *path;
 	enum igt_radeon_op op;
@@ -159,7 +157,7 @@ static int victim_main(void *data)
 	struct igt_radeon_trial t;
 	struct igt_radeon_call call;
 
-	/* Files and BOs of its own, that nobody else gives back. */
+	/* A file and BOs of its own, which only its death closes. */
 	igt_radeon_trial_init(&t, igt_radeon_open(), v->path, LATENCY_US);
 	memset(t.mem, 0x77, t.span);
 	call = igt_radeon_trial_call(&t, v->op);
@@ -175,9 +173,9 @@ static int victim_main(void *data)
 
 /**
  * SUBTEST: kill-%s
- * Description: Processes are killed at random moments of their calls: they go
- *              at once, no page stays pinned, no GTT or VRAM in use, and the
- *              device works for others.
+ * Description: Processes are killed at random moments of their calls. They end
+ *              at once, leak no pinned page, GTT or VRAM, and the device works
+ *              for others.
  *
  * arg[1]:
  *
@@ -185,9 +183,9 @@ static int victim_main(void *data)
  * @medium: 200 KiB, idle
  * @large: 3 MiB of GTT
  * @busy: 4 KiB, busy
- * @staged: by way of the staging buffer
+ * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: straight from and to user memory
+ * @zero-copy: zero-copy
  */
 static void test_kill(int fd, const struct igt_radeon_way *path)
 {
@@ -211,7 +209,7 @@ static void test_kill(int fd, const struct igt_radeon_way *path)
 			igt_assert_f(victim->calls, "%s, %s: no call succeeds\n",
 				     path->name, igt_radeon_op_name[op]);
 			usleep(igt_radeon_random() % (2 * LATENCY_US));
-			/* Most of the rounds begin inside of a call. */
+			/* In most rounds, kill it inside of a call. */
 			while (i % 4 && !victim->inside && igt_radeon_now() < end)
 				;
 			inside += victim->inside;
@@ -240,15 +238,15 @@ static void test_kill(int fd, const struct igt_radeon_way *path)
 /**
  * SUBTEST: close-handle-%s
  * Description: Another thread closes the BO's handle during the call, and makes
- *              a new BO, which gets the same handle: the call goes on with the
- *              old BO, and the new one is not touched.
+ *              a new BO, which gets the same handle. The call continues with
+ *              the old BO, and does not touch the new one.
  *
  * arg[1]:
  *
  * @busy: 4 KiB, busy
- * @staged: by way of the staging buffer
+ * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: straight from and to user memory
+ * @zero-copy: zero-copy
  */
 static void test_close_handle(int fd, const struct igt_radeon_way *path)
 {
@@ -302,15 +300,15 @@ static void test_close_handle(int fd, const struct igt_radeon_way *path)
 
 /**
  * SUBTEST: close-file-%s
- * Description: Another thread closes the file during the call: the call goes on
- *              to its end, then everything is given back.
+ * Description: Another thread closes the file during the call. The call
+ *              succeeds, and nothing is leaked.
  *
  * arg[1]:
  *
  * @busy: 4 KiB, busy
- * @staged: by way of the staging buffer
+ * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: straight from and to user memory
+ * @zero-copy: zero-copy
  */
 static void test_close_file(int fd, const struct igt_radeon_way *path)
 {
@@ -352,7 +350,7 @@ static void *exit_soon(void *data)
 	_exit(42);
 }
 
-/* One thread is in a call, or soon will be, when another one ends all. */
+/* A thread makes calls until another one ends the process. */
 static int exit_main(void *data)
 {
 	uint32_t delay = igt_radeon_random() % 30000;
@@ -375,8 +373,8 @@ static int exit_main(void *data)
 
 /**
  * SUBTEST: exit-%s
- * Description: Another thread ends the process during the call: it is gone at
- *              once, and everything is given back.
+ * Description: Another thread ends the process during a call. The process ends
+ *              at once, and nothing is leaked.
  *
  * arg[1]:
  *
@@ -384,9 +382,9 @@ static int exit_main(void *data)
  * @medium: 200 KiB, idle
  * @large: 3 MiB of GTT
  * @busy: 4 KiB, busy
- * @staged: by way of the staging buffer
+ * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: straight from and to user memory
+ * @zero-copy: zero-copy
  */
 static void test_exit(int fd, const struct igt_radeon_way *path)
 {
@@ -400,7 +398,7 @@ static void test_exit(int fd, const struct igt_radeon_way *path)
 		for (i = 0; i < 3; i++) {
 			*victim = (struct victim) { .path = path, .op = op };
 			pid = igt_radeon_spawn(exit_main, victim);
-			/* Children count from the same number otherwise. */
+			/* Otherwise all children get the same number. */
 			igt_radeon_random();
 			status = igt_radeon_reap(pid, END_SECONDS);
 			igt_assert_f(WIFEXITED(status) &&
@@ -419,14 +417,14 @@ static const struct {
 	void (*run)(int fd, const struct igt_radeon_way *path);
 	bool sleeps;	/* only for calls that wait for the GPU */
 } tests[] = {
-	{ "storm", "Signals at any time: calls end, bytes are right.",
+	{ "storm", "Calls that signals interrupt transfer the right bytes.",
 	  test_storm, false },
-	{ "kill", "A process is killed in its call, nothing stays behind.",
+	{ "kill", "A process that is killed in its call leaks nothing.",
 	  test_kill, false },
-	{ "close-handle", "The handle is closed and used again meanwhile.",
+	{ "close-handle", "The handle is closed and reused in a call.",
 	  test_close_handle, true },
-	{ "close-file", "The file is closed meanwhile.", test_close_file, true },
-	{ "exit", "The process ends meanwhile.", test_exit, false },
+	{ "close-file", "The file is closed in a call.", test_close_file, true },
+	{ "exit", "The process ends in a call.", test_exit, false },
 };
 
 int igt_main()

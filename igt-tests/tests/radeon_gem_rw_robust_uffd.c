@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PREAD, PWRITE and TRANSFER whose user memory belongs to a userfaultfd that
- * nobody serves for as long as the test likes.
+ * PREAD, PWRITE and TRANSFER whose user memory belongs to a userfaultfd. The
+ * test decides for how long its page faults are not served.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,24 +24,24 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, memory that is not there
- * Description: Checks that calls which are stuck, because a page of their user
- *              memory does not come, keep nobody else from anything.
+ * Description: Checks that calls that are stuck in a page fault on their user
+ *              memory do not block other calls, other processes or GPU resets.
  */
 IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs that are stuck in page faults.");
 
 #define MANY		1000u
 #define END_SECONDS	30u
 
-/* Calls that are stuck, and what they will have done. */
+/* Stuck calls, and models of their effects. */
 struct crowd {
 	int fd;
 	int uffd;
 	unsigned int count;
 	struct igt_radeon_thread *threads;
-	/* Two BOs for all, in GTT and VRAM, and what they hold in the end. */
+	/* Two BOs for all calls, in GTT and VRAM, and their final contents. */
 	struct igt_radeon_bo bo[2];
 	uint8_t *model[2];
-	/* User memory of all threads, and what it is served with. */
+	/* User memory of all threads, and the bytes that it is served with. */
 	uint8_t *mem;
 	uint8_t *served;
 	size_t size;
@@ -96,7 +96,7 @@ static void crowd_init(struct crowd *c, int fd, unsigned int count)
 	unsigned int i;
 
 	*c = (struct crowd) { .fd = fd, .count = count };
-	/* More than one call can need at once, for all of its slots. */
+	/* Each call has a slot of its own. */
 	for (i = 0; i < count; i++)
 		c->size += slot_size(i);
 	c->threads = calloc(count, sizeof(*c->threads));
@@ -112,7 +112,7 @@ static void crowd_init(struct crowd *c, int fd, unsigned int count)
 				       RADEON_GEM_DOMAIN_GTT, 0);
 		igt_radeon_bo_fill(&c->bo[i], c->model[i]);
 	}
-	/* A huge page that the memory beside it has got may reach into this. */
+	/* A huge page of neighbouring memory may have populated some pages. */
 	igt_assert_eq(madvise(c->mem, c->size, MADV_DONTNEED), 0);
 	c->uffd = open_uffd(c->mem, c->size);
 	igt_assert(c->uffd >= 0);
@@ -145,7 +145,7 @@ static void crowd_start(struct crowd *c)
 	for (i = 0; i < c->count; i++) {
 		call = &c->threads[i].call;
 		*call = (struct igt_radeon_call) {
-			/* Not in step with sizes or BOs */
+			/* Independent of the size and of the BO */
 			.op = i / 3 % IGT_RADEON_OPS,
 			.fd = c->fd,
 			.handle = c->bo[i % 2].handle,
@@ -160,7 +160,7 @@ static void crowd_start(struct crowd *c)
 		igt_radeon_thread_start(&c->threads[i]);
 	}
 
-	/* No two of them share a page. */
+	/* No two calls share a page: each causes a fault. */
 	while (faults < c->count) {
 		igt_assert_f(igt_radeon_now() < end,
 			     "%u of %u calls have met a missing page\n", faults,
@@ -174,7 +174,7 @@ static void crowd_start(struct crowd *c)
 		igt_assert(!igt_radeon_thread_ended(&c->threads[i]));
 }
 
-/* Serves all memory, and checks what comes of the calls. */
+/* Serves all pages, and checks results and bytes of the calls. */
 static void crowd_finish(struct crowd *c)
 {
 	struct uffdio_copy copy;
@@ -192,7 +192,7 @@ static void crowd_finish(struct crowd *c)
 			.src = (uintptr_t)c->served + at,
 			.len = PAGE,
 		};
-		/* An address space that changes right now says so. */
+		/* -EAGAIN: the address space is changing. */
 		while (ioctl(c->uffd, UFFDIO_COPY, &copy))
 			igt_assert_eq(errno, EAGAIN);
 	}
@@ -213,7 +213,7 @@ static void crowd_finish(struct crowd *c)
 				     i ? "BO in VRAM" : "BO in GTT");
 }
 
-/* All calls by all paths, with BOs of its own. */
+/* Makes all calls on all paths, with other BOs. */
 static void use_others(int fd)
 {
 	const struct igt_radeon_way *path;
@@ -234,13 +234,13 @@ static void use_others(int fd)
 	}
 }
 
-/* Both directions, with the very BOs that the crowd uses. */
+/* Makes calls of both directions on the BOs of the stuck calls. */
 static void use_same(struct crowd *c)
 {
 	uint8_t bytes[16], got[16];
 	unsigned int i;
 
-	/* The first bytes of a slot are nobody's. */
+	/* No stuck call uses these bytes. */
 	for (i = 0; i < 2; i++) {
 		igt_radeon_pattern(bytes, sizeof(bytes), 77 + i);
 		igt_assert_eq(igt_radeon_pwrite(c->fd, c->bo[i].handle, PAGE,
@@ -251,7 +251,7 @@ static void use_same(struct crowd *c)
 		igt_assert(!memcmp(bytes, got, sizeof(got)));
 		memcpy(c->model[i] + PAGE, bytes, sizeof(bytes));
 	}
-	/* GPU work on them, and a wait for it */
+	/* The GPU copies between the BOs. */
 	igt_radeon_copy(IGT_RADEON_CP_DMA, &c->bo[0], 2 * PAGE, &c->bo[1], PAGE,
 			16);
 	igt_radeon_bo_wait(&c->bo[0]);
@@ -260,10 +260,10 @@ static void use_same(struct crowd *c)
 
 /**
  * SUBTEST: exhaustion
- * Description: A thousand calls of all kinds and sizes, on two BOs, wait for
- *              pages that do not come. Meanwhile the same file and the same BOs,
- *              and other processes, can do what they like. When the pages come,
- *              all calls succeed and all bytes are right.
+ * Description: A thousand calls of all kinds and sizes, on two BOs, are stuck
+ *              in page faults. Other calls on the same file, on the same BOs,
+ *              and by other processes succeed meanwhile. When the faults are
+ *              served, all calls succeed and all bytes are right.
  */
 static void test_exhaustion(int fd)
 {
@@ -290,8 +290,8 @@ static void test_exhaustion(int fd)
 
 /**
  * SUBTEST: reset
- * Description: The GPU is reset while calls wait for pages, and the clocks are
- *              set: both need locks that nobody may hold for long.
+ * Description: The GPU is reset while calls are stuck in page faults. They hold
+ *              none of the locks that a reset needs.
  */
 static void test_reset(int fd)
 {
@@ -314,7 +314,7 @@ static void test_reset(int fd)
 	use_same(&c);
 	igt_radeon_trial_again(&t, IGT_RADEON_PWRITE);
 	igt_reset_timeout();
-	/* Two resets in a row are more than the driver likes. */
+	/* A reset during the ring tests of another would disable a ring. */
 	usleep(1500000);
 	crowd_finish(&c);
 	crowd_fini(&c);
@@ -338,8 +338,8 @@ static int crowd_main(void *data)
 
 /**
  * SUBTEST: kill
- * Description: A process with many calls that wait for pages is killed: it is
- *              gone, and nothing is left of it.
+ * Description: A process with many calls that are stuck in page faults is
+ *              killed. It ends, and leaks nothing.
  */
 static void test_kill(int fd)
 {
@@ -373,7 +373,7 @@ int igt_main()
 		igt_assert(stuck != MAP_FAILED);
 	}
 
-	igt_describe("A thousand stuck calls do not matter to others.");
+	igt_describe("A thousand stuck calls do not block others.");
 	igt_subtest("exhaustion")
 		test_exhaustion(fd);
 
@@ -381,7 +381,7 @@ int igt_main()
 	igt_subtest("reset")
 		test_reset(fd);
 
-	igt_describe("A process with stuck calls is killed.");
+	igt_describe("A process with stuck calls can be killed.");
 	igt_subtest("kill")
 		test_kill(fd);
 

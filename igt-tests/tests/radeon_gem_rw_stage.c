@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Writes to BOs that the GPU is using, which the kernel stages and has the GPU
- * copy in order. Alignments are the subject of radeon_gem_rw_align.c.
+ * Staged writes: the kernel copies the bytes of a write to a busy BO to its
+ * staging buffer, from which the GPU copies them in order.
+ * radeon_gem_rw_align.c tests all alignments.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,14 +21,14 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: writing busy buffer objects without waiting
- * Description: Checks that small writes to busy BOs do not wait and come in
+ * Description: Checks that small writes to busy BOs do not wait, and are in
  *              order with GPU work.
  */
 IGT_TEST_DESCRIPTION("Checks staged writes to radeon BOs.");
 
-/* A tenth of the latency that a user would notice; no wait is as quick. */
+/* Much less than HOLD_US, for which a write that waits would take. */
 #define QUICK_US	20000u
-/* Longer than a busy machine keeps a test from the CPU. */
+/* Longer than other processes keep the test from the CPU. */
 #define HOLD_US		8000000u
 #define TRIES		5
 
@@ -39,7 +40,7 @@ static uint64_t now_us(void)
 	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
-/* Writes fresh bytes to the BO and its model, and clobbers the source. */
+/* Writes new bytes to the BO and its model, and overwrites the source. */
 static int write_range(const struct igt_radeon_bo *bo, uint8_t *model,
 		       uint64_t offset, size_t size, uint32_t flags)
 {
@@ -57,7 +58,7 @@ static int write_range(const struct igt_radeon_bo *bo, uint8_t *model,
 	return ret;
 }
 
-/* How long writes to busy BOs took, of all no_stall() of a subtest. */
+/* Microseconds that writes to busy BOs took, of all no_stall() of a subtest. */
 static unsigned int times[256], times_count;
 
 static int compare(const void *a, const void *b)
@@ -70,9 +71,9 @@ static int compare(const void *a, const void *b)
 /**
  * SUBTEST: no-stall
  * Description: A write of 4 KiB to a BO that the GPU is going to read, or to
- *              write, is staged and waits for nothing, as the driver's counters
- *              say; the median of such calls takes less than 20 ms. Earlier GPU
- *              work sees the old bytes, later the new ones.
+ *              write, is staged and does not wait: the driver's counters show
+ *              that, and the median call takes less than 20 ms. Earlier GPU
+ *              work sees the old bytes, later GPU work the new ones.
  */
 static void no_stall(int fd, enum igt_radeon_engine engine,
 		     const struct igt_radeon_placement *p, bool gpu_reads)
@@ -139,7 +140,7 @@ static void test_no_stall(int fd, const struct igt_radeon_placement *p)
 	}
 }
 
-/* A wait is never quick, but now and then others may have the CPU. */
+/* Uses the median, as other processes may delay some calls. */
 static void assert_quick(void)
 {
 	unsigned int median;
@@ -154,8 +155,8 @@ static void assert_quick(void)
 
 /**
  * SUBTEST: many-writes
- * Description: Writes to a busy BO, at random and overlapping, of more bytes
- *              than any staging area has, come out in order.
+ * Description: Overlapping writes to random parts of a busy BO, of more bytes
+ *              than the staging buffer has, are done in order.
  */
 static void test_many_writes(int fd, const struct igt_radeon_placement *p)
 {
@@ -186,8 +187,9 @@ static void test_many_writes(int fd, const struct igt_radeon_placement *p)
 
 /**
  * SUBTEST: nowait
- * Description: With NOWAIT no write to a busy BO waits, of any size and also
- *              when the staging area is full: it is staged or gives -EBUSY.
+ * Description: With NOWAIT, a write of any size to a busy BO does not wait,
+ *              even if the staging buffer is full: it is staged or gives
+ *              -EBUSY.
  */
 static void test_nowait(int fd, const struct igt_radeon_placement *p)
 {
@@ -221,7 +223,7 @@ static void test_nowait(int fd, const struct igt_radeon_placement *p)
 	free(old);
 }
 
-/* Where the GPU copies to: system memory is none of it. */
+/* Runs a test in all placements but system memory: the GPU cannot write it. */
 static void everywhere(int fd, void (*test)(int fd,
 					    const struct igt_radeon_placement *p))
 {
@@ -254,13 +256,13 @@ int igt_main()
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("More than can be staged comes out in order.");
+	igt_describe("More writes than can be staged are done in order.");
 	igt_subtest("many-writes")
 		everywhere(fd, test_many_writes);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("NOWAIT never waits.");
+	igt_describe("NOWAIT writes to busy BOs do not wait.");
 	igt_subtest("nowait")
 		everywhere(fd, test_nowait);
 	igt_fixture()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * DRM_RADEON_GEM_TRANSFER: many two-dimensional regions copied between user
- * memory and BOs by one system call. BOs are filled and checked through
- * mappings or copies by the GPU, never by PREAD and PWRITE.
+ * DRM_RADEON_GEM_TRANSFER copies many two-dimensional regions between user
+ * memory and BOs in one call. The tests fill and check BOs through mappings or
+ * with the GPU, never with PREAD and PWRITE.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,13 +20,12 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: moving regions of buffer objects without mapping them
- * Description: Checks what DRM_RADEON_GEM_TRANSFER leaves in BOs and in user
- *              memory, at every place a BO can be in, in order with GPU work,
- *              and how it refuses bad arguments.
+ * Description: Checks the bytes that DRM_RADEON_GEM_TRANSFER leaves in BOs and
+ *              in user memory, in each placement and in order with GPU work.
  */
 IGT_TEST_DESCRIPTION("Checks transfers of regions of radeon buffer objects.");
 
-#define NOWHERE		0xffff888000000000ull	/* kernel's, not ours */
+#define NOWHERE		0xffff888000000000ull	/* in kernel space */
 #define HOLD_US		2000000u
 #define UPLOAD		RADEON_GEM_TRANSFER_WRITE
 #define DOWNLOAD	0u
@@ -37,8 +36,7 @@ typedef struct drm_radeon_gem_transfer_region region_t;
 static const uint32_t directions[] = { UPLOAD, DOWNLOAD };
 
 /*
- * BOs and one piece of user memory, and for each the bytes that it ought to
- * hold.
+ * BOs and user memory, with models of their bytes: @shadow is that of @user.
  */
 struct scene {
 	int fd;
@@ -98,7 +96,7 @@ static void scene_assert(const struct scene *s, const char *what)
 		igt_radeon_bo_assert(&s->bo[i], s->model[i], what);
 }
 
-/* Fresh bytes in user memory. */
+/* Fills user memory, and its model, with new bytes. */
 static void scene_refresh(struct scene *s)
 {
 	static uint32_t seed = 1000;
@@ -107,7 +105,7 @@ static void scene_refresh(struct scene *s)
 	memcpy(s->shadow, s->user, s->user_size);
 }
 
-/* What regions, done one after the other, do to the models. */
+/* Does to the models what regions, done in order, do to BOs and user memory. */
 static void scene_apply(struct scene *s, const region_t *regions,
 			uint32_t count, uint32_t flags)
 {
@@ -136,7 +134,7 @@ static void scene_apply(struct scene *s, const region_t *regions,
 	}
 }
 
-/* All user memory: what was read, and what should not have been written. */
+/* Checks all user memory, also around the regions. */
 static void scene_assert_user(const struct scene *s)
 {
 	igt_radeon_assert_equal(s->user, s->shadow, s->user_size,
@@ -144,8 +142,9 @@ static void scene_assert_user(const struct scene *s)
 }
 
 /*
- * Makes a call that does the first @good of its regions and then returns
- * @expected. Checks user memory and clobbers it; BOs are for scene_assert().
+ * Makes a call that should transfer its first @good regions and return
+ * @expected. Checks user memory and then overwrites it. Use scene_assert() to
+ * check BOs.
  */
 static void scene_transfer(struct scene *s, const region_t *regions,
 			   uint32_t count, uint32_t flags, uint32_t good,
@@ -165,7 +164,7 @@ static void scene_transfer(struct scene *s, const region_t *regions,
 	memset(s->user, 0xee, s->user_size);
 }
 
-/* Regions anywhere in the BOs, one behind the other in user memory. */
+/* Regions at random offsets in BOs, one behind the other in user memory. */
 static void scene_regions(const struct scene *s, region_t *regions,
 			  unsigned int count, uint32_t max_row,
 			  uint32_t max_rows)
@@ -193,7 +192,7 @@ static void scene_regions(const struct scene *s, region_t *regions,
 	}
 }
 
-/* One row, at the same place in BO and user memory. */
+/* Returns a region of one row, at the same offset in BO and user memory. */
 static region_t one_row(const struct scene *s, unsigned int b, uint64_t offset,
 			uint32_t bytes)
 {
@@ -208,12 +207,12 @@ static region_t one_row(const struct scene *s, unsigned int b, uint64_t offset,
 
 /**
  * SUBTEST: basic
- * Description: One region, and several of several BOs, up and down.
+ * Description: Uploads and downloads one region, and many of several BOs.
  *
  * SUBTEST: placements
- * Description: Regions of any shape, in VRAM that the CPU reaches or not, in
- *              GTT of every caching mode and in system memory; from single
- *              bytes to rows of several pages.
+ * Description: Transfers regions from single bytes to rows of several pages in
+ *              CPU-accessible and CPU-inaccessible VRAM, in GTT of each caching
+ *              mode and in system memory.
  */
 static void test_placement(int fd, const struct igt_radeon_placement *p)
 {
@@ -256,9 +255,9 @@ static void test_placements(int fd)
 
 /**
  * SUBTEST: pitches
- * Description: Pitches larger than a row leave what lies between the rows. Of
- *              a single row the pitches do not matter; with more rows, one that
- *              is smaller than a row gives -EINVAL.
+ * Description: Bytes between rows do not change if pitches are larger than a
+ *              row. A region of one row may have any pitch; with more rows, a
+ *              pitch smaller than a row gives -EINVAL.
  */
 static void test_pitches(int fd)
 {
@@ -309,8 +308,8 @@ static void test_pitches(int fd)
 
 /**
  * SUBTEST: glyphs
- * Description: 1,000 regions of 16 by 16 bytes, into one BO and into 1,000
- *              BOs, and back.
+ * Description: Uploads 1,000 regions of 16 by 16 bytes to one BO and to 1,000
+ *              BOs, and downloads them.
  */
 static void test_glyphs(int fd, const struct igt_radeon_placement *p)
 {
@@ -370,8 +369,8 @@ static void test_glyphs(int fd, const struct igt_radeon_placement *p)
 
 /**
  * SUBTEST: overlap
- * Description: Where regions overlap, in a BO or in user memory, the later one
- *              wins.
+ * Description: Where the destinations of regions overlap, in a BO or in user
+ *              memory, the later region wins.
  */
 static void test_overlap(int fd)
 {
@@ -390,7 +389,7 @@ static void test_overlap(int fd)
 				regions[j].rows = 1 + rnd(20);
 				regions[j].bo_pitch = 100 + rnd(30);
 				regions[j].user_pitch = 100 + rnd(70);
-				/* Sources that differ, places that do not. */
+				/* Overlapping places, different sources. */
 				regions[j].user_ptr += rnd(10000);
 			}
 			scene_transfer(&s, regions, COUNT, UPLOAD, COUNT, 0);
@@ -408,9 +407,9 @@ static void test_overlap(int fd)
 
 /**
  * SUBTEST: empty-regions
- * Description: A region of no rows, or of rows of no bytes, is done, whatever
- *              else is in it; so is a call with no regions. Regions between
- *              which empty ones lie are transferred.
+ * Description: Regions of no rows, or of rows of no bytes, count as done
+ *              whatever their other members are, and a call with no regions
+ *              succeeds. Regions between empty ones are transferred.
  */
 static void test_empty_regions(int fd)
 {
@@ -459,8 +458,8 @@ static void test_empty_regions(int fd)
 /**
  * SUBTEST: ordering
  * Description: GPU reads submitted before an upload get the old bytes, those
- *              submitted after it the new ones; GPU writes submitted before it
- *              do not undo it, and a download shows them.
+ *              submitted after it the new ones. GPU writes submitted before an
+ *              upload do not overwrite it, and a download returns their bytes.
  */
 static void test_ordering(int fd, enum igt_radeon_engine engine,
 			  enum igt_radeon_engine engine2,
@@ -489,7 +488,7 @@ static void test_ordering(int fd, enum igt_radeon_engine engine,
 	igt_radeon_copy(engine2, &after, 0, &s.bo[0], 0, size);
 	scene_regions(&s, regions, COUNT, 100, 9);
 	scene_transfer(&s, regions, COUNT, DOWNLOAD, COUNT, 0);
-	/* Straight behind a GPU write, with nothing in between. */
+	/* Right behind a GPU write. */
 	igt_radeon_copy(engine2, &s.bo[1], 0, &src, 0, size);
 	igt_radeon_pattern(s.model[1], size, 7);
 	scene_transfer(&s, regions, COUNT, DOWNLOAD, COUNT, 0);
@@ -522,9 +521,9 @@ static void test_orderings(int fd)
 /**
  * SUBTEST: nowait
  * Description: With NOWAIT no call waits for the GPU. An upload to a busy BO is
- *              put in order or ends with -EBUSY; a download from a BO that the
- *              GPU is going to write ends with -EBUSY, from one that it only
- *              reads it succeeds. Regions before a busy BO are done.
+ *              done in order or gives -EBUSY. A download gives -EBUSY from a BO
+ *              that the GPU is going to write, and succeeds from one that it
+ *              only reads. Regions before that of the busy BO are transferred.
  */
 static void test_nowait(int fd)
 {
@@ -589,9 +588,9 @@ static void test_nowait(int fd)
 
 /**
  * SUBTEST: unsynchronized
- * Description: With UNSYNCHRONIZED an upload to a BO that the GPU is going to
- *              read is done on return, and a download from one that it is going
- *              to write gets the old bytes; the GPU has not yet started.
+ * Description: With UNSYNCHRONIZED, an upload to a BO that the GPU is going to
+ *              read is done on return, and a download from a BO that the GPU is
+ *              going to write returns the old bytes. Neither waits for the GPU.
  */
 static void test_unsynchronized(int fd)
 {
@@ -666,16 +665,17 @@ static void test_no_mappings(int fd)
 
 /**
  * SUBTEST: evicted
- * Description: Regions of a BO in VRAM that was evicted since it was filled.
+ * Description: Transfers regions of a BO that was evicted from VRAM.
  *
  * SUBTEST: swapped
- * Description: Regions of a BO in GTT that was swapped out.
+ * Description: Transfers regions of a BO in GTT that was swapped out.
  *
  * SUBTEST: self-copy
- * Description: User memory may be a mapping of a BO, also of the same one.
+ * Description: User memory may be a mapping of a BO, even of the same one.
  *
  * SUBTEST: after-gpu-write
- * Description: One region in order behind GPU writes, on every engine.
+ * Description: A call of one region comes after GPU writes submitted before it,
+ *              on each engine.
  */
 static void both(int fd, void (*test)(int fd, enum igt_radeon_op op))
 {
@@ -692,51 +692,51 @@ int igt_main()
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
 	}
 
-	igt_describe("Regions of several BOs, up and down.");
+	igt_describe("Regions of several BOs are uploaded and downloaded.");
 	igt_subtest("basic")
 		test_placement(fd, &igt_radeon_reachable[1]);
 
-	igt_describe("Rows with gaps; pitches too small are -EINVAL.");
+	igt_describe("Rows with gaps; too small a pitch gives -EINVAL.");
 	igt_subtest("pitches")
 		test_pitches(fd);
 
-	igt_describe("1,000 small pieces, in VRAM and GTT.");
+	igt_describe("1,000 small regions in VRAM and in GTT.");
 	igt_subtest("glyphs") {
 		test_glyphs(fd, &igt_radeon_reachable[0]);
 		test_glyphs(fd, &igt_radeon_reachable[1]);
 	}
 
-	igt_describe("Later regions win over earlier ones.");
+	igt_describe("Where regions overlap, the later one wins.");
 	igt_subtest("overlap")
 		test_overlap(fd);
 
-	igt_describe("Regions and calls of nothing succeed.");
+	igt_describe("Empty regions, and calls without regions, succeed.");
 	igt_subtest("empty-regions")
 		test_empty_regions(fd);
 
-	igt_describe("Regions of any shape, wherever a BO is.");
+	igt_describe("Regions of any shape in each placement.");
 	igt_subtest("placements")
 		test_placements(fd);
 
-	igt_describe("A BO that was evicted.");
+	igt_describe("Regions of a BO that was evicted from VRAM.");
 	igt_subtest("evicted")
 		both(fd, igt_radeon_rw_test_evicted);
 
-	igt_describe("A BO that was swapped out.");
+	igt_describe("Regions of a BO that was swapped out.");
 	igt_subtest("swapped")
 		both(fd, igt_radeon_rw_test_swapped);
 
-	igt_describe("Mappings of BOs, even of the same one, are user memory.");
+	igt_describe("User memory can be a mapping of a BO, even of the same.");
 	igt_subtest("self-copy")
 		both(fd, igt_radeon_rw_test_self_copy);
 
-	igt_describe("In order behind GPU writes submitted before.");
+	igt_describe("Calls are in order with GPU writes submitted before.");
 	igt_subtest("after-gpu-write")
 		both(fd, igt_radeon_rw_test_after_gpu_write);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("Order with GPU work, both ways.");
+	igt_describe("Calls are in order with GPU reads and writes.");
 	igt_subtest("ordering")
 		test_orderings(fd);
 	igt_fixture()
@@ -748,13 +748,13 @@ int igt_main()
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("UNSYNCHRONIZED is done at once.");
+	igt_describe("UNSYNCHRONIZED calls are done at once.");
 	igt_subtest("unsynchronized")
 		test_unsynchronized(fd);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("Transfers make no mappings.");
+	igt_describe("Calls leave no mappings in the process.");
 	igt_subtest("no-mappings")
 		test_no_mappings(fd);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * DRM_RADEON_GEM_TRANSFER with arguments that are wrong: each row of the error
- * table of radeon_drm_rw.h, their order, and how far a call comes that ends
- * with an error.
+ * DRM_RADEON_GEM_TRANSFER with bad arguments: each entry of the error list in
+ * radeon_drm_rw.h, their order, and the regions that a call has transferred
+ * before it ends with an error.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,12 +20,12 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: moving regions of buffer objects without mapping them
- * Description: Checks how DRM_RADEON_GEM_TRANSFER refuses bad arguments, and
- *              what it has done until then.
+ * Description: Checks the errors of DRM_RADEON_GEM_TRANSFER for bad arguments,
+ *              and the regions that it has transferred before them.
  */
 IGT_TEST_DESCRIPTION("Checks transfers of regions with bad arguments.");
 
-#define NOWHERE		0xffff888000000000ull	/* kernel's, not ours */
+#define NOWHERE		0xffff888000000000ull	/* in kernel space */
 #define BAD_FLAG	(1u << 31)
 #define UPLOAD		RADEON_GEM_TRANSFER_WRITE
 #define DOWNLOAD	0u
@@ -61,7 +61,7 @@ static region_t good_region(const struct igt_radeon_bo *bo)
 	};
 }
 
-/* User memory that looks well but has no page behind it. */
+/* A valid user address that must not be accessed. */
 static uint8_t *make_hole(void)
 {
 	uint8_t *page = mmap(NULL, PAGE, PROT_NONE,
@@ -79,17 +79,17 @@ static void both(int fd, void (*test)(int fd, enum igt_radeon_op op))
 
 /**
  * SUBTEST: bad-flags
- * Description: Every undefined flag of the call gives -EINVAL, alone and among
- *              others, and no region is done.
+ * Description: Each undefined flag of the call gives -EINVAL, alone and with
+ *              defined flags, and no region is transferred.
  *
  * SUBTEST: bad-region-flags
- * Description: Every flag of a region gives -EINVAL, also of an empty one.
+ * Description: Each flag of a region gives -EINVAL, also of an empty region.
  *
  * SUBTEST: bad-pad
  * Description: Padding that is not zero gives -EINVAL.
  *
  * SUBTEST: too-many-regions
- * Description: 65,536 regions are transferred, more give -EINVAL.
+ * Description: A call transfers 65,536 regions; one of more gives -EINVAL.
  */
 static void test_bad_flags(int fd)
 {
@@ -202,8 +202,9 @@ static void test_too_many_regions(int fd)
 
 /**
  * SUBTEST: bad-range
- * Description: A region whose last byte is beyond the BO gives -EINVAL, however
- *              large the numbers are; one that ends with the BO is good.
+ * Description: A region that ends beyond the BO gives -EINVAL, also with
+ *              numbers that overflow; one that ends with the last byte
+ *              succeeds.
  */
 static void test_bad_range(int fd)
 {
@@ -225,11 +226,11 @@ static void test_bad_range(int fd)
 		{ BO_SIZE, 1, 1, 0, -EINVAL },
 		{ 0, BO_SIZE + 1, 1, 0, -EINVAL },
 		{ 0, 1, 2, UINT32_MAX, -EINVAL },
-		/* (rows - 1) * pitch has 32 bits that are zero */
+		/* the low 32 bits of (rows - 1) * pitch are zero */
 		{ 0, 1, 65537, 65536, -EINVAL },
 		{ 0, 1, 3, 0x80000000, -EINVAL },
 		{ 0, 16, 2, 0xfffffff0, -EINVAL },
-		/* close to 64 bits, and with the offset beyond them */
+		/* close to 2^64, and with the offset beyond it */
 		{ 0, 1, UINT32_MAX, UINT32_MAX, -EINVAL },
 		{ 0x1fffffffeull, 1, UINT32_MAX, UINT32_MAX, -EINVAL },
 		{ 0x1ffffffffull, 1, UINT32_MAX, UINT32_MAX, -EINVAL },
@@ -262,7 +263,7 @@ static void test_bad_range(int fd)
 			r.row_bytes = ranges[j / 2].row_bytes;
 			r.rows = ranges[j / 2].rows;
 			r.bo_pitch = ranges[j / 2].bo_pitch;
-			/* Smallest, so that the user range is in user space. */
+			/* As small as possible: the range is in user space. */
 			r.user_pitch = r.row_bytes;
 			ret = igt_radeon_transfer(fd, &r, 1, directions[d],
 						  &done);
@@ -286,10 +287,9 @@ static void test_bad_range(int fd)
 
 /**
  * SUBTEST: bad-pointer
- * Description: Arrays of regions and user memory that are missing, forbidden or
- *              not user space give -EFAULT. Nothing but the rows before the
- *              fault changes. Read-only memory is a good source and no
- *              destination.
+ * Description: Arrays of regions, and user memory, that are missing, forbidden
+ *              or not in user space give -EFAULT. Only rows before the fault
+ *              change. Read-only memory can only be a source.
  */
 static void test_bad_pointer(int fd, const struct igt_radeon_placement *p)
 {
@@ -322,7 +322,7 @@ static void test_bad_pointer(int fd, const struct igt_radeon_placement *p)
 			r.user_pitch = 20;
 			CHECK(fd, &r, 1, directions[d], 0, -EFAULT);
 		}
-		/* The range is not in user space only because of the pitch. */
+		/* It is the pitch that takes the range out of user space. */
 		r = good_region(&bo);
 		r.row_bytes = 1;
 		r.rows = UINT32_MAX;
@@ -336,7 +336,7 @@ static void test_bad_pointer(int fd, const struct igt_radeon_placement *p)
 	}
 	igt_radeon_bo_assert(&bo, model, "after bad addresses");
 
-	/* An array that ends in a hole: what can be read of it is done. */
+	/* Of an array that ends in a hole, whole regions are transferred. */
 	for (d = 0; d < ARRAY_SIZE(directions); d++) {
 		for (i = 1; i < PAGE / sizeof(r); i += 11) {
 			array = (region_t *)(hole + PAGE) - i;
@@ -353,12 +353,12 @@ static void test_bad_pointer(int fd, const struct igt_radeon_placement *p)
 			igt_radeon_bo_assert(&bo, model,
 					     "array that ends in a hole");
 		}
-		/* Part of a region is none. */
+		/* A region that cannot be read whole is not. */
 		array = (region_t *)(hole + PAGE - sizeof(r) / 2);
 		CHECK(fd, array, 1, directions[d], 0, -EFAULT);
 	}
 
-	/* Rows that run into a hole. */
+	/* Rows that reach into a hole. */
 	r = good_region(&bo);
 	r.user_ptr = (uintptr_t)hole + PAGE - 300;
 	r.rows = 4;
@@ -416,9 +416,9 @@ static void test_bad_pointers(int fd)
 
 /**
  * SUBTEST: error-order
- * Description: Of several errors in a call, or in a region, the one that comes
- *              first in the documented order is returned; of several regions
- *              with errors, the first one's.
+ * Description: A call or region with several errors returns the one that comes
+ *              first in the documented order. Of several regions with errors,
+ *              that of the first region is returned.
  */
 static void test_error_order(int fd)
 {
@@ -429,7 +429,7 @@ static void test_error_order(int fd)
 	region_t r[2];
 	uint32_t dir;
 
-	/* A single region is as one PREAD or PWRITE. */
+	/* A single region has the same order of errors as PREAD and PWRITE. */
 	both(fd, igt_radeon_args_error_order);
 
 	own = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -471,7 +471,7 @@ static void test_error_order(int fd)
 		r[0].bo_offset = 0;
 		CHECK(fd, r, 1, dir, 0, -EFAULT);
 
-		/* An earlier region's late error, a later one's early one. */
+		/* The earlier region's error wins, even a late one. */
 		r[1] = good_region(&bo);
 		r[1].flags = 1;
 		CHECK(fd, r, 2, dir, 0, -EFAULT);
@@ -493,9 +493,9 @@ static void test_error_order(int fd)
 
 /**
  * SUBTEST: regions-done
- * Description: A region with an error, of every kind and at every place, ends
- *              the call there: regions_done is exact, the regions before it are
- *              transferred, and neither it nor those after it are.
+ * Description: A region with an error of any kind, anywhere in the array, ends
+ *              the call. regions_done is exact: the regions before it are
+ *              transferred, that one and later ones are not.
  */
 enum { MANY = 130, SLOT = 40 };
 
@@ -591,26 +591,27 @@ static void test_regions_done_all(int fd)
 
 /**
  * SUBTEST: bad-handle
- * Description: Handles that never were, are closed, or belong to another file
- *              give -ENOENT.
+ * Description: A handle that was never created, is closed, or belongs to
+ *              another file gives -ENOENT.
  *
  * SUBTEST: bad-single-range
- * Description: A single row is checked as a PREAD or PWRITE.
+ * Description: The range of a single row is checked as that of a PREAD or
+ *              PWRITE.
  *
  * SUBTEST: bad-single-pointer
  * Description: The user memory of a single row is checked as that of a PREAD
  *              or PWRITE, on every path.
  *
  * SUBTEST: userptr
- * Description: A BO made from user memory gives -EPERM, after a range check.
+ * Description: A BO made from user memory gives -EPERM if the range is valid.
  *
  * SUBTEST: imported
- * Description: A BO imported from another device gives -EOPNOTSUPP, after a
- *              range check.
+ * Description: A BO imported from another device gives -EOPNOTSUPP if the range
+ *              is valid.
  *
  * SUBTEST: permissions
- * Description: A render node may call it; a primary node only when
- *              authenticated.
+ * Description: A file of a render node may make the call; a file of a primary
+ *              node only if it is authenticated.
  */
 int igt_main()
 {
@@ -621,57 +622,57 @@ int igt_main()
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER);
 	}
 
-	igt_describe("Undefined flags are -EINVAL.");
+	igt_describe("An undefined flag gives -EINVAL.");
 	igt_subtest("bad-flags")
 		test_bad_flags(fd);
 
-	igt_describe("Flags of a region are -EINVAL.");
+	igt_describe("A flag of a region gives -EINVAL.");
 	igt_subtest("bad-region-flags")
 		test_bad_region_flags(fd);
 
-	igt_describe("Padding has to be zero.");
+	igt_describe("Padding that is not zero gives -EINVAL.");
 	igt_subtest("bad-pad")
 		test_bad_pad(fd);
 
-	igt_describe("65,536 regions and no more.");
+	igt_describe("A call takes 65,536 regions and no more.");
 	igt_subtest("too-many-regions")
 		test_too_many_regions(fd);
 
-	igt_describe("Handles that are not this file's are -ENOENT.");
+	igt_describe("A handle that this file does not have gives -ENOENT.");
 	igt_subtest("bad-handle")
 		both(fd, igt_radeon_args_bad_handle);
 
-	igt_describe("Rows beyond the BO are -EINVAL, without overflow.");
+	igt_describe("Rows that end beyond the BO give -EINVAL.");
 	igt_subtest("bad-range")
 		test_bad_range(fd);
 
-	igt_describe("Single rows beyond the BO are -EINVAL.");
+	igt_describe("A single row that ends beyond the BO gives -EINVAL.");
 	igt_subtest("bad-single-range")
 		both(fd, igt_radeon_args_bad_range);
 
-	igt_describe("Missing and forbidden memory is -EFAULT.");
+	igt_describe("Missing or forbidden memory gives -EFAULT.");
 	igt_subtest("bad-pointer")
 		test_bad_pointers(fd);
 
-	igt_describe("The same for one region, of sizes for every path.");
+	igt_describe("The same for one region, on every path.");
 	igt_subtest("bad-single-pointer")
 		both(fd, igt_radeon_rw_test_bad_pointer);
 
-	igt_describe("BOs made from user memory are -EPERM.");
+	igt_describe("A BO made from user memory gives -EPERM.");
 	igt_subtest("userptr")
 		both(fd, igt_radeon_args_userptr);
 
-	igt_describe("BOs imported from another device are -EOPNOTSUPP.");
+	igt_describe("A BO imported from another device gives -EOPNOTSUPP.");
 	igt_subtest("imported")
 		both(fd, igt_radeon_args_imported);
 
-	igt_describe("The first error of the documented order wins.");
+	igt_describe("The first error in the documented order is returned.");
 	igt_subtest("error-order")
 		test_error_order(fd);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("An error in the middle: exactly what is before it is done.");
+	igt_describe("Exactly the regions before an error are transferred.");
 	igt_subtest("regions-done")
 		test_regions_done_all(fd);
 

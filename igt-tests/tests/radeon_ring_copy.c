@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies of buffer objects by the GPU's rings, and recovery from a ring that
- * hangs. Needs nothing but a radeon driver with command submission: it is what
- * tells a sound board and driver from a broken one before PREAD and PWRITE are
- * looked at.
+ * hangs. Needs nothing but a radeon driver with command submission. It shows
+ * whether board and driver work at all, before PREAD and PWRITE are tested.
  */
 #include "igt.h"
 
@@ -24,21 +23,22 @@
  * Description: Copies between BOs by CP DMA and by the DMA ring.
  *
  * SUBTEST: cp-dma
- * Description: CP_DMA copies any bytes between all placements and no others.
+ * Description: CP_DMA copies bytes at any alignment between all placements, and
+ *              changes no others.
  *
  * SUBTEST: dma
- * Description: The DMA ring copies any dwords between all placements and no
- *   others.
+ * Description: The DMA ring copies dwords between all placements, and changes
+ *              no other bytes.
  *
  * SUBTEST: engines-in-turn
  * Description: Copies that depend on each other stay in order when they
- *   alternate between the rings.
+ *              alternate between the rings.
  *
  * SUBTEST: hang-cp-dma
- * Description: A hang of the gfx ring is noticed and recovered from.
+ * Description: The driver detects a hang of the gfx ring, and recovers from it.
  *
  * SUBTEST: hang-dma
- * Description: A hang of the DMA ring is noticed and recovered from.
+ * Description: The driver detects a hang of the DMA ring, and recovers from it.
  */
 
 IGT_TEST_DESCRIPTION("Copies between BOs by the GPU's rings.");
@@ -47,7 +47,7 @@ IGT_TEST_DESCRIPTION("Copies between BOs by the GPU's rings.");
 
 static void test_copy(int fd, enum igt_radeon_engine engine)
 {
-	/* Whole dwords and odd ones; the DMA ring takes only the former. */
+	/* The DMA ring takes only the pieces that are whole dwords. */
 	static const struct { uint32_t dst, src, size; } pieces[] = {
 		{ 0, 0, SIZE }, { 0, 4096, 4096 }, { 4, 8, 4 },
 		{ 4092, 100, 8 }, { 1, 2, 3 }, { 4095, 7, 2 }, { 33, 63, 5001 },
@@ -143,12 +143,12 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 	resets = igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS);
 	igt_radeon_hang(fd, engine);
 	igt_radeon_copy(engine, &dst, 0, &src, 0, SIZE);
-	/* The driver notices after radeon.lockup_timeout and resets the GPU. */
+	/* The driver resets the GPU after radeon.lockup_timeout. */
 	igt_radeon_bo_wait_through_lockup(&dst);
 	igt_assert_f(igt_radeon_board_counter(fd, IGT_RADEON_SOFT_RESETS) > resets,
 		     "the ring did not hang, or nobody reset it\n");
 
-	/* What the reset left of the copy is open; new work must be done. */
+	/* The reset may have lost the copy, but new work has to be done. */
 	igt_radeon_bo_fill(&dst, other);
 	igt_radeon_copy(engine, &dst, 0, &src, 0, SIZE);
 	igt_radeon_bo_wait(&dst);
@@ -166,11 +166,11 @@ int igt_main()
 	igt_fixture()
 		fd = igt_radeon_open();
 
-	igt_describe("CP_DMA copies just the bytes it is told.");
+	igt_describe("CP_DMA copies exactly the requested bytes.");
 	igt_subtest("cp-dma")
 		test_copy(fd, IGT_RADEON_CP_DMA);
 
-	igt_describe("The DMA ring copies just the dwords it is told.");
+	igt_describe("The DMA ring copies exactly the requested dwords.");
 	igt_subtest("dma")
 		test_copy(fd, IGT_RADEON_DMA);
 
@@ -178,11 +178,11 @@ int igt_main()
 	igt_subtest("engines-in-turn")
 		test_in_turn(fd);
 
-	igt_describe("A hung gfx ring is reset and works again.");
+	igt_describe("A hung gfx ring is reset, and works again.");
 	igt_subtest("hang-cp-dma")
 		test_hang(fd, IGT_RADEON_CP_DMA);
 
-	igt_describe("A hung DMA ring is reset and works again.");
+	igt_describe("A hung DMA ring is reset, and works again.");
 	igt_subtest("hang-dma")
 		test_hang(fd, IGT_RADEON_DMA);
 
