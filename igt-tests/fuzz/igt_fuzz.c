@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Parts of radeon_gem_rw_fuzz: random numbers, reports of failures, and the
- * calls under test, with every try counted.
+ * calls under test, of which each attempt is counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 #include "igt.h"
 #include "igt_fuzz.h"
 
-/* The pool has as many bytes again, so that a copy can begin anywhere. */
+/* Bytes of a copy from the pool, which has twice as many to choose from. */
 #define POOL	(1u << 20)
 
-/* A call that is interrupted more often than this never ends. */
+/* A call that is interrupted more often than this is taken for endless. */
 #define MAX_TRIES	100000
 
 /* Regions that are printed when a TRANSFER fails */
@@ -82,8 +82,8 @@ bool fuzz_one_in(struct fuzz *f, unsigned int n)
  * @f: worker
  * @max: largest, not 0
  *
- * Returns: a length from 1 to @max: of any order of magnitude, and often one
- * at which a driver may change its mind
+ * Returns: a length from 1 to @max, of any order of magnitude, and often close
+ * to a power of two at which the driver may choose another path
  */
 size_t fuzz_length(struct fuzz *f, size_t max)
 {
@@ -111,7 +111,7 @@ size_t fuzz_length(struct fuzz *f, size_t max)
 /**
  * fuzz_fill:
  * @f: worker
- * @mem: filled with random bytes of the worker
+ * @mem: memory to fill with random bytes of the worker
  * @size: bytes
  */
 void fuzz_fill(struct fuzz *f, void *mem, size_t size)
@@ -137,8 +137,7 @@ void fuzz_fill(struct fuzz *f, void *mem, size_t size)
  * @f: worker
  * @byte: contents of one of its BOs
  *
- * Returns: whether the byte can be the worker's: it has written it, or the
- * memory has never been written
+ * Returns: whether the byte can be the worker's, written by it or never written
  */
 bool fuzz_own(const struct fuzz *f, uint8_t byte)
 {
@@ -161,7 +160,7 @@ uint64_t fuzz_now_us(void)
 /**
  * fuzz_say:
  * @f: worker
- * @fmt: what it is about to do
+ * @fmt: the operation that it begins
  *
  * Notes the operation for the report of a failure.
  */
@@ -179,7 +178,7 @@ void fuzz_say(struct fuzz *f, const char *fmt, ...)
  * @f: worker
  * @fmt: what is wrong
  *
- * Reports a failure with all that is needed to do it again.
+ * Reports a failure with all that is needed to reproduce it.
  */
 void fuzz_fail(struct fuzz *f, const char *fmt, ...)
 {
@@ -197,7 +196,7 @@ void fuzz_fail(struct fuzz *f, const char *fmt, ...)
 			(unsigned long long)r[i].bo_offset,
 			(unsigned long long)r[i].user_ptr, r[i].bo_pitch,
 			r[i].user_pitch, r[i].row_bytes, r[i].rows);
-	/* The library's own end of a process has no handler for the timer. */
+	/* The library's exit path does not handle the timer's signal. */
 	signal(SIGALRM, SIG_IGN);
 	igt_assert_f(false,
 		     "seed %llu, process %u, generation %u, operation %llu, GPU resets %llu: %s: %s\n",
@@ -239,7 +238,7 @@ static enum fuzz_result result_of(struct fuzz *f, int error)
  * @request: one of the ioctls under test
  * @arg: its argument
  *
- * Makes a call again as drmIoctl() does, and counts.
+ * Makes a call, repeats it as drmIoctl() does, and counts the results.
  *
  * Returns: 0 or a negative errno
  */
@@ -260,7 +259,7 @@ int fuzz_ioctl(struct fuzz *f, unsigned long request, void *arg)
 /**
  * fuzz_rw:
  * @f: worker
- * @write: PWRITE, or PREAD
+ * @write: PWRITE if true, else PREAD
  * @handle: BO
  * @offset: first byte in the BO
  * @size: bytes
@@ -281,7 +280,7 @@ int fuzz_rw(struct fuzz *f, bool write, uint32_t handle, uint64_t offset,
 	};
 	int ret;
 
-	/* The two structs are the same. */
+	/* struct drm_radeon_gem_pread has the same layout. */
 	ret = fuzz_ioctl(f, write ? DRM_IOCTL_RADEON_GEM_PWRITE :
 				    DRM_IOCTL_RADEON_GEM_PREAD, &arg);
 	if (!ret)
@@ -293,7 +292,7 @@ int fuzz_rw(struct fuzz *f, bool write, uint32_t handle, uint64_t offset,
  * fuzz_resets:
  * @f: worker
  *
- * Returns: how often the GPU has been reset
+ * Returns: number of GPU resets since the driver was loaded
  */
 uint64_t fuzz_resets(struct fuzz *f)
 {
@@ -304,7 +303,7 @@ uint64_t fuzz_resets(struct fuzz *f)
  * fuzz_lock_open:
  * @run: the run
  *
- * Returns: the run's lock, for this process
+ * Returns: a file descriptor of the run's lock, for this process
  */
 int fuzz_lock_open(const struct fuzz_run *run)
 {
@@ -320,12 +319,13 @@ int fuzz_lock_open(const struct fuzz_run *run)
 /**
  * fuzz_lock:
  * @lock: from fuzz_lock_open()
- * @how: LOCK_SH to have the kernel move BOs, LOCK_EX to reset the GPU, LOCK_UN
+ * @how: LOCK_SH before operations that can move BOs, LOCK_EX before a GPU
+ *	reset, LOCK_UN after either
  *
  * Linux 6.12 cannot move a BO while a reset is due: TTM falls back to copying
  * by the CPU, waits for the GPU nevertheless, warns that it fails, and loses
- * the BO's new memory. So what can make the driver move BOs is not done then.
- * Work that is queued, and the calls under test, do not care.
+ * the BO's new memory. So this lock keeps moves and resets apart. Queued work
+ * and the calls under test do not need it.
  */
 void fuzz_lock(int lock, int how)
 {

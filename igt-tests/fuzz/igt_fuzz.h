@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of radeon_gem_rw_fuzz: a worker process, its BOs and what they have to
- * hold, user memory of many kinds, and operations.
+ * Parts of radeon_gem_rw_fuzz: a worker process, its BOs and their models, user
+ * memory of many kinds, and operations.
  *
- * Everything that a worker does follows from the seed, its number, its
- * generation (how often it was killed and started again) and the number of the
- * operation. What the operations find depends on time, what they are does not.
+ * The operations of a worker follow from the seed, its number, its generation
+ * (how often it was killed and started again) and the number of the operation.
+ * Their results also depend on time.
  *
  * All bytes that a worker writes have its number in their upper three bits. So
- * bytes of others are recognized also where it is uncertain which of its own
- * bytes should be there: after a GPU reset that may have lost queued work.
+ * a worker recognizes bytes of others even after a GPU reset that may have lost
+ * queued work, when it does not know which of its own bytes should be there.
  */
 #ifndef IGT_FUZZ_H
 #define IGT_FUZZ_H
@@ -21,13 +21,13 @@
 #include "igt_radeon.h"
 
 #define FUZZ_WORKERS	4
-#define FUZZ_SHARED	3	/* BOs that all workers use */
-#define FUZZ_GRANULE	1000	/* bytes of a shared BO that have one owner */
+#define FUZZ_SHARED	3	/* number of BOs that all workers use */
+#define FUZZ_GRANULE	1000	/* bytes of a shared BO for one worker */
 #define FUZZ_BOS	40
 #define FUZZ_MAX_SIZE	(8u << 20)
 #define FUZZ_GUARD	64u
 
-/* No worker writes this byte: user memory that has not been written. */
+/* User memory is filled with this byte, which no worker writes. */
 #define FUZZ_CANARY	0xe7
 
 enum fuzz_op {
@@ -48,7 +48,7 @@ enum fuzz_op {
 	FUZZ_OPS
 };
 
-/* Results of the calls under test, and of single tries of them. */
+/* Results of the calls under test; each attempt counts. */
 enum fuzz_result {
 	FUZZ_OK,
 	FUZZ_EINVAL,
@@ -63,14 +63,14 @@ enum fuzz_result {
 };
 
 /**
- * struct fuzz_stats - what a worker has done, over all of its generations
- * @operation: number of the operation it is at
- * @ops: operations by kind
- * @results: results by kind
+ * struct fuzz_stats - counters of a worker, over all of its generations
+ * @operation: number of the current operation
+ * @ops: number of operations of each kind
+ * @results: number of results of each kind
  * @bytes: bytes transferred by successful calls
  * @adopted: bytes that a reset has lost
  * @faults: accesses to mappings of BOs that failed because of a reset
- * @what: the operation it is at
+ * @what: the current operation, in words
  */
 struct fuzz_stats {
 	uint64_t operation;
@@ -83,20 +83,20 @@ struct fuzz_stats {
 };
 
 /**
- * struct fuzz_run - what the processes of a run share
- * @seed: of all random numbers
- * @end_us: CLOCK_MONOTONIC at which everybody ends
- * @operations: number of operations after which a worker ends, or 0
- * @only: number of the only worker, or 0
+ * struct fuzz_run - memory that the processes of a run share
+ * @seed: seed of all random numbers
+ * @end_us: when all processes end, in microseconds of CLOCK_MONOTONIC
+ * @operations: number of operations after which a worker ends; 0 for no limit
+ * @only: number of the only worker to start; 0 for all
  * @resets: number of GPU resets that were provoked
- * @hangs: those of them that hung an engine
- * @kills: workers killed
- * @reset_due: somebody waits for @lock to reset the GPU
+ * @hangs: number of those that were provoked by hanging an engine
+ * @kills: number of workers killed
+ * @reset_due: a process that wants to reset the GPU waits for @lock
  * @lock: file to be locked with fuzz_lock()
  * @prime: dma-bufs of the shared BOs
- * @flink: their global names
+ * @flink: global names of the shared BOs
  * @shared: sizes and placements of the shared BOs
- * @stats: of each worker; workers count from 1
+ * @stats: counters of the workers, whose numbers begin at 1
  */
 struct fuzz_run {
 	uint64_t seed;
@@ -115,15 +115,15 @@ struct fuzz_run {
 };
 
 /**
- * struct fuzz_bo - a BO, or a part of a shared one, and what it has to hold
- * @bo: the BO; size 0 if the slot is free
- * @base: first byte that is the worker's
- * @size: number of its bytes
- * @shared: others use the BO, too
- * @model: contents
- * @start: first byte that queued work may not have written yet
- * @end: byte after the last one
- * @counter: GPU resets before that work was queued
+ * struct fuzz_bo - a BO, or a part of a shared one, and its model
+ * @bo: the BO
+ * @base: first byte of @bo that belongs to the worker
+ * @size: number of bytes that belong to the worker; 0 if the slot is free
+ * @shared: other workers use @bo as well
+ * @model: bytes that the worker's part has to hold
+ * @start: first byte of the range that queued work may not have written yet
+ * @end: end of that range; 0 if there is none
+ * @counter: number of GPU resets before that work was queued
  */
 struct fuzz_bo {
 	struct igt_radeon_bo bo;
@@ -139,19 +139,19 @@ struct fuzz_bo {
 /**
  * struct fuzz - a worker
  * @run: the run
- * @stats: its own numbers
+ * @stats: its counters
  * @fd: device
  * @id: its number, from 1 on
- * @generation: how often it was started before
+ * @generation: number of times it was started before
  * @random: state of the random numbers of the operation
  * @bos: BOs
- * @bytes: bytes of BOs that it has made
- * @pool: random bytes of this worker, FUZZ_POOL of them
- * @lock: the run's lock, opened again
- * @userptr: handle of a BO made of user memory
+ * @bytes: size of all BOs that it has created
+ * @pool: random bytes of this worker, see fuzz_fill(); NULL before
+ * @lock: the run's lock, opened by this process
+ * @userptr: handle of a BO made from user memory
  * @imported: handle of an imported BO, or 0
- * @regions: regions of the TRANSFER that is being done, or NULL
- * @region_count: how many
+ * @regions: regions of the current TRANSFER, or NULL
+ * @region_count: number of @regions
  */
 struct fuzz {
 	struct fuzz_run *run;
@@ -172,19 +172,20 @@ struct fuzz {
 
 /**
  * struct fuzz_mem - user memory for a call
- * @kind: what it is, for messages
+ * @kind: kind of memory, for messages
  * @ptr: first byte
  * @size: bytes
- * @valid: bytes from @ptr on that are there; less than @size before a hole
- * @before: bytes in front of @ptr that must not change
- * @after: bytes behind it that must not change
+ * @valid: number of accessible bytes from @ptr on; less than @size if a hole
+ *	follows
+ * @before: number of bytes in front of the memory that must not change
+ * @after: number of bytes behind the memory that must not change
  * @old: contents before the call, from @ptr - @before on
  * @bo: the BO of which it is a mapping, or NULL
- * @bo_offset: where @ptr - @before is in @bo, from its base
- * @readonly: it cannot be written
- * @map: what to unmap
- * @map_size: how much of it
- * @tries: accesses of the kernel that failed because of a reset
+ * @bo_offset: offset of @ptr - @before in the worker's part of @bo
+ * @readonly: it is mapped read-only
+ * @map: what to unmap or free
+ * @map_size: bytes to unmap; 0 if @map is from malloc()
+ * @tries: number of calls that failed because of a reset
  */
 struct fuzz_mem {
 	const char *kind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Parts of radeon_gem_rw_fuzz: PREAD and PWRITE with any combination of
- * errors. The right one of them is that which comes first in the list of
+ * errors. The result has to be the one that comes first in the list of
  * radeon_drm_rw.h.
  */
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include "igt.h"
 #include "igt_fuzz.h"
 
-/* What can be wrong, in the order in which it is found out */
+/* Errors, in the order in which the kernel checks for them */
 enum {
 	BAD_FLAGS	= 1 << 0,
-	BAD_SIZE	= 1 << 1,	/* 0, which is right */
+	BAD_SIZE	= 1 << 1,	/* 0, which succeeds */
 	BAD_USER	= 1 << 2,
 	BAD_HANDLE	= 1 << 3,
 	BAD_RANGE	= 1 << 4,
@@ -47,7 +47,7 @@ static int expect(unsigned int bad)
 	return -EFAULT;
 }
 
-/* One of those that are left, or all of a random choice */
+/* Picks one error, or several. */
 static unsigned int pick(struct fuzz *f)
 {
 	unsigned int bad = 1u << fuzz_below(f, BADS);
@@ -61,7 +61,7 @@ static unsigned int pick(struct fuzz *f)
 	return bad;
 }
 
-/* The range of the BO, and whatever is around it. */
+/* Checks the range of the BO, and 100 bytes on both sides of it. */
 static void verify_around(struct fuzz *f, struct fuzz_bo *b, uint64_t offset,
 			  uint64_t size, const uint8_t *source, size_t valid)
 {
@@ -75,7 +75,7 @@ static void verify_around(struct fuzz *f, struct fuzz_bo *b, uint64_t offset,
 	if (source)
 		memcpy(other + (offset - first), source, valid);
 	fuzz_bo_settle(f, b);
-	/* That may have changed the model, but only to bytes that are there. */
+	/* Settling changes the model only to bytes that the BO holds. */
 	fuzz_bo_verify(f, b, first, end - first, source ? other : NULL);
 	free(other);
 }
@@ -84,8 +84,8 @@ static void verify_around(struct fuzz *f, struct fuzz_bo *b, uint64_t offset,
  * fuzz_op_bad_rw:
  * @f: worker
  *
- * PREAD or PWRITE with something wrong: the error, and that nothing has changed
- * that must not.
+ * Makes a PREAD or PWRITE with one or several errors. Checks its result, and
+ * that it changes no bytes that it must not change.
  */
 void fuzz_op_bad_rw(struct fuzz *f)
 {
@@ -154,7 +154,7 @@ void fuzz_op_bad_rw(struct fuzz *f)
 		fuzz_mem_verify(f, &m, NULL, true);
 		verify_around(f, b, offset, size, NULL, 0);
 	} else if (write) {
-		/* Of what is in front of the hole, any part can be there. */
+		/* Any bytes in front of the hole may be transferred. */
 		fuzz_bo_queued(f, b, offset, size, counter);
 		verify_around(f, b, offset, size, m.old + m.before, m.valid);
 	} else {

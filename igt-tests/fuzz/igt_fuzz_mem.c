@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Parts of radeon_gem_rw_fuzz: user memory, of all the kinds that a process
- * can have.
+ * Parts of radeon_gem_rw_fuzz: user memory of all kinds.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +11,7 @@
 
 #define HUGE	(2ul << 20)
 
-/* Times 20 ms to wait for a reset */
+/* Attempts, 20 ms apart, while waiting for a reset */
 #define MAX_TRIES	1000
 
 static void *map(size_t size, int flags, int fd)
@@ -37,7 +36,7 @@ static int file(size_t size)
 	return fd;
 }
 
-/* Where in a mapping of @total bytes the call's bytes are. */
+/* Chooses a place for the call's bytes in memory of @total bytes. */
 static void place(struct fuzz *f, struct fuzz_mem *m, uint8_t *base,
 		  size_t total)
 {
@@ -47,12 +46,12 @@ static void place(struct fuzz *f, struct fuzz_mem *m, uint8_t *base,
 	m->after = FUZZ_GUARD;
 	m->ptr = base + FUZZ_GUARD + fuzz_below(f, room < PAGE ? room + 1 :
 							       PAGE);
-	/* Often as most programs have it. */
+	/* Often aligned, as in most programs. */
 	if (fuzz_one_in(f, 3) && room >= PAGE)
 		m->ptr = base + PAGE;
 }
 
-/* A BO of the worker that is large enough and may be mapped, or NULL. */
+/* Returns a BO of the worker that is large enough to map, or NULL. */
 static struct fuzz_bo *mappable(struct fuzz *f, size_t size,
 				const struct fuzz_bo *not)
 {
@@ -70,10 +69,10 @@ static struct fuzz_bo *mappable(struct fuzz *f, size_t size,
  * @f: worker
  * @m: filled in
  * @size: bytes
- * @write: the call is going to read the memory, else to write it
+ * @write: the call is a write, which reads the memory; else it writes it
  * @not: the memory must not be a mapping of this BO
  *
- * Makes memory that the call can use, and fills it.
+ * Makes memory that a call can use, and fills it.
  */
 void fuzz_mem_get(struct fuzz *f, struct fuzz_mem *m, size_t size, bool write,
 		  const struct fuzz_bo *not)
@@ -160,9 +159,9 @@ void fuzz_mem_get(struct fuzz *f, struct fuzz_mem *m, size_t size, bool write,
  * @f: worker
  * @m: filled in
  * @size: bytes
- * @write: the call is going to read the memory, else to write it
+ * @write: the call is a write, which reads the memory; else it writes it
  *
- * Makes memory that is not there, or must not be written, from some page on.
+ * Makes memory that cannot be accessed, or not be written, from some page on.
  */
 void fuzz_mem_get_broken(struct fuzz *f, struct fuzz_mem *m, size_t size,
 			 bool write)
@@ -185,7 +184,7 @@ void fuzz_mem_get_broken(struct fuzz *f, struct fuzz_mem *m, size_t size,
 	}
 	base = m->map;
 	hole = base + good;
-	/* The last byte before the hole is one of the call's, or the first. */
+	/* The memory begins before the hole, or at it, and reaches into it. */
 	m->ptr = base + fuzz_below(f, good ? PAGE : 1);
 	if (m->ptr + size <= hole)
 		m->ptr = hole - size + 1 + fuzz_below(f, size);
@@ -222,10 +221,10 @@ void fuzz_mem_get_broken(struct fuzz *f, struct fuzz_mem *m, size_t size,
  * @f: worker
  * @m: memory for a call that has ended with -EFAULT
  *
- * The kernel has no access to the mapping of a BO when the process itself would
- * get SIGBUS, see fuzz_bo_copy().
+ * The kernel cannot access the mapping of a BO while the process itself would
+ * get SIGBUS, see fuzz_bo_copy(). Waits in that case.
  *
- * Returns: whether to make the call again
+ * Returns: whether to repeat the call
  */
 bool fuzz_mem_again(struct fuzz *f, struct fuzz_mem *m)
 {
@@ -241,11 +240,11 @@ bool fuzz_mem_again(struct fuzz *f, struct fuzz_mem *m)
  * fuzz_mem_verify:
  * @f: worker
  * @m: memory that a call was to write
- * @result: what should be there, @m->size bytes; NULL if nothing was to change
- * @exact: else any byte of the worker, or the old one, will do
+ * @result: expected bytes, @m->size of them; NULL if none may change
+ * @exact: if not set, any byte of the worker, or the old one, is right as well
  *
- * Checks the memory and what is around it. If it is a mapping of a BO, the
- * model gets what is there.
+ * Checks the memory and the bytes around it. If it is a mapping of a BO, the
+ * model of that BO gets the bytes.
  */
 void fuzz_mem_verify(struct fuzz *f, struct fuzz_mem *m, const uint8_t *result,
 		     bool exact)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Parts of radeon_gem_rw_fuzz: BOs and what they have to hold.
+ * Parts of radeon_gem_rw_fuzz: BOs and their models.
  *
  * A model has the bytes that the BO holds when all work that is queued for it
- * is done. A GPU reset can lose such work. So a BO remembers the hull of what
- * was queued, and how many resets there had been. Who needs to know the bytes
- * "settles" the BO: waits, and if there was a reset, takes what is there, if
- * these are bytes of the worker. Everything else has to be exact.
+ * is done. A GPU reset can lose such work. So struct fuzz_bo has the range that
+ * queued work writes, and the number of resets before the work was queued.
+ * fuzz_bo_settle() waits for the work. If the GPU was reset meanwhile, it
+ * copies the bytes of that range from the BO to the model, and checks only that
+ * they are the worker's. All other bytes have to be exact.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -21,10 +22,10 @@
 #include "igt.h"
 #include "igt_fuzz.h"
 
-/* Bytes of BOs that a worker has at most, without those that are shared */
+/* Largest size of all BOs of a worker, without shared ones */
 #define MAX_BYTES	(20u << 20)
 
-/* Times 20 ms to wait for a reset */
+/* Attempts, 20 ms apart, while waiting for a reset */
 #define MAX_TRIES	1000
 
 static const struct igt_radeon_placement places[] = {
@@ -44,7 +45,7 @@ static const struct igt_radeon_placement places[] = {
  * fuzz_bo_name:
  * @b: BO
  *
- * Returns: where it was made, for messages
+ * Returns: its placement, for messages
  */
 const char *fuzz_bo_name(const struct fuzz_bo *b)
 {
@@ -60,7 +61,7 @@ const char *fuzz_bo_name(const struct fuzz_bo *b)
 /**
  * fuzz_bo_pick:
  * @f: worker
- * @not: not this one, or NULL
+ * @not: BO that must not be picked, or NULL
  *
  * Returns: one of the worker's BOs, or parts of shared ones
  */
@@ -89,8 +90,8 @@ static void tile(struct fuzz *f, struct fuzz_bo *b)
 }
 
 /*
- * The first contents, by one of the ways that there are. If a reset loses them,
- * VRAM has bytes of others, so this is done until there was none.
+ * Writes the first contents, through a mapping or by PWRITE. Repeats that if
+ * there was a reset, which may have lost them: VRAM then has bytes of others.
  */
 static void fill(struct fuzz *f, struct fuzz_bo *b)
 {
@@ -122,7 +123,7 @@ static void fill(struct fuzz *f, struct fuzz_bo *b)
  *
  * Makes a BO of any placement and size, and fills it.
  *
- * Returns: the BO, or NULL if the worker has enough
+ * Returns: the BO, or NULL if the worker has enough of them
  */
 struct fuzz_bo *fuzz_bo_create(struct fuzz *f)
 {
@@ -174,7 +175,7 @@ void fuzz_bo_close(struct fuzz *f, struct fuzz_bo *b)
  * @f: worker
  *
  * Opens the BOs that all workers use, by their global names or as dma-bufs,
- * and takes some of those parts that are the worker's.
+ * and fills some of the parts that belong to this worker.
  */
 void fuzz_bo_open_shared(struct fuzz *f)
 {
@@ -216,7 +217,7 @@ void fuzz_bo_open_shared(struct fuzz *f)
  * fuzz_bo_is_pending:
  * @b: BO
  *
- * Returns: whether there may be work queued that writes it
+ * Returns: whether queued work may still write it
  */
 bool fuzz_bo_is_pending(const struct fuzz_bo *b)
 {
@@ -279,7 +280,7 @@ void fuzz_bo_fetch(struct fuzz *f, struct fuzz_bo *b, uint64_t offset,
  * @f: worker
  * @b: BO
  *
- * Waits until the BO is idle. Afterwards the model is right.
+ * Waits until the BO is idle, and makes the model exact.
  */
 void fuzz_bo_settle(struct fuzz *f, struct fuzz_bo *b)
 {
@@ -314,9 +315,9 @@ void fuzz_bo_settle(struct fuzz *f, struct fuzz_bo *b)
  * @b: BO that has been settled
  * @offset: first byte
  * @size: bytes
- * @other: what may be there instead of what the model has, or NULL
+ * @other: bytes that are right as well as those of the model, or NULL
  *
- * Checks a range and takes over what is there.
+ * Checks a range, and copies it to the model.
  */
 void fuzz_bo_verify(struct fuzz *f, struct fuzz_bo *b, uint64_t offset,
 		    uint64_t size, const uint8_t *other)
@@ -343,9 +344,11 @@ void fuzz_bo_verify(struct fuzz *f, struct fuzz_bo *b, uint64_t offset,
  * fuzz_bo_map:
  * @f: worker
  * @b: BO
- * @map: returned: for munmap(), together with the size of the whole BO
+ * @map: gets the mapping of the whole BO, for munmap()
  *
- * Returns: the worker's bytes, when the BO is idle
+ * Settles and maps the BO.
+ *
+ * Returns: the worker's bytes in the mapping
  */
 uint8_t *fuzz_bo_map(struct fuzz *f, struct fuzz_bo *b, void **map)
 {
@@ -372,8 +375,8 @@ static void bus_error(int sig)
  * @src: source
  * @size: bytes
  *
- * Copies as memcpy() does. While a GPU that hangs is moving the BO, a page
- * fault in its mapping ends with SIGBUS. Then this waits for the reset.
+ * Copies as memcpy() does. While a hung GPU is moving the BO, a page fault in
+ * its mapping ends with SIGBUS. In that case this waits for the reset.
  */
 void fuzz_bo_copy(struct fuzz *f, struct fuzz_bo *b, void *dst,
 		  const void *src, size_t size)
@@ -402,9 +405,9 @@ void fuzz_bo_copy(struct fuzz *f, struct fuzz_bo *b, void *dst,
  * fuzz_bo_check:
  * @f: worker
  * @b: BO
- * @mapped: without the calls under test
+ * @mapped: by a mapping or a GPU copy instead of PREAD
  *
- * Checks all of the BO.
+ * Checks all bytes of the BO that belong to the worker.
  */
 void fuzz_bo_check(struct fuzz *f, struct fuzz_bo *b, bool mapped)
 {
@@ -424,7 +427,7 @@ void fuzz_bo_check(struct fuzz *f, struct fuzz_bo *b, bool mapped)
 	got = malloc(b->size);
 	igt_assert(got);
 	if (b->bo.flags & RADEON_GEM_NO_CPU_ACCESS) {
-		/* A copy that a reset has lost is made again. */
+		/* Repeat a copy that a reset may have lost. */
 		igt_radeon_bo_init(&stage, f->fd, b->bo.size,
 				   RADEON_GEM_DOMAIN_GTT, 0);
 		do {

@@ -13,12 +13,12 @@
 #include "igt.h"
 #include "igt_fuzz.h"
 
-/* From this size on, the GPU may write user memory itself. */
+/* Default of the smallest zero-copy. */
 #define LARGE	(1u << 20)
 
 /*
- * Flags for a call. *weak is set where the BO is not waited for although it may
- * be in use, so that any order of the worker's own bytes is right.
+ * Returns flags for a call. *weak is set if the call does not wait for queued
+ * work that may write the BO, so that any bytes of the worker are right.
  */
 static uint32_t pick_flags(struct fuzz *f, struct fuzz_bo *b, bool *weak)
 {
@@ -41,7 +41,7 @@ static uint32_t pick_flags(struct fuzz *f, struct fuzz_bo *b, bool *weak)
 	}
 }
 
-/* A write that may have been overtaken by what was queued before. */
+/* Takes the bytes of a BO for its model: queued work may have hit a write. */
 static void adopt(struct fuzz *f, struct fuzz_bo *b, uint64_t offset,
 		  uint64_t size)
 {
@@ -78,7 +78,7 @@ static void do_pwrite(struct fuzz *f, struct fuzz_bo *b, struct fuzz_mem *m,
 		fuzz_bo_verify(f, b, offset, m->size, source);
 		return;
 	}
-	/* The bytes have been captured. */
+	/* The kernel has captured the bytes. */
 	if (!m->bo && !m->readonly)
 		memset(m->ptr, FUZZ_CANARY, m->size);
 	memcpy(b->model + offset, source, m->size);
@@ -87,7 +87,7 @@ static void do_pwrite(struct fuzz *f, struct fuzz_bo *b, struct fuzz_mem *m,
 		adopt(f, b, offset, m->size);
 }
 
-/* When a call has returned, nothing may write its memory any more. */
+/* Checks that nothing writes user memory after the call. */
 static void linger(struct fuzz *f, struct fuzz_mem *m)
 {
 	size_t i;
@@ -117,7 +117,7 @@ static void do_pread(struct fuzz *f, struct fuzz_bo *b, struct fuzz_mem *m,
 		fuzz_fail(f, "-EFAULT without a reset");
 	if (ret && (ret != -EBUSY || !(flags & RADEON_GEM_RW_NOWAIT)))
 		fuzz_fail(f, "%d", ret);
-	/* What the BO holds is uncertain if a reset may have lost work. */
+	/* Bytes of the BO are uncertain if a reset may have lost work. */
 	if (pending && fuzz_resets(f) != counter)
 		weak = true;
 	fuzz_mem_verify(f, m, b->model + offset, !ret && !weak);
@@ -128,7 +128,9 @@ static void do_pread(struct fuzz *f, struct fuzz_bo *b, struct fuzz_mem *m,
 /**
  * fuzz_op_rw:
  * @f: worker
- * @write: PWRITE, or PREAD
+ * @write: PWRITE if true, else PREAD
+ *
+ * Makes a call, and checks its result and bytes.
  */
 void fuzz_op_rw(struct fuzz *f, bool write)
 {
@@ -157,7 +159,7 @@ void fuzz_op_rw(struct fuzz *f, bool write)
  * fuzz_op_copy:
  * @f: worker
  *
- * Has an engine copy between two BOs, once or some times.
+ * Has an engine copy between two BOs.
  */
 void fuzz_op_copy(struct fuzz *f)
 {
@@ -233,7 +235,8 @@ void fuzz_op_map(struct fuzz *f)
  * fuzz_op_pressure:
  * @f: worker
  *
- * Takes VRAM until the kernel moves BOs out of it, or a lot.
+ * Creates BOs in VRAM, until the kernel has moved 32 MiB out of it or a random
+ * limit is reached, and closes them.
  */
 void fuzz_op_pressure(struct fuzz *f)
 {
@@ -275,7 +278,7 @@ void fuzz_op_pressure(struct fuzz *f)
  * fuzz_op_peek:
  * @f: worker
  *
- * Reads all of a shared BO: each part must have bytes of its owner.
+ * Reads all of a shared BO. Each part must have bytes of its owner.
  */
 void fuzz_op_peek(struct fuzz *f)
 {
@@ -285,7 +288,7 @@ void fuzz_op_peek(struct fuzz *f)
 	unsigned int n;
 	int ret;
 
-	/* A worker's parts of a BO follow each other. */
+	/* Shared BOs are in the first slots. */
 	for (n = fuzz_below(f, FUZZ_SHARED * 3); !f->bos[n].shared; n = 0)
 		;
 	bo = &f->bos[n].bo;

@@ -11,7 +11,7 @@
 
 #define MAX_REGIONS	2000
 
-/* Bytes of all regions of a call, if it has more than one */
+/* Most bytes of a call that has more than one region */
 #define MAX_TOTAL	(1u << 20)
 
 struct transfer {
@@ -49,7 +49,7 @@ static uint64_t extent(const struct drm_radeon_gem_transfer_region *r,
 		(uint64_t)(r->rows - 1) * pitch + r->row_bytes : 0;
 }
 
-/* A region that fits into @b and into @m, of about @max bytes at most. */
+/* Picks a region that fits into @b and @m, of about @max bytes at most. */
 static void pick_region(struct fuzz *f, struct fuzz_bo *b, struct fuzz_mem *m,
 			size_t max, struct drm_radeon_gem_transfer_region *r)
 {
@@ -75,7 +75,7 @@ static void pick_region(struct fuzz *f, struct fuzz_bo *b, struct fuzz_mem *m,
 			       extent(r, r->user_pitch) > m->size ||
 			       (uint64_t)r->rows * r->row_bytes > max))
 		r->rows--;
-	/* With one row they do not matter. */
+	/* The pitches of a single row do not matter. */
 	if (r->rows < 2 && fuzz_one_in(f, 4))
 		r->bo_pitch = r->user_pitch = fuzz_random(f);
 	r->bo_offset = b->base +
@@ -84,7 +84,7 @@ static void pick_region(struct fuzz *f, struct fuzz_bo *b, struct fuzz_mem *m,
 		fuzz_below(f, m->size - extent(r, r->user_pitch) + 1);
 }
 
-/* Copies a region between @bytes, an image of a BO, and @user, one of @m. */
+/* Copies a region between @bytes, a copy of @b, and @user, a copy of @m. */
 static void apply(const struct drm_radeon_gem_transfer_region *r,
 		  const struct fuzz_bo *b, uint8_t *bytes,
 		  const struct fuzz_mem *m, uint8_t *user, bool write)
@@ -106,8 +106,8 @@ static void apply(const struct drm_radeon_gem_transfer_region *r,
 }
 
 /*
- * A write has ended with -EBUSY behind @done regions. The next may be there in
- * parts, what comes after it not at all.
+ * Checks BOs after a write that has ended with -EBUSY behind @done regions. Of
+ * the next region, some bytes may be transferred; of later ones none.
  */
 static void verify_partial(struct fuzz *f, struct transfer *t,
 			   struct fuzz_mem *m, uint32_t done)
@@ -156,7 +156,7 @@ static void do_write(struct fuzz *f, struct transfer *t, struct fuzz_mem *m,
 			memset(m->ptr, FUZZ_CANARY, m->size);
 		return;
 	}
-	/* Some of the next region may be queued, too. */
+	/* A part of the next region may be queued as well. */
 	r = &t->regions[done];
 	fuzz_bo_queued(f, t->bos[done], r->bo_offset - t->bos[done]->base,
 		       extent(r, r->bo_pitch), counter);
@@ -179,7 +179,7 @@ static void do_read(struct fuzz *f, struct transfer *t, struct fuzz_mem *m,
 	free(result);
 }
 
-/* Returns whether work was queued for one of them. */
+/* Settles BOs if necessary. Returns whether work may be queued for one. */
 static bool prepare(struct fuzz *f, struct transfer *t, uint64_t *counter)
 {
 	bool pending = false;
@@ -199,7 +199,9 @@ static bool prepare(struct fuzz *f, struct transfer *t, uint64_t *counter)
 /**
  * fuzz_op_transfer:
  * @f: worker
- * @write: from user memory to BOs
+ * @write: from user memory to BOs if true, else from BOs
+ *
+ * Makes a TRANSFER, and checks its result and bytes.
  */
 void fuzz_op_transfer(struct fuzz *f, bool write)
 {
@@ -218,7 +220,7 @@ void fuzz_op_transfer(struct fuzz *f, bool write)
 	fuzz_mem_get(f, &m, size, write, NULL);
 	left = t.count == 1 ? FUZZ_MAX_SIZE : MAX_TOTAL;
 	for (i = 0; i < t.count; i++) {
-		/* Not memory that the call uses as user memory. */
+		/* Not the BO that user memory is a mapping of. */
 		if (!b || fuzz_one_in(f, 3))
 			b = fuzz_bo_pick(f, m.bo);
 		t.bos[i] = b;
@@ -261,7 +263,7 @@ void fuzz_op_transfer(struct fuzz *f, bool write)
 	fuzz_mem_put(f, &m);
 }
 
-/* What can be wrong with a call, and with one of its regions */
+/* Errors of a call, then those of one of its regions */
 enum {
 	BAD_FLAGS,
 	BAD_PAD,
@@ -279,7 +281,7 @@ enum {
 	BADS
 };
 
-/* Makes region @r wrong. Returns the error that it has to give. */
+/* Gives region @r an error. Returns the result that the call has to have. */
 static int spoil(struct fuzz *f, struct drm_radeon_gem_transfer_region *r,
 		 unsigned int bad, const struct fuzz_bo *b,
 		 const struct fuzz_mem *broken)
@@ -289,7 +291,7 @@ static int spoil(struct fuzz *f, struct drm_radeon_gem_transfer_region *r,
 		return -EINVAL;
 	}
 	if (!r->rows || !r->row_bytes) {
-		/* Nothing else is looked at. */
+		/* The kernel does not look at the rest of an empty region. */
 		r->handle = ~0u;
 		r->user_ptr = ~0ull;
 		r->bo_offset = ~0ull;
@@ -329,7 +331,7 @@ static int spoil(struct fuzz *f, struct drm_radeon_gem_transfer_region *r,
 	}
 }
 
-/* What a call that has failed may have left of the region that failed. */
+/* Checks the BO of a region that failed, of which a part may be transferred. */
 static void verify_failed(struct fuzz *f, struct transfer *t,
 			  const struct fuzz_mem *broken, uint32_t done)
 {
@@ -352,8 +354,8 @@ static void verify_failed(struct fuzz *f, struct transfer *t,
  * fuzz_op_bad_transfer:
  * @f: worker
  *
- * TRANSFER with something wrong: the error, the number of regions that are
- * done, and that nothing else has changed.
+ * Makes a TRANSFER with errors. Checks its result, the number of regions done,
+ * and that nothing else has changed.
  */
 void fuzz_op_bad_transfer(struct fuzz *f)
 {
@@ -379,7 +381,7 @@ void fuzz_op_bad_transfer(struct fuzz *f)
 			fuzz_bo_pick(f, m.bo);
 		pick_region(f, t.bos[i], &m, 3000, &t.regions[i]);
 	}
-	/* What is wrong at all, and another thing that comes later. */
+	/* An error of the call may hide one of a region. */
 	r = &t.regions[at];
 	if (bad == BAD_MEMORY && r->rows && r->row_bytes)
 		fuzz_mem_get_broken(f, &broken, 1 + fuzz_below(f,
@@ -394,7 +396,7 @@ void fuzz_op_bad_transfer(struct fuzz *f)
 	if (!expected)
 		expected_done = t.count;
 
-	/* The array ends with its page. */
+	/* The array ends at a hole. */
 	room = (t.count * sizeof(*array) + 4095) / 4096 * 4096;
 	array_map = mmap(NULL, room + 4096, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -421,7 +423,7 @@ void fuzz_op_bad_transfer(struct fuzz *f)
 		arg.region_count = t.count + 1 + fuzz_below(f, 100);
 		expected = -EFAULT;
 		expected_done = t.count;
-		/* Unless the one that was spoiled comes first. */
+		/* Unless the spoiled region comes first. */
 		if (r->handle != t.bos[at]->bo.handle && r->rows &&
 		    r->row_bytes) {
 			expected = -ENOENT;

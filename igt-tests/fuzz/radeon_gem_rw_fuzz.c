@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Random calls of PREAD, PWRITE and TRANSFER, valid and invalid, by several
- * processes, with everything else that happens to BOs: copies by the GPU, CPU
- * mappings, eviction, GPU resets, signals, and processes that are killed. All
- * contents are checked against a model. See igt_fuzz.h.
+ * processes, mixed with copies by the GPU, CPU mappings, evictions, GPU resets,
+ * signals, and processes that are killed. All bytes are checked against a
+ * model. See igt_fuzz.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -34,8 +34,8 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, under stress
- * Description: Random calls from several processes, checked against a model,
- *              while the GPU is reset, signals come and processes are killed.
+ * Description: Random calls by several processes, checked against a model,
+ *              while the GPU is reset, signals arrive and processes are killed.
  */
 IGT_TEST_DESCRIPTION("Fuzzes radeon's PREAD, PWRITE and TRANSFER.");
 
@@ -43,28 +43,28 @@ IGT_TEST_DESCRIPTION("Fuzzes radeon's PREAD, PWRITE and TRANSFER.");
 #define DEFAULT_SECONDS	25u
 
 /*
- * A run that is as long as this, and on a machine that is not busy with
- * something else, has to have done everything at least once.
+ * A run of at least this many seconds and operations has to do everything at
+ * least once. With fewer operations the machine was too busy.
  */
 #define FULL_SECONDS	20u
 #define FULL_OPS	1000u
 
-/* A worker that is at one operation for so long hangs. */
+/* A worker that needs longer than this for one operation hangs. */
 #define STUCK_US	90000000ull
 
-/* The reset of an engine tests it; another one meanwhile would disable it. */
+/* A reset during the ring tests of another would disable a ring. */
 #define RESET_PAUSE_US	1500000ull
 
-/* How often signals come, in microseconds. They also cut long waits. */
+/* Intervals of signals, in microseconds. They also shorten long waits. */
 #define TICK_US		300000
 #define FAST_TICK_US	4000
 
-/* Ways to a reset */
+/* Ways to reset the GPU */
 #define RESET_ASKED	(1u << 0)	/* by debugfs */
 #define RESET_HANG_GFX	(1u << 1)
 #define RESET_HANG_DMA	(1u << 2)
 
-/* A run with one of these has found something at some time. */
+/* Seeds that have found a fault at some time. */
 static const uint64_t found[] = {
 	1,	/* copies run again by a reset */
 	5,	/* user memory mapped for DMA twice */
@@ -99,7 +99,7 @@ static const char * const op_names[FUZZ_OPS] = {
 	[FUZZ_SIGNALS] = "signals",
 };
 
-/* How often each is done, relatively */
+/* Relative frequencies */
 static const unsigned int op_weights[FUZZ_OPS] = {
 	[FUZZ_PWRITE] = 200,
 	[FUZZ_PREAD] = 200,
@@ -134,7 +134,7 @@ static void tick(int sig)
 	(void)sig;
 }
 
-/* Signals at this interval, or none, which end system calls or have them restarted. */
+/* Sends signals at this interval, or none if 0; @restart sets SA_RESTART. */
 static void set_ticks(unsigned int us, bool restart)
 {
 	const struct itimerval timer = {
@@ -230,7 +230,7 @@ static enum fuzz_op pick_op(struct fuzz *f)
 	return op;
 }
 
-/* BOs of kinds that are refused */
+/* Makes BOs of the kinds that the calls refuse. */
 static void open_others(struct fuzz *f)
 {
 	const size_t size = 65536;
@@ -250,7 +250,7 @@ static void seed_op(struct fuzz *f, uint64_t operation)
 					f->generation), operation);
 }
 
-/* The life of a worker. Returns if it was not killed, and all was right. */
+/* Main function of a worker. Fails at the first wrong result or byte. */
 static void work(struct fuzz_run *run, unsigned int id, unsigned int generation)
 {
 	static struct fuzz f;
@@ -263,7 +263,7 @@ static void work(struct fuzz_run *run, unsigned int id, unsigned int generation)
 		.id = id,
 		.generation = generation,
 	};
-	/* Global names are for primary nodes. */
+	/* Only primary nodes have global names. */
 	if (!(id & 1))
 		f.fd = igt_radeon_try_open_primary();
 	if (f.fd <= 0)
@@ -291,7 +291,7 @@ static void work(struct fuzz_run *run, unsigned int id, unsigned int generation)
 		f.stats->ops[op]++;
 	}
 
-	/* With signals a check of all would take too long. */
+	/* Frequent signals would make the final check too slow. */
 	set_ticks(TICK_US, true);
 	begin_moves(&f);
 	for (i = 0; i < FUZZ_BOS; i++) {
@@ -323,7 +323,7 @@ static bool stuck(struct fuzz_run *run, unsigned int id, uint64_t *operation,
 	return true;
 }
 
-/* Starts a worker, kills it at times, and starts it again. */
+/* Starts a worker, kills it now and then, and starts it again. */
 static void guard(struct fuzz_run *run, unsigned int id)
 {
 	unsigned int generation = 0, life;
@@ -334,7 +334,7 @@ static void guard(struct fuzz_run *run, unsigned int id)
 
 	do {
 		life = fuzz_hash(fuzz_hash(run->seed, id), generation) % 8000;
-		/* The seed says who is killed; at which operation, time does. */
+		/* The seed decides who is killed, time at which operation. */
 		mortal = !run->only &&
 			(life & 1 || (!generation && id == FUZZ_WORKERS));
 		born = fuzz_now_us();
@@ -379,9 +379,9 @@ static void use_engine(int fd, enum igt_radeon_engine engine,
 	uint8_t byte;
 
 	/*
-	 * If an engine did not pass its test after a reset, no command streams
-	 * are taken until there is a second one, and that needs somebody who
-	 * waits: as those do who read VRAM that the CPU does not reach.
+	 * If an engine fails its test after a reset, the driver takes no
+	 * command streams until a second reset. That needs a call that waits,
+	 * as a read of CPU-inaccessible VRAM does.
 	 */
 	igt_assert_eq(igt_radeon_pread(fd, bos[1].handle, 0, 1, &byte, 0), 0);
 	igt_radeon_copy(engine, &bos[1], 0, &bos[0], 0, 4096);
@@ -389,8 +389,8 @@ static void use_engine(int fd, enum igt_radeon_engine engine,
 }
 
 /*
- * Resets the GPU. The driver does it when somebody waits for work, so there has
- * to be some.
+ * Resets the GPU. The driver does that when a call waits for work, so this
+ * function submits some and waits for it.
  */
 static void reset(struct fuzz_run *run, int fd, unsigned int how,
 		  struct igt_radeon_bo *bos)
@@ -407,7 +407,7 @@ static void reset(struct fuzz_run *run, int fd, unsigned int how,
 					      sizeof(path)));
 		igt_assert(igt_radeon_get(path, text, sizeof(text)) > 0);
 	}
-	/* There may be a second one, if an engine does not pass its tests. */
+	/* A second reset follows if an engine fails its tests. */
 	do {
 		now = igt_radeon_info64(fd, RADEON_INFO_GPU_RESET_COUNTER);
 		use_engine(fd, IGT_RADEON_CP_DMA, bos);
@@ -419,7 +419,7 @@ static void reset(struct fuzz_run *run, int fd, unsigned int how,
 	run->resets++;
 }
 
-/* The life of the process that resets the GPU and changes its latency. */
+/* Main function of the process that resets the GPU and changes its latency. */
 static void disturb(struct fuzz_run *run)
 {
 	static const uint32_t latencies[] = {
@@ -450,13 +450,13 @@ static void disturb(struct fuzz_run *run)
 		    !(options.resets & RESET_ASKED) ||
 		    !igt_radeon_debugfs(fd, "radeon_gpu_reset", path, sizeof(path)))
 			continue;
-		/* At times, be sure that there is work in the rings. */
+		/* Sometimes make sure that there is work in the rings. */
 		if ((state >> 40) % 3 == 0)
 			igt_radeon_set_latency(fd, 20000);
 		run->reset_due = true;
 		fuzz_lock(lock, LOCK_EX);
 		run->reset_due = false;
-		/* The kernel's own moves of BOs do not survive a reset. */
+		/* A reset loses moves of BOs: wait for them. */
 		if (igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED) !=
 		    moved) {
 			use_engine(fd, IGT_RADEON_CP_DMA, bos);
@@ -510,8 +510,8 @@ static void print_count(const char *name, uint64_t n, const char **missing)
 }
 
 /*
- * Prints what was done. Returns something that was not, or NULL; and the number
- * of operations.
+ * Prints what was done. Returns the name of something that was not done, or
+ * NULL. @ops gets the number of operations.
  */
 static const char *report(struct fuzz_run *run, uint64_t us,
 			  const uint64_t *paths, uint64_t *ops)
@@ -558,7 +558,7 @@ static const char *report(struct fuzz_run *run, uint64_t us,
 	return missing;
 }
 
-/* Nothing may stay behind. Freeing can take a moment. */
+/* Asserts that no more GTT and VRAM is in use; freeing can take a moment. */
 static void check_leaks(int fd, uint64_t gtt, uint64_t vram)
 {
 	uint64_t now_gtt = 0, now_vram = 0;
@@ -677,10 +677,11 @@ static const char help[] =
 
 /**
  * SUBTEST: random
- * Description: Random calls by several processes, while the GPU is reset.
+ * Description: Random calls by several processes, while the GPU is reset,
+ *              transfer the right bytes or give the right errors.
  *
  * SUBTEST: seeds
- * Description: A few seconds each of seeds that have found something.
+ * Description: Runs seeds that have found faults for a few seconds each.
  */
 int igt_main_args("", long_options, help, handle_option, NULL)
 {
@@ -703,7 +704,7 @@ int igt_main_args("", long_options, help, handle_option, NULL)
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
-	igt_describe("A few seconds each of seeds that have found something.");
+	igt_describe("Runs seeds that have found faults.");
 	igt_subtest("seeds")
 		for (i = 0; i < sizeof(found) / sizeof(found[0]); i++)
 			fuzz(fd, found[i], 6);

@@ -74,7 +74,7 @@ def edited(mutation, source):
 
 
 def options(mutation):
-    """(board, append, dma32, bare), which a guest is booted with; the last two are that or empty."""
+    """(board, append, dma32, bare) to boot a guest with; the last two are their names or empty."""
     return (mutation.get("board", ""), mutation.get("append", ""),
             "dma32" if mutation.get("dma32") else "", "bare" if mutation.get("bare") else "")
 
@@ -86,7 +86,7 @@ def shell(tests, board, append, dma32, bare):
 
 
 def message(test):
-    """What a failed test said first, without the prefix of the log."""
+    """First message of a failed test, without the prefix of the log."""
     text = test.get("out", "") + test.get("err", "")
     for line in text.splitlines():
         if "CRITICAL" in line and not re.search("Failed assertion|Test assertion failure|"
@@ -113,7 +113,7 @@ def judge(mutation, path):
 
 
 def passed(path):
-    """What of a run without a mutation is not as it should be, or ""."""
+    """What is wrong with a run without a mutation, or ""."""
     tests = results(path)
     bad = [f"{n}: {t['result']}" for n, t in tests.items() if t["result"] not in GOOD]
     if bad:

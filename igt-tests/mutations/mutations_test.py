@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of mutations.py: what it must not take for proof."""
+"""Tests of mutations.py: that only a failed test counts as proof."""
 import json
 import pathlib
 import sys

@@ -423,7 +423,7 @@ static const struct {
 	  test_kill, false },
 	{ "close-handle", "The handle is closed and reused in a call.",
 	  test_close_handle, true },
-	{ "close-file", "The file is closed in a call.", test_close_file, true },
+	{ "close-file", "A file is closed in a call.", test_close_file, true },
 	{ "exit", "The process ends in a call.", test_exit, false },
 };
 
