@@ -41,7 +41,7 @@ static uint32_t pick_flags(struct fuzz *f, struct fuzz_bo *b, bool *weak)
 	}
 }
 
-/* Takes the bytes of a BO for its model: queued work may have hit a write. */
+/* Copies bytes of a BO to the model after a write that queued work may undo. */
 static void adopt(struct fuzz *f, struct fuzz_bo *b, uint64_t offset,
 		  uint64_t size)
 {
