@@ -59,8 +59,8 @@ unsigned int radeon_guest_cp_dma(uint32_t *ib, unsigned int n, uint64_t dst_offs
  * @src_offset: bytes from the start of the source, a multiple of 4
  * @bytes: size of the copy, a multiple of 4, at most RADEON_GUEST_DMA_MAX
  *
- * The kernel takes the DMA ring's relocations in order, two for each packet: the
- * source's, then the destination's.
+ * The kernel takes the DMA ring's relocations in order, two for each packet:
+ * the source's, then the destination's.
  *
  * Returns: dwords in the IB now, RADEON_GUEST_DMA_DWORDS more than @n
  */
@@ -140,8 +140,8 @@ int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwor
  * radeon_guest_board_open - find the control block of the emulated board
  * @fd: device
  *
- * Returns: a file descriptor; -ENODEV if @fd is not the emulated board, or another
- * negative errno. Only root can open the I/O BAR.
+ * Returns: a file descriptor; -ENODEV if @fd is not the emulated board, or
+ * another negative errno. Only root can open the I/O BAR.
  */
 int radeon_guest_board_open(int fd)
 {
@@ -166,7 +166,7 @@ int radeon_guest_board_open(int fd)
 
 /**
  * radeon_guest_board_read - read a register of the control block
- * @board: what radeon_guest_board_open() returned
+ * @board: file descriptor from radeon_guest_board_open()
  * @reg: RADEON_GUEST_CTL_*
  * @value: filled in
  */
@@ -177,7 +177,7 @@ int radeon_guest_board_read(int board, unsigned int reg, uint32_t *value)
 
 /**
  * radeon_guest_board_write - write a register of the control block
- * @board: what radeon_guest_board_open() returned
+ * @board: file descriptor from radeon_guest_board_open()
  * @reg: RADEON_GUEST_CTL_*
  * @value: new value
  *
@@ -190,7 +190,7 @@ int radeon_guest_board_write(int board, unsigned int reg, uint32_t value)
 
 /**
  * radeon_guest_board_counter - read one of the board's counters
- * @board: what radeon_guest_board_open() returned
+ * @board: file descriptor from radeon_guest_board_open()
  * @number: index of the counter, see emulator/README.md
  * @value: filled in
  */

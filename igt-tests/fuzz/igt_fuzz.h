@@ -145,7 +145,7 @@ struct fuzz_bo {
  * @generation: number of times it was started before
  * @random: state of the random numbers of the operation
  * @bos: BOs
- * @bytes: size of all BOs that it has created
+ * @bytes: size of all its BOs, without shared ones
  * @pool: random bytes of this worker, see fuzz_fill(); NULL before
  * @lock: the run's lock, opened by this process
  * @userptr: handle of a BO made from user memory

@@ -69,7 +69,7 @@ static struct fuzz_bo *mappable(struct fuzz *f, size_t size,
  * @f: worker
  * @m: filled in
  * @size: bytes
- * @write: the call is a write, which reads the memory; else it writes it
+ * @write: the call will read the memory if true, else write it
  * @not: the memory must not be a mapping of this BO
  *
  * Makes memory that a call can use, and fills it.
@@ -159,7 +159,7 @@ void fuzz_mem_get(struct fuzz *f, struct fuzz_mem *m, size_t size, bool write,
  * @f: worker
  * @m: filled in
  * @size: bytes
- * @write: the call is a write, which reads the memory; else it writes it
+ * @write: the call will read the memory if true, else write it
  *
  * Makes memory that cannot be accessed, or not be written, from some page on.
  */

@@ -19,7 +19,7 @@ static uint64_t pinned_pages(void)
  * igt_radeon_baseline_take:
  * @fd: device
  *
- * Returns: the leak-check baseline, which is what is in use now
+ * Returns: leak-check baseline: GTT, VRAM and pinned pages in use now
  */
 struct igt_radeon_baseline igt_radeon_baseline_take(int fd)
 {

@@ -234,7 +234,7 @@ void igt_radeon_bo_read(const struct igt_radeon_bo *bo, void *data)
 /**
  * igt_radeon_bo_assert:
  * @bo: BO
- * @model: what it should hold, bo->size bytes
+ * @model: expected contents, bo->size bytes
  * @what: name of the bytes, for the message
  *
  * Asserts that igt_radeon_bo_read() returns @model.

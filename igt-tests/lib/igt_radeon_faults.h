@@ -13,7 +13,7 @@
 #define IGT_RADEON_MAX_FAULTS	3000
 
 /**
- * enum igt_radeon_fault - what is made to fail
+ * enum igt_radeon_fault - kind of operation that fails
  * @IGT_RADEON_FAULT_ALLOC: allocations of slabs and pages
  * @IGT_RADEON_FAULT_USERCOPY: copies from and to user memory
  */

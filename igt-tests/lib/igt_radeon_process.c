@@ -142,7 +142,7 @@ bool igt_radeon_thread_settle(const struct igt_radeon_thread *t)
  * @t: thread
  * @seconds: how long it may take
  *
- * Returns: what its call has returned
+ * Returns: result of its call
  */
 int igt_radeon_thread_join(struct igt_radeon_thread *t, unsigned int seconds)
 {

@@ -19,7 +19,7 @@ int igt_radeon_reap(pid_t pid, unsigned int seconds);
  * struct igt_radeon_thread - a call in a thread of its own
  * @call: the call
  * @once: do not repeat the call if a signal or a reset ends it
- * @ret: what it has returned
+ * @ret: result of the call, once @ended
  * @started: the thread has begun to run
  * @ended: the call has returned
  * @tid: thread id, once @started

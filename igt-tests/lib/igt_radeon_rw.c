@@ -256,7 +256,7 @@ void igt_radeon_rw_apply(enum igt_radeon_op op, void *bo, void *user,
  * igt_radeon_rw_range:
  * @op: operation
  * @bo: BO
- * @model: what it holds; a write updates it
+ * @model: model of the whole BO; a write updates it
  * @offset: first byte in the BO
  * @size: bytes
  * @align: bytes that are added to the user address

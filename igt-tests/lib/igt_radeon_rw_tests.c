@@ -435,7 +435,7 @@ void igt_radeon_rw_subtests(int fd, enum igt_radeon_op op)
 	igt_subtest("swapped")
 		igt_radeon_rw_test_swapped(fd, op);
 
-	igt_describe("User memory can be a mapping of a BO, even of the same.");
+	igt_describe("User memory may be a mapping of the same or another BO.");
 	igt_subtest("self-copy")
 		igt_radeon_rw_test_self_copy(fd, op);
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /**
- * enum igt_radeon_path - what the driver counts in bytes
+ * enum igt_radeon_path - paths and ways to clear; the driver counts their bytes
  * @IGT_RADEON_CPU: copied by the CPU
  * @IGT_RADEON_STAGED: copied by the GPU, through the staging buffer
  * @IGT_RADEON_ZERO_COPY: copied by the GPU from or to user memory
@@ -32,7 +32,7 @@ enum igt_radeon_path {
 };
 
 /**
- * enum igt_radeon_event - what else the driver counts
+ * enum igt_radeon_event - events that the driver counts
  * @IGT_RADEON_STALL_AVOIDED: staged writes, which do not wait for the BO
  * @IGT_RADEON_STALL: waits for a BO
  * @IGT_RADEON_NOT_STAGED: copies for which the staging buffer or the rings had

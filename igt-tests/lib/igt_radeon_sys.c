@@ -83,8 +83,8 @@ void igt_radeon_pattern(void *mem, size_t size, uint32_t seed)
 
 /**
  * igt_radeon_assert_equal:
- * @got: bytes
- * @model: what they should be
+ * @got: bytes to check
+ * @model: expected bytes
  * @size: number of bytes
  * @what: name of the bytes, for the message, which tells the first that differs
  */

@@ -28,7 +28,7 @@
  * Description: Checks that bytes that the GPU has written to pages of user
  *              memory are not lost when these are written back or swapped out,
  *              that the GPU cannot write pages that it only reads, and that
- *              bytes beside the range do not change.
+ *              bytes that others write beside the range are kept.
  */
 IGT_TEST_DESCRIPTION("Checks user pages that the GPU copies from and to.");
 

@@ -44,7 +44,7 @@ static const struct {
 	{ IGT_RADEON_CP_DMA, 1, true, true },
 };
 
-/* Another client waits for its own work, which resets the GPU. */
+/* Resets the GPU: another client waits for its own work. */
 static void reset_by_other(const struct igt_radeon_bo *of_other)
 {
 	const int fd = of_other->fd;

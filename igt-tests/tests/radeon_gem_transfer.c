@@ -726,7 +726,7 @@ int igt_main()
 	igt_subtest("swapped")
 		both(fd, igt_radeon_rw_test_swapped);
 
-	igt_describe("User memory can be a mapping of a BO, even of the same.");
+	igt_describe("User memory may be a mapping of the same or another BO.");
 	igt_subtest("self-copy")
 		both(fd, igt_radeon_rw_test_self_copy);
 
