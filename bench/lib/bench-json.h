@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Results as JSON (json.c), for the programs that are linked with json-c. An
- * object that is added to another belongs to that one.
+ * object owns the objects that are added to it.
  */
 #ifndef BENCH_JSON_H
 #define BENCH_JSON_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the benchmarks have in common: ioctls of the radeon driver
- * (drm.c), clocks, medians and files (util.c), JSON (json.c), names of the
- * kernel's functions (symbols.c). Submissions, the board's control block and the
- * driver's counters are in guest/radeon_guest.h.
+ * Code that the benchmarks share: ioctls of the radeon driver (drm.c), clocks,
+ * medians and files (util.c), JSON (json.c), names of the kernel's functions
+ * (symbols.c). Submissions, the board's control block and the driver's counters
+ * are in guest/radeon_guest.h.
  *
- * Functions that return int give 0 or a negative errno unless they say
+ * Functions that return int return 0 or a negative errno unless they say
  * otherwise. Times are nanoseconds, of CLOCK_MONOTONIC unless a clock is given.
  */
 #ifndef BENCH_H
@@ -24,10 +24,10 @@
  * @has_transfer: the kernel has TRANSFER
  * @has_staging: writes to busy BOs do not wait
  * @vram: bytes of VRAM for BOs
- * @vram_visible: those the CPU reaches
+ * @vram_visible: bytes of VRAM that the CPU reaches
  * @gtt: bytes of GTT for BOs
  * @driver: name and version of the DRM driver
- * @device: PCI vendor and device
+ * @device: PCI vendor and device ID, or ""
  * @pci: address of the PCI device, as in sysfs, or ""
  */
 struct bench_device {
@@ -39,10 +39,10 @@ struct bench_device {
 
 /**
  * struct bench_piece - bytes that bench_gem_copy() copies
- * @handle: source
+ * @handle: source BO
  * @src_offset: first byte in it
  * @dst_offset: first byte in the destination
- * @bytes: how many, at most BENCH_PIECE_MAX
+ * @bytes: bytes to copy, at most BENCH_PIECE_MAX
  */
 struct bench_piece {
 	uint32_t handle;
@@ -95,10 +95,10 @@ unsigned long bench_field(const char *path, const char *name);
 unsigned int bench_count_maps(void);
 
 /**
- * struct bench_output - a file that is written aside
+ * struct bench_output - a file that gets its name when it is complete
  * @file: stream
- * @path: its name in the end
- * @aside: its name until then
+ * @path: final name
+ * @aside: temporary name
  */
 struct bench_output {
 	FILE *file;

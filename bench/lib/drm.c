@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The ioctls that the benchmarks use, without libdrm_radeon: its BOs would
- * bring a policy of their own.
+ * The ioctls that the benchmarks use. libdrm_radeon is not used, as it has a
+ * policy of its own for mappings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,10 +118,10 @@ int bench_gem_close(int fd, uint32_t handle)
 }
 
 /**
- * bench_gem_offset - where to map a BO from
+ * bench_gem_offset - get a BO's offset for mmap()
  * @fd: device
  * @handle: BO
- * @size: its bytes
+ * @size: size of the BO in bytes
  * @offset: filled in: offset in @fd for mmap()
  */
 int bench_gem_offset(int fd, uint32_t handle, uint64_t size, uint64_t *offset)
@@ -159,7 +159,7 @@ int bench_gem_wait(int fd, uint32_t handle)
  * @fd: device
  * @handle: BO
  *
- * Returns: 1, 0, or a negative errno
+ * Returns: 1 if it does, 0 if not, or a negative errno
  */
 int bench_gem_busy(int fd, uint32_t handle)
 {
@@ -199,7 +199,7 @@ int bench_gem_pwrite(int fd, uint32_t handle, uint64_t offset,
  * bench_gem_transfer - DRM_RADEON_GEM_TRANSFER
  * @fd: device
  * @regions: array of struct drm_radeon_gem_transfer_region
- * @count: how many
+ * @count: number of regions
  * @flags: RADEON_GEM_TRANSFER_WRITE, RADEON_GEM_RW_*
  *
  * Returns: 0, a negative errno, or -EIO if not all regions were done
@@ -225,11 +225,11 @@ int bench_gem_transfer(int fd, const void *regions, uint32_t count,
  * @dst: destination
  * @dst_domain: its RADEON_GEM_DOMAIN_*
  * @pieces: what to copy
- * @count: how many, at most BENCH_PIECES_MAX
+ * @count: number of pieces, at most BENCH_PIECES_MAX
  * @src_domain: RADEON_GEM_DOMAIN_* of the sources
  *
- * By CP_DMA on the gfx ring, in the form that the kernel's checker for R600
- * and R700 asks for. Returns without waiting.
+ * Uses CP_DMA on the gfx ring, in the form that the kernel's command checker for
+ * R600 and R700 requires. Does not wait for the copy.
  */
 int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
 		   const struct bench_piece *pieces, unsigned int count,
@@ -249,7 +249,7 @@ int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
 	for (i = 0; i < count; i++) {
 		const struct bench_piece *p = &pieces[i];
 
-		/* Pieces of one BO mostly follow each other. */
+		/* Successive pieces of one BO share a relocation. */
 		k = i && p->handle == p[-1].handle ? used - 1 : used++;
 		relocs[k].handle = p->handle;
 		relocs[k].read_domains = src_domain;

@@ -12,7 +12,7 @@
  * bench_json_add_string - add a string or null
  * @object: object
  * @key: key
- * @text: string; empty or NULL: null
+ * @text: string; null is added if it is empty or NULL
  */
 void bench_json_add_string(struct json_object *object, const char *key,
 			   const char *text)
@@ -38,7 +38,7 @@ void bench_json_add_number(struct json_object *object, const char *key,
  * @object: object
  * @key: key
  * @values: numbers
- * @n: how many
+ * @n: length of @values
  */
 void bench_json_add_list(struct json_object *object, const char *key,
 			 const uint64_t *values, unsigned int n)
@@ -52,7 +52,7 @@ void bench_json_add_list(struct json_object *object, const char *key,
 }
 
 /**
- * bench_json_machine - what a benchmark without a device runs on
+ * bench_json_machine - describe the machine that a benchmark runs on
  *
  * Returns: an object with kernel, kernel_build, machine, cpus and memory_mib
  */
@@ -72,7 +72,7 @@ struct json_object *bench_json_machine(void)
 }
 
 /**
- * bench_json_environment - what a benchmark of a device runs on
+ * bench_json_environment - describe the machine, the driver and the device
  * @dev: device
  *
  * Returns: bench_json_machine() with the driver and the device added
@@ -95,11 +95,11 @@ struct json_object *bench_json_environment(const struct bench_device *dev)
 }
 
 /**
- * bench_json_write - write results, aside first, and drop them
+ * bench_json_write - write results to a file, and release them
  * @path: file
- * @root: object
+ * @root: results; the caller's reference is dropped
  *
- * Returns: 0, or a negative errno; then there is no new file.
+ * Returns: 0, or a negative errno; then the file is as it was.
  */
 int bench_json_write(const char *path, struct json_object *root)
 {
@@ -110,7 +110,7 @@ int bench_json_write(const char *path, struct json_object *root)
 	int ret = text ? bench_output_open(&out, path) : -ENOMEM;
 
 	if (!ret) {
-		/* What fails here is found by bench_output_close(). */
+		/* bench_output_close() reports errors of this call. */
 		fprintf(out.file, "%s\n", text);
 		ret = bench_output_close(&out);
 	}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the reports that compare pictures have in common.
+"""Code that the reports which compare pictures share.
 
 Pictures are arrays of height x width x 3 integers, 0 to 255.
 """
@@ -9,7 +9,7 @@ import sys
 import numpy
 from PIL import Image
 
-# A difference of so many 255ths is no rounding any more.
+# Differences of up to so many 255ths count as rounding.
 ROUNDING = 2
 
 
@@ -21,7 +21,7 @@ def compare(one, other):
 
 
 def difference(one, other):
-    """A picture of where two differ: black where they do not."""
+    """A map of the differences of two pictures: black where they are equal."""
     largest = abs(one - other).max(axis=2)
     return Image.fromarray(numpy.where(largest > 0, numpy.minimum(64 + 4 * largest, 255), 0).astype("uint8"))
 
@@ -33,7 +33,7 @@ def aligned(lines, start, between, end):
 
 
 def put_between(path, marks, text):
-    """Replaces what a document has between two marks, of which it must have one each."""
+    """Replaces the text between two marks of a document, each of which must occur once."""
     whole = path.read_text()
     if any(whole.count(mark) != 1 for mark in marks):
         sys.exit(f"report.py: {path} needs one of each mark: {' '.join(m.strip() for m in marks)}")

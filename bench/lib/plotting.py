@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the plots of the benchmarks have in common."""
+"""Code that the benchmarks' plots share."""
 
 import os
 import sys
@@ -27,11 +27,11 @@ def panels(count, **options):
 
 
 def finish(figure, axes, title, target):
-    """One legend for all panels, below them; saved."""
+    """Draws one legend below all panels, and saves the figure."""
     entries = {}
     for panel in axes:
         entries.update(zip(*reversed(panel.get_legend_handles_labels())))
-    # As many rows as it takes for all to be seen.
+    # At most 11 entries fit into a row.
     lines = -(-len(entries) // 11)
     figure.legend(entries.values(), entries.keys(), loc="lower center",
                   ncol=-(-len(entries) // lines), fontsize=8)
@@ -42,7 +42,7 @@ def finish(figure, axes, title, target):
 
 
 def save(figure, target):
-    """Written aside and renamed: a full disk leaves what was there."""
+    """Writes a new file and renames it, so that the old one survives a full disk."""
     stem, suffix = os.path.splitext(target)
     aside = f"{stem}.new{suffix}"
     figure.savefig(aside, dpi=110)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For tests of the reports' --check: results of a run, edited, must not pass.
+"""For tests of the reports' --check, which must refuse edited results of a run.
 
 The results are those of the last short run (lab/check leaves them in build/check;
 NOMAP_RESULTS names another directory). Without them a test is skipped and says so.
@@ -44,6 +44,6 @@ class Report:
             paths.append(path)
         run = subprocess.run([sys.executable, "-B", self.program, "--check", *paths],
                              capture_output=True, text=True, check=False)
-        # A report that dies of a fault in the results is not one that names it.
+        # The report must name the fault, not die of it.
         assert "Traceback" not in run.stderr, run.stderr
         return run.returncode

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the reports of the benchmarks have in common."""
+"""Code that the benchmarks' reports share."""
 
 import argparse
 import json
@@ -7,10 +7,10 @@ import os
 
 
 def arguments(doc, *files):
-    """Options --check and --json, and the files that a report is made of.
+    """Parses the options --check and --json, and the files that a report is made of.
 
-    doc is the program's own; files names its positional arguments: "name..." is
-    a list of one or more, "name?" may be missing (and is None).
+    doc is the program's docstring; files names its positional arguments: "name..." is
+    a list of one or more, "name?" is optional (None if it is missing).
     """
     title, usage, text = doc.split("\n\n", 2)
     parser = argparse.ArgumentParser(
@@ -31,7 +31,7 @@ def load(path):
 
 
 def write(path, results):
-    """Writes results aside and renames: a full disk leaves what was there."""
+    """Writes a new file and renames it, so that the old one survives a full disk."""
     aside = f"{path}.new"
     with open(aside, "w", encoding="utf-8") as f:
         json.dump(results, f, indent=1)
@@ -40,7 +40,7 @@ def write(path, results):
 
 
 def verdict(wrong):
-    """Prints what is wrong; the exit status."""
+    """Prints what is wrong, and returns the exit status."""
     for line in wrong:
         print(f"FAIL: {line}")
     print("not as it should be" if wrong else "all as it should be")

@@ -53,7 +53,7 @@ nothing about the speed of hardware; instruction counts repeat on any machine.
 
 
 def environment(data):
-    """One line about what was measured on, from the keys that results share."""
+    """One line about the kernel and device, from the keys that results share."""
     env = data.get("environment") or (data.get("environments") or [{}])[0]
     known = [f"{key} {env[key]}" for key in ("kernel", "release", "driver", "device", "unit")
              if isinstance(env.get(key), (str, int))]
@@ -70,7 +70,7 @@ def table(name, directory):
     if os.path.exists(path):
         with open(path, encoding="utf-8") as f:
             text = f.read().strip()
-        # Some reports print Markdown, and what --check found below it.
+        # Some reports print a Markdown table with --check's findings below it.
         if text.startswith("| "):
             return "\n".join(line for line in text.splitlines() if line.startswith("|"))
         return f"```text\n{text}\n```"
@@ -85,7 +85,7 @@ def section(name, title, directory):
     with open(path, encoding="utf-8") as f:
         data = json.load(f)
     parts = [f"## {title}"]
-    # Two results of one directory have a text each.
+    # A directory with two results has a text for each.
     for reading in (f"reading-{name}.md", "reading.md"):
         text = os.path.join(TOP, directory, reading)
         if os.path.exists(text):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions of the running kernel, by address: /proc/kallsyms.
+ * Looks up the running kernel's functions by address, in /proc/kallsyms.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +26,10 @@ static int by_address(const void *a, const void *b)
 /**
  * bench_symbols_load - read the kernel's functions, once
  *
- * Returns: how many there are, with one for all that is below them: user space
- * is number 0; or a negative errno, -EACCES if the kernel does not tell.
+ * Entry 0 stands for all addresses below the first function: user space.
+ *
+ * Returns: the number of entries, or a negative errno; -EACCES if the kernel
+ * hides the addresses.
  */
 long bench_symbols_load(void)
 {
@@ -70,10 +72,12 @@ long bench_symbols_load(void)
 }
 
 /**
- * bench_symbol_find - the function that an address is in
- * @address: in the kernel, or 0
+ * bench_symbol_find - find the function that contains an address
+ * @address: an address in the kernel, or 0 for user space
  *
- * Returns: its number, from 0 on; the functions have to be loaded.
+ * bench_symbols_load() must have succeeded.
+ *
+ * Returns: the entry's number, for bench_symbol_name()
  */
 size_t bench_symbol_find(uint64_t address)
 {

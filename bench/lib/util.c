@@ -24,10 +24,10 @@ uint64_t bench_now(void)
 }
 
 /**
- * bench_clock_cost - what reading a clock costs
- * @clock: which
+ * bench_clock_cost - measure what reading a clock costs
+ * @clock: clock to read
  *
- * Returns: the least that passes from one reading to the next
+ * Returns: the shortest time between two readings, in ns
  */
 uint64_t bench_clock_cost(clockid_t clock)
 {
@@ -44,11 +44,11 @@ uint64_t bench_clock_cost(clockid_t clock)
 }
 
 /**
- * bench_counts_instructions - does a clock go on by 1 ns with each instruction?
- * @clock: the thread's CPU time, in a guest that was booted for this
+ * bench_counts_instructions - does a clock advance by 1 ns an instruction?
+ * @clock: clock of the thread's CPU time; it does under lab/run --accel icount
  *
- * A loop of known length tells. The best of a few: the kernel's timer comes now
- * and then. How long it took is said on stderr.
+ * Times a loop of known length. The best of five runs counts, as timer
+ * interrupts lengthen some. Prints the time to stderr.
  */
 bool bench_counts_instructions(clockid_t clock)
 {
@@ -83,8 +83,8 @@ static int compare_u64(const void *a, const void *b)
 
 /**
  * bench_spread - median and percentiles
- * @times: samples, which get sorted
- * @n: how many, at least one
+ * @times: samples; they are sorted in place
+ * @n: number of samples, at least one
  */
 struct bench_stat bench_spread(uint64_t *times, unsigned int n)
 {
@@ -99,10 +99,10 @@ struct bench_stat bench_spread(uint64_t *times, unsigned int n)
 }
 
 /**
- * bench_read_line - first line of a file
+ * bench_read_line - read the first line of a file
  * @path: file
  * @line: filled in, without line feed
- * @size: of @line
+ * @size: size of @line
  *
  * Returns: whether there is one
  */
@@ -154,7 +154,7 @@ unsigned long bench_field(const char *path, const char *name)
 /**
  * bench_count_maps - mappings of this process
  *
- * Counted without mapping anything.
+ * Reads into a static buffer, so that counting adds no mapping.
  *
  * Returns: lines of /proc/self/maps
  */
@@ -176,9 +176,9 @@ unsigned int bench_count_maps(void)
 }
 
 /**
- * bench_output_open - begin to write a file, aside
+ * bench_output_open - open a file for writing, under a temporary name
  * @out: filled in
- * @path: its name in the end; has to live as long as @out
+ * @path: final name; the string must live as long as @out
  */
 int bench_output_open(struct bench_output *out, const char *path)
 {
@@ -198,10 +198,10 @@ int bench_output_open(struct bench_output *out, const char *path)
 }
 
 /**
- * bench_output_close - end a file and give it its name
+ * bench_output_close - close a file and rename it to its final name
  * @out: what bench_output_open() filled in
  *
- * Returns: 0, or a negative errno; then there is no new file.
+ * Returns: 0, or a negative errno; then the new file is removed.
  */
 int bench_output_close(struct bench_output *out)
 {
@@ -222,10 +222,10 @@ int bench_output_close(struct bench_output *out)
 /**
  * bench_json_string - write a JSON string
  * @f: stream
- * @text: what it says; control characters are left out
+ * @text: contents; control characters are left out
  *
- * For the programs of kernel/mm, which measure their own address space: json-c
- * would change it by what it allocates. All others use json.c.
+ * For the programs of kernel/mm, which measure their own address space: json-c's
+ * allocations would change it. All others use json.c.
  */
 void bench_json_string(FILE *f, const char *text)
 {
