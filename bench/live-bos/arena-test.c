@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Properties of the arena, against a model that knows of each page whose it is.
+ * Tests the arena against a model that knows which pages are allocated.
  *
  * usage: arena-test [SEED]
  *
- * Random calls in small ranges, with every choice compared: the block that best
- * fit has to take, all free neighbours combined, nothing lost when there is no
- * room. Then with mappings: contents, that freed pages are reserved and never
- * given to others, how many mappings there are, and the kernel's limit of them.
+ * Random calls in small ranges, each compared with the model: best fit chooses
+ * the block, free neighbours are merged, a call that finds no room loses nothing.
+ * Then with mappings: contents; freed pages stay reserved; the number of
+ * mappings; the kernel's limit of them.
  * Exit status: 0; 1 at the first property that does not hold, with the seed.
  */
 #include <errno.h>
@@ -26,10 +26,10 @@
 #define MAX_BLOCKS MAX_PAGES
 
 /**
- * struct block - one that was given out
+ * struct block - an allocated block
  * @ptr: its first byte
  * @first: its first page
- * @pages: its length
+ * @pages: its length in pages
  */
 struct block {
 	uint8_t *ptr;
@@ -37,11 +37,11 @@ struct block {
 };
 
 /**
- * struct model - what an arena has to be like
- * @arena: the one that is tested
- * @used: of each page: is it part of a block that was given out?
- * @blocks: all of those, in no order
- * @count: how many
+ * struct model - the state that an arena must have
+ * @arena: the arena that is tested
+ * @used: for each page: is it part of an allocated block?
+ * @blocks: all allocated blocks, in no order
+ * @count: number of @blocks
  */
 struct model {
 	struct arena arena;
@@ -86,7 +86,7 @@ static uint32_t run_at(const struct model *m, uint32_t first)
 	return end - first;
 }
 
-/* Where best fit has to place a block; false if nowhere. */
+/* Finds the place (a page) that best fit must choose; false if there is none. */
 static bool expected(const struct model *m, uint32_t pages, size_t align,
 		     uint32_t *where)
 {
@@ -107,7 +107,7 @@ static bool expected(const struct model *m, uint32_t pages, size_t align,
 	return best != UINT32_MAX;
 }
 
-/* Free space, as it is counted here and there. */
+/* Compares the free space of the arena and of the model. */
 static void check(const struct model *m)
 {
 	uint32_t first, run, runs = 0, longest = 0, sum = 0;
@@ -162,7 +162,7 @@ static void start(struct model *m, uint32_t pages)
 static void try_alloc(struct model *m, uint32_t longest)
 {
 	uint32_t pages = 1 + any(longest), where = 0;
-	/* Not always whole pages. */
+	/* Not always a multiple of the page size. */
 	size_t size = pages * page_size - any(2) * any(page_size);
 	size_t align = (size_t)1 << any(4 + __builtin_ctzl(page_size));
 	bool fits = expected(m, pages, align, &where);
@@ -185,7 +185,7 @@ static void try_free(struct model *m)
 		return;
 	b = forget(m, any(m->count));
 	HOLDS(!arena_free(&m->arena, b.ptr));
-	/* A second time, and what never was a block. */
+	/* A second time, and addresses at which no block begins. */
 	HOLDS(arena_free(&m->arena, b.ptr) == -EINVAL);
 	HOLDS(arena_free(&m->arena, b.ptr + 1) == -EINVAL);
 	HOLDS(arena_free(&m->arena, b.ptr + (b.pages - 1) * page_size) ==
@@ -224,7 +224,7 @@ static void finish(struct model *m)
 	arena_fini(&m->arena);
 }
 
-/* Random calls, in phases in which blocks become more or fewer. */
+/* Random calls, in phases in which the number of blocks grows or shrinks. */
 static void test_random(void)
 {
 	static struct model m;
@@ -249,7 +249,7 @@ static void test_random(void)
 	}
 }
 
-/* To the last page, and again. */
+/* Allocates to the last page, frees half of the blocks, and repeats that. */
 static void test_exhaustion(void)
 {
 	static struct model m;
@@ -272,7 +272,7 @@ static void test_exhaustion(void)
 	finish(&m);
 }
 
-/* Mappings of which a part at least is in the arena. */
+/* The number of mappings that overlap the arena. */
 static unsigned int maps_inside(const struct arena *a)
 {
 	uintptr_t base = (uintptr_t)a->base, first, end;
@@ -289,7 +289,7 @@ static unsigned int maps_inside(const struct arena *a)
 	return n;
 }
 
-/* Can this page be read? Asked of the kernel, as a signal would be a nuisance. */
+/* Can this page be read? pwrite() fails where an access would be a SIGSEGV. */
 static bool readable(int fd, const void *ptr)
 {
 	return pwrite(fd, ptr, 1, MAX_PAGES * page_size) == 1;
@@ -304,7 +304,7 @@ static int memory(size_t size)
 	return fd;
 }
 
-/* A page of the file in each of its mappings: its first word tells whose. */
+/* Maps a random part of the file, and compares a word through both. */
 static void try_map(struct model *m, int fd)
 {
 	uint32_t pages = 1 + any(3);
@@ -348,12 +348,12 @@ static void test_mappings(void)
 		check(&m);
 		if (i % 50)
 			continue;
-		/* A mmap() that cannot be done leaves all as it was. */
+		/* A mmap() that fails changes nothing. */
 		k = maps_inside(&m.arena);
 		HOLDS(arena_map(&m.arena, page_size, -1, 0, &ptr) < 0);
 		check(&m);
 		HOLDS(maps_inside(&m.arena) == k);
-		/* What others map comes to lie elsewhere, whatever is free. */
+		/* The kernel places other mappings outside of the range. */
 		foreign = mmap(NULL, page_size, PROT_READ, MAP_PRIVATE |
 			       MAP_ANONYMOUS, -1, 0);
 		HOLDS(foreign != MAP_FAILED);
@@ -370,7 +370,7 @@ static void test_mappings(void)
 	close(fd);
 }
 
-/* Each mapping is one, and each run of free pages another: no fewer than without. */
+/* Each mapped block is a mapping, and so is each run of free pages. */
 static void test_count(void)
 {
 	static struct model m;
@@ -392,7 +392,7 @@ static void test_count(void)
 	close(fd);
 }
 
-/* At vm.max_map_count. */
+/* At the limit of maps, vm.max_map_count; false if it is too high to be reached. */
 static bool test_limit(void)
 {
 	uint32_t limit = bench_read_number("/proc/sys/vm/max_map_count"), n, i;
@@ -413,7 +413,7 @@ static bool test_limit(void)
 	}
 	HOLDS(ret == -ENOMEM && n < limit && n > limit - 1000);
 	HOLDS(a.free_pages == pages - n && a.free_blocks == 1);
-	/* One fewer beside what is reserved is one map fewer. */
+	/* A freed block beside the reservation merges with it: one map fewer. */
 	for (i = 0; i < 100; i++) {
 		HOLDS(!arena_unmap(&a, ptrs[n - 1]));
 		HOLDS(!arena_map(&a, page_size, fd, 0, (void **)&other));
@@ -421,7 +421,7 @@ static bool test_limit(void)
 	}
 	HOLDS(arena_map(&a, page_size, fd, 0, (void **)&other) == -ENOMEM);
 	HOLDS(a.free_pages == pages - n && a.free_blocks == 1);
-	/* Between mappings the reservation is one in its place. */
+	/* A block freed between mappings leaves a reservation, which is a map, too. */
 	for (i = 0; i < 100; i++) {
 		HOLDS(!arena_unmap(&a, ptrs[i * 2]));
 		HOLDS(!readable(fd, ptrs[i * 2]));

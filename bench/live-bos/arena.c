@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * See arena.h. Blocks, free or not, follow each other without gaps; each has
- * its length at its first and at its last page, so that the neighbours of a
- * block are found at once. Free ones are nodes of a treap ordered by length and
- * address; a node is the entry of its first page, so nothing is ever allocated
- * and freeing cannot fail.
+ * See arena.h. Blocks, free or not, follow each other without gaps. The entries
+ * of a block's first and last page have its length, so that neighbours are found
+ * in constant time. Free blocks are nodes of a treap ordered by length and
+ * address; a node is the entry of the block's first page, so nothing is ever
+ * allocated and freeing cannot fail.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int before(const struct arena *a, uint32_t page, uint32_t length,
 	return other < length || (other == length && page < first);
 }
 
-/* Divides a tree in blocks before (length, first), and the others. */
+/* Splits a tree into the blocks before (length, first) and the others. */
 static void split(struct arena *a, uint32_t tree, uint32_t length,
 		  uint32_t first, uint32_t *left, uint32_t *right)
 {
@@ -55,7 +55,7 @@ static void split(struct arena *a, uint32_t tree, uint32_t length,
 	*left = *right = ARENA_NONE;
 }
 
-/* One tree of two, all of the left one being before all of the right one. */
+/* Merges two trees. All blocks of @left come before all of @right. */
 static void merge(struct arena *a, uint32_t *link, uint32_t left,
 		  uint32_t right)
 {
@@ -81,8 +81,8 @@ static void set_block(struct arena *a, uint32_t first, uint32_t length,
 }
 
 /*
- * A page inside of a block begins none; what is left of a tail there is never
- * looked at.
+ * Clears the head only: the tail of a page at which no block ends is stale, and
+ * never read.
  */
 static void clear_block(struct arena *a, uint32_t first)
 {
@@ -135,8 +135,8 @@ static uint32_t find(const struct arena *a, uint32_t length, uint32_t first)
 }
 
 /*
- * Makes a range nothing but a reservation: whatever it is now (MAP_FIXED), or if
- * it is nothing (MAP_FIXED_NOREPLACE).
+ * Reserves a range. With MAP_FIXED as @how the reservation replaces what is
+ * mapped there; with MAP_FIXED_NOREPLACE the call fails if anything is.
  */
 static int reserve(void *ptr, size_t size, int how)
 {
@@ -149,7 +149,7 @@ static int reserve(void *ptr, size_t size, int how)
 /**
  * arena_init - reserve a range
  * @a: filled in
- * @size: bytes; anything, rounded up to whole pages
+ * @size: bytes, rounded up to whole pages
  *
  * Returns: 0; -EINVAL if @size is 0 or has 2^31 pages or more; -ENOMEM
  */
@@ -179,7 +179,7 @@ int arena_init(struct arena *a, size_t size)
 }
 
 /**
- * arena_fini - give the range back, with all that is mapped in it
+ * arena_fini - unmap the range and everything in it
  * @a: arena
  */
 void arena_fini(struct arena *a)
@@ -189,17 +189,17 @@ void arena_fini(struct arena *a)
 }
 
 /**
- * arena_alloc - take a block, without mapping anything
+ * arena_alloc - allocate a block, without mapping anything
  * @a: arena
- * @size: bytes; anything, rounded up to whole pages
- * @align: power of two; less than a page: pages
- * @ptr: set to its first byte
+ * @size: bytes, rounded up to whole pages
+ * @align: alignment in bytes, a power of two; rounded up to a page
+ * @ptr: set to the block's first byte
  *
- * The smallest block in which it fits; of several the one at the lowest
- * address; in that at the lowest address. Blocks that are long enough but not
- * aligned are passed over one by one.
+ * Takes the smallest free block in which it fits, of several the one at the
+ * lowest address, and in that the lowest address. Free blocks that are long
+ * enough but too short for the alignment are tried one by one.
  *
- * Returns: 0, -EINVAL, or -ENOMEM where there is no such block
+ * Returns: 0, -EINVAL, or -ENOMEM if no free block fits
  */
 int arena_alloc(struct arena *a, size_t size, size_t align, void **ptr)
 {
@@ -251,9 +251,9 @@ static uint32_t block_of(const struct arena *a, const void *ptr)
 }
 
 /**
- * arena_size_of - how long a block is
+ * arena_size_of - get the size of a block
  * @a: arena
- * @ptr: first byte of a block that arena_alloc() or arena_map() gave
+ * @ptr: first byte of a block from arena_alloc() or arena_map()
  *
  * Returns: bytes, 0 if there is no such block
  */
@@ -265,9 +265,9 @@ size_t arena_size_of(const struct arena *a, const void *ptr)
 }
 
 /**
- * arena_free - give a block back in which nothing is mapped
+ * arena_free - free a block in which nothing is mapped
  * @a: arena
- * @ptr: what arena_alloc() gave
+ * @ptr: block from arena_alloc()
  *
  * Returns: 0, or -EINVAL if there is no such block
  */
@@ -298,13 +298,13 @@ int arena_free(struct arena *a, void *ptr)
 /**
  * arena_map - map a file into the range
  * @a: arena
- * @size: bytes; anything, rounded up to whole pages
+ * @size: bytes, rounded up to whole pages
  * @fd: file or device, mapped shared, for reading and writing
- * @offset: in it
+ * @offset: offset in the file
  * @ptr: set to the first byte
  *
- * Returns: 0, -EINVAL, -ENOMEM where there is no room or where there can be
- * no more mappings, or what else mmap() fails with
+ * Returns: 0; -EINVAL; -ENOMEM if there is no room or the limit of maps is
+ * reached; or another error of mmap()
  */
 int arena_map(struct arena *a, size_t size, int fd, off_t offset, void **ptr)
 {
@@ -318,10 +318,10 @@ int arena_map(struct arena *a, size_t size, int fd, off_t offset, void **ptr)
 		 fd, offset) == MAP_FAILED) {
 		ret = -errno;
 		/*
-		 * A mmap() that fails may have removed what was there; at the
-		 * limit of maps it has not, and nothing can be reserved either.
-		 * A block that is no longer reserved is lost rather than given
-		 * to two. (msync() fails where nothing is mapped.)
+		 * The failed mmap() may have removed the reservation, so make it
+		 * again. At the limit of maps that fails, too, but there the old
+		 * one is still in place: msync() succeeds. A block without a
+		 * reservation is lost, so that it cannot be used twice.
 		 */
 		if (!reserve(block, size, MAP_FIXED) ||
 		    !msync(block, size, MS_ASYNC))
@@ -333,16 +333,16 @@ int arena_map(struct arena *a, size_t size, int fd, off_t offset, void **ptr)
 }
 
 /**
- * arena_unmap - unmap what arena_map() mapped
+ * arena_unmap - unmap and free a block
  * @a: arena
- * @ptr: what it gave
+ * @ptr: block from arena_map()
  *
- * The reservation replaces it in one step. With as many maps as there can be
- * that is refused, and it takes two; should another thread map something there
- * in between, then the block is lost.
+ * A reservation replaces the mapping in one step. At the limit of maps the kernel
+ * refuses that, and it takes two steps; if another thread maps something there in
+ * between, the block is lost.
  *
- * Returns: 0; -EINVAL if there is no such block; or what munmap() fails with,
- * and then it is mapped as before
+ * Returns: 0; -EINVAL if there is no such block; or the error of munmap(), with
+ * the mapping still in place
  */
 int arena_unmap(struct arena *a, void *ptr)
 {
@@ -358,10 +358,10 @@ int arena_unmap(struct arena *a, void *ptr)
 }
 
 /**
- * arena_largest_free - the largest block that arena_alloc() can give
+ * arena_largest_free - get the size of the largest free block
  * @a: arena
  *
- * Returns: bytes
+ * Returns: bytes; 0 if nothing is free
  */
 size_t arena_largest_free(const struct arena *a)
 {

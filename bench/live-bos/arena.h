@@ -4,16 +4,16 @@
  * report of 2011 proposed for slow searches for free addresses.
  *
  * The range is reserved once (PROT_NONE, MAP_NORESERVE) and divided here. A
- * free block is found in a tree of sizes, the best fit first; what is freed is
- * combined with free blocks on both sides, which the original did not do, and
- * is a part of the reservation again, so that no other mapping can come to lie
- * there. The kernel is never asked for a place.
+ * free block is found in a tree of sizes, the best fit first. A freed block is
+ * merged with the free blocks on both sides, which the original did not do, and
+ * becomes a part of the reservation again, so that the kernel places no other
+ * mapping there. The kernel never chooses an address.
  *
- * It has as many mappings as without: each one that is placed is one, and what
- * is reserved between two of them is another.
+ * The arena saves no mappings: each block that is mapped is one, and so is each
+ * reserved gap between two of them.
  *
- * Sizes are in bytes, and multiples of the page size but where said otherwise.
- * Nothing here is locked. Functions that return int give 0 or a negative errno.
+ * Sizes are in bytes, and multiples of the page size unless said otherwise.
+ * Nothing here is locked. Functions that return int return 0 or a negative errno.
  */
 #ifndef ARENA_H
 #define ARENA_H
@@ -23,12 +23,13 @@
 #include <sys/types.h>
 
 /**
- * struct arena_page - what is known of a page, if a block begins or ends there
- * @head: pages of the block that begins here, ARENA_FREE if it is free; or 0
- * @tail: the same of the block that ends here
- * @left: in the tree of sizes, if a free block begins here: first page of a
- *	smaller one, or ARENA_NONE
- * @right: of a larger one
+ * struct arena_page - the blocks that begin and end at a page
+ * @head: length in pages of the block that begins here, with ARENA_FREE if it is
+ *	free; 0: no block begins here
+ * @tail: the same for the block that ends here; stale if none does
+ * @left: child in the tree of sizes, if a free block begins here: first page of
+ *	a smaller one, or ARENA_NONE
+ * @right: child in the tree: first page of a larger one, or ARENA_NONE
  */
 struct arena_page {
 	uint32_t head, tail, left, right;
@@ -40,12 +41,12 @@ struct arena_page {
 /**
  * struct arena - a reserved range
  * @base: its first byte
- * @page_size: of the machine
- * @pages: of the range
- * @table: an entry for each page; its memory comes when it is first used
- * @root: top of the tree of sizes, or ARENA_NONE
- * @free_pages: sum of all free blocks
- * @free_blocks: how many
+ * @page_size: page size of the machine, in bytes
+ * @pages: length of the range in pages
+ * @table: an entry for each page; the kernel populates it on first use
+ * @root: root of the tree of sizes, or ARENA_NONE
+ * @free_pages: pages in all free blocks
+ * @free_blocks: number of free blocks
  */
 struct arena {
 	uint8_t *base;

@@ -11,7 +11,7 @@
 #include "arena.h"
 #include "live-bos.h"
 
-/* Of the process: each arm has one of its own. */
+/* Each arm is a process of its own, so this is one for each arm. */
 static struct arena arena;
 
 static int create(const struct bench_device *dev, uint32_t domain,
@@ -63,7 +63,7 @@ static int upload_pwrite(const struct bench_device *dev, struct lb_bo *bo,
 	return bench_gem_pwrite(dev->fd, bo->handle, 0, data, LB_BO_SIZE);
 }
 
-/* Twice what all BOs need: some free space is between others. */
+/* Twice what all BOs need, because free space fragments. */
 static int start_arena(const struct bench_device *dev,
 		       const struct lb_options *options, char *why, size_t size)
 {
@@ -75,7 +75,7 @@ static int start_arena(const struct bench_device *dev,
 	return arena_init(&arena, 2 * bos * LB_BO_SIZE);
 }
 
-/* As libdrm and Mesa, but the kernel is told where to map. */
+/* As upload_mmap(), but at an address that the arena chooses. */
 static int upload_arena(const struct bench_device *dev, struct lb_bo *bo,
 			const void *data)
 {

@@ -9,11 +9,10 @@ usage: check.py [--max-ratio R] [--pool N] [--allow-unsupported] RESULTS.json
 - pwrite, mmap-temp and libdrm reach every population and add at most 4 maps;
   libdrm-map adds one a BO until its pool is full, and no more: N, or an eighth of
   vm.max_map_count. So does libdrm where pwrite is unsupported.
-- mmap, libdrm-debian and arena add one map per BO, and end by themselves when
-  the population comes to the limit of maps (vm.max_map_count): not much
-  earlier, and never later.
-- How the cost of a pwrite upload at the largest population compares with that
-  at the smallest is printed; with --max-ratio it must not be above R.
+- mmap, libdrm-debian and arena add one map per BO, and end when the population
+  reaches the limit of maps (vm.max_map_count): not much earlier, and never later.
+- The cost of a pwrite upload at the largest population is printed in units of that
+  at the smallest; with --max-ratio it must not be above R.
 
 Exit status: 0 if all holds, 1 if not.
 """
@@ -22,9 +21,9 @@ import argparse
 import json
 import sys
 
-# What a process may map beside BOs while it runs: nothing is expected.
+# Maps besides those of BOs that a process may add while it runs; none are expected.
 SLACK = 4
-# Maps that a process has before its first BO.
+# More maps than a process has before its first BO.
 BASE = 100
 # Arms that keep each BO mapped.
 KEEP = ("mmap", "arena", "libdrm-debian")

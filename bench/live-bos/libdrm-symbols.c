@@ -13,7 +13,7 @@
 #include "libdrm-symbols.h"
 
 #define SONAME "libdrm_radeon.so.1"
-/* Where "lab/build libdrm" puts it, from the directory of the benchmarks. */
+/* The library of "lab/build libdrm", relative to the benchmarks' directory. */
 #define BUILT "../libdrm/lib/" SONAME
 
 /* The library that was built beside this program, or NULL. */
@@ -34,12 +34,12 @@ static void *load_built(void)
 /**
  * bench_libdrm_load - load a library, and make a manager
  * @lib: filled in
- * @kind: which one it has to be
- * @path: its file; NULL: the one that was built beside this program, or else
- *	that of the system
+ * @kind: the kind that it must be
+ * @path: its file; NULL: for BENCH_LIBDRM_NOMAP the one that was built beside
+ *	this program if it exists, otherwise the system's
  * @fd: device
  * @why: if -ENOTSUP is returned, set to what is missing
- * @size: of @why
+ * @size: size of @why
  *
  * Returns: 0, -ENOTSUP, or -ENOMEM
  */

@@ -13,7 +13,7 @@
 #include <radeon_bo_gem.h>
 
 /**
- * enum bench_libdrm_kind - which one
+ * enum bench_libdrm_kind - kinds of libdrm_radeon
  * @BENCH_LIBDRM_NOMAP: has radeon_gem_bo_pwrite() and bounds its maps
  * @BENCH_LIBDRM_DEBIAN: has neither
  */

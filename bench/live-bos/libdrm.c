@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arms of live-bos that go through libdrm_radeon. Each is a process, and
- * has loaded one library.
+ * The arms of live-bos that go through libdrm_radeon. Each is a process of its
+ * own, which loads one library.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +38,7 @@ int lb_libdrm_create(const struct bench_device *dev, uint32_t domain,
 	return 0;
 }
 
-/* libdrm's BO says nothing if it cannot be released. */
+/* radeon_bo_unref() reports no errors. */
 int lb_libdrm_destroy(const struct bench_device *dev, struct lb_bo *bo)
 {
 	(void)dev;
@@ -53,7 +53,7 @@ int lb_libdrm_upload(const struct bench_device *dev, struct lb_bo *bo,
 	return lib.pwrite(bo->object, 0, LB_BO_SIZE, data, 0);
 }
 
-/* What clients have always done; what is left of the map is the library's. */
+/* What clients have always done; the library decides whether the map stays. */
 int lb_libdrm_upload_map(const struct bench_device *dev, struct lb_bo *bo,
 			 const void *data)
 {

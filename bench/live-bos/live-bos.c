@@ -3,11 +3,11 @@
  * live-bos: options, plan and lead of a run; see live-bos.h.
  *
  * Every arm and domain has a process of its own, so that its maps and page
- * tables are its own. They grow and measure one after the other
- * with all others asleep: what is compared was measured within moments. All
- * BOs of all arms at the largest population would not fit into the memory of
- * a small board, so from some population on the arms go on one by one; each
- * ends before the next goes on.
+ * tables are its own. The processes grow and measure one after the other, while
+ * all others sleep, so that compared samples are only moments apart. All BOs of
+ * all arms at the largest population would not fit into the memory of a small
+ * board, so from some population on the arms go on one by one; each ends before
+ * the next goes on.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -136,7 +136,7 @@ static void hear(struct worker_process *w)
 		reap(w);
 }
 
-/* One line of progress: what took how long. */
+/* Prints a line of progress: a phase and how long it took. */
 static void progress(const struct lb_options *o, int arm, unsigned int live,
 		     const char *what, uint64_t since)
 {
@@ -146,10 +146,10 @@ static void progress(const struct lb_options *o, int arm, unsigned int live,
 			(bench_now() - since) / 1e9);
 }
 
-/* Most BOs that a domain can have without moving others out of the way. */
+/* The number of BOs that a domain holds without evictions. */
 static uint64_t capacity(const struct bench_device *dev, unsigned int domain)
 {
-	/* What else is there: the console, GPU copies, the rings. */
+	/* Room for the console, GPU copies and the rings. */
 	const uint64_t spare = 8 << 20;
 	uint64_t bytes = lb_domains[domain].domain == RADEON_GEM_DOMAIN_VRAM ?
 			 dev->vram_visible : dev->gtt;
@@ -183,7 +183,7 @@ static bool fits(const struct lb_results *r, unsigned int domain, int arm,
 	return bos <= capacity(r->dev, domain);
 }
 
-/* One population for a set of workers. */
+/* Has a set of workers grow to one population, measure and verify it. */
 static void round_at(struct lb_results *r, int arm, unsigned int step)
 {
 	const struct lb_options *o = r->options;
@@ -210,7 +210,7 @@ static void round_at(struct lb_results *r, int arm, unsigned int step)
 			 lb_domains[row->domain].name);
 	}
 
-	/* In turn: side by side they would mostly wait for the driver's locks. */
+	/* In turn, as side by side they would mostly wait for the driver's locks. */
 	for (i = 0; i < count; i++) {
 		tell(set[i], LB_GROW, live);
 		hear(set[i]);
@@ -272,8 +272,8 @@ static uint64_t largest(const struct lb_options *o, unsigned int domain,
 }
 
 /*
- * The largest population that all arms can have at the same time, so that
- * later one of them can reach the largest of all while the others keep that.
+ * The largest population that all arms can have at the same time, such that one
+ * arm can still reach the largest of all while the others keep their BOs.
  */
 static unsigned int lockstep(const struct lb_options *o,
 			     const struct bench_device *dev)
@@ -317,7 +317,7 @@ static void run(struct lb_results *r)
 			continue;
 		for (k = i; k < o->live_count; k++)
 			round_at(r, a, k);
-		/* Room for the next. */
+		/* Make room for the next arm. */
 		finish(o, a);
 	}
 	finish(o, -1);
@@ -385,7 +385,7 @@ static void want(struct lb_options *o, unsigned int domain, unsigned int live)
 	o->wanted[domain][i] = true;
 }
 
-/* [DOMAIN=]LIST: replaces what the domain, or all domains, had before. */
+/* [DOMAIN=]LIST: replaces the populations of the domain, or of all domains. */
 static void parse_live(struct lb_options *o, const char *text)
 {
 	const char *p = text, *equal = strchr(text, '=');
@@ -418,7 +418,7 @@ static void parse_live(struct lb_options *o, const char *text)
 	} while (*after);
 }
 
-/* Populations that no domain wants any more are none. */
+/* Drops populations that no domain wants any more. */
 static void drop_unwanted(struct lb_options *o)
 {
 	unsigned int i, k, d, n = 0;
@@ -549,7 +549,7 @@ static void parse(struct lb_options *o, int argc, char **argv)
 	drop_unwanted(o);
 }
 
-/* An arm's end is a result; wrong contents and dead workers are not. */
+/* Wrong contents and dead workers are failures; an arm that ends is not. */
 static bool failed(const struct lb_results *r)
 {
 	unsigned int i;
@@ -584,7 +584,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "live-bos: no render node of the radeon driver\n");
 		return 77;
 	}
-	/* Only its properties are of use here: workers open their own. */
+	/* Only the device's properties are needed here; workers open it themselves. */
 	close(dev.fd);
 	if (options.verify == LB_VERIFY_PREAD && !dev.has_rw) {
 		fprintf(stderr, "live-bos: --verify pread: the kernel has no PREAD\n");

@@ -3,12 +3,11 @@
  * live-bos: what one more 4 KiB BO costs a process that already has N live.
  *
  * live-bos.c plans and leads the run; each arm and domain is a child process
- * of its own (worker.c) that talks to it by messages. arms.c has the
- * ways to upload that are compared, libdrm.c those of them that go through
- * libdrm_radeon, verify.c the check of contents, report.c table and JSON.
- * bench.h has what other benchmarks use as well.
+ * of its own (worker.c) that talks to it by messages. arms.c has the arms,
+ * libdrm.c those that go through libdrm_radeon, verify.c the check of contents,
+ * report.c table and JSON. bench.h has the code shared with other benchmarks.
  *
- * As in bench.h, functions that return int give 0 or a negative errno unless
+ * As in bench.h, functions that return int return 0 or a negative errno unless
  * they say otherwise.
  */
 #ifndef LIVE_BOS_H
@@ -27,8 +26,8 @@
 #define LB_MAX_DOMAINS 4
 #define LB_MAX_LIVE 32
 #define LB_MAX_SAMPLES 10001
-/* A population is measured in that many turns, so that a disturbance of some
- * moments falls on few of an arm's samples.
+/* A population is measured in that many turns, so that a short disturbance
+ * affects few of an arm's samples.
  */
 #define LB_TURNS 7u
 
@@ -36,7 +35,7 @@
  * struct lb_bo - one live BO
  * @handle: GEM handle
  * @map: its mapping, if the arm keeps one
- * @object: what libdrm_radeon calls it, if the arm goes through it
+ * @object: libdrm_radeon's BO, if the arm goes through that library
  */
 struct lb_bo {
 	uint32_t handle;
@@ -49,14 +48,14 @@ struct lb_options;
 /**
  * struct lb_arm - one way to fill BOs
  * @name: as in options and results
- * @needs_rw: only where the kernel has PREAD and PWRITE
- * @extra: only if it is asked for by name
- * @start: called once, before maps are counted, if there is one; -ENOTSUP: can
- *	not be had here, and "why" (of "size" bytes) has the reason
+ * @needs_rw: needs a kernel with PREAD and PWRITE
+ * @extra: runs only if it is asked for by name
+ * @start: called once, before maps are counted; may be NULL. -ENOTSUP: the arm
+ *	cannot run here, and "why" (of "size" bytes) has the reason
  * @create: makes a BO in a RADEON_GEM_DOMAIN_*; timed
  * @upload: fills it with LB_BO_SIZE bytes; timed
- * @destroy: releases all that the two made; timed
- * @call: the call of @upload that can run out of something, for messages
+ * @destroy: releases what @create and @upload made; timed
+ * @call: name of the call in @upload that can fail, for messages
  */
 struct lb_arm {
 	const char *name;
@@ -116,7 +115,7 @@ enum lb_verify {
 /**
  * struct lb_check - a BO to which the GPU copies what is to be checked
  * @handle: GEM handle
- * @map: its mapping, made before there are so many that none can be made
+ * @map: its mapping, made before the limit of maps is reached
  */
 struct lb_check {
 	uint32_t handle;
@@ -132,7 +131,7 @@ int lb_verify(const struct bench_device *dev, const struct lb_check *check,
 	      unsigned int *wrong);
 
 /**
- * struct lb_row - what was found for an arm in a domain at one population
+ * struct lb_row - results of an arm in a domain at one population
  * @arm: index in lb_arms
  * @domain: index in lb_domains
  * @requested: BOs that were to be live
@@ -143,7 +142,7 @@ int lb_verify(const struct bench_device *dev, const struct lb_check *check,
  * @upload: cost of filling it
  * @destroy: cost of releasing it
  * @vmpte_kib: page tables of the process (VmPTE)
- * @verified: of the live BOs, those found to hold what was written
+ * @verified: live BOs whose contents were checked and right
  * @error: what ended the arm, or ""
  */
 struct lb_row {
@@ -155,8 +154,8 @@ struct lb_row {
 };
 
 /**
- * enum lb_op - what a worker is told to do
- * @LB_GROW: have as many BOs live
+ * enum lb_op - commands to a worker
+ * @LB_GROW: make BOs until the population is reached
  * @LB_MEASURE: take the samples of one turn at this population
  * @LB_VERIFY_NEW: check the BOs not yet checked
  * @LB_VERIFY_ALL: check all
@@ -185,13 +184,13 @@ struct lb_command {
  * @arms: which of lb_arms
  * @domains: which of lb_domains
  * @live: populations of all domains, ascending
- * @live_count: how many
- * @wanted: whether a population is one of a domain's
- * @samples: BOs measured at each
+ * @live_count: number of populations in @live
+ * @wanted: for each domain and population: is it measured?
+ * @samples: BOs measured at each population
  * @verify: how contents are checked
  * @libdrm: file of the libdrm_radeon with nomap's series, or NULL
  * @json: file for the results, or NULL
- * @verbose: say what takes how long
+ * @verbose: report on stderr how long each phase takes
  */
 struct lb_options {
 	bool arms[LB_MAX_ARMS], domains[LB_MAX_DOMAINS];
@@ -207,7 +206,7 @@ int lb_worker(int socket, unsigned int arm, unsigned int domain,
 	      const struct lb_options *options);
 
 /**
- * struct lb_results - all that a run found, and where
+ * struct lb_results - the results of a run
  * @lockstep: largest population that all arms had at the same time
  * @clock_ns: cost of reading the clock, contained once in each time
  * @vma_bytes: kernel memory of one mapping, 0: not known

@@ -17,7 +17,7 @@ from plotting import (  # noqa: E402 (the path comes first)
     COLOURS, finish, panels as make_panels, results_and_target)
 
 STYLES = {"vram": ("o", "-"), "gtt": ("s", ":")}
-# The same in every plot, whichever arms there are.
+# Each arm has the same colour in every plot.
 ARMS = ["mmap", "mmap-temp", "pwrite", "libdrm", "libdrm-map", "arena",
         "libdrm-debian"]
 
@@ -36,12 +36,12 @@ def draw(axes, data, key, scale, title, unit):
     domains = list(dict.fromkeys(row["domain"] for row in rows))
     for number, arm in enumerate(arms):
         colour = COLOURS[ARMS.index(arm) % len(COLOURS)]
-        # Several coincide: the later ones are thinner, and lie above.
+        # Lines may coincide, so later ones are thinner and on top.
         width = 3.5 - 2.5 * number / len(arms)
         for domain in domains:
             points = series(rows, arm, domain, key)
             if key == "maps":
-                # Logarithmic: an arm without maps is drawn at the bottom.
+                # A logarithmic axis has no 0: draw arms without maps at the bottom.
                 points = [(n, max(v, 0.5), row) for n, v, row in points]
             if not points:
                 continue

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What live-bos found, as tables and as JSON.
+ * The results of live-bos, as tables and as JSON.
  */
 #include <string.h>
 
@@ -108,7 +108,7 @@ static void print_reference(FILE *out, unsigned int live)
 	fprintf(out, " | %8s %8s", "-", "-");
 }
 
-/* Of a column, with the blank before it. */
+/* Width of a column, with the blank before it. */
 static int width(struct column c)
 {
 	int name = strlen(lb_arms[c.arm].name) + 1;
@@ -268,7 +268,7 @@ static void json_reference(struct json_object *o, const char *key, bool mapped)
 }
 
 /**
- * lb_write_json - write the results, aside first
+ * lb_write_json - write the results
  * @path: file
  * @r: results
  */

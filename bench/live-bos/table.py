@@ -14,7 +14,7 @@ import sys
 
 
 def cost(row):
-    """Cell of an upload: empty if not wanted, a word if not possible."""
+    """Cell of an upload: empty if it was not measured, "fails" if it failed."""
     if row is None:
         return ""
     if row["error"]:
@@ -33,7 +33,7 @@ def main():
     arms = list(dict.fromkeys(row["arm"] for row in data["rows"]))
     steps = sorted({row["requested"] for row in data["rows"]})
 
-    # By what they have in the first domain, which has all populations.
+    # Arms by their maps in the first domain, which has all populations.
     maps = {}
     for arm in arms:
         counts = tuple(rows[domains[0], arm, n]["maps"] for n in steps)

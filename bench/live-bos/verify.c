@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contents of BOs: what is written, and whether it is still there.
+ * Makes the contents of BOs, and checks them.
  */
 #include <string.h>
 
@@ -8,11 +8,11 @@
 
 #include "live-bos.h"
 
-/* BOs per GPU copy; also how many of all are checked by it in auto mode. */
+/* BOs per GPU copy; also the number of BOs that auto mode checks by the GPU. */
 #define BATCH 256u
 
 /**
- * lb_contents - the bytes of a BO, different in each and all over it
+ * lb_contents - make the contents of a BO
  * @words: filled in
  * @arm: index in lb_arms
  * @domain: index in lb_domains
@@ -105,7 +105,7 @@ static int by_gpu(const struct bench_device *dev, const struct lb_check *check,
  * lb_verify - check the contents of BOs
  * @dev: device
  * @check: what lb_check_init() made
- * @how: by which way
+ * @how: by PREAD, by the GPU, or both
  * @arm: index in lb_arms
  * @domain: index in lb_domains
  * @bos: all BOs of this worker
@@ -131,7 +131,7 @@ int lb_verify(const struct bench_device *dev, const struct lb_check *check,
 	if (ret || how == LB_VERIFY_PREAD)
 		return ret;
 
-	/* What PREAD tells must be what the GPU sees. */
+	/* PREAD must return what the GPU sees. */
 	ret = by_gpu(dev, check, arm, domain, bos, some, end, &twice);
 	if (twice > *wrong)
 		*wrong = twice;

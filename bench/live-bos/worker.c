@@ -26,7 +26,7 @@ struct worker {
 	struct lb_row row;
 };
 
-/* One BO, filled; on error nothing is left of it. */
+/* Makes and fills a BO; on error it is released. */
 static int add_bo(struct worker *w, struct lb_bo *bo, uint64_t index,
 		  uint64_t times[3])
 {
@@ -64,7 +64,7 @@ static void grow(struct worker *w, unsigned int live)
 	}
 }
 
-/* What can be counted, without a word on time. */
+/* Counts mappings and page tables for the row; it has no times yet. */
 static void look(struct worker *w)
 {
 	w->row.samples = 0;
@@ -72,7 +72,7 @@ static void look(struct worker *w)
 	w->row.vmpte_kib = bench_field("/proc/self/status", "VmPTE:");
 }
 
-/* Samples of one turn; the last one makes the medians. */
+/* Takes the samples of one turn; the last turn computes the medians. */
 static void measure(struct worker *w, unsigned int turn)
 {
 	const struct lb_arm *arm = &lb_arms[w->arm];
@@ -123,7 +123,7 @@ static void verify(struct worker *w, unsigned int first)
 			    w->domain, w->bos, first, w->live, &wrong);
 
 	if (ret || wrong) {
-		/* It ends the arm, and tells more than that it had ended. */
+		/* This ends the arm, and says more than an earlier error. */
 		if (ret)
 			snprintf(w->row.error, sizeof(w->row.error),
 				 "verify: %s", strerror(-ret));
@@ -145,7 +145,7 @@ static void *anonymous(size_t size)
 	return ptr == MAP_FAILED ? NULL : ptr;
 }
 
-/* What ends an arm before its first BO goes into its row. */
+/* Starts the arm; if it is unsupported, the row gets the reason. */
 static int start_arm(struct worker *w)
 {
 	const struct lb_arm *arm = &lb_arms[w->arm];
@@ -174,7 +174,7 @@ static int init(struct worker *w)
 	ret = lb_check_init(&w->dev, &w->check);
 	if (ret)
 		return ret;
-	/* All memory there is from the start: only BOs add maps later. */
+	/* Allocate all memory now, so that later only BOs add maps. */
 	w->bos = anonymous((o->live[o->live_count - 1] + 1) * sizeof(*w->bos));
 	if (!w->bos)
 		return -ENOMEM;
@@ -192,7 +192,7 @@ static int init(struct worker *w)
 
 /**
  * lb_worker - main function of a worker process
- * @socket: commands come and answers go here
+ * @socket: for commands and answers
  * @arm: index in lb_arms
  * @domain: index in lb_domains
  * @options: the command line
