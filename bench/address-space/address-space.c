@@ -2,10 +2,11 @@
 /**
  * DOC: address-space
  *
- * What a 32-bit program with much graphics memory does to its address space: it
- * creates, fills and draws with MIB of buffers and textures in turn (3072 by
- * default), all of which stay alive, and reads some of them back. The row has
- * the peak of its virtual size and what was lost.
+ * How much address space a 32-bit program with much graphics memory needs: it
+ * creates and fills MIB mebibytes (3072 by default) of buffers and textures in
+ * turn, all of which stay alive, draws with the buffers, and reads the first and
+ * the last page of each buffer back. It prints the peak of its virtual size and
+ * the number of buffers whose contents were lost.
  *
  *     address-space [MIB]
  *
@@ -22,7 +23,7 @@
 #define MIB (1024u * 1024u)
 #define SIDE 512 /* of a texture: 1 MiB */
 
-/* KiB: the most virtual memory that this process had so far. */
+/* The peak of this process's virtual size so far, in KiB. */
 static unsigned long vm_peak_kib(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -38,7 +39,7 @@ static unsigned long vm_peak_kib(void)
 	return kib;
 }
 
-/* Sizes in turn: many small ones, some large. All are a part of 4 MiB. */
+/* Sizes of the buffers in turn: many small ones, some large, none above 4 MiB. */
 static const unsigned sizes[] = { 4 * MIB, MIB, MIB, 256 * 1024, 256 * 1024, 256 * 1024, 256 * 1024,
 				  512 * 1024, 512 * 1024 };
 

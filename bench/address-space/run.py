@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 MOST_MIB = 600
-# The textures among them, an eighth, are tiled, and no Mesa maps those.
+# An eighth of them are textures; these are tiled, and neither Mesa maps them.
 OBJECTS_MIB = 3584
 
 
@@ -81,7 +81,7 @@ def main():
     if opts.where == "shim":
         build(out)
     else:
-        # Not from 9p: programs map it.
+        # Copy the files from 9p, as programs map them.
         shutil.copytree(f"{opts.mesa}/patched/lib", f"{scratch.name}/mesa/patched/lib")
         shutil.copy(f"{out}/address-space", scratch.name)
         opts.mesa, out = f"{scratch.name}/mesa", scratch.name

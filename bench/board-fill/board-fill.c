@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a GL renderer needs for scenes that a desktop is made of: filling, small
+ * Measures how long a GL renderer takes for what a desktop draws: filling, small
  * triangles, glyphs, clears, copies, an MSAA resolve. The same program runs on the
  * emulated board, natively by r7xx-shim, and on Mesa's software renderers.
  *
  * A sample is a batch of draws and a glFinish(); batches are made long enough for
  * the clock. Results are medians of a draw. What a scene drew is read back, so that
- * renderers can be compared: a scene that draws nothing is no measurement.
+ * renderers can be compared, and a scene that draws nothing is noticed.
  */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
@@ -33,8 +33,8 @@
 /**
  * struct scene - something to draw
  * @name: as in the results
- * @unit: what one draw consists of, for the cost of one: "pixel", "triangle", "glyph"
- * @units: how many of these
+ * @unit: unit of which the cost is given: "pixel", "triangle", "glyph"
+ * @units: number of units in one draw
  * @draw: draws it once
  * @depth: with depth test and write
  */
@@ -99,7 +99,7 @@ static void draw_clear(void)
 {
 	glClearColor(0.2f, 0.4f, 0.6f, 1);
 	glClear(GL_COLOR_BUFFER_BIT);
-	/* Else a tiler drops all clears but the last. */
+	/* Without a flush, a tiler drops all clears but the last. */
 	glFlush();
 }
 
@@ -110,7 +110,7 @@ static void draw_clear_depth(void)
 	glFlush();
 }
 
-/* From one framebuffer to the first, which stays bound. */
+/* Copies from a framebuffer to fbo, which stays bound. */
 static void blit(GLuint from, int width, int height, GLenum filter)
 {
 	glBindFramebuffer(GL_READ_FRAMEBUFFER, from);
@@ -158,7 +158,7 @@ static void context(void)
 		fail("no GL context");
 }
 
-/* 0 if there are no such framebuffers: softpipe has none with samples. */
+/* Returns 0 if GL does not support it: softpipe has no multisampling. */
 static GLuint framebuffer(unsigned int sample_count)
 {
 	GLuint name, colour, depth;
@@ -295,7 +295,7 @@ static void prepare(void)
 	glEnableClientState(GL_COLOR_ARRAY);
 	glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
 	glDepthFunc(GL_LEQUAL);
-	/* What the copies copy. */
+	/* Draw the sources of the copies. */
 	if (samples) {
 		glBindFramebuffer(GL_FRAMEBUFFER, samples);
 		draw_clear();

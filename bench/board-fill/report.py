@@ -23,8 +23,8 @@ from reporting import arguments, load, verdict, write  # noqa: E402 (the path co
 
 RENDERERS = ("board", "llvmpipe", "softpipe")
 REFERENCE = "llvmpipe"
-# The rounding of a blend differs: of all pixels touched, and of a channel's mean in
-# 255ths. Samples are in other places, so edges that are resolved differ more.
+# Renderers round blends differently. Tolerances: share of the pixels touched, and
+# 255ths of a channel's mean; larger where sample positions differ (edges of a resolve).
 TOUCHED, MEAN = 0.002, 1.0
 MEAN_OF = {"resolve": 3.0}
 

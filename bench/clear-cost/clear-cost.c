@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * clear-cost: what it costs that VRAM is cleared for new BOs.
+ * clear-cost: the cost of clearing VRAM for new BOs.
  *
- * Arms, set by the module's parameters (gem_rw_clear_vram, gem_rw_clear_cpu_max),
- * so this needs root: not cleared, cleared by the CPU, cleared by the GPU. For
- * each of them and some sizes, medians in microseconds of
+ * Variants: not cleared, cleared by the CPU, cleared by the GPU. They are set by
+ * the module's parameters (gem_rw_clear_vram, gem_rw_clear_cpu_max), so this
+ * needs root. For each of them and some sizes, medians in microseconds of
  *
  * create	GEM_CREATE
- * ready	GEM_CREATE and GEM_WAIT_IDLE: until anybody can use the BO
+ * ready	GEM_CREATE and GEM_WAIT_IDLE: until the BO can be used
  * close	GEM_CLOSE of a BO that is ready
  *
- * The arms take turns, sample by sample, so that what is compared is measured
- * within moments.
+ * The variants take turns, sample by sample, so that compared samples are only
+ * moments apart.
  *
  * usage: clear-cost [SAMPLES]
  * Exit status: 0; 1 if something failed; 77 without a device, or the parameters.
@@ -99,7 +99,7 @@ static int measure(int fd, unsigned int kib, unsigned int samples)
 			if (!ret)
 				ret = write_parameter("gem_rw_clear_cpu_max",
 						      arms[arm].cpu_max);
-			/* The first is not counted: caches, freed memory. */
+			/* The first sample only warms caches and frees memory. */
 			if (!ret)
 				ret = sample(fd, kib * 1024ull, ns);
 			if (!ret)

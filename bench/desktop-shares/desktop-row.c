@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * desktop-row: runs a command in a guest with the board, and says where the time went.
+ * desktop-row: runs a command in a guest with the board, and measures where the time goes.
  *
- * Until the command ends: seconds, seconds of the guest's CPUs (all processes and the
- * kernel), seconds that the board's engines worked, and accesses to registers that
- * QEMU had to trap, with what one of them costs. The last is measured right before and
- * after, by reads of the board's control block, and is the smaller of the two medians.
- * A trap keeps one CPU of the guest: it counts as that CPU's time, too.
+ * Recorded over the run: the time, the CPU time of the guest (all processes and the
+ * kernel), the time in which the board's engines worked, the number of accesses to
+ * registers that QEMU had to trap, and the cost of one. That cost is measured right before
+ * and after, by reads of the board's control block; the smaller of the two medians counts.
+ * A trap occupies one CPU of the guest, so it is part of that CPU's time, too.
  *
  * usage: desktop-row --json FILE NAME CMD [ARG...]
  * Exit status: 0, whatever CMD's is (it is in FILE); 1 if something failed; 2 for a
@@ -51,7 +51,7 @@ struct moment {
 	uint64_t ns, cpu_ns, counter[COUNTERS];
 };
 
-/* Nanoseconds of all CPUs but idle and waiting for I/O, since boot; 0 if unknown. */
+/* Time that the CPUs were busy (not idle, not waiting for I/O) since boot, in ns; 0 if unknown. */
 static uint64_t guest_cpu_ns(void)
 {
 	unsigned long long user, nice, system, idle, iowait, irq, softirq;
@@ -84,7 +84,7 @@ static int look(int board, struct moment *now)
 	return 0;
 }
 
-/* The median of a register's read, in ns; 0 if it cannot be read. */
+/* Median time of a register read, in ns; 0 if the register cannot be read. */
 static uint64_t trap_ns(int board)
 {
 	uint64_t times[TRAPS];
@@ -102,7 +102,7 @@ static uint64_t trap_ns(int board)
 	return bench_spread(times, TRAPS).median;
 }
 
-/* Runs the command; its exit status, or a negative errno. */
+/* Runs the command; returns its exit status, or a negative errno. */
 static int run(char **command)
 {
 	int status;

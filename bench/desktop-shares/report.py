@@ -25,7 +25,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
-# Name of the row, of its log, its unit, and what it says of its rate.
+# Name of the row, name of its log, unit, and pattern of the rate in the log.
 X11PERF = r"\(\s*([\d.]+)/sec\)"
 ROWS = (
     ("aa10text", "aa10text", "char", X11PERF),
@@ -40,7 +40,7 @@ ENDED = {"glxgears": 124}
 
 
 def rate(path, pattern):
-    """The last rate that a test's log has, 1/s; None if it has none."""
+    """The last rate in a test's log, in 1/s; None without one."""
     if not os.path.exists(path):
         return None
     with open(path, encoding="utf-8", errors="replace") as f:
@@ -49,7 +49,7 @@ def rate(path, pattern):
 
 
 def measured(session, name, log, pattern):
-    """What one boot found of a test; a text if that is nothing."""
+    """A test's measurements in one session; a text that says why if there are none."""
     path = os.path.join(session, f"row-{name}.json")
     if not os.path.exists(path):
         return f"{name}: did not run in {session}"
@@ -70,7 +70,7 @@ def summary(name, unit, runs):
         return statistics.median(value(run) for run in runs)
 
     def each(key):
-        # Of an operation: what x11perf does to find how many it takes counts as well.
+        # Per operation. x11perf's calibration, which finds the number of repetitions, is included.
         return round(median(lambda run: run[key] / (run["ns"] / 1e9) / run["rate"]), 4)
 
     rates = [run["rate"] for run in runs]

@@ -35,7 +35,7 @@ void fail(const char *format, ...)
 	exit(1);
 }
 
-/* Whole 255ths, so that no renderer rounds another way. */
+/* Rounds the colour to 255ths, so that all renderers store the same. */
 void background(float red, float green, float blue)
 {
 	const float colour[3] = { red, green, blue };
@@ -81,7 +81,7 @@ static void start(void)
 		fail("no EGL display with desktop GL");
 }
 
-/* A context of its own for each scene: none has state of the one before. */
+/* Makes a new context for each scene, so that no state is left of the one before. */
 static EGLContext context(bool legacy)
 {
 	static const EGLint core[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scenes that between them use what a GL driver of an R700 has: shared by the program
- * and its scenes. Nothing depends on time or chance, so that renderers can be compared.
+ * Shared by the program and its scenes, which together use the features that a GL driver
+ * of an R700 has. Nothing depends on time or chance, so that renderers can be compared.
  */
 #ifndef GALLERY_H
 #define GALLERY_H
@@ -23,11 +23,11 @@
 
 /**
  * struct scene - a picture
- * @name: of its file
- * @draw: draws it into the bound framebuffer, with the state of a new context. False if
- *        the renderer does not have what it shows
- * @legacy: wants a context of GL 3.0 with the fixed function; else one of the 3.3 core
- *          profile
+ * @name: name of the scene and of its file
+ * @draw: draws it into the bound framebuffer, with the state of a new context; returns
+ *        false if the renderer lacks the feature that the scene shows
+ * @legacy: needs a context of GL 3.0 with the fixed function; otherwise it gets one of
+ *          the 3.3 core profile
  */
 struct scene {
 	const char *name;
@@ -38,7 +38,7 @@ struct scene {
 /* Each file's scenes; the last one has no name. */
 extern const struct scene scenes_legacy[], scenes_surface[], scenes_pass[];
 
-/* Ends the program with a message: the scene is not what it is to be. */
+/* Prints a message with the scene's name, and ends the program. */
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /**
@@ -49,10 +49,10 @@ void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)
 void background(float red, float green, float blue);
 
 /**
- * count() - records that a scene's case has happened
+ * count() - records a count which proves that a scene's feature was used
  * @what: what is counted
- * @value: how many
- * @least: fewer than these prove nothing; the report decides for which renderers
+ * @value: the count
+ * @least: a smaller count proves nothing; the report decides for which renderers
  */
 void count(const char *what, unsigned int value, unsigned int least);
 
@@ -73,7 +73,7 @@ struct matrix rotate(float angle, float x, float y, float z);
 /* With the vertical angle of view in radians. */
 struct matrix perspective(float angle, float aspect, float near, float far);
 struct matrix orthographic(float half_width, float half_height, float near, float far);
-/* From @eye towards @at; y is up. */
+/* From (ex, ey, ez) towards (ax, ay, az); y is up. */
 struct matrix look(float ex, float ey, float ez, float ax, float ay, float az);
 
 /**
@@ -82,7 +82,7 @@ struct matrix look(float ex, float ey, float ez, float ax, float ay, float az);
  * @gs: geometry shader, or NULL
  * @fs: fragment shader, or NULL
  * @varyings: names that transform feedback writes, interleaved, or NULL
- * @varying_count: how many
+ * @varying_count: length of @varyings
  *
  * Return: the program, in use. Attribute 0 is "position", 1 "normal", 2 "uv".
  */

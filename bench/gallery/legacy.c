@@ -144,7 +144,7 @@ static float distance(float px, float py, float ax, float ay, float bx, float by
 	return hypotf(px - ax - t * dx, py - ay - t * dy);
 }
 
-/* A cell of CELL x CELL texels with soft edges. */
+/* Draws a glyph with soft edges into a cell of CELL x CELL texels. */
 static void glyph(const char *strokes, unsigned char *texels)
 {
 	for (unsigned int y = 0; y < CELL; y++) {
@@ -241,7 +241,7 @@ static void torus_lines(float radius, float tube, unsigned int around, unsigned 
 	}
 }
 
-/* The current matrix: pixels to clip space, so that lines run through their centres. */
+/* Makes the current matrix map pixels to clip space: lines can run through their centres. */
 static void pixel_units(void)
 {
 	glLoadIdentity();
@@ -256,7 +256,7 @@ static bool draw_wires(void)
 	glLoadMatrixf(perspective(0.7f, (float)WIDTH / HEIGHT, 1, 20).m);
 	glMatrixMode(GL_MODELVIEW);
 	glEnable(GL_DEPTH_TEST);
-	/* Filled and pushed back, then the edges of the same polygons: no line is eaten. */
+	/* The fill is pushed back, so that it hides no edge of the same polygons. */
 	glPushMatrix();
 	glTranslatef(-0.4f, 0.1f, -5.5f);
 	glRotatef(50, 1, 0.2f, 0);

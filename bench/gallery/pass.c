@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenes of several passes, and of more stages than vertices and fragments. */
+/* Scenes of several passes, or with other stages than vertex and fragment shaders. */
 #include "gallery.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static GLuint renderbuffer(GLenum format, unsigned int samples)
 	return name;
 }
 
-/* A texture to draw into, with the framebuffer around it bound. */
+/* Makes a texture to draw into, and a framebuffer of it, which it binds. */
 static GLuint target(GLenum internal, GLsizei width, GLsizei height, GLuint *texture)
 {
 	GLuint name;
@@ -63,7 +63,7 @@ static GLuint target(GLenum internal, GLsizei width, GLsizei height, GLuint *tex
 	return name;
 }
 
-/* Points of so many components become attribute 0 of what is drawn next. */
+/* Makes points of @components floats attribute 0 of the next draw; @size is in bytes. */
 static void use_points(const void *points, size_t size, GLint components)
 {
 	GLuint vao, vbo;
@@ -138,7 +138,7 @@ static bool draw_stencil(void)
 {
 	struct matrix projection = perspective(0.8f, ASPECT, 1, 30);
 	struct matrix view = look(1.5f, 3, 5, 0, 0.4f, 0);
-	/* Onto y = 0 along the light's direction (0.4, 1, 0.3). */
+	/* Projects onto y = 0 along the light's direction (0.4, 1, 0.3). */
 	struct matrix onto_floor = { { 1, 0, 0, 0, -0.4f, 0, -0.3f, 0, 0, 0, 1, 0, 0, 0.01f, 0, 1 } };
 	struct matrix pose = multiply(translate(0, 1.2f, 0), rotate(1.1f, 0.8f, 0, 0.6f));
 	struct mesh floor = plane(1), ring = torus(0.9f, 0.3f, 48, 24);
@@ -148,13 +148,13 @@ static bool draw_stencil(void)
 	p = solid(projection, view);
 	glEnable(GL_DEPTH_TEST);
 	glEnable(GL_STENCIL_TEST);
-	/* 1: the floor. */
+	/* The floor sets the stencil to 1. */
 	glStencilFunc(GL_ALWAYS, 1, 0xFF);
 	glStencilOp(GL_KEEP, GL_KEEP, GL_REPLACE);
 	set_vec3(p, "paint", 0.55f, 0.5f, 0.4f);
 	set_matrix(p, "model", scale(2.2f, 1, 2.2f));
 	draw_mesh(floor, 1);
-	/* The shadow where it is 1, which becomes 2: nowhere twice. */
+	/* The shadow, where the stencil is 1; it becomes 2, so no pixel is darkened twice. */
 	glStencilFunc(GL_EQUAL, 1, 0xFF);
 	glStencilOp(GL_KEEP, GL_KEEP, GL_INCR);
 	glEnable(GL_BLEND);
@@ -163,13 +163,13 @@ static bool draw_stencil(void)
 	set_matrix(p, "model", multiply(onto_floor, pose));
 	draw_mesh(ring, 1);
 	glDisable(GL_BLEND);
-	/* 128: the ring itself. */
+	/* The ring sets the stencil to 128. */
 	glStencilFunc(GL_ALWAYS, 128, 0xFF);
 	glStencilOp(GL_KEEP, GL_KEEP, GL_REPLACE);
 	set_vec3(p, "paint", 0.9f, 0.3f, 0.2f);
 	set_matrix(p, "model", pose);
 	draw_mesh(ring, 1);
-	/* Its outline: a thicker one where it is not. */
+	/* Its outline: a thicker ring where the ring itself is not. */
 	glStencilFunc(GL_NOTEQUAL, 128, 0xFF);
 	glStencilOp(GL_KEEP, GL_KEEP, GL_KEEP);
 	set_vec3(p, "paint", 0, 0, 0);
@@ -420,7 +420,7 @@ static const char *const blur_fs =
 	"	colour = vec4(sum / whole, 1.0);\n"
 	"}\n";
 
-/* Lights far brighter than 1 in a half-float target, a blur of what is bright, tone mapping. */
+/* Lights far brighter than 1 in a half-float target, a blur of the bright parts, tone mapping. */
 static bool draw_bright(void)
 {
 	static const float lights[5][4] = {
@@ -438,7 +438,7 @@ static bool draw_bright(void)
 	set_vec3(p, "paint", 0.3f, 0.3f, 0.35f);
 	set_matrix(p, "model", rotate(1.2f, 1, 0, 0));
 	draw_mesh(ring, 1);
-	/* Sums in floats: where they overlap, too. */
+	/* Lights that overlap add up. */
 	glEnable(GL_BLEND);
 	glBlendFunc(GL_ONE, GL_ONE);
 	for (unsigned int i = 0; i < 5; i++) {

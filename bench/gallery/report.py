@@ -36,11 +36,11 @@ sys.path.insert(0, str(HERE.parent / "lib"))
 from pictures import ROUNDING, aligned, compare, difference, put_between  # noqa: E402 (the path comes first)
 
 RENDERERS = ("board", "llvmpipe", "softpipe")
-# What a scene may do without: samples of a pixel, and counts of what it drew.
+# The renderer that may lack a scene's feature, and whose counts are not checked.
 LESS = "softpipe"
-# Fewer pixels than these are no picture.
+# Least number of drawn pixels of a picture.
 DRAWN = 2000
-# Bytes of a picture in the documentation.
+# Largest size of a picture in the documentation, in bytes.
 PICTURE = 30 << 10
 MARKS = ("<!-- scenes: lab/gallery --docs -->\n", "<!-- end of scenes -->\n")
 
@@ -59,7 +59,7 @@ def load(directory):
 
 
 def row_of(scene, results, pictures):
-    """What gallery.json has of a scene."""
+    """A scene's row in gallery.json."""
     row = {"scene": scene["name"], "bound": scene["bound"], "pairs": {},
            "drawn": {r: results[r].get(scene["name"], {}).get("drawn", 0) for r in RENDERERS},
            "counts": {r: results[r].get(scene["name"], {}).get("counts", []) for r in RENDERERS}}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenes of one pass: textures of all kinds, and what shaders do with them. */
+/* Scenes of one pass: textures of all kinds, and shaders that use them. */
 #include "gallery.h"
 
 #include <math.h>
@@ -172,7 +172,7 @@ static bool draw_mirror(void)
 	return true;
 }
 
-/* The 8 bytes of a block of one channel, in the mode of eight values (RGTC1, DXT5 alpha). */
+/* Encodes a block of one channel in 8 bytes, in the mode of eight values (RGTC1, DXT5 alpha). */
 static void channel_block(const unsigned char *values, unsigned int stride, unsigned char *out)
 {
 	unsigned int high = 0, low = 255;
@@ -203,7 +203,7 @@ static unsigned int to_565(const unsigned char *c)
 	return (c[0] * 31 + 127) / 255 << 11 | (c[1] * 63 + 127) / 255 << 5 | (c[2] * 31 + 127) / 255;
 }
 
-/* The 8 bytes of a block of colours (DXT1): ends are the darkest and the brightest texel. */
+/* Encodes a block of colours in 8 bytes (DXT1); ends are the darkest and the brightest texel. */
 static void colour_block(const unsigned char *rgba, unsigned char *out)
 {
 	unsigned int low = 0, high = 0, ends[2], bits = 0;

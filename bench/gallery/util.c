@@ -296,7 +296,7 @@ void cover(void)
 {
 	GLuint empty;
 
-	/* Of this context, like all vertex arrays. */
+	/* A vertex array belongs to its context, so make one each time. */
 	glGenVertexArrays(1, &empty);
 	glBindVertexArray(empty);
 	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Checks build/results/gl-uploads.json: check.py FILE [--times]
 
-Counts are exact: a glyph of its own costs at most one ioctl more than what makes
-its texture, glyphs in an atlas and small buffers less than one in ten, and
-nothing maps more often than the unmodified Mesa. --times (for figures from a
-quiet machine) also demands that no row is slower than the unmodified Mesa by
-more than 5 %, and that many objects are faster.
+Counts are exact: a glyph in a texture of its own costs at most one ioctl more than
+with the unmodified Mesa, a glyph in an atlas and an idle small buffer at most a tenth
+of one, and nothing maps more often than the unmodified Mesa. --times (for figures from
+a quiet machine) also demands that no row is slower than the unmodified Mesa by more
+than 5 %, and that the cases with many objects are faster.
 """
 
 import json

@@ -2,10 +2,10 @@
 /**
  * DOC: gl-uploads
  *
- * What GL uploads and readbacks cost: time and ioctls per call. Each case does
- * its call CALLS times in a batch and batches are repeated; the row has the
- * median batch. glFinish() is outside of what is timed, but the flushes that a
- * program makes are part of the case.
+ * Measures time and ioctls of GL uploads and readbacks. A case makes its call
+ * many times in a batch (--calls); the row has the median batch, per call.
+ * glFinish() is not timed, but the flushes that a program makes are part of the
+ * case.
  *
  * Calls are counted in the process (glcount.h).
  *
@@ -26,10 +26,10 @@
 #define SMALL 256
 #define GLYPH 16
 #define ATLAS 1024
-#define STREAM 512 /* pixels of the texture that is replaced each time */
+#define STREAM 512 /* side of the texture that is replaced each time, in pixels */
 
-/* Batches before those that are measured. A BO that the program's buffers use again and
- * again is mapped in the end; this is about what it costs then.
+/* Batches before those that are measured. Mesa maps a BO that it has accessed
+ * often; measured is the cost after that.
  */
 #define WARM_UP 10
 

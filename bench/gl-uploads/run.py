@@ -70,7 +70,7 @@ def main():
     opts.build, opts.program = os.path.abspath(opts.build), os.path.abspath(opts.program)
     scratch = tempfile.TemporaryDirectory()
     if opts.where == "board":
-        # Not from 9p: programs map it.
+        # Copy the files from 9p, as programs map them.
         for tree in {t for t, _ in VARIANTS.values()}:
             shutil.copytree(f"{opts.build}/{tree}/lib", f"{scratch.name}/{tree}/lib")
         opts.program = shutil.copy(opts.program, scratch.name)
@@ -80,7 +80,7 @@ def main():
     for case in opts.cases.split(","):
         results = {v: [] for v in VARIANTS}
         for i in range(opts.rounds):
-            # Another one begins in each round.
+            # Another variant begins in each round.
             order = list(VARIANTS)[i % 3:] + list(VARIANTS)[:i % 3]
             for variant in order:
                 results[variant].append(run(opts, variant, case))

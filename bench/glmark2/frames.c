@@ -76,7 +76,7 @@ static uint64_t microseconds(void)
 	return now.tv_sec * 1000000ull + now.tv_nsec / 1000;
 }
 
-/* The first object is the program. */
+/* dl_iterate_phdr() begins with the program; returning 1 ends it there. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size;
@@ -114,7 +114,7 @@ __attribute__((destructor)) static void end(void)
 	fflush(stdout);
 }
 
-/* Is it glmark2 itself that calls? */
+/* Is the caller glmark2 itself? */
 static bool ours(void *caller)
 {
 	uintptr_t at = (uintptr_t)caller;
@@ -159,7 +159,7 @@ static uint8_t *read_back(unsigned int width, unsigned int height)
 
 	if (!pixels)
 		fail("no memory");
-	/* An error of glmark2's own would be taken for one of the reading. */
+	/* An error of glmark2's own would be taken for one of glReadPixels(). */
 	if (get_error() != GL_NO_ERROR)
 		fail("a GL error before the picture was read");
 	get_integer(GL_READ_FRAMEBUFFER_BINDING, &framebuffer);
@@ -236,7 +236,7 @@ EXPORT void *dlsym(void *handle, const char *name)
 
 	if (!next)
 		next = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-	/* A call from elsewhere keeps its return address, by which RTLD_NEXT goes. */
+	/* RTLD_NEXT depends on the caller's return address, which a tail call keeps. */
 	if (!ours(__builtin_return_address(0)))
 		return next(handle, name);
 	found = next(handle, name);

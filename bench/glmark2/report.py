@@ -38,7 +38,7 @@ sys.path.insert(0, str(HERE.parent / "lib"))
 from pictures import ROUNDING, aligned, compare, difference, put_between  # noqa: E402 (the path comes first)
 
 RENDERERS = ("board", "llvmpipe")
-# A picture in the sheet.
+# Size of a picture in the sheet.
 SMALL = (160, 120)
 # Scenes beside each other in the sheet.
 ACROSS = 2
@@ -57,7 +57,7 @@ def lines(path):
 
 
 def read_log(path):
-    """What a log says: renderer, @end, and for each scene its frames and verdicts, in order."""
+    """The contents of a log: renderer, @end, and for each scene its frames and verdicts, in order."""
     log = {"renderer": "", "end": None, "scenes": {}}
     row = None
     for line in lines(path):
@@ -102,13 +102,13 @@ def status(scene, pictures):
 
 
 def frames_per_second(scene):
-    """Of all frames but the first, which has the scene's setup in it."""
+    """The rate of all frames but the first, which includes the scene's setup."""
     times = [frame["microseconds"] for frame in scene["frames"][1:]] if scene else []
     return round(len(times) * 1e6 / sum(times), 2) if times and sum(times) else None
 
 
 def row_of(scene, logs, directory):
-    """What the results have of a scene, and its frames by renderer."""
+    """A scene's row in the results, and its frames by renderer."""
     key = (scene["scene"], scene["options"])
     row = {"name": scene["name"], "scene": scene["scene"], "options": scene["options"], "bound": scene["bound"],
            "mean_bound": scene["mean"], "status": {}, "validation": {}, "frames": {}, "fps": {}}
@@ -124,7 +124,7 @@ def row_of(scene, logs, directory):
     if any(a.shape != b.shape for a, b in pairs):
         row["status"]["board"] = "other size"
     else:
-        # The worst frame of each.
+        # Of each measure, the worst frame's.
         parts = [{**compare(a, b), "mean": round(float(abs(a - b).mean()), 4)} for a, b in pairs]
         row.update({name: max(part[name] for part in parts) for name in parts[0]} if parts else {})
     return row, pictures
@@ -204,7 +204,7 @@ def document(docs, directory, scenes, rows):
 
 
 def arguments(config, scenes, sample):
-    """What session passes on to glmark2. All scenes are glmark2's own list."""
+    """What session passes on to glmark2. Without --sample, glmark2 runs its own list of scenes."""
     yield config["step"]
     yield from ("--size", config["size"], "-b", f":duration={config['duration']}")
     for scene in scenes if sample else ():

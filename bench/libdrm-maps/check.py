@@ -25,7 +25,7 @@ def load(path):
 
 
 def hot_rows(data):
-    """Rows of hot BOs by (BOs, with all the others or with few)."""
+    """Rows of hot BOs by (BOs, whether all others are live)."""
     few = min((r["bos"] + r["others"] for r in data["rows"]), default=0)
     return {(row["bos"], row["bos"] + row["others"] > few): row
             for row in data["rows"] if row["name"] == "hot"}

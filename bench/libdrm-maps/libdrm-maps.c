@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What it costs to map BOs again and again through libdrm_radeon, and how many
- * maps are left. It is linked with Debian's library, and has nothing that this
- * lacks; with LD_LIBRARY_PATH the same program runs with another one, which is
- * how the two are compared (check.py).
+ * Measures what it costs to map BOs again and again through libdrm_radeon, and
+ * how many maps are left. The program is linked with Debian's library and uses
+ * only its functions; with LD_LIBRARY_PATH it runs with another library, and
+ * check.py compares the two.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,18 +20,18 @@
 #include "bench-json.h"
 
 #define BO_BYTES 4096u
-/* Operations are timed in batches: reading the clock is a part of none. */
+/* Operations are timed in batches, so that reading the clock hardly counts. */
 #define BATCH 512u
 #define TURNS 21u
 #define WORDS (BO_BYTES / 4)
 
 /**
  * struct row - one measurement
- * @name: "hot", if a number of BOs are mapped and unmapped in turn; "once", if
- *	each new BO is: made, mapped, written, unmapped
- * @bos: how many
- * @others: how many others are live, and have been mapped once
- * @op: of one BO; for "once" of one batch, divided
+ * @name: "hot": a set of BOs is mapped and unmapped in turn; "once": each new BO
+ *	is made, mapped, written and unmapped
+ * @bos: BOs in the set; for "once", BOs that are live in the end
+ * @others: other live BOs, each of which has been mapped before
+ * @op: cost for one BO: ns, or instructions with --count; spread over batches
  * @maps: mappings of the process beyond those it started with
  */
 struct row {
@@ -49,7 +49,7 @@ static unsigned int row_count;
 static unsigned int bo_count = 100000, live;
 static struct radeon_bo_manager *manager;
 static struct radeon_bo **bos;
-/* With all BOs live; JSON output would add maps of its own. */
+/* @maps_at_end: with all BOs live, before JSON output adds maps of its own. */
 static unsigned int maps_at_start, maps_at_end;
 static uint32_t domain = RADEON_GEM_DOMAIN_VRAM;
 static clockid_t clock_id = CLOCK_MONOTONIC;
@@ -63,7 +63,7 @@ static bool failed(const char *what, int ret)
 	return ret;
 }
 
-/* What word 0 of a BO has to be; those behind it follow. */
+/* The contents of a BO's first word; each further word is one more. */
 static uint32_t first_word(unsigned int i)
 {
 	return i * 0x9e3779b1u + 1;
@@ -79,7 +79,7 @@ static bool make(unsigned int i)
 	return true;
 }
 
-/* Writes all of a BO, and leaves what is left of its map to the library. */
+/* Writes all of a BO and unmaps it; the library may keep its map. */
 static bool fill(unsigned int i)
 {
 	uint32_t *words, k;
@@ -123,7 +123,7 @@ static struct row *add_row(const char *name, unsigned int count,
 	return row;
 }
 
-/* The last BOs that were made, in turn, @count of them. */
+/* Maps, writes and unmaps the @count newest BOs in turn, and adds a row. */
 static bool hot(unsigned int count)
 {
 	uint64_t times[TURNS], t;
@@ -140,7 +140,7 @@ static bool hot(unsigned int count)
 				first_word(live - 1 - i % count);
 			radeon_bo_unmap(bo);
 		}
-		/* The first two bring everything into its place. */
+		/* The first two turns are for warming up. */
 		if (turn >= 2)
 			times[turn - 2] = (bench_clock(clock_id) - t) / ops;
 	}
@@ -196,7 +196,7 @@ static void run(void)
 		return;
 	if (bo_count > few && !hot_sets())
 		return;
-	/* Some of all, and the last ones. */
+	/* Check one BO in each step, and all after the last step. */
 	step = live / 500 + 1;
 	for (i = 0; i < live; i += i + step < live ? step : 1)
 		if (!check(i))
@@ -333,6 +333,6 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	/* The end of maps is a result. */
+	/* To run out of maps is a result, not a failure. */
 	return error[0] && strncmp(error, "radeon_bo_map: ", 15);
 }
