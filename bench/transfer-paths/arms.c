@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The ways to do one upload or download of an idle BO, and what the parts of a
- * small upload cost.
+ * The variants of one upload or download of an idle BO, and the cost of the
+ * steps of a small upload.
  */
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const uint64_t sizes[] = {
 	256, 4096, 65536, 1 << 20, 4 << 20, 16 << 20,
 };
 
-/* Operations a turn for each size: a turn is to take some 10 ms. */
+/* Operations a turn for each size: a turn should take some 10 ms. */
 static const unsigned int size_ops[] = { 40, 40, 15, 5, 3, 2 };
 
 #define QUICK_SIZES 4u
@@ -40,7 +40,7 @@ static const unsigned int size_ops[] = { 40, 40, 15, 5, 3, 2 };
  * Operations
  */
 
-/* Map, have the pages faulted in by the access, unmap. */
+/* Map, copy (which faults the pages in), unmap. */
 static int up_mmap(struct tp_case *c)
 {
 	void *ptr;
@@ -178,7 +178,7 @@ static int up_check(struct tp_case *c, uint64_t seed, bool *good)
 {
 	int ret;
 
-	/* A staged write may not have been done yet. */
+	/* A staged write may still be pending. */
 	ret = bench_gem_wait(c->run->dev.fd, c->handle);
 	if (!ret && c->helper_map) {
 		memset(c->helper_map, 0, c->bytes);
@@ -307,8 +307,8 @@ void tp_single(struct tp_run *run)
 }
 
 /*
- * The parts of a small upload: each arm gets a step further than the one
- * before.
+ * The steps of a small upload: each variant gets further into the driver than
+ * the one before; others are for comparison.
  */
 
 /* Into the kernel and back. */
@@ -318,13 +318,13 @@ static int step_syscall(struct tp_case *c)
 	return syscall(SYS_getppid) < 0 ? -errno : 0;
 }
 
-/* As far as the ioctl's code: nothing to transfer. */
+/* Reaches the ioctl's code, with nothing to transfer. */
 static int step_ioctl(struct tp_case *c)
 {
 	return bench_gem_pwrite(c->run->dev.fd, c->handle, 0, c->run->user, 0);
 }
 
-/* The BO is looked up, its end is found to be exceeded. */
+/* Finds the BO, and fails as the range is beyond its end. */
 static int step_lookup(struct tp_case *c)
 {
 	int ret = bench_gem_pwrite(c->run->dev.fd, c->handle, c->size,
@@ -333,19 +333,19 @@ static int step_lookup(struct tp_case *c)
 	return ret == -EINVAL ? 0 : -EIO;
 }
 
-/* All of it, for next to no bytes. */
+/* A complete write, of 8 bytes. */
 static int step_write(struct tp_case *c)
 {
 	return bench_gem_pwrite(c->run->dev.fd, c->handle, 0, c->run->user, 8);
 }
 
-/* What who has a mapping calls before writing to it. */
+/* The call that a client with a mapping makes before it writes. */
 static int step_wait(struct tp_case *c)
 {
 	return bench_gem_wait(c->run->dev.fd, c->handle);
 }
 
-/* A mapping that nobody touches. */
+/* Maps and unmaps, without an access. */
 static int step_mmap(struct tp_case *c)
 {
 	void *ptr;

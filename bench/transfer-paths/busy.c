@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A small write to a BO that the GPU is using for another 200 ms: how long
- * until the call returns, beside what a client with a mapping has to do, which
- * is to wait. The GPU's use is a copy from the BO: it must get the old bytes.
+ * Measures how long a small write takes to a BO that the GPU uses for another
+ * 200 ms. A client with a mapping has to wait for that; PWRITE need not. The GPU
+ * copies from the BO, and must get the old bytes.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int by_pwrite(struct tp_case *c)
 				BYTES);
 }
 
-/* With a kept mapping, so that nothing but the waiting is in it. */
+/* Uses a kept mapping, so that the time is hardly more than the wait. */
 static int by_mapping(struct tp_case *c)
 {
 	int ret = bench_gem_wait(c->run->dev.fd, c->handle);
@@ -37,7 +37,7 @@ static const struct tp_arm arms[] = {
 };
 
 /*
- * One write. The knob is only up while the GPU is to be slow.
+ * One write. The board's latency is raised only while the GPU has to be slow.
  */
 static int sample(struct tp_case *c, const struct tp_arm *arm,
 		  struct tp_row *row, uint64_t *time, uint64_t seed)
@@ -94,7 +94,7 @@ static int sample(struct tp_case *c, const struct tp_arm *arm,
 
 static void measure(struct tp_run *run, const struct tp_placement *placement)
 {
-	/* The slow one needs no more than to be seen. */
+	/* The slow variant needs few samples. */
 	const unsigned int samples[COUNT(arms)] = {
 		run->options->quick ? 2 : 8, run->options->quick ? 8 : 40,
 	};
@@ -126,7 +126,7 @@ static void measure(struct tp_run *run, const struct tp_placement *placement)
 
 	for (i = 0; i < samples[1] && !ret; i++) {
 		for (a = 0; a < COUNT(arms) && !ret; a++) {
-			/* Spread over the time that the other takes. */
+			/* Spread its samples evenly over those of the other. */
 			if (i * samples[a] / samples[1] < done[a])
 				continue;
 			ret = sample(&c, &arms[a], rows[a],

@@ -58,10 +58,11 @@ static void tunable_path(enum tp_tunable tunable, char *path, size_t size)
 
 /**
  * tp_counters_init - find parameters and counters
- * @run: whose device has been opened
+ * @run: the run, with its device open
  *
- * Returns: 0, or a negative errno if the driver has none or they may not be
- * used. A board is not needed.
+ * Works without the emulated board, too.
+ *
+ * Returns: 0, or a negative errno if the driver lacks them or denies access
  */
 int tp_counters_init(struct tp_run *run)
 {
@@ -87,7 +88,10 @@ int tp_counters_init(struct tp_run *run)
 	return 0;
 }
 
-/* A line has a pool's name, a colon, and its blocks of 1, 2, 4, ... pages. */
+/*
+ * Sums the pages of write-combined pools. A line has a pool's name, a colon, and
+ * the pool's number of blocks of 1, 2, 4, ... pages.
+ */
 static long pooled(const char *path)
 {
 	char line[256], *number, *fields;
@@ -112,7 +116,7 @@ static long pooled(const char *path)
 	return pages;
 }
 
-/* Write-combined pages that TTM keeps for later, for all devices and for this. */
+/* Write-combined pages in TTM's pools: the common ones, and this device's. */
 static long all_pooled(void)
 {
 	char path[256];
@@ -123,14 +127,14 @@ static long all_pooled(void)
 }
 
 /**
- * tp_is_write_combined - are BOs that were made write-combined so?
+ * tp_is_write_combined - are BOs with RADEON_GEM_GTT_WC write-combined?
  * @run: the run
  *
- * The driver makes them cached, without a word, on a card that is not PCI
- * Express, on RV610 to RV635, and without PAT (radeon_bo_create()). Pages that
- * are write-combined go to TTM's pool of such pages when their BO is closed.
+ * The driver silently makes them cached on a card that is not PCI Express, on
+ * RV610 to RV635, and without PAT (radeon_bo_create()). Pages that are
+ * write-combined go to TTM's pool of such pages when their BO is closed.
  *
- * Returns: whether those of a BO did
+ * Returns: true if the pages of a test BO went there
  */
 bool tp_is_write_combined(const struct tp_run *run)
 {
@@ -140,7 +144,7 @@ bool tp_is_write_combined(const struct tp_run *run)
 	long during;
 	void *ptr;
 
-	/* Others can take pages out of the pool, or put some there. */
+	/* Try again, as others may take pages out of the pool or add some. */
 	for (tries = 0; tries < 5; tries++) {
 		if (bench_gem_create(run->dev.fd, pages * TP_PAGE,
 				     RADEON_GEM_DOMAIN_GTT, RADEON_GEM_GTT_WC,
@@ -202,8 +206,8 @@ int tp_counters_read(const struct tp_run *run, struct tp_counters *now)
 }
 
 /**
- * tp_counters_add - add what was counted in between
- * @sum: is added to
+ * tp_counters_add - add the difference of two readings
+ * @sum: the sum, to which it is added
  * @from: counters before
  * @to: counters after
  */
@@ -243,9 +247,9 @@ static int tune(enum tp_tunable tunable, unsigned int value)
 }
 
 /**
- * tp_tune - give the driver the thresholds that an arm needs
+ * tp_tune - set the driver's thresholds that a variant needs
  * @run: the run
- * @arm: the arm, or NULL for the defaults
+ * @arm: the variant, or NULL for the defaults
  */
 int tp_tune(const struct tp_run *run, const struct tp_arm *arm)
 {
@@ -275,10 +279,10 @@ void tp_tune_reset(const struct tp_run *run)
 }
 
 /**
- * tp_describe - the thresholds of an arm, as text
- * @arm: the arm
+ * tp_describe - describe the thresholds of a variant as text
+ * @arm: the variant
  * @text: filled in, "" if it has the defaults
- * @size: of @text
+ * @size: size of @text
  */
 void tp_describe(const struct tp_arm *arm, char *text, size_t size)
 {
@@ -293,9 +297,9 @@ void tp_describe(const struct tp_arm *arm, char *text, size_t size)
 }
 
 /**
- * tp_board_latency - set how long the board's engines wait with new work
+ * tp_board_latency - delay each submission on the board
  * @run: the run, which has a board
- * @us: microseconds; work that has not begun is let go by a lower value
+ * @us: microseconds; a lower value also releases submissions that still wait
  */
 int tp_board_latency(const struct tp_run *run, uint32_t us)
 {
@@ -304,7 +308,7 @@ int tp_board_latency(const struct tp_run *run, uint32_t us)
 }
 
 /**
- * tp_board_trap - read a register of the board: a trap and no more
+ * tp_board_trap - read a register of the board, which costs a trap
  * @run: the run, which has a board
  */
 int tp_board_trap(const struct tp_run *run)

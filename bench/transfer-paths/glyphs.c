@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Many small pieces: glyphs of 16 x 16 pixels of 8 bits, in user memory one
- * behind the other, into one BO or each into a BO of its own. By one TRANSFER,
- * and by as many PWRITEs as it takes.
+ * Uploads of many small pieces: glyphs of 16 x 16 pixels of 8 bits, contiguous
+ * in user memory, into one BO or each into a BO of its own; by one TRANSFER, or
+ * by one PWRITE for each contiguous piece.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 struct glyphs {
 	struct drm_radeon_gem_transfer_region regions[GLYPHS];
-	/* BOs of their own. */
+	/* BOs of the glyphs, where each has its own. */
 	uint32_t handles[GLYPHS];
 };
 
@@ -36,7 +36,7 @@ static int by_transfer(struct tp_case *c)
 				  RADEON_GEM_TRANSFER_WRITE);
 }
 
-/* One call for each piece that is in one piece in the BO. */
+/* One call for each piece that is contiguous in the BO. */
 static int by_pwrite(struct tp_case *c)
 {
 	const struct glyphs *g = c->many;
@@ -84,7 +84,7 @@ static int check_one(struct tp_case *c, uint64_t seed, bool *good)
 	return 0;
 }
 
-/* The BO of the case gathers the contents of all others. */
+/* The GPU copies the contents of all glyphs' BOs into the BO of the case. */
 static int check_many(struct tp_case *c, uint64_t seed, bool *good)
 {
 	struct bench_piece pieces[BENCH_PIECES_MAX];
@@ -107,7 +107,7 @@ static int check_many(struct tp_case *c, uint64_t seed, bool *good)
 				     c->placement->domain);
 		if (!ret)
 			ret = bench_gem_wait(c->run->dev.fd, c->handle);
-		/* The next writes are to find idle BOs. */
+		/* The next turn's writes must find idle BOs. */
 		for (k = 0; k < n && !ret; k++)
 			ret = bench_gem_wait(c->run->dev.fd, g->handles[i + k]);
 		if (ret)

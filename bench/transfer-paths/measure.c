@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Measuring a case: its arms in turns, some operations each, so that what is
- * compared was measured within moments. At the end of each turn the contents
- * are compared, and at the end of the case the paths that the driver took.
+ * Measures a case: its variants take turns of some operations each, so that
+ * compared samples are only moments apart. At the end of each turn the contents
+ * are checked, and at the end of the case the paths that the driver took.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "transfer-paths.h"
 
 /**
- * tp_pattern - bytes that are different for each seed, and all over
+ * tp_pattern - make bytes that differ for each seed and at each place
  * @data: filled in
- * @bytes: how many
+ * @bytes: number of bytes
  * @seed: number of the pattern
  */
 void tp_pattern(void *data, uint64_t bytes, uint64_t seed)
@@ -32,10 +32,10 @@ void tp_pattern(void *data, uint64_t bytes, uint64_t seed)
 }
 
 /**
- * tp_is_pattern - are these the bytes?
- * @run: the run, for memory
- * @data: bytes to look at
- * @bytes: how many, at most TP_USER_BYTES
+ * tp_is_pattern - are these the bytes of a pattern?
+ * @run: the run, whose scratch memory is overwritten
+ * @data: bytes to compare
+ * @bytes: number of bytes, at most TP_USER_BYTES
  * @seed: number of the pattern
  */
 bool tp_is_pattern(struct tp_run *run, const void *data, uint64_t bytes,
@@ -48,11 +48,11 @@ bool tp_is_pattern(struct tp_run *run, const void *data, uint64_t bytes,
 /**
  * tp_row - begin a row of the results
  * @run: the run
- * @kind: of the case
- * @placement: of the BO
- * @arm: what is measured
- * @bytes: of an operation
- * @units: parts of an operation
+ * @kind: kind of the case
+ * @placement: placement of the BO
+ * @arm: the variant
+ * @bytes: bytes that one operation transfers
+ * @units: parts of one operation
  */
 struct tp_row *tp_row(struct tp_run *run, const char *kind,
 		      const struct tp_placement *placement,
@@ -77,8 +77,8 @@ struct tp_row *tp_row(struct tp_run *run, const char *kind,
 /**
  * tp_row_times - put samples into a row
  * @row: the row
- * @times: samples in their order; are sorted afterwards
- * @n: how many
+ * @times: samples in their order; they are sorted in place
+ * @n: number of samples
  */
 void tp_row_times(struct tp_row *row, uint64_t *times, unsigned int n)
 {
@@ -97,7 +97,7 @@ void tp_row_times(struct tp_row *row, uint64_t *times, unsigned int n)
 /**
  * tp_row_paths - did all bytes go by the paths that they should?
  * @row: the row, with counters; gets an error if not
- * @arm: its arm
+ * @arm: its variant
  */
 void tp_row_paths(struct tp_row *row, const struct tp_arm *arm)
 {
@@ -120,11 +120,11 @@ void tp_row_paths(struct tp_row *row, const struct tp_arm *arm)
 }
 
 /**
- * tp_progress - one line of progress
+ * tp_progress - print a line of progress, if the run is verbose
  * @run: the run
- * @kind: of what comes next
- * @placement: likewise
- * @bytes: likewise
+ * @kind: kind of the case that begins
+ * @placement: name of its placement
+ * @bytes: bytes that its operations transfer
  */
 void tp_progress(const struct tp_run *run, const char *kind,
 		 const char *placement, uint64_t bytes)
@@ -143,9 +143,9 @@ static void fail(struct tp_row *row, const char *what, int ret)
 }
 
 /*
- * One arm's turn. The operation before the others is not measured: it faults
- * in and fills caches. It transfers other bytes than they, so that it cannot
- * have done their work.
+ * One variant's turn. The first operation is not measured: it faults pages in
+ * and fills caches. It transfers other bytes than the measured ones, so that it
+ * cannot have done their work.
  */
 static int turn(struct tp_case *c, const struct tp_arm *arm,
 		struct tp_row *row, uint64_t *times, uint64_t seed)
@@ -193,12 +193,12 @@ static int turn(struct tp_case *c, const struct tp_arm *arm,
 }
 
 /**
- * tp_measure - measure all arms of a case
+ * tp_measure - measure all variants of a case
  * @c: the case, complete
  *
- * What goes wrong is in the rows.
+ * Errors are recorded in the rows.
  *
- * Returns: 0, or the error of the arm that went wrong last
+ * Returns: 0, or the last error
  */
 int tp_measure(struct tp_case *c)
 {

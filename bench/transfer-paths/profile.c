@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where an arm spends its time, or its instructions if the clock counts them:
- * samples by the kernel's software event cpu-clock, as there is no PMU in an
- * emulated machine. Code that runs with interrupts off is seen where it turns
- * them on again.
+ * Samples where a variant spends its time, or its instructions if the clock
+ * counts them. The samples are those of the kernel's software event cpu-clock,
+ * as an emulated machine has no PMU. Code that runs with interrupts off is
+ * sampled where it turns them on again.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -16,14 +16,14 @@
 
 #include "transfer-paths.h"
 
-/* ns of the thread's CPU time; a prime, so that no loop keeps in step. */
+/* In ns of the thread's CPU time; a prime, so that no loop keeps in step. */
 #define PERIOD 20011
 #define SAMPLES 1000u
-/* Most operations: some sleep more than they work. */
+/* Limit of operations, as some mostly sleep and give few samples. */
 #define OPS_MAX 3000u
 #define PAGES 16u
 
-/* By the number of the function, see bench_symbol_find(). */
+/* Samples of each function, indexed by its number from bench_symbol_find(). */
 static unsigned int *hits;
 
 static int by_hits(const void *a, const void *b)
@@ -43,7 +43,7 @@ static unsigned int collect(struct perf_event_mmap_page *ring, size_t page)
 
 	__sync_synchronize();
 	while (at < head) {
-		/* Both are 8 bytes, and so is the ring's unit. */
+		/* Records are multiples of 8 bytes, so neither read wraps around. */
 		memcpy(&header, data + at % (PAGES * page), sizeof(header));
 		memcpy(&ip, data + (at + 8) % (PAGES * page), sizeof(ip));
 		if (header.type == PERF_RECORD_SAMPLE) {
@@ -79,12 +79,12 @@ static void keep_top(struct tp_row *row, size_t symbols)
 }
 
 /**
- * tp_profile - find out where an arm of a case spends its time
+ * tp_profile - sample where a variant of a case spends its time
  * @c: the case, as after a turn
- * @arm: the arm
+ * @arm: the variant
  * @row: its row; gets samples and the functions with most of them
  *
- * Returns: 0, or a negative errno; also that of a kernel that does not let us
+ * Returns: 0, or a negative errno, such as -EACCES if the kernel forbids it
  */
 int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row)
 {
@@ -122,7 +122,7 @@ int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row)
 		return ret;
 	}
 
-	/* Switching the event on and off must not be much of what it sees. */
+	/* Batches keep the cost of switching the event small in the samples. */
 	for (ops = 0; ops < OPS_MAX && n < SAMPLES && !ret; ops += batch) {
 		batch = c->bytes > 65536 ? 1 : 128;
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);

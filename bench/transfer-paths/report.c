@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What transfer-paths found, as JSON.
+ * The results of transfer-paths, as JSON.
  */
 #include "bench-json.h"
 #include "transfer-paths.h"
 
-/* Those that are not zero, by name. */
+/* Adds an object of the values that are not zero, by name. */
 static void numbers(struct json_object *o, const char *key,
 		    const char * const *names, const uint64_t *values,
 		    unsigned int n)

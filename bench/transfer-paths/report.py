@@ -64,7 +64,7 @@ class Rows:
         return row if row and row["samples"] else None
 
     def median(self, row):
-        """Median of a row, without reading the clock where that is exact."""
+        """Median of a row. Of instructions, the cost of reading the clock is subtracted."""
         return row["median"] - self.cost
 
     def value(self, case, placement, size, arm):
@@ -128,7 +128,7 @@ def single_results(times, counts, case, arm):
 
 
 def kept_results(times, counts, case, arm):
-    """What a call costs beyond the copy of a kept mapping, in empty ioctls."""
+    """What a call costs beyond a copy to a kept mapping, in units of an empty ioctl."""
     for placement, size in times.cases(case):
         if placement not in TARGETS:
             continue
@@ -390,12 +390,12 @@ def expected(staging):
 
 
 def check_times(times):
-    """Yields what no noise explains."""
+    """Yields ratios of times that noise does not explain."""
     for case, arm in (("upload", "pwrite"), ("download", "pread")):
         for placement in ("gtt", "gtt-wc", "vram"):
             for size in (256, 4 * KIB):
                 ratio = times.ratio(case, placement, size, arm, "mmap")
-                # Reads of VRAM go through a buffer, and flush a cache.
+                # Reads of VRAM flush the HDP; on hardware they use a bounce buffer, too.
                 limit = 0.9 if (case, placement) == ("download",
                                                      "vram") else 0.5
                 if ratio is None or ratio > limit:
@@ -416,7 +416,7 @@ def check_times(times):
 
 
 def check_counts(counts):
-    """Yields what instructions tell."""
+    """Yields ratios of instructions that are out of bounds."""
     for (case, size), limit in COUNT_BOUNDS.items():
         base = "mmap" if case == "upload" else "pwrite"
         arm = "pwrite" if case == "upload" else "transfer"

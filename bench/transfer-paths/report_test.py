@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The report of transfer-paths finds results of a copy that did not happen, or that took
-another path."""
+"""--check of transfer-paths' report refuses results of a copy that was not verified, that
+took another path, that is missing or that became dearer."""
 
 import pathlib
 import sys

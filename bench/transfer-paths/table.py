@@ -3,8 +3,8 @@
 """Prints transfer-paths.json as Markdown: table.py RESULTS.json
 
 PWRITE and PREAD in units of mapping, copying and unmapping, a row for each placement and
-direction: time, in brackets instructions, in bold what misses its target. A second table
-has what is measured against something else.
+direction: time, instructions in brackets; values that miss their target in bold. A second
+table has comparisons with another base.
 """
 
 import os

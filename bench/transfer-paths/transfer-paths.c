@@ -108,7 +108,7 @@ static uint8_t *memory(void)
 
 	if (ptr == MAP_FAILED)
 		return NULL;
-	/* Whether there are huge pages is a matter of chance. */
+	/* Whether the kernel finds huge pages is a matter of chance, so use none. */
 	madvise(ptr, size, MADV_NOHUGEPAGE);
 	memset(ptr, 1, size);
 	return ptr;

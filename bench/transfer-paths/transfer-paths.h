@@ -4,12 +4,12 @@
  * PREAD, PWRITE and TRANSFER on each of the driver's paths, and by mappings.
  *
  * transfer-paths.c has the options and the plan. A case (what is transferred,
- * and where the BO is) is measured with all its arms (ways to do it) in turns
- * by measure.c. arms.c has the arms of single uploads and downloads,
- * glyphs.c those of many small pieces, busy.c writes to a busy BO.
- * profile.c finds
- * out where they spend their time. counters.c knows the driver's parameters and counters, and the board's,
- * report.c writes JSON; report.py makes tables of it.
+ * and where the BO is) has variants (struct tp_arm, ways to do it), which
+ * measure.c measures in turns. arms.c has the variants of single uploads and
+ * downloads, glyphs.c those of many small pieces, busy.c those of writes to a
+ * busy BO. profile.c samples where they spend their time. counters.c accesses
+ * the driver's parameters and counters, and the board's. report.c writes JSON,
+ * of which report.py makes tables.
  */
 #ifndef TRANSFER_PATHS_H
 #define TRANSFER_PATHS_H
@@ -22,9 +22,9 @@
 #define TP_MAX_ROWS 1024
 #define TP_USER_BYTES (16u << 20)
 /*
- * User memory begins there in a page. At or near the beginning, as that of the
- * BO, glibc's memcpy() may prefer to copy backwards, so that each page of a new
- * mapping faults, and not one in 16: a mapping would look five times as slow.
+ * Offset in a page at which user memory begins. At or near the offset of the
+ * BO, which is 0, glibc's memcpy() may copy backwards; then each page of a new
+ * mapping faults instead of one in 16: it would look five times as slow.
  */
 #define TP_USER_SHIFT 1024u
 #define TP_PAGE 4096u
@@ -39,10 +39,10 @@ struct tp_case;
 
 /**
  * struct tp_counters - what the driver and the board have counted
- * @chunks: of each of the driver's paths, see tp_path_names
- * @bytes: likewise
+ * @chunks: steps of each of the driver's paths, see tp_path_names
+ * @bytes: bytes that went by each path
  * @events: see tp_event_names
- * @board: see tp_board_names
+ * @board: see tp_board_names; all 0 without the emulated board
  */
 struct tp_counters {
 	uint64_t chunks[TP_PATHS], bytes[TP_PATHS], events[TP_EVENTS];
@@ -55,11 +55,11 @@ enum tp_path {
 	TP_ZERO_COPY,
 };
 
-/* Sets of paths: of which ones the driver must have taken one. */
+/* Sets of paths that the driver may take for a variant. */
 #define TP_BY_CPU	(1u << TP_CPU)
 #define TP_BY_STAGE	(1u << TP_STAGED)
 #define TP_BY_ZERO_COPY	(1u << TP_ZERO_COPY)
-/* But what does not fill a page at either end is read by the CPU. */
+/* The CPU may read the partial pages at either end. */
 #define TP_EDGES	(1u << 31)
 #define TP_BY_ANY	(TP_BY_CPU | TP_BY_STAGE | TP_BY_ZERO_COPY)
 
@@ -70,9 +70,9 @@ enum tp_tunable {
 };
 
 /**
- * struct tp_setting - a module parameter that an arm needs
- * @tunable: which
- * @value: other than the default
+ * struct tp_setting - a module parameter that a variant needs
+ * @tunable: the parameter
+ * @value: its value for this variant
  */
 struct tp_setting {
 	enum tp_tunable tunable;
@@ -80,12 +80,12 @@ struct tp_setting {
 };
 
 /**
- * struct tp_arm - one way to do what a case is about
+ * struct tp_arm - a variant: one way to do what a case is about
  * @name: as in results
  * @op: does it once; timed
- * @paths: all bytes must have gone by paths of this set; 0: by none
- * @settings: of the driver meanwhile
- * @setting_count: how many
+ * @paths: set of paths by which all bytes must go; 0: the driver moves none
+ * @settings: module parameters that differ from the defaults
+ * @setting_count: number of @settings
  */
 struct tp_arm {
 	const char *name;
@@ -100,7 +100,7 @@ struct tp_arm {
  * @name: as in options and results
  * @domain: RADEON_GEM_DOMAIN_*
  * @flags: for DRM_RADEON_GEM_CREATE
- * @hidden: where the CPU cannot reach it
+ * @hidden: in CPU-inaccessible VRAM
  */
 struct tp_placement {
 	const char *name;
@@ -112,25 +112,25 @@ extern const struct tp_placement tp_placements[];
 extern const unsigned int tp_placement_count;
 
 /**
- * struct tp_row - what was found for one arm of a case
- * @kind: of the case
- * @arm: name
- * @placement: name
- * @bytes: that one operation transfers
- * @units: parts it consists of
- * @samples: operations measured
- * @min: the least
- * @max: the most
- * @stat: their spread, in units of the clock
- * @turn_medians: medians of each turn
- * @turns: how many turns
- * @values: the samples in their order, if there are few
- * @value_count: how many
- * @counters: what all operations together have moved them by
- * @settings: of the driver that were not the defaults
- * @top: functions in which it was found most often, see tp_profile()
- * @top_count: how many
- * @top_samples: of how many samples
+ * struct tp_row - results of one variant of a case
+ * @kind: kind of the case
+ * @arm: name of the variant
+ * @placement: name of the placement
+ * @bytes: bytes that one operation transfers
+ * @units: parts of one operation, such as glyphs
+ * @samples: number of operations measured
+ * @min: smallest sample, in ns of the run's clock
+ * @max: largest sample
+ * @stat: spread of the samples
+ * @turn_medians: median of each turn
+ * @turns: number of turns done
+ * @values: the samples in their order, if there are at most TP_MAX_OPS
+ * @value_count: number of @values; 0 if there are too many
+ * @counters: increments of the counters by all measured operations
+ * @settings: module parameters that were not the defaults, as text
+ * @top: functions that most samples of the profile hit, see tp_profile()
+ * @top_count: number of functions in @top
+ * @top_samples: number of samples of the profile
  * @verified: turns at whose end the contents were right
  * @error: what went wrong, or ""
  */
@@ -159,7 +159,7 @@ struct tp_row {
  * struct tp_options - the command line
  * @quick: few sizes and samples
  * @count: count instructions: time is the thread's CPU time
- * @profile: find out where each arm spends its time
+ * @profile: sample where each variant spends its time
  * @only: kind of cases to measure, or NULL for all
  * @json: file for the results, or NULL
  * @verbose: tell about progress
@@ -170,25 +170,24 @@ struct tp_options {
 };
 
 /**
- * struct tp_run - a run, and what it found
+ * struct tp_run - a run and its results
  * @dev: the device
  * @options: the command line
- * @clock: what is measured with
+ * @clock: clock of all samples
  * @clock_cost: cost of reading it, contained once in each sample
- * @turns: how often each arm of a case has its turn
- * @start: of the run, CLOCK_MONOTONIC
- * @memory: user memory without huge pages, large enough for TP_USER_BYTES at
- *	each of the places where it will begin
- * @user: what is used of it: begins a page later each turn. Emulated CPUs have
- *	a TLB in which a page of a BO can be in the way of a page of user
- *	memory. Where it is, all pages of both are, and a copy takes ten times
- *	as long.
- * @scratch: as much, to compare contents with
- * @defaults: of the module parameters
- * @has_board: the device is the emulated board, and may be asked
- * @write_combined: "gtt-wc" is what it says, see tp_is_write_combined()
+ * @turns: number of turns of each variant of a case
+ * @start: time at which the run began, CLOCK_MONOTONIC
+ * @memory: user memory without huge pages: TP_USER_BYTES, and a page more for
+ *	each turn
+ * @user: the part of @memory in use; it begins a page later each turn. In the
+ *	TLB of an emulated CPU, pages of the BO can collide with pages of user
+ *	memory. If one does, all do, and a copy takes ten times as long.
+ * @scratch: memory of the same size, for the contents that are expected
+ * @defaults: default values of the module parameters
+ * @has_board: the device is the emulated board; its control block can be read
+ * @write_combined: BOs of "gtt-wc" are so, see tp_is_write_combined()
  * @rows: results
- * @row_count: how many
+ * @row_count: number of @rows
  */
 struct tp_run {
 	struct bench_device dev;
@@ -205,26 +204,25 @@ struct tp_run {
 };
 
 /**
- * struct tp_case - what is measured with several arms
+ * struct tp_case - a transfer that is measured in several variants
  * @run: the run
  * @kind: as in results
  * @placement: of the BO
- * @bytes: that one operation transfers
- * @units: parts it consists of
+ * @bytes: bytes that one operation transfers
+ * @units: parts of one operation
  * @ops: operations in a turn
- * @arms: the arms
- * @arm_count: how many
+ * @arms: the variants
+ * @arm_count: number of @arms
  * @handle: the BO
- * @size: its bytes
+ * @size: size of the BO in bytes
  * @map: its mapping that is kept, or NULL
- * @helper: BO in GTT by which contents are made and looked at by the GPU where
- *	the CPU cannot
+ * @helper: BO in GTT, to or from which the GPU copies contents; 0: none
  * @helper_map: its mapping
- * @many: more of what a kind of cases needs
- * @fixed: user memory has to stay where it is
+ * @many: data of its own that a kind of cases needs, or NULL
+ * @fixed: user memory begins at the same address in each turn
  * @prepare: makes the bytes that the operations of a turn will transfer,
  *	different for each @seed
- * @check: looks whether they are where they belong; sets *@good
+ * @check: checks that these bytes have arrived; sets *@good
  */
 struct tp_case {
 	struct tp_run *run;
@@ -279,7 +277,7 @@ void tp_case_fini(struct tp_case *c);
 /* profile.c */
 int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row);
 
-/* Kinds of cases. All that goes wrong in them is in their rows. */
+/* Kinds of cases. Their rows have their errors. */
 void tp_single(struct tp_run *run);
 void tp_ladder(struct tp_run *run);
 void tp_glyphs(struct tp_run *run);
