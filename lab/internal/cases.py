@@ -65,7 +65,7 @@ def read_igt(log, results):
         elif verdict in ("skip", "notrun"):
             cases.append(Case(name, SKIP, " ".join(output), seconds))
         else:
-            # What the kernel said matters more than what the test did, if that made it fail.
+            # If a kernel message made the test fail, that message is the reason.
             said = [o for o in output if re.match(r"<[0-4]>", o)] if verdict.startswith("dmesg") else []
             reason = f"{verdict}: {(said or output or ['no output'])[0]}"
             cases.append(Case(name, FAIL, reason, seconds, output))
@@ -116,8 +116,8 @@ def read_pytest(_log, results):
     return cases
 
 
-# What piglit calls its results. A warning is something to look at; its own summary does
-# not count it as passed either.
+# Piglit's names of results. All others count as failures: a warning does, too, which
+# piglit's own summary does not count as passed either.
 PIGLIT = {"pass": PASS, "skip": SKIP, "notrun": SKIP}
 
 
@@ -129,7 +129,7 @@ def read_piglit(_log, results):
         seconds = max(0.0, (time.get("end") or 0.0) - (time.get("start") or 0.0))
         output = [line for text in (test.get("out"), test.get("err"), test.get("dmesg"), test.get("exception"))
                   for line in (text or "").splitlines() if line.strip() and not line.startswith("PIGLIT: {")]
-        # The last thing said: a probe that failed, or what is required and missing.
+        # The last line names the probe that failed, or the requirement that is missing.
         said = output[-1].strip() if output else ""
         parts = test.get("subtests") or {"": test["result"]}
         for part, result in parts.items():
@@ -148,7 +148,7 @@ READERS = {"igt": read_igt, "cargo": read_cargo, "pytest": read_pytest, "piglit"
 
 
 def judge(cases, status, log):
-    """cases as they count, with what the command itself did wrong as one more."""
+    """The cases to count; a failure of the command itself becomes one more case."""
     for case in cases:
         if case.status == SKIP and not case.reason.strip():
             case.status, case.reason = FAIL, "skipped without a reason"
@@ -172,7 +172,7 @@ def load(kind, path):
             import junitparser
 
             return [case for suite in junitparser.JUnitXml.fromfile(path) for case in suite]
-        # By the name's end, as piglit writes results.json.bz2 and the like.
+        # By suffix, as piglit writes results.json.bz2 and the like.
         opener = {".bz2": bz2.open, ".xz": lzma.open, ".gz": gzip.open}.get(pathlib.Path(path).suffix, open)
         with opener(path, "rt", encoding="utf-8") as f:
             return json.load(f)

@@ -13,8 +13,8 @@ NOMAP_CACHE=${NOMAP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/nomap}
 : "${NOMAP_T0:=$(date +%s)}"
 export NOMAP_CACHE NOMAP_T0
 
-# As whom QEMU and the board run, and as whom builds do: numbers that no account has,
-# from the range that is for users made at run time.
+# The users that run QEMU and the board, and builds: ids that no account has, from the
+# range for users made at run time.
 guest_uid=61902
 build_uid=61901
 
@@ -39,7 +39,8 @@ help_of() {
 	exit "$1"
 }
 
-# no_arguments "$@": for a script that takes none. It does nothing then but say so.
+# no_arguments "$@": for a script that takes none: shows its help for -h and --help, and
+# refuses anything else.
 no_arguments() {
 	[ $# -gt 0 ] || return 0
 	case $1 in -h | --help) help_of 0 ;; esac
@@ -65,9 +66,9 @@ known_options() {
 	done
 }
 
-# use_cache: makes the cache directory, or sees that it is one: a marker in it, or nothing
-# that is not ours (as older versions left it). Whatever else NOMAP_CACHE may name is
-# neither written to nor, by distclean, removed from.
+# use_cache: makes the cache directory, or checks that it is one: it has our marker or
+# (older versions made none) only names of ours. Any other directory is refused, so that
+# nothing is written to it, and distclean removes nothing from it.
 cache_names=(roots images artifacts cargo ccache backports guest.queue guest.lock)
 use_cache() {
 	local name other=''
@@ -114,7 +115,7 @@ key() {
 # running CMD only when neither OUT nor the cache has it for KEY already.
 # CMD must fill OUT itself and may reuse what is in there (incremental build);
 # files below OUT/work are never cached. The cache keeps the few of each NAME
-# that were used last, see prune(). Of two that want the same OUT, one waits.
+# that were used last, see prune(). Calls with the same OUT wait for each other.
 cached() {
 	local fd
 	mkdir -p "$(dirname "$3")"
@@ -159,7 +160,7 @@ cached_alone() {
 	say "$name: done in $(($(date +%s) - t)) s"
 }
 
-# used STORE: is this artifact there? Then it stays for an hour at least.
+# used STORE: is this artifact there? If so, prune() keeps it for another hour at least.
 used() {
 	(
 		flock -s 8
@@ -169,7 +170,7 @@ used() {
 
 # prune NAME: removes artifacts of NAME from the cache, but for the three that
 # were used last and for all that were used within the last hour, as another
-# build may be copying them. What builds that were killed have left goes, too.
+# build may be copying them. Removes leftovers of killed builds, too.
 prune() {
 	local a=$NOMAP_CACHE/artifacts old
 	(
@@ -206,8 +207,8 @@ in_root() {
 	(exec_in_root "$@")
 }
 
-# exec_in_root CMD...: the same, in place of this shell. The first to die,
-# the shell's parent or the command, takes the rest with it.
+# exec_in_root CMD...: the same, in place of this shell. When the shell's parent
+# or the command dies, everything else ends with it.
 exec_in_root() {
 	local root
 	root=$(root_dir "${LAB_ROOT:-build}")
@@ -262,7 +263,7 @@ kernel_fragments() {
 	sed -n 's/^# with: //p' "$NOMAP_TOP/lab/kernels/$1.config" 2>/dev/null || :
 }
 
-# kernel_has NAME FRAGMENT: is it one of them?
+# kernel_has NAME FRAGMENT: is FRAGMENT one of the kernel's fragments?
 kernel_has() {
 	case " $(kernel_fragments "$1") " in *" $2 "*) return 0 ;; esac
 	return 1

@@ -21,7 +21,7 @@ import jinja2
 import junitparser
 
 LOG_LINES = 60
-# XML has no way to write these, and logs of consoles have them.
+# XML cannot represent these characters, and console logs have them.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -70,7 +70,7 @@ def tail(path):
 
 
 def flat(tests):
-    """What counts: the cases of a runner instead of the run."""
+    """The tests to count: a runner's cases instead of the run."""
     for test in tests:
         yield from test.cases or [test]
 
@@ -99,7 +99,7 @@ def junit(tests, properties):
             elif t.status == "skip":
                 case.result = [junitparser.Skipped(reason)]
             cases.append(case)
-        # Not one by one: each time the sums of all are made again.
+        # All at once, as each call computes the sums of all cases again.
         suite.add_testcases(cases)
         # The time of a runner is more than that of its cases.
         suite.time = sum(t.seconds for t in tests if t.suite == name)
@@ -148,7 +148,7 @@ def main():
             print(f"failed: {t.name}: {t.reason}")
     print(f"results: {args.dir}/report.html, {args.dir}/junit.xml")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    # Nothing run is nothing shown.
+    # A run without any result is a failure.
     return 1 if failed or not passed + skipped else 0
 
 

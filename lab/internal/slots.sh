@@ -8,7 +8,7 @@
 # guest.lock.0, 1, ... A run that wants all of them takes them in this order, with the queue
 # held, so that no other overtakes it.
 
-# guest_slots: how many places there are. The same for all checkouts of a machine.
+# guest_slots: prints the number of places, the same in all checkouts of a machine.
 guest_slots() {
 	local n mem
 	n=$(nproc --all)
@@ -32,7 +32,7 @@ take_slot() {
 		flock "$queue"
 	}
 	if [ "$1" = 1 ]; then
-		# All there are, also those of a checkout that allows itself more.
+		# Take all places that exist: another checkout may use more (NOMAP_GUESTS).
 		for fd in "$NOMAP_CACHE"/guest.lock.*; do
 			i=${fd##*.}
 			[[ ! $i =~ ^[0-9]+$ ]] || [ "$i" -lt "$n" ] || n=$((i + 1))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# What lab/check knows about suites, and what suites are written in. Sourced.
+# Functions by which lab/check reads and runs suites, and those that suites call. Sourced.
 #
 # A suite is a file lab/suites/NN-NAME, sourced by a shell of its own. Lines at its head:
 #   # lane: builds     it needs no guest, or compiles: it goes beside suites with guests
@@ -16,9 +16,9 @@
 #                              "piglit run"; RESULTS is its results.json (or .bz2)
 #   t_pytest NAME FILE... [-- ARG...]  pytest on these files of the repository, in the
 #                              build root
-# and before them, for all that follow,
-#   tier check|all             the tier they are in
-#   needs TEST...              tests that must have passed before; nothing: none. A
+# and, for all tests that follow,
+#   tier check|all             their tier
+#   needs TEST...              tests that must have passed before; without TEST: none. A
 #                              test is not run, and fails, if one of these failed; it
 #                              is skipped if one was skipped.
 # Anything else at the top level of a suite may only define functions and variables:
@@ -45,9 +45,8 @@ suite_file() {
 suite_lane() { if grep -qx '# lane: builds' "$(suite_file "$1")"; then echo builds; else echo guests; fi; }
 suite_tier() { sed -n 's/^# tier: //p' "$(suite_file "$1")" | grep . || echo check; }
 
-# read_suite NAME: its tests, one a line: name, tier, runner ("-", igt, cargo,
-# piglit, pytest), what it
-# needs.
+# read_suite NAME: prints its tests, one a line: name, tier, runner ("-", igt, cargo,
+# piglit, pytest), and the tests that it needs.
 read_suite() {
 	(
 		set -e
@@ -72,10 +71,10 @@ list_suite() {
 	done < <(read_suite "$1") | sed 's/ *$//'
 }
 
-# resolve NAME TEST...: fills chosen[NAME] with the tests to run (none: those of the
-# tier) and with what they need, and only_for[NAME] with names for its runners. 1 if a
-# TEST is none, which is then in $unknown.
-# One that cannot be read is kept, to fail when it is run.
+# resolve NAME TEST...: fills chosen[NAME] with the tests to run (empty: those of the
+# tier) and the tests that they need, and only_for[NAME] with names for its runners.
+# Returns 1 if a TEST does not exist; $unknown then has its name.
+# A suite that cannot be read is kept, to fail when it is run.
 declare -A chosen=() only_for=() broken=()
 unknown=''
 resolve() {
@@ -128,8 +127,8 @@ has_tests() {
 	return 1
 }
 
-# next_suite KIND: takes a suite out of the queue, one of KIND if there is any; 1 if it
-# is empty.
+# next_suite KIND: takes a suite out of the queue, one of KIND if there is any; returns 1
+# if the queue is empty.
 next_suite() {
 	(
 		flock 8
@@ -151,7 +150,7 @@ run_lane() {
 		set +e
 		(
 			set -e
-			# What compiles leaves the CPUs to emulated guests, whose drivers have time-outs.
+			# Emulated guests, whose drivers have time-outs, get the CPUs before compilers.
 			[ "$kind" != builds ] || [ "$lanes" = 1 ] || renice -n 10 -p "$BASHPID" >/dev/null
 			run_suite "$s"
 		)
@@ -161,7 +160,7 @@ run_lane() {
 	done
 }
 
-# show: stdin is shown in one piece, whatever the other lane says.
+# show: prints stdin in one piece, not mixed with output of the other lane.
 show() {
 	local text
 	text=$(cat)
@@ -184,7 +183,7 @@ run_suite() {
 	local -A state=()
 	tier_now=$(suite_tier "$suite") shell_pid=$BASHPID
 	read -ra only_words <<<"${only_for[$suite]}"
-	# Two guests of one checkout do not write the same console.log.
+	# Two guests of one checkout must not write the same console.log.
 	export NOMAP_LOGS=$logs/guest-$suite
 	tier() { tier_now=$1; }
 	needs() { needs_now=$*; }
@@ -273,7 +272,7 @@ run_test() {
 	verdict $status "$name" $time "$log" "$reason"
 }
 
-# verdict STATUS NAME SECONDS CPU-SECONDS LOG REASON: shown and recorded.
+# verdict STATUS NAME SECONDS CPU-SECONDS LOG REASON: shows and records a test's result.
 verdict() {
 	record "$suite" "$2" "${1/FAIL/fail}" "$3" "$4" "$5" "$6" ""
 	{
@@ -291,8 +290,8 @@ verdict() {
 	} | show
 }
 
-# counted RUNNER NAME RESULTS SECONDS CPU-SECONDS: cases of a runner, by its own log and
-# results, into $cases. What it prints first is the verdict.
+# counted RUNNER NAME RESULTS SECONDS CPU-SECONDS: reads a runner's cases from its log and
+# results into $cases, and shows and records the result. cases.py's first word is the status.
 counted() {
 	local out first
 	out=$(lab/in-root python3 -B lab/internal/cases.py "$1" --name "$2" --status "$rc" --out "${cases#"$NOMAP_TOP"/}" \
