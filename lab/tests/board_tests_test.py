@@ -13,7 +13,7 @@ import cases  # noqa: E402 (the path comes first)
 
 
 def compiled(path, *scripts):
-    """A directory as "build" leaves it, with shell scripts for test programs."""
+    """A directory as "build" leaves it, with shell scripts as test programs."""
     tests = []
     for i, script in enumerate(scripts):
         file = path / f"{i}-t"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests of lab/internal/cases.py: what counts as passed, failed and skipped, and what is
-said first of a failure."""
+"""Tests of lab/internal/cases.py: what counts as passed, failed and skipped, and which reason
+a failure gets."""
 
 import pathlib
 import sys

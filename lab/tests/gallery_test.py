@@ -15,7 +15,7 @@ SCENES = tomllib.loads((HERE / "scenes.toml").read_text())["scene"]
 
 
 def picture():
-    """One that is not drawn the same in any two pixels of a row."""
+    """A picture in which all pixels of a row differ."""
     pixels = numpy.zeros((240, 320, 3), "uint8")
     pixels[..., 0] = numpy.arange(320) % 200
     pixels[..., 1] = numpy.arange(240)[:, None] % 200

@@ -18,7 +18,7 @@ NAMES = {"board": "AMD RV770 (DRM 2.50.0)", "llvmpipe": "llvmpipe (LLVM 19.1.7, 
 
 
 def frame(n):
-    """One that is not the same in any two pixels of a row, nor as another."""
+    """A frame in which all pixels of a row differ; another n gives another frame."""
     pixels = numpy.zeros((24, 32, 3), "uint8")
     pixels[..., 0] = numpy.arange(32) * 5
     pixels[..., 1] = numpy.arange(24)[:, None] * 5
@@ -27,7 +27,7 @@ def frame(n):
 
 
 def log(renderer, text=lambda scene, number: f"@frame {number} 32x24 5000"):
-    """As glmark2 writes it, with what the preloaded library adds."""
+    """A log as glmark2 writes it, with the lines that the preloaded library adds."""
     lines = ["    glmark2 2023.01", f"    GL_RENDERER:   {NAMES[renderer]}"]
     number = 0
     for scene in SCENES:

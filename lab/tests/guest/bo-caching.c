@@ -11,9 +11,10 @@
  *
  * x86 keeps the memory type of RAM in two page flags (arch/x86/mm/pat/
  * memtype.c), which /proc/kpageflags shows: KPF_ARCH alone is write-combining,
- * KPF_ARCH_2 (or KPF_UNCACHED, in older kernels) alone uncached. The driver may ignore RADEON_GEM_GTT_WC and
- * RADEON_GEM_GTT_UC without telling (it does so for PCI boards); these flags
- * are what tells. (/proc/PID/pagemap does not show pages of a GEM mapping.)
+ * KPF_ARCH_2 (or KPF_UNCACHED, in older kernels) alone uncached. The driver may
+ * silently ignore RADEON_GEM_GTT_WC and RADEON_GEM_GTT_UC (it does so for PCI
+ * boards); these flags show it. (/proc/PID/pagemap does not show pages of a GEM
+ * mapping.)
  *
  * Exit status: 0 if the pages of each mode have the type asked for, 1 if not,
  * 2 on errors.
@@ -102,7 +103,7 @@ static int check(int drm, const struct mode *mode)
 	struct pages before, after;
 	long wc, uc;
 
-	/* TTM keeps freed pages of each type; the first BO takes those. */
+	/* TTM keeps freed pages of each type; the first BO uses them up. */
 	make_bo(drm, mode);
 	before = count_pages();
 	make_bo(drm, mode);
