@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * radeon_gem_bo_pwrite(), _pread() and _transfer() against the emulated board:
- * what one way has written is read by another, the GPU. Its copies do not go
- * through libdrm_radeon.
+ * the GPU reads what the calls write, and writes what they read. Its copies do
+ * not go through libdrm_radeon.
  *
  * usage: board ioctl|map
  *
@@ -34,7 +34,7 @@
 
 /**
  * struct placement - a kind of BO
- * @name: for the reader
+ * @name: as in the output
  * @domain: RADEON_GEM_DOMAIN_*
  * @flags: of radeon_bo_open()
  * @tiling: RADEON_TILING_*, or 0
@@ -64,14 +64,14 @@ static uint8_t *helper_map;
 
 static const struct placement *place;
 static struct radeon_bo *bo, *other;
-/* What the BO has to hold; what is written, or was read. */
+/* @model: what the BO has to hold; @data: what is written, or was read. */
 static uint8_t model[BYTES], data[BYTES];
 
 static unsigned int mapped;
 static int wrong_line;
 static char wrong[160];
 
-/* Mappings of the device, also those that the library makes, come by here. */
+/* Counts mappings of the device, including those that the library makes. */
 void *mmap64(void *addr, size_t size, int prot, int flags, int fd, off64_t offset)
 {
 	mapped += fd == dev.fd;
@@ -81,7 +81,7 @@ void *mmap64(void *addr, size_t size, int prot, int flags, int fd, off64_t offse
 void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
 	__attribute__((alias("mmap64")));
 
-/* The first thing that is not so ends a test. */
+/* The first condition that does not hold ends a test. */
 #define HOLDS(condition) \
 	do { \
 		if (!(condition)) { \
@@ -115,7 +115,7 @@ static int latency(uint32_t us)
 	return radeon_guest_board_write(board, RADEON_GUEST_CTL_LATENCY_US, us);
 }
 
-/* Has the GPU copy what helper holds to the BO; does not wait. */
+/* Has the GPU copy the helper to the BO; does not wait. */
 static int gpu_write(void)
 {
 	const struct bench_piece piece = { .handle = helper, .bytes = BYTES };
@@ -124,7 +124,7 @@ static int gpu_write(void)
 			      RADEON_GEM_DOMAIN_GTT);
 }
 
-/* The BO has these bytes: by the GPU, in the model. */
+/* Gives the BO, by a GPU copy, and the model the same bytes. */
 static int set(uint32_t seed)
 {
 	int ret;
@@ -135,12 +135,12 @@ static int set(uint32_t seed)
 	return ret ? ret : bench_gem_wait(dev.fd, helper);
 }
 
-/* Does the BO hold, as the GPU sees it, what it has to? */
+/* Does the BO, as the GPU reads it, hold the model's bytes? */
 static bool as_model(void)
 {
 	const struct bench_piece piece = { .handle = bo->handle, .bytes = BYTES };
 
-	/* Not before the GPU has read the helper for the last time. */
+	/* The GPU may still be reading the helper. */
 	if (bench_gem_wait(dev.fd, helper))
 		return false;
 	memset(helper_map, 0x55, BYTES);
@@ -187,7 +187,7 @@ static void test_read(void)
 	}
 }
 
-/* A glyph with other pitches, a row, nothing; and one in another BO. */
+/* A glyph with different pitches, one in another BO, nothing, and a row. */
 static void fill_regions(struct radeon_gem_bo_region regions[4])
 {
 	regions[0] = (struct radeon_gem_bo_region) {
@@ -268,7 +268,7 @@ static void test_errors(void)
 	HOLDS(as_model());
 }
 
-/* Work that was submitted before comes before, and is waited for. */
+/* Calls come after work that was submitted before; reads wait for it. */
 static void test_busy(void)
 {
 	IS(set(600), 0);
@@ -292,7 +292,7 @@ static void test_busy(void)
 	HOLDS(as_model());
 }
 
-/* What must not wait does not: the BO is still busy behind it. */
+/* Calls that must not wait return while the BO is still busy. */
 static void test_busy_no_wait(void)
 {
 	uint8_t old[BYTES];
@@ -312,7 +312,7 @@ static void test_busy_no_wait(void)
 		HOLDS(!memcmp(data, old + 1, 1000));
 		HOLDS(bench_gem_busy(dev.fd, bo->handle) == 1);
 	}
-	/* The kernel can do that in order, without waiting; a mapping cannot. */
+	/* The kernel can stage this write without waiting; a mapping cannot. */
 	pattern(data, 1000, 702);
 	ret = radeon_gem_bo_pwrite(bo, 2, 1000, data, RADEON_GEM_RW_NOWAIT);
 	HOLDS(bench_gem_busy(dev.fd, bo->handle) == 1);
@@ -336,7 +336,7 @@ static const struct {
 	{ "busy-no-wait", test_busy_no_wait },
 };
 
-/* One test on one kind of BO, and how it was done. Returns whether it passed. */
+/* Runs a test on one kind of BO, and checks its mappings. Returns whether it passed. */
 static bool run(unsigned int t)
 {
 	unsigned int maps = bench_count_maps();
@@ -395,7 +395,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "board: no memory\n");
 		return 1;
 	}
-	/* What stdout needs is there before maps are counted. */
+	/* Have stdout allocate its buffer before maps are counted. */
 	printf("%s\n", dev.driver);
 	for (i = 0; i < sizeof(placements) / sizeof(placements[0]); i++) {
 		place = &placements[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Draws a picture on the root window that check-picture.py knows, and reads it
- * back as the server has it.
+ * Draws the picture that check-picture.py expects on the root window, and reads
+ * it back from the server.
  *
  * usage: xdraw   (with DISPLAY; waits up to 20 s for the server)
  *
