@@ -19,14 +19,14 @@ import sys
 OBJECTS = 300
 MOST_MAPS = 8
 MANY = ("vbo", "glyph-own", "glyph-atlas", "textures", "pbo", "readpixels", "queries", "uniforms")
-# Textures are staged with any kernel. The layers of "mipmaps", all mapped at a time, take more
-# staging buffers, or BOs of their own where these are full.
+# Textures are staged with any kernel. The layers of "mipmaps", which are all mapped at the same
+# time, need more staging buffers, or BOs of their own where these are full.
 STAGED = ("glyph-own", "glyph-atlas", "readpixels")
 MAPPED_AT_A_TIME = 20
 # Cases whose uploads or readbacks are ioctls.
 BY_IOCTL = ("vbo", "pbo", "queries")
-# Mappings that the unmodified Mesa makes at least. Only the first case can be asked: later ones
-# find BOs that are mapped already in the reuse cache, how many is a matter of time.
+# Least number of mappings that the unmodified Mesa makes. It is known of the first case only:
+# later ones find mapped BOs in the reuse cache, whose number depends on timing.
 MAPPED = {"vbo": OBJECTS}
 # The layers of two levels of "mipmaps" are read back on their own, each with a submission.
 SUBMITTED = {"mipmaps": 2 * MAPPED_AT_A_TIME}
@@ -43,7 +43,7 @@ def check(rows, module, mesa):
         calls = r["pwrites"] + r["preads"] + r["transfers"]
         if calls and not ours:
             bad.append(f"{what}: {calls} ioctls that should not be there")
-        # The driver counts regions and chunks, so at least as many.
+        # The driver counts the steps of a call, so it counts at least one for each.
         if module == "patched" and (r["kernel"] is None or r["kernel"] < calls or (r["kernel"] and not ours)):
             bad.append(f"{what}: {calls} ioctls, but the driver has counted {r['kernel']}")
         if ours and case in BY_IOCTL and not calls:

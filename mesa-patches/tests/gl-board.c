@@ -6,13 +6,12 @@
  * what was uploaded (it draws with it, samples it or copies it), and compares
  * every byte that comes back. Status 1 if one differs.
  *
- * It prints a line of JSON for each case: "ok", and what the driver asked of the
- * kernel meanwhile (glcount.h). "kernel" is what the kernel driver counted
- * itself in debugfs: transfers done for PREAD, PWRITE and TRANSFER, or null if
- * it has no such counter.
+ * It prints a line of JSON for each case: "ok", and the calls that the driver made
+ * meanwhile (glcount.h). "kernel" is what the kernel driver counted itself in
+ * debugfs: steps of PREAD, PWRITE and TRANSFER, or null if it has no such counter.
  *
- * The environment variable GL_BOARD_RENDERER has to be in GL_RENDERER, so that no
- * other driver passes for the one that is meant.
+ * If the environment variable GL_BOARD_RENDERER is set, GL_RENDERER must contain it,
+ * so that no other driver is tested by mistake.
  */
 
 #include "glcount.h"
@@ -23,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIDE 64 /* pixels of what is drawn to */
+#define SIDE 64 /* side of the framebuffer, in pixels */
 #define N 300   /* objects */
 #define GLYPH 16
 #define ATLAS 256
@@ -125,7 +124,7 @@ static void begin_squares(void)
 	clear();
 }
 
-/* Compares the squares with what was uploaded: place i has the colour of seed(i). */
+/* Compares the squares with what was uploaded: square i has the colour of seed(i). */
 static void check_squares(unsigned n, uint32_t (*seed)(unsigned i), const char *what)
 {
 	glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
@@ -256,7 +255,7 @@ static void glyph_own(void)
 	glDeleteTextures(N, names);
 }
 
-/* Glyphs of many sizes in one texture, some over others, which was drawn from meanwhile. */
+/* Glyphs of many sizes in one texture, some over others; draws sample it in between. */
 static void glyph_atlas(void)
 {
 	static uint8_t model[ATLAS * ATLAS], got[ATLAS * ATLAS];
@@ -472,7 +471,7 @@ static void readpixels(void)
 	}
 }
 
-/* Samples that pass, of squares; results are read late and at once. */
+/* Queries of the samples of squares that pass; results are read at once, and late. */
 static void queries(void)
 {
 	struct vertex v[6];
@@ -537,7 +536,7 @@ static void uniforms(void)
 	glDeleteBuffers(1, &buffer);
 }
 
-/* A mapping that stays, written while the GPU has drawn from it before. */
+/* Persistent mappings, written again after the GPU has drawn from them. */
 static void persistent(void)
 {
 	GLuint buffers[8];
@@ -564,7 +563,7 @@ static void persistent(void)
 	glDeleteBuffers(8, buffers);
 }
 
-/* Chunks that the kernel driver transferred for its ioctls; -1: it does not count. */
+/* Steps that the kernel driver counted for its ioctls; -1: it does not count. */
 static long kernel_count(void)
 {
 	long sum = 0, n, bytes;
@@ -579,7 +578,7 @@ static long kernel_count(void)
 	if (!f)
 		return -1;
 	while (fgets(line, sizeof(line), f))
-		/* A path has calls and bytes, an event just a number. Clearing is not for ioctls. */
+		/* A path has steps and bytes, an event just a number. Clearing is for no ioctl. */
 		if (sscanf(line, "%99s %ld %ld", name, &n, &bytes) == 3 && strncmp(name, "clear_", 6))
 			sum += n;
 	fclose(f);

@@ -7,8 +7,8 @@
  * faults   lets each kind of call fail in turn, with each errno that a kernel
  *          could answer, once and for good, at each place in a sequence of
  *          uploads and readbacks. Contents must be exact, or GL_OUT_OF_MEMORY
- *          must have been raised; that only where nothing is left to try.
- *          Every failure is one that happened, by the shim's count.
+ *          must have been raised, which is allowed only where no other way is
+ *          left. The shim counts the failures, so that each is known to happen.
  * limit    70,000 small buffers where a process gets 65,530 mappings
  * order    an upload does not overtake a command stream that the submission
  *          thread still holds
@@ -16,7 +16,7 @@
  *          memory, also with a latency
  * random-idle  the same, but the GPU is idle at each write
  *
- * Status 0: as described. 1: not, with a message.
+ * Status 0: all is as described; 1: it is not, with a message.
  */
 
 #include "gltest.h"
@@ -118,7 +118,7 @@ static int faults(void)
 	static const char *const calls[] = { "pwrite", "pread", "transfer", "region", "memalign",
 					     "gem-mmap", "mmap", "create" };
 	static const int errors[] = { ENOMEM, EINVAL, EIO, EPERM, EFAULT, EOPNOTSUPP };
-	/* Without these, nothing is left to try. */
+	/* If these fail, no other way is left. */
 	static const char *const last[] = { "create" };
 	unsigned tried = 0, oom = 0;
 	bool exact;
@@ -133,7 +133,7 @@ static int faults(void)
 			continue;
 
 		for (unsigned e = 0; e < sizeof(errors) / sizeof(*errors); e++) {
-			/* Memory can only be missing. */
+			/* These two can only run out of memory. */
 			if (errors[e] != ENOMEM && (!strcmp(calls[c], "memalign") || !strcmp(calls[c], "create")))
 				continue;
 			for (int repeat = 0; repeat < 2; repeat++) {
@@ -256,7 +256,7 @@ static int order(void)
 			    (unsigned long long)(shim.counter("cs") - streams));
 		glBindBuffer(GL_ARRAY_BUFFER, vbo);
 		glBufferSubData(GL_ARRAY_BUFFER, 0, size, data);
-		/* Whatever was put off is done before the next stream. */
+		/* Queued writes are done before the next stream. */
 		draw(vbo);
 		glFinish();
 		if (shim.counter("pwrite") + shim.counter("region") == writes)
@@ -269,8 +269,8 @@ static int order(void)
 	return 0;
 }
 
-/* Where a write to a busy buffer is a copy by the GPU, which the shim does not
- * execute, no buffer may be busy.
+/* No buffer is busy when it is written, so that no write becomes a copy by the
+ * GPU: for options with which a write to a busy buffer would.
  */
 static bool all_idle;
 
@@ -305,9 +305,9 @@ static int random_calls(void)
 			shim.set("latency-us", round / 2000 % 2 ? 300 : 0);
 		fill(data, size, round);
 		glBindBuffer(GL_ARRAY_BUFFER, names[i]);
-		/* The GPU executes nothing, so only what the CPU writes is in the model.
-		 * Drawing makes BOs busy; a write in order to one of the unsubmitted stream
-		 * would be a copy by the GPU, so there is a flush between.
+		/* The GPU draws nothing, so only what the CPU writes is in the model.
+		 * Drawing makes BOs busy. A write to a BO of the unsubmitted stream would
+		 * be a copy by the GPU, so the stream is submitted first.
 		 */
 		switch (rand_r(&seed) % 8) {
 		case 0:
@@ -326,8 +326,8 @@ static int random_calls(void)
 			glUnmapBuffer(GL_ARRAY_BUFFER);
 			break;
 		case 3:
-			/* Without ioctls, the driver can write back an earlier mapping by a copy,
-			 * which an unsynchronized one does not wait for.
+			/* Without ioctls, the driver may write an earlier mapping back by a GPU
+			 * copy, for which an unsynchronized mapping does not wait.
 			 */
 			if (all_idle)
 				glFinish();
@@ -346,7 +346,7 @@ static int random_calls(void)
 			memcpy(model[i] + offset + size / 3, data, size / 3);
 			glFlushMappedBufferRange(GL_ARRAY_BUFFER, size / 3, size / 3);
 			glUnmapBuffer(GL_ARRAY_BUFFER);
-			/* The spec leaves the rest undefined. */
+			/* The spec leaves bytes that were not flushed undefined: write them again. */
 			memcpy(model[i] + offset, data, size / 3);
 			glBufferSubData(GL_ARRAY_BUFFER, offset, size, data);
 			memcpy(model[i] + offset, data, size);

@@ -6,13 +6,12 @@
  * the most that there were at a time ("maps_peak"), ioctls, and whether all
  * contents are as they were uploaded ("ok"). It runs on the radeon no-op shim.
  *
- * Contents are checked twice: GL reads all objects back, and of some the bytes
- * are looked for in the memory of the BOs, which shows what a GPU would see.
- * For tiled textures, which only the GPU can write, it is the staged rows that
- * must be there.
+ * Contents are checked twice: GL reads all objects back, and the bytes of some
+ * are searched in the memory of the BOs, which shows what a GPU would see. Only
+ * the GPU can write tiled textures, so of these the staged rows must be there.
  *
- * "--list" prints the cases, and "persistent" behind those that keep a mapping
- * for each object by definition.
+ * "--list" prints the cases, each with its limit of N (0: none), and "persistent"
+ * behind those that keep a mapping for each object by definition.
  */
 
 #include "gltest.h"
@@ -24,7 +23,7 @@
 #define SIZE 256   /* bytes of a small buffer, and of a row of a 1D texture */
 #define GLYPH 16   /* pixels */
 #define ATLAS 1024 /* pixels */
-#define SAMPLES 8  /* objects looked for in memory */
+#define SAMPLES 8  /* objects whose bytes are searched in memory */
 
 static GLuint *names;
 
@@ -127,7 +126,7 @@ static void map_write(unsigned n)
 	}
 }
 
-/* Only what is flushed may change. */
+/* Only ranges that are flushed may change. */
 static void map_flush(unsigned n)
 {
 	vbo_data(n);
@@ -213,8 +212,8 @@ static void readpixels(unsigned n)
 	}
 }
 
-/* As readpixels, of which every other is converted, while the reuse cache is full of BOs
- * that are never mapped: a fence of each command stream that was in flight.
+/* As readpixels, but every other readback converts formats, and the reuse cache is full of
+ * BOs that are never mapped: the fences of command streams that were in flight.
  */
 static void readback(unsigned n)
 {
@@ -313,7 +312,7 @@ static void glyph_atlas(unsigned n)
 	}
 }
 
-/* The rows lie where the GPU copies them from, 256 bytes from one to the next. */
+/* The rows must lie where the GPU copies them from, 256 bytes apart. */
 static bool check_glyphs(unsigned n)
 {
 	uint8_t want[GLYPH * GLYPH];
@@ -389,7 +388,7 @@ static void shaders(unsigned n)
 	glGenBuffers(1, &vbo);
 	glBindBuffer(GL_ARRAY_BUFFER, vbo);
 	glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
-	/* Each is a program of its own to the driver. */
+	/* Each program differs, so that the driver compiles them all. */
 	for (unsigned i = 0; i < n; i++) {
 		static const char vs[] = "attribute vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }";
 		const char *vs_source = vs;

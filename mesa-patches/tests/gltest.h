@@ -3,7 +3,7 @@
 #define GLTEST_H
 
 /**
- * DOC: What the GL tests share
+ * DOC: Code that the GL tests share
  *
  * A desktop GL context without a window (EGL_MESA_platform_surfaceless), GL's
  * functions by eglGetProcAddress(), and the functions of the radeon no-op shim,
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All of GL by eglGetProcAddress(): what libGL exports differs. */
+/* All of GL by eglGetProcAddress(), as libGL does not export the same everywhere. */
 #define GL_FUNCTIONS(X) \
 	X(glAttachShader) \
 	X(glBeginQuery) \
@@ -167,7 +167,7 @@ EGLContext context_create(EGLContext share);
 void context_current(EGLContext context);
 void context_destroy(EGLContext context);
 
-/** fill() - bytes that depend on @seed and the place, never all zero in a row */
+/** fill() - fills @buf with bytes that depend on @seed and on their place */
 void fill(void *buf, unsigned size, uint32_t seed);
 
 /**
@@ -177,7 +177,7 @@ void fill(void *buf, unsigned size, uint32_t seed);
 void no_error(const char *where);
 
 /**
- * compile() - a shader, compiled
+ * compile() - compiles a shader
  * @type: GL_VERTEX_SHADER or GL_FRAGMENT_SHADER
  * @source: GLSL
  *
@@ -185,10 +185,10 @@ void no_error(const char *where);
  */
 GLuint compile(GLenum type, const char *source);
 
-/** draw_setup() - a program and a framebuffer of 16x16 pixels, both bound */
+/** draw_setup() - makes and binds a program and a framebuffer of 16x16 pixels */
 void draw_setup(void);
 
-/** draw() - a triangle whose positions (two floats each) are in @vbo */
+/** draw() - draws a triangle whose positions (two floats each) are in @vbo */
 void draw(GLuint vbo);
 
 #endif
