@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""glmark2's report: a frame that is wrong, missing or empty is a fault, and so is a run that was not what it should be."""
+"""glmark2's report: a frame that is wrong, missing or empty is a fault, and so is a run that was not as it should be."""
 import json
 import pathlib
 import subprocess
