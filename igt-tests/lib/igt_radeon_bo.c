@@ -28,7 +28,7 @@ const unsigned int igt_radeon_reachable_count =
 	ARRAY_SIZE(igt_radeon_reachable);
 
 static const struct igt_radeon_placement invisible_vram = {
-	"VRAM beyond the aperture",
+	"CPU-inaccessible VRAM",
 	RADEON_GEM_DOMAIN_VRAM,
 	RADEON_GEM_NO_CPU_ACCESS,
 };

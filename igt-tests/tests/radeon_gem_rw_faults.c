@@ -329,7 +329,7 @@ static void sweep_both(struct sweep s)
 }
 
 static const struct igt_radeon_placement invisible = {
-	"VRAM beyond the aperture", RADEON_GEM_DOMAIN_VRAM,
+	"CPU-inaccessible VRAM", RADEON_GEM_DOMAIN_VRAM,
 	RADEON_GEM_NO_CPU_ACCESS
 };
 

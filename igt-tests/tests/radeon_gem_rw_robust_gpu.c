@@ -52,7 +52,7 @@ static int model_main(void *data)
 {
 	static const struct igt_radeon_placement places[] = {
 		{ "VRAM", RADEON_GEM_DOMAIN_VRAM, 0 },
-		{ "VRAM beyond the aperture", RADEON_GEM_DOMAIN_VRAM,
+		{ "CPU-inaccessible VRAM", RADEON_GEM_DOMAIN_VRAM,
 		  RADEON_GEM_NO_CPU_ACCESS },
 		{ "GTT", RADEON_GEM_DOMAIN_GTT, 0 },
 		{ "GTT, write-combined", RADEON_GEM_DOMAIN_GTT,

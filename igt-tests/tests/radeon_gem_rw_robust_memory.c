@@ -247,10 +247,14 @@ static void test_huge(int fd)
 	struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
 	uint64_t faults = igt_radeon_vmstat("thp_fault_alloc");
 	unsigned int kinds = 0;
+	char old[32], more[32];
 	uint8_t *mem, *at;
 
 	/* Two more than needed, as others may use some. */
-	if (igt_radeon_put(HUGE_PAGES, "4")) {
+	if (igt_radeon_get(HUGE_PAGES, old, sizeof(old)) > 0) {
+		snprintf(more, sizeof(more), "%lu",
+			 strtoul(old, NULL, 10) + 4);
+		igt_radeon_put(HUGE_PAGES, more);
 		mem = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 		if (mem != MAP_FAILED) {
@@ -258,7 +262,7 @@ static void test_huge(int fd)
 			munmap(mem, 2 * HUGE_PAGE);
 			kinds++;
 		}
-		igt_radeon_put(HUGE_PAGES, "0");
+		igt_radeon_put(HUGE_PAGES, old);
 	}
 
 	mem = igt_radeon_memory(3 * HUGE_PAGE);

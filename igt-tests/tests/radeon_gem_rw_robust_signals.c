@@ -457,7 +457,7 @@ int igt_main()
 					      igt_radeon_has_board(fd),
 					      "needs the emulated board\n");
 				igt_require_f(igt_radeon_has_way(fd, path),
-					      "needs the emulated board, or VRAM beyond the aperture\n");
+					      "needs the emulated board, or CPU-inaccessible VRAM\n");
 				tests[i].run(fd, path);
 			}
 			igt_fixture()
