@@ -52,7 +52,7 @@ build: host-packages ## build everything, without running it
 	@lab/build all
 
 .PHONY: host-packages
-host-packages: ## install what the host itself needs (mmdebstrap)
+host-packages: ## install what the host itself needs (mmdebstrap, arch-test)
 	@lab/internal/host-packages
 
 .PHONY: roots board kernel boot igt bench libdrm
