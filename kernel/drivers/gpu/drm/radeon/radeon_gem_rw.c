@@ -26,12 +26,12 @@
 /**
  * DOC: GEM read and write
  *
- * A transfer is done in steps of up to 256 KiB. A step takes the locks, looks at the BO,
- * and takes the first path of radeon_gem_rw_rules that fits. Usually that copies the
- * bytes, and accesses user memory with page faults disabled. Others drop the locks and
- * wait for the BO, move it, or give it pages; then the step is tried again. If user
- * memory was not there, the next step begins with faulting it in, with nothing held,
- * which can take as long as user space likes.
+ * A transfer is done in steps of up to 256 KiB. A step takes the locks, looks at the
+ * state of the BO, and takes the path of the first rule in radeon_gem_rw_rules that
+ * fits. Most paths copy bytes, and access user memory with page faults disabled. Others
+ * drop the locks and wait for the BO, move it, or populate it; then the step is tried
+ * again. If user memory was not resident, the next step faults it in first, with no lock
+ * held, because user space controls how long that takes.
  *
  * Locks, outermost first:
  *
@@ -61,7 +61,7 @@ static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
 }
 
 /*
- * A fence of this driver looks at the number of the last one only while somebody has
+ * The driver updates a ring's last sequence number only while somebody has
  * enabled signaling, which switches the ring's interrupt on, and off again: some 40
  * accesses to registers each. So it is told to look.
  */
@@ -89,8 +89,8 @@ static bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw)
 }
 
 /*
- * Waiting is done in slices, because the detection of a lockup does not wake
- * up those who sleep on a fence. They find out when they begin to wait.
+ * Wait in slices, because the detection of a lockup does not wake those who sleep on a
+ * fence: radeon_fence_default_wait() looks for a lockup only before it sleeps.
  */
 static int radeon_gem_rw_wait_fences(const struct radeon_gem_rw *rw,
 				     enum dma_resv_usage usage)
@@ -186,8 +186,8 @@ static void radeon_gem_rw_release(struct radeon_gem_rw *rw)
 /* Making a BO accessible */
 
 /*
- * Are any bytes of a step beyond the aperture? A BO in VRAM can begin within it and end
- * beyond it. Then it cannot be mapped unless the aperture is. The BO is reserved.
+ * Is a byte of the step in CPU-inaccessible VRAM? Without a mapping of the aperture all
+ * bytes of the BO count, as TTM only maps BOs that are wholly visible. BO is reserved.
  */
 static bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw)
 {
@@ -198,7 +198,7 @@ static bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw)
 		((u64)res->start << PAGE_SHIFT) + end > rw->rdev->mc.visible_vram_size;
 }
 
-/* Move a reserved BO: not at the cost of others, if possible. */
+/* Move a reserved BO to visible VRAM or GTT, without evicting others if possible. */
 static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
 {
 	struct radeon_device *rdev = rw->rdev;
@@ -232,9 +232,9 @@ static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
 }
 
 /*
- * Move a BO to where the CPU can access it; a second time, to where nobody evicts
- * it from. Moving waits for all of the BO's users, so do that before anything is
- * locked. mclk_lock is not needed, as the engine copies.
+ * Move a BO to where the CPU can access it, the second time to GTT only. A move waits
+ * for all users of the BO, so wait for them first, with nothing locked. mclk_lock is
+ * not needed, as the engine copies.
  */
 static ssize_t radeon_gem_rw_move_after(struct radeon_gem_rw *rw, ssize_t done)
 {
@@ -264,7 +264,7 @@ static const struct radeon_gem_rw_path radeon_gem_rw_move = {
 	.after = radeon_gem_rw_move_after,
 };
 
-/* Get the pages of a BO that has none yet, or whose pages were swapped out. */
+/* Populate a BO that has no pages yet, or whose pages were swapped out. */
 static ssize_t radeon_gem_rw_populate_after(struct radeon_gem_rw *rw, ssize_t done)
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
@@ -291,7 +291,7 @@ static const struct radeon_gem_rw_path radeon_gem_rw_populate = {
 
 /* Steps */
 
-/* The first rule counts of which all flags of @all and none of @none are set. */
+/* A step takes the first rule of which it has all flags of @all and none of @none. */
 #define IS(x)	RADEON_GEM_RW_IS_##x
 
 static const struct radeon_gem_rw_rule {
@@ -305,7 +305,7 @@ static const struct radeon_gem_rw_rule {
 	{ IS(BUSY), 0, &radeon_gem_rw_wait },
 	{ IS(HIDDEN) | IS(UNSYNC) | IS(WRITE), 0, &radeon_gem_rw_cpu },
 	{ IS(HIDDEN) | IS(UNSYNC), IS(NOWAIT), &radeon_gem_rw_cpu },
-	/* There would be the fence of the move to sleep on. */
+	/* -EBUSY: the call would have to sleep on the fence of the move. */
 	{ IS(HIDDEN) | IS(NOWAIT), 0, &radeon_gem_rw_wait },
 	{ IS(HIDDEN), 0, &radeon_gem_rw_move },
 	{ IS(ABSENT), 0, &radeon_gem_rw_populate },
@@ -349,7 +349,7 @@ static int radeon_gem_rw_fault_in(struct radeon_gem_rw *rw)
 	return 0;
 }
 
-/* What decides about the path. The BO is reserved. */
+/* Returns the RADEON_GEM_RW_IS_* flags of a step. The BO is reserved. */
 static unsigned int radeon_gem_rw_look(struct radeon_gem_rw *rw)
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
@@ -370,8 +370,8 @@ static unsigned int radeon_gem_rw_look(struct radeon_gem_rw *rw)
 }
 
 /*
- * Do what can be done with the locks held, by the first rule that fits. Returns
- * what that has returned, and the path.
+ * Choose the path of a step by the first rule that fits, and call its held(), if any.
+ * Returns what that returns, or 0, and the path; -EPERM if the BO is a userptr.
  */
 static ssize_t radeon_gem_rw_choose(struct radeon_gem_rw *rw,
 				    const struct radeon_gem_rw_path **path)
@@ -397,7 +397,7 @@ static ssize_t radeon_gem_rw_step(struct radeon_gem_rw *rw)
 	ssize_t done;
 	int r;
 
-	/* If memory is taken away between the steps, be content with a page. */
+	/* If pages are reclaimed again before the copy, go on with one at a time. */
 	radeon_gem_rw_take(rw, rw->fails > 1 ? PAGE_SIZE : RADEON_GEM_RW_STEP_MAX);
 	if (rw->fault_in) {
 		r = radeon_gem_rw_fault_in(rw);
@@ -468,7 +468,7 @@ static int radeon_gem_rw_check_range(const struct radeon_bo *bo, u64 offset, u64
 	return 0;
 }
 
-/* Arguments of both ioctls; the checks are in the order that the API promises. */
+/* Both ioctls. The checks are in the order that the user API documents. */
 static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 			       const struct drm_radeon_gem_pwrite *args,
 			       bool write)
@@ -515,7 +515,7 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 
 int radeon_gem_pread_ioctl(struct drm_device *dev, void *data, struct drm_file *filp)
 {
-	/* Both have the same members at the same places. */
+	/* The two structs have the same layout. */
 	BUILD_BUG_ON(sizeof(struct drm_radeon_gem_pread) !=
 		     sizeof(struct drm_radeon_gem_pwrite));
 
@@ -560,8 +560,8 @@ static int radeon_debugfs_gem_rw_show(struct seq_file *m, void *unused)
 DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
 
 /*
- * The aperture is mapped once and for all where there is address space for it. To map
- * the pages of each access costs more than the access from about 64 KiB on, but works.
+ * Map the aperture once on 64 bit, where there is address space for it. On 32 bit each
+ * access maps its own pages, which takes longer than the access from about 64 KiB on.
  */
 int radeon_gem_rw_init(struct radeon_device *rdev)
 {
@@ -580,7 +580,7 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
 	return 0;
 }
 
-/* No transfer can be under way any more. */
+/* No transfer is under way any more. */
 void radeon_gem_rw_fini(struct radeon_device *rdev)
 {
 	if (rdev->gem_rw->aperture)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading and writing GEM objects without mapping them: what the CPU's path, the
- * ioctls and the rest of the driver share.
+ * Reading and writing GEM objects without mapping them: declarations that the CPU's
+ * path, the ioctls and the rest of the driver share.
  *
  * radeon_gem_rw.c		locks, steps, the choice of their path, ioctls
  * radeon_gem_rw_cpu.c		copies by the CPU
@@ -16,8 +16,8 @@
 #define RADEON_GEM_RW_WAIT_SLICE	(HZ / 2)
 
 /*
- * How often others may use the BO between waiting for it and locking it, before
- * the wait is done with the BO locked.
+ * Lost races after which the wait is done with the BO locked. A race is lost if others
+ * use the BO again between the wait for it and locking it.
  */
 #define RADEON_GEM_RW_MAX_LOST_RACES	4
 
@@ -41,7 +41,7 @@ enum radeon_gem_rw_counter {
 	RADEON_GEM_RW_COUNTERS
 };
 
-/* What is kept for a device. */
+/* State of reads and writes, one for each device. */
 struct radeon_gem_rw_state {
 	void __iomem *aperture;		/* or NULL */
 	bool hdp_dirty;			/* VRAM written by the CPU, HDP not flushed */
@@ -56,7 +56,7 @@ struct radeon_gem_rw_piece {
 	u32 len;
 };
 
-/* What is known about a step when its path is chosen. First flags of the call. */
+/* Properties of a step that decide its path. The first two are flags of the call. */
 #define RADEON_GEM_RW_IS_UNSYNC		RADEON_GEM_RW_UNSYNCHRONIZED	/* BIT(0) */
 #define RADEON_GEM_RW_IS_NOWAIT		RADEON_GEM_RW_NOWAIT		/* BIT(1) */
 #define RADEON_GEM_RW_IS_WRITE		BIT(2)	/* user memory to BO */
@@ -128,7 +128,7 @@ static inline void radeon_gem_rw_event(struct radeon_device *rdev,
 	atomic64_inc(&rdev->gem_rw->counts[event]);
 }
 
-/* User memory was not there. */
+/* User memory was not resident: fault it in before the next try. */
 static inline void radeon_gem_rw_missed(struct radeon_gem_rw *rw)
 {
 	radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_NOT_RESIDENT);

@@ -20,8 +20,8 @@
  *
  * - The CPU clears small BOs that it can reach.
  * - The DMA engine fills others, and the fence goes on the BO as one of the kernel's.
- *   All who use a BO wait for those, RADEON_GEM_RW_UNSYNCHRONIZED or not. Only a mode
- *   set does not, so that such a BO can be seen on the screen before it is cleared.
+ *   All users of a BO wait for those, also with RADEON_GEM_RW_UNSYNCHRONIZED. Only a
+ *   mode set does not, so a BO can be on the screen before it is cleared.
  * - Where the DMA engine cannot fill, TTM is told to create the BO in GTT and
  *   to move it to VRAM from there.
  *
@@ -31,11 +31,11 @@
  *
  * The BO's &dma_resv is held, and outside of it &radeon_device.exclusive_lock, so that
  * no GPU reset drops what the CPU writes, and &radeon_pm.mclk_lock, both for reading.
- * radeon_gem_rw_gpu_recover() fills anew what a GPU reset loses. A move from GTT, as any
- * move, can be lost.
+ * radeon_gem_rw_gpu_recover() repeats fills that a GPU reset has lost. A move from GTT
+ * that a reset loses is not repeated, like any move.
  */
 
-/* Most bytes cleared between two chances for others to run. */
+/* Bytes that the CPU clears before it lets others run. */
 #define RADEON_GEM_RW_CLEAR_STEP	SZ_256K
 
 static bool radeon_gem_rw_clear_vram = true;
@@ -61,7 +61,7 @@ static int radeon_gem_rw_clear_by_cpu(struct radeon_device *rdev, u64 start, u64
 		cond_resched();
 	}
 
-	/* As for a write: submission flushes the host data path, or a move does. */
+	/* As after a write: the next submission or move flushes the host data path. */
 	wmb();
 	WRITE_ONCE(rdev->gem_rw->hdp_dirty, true);
 
@@ -102,11 +102,11 @@ static int radeon_gem_rw_clear_by_gpu(struct radeon_device *rdev,
 }
 
 /*
- * Clear @mem, which a reserved BO has been given, and which has no contents yet. The
- * BO has a free slot for a fence, and all its fences have been waited for. Does
- * nothing but for VRAM of BOs that user space has made. Returns 0; -EMULTIHOP if the
- * BO should be moved to @hop, and from there to @mem; or -EINVAL if @mem cannot be
- * cleared, and must not be used.
+ * Clear @mem, the new memory of a reserved BO that has no contents yet. The BO has a
+ * free slot for a fence, and all its fences have been waited for. Clears only VRAM of
+ * BOs that user space has created. Returns 0; -EMULTIHOP if the BO should be moved to
+ * @hop, and from there to @mem; or -EINVAL if @mem cannot be cleared, and must not be
+ * used.
  */
 int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 			struct ttm_place *hop)
@@ -127,7 +127,7 @@ int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 	if (rdev->in_reset || READ_ONCE(rdev->needs_reset))
 		return radeon_gem_rw_clear_by_cpu(rdev, start, size);
 
-	/* RV770 and later have the packet. On R600 the driver does not use the engine. */
+	/* RV770 and later have the fill packet. The driver does not use R600's DMA. */
 	if (rdev->gem_rw->gpu && rdev->family >= CHIP_RV770 &&
 	    rdev->asic->copy.copy_ring_index == rdev->asic->copy.dma_ring_index) {
 		if (!radeon_gem_rw_clear_by_gpu(rdev, tbo->base.resv, start, size))
@@ -142,10 +142,10 @@ int radeon_gem_rw_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 }
 
 /*
- * Before a page of a reserved BO is mapped: the host data path may have kept bytes
- * from before a fill. If a fill of this BO is under way, the fault comes again. Nobody
- * else looks at a BO in VRAM by the CPU without a flush, or a fence that he has waited
- * for.
+ * Called before a page of a reserved BO is mapped: flush the host data path if it may
+ * have kept bytes from before a fill. If a fill of this BO is under way, the page faults
+ * again later. Other accesses to VRAM by the CPU flush, or wait for a fence, on their
+ * own.
  */
 void radeon_gem_rw_clear_fault(struct ttm_buffer_object *tbo)
 {

@@ -2,8 +2,8 @@
 /*
  * Reading and writing GEM objects without mapping them: copies by the CPU.
  *
- * The BO is held, see radeon_gem_rw_hold(). User memory is accessed with page
- * faults disabled. What is not there is faulted in for the next try.
+ * The BO is held, see radeon_gem_rw_hold(). User memory is accessed with page faults
+ * disabled. If it is not resident, it is faulted in before the next try.
  */
 
 #include <linux/highmem.h>
@@ -19,7 +19,7 @@
 #include "radeon_reg.h"
 #include "radeon_gem_rw.h"
 
-/* Buffers for loads that are not cached: on the stack, and for longer pieces. */
+/* Bytes of the buffers for uncached loads: on the stack, and for longer pieces. */
 #define RADEON_GEM_RW_STACK_BUFFER	512
 #define RADEON_GEM_RW_BUFFER		SZ_8K
 
@@ -29,13 +29,13 @@ struct radeon_gem_rw_mapping {
 	bool io;
 	u64 vram;			/* without mem: offset in VRAM, for registers */
 	bool uncached;			/* small loads are slow */
-	void *page;			/* what to undo, if set */
+	void *page;			/* for kunmap_local(), or NULL */
 	struct ttm_bo_kmap_obj kmap;
 };
 
 /*
- * Let the GPU see what the CPU has written to VRAM, for accesses that do not come with
- * a flush of their own: moves of BOs, which are reserved.
+ * Flush the CPU's writes to VRAM out of the host data path, for work whose submission
+ * does not flush it: moves of BOs, which are reserved.
  */
 void radeon_gem_rw_flush_hdp(struct radeon_device *rdev)
 {
@@ -47,9 +47,9 @@ void radeon_gem_rw_flush_hdp(struct radeon_device *rdev)
 }
 
 /*
- * Get ready for accesses to VRAM. Before R600, the CPU sees tiled surfaces
- * through surface registers. The host data path may have kept bytes from before
- * GPU writes, which loads must not get.
+ * Prepare for accesses to VRAM. Before R600, the CPU sees tiled surfaces through
+ * surface registers. Loads must not get bytes that the host data path has kept from
+ * before writes by the GPU, so flush it.
  */
 static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw, bool load)
 {
@@ -67,10 +67,10 @@ static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw, bool load)
 }
 
 /*
- * Does the kernel's own mapping of the pages have the caching mode that TTM
- * gave them? TTM changes it on x86, where the mapping is permanent in 64 bit.
- * There no cache holds bytes of write-combined and uncached BOs, so the GPU,
- * which does not snoop for them, and the CPU agree about the contents.
+ * Does the kernel's own mapping of the pages have the caching mode of the BO? On x86-64
+ * it does: the mapping is permanent there, and TTM changes its caching mode. So no cache
+ * holds bytes of write-combined and uncached BOs, and the CPU and the GPU, which does not
+ * snoop for such BOs, agree about the contents.
  */
 static bool radeon_gem_rw_has_direct_pages(struct radeon_gem_rw *rw)
 {
@@ -82,7 +82,7 @@ static bool radeon_gem_rw_has_direct_pages(struct radeon_gem_rw *rw)
 	return tt->caching == ttm_cached || IS_ENABLED(CONFIG_X86_64);
 }
 
-/* Map bytes from @offset on. Returns how many of @len, or 0 without memory for that. */
+/* Map bytes from @offset on. Returns how many of @len, or 0 if out of memory. */
 static size_t radeon_gem_rw_map(struct radeon_gem_rw *rw, u64 offset, size_t len,
 				struct radeon_gem_rw_mapping *map)
 {
@@ -114,8 +114,8 @@ static size_t radeon_gem_rw_map(struct radeon_gem_rw *rw, u64 offset, size_t len
 
 	if (map->io) {
 		/*
-		 * Taken for I/O memory whatever it is, as uncached memory does
-		 * not bear unaligned accesses on all architectures.
+		 * Treat all of it as I/O memory, as some architectures do not
+		 * allow unaligned accesses to uncached memory.
 		 */
 		if (ttm_bo_kmap(tbo, offset >> PAGE_SHIFT, PFN_UP(in_page + len),
 				&map->kmap))
@@ -128,7 +128,7 @@ static size_t radeon_gem_rw_map(struct radeon_gem_rw *rw, u64 offset, size_t len
 	map->page = kmap_local_page(*page);
 	map->mem = map->page + in_page;
 
-	/* Without high memory, pages that follow each other do so there, too. */
+	/* Without high memory, contiguous pages have contiguous addresses there, too. */
 	n = PAGE_SIZE - in_page;
 	if (!IS_ENABLED(CONFIG_HIGHMEM)) {
 		for (; n < len; n += PAGE_SIZE, page++) {
@@ -169,8 +169,8 @@ static void radeon_gem_rw_load(void *dst, const void __iomem *src, size_t len)
 
 /*
  * Copy to or from VRAM at @pos through a window of registers, a dword at a time.
- * That is slow, but there is no part of VRAM that cannot be accessed like this.
- * Of a dword that is written in part the other bytes are read before.
+ * That is slow, but reaches all of VRAM. A dword of which only a part is written is
+ * read first.
  */
 static void radeon_gem_rw_copy_indirect(struct radeon_gem_rw *rw, u64 pos,
 					u8 *bytes, size_t len)
@@ -244,8 +244,8 @@ static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
 
 /*
  * Can the functions that access user memory access the BO as well? Not if it is I/O
- * memory, except on x86. There they should not load uncached memory if
- * drm_memcpy_from_wc() has non-temporal loads, which it has under these conditions.
+ * memory, except on x86. There a load of uncached memory is left to drm_memcpy_from_wc()
+ * if that has non-temporal loads: with SSE4.1, but not in a virtual machine.
  */
 static bool radeon_gem_rw_is_direct(const struct radeon_gem_rw *rw,
 				    const struct radeon_gem_rw_mapping *map)
@@ -285,7 +285,7 @@ static ssize_t radeon_gem_rw_cpu_held(struct radeon_gem_rw *rw)
 	size_t pos, n, missed = 0;
 	u64 done = 0;
 
-	/* Registers are slow, so others get a chance after each page. */
+	/* Registers are slow, so drop the locks after each page. */
 	if (rw->look & RADEON_GEM_RW_IS_HIDDEN)
 		radeon_gem_rw_take(rw, PAGE_SIZE);
 	if (rw->look & RADEON_GEM_RW_IS_VRAM)

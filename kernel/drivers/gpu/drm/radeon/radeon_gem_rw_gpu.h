@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading and writing GEM objects without mapping them: what the paths of the
- * GPU share.
+ * Reading and writing GEM objects without mapping them: declarations that the
+ * GPU's paths share.
  *
  * radeon_gem_rw_stage.c	copies through the staging buffer, setting up
  * radeon_gem_rw_job.c		jobs, their parts of the staging buffer, replay
@@ -17,17 +17,17 @@
 /* Suballocations are made of units of so many bytes. */
 #define RADEON_GEM_RW_UNIT		256
 
-/* Most bytes that the staging buffer has. */
+/* Largest staging buffer, in bytes. */
 #define RADEON_GEM_RW_STAGE_SIZE_MAX	SZ_4M
 
 /*
- * A suballocation begins with what the job's packets use: a dword to synchronise the
- * PFP with, and a semaphore for each ring but those for video. The bytes follow.
+ * Header of a suballocation, for the job's packets: a dword to synchronise the PFP, and
+ * a semaphore for each ring except the video rings. The staged bytes follow.
  */
 #define RADEON_GEM_RW_JOB_HEADER	64
 #define RADEON_GEM_RW_JOB_SEMAPHORES	R600_RING_TYPE_UVD_INDEX
 
-/* A file may hold this part of the staging buffer, and there may be so many. */
+/* Largest share of the staging buffer for one file (1/4); most files that have one. */
 #define RADEON_GEM_RW_FILE_SHARE	4
 #define RADEON_GEM_RW_MAX_FILES		16
 
@@ -54,17 +54,17 @@ struct radeon_gem_rw_job {
 	/* Only to be compared: they may be gone, and others in their place. */
 	const struct drm_file *filp;	/* who holds the suballocation */
 	const struct radeon_bo *bo;	/* which is written, or NULL */
-	u64 start;			/* offset of the nearest byte in the BO */
-	u64 end;			/* offset behind the furthest byte */
-	unsigned int unit;		/* place of the suballocation */
-	unsigned int units;		/* its size, 0 without one */
+	u64 start;			/* lowest offset in the BO */
+	u64 end;			/* highest offset in the BO, exclusive */
+	unsigned int unit;		/* first unit of the suballocation */
+	unsigned int units;		/* its size in units, 0 without one */
 	void *mem;			/* the suballocation */
 	u64 gpu_addr;
 	unsigned int n;			/* of ops */
 	struct radeon_gem_rw_op ops[];
 };
 
-/* What copies by the GPU need. */
+/* State of copies by the GPU, one for each device. */
 struct radeon_gem_rw_gpu {
 	struct radeon_sa_manager sa;	/* staging buffer, pinned in GTT */
 	unsigned int units;		/* its size */

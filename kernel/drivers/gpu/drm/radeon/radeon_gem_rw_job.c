@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading and writing GEM objects without mapping them: jobs of the GPU, and the
- * staging buffer that they have parts of.
+ * Reading and writing GEM objects without mapping them: jobs for the GPU, and
+ * their suballocations of the staging buffer.
  *
- * Nobody can take the staging buffer away: a file holds a quarter at most, and
- * who finds no room does without. drm_suballoc cannot be asked not to wait.
+ * No file can use up the staging buffer: each holds a quarter at most. A call that finds
+ * no room takes another path. drm_suballoc cannot be used, as it waits for room.
  */
 
 #include <linux/bitmap.h>
@@ -19,15 +19,15 @@
 #include "radeon_gem_rw_gpu.h"
 
 /*
- * In microseconds: for how long a job that is waited for is polled all the time, then
- * the time between two looks, and for how long it is looked at before the ring's
- * interrupt is switched on.
+ * Waiting for a job, in microseconds: for how long the fence is polled without a pause,
+ * then the interval of polling, and for how long the fence is polled like that before
+ * the wait enables the ring's interrupt.
  */
 #define RADEON_GEM_RW_SPIN_US		200
 #define RADEON_GEM_RW_NAP_US		100
 #define RADEON_GEM_RW_NAPS_US		10000
 
-/* Units that a file holds. Returns NULL if too many files hold some. */
+/* Returns the number of units that a file holds, or NULL if too many files hold some. */
 static unsigned int *radeon_gem_rw_file_units(struct radeon_gem_rw_gpu *gpu,
 					      const struct drm_file *filp)
 {
@@ -61,7 +61,7 @@ void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 	kfree(job);
 }
 
-/* Free what has been done. Jobs in a ring are done in order. */
+/* Free the jobs that are done. A ring completes its jobs in order. */
 void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu)
 {
 	struct radeon_gem_rw_job *job, *next;
@@ -79,7 +79,7 @@ void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu)
 	}
 }
 
-/* Returns a job, for radeon_gem_rw_job_put() unless it is submitted, or NULL. */
+/* Returns a job of @n ops for radeon_gem_rw_job_put() or submission, or NULL. */
 struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n)
 {
 	struct radeon_gem_rw_job *job;
@@ -107,7 +107,7 @@ void radeon_gem_rw_job_put(struct radeon_device *rdev, struct radeon_gem_rw_job 
 	spin_unlock(&gpu->lock);
 }
 
-/* Get a part of the staging buffer, without sleeping. Returns whether there was room. */
+/* Give a job a suballocation, without sleeping. Returns whether there was room. */
 bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 				struct radeon_gem_rw_job *job, u32 size)
 {
@@ -139,10 +139,10 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 
 /*
  * Wait for a job that this call has submitted. Once the copy is the next in its
- * ring, only a fatal signal ends this: a call that is made again submits its
- * copy again. With signals that come faster than the GPU copies, it would never
- * end. Returns 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset, was reset,
- * or has been given up.
+ * ring, only a fatal signal ends the wait: a call that is made again submits its
+ * copy again, and would never end if signals came faster than the GPU copies.
+ * Returns 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset, was reset, or
+ * has been given up.
  */
 int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job)
@@ -152,7 +152,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 	bool end, pending;
 	long r;
 
-	/* What is larger than a step takes longer than one spins. */
+	/* Do not spin for a copy larger than a step: it takes longer than the limit. */
 	if (job->ops[0].len <= RADEON_GEM_RW_STEP_MAX)
 		read_poll_timeout(radeon_fence_signaled, end,
 				  end || signal_pending(current) || need_resched(),
@@ -164,7 +164,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 		if (fatal_signal_pending(current))
 			return -ERESTARTSYS;
 
-		/* What comes before it can take as long as others like. */
+		/* Others' work before it in the ring can take any time. */
 		pending = signal_pending(current);
 		if (pending && atomic64_read(&drv->last_seq) + 1 < job->fence->seq)
 			return -ERESTARTSYS;
@@ -175,7 +175,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			r = -EDEADLK;
 	} while (!r || r == -ERESTARTSYS);
 
-	/* A fence can have signaled without a copy. */
+	/* After a reset the fence may have signaled without the copy being done. */
 	if (r > 0 && atomic_read(&rdev->gpu_reset_counter) != rw->resets)
 		r = -EDEADLK;
 
@@ -183,7 +183,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 }
 
 /*
- * What is done again after a GPU reset
+ * Replay after a GPU reset
  *
  * A GPU reset loses the work in the DMA ring, and all if it fails. A staged write
  * has succeeded for its caller, so it is done again, from the staging buffer, by
@@ -193,7 +193,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 /* How long a reset waits for an engine, in microseconds. Far more than needed. */
 #define RADEON_GEM_RW_REPLAY_TIMEOUT	2000000
 
-/* Write to the memory at the GPU addresses of a job, a page at a time. */
+/* Do a job by the CPU, a page at a time, where the CPU can access the memory. */
 static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
 					struct radeon_gem_rw_job *job)
 {
@@ -225,11 +225,11 @@ static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
 }
 
 /*
- * Do again what the rings of a bit mask have lost, before the fences of lost work are
- * signaled: the memory still belongs to the BOs then, and nobody has written to it.
- * exclusive_lock is held, the engines are started if they can be, and nobody else
- * submits work. What goes to CPU-inaccessible VRAM cannot be done again after a reset
- * that has failed, without an engine.
+ * Replay the jobs that the rings of a bit mask have lost. Must be called before the
+ * fences of lost work are signaled: until then the memory belongs to the BOs, and nobody
+ * else has written to it. exclusive_lock is held, the engines are started if possible,
+ * and nobody else submits work. Without a working engine, jobs that write to
+ * CPU-inaccessible VRAM cannot be replayed.
  */
 void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 {
@@ -269,10 +269,10 @@ void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 }
 
 /*
- * Do again what a GPU reset has lost. @restored has for each ring its contents that
- * are going to be restored, or NULL; or is NULL if none are. Rings that a restored job
- * waits for may have lost their signals. What they had to do first has been done, or
- * is lost.
+ * Replay what a GPU reset has lost. @restored has the contents of each ring that are
+ * going to be restored, NULL for a ring that has lost them; or is NULL if all have.
+ * A restored job may wait for semaphores of rings that have lost their signals: signal
+ * them here, as the work before them is done or lost.
  */
 void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored)
 {

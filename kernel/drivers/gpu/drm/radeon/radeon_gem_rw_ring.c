@@ -2,8 +2,8 @@
 /*
  * Reading and writing GEM objects without mapping them: work for the GPU.
  *
- * The copy callbacks of struct radeon_asic move whole pages. The engines can
- * do more, and several pieces in one submission, from R600 to Cayman:
+ * The copy callbacks of struct radeon_asic only copy whole pages. From R600 to Cayman
+ * the engines can copy smaller pieces, and several of them in one submission:
  *
  * - CP DMA, on the graphics ring, copies any bytes: PACKET3_CP_DMA in r600d.h. The ME
  *   executes it, while the PFP is ahead and fetches indices and indirect data. So the
@@ -17,8 +17,8 @@
  * place behind them: a copy done long ago, whose memory has got other uses since, must
  * not be done once more. What is in the DMA ring is lost in a reset.
  *
- * radeon_sync_rings() waits for memory for its semaphores, and for rings. Nothing here
- * does: jobs bring the memory, and a submission that would have to wait is not made.
+ * radeon_sync_rings() waits for room in rings, and for memory for its semaphores. So
+ * radeon_gem_rw_ring_submit() does without: jobs have the memory, and it never waits.
  */
 
 #include <linux/iopoll.h>
@@ -29,17 +29,17 @@
 #include "radeon_gem_rw_gpu.h"
 
 /*
- * Bytes per packet: a multiple of the cache line below the maximum of the R600's DMA
- * engine, which is the smallest. Dwords per packet, and of what comes with them all.
+ * Most bytes per packet: a multiple of the cache line below the limit of the R600's DMA
+ * engine, the lowest of all. Dwords per packet, and for the rest of a submission.
  */
 #define RADEON_GEM_RW_PACKET_MAX	(0xff00 * 4)
 #define RADEON_GEM_RW_PACKET_DW		6
 #define RADEON_GEM_RW_EXTRA_DW		(96 + RADEON_GEM_RW_JOB_SEMAPHORES * 8)
 
-/* Dwords in a ring that signals a semaphore, as radeon_sync_rings() has it. */
+/* Dwords for a signal in another ring, as many as radeon_sync_rings() allocates. */
 #define RADEON_GEM_RW_SIGNAL_DW		16
 
-/* For how long the rings' lock is tried, in microseconds. */
+/* For how long ring_lock is tried, in microseconds. */
 #define RADEON_GEM_RW_LOCK_US		1000
 
 /* Fields of packets that the driver's headers do not have, from Mesa's r600d.h. */
@@ -49,7 +49,7 @@
 #define RADEON_GEM_RW_WAIT_MEMORY	BIT(4)
 #define RADEON_GEM_RW_WAIT_PFP		BIT(8)
 
-/* After a reset that has failed nobody signals fences. */
+/* Has a failed reset disabled the ring? Nobody signals its fences then. */
 bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
 {
 	return !rdev->ring[ring].ready && !READ_ONCE(rdev->needs_reset) &&
@@ -68,7 +68,7 @@ static unsigned int radeon_gem_rw_ring_dwords(const struct radeon_gem_rw_job *jo
 	return packets * RADEON_GEM_RW_PACKET_DW + RADEON_GEM_RW_EXTRA_DW;
 }
 
-/* Write dwords to the ring, where there is room for them. */
+/* Write dwords to a ring, in which the caller has allocated room for them. */
 #define radeon_gem_rw_write(ring, ...)					\
 	do {								\
 		const u32 dwords[] = { __VA_ARGS__ };			\
@@ -108,7 +108,7 @@ static void radeon_gem_rw_emit_reg(struct radeon_ring *ring, u32 reg, u32 value)
 }
 
 /*
- * Wait in the ring for what the graphics engine may still have in caches. On
+ * Make the ring flush the caches of the graphics engine, and wait for that. On
  * Cayman WAIT_UNTIL is deprecated.
  */
 static void radeon_gem_rw_emit_flush(struct radeon_device *rdev,
@@ -125,8 +125,8 @@ static void radeon_gem_rw_emit_flush(struct radeon_device *rdev,
 }
 
 /*
- * Wait in the ring, and in the PFP, for CP DMA. Then note the place, for a reset. That
- * comes before the fence, because the fence must not get lost.
+ * Make the ring and the PFP wait for CP DMA. Then save the place from which a reset
+ * executes the ring again: before the fence, as a reset must not skip the fence.
  */
 static void radeon_gem_rw_emit_done(struct radeon_device *rdev,
 				    struct radeon_ring *ring,
@@ -186,9 +186,9 @@ static void radeon_gem_rw_emit(struct radeon_device *rdev, struct radeon_ring *r
 /* Submission */
 
 /*
- * Collect the fences that the copy has to come after. There is no waiting in a
- * ring for those of other devices, nor, on some chips, for those of rings for
- * video.
+ * Collect the fences that the copy has to wait for. Returns -EBUSY if a ring cannot
+ * wait for one of them: a fence of another device or, as on some chips, of a video
+ * ring.
  */
 static int radeon_gem_rw_collect(const struct radeon_gem_rw *rw,
 				 struct radeon_sync *sync)
@@ -214,10 +214,10 @@ static int radeon_gem_rw_collect(const struct radeon_gem_rw *rw,
 }
 
 /*
- * The DMA engine leaves the graphics ring alone. But a copy that has to wait for the
- * graphics ring only queues up there: in the DMA ring, all that comes later would wait
- * with it. Where the driver does not trust the DMA engine with moves of BOs, as on R600,
- * neither do we. Returns the ring, or -EBUSY if there is none.
+ * Prefer the DMA engine, which leaves the graphics ring alone. But a copy that only has
+ * to wait for the graphics ring is queued there: in the DMA ring, all later work would
+ * wait with it. Where the driver does not use the DMA engine for moves of BOs, as on
+ * R600, neither does this. Returns the ring, or -EBUSY if there is none.
  */
 static int radeon_gem_rw_choose_ring(const struct radeon_gem_rw *rw,
 				     const struct radeon_gem_rw_job *job,
@@ -242,8 +242,8 @@ static int radeon_gem_rw_choose_ring(const struct radeon_gem_rw *rw,
 }
 
 /*
- * Is there room, in this ring and in those that it has to wait for? Fills in the bit
- * mask @waits of the latter.
+ * Is there room in ring @idx, and in the rings that it has to wait for? Sets the bits
+ * of the latter in @waits.
  */
 static bool radeon_gem_rw_rings_have_room(struct radeon_device *rdev, int idx, u32 ndw,
 					  const struct radeon_sync *sync,
@@ -270,8 +270,8 @@ static bool radeon_gem_rw_rings_have_room(struct radeon_device *rdev, int idx, u
 }
 
 /*
- * First have the ring wait, and once nothing can fail any more have the others signal.
- * All rings that radeon_gem_rw_collect() lets pass have semaphores.
+ * Emit the waits in @ring, or, once nothing can fail any more, the signals in the other
+ * rings (@signal). All rings that radeon_gem_rw_collect() accepts have semaphores.
  */
 static void radeon_gem_rw_sync_rings(struct radeon_device *rdev,
 				     struct radeon_ring *ring,
@@ -334,7 +334,7 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job
 		return r;
 	ring = &rdev->ring[r];
 
-	/* Others wait for rings, and for memory, with this lock held. */
+	/* Others hold this lock while they wait for room in rings, and for memory. */
 	if (read_poll_timeout(mutex_trylock, locked, locked, 50, RADEON_GEM_RW_LOCK_US,
 			      false, &rdev->ring_lock))
 		return -EBUSY;
@@ -354,7 +354,7 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job
 	}
 
 	radeon_gem_rw_sync_rings(rdev, ring, job, &sync, waits, true);
-	/* What the CPU has written to VRAM must not be on its way any more. */
+	/* Flush the HDP, so that the CPU's writes to VRAM arrive before the copy. */
 	radeon_ring_commit(rdev, ring, rw->bo->tbo.resource->mem_type == TTM_PL_VRAM);
 	dma_resv_add_fence(resv, &job->fence->base, rw->write ?
 			   DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ);

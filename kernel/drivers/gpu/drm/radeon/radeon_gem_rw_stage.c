@@ -3,14 +3,14 @@
  * Reading and writing GEM objects without mapping them: copies through the
  * staging buffer.
  *
- * The staging buffer is GTT memory, cached by the CPU and snooped by the GPU. Bytes
- * to write are put into a suballocation, and a job is submitted that copies them after
- * the work already submitted for the BO. The job's fence is attached to the BO, so
- * that later work comes after the copy. The call returns without waiting. Bytes to
- * read take the opposite way, and there the call waits, with nothing held.
+ * The staging buffer is GTT memory, cached by the CPU and snooped by the GPU. A write
+ * puts its bytes into a suballocation, and submits a job that copies them after the work
+ * already submitted for the BO. The job's fence is attached to the BO, so that later work
+ * comes after the copy, and the call returns without waiting. For a read the GPU copies
+ * first; the call waits for that, with nothing held.
  *
- * Nothing that user space controls is waited for while a suballocation is held, so
- * user memory is accessed with page faults disabled.
+ * A call never waits for anything that user space controls while it holds a
+ * suballocation, so it accesses user memory with page faults disabled.
  */
 
 #include <linux/moduleparam.h>
@@ -23,7 +23,7 @@
 #include "radeon_asic.h"
 #include "radeon_gem_rw_gpu.h"
 
-/* Most bytes that a slot has more than its piece. */
+/* Most bytes by which a slot is larger than its piece. */
 #define RADEON_GEM_RW_SLOT_COST		(2 * RADEON_GEM_RW_SLOT_ALIGN)
 
 static unsigned int radeon_gem_rw_stage_size = SZ_2M;
@@ -44,10 +44,10 @@ module_param_named(gem_rw_stage_read_min, radeon_gem_rw_stage_read_min, uint, 06
 /* Jobs to wait for */
 
 /*
- * The fence of a job that is in the way of a transfer, or NULL: the oldest one in a ring
- * that is @own, which means of the same file and holding a suballocation; or else, if the
- * transfer is unsynchronized, a staged write to any of the step's dwords, as registers
- * take whole dwords. To user space it is done already, so it must not be overtaken.
+ * Returns the fence of a job that the transfer has to wait for, or NULL. With @own it is
+ * that of the file's oldest job in a ring that holds a suballocation. Else, if the
+ * transfer is unsynchronized, that of a staged write to a dword of the step (registers
+ * take whole dwords): to user space that write is done, so nothing may overtake it.
  */
 static struct radeon_fence *
 radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
@@ -78,7 +78,7 @@ radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 	return fence;
 }
 
-/* Are there staged writes to the same bytes to wait for? */
+/* Does an unsynchronized transfer have to wait for staged writes to the same dwords? */
 bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw)
 {
 	struct radeon_fence *fence = radeon_gem_rw_find_fence(rw, false);
@@ -115,8 +115,8 @@ int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw)
 /* The staged path */
 
 /*
- * Where a piece is in a suballocation: as in the BO, relative to
- * RADEON_GEM_RW_SLOT_ALIGN. @end is where the last one ended, then this one.
+ * Returns the offset of a piece's slot in a suballocation, equal to that in the BO modulo
+ * RADEON_GEM_RW_SLOT_ALIGN. @end is the end of the previous slot, and becomes this one's.
  */
 static u32 radeon_gem_rw_slot(const struct radeon_gem_rw_piece *piece, u32 *end)
 {
@@ -127,7 +127,7 @@ static u32 radeon_gem_rw_slot(const struct radeon_gem_rw_piece *piece, u32 *end)
 	return slot;
 }
 
-/* A job with room for the bytes, or NULL. */
+/* Returns a job with a suballocation for the step, which may get shorter, or NULL. */
 static struct radeon_gem_rw_job *
 radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 {
@@ -158,7 +158,7 @@ radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 		mem = job->gpu_addr + radeon_gem_rw_slot(&rw->pieces[i], &end);
 		len = rw->pieces[i].len;
 
-		/* Reading a bit more is fine, the slot has room for it. */
+		/* Read whole dwords: the slot has room for the bytes around. */
 		if (!rw->write) {
 			extra = bo % 4;
 			bo -= extra;
@@ -181,7 +181,7 @@ radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 	return job;
 }
 
-/* Copy between user memory and slots. Returns the number of bytes. */
+/* Copy between user memory and slots. Returns the number of bytes copied. */
 static u64 radeon_gem_rw_copy_slots(struct radeon_gem_rw *rw,
 				    const struct radeon_gem_rw_job *job)
 {
@@ -221,7 +221,7 @@ static ssize_t radeon_gem_rw_staged_held(struct radeon_gem_rw *rw)
 	job = radeon_gem_rw_stage_job(rw);
 	if (!job) {
 		radeon_gem_rw_event(rdev, RADEON_GEM_RW_NOT_STAGED);
-		/* What the CPU cannot access would have to be moved. */
+		/* Rather than move an inaccessible BO, wait for an own job. */
 		if (rw->look & RADEON_GEM_RW_IS_HIDDEN &&
 		    !(rw->look & (RADEON_GEM_RW_IS_UNSYNC | RADEON_GEM_RW_IS_NOWAIT)))
 			rw->fence = radeon_gem_rw_find_fence(rw, true);
@@ -279,7 +279,7 @@ const struct radeon_gem_rw_path radeon_gem_rw_staged = {
 	.after = radeon_gem_rw_staged_after,
 };
 
-/* What radeon_gem_rw_look() has to know about copies by the GPU. */
+/* Returns RADEON_GEM_RW_IS_SMALL and _LONG of a step, for radeon_gem_rw_look(). */
 unsigned int radeon_gem_rw_gpu_look(const struct radeon_gem_rw *rw)
 {
 	bool is_small = rw->left <= READ_ONCE(radeon_gem_rw_stage_write_max);
@@ -292,8 +292,8 @@ unsigned int radeon_gem_rw_gpu_look(const struct radeon_gem_rw *rw)
 /* Setting up */
 
 /*
- * Shall the GPU copy? Returns whether the packets of this device are known, and the GPU
- * reads memory as the CPU sees it, which AGP does not warrant.
+ * May the GPU copy? Only if it is not switched off, the packets of this device are known,
+ * and the GPU sees memory as the CPU does, which AGP does not guarantee.
  */
 bool radeon_gem_rw_gpu_supported(struct radeon_device *rdev)
 {
@@ -302,8 +302,8 @@ bool radeon_gem_rw_gpu_supported(struct radeon_device *rdev)
 }
 
 /*
- * The GART works. Does nothing when the device is resumed. Without a staging buffer
- * everything works, but with stalls and moves of BOs.
+ * Needs a working GART. Does nothing when the device is resumed. Without a staging buffer
+ * all transfers work, but with stalls and moves of BOs.
  */
 void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 {
@@ -324,7 +324,7 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 	for (i = 0; i < RADEON_NUM_RINGS; i++)
 		INIT_LIST_HEAD(&gpu->jobs[i]);
 
-	/* What is used of it is the BO, which is pinned and mapped. */
+	/* Only the manager's BO is used, which is pinned and mapped. */
 	gpu->units = size / RADEON_GEM_RW_UNIT;
 	r = radeon_sa_bo_manager_init(rdev, &gpu->sa, size, RADEON_GEM_RW_UNIT,
 				      RADEON_GEM_DOMAIN_GTT, 0);

@@ -26,8 +26,8 @@
 /* Regions of a part of the array. */
 struct radeon_gem_transfer_part {
 	struct drm_radeon_gem_transfer_region user[RADEON_GEM_TRANSFER_PART];
-	u32 count;			/* of those */
-	/* As they are used, up to the first that has an error. */
+	u32 count;			/* of user */
+	/* The parsed regions, up to the first that has an error. */
 	struct radeon_gem_rw_region regions[RADEON_GEM_TRANSFER_PART];
 	u32 parsed;
 	struct radeon_gem_rw_piece pieces[RADEON_GEM_RW_MAX_PIECES];
@@ -35,7 +35,7 @@ struct radeon_gem_transfer_part {
 	u32 bo_count;
 };
 
-/* From the first to the last byte. That cannot overflow. */
+/* Returns the bytes from a region's first to its last one. That cannot overflow. */
 static u64
 radeon_gem_transfer_extent(const struct drm_radeon_gem_transfer_region *region,
 			   u32 pitch)
@@ -43,7 +43,7 @@ radeon_gem_transfer_extent(const struct drm_radeon_gem_transfer_region *region,
 	return (u64)(region->rows - 1) * pitch + region->row_bytes;
 }
 
-/* The checks that do not need the BO. An empty region gets no rows. */
+/* Fill in @region, with the checks that do not need the BO. Empty: it gets no rows. */
 static int
 radeon_gem_transfer_parse(const struct drm_radeon_gem_transfer_region *from,
 			  struct radeon_gem_rw_region *region)
@@ -87,8 +87,8 @@ radeon_gem_transfer_parse(const struct drm_radeon_gem_transfer_region *from,
 }
 
 /*
- * Transfer the regions from @i on that are in the same BO. The first one is not
- * empty. If another one has an error, it comes first next time, and is reported.
+ * Transfer the regions from @i on that are in the same BO. Region @i is not empty. A
+ * later one with an error ends this; the next call begins with it and returns the error.
  * Adds the number of regions that are done to @done.
  */
 static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
@@ -129,7 +129,7 @@ static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
 	return r;
 }
 
-/* Transfer a part of the array, whose end is @end. */
+/* Transfer a part of the array of regions, which has @end entries in all. */
 static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 				    struct radeon_gem_transfer_part *part,
 				    u32 *done, u32 end)
@@ -153,12 +153,12 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 
 		err = radeon_gem_transfer_bo(rw, part, i, done);
 
-		/* The call starts again, and goes on behind what is done. */
+		/* A restarted call goes on behind the regions that are done. */
 		if (!err && signal_pending(current) && *done < end)
 			err = -ERESTARTSYS;
 	}
 
-	/* The last reference to a BO is not dropped with locks held. */
+	/* Unlock first: this may drop the last references to BOs. */
 	radeon_gem_rw_unlock(rw);
 	while (part->bo_count)
 		drm_gem_object_put(part->bos[--part->bo_count]);

@@ -4,21 +4,21 @@
  * straight from or to user memory.
  *
  * The user's pages are pinned and bound to a window, a part of GTT that is kept
- * for this, and the GPU copies between them and the BO in VRAM. The CPU does not
- * touch the bytes, but each page, so this is for large transfers only.
+ * this, and the GPU copies between them and the BO in VRAM. The CPU does not touch the
+ * bytes, but handles each page, so this pays for large transfers only.
  *
- * The windows are the budget: all clients together have no more pages pinned than
- * fit in. A call takes a window before it pins any page; one that gets none takes
- * another path. Nothing that user space controls is waited for with a window, so user
- * memory that is not there is faulted in without.
+ * The windows limit how many pages all clients together can have pinned. A call takes a
+ * window before it pins any page; one that gets none takes another path. A call never
+ * waits for anything that user space controls while it has a window, so it faults user
+ * memory in without one.
  *
- * Pages that are only read are bound read-only. Those that are written are written
- * as a whole, so that nothing that others write beside the bytes is reverted where
- * DMA goes through a bounce buffer; the CPU does the rest.
+ * Pages that the GPU only reads are bound read-only. Pages that it writes are written as
+ * a whole, and the CPU copies the rest: where DMA goes through a bounce buffer, what
+ * others write to the rest of a page meanwhile would be reverted.
  *
  * The call waits for the copy, which takes a ring that does nothing else. If a fatal
- * signal ends the call early, the pages stay pinned, and a work item looks after the copy
- * until it is done, or the ring is given up.
+ * signal ends the call early, the pages stay pinned, and a work item unpins them when the
+ * copy is done, or the ring is given up.
  */
 
 #include <linux/dma-mapping.h>
@@ -34,10 +34,10 @@
 #define RADEON_GEM_RW_WINDOW_SIZE	SZ_4M
 #define RADEON_GEM_RW_WINDOW_PAGES	(RADEON_GEM_RW_WINDOW_SIZE / PAGE_SIZE)
 
-/* Least GTT of which a part is kept for windows. */
+/* Smallest GTT of which the end is kept for windows. */
 #define RADEON_GEM_RW_WINDOW_GTT_MIN	SZ_128M
 
-/* How many GPU resets a call waits for before it takes its pages away. */
+/* GPU resets that a call waits for before it unbinds the pages of an undone copy. */
 #define RADEON_GEM_RW_ZERO_RESETS	3
 
 static unsigned int radeon_gem_rw_zero_copy_min = SZ_1M;
@@ -45,7 +45,7 @@ MODULE_PARM_DESC(gem_rw_zero_copy_min,
 		 "Transfers of at least this many bytes are copied by the GPU straight between user memory and VRAM (default 1048576)");
 module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint, 0644);
 
-/* User pages that the GPU can access. */
+/* A window of GTT, with the user pages that are bound to it. */
 struct radeon_gem_rw_window {
 	struct radeon_device *rdev;
 	unsigned long used;		/* bit 0: a call has it */
@@ -60,9 +60,9 @@ struct radeon_gem_rw_window {
 };
 
 /*
- * Write @n entries of the GART from entry @i of the window on. Those of all chips
- * that are supported are written as rs600_gart_set_page() does. To call that for each
- * page would cost as much as the rest of binding it.
+ * Write @n entries of the GART from entry @i of the window on, in the format of
+ * rs600_gart_set_page(), which all supported chips use. To call that for each page would
+ * cost as much as the rest of binding it.
  */
 static void radeon_gem_rw_window_set(struct radeon_gem_rw_window *window, u32 i,
 				     u32 n, u64 entry, u64 step)
@@ -79,7 +79,7 @@ static void radeon_gem_rw_window_set(struct radeon_gem_rw_window *window, u32 i,
 	}
 }
 
-/* Let the GPU access the pages. No reset meanwhile, and the GART works. */
+/* Bind the pages to the window. No GPU reset meanwhile, and the GART works. */
 static void radeon_gem_rw_window_bind(struct radeon_gem_rw_window *window)
 {
 	u32 flags = RADEON_GART_PAGE_VALID | RADEON_GART_PAGE_READ |
@@ -97,14 +97,14 @@ static void radeon_gem_rw_window_bind(struct radeon_gem_rw_window *window)
 		radeon_gem_rw_window_set(window, i, n, sg_dma_address(sg) | flags,
 					 RADEON_GPU_PAGE_SIZE);
 	}
-	/* The entries come before the flush. */
+	/* Write the entries before the flush. */
 	mb();
 	radeon_gart_tlb_flush(rdev);
 }
 
 /*
- * Take the pages out of the GART. Only our copies use these addresses, and the
- * next one flushes the TLB. So it need not be done here, if ours has been done.
+ * Unbind the pages. Only zero-copies use these GTT addresses, and flush the TLB when they
+ * bind pages. So a flush is needed here only if this window's copy may still run.
  */
 static void radeon_gem_rw_window_unbind(struct radeon_gem_rw_window *window)
 {
@@ -115,7 +115,7 @@ static void radeon_gem_rw_window_unbind(struct radeon_gem_rw_window *window)
 				 (PAGE_SIZE / RADEON_GPU_PAGE_SIZE),
 				 rdev->dummy_page.entry, 0);
 	if (rdev->gart.ptr && !radeon_fence_signaled(window->fence)) {
-		/* As when they are bound. */
+		/* As in radeon_gem_rw_window_bind(). */
 		mb();
 		radeon_gart_tlb_flush(rdev);
 	}
@@ -123,8 +123,8 @@ static void radeon_gem_rw_window_unbind(struct radeon_gem_rw_window *window)
 }
 
 /*
- * Get DMA addresses for the pages. Contiguous ones become one entry, as each entry
- * costs more than all else that is done for a page. Returns whether that was possible.
+ * Map the pages for DMA. Contiguous ones become one entry, as an entry costs more than
+ * all other work for a page. Returns whether the pages were mapped.
  */
 static bool radeon_gem_rw_window_map(struct radeon_gem_rw_window *window)
 {
@@ -149,8 +149,8 @@ static bool radeon_gem_rw_window_map(struct radeon_gem_rw_window *window)
 	sg_mark_end(sg);
 
 	/*
-	 * Others may have the same pages mapped, as memory can be shared. That
-	 * is only fine if the mapping itself does not touch caches.
+	 * Others may have mapped the same pages for DMA, as memory can be shared. That is
+	 * only safe if the mapping itself does no cache maintenance.
 	 */
 	if (dma_map_sgtable(dev, &window->sg, window->dir, DMA_ATTR_SKIP_CPU_SYNC)) {
 		window->sg.orig_nents = 0;
@@ -174,7 +174,7 @@ radeon_gem_rw_window_get(struct radeon_device *rdev)
 	return NULL;
 }
 
-/* The GPU is done with the pages. */
+/* Unbind, unmap and unpin the pages, which the GPU does not use any more. */
 static void radeon_gem_rw_window_put(struct radeon_gem_rw_window *window)
 {
 	struct device *dev = window->rdev->dev;
@@ -193,7 +193,7 @@ static void radeon_gem_rw_window_put(struct radeon_gem_rw_window *window)
 	clear_bit_unlock(0, &window->used);
 }
 
-/* If the GPU is locked up, nobody else may be left who resets it. */
+/* Ends a killed call's copy. Resets a locked up GPU, as no other client may be left. */
 static void radeon_gem_rw_window_work(struct work_struct *work)
 {
 	struct radeon_gem_rw_window *window =
@@ -212,8 +212,8 @@ static void radeon_gem_rw_window_work(struct work_struct *work)
 }
 
 /*
- * A window with as much of the user memory as can be pinned. Returns NULL if there is no
- * window, or nothing can be pinned.
+ * Pin user memory, as much as possible. Returns a window with its pages, and their bytes
+ * in @len; or NULL if there is no window, or nothing can be pinned.
  */
 static struct radeon_gem_rw_window *
 radeon_gem_rw_window_fill(struct radeon_gem_rw *rw, char __user *user, u64 *len)
@@ -256,7 +256,7 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_window 
 	struct radeon_gem_rw_job *job;
 	u64 bo;
 
-	/* It may have been moved, or a reset may have failed. */
+	/* The BO may have been moved, or a reset may have failed. */
 	if (rw->bo->tbo.resource->mem_type != TTM_PL_VRAM || !rw->rdev->gart.ptr)
 		return NULL;
 
@@ -284,9 +284,9 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_window 
 }
 
 /*
- * Wait for the copy, and give the window back. A reset may run the copy again, so
- * this does not come back while that can happen, unless the GPU gets the pages
- * taken away: nobody else would do that after a reset that has failed.
+ * Wait for the copy, and give the window back. A reset may run the copy again, so wait
+ * until that cannot happen any more. If resets fail, or there are too many, unbind the
+ * pages from the GPU instead, as nobody else would.
  */
 static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 				   struct radeon_gem_rw_window *window,
@@ -304,7 +304,7 @@ static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 		radeon_gem_handle_lockup(rdev, r);
 	}
 
-	/* Killed: let go of the pages when the copy is done, whenever that is. */
+	/* Killed: the work item releases the pages once the copy is done. */
 	if (r == -ERESTARTSYS)
 		queue_delayed_work(system_freezable_wq, &window->work, 0);
 	else
@@ -313,7 +313,7 @@ static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 	return r;
 }
 
-/* A read begins with a whole page. What is before that takes the next rule. */
+/* A zero-copy read begins with a whole page. The bytes before take the next rule. */
 static ssize_t radeon_gem_rw_zero_copy_held(struct radeon_gem_rw *rw)
 {
 	size_t in_page = offset_in_page(rw->pieces->user);
@@ -366,7 +366,7 @@ const struct radeon_gem_rw_path radeon_gem_rw_zero_copy = {
 };
 
 /*
- * Is the next piece worth pinning pages? Not the last part of it, if that is small.
+ * Is the next piece worth pinning pages? Not if it is the small last part of a row.
  * Returns RADEON_GEM_RW_IS_LARGE or 0, for radeon_gem_rw_look().
  */
 unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
@@ -383,7 +383,7 @@ unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
 	return RADEON_GEM_RW_IS_LARGE;
 }
 
-/* How many bytes at the end of GTT are kept for windows. */
+/* Returns the number of bytes at the end of GTT that are kept for windows. */
 u64 radeon_gem_rw_window_size(struct radeon_device *rdev)
 {
 	if (!radeon_gem_rw_gpu_supported(rdev) ||
@@ -402,7 +402,7 @@ void radeon_gem_rw_zero_init(struct radeon_device *rdev, struct radeon_gem_rw_gp
 	if (!size)
 		return;
 
-	/* Nobody else can have it. */
+	/* No BO can be placed there. */
 	rdev->gart_pin_size += size;
 	gpu->windows = kvcalloc(RADEON_GEM_RW_WINDOWS, sizeof(*gpu->windows),
 				GFP_KERNEL);
