@@ -91,12 +91,12 @@ out=$(cd "$out" && pwd)
 exec 9>"$out/.lock"
 flock -n 9 || { stage "waiting for another build in $out"; flock 9; }
 
-# Unless everything goes well, there is no module.
+# If anything fails, leave no module.
 done=
 trap '[ "$done" ] || rm -f "$out/radeon.ko" "$out/radeon.ko.new"' EXIT
 
-# The pristine directory, and what kernel/check.sh needs. Unpacking a tarball takes
-# long, so remember from which one it came.
+# The pristine directory, with the scripts for kernel/check.sh. Unpacking a tarball takes
+# long, so remember which one it came from.
 
 pristine=$out/pristine
 if [ -d "$source" ]; then

@@ -47,8 +47,8 @@ check_apply() {
 	rm -rf "$work/am"
 }
 
-# FILE_PATH_CHANGES asks for a change of MAINTAINERS with each new file, but
-# its entry for radeon names directories.
+# FILE_PATH_CHANGES asks for a change of MAINTAINERS with each new file, but the
+# entry for radeon names directories.
 check_style() {
 	local patch failed=0
 	for patch in "${patches[@]}"; do
@@ -81,7 +81,7 @@ check_docs() {
 	done
 }
 
-# compile LOG: the directory of the tree as it is, with all warnings.
+# compile LOG: builds the radeon directory of the checked out commit, with all warnings.
 compile() {
 	# The empty directory makes a path in radeon_trace.h work, see build.sh.
 	mkdir -p "$work/build/include/trace"
@@ -89,7 +89,7 @@ compile() {
 		KCFLAGS="-I$work/build/include/uapi" \
 		CFLAGS_radeon_trace_points.o="-I$work/build/include/trace" modules >"$1" 2>&1
 }
-# What gcc and sparse say in a log, without the lines' numbers, which move.
+# warnings LOG: prints the messages of gcc and sparse, without line numbers, which move.
 warnings() {
 	grep -hE 'warning:|error:' "$1" | sed -E "s|^.*/$radeon_dir/|$radeon_dir/|; s/:[0-9]+(:[0-9]+)?:/:/" | sort -u || :
 }

@@ -37,7 +37,7 @@ for file in "$here/$radeon_dir"/*.c; do
 	objects+=("${object%.c}.o")
 done
 
-# Compiling always, so that warnings come up again.
+# Remove the objects, so that all are compiled and show their warnings again.
 (cd "$out/tree/$radeon_dir" 2>/dev/null && rm -f "${objects[@]}") || true
 "$here/build.sh" "$source" "$kver" "$out" W=1 C=2 "${objects[@]}"
 
@@ -58,7 +58,7 @@ for patch in "$here"/patches/*/*.patch; do
 done
 "$scripts/kernel-doc" -none -Wall -Werror "${sources[@]}" || failed=1
 
-# Every version's changes to the new files still apply.
+# The changes that each version makes to the new files still apply.
 for dir in "$here"/patches/*; do
 	rm -rf "$out/overlay"
 	mkdir "$out/overlay"

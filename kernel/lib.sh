@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# What build.sh and series.sh share: taking the driver out of a kernel's source,
-# and choosing what belongs to a version. Sourced, never run.
+# Functions that build.sh and series.sh share: taking the driver out of a kernel's
+# source, and choosing the hooks and the overlay of a version. Sourced, never run.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 radeon_dir=drivers/gpu/drm/radeon
 # Other versions use the hooks of this one, unless they have their own.
 hooks_base=6.12
-# For checkpatch. The allocators that newer kernels prefer do not exist in 6.12.
+# Finding that checkpatch ignores: the allocators that it prefers do not exist in 6.12.
 checkpatch_ignore=ALLOC_WITH_SIZEOF
 
 die() {
@@ -15,15 +15,15 @@ die() {
 	exit 1
 }
 
-# unpack SOURCE DIR PART...: the radeon directory, the top Makefile, what
-# checkpatch and kernel-doc need, and the given files and directories of the tree
-# or tarball SOURCE.
+# unpack SOURCE DIR PART...: puts into DIR the radeon directory, the top Makefile, the
+# files of checkpatch and kernel-doc, and the PARTs (files and directories) of the tree or
+# tarball SOURCE.
 unpack() {
 	local source=$1 dir=$2
 	shift 2
 	take "$source" "$dir" "$radeon_dir" scripts/checkpatch.pl scripts/spelling.txt \
 		scripts/const_structs.checkpatch scripts/kernel-doc "$@"
-	# In newer kernels it is a link to a Python program.
+	# In newer kernels kernel-doc is a link to a Python program.
 	[ ! -L "$dir/scripts/kernel-doc" ] ||
 		take "$source" "$dir" tools/docs/kernel-doc tools/lib/python
 	[ -e "$dir/$radeon_dir/Makefile" ] || die "$source has no $radeon_dir"
@@ -35,7 +35,7 @@ take() {
 	mkdir -p "$dir"
 	if [ -d "$source" ]; then
 		[ -d "$source/$radeon_dir" ] || die "$source has no $radeon_dir"
-		# Not what a build in that tree may have left behind.
+		# Leave out what a build in that tree may have left behind.
 		tar -C "$source" -cf - --exclude='*.[oa]' --exclude='*.ko' \
 			--exclude='.*' --exclude='*.mod' --exclude='*.mod.c' \
 			--exclude='*_reg_safe.h' --exclude=mkregtable \
@@ -47,7 +47,7 @@ take() {
 	fi
 }
 
-# version_of MAKEFILE: the version in a kernel's top Makefile, as X.Y.Z.
+# version_of MAKEFILE: prints the version in a kernel's top Makefile, as X.Y.Z.
 version_of() {
 	awk -F' *= *' '/^VERSION/ { v = $2 } /^PATCHLEVEL/ { p = $2 }
 		/^SUBLEVEL/ { print v "." p "." $2; exit }' "$1"
@@ -75,8 +75,8 @@ choose_patches() {
 	done
 }
 
-# copy_overlay DIR DIRECTORY...: the files of these directories (drivers, include, ...)
-# into DIR, as the version of the chosen patches needs them.
+# copy_overlay DIR DIRECTORY...: copies the overlay's DIRECTORYs (drivers, include, ...)
+# into DIR, and applies overlay.diff of the chosen version.
 copy_overlay() {
 	local dir log
 	dir=$(cd "$1" && pwd) || die "there is no directory $1"

@@ -4,8 +4,8 @@
 # Write this directory's driver as a series of patches for the kernel's mailing
 # lists. See --help.
 #
-# Nothing is kept twice: the commits are made from the overlay and the hooks
-# that the out-of-tree build uses.
+# The commits are made from the same overlay and hooks as the out-of-tree build, so
+# nothing is kept twice.
 #
 # - upstream/uapi.txt is the message of the first commit, the uapi header.
 # - Each hook that patches/ has for the version is a commit. The files of the overlay
@@ -48,19 +48,19 @@ unpack "$source" "$tree" include/uapi/drm Documentation/gpu
 version=$(version_of "$tree/Makefile")
 exact=$version version=${version%.*}
 choose_patches "${3-$version}"
-# The overlay as this version needs it.
+# The overlay, with the changes for this version.
 overlay=$(mktemp -d)
 trap 'rm -rf "$overlay"' EXIT
 copy_overlay "$overlay" drivers include Documentation
 
-# A repository of its own, whatever the directories above may be.
+# A repository of its own, also if a directory above is one.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 cd "$tree"
 git -c init.defaultBranch=series init -q .
 
-# The commits carry the author and the date of the hooks, so that the same
-# sources always give the same series.
+# The commits that are made here have the author and the date of the first hook, so that
+# the same sources always give the same series.
 author=$(git mailinfo /dev/null /dev/null <"${hooks[0]}")
 field() { sed -n "s/^$1: //p" <<<"$author"; }
 GIT_AUTHOR_NAME=$(field Author) GIT_AUTHOR_EMAIL=$(field Email) GIT_AUTHOR_DATE=$(field Date)
@@ -74,7 +74,7 @@ git add -Af .
 git commit -q -m "Linux $version, in part"
 git tag base
 
-# add FILE...: files of the overlay join the last commit.
+# add FILE...: adds files of the overlay to the last commit.
 add() {
 	local f
 	for f; do
@@ -86,7 +86,7 @@ add() {
 	[ $# -eq 0 ] || git commit -q --amend --no-edit
 }
 
-# apply PATCH: a commit with the patch's own message.
+# apply PATCH: commits the patch with its own message.
 apply() {
 	git am -q --keep-cr --committer-date-is-author-date "$1" >"$out/am.log" 2>&1 || {
 		cat "$out/am.log" >&2
@@ -94,7 +94,8 @@ apply() {
 	}
 }
 
-# Headers of the overlay that the text on stdin includes and that are not in yet.
+# new_headers: prints the headers of the overlay that the text on stdin includes and that
+# no commit has yet.
 new_headers() {
 	local h
 	sed -n 's/^+\?#include "\(.*\)"$/\1/p' | sort -u | while read -r h; do
@@ -102,7 +103,7 @@ new_headers() {
 	done
 }
 
-# begin MESSAGE-FILE: an empty commit, signed off.
+# begin MESSAGE-FILE: makes an empty commit, signed off.
 begin() {
 	git commit -q --allow-empty -s -F "$1"
 }
@@ -119,7 +120,7 @@ for hook in "${hooks[@]}"; do
 		c=$radeon_dir/${o%.o}.c
 		[ ! -e "$overlay/$c" ] || [ -e "$c" ] || files+=("$c")
 	done
-	# What these and the hooks include, and what that includes.
+	# Headers that these files and the hook include, and the headers that those include.
 	text=$(git show --format=; for f in "${files[@]}"; do cat "$overlay/$f"; done)
 	while mapfile -t headers < <(new_headers <<<"$text") && [ ${#headers[@]} -gt 0 ]; do
 		add "${headers[@]}"
@@ -128,7 +129,7 @@ for hook in "${hooks[@]}"; do
 	add "${files[@]}"
 done
 
-# Into the table of contents, which is not the same in any two versions.
+# Add the pages to the table of contents by sed: it differs between versions.
 begin "$here/upstream/docs.txt"
 mapfile -t files < <(cd "$overlay" && find Documentation -type f)
 contents=Documentation/gpu/drivers.rst
@@ -139,7 +140,7 @@ done
 git add $contents
 add "${files[@]}"
 
-# The series has the overlay, whole. Hooks may have changed its files.
+# The series must have all files of the overlay. Hooks may have changed them.
 (cd "$overlay" && find . -type f) | while read -r f; do
 	[ -e "$f" ] ||
 		die "$f is in no commit: no patch adds its object to the Makefile, and nothing includes it"
