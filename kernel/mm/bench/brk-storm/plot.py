@@ -78,7 +78,7 @@ def main():
         panel.grid(True, which="both", alpha=0.2)
     if data["load"]:
         axes[2].legend(fontsize=6)
-    # One legend below is for the first panel: the others would not fit in.
+    # The legend below has the first panel only: the others would not fit in.
     finish(figure, axes[:1], f"brk-storm, Linux {' and '.join(kernels)}, emulated", target)
 
 

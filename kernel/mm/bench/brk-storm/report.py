@@ -28,7 +28,7 @@ WORSE_MAX, INHERITED_MIN, LOCK_MAX, WAITING_MAX = 1.03, 0.5, 0.25, 0.01
 # Growth by brk from many forked children, AIM7 on 32 cores, Linux 2.6.27 to 2.6.30.
 REPORT_2009 = {"jobs_per_minute_contended": 65000, "jobs_per_minute": 130000}
 
-# What a step consists of: functions none of which is called by another.
+# What a step consists of: functions that do not call each other.
 PARTS = {
     "grow": [("anon_vma: lock and interval tree", ("vma_prepare", "vma_complete")),
              ("tree: store", ("mas_store_prealloc", "mas_preallocate")),
@@ -75,7 +75,7 @@ def costs(runs):
 
 
 def parts(runs):
-    """Of layouts in which the heap is inside its leaf, added up."""
+    """Sums of the samples in all layouts in which the heap is inside its leaf."""
     found = {}
     for run in runs:
         usual = {(r["heap"], r["pages"], r["touched"], r["op"]): r for r in run.get("cost", [])}
@@ -125,7 +125,7 @@ def table(out, results):
         i, n = row["instructions"], row["ns"].get("mm")
         cells = [f"{i[k]['inside']:9.0f}" if k in i else f"{'':9}" for k in ("mm-base", "mm")]
         cells.append(f"{row['ratio']:6.3f}" if row["ratio"] else f"{'':6}")
-        # Of both kernels, in units of the smallest.
+        # For each kernel, how much the largest boot exceeds the smallest.
         spread = [f"{max(i[k]['boots']) / min(i[k]['boots']) - 1:.2%}" for k in ("mm-base", "mm") if k in i]
         cells.append(f"{', '.join(spread):>15}")
         cells.append(f"{i['mm']['last']:9.0f}" if "mm" in i else f"{'':9}")
@@ -157,7 +157,7 @@ def table(out, results):
 
 def wrong(results):
     for row in results["cost"]:
-        # Touching is not brk, and what pages cost depends on who had them before.
+        # Touching is not brk, and the cost of a page depends on its previous use.
         if row["ratio"] and row["ratio"] > WORSE_MAX and not row["id"].endswith("/touch"):
             boots = {kernel: [round(x) for x in i["boots"]] for kernel, i in row["instructions"].items()}
             yield f"{row['id']}: {row['ratio']:.3f} of the instructions without the series (boots: {boots})"
@@ -173,7 +173,7 @@ def wrong(results):
         if row["events_lost"]:
             yield f"{row['id']}: {row['events_lost']} lock events lost"
         new = by_id[row["id"].replace("inherited", "new")]
-        # With more CPUs than the host has, holders of locks lose theirs: luck.
+        # With more CPUs than the host has, the host preempts holders of locks: skip.
         if row["cpus"] <= 2 and row["jobs_per_minute"] < INHERITED_MIN * new["jobs_per_minute"]:
             yield f"{row['id']}: {row['jobs_per_minute']:.0f} jobs/min, {new['jobs_per_minute']:.0f} with new heaps"
     if not (results["cost"] or results["load"]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report of brk-storm finds a step that costs more, and a run that looked at no
+"""The report of brk-storm finds a step that costs more, and a run that verified no
 contents."""
 
 import pathlib

@@ -15,7 +15,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
 from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402
 
-# Live maps and us of one more map: other hardware, another kernel.
+# The report of 2011: live maps, and us of one more map, on other hardware and another
+# kernel.
 REPORT_2011 = ((100, 17.3), (10000, 88.5), (40000, 406))
 LAYOUTS = {"top-down": "-", "bottom-up": ":"}
 

@@ -32,7 +32,7 @@ from reporting import arguments, load, verdict, write  # noqa: E402 (the path co
 
 KERNELS = {"before": "-mm-base", "first": "-mm-first", "after": "-mm"}
 WORSE_MAX = 1.03
-# What a second look at a leaf costs: kernel/mm/README.md.
+# The second pass over a leaf costs this much, see kernel/mm/README.md.
 WORSE_AMONG_MAX = 1.20
 GUARDS_AFTER_MAX, GUARDS_BEFORE_MIN = 2, 4
 SMALL_AFTER_MAX = 3
@@ -41,7 +41,7 @@ SMALL = ("small", "shadow")
 
 
 def load_runs(paths):
-    """(unit, when) -> runs; and all rows' ids in their order."""
+    """Runs by (unit, when), and the ids of all rows in order."""
     runs, ids = {}, {}
     for path in paths:
         run = load(path)
@@ -61,7 +61,7 @@ def of_kind(runs, kind):
 
 
 def spread(runs, row_id):
-    """Medians over the runs, without what it costs to read the clock."""
+    """Medians over the runs, less the cost of reading the clock."""
     rows = [(r["by_id"].get(row_id), r["environment"]["clock_cost"]) for r in runs]
     rows = [(row, clock) for row, clock in rows if row and row["error"] is None]
     if not rows:
@@ -71,7 +71,7 @@ def spread(runs, row_id):
 
 
 def ratios(runs, unit, row_id):
-    """Of each pair of runs."""
+    """The ratios of all pairs of runs."""
     found = []
     kind = row_id.split("/")[0]
     for before, after in zip(of_kind(runs.get((unit, "before"), []), kind),
@@ -83,7 +83,7 @@ def ratios(runs, unit, row_id):
 
 
 def compare(runs, row_id):
-    # Runs that count may go to fewer live maps, and then find them elsewhere.
+    # Runs that count may have fewer live maps; their addresses differ then.
     by_unit = {}
     for (unit, _), some in runs.items():
         by_unit.setdefault(unit, []).extend(r["by_id"].get(row_id)
@@ -106,7 +106,7 @@ def compare(runs, row_id):
 
 
 def scaling(rows, kind, layout, when):
-    """What a pair costs with the most guards, in units of that with the least."""
+    """The cost of a pair with the most guards, in units of that with the least."""
     some = sorted((r for r in rows if (r["kind"], r["layout"], r["operation"]) ==
                    (kind, layout, "pair") and r["error"] is None),
                   key=lambda r: r["guards"])
@@ -127,7 +127,7 @@ def faults(rows, scalings):
         if not row["same_addresses"]:
             yield f"{row['id']}: the kernels chose other addresses"
         ratio = row["instructions"]["ratio"]
-        # Of live maps only, runs that count may take fewer numbers.
+        # Only rows of live maps may be missing in runs that count.
         if not row["error"] and ratio is None and (row["kind"] != "plain" or not plain_counted or
                                                    row["ns"]["ratio"] is None):
             yield f"{row['id']}: no instructions were counted on both kernels"
@@ -138,7 +138,7 @@ def faults(rows, scalings):
         if ratio is not None and ratio > most:
             yield f"{row['id']}: {100 * (ratio - 1):.1f} % more instructions"
     found = {(s["kind"], s["layout"], s["when"]): s["ratio"] for s in scalings}
-    # Without a boot for it there are no rows of small guards, with a wrong one an error.
+    # Without a boot with small guards their rows are missing; a wrong boot gives an error.
     small = any(row["kind"] == "small" for row in rows)
     for kind in ("guards", *(["small"] if small else [])):
         for layout in ("top-down", "bottom-up"):

@@ -11,7 +11,7 @@ they were measured. Columns of the first version of the series are there if it w
 import json
 import sys
 
-# Kind, what a row's number is of, operations, and what the table is about.
+# Kind, the meaning of a row's number, operations, and the table's subject.
 CYCLES = (
     ("guards", "guards", ("pair",), "`guards`: 100 live maps behind N stacks (`MAP_GROWSDOWN`, 1 MiB"
      " free before each); a munmap() and an mmap()"),
@@ -27,14 +27,14 @@ HEADS = {"before": "before", "first": "first version", "after": "after"}
 
 
 def number(stat, scale=1, key="median"):
-    """Cell of a median; empty where nothing was measured."""
+    """The cell of a median; empty if it was not measured."""
     if not stat:
         return ""
     return f"{stat[key] / scale:,.1f}" if scale > 1 else f"{stat[key]:,.0f}"
 
 
 def change(row, unit="instructions", key="median"):
-    """Cell of after in units of before."""
+    """The cell of the ratio of after to before."""
     ratio = row[unit]["ratio"]
     if not ratio:
         return ""
@@ -44,7 +44,7 @@ def change(row, unit="instructions", key="median"):
 
 
 def lines(head, body):
-    """A table of Markdown; the first column is text, the others numbers."""
+    """A Markdown table; the first column is text, the others numbers."""
     yield "| " + " | ".join(head) + " |"
     yield "|---|" + "---:|" * (len(head) - 1)
     for cells in body:
@@ -80,7 +80,7 @@ def cycle(rows, kind, key, operations, title):
 
 
 def others(rows):
-    """The table of what else changes address spaces."""
+    """The table of the other operations on address spaces."""
     mine = [r for r in rows if r["kind"] == "others" and not r["error"]]
     lives = sorted({r["live"] for r in mine})
     if not lives:

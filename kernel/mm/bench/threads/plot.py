@@ -19,9 +19,9 @@ STYLES = ["-", "--", ":", "-."]
 
 
 def label(result):
-    """A kernel, and what was counted on it."""
+    """The label of a kernel, with the unit of its numbers."""
     if result["unit"] == "ns":
-        # The machine's own: what its builder calls it does not matter.
+        # The machine's own kernel: leave out its builder's suffix.
         return f"Linux {result['kernel'].split('-')[0]}, times"
     return f"{result['kernel']}, {result['unit']}"
 

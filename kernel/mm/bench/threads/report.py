@@ -36,15 +36,15 @@ TITLES = {
     "join-guard": "one after the other, MAP_GROWSDOWN",
 }
 TIMES = ("wall_ns", "cpu_ns", "user_ns", "system_ns")
-# Threads before and after which are compared for growth.
+# Chunks (thousands of threads) at each end that are compared for growth.
 EDGE = 3
 GROWTH_MAX = 5
 
 
 def growth(chunks):
-    """How much more the last threads cost than the first, of CPU time.
+    """CPU time of the last chunks, in units of that of the first.
 
-    The first thousand also pays for what is there only once.
+    Without the very first chunk, which also pays for one-time work.
     """
     if len(chunks) < 2 * EDGE:
         return None
@@ -116,12 +116,12 @@ def table(results):
 
 
 def has_series(kernel):
-    """Whether a kernel's search knows guard gaps."""
+    """Does the kernel's search know guard gaps?"""
     return kernel.endswith("-mm")
 
 
 def check(results):
-    """Yields what is not as it should be."""
+    """Yields the faults."""
     if not results:
         yield "no results"
     for r in results:

@@ -4,8 +4,8 @@
  * differ by at most one, so that a tree of n nodes has at most 1.44 log2(n)
  * levels; a red-black tree, which the kernel had for VMAs, at most 2 log2(n).
  *
- * Nodes are parts of what they stand for. There are no links upwards: all
- * changes go down from the root and mend heights on their way back.
+ * Nodes are embedded in their entries. There are no links upwards: all changes
+ * go down from the root and correct heights on the way back.
  */
 #include "frag.h"
 
@@ -122,7 +122,7 @@ static void refresh(struct avl_tree *tree, struct avl *root, struct avl *node)
 /**
  * avl_insert - put a node into a tree
  * @tree: tree
- * @node: node that is in none; its contents are what @tree compares
+ * @node: node that is in no tree; @tree compares the contents of its entry
  */
 void avl_insert(struct avl_tree *tree, struct avl *node)
 {
@@ -134,7 +134,7 @@ void avl_insert(struct avl_tree *tree, struct avl *node)
 /**
  * avl_remove - take a node out of a tree
  * @tree: tree
- * @node: node in it, with the contents that it had when it was put in
+ * @node: node in it; what @tree compares has not changed since it was put in
  */
 void avl_remove(struct avl_tree *tree, struct avl *node)
 {
@@ -142,7 +142,7 @@ void avl_remove(struct avl_tree *tree, struct avl *node)
 }
 
 /**
- * avl_refresh - a node's contents have changed, but not its place
+ * avl_refresh - update a tree: a node's contents have changed, not its place
  * @tree: tree
  * @node: node in it
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * frag: the fragmentation experiments of 2005 and later, with models of the
- * searches of each time and with the kernel that runs. See kernel/mm/bench/README.md.
+ * searches of each time and with the running kernel. See
+ * kernel/mm/bench/README.md.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -80,7 +81,7 @@ static uint64_t steps_of(const struct frag_workload *load)
 	return load->steps < run.most ? load->steps : run.most;
 }
 
-/* The window that models have: of a process of 2005, or as large as today's. */
+/* The window of models: that of a process of 2005, or as large as today's. */
 static void model_window(const struct frag_workload *load, uint64_t *low,
 			 uint64_t *high)
 {
@@ -115,7 +116,7 @@ static void run_model(const struct frag_workload *load,
 	frag_space_clear(&mm.space);
 }
 
-/* The example with five regions has rows of its own: where the last one is. */
+/* The example with five regions has rows of its own: they have a "place". */
 static void run_five(const struct frag_model *model, bool topdown)
 {
 	const struct frag_workload *load = &frag_workloads[0];
@@ -167,8 +168,8 @@ static void run_models(void)
 }
 
 /*
- * One workload in a process of its own, which was started for it: prints a line
- * of numbers.
+ * Runs one workload, in a process that was started for it, and prints a line of
+ * numbers.
  */
 static int one(char **argv)
 {
@@ -238,7 +239,7 @@ static bool start_one(const struct frag_workload *load, bool topdown,
 		dup2(ends[1], STDOUT_FILENO);
 		close(ends[0]);
 		close(ends[1]);
-		/* It must end, whatever the kernel does. */
+		/* End the process even if the kernel hangs in a call. */
 		alarm(600);
 		execv("/proc/self/exe", (char **)argv);
 		_exit(1);

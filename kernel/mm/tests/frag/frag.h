@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frag: how the ways in which Linux has looked for free address space, from
- * 2.4 to today, fragment it, and what their searches cost.
+ * frag: how much the searches for free address space that Linux has had, from
+ * 2.4 to today, fragment it, and what these searches cost.
  *
  * All addresses and lengths are in pages of 4 KiB. A space is a window of
- * addresses with areas in it, what the kernel calls VMAs (space.c). A
- * model is a rule that finds room in a space (models.c: the historic ones;
- * gap.c: since 3.8). A workload maps and unmaps by way of a backend, which
- * is a model or the kernel that runs (kernel.c).
+ * addresses with areas in it, which the kernel calls VMAs (space.c). A
+ * model is a rule that finds room in a space (models.c: up to 3.7; gap.c:
+ * since 3.8). A workload maps and unmaps through a backend, which is a model
+ * or the running kernel (kernel.c).
  */
 #ifndef FRAG_H
 #define FRAG_H
@@ -19,16 +19,16 @@
 
 #define FRAG_PAGE 4096ull
 #define FRAG_MIB (1048576 / FRAG_PAGE)
-/* What a huge page has, and what stays free before a stack (stack_guard_gap). */
+/* Pages of a huge page, and of the gap before a stack (stack_guard_gap). */
 #define FRAG_HUGE 512u
 #define FRAG_GUARD 256u
-/* No room. */
+/* Returned instead of a page: no room. */
 #define FRAG_NONE UINT64_MAX
 
 /**
  * enum frag_kind - what an area is
- * @FRAG_PLAIN: anonymous memory, merges with its like
- * @FRAG_STACK: the same with MAP_GROWSDOWN, which wants a guard gap before it
+ * @FRAG_PLAIN: anonymous memory, merges with neighbours of its kind
+ * @FRAG_STACK: the same with MAP_GROWSDOWN, which needs a guard gap before it
  * @FRAG_FIXED: anything else: never merged, never unmapped
  */
 enum frag_kind {
@@ -39,9 +39,9 @@ enum frag_kind {
 
 /**
  * struct avl - node of a balanced tree
- * @left: subtree of those before it
- * @right: and behind it
- * @height: of the subtree that it is the root of
+ * @left: subtree of the nodes before it, or NULL
+ * @right: subtree of the nodes behind it, or NULL
+ * @height: levels of the subtree that it is the root of
  */
 struct avl {
 	struct avl *left, *right;
@@ -72,10 +72,10 @@ void avl_refresh(struct avl_tree *tree, struct avl *node);
  * @next: area above, or NULL
  * @start: first page
  * @end: page behind the last one
- * @gap: free pages directly before it; without its guard gap if the space says
- *	so
+ * @gap: free pages directly before it, less its guard gap if the space has
+ *	@guards
  * @largest: largest gap in the subtree of @by_address
- * @kind: what it is
+ * @kind: kind of mapping
  */
 struct frag_area {
 	struct avl by_address, by_gap;
@@ -88,10 +88,10 @@ struct frag_area {
  * struct frag_space - window of addresses
  * @low: first page
  * @high: page behind the last one
- * @guards: gaps are counted without guard gaps
+ * @guards: guard gaps are no part of an area's gap
  * @by_address: areas by address
  * @by_gap: areas by gap and address
- * @end: area without pages at @high, so that the last gap has one, too
+ * @end: area without pages at @high, so that the last gap also precedes an area
  * @looked: areas looked at so far
  */
 struct frag_space {
@@ -116,10 +116,10 @@ bool frag_space_sound(const struct frag_space *space);
 /**
  * struct frag_shape - how fragmented a space is
  * @areas: areas that are not fixed
- * @holes: gaps between the lowest and the highest of them
- * @largest_hole: pages of the largest of those
- * @free: pages of all of those
- * @span: pages from the lowest to the highest
+ * @holes: gaps between the lowest and the highest of these areas
+ * @largest_hole: pages of the largest hole
+ * @free: pages of all holes
+ * @span: pages from the start of the lowest area to the end of the highest
  * @largest_room: pages of the largest gap in the whole window
  */
 struct frag_shape {
@@ -131,8 +131,8 @@ struct frag_shape frag_space_shape(const struct frag_space *space);
 /**
  * enum frag_thp - which mappings are aligned to huge pages
  * @FRAG_THP_NONE: none: before 6.7, or without transparent huge pages
- * @FRAG_THP_EXACT: those of whole huge pages: 6.13, 6.12.x
- * @FRAG_THP_LARGE: those of at least one: 6.7
+ * @FRAG_THP_EXACT: mappings of whole huge pages: 6.13, 6.12.x
+ * @FRAG_THP_LARGE: mappings of at least one huge page: 6.7
  */
 enum frag_thp {
 	FRAG_THP_NONE,
@@ -143,14 +143,14 @@ enum frag_thp {
 /**
  * struct frag_mm - a process's memory as a model sees it
  * @model: how it looks for room
- * @space: where
- * @topdown: from above
+ * @space: the address space
+ * @topdown: it looks from above
  * @thp: which mappings it aligns (models of today only)
- * @cache: free_area_cache
- * @hole: cached_hole_size
- * @searches: how many there were
- * @cost: areas that they looked at
- * @worst: and the one that looked at most
+ * @cache: free_area_cache, a page
+ * @hole: cached_hole_size, in pages
+ * @searches: number of searches
+ * @cost: areas that all of them looked at
+ * @worst: areas that the costliest of them looked at
  */
 struct frag_mm {
 	const struct frag_model *model;
@@ -165,12 +165,12 @@ struct frag_mm {
  * struct frag_model - a way to look for room
  * @name: key in the results
  * @title: for humans
- * @only_up: there was none from above
- * @guards: gaps are counted without guard gaps
- * @thp: it knows alignment to huge pages
+ * @only_up: it has no search from above
+ * @guards: guard gaps are no part of an area's gap
+ * @thp: it can align mappings to huge pages
  * @find: returns the first page of the room found, or FRAG_NONE
- * @unmapped: pages from @start are free again, @previous is the area below, or
- *	NULL; or there is nothing to do
+ * @unmapped: called when @length pages from @start have been unmapped; NULL if
+ *	the model does nothing then
  */
 struct frag_model {
 	const char *name, *title;
@@ -192,12 +192,12 @@ const struct frag_model *frag_model_named(const char *name);
 
 /**
  * struct frag_backend - where a workload maps
- * @map: returns the first page, or FRAG_NONE
- * @unmap: what @map returned, with the same length
- * @context: for both
- * @trace: gets what @map returned, one after the other, or NULL
+ * @map: maps @length pages; returns the first one, or FRAG_NONE
+ * @unmap: unmaps what @map returned, with the same length
+ * @context: first argument of both
+ * @trace: gets all that @map returns, in order; or NULL
  * @room: entries of @trace; a workload ends when they are used up
- * @used: of them
+ * @used: entries of @trace that are filled in
  */
 struct frag_backend {
 	uint64_t (*map)(void *context, uint64_t length, enum frag_kind kind);
@@ -212,12 +212,12 @@ struct frag_backend frag_model_backend(struct frag_mm *mm);
 /**
  * struct frag_workload - a sequence of maps and unmaps
  * @name: key in the results
- * @window: pages that there are in all, or 0 for as many as there can be
- * @steps: of one run
+ * @window: pages of the window, or 0 for as many as possible
+ * @steps: steps of one run
  * @guards: it maps stacks
- * @compat: the kernel is to be asked as by a 32-bit process; not for models
- * @run: runs it, with a number that random choices begin from; returns the
- *	steps that it got through
+ * @compat: it uses the kernel's 32-bit system calls; not for models
+ * @run: runs it, with a seed for random choices; returns the number of steps
+ *	that were done
  */
 struct frag_workload {
 	const char *name;
@@ -227,7 +227,7 @@ struct frag_workload {
 	uint64_t (*run)(struct frag_backend *to, uint64_t steps, uint64_t seed);
 };
 
-/* The window of the 32-bit process of 2005, and what its libraries take. */
+/* The window of the 32-bit process of 2005, and the pages of its libraries. */
 #define FRAG_32BIT_LOW 0x55555ull
 #define FRAG_32BIT_WINDOW (0xffffdull - FRAG_32BIT_LOW)
 #define FRAG_32BIT_LIBRARIES 512u
@@ -240,17 +240,17 @@ uint64_t frag_five(struct frag_backend *to, uint64_t length,
 		   uint64_t regions[5]);
 
 /**
- * struct frag_kernel - what the kernel that runs did
- * @topdown: its layout
- * @thp: as found out
+ * struct frag_kernel - what the running kernel did with a workload
+ * @topdown: mmap() looked from above
+ * @thp: which mappings the kernel aligns, by a test
  * @usable: the search knows guard gaps (with the series of kernel/mm, or before
- *	6.1)
- * @shape: from /proc/self/maps
- * @steps: that the workload got through
- * @maps: mmap() calls
- * @differing: of them at other addresses than predicted
- * @areas_differing: areas in the end that are not as predicted
- * @predicted: by which model
+ *	6.1), by a test
+ * @shape: of the areas in /proc/self/maps
+ * @steps: steps of the workload that were done
+ * @maps: number of mmap() calls
+ * @differing: calls that got another address than predicted
+ * @areas_differing: areas at the end that are not as predicted
+ * @predicted: the model that predicted
  * @ns: time for all of the workload
  */
 struct frag_kernel {

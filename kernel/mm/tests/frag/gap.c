@@ -3,9 +3,9 @@
  * The searches since 3.8: the lowest or the highest gap that is large enough,
  * from a tree that knows the largest gap in each of its parts. Up to 6.0 that
  * was the tree of VMAs (rb_subtree_gap), since 6.1 it is the maple tree. Both
- * find the same; the maple tree has up to 10 or 16 entries in a node, so that
- * fewer nodes are looked at, and more entries in each. kernel/mm/tests counts
- * those of the real one.
+ * find the same; the maple tree has up to 10 or 16 entries in a node, so a
+ * search looks at fewer nodes, and at more entries in each. kernel/mm/tests
+ * counts the nodes and entries that the kernel's maple tree looks at.
  *
  * gap-tree      without guard gaps and without huge pages.
  * gap-retry     Linux 6.1 to now: the tree does not know guard gaps. If one makes
@@ -23,7 +23,7 @@ static struct frag_area *area_of(const struct avl *node)
 				    offsetof(struct frag_area, by_address));
 }
 
-/* The part of the gap before an area that is within limits; might be empty. */
+/* The part of the gap before an area that is within limits; can be empty. */
 static void clip(const struct frag_space *space, const struct frag_area *area,
 		 uint64_t low, uint64_t high, uint64_t *from, uint64_t *to)
 {
@@ -38,8 +38,8 @@ static void clip(const struct frag_space *space, const struct frag_area *area,
 }
 
 /*
- * Area with the lowest gap of a subtree that has length pages within limits, or
- * NULL. What is found is clipped to from and to.
+ * Returns the area behind the lowest gap of a subtree that has length pages
+ * within limits, or NULL. Sets from and to to the part of it within limits.
  */
 static struct frag_area *lowest(struct frag_space *space, const struct avl *node,
 				uint64_t low, uint64_t high, uint64_t length,
@@ -101,7 +101,7 @@ static uint64_t find_up(struct frag_mm *mm, uint64_t length, bool retry)
 			      length, &from, &to);
 		if (!area)
 			return FRAG_NONE;
-		/* The area behind the gap wants its guard gap free. */
+		/* The guard gap of the area behind the gap must stay free. */
 		if (retry && area->kind == FRAG_STACK &&
 		    from + length + FRAG_GUARD > area->start) {
 			low = area->end;
@@ -135,7 +135,7 @@ static uint64_t find_down(struct frag_mm *mm, uint64_t length, bool retry)
 	}
 }
 
-/* From above, and if there is nothing, from below: guards may differ. */
+/* From above; if that fails, from below, where guards count differently. */
 static uint64_t find(struct frag_mm *mm, uint64_t length, bool retry)
 {
 	uint64_t page = FRAG_NONE;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel that runs, as a backend for workloads, and whether it does exactly
- * what a model of today says.
+ * The running kernel, as a backend for workloads, and the comparison of its
+ * addresses with those of a model of today.
  *
  * Everything that the process has mapped is an obstacle in the model's window.
- * What the kernel's base is need not be known: the window ends at the highest
- * (from below: begins at the lowest) page that mmap() gives, for what is beyond
- * it stays as it is. Mappings are private, anonymous, read-only and never
+ * The program need not know the kernel's base: the window ends at the highest
+ * (from below: begins at the lowest) page that mmap() gives, because beyond it
+ * nothing changes. Mappings are private, anonymous, read-only and never
  * touched: they merge with each other, and with nothing else of a process.
  *
- * Where a workload has a window of limited size, all address space outside of
- * it is filled.
+ * Where a workload has a window of limited size, the program fills all address
+ * space outside of it.
  *
- * From the list of obstacles until the end of the workload nothing may call
- * malloc(), which maps.
+ * Between listing the obstacles and the end of the workload nothing may call
+ * malloc(), because it maps.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,19 +33,19 @@
 #endif
 
 /* x86-64: end of a process's addresses without five-level page tables, and the
- * lowest page that is to be had (vm.mmap_min_addr). */
+ * lowest page that can be mapped (vm.mmap_min_addr). */
 #define HIGH (0x7ffffffff000ull / FRAG_PAGE)
 #define MIN 16u
-/* A window for limited workloads: free in each layout, and as far from a huge
- * page's start as that of 2005. */
+/* A window for limited workloads: free in each layout, and at the same offset
+ * from a huge page's start as the window of 2005. */
 #define WINDOW_LOW (0x400000155000ull / FRAG_PAGE)
 
 /**
  * struct range - a line of /proc/self/maps
  * @start: first page
  * @end: page behind the last
- * @ours: it can be one of a workload
- * @stack: the process's stack
+ * @ours: it has the protection of a workload's mappings, and no file
+ * @stack: it is the process' stack
  */
 struct range {
 	uint64_t start, end;
@@ -53,10 +53,10 @@ struct range {
 };
 
 #define RANGES 40000u
-/* A step maps once at most, but for five regions six times. */
+/* A step maps at most once, except that of "five", which maps six times. */
 #define ROOM 6u
 
-/* Not on the heap: see above. */
+/* Static, because malloc() must not be called, see above. */
 static char text[RANGES * 100];
 static struct range before[RANGES], after[RANGES];
 static struct range filled[1000];
@@ -159,7 +159,7 @@ static uint64_t map_compat(uint64_t length, int flags)
 					       MAP_NORESERVE | flags,
 				       -1);
 
-	/* Errors are the last page's addresses. */
+	/* Errors are values in the last page of addresses. */
 	return ret > 0xfffff000 ? FRAG_NONE : ret / FRAG_PAGE;
 }
 
@@ -168,7 +168,7 @@ static void unmap_compat(uint64_t start, uint64_t length)
 	compat_call(I386_MUNMAP, start * FRAG_PAGE, length * FRAG_PAGE, 0, 0, 0);
 }
 
-/* Maps at a place: what is in the way stays, or goes if replace is given. */
+/* Maps at an address. Without replace it fails if something is mapped there. */
 static bool map_at(uint64_t start, uint64_t length, int flags, bool replace)
 {
 	void *at = (void *)(uintptr_t)(start * FRAG_PAGE);
@@ -179,7 +179,7 @@ static bool map_at(uint64_t start, uint64_t length, int flags, bool replace)
 		    -1, 0) == at;
 }
 
-/* Lengths which are aligned to huge pages are so by rule, not by chance. */
+/* Does the kernel align mappings of this length, and not only by chance? */
 static bool aligns(uint64_t length, bool step)
 {
 	bool aligned = true;
@@ -187,7 +187,7 @@ static bool aligns(uint64_t length, bool step)
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
-		/* One page moves what comes next away from alignment. */
+		/* Mapping one page makes the next free address unaligned. */
 		at[i] = map_pages(i % 2 ? length + (step ? i : 0) : 1, 0);
 		if (i % 2 && at[i] % FRAG_HUGE)
 			aligned = false;
@@ -204,18 +204,18 @@ static enum frag_thp find_thp(void)
 	return aligns(FRAG_HUGE + 1, true) ? FRAG_THP_LARGE : FRAG_THP_EXACT;
 }
 
-/* Holes above a place are closed by no more mappings than this. */
+/* Most mappings that are made to close the holes above a place. */
 #define CLOSED 256u
 
 /*
- * Whether a guard gap that makes a hole too small is no reason to pass over
- * another hole, which the guard gap reaches over as well. Can be asked in the
- * top-down layout only. Returns 0, 1, or a negative errno: -EBUSY if there are
- * so many holes that it cannot be told.
+ * Does the search use a hole that lies within the guard gap of a stack, but not
+ * directly before that stack? A search by retries passes over it. Only the
+ * top-down layout shows that. Returns 0, 1, or a negative errno: -EBUSY if
+ * there are too many holes to find out.
  */
 static int find_usable(void)
 {
-	/* Less than a huge page: what is aligned has a large hole above. */
+	/* Below a huge page: aligned mappings leave a large hole above them. */
 	const uint64_t all = 448, stack = 384, hole = 16, other = 32;
 	struct {
 		uint64_t at, pages;
@@ -231,7 +231,7 @@ static int find_usable(void)
 		unmap_pages(at, all);
 		return -ENOMEM;
 	}
-	/* All holes above are closed, or they would be taken first. */
+	/* Close all holes above, which would be taken first. */
 	for (pages = all; pages; pages /= 2) {
 		while ((got = map_pages(pages, 0)) != FRAG_NONE && got > at) {
 			if (n == CLOSED) {
@@ -262,9 +262,9 @@ out:
  * @topdown: mmap() looks from above; else from below, ADDR_COMPAT_LAYOUT
  * @argv: arguments of the program
  *
- * Addresses are not random, either, so that runs can be compared.
+ * Also switches address randomisation off, so that runs can be compared.
  *
- * Returns: a negative errno, if at all
+ * Returns: only if that fails, a negative errno
  */
 int frag_kernel_layout(bool topdown, char **argv)
 {
@@ -291,10 +291,10 @@ bool frag_kernel_is_topdown(void)
 }
 
 /**
- * frag_kernel_test - whether it is found out reliably what kernel this is
+ * frag_kernel_test - test whether the kernel's kind is detected reliably
  *
- * The answer must not depend on what is free above the mappings that are made to
- * ask: less and less of a huge page here.
+ * The answer must not depend on how much is free above the mappings that the
+ * detection makes: less and less of a huge page here.
  *
  * Returns: whether the answers are the same
  */
@@ -319,7 +319,7 @@ bool frag_kernel_test(void)
 }
 
 /**
- * frag_kernel_unfit - why the kernel that runs cannot be compared
+ * frag_kernel_unfit - say why the running kernel cannot be compared
  *
  * Returns: the reason, or NULL
  */
@@ -344,7 +344,7 @@ const char *frag_kernel_unfit(void)
 /**
  * frag_kernel_has_compat - whether there are 32-bit system calls
  *
- * Without them the attempt is answered with a signal, to a child.
+ * A child tries one: without them it gets a signal.
  */
 bool frag_kernel_has_compat(void)
 {
@@ -377,8 +377,8 @@ static void kernel_unmap(void *context, uint64_t start, uint64_t length)
 }
 
 /*
- * Fills what is not in the window. Returns how many mappings that took, or a
- * negative errno.
+ * Fills all free address space outside of the window. Returns the number of
+ * mappings that this takes, or a negative errno.
  */
 static int fill(const struct range *maps, int n, uint64_t low, uint64_t high)
 {
@@ -388,7 +388,7 @@ static int fill(const struct range *maps, int n, uint64_t low, uint64_t high)
 
 	for (i = 0; i <= n; i++) {
 		to = i < n && maps[i].start < HIGH ? maps[i].start : HIGH;
-		/* Nothing is given inside of the stack's guard gap. */
+		/* The kernel maps nothing inside of the stack's guard gap. */
 		if (i < n && maps[i].stack && to > from + FRAG_GUARD)
 			to -= FRAG_GUARD;
 		for (part = 0; part < 2; part++) {
@@ -413,7 +413,7 @@ static int fill(const struct range *maps, int n, uint64_t low, uint64_t high)
 	return count;
 }
 
-/* Puts what is in the window of it into a space. */
+/* Maps the part of a range that is in the window in a model's space. */
 static void place(struct frag_space *space, const struct range *range,
 		  enum frag_kind kind)
 {
@@ -440,8 +440,8 @@ static bool is_old(const struct range *range, int old)
 }
 
 /*
- * What the workload has left behind, by the kernel's list of mappings: its
- * shape, and area by area against the model's.
+ * Takes the areas that the workload has left from the kernel's list of
+ * mappings: computes their shape, and compares each with the model's.
  */
 static void compare_areas(int n, int old, struct frag_mm *mm,
 			  struct frag_kernel *result)
@@ -457,7 +457,7 @@ static void compare_areas(int n, int old, struct frag_mm *mm,
 			place(&real, &after[i], FRAG_FIXED);
 			continue;
 		}
-		/* What the kernel has not merged is not to be merged here. */
+		/* Alternate the kind: areas that are apart must not merge. */
 		kind = kind == FRAG_PLAIN ? FRAG_STACK : FRAG_PLAIN;
 		place(&real, &after[i], kind);
 		while (area->kind == FRAG_FIXED && area != &mm->space.end)
@@ -473,7 +473,7 @@ static void compare_areas(int n, int old, struct frag_mm *mm,
 	frag_space_clear(&real);
 }
 
-/* Keeps as much of the stack as will be used from being mapped later on. */
+/* Faults the stack in now, so that it does not grow during the workload. */
 static void touch_stack(void)
 {
 	volatile char stack[512 << 10];
@@ -484,8 +484,8 @@ static void touch_stack(void)
 }
 
 /*
- * Finds out what kind of kernel this is, and which model that is. Returns 0 or
- * a negative errno.
+ * Detects the kernel's kind, and chooses the model to compare with. Returns 0
+ * or a negative errno.
  */
 static int find_kind(struct frag_kernel *result,
 		     const struct frag_model *model, bool compat)
@@ -506,9 +506,9 @@ static int find_kind(struct frag_kernel *result,
 }
 
 /*
- * The window of a workload: as the kernel has it, or of limited size, with all
- * else filled. Makes the list of obstacles. Returns how many there are, or a
- * negative errno.
+ * Makes the window of a workload: the kernel's own, or one of limited size,
+ * with all other addresses filled. Lists the obstacles. Returns the number of
+ * these, or a negative errno.
  */
 static int make_window(const struct frag_workload *load, bool topdown,
 		       uint64_t *low, uint64_t *high, int *fills)
@@ -544,7 +544,7 @@ static int make_window(const struct frag_workload *load, bool topdown,
 	return old;
 }
 
-/* The same in the model, and how the addresses compare. */
+/* Runs the workload with the model, and counts the addresses that differ. */
 static void compare_addresses(const struct frag_workload *load, uint64_t steps,
 			      uint64_t seed, struct frag_mm *mm, int old,
 			      const uint64_t *trace, uint64_t *predicted,
@@ -569,14 +569,14 @@ static void compare_addresses(const struct frag_workload *load, uint64_t steps,
 }
 
 /**
- * frag_kernel_run - run a workload, and compare what a model says
+ * frag_kernel_run - run a workload, and compare its addresses with a model's
  * @load: workload
- * @steps: of it
+ * @steps: steps of it to do
  * @seed: of its random choices
- * @model: which is to say the same, or NULL for the one of this kernel
+ * @model: model to compare with, or NULL for that of the detected kernel
  * @result: filled in
  *
- * To be called once in a process, whose layout it takes as it is.
+ * To be called once in a process, with the layout that the process has.
  *
  * Returns: 0, also if there are differences, or a negative errno
  */

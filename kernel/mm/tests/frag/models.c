@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The searches of Linux 2.4 to 3.7, and the one by size that was asked for.
- * None of them knew a guard gap: that came in 2017.
+ * The searches of Linux 2.4 to 3.7, and best fit, which was only proposed.
+ * None of them knew guard gaps, which came in 2017.
  *
  * first fit     2.4: walk the areas from the base.
  * cache         2.5.43 to 2.6.12-rc: walk them from free_area_cache, where the
  *               last search ended, and if there is nothing, once more from the
  *               base. munmap() moves the cache down to what it freed.
- * cache-last    the same, with the cache where munmap() was last: what the
- *               message of 11 May 2005 says that the cache did.
+ * cache-last    the same, but munmap() always moves the cache to what it freed,
+ *               as the message of 11 May 2005 describes the cache.
  * hole          that message's patch: cached_hole_size has the largest hole that
  *               was passed on the way to the cache. What fits into it is looked
  *               for from the base. munmap() does not move the cache down, but
@@ -23,17 +23,17 @@
  *               size, from a tree: bug 17531 of 2010 and the proposals of 2011.
  *
  * From above (all but the first) the cache is the lower end of what was found
- * last. Only the place directly below it is tried, then all from the base. Kernels
- * went on to address 0 then; a window ends before, so a search that fails here
- * found something below TASK_UNMAPPED_BASE there.
+ * last. A search tries only the place directly below it, then all places from
+ * the base. Kernels went on down to address 0; a window ends before that, so a
+ * search that fails here would have found room below TASK_UNMAPPED_BASE.
  */
 #include <string.h>
 
 #include "frag.h"
 
 /*
- * Lowest room from a page on, by a walk. With the hole's size kept if the model
- * has one: the largest free range that was too small.
+ * Walks the areas from a page on. Returns the lowest room, or FRAG_NONE. With
+ * holes, mm->hole becomes the largest free range that was too small.
  */
 static uint64_t walk_up(struct frag_mm *mm, uint64_t from, uint64_t length,
 			bool holes)
@@ -110,8 +110,8 @@ static uint64_t find_cache_down(struct frag_mm *mm, uint64_t length, bool holes)
 	}
 
 	/*
-	 * The kernel looks from below now, which also covers what is above the
-	 * window. Inside of it there is nothing.
+	 * Now the kernel looks from below, also above the window. Inside of the
+	 * window it finds nothing.
 	 */
 	mm->cache = space->high;
 	mm->hole = UINT64_MAX;
@@ -156,7 +156,7 @@ static uint64_t find_hole(struct frag_mm *mm, uint64_t length)
 			     find_cache_up(mm, length, true);
 }
 
-/* From above the patch of 11 May left munmap() as it was. */
+/* For searches from above, the patch of 11 May did not change munmap(). */
 static void hole_unmapped(struct frag_mm *mm, uint64_t start, uint64_t length)
 {
 	if (mm->topdown)
@@ -183,7 +183,7 @@ static void hole_merged_unmapped(struct frag_mm *mm, uint64_t start,
 			mm->cache = next->start;
 		return;
 	}
-	/* What is below the window is the program, not directly at its start. */
+	/* The free range goes on below the window, to where the program is. */
 	if (!next->previous)
 		return;
 	start = next->previous->end;
@@ -251,8 +251,8 @@ const struct frag_model *frag_model_named(const char *name)
 }
 
 /**
- * frag_mm_init - a process that has nothing mapped
- * @mm: filled in; its space is to be cleared in the end
+ * frag_mm_init - begin with a process that has nothing mapped
+ * @mm: filled in; the caller clears its space in the end
  * @model: how it looks for room
  * @low: first page of the window
  * @high: page behind the last one
@@ -275,7 +275,7 @@ void frag_mm_init(struct frag_mm *mm, const struct frag_model *model,
  * frag_mm_map - mmap()
  * @mm: process
  * @length: pages
- * @kind: of what
+ * @kind: kind of mapping
  *
  * Returns: the first page, or FRAG_NONE
  */
@@ -318,7 +318,7 @@ static void backend_unmap(void *context, uint64_t start, uint64_t length)
 }
 
 /**
- * frag_model_backend - a model, for workloads
+ * frag_model_backend - make a backend for workloads of a model
  * @mm: process
  */
 struct frag_backend frag_model_backend(struct frag_mm *mm)

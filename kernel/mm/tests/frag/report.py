@@ -59,7 +59,7 @@ def mean(rows, key):
 
 
 def who(row):
-    """What a row is about, for humans."""
+    """The title of a row."""
     if row["by"] == "kernel":
         return f"Linux {row['release']}"
     return TITLES[row["name"]]
@@ -126,7 +126,7 @@ def table(rows):
 
 
 def check_history(rows):
-    """Yields what is not as it was reported in 2005."""
+    """Yields the differences from the report of 2005."""
     ends = {row["name"]: row for row in rows
             if row["workload"] == "long-32" and row["by"] == "model"
             and row["direction"] == "bottom-up"}
@@ -136,7 +136,7 @@ def check_history(rows):
             yield f"long-32: no {name}"
             continue
         failed = row["steps"] < row["steps_wanted"]
-        # A shorter run than that which failed says nothing.
+        # A run with fewer steps than the one that failed in 2005 proves nothing.
         if row["steps_wanted"] > 2 * (told["failed_after"] or 0) and \
                 failed != bool(told["failed_after"]):
             yield f"long-32, {name}: ends after {row['steps']} steps"
@@ -151,7 +151,7 @@ def check_history(rows):
 
 
 def check_kernels(rows):
-    """Yields what kernels did not do as they should."""
+    """Yields the kernels' differences from their models."""
     for row in rows:
         if row["by"] == "kernel" and \
                 (row["differing"] or row["areas_differing"]):
@@ -161,7 +161,7 @@ def check_kernels(rows):
 
 
 def check_series(rows):
-    """Yields where usable gaps left more areas than retries."""
+    """Yields the rows in which usable gaps left more areas than retries."""
     groups = by_seed(rows)
     for (workload, by, release, name, direction), group in groups.items():
         if not release or not release.endswith("-mm"):
@@ -178,7 +178,7 @@ def check_series(rows):
 
 
 def merge(files):
-    """Rows of all files, with the kernel's release in those of kernels."""
+    """Rows of all files; rows of kernels get the kernel's release."""
     rows, seen, releases = [], set(), []
     for path in files:
         data = load(path)

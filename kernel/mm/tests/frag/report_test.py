@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The report of frag finds an address that is not where its model says, and one area
-more with the series than without."""
+"""The report of frag finds an address that differs from the model's, and one area more
+with the series than without."""
 
 import importlib.util
 import pathlib

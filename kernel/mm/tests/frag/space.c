@@ -2,8 +2,8 @@
 /*
  * An address space: areas in a list and in a tree, as the kernel kept its VMAs
  * from 2.4 to 6.0. The tree also knows the largest gap in each subtree, as the
- * kernel's has since 3.8, and another one has the gaps by size. Models use of
- * this what their kernels had, and are charged for each area that they look at.
+ * kernel's has since 3.8, and another tree has the gaps by size. A model uses
+ * the parts that its kernel had, and is charged for each area that it looks at.
  */
 #include <stdlib.h>
 
@@ -59,8 +59,8 @@ static uint64_t gap_before(const struct frag_space *space,
 }
 
 /*
- * An area is in both trees or in none. Its gap and its start are keys of the
- * second one, so it has to be out of that while they change.
+ * An area is in both trees or in none. Its gap and its start are the key of the
+ * second tree, so it has to be taken out of that before they change.
  */
 static void link_area(struct frag_space *space, struct frag_area *area)
 {
@@ -86,18 +86,18 @@ static void set_start(struct frag_space *space, struct frag_area *area,
 	avl_insert(&space->by_gap, &area->by_gap);
 }
 
-/* What is before an area has changed. */
+/* Updates the gap of an area, when what is before it has changed. */
 static void set_gap(struct frag_space *space, struct frag_area *area)
 {
 	set_start(space, area, area->start);
 }
 
 /**
- * frag_space_init - an empty space
+ * frag_space_init - make an empty space
  * @space: filled in
  * @low: first page
  * @high: page behind the last one
- * @guards: count gaps without guard gaps
+ * @guards: leave guard gaps out of areas' gaps
  */
 void frag_space_init(struct frag_space *space, uint64_t low, uint64_t high,
 		     bool guards)
@@ -114,7 +114,7 @@ void frag_space_init(struct frag_space *space, uint64_t low, uint64_t high,
 }
 
 /**
- * frag_space_clear - free what a space is made of
+ * frag_space_clear - free the areas of a space
  * @space: space
  */
 void frag_space_clear(struct frag_space *space)
@@ -128,10 +128,10 @@ void frag_space_clear(struct frag_space *space)
 }
 
 /**
- * frag_space_first - lowest area
+ * frag_space_first - get the lowest area
  * @space: space
  *
- * Returns: it, or the area at the window's end
+ * Returns: the area, or the one at the window's end
  */
 struct frag_area *frag_space_first(const struct frag_space *space)
 {
@@ -143,7 +143,7 @@ struct frag_area *frag_space_first(const struct frag_space *space)
 }
 
 /**
- * frag_space_find - first area that ends behind a page, find_vma()
+ * frag_space_find - find the first area that ends behind a page, as find_vma()
  * @space: space
  * @page: page in the window
  *
@@ -210,8 +210,8 @@ static void drop_area(struct frag_space *space, struct frag_area *area)
  * frag_space_map - map free pages
  * @space: space
  * @start: first page
- * @length: how many
- * @kind: what they become; merged with neighbours that are alike
+ * @length: number of pages
+ * @kind: kind of the area; it merges with neighbours of the same kind
  */
 void frag_space_map(struct frag_space *space, uint64_t start, uint64_t length,
 		    enum frag_kind kind)
@@ -243,7 +243,7 @@ void frag_space_map(struct frag_space *space, uint64_t start, uint64_t length,
  * frag_space_unmap - unmap pages of one area
  * @space: space
  * @start: first page
- * @length: how many
+ * @length: number of pages
  *
  * Returns: the area below, or NULL
  */
@@ -282,7 +282,7 @@ struct frag_area *frag_space_unmap(struct frag_space *space, uint64_t start,
 }
 
 /**
- * frag_space_shape - how fragmented a space is
+ * frag_space_shape - measure how fragmented a space is
  * @space: space
  */
 struct frag_shape frag_space_shape(const struct frag_space *space)
@@ -309,7 +309,7 @@ struct frag_shape frag_space_shape(const struct frag_space *space)
 			continue;
 		if (!shape.areas++)
 			lowest = area->start;
-		/* Holes count once there is something behind them. */
+		/* A hole counts only if there is an area behind it. */
 		shape.holes = holes;
 		shape.free = unused;
 		shape.largest_hole = largest;
@@ -333,7 +333,7 @@ static bool sound_tree(const struct avl *node, uint64_t *count)
 }
 
 /**
- * frag_space_sound - whether a space's parts agree: for tests
+ * frag_space_sound - check that a space's list and trees agree, for tests
  * @space: space
  */
 bool frag_space_sound(const struct frag_space *space)

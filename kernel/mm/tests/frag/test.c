@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Each model against a statement of its rule that knows nothing but which page
- * belongs to what, and looks at all of them. Random sequences of maps and unmaps
- * in a small window with obstacles; after each the addresses, the caches and all
- * pages have to be the same.
+ * Tests each model against a statement of its rule. A statement knows only
+ * which page belongs to which area, and looks at all pages. A test is a random
+ * sequence of maps and unmaps in a small window with obstacles; after each step
+ * the addresses, the caches and all pages have to be the same.
  *
- * Statements are also held against the other models: one that could not tell
- * them apart would find no mistake, either.
+ * Each statement is also tested against the other models, and has to differ
+ * from them: one that cannot tell models apart finds no mistakes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +23,10 @@
  * @owner: of each page of the window: 0 if it is free, else an area
  * @kind: of each page
  * @topdown: look from above
- * @thp: what is aligned to huge pages
+ * @thp: which mappings are aligned to huge pages
  * @cache: free_area_cache, an index
- * @hole: cached_hole_size
- * @areas: areas that there have been
+ * @hole: cached_hole_size, in pages
+ * @areas: areas made so far; the number of the newest
  */
 struct pages {
 	unsigned int owner[WINDOW];
@@ -58,7 +58,7 @@ static uint64_t lowest_free(const struct pages *p, uint64_t from,
 	return FRAG_NONE;
 }
 
-/* Highest that ends at or below a page. */
+/* The highest free range of length pages that ends at or below a page. */
 static uint64_t highest_free(const struct pages *p, uint64_t end,
 			     uint64_t length)
 {
@@ -68,7 +68,7 @@ static uint64_t highest_free(const struct pages *p, uint64_t end,
 	return FRAG_NONE;
 }
 
-/* First page of an area from a page on, WINDOW if there is none. */
+/* The first page from a page on that is not free, or WINDOW. */
 static uint64_t next_used(const struct pages *p, uint64_t from)
 {
 	while (from < WINDOW && p->owner[from] == FREE)
@@ -84,7 +84,7 @@ static uint64_t hole_start(const struct pages *p, uint64_t at)
 	return at;
 }
 
-/* Whether there would be a guard gap before the next area, if it wants one. */
+/* Whether a mapping here leaves the next area its guard gap, if it has one. */
 static bool guard_kept(const struct pages *p, uint64_t at, uint64_t length)
 {
 	uint64_t next = next_used(p, at + length);
@@ -137,8 +137,8 @@ static uint64_t state_cache(struct pages *p, uint64_t length)
 	return at;
 }
 
-/* What a walk from above takes for holes: from each candidate to the area that
- * is in its way. */
+/* The largest hole as a walk from above sees it: a hole is what lies between a
+ * candidate's start and the area that is in its way. */
 static uint64_t passed_down(const struct pages *p, uint64_t length,
 			    uint64_t hole)
 {
@@ -218,7 +218,7 @@ static uint64_t usable(struct pages *p, uint64_t length)
 	return FRAG_NONE;
 }
 
-/* From above, a guard gap bars all below the stack until its lower end. */
+/* A search by retries. From above it skips all addresses within a guard gap. */
 static uint64_t retried(struct pages *p, uint64_t length)
 {
 	uint64_t end = WINDOW, at = FRAG_NONE, next;
@@ -251,7 +251,7 @@ static uint64_t aligned(struct pages *p, uint64_t length,
 		at = find(p, length + FRAG_HUGE);
 	if (at == FRAG_NONE)
 		return find(p, length);
-	/* The last or the first place in there that is aligned. */
+	/* The last aligned place in it from above, the first one from below. */
 	if (p->topdown)
 		for (at += FRAG_HUGE; (LOW + at) % FRAG_HUGE; at--)
 			;
@@ -306,10 +306,10 @@ static void freed_hole_merged(struct pages *p, uint64_t at, uint64_t length)
 }
 
 /**
- * struct statement - what a model has to do
- * @model: it
- * @find: where to map
- * @freed: pages are free again
+ * struct statement - the rule of a model, stated for pages
+ * @model: the model
+ * @find: returns where it has to map, or FRAG_NONE
+ * @freed: called when pages have been unmapped; NULL if the rule has no cache
  */
 static const struct statement {
 	const struct frag_model *model;
@@ -342,7 +342,7 @@ static void take(struct pages *p, uint64_t at, uint64_t length,
 		p->owner[i] = owner;
 		p->kind[i] = kind;
 	}
-	/* What follows becomes a part of it, if it is alike. */
+	/* The area that follows becomes a part of it, if of the same kind. */
 	if (kind == FRAG_FIXED || i == WINDOW || p->owner[i] == FREE ||
 	    p->kind[i] != kind)
 		return;
@@ -358,12 +358,12 @@ static void release(struct pages *p, uint64_t at, uint64_t length)
 
 	for (; i < at + length; i++)
 		p->owner[i] = FREE;
-	/* What is left on both sides of it are two areas. */
+	/* The pages that are left above become an area of their own. */
 	for (p->areas++; i < WINDOW && p->owner[i] == owner; i++)
 		p->owner[i] = p->areas;
 }
 
-/* Whether both say the same of each page. */
+/* Whether the pages and the model's space agree about each page. */
 static bool same_pages(const struct pages *p, const struct frag_space *space)
 {
 	const struct frag_area *area = frag_space_first(space);
@@ -383,8 +383,8 @@ static bool same_pages(const struct pages *p, const struct frag_space *space)
 	return next_used(p, i) == WINDOW;
 }
 
-/* What just fits is where mistakes by one show: all of a hole, or all but what a
- * guard gap takes. */
+/* A length that just fits, so that off-by-one mistakes show: all of a hole, or
+ * all but a guard gap. */
 static uint64_t fitting_length(const struct pages *p, uint64_t *state)
 {
 	uint64_t at = frag_random(state) % WINDOW, end = next_used(p, at), size;
@@ -413,8 +413,8 @@ static uint64_t some_length(const struct pages *p, uint64_t *state)
 }
 
 /*
- * One random sequence. Returns the step at which the model did not do what was
- * stated, 0 if it always did. The caches are compared if the model has them.
+ * Runs one random sequence. Returns the step at which the model differed from
+ * the statement, or 0. Caches are compared if the model has them.
  */
 static unsigned int run(const struct frag_model *model,
 			const struct statement *rule, bool topdown,
@@ -471,7 +471,7 @@ static unsigned int run(const struct frag_model *model,
 		}
 		if (!same_pages(&p, &mm.space) || !frag_space_sound(&mm.space))
 			wrong = step;
-		/* Caches that nobody uses keep what they had in the beginning. */
+		/* Models without caches leave them as they were initialised. */
 		if (model == rule->model && model->unmapped &&
 		    (mm.cache - LOW != p.cache || mm.hole != p.hole))
 			wrong = step;
@@ -480,7 +480,7 @@ static unsigned int run(const struct frag_model *model,
 	return wrong;
 }
 
-/* What the same addresses are found by: 0 if no other model finds them. */
+/* Models that find the same addresses get the same number, others get 0. */
 static int same_as(const struct frag_model *model)
 {
 	if (model == &frag_first_fit || model == &frag_gap_tree)
@@ -496,7 +496,7 @@ static bool same_rule(const struct frag_model *a, const struct frag_model *b,
 	       (!topdown && same_as(a) && same_as(a) == same_as(b));
 }
 
-/* Whether any of some sequences goes another way than stated. */
+/* Runs sequences until one is not as stated. Returns the step, or 0. */
 static unsigned int differ(const struct frag_model *model,
 			   const struct statement *rule, bool topdown,
 			   unsigned int rounds, uint64_t *seed)
@@ -549,13 +549,13 @@ static bool test_model(const struct statement *own, bool topdown,
 }
 
 /**
- * frag_test - test all models, and what is found out about this kernel
+ * frag_test - test all models, and the detection of this kernel's kind
  * @rounds: sequences for each model and direction
- * @seed: where random choices begin
+ * @seed: seed of random choices
  * @verbose: say what is tested
  *
- * Returns: how many models did not do what they should, or could not be told
- * from another one; one more if it is not found out reliably what kernel this is
+ * Returns: the number of models that failed, or could not be told from another
+ * one; plus one if the kernel's kind is not detected reliably
  */
 int frag_test(unsigned int rounds, uint64_t seed, bool verbose)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Sequences of maps and unmaps.
+ * Workloads: sequences of maps and unmaps.
  *
  * five      the example of 2005: map five regions of one size, unmap 4, 2 and 3,
  *           map one.
  * long-32   the long run of 2005, in the window of its 32-bit process; long-64,
  *           the same in a process of today; long-ia32, by 32-bit system calls
- *           of the kernel that runs. Bug 4520 of April 2005 says what it
- *           does: 600 places in a ring; each step unmaps the one that is 60 ahead
+ *           of the running kernel. Bug 4520 of April 2005 describes it:
+ *           600 places in a ring; each step unmaps the one that is 60 ahead
  *           and maps the current one; every eighth has 9,500,000 bytes, those
- *           between 1 to 7 MiB. The first failure ends it, else 1,000,000 steps.
- *           Reconstructed, because it is not said: how many libraries and where
- *           (2 MiB at the base); there have been later versions of the program,
- *           which are not known to us.
+ *           between 1 to 7 MiB. It ends at the first failure, or after
+ *           1,000,000 steps. The bug does not say how large the libraries are
+ *           and where: here, 2 MiB at the base. Later versions of the program
+ *           are not known to us.
  * mix       1,000 places; each step unmaps or maps a random one: 70 % 1 to 16
  *           pages, 25 % up to 1 MiB, 5 % up to 16 MiB, one in ten of those and
  *           of whole huge pages.
@@ -23,8 +23,8 @@
 #include "frag.h"
 
 /**
- * frag_random - next of a sequence of random numbers (splitmix64)
- * @state: where the sequence is; any number begins one
+ * frag_random - get the next of a sequence of random numbers (splitmix64)
+ * @state: state of the sequence; begins with the seed
  */
 uint64_t frag_random(uint64_t *state)
 {
@@ -35,7 +35,7 @@ uint64_t frag_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* Maps and notes where. Sets full when there is no place for more notes. */
+/* Maps, and records the address in the trace. Sets full when that is full. */
 static uint64_t map(struct frag_backend *to, uint64_t length,
 		    enum frag_kind kind, bool *full)
 {
@@ -49,12 +49,12 @@ static uint64_t map(struct frag_backend *to, uint64_t length,
 }
 
 /**
- * frag_five - the example of 2005
+ * frag_five - run the example of 2005
  * @to: backend
  * @length: pages of a region
  * @regions: gets the first pages of the five regions
  *
- * Returns: the first page of what was mapped last
+ * Returns: the first page of the last mapping
  */
 uint64_t frag_five(struct frag_backend *to, uint64_t length,
 		   uint64_t regions[5])

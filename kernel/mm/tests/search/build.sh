@@ -5,11 +5,11 @@
 
 sanitize=-fsanitize=address,undefined
 
-# The compiler and the linker of all that is not the harness' own, and the bits of a long.
+# Compiler and linker of everything except the harness' own files, and the bits of a long.
 cc=(gcc) ld=(ld) bits=$(getconf LONG_BIT)
 for_32_bits() { cc=(gcc -m32) ld=(ld -m elf_i386) bits=32; }
 
-# The harness wants liburcu; tests/search/compat has what it uses of it.
+# The harness needs liburcu; tests/search/compat has the part that it uses.
 # compat [FLAG...]
 compat() {
 	mkdir -p "$out/compat"
@@ -61,11 +61,11 @@ cut_from() {
 		END { exit n ? 0 : 1 }' "$1" || die "there is no $2 in ${1#"$out"/}"
 }
 
-# search TREE DIR: what mm searches with, out of TREE, and the maple tree with
-# two counters in the loops of its searches.
+# search TREE DIR: writes mm's searches of TREE to DIR, and the maple tree with two
+# counters in the loops of its searches.
 search() {
 	local f n mmap=$1/mm/mmap.c
-	# Where the search is in newer kernels.
+	# In newer kernels the search is in another file.
 	grep -q '^static unsigned long unmapped_area(' "$mmap" || mmap=$1/mm/vma.c
 	mkdir -p "$2"
 	{
@@ -101,12 +101,12 @@ search() {
 	[ "$n" = 4 ] || die "lib/maple_tree.c has other loops than the counters are for ($n of 4 in place)"
 }
 
-# Of the oracle's programs. Not position independent: on i386 the objects of a unit
+# Flags of the oracle's programs. Not position independent: on i386 the objects of a unit
 # would share code that objcopy makes local.
 oracle_flags=(-g -O2 -Wall -Wno-unused -Wno-maybe-uninitialized -D_LGPL_SOURCE
 	-fno-sanitize-recover=all -fno-pie -I"$mm/tests/search/compat" -I"$mm/tests/search")
 
-# generated: the headers that shared.mk makes, in the patched source.
+# generated: writes the headers that shared.mk generates, in the patched source.
 generated() {
 	local shared=$out/new/tools/testing/shared dir=$out/new/tools/testing/radix-tree/generated
 	mkdir -p "$dir"
@@ -115,7 +115,7 @@ generated() {
 	echo '#define XA_CHUNK_SHIFT 3' >"$dir/map-shift.h"
 }
 
-# units TREE UNIT...: the searches of the source in OUT/TREE, as these units.
+# units TREE UNIT...: builds the searches of the source in OUT/TREE, as these units.
 units() {
 	local tree=$out/$1 kind f
 	shift
@@ -133,7 +133,7 @@ units() {
 	done
 }
 
-# link_units PROGRAM SOURCE...: a program of kernel/mm/tests/search.
+# link_units PROGRAM SOURCE...: links a program of kernel/mm/tests/search.
 link_units() {
 	local program=$1 f objects=("$out"/{old,new,up}.o) shared=$out/new/tools/testing/shared
 	shift

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the maple tree and the search cost without and with the patches, in user
- * space: for changes of the series that are to be weighed before a kernel is built.
- * The clock has to count instructions (lab/run --accel icount --smp 1). mapstorm has
- * the costs of whole system calls.
+ * space: to weigh a change of the series before a kernel is built with it. The
+ * clock has to count instructions (lab/run --accel icount --smp 1). mapstorm
+ * measures whole system calls.
  *
  * usage: cost
  */
@@ -44,9 +44,9 @@ static int compare(const void *a, const void *b)
 
 /*
  * struct layout - VMAs at a stride, with or without a stack above each
- * @stride: bytes from one to the next; what is more than MAP is free, or the stack
- *	and what its guard leaves
- * @stack: there is one at the end of each
+ * @stride: bytes from one VMA, which has MAP bytes, to the next; the rest is
+ *	free, or the stack and the space before it
+ * @stack: there is a stack at the end of each stride
  */
 struct layout {
 	const char *name;
@@ -55,8 +55,8 @@ struct layout {
 };
 
 /*
- * One VMA goes, a place for its like is looked for, and it comes back: the medians
- * of the three.
+ * Unmaps a VMA at random, searches a place for one of its size, and maps it
+ * again. Sets median to the medians of the three.
  */
 static void cycle(const struct unit *u, const struct layout *l, bool topdown,
 		  unsigned long median[3])
@@ -81,7 +81,7 @@ static void cycle(const struct unit *u, const struct layout *l, bool topdown,
 		vma[VMAS + i] = (struct vm_area_struct){ at, at + size, TEST_GROWSDOWN };
 		u->store(at, at + size, &vma[VMAS + i]);
 	}
-	/* What follows the last is not looked at. */
+	/* Searches end with the last stride. */
 	q.high = base + VMAS * l->stride;
 	for (k = 0; k < ROUNDS; k++) {
 		i = pick(VMAS);
@@ -113,7 +113,7 @@ static struct vm_area_struct *same(struct vm_area_struct *parent)
 	return parent;
 }
 
-/* For each VMA of a fork: adjacent ones, or with holes. */
+/* The cost of a fork for each VMA. The VMAs are adjacent, or have holes. */
 static unsigned long forked(const struct unit *u, unsigned long stride)
 {
 	struct vm_area_struct *vma = calloc(FORKED, sizeof(*vma));

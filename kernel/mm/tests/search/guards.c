@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Of the harness' tests of the maple tree those of guards alone, which the
- * series adds: the others take minutes. Its own main() is weak.
+ * Runs only those tests of the maple tree that the series adds to the harness,
+ * the tests of guards: the others take minutes. The harness' main() is weak.
  */
 #include <stdio.h>
 

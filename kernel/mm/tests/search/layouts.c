@@ -16,7 +16,7 @@ static void fail(const char *layout, const char *what, unsigned long expected, u
 	exit(1);
 }
 
-/* Where the gap that is found has to be, with the patches. */
+/* Checks that the search with the patches finds the expected place. */
 static void find(const char *layout, bool topdown, unsigned long length, unsigned long low,
 		 unsigned long high, unsigned long expected)
 {
@@ -28,8 +28,8 @@ static void find(const char *layout, bool topdown, unsigned long length, unsigne
 }
 
 /*
- * n stacks in a row, with holes of hole bytes between them that their guards
- * take up: the steps of one search that finds nothing in any of them.
+ * Counts the steps of one search among n stacks in a row, which finds no room
+ * between any two: the guards take up the holes, of hole bytes each.
  */
 static void count_steps(bool topdown, unsigned int n, unsigned long flags, unsigned long hole)
 {
@@ -81,13 +81,14 @@ static void count_steps(bool topdown, unsigned int n, unsigned long flags, unsig
 }
 
 /*
- * Some VMAs without a gap, so that the last leaf begins with any number of them;
- * in it a small gap, a large VMA, and the gap at the end of all, which is the
- * largest but smaller than the rest of the leaf: only then is it compared with
- * the others. Which entry follows it must not be asked.
+ * Maps adjacent VMAs, so that the last leaf begins with any number of them,
+ * then leaves a small gap, maps a large VMA, and leaves the gap at the end of
+ * the tree. That gap is the largest, but smaller than the rest of the leaf:
+ * only then is it compared with the others. No entry follows it that could be
+ * asked for a guard.
  *
- * Then the gap before the last VMA is the largest, but its guard leaves less than
- * there is at the end.
+ * Then the gap before the last VMA is the largest, but its guard leaves less of
+ * it than the gap at the end has.
  */
 static void last_leaf(unsigned int adjacent)
 {
@@ -105,7 +106,7 @@ static void last_leaf(unsigned int adjacent)
 	for (i = 0; i < adjacent; i++)
 		vma[i].asked = 0;
 	unit_new.store(last.vm_start, last.vm_end, &last);
-	/* No gap is before these, and the store is not beside them. */
+	/* There is no gap before these, and they are not next to the store. */
 	for (i = 1; i + 1 < adjacent; i++) {
 		if (vma[i].asked)
 			fail("last leaf", "the guard of an entry without a gap is asked for", 0, i);

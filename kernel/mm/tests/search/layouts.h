@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Address spaces that random ones do not come to: many stacks in a row, and a
- * last leaf that is larger than the gap at its end.
+ * Address spaces that the random tests do not reach: many stacks in a row, and
+ * a last leaf that is larger than the gap at its end.
  */
 #ifndef LAYOUTS_H
 #define LAYOUTS_H

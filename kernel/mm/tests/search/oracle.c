@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The search for unmapped areas, with the patches, against the plain definition
- * of what it has to find, and against the search without them: random address
- * spaces, then the layouts of layouts.c.
+ * Tests the search for unmapped areas with the patches against the plain
+ * definition of what it has to find, and against the search without them: in
+ * random address spaces, then in the layouts of layouts.c.
  *
  * usage: oracle [SEED [SPACES]]
  */
@@ -18,13 +18,13 @@
 static struct space space;
 static unsigned long seed = 1;
 
-/* What the queries have met. */
+/* Queries by result. */
 static struct {
 	unsigned long queries, none, guards, same;
-	unsigned long aligned;		/* lower, as its alignment leaves it room */
-	unsigned long beyond;		/* higher, past a guard that ends behind a VMA */
-	unsigned long behind;		/* another place, for a stack that grows up */
-	unsigned long outside;		/* where the old search leaves the limits */
+	unsigned long aligned;	/* lower: the old one counts alignment twice */
+	unsigned long beyond;	/* higher: in a guard that reaches over a VMA */
+	unsigned long behind;	/* elsewhere, behind a stack that grows up */
+	unsigned long outside;	/* the old search leaves the limits */
 } met;
 
 static void die(const struct query *q, const char *what, unsigned long old, unsigned long new)
@@ -47,7 +47,7 @@ static unsigned long max(unsigned long a, unsigned long b)
 	return a > b ? a : b;
 }
 
-/* What a request asks for, with all that its alignment may cost. */
+/* Bytes that a query needs, in the worst case of the alignment. */
 static unsigned long asked(const struct query *q)
 {
 	return q->length + q->align_mask + q->start_gap;
@@ -81,7 +81,7 @@ static unsigned long place(const struct query *q, unsigned long start, unsigned 
 	return addr + ((q->align_offset - addr) & q->align_mask);
 }
 
-/* The first hole in the direction of the search that has room, or false. */
+/* Finds the first hole with room, in the direction of the search. */
 static bool choose(const struct query *q, struct hole *h)
 {
 	unsigned int i;
@@ -94,7 +94,7 @@ static bool choose(const struct query *q, struct hole *h)
 	return false;
 }
 
-/* Without a thought for how it was found: may addr be given for q? */
+/* Dies unless addr is a valid result of q, however it was found. */
 static void check_address(const struct query *q, unsigned long addr)
 {
 	unsigned int i;
@@ -119,9 +119,10 @@ static void check_address(const struct query *q, unsigned long addr)
 }
 
 /*
- * The old search from above, by its rules: a hole that its guard makes too small
- * lowers the limit to where the guard begins, which may be below the VMA before
- * the hole. Sets *lowest to the lowest limit that a guard has set.
+ * Returns what the old search from above finds, by its rules: a hole that its
+ * guard makes too small lowers the limit to where the guard begins, which may
+ * be below the VMA before the hole. Sets *lowest to the lowest limit that a
+ * guard has set.
  */
 static unsigned long old_topdown(const struct query *q, unsigned long *lowest)
 {
@@ -133,7 +134,7 @@ static unsigned long old_topdown(const struct query *q, unsigned long *lowest)
 again:
 	for (i = 0; i <= space.count; i++) {
 		h = space_hole(&space, space.count - i);
-		/* 0 is taken for no limit at all. */
+		/* The old search takes a limit of 0 for no limit. */
 		if (fits(q, max(h.start, low), high ? min(h.end, high) : h.end))
 			break;
 	}
@@ -146,15 +147,15 @@ again:
 			return NONE;
 		goto again;
 	}
-	/* The last page cannot be had. */
+	/* With no limit and no VMA behind, the gap ends with the tree, at 0. */
 	if (!high && !h.next)
 		return place(q, 0, 0);
 	return place(q, 0, high ? min(h.end, high) : h.end);
 }
 
 /*
- * Where stacks grow up: a place behind one is behind its guard, and without any
- * it is the same place.
+ * Checks the search where stacks grow up: it finds no place in the guard behind
+ * such a stack, and without such stacks it finds the same place.
  */
 static void check_up(const struct query *q, unsigned long new)
 {
@@ -162,7 +163,7 @@ static void check_up(const struct query *q, unsigned long new)
 	bool any = false;
 	unsigned int i;
 
-	/* One at address 0 sets a limit of 0, which is none, before and after. */
+	/* One at address 0 sets a limit of 0: no limit, for both searches. */
 	if (space.count && !space.vma[0]->vm_start && space.vma[0]->vm_flags & TEST_GROWSUP)
 		return;
 
@@ -247,7 +248,7 @@ static void random_query(struct query *q)
 		q->high = (1 + below(all)) * TEST_PAGE;
 	else if (one_in(3))
 		q->high = space.end > TEST_TOP / 2 ? TEST_TOP : space.end * 2;
-	/* A limit at the edge of something. */
+	/* A limit at the end of a VMA, or at the start of a guard. */
 	if (space.count && one_in(6))
 		q->low = space.vma[below(space.count)]->vm_end;
 	if (space.count && one_in(6))
@@ -268,7 +269,7 @@ static void check_space(void)
 	space_begin(&space);
 	while (rounds--) {
 		for (i = below(changes + 1); i; i--) {
-			/* As mmap() goes: a place is found, then taken. */
+			/* Like mmap(): find a place, then map it. */
 			random_query(&q);
 			if (one_in(3)) {
 				unsigned long addr = unit_new.search(&q);

@@ -2,11 +2,11 @@
 # shellcheck shell=bash
 # check.sh planted: sourced by it, never run.
 
-# planted_bugs: the lines of the list that are none of comment.
+# planted_bugs: prints the lines of the list that are not comments.
 planted_bugs() { grep -v '^#' "$mm/tests/search/planted"; }
 
-# planted_found: prints which tests fail with the source in OUT/planted. That it
-# compiles is not theirs to find.
+# planted_found: prints which tests fail with the source in OUT/planted, which has to
+# compile.
 planted_found() {
 	local found=()
 	units planted new up
@@ -19,7 +19,7 @@ planted_found() {
 
 step_planted() {
 	local name file change found missed=0 n=0
-	# The time is for building: it is done 40 times.
+	# Most of the time is for building, which happens 40 times: optimise less.
 	oracle_flags+=(-O1)
 	apply
 	compat

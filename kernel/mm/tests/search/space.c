@@ -47,7 +47,7 @@ static struct vm_area_struct *new_vma(unsigned long start, unsigned long end, un
 	return vma;
 }
 
-/* The first VMA that ends behind addr. */
+/* The index of the first VMA that ends behind addr. */
 static unsigned int find(const struct space *s, unsigned long addr)
 {
 	unsigned int i;
@@ -64,7 +64,7 @@ static void insert(struct space *s, unsigned int i, struct vm_area_struct *vma)
 	s->count++;
 }
 
-/* Cut the VMA around addr in two. The new one is either half, as in the kernel. */
+/* Split the VMA around addr. The new one is either half, as in the kernel. */
 static void split(struct space *s, unsigned long addr)
 {
 	unsigned int i = find(s, addr);
@@ -86,7 +86,7 @@ static void split(struct space *s, unsigned long addr)
 	store(half->vm_start, half->vm_end, half);
 }
 
-/* Put vma, or nothing, in place of all that is in [start, end). */
+/* Replace all mappings in [start, end) by vma, or unmap them if it is NULL. */
 static bool replace(struct space *s, unsigned long start, unsigned long end,
 		    struct vm_area_struct *vma)
 {
@@ -148,7 +148,7 @@ static struct vm_area_struct *child_of(struct vm_area_struct *parent)
 	return new_vma(parent->vm_start, parent->vm_end, parent->vm_flags);
 }
 
-/* The parent's VMAs stay until all trees have been copied. */
+/* The child's VMAs. The parent's are freed when all trees have been copied. */
 static struct {
 	struct vm_area_struct *vma[SPACE_MAX + 8];
 	unsigned int next, count;
@@ -159,7 +159,7 @@ static struct vm_area_struct *make_child(struct vm_area_struct *parent)
 	return forked.vma[forked.count++] = child_of(parent);
 }
 
-/* The same for the other trees. */
+/* The same child VMAs, in the same order, for the other trees. */
 static struct vm_area_struct *same_child(struct vm_area_struct *parent)
 {
 	(void)parent;
@@ -198,7 +198,7 @@ void space_begin(struct space *s)
 		free(s->vma[--s->count]);
 	s->guard = pages(guards[below(7)]);
 	s->min = one_in(4) ? 0 : pages(16);
-	/* From crowded to sparse. Where indices are short, up to their end. */
+	/* From crowded to sparse. With 32 bits, up to the end of the tree. */
 	if (sizeof(long) == 8)
 		s->end = pages(1ul << (7 + below(14)));
 	else
@@ -225,7 +225,7 @@ static unsigned long random_pages(const struct space *s)
 	return 1 + below(one_in(8) ? max / 4 : one_in(2) ? 4 : 1 + max / 32);
 }
 
-/* A stack grows, or a VMA takes in what is free before it. */
+/* Move the start of a VMA down into the hole before it, as if a stack grows. */
 static void grow(struct space *s)
 {
 	unsigned int i = below(s->count);
@@ -249,9 +249,9 @@ static void merge(struct space *s)
 }
 
 /*
- * A new VMA over the first part of one, or over all of it and the first part of
- * its neighbour, by a single store. The kernel cuts VMAs before, but the maple
- * tree does not need that.
+ * Store a new VMA over the first part of one, or over all of it and the first
+ * part of its neighbour, by a single store. The kernel splits VMAs before it
+ * does that, but the maple tree does not need it.
  */
 static void overlay(struct space *s)
 {

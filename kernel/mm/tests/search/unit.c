@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * See unit.h. Compiled once for each: UNIT is old, new or up, search.h comes
- * from that kernel's source, and its maple tree is linked with this.
+ * See unit.h. Compiled once for each unit: UNIT is old, new or up; search.h is
+ * made from that kernel's source, and its maple tree is linked with this.
  */
 #include "maple-shared.h"
 #include <linux/maple_tree.h>
 #include <linux/xarray.h>
 #include "unit.h"
 
-/* Counted in the loops of the searches. */
+/* The loops of the searches count these. */
 extern unsigned long search_nodes, search_slots;
 
-/* The harness is for a maple tree alone; with the VMAs comes some of mm. */
+/* The harness only has the maple tree; the searches also need a part of mm. */
 #undef PAGE_SIZE
 #define PAGE_SIZE TEST_PAGE
 #define VM_GROWSDOWN TEST_GROWSDOWN
 #define VM_SHADOW_STACK TEST_SHADOW_STACK
 #define VM_STARTGAP_FLAGS TEST_STACKS
-/* The same in Linux 7. */
+/* Linux 7's names of the same flags. */
 #define VMA_STARTGAP_FLAGS TEST_STACKS
 #define vma_test_any_mask(vma, mask) (((vma)->vm_flags & (mask)) != 0)
 #define UP__old 0
@@ -45,7 +45,7 @@ static struct steps steps;
 #ifdef SEARCH_GUARD
 static unsigned long counted_guard(void *entry)
 {
-	/* The zero entry of a fork is no VMA. */
+	/* A zero entry, which a fork stores, is not a VMA. */
 	if (entry && !xa_is_zero(entry))
 		((struct vm_area_struct *)entry)->asked++;
 	return SEARCH_GUARD(entry);

@@ -12,12 +12,12 @@
 /* No search goes higher: TASK_SIZE, in bytes. */
 #define TEST_TOP (sizeof(long) == 8 ? ~0ul / 4096 - 4095 : 0xf0000000ul)
 
-/* Of all that a VMA has, what the search looks at. */
+/* The members of a VMA that the search looks at. */
 struct vm_area_struct {
 	unsigned long vm_start;		/* bytes */
 	unsigned long vm_end;		/* bytes, behind the last */
 	unsigned long vm_flags;
-	unsigned long asked;		/* how often for its guard */
+	unsigned long asked;		/* times its guard was asked for */
 };
 
 #define TEST_GROWSDOWN 0x100ul
@@ -25,38 +25,39 @@ struct vm_area_struct {
 #define TEST_SHADOW_STACK 0x400ul
 #define TEST_STACKS (TEST_GROWSDOWN | TEST_SHADOW_STACK)
 
-/* A request, in bytes; what they mean is in vm_unmapped_area(). */
+/* A request, in bytes; see struct vm_unmapped_area_info for the members. */
 struct query {
 	bool topdown;
 	unsigned long length, low, high, align_mask, align_offset, start_gap;
 };
 
-/* What the searches have done since they were set to 0. */
+/* Steps that the searches have done since these were set to 0. */
 struct steps {
-	unsigned long nodes;		/* of the maple tree, looked at */
-	unsigned long slots;		/* of these */
+	unsigned long nodes;		/* nodes of the tree looked at */
+	unsigned long slots;		/* slots of these looked at */
 };
 
 struct unit {
 	/*
 	 * Begin with an empty tree. guard: stack_guard_gap, bytes; min:
-	 * mmap_min_addr; rcu: as in mm, or nodes are changed in place.
+	 * mmap_min_addr, bytes; rcu: the tree is in RCU mode, as mm's is,
+	 * else nodes are changed in place.
 	 */
 	void (*begin)(unsigned long guard, unsigned long min, bool rcu);
-	/* Store vma (NULL: unmap) for [start, end), whatever is there. */
+	/* Store vma (NULL: unmap) for [start, end), over all that is there. */
 	void (*store)(unsigned long start, unsigned long end, struct vm_area_struct *vma);
-	/* An address, or -ENOMEM as unsigned long. */
+	/* Returns an address, or -ENOMEM as unsigned long. */
 	unsigned long (*search)(const struct query *q);
 	/*
-	 * As fork does: go on with a copy of the tree, in which each VMA is
-	 * replaced by what child() returns for it, or unmapped if that is NULL.
+	 * Replace the tree by a copy of it, as fork makes it: each VMA becomes
+	 * what child() returns for it, or is unmapped if that is NULL.
 	 */
 	void (*fork)(struct vm_area_struct *(*child)(struct vm_area_struct *parent));
-	/* As a fork that fails at the n-th VMA; the tree stays as it was. */
+	/* Copy the tree as a fork that fails at the n-th VMA; keep the tree. */
 	void (*fork_fails)(unsigned int n);
-	/* Whether mt_validate() has nothing to say. */
+	/* Returns whether mt_validate() finds no error. */
 	bool (*valid)(void);
-	/* Levels of the tree. */
+	/* Returns the number of levels of the tree. */
 	unsigned int (*height)(void);
 	struct steps *steps;
 };

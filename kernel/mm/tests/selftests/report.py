@@ -30,8 +30,8 @@ def compare(before, after):
             a, b = (r["subtests"].get(name, "not run") for r in (old, new))
             if a != b:
                 row["differ"].append(f"{name}: {a}, then {b}")
-            # What passed must pass; a subtest that is not named again must not
-            # hide that the test ended before it.
+            # What passed before must pass. A subtest that was not run counts as worse
+            # if its test did not pass: the test may have ended before it.
             if a == "pass" and (b == "fail" or (b == "not run" and new["verdict"] != "pass")):
                 row["worse"].append(f"{test}: {name}")
         if old["verdict"] not in ("pass", "not built") and new["verdict"] == old["verdict"]:

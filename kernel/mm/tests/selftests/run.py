@@ -80,7 +80,7 @@ def subtests(output):
         if not tap:
             continue
         name, _, directive = tap[2].partition("# ")
-        # Addresses and counts in a name would make another one of it.
+        # Leave addresses and counts out of names, as they differ between runs.
         name = re.sub(r"0x[0-9a-f]+|\d{5,}", "N", name).strip(" -\t")
         verdict = "fail" if tap[1] else "pass"
         if directive.upper().startswith("SKIP"):
@@ -103,7 +103,7 @@ def run(test):
         try:
             output = child.communicate(timeout=TIMEOUT)[0]
             verdict = {0: "pass", 4: "skip"}.get(child.returncode, "fail")
-            # Some exit with 0 although they lack something and did nothing.
+            # Some exit with 0 although a requirement is missing and they did nothing.
             if verdict == "pass" and "# Totals: pass:0 fail:0" in output:
                 verdict = "skip"
         except subprocess.TimeoutExpired:

@@ -6,10 +6,11 @@
 
 /**
  * struct guard - a stack, written by its owner
- * @version: counts changes; odd while it is live
- * @start: where it begins
- * @intruded: a mapping has grown to where its guard is: nothing keeps that from
- *	happening, and below it there may be others then. Written by all.
+ * @version: counts changes; odd while the stack is live
+ * @start: address where the stack begins
+ * @intruded: a mapping has grown into its guard, which the kernel does not
+ *	prevent; other mappings may be placed below that. Written by all
+ *	threads.
  */
 static struct guard {
 	atomic_uint version;
@@ -19,9 +20,9 @@ static struct guard {
 static atomic_uint growing[2];
 
 /**
- * guards_off - a stack is about to change, or to go
+ * guards_off - record that a stack is about to change, or to go
  * @thread: its owner
- * @slot: which
+ * @slot: its number
  */
 void guards_off(unsigned int thread, unsigned int slot)
 {
@@ -32,9 +33,9 @@ void guards_off(unsigned int thread, unsigned int slot)
 }
 
 /**
- * guards_new - a stack is about to come
+ * guards_new - record that a stack is about to be mapped
  * @thread: its owner
- * @slot: which
+ * @slot: its number
  */
 void guards_new(unsigned int thread, unsigned int slot)
 {
@@ -43,10 +44,10 @@ void guards_new(unsigned int thread, unsigned int slot)
 }
 
 /**
- * guards_on - a stack is live, and its guard is free
+ * guards_on - record that a stack is live, and its guard is free
  * @thread: its owner
- * @slot: which
- * @start: where it begins
+ * @slot: its number
+ * @start: address where it begins
  */
 void guards_on(unsigned int thread, unsigned int slot, uintptr_t start)
 {
@@ -58,10 +59,10 @@ void guards_on(unsigned int thread, unsigned int slot, uintptr_t start)
 }
 
 /**
- * guards_free_below - whether nothing is mapped where a stack's guard is
- * @start: where the stack begins
+ * guards_free_below - check whether the guard of a stack is free
+ * @start: address where the stack begins
  *
- * If so, it stays free while the stack is there, but for mappings that grow.
+ * If so, it stays free while the stack exists, except for mappings that grow.
  */
 bool guards_free_below(uintptr_t start)
 {
@@ -80,14 +81,14 @@ bool guards_free_below(uintptr_t start)
 }
 
 /**
- * guards_look - note down all stacks, before a call that looks for free addresses
+ * guards_look - note all stacks before a call that looks for free addresses
  * @seen: filled in
  */
 void guards_look(struct guards_seen *seen)
 {
 	unsigned int t, i;
 
-	/* Ended first: what ends meanwhile counts as still going on. */
+	/* Read "ended" first: a call that ends meanwhile counts as running. */
 	seen->growing[1] = atomic_load(&growing[1]);
 	seen->growing[0] = atomic_load(&growing[0]);
 	for (t = 0; t < GUARDS_THREADS; t++)
@@ -98,14 +99,14 @@ void guards_look(struct guards_seen *seen)
 }
 
 /**
- * guards_check - hold a new mapping against the stacks
- * @seen: from before the call
- * @at: where the kernel has placed it
+ * guards_check - check a new mapping against the guards of the stacks
+ * @seen: stacks from before the call
+ * @at: where the kernel has placed the mapping
  * @bytes: its length
- * @own: calls of this thread since then that make a mapping longer
- * @violated: start of a stack in whose guard it lies, or 0
+ * @own: calls of this thread since then that can extend a mapping in place
+ * @violated: set to the start of a stack in whose guard it lies, or 0
  *
- * Returns: how many stacks it was held against
+ * Returns: the number of stacks that were checked
  */
 unsigned int guards_check(const struct guards_seen *seen, uintptr_t at,
 			  size_t bytes, unsigned int own, uintptr_t *violated)
@@ -130,14 +131,14 @@ unsigned int guards_check(const struct guards_seen *seen, uintptr_t at,
 	return checked;
 }
 
-/* guards_grow_begin - before a call that may make a mapping longer where it is */
+/* guards_grow_begin - to be called before a call that can extend a mapping */
 void guards_grow_begin(void)
 {
 	atomic_fetch_add(&growing[0], 1);
 }
 
 /**
- * guards_grow_end - behind it
+ * guards_grow_end - to be called after a call that can extend a mapping
  * @at: where the mapping begins now
  * @bytes: its length; 0 if the call failed
  */
@@ -150,7 +151,7 @@ void guards_grow_end(uintptr_t at, size_t bytes)
 			struct guard *g = &guards[t][i];
 			uintptr_t start = atomic_load(&g->start);
 
-			/* Also of one that changes: it may be about to be live. */
+			/* Also of a changing stack: it may soon be live. */
 			if (at < start && at + bytes > start - 2 * GUARD_BYTES)
 				atomic_store(&g->intruded, true);
 		}

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which stacks of a process are live, so that each new mapping can be held against
- * what has to stay free below them: stack_guard_gap, 256 pages unless the kernel is
- * told another.
+ * The live stacks of a process, so that each new mapping can be checked against
+ * the guards below them: stack_guard_gap, 256 pages unless the kernel's command
+ * line sets another size.
  *
- * Each thread says of its own stacks where they begin, and takes that back before
- * it changes one. A thread that maps looks at all before and after: what was there
- * all the time, unchanged, must have kept its guard.
+ * Each thread records where its own stacks begin, and removes the record of one
+ * before it changes it. A thread that maps looks at all records before and
+ * after the call: the mapping must not lie in the guard of a stack that was
+ * live all the time, unchanged.
  */
 #ifndef GUARDS_H
 #define GUARDS_H
@@ -20,10 +21,10 @@
 #define GUARD_BYTES (256u * 4096ul)
 
 /**
- * struct guards_seen - what was there before a search
- * @version: of each stack; odd if it was live
- * @start: where it began
- * @growing: calls that make a mapping longer where it is: begun, ended
+ * struct guards_seen - the stacks before a search
+ * @version: version of each stack; odd if it was live
+ * @start: its start
+ * @growing: number of calls that can extend a mapping in place: begun, ended
  */
 struct guards_seen {
 	unsigned int version[GUARDS_THREADS][GUARDS_SLOTS];

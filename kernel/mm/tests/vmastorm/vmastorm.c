@@ -2,22 +2,22 @@
 /*
  * vmastorm - random changes to address spaces, each checked
  *
- * Processes with some threads each, which map, unmap, protect, move, replace,
- * drop and grow at random, in one address space, and fork. It is to be run on
- * kernels that watch themselves; what a program can see is checked here. Each
- * thread knows of each page of its own mappings whether it is there, what may be
- * done with it, and what is in it:
+ * Each process has some threads that map, unmap, protect, move, replace, drop
+ * and grow mappings at random, in one address space, and fork. Run it on
+ * kernels with debug checks (KASAN, lockdep, ...); it checks itself what a
+ * program can see. Each thread keeps for each page of its own mappings whether
+ * it is mapped, its protection and its contents:
  *
- * - no new mapping may lie over one that is there;
- * - contents stay, also in children, and what was unmapped, replaced or dropped
- *   is zero when it comes again;
- * - the kernel writes where it may, and nowhere else;
- * - below a stack nothing is placed: each new address is held against the guards of
- *   all stacks of the process (guards.h); and a stack grows by a page, or it does
- *   not, but never writes to a page of somebody else.
+ * - a new mapping never overlaps another one;
+ * - contents stay, also in children; pages that were unmapped, replaced or
+ *   dropped are zero when they are mapped or touched again;
+ * - the kernel writes to writable pages, and to no others;
+ * - nothing is placed below a stack: each new address is checked against the
+ *   guards of all stacks of the process (guards.h). A stack grows by a page or
+ *   does not, and growing never changes a page of another mapping.
  *
- * With --faults an allocation of the kernel fails in every fourth call, as
- * /proc/thread-self/fail-nth has it: then all has to be as before.
+ * With --faults an allocation of the kernel fails in every fourth call (by
+ * /proc/thread-self/fail-nth): then the state has to be as before the call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,11 +40,11 @@
 #define PAGES 64u
 #define THREADS_MAX GUARDS_THREADS
 #define PROCESSES_MAX 16u
-/* What has to be free below a stack, and somewhat more. */
+/* Pages mapped to find a place for a stack: more than its guard needs. */
 #define BELOW_STACK 320u
 /* Changes that a child makes to its copy. */
 #define CHILD_CHANGES 20u
-/* Of so many changes some are of each kind. */
+/* After this many changes each kind must have been done. */
 #define ENOUGH 3000u
 #define DEBUGFS "/sys/kernel/debug/"
 
@@ -67,17 +67,17 @@ static const char *const change_names[CHANGES] = {
 	"map", "stack", "unmap", "unmap-all", "protect", "write", "check",
 	"access", "drop", "replace", "exchange", "move", "grow", "fork",
 };
-/* How often each is chosen, in units of the sum. */
+/* Weight of each change in the random choice. */
 static const unsigned char weights[CHANGES] = { 16, 4, 10, 4, 14, 16, 8,
 						6, 4, 6,  6,  6,  8, 1 };
 
 /**
  * struct slot - a mapping of a thread, or what is left of it
- * @base: address of the first page, 0: none
- * @stack: it grows down; begins behind the pages that it can grow by
+ * @base: address of the first page, NULL if the slot is empty
+ * @stack: it grows down; the first pages are those that it can grow by
  * @there: whether a page is mapped
- * @prot: of pages that are
- * @stamp: their contents
+ * @prot: protection of each mapped page
+ * @stamp: first and last word of each mapped page
  */
 struct slot {
 	char *base;
@@ -89,12 +89,12 @@ struct slot {
 
 /**
  * struct storm - a thread
- * @nth_fd: fail-nth, or -1
- * @last: change
- * @child: it is a copy
- * @failing: an allocation is to fail in the call that is made
- * @failed: the last such call did
- * @seen: stacks before the call
+ * @nth_fd: file descriptor of fail-nth, or -1
+ * @last: the last change
+ * @child: this is the copy in a forked child
+ * @failing: an allocation is to fail in the current call
+ * @failed: the last such call failed
+ * @seen: stacks before the current call
  */
 struct storm {
 	struct slot slots[SLOTS_MAX];
@@ -108,8 +108,9 @@ struct storm {
 };
 
 /*
- * struct counts - of all processes: calls that did what was asked, and others; how
- * many guards of stacks new addresses were held against
+ * struct counts - counts of all processes: calls by change that succeeded and
+ * that did not, calls that failed on request, guards that addresses were
+ * checked against
  */
 struct counts {
 	atomic_ulong done[CHANGES], refused[CHANGES], failed, guards;
@@ -139,7 +140,7 @@ static void wrong(const struct storm *s, const char *what, const void *at)
 	_exit(1);
 }
 
-/* What should be there is not. Says whose it is, and what was done last. */
+/* A mapping is not as it should be: says whose it is, and the last change. */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	const char *at = info->si_addr;
@@ -178,13 +179,13 @@ static void arm(struct storm *s, unsigned int nth)
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%u", nth);
 
-	/* The write itself can be what fails. */
+	/* The injected failure can hit this write itself. */
 	while (pwrite(s->nth_fd, text, len, 0) != len)
 		if (errno != EFAULT)
 			wrong(s, "fail-nth cannot be written", NULL);
 }
 
-/* Before a call: in one of four an allocation is to fail. */
+/* To be called before a call: makes an allocation fail in one of four. */
 static void begin(struct storm *s, unsigned int allocations)
 {
 	s->failed = false;
@@ -193,7 +194,7 @@ static void begin(struct storm *s, unsigned int allocations)
 		arm(s, 1 + choose(s, allocations));
 }
 
-/* Behind it. Whether it did what was asked; keeps errno. */
+/* To be called after it. Returns whether it succeeded (done); keeps errno. */
 static bool end(struct storm *s, int change, bool done)
 {
 	int error = errno;
@@ -230,7 +231,7 @@ static void check(struct storm *s, const struct slot *slot)
 			wrong(s, "other contents", slot->base + i * PAGE);
 }
 
-/* Some pages in a row that are there. */
+/* Chooses some mapped pages in a row. */
 static bool choose_pages(struct storm *s, const struct slot *slot,
 			 unsigned int *first, unsigned int *n)
 {
@@ -261,7 +262,7 @@ static void stack_off(struct storm *s, const struct slot *slot)
 	guards_off(s->thread, slot - s->slots);
 }
 
-/* Behind a change of a slot: where its stack begins now, if it is one. */
+/* To be called after a change of a slot: records its stack, if it is one. */
 static void stack_on(struct storm *s, const struct slot *slot)
 {
 	unsigned int i = 0;
@@ -274,8 +275,8 @@ static void stack_on(struct storm *s, const struct slot *slot)
 }
 
 /*
- * A new mapping lies over none that is there, and in no guard. own: the call was
- * one that could make a mapping longer.
+ * Checks that a new mapping overlaps no other, and is in no guard. own: the
+ * number of calls of this thread that could extend a mapping in place.
  */
 static void check_new(struct storm *s, const char *at, unsigned int n,
 		      unsigned int own)
@@ -319,8 +320,9 @@ static void map(struct storm *s, struct slot *slot)
 }
 
 /*
- * What is below is free, and stays so: by the guard. Where the kernel likes to
- * put a stack, another mapping could be directly below it.
+ * Maps a stack at the end of a free range, so that its guard is free and stays
+ * so. If the kernel chose its place, another mapping could be directly below
+ * it.
  */
 static void map_stack(struct storm *s, struct slot *slot)
 {
@@ -345,8 +347,9 @@ static void map_stack(struct storm *s, struct slot *slot)
 }
 
 /*
- * Something else in place of the lowest part of a stack, which ends its guard, and
- * a stack again. If something is below it now, it is one that cannot grow.
+ * Replaces the lowest part of a stack by another mapping, which ends its guard,
+ * and that by a stack again. If another mapping is within its guard then, the
+ * slot does not count as a stack any more.
  */
 static void exchange(struct storm *s, struct slot *slot)
 {
@@ -372,8 +375,8 @@ static void exchange(struct storm *s, struct slot *slot)
 }
 
 /*
- * The kernel writes to a page below a stack, whose last word it would be. Where
- * it may not write the stack would grow all the same.
+ * Has the kernel write to the last word of the page below a stack. Not if the
+ * stack is not writable: it would grow although the write fails.
  */
 static void grow(struct storm *s, struct slot *slot)
 {
@@ -390,11 +393,11 @@ static void grow(struct storm *s, struct slot *slot)
 	else if (errno != EFAULT)
 		wrong(s, "growing a stack", slot->base + i * PAGE);
 	else if (s->failing && munmap(slot->base + (i - 1) * PAGE, PAGE))
-		/* It may have grown before there was no memory for the page. */
+		/* It may have grown before the page's allocation failed. */
 		wrong(s, "munmap", slot->base + (i - 1) * PAGE);
 }
 
-/* All of it, if it is one mapping: in place or to another place. */
+/* Resizes or moves all of a slot's mapping, if it is a single one. */
 static void move(struct storm *s, struct slot *slot)
 {
 	unsigned int first = 0, n, want = 1 + choose(s, PAGES), i;
@@ -408,7 +411,7 @@ static void move(struct storm *s, struct slot *slot)
 			return;
 	if (slot->stack || !n)
 		return;
-	/* What is behind it would be lost from sight. */
+	/* The slot would lose track of mappings behind it. */
 	for (i = first + n; i < PAGES; i++)
 		if (slot->there[i])
 			return;
@@ -420,13 +423,13 @@ static void move(struct storm *s, struct slot *slot)
 	i = end(s, MOVE, at != MAP_FAILED);
 	guards_grow_end((uintptr_t)at, i ? want * PAGE : 0);
 	if (!i) {
-		/* It is more than one mapping, or there is no memory. */
+		/* It is more than one mapping, or an allocation failed. */
 		if (errno != EFAULT && !s->failing)
 			wrong(s, "mremap", old.base + first * PAGE);
 		return;
 	}
 	memset(slot, 0, sizeof(*slot));
-	/* Where it was the kernel has not looked for a place. */
+	/* If it stayed in place, the kernel did not search an address. */
 	if (at != old.base + first * PAGE)
 		check_new(s, at, want, 1);
 	slot->base = at;
@@ -435,7 +438,7 @@ static void move(struct storm *s, struct slot *slot)
 		slot->stamp[i] = old.stamp[first + i];
 }
 
-/* Whether the kernel may write to a page is as it was set. */
+/* Checks that the kernel can write to a page exactly if it is writable. */
 static void access_page(struct storm *s, struct slot *slot, unsigned int page)
 {
 	bool may = slot->prot[page] & PROT_WRITE;
@@ -456,7 +459,7 @@ static void child(struct storm *s)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(120);
-	/* It is the parent's. */
+	/* The file is that of the parent's thread. */
 	s->nth_fd = -1;
 	s->child = true;
 	for (i = 0; i < run.slots; i++)
@@ -530,7 +533,7 @@ static void change_pages(struct storm *s, struct slot *slot, int what,
 			set(slot, first, n, false, 0);
 		break;
 	case PROTECT:
-		/* It may have done a part if it fails. */
+		/* No injected failure: mprotect() may fail after a part. */
 		s->failing = false;
 		end(s, PROTECT, !mprotect(at, n * PAGE, prot));
 		memset(slot->prot + first, prot, n);
@@ -547,7 +550,7 @@ static void change_pages(struct storm *s, struct slot *slot, int what,
 		memset(slot->stamp + first, 0, n * sizeof(*slot->stamp));
 		break;
 	case REPLACE:
-		/* A stack is one as a whole: see map_stack(). */
+		/* A stack stays a single mapping, see map_stack(). */
 		if (slot->stack)
 			break;
 		s->failing = false;
@@ -630,7 +633,7 @@ static void process(unsigned int number)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);
-	/* It must end, whatever the kernel does. */
+	/* End the process even if the kernel hangs in a call. */
 	alarm(run.seconds + 300);
 	for (i = 0; i < run.threads; i++) {
 		storms[i].process = number;
@@ -657,9 +660,9 @@ static bool put(const char *path, const char *text)
 }
 
 /*
- * Also allocations that may sleep, and single pages; nothing in the log. What
- * copies to and from user memory is left out, as no return address is in a range
- * at the start of memory.
+ * Lets allocations fail that may sleep, and those of single pages, without log
+ * messages. Copies to and from user memory never fail: fail_usercopy requires a
+ * return address in a range at the start of memory, where no code is.
  */
 static bool prepare_faults(void)
 {
@@ -736,8 +739,8 @@ static void parse(int argc, char **argv)
 
 /*
  * Runs the program again without restartable sequences: the kernel writes to
- * their page behind system calls, whatever fails then, and ends the process if
- * there is no memory for it.
+ * their page after system calls, and ends the process if an allocation fails
+ * then.
  */
 static void without_rseq(char **argv)
 {
@@ -804,7 +807,7 @@ int main(int argc, char **argv)
 		printf("; %lu failed on request", run.counts->failed);
 		bad += changes >= ENOUGH && !run.counts->failed;
 	}
-	/* On a slow machine, a few; not none. */
+	/* A slow machine does few changes, but never none. */
 	bad += !changes;
 	puts(bad ? "; FAILED, or one of these was never done" : "");
 	return bad != 0;

@@ -6,11 +6,11 @@
 #define URCU_AT_ONCE 0
 #endif
 
-/* Writers first, or readers in a loop would keep them waiting for ever. */
+/* Prefer writers, or readers in a loop would keep them waiting for ever. */
 static pthread_rwlock_t readers = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static __thread unsigned int nesting;
 
-/* Below: what waits for a grace period, newest last. */
+/* Protects the callbacks that wait for a grace period, newest last. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct rcu_head *first, **last = &first;
@@ -67,7 +67,7 @@ void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head))
 {
 	static int running;
 
-	/* For a program of one thread that measures: a grace period is no time. */
+	/* For benchmarks with one thread: a grace period takes no time. */
 	if (URCU_AT_ONCE) {
 		func(head);
 		return;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel's user-space harness (tools/testing/shared) uses of liburcu,
- * by means of one lock: readers hold it shared, and a grace period is over when
- * it could be had alone. Slow and simple; the tests measure steps, not time.
+ * The part of liburcu that the kernel's user-space harness
+ * (tools/testing/shared) uses, with one lock: readers hold it shared, and a
+ * grace period ends when a writer gets it. Slow and simple; the tests measure
+ * steps, not time.
  */
 #ifndef COMPAT_URCU_H
 #define COMPAT_URCU_H
@@ -23,7 +24,7 @@ void rcu_read_lock(void);	/* nests */
 void rcu_read_unlock(void);
 /* func(head) is called in another thread after a grace period. */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head));
-/* Returns when all that call_rcu() was given so far has been called. */
+/* Returns when all callbacks given to call_rcu() so far have been called. */
 void rcu_barrier(void);
 
 static inline void rcu_register_thread(void) { }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel's user-space harness uses of liburcu's atomic operations. */
+/* liburcu's atomic operations that the kernel's user-space harness uses. */
 #ifndef COMPAT_URCU_UATOMIC_H
 #define COMPAT_URCU_UATOMIC_H
 
