@@ -3,8 +3,8 @@
 #
 # Check the patches of this directory. See --help.
 #
-# Nothing of the kernel is kept here: its user-space harness and what the tests
-# compare are taken from SOURCE each time.
+# No code of the kernel is kept here: its user-space harness and the code that the
+# tests compare are taken from SOURCE each time.
 
 set -euo pipefail
 
@@ -42,12 +42,12 @@ mm=$here/mm
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
-# With the radeon directory OUT/base is a SOURCE for take() again.
+# The radeon directory is needed for OUT/base to be a valid SOURCE of take() itself.
 parts=("$radeon_dir/Makefile" include/linux kernel/fork.c lib mm Documentation/core-api/maple_tree.rst
 	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
 	tools/include tools/lib tools/scripts tools/arch/x86/include
 	tools/testing/radix-tree tools/testing/shared tools/testing/vma)
-# Unpacking the tarball takes longer than all the rest, so once for each.
+# Unpacking takes longer than all the rest, so unpack each tarball only once.
 stamp="$(realpath "$source") $(stat -c %Y.%s "$source") ${parts[*]}"
 if [ -d "$source" ] || [ "$(cat "$out/base.stamp" 2>/dev/null)" != "$stamp" ]; then
 	rm -rf "$out/base" "$out/base.stamp"
@@ -62,7 +62,7 @@ patches=$mm/patches/${version%.*}
 # sources without tools/testing.
 patches=("$patches"/0*.patch "$patches"-test/0*.patch)
 
-# $out/new: the source with the patches.
+# apply: makes $out/new, the source with the patches.
 apply() {
 	local patch
 	rm -rf "$out/new"
@@ -86,7 +86,7 @@ step_apply() {
 step_style() {
 	local patch failed=0 ignore
 	for patch in "${patches[@]}"; do
-		# MT_BUG_ON() is how the tests of the maple tree count, in user space.
+		# The maple tree's tests in user space count by MT_BUG_ON().
 		ignore=()
 		case $patch in *-test/*) ignore=(--ignore AVOID_BUG,FILE_PATH_CHANGES) ;; esac
 		perl "$out/base/scripts/checkpatch.pl" --no-tree --strict --quiet \
@@ -134,14 +134,14 @@ step_oracle() {
 	ASAN_OPTIONS=detect_leaks=0 timeout 300 "$out/oracle"
 }
 
-# The tree's nodes have other sizes there.
+# With 32 bits the tree's nodes have other sizes.
 step_oracle32() {
 	for_32_bits
 	step_oracle
 	readelf -h "$out/oracle" | grep -q ELF32 || die "the oracle was not built for 32 bits"
 }
 
-# Optimised and unchecked, to be run elsewhere.
+# Optimised, without sanitizers, and static: it runs in a guest.
 step_cost() {
 	sanitize=-static
 	apply
@@ -153,8 +153,7 @@ step_cost() {
 	echo "$out/cost is built"
 }
 
-# The numbers and the cover letter are of no use to a build, so they are not kept in
-# the patches.
+# Builds do not need the numbers and the cover letter, so the patches do not have them.
 step_series() {
 	local repo=$out/series.git dir=$out/series n=${#patches[@]} i=0 patch title
 	local git=(git -C "$repo" -c user.name=nomap -c user.email=nomap@localhost)

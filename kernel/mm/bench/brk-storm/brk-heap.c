@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Processes with heaps of a known kind; see brk-storm.h. What runs here, after
- * brk_start() has forked, uses neither malloc() nor stdio: both move the heap.
+ * Processes with heaps of a known kind; see brk-storm.h. The code that runs
+ * after brk_start() has forked uses neither malloc() nor stdio: both move the
+ * heap.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@ struct request {
 static int requests[2], answers[2];
 static size_t page;
 
-/* The first one counts; those of others are often what comes of it. */
+/* Records the first failure: later ones are often its consequences. */
 void brk_fail(const char *where, int error)
 {
 	if (__sync_bool_compare_and_swap(&brk_shared->error, 0,
@@ -40,7 +41,7 @@ void brk_fail(const char *where, int error)
 	brk_shared->stop = 1;
 }
 
-/* glibc's brk() would hide what the kernel answers: the end as it is now. */
+/* The kernel's brk(): returns the new end, or the old one if it fails. */
 static char *set_end(char *end)
 {
 	return (char *)syscall(SYS_brk, end);
@@ -76,7 +77,7 @@ static long heap_pages(void)
 		return -1;
 	for (line = end; line > text && line[-1] != '\n'; line--)
 		;
-	/* No sscanf(), see above: two numbers in hexadecimal. */
+	/* Two hexadecimal numbers; without sscanf(), see above. */
 	for (from = 0; *line != '-'; line++)
 		from = from * 16 + (*line <= '9' ? *line - '0' : *line - 'a' + 10);
 	for (to = 0, line++; *line != ' '; line++)
@@ -92,7 +93,7 @@ static void fill(char *at, size_t bytes, unsigned char value)
 		*p = value;
 }
 
-/* A page that has come anew has to be zero, one that was written not. */
+/* Checks that each page begins with value, and ends with 0 if value is 0. */
 static bool holds(const char *at, size_t bytes, unsigned char value)
 {
 	const char *p;
@@ -128,8 +129,9 @@ static void reap(pid_t pid)
 }
 
 /*
- * From here on the heap is of this kind; before the fork all that another
- * process is to inherit, after it the rest. Returns where the heap ends now.
+ * These two make the heap of the given kind: before the fork the part that a
+ * child inherits, after it the rest. The first returns the start of the heap,
+ * the second its end.
  */
 static char *heap_before_fork(enum brk_heap heap)
 {
@@ -150,7 +152,7 @@ static char *heap_after_fork(enum brk_heap heap, char *start)
 	return start + page;
 }
 
-/* One timed step. Counted for the clock's cost once, as in all benchmarks. */
+/* Times one step. A sample contains the cost of one clock reading. */
 #define TIMED(c, op, i, what)						\
 	do {								\
 		uint64_t begin_ = bench_clock((c)->clock);		\
@@ -199,7 +201,7 @@ static void steps(const struct brk_cost *c, char *end)
 	if (!c->touch)
 		brk_shared->counts[BRK_TOUCH] = 0;
 
-	/* What was given up must be gone: once more, and it is zero. */
+	/* Pages that were given up must be zero when they come back. */
 	if (ok && move(end + step, "grow again"))
 		holds(end, step, 0);
 	if (ok && move(end, "shrink again") &&
@@ -211,7 +213,7 @@ static void steps(const struct brk_cost *c, char *end)
 	}
 }
 
-/* Below all else, and apart from each other, so that none merge. */
+/* Makes n mappings below all others, with gaps, so that none merge. */
 static void add_fillers(unsigned int n)
 {
 	char *at = (char *)(1ul << 20);
@@ -315,7 +317,7 @@ static void load(const struct brk_load *l)
 		reap(pids[i]);
 }
 
-/* Forks a process for each request, whose heap is as it was at the start. */
+/* Forks a process for each request, with the heap as it was at the start. */
 static void serve(void)
 {
 	struct request request;
@@ -339,13 +341,13 @@ static void serve(void)
 }
 
 /**
- * brk_place - see to it that the heap begins where it begins in every run
- * @argv: with which this program was called
+ * brk_place - make the heap begin at the start of a page table's span
+ * @argv: arguments of this program
  *
- * Which page tables there are at the heap's end, for a step to look through or to
- * free, depends on where the heap begins in the span of one. The kernel chooses
- * that at random, so this program is executed again until it is in the first
- * sixteenth. If the kernel does not (or not enough), that ends after 1000 times.
+ * A step walks and frees the page tables at the heap's end. Which ones these
+ * are depends on where the heap begins in the span of a page table. The kernel
+ * chooses that at random, so this executes the program again until it is in the
+ * first sixteenth, or 1000 times, if the kernel does not randomise it (enough).
  */
 void brk_place(char **argv)
 {
@@ -357,7 +359,7 @@ void brk_place(char **argv)
 
 	if ((uintptr_t)set_end(NULL) % span < span / 16 || starts >= 1000)
 		return;
-	/* This may use malloc(): what comes of it is gone then. */
+	/* setenv() may use malloc(), but execv() removes that heap. */
 	snprintf(text, sizeof(text), "%d", starts + 1);
 	if (!setenv("BRK_STORM_STARTS", text, 1))
 		execv("/proc/self/exe", argv);
@@ -366,7 +368,7 @@ void brk_place(char **argv)
 }
 
 /**
- * brk_start - fork the process from which all that are measured descend
+ * brk_start - fork the ancestor of all processes that are measured
  *
  * To be called before anything has used malloc().
  *
@@ -399,7 +401,7 @@ int brk_start(void)
 
 static int ask(const struct request *request)
 {
-	/* Samples are what is large, and valid as far as they are counted. */
+	/* Not the chains: they are large, and only valid up to chain_count. */
 	memset(brk_shared, 0, offsetof(struct brk_shared, chains));
 	brk_shared->chain_count = 0;
 	return write(requests[1], request, sizeof(*request)) == sizeof(*request) ?
@@ -417,7 +419,7 @@ static int answer(void)
 
 /**
  * brk_run_cost - do a turn of steps in a new process
- * @cost: which
+ * @cost: the steps
  *
  * Returns: 0, or a negative errno, with more in brk_shared.
  */
@@ -430,8 +432,8 @@ int brk_run_cost(const struct brk_cost *cost)
 }
 
 /**
- * brk_load_begin - start children; they wait until all are there, then do jobs
- * @load: which
+ * brk_load_begin - start children, and wait until all wait for brk_shared->go
+ * @load: the children and their jobs
  *
  * Returns: 0, or a negative errno; brk_load_end() has to be called in any case.
  */

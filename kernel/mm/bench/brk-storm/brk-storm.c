@@ -2,8 +2,8 @@
 /*
  * brk-storm: options, plan, JSON; see brk-storm.h.
  *
- * What is compared has its turns one after the other, each in a new process, so
- * that no heap is older than its turn.
+ * Variants that are compared take turns, each in a new process, so that no heap
+ * is older than its turn.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -51,7 +51,7 @@ struct cost_case {
 	bool touch;
 };
 
-/* 33 pages: what glibc's malloc() grows by for 4 KiB, and trims (M_TOP_PAD). */
+/* glibc's malloc() grows by 33 pages for 4 KiB, and trims them (M_TOP_PAD). */
 static const struct cost_case cases[] = {
 	{ BRK_HEAP_NEW, 1, false }, { BRK_HEAP_NEW, 1, true },
 	{ BRK_HEAP_OWN, 1, false }, { BRK_HEAP_OWN, 1, true },
@@ -128,7 +128,7 @@ static void keep_samples(struct cost_samples *to, enum brk_op op,
 	if (!n)
 		return;
 	for (k = 0; k < n; k++) {
-		/* It is contained in each, and cannot be more than all. */
+		/* Each sample contains it; a sample cannot get below 0. */
 		ns[k] -= ns[k] < clock_cost ? ns[k] : clock_cost;
 		if (to->n < MAX_SAMPLES)
 			to->ns[to->n++] = ns[k];
@@ -148,7 +148,7 @@ static int run_costs(void)
 		for (i = 0; i < ARRAY_SIZE(cases); i++) {
 			cost = cost_of(&cases[i], BRK_OPS);
 			cost.fillers = layout;
-			/* As many as a median needs in which some free page tables. */
+			/* Enough for a median: some steps free page tables. */
 			if (options.quick)
 				cost.steps = 8;
 			ret = brk_run_cost(&cost);
@@ -244,7 +244,7 @@ static int one_load(const struct brk_load *load, double *jobs_per_minute)
 	if (ret || end)
 		return ret ? ret : end;
 	*jobs_per_minute = 0;
-	/* Each by its own clock: the last job of each ends after the time. */
+	/* Each child has its own time, which ends with its last job. */
 	for (i = 0; i < load->children; i++)
 		*jobs_per_minute += 60e9 * brk_shared->jobs[i] / brk_shared->job_ns[i];
 	verified += brk_shared->verified;
@@ -271,7 +271,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Those that are compared: at the same number of CPUs. */
+/* Loads that are compared with each other, on the same number of CPUs. */
 #define PER_CPU 2u
 #define LOADS (2u * PER_CPU * 2u)
 
@@ -288,7 +288,7 @@ static struct brk_load load_of(unsigned int number, unsigned int cpus)
 	};
 }
 
-/* Once more, with a look at the locks, as tracing them takes time. */
+/* Runs the load once more with lock events, which take time; writes its row. */
 static int load_row(const struct brk_load *load, double *jobs, unsigned int turns)
 {
 	static struct brk_wait waits[BRK_WAITS];

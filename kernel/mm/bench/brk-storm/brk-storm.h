@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * brk-storm: what growing and shrinking the heap by brk costs, alone and from
+ * brk-storm: the cost of growing and shrinking the heap by brk(), alone and in
  * many forked children at once.
  *
  *   brk-storm.c   options, plan, JSON
  *   brk-heap.c    processes with heaps of a known kind, and what they do
  *   brk-trace.c   who waited for which lock; which functions a step consists of
  *
- * The heap of a process that measures is moved by nothing but the measurement:
- * these processes descend from one that was forked before the first malloc(),
- * use no malloc() and no stdio, and leave what they have found in shared memory.
+ * Only the measurement moves the heap of a process that measures: these
+ * processes descend from one that was forked before the first malloc(), use no
+ * malloc() and no stdio, and leave their results in shared memory.
  *
  * Times are ns of CLOCK_MONOTONIC, or of the thread's CPU time where that counts
  * instructions (lab/run --accel icount).
@@ -20,15 +20,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BRK_MAX_STEPS 1024u	/* samples of a kind in one turn */
+#define BRK_MAX_STEPS 1024u	/* samples of one op in a turn */
 #define BRK_MAX_CPUS 64u
 #define BRK_LAYOUTS 16u		/* as many as a leaf of the maple tree has slots */
 #define BRK_MAX_CHAINS 8192u
 #define BRK_MAX_DEPTH 40u
 
 /**
- * enum brk_heap - what the heap is when its owner begins to move its end
- * @BRK_HEAP_NEW: there is none; its own VMA has no anon_vma until it is touched
+ * enum brk_heap - the heap when its owner begins to move its end
+ * @BRK_HEAP_NEW: there is none; its VMA has no anon_vma until it is touched
  * @BRK_HEAP_OWN: one page, touched: an anon_vma that no other process has
  * @BRK_HEAP_INHERITED: one page, touched before the fork and after it: the lock
  *	is that of the root, and shared with the parent and all its children
@@ -39,23 +39,23 @@ enum brk_heap { BRK_HEAP_NEW, BRK_HEAP_OWN, BRK_HEAP_INHERITED, BRK_HEAPS };
  * enum brk_op - what is timed, step by step
  * @BRK_GROW: brk() to a higher address
  * @BRK_TOUCH: a store to each new page
- * @BRK_SHRINK: brk() back
- * @BRK_SAME: brk() to where it is, which takes and releases the mmap lock
+ * @BRK_SHRINK: brk() to the previous address
+ * @BRK_SAME: brk() to the current end, which takes and releases the mmap lock
  */
 enum brk_op { BRK_GROW, BRK_TOUCH, BRK_SHRINK, BRK_SAME, BRK_OPS };
 
 /**
  * struct brk_cost - a turn of steps
  * @heap: kind of heap
- * @fillers: mappings of a page below the heap, at most BRK_LAYOUTS - 1. They
+ * @fillers: number of one-page mappings below the heap, < BRK_LAYOUTS. They
  *	shift the heap's place in the nodes of the maple tree, and what a step
  *	costs depends on that: if the heap is the last entry of a leaf, the gap
  *	that it grows into is in the next leaf, and both are made anew.
- * @pages: of one step
- * @steps: up, and down again; at most BRK_MAX_STEPS
- * @touch: whether each page is written between the two
+ * @pages: pages of one step
+ * @steps: steps up, and down again; at most BRK_MAX_STEPS
+ * @touch: each page is written between the two
  * @clock: CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID
- * @profile: op to be sampled instead of timed, or BRK_OPS
+ * @profile: op whose functions are sampled, or BRK_OPS
  */
 struct brk_cost {
 	enum brk_heap heap;
@@ -69,10 +69,10 @@ struct brk_cost {
 /**
  * struct brk_load - children that do jobs
  * @heap: BRK_HEAP_NEW or BRK_HEAP_INHERITED
- * @cpus: they are bound to, one after the other
- * @children: how many
+ * @cpus: number of CPUs, to which the children are bound in turn
+ * @children: number of children
  * @forked: each job is done by a process of its own, which is forked for it
- * @ms: how long
+ * @ms: how long they do jobs
  *
  * A job grows the heap page by page, BRK_JOB_PAGES times, writes each, reads all
  * and shrinks it to what it was in BRK_JOB_SHRINKS steps.
@@ -98,19 +98,19 @@ struct brk_chain {
 };
 
 /**
- * struct brk_shared - what the processes leave for the one that reports
- * @error: errno of what failed first, or 0
- * @where: what that was
+ * struct brk_shared - shared memory for the results of the processes
+ * @error: errno of the first failure, or 0
+ * @where: what failed
  * @ns: samples by op
- * @counts: how many
- * @jobs: done, by child
- * @job_ns: how long each of them took part
- * @verified: pages that were found to hold what they have to
+ * @counts: number of samples by op
+ * @jobs: jobs done, by child
+ * @job_ns: for how long each child did jobs
+ * @verified: pages whose contents were right
  * @go: children begin when it is set
- * @stop: and end
- * @ready: children that wait for @go
+ * @stop: children end when it is set
+ * @ready: number of children that wait for @go
  * @chains: samples of functions
- * @chain_count: how many
+ * @chain_count: number of these
  */
 struct brk_shared {
 	volatile int error;
@@ -138,11 +138,11 @@ void brk_fail(const char *where, int error);
 /* brk-trace.c */
 
 /**
- * struct brk_wait - time that was waited for locks, by place
+ * struct brk_wait - time spent waiting for locks, by place
  * @site: function that wanted the lock
  * @context: what the process was doing: "brk", "fork", "exit", "fault", "other"
- * @count: how often
- * @ns: how long, in all
+ * @count: number of waits
+ * @ns: sum of their times
  */
 struct brk_wait {
 	char site[48];
@@ -161,8 +161,8 @@ void brk_profile_collect(int fd);
 /**
  * struct brk_part - how often a function was seen in samples of a step
  * @name: of the function
- * @self: it was the innermost
- * @inclusive: it, or what it had called
+ * @self: samples in which it was the innermost
+ * @inclusive: samples in it, or in functions that it called
  */
 struct brk_part {
 	char name[48];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the kernel tells about brk: who waited how long for a lock (the trace
- * events contention_begin and contention_end, which lie around the slow path of
- * each lock), and which functions a step consists of (samples of cpu-clock with
- * the functions' callers). There is no PMU in an emulated machine.
+ * Traces brk: who waited how long for a lock (the trace events contention_begin
+ * and contention_end, which enclose the slow path of each lock), and which
+ * functions a step consists of (samples of cpu-clock with callers, as an
+ * emulated machine has no PMU).
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -23,7 +23,7 @@
 /* Pages of a CPU's ring of lock events: 8 MiB; of a profile: 1 MiB. */
 #define WAIT_PAGES 2048u
 #define PROFILE_PAGES 256u
-/* ns of CPU time; a prime, so that no loop keeps in step. */
+/* Between samples, ns of CPU time; a prime, so that no loop keeps in step. */
 #define PERIOD 20011u
 
 struct ring {
@@ -54,7 +54,7 @@ static void ring_unmap(struct ring *ring)
 	munmap(ring->head, ring->bytes + sysconf(_SC_PAGESIZE));
 }
 
-/* Bytes of a ring that may go round its end. */
+/* Copies bytes out of a ring, which may wrap at its end. */
 static void ring_copy(const struct ring *ring, uint64_t at, void *to, size_t n)
 {
 	const uint8_t *data = (const uint8_t *)ring->head + ring->head->data_offset;
@@ -66,7 +66,7 @@ static void ring_copy(const struct ring *ring, uint64_t at, void *to, size_t n)
 	memcpy((uint8_t *)to + first, data, n - first);
 }
 
-/* Each record of the ring, oldest first. */
+/* Calls record() for each record of the ring, oldest first. */
 static void ring_drain(struct ring *ring, void (*record)(const struct perf_event_header *,
 							 const uint64_t *))
 {
@@ -105,7 +105,7 @@ static size_t event_count, event_room;
 static uint64_t lost_count;
 static int begin_id;
 
-/* Ways into a lock; what called them is the one that wanted it. */
+/* Whether a function is part of a lock, and not its user. */
 static bool is_lock_function(const char *name)
 {
 	static const char *const parts[] = {
@@ -123,7 +123,7 @@ static bool is_lock_function(const char *name)
 	return false;
 }
 
-/* The outermost of what a process of ours does in the kernel. */
+/* What the process was doing, if the function tells that, or NULL. */
 static const char *context_of(const char *name)
 {
 	static const char *const pairs[][2] = {
@@ -181,7 +181,7 @@ static void wait_record(const struct perf_event_header *header, const uint64_t *
 		if (context)
 			e->context = context;
 	}
-	/* After the size: common_type (2 of 8 bytes), lock_addr. */
+	/* Behind the size: common_type (2 bytes of 8), then lock_addr. */
 	raw = (const uint8_t *)&w[3 + depth] + 4;
 	memcpy(&type, raw, sizeof(type));
 	memcpy(&e->lock, raw + 8, sizeof(e->lock));
@@ -220,8 +220,8 @@ static int event_id(const char *name)
 }
 
 /**
- * brk_waits_begin - from now on, see who waits for locks, on all CPUs
- * @cpus: how many there are
+ * brk_waits_begin - begin to record waits for locks, on all CPUs
+ * @cpus: number of CPUs
  *
  * Returns: 0, or a negative errno; -ENOENT if the kernel has no such events or
  * tracefs is not mounted.
@@ -263,7 +263,7 @@ int brk_waits_begin(unsigned int cpus)
 	return ret;
 }
 
-/* One more wait: the place is new, or there was one like it. */
+/* Adds a wait to the entry of its place, or to a new one. */
 static void add_wait(struct brk_wait *waits, unsigned int *count,
 		     const struct wait_event *begin, uint64_t ns)
 {
@@ -287,12 +287,12 @@ static void add_wait(struct brk_wait *waits, unsigned int *count,
 }
 
 /**
- * brk_waits_end - no more of it
+ * brk_waits_end - end the recording, and add up the waits by place
  * @waits: filled in, the longest first; BRK_WAITS entries
- * @count: of these
- * @lost: events for which there was no room
+ * @count: number of entries filled in
+ * @lost: number of events for which there was no room
  *
- * Waits that have not ended yet are not in it.
+ * Waits that have not ended yet are left out.
  */
 int brk_waits_end(struct brk_wait *waits, unsigned int *count, uint64_t *lost)
 {
@@ -330,9 +330,9 @@ static struct ring profile;
 /**
  * brk_profile_open - prepare samples of this thread's time in the kernel
  *
- * Without malloc() and stdio, as those that measure need it.
+ * Uses neither malloc() nor stdio, for processes that measure.
  *
- * Returns: what the other two want, or a negative errno.
+ * Returns: a file descriptor for the other two functions, or a negative errno.
  */
 int brk_profile_open(void)
 {
@@ -377,8 +377,8 @@ static void chain_record(const struct perf_event_header *header, const uint64_t 
 }
 
 /**
- * brk_profile_collect - leave the samples in shared memory
- * @fd: what brk_profile_open() gave
+ * brk_profile_collect - copy the samples to shared memory
+ * @fd: what brk_profile_open() returned
  */
 void brk_profile_collect(int fd)
 {
@@ -400,9 +400,9 @@ static int by_inclusive(const void *a, const void *b)
  * @parts: filled in, those with most samples first; BRK_PARTS entries. Samples
  *	of anything but brk (the switching of the samples, interrupts between
  *	two calls) are left out.
- * @count: of these
+ * @count: number of entries filled in
  *
- * Returns: the number of samples in it, or a negative errno.
+ * Returns: the number of samples of brk, or a negative errno.
  */
 int brk_parts(struct brk_part *parts, unsigned int *count)
 {
@@ -431,7 +431,7 @@ int brk_parts(struct brk_part *parts, unsigned int *count)
 		used++;
 		all[seen[0]].self++;
 		for (d = 0; d < c->depth; d++) {
-			/* Once, also if it is its own caller. */
+			/* Count a function once, also if it calls itself. */
 			for (s = 0; s < d && seen[s] != seen[d]; s++)
 				;
 			if (s == d)

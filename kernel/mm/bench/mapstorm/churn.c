@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * One map goes at a random place, another one comes where the kernel likes.
+ * Unmaps a random live map, and maps another one where the kernel chooses.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
  * ms_churn - measure munmap() and mmap() of live maps
  * @s: the space, with live maps
  *
- * Writes the rows "unmap", "map" and "pair", which is both.
+ * Writes the rows "unmap", "map" and "pair", which is both together.
  */
 void ms_churn(struct ms_space *s)
 {
@@ -39,7 +39,7 @@ void ms_churn(struct ms_space *s)
 		if (ret)
 			break;
 		ms_saw(s, next.address);
-		/* With one-page holes the layout stays as it was made. */
+		/* With one-page holes, move it back: the layout must stay. */
 		if (s->kind == MS_HOLES && next.address != old->address) {
 			struct ms_map moved = next;
 

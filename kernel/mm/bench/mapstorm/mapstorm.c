@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * mapstorm - what does one more mmap() cost with N maps, with and without
- * mappings before which room has to stay free?
+ * mappings that need a guard gap?
  *
- * The kernel's search for a free range is to find the same addresses whatever
- * the kernel. So each address space is that of a new process without
- * randomisation, in which the program calls itself: "mapstorm --space KIND".
+ * All kernels have to find the same addresses. So each address space is that of
+ * a new process without randomisation, in which the program executes itself:
+ * "mapstorm --space KIND".
  */
 #include <errno.h>
 #include <getopt.h>
@@ -53,12 +53,12 @@ struct list {
 
 /**
  * struct options - command line
- * @live: live maps to measure at
- * @guards: mappings with guards
- * @others: live maps for the other operations
- * @only: a kind, or -1
- * @space: the kind that this process is to make, or -1: none
- * @bottom_up: of this process' address space
+ * @live: numbers of live maps to measure with
+ * @guards: numbers of mappings with guards
+ * @others: numbers of live maps for the other operations and for holes
+ * @only: the only kind to measure, or -1: all
+ * @space: the kind of address space of this process, or -1: it starts others
+ * @bottom_up: this process has the bottom-up layout
  */
 struct options {
 	struct list live, guards, others;
@@ -161,7 +161,7 @@ static void parse(struct options *o, int argc, char **argv)
 		o->others = parse_list(o->quick ? "1000" : "100,10000");
 }
 
-/* Lines of /proc/self/maps. */
+/* Returns the number of this process' mappings. */
 static unsigned long count_maps(void)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
@@ -198,9 +198,9 @@ static void row_error(FILE *out, const char *error)
  * ms_row - write a row of the results
  * @s: the space
  * @operation: what was measured
- * @samples: how often, at least once
- * @times: of each, get sorted
- * @error: what went wrong, or NULL; then the times are left out
+ * @samples: number of samples, at least one
+ * @times: the samples; they get sorted
+ * @error: what went wrong, in place of the times; or NULL
  */
 void ms_row(struct ms_space *s, const char *operation, unsigned int samples,
 	    uint64_t *times, const char *error)
@@ -221,7 +221,7 @@ void ms_row(struct ms_space *s, const char *operation, unsigned int samples,
 	fflush(s->out);
 }
 
-/* This process is an address space: --live has the populations. */
+/* Makes this process' address space, and measures for each number of --live */
 static int be_space(const struct options *o, const char *self)
 {
 	struct ms_space s = {
@@ -249,7 +249,7 @@ static int be_space(const struct options *o, const char *self)
 	}
 	if (!ret)
 		return 0;
-	/* The row that could not be measured. */
+	/* Write the row that could not be measured. */
 	row_begin(stdout, s.kind, s.bottom_up, live->n[i < live->count ? i : 0],
 		  s.guards ? s.guards : o->guards.n[0], "pair");
 	if (s.kind == MS_SHADOW && (ret == -EOPNOTSUPP || ret == -ENOSYS))
@@ -261,7 +261,7 @@ static int be_space(const struct options *o, const char *self)
 	return 0;
 }
 
-/* The list as text. */
+/* Returns a list as text, to be freed. */
 static char *join(const struct list *list)
 {
 	size_t size = 0;
@@ -278,10 +278,10 @@ static char *join(const struct list *list)
 }
 
 /**
- * struct result - what all rows go to
- * @out: stream
- * @rows: how many there are
- * @errors: how many of them have one
+ * struct result - the rows of all address spaces
+ * @out: stream to which they are written
+ * @rows: number of rows so far
+ * @errors: number of rows with an error
  */
 struct result {
 	FILE *out;
@@ -298,7 +298,7 @@ static void take_row(struct result *r, const char *line)
 	}
 }
 
-/* Reads until the other end is closed; false at the time-out. */
+/* Copies until the other end is closed. Returns false at the deadline. */
 static bool read_all(int fd, FILE *to, uint64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -318,7 +318,7 @@ static bool read_all(int fd, FILE *to, uint64_t deadline)
 	}
 }
 
-/* Runs a process that is an address space, and takes its rows. */
+/* Runs a process for an address space, and takes its rows. */
 static void run_space(const struct options *o, struct result *r, int kind,
 		      bool bottom_up, const struct list *live,
 		      unsigned long guards, const char *self)
@@ -389,7 +389,7 @@ static void run_space(const struct options *o, struct result *r, int kind,
 	free(text);
 }
 
-/* Allows as many maps as the lists want, or says why that cannot be. */
+/* Raises vm.max_map_count to what the lists need, or says why it cannot. */
 static void raise_map_count(const struct options *o)
 {
 	const unsigned long want = o->live.n[o->live.count - 1] +

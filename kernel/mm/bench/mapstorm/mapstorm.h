@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What mmap() and its like cost in an address space with many mappings.
+ * The cost of mmap() and other operations in an address space with many
+ * mappings.
  *
- * mapstorm.c runs a process for each address space, all of which have the same
- * layout on each boot: space.c fills it, churn.c and others.c measure
- * in it. A space writes its rows to a stream, a line of JSON each.
+ * mapstorm.c runs a process for each address space, which has the same layout
+ * in each boot: space.c fills it, churn.c and others.c measure in it. A process
+ * writes its rows to a stream, a line of JSON each.
  *
- * Functions that return int give 0 or a negative errno. Times are ns of
- * CLOCK_MONOTONIC; where the machine's clock counts instructions, those.
+ * Functions that return int return 0 or a negative errno. Times are ns of
+ * CLOCK_MONOTONIC, or instructions where the machine's clock counts these.
  */
 #ifndef MAPSTORM_H
 #define MAPSTORM_H
@@ -18,13 +19,13 @@
 #include <stdio.h>
 
 #define MS_PAGE 4096ul
-/* Of a live map, in pages. */
+/* Longest live map, in pages. */
 #define MS_LENGTH_MAX 4u
-/* From one guard mapping to the next; what mm keeps free before a stack. */
+/* From one guard mapping to the next: stack_guard_gap's default. */
 #define MS_STRIDE (1ul << 20)
-/* From one shadow stack to the next: as much is free before each as it has. */
+/* From one shadow stack to the next: before each, its own length is free. */
 #define MS_SHADOW_STRIDE (4 * MS_PAGE)
-/* From one stack to the next with room for one live map below each guard. */
+/* Room for a live map below each guard, and from one stack to the next then. */
 #define MS_AMONG_ROOM ((MS_LENGTH_MAX + 1) * MS_PAGE)
 #define MS_AMONG_STRIDE (MS_STRIDE + MS_GUARD_BYTES + MS_AMONG_ROOM)
 #define MS_GUARD_BYTES (2 * MS_PAGE)
@@ -34,18 +35,18 @@
  * @MS_PLAIN: nothing
  * @MS_GUARDS: MAP_GROWSDOWN mappings
  * @MS_SHADOW: shadow stacks
- * @MS_SMALL: MAP_GROWSDOWN mappings that are placed as shadow stacks are, on a
- *	kernel with a stack_guard_gap of one page: the same holes on any processor
+ * @MS_SMALL: MAP_GROWSDOWN mappings at the places of shadow stacks, on a kernel
+ *	with a stack_guard_gap of one page: the same holes on any processor
  * @MS_AMONG: MAP_GROWSDOWN mappings with room for one live map between two: the
  *	leaves of the kernel's tree in which maps come and go are full of stacks
- * @MS_HOLES: a hole of a page before each live map, which no live map fits into
- * @MS_OTHERS: nothing; measured is what else the kernel does to address spaces
+ * @MS_HOLES: a hole of a page before each live map, into which no live map fits
+ * @MS_OTHERS: nothing; other operations than mmap() and munmap() are measured
  */
 enum ms_kind { MS_PLAIN, MS_GUARDS, MS_SHADOW, MS_SMALL, MS_AMONG, MS_HOLES,
 	       MS_OTHERS };
 #define MS_KINDS (MS_OTHERS + 1)
 
-/* Has it mappings with guards, and how many is a number of its own? */
+/* Does the kind have guard mappings, whose number is an option? */
 static inline bool ms_guarded(enum ms_kind kind)
 {
 	return kind >= MS_GUARDS && kind <= MS_AMONG;
@@ -56,16 +57,16 @@ static inline bool ms_guarded(enum ms_kind kind)
  * @kind: what is in it
  * @bottom_up: the kernel searches from below (legacy layout)
  * @quick: fewer samples
- * @out: where rows go
- * @fd: a file of which live maps show pieces that do not follow each other
+ * @out: stream for rows
+ * @fd: file of the live maps
  * @live: live maps
- * @count: how many
- * @room: for how many there is memory
- * @guards: how many guard mappings or shadow stacks there are
- * @guards_low: where the lowest of them begins, without its guard
- * @guards_high: where the highest of them ends
- * @random: state of the generator
- * @digest: of all addresses that the kernel has chosen
+ * @count: number of live maps
+ * @room: entries of @live
+ * @guards: number of guard mappings or shadow stacks
+ * @guards_low: start of the lowest of them, without its guard
+ * @guards_high: end of the highest of them
+ * @random: state of the random numbers
+ * @digest: digest of all addresses that the kernel has chosen
  * @samples: memory for samples
  */
 struct ms_space {
@@ -83,8 +84,8 @@ struct ms_space {
 
 /**
  * struct ms_map - a live map
- * @address: where
- * @piece: which piece of the file it shows from its start
+ * @address: its address
+ * @piece: number of the piece of the file that it maps, from the piece's start
  * @pages: its length
  */
 struct ms_map {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What else the kernel does to address spaces, each with N live maps about: a
- * change to how mappings are kept may cost it something. Of these operations
- * none goes past guards.
+ * Other operations of the kernel on address spaces, with N live maps around: a
+ * change to how it keeps mappings may make them cost more. None of these
+ * operations searches past guards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 /**
  * struct others - one measurement
  * @s: the space
- * @n: samples
- * @i: which of them
+ * @n: number of samples
+ * @i: index of the current sample
  * @area: 16 pages for the operation, without access
  * @self: path of a copy of the program in memory
  */
@@ -35,7 +35,7 @@ struct others {
 	const char *self;
 };
 
-/* Operations end with the sample's time in one or two of these. */
+/* These record the current sample. An operation has one or two times. */
 static void first(struct others *o, uint64_t since)
 {
 	o->s->samples[o->i] = bench_now() - since;
@@ -86,7 +86,7 @@ static int stack_map_unmap(struct others *o)
 	return 0;
 }
 
-/* A map in place of another: the tree's entry is exchanged. */
+/* Maps over another mapping, which replaces its entry in the tree. */
 static int map_over(struct others *o)
 {
 	uint64_t t = bench_now();
@@ -97,7 +97,7 @@ static int map_over(struct others *o)
 	return p == MAP_FAILED ? -errno : 0;
 }
 
-/* The page below a stack is touched: the fault makes it grow. */
+/* Touches the page below a stack: the fault makes the stack grow. */
 static int stack_grow(struct others *o)
 {
 	const size_t room = 3 * MS_STRIDE;
@@ -156,7 +156,7 @@ static int mremap_shrink_grow(struct others *o)
 	char *p = o->area + 12 * MS_PAGE, *got;
 	uint64_t t;
 
-	/* Room to grow in place, and a mapping of its own. */
+	/* At first, map it on its own, with room to grow in place. */
 	if (!o->i && (munmap(p, 4 * MS_PAGE) ||
 		      mmap(p, 3 * MS_PAGE, RW, ANON | MAP_FIXED, -1, 0) != p))
 		return -errno;
@@ -232,7 +232,7 @@ static int fork_exit(struct others *o)
 	return ret;
 }
 
-/* A new program: its address space is made, and goes at its exit. */
+/* Starts a program that exits at once: makes and removes its address space. */
 static int spawn(struct others *o)
 {
 	char *argv[] = { (char *)o->self, "--nothing", NULL };
@@ -247,7 +247,7 @@ static int spawn(struct others *o)
 	return ret;
 }
 
-/* Where the program comes from may be a file system of which each use waits. */
+/* Copies the program into memory: each use of its file system may be slow. */
 static int copy_in_memory(const char *program, char *path, size_t size)
 {
 	int from = open(program, O_RDONLY | O_CLOEXEC);
@@ -266,7 +266,7 @@ static int copy_in_memory(const char *program, char *path, size_t size)
 /**
  * ms_others - measure operations other than those on live maps
  * @s: the space, with live maps
- * @self: path of the program, which given --nothing exits with 0
+ * @self: path of the program, which exits with 0 if called with --nothing
  */
 void ms_others(struct ms_space *s, const char *self)
 {
@@ -298,7 +298,7 @@ void ms_others(struct ms_space *s, const char *self)
 	for (k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
 		o.n = s->quick ? (all[k].samples > 100 ? 201 : 11) :
 				 all[k].samples;
-		/* Between maps without access, so that nothing merges with it. */
+		/* Around it are pages without access, so nothing merges. */
 		o.area = mmap(NULL, 16 * MS_PAGE, PROT_NONE, ANON, -1, 0);
 		ret = o.area == MAP_FAILED ? -errno : copied;
 		for (o.i = 0; o.i < o.n && !ret; o.i++)

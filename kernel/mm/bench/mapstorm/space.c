@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * An address space with many mappings that cannot be merged, and what has to
- * hold in it.
+ * Makes an address space with many mappings that cannot be merged, and checks
+ * it.
  *
- * Live maps are of a file, read only, and begin at every fifth page of it: as
- * none has more than four pages, no two continue each other.
+ * Live maps are read-only maps of a file that begin at every fifth page of it.
+ * As none has more than four pages, none continues another one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #define PIECE_PAGES (MS_LENGTH_MAX + 1)
 
 /**
- * ms_random - the next of the numbers that depend on the seed only
+ * ms_random - get the next random number; the sequence depends on the seed only
  * @s: the space
  */
 uint64_t ms_random(struct ms_space *s)
@@ -37,9 +37,9 @@ uint64_t ms_random(struct ms_space *s)
 }
 
 /**
- * ms_saw - take an address into the digest
+ * ms_saw - add an address to the digest
  * @s: the space
- * @address: which the kernel has chosen
+ * @address: address that the kernel has chosen
  */
 void ms_saw(struct ms_space *s, uintptr_t address)
 {
@@ -58,8 +58,8 @@ static void *memory(size_t bytes)
 /**
  * ms_space_make - begin an address space
  * @s: the space; kind, layout and stream are set
- * @room: live maps that it is to have at most
- * @seed: of what is chosen at random
+ * @room: highest number of live maps
+ * @seed: seed of random choices
  */
 int ms_space_make(struct ms_space *s, size_t room, uint64_t seed)
 {
@@ -84,7 +84,7 @@ int ms_space_make(struct ms_space *s, size_t room, uint64_t seed)
 	return 0;
 }
 
-/* A guard mapping at an address. */
+/* Makes a guard mapping at an address. */
 static int guard(const struct ms_space *s, uintptr_t address)
 {
 	void *want = (void *)address;
@@ -106,7 +106,7 @@ static int guard(const struct ms_space *s, uintptr_t address)
 	return -EEXIST;
 }
 
-/* Whether stack_guard_gap is one page: a stack directly above a free page. */
+/* Whether the kernel was booted with a stack_guard_gap of one page. */
 static bool small_guards(void)
 {
 	char text[4096] = "";
@@ -126,7 +126,7 @@ static bool behind(const struct ms_space *s, uintptr_t address)
 			      address < s->guards_low;
 }
 
-/* Where the kernel begins its searches, and some distance from there. */
+/* Sets first to an address at some distance from where searches begin. */
 static int begin_of_search(const struct ms_space *s, uintptr_t *first)
 {
 	void *p = mmap(NULL, 16 * MS_PAGE, PROT_NONE,
@@ -141,8 +141,8 @@ static int begin_of_search(const struct ms_space *s, uintptr_t *first)
 }
 
 /*
- * Fills whatever has room for least bytes on the way from where searches begin to
- * behind all that is between guards_low and guards_high.
+ * Fills each hole of at least the given bytes that searches meet before they
+ * are past guards_low to guards_high.
  */
 static int fill(struct ms_space *s, size_t least)
 {
@@ -166,11 +166,11 @@ static int fill(struct ms_space *s, size_t least)
 /**
  * ms_space_guards - place guard mappings where a search meets them first
  * @s: the space
- * @guards: how many
+ * @guards: number of guard mappings
  *
- * The holes before them would be large enough for any live map, if it were not
- * for what has to stay free before a stack. Whatever else is free on the way
- * from where searches begin is filled, but for the room between two with MS_AMONG.
+ * The holes before them would be large enough for any live map without the
+ * guard gaps. Fills all other holes that searches meet before, except, with
+ * MS_AMONG, the room between two guard mappings.
  *
  * Returns: 0, or a negative errno; -EOPNOTSUPP if this kernel has no such guards
  */
@@ -199,7 +199,7 @@ int ms_space_guards(struct ms_space *s, size_t guards)
 	s->guards_low = s->bottom_up ? first : first - (guards - 1) * stride;
 	s->guards_high = (s->bottom_up ? first + (guards - 1) * stride : first) +
 			 MS_GUARD_BYTES;
-	/* Two pages do not fit into a hole with a guard of one. */
+	/* The holes of two pages have a guard of one: no two pages fit. */
 	return fill(s, page ? 2 * MS_PAGE :
 		       s->kind == MS_AMONG ? MS_AMONG_ROOM + MS_PAGE : MS_PAGE);
 }
@@ -207,11 +207,12 @@ int ms_space_guards(struct ms_space *s, size_t guards)
 /**
  * ms_space_holes - place live maps with a hole of one page before each
  * @s: the space, without live maps
- * @count: how many
+ * @count: number of live maps
  *
- * All have the same length, so once one is unmapped there is one hole that the
- * next fits into, and each leaf of the kernel's tree that is on the way to it has
- * small ones. Whatever has room for two pages and would be met before is filled.
+ * All have the same length. So when one is unmapped, there is a single hole
+ * that the next one fits into, and each leaf of the kernel's tree on the way to
+ * it has small holes. Fills all holes of two pages that a search would meet
+ * before.
  */
 int ms_space_holes(struct ms_space *s, size_t count)
 {
@@ -238,13 +239,13 @@ int ms_space_holes(struct ms_space *s, size_t count)
 }
 
 /**
- * ms_choose - what the next live map is to be, at random
+ * ms_choose - choose the next live map at random
  * @s: the space
  * @map: filled in, but for its address
  */
 void ms_choose(struct ms_space *s, struct ms_map *map)
 {
-	/* Smaller ones would fit into the holes that are to be passed over. */
+	/* Smaller maps would fit into the holes that searches have to skip. */
 	const unsigned int least =
 		s->kind == MS_HOLES || s->kind == MS_AMONG ? MS_LENGTH_MAX :
 		s->kind == MS_SHADOW || s->kind == MS_SMALL ? 2 : 1;
@@ -257,7 +258,7 @@ void ms_choose(struct ms_space *s, struct ms_map *map)
 /**
  * ms_map - let the kernel choose a place for a live map
  * @s: the space
- * @map: what ms_choose() filled in
+ * @map: the map, as filled in by ms_choose(); gets its address
  */
 int ms_map(struct ms_space *s, struct ms_map *map)
 {
@@ -271,9 +272,9 @@ int ms_map(struct ms_space *s, struct ms_map *map)
 }
 
 /**
- * ms_place - map a live map where it says
+ * ms_place - map a live map at its address
  * @s: the space
- * @map: with its address, where nothing is
+ * @map: the map, with an address where nothing is mapped
  */
 int ms_place(struct ms_space *s, const struct ms_map *map)
 {
@@ -286,7 +287,7 @@ int ms_place(struct ms_space *s, const struct ms_map *map)
 
 /**
  * ms_unmap - remove a live map
- * @map: which
+ * @map: the map
  */
 int ms_unmap(struct ms_map *map)
 {
@@ -294,9 +295,9 @@ int ms_unmap(struct ms_map *map)
 }
 
 /**
- * ms_grow - make live maps
+ * ms_grow - add live maps
  * @s: the space
- * @count: how many there are to be
+ * @count: number of live maps to have afterwards
  */
 int ms_grow(struct ms_space *s, size_t count)
 {
@@ -339,7 +340,7 @@ static bool overlap(const struct ms_space *s)
 	return found;
 }
 
-/* Whether the stacks with one live map between two are as they have to be. */
+/* Checks the live maps among stacks. Returns NULL, or what is wrong. */
 static const char *verify_among(const struct ms_space *s)
 {
 	size_t i, between = 0;
@@ -350,7 +351,7 @@ static const char *verify_among(const struct ms_space *s)
 		if (at < s->guards_low || at >= s->guards_high)
 			continue;
 		between++;
-		/* How far it is to the next stack. */
+		/* Distance to the next stack. */
 		above = MS_AMONG_STRIDE - (at - s->guards_low) % MS_AMONG_STRIDE;
 		if (above < MS_STRIDE + s->live[i].pages * MS_PAGE)
 			return "a map lies in the guard of a stack";
@@ -373,7 +374,7 @@ const char *ms_verify(struct ms_space *s)
 	for (i = 0; i < s->count; i++) {
 		if (s->live[i].address % MS_PAGE)
 			return "a map does not begin with a page";
-		/* The guard before the lowest is left free, as well. */
+		/* The guard of the lowest stack must be free as well. */
 		if (s->kind == MS_GUARDS &&
 		    s->live[i].address < s->guards_high &&
 		    s->live[i].address + s->live[i].pages * MS_PAGE >

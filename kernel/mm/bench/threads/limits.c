@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The limits that thousands of threads meet: those of the system (which are put
- * back in the end), and those of the process.
+ * Raises the limits that thousands of threads meet: those of the system, which
+ * are restored at the end, and those of the process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "bench.h"
 #include "threads.h"
 
-/* Threads that others may have at the same time, and maps beside stacks. */
+/* Allowance for threads of other processes, and for mappings besides stacks. */
 #define OTHERS 2000u
 
 static struct threads_limit limits[] = {
@@ -36,9 +36,9 @@ static bool write_number(const char *path, unsigned long value)
 
 /**
  * threads_raise_limits - make room for threads
- * @threads: how many there will be at once
+ * @threads: number of threads that are live at once
  *
- * What cannot be raised is said; whether it is enough will show.
+ * Reports a limit that it cannot raise. The run shows whether that is enough.
  */
 void threads_raise_limits(unsigned int threads)
 {
@@ -65,7 +65,7 @@ void threads_raise_limits(unsigned int threads)
 	rlimit.rlim_cur = rlimit.rlim_max = RLIM_INFINITY;
 	if (!setrlimit(RLIMIT_NPROC, &rlimit))
 		return;
-	/* Without the right to raise it there is at least the hard limit. */
+	/* Not permitted: raise it as far as the hard limit. */
 	getrlimit(RLIMIT_NPROC, &rlimit);
 	rlimit.rlim_cur = rlimit.rlim_max;
 	setrlimit(RLIMIT_NPROC, &rlimit);
@@ -110,17 +110,17 @@ static unsigned long group_limit(void)
 }
 
 /**
- * threads_limit_reached - which limit was it
+ * threads_limit_reached - find the limit that ended the creation of threads
  * @live: threads of this process
  *
- * Returns: its name
+ * Returns: the name of the limit
  */
 const char *threads_limit_reached(unsigned int live)
 {
 	unsigned long group = group_limit();
 	struct rlimit rlimit;
 
-	/* One mmap() may need two more than there are. */
+	/* One mmap() may add two mappings. */
 	if (count_lines("/proc/self/maps") + 3 >= bench_read_number(limits[2].path))
 		return "vm.max_map_count";
 	if (live + OTHERS >= bench_read_number(limits[0].path))

@@ -44,7 +44,7 @@ GROWTH_MAX = 5
 def growth(chunks):
     """CPU time of the last chunks, in units of that of the first.
 
-    Without the very first chunk, which also pays for one-time work.
+    The very first chunk is left out: it also pays for one-time work.
     """
     if len(chunks) < 2 * EDGE:
         return None

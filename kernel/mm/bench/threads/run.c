@@ -2,12 +2,11 @@
 /*
  * One run: creates threads, and reads the clocks after each thousand.
  *
- * A thread says that it has started and waits, if it is to live, until the end.
- * A chunk is over when all of its threads have started, so its times contain
- * their beginning. System and user time are those of the whole process. The
- * kernel tells one from the other by samples (ticks); the sum of both, and the
- * CPU time clock, are exact. In a guest whose clock counts instructions, so do
- * they all.
+ * A live thread signals that it has started, and waits until the end of the
+ * run. A chunk ends when all of its threads have started, so its times include
+ * their start. System and user time are those of the whole process. The kernel
+ * splits them by samples (ticks); their sum, and the CPU time clock, are exact.
+ * In a guest whose clock counts instructions all of them are instructions.
  */
 #include <errno.h>
 #include <limits.h>
@@ -55,11 +54,11 @@ const struct threads_case *threads_case_named(const char *name)
 }
 
 /**
- * struct usage - clocks, or what passed from one reading to another
+ * struct usage - readings of clocks, or differences of two, in ns
  * @wall: CLOCK_MONOTONIC
  * @cpu: CPU time of the process
- * @user: of that, in user mode
- * @system: and in the kernel
+ * @user: CPU time in user mode
+ * @system: CPU time in the kernel
  */
 struct usage {
 	uint64_t wall, cpu, user, system;
@@ -117,7 +116,7 @@ static void open_gate(void)
 	syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Creates one thread. Its stack, if the program has to map it, goes to *stack. */
+/* Creates a thread. Sets *stack to its stack if this has mapped it, or NULL. */
 static int create(const struct threads_case *what, pthread_attr_t *attr,
 		  pthread_t *thread, void **stack)
 {
@@ -147,8 +146,8 @@ static void end(const struct threads_case *what, pthread_t thread, void *stack)
 		munmap(stack, what->stack);
 }
 
-/* Creates threads until the end of a chunk. Returns how many there are then;
- * *error gets an errno if that is not all. */
+/* Creates the threads from to to - 1 of a chunk. Returns the number of threads
+ * created so far; sets *error to an errno if that is less than to. */
 static unsigned int chunk(const struct threads_case *what,
 			  pthread_attr_t *attr, pthread_t *thread,
 			  void **stack, unsigned int from, unsigned int to,
@@ -185,8 +184,8 @@ static void list_json(FILE *out, const char *name, const struct usage *chunks,
 /**
  * threads_run - run a case
  * @what: case
- * @threads: how many
- * @out: gets a JSON object
+ * @threads: number of threads to create
+ * @out: stream to which a JSON object is written
  *
  * Returns: 0, also if a limit was met, or a negative errno
  */
@@ -206,7 +205,7 @@ int threads_run(const struct threads_case *what, unsigned int threads,
 	stack = calloc(threads, sizeof(*stack));
 	if (!times || !thread || !stack)
 		return -ENOMEM;
-	/* Neither is to be faulted in while it is measured. */
+	/* Fault both arrays in before the measurement. */
 	memset(thread, 0xff, threads * sizeof(*thread));
 	memset(stack, 0xff, threads * sizeof(*stack));
 	sem_init(&started, 0, 0);
@@ -228,7 +227,7 @@ int threads_run(const struct threads_case *what, unsigned int threads,
 	if (error) {
 		fprintf(out, "\"%s: %s\"", strerror(error),
 			threads_limit_reached(made));
-		/* The gate has to open, whatever happens. */
+		/* Go on: the gate has to be opened in any case. */
 	} else {
 		fprintf(out, "null");
 	}

@@ -32,8 +32,8 @@ static void usage(FILE *to)
 }
 
 /*
- * Starts the program again for one run, so that it has an address space of its
- * own, and the C library the settings. Copies its JSON object to out.
+ * Starts the program again for one run, in an address space of its own and with
+ * the case's settings of the C library. Copies its JSON object to out.
  */
 static bool run(const struct threads_case *c, unsigned int threads, FILE *out)
 {
@@ -55,7 +55,7 @@ static bool run(const struct threads_case *c, unsigned int threads, FILE *out)
 		if (c->no_cache)
 			setenv("GLIBC_TUNABLES",
 			       "glibc.pthread.stack_cache_size=0", 1);
-		/* It must end, whatever the kernel does. */
+		/* End the process even if the kernel hangs in a call. */
 		alarm(900);
 		execv("/proc/self/exe", (char **)argv);
 		_exit(1);

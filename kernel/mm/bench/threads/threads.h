@@ -3,7 +3,7 @@
  * threads: what it costs to create thousands of threads, as their number grows.
  *
  * threads.c has the command line and starts a process for each run, run.c
- * is that process, limits.c raises what would end it early.
+ * is that process, limits.c raises the limits that would end it early.
  */
 #ifndef THREADS_H
 #define THREADS_H
@@ -19,8 +19,8 @@
 /**
  * struct threads_case - a way to make threads
  * @name: key in the results
- * @live: all are live at once; else each is joined before the next is made
- * @stack: bytes of a stack, 0 for what the C library takes by default
+ * @live: all are live at once; else each is joined before the next is created
+ * @stack: bytes of a stack
  * @own: the program maps the stacks itself, with these flags besides the usual
  *	ones; -1 if the C library does
  * @no_cache: the C library keeps no stacks of threads that have ended
@@ -37,9 +37,9 @@ extern const struct threads_case threads_cases[];
 const struct threads_case *threads_case_named(const char *name);
 
 /**
- * struct threads_limit - a limit of the system that has been raised
- * @path: file in /proc/sys
- * @before: what it was, 0 if it was enough
+ * struct threads_limit - a limit of the system
+ * @path: its file in /proc/sys
+ * @before: its value before it was raised, 0 if it was not raised
  */
 struct threads_limit {
 	const char *path;
