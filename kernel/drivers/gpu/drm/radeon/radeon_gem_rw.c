@@ -28,10 +28,10 @@
  *
  * A transfer is done in steps of up to 256 KiB. A step takes the locks, looks at the
  * state of the BO, and takes the path of the first rule in radeon_gem_rw_rules that
- * fits. Most paths copy bytes, and access user memory with page faults disabled. Others
- * drop the locks and wait for the BO, move it, or populate it; then the step is tried
- * again. If user memory was not resident, the next step faults it in first, with no lock
- * held, because user space controls how long that takes.
+ * fits. Usually the path copies bytes, and accesses user memory with page faults
+ * disabled. Others drop the locks and wait for the BO, move it, or populate it; then the
+ * step is tried again. If user memory was not resident, the next step faults it in
+ * first, with no lock held, because user space controls how long that takes.
  *
  * Locks, outermost first:
  *
