@@ -299,7 +299,7 @@ static const struct radeon_gem_rw_rule {
 	unsigned int none;
 	const struct radeon_gem_rw_path *path;
 } radeon_gem_rw_rules[] = {
-	/* Nothing is in the way, and nothing can be faster. */
+	/* Idle BOs in GTT, and writes to visible VRAM: the CPU is fastest. */
 	{ 0, IS(VRAM) | IS(BUSY) | IS(ABSENT), &radeon_gem_rw_cpu },
 	{ IS(WRITE), IS(HIDDEN) | IS(BUSY) | IS(ABSENT), &radeon_gem_rw_cpu },
 	{ IS(BUSY), 0, &radeon_gem_rw_wait },
@@ -312,7 +312,7 @@ static const struct radeon_gem_rw_rule {
 	{ 0, 0, &radeon_gem_rw_cpu },
 };
 
-/* Take the bytes that come next, up to @max_len. */
+/* Make a step of the next bytes, up to @max_len. */
 void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len)
 {
 	rw->len = min(rw->left, max_len);
@@ -325,8 +325,8 @@ void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len)
 }
 
 /*
- * Fault user memory in, with nothing held. Returns how many bytes are not
- * accessible, from the first of them on.
+ * Fault user memory in, with nothing held. Returns the number of bytes from the
+ * first inaccessible one on, 0 if there is none.
  */
 static size_t radeon_gem_rw_fault_in_user(const struct radeon_gem_rw *rw,
 					  char __user *user, size_t len)
@@ -420,8 +420,8 @@ static ssize_t radeon_gem_rw_step(struct radeon_gem_rw *rw)
 }
 
 /*
- * Do a transfer, whose arguments have been checked. Returns 0, or an error as the user
- * API has it; -EDEADLK if the GPU has to be reset.
+ * Do a transfer whose arguments have been checked. Returns 0, or an error of the user
+ * API; -EDEADLK if the GPU has to be reset.
  */
 static int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 {

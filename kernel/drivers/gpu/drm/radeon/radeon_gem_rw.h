@@ -22,21 +22,21 @@
 #define RADEON_GEM_RW_MAX_LOST_RACES	4
 
 /*
- * A piece has the same place relative to this in a buffer as in the BO. Then
+ * The offsets of a piece in a buffer and in the BO are equal modulo this. Then
  * drm_memcpy_from_wc() is fast.
  */
 #define RADEON_GEM_RW_SLOT_ALIGN	16
 
-/* Most bytes in a step, which bounds for how long locks are held. */
+/* Most bytes in a step: bounds how long the locks are held. */
 #define RADEON_GEM_RW_STEP_MAX		SZ_256K
 
-/* What is counted: first paths, with their bytes. */
+/* Counters: first the paths, each with its bytes. */
 enum radeon_gem_rw_counter {
 	RADEON_GEM_RW_CPU,		/* by the CPU */
 	RADEON_GEM_RW_PATHS,
 	RADEON_GEM_RW_STALL =		/* had to wait for a BO */
 		RADEON_GEM_RW_PATHS,
-	RADEON_GEM_RW_NOT_RESIDENT,	/* user memory was not there when copied */
+	RADEON_GEM_RW_NOT_RESIDENT,	/* user memory was not resident */
 	RADEON_GEM_RW_MOVED,		/* BO was moved to where the CPU has access */
 	RADEON_GEM_RW_COUNTERS
 };
@@ -71,27 +71,27 @@ struct radeon_gem_rw {
 	struct radeon_bo *bo;		/* referenced */
 	u32 flags;			/* RADEON_GEM_RW_*, see radeon_drm_rw.h */
 	bool write;			/* from user memory to the BO */
-	bool fault_in;			/* user memory was not there: get it */
+	bool fault_in;			/* fault user memory in before the next try */
 	u64 offset;			/* of the next byte in the BO */
 	char __user *user;		/* the next byte */
 	u64 left;			/* bytes */
-	void *buffer;			/* for loads that are not cached, or NULL */
-	unsigned int lost;		/* times the BO was used while this waited */
+	void *buffer;			/* for uncached loads, or NULL */
+	unsigned int lost;		/* lost races, see RADEON_GEM_RW_MAX_LOST_RACES */
 	unsigned int moves;		/* times the BO was moved */
-	unsigned int fails;		/* times in a row nothing could be copied */
+	unsigned int fails;		/* tries in a row that copied nothing */
 
-	/* The step that is being done. */
+	/* The current step. */
 	struct radeon_gem_rw_piece *pieces;
 	unsigned int look;		/* RADEON_GEM_RW_IS_* */
 	u64 len;			/* bytes */
-	u64 end;			/* offset behind the furthest byte */
+	u64 end;			/* highest offset in the BO, exclusive */
 };
 
 /*
- * Something that can be done in a step. Both functions return how many bytes have
- * been transferred, which may be 0 if the step has to be tried again, or a negative
- * error code. Either may be NULL. held() is called with the locks held, after() with
- * nothing held unless held() has failed, and gets what that has returned, or 0.
+ * A path that a step can take. Both functions return how many bytes they have
+ * transferred, 0 if the step has to be tried again, or a negative
+ * error code. Either may be NULL. held() is called with the locks held. after() is
+ * called with nothing held, unless held() has failed, and gets its return value, or 0.
  */
 struct radeon_gem_rw_path {
 	ssize_t (*held)(struct radeon_gem_rw *rw);

@@ -14,7 +14,7 @@
 #include "radeon.h"
 #include "radeon_gem_rw.h"
 
-/* Suballocations are made of units of so many bytes. */
+/* Bytes in a unit of the staging buffer: suballocations are whole units. */
 #define RADEON_GEM_RW_UNIT		256
 
 /* Largest staging buffer, in bytes. */
@@ -48,19 +48,19 @@ struct radeon_gem_rw_job {
 	struct list_head head;		/* in the list of its ring */
 	struct radeon_fence *fence;	/* NULL until it has been submitted */
 	bool busy;			/* a call is using it */
-	bool replay;			/* to be done again if a reset loses it */
+	bool replay;			/* replay it if a reset loses it */
 	bool alone;			/* only for a ring that does nothing else */
 	bool dwords;			/* made of whole dwords */
-	/* Only to be compared: they may be gone, and others in their place. */
-	const struct drm_file *filp;	/* who holds the suballocation */
-	const struct radeon_bo *bo;	/* which is written, or NULL */
+	/* For comparisons only: they may be freed, and their addresses used again. */
+	const struct drm_file *filp;	/* file that holds the suballocation */
+	const struct radeon_bo *bo;	/* BO that is written, or NULL */
 	u64 start;			/* lowest offset in the BO */
 	u64 end;			/* highest offset in the BO, exclusive */
 	unsigned int unit;		/* first unit of the suballocation */
 	unsigned int units;		/* its size in units, 0 without one */
 	void *mem;			/* the suballocation */
 	u64 gpu_addr;
-	unsigned int n;			/* of ops */
+	unsigned int n;			/* length of ops */
 	struct radeon_gem_rw_op ops[];
 };
 
