@@ -40,8 +40,8 @@ extern "C" {
  * - No CPU mapping of the BO is made in the calling process.
  * - A new BO reads zeros until it is written, not what its memory held before.
  *   For VRAM this is so unless the module's parameter gem_rw_clear_vram is off.
- *   Clearing can still be under way when the BO has been created, and is waited
- *   for as a move by the kernel.
+ *   Clearing can still be under way when the BO has been created; the kernel
+ *   waits for it as for a move.
  * - User memory can be any memory that the process may read or write itself,
  *   mappings of BOs (also of the same BO) and of dma-bufs included. Where
  *   user memory and the range of the BO are the same memory and overlap, the
@@ -98,9 +98,9 @@ extern "C" {
 enum drm_radeon_gem_rw_flags {
 	/**
 	 * @RADEON_GEM_RW_UNSYNCHRONIZED: Do not wait until the GPU has stopped
-	 * reading and writing the BO. What the kernel itself does to it is still
-	 * waited for, which is moves of the BO and earlier writes by these ioctls
-	 * to the same dwords that the kernel has put off (staged). A write may
+	 * reading and writing the BO. It still waits for the kernel's own work on
+	 * it: moves of the BO, and earlier writes by these ioctls to the same
+	 * dwords that the kernel has put off (staged). A write may
 	 * read, and write again, all of the dword in which it begins or ends, so
 	 * nothing else may write to that dword meanwhile. A dword has 4 bytes.
 	 */
