@@ -75,8 +75,8 @@ choose_patches() {
 	done
 }
 
-# copy_overlay DIR DIRECTORY...: copies the overlay's DIRECTORYs (drivers, include, ...)
-# into DIR, and applies overlay.diff of the chosen version.
+# copy_overlay DIR DIRECTORY...: copies these directories of the overlay (drivers,
+# include, ...) into DIR, and applies overlay.diff of the chosen version.
 copy_overlay() {
 	local dir log
 	dir=$(cd "$1" && pwd) || die "there is no directory $1"
