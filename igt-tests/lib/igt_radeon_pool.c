@@ -137,3 +137,41 @@ bool igt_radeon_pool_is_full(const struct igt_radeon_pool *pool)
 {
 	return igt_radeon_bo_busy(pool->bo) && !room(pool);
 }
+
+/**
+ * igt_radeon_no_semaphore_init:
+ * @s: filled in, for igt_radeon_no_semaphore_fini()
+ * @fd: DRM file, of the board
+ * @hold_us: latency of the engines, in microseconds, from now on
+ *
+ * Has both engines copy, and uses up the pool, so that a write of odd bytes to
+ * the BO finds no semaphore. Skips without a DMA ring.
+ */
+void igt_radeon_no_semaphore_init(struct igt_radeon_no_semaphore *s, int fd,
+				  unsigned int hold_us)
+{
+	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
+		      "no DMA ring\n");
+	igt_radeon_bo_init(&s->bo, fd, PAGE, RADEON_GEM_DOMAIN_VRAM,
+			   igt_radeon_has_invisible_vram(fd) ?
+			   RADEON_GEM_NO_CPU_ACCESS : 0);
+	igt_radeon_bo_init(&s->src, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&s->mark, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_wait(&s->bo);
+	igt_radeon_pool_init(&s->pool, &s->mark);
+	igt_radeon_set_latency(fd, hold_us);
+	igt_radeon_copy(IGT_RADEON_DMA, &s->bo, 0, &s->src, 0, PAGE);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &s->mark, 0, &s->src, 0, PAGE);
+	igt_radeon_pool_use_up(&s->pool);
+}
+
+/**
+ * igt_radeon_no_semaphore_fini:
+ * @s: its BOs are closed
+ */
+void igt_radeon_no_semaphore_fini(struct igt_radeon_no_semaphore *s)
+{
+	igt_radeon_bo_fini(&s->mark);
+	igt_radeon_bo_fini(&s->src);
+	igt_radeon_bo_fini(&s->bo);
+}

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct igt_radeon_bo;
+#include "igt_radeon.h"
 
 /**
  * struct igt_radeon_pool - the pool of a device
@@ -26,5 +26,22 @@ void igt_radeon_pool_init(struct igt_radeon_pool *pool,
 			  const struct igt_radeon_bo *bo);
 void igt_radeon_pool_use_up(struct igt_radeon_pool *pool);
 bool igt_radeon_pool_is_full(const struct igt_radeon_pool *pool);
+
+/**
+ * struct igt_radeon_no_semaphore - a full pool, and a BO that needs a semaphore
+ * @bo: one page of VRAM, CPU-inaccessible if there is some, which the DMA ring
+ *	uses. Writes of odd bytes go to the gfx ring, which has to wait for it.
+ * @src: source of the copies that make @bo and @mark busy
+ * @mark: BO that is busy as long as the pool is full
+ * @pool: the pool
+ */
+struct igt_radeon_no_semaphore {
+	struct igt_radeon_bo bo, src, mark;
+	struct igt_radeon_pool pool;
+};
+
+void igt_radeon_no_semaphore_init(struct igt_radeon_no_semaphore *s, int fd,
+				  unsigned int hold_us);
+void igt_radeon_no_semaphore_fini(struct igt_radeon_no_semaphore *s);
 
 #endif /* IGT_RADEON_POOL_H */

@@ -433,27 +433,13 @@ static void test_semaphores(int fd)
 		RADEON_GEM_RW_NOWAIT | RADEON_GEM_RW_UNSYNCHRONIZED,
 	};
 	uint8_t *mem = igt_radeon_malloc(PAGE);
-	struct igt_radeon_bo bo, src, mark;
+	struct igt_radeon_no_semaphore s;
 	struct igt_radeon_thread t;
 	unsigned int i, tries;
-	struct igt_radeon_pool pool;
 
 	igt_radeon_require_hold(fd);
-	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
-		      "no DMA ring\n");
 	memset(mem, 3, PAGE);
-	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_VRAM,
-			   igt_radeon_has_invisible_vram(fd) ?
-			   RADEON_GEM_NO_CPU_ACCESS : 0);
-	igt_radeon_bo_init(&src, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-	igt_radeon_bo_init(&mark, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-	igt_radeon_bo_wait(&bo);
-	igt_radeon_pool_init(&pool, &mark);
-	igt_radeon_set_latency(fd, HOLD_US);
-	/* Unaligned writes go to the gfx ring, which waits for this copy. */
-	igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &src, 0, PAGE);
-	igt_radeon_copy(IGT_RADEON_CP_DMA, &mark, 0, &src, 0, PAGE);
-	igt_radeon_pool_use_up(&pool);
+	igt_radeon_no_semaphore_init(&s, fd, HOLD_US);
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		for (tries = 0; tries < 40; tries++) {
 			t = (struct igt_radeon_thread) {
@@ -461,7 +447,7 @@ static void test_semaphores(int fd)
 				.call = {
 					.op = IGT_RADEON_PWRITE,
 					.fd = fd,
-					.handle = bo.handle,
+					.handle = s.bo.handle,
 					/* Apart from staged writes */
 					.offset = 1 + i * 1024,
 					.size = 301,
@@ -473,16 +459,14 @@ static void test_semaphores(int fd)
 			igt_radeon_thread_join(&t, END_SECONDS / 4);
 			igt_assert_f(t.ret == 0 || t.ret == -EBUSY,
 				     "flags %u: %d\n", flags[i], t.ret);
-			igt_assert_f(igt_radeon_bo_busy(&mark),
+			igt_assert_f(igt_radeon_bo_busy(&s.mark),
 				     "flags %u, try %u: it waited for an engine\n",
 				     flags[i], tries);
 		}
 	}
-	igt_assert_f(igt_radeon_pool_is_full(&pool), "the pool was not full\n");
+	igt_assert_f(igt_radeon_pool_is_full(&s.pool), "the pool was not full\n");
 	igt_radeon_set_latency(fd, 0);
-	igt_radeon_bo_fini(&mark);
-	igt_radeon_bo_fini(&src);
-	igt_radeon_bo_fini(&bo);
+	igt_radeon_no_semaphore_fini(&s);
 	free(mem);
 }
 

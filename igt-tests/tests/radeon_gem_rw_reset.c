@@ -165,30 +165,18 @@ static void test_no_semaphores(int fd)
 	uint8_t *mem = igt_radeon_malloc(PAGE);
 	const uint32_t before = igt_radeon_reset_count(fd);
 	struct igt_radeon_thread t[3] = { 0 };
-	struct igt_radeon_bo bo, src, mark;
-	struct igt_radeon_pool pool;
+	struct igt_radeon_no_semaphore s;
 	unsigned int i;
 	int ret;
 
 	igt_radeon_require_board(fd);
-	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA), "no DMA ring\n");
 	memset(mem, 3, PAGE);
-	igt_radeon_bo_init(&bo, fd, PAGE, RADEON_GEM_DOMAIN_VRAM,
-			   igt_radeon_has_invisible_vram(fd) ?
-			   RADEON_GEM_NO_CPU_ACCESS : 0);
-	igt_radeon_bo_init(&src, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-	igt_radeon_bo_init(&mark, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
-	igt_radeon_bo_wait(&bo);
-	igt_radeon_pool_init(&pool, &mark);
-	igt_radeon_set_latency(fd, HOLD_US);
-	igt_radeon_copy(IGT_RADEON_DMA, &bo, 0, &src, 0, PAGE);
-	igt_radeon_copy(IGT_RADEON_CP_DMA, &mark, 0, &src, 0, PAGE);
-	igt_radeon_pool_use_up(&pool);
+	igt_radeon_no_semaphore_init(&s, fd, HOLD_US);
 	for (i = 0; i < ARRAY_SIZE(t); i++) {
 		t[i].call = (struct igt_radeon_call) {
 			.op = IGT_RADEON_PWRITE,
 			.fd = fd,
-			.handle = bo.handle,
+			.handle = s.bo.handle,
 			.offset = 1,
 			.size = 301,
 			.mem = mem,
@@ -201,7 +189,7 @@ static void test_no_semaphores(int fd)
 	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
 	igt_radeon_hang(fd, IGT_RADEON_DMA);
 	igt_radeon_set_latency(fd, 0);
-	igt_radeon_bo_wait_through_lockup(&mark);
+	igt_radeon_bo_wait_through_lockup(&s.mark);
 	igt_assert_f(igt_radeon_reset_count(fd) > before,
 		     "the GPU was not reset\n");
 	for (i = 0; i < ARRAY_SIZE(t); i++) {
@@ -209,9 +197,7 @@ static void test_no_semaphores(int fd)
 		igt_assert_f(ret == 0 || (i == 1 && ret == -EBUSY),
 			     "call %u: %d\n", i, ret);
 	}
-	igt_radeon_bo_fini(&mark);
-	igt_radeon_bo_fini(&src);
-	igt_radeon_bo_fini(&bo);
+	igt_radeon_no_semaphore_fini(&s);
 	free(mem);
 	usleep(1500000);
 }
