@@ -35,8 +35,8 @@ static void *load_built(void)
  * bench_libdrm_load - load a library, and make a manager
  * @lib: filled in
  * @kind: the kind that it must be
- * @path: its file; NULL: for BENCH_LIBDRM_NOMAP the one that was built beside
- *	this program if it exists, otherwise the system's
+ * @path: its file; NULL: the library built beside this program if @kind is
+ *	BENCH_LIBDRM_NOMAP and it exists, otherwise the system's
  * @fd: device
  * @why: if -ENOTSUP is returned, set to what is missing
  * @size: size of @why

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Parts of radeon_gem_rw_fuzz: PREAD and PWRITE with any combination of
- * errors. The result has to be the one that comes first in the list of
- * radeon_drm_rw.h.
+ * errors. The result has to be the first of them in the order that
+ * radeon_drm_rw.h documents.
  */
 #include <errno.h>
 #include <string.h>

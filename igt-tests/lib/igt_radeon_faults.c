@@ -77,7 +77,7 @@ void igt_radeon_arm(unsigned int nth)
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%u", nth);
 
-	/* The kernel reads @text, and that access may be the one that fails. */
+	/* The injected fault may hit the kernel's read of @text itself. */
 	while (pwrite(nth_fd, text, len, 0) != len)
 		igt_assert_eq(errno, EFAULT);
 }

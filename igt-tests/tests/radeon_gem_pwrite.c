@@ -164,8 +164,8 @@ static void test_before_gpu_read(int fd)
  *              is valid.
  *
  * SUBTEST: error-order
- * Description: A call with several errors returns the one that comes first in
- *              the documented order.
+ * Description: A call with several errors returns the first of them in the
+ *              documented order.
  *
  * SUBTEST: permissions
  * Description: A file of a render node may make the call; a file of a primary

@@ -29,7 +29,7 @@
  * Description: Checks that no client can take GTT, the staging buffer or the
  *              pool of semaphores away from others, or make them wait.
  */
-IGT_TEST_DESCRIPTION("Checks that no radeon client takes from others.");
+IGT_TEST_DESCRIPTION("Checks that PREAD and PWRITE leave other clients their share.");
 
 #define HOLD_US		60000000u
 #define END_SECONDS	60u

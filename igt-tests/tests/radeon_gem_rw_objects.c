@@ -181,8 +181,7 @@ static uint8_t *map_source(const struct igt_radeon_bo *bo, enum source source)
 /**
  * SUBTEST: never-faulted
  * Description: User memory is a mapping of a BO that was never touched, for
- *              each placement of that BO and of the one that is read or
- *              written.
+ *              each placement of that BO and of the transferred one.
  *
  * SUBTEST: never-faulted-dmabuf
  * Description: The same with mappings of exported dma-bufs.

@@ -416,9 +416,9 @@ static void test_bad_pointers(int fd)
 
 /**
  * SUBTEST: error-order
- * Description: A call or region with several errors returns the one that comes
- *              first in the documented order. Of several regions with errors,
- *              that of the first region is returned.
+ * Description: A call or region with several errors returns the first of them
+ *              in the documented order. Of several regions with errors, that
+ *              of the first region is returned.
  */
 static void test_error_order(int fd)
 {

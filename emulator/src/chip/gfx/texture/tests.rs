@@ -156,11 +156,11 @@ impl Scene {
         exec: Mask,
     ) -> [Lanes; 4] {
         let fast = self.run(op, sampler, src, exec);
-        let inside = self.unit.cache.inside;
+        let taken = (self.unit.fast_paths(), self.unit.cache.inside);
         self.unit.general = true;
         assert_eq!(self.run(op, sampler, src, exec), fast);
         self.unit.general = false;
-        assert_eq!(self.unit.cache.inside, inside);
+        assert_eq!((self.unit.fast_paths(), self.unit.cache.inside), taken);
         fast
     }
 
