@@ -3,7 +3,7 @@
  * Code that the benchmarks share: ioctls of the radeon driver (drm.c), clocks,
  * medians and files (util.c), JSON (json.c), names of the kernel's functions
  * (symbols.c). Submissions, the board's control block and the driver's counters
- * are in guest/radeon_guest.h.
+ * are in common/radeon/radeon_guest.h.
  *
  * Functions that return int return 0 or a negative errno unless they say
  * otherwise. Times are nanoseconds, of CLOCK_MONOTONIC unless a clock is given.
