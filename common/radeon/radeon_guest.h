@@ -60,7 +60,7 @@ int radeon_guest_board_read(int board, unsigned int reg, uint32_t *value);
 int radeon_guest_board_write(int board, unsigned int reg, uint32_t value);
 int radeon_guest_board_counter(int board, unsigned int number, uint64_t *value);
 
-/* ---- the driver's counters, radeon_gem_rw in debugfs (kernel/README.md) ---- */
+/* ---- the driver's counters, radeon_gem_rw in debugfs (kernel/driver.md) ---- */
 
 /**
  * typedef radeon_guest_counter - takes a line of the driver's counters
