@@ -105,5 +105,5 @@ def counters(lab: Lab) -> None:
 @case("boot/ring-copies-{what}", what=["and-hangs", "slow-engines"])
 def ring_copy(lab: Lab, what: str) -> None:
     board = "--latency-us 500 --rate-mbps 200" if what == "slow-engines" else ""
-    lab.run("/build/igt-tests/run", "-t", "radeon_ring_copy", "-r", "/build/check/ring-copy", module="stock", board=board,
-            append="radeon.lockup_timeout=1500", timeout=120)
+    lab.run("/build/igt-tests/run", "-t", "radeon_ring_copy", "-r", "/build/check/ring-copy", module="stock",
+            board=board, append="radeon.lockup_timeout=1500", timeout=120)
