@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from .paths import HOST_ROOT_FD, TOP
+from .paths import BUILD, HOST_ROOT_FD, TOP
 
 #: The repository and the cache as the machine knows them.
 HOST_TOP = Path(os.environ.get("NOMAP_HOST_TOP", TOP))
@@ -30,12 +32,22 @@ def outside(cmd: Sequence[str | Path], cwd: Path = TOP, **env: str) -> list[str]
     return [*ENTER, str(outside_path(cwd)), "env", "-i", *(f"{k}={v}" for k, v in fixed.items()), *map(str, cmd)]
 
 
-def copy_repository(to: Path, *patterns: str) -> Path:
-    """Copies the files of the repository, without .git, to a new directory."""
+@contextmanager
+def copy_of_repository(name: str, *patterns: str) -> Iterator[Path]:
+    """A new directory with the files of the repository, without .git; it is removed in the end.
+
+    Not below build/check, whose files guests come to own.
+    """
+    to = BUILD / ".copies" / name
+    shutil.rmtree(to, ignore_errors=True)
     to.mkdir(parents=True)
-    names = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z", *patterns], cwd=TOP, check=True,
-                           stdout=subprocess.PIPE, text=True).stdout.split("\0")
-    there = "\0".join(n for n in names if n and os.path.lexists(TOP / n))
-    packed = subprocess.run(["tar", "-c", "--null", "-T", "-"], cwd=TOP, input=there.encode(), stdout=subprocess.PIPE, check=True)
-    subprocess.run(["tar", "-x", "-C", to], input=packed.stdout, check=True)
-    return to
+    try:
+        names = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z", *patterns], cwd=TOP, check=True,
+                               stdout=subprocess.PIPE, text=True).stdout.split("\0")
+        there = "\0".join(n for n in names if n and os.path.lexists(TOP / n))
+        packed = subprocess.run(["tar", "-c", "--null", "-T", "-"], cwd=TOP, input=there.encode(), check=True,
+                                stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-x", "-C", to], input=packed.stdout, check=True)
+        yield to
+    finally:
+        shutil.rmtree(to, ignore_errors=True)

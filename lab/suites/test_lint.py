@@ -73,7 +73,7 @@ def board(lab: Lab) -> None:
 def checks_table(lab: Lab) -> None:
     """The table has all suites, in the tier that they are in."""
     (CHECK / "list.txt").write_text(lab.lab("check", "--list").out, encoding="utf-8")
-    lab.call("python3", "-B", "lab/internal/checks-table", "--check", "docs/checks.md", "build/check/list.txt")
+    lab.call("python3", "-B", "-m", "nomap_lab.checks_table", "--check", "docs/checks.md", "build/check/list.txt")
 
 
 @case("lint/kernel-checkpatch-sparse")

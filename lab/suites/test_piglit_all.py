@@ -27,9 +27,9 @@ def sample(lab: Lab, where: str) -> None:
 
 @case("piglit-all/same-natively", needs=["piglit-all/500-native", "piglit-all/500-guest"])
 def same(lab: Lab) -> None:
-    lab.call("lab/internal/piglit/compare", "--same", OUT / "500-native", OUT / "500-guest")
+    lab.call("python3", "-m", "nomap_lab.piglit.compare", "--same", OUT / "500-native", OUT / "500-guest")
 
 
 @case("piglit-all/nothing-worse", needs=["piglit-all/500-guest", "piglit-all/500-patched"])
 def nothing_worse(lab: Lab) -> None:
-    lab.call("lab/internal/piglit/compare", OUT / "500-guest", OUT / "500-patched")
+    lab.call("python3", "-m", "nomap_lab.piglit.compare", OUT / "500-guest", OUT / "500-patched")
