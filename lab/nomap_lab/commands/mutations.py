@@ -20,6 +20,7 @@ import os
 import shutil
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from nomap_lab import cli, graph, guest, initramfs, procs
 from nomap_lab.paths import BUILD, TOP, LabError, UsageError, say
@@ -61,7 +62,7 @@ def run_tests(name: str, kernel: str, tests: list[str], options: Options) -> Pat
     return results
 
 
-def build(program: ModuleType, mutation: dict[str, object]) -> None:
+def build(program: ModuleType, mutation: dict[str, Any]) -> None:
     """Changes a copy of the driver and makes what a guest boots of it: the kernel "mutation". The build is
     incremental."""
     source = OUT / "source"
@@ -120,10 +121,23 @@ def run(program: ModuleType, names: list[str], *, listing: bool, document: bool)
     lock = os.open(OUT, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        bad = show(program, chosen)
     except BlockingIOError:
         raise LabError("build/mutations is in use by another run: wait for its end") from None
-    graph.ensure("kernel", "boot", "board", "igt", "image", "dma32")
+    finally:
+        os.close(lock)
+    if not names:
+        write_document(program)
+    if bad:
+        print("\n".join(f"mutations: {line}" for line in bad))
+        return 1
+    say(f"mutations: {len(chosen)} shown")
+    return 0
 
+
+def show(program: ModuleType, chosen: list[dict[str, Any]]) -> list[str]:
+    """Runs the tests of these mutations without and with each; returns what is not as it has to be."""
+    graph.ensure("kernel", "boot", "board", "igt", "image", "dma32")
     bad = []
     groups: dict[Options, list[str]] = {}
     for mutation in chosen:
@@ -152,10 +166,4 @@ def run(program: ModuleType, names: list[str], *, listing: bool, document: bool)
         print("\n".join(f"{test}: {text}" for test, text in failed) or "nothing failed", flush=True)
         if not failed:
             bad.append(f"{name}: {mutation['test']} does not fail")
-    if not names:
-        write_document(program)
-    if bad:
-        print("\n".join(f"mutations: {line}" for line in bad))
-        return 1
-    say(f"mutations: {len(chosen)} shown")
-    return 0
+    return bad
