@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
 """usage: python3 -m nomap_lab.kernel_reports CONSOLE.LOG
 
-Prints the reports in a kernel console log that no test may leave behind: WARN, BUG, Oops, hung tasks,
-stalls, lockdep, KASAN, DMA-API, ... Exit status 1 when there is one, 0 when there is none, 2 when the
-log cannot be read.
+Prints the reports in a kernel console log that no test may leave behind: WARN,
+BUG, Oops, hung tasks, stalls, lockdep, KASAN, DMA-API, ... Exit status 1 when
+there is one, 0 when there is none, 2 when the log cannot be read.
 """
-
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator
@@ -47,29 +44,33 @@ def reports(lines: list[str]) -> Iterator[list[str]]:
         yield lines[first:i]
 
 
+def shown(lines: list[str]) -> str:
+    """The first reports of a log, as text; nothing if there are none."""
+    found = list(reports(lines))
+    text = "\n".join("\n".join(r) + "\n" for r in found[:MAX_REPORTS])
+    return text + (f"\n... and {len(found) - MAX_REPORTS} more" if len(found) > MAX_REPORTS else "")
+
+
 def read(path: Path) -> str:
-    """The first reports in a log, and how many more there are; "" if there is none or no log."""
+    """The reports in a console log, as text; nothing if there are none, or no log."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
         return ""
-    found = ["\n".join(r) + "\n" for r in reports([line.rstrip("\r") for line in lines])]
-    more = [f"... and {len(found) - MAX_REPORTS} more"] if len(found) > MAX_REPORTS else []
-    return "\n".join(found[:MAX_REPORTS] + more)
+    return shown([line.rstrip("\r") for line in text.split("\n")])
 
 
 def main(argv: list[str]) -> int:
+    """The command."""
     if len(argv) != 1 or argv[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
-    try:
-        Path(argv[0]).open("rb").close()
-    except OSError as e:
-        print(f"kernel-reports: {e}", file=sys.stderr)
+    path = Path(argv[0])
+    if not path.is_file():
+        print(f"kernel_reports: there is no console log {path}", file=sys.stderr)
         return 2
-    text = read(Path(argv[0]))
-    if text:
-        print(text)
+    text = read(path)
+    print(text, end="\n" if text else "")
     return 1 if text else 0
 
 

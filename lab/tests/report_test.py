@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Tests of lab/internal/report.py: what is counted, and what the files say."""
+"""Tests of nomap_lab.report: what is counted, and what the files say."""
 
 import json
-import pathlib
 import subprocess
 import sys
 
 import junitparser
 
-PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "internal" / "report.py"
-
 
 def run(directory, lines):
     (directory / "results.tsv").write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
-    return subprocess.run([sys.executable, "-B", PROGRAM, "--seconds", "61", directory],
+    return subprocess.run([sys.executable, "-B", "-m", "nomap_lab.report", "--seconds", "61", directory],
                           capture_output=True, text=True, check=False)
 
 
