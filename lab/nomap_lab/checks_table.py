@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""usage: python3 -m nomap_lab.checks_table [--check] DOC LIST [RESULTS.tsv...]
+"""usage: python3 -m nomap_lab.checks_table [--check] DOC LIST [RESULTS.jsonl...]
 
 Brings the table in DOC (docs/checks.md) up to date: a line for each suite of lab/suites,
-and their sums. LIST is the output of lab/check --list, each RESULTS.tsv what a run left in
+and their sums. LIST is the output of lab/check --list, each RESULTS.jsonl what a run left in
 build/check. Where not all of a suite's tests of a tier were run, their seconds stay as they
 were. With --check nothing is written, and the status is 1 if a suite, its tier or what it
 finds is not as DOC has it.
 """
 import ast
+import json
 import re
 import sys
 from collections.abc import Iterable
@@ -50,8 +51,8 @@ def spent_in(files: Iterable[str]) -> Spent:
     spent: Spent = {}
     for file in files:
         for line in Path(file).read_text(encoding="utf-8").splitlines():
-            _suite, name, _status, seconds, cpu = line.split("\t")[:5]
-            spent[name] = (float(seconds), float(cpu))
+            record = json.loads(line)
+            spent[record["name"]] = (record["seconds"], record["cpu"])
     return spent
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import cache
-from .paths import BUILD, STATE, TOP, LabError, locked, need_free, root_dir, say, shown, write_if_changed
+from .paths import BUILD, STATE, TOP, LabError, locked, need_free, root_dir, shown, write_if_changed
 
 
 @dataclass(frozen=True)

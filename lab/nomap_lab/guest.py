@@ -195,7 +195,7 @@ class Guest:
             self.share = self.dir / "share"
             self.share.mkdir()
             subprocess.run(["mount", "--bind", boot.share, self.share], check=True)
-            stack.callback(subprocess.run, ["umount", "-l", self.share], check=False)
+            stack.callback(lambda: subprocess.run(["umount", "-l", self.dir / "share"], check=False))
         self.drop = self._unprivileged()
         self.board: subprocess.Popen[bytes] | None = None
 
@@ -207,8 +207,8 @@ class Guest:
         groups = ["--groups", str(os.stat("/dev/kvm").st_gid)] if self.boot.accel == "kvm" else ["--clear-groups"]
         drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), *groups, "--no-new-privs",
                 "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"]
-        test = f'[ -r "{root_image("guest")}" ] && [ -r "{self.files}/vmlinuz" ] && [ -x "{self.logs}" ] && [ -r "{TOP}/lab/enter" ]'
-        if subprocess.run([*drop, "sh", "-c", test], check=False, stderr=subprocess.DEVNULL).returncode:
+        test = '[ -r "$0" ] && [ -r "$1/vmlinuz" ] && [ -x "$2" ] && [ -r "$3/lab/enter" ]'
+        if subprocess.run([*drop, "sh", "-c", test, root_image("guest"), self.files, self.logs, TOP], check=False, stderr=subprocess.DEVNULL).returncode:
             print(f"lab/run: QEMU runs as root: uid {GUEST_UID} cannot be had, or cannot read this checkout or the cache",
                   file=sys.stderr)
             return list(WITH_PARENT)
@@ -223,8 +223,9 @@ class Guest:
         BUILD.chmod(0o1775)
         if self.share:
             # A shared directory keeps its owner; the guest's user gets access through the group.
-            for test_, change in (["!", "-gid", str(GUEST_UID)], ["chgrp", str(GUEST_UID)]), (["!", "-perm", "-g+rw"], ["chmod", "g+rwX"]):
-                subprocess.run(["find", self.share, "-xdev", "!", "-type", "l", *test_, "-exec", *change, "{}", "+"], check=False)
+            for which, change in (("-gid", str(GUEST_UID)), ["chgrp", str(GUEST_UID)]), (("-perm", "-g+rw"), ["chmod", "g+rwX"]):
+                subprocess.run(["find", self.share, "-xdev", "!", "-type", "l", "!", *which, "-exec", *change, "{}", "+"],
+                               check=False)
         return drop
 
     def write_initrd(self, cmd: list[str], interactive: bool) -> None:
@@ -271,8 +272,8 @@ class Guest:
             first = []
         socket = self.dir / "board.sock"
         with open(self.logs / "board.log", "wb") as log:
-            self.board = subprocess.Popen([*first, *self._cpus(True), *self.drop, str(BUILD / "board/r7xx-board"), "--socket", str(socket),
-                                           "--counters", str(self.logs / "board.json"), *args],
+            words = [BUILD / "board/r7xx-board", "--socket", socket, "--counters", self.logs / "board.json", *args]
+            self.board = subprocess.Popen([*first, *self._cpus(True), *self.drop, *map(str, words)],
                                           stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + 10
         while not socket.exists():
@@ -306,7 +307,8 @@ class Guest:
                  "-machine", "q35,memory-backend=mem,vmport=off,smm=off", "-m", boot.mem,
                  "-kernel", f"{self.files}/vmlinuz", "-initrd", f"{d}/initrd",
                  # Time on an emulated CPU depends on the host's load: the kernel need not watch its clock.
-                 "-append", f"console=ttyS0 ignore_loglevel panic=-1 rdinit=/init no_timer_check hung_task_panic=0 tsc=nowatchdog {append}",
+                 "-append", "console=ttyS0 ignore_loglevel panic=-1 rdinit=/init no_timer_check hung_task_panic=0 "
+                 f"tsc=nowatchdog {append}",
                  "-chardev", f"file,id=console,path={self.logs}/console.log", "-serial", "chardev:console",
                  "-device", "virtio-rng-pci"]
         drives = [("root", root_image("guest"))] + ([("i386", root_image("i386"))] if boot.i386 else [])
@@ -331,7 +333,8 @@ class Guest:
             words += ["-chardev", "stdio,id=tty,signal=off", "-device", "virtconsole,chardev=tty"]
         else:
             for name in ("out", "err", "status"):
-                words += ["-chardev", f"file,id={name},path={d}/{name}", "-device", f"virtserialport,chardev={name},name=lab.{name}"]
+                words += ["-chardev", f"file,id={name},path={d}/{name}",
+                          "-device", f"virtserialport,chardev={name},name=lab.{name}"]
         return words + shlex.split(boot.qemu)
 
 

@@ -28,9 +28,9 @@ RECORDS = CHECK / "results.jsonl"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("nomap")
-    group.addoption("--tier", choices=["check", "all"], default="", help="tests of this tier (default: check, or all of what is named)")
-    group.addoption("--suite-words", default="", help=pytest_addoption.__doc__)
-    group.addoption("--resume", action="store_true", help="go on with the run that was interrupted: what has ended is kept")
+    group.addoption("--tier", choices=["check", "all"], default="", help="tests of this tier")
+    group.addoption("--suite-words", default="", help="SUITE [TEST...], as lab/check takes them")
+    group.addoption("--resume", action="store_true", help="leave out what results.jsonl has")
     group.addoption("--tests", action="store_true", help="print the tests: name, tier, runner")
 
 
@@ -226,7 +226,7 @@ class Reporter:
         testing.append_record(RECORDS, record)
         self.show(record)
         for case in record["cases"]:
-            outcome = {"pass": "passed", "fail": "failed", "skip": "skipped"}[case["status"]]
+            outcome: Any = {"pass": "passed", "fail": "failed", "skip": "skipped"}[case["status"]]
             text = "\n".join([case["reason"], *case["output"]])
             skipped = (str(report.fspath), 0, f"Skipped: {case['reason']}")
             for when in ("call", "teardown"):

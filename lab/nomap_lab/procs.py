@@ -87,7 +87,8 @@ def as_builder(out: Path, cmd: Words, *, env: Mapping[str, str] | None = None, w
 
 def in_i386(cmd: Words, **options: object) -> subprocess.CompletedProcess[str]:
     """As call(), for a 32-bit program in the Debian root for i386."""
-    enter = ["unshare", "--mount", "--propagation", "private", TOP / "lab/roots/enter", root_dir("i386"), TOP, CACHE, TOP]
+    enter: list[str | Path] = ["unshare", "--mount", "--propagation", "private", TOP / "lab/roots/enter", root_dir("i386"),
+                               TOP, CACHE, TOP]
     return call([*enter, "setarch", "i386", *cmd], **options)  # type: ignore[arg-type]
 
 

@@ -3,8 +3,8 @@
 
 usage: python3 -m nomap_lab.report [--seconds N] [--tier NAME] DIR
 
-DIR has results.tsv, a line for each test: suite, name, ok|fail|skip, seconds, CPU
-seconds, log, reason, and the file with the cases of a runner (nomap_lab.cases), "-" for none.
+DIR has results.jsonl, a JSON object a line for each test: suite, name, status (ok, fail,
+skip), seconds, CPU seconds, log, reason and the cases of its runner (nomap_lab.cases).
 Writes DIR/junit.xml and DIR/report.html. Exit status: 0 if nothing failed, else 1.
 """
 import argparse
@@ -19,6 +19,8 @@ from pathlib import Path
 
 import jinja2
 import junitparser
+
+from .paths import shown
 
 LOG_LINES = 60
 # XML cannot represent these characters, and console logs have them.
@@ -43,19 +45,14 @@ class Test:
 def read(directory: Path) -> list[Test]:
     """The tests of a run, in the order in which they ended."""
     tests = []
-    path = directory / "results.tsv"
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        suite, name, status, seconds, cpu, log, reason, cases = line.split("\t")
-        test = Test(suite, name, status, float(seconds), float(cpu), "" if reason == "-" else reason)
-        if log != "-":
-            test.log = Path(log).name
-            test.output = tail(directory / test.log)
-        if cases != "-":
-            with open(directory / Path(cases).name, encoding="utf-8") as f:
-                for c in json.load(f):
-                    test.cases.append(
-                        Test(suite, f"{name}/{c['name']}", {"pass": "ok"}.get(c["status"], c["status"]),
-                             c["seconds"], 0.0, c["reason"], test.log, "\n".join(c["output"])))
+    for line in (directory / "results.jsonl").read_text(encoding="utf-8").splitlines():
+        r = json.loads(line)
+        log = Path(r["log"]).name
+        test = Test(r["suite"], r["name"], r["status"], r["seconds"], r["cpu"], r["reason"], log, tail(directory / log))
+        for c in r["cases"]:
+            status = {"pass": "ok"}.get(c["status"], c["status"])
+            test.cases.append(Test(test.suite, f"{test.name}/{c['name']}", status, c["seconds"], 0.0, c["reason"], log,
+                                   "\n".join(c["output"])))
         tests.append(test)
     return tests
 
@@ -104,7 +101,7 @@ def junit(tests: list[Test], properties: Mapping[str, str]) -> junitparser.JUnit
         # The time of a runner is more than that of its cases.
         suite.time = sum(t.seconds for t in tests if t.suite == name)
         xml.add_testsuite(suite)
-    xml.update_statistics()
+    xml.update_statistics()  # type: ignore[no-untyped-call]
     return xml
 
 
@@ -114,21 +111,21 @@ def git(*args: str) -> str:
     return run.stdout.strip() or "unknown"
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=int, default=0)
-    parser.add_argument("--tier", default="")
-    parser.add_argument("dir", type=Path)
-    args = parser.parse_args()
-    tests = read(args.dir)
+def make(directory: Path, seconds: int, tier: str, died: bool = False) -> bool:
+    """Writes the report of a run, prints its last lines, and says if it was good.
+
+    `died`: the run did not come to its end, which is a failure whatever its tests say.
+    """
+    tests = read(directory)
+    if died:
+        tests.append(Test("lab", "lab/check", "fail", 0.0, 0.0, "pytest or a worker of it died: tests were not run"))
     about = {
         "commit": git("describe", "--always", "--dirty", "--abbrev=12"),
-        "tier": args.tier,
-        "seconds": str(args.seconds),
+        "tier": tier,
+        "seconds": str(seconds),
         "cpus": str(os.cpu_count()),
     }
-    junit(tests, about).write(str(args.dir / "junit.xml"), pretty=True)
+    junit(tests, about).write(str(directory / "junit.xml"), pretty=True)
     suites = []
     for name in dict.fromkeys(t.suite for t in tests):
         own = [t for t in tests if t.suite == name]
@@ -143,14 +140,24 @@ def main() -> int:
         failures=[t for t in flat(tests) if t.status == "fail"],
         skips=[t for t in flat(tests) if t.status == "skip"],
         slowest=sorted(tests, key=lambda t: -t.seconds)[:15])
-    (args.dir / "report.html").write_text(page, encoding="utf-8")
+    (directory / "report.html").write_text(page, encoding="utf-8")
     for t in flat(tests):
         if t.status == "fail":
             print(f"failed: {t.name}: {t.reason}")
-    print(f"results: {args.dir}/report.html, {args.dir}/junit.xml")
+    print(f"results: {shown(directory)}/report.html, {shown(directory)}/junit.xml")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     # A run without any result is a failure.
-    return 1 if failed or not passed + skipped else 0
+    return not failed and passed + skipped > 0
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=int, default=0)
+    parser.add_argument("--tier", default="")
+    parser.add_argument("dir", type=Path)
+    args = parser.parse_args()
+    return 0 if make(args.dir, args.seconds, args.tier) else 1
 
 
 if __name__ == "__main__":

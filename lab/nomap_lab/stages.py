@@ -108,8 +108,9 @@ def board_tests(out: Path) -> None:
 @stage("says that cargo fmt, clippy and doc found nothing", inputs=["emulator"],
        packages=["rustc", "rust-clippy", "rustfmt"])
 def board_lint(out: Path) -> None:
-    cargo = ["--manifest-path", TOP / "emulator/Cargo.toml", "--workspace", "--locked", "--target-dir", out / "work"]
-    call(["cargo", "fmt", "--manifest-path", TOP / "emulator/Cargo.toml", "--all", "--check"])
+    manifest = str(TOP / "emulator/Cargo.toml")
+    cargo = ["--manifest-path", manifest, "--workspace", "--locked", "--target-dir", str(out / "work")]
+    call(["cargo", "fmt", "--manifest-path", manifest, "--all", "--check"])
     call(["cargo", "clippy", *cargo, "--all-targets", "--", "-D", "warnings"])
     call(["cargo", "doc", *cargo, "--no-deps"], env={"RUSTDOCFLAGS": "-D warnings"})
     (out / "clean").write_text("clippy " + installed("build")["rust-clippy"] + "\n", encoding="ascii")
@@ -228,7 +229,8 @@ def newest_backport() -> str:
 
 
 @stage("the newest kernel of trixie-backports, unpacked with its headers and source",
-       inputs=["lab/nomap_lab/backports.py", "lab/nomap_lab/apt.py"], words=lambda: [newest_backport()], out="kernels/backports", mib=2500)
+       inputs=["lab/nomap_lab/backports.py", "lab/nomap_lab/apt.py"], words=lambda: [newest_backport()],
+       out="kernels/backports", mib=2500)
 def linux_backports(out: Path) -> None:
     backports_kernel.get(newest_backport(), out)
 
@@ -256,12 +258,13 @@ def meson(source: str, out: Path, *options: str) -> None:
     """Builds a meson project in out/work and installs it into out."""
     out.mkdir(parents=True, exist_ok=True)
     again = ["--reconfigure"] if (out / "work/build.ninja").exists() else []
-    for name, cmd in {
+    steps: dict[str, list[str | Path]] = {
         "meson": ["meson", "setup", *again, out / "work", TOP / source, "--prefix", out, "--bindir", ".", "--buildtype",
                   "debugoptimized", "-Dwerror=true", *options],
         "ninja": ["ninja", "-C", out / "work"],
         "install": ["meson", "install", "-C", out / "work", "--quiet"],
-    }.items():
+    }
+    for name, cmd in steps.items():
         log = out / f"{name}.log"
         log.unlink(missing_ok=True)
         call(cmd, log=log)
@@ -345,7 +348,8 @@ def mesa_deb(out: Path) -> None:
     call([TOP / "packaging/mesa/build", "build/mesa-source", "build/mesa", out])
 
 
-@stage("the same for 32-bit programs beside it", inputs=["packaging/mesa", "packaging/changelog"], after=["mesa-source", "mesa-i386"])
+@stage("the same for 32-bit programs beside it", inputs=["packaging/mesa", "packaging/changelog"],
+       after=["mesa-source", "mesa-i386"])
 def mesa_deb_i386(out: Path) -> None:
     in_i386([TOP / "packaging/mesa/build", "build/mesa-source", "build/mesa-i386", out])
 
@@ -361,8 +365,8 @@ def piglit_runner(out: Path) -> None:
                      "--root", out, "--target-dir", out / "work"])
 
 
-@stage("Debian's piglit, without what an R700 cannot run", name="piglit-tests", inputs=["lab/nomap_lab/piglit/get.py", "lab/nomap_lab/apt.py"],
-       out="piglit", mib=800)
+@stage("Debian's piglit, without what an R700 cannot run", name="piglit-tests",
+       inputs=["lab/nomap_lab/piglit/get.py", "lab/nomap_lab/apt.py"], out="piglit", mib=800)
 def piglit_tests(out: Path) -> None:
     from .piglit import get
 

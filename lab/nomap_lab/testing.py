@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
@@ -76,8 +76,7 @@ def case(name: str, *, tier: str = "", needs: Sequence[str] = (), runner: Runner
     return declare
 
 
-@dataclass
-class Result:
+class Result(NamedTuple):
     """What a command left."""
 
     status: int
@@ -194,7 +193,8 @@ class Lab:
 
     def counters(self, board_json: Path | str, *conditions: str) -> None:
         """Fails unless the board's counters meet all conditions, such as "draws > 100"."""
-        wrong = board_counters.check(TOP / board_json, list(conditions))
+        counters = json.loads((TOP / board_json).read_text(encoding="utf-8"))
+        wrong = board_counters.check(counters, conditions)
         self.note("\n".join(wrong))
         if wrong:
             self.fail("; ".join(wrong))

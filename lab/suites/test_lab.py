@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from nomap_lab.outside import copy_of_repository, outside, outside_path
-from nomap_lab.paths import BUILD, CHECK, TOP
+from nomap_lab.paths import BUILD, TOP
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=30, finds="wrong exit statuses, missed kernel reports, processes and files left behind, lost patches")
@@ -37,7 +37,8 @@ def check(lab: Lab) -> None:
 
 
 # What runs in a guest, in a package's installation, or as another script's second half.
-NO_SCRIPTS = re.compile("lab/guest/|lab/roots/(enter|dev|sid-prefix)$|packaging/.*/debian/|packaging/tests/deb-|.*/tests/.*session$")
+NO_SCRIPTS = re.compile("lab/guest/|lab/roots/(enter|dev|sid-prefix)$|packaging/.*/debian/|packaging/tests/deb-|"
+                        ".*/tests/.*session$")
 
 
 def state(top: Path) -> dict[str, tuple[int, str]]:
@@ -128,7 +129,8 @@ def tree_keeps_its_promises(lab: Lab, name: str) -> None:
     """lab/tree NAME and --save in a copy of the repository: a round trip changes no patch, an edit of a commit
     appears in exactly its patch, a new commit is a new patch, and work is not lost."""
     git_env = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory",
-               "GIT_CONFIG_VALUE_0": "*", "HOME": "/root", "PATH": os.environ["PATH"], "NOMAP_IN_ROOT": "1", "NOMAP_CACHE": "/cache",
+               "GIT_CONFIG_VALUE_0": "*", "HOME": "/root", "PATH": os.environ["PATH"],
+                "NOMAP_IN_ROOT": "1", "NOMAP_CACHE": "/cache",
                **{f"GIT_{who}_{what}": "tester@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}}
     with copy_of_repository(f"tree-{name}") as copy:
         for d in ("libdrm-source", "mesa-source"):

@@ -119,7 +119,8 @@ def test_list(made_up: MadeUp) -> None:
     status, out, order = made_up.check("--list")
     assert status == 0 and order == ""
     assert [line.split() for line in out.splitlines()] == [
-        *([f"first/{name}", "check"] for name in ("ok", "fails", "skips", "skips-mutely", "after-failure", "after-skip", "after-ok")),
+        *([f"first/{name}", "check"] for name in (
+            "ok", "fails", "skips", "skips-mutely", "after-failure", "after-skip", "after-ok")),
         ["second/good", "check"], ["second/cases", "check", "pytest"], ["second/long", "all"], ["third/ok", "all"]]
 
 
