@@ -153,7 +153,8 @@ def _run(cmd: list[str], env: dict[str, str], lanes: str, resume: bool, tier: st
         extra += ["-n", lanes, "--max-worker-restart", "0"]
     done = subprocess.run([*cmd, *extra, "-qq", "--no-header", "--no-summary", "-rN"], env=env, check=False, cwd=TOP,
                           stdin=subprocess.DEVNULL)
-    say("check: done")
+    if done.returncode != 4:
+        say("check: done")
     if done.returncode not in (0, 1):
         status = _status(done.returncode)
         if status != 130 or not RECORDS.read_bytes():
