@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The modules of nomap_lab.piglit: a guest that dies costs one test, and results count
 as they should."""
+import gzip
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
@@ -9,7 +11,7 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from nomap_lab.paths import LabError
-from nomap_lab.piglit import known, parts, summary
+from nomap_lab.piglit import known, parts, select, summary
 
 
 def profile(run, count):
@@ -135,3 +137,30 @@ def test_runs_are_compared(tmp_path):
     assert compare(tmp_path, good, good | {"d": "Pass"}).returncode == 1
     assert compare(tmp_path, good | {"d": "Skip"}, good).returncode == 1
     assert compare(tmp_path, {"b": "Skip"}, {"b": "Skip"}).returncode == 1
+
+
+def test_names_are_looked_up_in_piglits_profiles(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "here.shader_test").touch()
+    for profile, names in (("quick_gl", ["a@b,c", "a@gone"]), ("quick_shader", ["s#1", "s#2"])):
+        root = xml.Element("PiglitTestList")
+        for name in names:
+            file = "gone" if name == "a@gone" else "here"
+            xml.SubElement(xml.SubElement(root, "Test", name=name), "option", name="command",
+                           value=f"['shader_runner', 'tests/{file}.shader_test']")
+        with gzip.open(tmp_path / "tests" / f"{profile}.xml.gz", "wb") as f:
+            f.write(xml.tostring(root))
+    listed = tmp_path / "list"
+    listed.write_text("# comment\ns*  # both\na@b,c\na@gone\n")
+    out = tmp_path / "out"
+    assert select.choose(tmp_path, listed, out, [], "list") == 3
+    assert (out / "names").read_text() == "s#1\ns#2\na@b-c\n"
+    assert (out / "absent.csv").read_text() == "a@gone,Skip\n"
+    assert [test.get("name") for test in xml.parse(out / "profile.xml").getroot()] == ["s#1", "s#2", "a@b,c"]
+    assert select.choose(tmp_path, listed, out, [re.compile("2$")], "list") == 1
+    with pytest.raises(LabError, match="it names no test that -t matches"):
+        select.choose(tmp_path, listed, out, [re.compile("x")], "list")
+    listed.write_text("a@b,c\nnosuch\n")
+    with pytest.raises(LabError, match="quick_shader: nosuch$"):
+        select.choose(tmp_path, listed, out, [], "list")
+    assert select.sample(tmp_path, 9, 1) == ["a@b-c", "s#1", "s#2"]

@@ -91,9 +91,10 @@ def choose(piglit: Path, file: Path, out: Path, only: Sequence[re.Pattern[str]],
     names, unknown = read_names(file, tests)
     if only:
         names = [name for name in names if any(pattern.search(name) for pattern in only)]
-    if unknown or not names:
-        what = ", ".join(unknown[:5]) or "no test at all"
-        raise UsageError(f"{said}: not in piglit's quick_gl and quick_shader: {what}")
+    if unknown:
+        raise UsageError(f"--tests {said}: not in piglit's quick_gl and quick_shader: {', '.join(unknown[:5])}")
+    if not names:
+        raise UsageError(f"--tests {said}: it names no test" + " that -t matches" * bool(only))
     out.mkdir(parents=True, exist_ok=True)
     present = [name for name in names if is_there(piglit, tests[name])]
     write_profile(out / "profile.xml", [tests[name] for name in present])
