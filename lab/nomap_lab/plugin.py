@@ -10,6 +10,7 @@ Results go to build/check/results.jsonl as they come, and from there into the re
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -20,10 +21,11 @@ from _pytest.reports import TestReport
 from _pytest.runner import CallInfo
 
 from . import testing
-from .paths import CHECK, LabError
+from .paths import CHECK, TOP, LabError
 from .testing import Info, Lab, SuiteInfo
 
 RECORDS = CHECK / "results.jsonl"
+SUITES = TOP / "lab/suites"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -137,7 +139,7 @@ def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]
     wanted: dict[str, list[str]] = {}
     for word in words:
         name = word.split("-", 1)[1] if word.split("-", 1)[0].isdecimal() else word
-        if name in suites:
+        if name in suites or suite_file(name).exists():
             current = name
             wanted.setdefault(name, [])
         elif wanted:
@@ -146,7 +148,7 @@ def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]
             raise LabError(f"lab/check: no test suite '{word}' (there are: {' '.join(suites)})", 2)
     chosen: list[CaseItem] = []
     for suite, tests in wanted.items():
-        own = suites[suite]
+        own = suites.get(suite, [])  # none if it cannot be read
         found = [i for i in own if not tests and (tier in ("", "all") or i.tier == tier)]
         for test in tests:
             named = [i for i in own if i.info.name in (test, f"{suite}/{test}")]
@@ -156,6 +158,11 @@ def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]
             names |= more
         chosen += [i for i in own if i.info.name in names]
     return chosen
+
+
+def suite_file(name: str) -> Path:
+    """The module of a suite."""
+    return SUITES / f"test_{name.replace('-', '_')}.py"
 
 
 def _with_case(items: list[CaseItem], suite: str, word: str) -> list[CaseItem]:
@@ -187,9 +194,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: CallInfo[None]) -> Genera
         status = {"passed": "ok", "failed": "fail", "skipped": "skip"}[report.outcome]
         reason = ""
         if report.outcome == "skipped" and isinstance(report.longrepr, tuple):
-            reason = report.longrepr[2].removeprefix("Skipped: ")
+            reason = re.sub("^Skipped: ?", "", report.longrepr[2])
         elif report.outcome == "failed":
             reason = getattr(getattr(report.longrepr, "reprcrash", None), "message", None) or str(report.longrepr)
+            reason = reason.removeprefix("Failed: ")
             item.lab.note(report.longreprtext)
         for title, text in report.sections:
             item.lab.note(f"--- {title}\n{text}")
@@ -219,6 +227,17 @@ class Reporter:
             if isinstance(item, CaseItem):
                 print(f"{item.info.name:<48} {item.tier:<6} {item.info.runner}".rstrip())
         session.items.clear()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A module that cannot be read is a failure."""
+        if report.failed:
+            name = Path(report.nodeid).stem.removeprefix("test_").replace("_", "-")
+            lab = Lab(Info(f"{name}/suite"))
+            lab.note(report.longreprtext)
+            reason = f"the suite cannot be read: {report.longreprtext.splitlines()[-1]}"
+            record = testing.as_record(lab.info, lab, "fail", reason, 0.0, 0.0)
+            testing.append_record(RECORDS, record)
+            self.show(record)
 
     def pytest_runtest_logreport(self, report: TestReport) -> None:
         record: dict[str, Any] | None = getattr(report, "nomap", None)

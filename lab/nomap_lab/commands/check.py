@@ -42,9 +42,8 @@ from pathlib import Path
 
 from .. import cache, report
 from ..paths import CHECK, RESULTS, TOP, LabError, UsageError, locked, say
-from ..plugin import RECORDS
+from ..plugin import RECORDS, SUITES, suite_file
 
-SUITES = TOP / "lab/suites"
 #: pytest's options that take a value, and those that do not.
 VALUED = {"-k", "-m", "--maxfail", "-n", "--junitxml", "--durations", "--tb", "-p"}
 PLAIN = {"-x", "--lf", "--ff", "--last-failed", "--failed-first", "--co", "--collect-only", "-v", "-vv", "--sw"}
@@ -111,12 +110,16 @@ def main(argv: list[str]) -> int:
     env = {**os.environ, "PYTHONPATH": str(TOP / "lab"), "NOMAP_BUILD_SUITES": build_suites()}
     for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER"):
         env.pop(name, None)
+    # Only the suites that are named are read, if there are such.
+    files = [str(f) for f in map(suite_file, words) if f.exists()] or [str(SUITES)]
     cmd = [sys.executable, "-B", "-m", "pytest", "-p", "nomap_lab.plugin", "-c", str(TOP / "lab/pyproject.toml"),
            "--rootdir", str(TOP), "-o", f"cache_dir={TOP}/build/.lab/pytest", "--tier", tier or "all",
-           "--suite-words", " ".join(words), *options, str(SUITES)]
+           "--suite-words", " ".join(words), *options, *dict.fromkeys(files)]
     if listing:
         quiet = [*cmd, "--tests", "-qqq", "--no-header", "--no-summary"]
-        return _status(subprocess.run(quiet, env=env, check=False, cwd=TOP).returncode, True)
+        done = subprocess.run(quiet, env=env, check=False, cwd=TOP, stdout=subprocess.PIPE, text=True)
+        print(done.stdout.strip())
+        return _status(done.returncode, True)
     if "--co" in options or "--collect-only" in options:
         return _status(subprocess.run([*cmd, "-q"], env=env, check=False, cwd=TOP).returncode, True)
     lock = CHECK / ".lock"
@@ -151,7 +154,8 @@ def _run(cmd: list[str], env: dict[str, str], lanes: str, resume: bool, tier: st
     extra = ["--resume"] if resume else []
     if lanes not in ("0", "1"):
         extra += ["-n", lanes, "--max-worker-restart", "0"]
-    done = subprocess.run([*cmd, *extra, "-qq", "--no-header", "--no-summary", "-rN"], env=env, check=False, cwd=TOP,
+    done = subprocess.run([*cmd, *extra, "-qq", "--no-header", "--no-summary", "-rN", "-p",
+                           "no:terminaldistreporter", "--continue-on-collection-errors"], env=env, check=False, cwd=TOP,
                           stdin=subprocess.DEVNULL)
     if done.returncode != 4:
         say("check: done")
