@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from nomap_lab.outside import copy_of_repository, outside, outside_path
 from nomap_lab.paths import BUILD, CHECK, TOP
@@ -18,7 +19,7 @@ from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=30, finds="wrong exit statuses, missed kernel reports, processes and files left behind, lost patches")
 
-PLAIN = ("lab/run", "--board", "none", "--module", "stock", "--no-radeon")
+PLAIN = ("--board", "none", "--module", "stock", "--no-radeon", "--")
 
 
 @case("lab/programs", runner="pytest")
@@ -60,8 +61,9 @@ def usage(lab: Lab) -> None:
     listed = [line.split(maxsplit=3) for line in lab.call("git", "-c", "safe.directory=*", "ls-files", "-s").splitlines()]
     with copy_of_repository("usage") as copy:
         def call(script: str, arg: str) -> tuple[int, str]:
-            status, out, err = lab.status(*outside(["timeout", "-k", "5", "60", "unshare", "--net", f"./{script}", arg], cwd=copy))
-            return status, out + err
+            cmd = ["timeout", "-k", "5", "60", "unshare", "--net", f"./{script}", arg]
+            done = lab.status(outside(cmd, cwd=copy))
+            return done.status, done.out + done.err
 
         scripts = [path for mode, _id, _n, path in listed if mode in ("100755", "120000") and not NO_SCRIPTS.match(path)
                    and re.match(r"#!.*(sh|python3)$", (copy / path).read_text(errors="replace").split("\n")[0])]
@@ -96,8 +98,8 @@ def distclean(lab: Lab) -> None:
         return sorted(str(p.relative_to(cache)) for p in cache.rglob("*"))
 
     def run(*cmd: str) -> tuple[int, str]:
-        status, out, err = lab.status(*outside(cmd, NOMAP_CACHE=there))
-        return status, out + err
+        done = lab.status(outside(cmd, NOMAP_CACHE=there))
+        return done.status, done.out + done.err
 
     def use() -> tuple[int, str]:
         return run("bash", "-euc", "top=$PWD; . lab/roots/lib.sh; use_cache")
@@ -217,28 +219,28 @@ def slots(lab: Lab) -> None:
 def bad_options(lab: Lab) -> None:
     for options in ("--no-such-option -- true", "--timeout soon -- true", "--insmod build/no-such-module.ko -- true",
                     "--insmod Makefile -- true", ""):
-        assert lab.status("lab/run", *options.split())[0] == 2, options
-    assert lab.status("lab/run", "--kernel", "no-such-kernel", "--", "true")[0] == 1
+        lab.lab("run", *options.split(), status=2)
+    lab.lab("run", "--kernel", "no-such-kernel", "--", "true", status=1)
 
 
 @case("lab/output-and-status")
 def output(lab: Lab) -> None:
-    status, out, err = lab.status(*PLAIN, "--", "sh", "-c", 'echo "a  b"; echo e >&2')
+    done = lab.lab("run", *PLAIN, "sh", "-c", 'echo "a  b"; echo e >&2')
     # A message before it may say that the run waited for another guest.
-    assert (status, out, err.splitlines()[-1]) == (0, "a  b\n", "e")
-    assert lab.status(*PLAIN, "--", "bash", "-c", "exit 3")[0] == 3
+    assert (done.out, done.err.splitlines()[-1]) == ("a  b\n", "e")
+    lab.lab("run", *PLAIN, "bash", "-c", "exit 3", status=3)
 
 
 @case("lab/big-output")
 def big_output(lab: Lab) -> None:
-    assert lab.status(*PLAIN, "--", "seq", "1", "300000")[:2] == (0, "".join(f"{i}\n" for i in range(1, 300001)))
+    assert lab.lab("run", *PLAIN, "seq", "1", "300000").out == "".join(f"{i}\n" for i in range(1, 300001))
 
 
 @case("lab/share")
 def share(lab: Lab) -> None:
     with tempfile.TemporaryDirectory() as d:
         Path(d, "a").write_text("in\n", encoding="ascii")
-        assert lab.call(*PLAIN, "--share", d, "--", "sh", "-c", "cat /share/a && echo out >/share/b") == "in\n"
+        assert lab.lab("run", "--share", d, *PLAIN, "sh", "-c", "cat /share/a && echo out >/share/b").out == "in\n"
         assert Path(d, "b").read_text(encoding="ascii") == "out\n"
 
 
@@ -246,9 +248,9 @@ def share(lab: Lab) -> None:
 def insmod(lab: Lab) -> None:
     """--insmod loads a module before radeon."""
     lab.build("dma32")
-    out = lab.call("lab/run", "--module", "stock", "--insmod", "build/dma32/dma32.ko", "--", "sh", "-c", r"""
+    out = lab.run("sh", "-c", r"""
         dmesg | grep -oE "^[^a-z]*(dma32|\[drm\] radeon kernel modesetting)" | sed "s/.*\] *//" | uniq
-        lsmod | grep -c "^dma32 " """)
+        lsmod | grep -c "^dma32 " """, module="stock", insmod=["build/dma32/dma32.ko"])
     assert out == "dma32\nradeon kernel modesetting\n1\n"
 
 
@@ -257,34 +259,33 @@ def mesa(lab: Lab) -> None:
     """A guest has the patched Mesa if it is built, unless the unmodified one is asked for."""
     built = (BUILD / "mesa/patched/lib").exists()
 
-    def has(*options: str) -> bool:
-        count = lab.call("lab/run", "--module", "stock", *options, "--", "sh", "-c", "grep -c libgallium /proc/mounts; true")
-        return {"0": False, "1": True}[count.strip()]
+    def has(**boot: Any) -> str:
+        return lab.run("sh", "-c", "grep -c libgallium /proc/mounts; true", module="stock", **boot).strip()
 
-    assert has() == built and not has("--mesa", "unmodified") and not has("--board", "none", "--no-radeon")
+    assert has() == str(int(built)) and has(mesa="unmodified") == "0" and has(board="none", radeon=False) == "0"
 
 
 @case("lab/time-out-is-124")
 def time_out(lab: Lab) -> None:
-    assert lab.status(*PLAIN, "--timeout", "8", "--", "sleep", "100")[0] == 124
+    lab.lab("run", "--timeout", "8", *PLAIN, "sleep", "100", status=124)
 
 
 @case("lab/kernel-panic-is-70")
 def kernel_panic(lab: Lab) -> None:
-    status, _out, err = lab.status(*PLAIN, "--", "sh", "-c", "echo c >/proc/sysrq-trigger")
-    assert status == 70 and "Kernel panic" in err
+    done = lab.lab("run", *PLAIN, "sh", "-c", "echo c >/proc/sysrq-trigger", status=70)
+    assert "Kernel panic" in done.err
 
 
 @case("lab/dead-guest-is-71")
 def dead_guest(lab: Lab) -> None:
-    status, _out, err = lab.status(*PLAIN, "--", "sh", "-c", "echo o >/proc/sysrq-trigger; sleep 60")
-    assert status == 71 and "last lines of" in err
+    done = lab.lab("run", *PLAIN, "sh", "-c", "echo o >/proc/sysrq-trigger; sleep 60", status=71)
+    assert "last lines of" in done.err
 
 
 @case("lab/dead-board-is-71")
 def dead_board(lab: Lab) -> None:
-    status, _out, err = lab.status("lab/run", "--board", "--no-such-option", "--", "true")
-    assert status == 71 and "the board died" in err and "no-such-option" in err
+    done = lab.lab("run", "--board", "--no-such-option", "--", "true", status=71)
+    assert "the board died" in done.err and "no-such-option" in done.err
 
 
 @case("lab/interrupted-leaves-nothing", runner="pytest")
@@ -297,15 +298,15 @@ def interrupted(lab: Lab) -> None:
 def disk_full(lab: Lab) -> None:
     full = outside_path(lab.dir("disk-full"))
     script = 'mount -t tmpfs -o size=64m tmpfs "$0" && NOMAP_CACHE="$0" exec lab/build roots'
-    status, _out, err = lab.status(*outside(["sh", "-c", script, full]))
-    assert status == 1 and "MiB free" in err
+    done = lab.status(outside(["sh", "-c", script, full]))
+    assert done.status == 1 and "MiB free" in done.err
 
 
 @case("lab/no-network-is-said")
 def no_network(lab: Lab) -> None:
     empty = lab.dir("no-network")
-    status, _out, err = lab.status(*outside(["unshare", "--net", "lab/build", "roots"], NOMAP_CACHE=str(outside_path(empty))))
-    assert status == 1 and "No network" in err
+    done = lab.status(outside(["unshare", "--net", "lab/build", "roots"], NOMAP_CACHE=str(outside_path(empty))))
+    assert done.status == 1 and "No network" in done.err
     # Nothing half-made may be left to be taken for a root.
     assert not [p for p in (empty / "roots").iterdir() if p.suffix != ".log"]
 
@@ -317,8 +318,8 @@ def one_subtest(lab: Lab) -> None:
     with copy_of_repository("driver") as copy:
         def run(test: str) -> tuple[int, str, set[str]]:
             shutil.rmtree(copy / "build/results", ignore_errors=True)
-            status, out, err = lab.status(*outside(["lab/check", "igt", test], cwd=copy))
-            return status, out + err, {r for r in results if (copy / "build/results" / r).exists()}
+            done = lab.status(outside(["lab/check", "igt", test], cwd=copy))
+            return done.status, done.out + done.err, {r for r in results if (copy / "build/results" / r).exists()}
 
         status, said, ran = run("radeon_nosuch")
         assert status == 2 and "radeon_gem_" in said and not ran, "near matches are named, and nothing is booted"
@@ -394,9 +395,9 @@ BAD_INPUTS: dict[str, tuple[str, int, list[str]]] = {
 def bad_input(lab: Lab, what: str) -> None:
     """Each gets a sentence with the fault and its cure, and the status of wrong arguments or of a fault."""
     line, status, words = BAD_INPUTS[what]
-    got, out, err = lab.status(*outside(shlex.split(line)))
-    assert got == status
-    said = (out + err).replace("\n", " ")
+    done = lab.status(outside(shlex.split(line)))
+    assert done.status == status
+    said = (done.out + done.err).replace("\n", " ")
     assert not [w for w in words if w not in said], f"it says none of these: {[w for w in words if w not in said]}"
     assert "Traceback" not in said
 
@@ -405,5 +406,5 @@ def bad_input(lab: Lab, what: str) -> None:
 def no_kvm(lab: Lab) -> None:
     if os.access("/dev/kvm", os.R_OK | os.W_OK):
         lab.skip("this machine has /dev/kvm")
-    status, _out, err = lab.status("lab/run", "--accel", "kvm", "--", "true")
-    assert status == 1 and "/dev/kvm" in err and "--accel tcg" in err
+    done = lab.lab("run", "--accel", "kvm", "--", "true", status=1)
+    assert "/dev/kvm" in done.err and "--accel tcg" in done.err

@@ -103,12 +103,12 @@ def piglit_compare(lab: Lab) -> None:
 @case("mesa/i386", tier="all", needs=BUILT)
 def i386(lab: Lab) -> None:
     begun, log = time.time(), CACHE / "roots/i386.log"
-    status, _out, err = lab.status("lab/build", "mesa-i386")
+    done = lab.status("lab/build", "mesa-i386")
     said = log.read_text(errors="replace") if log.exists() and log.stat().st_mtime >= begun - 1 else ""
     # apt says so when the mirror's lists of packages are not those of its Release file.
-    if status and "Mirror sync in progress" in said:
+    if done.status and "Mirror sync in progress" in said:
         lab.skip("the mirror's lists of i386 packages do not match its Release file")
-    assert status == 0, err
+    assert done.status == 0, done.err
 
 
 @case("mesa/package-i386", tier="all", needs=["mesa/i386"])
