@@ -96,7 +96,8 @@ def piglit_both(lab: Lab, mesa: str) -> None:
 
 @case("mesa/piglit-compare", tier="all", needs=["mesa/piglit-unmodified", "mesa/piglit-patched"])
 def piglit_compare(lab: Lab) -> None:
-    lab.call("python3", "-m", "nomap_lab.piglit.compare", *(CHECK / "mesa-piglit" / mesa for mesa in ("unmodified", "patched")))
+    out = CHECK / "mesa-piglit"
+    lab.call("python3", "-m", "nomap_lab.piglit.compare", out / "unmodified", out / "patched")
 
 
 # A 32-bit program with little address space, compared with the same on Debian's Mesa for i386.
