@@ -8,13 +8,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from nomap_lab.outside import copy_of_repository, outside, outside_path
-from nomap_lab.paths import BUILD, CHECK, TOP
+from nomap_lab.paths import BUILD, TOP
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=30,

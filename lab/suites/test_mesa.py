@@ -36,7 +36,10 @@ def uapi_header(lab: Lab) -> None:
     lab.call("mesa-patches/check", "header", "build/mesa")
 
 
-@case("mesa/{test}", needs=BUILT, test="unit maps faults limit order random old-kernel variables".split())
+TESTS = ["unit", "maps", "faults", "limit", "order", "random", "old-kernel", "variables"]
+
+
+@case("mesa/{test}", needs=BUILT, test=TESTS)
 def tests(lab: Lab, test: str) -> None:
     if test == "maps":
         maps(lab, "--quick")

@@ -27,7 +27,7 @@ PIGLIT = ["lab/piglit", "--native", "--mesa", "unmodified", "--tests", "lab/pigl
 #: Each command, and the program that tells that it is at work.
 COMMANDS = {
     "build": (["lab/build", "kernel"], "cc1"),
-    "run": ("lab/run --board none --module stock --no-radeon -- sleep 100".split(), "qemu-system-x86"),
+    "run": (["lab/run", "--board", "none", "--module", "stock", "--", "sleep", "100"], "qemu-system-x86"),
     "check": (["lab/check", "slow"], "qemu-system-x86"),
     "piglit": (PIGLIT, "piglit-runner"),
 }
