@@ -23,7 +23,7 @@ pytestmark = suite(order=10, finds="")
 def guest(lab: Lab): lab.run("sleep", "100", board="none", module="stock", radeon=False)
 """
 PIGLIT = ["lab/piglit", "--native", "--mesa", "unmodified", "--tests", "lab/piglit-sets/upload-readback", "--out",
-          "build/interrupted"]
+          "build/check/interrupted"]
 #: Each command, and the program that tells that it is at work.
 COMMANDS = {
     "build": (["lab/build", "kernel"], "cc1"),
