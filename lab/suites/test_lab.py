@@ -38,14 +38,14 @@ def check(lab: Lab) -> None:
 
 
 # What runs in a guest, in a package's installation, or as another script's second half.
-NO_SCRIPTS = re.compile("lab/guest/|lab/roots/(enter|dev|sid-prefix)$|packaging/.*/debian/|packaging/tests/deb-|"
+NO_SCRIPTS = re.compile("lab/guest/|lab/enter$|lab/roots/(enter|dev|sid-prefix)$|packaging/.*/debian/|packaging/tests/deb-|"
                         ".*/tests/.*session$")
 
 
 def state(top: Path) -> dict[str, tuple[int, str]]:
-    """All files below a directory with modes and contents."""
+    """All files below a directory, but for build/, with modes and contents."""
     found = {}
-    for path in sorted(top.rglob("*")):
+    for path in sorted(p for p in top.rglob("*") if not p.is_relative_to(top / "build")):
         content = os.readlink(path) if path.is_symlink() else "directory"
         if path.is_file() and not path.is_symlink():
             content = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -64,7 +64,7 @@ def usage(lab: Lab) -> None:
     with copy_of_repository("usage") as copy:
         def call(script: str, arg: str) -> tuple[int, str]:
             cmd = ["timeout", "-k", "5", "60", "unshare", "--net", f"./{script}", arg]
-            done = lab.status(outside(cmd, cwd=copy))
+            done = lab.status(outside(cmd, cwd=copy, PYTHONDONTWRITEBYTECODE="1"))
             return done.status, done.out + done.err
 
         scripts = [path for mode, _id, _n, path in (line.split(maxsplit=3) for line in modes)
