@@ -38,8 +38,8 @@ def check(lab: Lab) -> None:
 
 
 # What runs in a guest, in a package's installation, or as another script's second half.
-NO_SCRIPTS = re.compile("lab/guest/|lab/enter$|lab/roots/(enter|dev|sid-prefix)$|packaging/.*/debian/|packaging/tests/deb-|"
-                        ".*/tests/.*session$")
+NO_SCRIPTS = re.compile("lab/guest/|lab/enter$|lab/roots/(enter|dev|sid-prefix)$|packaging/.*/debian/|"
+                        "packaging/tests/deb-|.*/tests/.*session$")
 
 
 def state(top: Path) -> dict[str, tuple[int, str]]:
