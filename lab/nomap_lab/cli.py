@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import signal
 import sys
@@ -69,6 +70,11 @@ def main(argv: list[str]) -> int:
         names = sorted(p.stem.replace("_", "-") for p in COMMANDS.glob("[a-z]*.py"))
         print(f"nomap: error: there is no lab/{name}, only: {' '.join(names)}", file=sys.stderr)
         return 2
+    own = argv[1 : argv.index("--") if "--" in argv else None]
+    if "-h" in own or "--help" in own:
+        # Without importing it: the machine's Python, which may be asked, has none of its packages.
+        print((ast.get_docstring(ast.parse((COMMANDS / f"{module}.py").read_text(encoding="utf-8"))) or "").strip())
+        return 0
     try:
         run: Callable[[list[str]], int] = importlib.import_module(f"nomap_lab.commands.{module}").main
         return run(argv[1:])

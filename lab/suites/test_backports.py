@@ -18,8 +18,8 @@ MM = {"mm-applies": "apply", "mm-checkpatch": "style", "mm-oracle": "oracle"}
 
 @case("backports/no-network-is-said")
 def no_network(lab: Lab) -> None:
-    status, _out, err = lab.status("unshare", "--net", "python3", "-m", "nomap_lab.backports", "newest")
-    assert status == 1 and "No network" in err
+    done = lab.status("unshare", "--net", "python3", "-m", "nomap_lab.backports", "newest")
+    assert done.status == 1 and "No network" in done.err
 
 
 @case("backports/build")
@@ -74,4 +74,4 @@ def stock_skips(lab: Lab) -> None:
 @case("backports/igt", needs=BUILT, runner="igt",
       include=["radeon_gem_[pct]", "radeon_gem_rw_(stage|objects|fuzz|robust_gpu)"])
 def igt(lab: Lab) -> None:
-    lab.igt(CHECK / "igt-backports", flags=[], kernel="backports", timeout=600, append="radeon.lockup_timeout=1500")
+    lab.igt(CHECK / "igt-backports", kernel="backports", timeout=600, append="radeon.lockup_timeout=1500")

@@ -10,4 +10,4 @@ pytestmark = suite(order=20, lane="builds",
 @case("board/cargo-test", runner="cargo")
 def cargo_test(lab: Lab) -> None:
     lab.build("board-tests")
-    lab.cargo()
+    lab.cargo("python3", "-B", "-m", "nomap_lab.board_tests", "run", "build/board-tests")

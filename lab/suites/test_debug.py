@@ -29,7 +29,7 @@ def igt(lab: Lab, results: Path, lockup: int) -> None:
 
     A scan for leaks keeps a CPU for long, on a busy machine for longer than the soft lockup detector allows.
     """
-    lab.igt(results, flags=["-q", "-T", "600"], around=LEAKS, kernel="debug", mem="3G", timeout=3300,
+    lab.igt(results, flags=["-q", "-T", "600"], command=LEAKS, kernel="debug", mem="3G", timeout=3300,
             append=f"radeon.lockup_timeout={lockup} watchdog_thresh=60")
 
 

@@ -12,7 +12,7 @@ pytestmark = suite(order=50, finds="wrong bytes, locks, limits and errors of PRE
 
 @case("igt/igt", runner="igt", exclude=[OWN_BOOT])
 def igt(lab: Lab) -> None:
-    lab.igt(RESULTS / "igt", flags=[], timeout=1500, append="radeon.lockup_timeout=1500")
+    lab.igt(RESULTS / "igt", timeout=1500, append="radeon.lockup_timeout=1500")
 
 
 @case("igt/suspend")
@@ -35,13 +35,13 @@ def stock_skips(lab: Lab) -> None:
 @case("igt/others", runner="igt", include=["radeon_gem_rw_(between|reset|caches|reclock)"],
       exclude=["reset_fails|cpu-reads-after-gpu"])
 def others(lab: Lab) -> None:
-    lab.igt(RESULTS / "igt-others", flags=[], timeout=900, append="radeon.lockup_timeout=1500")
+    lab.igt(RESULTS / "igt-others", timeout=900, append="radeon.lockup_timeout=1500")
 
 
 # Each of these takes minutes, in a boot of its own.
 @case("igt/held", tier="all", runner="igt", include=[HELD], exclude=["@bounced"])
 def held(lab: Lab) -> None:
-    lab.igt(RESULTS / "igt-held", flags=[], timeout=900, append="radeon.lockup_timeout=60000")
+    lab.igt(RESULTS / "igt-held", timeout=900, append="radeon.lockup_timeout=60000")
 
 
 @case("igt/bounced", tier="all", runner="igt", include=["radeon_gem_rw_pages@bounced", BASIC, "radeon_gem_rw_caches"])
@@ -49,14 +49,14 @@ def bounced(lab: Lab) -> None:
     """The board's DMA does not reach user memory, so the kernel bounces it: without synchronisation
     bytes are lost, or old ones come back."""
     lab.build("dma32")
-    lab.igt(RESULTS / "igt-bounced", flags=[], timeout=900, mem="5G", insmod=["build/dma32/dma32.ko"],
+    lab.igt(RESULTS / "igt-bounced", timeout=900, mem="5G", insmod=["build/dma32/dma32.ko"],
             append="radeon.lockup_timeout=60000")
 
 
 @case("igt/loads", tier="all", runner="igt", include=["radeon_gem_rw_align", BASIC])
 def loads(lab: Lab) -> None:
     """Without the CPUs' hypervisor bit drm_memcpy_from_wc() has non-temporal loads, as on hardware."""
-    lab.igt(RESULTS / "igt-loads", flags=[], timeout=900, hypervisor=False)
+    lab.igt(RESULTS / "igt-loads", timeout=900, hypervisor=False)
 
 
 @case("igt/reset-fails", tier="all", runner="igt", include=["radeon_gem_rw_reset_fails"])

@@ -6,6 +6,8 @@ cost, that nothing else costs more, and that both kernels choose the same addres
 frag.
 """
 
+from typing import Any
+
 from nomap_lab.paths import CHECK
 from nomap_lab.testing import Lab, case, suite
 
@@ -16,7 +18,7 @@ KERNELS = ["mapstorm/kernels"]
 BOTH = ["mapstorm/before", "mapstorm/after"]
 BRK = ["mapstorm/brk-before", "mapstorm/brk-after"]
 KERNEL = {"before": "mm-base", "after": "mm"}
-COUNTED = {"accel": "icount", "smp": 1}
+COUNTED: dict[str, Any] = {"accel": "icount", "smp": 1}
 BRK_STORM = ("/build/mm-tools/brk-storm", "--quick", "--count", "--json")
 
 

@@ -36,7 +36,10 @@ def uapi_header(lab: Lab) -> None:
     lab.call("mesa-patches/check", "header", "build/mesa")
 
 
-@case("mesa/{test}", needs=BUILT, test=["unit", "maps", "faults", "limit", "order", "random", "old-kernel", "variables"])
+TESTS = ["unit", "maps", "faults", "limit", "order", "random", "old-kernel", "variables"]
+
+
+@case("mesa/{test}", needs=BUILT, test=TESTS)
 def tests(lab: Lab, test: str) -> None:
     if test == "maps":
         maps(lab, "--quick")
@@ -96,19 +99,20 @@ def piglit_both(lab: Lab, mesa: str) -> None:
 
 @case("mesa/piglit-compare", tier="all", needs=["mesa/piglit-unmodified", "mesa/piglit-patched"])
 def piglit_compare(lab: Lab) -> None:
-    lab.call("python3", "-m", "nomap_lab.piglit.compare", *(CHECK / "mesa-piglit" / mesa for mesa in ("unmodified", "patched")))
+    out = CHECK / "mesa-piglit"
+    lab.call("python3", "-m", "nomap_lab.piglit.compare", out / "unmodified", out / "patched")
 
 
 # A 32-bit program with little address space, compared with the same on Debian's Mesa for i386.
 @case("mesa/i386", tier="all", needs=BUILT)
 def i386(lab: Lab) -> None:
     begun, log = time.time(), CACHE / "roots/i386.log"
-    status, _out, err = lab.status("lab/build", "mesa-i386")
+    done = lab.status("lab/build", "mesa-i386")
     said = log.read_text(errors="replace") if log.exists() and log.stat().st_mtime >= begun - 1 else ""
     # apt says so when the mirror's lists of packages are not those of its Release file.
-    if status and "Mirror sync in progress" in said:
+    if done.status and "Mirror sync in progress" in said:
         lab.skip("the mirror's lists of i386 packages do not match its Release file")
-    assert status == 0, err
+    assert done.status == 0, done.err
 
 
 @case("mesa/package-i386", tier="all", needs=["mesa/i386"])

@@ -48,7 +48,7 @@ def wrong_prediction(lab: Lab) -> None:
     wrong = "build/check/frag-wrong.json"
     lab.call(FRAG, "--kernel", "--steps", "2000", "--seeds", "1", "--predict", "best-fit", "--json", wrong,
              ok=(1,), skip77=True)
-    assert lab.status(*REPORT, wrong)[0] != 0
+    assert lab.status(*REPORT, wrong).status != 0
 
 
 # vmastorm compares each new address with the guards of all stacks, so it must find a kernel whose

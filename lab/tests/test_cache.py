@@ -31,8 +31,9 @@ class Cache:
 
     def start(self, n: int, name: str = "thing", out: str = "", seconds: float = 0) -> subprocess.Popen[str]:
         """cached() of artifact n in a process and, if out is not given, a directory of its own."""
-        return subprocess.Popen([sys.executable, "-c", PROGRAM, name, f"{n:020x}", self.path / (out or f"out-{n}"), str(seconds)],
-                                env={**os.environ, "NOMAP_CACHE": str(self.path / "cache")}, stderr=subprocess.PIPE, text=True)
+        env = {**os.environ, "NOMAP_CACHE": str(self.path / "cache")}
+        cmd = [sys.executable, "-c", PROGRAM, name, f"{n:020x}", str(self.path / (out or f"out-{n}")), str(seconds)]
+        return subprocess.Popen(cmd, env=env, stderr=subprocess.PIPE, text=True)
 
     def build(self, n: int, name: str = "thing", out: str = "") -> str:
         """The same to its end. Returns what it said."""

@@ -63,8 +63,8 @@ class MadeUp:
     def check(self, *args: str) -> tuple[int, str, str]:
         """Runs lab/check. Returns its status, its output, and what the tests noted."""
         (self.path / "order").write_text("")
-        done = subprocess.run(outside(["lab/check", *args], cwd=self.path), stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, check=False, timeout=300)
+        done = subprocess.run(outside(["lab/check", *args], cwd=self.path), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False, timeout=300)
         print(done.stdout, done.stderr)
         return done.returncode, done.stdout, " ".join((self.path / "order").read_text().split())
 
@@ -118,13 +118,14 @@ def test_some(made_up: MadeUp, args: str, passed: int, order: str) -> None:
 def test_list(made_up: MadeUp) -> None:
     status, out, order = made_up.check("--list")
     assert status == 0 and order == ""
+    first = ("ok", "fails", "skips", "skips-mutely", "after-failure", "after-skip", "after-ok")
     assert [line.split() for line in out.splitlines()] == [
-        *([f"first/{name}", "check"] for name in (
-            "ok", "fails", "skips", "skips-mutely", "after-failure", "after-skip", "after-ok")),
+        *([f"first/{name}", "check"] for name in first),
         ["second/good", "check"], ["second/cases", "check", "pytest"], ["second/long", "all"], ["third/ok", "all"]]
 
 
-@pytest.mark.parametrize("args", ["--no-such-option", "no-such-suite", "first no-such-test", "--tier some", "--lanes 0"])
+@pytest.mark.parametrize("args", ["--no-such-option", "no-such-suite", "first no-such-test", "--tier some",
+                                  "--lanes 0"])
 def test_bad_usage(made_up: MadeUp, args: str) -> None:
     assert made_up.check(*args.split())[::2] == (2, "")
 

@@ -23,11 +23,11 @@ pytestmark = suite(order=10, finds="")
 def guest(lab: Lab): lab.run("sleep", "100", board="none", module="stock", radeon=False)
 """
 PIGLIT = ["lab/piglit", "--native", "--mesa", "unmodified", "--tests", "lab/piglit-sets/upload-readback", "--out",
-          "build/interrupted"]
+          "build/check/interrupted"]
 #: Each command, and the program that tells that it is at work.
 COMMANDS = {
     "build": (["lab/build", "kernel"], "cc1"),
-    "run": (["lab/run", "--board", "none", "--module", "stock", "--no-radeon", "--", "sleep", "100"], "qemu-system-x86"),
+    "run": (["lab/run", "--board", "none", "--module", "stock", "--", "sleep", "100"], "qemu-system-x86"),
     "check": (["lab/check", "slow"], "qemu-system-x86"),
     "piglit": (PIGLIT, "piglit-runner"),
 }

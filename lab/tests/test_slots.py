@@ -37,7 +37,8 @@ class Queue:
 
     def hold(self, name: str, exclusive: bool = False) -> None:
         env = {**os.environ, "NOMAP_CACHE": str(self.path / "cache"), "NOMAP_GUESTS": "2"}
-        self.running.append(subprocess.Popen([sys.executable, "-c", PROGRAM, name, str(int(exclusive))], cwd=self.path, env=env))
+        cmd = [sys.executable, "-c", PROGRAM, name, str(int(exclusive))]
+        self.running.append(subprocess.Popen(cmd, cwd=self.path, env=env))
 
     def go(self, *names: str) -> None:
         for name in names:
