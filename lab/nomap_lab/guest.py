@@ -208,7 +208,8 @@ class Guest:
         drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), *groups, "--no-new-privs",
                 "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"]
         test = '[ -r "$0" ] && [ -r "$1/vmlinuz" ] && [ -x "$2" ] && [ -r "$3/lab/enter" ]'
-        if subprocess.run([*drop, "sh", "-c", test, root_image("guest"), self.files, self.logs, TOP], check=False, stderr=subprocess.DEVNULL).returncode:
+        files = (root_image("guest"), self.files, self.logs, TOP)
+        if subprocess.run([*drop, "sh", "-c", test, *files], check=False, stderr=subprocess.DEVNULL).returncode:
             print(f"lab/run: QEMU runs as root: uid {GUEST_UID} cannot be had, or cannot read this checkout or the cache",
                   file=sys.stderr)
             return list(WITH_PARENT)

@@ -201,7 +201,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: CallInfo[None]) -> Genera
             item.lab.note(report.longreprtext)
         for title, text in report.sections:
             item.lab.note(f"--- {title}\n{text}")
-        if status == "skip" and not reason.strip():
+        if status == "skip" and reason.strip() in ("", "Skipped"):
             status, report.outcome, reason = "fail", "failed", "skipped without a reason"
             report.longrepr = reason
         item.config.stash.setdefault(STATES, {})[item.info.name] = status

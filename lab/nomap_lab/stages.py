@@ -116,6 +116,16 @@ def board_lint(out: Path) -> None:
     (out / "clean").write_text("clippy " + installed("build")["rust-clippy"] + "\n", encoding="ascii")
 
 
+RUFF = "0.17.6"
+
+
+@stage("ruff, which Debian 13 does not have", words=lambda: [RUFF])
+def ruff(out: Path) -> None:
+    call(["python3", "-m", "pip", "install", "--quiet", "--root-user-action=ignore", "--no-deps", "--target", out / "work",
+          f"ruff=={RUFF}"])
+    install(out / "work/bin/ruff", out / "ruff")
+
+
 # radeon.ko, and what guests boot
 
 DRIVER = ("kernel/build.sh", "kernel/lib.sh", "kernel/drivers", "kernel/include")

@@ -104,7 +104,9 @@ class Lab:
         pytest.fail(reason, pytrace=False)
 
     def skip(self, reason: str) -> NoReturn:
-        """Ends the test as skipped, for a reason that the machine gives."""
+        """Ends the test as skipped, for a reason that the machine gives; without one it fails."""
+        if not reason.strip():
+            self.fail("skipped without a reason")
         pytest.skip(reason)
 
     def note(self, text: str) -> None:

@@ -15,11 +15,16 @@ def igt(lab: Lab) -> None:
     lab.igt(RESULTS / "igt", timeout=1500, append="radeon.lockup_timeout=1500")
 
 
+@case("igt/verdicts", runner="pytest")
+def verdicts(lab: Lab) -> None:
+    lab.pytest("igt-tests/verdicts_test.py")
+
+
 @case("igt/suspend")
 def suspend(lab: Lab) -> None:
     # 9p does not come back from suspend, so nothing may be left on it.
     lab.run("bash", "-c", """
-        mkdir /tmp/igt && cd /tmp/igt && cp /build/igt-tests/{run,radeon_gem_rw_robust_gpu} . &&
+        mkdir /tmp/igt && cd /tmp/igt && cp /build/igt-tests/{run,verdicts.py,radeon_gem_rw_robust_gpu} . &&
             echo "TESTLIST radeon_gem_rw_robust_gpu END TESTLIST" | tr " " "\\n" >test-list.txt &&
             umount -l /build && exec ./run -t radeon_gem_rw_robust_gpu@suspend -r /tmp/results""", timeout=200)
 

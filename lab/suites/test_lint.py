@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Style and static checks that need no guest. Those of .ci/lint run before each commit, too."""
 
-from nomap_lab.paths import CHECK
+from nomap_lab.paths import CHECK, TOP
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=10, lane="builds",
                    finds="style, unsafe shell, names of registries, checkpatch and sparse faults")
 
-FAST = {"shellcheck": "shell", "house": "house", "spdx": "spdx", "words": "words"}
+FAST = {"shellcheck": "shell", **{name: name for name in ("house", "spdx", "words", "whitespace", "syntax", "links")}}
 
 
 @case("lint/{check}", check=list(FAST))
@@ -32,3 +32,11 @@ def checks_table(lab: Lab) -> None:
 @case("lint/kernel-checkpatch-sparse")
 def kernel(lab: Lab) -> None:
     lab.build("kernel-lint")
+
+
+@case("lint/python")
+def python(lab: Lab) -> None:
+    """The lab's own Python: ruff, and mypy --strict."""
+    lab.build("ruff")
+    lab.call("build/ruff/ruff", "check", "--no-cache", "--config", "lab/pyproject.toml", "lab")
+    lab.call("mypy", "--config-file", "pyproject.toml", "--cache-dir", CHECK / "mypy", cwd=TOP / "lab")

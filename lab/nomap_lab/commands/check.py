@@ -60,9 +60,10 @@ def build_suites() -> str:
 
 def state() -> str:
     """A key of the repository's files, by which a run is known to be of the same state."""
-    files = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=TOP, stdout=subprocess.PIPE, check=False)
+    files = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=TOP, stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, check=False)
     names = [TOP / n for n in files.stdout.decode().split("\0") if n]
-    return cache.digest((), [n for n in names if n.is_file()])
+    return cache.digest((), [n for n in names if n.is_file()] or [TOP / "lab"])
 
 
 def main(argv: list[str]) -> int:
