@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import cache
@@ -41,7 +41,9 @@ class Stage:
     #: Directory below build/, the name if empty.
     out: str = ""
     #: What it makes is in the cache itself: no copy of it is kept.
-    is_there: Callable[[], bool] | None = field(default=None)
+    is_there: Callable[[], bool] | None = None
+    #: The source of `build` as it was loaded.
+    recipe: str = ""
 
     @property
     def directory(self) -> Path:
@@ -58,7 +60,8 @@ def stage(about: str, *, name: str = "", inputs: Iterable[str] = (), after: Iter
 
     def declare(build: Callable[[Path], None]) -> Callable[[Path], None]:
         own = name or build.__name__.replace("_", "-")
-        STAGES[own] = Stage(own, build, about, tuple(inputs), tuple(after), tuple(packages), words, mib, out, is_there)
+        STAGES[own] = Stage(own, build, about, tuple(inputs), tuple(after), tuple(packages), words, mib, out, is_there,
+                            _recipe(build))
         return build
 
     return declare
@@ -104,7 +107,7 @@ class Keys:
             s = get(name)
             versions = [f"{p} {installed('build').get(p, 'missing')}" for p in s.packages]
             self._keys[name] = cache.digest([
-                name, _recipe(s.build), *map(self._input, s.inputs), *versions, *map(self.of, s.after), *s.words()])
+                name, s.recipe, *map(self._input, s.inputs), *versions, *map(self.of, s.after), *s.words()])
         return self._keys[name]
 
 
