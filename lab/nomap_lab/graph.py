@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cache
+from . import cache, sources
 from .paths import BUILD, STATE, TOP, LabError, locked, need_free, root_dir, shown, write_if_changed
 
 
@@ -131,6 +131,15 @@ def is_current(s: Stage, key: str) -> bool:
     return s.is_there() if s.is_there else cache.is_current(key, s.directory)
 
 
+def _build_and_look(s: Stage) -> None:
+    """Builds a stage, and compares what its tools have read with its inputs."""
+    s.build(s.directory)
+    unknown = sources.missing(sources.read_by(s.directory / "work"), s.inputs)
+    if unknown:
+        raise LabError(f"{s.name}: its build reads {', '.join(unknown[:5])}, which is none of its inputs: "
+                       "name it in lab/nomap_lab/stages.py")
+
+
 def build_one(name: str) -> None:
     """Brings one stage up to date; those before it are. Writes its stamp for ninja."""
     s, key = get(name), Keys().of(name)
@@ -140,7 +149,7 @@ def build_one(name: str) -> None:
     else:
         if not cache.is_current(key, s.directory):
             need_free(s.mib, BUILD, f"building {name}")
-        cache.cached(name, key, s.directory, lambda: s.build(s.directory))
+        cache.cached(name, key, s.directory, lambda: _build_and_look(s))
     write_if_changed(STATE / "stamps" / name, key + "\n")
 
 

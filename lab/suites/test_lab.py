@@ -32,6 +32,11 @@ def cache(lab: Lab) -> None:
     lab.pytest("lab/tests/test_cache.py")
 
 
+@case("lab/graph", runner="pytest")
+def graph(lab: Lab) -> None:
+    lab.pytest("lab/tests/test_graph.py")
+
+
 @case("lab/check", runner="pytest")
 def check(lab: Lab) -> None:
     lab.pytest("lab/tests/test_check.py")
