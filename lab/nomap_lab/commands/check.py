@@ -40,7 +40,7 @@ import sys
 import time
 from pathlib import Path
 
-from .. import cache, report
+from .. import cache, graph, report, stages
 from ..paths import CHECK, RESULTS, TOP, LabError, UsageError, locked, say
 from ..plugin import RECORDS, SUITES, suite_file
 
@@ -127,6 +127,9 @@ def main(argv: list[str]) -> int:
     if not _free(lock):
         raise LabError("another lab/check is running in this checkout: wait for it, or work in another clone")
     with locked(lock):
+        if not narrow:
+            # Here it shows its progress; a test that uses it would build it mutely.
+            graph.ensure(*stages.ALL)
         return _run(cmd, env, lanes, resume, tier)
 
 

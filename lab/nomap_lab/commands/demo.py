@@ -15,7 +15,7 @@ from nomap_lab.paths import RESULTS, LabError, say
 def main(argv: list[str]) -> int:
     """The command."""
     options = passed_on(__doc__, "bench/live-bos", argv)
-    graph.ensure("bench", "libdrm")
+    graph.ensure("image", "board", "boot", "bench", "libdrm")
     RESULTS.mkdir(parents=True, exist_ok=True)
     say("booting the guest (stock kernel, patched radeon.ko, emulated RV710)")
     status = guest.run(guest.Boot(timeout=900, mem="4G", board="--vram-mib 1024 --bar-mib 1024"),
