@@ -8,8 +8,8 @@ usage: report.py [--check] [--sample] [--chip NAME] [--docs DOCS] [--json FILE] 
 DIR has the directories board and llvmpipe, each with what session left there. It gets
 SCENE-board.png, SCENE-llvmpipe.png and SCENE-difference.png of each scene's last frame
 (differences: black where there are none, brighter where they are larger), and sheet.png,
-which has the board's pictures and the differences of all scenes. FILE (default: DIR/glmark2.json) gets a row for each scene. Prints
-the table.
+which has the board's pictures and the differences of all scenes. FILE (default:
+DIR/glmark2.json) gets a row for each scene. Prints the table.
 
 --check      fails unless both renderers have drawn all scenes of scenes.toml and no
              other, the preloaded library was in effect, glmark2's own validation did not
