@@ -86,6 +86,10 @@ deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_r
 results: ## docs/results.md from build/results
 	@lab/in-root python3 bench/lib/results.py
 
+.PHONY: docs
+docs: roots ## build/docs/index.html: all documents, and those of the C and Rust sources, as HTML
+	@lab/in-root docs/build build/docs
+
 .PHONY: piglit
 piglit: host-packages ## all of piglit's quick profiles on the board, and 500 of its tests in a guest (1 to 2 hours)
 	@lab/check piglit-all
