@@ -5,8 +5,8 @@
 usage: plot.py RESULTS.json PLOT.png
 
 Left: instructions of a step by the pages touched, growing and shrinking, with the
-heap inside a leaf of the maple tree and as its last entry. Middle: what growing
-and shrinking consist of. Right: jobs a minute over the number of CPUs.
+heap inside a leaf of the maple tree and as its last entry. Right: what growing
+and shrinking consist of. The jobs of children are in the table only.
 """
 
 import os
@@ -50,35 +50,14 @@ def consists(axes, rows):
     axes.set(xlabel="% of the instructions", title="What a step consists of")
 
 
-def jobs(axes, rows):
-    for number, (forked, per_cpu) in enumerate(((False, 1), (False, 4), (True, 1), (True, 4))):
-        for heap, style in (("new", "o-"), ("inherited", "x--")):
-            points = [(r["cpus"], r["jobs_per_minute"], r["min"], r["max"]) for r in rows
-                      if r["forked"] == forked and r["heap"] == heap and r["children"] == r["cpus"] * per_cpu]
-            if not points:
-                continue
-            who = "a process each job" if forked else "long-lived"
-            axes.plot([p[0] for p in points], [p[1] for p in points], style, color=COLOURS[number],
-                      label=f"{per_cpu} a CPU, {who}, {heap} heap")
-            axes.fill_between([p[0] for p in points], [p[2] for p in points], [p[3] for p in points],
-                              color=COLOURS[number], alpha=0.1, linewidth=0)
-    axes.set(xscale="log", yscale="log", xlabel="CPUs of the guest (two of the host)",
-             ylabel="jobs a minute", title="Children that grow and shrink their heaps")
-    axes.set_xticks([1, 2, 4, 8], ["1", "2", "4", "8"])
-
-
 def main():
     data, target = results_and_target()
     kernels = dict.fromkeys(e["kernel"] for e in data["environments"])
-    figure, axes = panels(3)
+    figure, axes = panels(2)
     steps(axes[0], data["cost"])
     consists(axes[1], data["parts"])
-    jobs(axes[2], data["load"])
-    for panel in (axes[0], axes[2]):
-        panel.grid(True, which="both", alpha=0.2)
-    if data["load"]:
-        axes[2].legend(fontsize=6)
-    # The legend below has the first panel only: the others would not fit in.
+    axes[0].grid(True, which="both", alpha=0.2)
+    # The parts of a step are named in their bars.
     finish(figure, axes[:1], f"brk-storm, Linux {' and '.join(kernels)}, emulated", target)
 
 
