@@ -41,15 +41,12 @@ static const struct lb_row *find_row(const struct lb_results *r,
 
 enum metric { UPLOAD, CREATE, DESTROY, MAPS, MEMORY };
 
-static const struct {
-	const char *title;
-	bool reference;
-} metrics[] = {
-	[UPLOAD] = { "upload, us", true },
-	[CREATE] = { "create, us", false },
-	[DESTROY] = { "destroy, us", false },
-	[MAPS] = { "maps of the process", false },
-	[MEMORY] = { "page tables and maps, KiB", false },
+static const char * const metrics[] = {
+	[UPLOAD] = "upload, us",
+	[CREATE] = "create, us",
+	[DESTROY] = "destroy, us",
+	[MAPS] = "maps of the process",
+	[MEMORY] = "page tables and maps, KiB",
 };
 
 static void cell(const struct lb_results *r, const struct lb_row *row,
@@ -111,7 +108,7 @@ static void print_table(FILE *out, const struct lb_results *r,
 	char text[32];
 	bool first;
 
-	fprintf(out, "\n%-9s", metrics[metric].title);
+	fprintf(out, "\n%-9s", metrics[metric]);
 	fprintf(out, "\n%9s", "live BOs");
 	for (k = 0; k < n; k++) {
 		first = k == 0 || c[k].domain != c[k - 1].domain;
@@ -121,8 +118,6 @@ static void print_table(FILE *out, const struct lb_results *r,
 			width(c[k]) - (int)strlen(domain) - first,
 			lb_arms[c[k].arm].name);
 	}
-	if (metrics[metric].reference)
-		fprintf(out, " | %8s %8s", "2011", "w.-a.");
 	fprintf(out, "\n");
 
 	for (i = 0; i < o->live_count; i++) {
@@ -134,8 +129,6 @@ static void print_table(FILE *out, const struct lb_results *r,
 				k == 0 || c[k].domain != c[k - 1].domain ?
 					" | " : "", width(c[k]), text);
 		}
-		if (metrics[metric].reference)
-			print_reference(out, o->live[i]);
 		fprintf(out, "\n");
 	}
 }
@@ -150,7 +143,8 @@ static void print_as_2011(FILE *out, const struct lb_results *r)
 	if (!n)
 		return;
 	fprintf(out, "\nas in 2011: make and map a BO of 1 to %u bytes, unmap and destroy one; us\n"
-		"(vm.max_map_count: %u)\n"
+		"(vm.max_map_count: %u; columns of 2011: the report's figures of either operation,\n"
+		"on the hardware and kernel of that time; w.-a.: its work-around)\n"
 		"%9s | %18s %18s | %8s %8s\n%9s | %9s %8s %9s %8s |\n",
 		LB_2011_BYTES, r->max_map_count_2011, "live BOs",
 		"mmap:", "work-around:", "2011", "w.-a.", "", "make",
@@ -189,9 +183,7 @@ void lb_print(FILE *out, const struct lb_results *r)
 
 	fprintf(out,
 		"live-bos: one more BO of 4 KiB in a process that has N of them live.\n"
-		"Medians of %u; reading the clock costs %.1f us. 2011: the report's figures on\n"
-		"the hardware and kernel of that time, of another operation: a BO of 1 to 16,384\n"
-		"bytes is made and mapped, or unmapped and destroyed. w.-a.: its work-around.\n",
+		"Medians of %u; reading the clock costs %.1f us.\n",
 		r->options->samples, r->clock_ns / 1000.0);
 	for (metric = UPLOAD; metric <= MEMORY; metric++)
 		print_table(out, r, metric);
