@@ -95,6 +95,11 @@ def frag_areas(results, title, model, direction="bottom-up"):
     return int(words[3] if words[0] == "fails" else words[1])
 
 
+def looked(results, model):
+    """Areas that a search for a stack looks at, mean."""
+    return float(frag(results, "20,000 stacks that stay", model, "bottom-up").split()[-2])
+
+
 def told(search):
     """Areas that were reported in 2005."""
     return sources()["fragmentation-2005"]["areas"][search]["areas"]
@@ -238,6 +243,12 @@ CLAIMS = (
      lambda r, _: (told("first-fit"), told("hole"), frag_areas(r, "The long run of 2005, in", "first fit"),
                    frag_areas(r, "The long run of 2005, in", "cached hole size (patch"),
                    told("first-fit") - frag_areas(r, "The long run of 2005, in", "first fit"))),
+    ("kernel/mm/tests/frag/reading.md", "times for {} threads, {} s, {} s and {} s, are those",
+     lambda r, _: [sources()["fragmentation-2005"][k] for k in ("threads", "system_s_first_fit", "system_s_cache", "system_s_patch")]),
+    ("kernel/mm/tests/frag/reading.md", "{} with first fit, {} with the cache and {} with the cached hole size",
+     lambda r, _: [looked(r, m) for m in ("first fit", "free-area cache", "cached hole size (patch")]),
+    ("kernel/mm/tests/frag/reading.md", "(specweb with SSL) {} to {} % faster",
+     lambda r, _: [sources()["fragmentation-2005"][k] for k in ("specweb_percent_min", "specweb_percent_max")]),
 
     ("bench/transfer-paths/reading.md", "{~} for 64 KiB ({} of mapping, copying and unmapping)",
      lambda r, _: (11800, float(re.search(r"\((.*)\)", r["transfer-paths"].table("256 B").row("read, GTT, write-combined")[3]).group(1)))),

@@ -99,6 +99,7 @@ WORKLOADS = {
     "long-64": "The same in as much space as there is",
     "mix": "Random mix, means over seeds",
     "guards": "Random mix, every fourth a MAP_GROWSDOWN mapping",
+    "stacks": "20,000 stacks that stay, in a window of 2.67 GiB (models)",
 }
 
 
