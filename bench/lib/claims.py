@@ -204,8 +204,10 @@ CLAIMS = (
 
     ("kernel/mm/patches/cover-letter", "100 {} {}",
      lambda r, _: (guards(r, "top-down", "100", "before"), guards(r, "top-down", "100", "after"))),
-    ("kernel/mm/patches/cover-letter", "30000 {} {}",
-     lambda r, _: (guards(r, "top-down", "30,000", "before"), guards(r, "top-down", "30,000", "after"))),
+    ("kernel/mm/patches/cover-letter", "1000 {} {}",
+     lambda r, _: (guards(r, "top-down", "1,000", "before"), guards(r, "top-down", "1,000", "after"))),
+    ("kernel/mm/patches/cover-letter", "10000 {} {}",
+     lambda r, _: (guards(r, "top-down", "10,000", "before"), guards(r, "top-down", "10,000", "after"))),
     ("kernel/mm/patches/cover-letter", "Without guards on the way a pair takes up to {} % less, an anonymous mmap() {} to {} % less.",
      lambda r, _: (-min(percent(r, "`plain`")), *both([-p for p in percent(r, "`others`", "anon-map")]))),
     ("kernel/mm/patches/cover-letter", "Calls that store and do not search take {} to {} % more",
