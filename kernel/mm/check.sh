@@ -18,6 +18,9 @@ usage: ${0##*/} STEP SOURCE OUT
           style    checkpatch --strict finds nothing in any of them
           stock    the harness' own tests of the maple tree pass with them
                    (minutes; the sizes are theirs)
+          vma      the kernel's tests of VMAs in user space (tools/testing/vma)
+                   build without new warnings and pass with them; 77 if they
+                   do not build without, as those of 6.12.117
           guards   the test of the maple tree's guards that the series adds passes,
                    and fails with the maple tree as it is without
           oracle   random address spaces: the search is right, and finds what it
@@ -107,6 +110,36 @@ step_stock() {
 	tail -n 1 "$out/maple.log"
 }
 
+step_vma() {
+	local tree dir
+	apply
+	compat
+	rm -rf "$out/vma-base"
+	cp -r "$out/base" "$out/vma-base"
+	for tree in vma-base new; do
+		dir=$out/$tree/tools/testing/vma
+		CFLAGS="-I$mm/tests/search/compat" make -s -C "$dir" LDLIBS="-L$out/compat -lpthread -lurcu" vma \
+			>"$out/$tree.vma.log" 2>&1 || {
+			# Those of 6.12.117 lack a function that a stable update has brought.
+			[ $tree = new ] || {
+				echo "tools/testing/vma of $version does not build without the series either: $(grep -m 1 'error:' "$out/$tree.vma.log")"
+				exit 77
+			}
+			tail -n 30 "$out/$tree.vma.log" >&2
+			die "tools/testing/vma does not build"
+		}
+		(cd "$dir" && ASAN_OPTIONS=detect_leaks=0 timeout 300 ./vma) >"$out/$tree.vma.run" 2>&1 || {
+			tail -n 30 "$out/$tree.vma.run" >&2
+			die "tools/testing/vma fails ($tree)"
+		}
+	done
+	# As many tests as without the series, and no warning that is not there without.
+	cmp "$out/vma-base.vma.run" "$out/new.vma.run" || die "other tests were run than without the series"
+	[ "$(grep -c warning: "$out/new.vma.log")" -le "$(grep -c warning: "$out/vma-base.vma.log")" ] ||
+		die "the series adds warnings: $out/new.vma.log"
+	tail -n 1 "$out/new.vma.run"
+}
+
 step_guards() {
 	apply
 	compat
@@ -185,6 +218,6 @@ step_series() {
 }
 
 case $step in
-apply | style | stock | guards | oracle | oracle32 | planted | cost | series) "step_$step" ;;
+apply | style | stock | vma | guards | oracle | oracle32 | planted | cost | series) "step_$step" ;;
 *) usage >&2; exit 2 ;;
 esac
