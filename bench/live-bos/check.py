@@ -11,6 +11,8 @@ usage: check.py [--max-ratio R] [--pool N] [--allow-unsupported] RESULTS.json
   vm.max_map_count. So does libdrm where pwrite is unsupported.
 - mmap, libdrm-debian and arena add one map per BO, and end when the population
   reaches the limit of maps (vm.max_map_count): not much earlier, and never later.
+- Where the measurement of 2011 was made: all BOs were live, had contents of their own and
+  kept their mapping; in the arena also gaps are mappings.
 - The cost of a pwrite upload at the largest population is printed in units of that
   at the smallest; with --max-ratio it must not be above R.
 
@@ -67,8 +69,23 @@ def check_row(row, limit, pool, allow_unsupported, has_rw):
         yield "nothing measured"
 
 
+def check_2011(data):
+    """Yields what is wrong with the measurement of 2011."""
+    for row in data.get("as_2011", []):
+        what = f"as in 2011, {row['arm']}, N = {row['requested']}"
+        if row["error"]:
+            yield f"{what}: {row['error']}"
+            continue
+        most = row["live"] * (2 if row["arm"] == "arena" else 1) + SLACK
+        if row["live"] != row["requested"] or not row["samples"]:
+            yield f"{what}: {row['live']} BOs live, {row['samples']} samples"
+        if not row["live"] - SLACK <= row["maps"] <= most:
+            yield f"{what}: {row['maps']} maps"
+
+
 def check(data, options):
     """Yields all that is wrong."""
+    yield from check_2011(data)
     rows = data["rows"]
     limit = data["environment"]["max_map_count"]
     pool = limit // POOL_SHARE if options.pool is None else options.pool

@@ -5,7 +5,7 @@
  * live-bos.c plans and leads the run; each arm and domain is a child process
  * of its own (worker.c) that talks to it by messages. arms.c has the arms,
  * libdrm.c those that go through libdrm_radeon, verify.c the check of contents,
- * report.c table and JSON. bench.h has the code shared with other benchmarks.
+ * as-2011.c the measurement of 2011, report.c table and JSON. bench.h has the code shared with other benchmarks.
  *
  * As in bench.h, functions that return int return 0 or a negative errno unless
  * they say otherwise.
@@ -191,6 +191,7 @@ struct lb_command {
  * @libdrm: file of the libdrm_radeon with nomap's series, or NULL
  * @json: file for the results, or NULL
  * @verbose: report on stderr how long each phase takes
+ * @as_2011: also measure what the report of 2011 measured
  */
 struct lb_options {
 	bool arms[LB_MAX_ARMS], domains[LB_MAX_DOMAINS];
@@ -199,14 +200,39 @@ struct lb_options {
 	unsigned int samples;
 	enum lb_verify verify;
 	const char *libdrm, *json;
-	bool verbose;
+	bool verbose, as_2011;
 };
 
 int lb_worker(int socket, unsigned int arm, unsigned int domain,
 	      const struct lb_options *options);
 
+/* Sizes of the BOs of 2011: 1 to that many bytes. */
+#define LB_2011_BYTES 16384u
+
+/**
+ * struct lb_2011_row - results of the measurement of 2011 at one population
+ * @workaround: mapped in an area of addresses of the process's own (MAP_FIXED)
+ * @requested: BOs that were to be live
+ * @live: BOs that were live
+ * @maps: mappings of the process beyond those it started with
+ * @samples: pairs of operations measured; 0: not measured
+ * @make: cost of making and mapping a BO
+ * @destroy: cost of unmapping and destroying one
+ * @error: why it was not measured, or ""
+ */
+struct lb_2011_row {
+	bool workaround;
+	unsigned int requested, live, maps, samples;
+	struct bench_stat make, destroy;
+	char error[120];
+};
+
 /**
  * struct lb_results - the results of a run
+ * @as_2011: rows of the measurement of 2011
+ * @as_2011_count: their number, 0: not measured
+ * @max_map_count: vm.max_map_count as it was found
+ * @max_map_count_2011: the same, raised for @as_2011
  * @lockstep: largest population that all arms had at the same time
  * @clock_ns: cost of reading the clock, contained once in each time
  * @vma_bytes: kernel memory of one mapping, 0: not known
@@ -215,13 +241,15 @@ struct lb_results {
 	const struct lb_options *options;
 	const struct bench_device *dev;
 	struct lb_row *rows;
-	unsigned int count;
+	struct lb_2011_row *as_2011;
+	unsigned int count, as_2011_count;
 	unsigned int lockstep;
-	unsigned int max_map_count;
+	unsigned int max_map_count, max_map_count_2011;
 	uint64_t clock_ns;
 	unsigned int vma_bytes;
 };
 
+void lb_as_2011(struct lb_results *results);
 void lb_print(FILE *out, const struct lb_results *results);
 int lb_write_json(const char *path, const struct lb_results *results);
 

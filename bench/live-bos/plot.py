@@ -5,8 +5,9 @@
 usage: plot.py RESULTS.json PLOT.png
 
 Upload and destroy cost and the maps of the process over the number of live
-BOs, one line per arm and domain, medians with the 10th to 90th percentile;
-the figures reported in 2011 are dashed. The plot is written aside and renamed.
+BOs, one line per arm and domain, medians with the 10th to 90th percentile. In a panel
+of its own what the report of 2011 measured: its figures (dashed), and ours if there
+are any. The plot is written aside and renamed.
 """
 
 import os
@@ -15,6 +16,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from plotting import (  # noqa: E402 (the path comes first)
     COLOURS, finish, panels as make_panels, results_and_target)
+from sources import report_2011  # noqa: E402
 
 STYLES = {"vram": ("o", "-"), "gtt": ("s", ":")}
 # Each arm has the same colour in every plot.
@@ -51,7 +53,7 @@ def draw(axes, data, key, scale, title, unit):
                       linewidth=width, markersize=width + 2,
                       label=f"{arm}, {domain}")
             low = key.replace("_ns", "_p10_ns")
-            if key.endswith("_ns") and all(low in p[2] for p in points):
+            if key.endswith("_ns") and all(p[2].get(low) is not None for p in points):
                 high = key.replace("_ns", "_p90_ns")
                 axes.fill_between([p[0] for p in points],
                                   [p[2][low] / scale for p in points],
@@ -70,30 +72,46 @@ def draw(axes, data, key, scale, title, unit):
     axes.grid(True, which="major", alpha=0.3)
 
 
+def as_2011(axes, data):
+    """The operations of 2011, which are not uploads."""
+    told = report_2011()
+    for column, label, marker in ((0, "2011: kernel's search", "^"),
+                                  (1, "2011: work-around (MAP_FIXED)", "v")):
+        points = [(n, figures[column]) for n, figures in told.items() if figures[column]]
+        axes.plot(*zip(*points), linestyle="--", color="black", marker=marker,
+                  markersize=4, label=label)
+    for arm, title in (("mmap", "kernel's search"), ("arena", "work-around")):
+        for key, what, style in (("make_ns", "make and map", "-"), ("destroy_ns", "unmap and destroy", ":")):
+            points = [(row["requested"], row[key] / 1000) for row in data.get("as_2011", [])
+                      if row["arm"] == arm and row[key] is not None]
+            if points:
+                axes.plot(*zip(*points), linestyle=style, color=COLOURS[ARMS.index(arm)], marker="o",
+                          markersize=4, label=f"here, {title}: {what}")
+    axes.set(xscale="log", yscale="log", xlabel="live BOs of 1 to 16,384 bytes", ylabel="microseconds",
+             title="as in 2011: make and map,\nor unmap and destroy, one BO")
+    axes.grid(True, which="major", alpha=0.3)
+
+
 def main():
     data, target = results_and_target()
 
-    figure, panels = make_panels(3)
+    destroyed = any(row.get("destroy_ns") for row in data["rows"])
+    figure, panels = make_panels(4 if destroyed else 3)
     draw(panels[0], data, "upload_ns", 1000,
-         "upload to one more BO", "microseconds")
-    draw(panels[1], data, "destroy_ns", 1000,
-         "destroy one BO", "microseconds")
-    draw(panels[2], data, "maps", 1,
+         "upload of 4 KiB to one more BO", "microseconds")
+    if destroyed:
+        draw(panels[-3], data, "destroy_ns", 1000,
+             "destroy one BO", "microseconds")
+    draw(panels[-2], data, "maps", 1,
          "maps of the process (x: no more possible)", "maps (none: 0.5)")
-
-    for name, label, marker in (("mapped", "2011 report", "^"),
-                                ("workaround", "2011, unmapped", "v")):
-        figures = data["report_2011_us"][name]
-        panels[0].plot([int(n) for n in figures], list(figures.values()),
-                       linestyle="--", color="black", marker=marker,
-                       markersize=4, label=label)
     limit = data["environment"]["max_map_count"]
-    panels[2].axhline(limit, linestyle="--", color="grey", linewidth=1,
-                      label="vm.max_map_count")
+    panels[-2].axhline(limit, linestyle="--", color="grey", linewidth=1,
+                       label="vm.max_map_count")
+    as_2011(panels[-1], data)
     environment = data["environment"]
     finish(figure, panels,
            f"live-bos: Linux {environment['kernel']}, "
-           f"{environment['driver']}, device {environment['device']} "
+           f"{environment['driver']}, device {environment['device']}, emulated "
            "(2011: hardware and kernel of then)", target)
 
 

@@ -6,23 +6,8 @@
 
 #include "bench-json.h"
 #include "live-bos.h"
-
-/*
- * Report of 2011 on the radeon driver of Linux 2.6.3x: microseconds to upload
- * to one more small BO with that many live and mapped, and the same with BOs
- * that are not kept mapped. 0: not reported.
- */
-static const struct {
-	unsigned int live;
-	double mapped, workaround;
-} report_2011[] = {
-	{ 100, 17.3, 18.3 },
-	{ 1000, 19.9, 0 },
-	{ 10000, 88.5, 0 },
-	{ 20000, 205, 0 },
-	{ 40000, 406, 0 },
-	{ 80000, 0, 23.5 },
-};
+/* Microseconds that were reported in 2011 (bench/lib/sources.toml). */
+#include "sources-2011.h"
 
 #define REPORT_2011_COUNT (sizeof(report_2011) / sizeof(report_2011[0]))
 
@@ -56,15 +41,12 @@ static const struct lb_row *find_row(const struct lb_results *r,
 
 enum metric { UPLOAD, CREATE, DESTROY, MAPS, MEMORY };
 
-static const struct {
-	const char *title;
-	bool reference;
-} metrics[] = {
-	[UPLOAD] = { "upload, us", true },
-	[CREATE] = { "create, us", false },
-	[DESTROY] = { "destroy, us", false },
-	[MAPS] = { "maps of the process", false },
-	[MEMORY] = { "page tables and maps, KiB", false },
+static const char * const metrics[] = {
+	[UPLOAD] = "upload, us",
+	[CREATE] = "create, us",
+	[DESTROY] = "destroy, us",
+	[MAPS] = "maps of the process",
+	[MEMORY] = "page tables and maps, KiB",
 };
 
 static void cell(const struct lb_results *r, const struct lb_row *row,
@@ -95,8 +77,8 @@ static void print_reference(FILE *out, unsigned int live)
 	for (i = 0; i < REPORT_2011_COUNT; i++) {
 		if (report_2011[i].live != live)
 			continue;
-		if (report_2011[i].mapped)
-			fprintf(out, " | %8.1f", report_2011[i].mapped);
+		if (report_2011[i].kernel)
+			fprintf(out, " | %8.1f", report_2011[i].kernel);
 		else
 			fprintf(out, " | %8s", "-");
 		if (report_2011[i].workaround)
@@ -126,7 +108,7 @@ static void print_table(FILE *out, const struct lb_results *r,
 	char text[32];
 	bool first;
 
-	fprintf(out, "\n%-9s", metrics[metric].title);
+	fprintf(out, "\n%-9s", metrics[metric]);
 	fprintf(out, "\n%9s", "live BOs");
 	for (k = 0; k < n; k++) {
 		first = k == 0 || c[k].domain != c[k - 1].domain;
@@ -136,8 +118,6 @@ static void print_table(FILE *out, const struct lb_results *r,
 			width(c[k]) - (int)strlen(domain) - first,
 			lb_arms[c[k].arm].name);
 	}
-	if (metrics[metric].reference)
-		fprintf(out, " | %8s %8s", "2011", "unmapped");
 	fprintf(out, "\n");
 
 	for (i = 0; i < o->live_count; i++) {
@@ -149,10 +129,45 @@ static void print_table(FILE *out, const struct lb_results *r,
 				k == 0 || c[k].domain != c[k - 1].domain ?
 					" | " : "", width(c[k]), text);
 		}
-		if (metrics[metric].reference)
-			print_reference(out, o->live[i]);
 		fprintf(out, "\n");
 	}
+}
+
+/* Rows of the kernel's search and of the work-around side by side. */
+static void print_as_2011(FILE *out, const struct lb_results *r)
+{
+	const unsigned int n = r->as_2011_count / 2;
+	const struct lb_2011_row *row;
+	unsigned int i, a;
+
+	if (!n)
+		return;
+	fprintf(out, "\nas in 2011: make and map a BO of 1 to %u bytes, unmap and destroy one; us\n"
+		"(vm.max_map_count: %u; columns of 2011: the report's figures of either operation,\n"
+		"on the hardware and kernel of that time; w.-a.: its work-around)\n"
+		"%9s | %18s %18s | %8s %8s\n%9s | %9s %8s %9s %8s |\n",
+		LB_2011_BYTES, r->max_map_count_2011, "live BOs",
+		"mmap:", "work-around:", "2011", "w.-a.", "", "make",
+		"destroy", "make", "destroy");
+	for (i = 0; i < n; i++) {
+		fprintf(out, "%9u |", r->as_2011[i].requested);
+		for (a = 0; a < 2; a++) {
+			row = &r->as_2011[i + a * n];
+			if (row->samples)
+				fprintf(out, " %9.1f %8.1f",
+					row->make.median / 1000.0,
+					row->destroy.median / 1000.0);
+			else
+				fprintf(out, " %9s %8s", "-", "-");
+		}
+		print_reference(out, r->as_2011[i].requested);
+		fprintf(out, "\n");
+	}
+	for (i = 0; i < r->as_2011_count; i++)
+		if (r->as_2011[i].error[0])
+			fprintf(out, "%s, N = %u: %s\n",
+				r->as_2011[i].workaround ? "work-around" : "mmap",
+				r->as_2011[i].requested, r->as_2011[i].error);
 }
 
 /**
@@ -168,11 +183,11 @@ void lb_print(FILE *out, const struct lb_results *r)
 
 	fprintf(out,
 		"live-bos: one more BO of 4 KiB in a process that has N of them live.\n"
-		"Medians of %u; reading the clock costs %.1f us. 2011: the report's figures,\n"
-		"on the hardware and kernel of that time (unmapped: its work-around).\n",
+		"Medians of %u; reading the clock costs %.1f us.\n",
 		r->options->samples, r->clock_ns / 1000.0);
 	for (metric = UPLOAD; metric <= MEMORY; metric++)
 		print_table(out, r, metric);
+	print_as_2011(out, r);
 
 	fprintf(out, "\n");
 	for (i = 0; i < r->count; i++) {
@@ -191,8 +206,9 @@ void lb_print(FILE *out, const struct lb_results *r)
 		r->max_map_count);
 }
 
+/* Adds NAME_ns with its percentiles; null if there were no samples. */
 static void json_stat(struct json_object *o, const char *name,
-		      const struct lb_row *row, const struct bench_stat *stat)
+		      unsigned int samples, const struct bench_stat *stat)
 {
 	const struct { const char *suffix; uint64_t ns; } values[] = {
 		{ "", stat->median }, { "_p10", stat->p10 }, { "_p90", stat->p90 },
@@ -202,7 +218,7 @@ static void json_stat(struct json_object *o, const char *name,
 
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		snprintf(key, sizeof(key), "%s%s_ns", name, values[i].suffix);
-		if (row->samples)
+		if (samples)
 			bench_json_add_number(o, key, values[i].ns);
 		else
 			json_object_object_add(o, key, NULL);
@@ -219,9 +235,9 @@ static struct json_object *json_row(const struct lb_results *r,
 	bench_json_add_number(o, "requested", row->requested);
 	bench_json_add_number(o, "live", row->live);
 	bench_json_add_number(o, "maps", row->maps);
-	json_stat(o, "create", row, &row->create);
-	json_stat(o, "upload", row, &row->upload);
-	json_stat(o, "destroy", row, &row->destroy);
+	json_stat(o, "create", row->samples, &row->create);
+	json_stat(o, "upload", row->samples, &row->upload);
+	json_stat(o, "destroy", row->samples, &row->destroy);
 	bench_json_add_number(o, "samples", row->samples);
 	bench_json_add_number(o, "vmpte_kib", row->vmpte_kib);
 	if (r->vma_bytes)
@@ -230,6 +246,21 @@ static struct json_object *json_row(const struct lb_results *r,
 	else
 		json_object_object_add(o, "vma_kib", NULL);
 	bench_json_add_number(o, "verified", row->verified);
+	bench_json_add_string(o, "error", row->error);
+	return o;
+}
+
+static struct json_object *json_2011_row(const struct lb_2011_row *row)
+{
+	struct json_object *o = json_object_new_object();
+
+	bench_json_add_string(o, "arm", row->workaround ? "arena" : "mmap");
+	bench_json_add_number(o, "requested", row->requested);
+	bench_json_add_number(o, "live", row->live);
+	bench_json_add_number(o, "maps", row->maps);
+	json_stat(o, "make", row->samples, &row->make);
+	json_stat(o, "destroy", row->samples, &row->destroy);
+	bench_json_add_number(o, "samples", row->samples);
 	bench_json_add_string(o, "error", row->error);
 	return o;
 }
@@ -246,27 +277,6 @@ static struct json_object *json_environment(const struct lb_results *r)
 	return env;
 }
 
-/* Microseconds by population, from one of the report's columns. */
-static void json_reference(struct json_object *o, const char *key, bool mapped)
-{
-	struct json_object *column = json_object_new_object(), *value;
-	unsigned int i;
-	char live[16];
-	double us;
-
-	for (i = 0; i < REPORT_2011_COUNT; i++) {
-		us = mapped ? report_2011[i].mapped : report_2011[i].workaround;
-		if (!us)
-			continue;
-		snprintf(live, sizeof(live), "%u", report_2011[i].live);
-		value = json_object_new_double(us);
-		json_object_set_serializer(value, json_object_double_to_json_string,
-					   "%.1f", NULL);
-		json_object_object_add(column, live, value);
-	}
-	json_object_object_add(o, key, column);
-}
-
 /**
  * lb_write_json - write the results
  * @path: file
@@ -275,17 +285,22 @@ static void json_reference(struct json_object *o, const char *key, bool mapped)
 int lb_write_json(const char *path, const struct lb_results *r)
 {
 	struct json_object *root = json_object_new_object();
-	struct json_object *report = json_object_new_object();
+	struct json_object *env = json_environment(r);
 	struct json_object *rows = json_object_new_array();
 	unsigned int i;
 
 	bench_json_add_string(root, "benchmark", "live-bos");
-	json_object_object_add(root, "environment", json_environment(r));
-	json_reference(report, "mapped", true);
-	json_reference(report, "workaround", false);
-	json_object_object_add(root, "report_2011_us", report);
+	json_object_object_add(root, "environment", env);
 	for (i = 0; i < r->count; i++)
 		json_object_array_add(rows, json_row(r, &r->rows[i]));
 	json_object_object_add(root, "rows", rows);
+	if (r->as_2011_count) {
+		rows = json_object_new_array();
+		for (i = 0; i < r->as_2011_count; i++)
+			json_object_array_add(rows, json_2011_row(&r->as_2011[i]));
+		json_object_object_add(root, "as_2011", rows);
+		bench_json_add_number(env, "max_map_count_2011",
+				      r->max_map_count_2011);
+	}
 	return bench_json_write(path, root);
 }

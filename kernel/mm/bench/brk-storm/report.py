@@ -23,10 +23,14 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
 from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
+from sources import load as sources  # noqa: E402
 
 WORSE_MAX, INHERITED_MIN, LOCK_MAX, WAITING_MAX = 1.03, 0.5, 0.25, 0.01
-# Growth by brk from many forked children, AIM7 on 32 cores, Linux 2.6.27 to 2.6.30.
-REPORT_2009 = {"jobs_per_minute_contended": 65000, "jobs_per_minute": 130000}
+# CPUs of the machine that the lab runs on. With more in the guest the host preempts holders of
+# locks, and the jobs say nothing about brk, so such rows are left out.
+HOST_CPUS = 2
+# Growth by brk from many forked children, AIM7, Linux 2.6.27 to 2.6.30.
+REPORT_2009 = {key: value for key, value in sources()["brk-2009"].items() if isinstance(value, (int, float))}
 
 # What a step consists of: functions that do not call each other.
 PARTS = {
@@ -102,6 +106,8 @@ def loads(runs):
     out = []
     for run in runs:
         for row in run.get("load", []):
+            if row["cpus"] > HOST_CPUS:
+                continue
             time = row["traced_ns"] * row["children"]
             row = dict(row, id=f"{row['cpus']}/{row['children']}/{'forked' if row['forked'] else 'living'}/{row['heap']}")
             row["waiting"] = {}
@@ -150,9 +156,12 @@ def table(out, results):
              f" {new['jobs_per_minute']:10.0f} {row['jobs_per_minute']:10.0f}"
              f" {row['jobs_per_minute'] / new['jobs_per_minute']:6.2f}  {waits or '-'}")
     line()
-    line("2009 (AIM7, 32 cores): 65,000 jobs/min while growth took the lock of an anon_vma that all heaps")
-    line("shared, 130,000 without. Jobs are others here, and 4 or 8 CPUs are emulated on two: what can")
-    line("be compared is one column with the other.")
+    told = REPORT_2009
+    line(f"2009 (AIM7, {told['cpus']} cores): {told['jobs_per_minute_contended']:,} jobs/min while growth took the lock of"
+         " an anon_vma that all heaps")
+    line(f"shared, {told['jobs_per_minute']:,} without; {told['better_percent']} % more with other processors and a newer"
+         f" kernel; {told['best_percent']} % more on a third machine.")
+    line("Jobs are others here: what can be compared is one column with the other.")
 
 
 def wrong(results):
@@ -173,8 +182,7 @@ def wrong(results):
         if row["events_lost"]:
             yield f"{row['id']}: {row['events_lost']} lock events lost"
         new = by_id[row["id"].replace("inherited", "new")]
-        # With more CPUs than the host has, the host preempts holders of locks: skip.
-        if row["cpus"] <= 2 and row["jobs_per_minute"] < INHERITED_MIN * new["jobs_per_minute"]:
+        if row["jobs_per_minute"] < INHERITED_MIN * new["jobs_per_minute"]:
             yield f"{row['id']}: {row['jobs_per_minute']:.0f} jobs/min, {new['jobs_per_minute']:.0f} with new heaps"
     if not (results["cost"] or results["load"]):
         yield "there are no rows"

@@ -14,10 +14,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
 from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402
+from sources import report_2011  # noqa: E402
 
-# The report of 2011: live maps, and us of one more map, on other hardware and another
-# kernel.
-REPORT_2011 = ((100, 17.3), (10000, 88.5), (40000, 406))
 LAYOUTS = {"top-down": "-", "bottom-up": ":"}
 
 
@@ -69,8 +67,9 @@ def main():
     axes[0].set_xlabel("MAP_GROWSDOWN mappings at a stride of 1 MiB")
     axes[0].set_title("100 live maps, and guards on the way")
     if over(axes[1], data["rows"], "plain", "live"):
-        axes[1].plot([x for x, _ in REPORT_2011], [y for _, y in REPORT_2011], marker="x",
-                     color="grey", label="2011 report (its slope)")
+        # Of other operations, on other hardware and another kernel.
+        told = [(live, us) for live, (us, _) in report_2011().items() if us]
+        axes[1].plot(*zip(*told), marker="x", color="grey", label="2011 report (its slope)")
     axes[1].set_yscale("log")
     axes[1].set_xlabel("live maps")
     axes[1].set_title("live maps only")

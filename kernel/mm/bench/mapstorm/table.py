@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Prints what mapstorm found as the tables of docs/results.md, in Markdown.
 
-usage: table.py RESULTS.json
+usage: table.py [--first] RESULTS.json
 
 RESULTS.json is what report.py wrote. Instructions; times of the pairs as well, where
-they were measured. Columns of the first version of the series are there if it was.
+they were measured. With --first, columns of the first version of the series, if it was
+measured (kernel/mm/tried/6.12-first/README.md has them).
 """
 
 import json
@@ -22,7 +23,7 @@ CYCLES = (
     ("holes", "live", ("unmap", "map"), "`holes`: N live maps with a hole of one page before each, no stack"),
     ("plain", "live", ("pair",), "`plain`: N live maps only"),
 )
-WHENS = ("before", "first", "after")
+WHENS = ["before", "after"]
 HEADS = {"before": "before", "first": "first version", "after": "after"}
 
 
@@ -102,9 +103,12 @@ def others(rows):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: table.py RESULTS.json")
-    with open(sys.argv[1], encoding="utf-8") as f:
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--first"]:
+        WHENS.insert(1, arguments.pop(0)[2:])
+    if len(arguments) != 1:
+        sys.exit("usage: table.py [--first] RESULTS.json")
+    with open(arguments[0], encoding="utf-8") as f:
         rows = json.load(f)["rows"]
     for kind in CYCLES:
         print("\n".join(cycle(rows, *kind)))

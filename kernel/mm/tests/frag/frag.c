@@ -156,8 +156,9 @@ static void run_models(void)
 
 				if (load->compat)
 					continue;
-				/* The long run has no random choices. */
-				if (load->run == frag_workloads[1].run)
+				/* The long run has no random choices either. */
+				if (load->models ||
+				    load->run == frag_workloads[1].run)
 					n = 1;
 
 				for (seed = 1; seed <= n; seed++)
@@ -289,6 +290,8 @@ static void run_kernel(void)
 	for (i = 0; i < frag_workload_count; i++) {
 		const struct frag_workload *load = &frag_workloads[i];
 
+		if (load->models)
+			continue;
 		if (load->compat && !frag_kernel_has_compat()) {
 			fprintf(stderr, "%-8s: this kernel has no 32-bit system calls\n",
 				load->name);

@@ -216,6 +216,7 @@ struct frag_backend frag_model_backend(struct frag_mm *mm);
  * @steps: steps of one run
  * @guards: it maps stacks
  * @compat: it uses the kernel's 32-bit system calls; not for models
+ * @models: it is for models only, and has no random choices
  * @run: runs it, with a seed for random choices; returns the number of steps
  *	that were done
  */
@@ -223,7 +224,7 @@ struct frag_workload {
 	const char *name;
 	uint64_t window;
 	uint64_t steps;
-	bool guards, compat;
+	bool guards, compat, models;
 	uint64_t (*run)(struct frag_backend *to, uint64_t steps, uint64_t seed);
 };
 
@@ -231,6 +232,9 @@ struct frag_workload {
 #define FRAG_32BIT_LOW 0x55555ull
 #define FRAG_32BIT_WINDOW (0xffffdull - FRAG_32BIT_LOW)
 #define FRAG_32BIT_LIBRARIES 512u
+
+/* Pages of a thread's stack: 20,000 of these fit into that window. */
+#define FRAG_STACK_PAGES 16u
 
 extern const struct frag_workload frag_workloads[];
 extern const unsigned int frag_workload_count;

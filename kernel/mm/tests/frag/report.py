@@ -19,17 +19,14 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
 from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
+from sources import load as sources  # noqa: E402
 
 MIB = 256  # pages
 
-# The message of 11 May 2005 to linux-mm, "[PATCH] Avoiding mmap fragmentation
-# (against 2.6.12-rc4)": distinct areas in /proc/self/maps, which include those
-# of the program itself, and after how many rounds it failed.
-REPORT_2005 = {
-    "first-fit": {"areas": 11, "failed_after": None},
-    "cache": {"areas": 96, "failed_after": 50000},
-    "hole": {"areas": 7, "failed_after": None},
-}
+# Distinct areas in /proc/self/maps, which include those of the program itself, and
+# after how many rounds it failed.
+REPORT_2005 = {name: {"areas": told["areas"], "failed_after": told.get("failed_after")}
+               for name, told in sources()["fragmentation-2005"]["areas"].items()}
 TITLES = {
     "first-fit": "first fit (2.4)",
     "cache": "free-area cache (2.6.12-rc4)",
@@ -102,6 +99,7 @@ WORKLOADS = {
     "long-64": "The same in as much space as there is",
     "mix": "Random mix, means over seeds",
     "guards": "Random mix, every fourth a MAP_GROWSDOWN mapping",
+    "stacks": "20,000 stacks that stay, in a window of 2.67 GiB (models)",
 }
 
 

@@ -548,6 +548,61 @@ static bool test_model(const struct statement *own, bool topdown,
 	return true;
 }
 
+/* Levels of a balanced tree of 20,000 areas, at most: 1.44 times the logarithm. */
+#define DEEPEST 20u
+
+/*
+ * 20,000 stacks that stay. First fit looks at every area before the hole, so at
+ * 0 + 1 + 2 ... of them, after a look-up in the tree. The others only look up
+ * where the last search ended.
+ */
+static bool test_stacks(bool verbose)
+{
+	static const struct {
+		const struct frag_model *model;
+		bool linear;
+	} searches[] = {
+		{ &frag_first_fit, true },
+		{ &frag_cache, false },
+		{ &frag_hole, false },
+	};
+	const struct frag_workload *load = frag_workloads;
+	const uint64_t n = 20000;
+	unsigned int i;
+	bool good = true;
+
+	while (strcmp(load->name, "stacks"))
+		load++;
+	for (i = 0; i < sizeof(searches) / sizeof(*searches); i++) {
+		struct frag_backend backend;
+		uint64_t steps, least, most;
+		struct frag_mm mm;
+
+		frag_mm_init(&mm, searches[i].model, FRAG_32BIT_LOW,
+			     FRAG_32BIT_LOW + load->window, false);
+		backend = frag_model_backend(&mm);
+		steps = load->run(&backend, n, 0);
+		least = searches[i].linear ? n * (n - 1) / 2 : n;
+		most = n * DEEPEST + (searches[i].linear ? n * (n - 1) / 2 : 0);
+		if (steps != n || mm.searches != n || mm.cost < least ||
+		    mm.cost > most) {
+			printf("%s: %llu of 20,000 stacks, %llu areas looked at, not %llu to %llu\n",
+			       searches[i].model->name,
+			       (unsigned long long)steps,
+			       (unsigned long long)mm.cost,
+			       (unsigned long long)least,
+			       (unsigned long long)most);
+			good = false;
+		} else if (verbose) {
+			printf("%s: 20,000 stacks, %llu areas looked at\n",
+			       searches[i].model->name,
+			       (unsigned long long)mm.cost);
+		}
+		frag_space_clear(&mm.space);
+	}
+	return good;
+}
+
 /**
  * frag_test - test all models, and the detection of this kernel's kind
  * @rounds: sequences for each model and direction
@@ -555,11 +610,11 @@ static bool test_model(const struct statement *own, bool topdown,
  * @verbose: say what is tested
  *
  * Returns: the number of models that failed, or could not be told from another
- * one; plus one if the kernel's kind is not detected reliably
+ * one; plus one if 20,000 stacks cost another number of areas than they must, and one if the kernel's kind is not detected reliably
  */
 int frag_test(unsigned int rounds, uint64_t seed, bool verbose)
 {
-	int bad = 0, down;
+	int bad = !test_stacks(verbose), down;
 	unsigned int a;
 
 	seed <<= 24;

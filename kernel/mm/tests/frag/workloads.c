@@ -17,6 +17,9 @@
  *           pages, 25 % up to 1 MiB, 5 % up to 16 MiB, one in ten of those and
  *           of whole huge pages.
  * guards    the same, with every fourth place a MAP_GROWSDOWN mapping.
+ * stacks    the threads of 2005 (test_str02): 20,000 stacks of 64 KiB, all kept,
+ *           none merged with the next. The report has seconds; models count
+ *           the areas that all searches look at.
  */
 #include <string.h>
 
@@ -160,6 +163,19 @@ static uint64_t run_guards(struct frag_backend *to, uint64_t steps,
 	return mixed(to, steps, seed, true);
 }
 
+static uint64_t run_stacks(struct frag_backend *to, uint64_t steps,
+			   uint64_t seed)
+{
+	bool full = false;
+	uint64_t i;
+
+	(void)seed;
+	for (i = 0; i < steps && !full; i++)
+		if (map(to, FRAG_STACK_PAGES, FRAG_FIXED, &full) == FRAG_NONE)
+			break;
+	return i;
+}
+
 const struct frag_workload frag_workloads[] = {
 	{ .name = "five", .steps = 1, .run = run_five },
 	{ .name = "long-32", .steps = 1000000, .window = FRAG_32BIT_WINDOW,
@@ -170,6 +186,8 @@ const struct frag_workload frag_workloads[] = {
 	{ .name = "mix", .steps = 200000, .run = run_mix },
 	{ .name = "guards", .steps = 200000, .guards = true,
 	  .run = run_guards },
+	{ .name = "stacks", .steps = 20000, .window = FRAG_32BIT_WINDOW,
+	  .models = true, .run = run_stacks },
 };
 
 const unsigned int frag_workload_count =

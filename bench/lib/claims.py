@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: MIT
+"""The sentences of our documents that have figures of ours, and where these come from.
+
+CLAIMS: a file, a sentence with {} in the place of each figure, and a function that takes
+the published results (document.published()) and returns the figures. A figure has to be
+the result, rounded to the digits that the sentence has; {~} may also be rounded to fewer
+digits (3,900 for 3,873).
+
+TABLES: tables of other documents that repeat published results.
+
+EXEMPT: sentences whose figures are not results, with the reason.
+"""
+
+import os
+import re
+
+from document import TOP, Section, number
+from sources import load as sources
+
+
+def tables_of(text):
+    """The tables of a document, as document.Section has them."""
+    return Section("", text).tables
+
+
+# -- results ---------------------------------------------------------------------------
+
+def fill(results, scene):
+    """Time of the board in units of llvmpipe's."""
+    return results["board-fill"].table("scene").cell(scene, column="board / llvmpipe")
+
+
+def percent(results, title, *operations):
+    """Changes in percent of a table of mapstorm: of all rows, or of some operations."""
+    table = results["mapstorm"].table(title)
+    found = []
+    for row in table.rows:
+        if not operations or row[0].strip("`") in operations or row[2] in operations:
+            found += [number(cell) for cell, head in zip(row, table.head) if not head and cell.endswith("%")]
+    return found
+
+
+SEARCHING = ("anon-map", "stack-map", "mremap-move")
+NOT_STORING = ("syscall", "fault", "fork-exit", "spawn")
+
+
+def storing(results):
+    """Changes in percent of the operations that store to the tree and do not search."""
+    names = [row[0].strip("`") for row in results["mapstorm"].table("`others`").rows]
+    return percent(results, "`others`", *(n for n in names if n not in SEARCHING + NOT_STORING))
+
+
+def brk(results, op, heaps=("new", "own", "inherited"), touched=None):
+    """Steps of brk: (instructions without, with, ratio, as the last entry of its leaf)."""
+    found = []
+    for line in results["brk"].text.splitlines():
+        words = line.replace(",", "").replace("%", "").split()
+        if len(words) > 9 and words[0] == op and words[4] in heaps and words[2] in ("page", "pages") \
+                and "samples" not in words and (touched is None or words[3] == touched):
+            found.append((int(words[5]), int(words[6]), float(words[7]), int(words[10])))
+    return found
+
+
+def anon_vma(results, heap):
+    """Shares of the samples of growing that are in the functions of the anon_vma, in percent."""
+    return [int(re.search(r"interval tree +(\d+) %", line).group(1))
+            for line in results["brk"].text.splitlines()
+            if line.startswith("grow ") and f" {heap} " in line and "samples" in line]
+
+
+def store_share(results, heap):
+    """Shares of the samples of growing that are in the store to the maple tree, in percent."""
+    return [int(re.search(r"tree: store +(\d+) %", line).group(1))
+            for line in results["brk"].text.splitlines()
+            if line.startswith("grow ") and f" {heap} " in line and "samples" in line]
+
+
+def threads(results, case, kernel):
+    """A row of threads: (threads, system, CPU of one in the first, in the last thousand)."""
+    line = results["threads"].line(case, kernel + " ")
+    words = line[len(case):].replace(",", "").split()[1:]
+    return int(words[0]), float(words[2]), float(words[-3]), float(words[-2])
+
+
+def frag(results, title, model, direction):
+    """The line of a search in a workload of frag."""
+    text = results["frag"].text
+    text = text[text.index(title):]
+    return next(line for line in text.splitlines() if line.startswith(model) and f" {direction} " in line)
+
+
+def frag_areas(results, title, model, direction="bottom-up"):
+    """Areas that are left."""
+    words = frag(results, title, model, direction).split(direction)[1].replace(",", "").split()
+    return int(words[3] if words[0] == "fails" else words[1])
+
+
+def looked(results, model):
+    """Areas that a search for a stack looks at, mean."""
+    return float(frag(results, "20,000 stacks that stay", model, "bottom-up").split()[-2])
+
+
+def told(search):
+    """Areas that were reported in 2005."""
+    return sources()["fragmentation-2005"]["areas"][search]["areas"]
+
+
+def lost(results):
+    """Objects of address-space that are lost, of each run of unmodified Mesa that ended."""
+    table = results["address-space"].table("peak, MiB")
+    return table.numbers("lost", [r for r in table.rows if r[1] == "unmodified" and r[3]])
+
+
+def peak(results, mesa):
+    """Peaks of the virtual size, MiB."""
+    table = results["address-space"].table("peak, MiB")
+    return table.numbers("peak, MiB", [r for r in table.rows if r[1] == mesa])
+
+
+def uploads(results, column):
+    """A column of gl-uploads."""
+    return results["gl-uploads"].table("case").numbers(column)
+
+
+def hidden(results):
+    """Transfers of CPU-inaccessible VRAM, in units of a mapping of visible VRAM."""
+    table = results["transfer-paths"].table("measured")
+    return table.numbers(1, [r for r in table.rows if "vram-hidden" in r[0]])
+
+
+def guards(results, layout, n, column):
+    """A pair behind guards."""
+    return results["mapstorm"].table("`guards`").cell(layout, n, column=column)
+
+
+def cost(document, what, operation, column):
+    """The table of check.sh cost in kernel/mm/README.md."""
+    table = next(t for t in tables_of(document) if "address space" in t.head)
+    space = ""
+    for row in table.rows:
+        space = row[0] or space
+        if (space, row[1]) == (what, operation):
+            return number(row[table.column(column)])
+    raise KeyError((what, operation))
+
+
+def more(document, what, operations, column, base="before"):
+    """Instructions that a column of that table has more than another one."""
+    return [cost(document, what, o, column) - cost(document, what, o, base) for o in operations]
+
+
+def of(file):
+    """The text of another document."""
+    with open(os.path.join(TOP, file), encoding="utf-8") as f:
+        return f.read()
+
+
+def both(values):
+    """The least and the largest."""
+    return min(values), max(values)
+
+
+HOLES = "a hole of one page before each"
+STACKS = "a stack between any two"
+FORKS = ("fork-exit",)
+SEARCHES = ("search, bottom-up", "search, top-down")
+FIRST = "kernel/mm/tried/6.12-first/README.md"
+
+# -- sentences -------------------------------------------------------------------------
+# (file, sentence, function of the results and of the file's own text)
+
+CLAIMS = (
+    ("README.md", "its 3D engine takes {} times as long as llvmpipe to fill the screen ({} to {} by scene)",
+     lambda r, _: (fill(r, "fill"), *both(r["board-fill"].table("scene").numbers("board / llvmpipe")))),
+    ("README.md", "{} vertex buffers make {} mappings instead of {}",
+     lambda r, _: (10000, r["gl-maps"].table("case").cell("vbo-data", column="patched, 10,000"),
+                   r["gl-maps"].table("case").cell("vbo-data", column="unmodified, 10,000"))),
+
+    ("kernel/mm/README.md", "A pair without guards on the way takes up to {} % less, an anonymous `mmap()` {} to {} % less.",
+     lambda r, _: (-min(percent(r, "`plain`")), *both([-p for p in percent(r, "`others`", "anon-map")]))),
+    ("kernel/mm/README.md", "Calls that store and do not search take {} to {} % more",
+     lambda r, _: both(storing(r))),
+    ("kernel/mm/README.md", "growing the heap {} to {} %",
+     lambda r, _: both([100 * (row[2] - 1) for row in brk(r, "grow")])),
+    ("kernel/mm/README.md", "fork {} to {} %",
+     lambda r, _: both(percent(r, "`others`", *FORKS))),
+    ("kernel/mm/README.md", "and `munmap()` in leaves full of stacks {} to {} %",
+     lambda r, _: both(percent(r, "`among`", "munmap()"))),
+    (FIRST, "cost {} instructions a search bottom-up and {} top-down",
+     lambda _, text: more(text, HOLES, SEARCHES, "first")),
+    (FIRST, "In units of the second version it was {} and {}.",
+     lambda _, text: more(text, HOLES, SEARCHES, "first", "now")),
+    ("kernel/mm/patches/cover-letter", "to ask always cost {} to {} instructions a search",
+     lambda *_: both(more(of(FIRST), HOLES, SEARCHES, "first", "now"))),
+    ("kernel/mm/README.md", "takes all guards into account: {} to {} instructions a store.",
+     lambda _, text: both(more(text, STACKS, ["unmap", "map"], "now"))),
+    ("kernel/mm/README.md", "A search among such stacks cost {~} to {~} before.",
+     lambda _, text: both([cost(text, STACKS, f"search, {d}", "before") for d in ("top-down", "bottom-up")])),
+    ("kernel/mm/README.md", "A top-down search in a tree without holes costs {} more than before",
+     lambda _, text: more(text, "no holes", ["search, top-down"], "now")),
+    ("kernel/mm/README.md", "grows in {} instructions. Without the lock, and without taking the VMA out of the"
+     " interval tree and putting it back, it grows in {}: {} % less.",
+     lambda r, _: (2263, 2134, 100 * (1 - 2134 / 2263))),
+
+    ("kernel/mm/patches/cover-letter", "100 {} {}",
+     lambda r, _: (guards(r, "top-down", "100", "before"), guards(r, "top-down", "100", "after"))),
+    ("kernel/mm/patches/cover-letter", "30000 {} {}",
+     lambda r, _: (guards(r, "top-down", "30,000", "before"), guards(r, "top-down", "30,000", "after"))),
+    ("kernel/mm/patches/cover-letter", "Without guards on the way a pair takes up to {} % less, an anonymous mmap() {} to {} % less.",
+     lambda r, _: (-min(percent(r, "`plain`")), *both([-p for p in percent(r, "`others`", "anon-map")]))),
+    ("kernel/mm/patches/cover-letter", "Calls that store and do not search take {} to {} % more",
+     lambda r, _: both(storing(r))),
+    ("kernel/mm/patches/cover-letter", "growing the heap {} to {} %",
+     lambda r, _: both([100 * (row[2] - 1) for row in brk(r, "grow")])),
+    ("kernel/mm/patches/cover-letter", "fork {} to {} %", lambda r, _: both(percent(r, "`others`", *FORKS))),
+    ("kernel/mm/patches/cover-letter", "and munmap() in leaves full of stacks {} to {} %",
+     lambda r, _: both(percent(r, "`among`", "munmap()"))),
+
+    ("kernel/mm/bench/brk-storm/reading.md", "a step takes {~} to {~} instructions more.",
+     lambda r, _: both([row[3] - row[1] for op in ("grow", "shrink") for row in brk(r, op, ("new", "own"))])),
+    ("kernel/mm/bench/brk-storm/reading.md", "With the series a growing step takes {} to {} instructions more and a shrinking one {} to {}.",
+     lambda r, _: (*both([row[1] - row[0] for row in brk(r, "grow")]), *both([row[1] - row[0] for row in brk(r, "shrink")]))),
+    ("kernel/mm/bench/brk-storm/reading.md", "{} to {} % of the samples are in the functions that take the anon_vma's lock",
+     lambda r, _: both(anon_vma(r, "own"))),
+    ("kernel/mm/bench/brk-storm/reading.md", "{} to {} % in the store to the maple tree",
+     lambda r, _: both(store_share(r, "own"))),
+    ("kernel/mm/bench/brk-storm/reading.md", "{} jobs a minute became {} on {} cores; {} % more were done with newer"
+     " processors and a newer kernel; {} % more on a third machine",
+     lambda r, _: [sources()["brk-2009"][k] for k in ("jobs_per_minute_contended", "jobs_per_minute", "cpus",
+                                                       "better_percent", "best_percent")]),
+    ("kernel/mm/bench/README.md", "In 2009 AIM7 on {} cores did either {} or {} jobs a minute",
+     lambda r, _: [sources()["brk-2009"][k] for k in ("cpus", "jobs_per_minute_contended", "jobs_per_minute")]),
+
+    ("kernel/mm/bench/threads/reading.md", "a stack that grows costs {} to {} times as much as one of the same size without",
+     lambda r, _: both([threads(r, "all live, the same with MAP_GROWSDOWN", "6.12.117-mm")[i] /
+                        threads(r, "all live, 64 KiB mapped by the program", "6.12.117-mm")[i] for i in (1, 2, 3)])),
+    ("kernel/mm/bench/threads/reading.md", "on the machine's own kernel {} threads take {} s of system time, against {} s for the same",
+     lambda r, _: (20000, threads(r, "all live, the same with MAP_GROWSDOWN", "6.18.44-fc-v669")[1],
+                   threads(r, "all live, 64 KiB mapped by the program", "6.18.44-fc-v669")[1])),
+    ("kernel/mm/bench/threads/reading.md", "{} s of system time for {} threads with first fit, {} s with the free-area cache and {} s with the cached hole size",
+     lambda r, _: [sources()["fragmentation-2005"][k] for k in ("system_s_first_fit", "threads", "system_s_cache", "system_s_patch")]),
+    ("kernel/mm/tests/frag/reading.md", "The report has {} and {}, we have {} and {}: both differ by {}",
+     lambda r, _: (told("first-fit"), told("hole"), frag_areas(r, "The long run of 2005, in", "first fit"),
+                   frag_areas(r, "The long run of 2005, in", "cached hole size (patch"),
+                   told("first-fit") - frag_areas(r, "The long run of 2005, in", "first fit"))),
+    ("kernel/mm/tests/frag/reading.md", "times for {} threads, {} s, {} s and {} s, are those",
+     lambda r, _: [sources()["fragmentation-2005"][k] for k in ("threads", "system_s_first_fit", "system_s_cache", "system_s_patch")]),
+    ("kernel/mm/tests/frag/reading.md", "{} with first fit, {} with the cache and {} with the cached hole size",
+     lambda r, _: [looked(r, m) for m in ("first fit", "free-area cache", "cached hole size (patch")]),
+    ("kernel/mm/tests/frag/reading.md", "(specweb with SSL) {} to {} % faster",
+     lambda r, _: [sources()["fragmentation-2005"][k] for k in ("specweb_percent_min", "specweb_percent_max")]),
+
+    ("bench/transfer-paths/reading.md", "{~} for 64 KiB ({} of mapping, copying and unmapping)",
+     lambda r, _: (11800, float(re.search(r"\((.*)\)", r["transfer-paths"].table("256 B").row("read, GTT, write-combined")[3]).group(1)))),
+    ("bench/board-fill/reading.md", "The goals for `fill` are {} ms, and twice llvmpipe's time; the times are {} ms and {} times",
+     lambda r, _: (8, r["board-fill"].table("scene").cell("fill", column="board, ms"), fill(r, "fill"))),
+    ("bench/board-fill/reading.md", "except `triangles` ({}) and `copy` ({})",
+     lambda r, _: (fill(r, "triangles"), fill(r, "copy"))),
+    ("bench/desktop-shares/reading.md", "{} % of the time of `glxgears` goes to traps: {} a frame",
+     lambda r, _: (r["desktop-shares"].table("traps").cell("glxgears (frame)", column="traps"),
+                   r["desktop-shares"].table("traps").cell("glxgears (frame)", column="traps of one"))),
+
+    ("mesa-patches/README.md", "no row takes more than {} times as long as with the unmodified Mesa",
+     lambda r, _: (max(uploads(r, "patched / unmodified")),)),
+    ("mesa-patches/README.md", "virtual size peaks at {} MiB and nothing is lost",
+     lambda r, _: (max(peak(r, "patched")),)),
+    ("mesa-patches/README.md", "With Debian's Mesa it peaks at {} MiB, and {} or {} of {} objects are lost",
+     lambda r, _: (max(peak(r, "unmodified")), *both(lost(r)), r["address-space"].table("peak, MiB").numbers("objects")[0])),
+    ("kernel/driver.md", "A small BO costs {} us more",
+     lambda r, text: (next(t for t in tables_of(text) if "create + close" in t.head).cell("by the CPU", column="4 KiB") -
+                      next(t for t in tables_of(text) if "create + close" in t.head).cell("not cleared", column="4 KiB"),)),
+    ("kernel/driver.md", "and {} to {} % do not justify the other way",
+     lambda r, text: both([float(re.search(r"([\d.]+) %", cell).group(1)) for t in tables_of(text) if "offset" in t.head
+                           for row in t.rows for cell, head in zip(row, t.head) if head == "offset"])),
+)
+
+# -- tables ----------------------------------------------------------------------------
+# (file, a column's head by which the table is known, function of the results that yields
+# the expected cells of its rows as text, from the first)
+
+
+def small(results):
+    """Rows of guards of one page: N, and before and after of both searches."""
+    table = results["mapstorm"].table("`small`")
+    for n in ("100", "1,000", "10,000", "30,000"):
+        yield [n] + [table.row(layout, n)[table.column(when)] for layout in ("top-down", "bottom-up")
+                     for when in ("before", "after")]
+
+
+def pairs(results):
+    """Rows of guards of 1 MiB: the same."""
+    table = results["mapstorm"].table("`guards`")
+    for n in ("100", "1,000", "10,000", "30,000"):
+        yield [n] + [table.row(layout, n)[table.column(when)] for layout in ("top-down", "bottom-up")
+                     for when in ("before", "after")]
+
+
+TABLES = (
+    ("kernel/mm/README.md", "Guards of one page", small),
+    ("kernel/mm/README.md", "mappings behind N such guard mappings", pairs),
+)
+
+# -- figures that are not results --------------------------------------------------------
+# (file, a part of the sentence, why)
+
+EXEMPT = (
+    ("README.md", "the limit of 65,530 mappings", "vm.max_map_count's default: a constant"),
+    ("README.md", "4,080 MB of virtual size", "what Mesa-3D 284 reports"),
+    ("kernel/mm/README.md", "costs all leaves without stacks 71 to", "a variant that was not kept; check.sh cost counted it"),
+    ("kernel/mm/README.md", "With the guards in a function of its own it costs 205", "a variant that was not kept"),
+    ("kernel/mm/README.md", "2,092 instructions", "the prototypes of tried/6.12, measured by hand: the text says how"),
+    ("kernel/mm/README.md", "It always saves 4,660 instructions", "the prototypes of tried/6.12"),
+    ("kernel/mm/README.md", "for 37,000 instructions instead of about 7,000", "the prototypes of tried/6.12"),
+    ("kernel/mm/README.md", "gets 3 % cheaper", "the prototypes of tried/6.12: their table has it"),
+    ("kernel/mm/README.md", "8,637 instructions instead of 2,263", "measured with the prototypes of tried/6.12"),
+    ("kernel/mm/README.md", "13,158 instead", "measured with the prototypes of tried/6.12"),
+    ("kernel/mm/README.md", "5,000 mappings", "make mm-debug prints what it has done"),
+    ("kernel/mm/bench/README.md", "512 mappings", "how many mappings a test looks at"),
+    ("bench/live-bos/reading.md", "the work-around of 2011, maps each buffer", "a year"),
+    ("bench/transfer-paths/reading.md", "took as long (2.9 and 2.8 ms", "a comparison with the driver before, by hand, named as such"),
+    ("kernel/mm/bench/README.md", "repeat within 1 %", "what the counting is good for, not a result"),
+    ("kernel/mm/bench/README.md", "no row has more than 3 %", "a bound that report.py asserts"),
+    ("kernel/mm/bench/README.md", "`munmap()` in `among` no more than 20 %", "a bound that report.py asserts"),
+    ("kernel/mm/bench/brk-storm/reading.md", "129 instructions less", "the prototypes of tried/6.12, as kernel/mm/README.md says"),
+    ("kernel/mm/bench/mapstorm/reading.md", "pairs take 0.91 to 0.95", "eight pairs of boots by hand: the text says how"),
+    ("bench/transfer-paths/reading.md", "3,900 for 4 KiB", "counts of the same run that only its JSON has, which was not kept"),
+    ("bench/transfer-paths/reading.md", "With the bounce buffer it was", "the driver before, counted in turn with it"),
+    ("bench/transfer-paths/reading.md", "6,750 instructions", "a boot with --no-hypervisor, by hand: the text says how"),
+    ("bench/transfer-paths/reading.md", "1 MiB took 0.2 of a mapping", "two other runs, named as such, to show how they differ"),
+    ("bench/transfer-paths/reading.md", "takes 192 us", "times of the same run that only its JSON has, which was not kept"),
+    ("bench/transfer-paths/reading.md", "takes 11,700 instructions", "counts that only the run's JSON has"),
+    ("bench/transfer-paths/reading.md", "470 to 550 instructions", "the profile of the counting boot"),
+    ("bench/transfer-paths/reading.md", "costs 2,530 instructions more", "the case `steps` of the counting boot"),
+    ("bench/board-fill/reading.md", "takes 8,200 instructions", "callgrind, by hand"),
+    ("bench/board-fill/reading.md", "at least 40 ms", "how it is measured"),
+    ("bench/gl-uploads/reading.md", "1 ms late", "how it is measured"),
+    ("mesa-patches/tests/reading.md", "20 ms", "how it is measured"),
+    ("mesa-patches/tests/reading.md", "for 100 glyphs", "claims_test.py compares the range in a test of its own"),
+    ("libdrm/README.md", "8,192 maps", "a bound that bench/libdrm-maps/check.py asserts"),
+    ("libdrm/README.md", "8,191 mappings", "an eighth of vm.max_map_count, which bench/libdrm-maps/check.py asserts"),
+)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""results.py publishes times of quiet machines only, and says where and when they were measured."""
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+LIB = pathlib.Path(__file__).resolve().parent
+TOP = LIB.parents[1]
+QUIET = {"commit": "0123456789" * 4, "dirty": False, "date": "2031-02-03T04:05:06Z",
+         "machine": {"cpu": "A CPU", "cpus": 4, "memory_mib": 4096, "kernel": "9.9"},
+         "load": 0.1, "foreign": 0.01, "stolen": 0.0, "spread": {"before": 0.02, "after": 0.04}}
+
+
+@pytest.fixture(name="tree")
+def fixture_tree(tmp_path):
+    """Copies of the documents, and new results of live-bos."""
+    shutil.copytree(TOP / "docs" / "results", tmp_path / "docs" / "results")
+    for name in ("results.md", *(p.name for p in (TOP / "docs").glob("*.png"))):
+        shutil.copy(TOP / "docs" / name, tmp_path / "docs")
+    shutil.copy(TOP / "README.md", tmp_path)
+    (tmp_path / "build").mkdir()
+    data = json.loads((TOP / "docs/results/live-bos.json").read_text())
+    data.pop("recorded")
+    row = next(r for r in data["rows"] if (r["domain"], r["arm"], r["requested"]) == ("vram", "pwrite", 1000))
+    row.update(upload_ns=6789000, upload_p10_ns=6780000, upload_p90_ns=6799000)
+    (tmp_path / "build/live-bos.json").write_text(json.dumps(data))
+    return tmp_path
+
+
+def record(tree, **changes):
+    digest = hashlib.sha256((tree / "build/live-bos.json").read_bytes()).hexdigest()
+    (tree / "build/live-bos.recorded.json").write_text(json.dumps({"sha256": digest, **QUIET, **changes}))
+
+
+def results(tree, *options):
+    run = subprocess.run([sys.executable, "-B", LIB / "results.py", *options], check=False, capture_output=True, text=True,
+                         env={**os.environ, "NOMAP_RESULTS": str(tree / "build"), "NOMAP_DOCS": str(tree / "docs"),
+                              "NOMAP_README": str(tree / "README.md")})
+    assert "Traceback" not in run.stderr, run.stderr
+    return run
+
+
+def published(tree):
+    return "6789.0 (6780.0-6799.0)" in (tree / "docs/results.md").read_text()
+
+
+def test_a_quiet_recording_is_published(tree):
+    record(tree)
+    assert results(tree, "--check").returncode == 1
+    assert not published(tree)
+    assert results(tree).returncode == 0
+    assert published(tree)
+    line = next(x for x in (tree / "docs/results.md").read_text().splitlines() if "2031" in x)
+    for word in ("3 February 2031", "commit 0123456", "A CPU, 4 CPUs", "Linux 9.9", "1.0%", "4%"):
+        assert word in line
+    assert "6789.0 (6780.0-6799.0)" in (tree / "README.md").read_text()
+    assert json.loads((tree / "docs/results/live-bos.json").read_text())["recorded"]["commit"] == QUIET["commit"]
+    # What was published stays without build/results.
+    shutil.rmtree(tree / "build")
+    assert results(tree, "--check").returncode == 0
+    assert published(tree)
+
+
+@pytest.mark.parametrize("changes, words", [
+    ({"foreign": 0.06}, "other processes took 6.0%"), ({"stolen": 0.02}, "stole 2.0%"),
+    ({"spread": {"before": 0.01, "after": 0.5}}, "varied by 50%"), ({"sha256": "0"}, "of other results")])
+def test_a_noisy_recording_is_refused(tree, changes, words):
+    record(tree, **changes)
+    run = results(tree)
+    assert run.returncode == 1 and words in run.stderr
+    assert not published(tree)
+    assert "6789" not in (tree / "docs/results/live-bos.json").read_text()
+
+
+def test_times_without_a_record_are_refused(tree):
+    run = results(tree)
+    assert run.returncode == 1 and "how quiet" in run.stderr
+    assert not published(tree)
+
+
+def test_counts_need_no_quiet_machine(tree):
+    (tree / "build/live-bos.json").unlink()
+    (tree / "build/frag.json").write_text(json.dumps({"environment": {}, "rows": []}))
+    (tree / "build/frag.txt").write_text("a table of frag\n")
+    assert results(tree).returncode == 0
+    assert "a table of frag" in (tree / "docs/results.md").read_text()
+
+
+def test_an_edited_document_is_found(tree):
+    (tree / "build/live-bos.json").unlink()
+    assert results(tree, "--check").returncode == 0
+    for name in ("docs/results.md", "README.md"):
+        path = tree / name
+        before = path.read_text()
+        path.write_text(before.replace("| 196.5 ", "| 19.65 "))
+        assert path.read_text() != before
+        assert results(tree, "--check").returncode == 1
+        path.write_text(before)
