@@ -19,7 +19,8 @@
  * struct bench_option - an option of a program, --name or --name ARGUMENT
  * @name: without its dashes
  * @argument: word that stands for the argument in the help; NULL if there is none
- * @help: what it does; lines after the first are indented by the help
+ * @help: what it does; lines after the first are indented by the help. NULL: --help does
+ *	not name the option, as the program gives it to processes of its own
  * @flag: is set to true; an option without argument has this or @take
  * @text: is set to the argument
  * @number: is set to the argument, a decimal number from @least to @most

@@ -18,11 +18,15 @@ static void help(const struct bench_program *program)
 	int width = 0, n;
 
 	for (o = program->options; o->name; o++) {
+		if (!o->help)
+			continue;
 		n = strlen(o->name) + (o->argument ? 1 + strlen(o->argument) : 0);
 		width = n > width ? n : width;
 	}
 	printf("usage: %s %s\n\n", program->name, program->line);
 	for (o = program->options; o->name; o++) {
+		if (!o->help)
+			continue;
 		n = printf("  --%s%s%s", o->name, o->argument ? " " : "",
 			   o->argument ? o->argument : "");
 		for (line = o->help; line; line = *end ? end + 1 : NULL) {
