@@ -507,6 +507,7 @@ static const char *arms_help(void)
 
 static void parse(struct lb_options *o, int argc, char **argv)
 {
+	bool as_2011 = false, quick = false;
 	const struct bench_option options[] = {
 		{ .name = "arms", .argument = "LIST", .take = take_arms, .data = o,
 		  .help = arms_help() },
@@ -530,9 +531,9 @@ static void parse(struct lb_options *o, int argc, char **argv)
 		  .help = "write the results there too" },
 		{ .name = "verbose", .flag = &o->verbose,
 		  .help = "say on stderr what takes how long" },
-		{ .name = "quick", .take = take_quick, .data = o,
+		{ .name = "quick", .flag = &quick, .take = take_quick, .data = o,
 		  .help = "100,1000,5000 with 51 samples, and not what 2011 measured" },
-		{ .name = "as-2011", .flag = &o->as_2011,
+		{ .name = "as-2011", .flag = &as_2011,
 		  .help = "with --quick: also what 2011 measured" },
 		{ 0 }
 	};
@@ -554,7 +555,7 @@ static void parse(struct lb_options *o, int argc, char **argv)
 	parse_live(o, "gtt=100,1000,10000,20000,40000");
 	o->samples = 201;
 	bench_options(&program, argc, argv);
-	o->as_2011 |= !o->quick;
+	o->as_2011 = as_2011 || !quick;
 	drop_unwanted(o);
 }
 
