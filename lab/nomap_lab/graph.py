@@ -3,17 +3,19 @@
 
 stages.py declares the nodes. The key of a stage covers its inputs, its recipe, the packages that it is
 made with and the keys of the stages before it, so it is known before anything is built. ensure()
-compares all keys first: if they match, nothing else happens. Otherwise it writes a ninja file and
-lets ninja run what is stale, each stage as a process of its own (python3 -m nomap_lab.graph NAME).
+compares all keys first: if they match, nothing else happens. Otherwise it writes a ninja file of what is
+stale and lets ninja run that, each stage as a process of its own (python3 -m nomap_lab.graph NAME).
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -21,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import cache, sources
-from .paths import BUILD, STATE, TOP, LabError, locked, need_free, root_dir, shown, write_if_changed
+from .paths import BUILD, STATE, TOP, LabError, need_free, root_dir, say, shown, write_if_changed
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,29 @@ class Keys:
             self._inputs[path] = cache.digest((), [TOP / path])
         return self._inputs[path]
 
+    def parts(self, name: str) -> dict[str, str]:
+        """What the key of a stage is made of, by name."""
+        s = get(name)
+        return {"its recipe": cache.digest([s.recipe]), **{i: self._input(i) for i in s.inputs},
+                **{p: installed("build").get(p, "missing") for p in s.packages},
+                **{f"the stage {b}": self.of(b) for b in s.after}, **{f"word {n}": w for n, w in enumerate(s.words())}}
+
     def of(self, name: str) -> str:
+        """The key of a stage."""
         if name not in self._keys:
-            s = get(name)
-            versions = [f"{p} {installed('build').get(p, 'missing')}" for p in s.packages]
-            self._keys[name] = cache.digest([
-                name, s.recipe, *map(self._input, s.inputs), *versions, *map(self.of, s.after), *s.words()])
+            self._keys[name] = cache.digest([name, *(f"{k} {v}" for k, v in self.parts(name).items())])
         return self._keys[name]
+
+
+def why(name: str, keys: Keys) -> str:
+    """What has changed since a stage was built in this checkout."""
+    now = keys.parts(name)
+    try:
+        before = json.loads((STATE / "parts" / f"{name}.json").read_text(encoding="utf-8"))
+    except OSError:
+        return "it was not built here yet"
+    changed = [k for k in {**before, **now} if before.get(k) != now.get(k)]
+    return f"changed: {', '.join(changed)}" if changed else "what it made is missing"
 
 
 def closure(names: Iterable[str]) -> list[str]:
@@ -141,32 +159,32 @@ def _build_and_look(s: Stage) -> None:
 
 
 def build_one(name: str) -> None:
-    """Brings one stage up to date; those before it are. Writes its stamp for ninja."""
-    s, key = get(name), Keys().of(name)
+    """Brings one stage up to date; those before it are."""
+    s, keys = get(name), Keys()
     if s.is_there:
         if not s.is_there():
             s.build(s.directory)
     else:
-        if not cache.is_current(key, s.directory):
+        if not cache.is_current(keys.of(name), s.directory):
             need_free(s.mib, BUILD, f"building {name}")
-        cache.cached(name, key, s.directory, lambda: _build_and_look(s))
-    write_if_changed(STATE / "stamps" / name, key + "\n")
+        cache.cached(name, keys.of(name), s.directory, lambda: _build_and_look(s))
+    write_if_changed(STATE / "parts" / f"{name}.json", json.dumps(keys.parts(name), indent=1) + "\n")
 
 
 def _escaped(path: Path | str) -> str:
     return str(path).replace("$", "$$").replace(" ", "$ ").replace(":", "$:")
 
 
-def ninja_file(order: list[str]) -> str:
-    """The build of these stages in ninja's language: a stamp for each."""
-    lines = ["# Written by lab/build.", f"builddir = {_escaped(STATE)}", "rule stage",
-             f"  command = {sys.executable} -m nomap_lab.graph $name", "  description = $name", "  restat = 1", ""]
+def ninja_file(order: list[str], directory: Path) -> str:
+    """The build of these stages in ninja's language: a stamp in `directory` for each."""
+    stamps = {name: _escaped(directory / name) for name in order}
+    lines = ["# Written by lab/build.", f"builddir = {_escaped(directory)}", "rule stage",
+             f"  command = {sys.executable} -m nomap_lab.graph $name && touch $out", "  description = $name", ""]
     for name in order:
         s = get(name)
         files = [_escaped(f) for path in s.inputs for f in cache.files_of(TOP / path)]
-        before = [_escaped(STATE / "stamps" / b) for b in s.after]
-        stamp = _escaped(STATE / "stamps" / name)
-        lines += [f"build {stamp}: stage {' '.join(files)} | {' '.join(before)}", f"  name = {name}", ""]
+        before = [stamps[b] for b in s.after if b in stamps]
+        lines += [f"build {stamps[name]}: stage {' '.join(files)} | {' '.join(before)}", f"  name = {name}", ""]
     return "\n".join(lines)
 
 
@@ -225,49 +243,45 @@ class Progress:
 def ensure(*names: str, explain: bool = False) -> None:
     """Brings stages and those before them up to date with the files of the repository.
 
+    Two commands may do so at a time: those that want the same stage wait for each other (cache.cached).
     Raises LabError with what a failed stage has said.
     """
     order = closure(names)
     keys = Keys()
-    if all(is_current(get(n), keys.of(n)) for n in order):
+    stale = [n for n in order if not is_current(get(n), keys.of(n))]
+    if not stale:
         return
-    with locked(STATE / "build.lock", "waiting for another build in this checkout to end"):
-        keys = Keys()
-        stale = [n for n in order if not is_current(get(n), keys.of(n))]
-        if not stale:
-            return
-        for n in stale:
-            (STATE / "stamps" / n).unlink(missing_ok=True)
-        file = STATE / "build.ninja"
-        write_if_changed(file, ninja_file(order))
+    for n in stale if explain else ():
+        say(f"{n}: stale, {why(n, keys)}")
+    STATE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="ninja.", dir=STATE) as directory:
+        file = Path(directory, "build.ninja")
+        file.write_text(ninja_file(stale, Path(directory)), encoding="utf-8")
         progress = None
         env = {**os.environ, "PYTHONPATH": str(TOP / "lab")}
         if "NOMAP_SAY_FD" not in env:
             progress = Progress(len(stale))
             env["NOMAP_SAY_FD"] = str(progress.write_fd)
-        fds = [int(env["NOMAP_SAY_FD"])]
         # Two stages at a time: each compiles with all CPUs itself.
-        cmd = ["setpriv", "--pdeathsig", "KILL", "ninja", "-C", str(TOP), "-f", str(file), "-j2",
-               *(["-d", "explain"] if explain else []), *(str(STATE / "stamps" / n) for n in names)]
+        cmd = ["setpriv", "--pdeathsig", "KILL", "ninja", "-C", str(TOP), "-f", str(file), "-j2"]
         try:
-            done = subprocess.run(cmd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, errors="replace", check=False, pass_fds=fds)
+            done = subprocess.run(cmd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  text=True, errors="replace", check=False, pass_fds=[int(env["NOMAP_SAY_FD"])])
         finally:
             if progress:
                 progress.close()
-        if explain:
-            sys.stderr.write(done.stdout)
-        if done.returncode:
-            noise = ("ninja: ", "[", "FAILED: ", f"{sys.executable} -m nomap_lab.graph")
-            said = [line for line in done.stdout.splitlines() if not line.startswith(noise)]
-            failed = [line.split("stamps/")[-1].split()[0] for line in done.stdout.splitlines() if "FAILED: " in line]
-            log = STATE / "build.log"
-            log.write_text(done.stdout, encoding="utf-8")
-            tail = "\n".join(said[-60:])
-            raise LabError(f"{', '.join(failed) or 'the build'}: build failed:\n{tail}\n(log: {shown(log)})")
-        wrong = [n for n in order if not is_current(get(n), Keys().of(n))]
-        if wrong:
-            raise LabError(f"{' '.join(wrong)}: the sources changed while it was built: try again")
+    if done.returncode:
+        noise = ("ninja: ", "[", "FAILED: ", f"{sys.executable} -m nomap_lab.graph")
+        said = [line for line in done.stdout.splitlines() if not line.startswith(noise)]
+        failed = [line.split("/")[-1].strip() for line in done.stdout.splitlines() if "FAILED: " in line]
+        log = STATE / "build.log"
+        log.write_text(done.stdout, encoding="utf-8")
+        tail = "\n".join(said[-60:])
+        raise LabError(f"{', '.join(failed) or 'the build'}: build failed:\n{tail}\n(log: {shown(log)})")
+    keys = Keys()
+    wrong = [n for n in order if not is_current(get(n), keys.of(n))]
+    if wrong:
+        raise LabError(f"{' '.join(wrong)}: the sources changed while it was built: try again")
 
 
 def main(name: str) -> int:

@@ -17,7 +17,7 @@ def igt(lab: Lab) -> None:
 
 @case("igt/verdicts", runner="pytest")
 def verdicts(lab: Lab) -> None:
-    lab.pytest("igt-tests/verdicts_test.py")
+    lab.pytest("igt-tests/verdicts_test.py", "igt-tests/descriptions_test.py")
 
 
 @case("igt/suspend")

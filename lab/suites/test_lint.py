@@ -17,6 +17,11 @@ def fast(lab: Lab, check: str) -> None:
                                            "GIT_CONFIG_VALUE_0": "*"})
 
 
+@case("lint/fast-part-finds-faults", runner="pytest")
+def fast_part(lab: Lab) -> None:
+    lab.pytest(".ci/lint_test.py")
+
+
 @case("lint/cargo-fmt-clippy-doc")
 def board(lab: Lab) -> None:
     lab.build("board-lint")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The graph of what is built: keys, what is stale, and inputs that are not declared."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,20 @@ def test_key_follows_inputs_and_stages_before(tmp_path: Path, monkeypatch: pytes
 
 def test_ninja_file_has_all_inputs() -> None:
     graph.get("boot")
-    text = graph.ninja_file(graph.closure(["boot"]))
+    text = graph.ninja_file(graph.closure(["boot"]), Path("/stamps"))
     assert f"{TOP}/kernel/drivers/gpu/drm/radeon/radeon_gem_rw.c" in text
-    assert f"{BUILD}/.lab/stamps/boot: stage" in text and f"| {BUILD}/.lab/stamps/kernel" in text
+    assert "build /stamps/boot: stage" in text and "| /stamps/kernel" in text
+    assert "/stamps/kernel" not in graph.ninja_file(["boot"], Path("/stamps")), "what is current is left alone"
+
+
+def test_says_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph, "STATE", tmp_path)
+    keys = graph.Keys()
+    assert graph.why("kernel", keys) == "it was not built here yet"
+    (tmp_path / "parts").mkdir()
+    parts = {**keys.parts("kernel"), "kernel/drivers": "another"}
+    (tmp_path / "parts/kernel.json").write_text(json.dumps(parts))
+    assert graph.why("kernel", keys) == "changed: kernel/drivers"
 
 
 def test_undeclared_input_is_found(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@
 Brings parts of nomap up to date in the Debian 13 build root, and what they are made
 of. A stage is built when its sources, its recipe or the tools it is made with have
 changed (a key of their contents), and taken from the cache if any checkout of this
-machine has built the same before. ninja runs the graph; build/.lab/build.ninja has it.
+machine has built the same before. ninja runs what is stale, in the order of the graph.
 
   --list     the stages, and what they make
-  --explain  also says why ninja runs what it runs
+  --explain  also says of each stale stage what has changed
   --keys     prints each stage's key, and if it is current, and builds nothing
 
 "all" is what make build makes: image, board, kernel, boot, igt, bench, mm-tools, libdrm.
