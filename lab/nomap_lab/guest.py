@@ -29,7 +29,7 @@ from typing import IO, Any
 from . import graph, kernel_reports, stages
 from .paths import BUILD, CHECK, GUEST_UID, RESULTS, TOP, LabError, UsageError, root_image, say, shown
 from .procs import WITH_PARENT, last_lines
-from .slots import Place
+from .slots import Slot
 
 #: Exit statuses of lab/run that are not the command's.
 KERNEL_REPORT, DIED, NO_PICTURE, TIMEOUT = 70, 71, 72, 124
@@ -185,7 +185,7 @@ class Guest:
     def __init__(self, boot: Boot, stack: ExitStack) -> None:
         self.boot = boot
         self.logs = _own_logs(stack, boot.logs)
-        stack.enter_context(Place(boot.exclusive))
+        stack.enter_context(Slot(boot.exclusive))
         for name in ("console.log", "board.log", "qemu.log", "board.json"):
             (self.logs / name).unlink(missing_ok=True)
         self.dir = _run_directory(stack)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Places for guests: as many run at a time as the machine carries, in all checkouts.
+"""Slots for guests: as many run at a time as the machine carries, in all checkouts.
 
-A place is a file guest.lock.N in the cache, locked by the run that has it. Lock order:
-guest.queue (held only while waiting for a place), then guest.lock.0, 1, ... A run that wants
+A slot is a file guest.lock.N in the cache, locked by the run that has it. Lock order:
+guest.queue (held only while waiting for a slot), then guest.lock.0, 1, ... A run that wants
 all of them takes them in this order, with the queue held, so that no other overtakes it.
 """
 
@@ -17,8 +17,8 @@ from typing import TextIO
 from . import paths
 
 
-def places() -> int:
-    """The number of places, the same in all checkouts of a machine."""
+def slots() -> int:
+    """The number of slots, the same in all checkouts of a machine."""
     wanted = os.environ.get("NOMAP_GUESTS", "")
     if wanted:
         if not wanted.isdecimal() or int(wanted) < 1:
@@ -28,7 +28,7 @@ def places() -> int:
     return max(1, min(os.sysconf("SC_NPROCESSORS_CONF"), memory // (4 << 30)))
 
 
-class Place:
+class Slot:
     """A context in which a guest may run; with `exclusive` no other runs meanwhile."""
 
     def __init__(self, exclusive: bool = False) -> None:
@@ -51,14 +51,14 @@ class Place:
             return False
         return True
 
-    def __enter__(self) -> Place:
-        n = places()
+    def __enter__(self) -> Slot:
+        n = slots()
         with self._open("guest.queue") as queue:
             if not self._try(queue):
                 self._say("waiting for another guest to end")
                 fcntl.flock(queue, fcntl.LOCK_EX)
             if self.exclusive:
-                # Take all places that exist: another checkout may use more (NOMAP_GUESTS).
+                # Take all slots that exist: another checkout may use more (NOMAP_GUESTS).
                 numbers = [p.suffix[1:] for p in paths.CACHE.glob("guest.lock.*")]
                 for i in range(max([n, *(int(x) + 1 for x in numbers if x.isdecimal())])):
                     f = self._open(f"guest.lock.{i}")

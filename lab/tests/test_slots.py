@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Places for guests: two run at a time where there are two, none beside an exclusive one or past it in the queue."""
+"""Slots for guests: two run at a time where there are two, none beside an exclusive one or past it in the queue."""
 
 import fcntl
 import os
@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-# Notes "+NAME" when it has a place and "-NAME" when it gives it back, which it does once told to go.
+# Notes "+NAME" when it has a slot and "-NAME" when it gives it back, which it does once told to go.
 PROGRAM = """
 import pathlib, sys, time
-from nomap_lab.slots import Place
+from nomap_lab.slots import Slot
 name, exclusive = sys.argv[1], sys.argv[2] == "1"
 def note(text):
     with open("notes", "a") as f:
         f.write(text + "\\n")
-with Place(exclusive=exclusive):
+with Slot(exclusive=exclusive):
     note("+" + name)
     while not pathlib.Path("go-" + name).exists():
         time.sleep(0.05)
@@ -28,7 +28,7 @@ with Place(exclusive=exclusive):
 
 
 class Queue:
-    """Runs that want places in a cache of their own."""
+    """Runs that want slots in a cache of their own."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.running = path, [subprocess.Popen(["true"])]
@@ -64,7 +64,7 @@ def new_queue(tmp_path: Path) -> Iterator[Queue]:
     assert [p.wait(30) for p in queue.running] == [0] * len(queue.running)
 
 
-def test_two_places(queue: Queue) -> None:
+def test_two_slots(queue: Queue) -> None:
     queue.hold("a")
     queue.hold("b")
     queue.notes(2)

@@ -49,7 +49,7 @@ The repository's build/ directory is /build in the guest, which can write to wha
 makes there, and to check/ and results/. It does so as an unprivileged user of this
 machine, as which QEMU and the board run. As many guests run at a
 time as the machine has CPUs, and 4 GiB of memory for each; NOMAP_GUESTS=N sets
-another bound. One that finds no place waits.
+another bound. One that finds no slot waits.
 
 Exit status: the command's; or
    70   the guest's kernel reported a WARN, BUG, Oops, hung task, lockdep or
