@@ -43,5 +43,5 @@ def kernel(lab: Lab) -> None:
 def python(lab: Lab) -> None:
     """The lab's own Python: ruff, and mypy --strict."""
     lab.build("ruff")
-    lab.call("build/ruff/ruff", "check", "--no-cache", "--config", "lab/pyproject.toml", "lab")
+    lab.call(TOP / "build/ruff/ruff", "check", "--no-cache", ".", cwd=TOP / "lab")
     lab.call("mypy", "--config-file", "pyproject.toml", "--cache-dir", CHECK / "mypy", cwd=TOP / "lab")
