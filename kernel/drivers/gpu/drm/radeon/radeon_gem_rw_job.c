@@ -254,6 +254,9 @@ static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
  */
 void radeon_gem_rw_gpu_give_up(struct radeon_device *rdev, unsigned int ring)
 {
+	if (!rdev->gem_rw->gpu)
+		return;
+
 	rdev->ring[ring].ready = false;
 	radeon_gem_rw_gpu_replay(rdev, BIT(ring));
 }

@@ -50,9 +50,9 @@
 #define RADEON_GEM_RW_WAIT_MEMORY	BIT(4)
 #define RADEON_GEM_RW_WAIT_PFP		BIT(8)
 
-/* What SURFACE_SYNC waits for on Cayman: CB0 to CB11 and DB, with their caches; nid.h. */
-#define RADEON_GEM_RW_SYNC_CB_DB	(GENMASK(18, 6) | PACKET3_CB_ACTION_ENA |	\
-					 PACKET3_DB_ACTION_ENA | BIT(28))
+/* SURFACE_SYNC on Cayman: the ME waits for CB0 to CB11, DB, and their caches; nid.h. */
+#define RADEON_GEM_RW_SYNC_CB_DB	(BIT(31) | GENMASK(18, 6) | BIT(28) |	\
+					 PACKET3_CB_ACTION_ENA | PACKET3_DB_ACTION_ENA)
 
 /* Has a failed reset disabled the ring? Nobody signals its fences then. */
 bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
@@ -116,7 +116,7 @@ static void radeon_gem_rw_emit_reg(struct radeon_ring *ring, u32 reg, u32 value)
  * Make the ring flush the caches of the graphics engine, and wait for that and for the
  * shaders. On Cayman WAIT_UNTIL is deprecated: there two events wait for the shaders of
  * draws and of compute, and SURFACE_SYNC waits until the CB and the DB have written
- * their caches back, all as in Mesa's r600_flush_emit().
+ * their caches back, as in Mesa's r600_flush_emit(). The ME waits, which executes CP DMA.
  */
 static void radeon_gem_rw_emit_flush(struct radeon_device *rdev,
 				     struct radeon_ring *ring)
