@@ -31,13 +31,13 @@ static atomic_t calls = ATOMIC_INIT(0);
  * restore the stack pointer: so go there, rather than remove the return address here.
  */
 asm(".pushsection .text, \"ax\"\n"
-    ".globl failprobe_return\n"
-    ".type failprobe_return, @function\n"
-    "failprobe_return:\n"
+	".globl failprobe_return\n"
+	".type failprobe_return, @function\n"
+	"failprobe_return:\n"
     ANNOTATE_NOENDBR
     ASM_RET
-    ".size failprobe_return, .-failprobe_return\n"
-    ".popsection\n");
+	".size failprobe_return, .-failprobe_return\n"
+	".popsection\n");
 
 void failprobe_return(void);
 
