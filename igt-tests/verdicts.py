@@ -25,6 +25,7 @@ failed_reset = (r"\[drm:r600_(dma_)?ring_test \[radeon\]\] \*ERROR\* radeon: rin
                 r"|\[drm:rv770_resume \[radeon\]\] \*ERROR\* r600 startup failed on resume")
 provoked = {
     "@hang-": f"{lockup}|{second}",
+    "@hang-suspend": rf"{lockup}|{second}|{failed_reset}|\[TTM\] Buffer eviction failed",
     "@reset": second,
     "radeon_gem_rw_fuzz@": f"{lockup}|{second}",
     "radeon_gem_rw_reset@": f"{lockup}|{second}",

@@ -130,6 +130,13 @@ static void dirty(int fd, uint32_t domain, uint32_t flags, uint64_t bytes)
 	set_clear(true);
 }
 
+/* A page of the BO has zeros. */
+static void look_at(const struct igt_radeon_bo *bo, uint64_t at)
+{
+	igt_assert_eq(igt_radeon_pread(bo->fd, bo->handle, at, PAGE, got, 0), 0);
+	igt_radeon_assert_equal(got, zeros, PAGE, "a page of the BO");
+}
+
 /* Leaves the pattern in all free VRAM; BOs beyond that would be in GTT. */
 static void dirty_vram(int fd)
 {
@@ -539,6 +546,35 @@ static void test_parameter(int fd)
 		     "the CPU has cleared what it does not reach\n");
 }
 
+/**
+ * SUBTEST: large
+ * Description: A BO of most of a gigabyte of VRAM is made, and cleared by the
+ *              GPU. Its first and its last bytes, and some in between, are
+ *              zeros.
+ */
+static void test_large(int fd)
+{
+	const uint64_t size = 900ull * MIB;
+	struct igt_radeon_stats stats;
+	uint64_t total, visible, at;
+	struct igt_radeon_bo bo;
+
+	igt_radeon_require_stats(fd);
+	igt_radeon_vram_size(fd, &total, &visible);
+	igt_require_f(total >= size + 100 * MIB,
+		      "needs a gigabyte of VRAM, as --board \"--vram-mib 1024\" gives\n");
+	dirty(fd, RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_NO_CPU_ACCESS, size);
+	stats = igt_radeon_stats(fd);
+	igt_radeon_bo_init(&bo, fd, size, RADEON_GEM_DOMAIN_VRAM,
+			   RADEON_GEM_NO_CPU_ACCESS);
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_assert_eq_u64(stats.bytes[IGT_RADEON_CLEAR_GPU], size);
+	for (at = 0; at < size; at += 150 * MIB)
+		look_at(&bo, at);
+	look_at(&bo, size - PAGE);
+	igt_radeon_bo_fini(&bo);
+}
+
 int igt_main()
 {
 	int fd = -1;
@@ -603,6 +639,10 @@ int igt_main()
 			      "no such ring\n");
 		test_gtt(fd);
 	}
+
+	igt_describe("A new BO of most of a gigabyte reads zeros.");
+	igt_subtest("large")
+		test_large(fd);
 
 	igt_describe("The parameters select what is cleared, and how.");
 	igt_subtest("parameter")

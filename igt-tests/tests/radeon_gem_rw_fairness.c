@@ -349,15 +349,18 @@ static void slow_end(struct slow *s)
 	igt_radeon_bo_fini(&s->dst);
 }
 
-/* Stages writes behind the job until the kernel refuses those of all sizes. */
-static void fill_staging(const struct slow *s, const uint8_t *mem)
+/*
+ * Stages writes to a busy BO of SLOW_SIZE until the kernel refuses those of all sizes.
+ * Returns how many it has taken.
+ */
+static unsigned int fill_staging(const struct igt_radeon_bo *bo, const uint8_t *mem)
 {
 	unsigned int i, staged = 0, size;
 	int ret = 0;
 
 	for (size = STAGED; size >= 64; size /= 4) {
 		for (i = 0, ret = 0; i < 4096 && !ret; i++) {
-			ret = igt_radeon_pwrite(s->dst.fd, s->dst.handle,
+			ret = igt_radeon_pwrite(bo->fd, bo->handle,
 						i % 16 * STAGED, size, mem,
 						RADEON_GEM_RW_NOWAIT);
 			staged += !ret;
@@ -365,15 +368,76 @@ static void fill_staging(const struct slow *s, const uint8_t *mem)
 		igt_assert_f(ret == -EBUSY, "write %u of %u bytes: %d instead of -EBUSY\n",
 			     i, size, ret);
 	}
-	igt_assert_f(staged > 0, "nothing was staged\n");
-	igt_assert_f(igt_radeon_bo_busy(&s->dst), "the job has ended\n");
+	igt_assert_f(igt_radeon_bo_busy(bo), "the job has ended\n");
+	return staged;
+}
+
+/* Another client: a process. */
+struct other {
+	bool write;
+	uid_t uid;			/* not 0: of this user */
+	const uint8_t *mem;
+	const struct igt_radeon_bo *busy;	/* of the first client */
+};
+
+/* Returns 0, or what went wrong: for the parent's message. */
+static int other_main(void *data)
+{
+	const struct other *o = data;
+	const int fd = igt_radeon_open();
+	uint8_t *model = NULL, got[SMALL];
+	struct igt_radeon_bo bo, src;
+	unsigned int i;
+	int ret = 0;
+
+	if (o->write) {
+		igt_radeon_bo_init(&bo, fd, SMALL, RADEON_GEM_DOMAIN_GTT, 0);
+		igt_radeon_bo_init(&src, fd, SMALL, RADEON_GEM_DOMAIN_GTT, 0);
+		igt_radeon_copy(IGT_RADEON_CP_DMA, &bo, 0, &src, 0, SMALL);
+	} else {
+		model = igt_radeon_bo_init_pattern(&bo, fd, SMALL,
+						   &igt_radeon_reachable[0], 1);
+	}
+	if (o->uid && setuid(o->uid))
+		return 1;
+	if (o->write) {
+		for (i = 0; i < 4 && !ret; i++)
+			ret = igt_radeon_pwrite(fd, bo.handle, i * PAGE, PAGE,
+						o->mem, RADEON_GEM_RW_NOWAIT);
+		if (!ret && !igt_radeon_bo_busy(&bo))
+			return 2;
+	} else {
+		ret = igt_radeon_pread(fd, bo.handle, 0, SMALL, got, 0);
+		if (!ret && memcmp(got, model, SMALL))
+			return 3;
+	}
+	if (ret)
+		return 100 - ret;
+	return igt_radeon_bo_busy(o->busy) ? 0 : 4;
+}
+
+/* Another client's calls succeed, and do not wait. */
+static void assert_other(struct other o)
+{
+	static const char * const wrong[] = {
+		"", "it cannot become another user", "it waited for its own job",
+		"it read wrong bytes", "it waited for the job of another client",
+	};
+	int status = igt_radeon_reap(igt_radeon_spawn(other_main, &o), END_SECONDS);
+
+	igt_assert(WIFEXITED(status));
+	status = WEXITSTATUS(status);
+	igt_assert_f(status < 100, "%s: %d\n", o.write ?
+		     "a small write to a busy BO" : "a read of an idle BO", 100 - status);
+	igt_assert_f(!status, "%s\n", wrong[status]);
 }
 
 /**
  * SUBTEST: staging-reads
- * Description: One client has staged as many writes as the kernel takes, behind
- *              a slow job. Another client's read of 16 KiB from an idle BO in
- *              VRAM returns before that job has ended, with the right bytes.
+ * Description: One client, a process, has staged as many writes as the kernel
+ *              takes, behind a slow job. Another client's read of 16 KiB from an
+ *              idle BO in VRAM returns before that job has ended, with the right
+ *              bytes.
  *
  * SUBTEST: staging-writes
  * Description: In the same situation, another client's small NOWAIT writes to a
@@ -381,42 +445,177 @@ static void fill_staging(const struct slow *s, const uint8_t *mem)
  */
 static void test_staging(int fd, bool write)
 {
-	uint8_t *mem = igt_radeon_malloc(STAGED), *model, got[SMALL];
-	struct igt_radeon_bo bo;
-	struct slow a, b;
-	int other, ret = 0;
-	unsigned int i;
+	uint8_t *mem = igt_radeon_malloc(STAGED);
+	struct slow a;
 
 	igt_radeon_require_hold(fd);
-	other = igt_radeon_open();
-	model = igt_radeon_bo_init_pattern(&bo, other, SMALL,
-					   &igt_radeon_reachable[0], 1);
 	memset(mem, 0x55, STAGED);
 	slow_start(&a, fd);
-	fill_staging(&a, mem);
-	if (write) {
-		slow_start(&b, other);
-		for (i = 0; i < 4 && !ret; i++)
-			ret = igt_radeon_pwrite(other, b.dst.handle, i * PAGE,
-						PAGE, mem, RADEON_GEM_RW_NOWAIT);
-		igt_assert_f(ret == 0, "a small write to a busy BO: %d\n", ret);
-		igt_assert_f(igt_radeon_bo_busy(&b.dst),
-			     "it waited for its own job\n");
-	} else {
-		ret = igt_radeon_pread(other, bo.handle, 0, SMALL, got, 0);
-		igt_assert_f(ret == 0, "a read of an idle BO: %d\n", ret);
-	}
-	igt_assert_f(igt_radeon_bo_busy(&a.dst),
-		     "it waited for the job of another client\n");
-	if (write)
-		slow_end(&b);
-	else
-		igt_radeon_assert_equal(got, model, SMALL, "read");
+	igt_assert_f(fill_staging(&a.dst, mem) > 0, "nothing was staged\n");
+	assert_other((struct other) { .write = write, .mem = mem, .busy = &a.dst });
 	slow_end(&a);
-	igt_radeon_bo_fini(&bo);
-	close(other);
-	free(model);
 	free(mem);
+}
+
+/* A BO that the engines, which are held back, are going to write. */
+struct held {
+	int fd;
+	struct igt_radeon_bo dst;
+	struct igt_radeon_bo src;
+};
+
+static void held_init(struct held *h)
+{
+	h->fd = igt_radeon_open();
+	igt_radeon_bo_init(&h->dst, h->fd, SLOW_SIZE / 2, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&h->src, h->fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &h->dst, 0, &h->src, 0, PAGE);
+}
+
+/**
+ * SUBTEST: staging-files
+ * Description: One process stages writes by 24 files: a tiny one by each, and
+ *              then as many as the kernel takes. It gets no more than by one
+ *              file, and another process's small NOWAIT writes are staged in
+ *              both situations.
+ */
+static void test_staging_files(int fd)
+{
+	uint8_t *mem = igt_radeon_malloc(STAGED);
+	unsigned int i, first = 0, others = 0;
+	struct held h[24];
+
+	igt_radeon_require_hold(fd);
+	memset(mem, 0x55, STAGED);
+	igt_radeon_set_latency(fd, HOLD_US);
+	for (i = 0; i < ARRAY_SIZE(h); i++) {
+		held_init(&h[i]);
+		igt_assert_f(!igt_radeon_pwrite(h[i].fd, h[i].dst.handle, 0, 64, mem,
+						RADEON_GEM_RW_NOWAIT),
+			     "tiny write %u was not staged\n", i);
+	}
+	assert_other((struct other) { .write = true, .mem = mem, .busy = &h[0].dst });
+	for (i = 0; i < ARRAY_SIZE(h); i++)
+		*(i ? &others : &first) += fill_staging(&h[i].dst, mem);
+	assert_other((struct other) { .write = true, .mem = mem, .busy = &h[0].dst });
+	igt_radeon_set_latency(fd, 0);
+	for (i = 0; i < ARRAY_SIZE(h); i++) {
+		igt_radeon_bo_wait(&h[i].dst);
+		close(h[i].fd);
+	}
+	igt_assert_f(first > 0 && !others,
+		     "%u writes were staged by one file, then %u by others\n", first, others);
+	free(mem);
+}
+
+static int filler_main(void *data)
+{
+	struct held h;
+	const bool some = (held_init(&h), fill_staging(&h.dst, data)) > 0;
+
+	/* Tell the parent by the second page whether anything was staged. */
+	__atomic_fetch_add((uint32_t *)((uint8_t *)data + STAGED), 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add((uint32_t *)((uint8_t *)data + STAGED) + 1, some, __ATOMIC_SEQ_CST);
+	pause();
+	return 0;
+}
+
+/**
+ * SUBTEST: staging-processes
+ * Description: Eight processes of one user stage as many writes as the kernel
+ *              takes. More than one of them gets some. A small NOWAIT write of
+ *              another user's process is staged.
+ */
+static void test_staging_processes(int fd)
+{
+	uint8_t *mem = mmap(NULL, STAGED + PAGE, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile uint32_t *told = (uint32_t *)(mem + STAGED);
+	struct held h;
+	unsigned int i;
+	pid_t pid[8];
+
+	igt_radeon_require_hold(fd);
+	igt_assert(mem != MAP_FAILED);
+	memset(mem, 0x55, STAGED);
+	igt_radeon_set_latency(fd, HOLD_US);
+	held_init(&h);
+	for (i = 0; i < ARRAY_SIZE(pid); i++)
+		pid[i] = igt_radeon_spawn(filler_main, mem);
+	for (i = 0; i < END_SECONDS * 10 && told[0] < ARRAY_SIZE(pid); i++)
+		usleep(100000);
+	igt_assert_eq(told[0], ARRAY_SIZE(pid));
+	assert_other((struct other) {
+		.write = true, .uid = 65534, .mem = mem, .busy = &h.dst,
+	});
+	for (i = 0; i < ARRAY_SIZE(pid); i++)
+		kill(pid[i], SIGKILL);
+	igt_radeon_set_latency(fd, 0);
+	for (i = 0; i < ARRAY_SIZE(pid); i++)
+		igt_radeon_reap(pid[i], END_SECONDS);
+	igt_assert_f(told[1] > 1, "%u processes have staged writes\n", told[1]);
+	igt_radeon_bo_wait(&h.dst);
+	close(h.fd);
+	munmap(mem, STAGED + PAGE);
+}
+
+/**
+ * SUBTEST: windows
+ * Description: Eight threads of one process read the same BO by zero-copy. At any
+ *              time two of them at most have their pages pinned, which leaves
+ *              others two of the driver's four windows.
+ */
+struct reading {
+	struct igt_radeon_bo *bo;
+	uint8_t *mem;
+	bool stop;
+};
+
+static void *reading_main(void *data)
+{
+	struct reading *r = data;
+
+	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
+		igt_radeon_pread(r->bo->fd, r->bo->handle, 0, LARGE, r->mem, 0);
+	return NULL;
+}
+
+static void test_windows(int fd)
+{
+	const struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
+	struct igt_radeon_stats stats = igt_radeon_stats(fd);
+	struct reading r = { .mem = igt_radeon_memory(LARGE) };
+	uint64_t pinned, most = 0;
+	struct igt_radeon_bo bo;
+	pthread_t thread[8];
+	unsigned int i;
+	double end;
+
+	igt_radeon_bo_init(&bo, fd, LARGE, RADEON_GEM_DOMAIN_VRAM, 0);
+	r.bo = &bo;
+	memset(r.mem, 1, LARGE);
+	for (i = 0; i < ARRAY_SIZE(thread); i++)
+		igt_assert_eq(pthread_create(&thread[i], NULL, reading_main, &r), 0);
+	end = igt_radeon_now() + SLOW_QUICK(20, 10);
+	while (igt_radeon_now() < end) {
+		pinned = pinned_since(fd, &before);
+		/* The two counts are not read at once. */
+		most = pinned < 16 * LARGE && pinned > most ? pinned : most;
+	}
+	__atomic_store_n(&r.stop, true, __ATOMIC_RELAXED);
+	for (i = 0; i < ARRAY_SIZE(thread); i++)
+		pthread_join(thread[i], NULL);
+	igt_radeon_bo_fini(&bo);
+	munmap(r.mem, LARGE);
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_info("%llu zero-copies, up to %llu bytes pinned\n",
+		 (unsigned long long)stats.calls[IGT_RADEON_ZERO_COPY],
+		 (unsigned long long)most);
+	igt_assert_f(stats.calls[IGT_RADEON_ZERO_COPY] > 0 && most >= LARGE,
+		     "no zero-copy was seen\n");
+	igt_assert_f(most <= 2 * LARGE, "%llu bytes were pinned by one process\n",
+		     (unsigned long long)most);
+	igt_radeon_baseline_assert(fd, &before);
 }
 
 /**
@@ -522,6 +721,22 @@ int igt_main()
 		test_staging(fd, true);
 	igt_fixture()
 		release(fd);
+
+	igt_describe("A process gets no more of the staging buffer by many files.");
+	igt_subtest("staging-files")
+		test_staging_files(fd);
+	igt_fixture()
+		release(fd);
+
+	igt_describe("Processes of one user do not take the staging buffer from others.");
+	igt_subtest("staging-processes")
+		test_staging_processes(fd);
+	igt_fixture()
+		release(fd);
+
+	igt_describe("A process does not take all windows of zero-copies.");
+	igt_subtest("windows")
+		test_windows(fd);
 
 	igt_describe("NOWAIT and UNSYNCHRONIZED never wait for a semaphore.");
 	igt_subtest("nowait-no-semaphores")

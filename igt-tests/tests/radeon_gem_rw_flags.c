@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "igt.h"
+#include "igt_radeon_process.h"
 #include "igt_radeon_reset.h"
 #include "igt_radeon_rw.h"
 #include "igt_radeon_stats.h"
@@ -255,6 +256,70 @@ static void test_no_engine(int fd)
 	free(user);
 }
 
+/**
+ * SUBTEST: pending-dword
+ * Description: In the situation of no-engine a write to two bytes of a dword is
+ *              staged. An UNSYNCHRONIZED write to another byte of that dword
+ *              waits for it, as registers take whole dwords. One to the next
+ *              dword does not.
+ */
+static void test_pending_dword(int fd)
+{
+	const uint64_t size = PAGE;
+	uint8_t *model, bytes[] = { 1, 2, 3, 4 };
+	struct igt_radeon_bo bo, copy, busy, src;
+	struct igt_radeon_thread t = { .once = true };
+	struct igt_radeon_stats stats;
+	bool asleep;
+
+	igt_radeon_require_hold(fd);
+	igt_radeon_require_stats(fd);
+	igt_radeon_require_invisible_vram(fd);
+	igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA), "no DMA ring\n");
+	model = igt_radeon_bo_init_pattern(&bo, fd, size,
+			igt_radeon_placement(fd, igt_radeon_reachable_count), 1);
+	igt_radeon_bo_init(&copy, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&busy, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&src, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_set_latency(fd, HOLD_US);
+	igt_radeon_copy(IGT_RADEON_DMA, &busy, 0, &src, 0, size);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &copy, 0, &bo, 0, size);
+
+	stats = igt_radeon_stats(fd);
+	igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, 5, 2, bytes, 0), 0);
+	memcpy(model + 5, bytes, 2);
+	igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, 8, 1, bytes + 3, UNSYNC), 0);
+	model[8] = bytes[3];
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_assert_eq_u64(stats.bytes[IGT_RADEON_STAGED], 2);
+	igt_assert_eq_u64(stats.bytes[IGT_RADEON_CPU], 1);
+
+	t.call = (struct igt_radeon_call) {
+		.op = IGT_RADEON_PWRITE,
+		.fd = fd,
+		.handle = bo.handle,
+		.offset = 7,
+		.size = 1,
+		.mem = bytes + 2,
+		.flags = UNSYNC,
+	};
+	model[7] = bytes[2];
+	igt_radeon_thread_start(&t);
+	asleep = igt_radeon_thread_settle(&t);
+	usleep(200000);
+	asleep &= !igt_radeon_thread_ended(&t);
+	igt_assert_f(igt_radeon_bo_busy(&copy), "the staged write is done\n");
+	igt_radeon_set_latency(fd, 0);
+	igt_assert_eq(igt_radeon_thread_join(&t, 60), 0);
+	igt_assert_f(asleep, "a write overtook a staged one to the same dword\n");
+	igt_radeon_bo_assert(&bo, model, "what was written");
+	igt_radeon_bo_fini(&src);
+	igt_radeon_bo_fini(&busy);
+	igt_radeon_bo_fini(&copy);
+	igt_radeon_bo_fini(&bo);
+	free(model);
+}
+
 /* Makes a call, and does not repeat it after a signal or a reset. */
 static int call_once(enum igt_radeon_op op, const struct igt_radeon_bo *bo,
 		     void *mem, size_t size)
@@ -402,6 +467,12 @@ int igt_main()
 	igt_describe("UNSYNCHRONIZED writes while all engines are busy.");
 	igt_subtest("no-engine")
 		test_no_engine(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
+
+	igt_describe("UNSYNCHRONIZED writes beside a staged one.");
+	igt_subtest("pending-dword")
+		test_pending_dword(fd);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 

@@ -459,6 +459,15 @@ static void suspend_devices(void)
 	igt_radeon_put("/sys/power/pm_test", "none");
 }
 
+static void require_suspend(void)
+{
+	igt_require_f(file_has("/sys/power/pm_test", "devices") &&
+		      file_has("/sys/power/state", "mem"),
+		      "this kernel has no test of suspending devices\n");
+	/* 9p does not come back from suspend: its files are gone. */
+	igt_require_f(!mounted_9p(), "a file system over 9p is mounted\n");
+}
+
 /**
  * SUBTEST: suspend
  * Description: The devices are suspended and resumed twice. Bytes written by
@@ -475,11 +484,7 @@ static void test_suspend(int fd)
 	pid_t pid[2];
 	int status;
 
-	igt_require_f(file_has("/sys/power/pm_test", "devices") &&
-		      file_has("/sys/power/state", "mem"),
-		      "this kernel has no test of suspending devices\n");
-	/* 9p does not come back from suspend: its files are gone. */
-	igt_require_f(!mounted_9p(), "a file system over 9p is mounted\n");
+	require_suspend();
 
 	*storm = (struct storm) { .stop = 0 };
 	for (i = 0; i < 2; i++)
@@ -518,6 +523,67 @@ static void test_suspend(int fd)
 			     "process %u: status %#x\n", i, status);
 	}
 	igt_assert_f(storm->calls > 20, "%u calls only\n", storm->calls);
+}
+
+/**
+ * SUBTEST: hang-suspend
+ * Description: Both engines hang with staged writes behind other work, and the
+ *              devices are suspended and resumed. The writes had succeeded, and
+ *              their bytes are there afterwards.
+ */
+static void test_hang_suspend(int fd)
+{
+	static const uint32_t domains[] = { RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_DOMAIN_GTT };
+	const uint64_t size = 16 * PAGE, replayed = igt_radeon_stat(fd, "replayed");
+	struct igt_radeon_bo bo[2 * IGT_RADEON_ENGINES], src;
+	uint8_t *user = igt_radeon_malloc(PAGE), *got = igt_radeon_malloc(PAGE);
+	struct igt_radeon_stats stats;
+	unsigned int i, j;
+
+	require_suspend();
+	igt_radeon_require_board(fd);
+	igt_radeon_bo_init(&src, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
+	for (i = 0; i < ARRAY_SIZE(bo); i++) {
+		igt_radeon_bo_init(&bo[i], fd, size, domains[i % 2],
+				   i % 2 ? 0 : RADEON_GEM_CPU_ACCESS);
+		igt_radeon_bo_wait(&bo[i]);
+	}
+	stats = igt_radeon_stats(fd);
+	igt_radeon_set_latency(fd, END_SECONDS * 1000000);
+	for (i = 0; i < ARRAY_SIZE(bo); i++) {
+		igt_radeon_copy(i / 2 ? IGT_RADEON_DMA : IGT_RADEON_CP_DMA, &bo[i], 0,
+				&src, 0, size);
+		for (j = 0; j < 8; j++) {
+			igt_radeon_pattern(user, PAGE, 10 * i + j);
+			igt_assert_eq(igt_radeon_pwrite(fd, bo[i].handle, 2 * j * PAGE,
+							PAGE, user, 0), 0);
+		}
+	}
+	stats = igt_radeon_stats_since(fd, &stats);
+	igt_assert_eq_u64(stats.events[IGT_RADEON_STALL_AVOIDED], 8 * ARRAY_SIZE(bo));
+	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
+	igt_radeon_hang(fd, IGT_RADEON_DMA);
+	igt_radeon_set_latency(fd, 0);
+	for (i = 0; i < ARRAY_SIZE(bo); i++)
+		igt_assert_f(igt_radeon_bo_busy(&bo[i]), "the writes are done already\n");
+	suspend_devices();
+	for (i = 0; i < ARRAY_SIZE(bo); i++) {
+		igt_radeon_bo_wait_through_lockup(&bo[i]);
+		for (j = 0; j < 8; j++) {
+			igt_radeon_pattern(user, PAGE, 10 * i + j);
+			igt_assert_eq(igt_radeon_pread(fd, bo[i].handle, 2 * j * PAGE,
+						       PAGE, got, 0), 0);
+			igt_radeon_assert_equal(got, user, PAGE,
+						i % 2 ? "GTT" : "VRAM");
+		}
+		igt_radeon_bo_fini(&bo[i]);
+	}
+	igt_assert_f(igt_radeon_stat(fd, "replayed") >= replayed + 8 * ARRAY_SIZE(bo),
+		     "the writes were not lost\n");
+	igt_radeon_bo_fini(&src);
+	free(got);
+	free(user);
+	settle_reset();
 }
 
 int igt_main()
@@ -570,6 +636,12 @@ int igt_main()
 	igt_describe("No byte is lost when the devices are suspended.");
 	igt_subtest("suspend")
 		test_suspend(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
+
+	igt_describe("No staged write is lost when devices with a hung GPU are suspended.");
+	igt_subtest("hang-suspend")
+		test_hang_suspend(fd);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 

@@ -344,6 +344,83 @@ static void test_close_file(int fd, const struct igt_radeon_way *path)
 	igt_radeon_baseline_assert(fd, &before);
 }
 
+/* Keeps a BO busy all the time with copies that take a while, until it is killed. */
+static int hammer_main(void *data)
+{
+	struct igt_radeon_bo *bo = data;
+
+	while (!igt_radeon_try_copy(IGT_RADEON_CP_DMA, &bo[0], 0, &bo[1], 0, PAGE) &&
+	       !igt_radeon_try_copy(IGT_RADEON_CP_DMA, &bo[1], 0, &bo[0], 0, PAGE))
+		victim->calls++;
+	return 1;
+}
+
+/**
+ * SUBTEST: starved
+ * Description: Another process submits work for the BO all the time, so that it
+ *              is always busy, and the caller gets a signal each millisecond.
+ *              Calls of a few steps end after a few that are interrupted.
+ */
+static void test_starved(int fd)
+{
+	const uint64_t size = 700 * KIB;
+	uint8_t *mem = igt_radeon_memory(size), *model = igt_radeon_malloc(size);
+	unsigned int i, interrupted, total = 0;
+	struct igt_radeon_bo bo[2];
+	enum igt_radeon_op op;
+	int ret;
+	pid_t pid;
+
+	igt_radeon_require_board(fd);
+	for (i = 0; i < 2; i++)
+		igt_radeon_bo_init(&bo[i], fd, size, RADEON_GEM_DOMAIN_VRAM,
+				   RADEON_GEM_CPU_ACCESS);
+	igt_radeon_pattern(mem, size, 1);
+	/* The hammer copies the first page of each to the other. */
+	for (i = 0; i < 2; i++)
+		igt_radeon_bo_fill(&bo[i], mem);
+	*victim = (struct victim) { .calls = 0 };
+	igt_radeon_set_latency(fd, LATENCY_US);
+	pid = igt_radeon_spawn(hammer_main, bo);
+	for (i = 0; i < 1000 && victim->calls < 20; i++)
+		usleep(10000);
+	igt_assert_f(victim->calls >= 20, "the BO is not kept busy\n");
+	for (op = 0; op < IGT_RADEON_OPS; op++) {
+		memcpy(model, mem, size);
+		interrupted = 0;
+		storm_begin(500, false);
+		do {
+			ret = igt_radeon_call_once(&(struct igt_radeon_call) {
+				.op = op,
+				.fd = fd,
+				.handle = bo[0].handle,
+				.size = size,
+				.mem = mem,
+			});
+			interrupted += ret == -EINTR;
+		} while (ret == -EINTR && interrupted < 200);
+		storm_end();
+		igt_assert_f(igt_radeon_bo_busy(&bo[0]), "the BO was not kept busy\n");
+		igt_assert_f(ret == 0, "%s: %d, interrupted %u times\n",
+			     igt_radeon_op_name[op], ret, interrupted);
+		/* The driver allows four in a row, and forgets one with each step. */
+		igt_assert_f(interrupted <= 8, "%s: interrupted %u times\n",
+			     igt_radeon_op_name[op], interrupted);
+		igt_radeon_assert_equal(mem, model, size, igt_radeon_op_name[op]);
+		total += interrupted;
+	}
+	kill(pid, SIGKILL);
+	igt_radeon_reap(pid, END_SECONDS);
+	igt_radeon_set_latency(fd, 0);
+	for (i = 0; i < 2; i++) {
+		igt_radeon_bo_wait(&bo[i]);
+		igt_radeon_bo_fini(&bo[i]);
+	}
+	free(model);
+	munmap(mem, size);
+	igt_assert_f(total > 0, "no call was interrupted\n");
+}
+
 static void *exit_soon(void *data)
 {
 	usleep(*(uint32_t *)data);
@@ -464,6 +541,12 @@ int igt_main()
 				igt_radeon_set_latency(fd, 0);
 		}
 	}
+
+	igt_describe("Calls end although signals come, and others use the BO.");
+	igt_subtest("starved")
+		test_starved(fd);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
 
 	igt_fixture()
 		close(fd);

@@ -101,7 +101,7 @@ def junit(tests: list[Test], properties: Mapping[str, str]) -> junitparser.JUnit
         # The time of a runner is more than that of its cases.
         suite.time = sum(t.seconds for t in tests if t.suite == name)
         xml.add_testsuite(suite)
-    xml.update_statistics()  # type: ignore[no-untyped-call]
+    xml.update_statistics()
     return xml
 
 

@@ -45,8 +45,9 @@
  * Fences are waited for with nothing held, except after RADEON_GEM_RW_MAX_LOST_RACES
  * lost races: then with the &dma_resv held, and the two outer locks are only tried.
  *
- * Sleeping is interruptible. While bytes are copied only a fatal signal ends the
- * call, as it would start again from its beginning.
+ * Sleeping is interruptible until the first bytes are transferred. From then on only a
+ * fatal signal ends the call, as it would start again from its beginning. So that it
+ * ends in any case, signals end only RADEON_GEM_RW_MAX_ENDS calls in a row for a BO.
  */
 
 /* Waiting */
@@ -89,6 +90,27 @@ static bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw)
 }
 
 /*
+ * May a signal that is not fatal end a sleep of the call, and so the call? Not if it has
+ * transferred bytes, nor if signals have ended too many calls for the BO: others may
+ * keep the BO or the rings busy, and the call begin again each time.
+ */
+bool radeon_gem_rw_is_interruptible(const struct radeon_gem_rw *rw)
+{
+	return !rw->begun && READ_ONCE(rw->bo->gem_rw_ends) < RADEON_GEM_RW_MAX_ENDS;
+}
+
+/* Note that a signal has ended a sleep, or that a step has ended. Races do no harm. */
+static void radeon_gem_rw_note_end(struct radeon_gem_rw *rw, bool interrupted)
+{
+	unsigned int ends = READ_ONCE(rw->bo->gem_rw_ends);
+
+	if (interrupted && ends < RADEON_GEM_RW_MAX_ENDS)
+		WRITE_ONCE(rw->bo->gem_rw_ends, ends + 1);
+	else if (!interrupted && ends)
+		WRITE_ONCE(rw->bo->gem_rw_ends, ends - 1);
+}
+
+/*
  * Wait in slices, because the detection of a lockup does not wake those who sleep on a
  * fence: radeon_fence_default_wait() looks for a lockup only before it sleeps.
  */
@@ -98,8 +120,11 @@ static int radeon_gem_rw_wait_fences(const struct radeon_gem_rw *rw,
 	long r;
 
 	do {
-		r = dma_resv_wait_timeout(rw->bo->tbo.base.resv, usage, true,
+		r = dma_resv_wait_timeout(rw->bo->tbo.base.resv, usage,
+					  radeon_gem_rw_is_interruptible(rw),
 					  RADEON_GEM_RW_WAIT_SLICE);
+		if (!r && fatal_signal_pending(current))
+			r = -ERESTARTSYS;
 	} while (!r);
 
 	return r < 0 ? r : 0;
@@ -115,9 +140,15 @@ static ssize_t radeon_gem_rw_wait_after(struct radeon_gem_rw *rw, ssize_t done)
 	if (rw->flags & RADEON_GEM_RW_NOWAIT)
 		return -EBUSY;
 
-	rw->lost++;
 	radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_STALL);
 
+	/* Others may use the BO again before each wait of calls that signals end. */
+	if (READ_ONCE(rw->bo->gem_rw_ends) >= RADEON_GEM_RW_MAX_ENDS) {
+		rw->lost = RADEON_GEM_RW_MAX_LOST_RACES;
+		return 0;
+	}
+
+	rw->lost++;
 	return radeon_gem_rw_wait_idle(rw);
 }
 
@@ -126,6 +157,18 @@ static const struct radeon_gem_rw_path radeon_gem_rw_wait = {
 };
 
 /* Locks */
+
+static int radeon_gem_rw_down_read(const struct radeon_gem_rw *rw,
+				   struct rw_semaphore *sem)
+{
+	return radeon_gem_rw_is_interruptible(rw) ? down_read_interruptible(sem) :
+						    down_read_killable(sem);
+}
+
+static int radeon_gem_rw_reserve(const struct radeon_gem_rw *rw)
+{
+	return radeon_bo_reserve(rw->bo, !radeon_gem_rw_is_interruptible(rw));
+}
 
 /*
  * Keep device and BO as they are: until radeon_gem_rw_release() the BO stays where
@@ -139,7 +182,7 @@ static int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
 	int r;
 
 	if (rw->lost >= RADEON_GEM_RW_MAX_LOST_RACES) {
-		r = radeon_bo_reserve(rw->bo, false);
+		r = radeon_gem_rw_reserve(rw);
 		if (r)
 			return r;
 
@@ -154,12 +197,12 @@ static int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
 			return r;
 	}
 
-	if (down_read_interruptible(&rdev->exclusive_lock))
+	if (radeon_gem_rw_down_read(rw, &rdev->exclusive_lock))
 		return -ERESTARTSYS;
 
 	r = -ERESTARTSYS;
-	if (!down_read_interruptible(&rdev->pm.mclk_lock)) {
-		r = radeon_bo_reserve(rw->bo, false);
+	if (!radeon_gem_rw_down_read(rw, &rdev->pm.mclk_lock)) {
+		r = radeon_gem_rw_reserve(rw);
 		if (!r)
 			return 0;
 		up_read(&rdev->pm.mclk_lock);
@@ -202,7 +245,9 @@ static bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw)
 static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
 {
 	struct radeon_device *rdev = rw->rdev;
-	struct ttm_operation_ctx ctx = { .interruptible = true };
+	struct ttm_operation_ctx ctx = {
+		.interruptible = radeon_gem_rw_is_interruptible(rw),
+	};
 	const struct ttm_place places[] = {
 		{ .mem_type = TTM_PL_VRAM, .lpfn = rdev->mc.visible_vram_size >> PAGE_SHIFT },
 		{ .mem_type = TTM_PL_TT },
@@ -245,11 +290,11 @@ static ssize_t radeon_gem_rw_move_after(struct radeon_gem_rw *rw, ssize_t done)
 	if (r)
 		return r;
 
-	if (down_read_interruptible(&rdev->exclusive_lock))
+	if (radeon_gem_rw_down_read(rw, &rdev->exclusive_lock))
 		return -ERESTARTSYS;
 
 	/* The engines are being tested, they do not take work yet. */
-	r = rdev->in_reset ? -EDEADLK : radeon_bo_reserve(rw->bo, false);
+	r = rdev->in_reset ? -EDEADLK : radeon_gem_rw_reserve(rw);
 	if (!r) {
 		if (radeon_gem_rw_is_hidden(rw))
 			r = radeon_gem_rw_validate(rw, rw->moves++);
@@ -269,12 +314,12 @@ static ssize_t radeon_gem_rw_populate_after(struct radeon_gem_rw *rw, ssize_t do
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
 	struct ttm_operation_ctx ctx = {
-		.interruptible = true,
+		.interruptible = radeon_gem_rw_is_interruptible(rw),
 		.no_wait_gpu = rw->flags & RADEON_GEM_RW_NOWAIT,
 	};
 	int r;
 
-	r = radeon_bo_reserve(rw->bo, false);
+	r = radeon_gem_rw_reserve(rw);
 	if (r)
 		return r;
 
@@ -432,9 +477,12 @@ static int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 
 	while (rw->left) {
 		done = radeon_gem_rw_step(rw);
+		if (done)
+			radeon_gem_rw_note_end(rw, done == -ERESTARTSYS);
 		if (done < 0)
 			break;
 
+		rw->begun |= done;
 		rw->offset += done;
 		rw->user += done;
 		rw->left -= done;
@@ -580,9 +628,12 @@ int radeon_gem_rw_init(struct radeon_device *rdev)
 	return 0;
 }
 
-/* No transfer is under way any more. */
+/* No transfer is under way any more. A probe that failed early has set up nothing. */
 void radeon_gem_rw_fini(struct radeon_device *rdev)
 {
+	if (!rdev->gem_rw)
+		return;
+
 	if (rdev->gem_rw->aperture)
 		iounmap(rdev->gem_rw->aperture);
 	kfree(rdev->gem_rw);

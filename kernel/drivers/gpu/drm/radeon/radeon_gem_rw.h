@@ -21,6 +21,9 @@
  */
 #define RADEON_GEM_RW_MAX_LOST_RACES	4
 
+/* Calls for a BO that signals may end in a row, see radeon_gem_rw_is_interruptible(). */
+#define RADEON_GEM_RW_MAX_ENDS		4
+
 /*
  * The offsets of a piece in a buffer and in the BO are equal modulo this. Then
  * drm_memcpy_from_wc() is fast.
@@ -71,6 +74,7 @@ struct radeon_gem_rw {
 	struct radeon_bo *bo;		/* referenced */
 	u32 flags;			/* RADEON_GEM_RW_*, see radeon_drm_rw.h */
 	bool write;			/* from user memory to the BO */
+	bool begun;			/* bytes have been transferred */
 	bool fault_in;			/* fault user memory in before the next try */
 	u64 offset;			/* of the next byte in the BO */
 	char __user *user;		/* the next byte */
@@ -107,6 +111,7 @@ u32 radeon_gem_rw_caps(struct radeon_device *rdev);
 int radeon_gem_rw_init(struct radeon_device *rdev);
 void radeon_gem_rw_fini(struct radeon_device *rdev);
 void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len);
+bool radeon_gem_rw_is_interruptible(const struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_cpu.c */
 void radeon_gem_rw_flush_hdp(struct radeon_device *rdev);

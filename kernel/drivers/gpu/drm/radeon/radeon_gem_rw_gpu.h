@@ -27,9 +27,16 @@
 #define RADEON_GEM_RW_JOB_HEADER	64
 #define RADEON_GEM_RW_JOB_SEMAPHORES	R600_RING_TYPE_UVD_INDEX
 
-/* Largest share of the staging buffer for one file (1/4); most files that have one. */
-#define RADEON_GEM_RW_FILE_SHARE	4
-#define RADEON_GEM_RW_MAX_FILES		16
+/* A client: the ids of a process and of its user. Only numbers, they may outlive both. */
+struct radeon_gem_rw_client {
+	unsigned long id[2];
+};
+
+/* What clients hold of something that all of them use. Protected by a lock of its user. */
+struct radeon_gem_rw_share {
+	struct xarray held[2];		/* how many, by process and by user */
+	unsigned int max[2];		/* most for one process, for one user */
+};
 
 /* Bytes that a job copies; GPU addresses. */
 struct radeon_gem_rw_op {
@@ -51,8 +58,8 @@ struct radeon_gem_rw_job {
 	bool replay;			/* replay it if a reset loses it */
 	bool alone;			/* only for a ring that does nothing else */
 	bool dwords;			/* made of whole dwords */
-	/* For comparisons only: they may be freed, and their addresses used again. */
-	const struct drm_file *filp;	/* file that holds the suballocation */
+	struct radeon_gem_rw_client client;	/* that holds the suballocation */
+	/* For comparisons only: it may be freed, and its address used again. */
 	const struct radeon_bo *bo;	/* BO that is written, or NULL */
 	u64 start;			/* lowest offset in the BO */
 	u64 end;			/* highest offset in the BO, exclusive */
@@ -70,10 +77,7 @@ struct radeon_gem_rw_gpu {
 	unsigned int units;		/* its size */
 	spinlock_t lock;		/* protects what follows */
 	DECLARE_BITMAP(used, RADEON_GEM_RW_STAGE_SIZE_MAX / RADEON_GEM_RW_UNIT);
-	struct {
-		const struct drm_file *filp;
-		unsigned int units;
-	} files[RADEON_GEM_RW_MAX_FILES];	/* who holds how much */
+	struct radeon_gem_rw_share share;	/* who holds how many units */
 	struct list_head jobs[RADEON_NUM_RINGS];	/* submitted, oldest first */
 };
 
@@ -89,6 +93,11 @@ bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_job.c */
+struct radeon_gem_rw_client radeon_gem_rw_client(void);
+bool radeon_gem_rw_share_take(struct radeon_gem_rw_share *share,
+			      const struct radeon_gem_rw_client *client, int n);
+void radeon_gem_rw_share_give(struct radeon_gem_rw_share *share,
+			      const struct radeon_gem_rw_client *client, int n);
 struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n);
 bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 				struct radeon_gem_rw_job *job, u32 size);
@@ -98,6 +107,7 @@ void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu);
 int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job);
+void radeon_gem_rw_gpu_give_up(struct radeon_device *rdev, unsigned int ring);
 void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings);
 void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored);
 

@@ -3,11 +3,13 @@
  * Reading and writing GEM objects without mapping them: jobs for the GPU, and
  * their suballocations of the staging buffer.
  *
- * No file can use up the staging buffer: each holds a quarter at most. A call that finds
- * no room takes another path. drm_suballoc cannot be used, as it waits for room.
+ * No client can use up the staging buffer: a process holds a quarter at most, and a user
+ * half. Files are not counted, as a client can open any number. A call that finds no
+ * room takes another path. drm_suballoc cannot be used, as it waits for room.
  */
 
 #include <linux/bitmap.h>
+#include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/highmem.h>
 #include <linux/io.h>
@@ -27,24 +29,44 @@
 #define RADEON_GEM_RW_NAP_US		100
 #define RADEON_GEM_RW_NAPS_US		10000
 
-/* Returns the number of units that a file holds, or NULL if too many files hold some. */
-static unsigned int *radeon_gem_rw_file_units(struct radeon_gem_rw_gpu *gpu,
-					      const struct drm_file *filp)
+/* Returns the client that makes the call. */
+struct radeon_gem_rw_client radeon_gem_rw_client(void)
 {
-	unsigned int i, *units = NULL;
+	return (struct radeon_gem_rw_client) {
+		.id = { current->tgid, from_kuid(&init_user_ns, current_uid()) },
+	};
+}
 
-	lockdep_assert_held(&gpu->lock);
+static int radeon_gem_rw_share_add(struct radeon_gem_rw_share *share, unsigned int i,
+				   unsigned long id, int n)
+{
+	unsigned long held = xa_to_value(xa_load(&share->held[i], id)) + n;
 
-	for (i = 0; i < RADEON_GEM_RW_MAX_FILES; i++) {
-		if (gpu->files[i].units && gpu->files[i].filp == filp)
-			return &gpu->files[i].units;
-		if (!gpu->files[i].units && !units) {
-			gpu->files[i].filp = filp;
-			units = &gpu->files[i].units;
-		}
-	}
+	if (n > 0 && held > share->max[i])
+		return -EBUSY;
 
-	return units;
+	return xa_err(xa_store(&share->held[i], id, held ? xa_mk_value(held) : NULL,
+			       GFP_NOWAIT));
+}
+
+/* Give a client @n more of a share, if it may have that many. Returns whether it may. */
+bool radeon_gem_rw_share_take(struct radeon_gem_rw_share *share,
+			      const struct radeon_gem_rw_client *client, int n)
+{
+	if (radeon_gem_rw_share_add(share, 0, client->id[0], n))
+		return false;
+	if (!radeon_gem_rw_share_add(share, 1, client->id[1], n))
+		return true;
+
+	radeon_gem_rw_share_add(share, 0, client->id[0], -n);
+	return false;
+}
+
+void radeon_gem_rw_share_give(struct radeon_gem_rw_share *share,
+			      const struct radeon_gem_rw_client *client, int n)
+{
+	radeon_gem_rw_share_add(share, 0, client->id[0], -n);
+	radeon_gem_rw_share_add(share, 1, client->id[1], -n);
 }
 
 /* Free a job that is in no list. */
@@ -54,7 +76,7 @@ void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 	lockdep_assert_held(&gpu->lock);
 
 	if (job->units) {
-		*radeon_gem_rw_file_units(gpu, job->filp) -= job->units;
+		radeon_gem_rw_share_give(&gpu->share, &job->client, job->units);
 		bitmap_clear(gpu->used, job->unit, job->units);
 	}
 	radeon_fence_unref(&job->fence);
@@ -114,18 +136,17 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 	unsigned int count = DIV_ROUND_UP(size + RADEON_GEM_RW_JOB_HEADER,
 					  RADEON_GEM_RW_UNIT);
 	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw->gpu;
-	unsigned int *units, unit = gpu->units;
+	unsigned int unit;
+
+	job->client = radeon_gem_rw_client();
 
 	spin_lock(&gpu->lock);
 	radeon_gem_rw_reap(gpu);
 
-	units = radeon_gem_rw_file_units(gpu, rw->filp);
-	if (units && *units + count <= gpu->units / RADEON_GEM_RW_FILE_SHARE)
-		unit = bitmap_find_next_zero_area(gpu->used, gpu->units, 0, count, 0);
-	if (unit < gpu->units) {
+	unit = bitmap_find_next_zero_area(gpu->used, gpu->units, 0, count, 0);
+	if (unit < gpu->units &&
+	    radeon_gem_rw_share_take(&gpu->share, &job->client, count)) {
 		bitmap_set(gpu->used, unit, count);
-		*units += count;
-		job->filp = rw->filp;
 		job->unit = unit;
 		job->units = count;
 		job->mem = gpu->sa.cpu_ptr + unit * RADEON_GEM_RW_UNIT;
@@ -139,8 +160,9 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 
 /*
  * Wait for a job that this call has submitted. Once the copy is the next in its
- * ring, only a fatal signal ends the wait: a call that is made again submits its
- * copy again, and would never end if signals came faster than the GPU copies.
+ * ring, only a fatal signal ends the wait, as it does where a call may not end by
+ * another one: a call that is made again submits its copy again, and would never end
+ * if signals came faster than the GPU copies.
  * Returns 0, -ERESTARTSYS, or -EDEADLK if the GPU has to be reset, was reset, or
  * has been given up.
  */
@@ -166,7 +188,8 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 
 		/* Others' work before it in the ring can take any time. */
 		pending = signal_pending(current);
-		if (pending && atomic64_read(&drv->last_seq) + 1 < job->fence->seq)
+		if (pending && radeon_gem_rw_is_interruptible(rw) &&
+		    atomic64_read(&drv->last_seq) + 1 < job->fence->seq)
 			return -ERESTARTSYS;
 
 		r = dma_fence_wait_timeout(&job->fence->base, !pending,
@@ -222,6 +245,20 @@ static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
 	}
 	/* Before the fences are signaled. */
 	wmb();
+}
+
+/*
+ * Give up the work in a ring that does not work any more, before its fences are signaled
+ * without a reset: replay its jobs, by the CPU if no other ring works. Nobody submits
+ * work. The ring is not used again until the device is resumed.
+ */
+void radeon_gem_rw_gpu_give_up(struct radeon_device *rdev, unsigned int ring)
+{
+	if (!rdev->gem_rw->gpu)
+		return;
+
+	rdev->ring[ring].ready = false;
+	radeon_gem_rw_gpu_replay(rdev, BIT(ring));
 }
 
 /*

@@ -43,11 +43,16 @@
 #define RADEON_GEM_RW_LOCK_US		1000
 
 /* Fields of packets that the driver's headers do not have, from Mesa's r600d.h. */
+#define RADEON_GEM_RW_CS_PARTIAL_FLUSH	(EVENT_TYPE(0x07) | EVENT_INDEX(4))
 #define RADEON_GEM_RW_PS_PARTIAL_FLUSH	(EVENT_TYPE(0x10) | EVENT_INDEX(4))
 #define RADEON_GEM_RW_MEM_WRITE_32_BITS	BIT(18)
 #define RADEON_GEM_RW_WAIT_GEQUAL	5
 #define RADEON_GEM_RW_WAIT_MEMORY	BIT(4)
 #define RADEON_GEM_RW_WAIT_PFP		BIT(8)
+
+/* SURFACE_SYNC on Cayman: the ME waits for CB0 to CB11, DB, and their caches; nid.h. */
+#define RADEON_GEM_RW_SYNC_CB_DB	(BIT(31) | GENMASK(18, 6) | BIT(28) |	\
+					 PACKET3_CB_ACTION_ENA | PACKET3_DB_ACTION_ENA)
 
 /* Has a failed reset disabled the ring? Nobody signals its fences then. */
 bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
@@ -108,17 +113,24 @@ static void radeon_gem_rw_emit_reg(struct radeon_ring *ring, u32 reg, u32 value)
 }
 
 /*
- * Make the ring flush the caches of the graphics engine, and wait for that. On
- * Cayman WAIT_UNTIL is deprecated.
+ * Make the ring flush the caches of the graphics engine, and wait for that and for the
+ * shaders. On Cayman WAIT_UNTIL is deprecated: there two events wait for the shaders of
+ * draws and of compute, and SURFACE_SYNC waits until the CB and the DB have written
+ * their caches back, as in Mesa's r600_flush_emit(). The ME waits, which executes CP DMA.
  */
 static void radeon_gem_rw_emit_flush(struct radeon_device *rdev,
 				     struct radeon_ring *ring)
 {
+	if (rdev->family >= CHIP_CAYMAN)
+		radeon_gem_rw_write(ring, PACKET3(PACKET3_EVENT_WRITE, 0),
+				    RADEON_GEM_RW_PS_PARTIAL_FLUSH,
+				    PACKET3(PACKET3_EVENT_WRITE, 0),
+				    RADEON_GEM_RW_CS_PARTIAL_FLUSH);
 	radeon_gem_rw_write(ring, PACKET3(PACKET3_EVENT_WRITE, 0),
 			    EVENT_TYPE(CACHE_FLUSH_AND_INV_EVENT) | EVENT_INDEX(0));
 	if (rdev->family >= CHIP_CAYMAN)
-		radeon_gem_rw_write(ring, PACKET3(PACKET3_EVENT_WRITE, 0),
-				    RADEON_GEM_RW_PS_PARTIAL_FLUSH);
+		radeon_gem_rw_write(ring, PACKET3(PACKET3_SURFACE_SYNC, 3),
+				    RADEON_GEM_RW_SYNC_CB_DB, 0xffffffff, 0, 10);
 	else
 		radeon_gem_rw_emit_reg(ring, WAIT_UNTIL, WAIT_3D_IDLE_bit |
 				       WAIT_3D_IDLECLEAN_bit);
@@ -214,10 +226,22 @@ static int radeon_gem_rw_collect(const struct radeon_gem_rw *rw,
 }
 
 /*
+ * Can the DMA engine do the job? Where the driver does not use that engine for moves of
+ * BOs, as on R600, neither does this.
+ */
+static bool radeon_gem_rw_can_dma(struct radeon_device *rdev,
+				  const struct radeon_gem_rw_job *job)
+{
+	int dma = rdev->asic->copy.dma_ring_index;
+
+	return job->dwords && rdev->ring[dma].ready &&
+		rdev->asic->copy.copy_ring_index == dma;
+}
+
+/*
  * Prefer the DMA engine, which leaves the graphics ring alone. But a copy that only has
  * to wait for the graphics ring is queued there: in the DMA ring, all later work would
- * wait with it. Where the driver does not use the DMA engine for moves of BOs, as on
- * R600, neither does this. Returns the ring, or -EBUSY if there is none.
+ * wait with it. Returns the ring, or -EBUSY if there is none.
  */
 static int radeon_gem_rw_choose_ring(const struct radeon_gem_rw *rw,
 				     const struct radeon_gem_rw_job *job,
@@ -226,8 +250,7 @@ static int radeon_gem_rw_choose_ring(const struct radeon_gem_rw *rw,
 	struct radeon_device *rdev = rw->rdev;
 	int dma = rdev->asic->copy.dma_ring_index;
 	int gfx = rdev->asic->copy.blit_ring_index;
-	bool can_dma = job->dwords && rdev->ring[dma].ready &&
-		rdev->asic->copy.copy_ring_index == dma;
+	bool can_dma = radeon_gem_rw_can_dma(rdev, job);
 	bool can_gfx = rdev->ring[gfx].ready;
 
 	if (job->alone) {
@@ -376,7 +399,7 @@ int radeon_gem_rw_ring_replay(struct radeon_device *rdev, struct radeon_gem_rw_j
 			      struct radeon_fence **fence)
 {
 	int idx = rdev->asic->copy.dma_ring_index;
-	bool dma = job->dwords && rdev->ring[idx].ready;
+	bool dma = radeon_gem_rw_can_dma(rdev, job);
 	struct radeon_ring *ring =
 		&rdev->ring[dma ? idx : rdev->asic->copy.blit_ring_index];
 	int r;

@@ -14,6 +14,7 @@
  */
 
 #include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -45,7 +46,7 @@ module_param_named(gem_rw_stage_read_min, radeon_gem_rw_stage_read_min, uint, 06
 
 /*
  * Returns the fence of a job that the transfer has to wait for, or NULL. With @own it is
- * that of the file's oldest job in a ring that holds a suballocation. Else, if the
+ * that of the process's oldest job in a ring that holds a suballocation. Else, if the
  * transfer is unsynchronized, that of a staged write to a dword of the step (registers
  * take whole dwords): to user space that write is done, so nothing may overtake it.
  */
@@ -65,7 +66,7 @@ radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 	radeon_gem_rw_reap(gpu);
 	for (i = 0; i < RADEON_NUM_RINGS && !fence; i++) {
 		list_for_each_entry(job, &gpu->jobs[i], head) {
-			if (own ? job->units && job->filp == rw->filp :
+			if (own ? job->units && job->client.id[0] == current->tgid :
 				  job->bo == rw->bo && job->start < end &&
 				  start < job->end) {
 				fence = radeon_fence_ref(job->fence);
@@ -88,13 +89,17 @@ bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw)
 	return pending;
 }
 
-static int radeon_gem_rw_wait_fence(struct radeon_fence *fence)
+static int radeon_gem_rw_wait_fence(const struct radeon_gem_rw *rw,
+				    struct radeon_fence *fence)
 {
 	long r;
 
 	do {
-		r = dma_fence_wait_timeout(&fence->base, true,
+		r = dma_fence_wait_timeout(&fence->base,
+					   radeon_gem_rw_is_interruptible(rw),
 					   RADEON_GEM_RW_WAIT_SLICE);
+		if (!r && fatal_signal_pending(current))
+			r = -ERESTARTSYS;
 	} while (!r);
 	radeon_fence_unref(&fence);
 
@@ -107,7 +112,7 @@ int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw)
 	int r = 0;
 
 	while (!r && (fence = radeon_gem_rw_find_fence(rw, false)))
-		r = radeon_gem_rw_wait_fence(fence);
+		r = radeon_gem_rw_wait_fence(rw, fence);
 
 	return r;
 }
@@ -132,7 +137,7 @@ static struct radeon_gem_rw_job *
 radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 {
 	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw->gpu;
-	u32 max = gpu->units / RADEON_GEM_RW_FILE_SHARE * RADEON_GEM_RW_UNIT -
+	u32 max = gpu->share.max[0] * RADEON_GEM_RW_UNIT -
 		RADEON_GEM_RW_JOB_HEADER - RADEON_GEM_RW_SLOT_COST;
 	u32 end = RADEON_GEM_RW_JOB_HEADER;
 	struct radeon_gem_rw_job *job;
@@ -257,7 +262,7 @@ static ssize_t radeon_gem_rw_staged_after(struct radeon_gem_rw *rw, ssize_t done
 	struct radeon_gem_rw_job *job = rw->job;
 
 	if (rw->fence) {
-		done = radeon_gem_rw_wait_fence(rw->fence);
+		done = radeon_gem_rw_wait_fence(rw, rw->fence);
 		rw->fence = NULL;
 	}
 
@@ -321,11 +326,15 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 		return;
 
 	spin_lock_init(&gpu->lock);
+	xa_init(&gpu->share.held[0]);
+	xa_init(&gpu->share.held[1]);
 	for (i = 0; i < RADEON_NUM_RINGS; i++)
 		INIT_LIST_HEAD(&gpu->jobs[i]);
 
 	/* Only the manager's BO is used, which is pinned and mapped. */
 	gpu->units = size / RADEON_GEM_RW_UNIT;
+	gpu->share.max[0] = gpu->units / 4;
+	gpu->share.max[1] = gpu->units / 2;
 	r = radeon_sa_bo_manager_init(rdev, &gpu->sa, size, RADEON_GEM_RW_UNIT,
 				      RADEON_GEM_DOMAIN_GTT, 0);
 	if (r)

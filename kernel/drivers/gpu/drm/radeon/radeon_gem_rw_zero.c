@@ -7,10 +7,10 @@
  * this, and the GPU copies between them and the BO in VRAM. The CPU does not touch the
  * bytes, but handles each page, so this pays for large transfers only.
  *
- * The windows limit how many pages all clients together can have pinned. A call takes a
- * window before it pins any page; one that gets none takes another path. A call never
- * waits for anything that user space controls while it has a window, so it faults user
- * memory in without one.
+ * The windows limit how many pages all clients together can have pinned, and no process
+ * or user can have all of them. A call takes a window before it pins any page; one that
+ * gets none takes another path. A call never waits for anything that user space controls
+ * while it has a window, so it faults user memory in without one.
  *
  * Pages that the GPU only reads are bound read-only. Pages that it writes are written as
  * a whole, and the CPU copies the rest: where DMA goes through a bounce buffer, what
@@ -18,19 +18,22 @@
  *
  * The call waits for the copy, which takes a ring that does nothing else. If a fatal
  * signal ends the call early, the pages stay pinned, and a work item unpins them when the
- * copy is done, or the ring is given up.
+ * copy is done, or the ring is given up. Until then the device must not be suspended.
  */
 
 #include <linux/dma-mapping.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/pm_runtime.h>
 #include <linux/slab.h>
 
 #include "radeon.h"
 #include "radeon_gem_rw_gpu.h"
 
 #define RADEON_GEM_RW_WINDOWS		4
+#define RADEON_GEM_RW_PROCESS_WINDOWS	2	/* most for one process */
+#define RADEON_GEM_RW_USER_WINDOWS	3
 #define RADEON_GEM_RW_WINDOW_SIZE	SZ_4M
 #define RADEON_GEM_RW_WINDOW_PAGES	(RADEON_GEM_RW_WINDOW_SIZE / PAGE_SIZE)
 
@@ -48,7 +51,8 @@ module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint, 0644
 /* A window of GTT, with the user pages that are bound to it. */
 struct radeon_gem_rw_window {
 	struct radeon_device *rdev;
-	unsigned long used;		/* bit 0: a call has it */
+	bool used;			/* a client has it */
+	struct radeon_gem_rw_client client;
 	u32 first;			/* its first entry in the GART */
 	struct page *pages[RADEON_GEM_RW_WINDOW_PAGES];	/* pinned */
 	unsigned int count;
@@ -163,20 +167,31 @@ static bool radeon_gem_rw_window_map(struct radeon_gem_rw_window *window)
 static struct radeon_gem_rw_window *
 radeon_gem_rw_window_get(struct radeon_device *rdev)
 {
-	struct radeon_gem_rw_window *window = rdev->gem_rw->gpu->windows;
-	unsigned int i;
+	const struct radeon_gem_rw_client client = radeon_gem_rw_client();
+	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
+	struct radeon_gem_rw_window *window = gpu->windows;
+	unsigned int i = 0;
 
-	for (i = 0; i < RADEON_GEM_RW_WINDOWS; i++, window++) {
-		if (!test_and_set_bit_lock(0, &window->used))
-			return window;
+	spin_lock(&gpu->lock);
+	while (i < RADEON_GEM_RW_WINDOWS && window[i].used)
+		i++;
+	if (i < RADEON_GEM_RW_WINDOWS &&
+	    radeon_gem_rw_share_take(&gpu->windows_share, &client, 1)) {
+		window += i;
+		window->used = true;
+		window->client = client;
+	} else {
+		window = NULL;
 	}
+	spin_unlock(&gpu->lock);
 
-	return NULL;
+	return window;
 }
 
 /* Unbind, unmap and unpin the pages, which the GPU does not use any more. */
 static void radeon_gem_rw_window_put(struct radeon_gem_rw_window *window)
 {
+	struct radeon_gem_rw_gpu *gpu = window->rdev->gem_rw->gpu;
 	struct device *dev = window->rdev->dev;
 	bool written = window->fence && window->dir == DMA_FROM_DEVICE;
 
@@ -190,7 +205,11 @@ static void radeon_gem_rw_window_put(struct radeon_gem_rw_window *window)
 	unpin_user_pages_dirty_lock(window->pages, window->count, written);
 	window->count = 0;
 	radeon_fence_unref(&window->fence);
-	clear_bit_unlock(0, &window->used);
+
+	spin_lock(&gpu->lock);
+	radeon_gem_rw_share_give(&gpu->windows_share, &window->client, 1);
+	window->used = false;
+	spin_unlock(&gpu->lock);
 }
 
 /* Ends a killed call's copy. Resets a locked up GPU, as no other client may be left. */
@@ -203,12 +222,31 @@ static void radeon_gem_rw_window_work(struct work_struct *work)
 	if (radeon_fence_signaled(window->fence) || rdev->shutdown ||
 	    radeon_gem_rw_ring_given_up(rdev, window->fence->ring)) {
 		radeon_gem_rw_window_put(window);
+		pm_runtime_mark_last_busy(rdev->dev);
+		pm_runtime_put_autosuspend(rdev->dev);
 		return;
 	}
 
 	if (READ_ONCE(rdev->needs_reset))
 		radeon_gpu_reset(rdev);
 	queue_delayed_work(system_freezable_wq, &window->work, DIV_ROUND_UP(HZ, 20));
+}
+
+/*
+ * Make @count pages ready to be pinned without a fault: present, and not shared copy on
+ * write with another process. Faults of the CPU for reading do not end such sharing. Has
+ * no more than one page pinned at a time, and none while it waits.
+ */
+static void radeon_gem_rw_window_prepare(unsigned long start, int count,
+					 unsigned int flags)
+{
+	struct page *page;
+
+	for (; count && pin_user_pages_fast(start, 1, flags, &page) == 1; count--) {
+		unpin_user_page(page);
+		start += PAGE_SIZE;
+		cond_resched();
+	}
 }
 
 /*
@@ -220,6 +258,7 @@ radeon_gem_rw_window_fill(struct radeon_gem_rw *rw, char __user *user, u64 *len)
 {
 	size_t in_page = offset_in_page(user);
 	int n, count = rw->write ? PFN_UP(in_page + *len) : *len >> PAGE_SHIFT;
+	unsigned int flags = rw->write ? 0 : FOLL_WRITE;
 	struct radeon_gem_rw_window *window;
 	bool again = false;
 
@@ -228,15 +267,17 @@ radeon_gem_rw_window_fill(struct radeon_gem_rw *rw, char __user *user, u64 *len)
 		if (!window)
 			return NULL;
 
-		n = pin_user_pages_fast((unsigned long)user, count, FOLL_NOFAULT |
-					(rw->write ? 0 : FOLL_WRITE), window->pages);
+		n = pin_user_pages_fast((unsigned long)user, count,
+					FOLL_NOFAULT | flags, window->pages);
 		window->count = max(n, 0);
 		window->dir = rw->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 		if (n == count || again)
 			break;
 
 		radeon_gem_rw_window_put(window);
-		radeon_gem_rw_fault_in_user(rw, user, *len);
+		radeon_gem_rw_window_prepare((unsigned long)user - in_page +
+					     max(n, 0) * PAGE_SIZE,
+					     count - max(n, 0), flags);
 	}
 
 	if (!window->count || !radeon_gem_rw_window_map(window)) {
@@ -305,10 +346,12 @@ static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 	}
 
 	/* Killed: the work item releases the pages once the copy is done. */
-	if (r == -ERESTARTSYS)
+	if (r == -ERESTARTSYS) {
+		pm_runtime_get_noresume(rdev->dev);
 		queue_delayed_work(system_freezable_wq, &window->work, 0);
-	else
+	} else {
 		radeon_gem_rw_window_put(window);
+	}
 	radeon_gem_rw_job_put(rdev, job);
 	return r;
 }
@@ -408,6 +451,11 @@ void radeon_gem_rw_zero_init(struct radeon_device *rdev, struct radeon_gem_rw_gp
 				GFP_KERNEL);
 	if (!gpu->windows)
 		return;
+
+	xa_init(&gpu->windows_share.held[0]);
+	xa_init(&gpu->windows_share.held[1]);
+	gpu->windows_share.max[0] = RADEON_GEM_RW_PROCESS_WINDOWS;
+	gpu->windows_share.max[1] = RADEON_GEM_RW_USER_WINDOWS;
 
 	/* The engines can copy any number of bytes at a time. */
 	dma_set_max_seg_size(rdev->dev, UINT_MAX);
