@@ -178,6 +178,11 @@ impl Scene {
         self.set(0x2_8408, first);
     }
 
+    /// MC address of the vertices that [`Self::vertices`] has put into memory last; `count` of them.
+    pub fn address_of_last(&self, count: u32) -> u64 {
+        VERTICES + 32 * u64::from(self.next_vertex - count)
+    }
+
     pub fn draw_from(&mut self, kind: u32, source: IndexSource, indices: u32, initiator: u32) {
         self.set(0x8958, kind);
         self.rig.cp_fill(

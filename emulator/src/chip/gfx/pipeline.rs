@@ -159,7 +159,7 @@ impl Pipeline {
         Self {
             shadow: Shadow::default(),
             programs: ProgramCache::default(),
-            cores: (0..threads.max(1)).map(|_| Core::default()).collect(),
+            cores: cores(threads.max(1)),
             pool: Pool::new(),
             statistics: GfxStatistics::default(),
             counting: true,
@@ -253,8 +253,6 @@ impl Pipeline {
         let params = pixel.as_ref().map_or(0, |p| p.interpolator.params);
         let streamout = StreamOut::decode(&self.shadow, self.statistics.filled);
 
-        let mut cores = std::mem::take(&mut self.cores);
-        let mut buffers = std::mem::take(&mut self.buffers);
         let shared = DrawShared {
             context: *context,
             shadow: &self.shadow,
@@ -262,7 +260,7 @@ impl Pipeline {
             serial: self.serial,
             limits: self.limits,
         };
-        for core in &mut cores {
+        for core in &mut self.cores {
             core.executed = 0;
             core.unit.set_state(
                 context.regs.load(gb::GB_TILING_CONFIG),
@@ -291,14 +289,12 @@ impl Pipeline {
         let result = run(
             &state,
             &mut progress,
-            &mut cores,
-            &mut buffers,
+            &mut self.cores,
+            &mut self.buffers,
             shaders.as_ref(),
             kind,
             draw,
         );
-        self.cores = cores;
-        self.buffers = buffers;
         let (inputs, indices) = result.1;
         self.count(context, &progress, inputs, indices);
         result.0
@@ -623,6 +619,11 @@ fn finish(
     Ok(())
 }
 
+/// The state of `count` threads that run shaders.
+fn cores(count: usize) -> Vec<Core> {
+    (0..count).map(|_| Core::default()).collect()
+}
+
 /// A pool of `count` threads.
 fn threads(count: usize) -> Option<ThreadPool> {
     let pool = ThreadPoolBuilder::new().num_threads(count);
@@ -687,8 +688,11 @@ fn raster(
                     scope.spawn(move |_| {
                         let job = || draw(core, &View::of(&context), &mine(worker));
                         // The pool would pass the panic on to the caller's thread.
-                        *result = catch_unwind(AssertUnwindSafe(job))
-                            .unwrap_or(Err(Stop::Fault("a worker panicked")));
+                        *result = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| {
+                            context.control.count(Counter::EnginePanics, 1);
+                            *core = Core::default();
+                            Err(Stop::Fault("a worker panicked"))
+                        });
                     });
                 }
                 *result = draw(own, state.view, &mine(0));
@@ -766,5 +770,8 @@ impl Gfx for Pipeline {
         self.statistics = GfxStatistics::default();
         self.counting = true;
         self.programs = ProgramCache::default();
+        // The draw that caused the reset may have panicked at any point.
+        self.cores = cores(self.cores.len());
+        self.buffers = Buffers::default();
     }
 }
