@@ -20,14 +20,15 @@ use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::{Assembler, Input, Primitive, Shape, Sink, Type};
 use super::setup::{Builder, Setup, Vertices};
-use super::shader::{Options, Program, ProgramCache, Stop};
+use super::shader::{Code, Options, Program, ProgramCache, Stop};
 use super::stage::{DrawShared, Limits};
 use super::state::{
     bit, has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE,
 };
 use super::streamout::StreamOut;
 use super::vertex::{self, Core, Request, StreamData};
-use super::{geometry, Cancelled, Gfx, GfxContext, GfxStatistics, PipelineCounter};
+use super::{geometry, Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
+use crate::chip::bus::McError;
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
 use crate::chip::regs::{gb, gfx as reg, vgt};
@@ -117,6 +118,34 @@ impl From<Cancelled> for Failed {
     }
 }
 
+/// Memory that shaders are read from.
+struct ShaderMemory<'b, 'a> {
+    view: &'b View<'a>,
+    control: &'a dyn Control,
+    /// Buffer.
+    bytes: Vec<u8>,
+    /// The access that no memory answered.
+    fault: Option<McError>,
+}
+
+impl Code for ShaderMemory<'_, '_> {
+    fn read(&mut self, address: u64, out: &mut [u32]) -> bool {
+        self.bytes.resize(out.len() * 4, 0);
+        if let Err(e) = self.view.read_by(Cache::Shader, address, &mut self.bytes) {
+            self.fault = Some(e);
+            return false;
+        }
+        for (word, b) in out.iter_mut().zip(self.bytes.chunks_exact(4)) {
+            *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+        }
+        true
+    }
+
+    fn cancelled(&mut self) -> bool {
+        self.control.check().is_err()
+    }
+}
+
 struct Collect<'a> {
     primitives: &'a mut Vec<(Primitive, u32)>,
     inputs: &'a mut Vec<(Input, u32)>,
@@ -186,22 +215,14 @@ impl Pipeline {
         let options = Options {
             dx10_clamp: state.dx10_clamp,
         };
-        let mut bytes = Vec::new();
-        let mut fault = None;
-        let program = self
-            .programs
-            .load(state.base, options, &mut |address, out| {
-                bytes.resize(out.len() * 4, 0);
-                if let Err(e) = view.read_by(Cache::Shader, address, &mut bytes) {
-                    fault = Some(e);
-                    return false;
-                }
-                for (word, b) in out.iter_mut().zip(bytes.chunks_exact(4)) {
-                    *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-                }
-                true
-            });
-        if let (Err(_), Some(fault)) = (&program, fault) {
+        let mut code = ShaderMemory {
+            view,
+            control: context.control,
+            bytes: Vec::new(),
+            fault: None,
+        };
+        let program = self.programs.load(state.base, options, &mut code);
+        if let (Err(_), Some(fault)) = (&program, code.fault) {
             context.control.fault(fault);
             return Err(Failed::Dropped("a shader's memory cannot be read"));
         }
@@ -238,7 +259,10 @@ impl Pipeline {
         // Without a call the fetch shader's address may be stale.
         let calls = shaders.as_ref().map_or(&vertex, |(export, _)| export);
         let fetch = match calls.calls_fetch_shader() {
-            true => (self.program(context, &view, self.shadow.fetch_program())).ok(),
+            true => match self.program(context, &view, self.shadow.fetch_program()) {
+                Err(Failed::Cancelled) => return Err(Failed::Cancelled),
+                program => program.ok(),
+            },
             false => None,
         };
 

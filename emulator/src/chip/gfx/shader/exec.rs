@@ -112,7 +112,7 @@ fn find_denormals(wave: &Wave, which: &[u32]) -> bool {
 
 impl Runner<'_> {
     fn program(&mut self, program: &Program, depth: usize) -> Result<(), Stop> {
-        self.load_constants(program);
+        self.load_constants(program)?;
         for (what, word) in &program.unknown {
             self.env.unknown(what, *word);
         }
@@ -193,7 +193,7 @@ impl Runner<'_> {
         let constants = self.wave.constant_denormals;
         self.program(&fetch_shader, depth + 1)?;
         if !fetch_shader.constants.is_empty() {
-            self.load_constants(program);
+            self.load_constants(program)?;
         }
         self.wave.constant_denormals = constants;
         self.wave.denormals |= denormals || find_denormals(self.wave, &program.float_rows);
@@ -216,10 +216,11 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Loads the program's constants into their rows, if they are not there yet.
-    fn load_constants(&mut self, program: &Program) {
+    /// Loads the program's constants into their rows, if they are not there yet. Each counts as
+    /// an instruction: waves that call a fetch shader with constants load them again and again.
+    fn load_constants(&mut self, program: &Program) -> Result<(), Stop> {
         if program.constants.is_empty() {
-            return;
+            return Ok(());
         }
         let epoch = if program.has_buffers {
             self.env.constants_epoch()
@@ -227,8 +228,9 @@ impl Runner<'_> {
             u64::MAX
         };
         if self.wave.loaded == (program.id, epoch) && epoch != 0 {
-            return;
+            return Ok(());
         }
+        self.charge(program.constants.len() as u64)?;
         let rows = ROW_CONST as usize + program.constants.len();
         if self.wave.rows.len() < rows {
             self.wave.rows.resize(rows, [0; LANES]);
@@ -258,6 +260,7 @@ impl Runner<'_> {
             self.wave.rows[ROW_CONST as usize + i].fill(value);
         }
         self.wave.loaded = (program.id, epoch);
+        Ok(())
     }
 
     fn alu(&mut self, program: &Program, code: u8, clause: u32) -> Result<(), Stop> {

@@ -16,7 +16,7 @@ mod tests;
 pub use cache::ProgramCache;
 pub use env::{Env, ExportKind, MemoryExport, MemoryTarget};
 pub use exec::run;
-pub use program::{is_modelled, Program, TexelCopy};
+pub use program::{is_modelled, Code, Program, TexelCopy};
 
 use super::lanes::{Lanes, Mask, LANES};
 

@@ -33,6 +33,12 @@ const MAX_DWORDS: usize = 1 << 18;
 const MAX_UNKNOWN: usize = 64;
 /// Most control-flow instructions.
 const MAX_CF: usize = 1 << 14;
+/// Most instructions of all clauses together: as many ALU slots as [`MAX_DWORDS`] hold. A clause
+/// counts once for each set of constants that it is executed with: each is decoded apart.
+pub(super) const MAX_INSTRUCTIONS: usize = MAX_DWORDS / 2;
+/// Most constants, each of which takes a row of 256 bytes in each worker's wave. Mesa's constant
+/// buffers have 4096 vec4s; a shader that names each component of one has half as many constants.
+pub(super) const MAX_CONSTANTS: usize = 1 << 15;
 
 /// First row of the two banks of masked `PV` and `PS` results.
 pub(super) const ROW_PV: u32 = (GPRS * 4) as u32;
@@ -209,6 +215,23 @@ pub const fn is_modelled(code: u8) -> bool {
     }
 }
 
+/// The memory that shaders are decoded from.
+pub trait Code {
+    /// Reads the dwords from byte address `address` on into `out`; false if it cannot.
+    fn read(&mut self, address: u64, out: &mut [u32]) -> bool;
+
+    /// True once nobody needs the program any more. Called every few thousand instructions.
+    fn cancelled(&mut self) -> bool {
+        false
+    }
+}
+
+impl<F: FnMut(u64, &mut [u32]) -> bool> Code for F {
+    fn read(&mut self, address: u64, out: &mut [u32]) -> bool {
+        self(address, out)
+    }
+}
+
 /// A decoded shader.
 #[derive(Debug)]
 pub struct Program {
@@ -246,19 +269,15 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl Program {
     /// Decodes the shader whose first word is at byte address `base`
-    /// (`SQ_PGM_START_x` << 8). `fetch(address, out)` reads dwords; false if it
-    /// cannot.
+    /// (`SQ_PGM_START_x` << 8) of `code`.
     ///
     /// # Errors
-    /// A program that cannot be read, or is longer than the decoder accepts.
-    pub fn decode(
-        base: u64,
-        options: Options,
-        fetch: &mut dyn FnMut(u64, &mut [u32]) -> bool,
-    ) -> Result<Self, Stop> {
+    /// A program that cannot be read, or is longer than the decoder accepts; or the caller has
+    /// cancelled the decoding.
+    pub fn decode(base: u64, options: Options, code: &mut dyn Code) -> Result<Self, Stop> {
         let mut reader = Reader {
             base,
-            fetch,
+            code,
             blocks: HashMap::new(),
         };
         let mut builder = Builder {
@@ -269,6 +288,7 @@ impl Program {
             wide: Vec::new(),
             fetch: Vec::new(),
             unknown: Vec::new(),
+            instructions: 0,
         };
         let mut cfs = Vec::new();
         let mut ends = Vec::new();
@@ -346,7 +366,8 @@ impl Program {
                 }
             }
         }
-        let mut image: Vec<_> = reader.blocks.into_iter().collect();
+        let Reader { blocks, code, .. } = reader;
+        let mut image: Vec<_> = blocks.into_iter().collect();
         image.sort_unstable_by_key(|(block, _)| *block);
         let calls_fetch_shader = (cfs.iter())
             .any(|item| matches!(item, Cf::Flow { word, .. } if word.code == cf::CALL_FS));
@@ -382,7 +403,7 @@ impl Program {
         program.unknown.sort_unstable();
         program.unknown.dedup();
         program.unknown.truncate(MAX_UNKNOWN);
-        program.find_denormals();
+        program.find_denormals(code)?;
         program.reads = program.find_reads();
         program.uniform = program.unknown.is_empty()
             && !uses_kill
@@ -395,12 +416,34 @@ impl Program {
         Ok(program)
     }
 
-    /// True if memory still holds the words that the program was decoded from.
-    pub fn is_current(&self, fetch: &mut dyn FnMut(u64, &mut [u32]) -> bool) -> bool {
+    /// True if `code` still holds the words that the program was decoded from.
+    pub fn is_current(&self, code: &mut dyn Code) -> bool {
         self.image.iter().all(|(block, words)| {
             let mut now = [0; BLOCK];
-            fetch(self.base + block * BLOCK as u64 * 4, &mut now) && now == *words
+            code.read(self.base + block * BLOCK as u64 * 4, &mut now) && now == *words
         })
+    }
+
+    /// Bytes of memory that the program takes.
+    pub fn bytes(&self) -> usize {
+        fn of<T>(list: &Vec<T>) -> usize {
+            list.capacity() * size_of::<T>()
+        }
+        let steps: usize = self.alu.iter().map(|clause| of(&clause.steps)).sum();
+        let fetches: usize = self.fetch.iter().map(of).sum();
+        size_of::<Self>()
+            + of(&self.cf)
+            + of(&self.ends)
+            + of(&self.alu)
+            + steps
+            + of(&self.wide)
+            + of(&self.fetch)
+            + fetches
+            + of(&self.constants)
+            + of(&self.float_rows)
+            + of(&self.float_constants)
+            + of(&self.unknown)
+            + of(&self.image)
     }
 
     /// The words of the program as read, by offset in dwords.
@@ -515,7 +558,10 @@ impl Program {
     /// Results of float operations are never denormals. Loaded values are checked
     /// when they are loaded. Only results of integer operations have to be
     /// flushed at each use.
-    fn find_denormals(&mut self) {
+    ///
+    /// # Errors
+    /// The caller has cancelled the decoding.
+    fn find_denormals(&mut self, code: &mut dyn Code) -> Result<(), Stop> {
         let rows = ROW_CONST as usize;
         let mut class = vec![Flush::Never; rows];
         // Inputs, fetches and scratch are checked when they are loaded.
@@ -532,7 +578,12 @@ impl Program {
                 _ => Flush::IfLoaded,
             }
         };
+        // The highest class that relative writes have to each component of all GPRs.
+        let mut scattered = [Flush::Never; 4];
         loop {
+            if code.cancelled() {
+                return Err(Stop::Cancelled);
+            }
             let mut changed = false;
             let mut raise = |class: &mut Vec<Flush>, row: u32, to: Flush| {
                 if let Some(held) = class.get_mut(row as usize) {
@@ -565,8 +616,12 @@ impl Program {
                     Step::Scatter { chan, src, .. } => {
                         // The index can select any GPR.
                         let from = of(&class, *src);
-                        for gpr in 0..GPRS as u32 {
-                            raise(&mut class, gpr * 4 + u32::from(*chan), from);
+                        let so_far = &mut scattered[usize::from(*chan & 3)];
+                        if from > *so_far {
+                            *so_far = from;
+                            for gpr in 0..GPRS as u32 {
+                                raise(&mut class, gpr * 4 + u32::from(*chan), from);
+                            }
                         }
                     }
                     Step::Commit => {}
@@ -606,6 +661,7 @@ impl Program {
         float_rows.retain(|&row| inputs[row as usize]);
         self.float_rows = float_rows;
         self.float_constants = float_constants;
+        Ok(())
     }
 }
 

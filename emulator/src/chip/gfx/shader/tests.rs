@@ -14,6 +14,7 @@ mod assembler;
 mod control;
 mod exports;
 mod fetches;
+mod limits;
 mod operations;
 
 use assembler::*;
