@@ -15,11 +15,12 @@ use super::colour::Targets;
 use super::depth;
 use super::depth_tile::Surface;
 use super::draw::{Index, Indices};
+use super::geometry::{self, Emitted};
 use super::interpolate::Interpolator;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
-use super::primitive::{Assembler, Input, Primitive, Shape, Sink, Type};
-use super::setup::{Builder, Setup, Vertices};
+use super::primitive::{Assembler, Input, Primitive, Sink, Type};
+use super::setup::{capacity, Builder, Setup, Vertices};
 use super::shader::{Code, Options, Program, ProgramCache, Stop};
 use super::stage::{DrawShared, Limits};
 use super::state::{
@@ -27,7 +28,7 @@ use super::state::{
 };
 use super::streamout::StreamOut;
 use super::vertex::{self, Core, Request, StreamData};
-use super::{geometry, Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
+use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
 use crate::chip::bus::McError;
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
@@ -70,7 +71,45 @@ struct Buffers {
     indices: Vec<Index>,
     primitives: Vec<(Primitive, u32)>,
     inputs: Vec<(Input, u32)>,
+    emitted: Emitted,
     batch: Batch,
+}
+
+impl Buffers {
+    /// Bytes that are kept from draw to draw.
+    const KEPT: usize = 8 << 20;
+
+    /// Bytes of memory that the lists take, empty or not.
+    fn bytes(&self) -> usize {
+        let Batch {
+            vertices,
+            streams,
+            primitives,
+            requests,
+            setups,
+            reuse,
+        } = &self.batch;
+        let batch = vertices.bytes()
+            + streams.bytes()
+            + capacity(primitives)
+            + capacity(requests)
+            + capacity(setups)
+            + capacity(reuse);
+        let lists = capacity(&self.indices) + capacity(&self.primitives) + capacity(&self.inputs);
+        lists + self.emitted.bytes() + batch
+    }
+
+    /// Primitives that wait for [`flush`].
+    fn collected(&self) -> usize {
+        self.primitives.len() + self.inputs.len()
+    }
+
+    /// Frees the lists if a draw has made them large.
+    fn trim(&mut self) {
+        if self.bytes() > Self::KEPT {
+            *self = Self::default();
+        }
+    }
 }
 
 /// Shaded vertices of a batch, their primitives and setups.
@@ -205,6 +244,12 @@ impl Pipeline {
         self
     }
 
+    /// Bytes of memory that it takes for draws and decoded shaders, besides a fixed number for each
+    /// thread.
+    pub fn bytes(&self) -> usize {
+        self.buffers.bytes() + self.programs.bytes()
+    }
+
     /// The decoded program that `state` points to.
     fn program(
         &mut self,
@@ -319,6 +364,11 @@ impl Pipeline {
             kind,
             draw,
         );
+        self.buffers.trim();
+        for core in &mut self.cores {
+            // Those of a geometry shader's wave can be some ten MiB.
+            core.exports.clear();
+        }
         let (inputs, indices) = result.1;
         self.count(context, &progress, inputs, indices);
         result.0
@@ -442,59 +492,55 @@ fn instances(
     let control = state.shared.context.control;
     let shadow = state.shared.shadow;
     let source = Indices::decode(shadow, draw);
-    let Buffers {
-        indices,
-        primitives,
-        inputs,
-        batch,
-    } = buffers;
-    primitives.clear();
-    inputs.clear();
+    buffers.primitives.clear();
+    buffers.inputs.clear();
     let provoking_last = state.setup.provoking_last;
     let mut assembler = Assembler::new(kind, provoking_last, shaders.is_some());
     for instance in 0..shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1) {
         let mut first = 0u32;
         while first < source.count {
             control.check()?;
-            source.fetch(state.view, first, indices).map_err(|e| {
+            let fetched = source.fetch(state.view, first, &mut buffers.indices);
+            fetched.map_err(|e| {
                 control.fault(e);
                 Failed::Dropped("an index buffer cannot be read")
             })?;
-            if indices.is_empty() {
+            let count = buffers.indices.len() as u32;
+            if count == 0 {
                 break;
             }
             let mut sink = Collect {
-                primitives,
-                inputs,
+                primitives: &mut buffers.primitives,
+                inputs: &mut buffers.inputs,
                 instance,
             };
-            for index in indices.iter() {
+            for index in &buffers.indices {
                 match index {
                     Index::Vertex(v) => assembler.push(*v, &mut sink),
                     Index::Restart => assembler.restart(&mut sink),
                 }
             }
-            counts.1 += indices.len() as u64;
+            counts.1 += u64::from(count);
             if counts.1 > state.shared.limits.vertices {
                 return Err(Failed::Dropped("too many vertices"));
             }
-            first = match first.checked_add(indices.len() as u32) {
+            first = match first.checked_add(count) {
                 Some(next) => next,
                 None => break,
             };
-            if primitives.len() + inputs.len() >= BATCH {
-                counts.0 += (primitives.len() + inputs.len()) as u64;
-                flush(state, progress, cores, batch, primitives, inputs, shaders)?;
+            if buffers.collected() >= BATCH {
+                counts.0 += buffers.collected() as u64;
+                flush(state, progress, cores, buffers, shaders)?;
             }
         }
         assembler.next_instance(&mut Collect {
-            primitives,
-            inputs,
+            primitives: &mut buffers.primitives,
+            inputs: &mut buffers.inputs,
             instance,
         });
-        if primitives.len() + inputs.len() >= BATCH {
-            counts.0 += (primitives.len() + inputs.len()) as u64;
-            flush(state, progress, cores, batch, primitives, inputs, shaders)?;
+        if buffers.collected() >= BATCH {
+            counts.0 += buffers.collected() as u64;
+            flush(state, progress, cores, buffers, shaders)?;
         }
         // The loop above does not check for cancellation if there are no indices.
         if instance % 4096 == 4095 {
@@ -504,8 +550,8 @@ fn instances(
             return Err(Failed::Dropped("too many instances"));
         }
     }
-    counts.0 += (primitives.len() + inputs.len()) as u64;
-    flush(state, progress, cores, batch, primitives, inputs, shaders)
+    counts.0 += buffers.collected() as u64;
+    flush(state, progress, cores, buffers, shaders)
 }
 
 /// Draws the collected primitives and clears the lists.
@@ -513,25 +559,36 @@ fn flush(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
     cores: &mut [Core],
-    batch: &mut Batch,
-    primitives: &mut Vec<(Primitive, u32)>,
-    inputs: &mut Vec<(Input, u32)>,
+    buffers: &mut Buffers,
     shaders: Option<&(Arc<Program>, Arc<Program>)>,
 ) -> Result<(), Failed> {
+    let Buffers {
+        primitives,
+        inputs,
+        emitted,
+        batch,
+        ..
+    } = buffers;
     if let Some((export, geometry)) = shaders {
         let mut rest = &inputs[..];
         let mut size = geometry::INPUTS;
         while !rest.is_empty() {
             let part = &rest[..size.min(rest.len())];
             let core = &mut cores[0];
-            match geometry::shade(state, progress, core, batch, part, export, geometry) {
+            match geometry::shade(state, progress, core, emitted, part, export, geometry) {
                 Err(Failed::TooMany) => {
                     size = part.len() / 2;
                     continue;
                 }
                 result => result?,
             }
-            finish(state, progress, cores, batch)?;
+            // A wave can emit as many as 64 batches.
+            for first in (0..emitted.len()).step_by(BATCH) {
+                state.shared.context.control.check()?;
+                let part = first..emitted.len().min(first + BATCH);
+                geometry::copy(state, &mut cores[0], emitted, part, batch)?;
+                finish(state, progress, cores, batch)?;
+            }
             rest = &rest[part.len()..];
         }
         inputs.clear();
@@ -559,7 +616,7 @@ fn shade(
     batch.reuse.resize(REUSE, (0, u32::MAX));
     for (primitive, instance) in primitives {
         let mut assembled = *primitive;
-        let count = corners(primitive.shape);
+        let count = primitive.shape.corners();
         for corner in 0..count {
             let index = primitive.vertices[corner];
             let request = Request {
@@ -599,14 +656,6 @@ fn shade(
     Ok(())
 }
 
-fn corners(shape: Shape) -> usize {
-    match shape {
-        Shape::Point => 1,
-        Shape::Line => 2,
-        Shape::Triangle | Shape::Rectangle => 3,
-    }
-}
-
 /// Streams a batch out and draws its pixels.
 fn finish(
     state: &DrawState<'_, '_>,
@@ -617,7 +666,7 @@ fn finish(
     let control = state.shared.context.control;
     if let Some(out) = &mut progress.streamout {
         for primitive in &batch.primitives {
-            let vertices = &primitive.vertices[..corners(primitive.shape)];
+            let vertices = &primitive.vertices[..primitive.shape.corners()];
             out.primitive(state.view, &batch.streams, vertices)
                 .map_err(|e| {
                     control.fault(e);

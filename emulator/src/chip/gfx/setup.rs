@@ -32,6 +32,14 @@ impl Vertices {
         self.stride = stride;
     }
 
+    /// Bytes of memory that the lists take, empty or not.
+    pub fn bytes(&self) -> usize {
+        capacity(&self.position)
+            + capacity(&self.misc)
+            + capacity(&self.distance)
+            + capacity(&self.params)
+    }
+
     /// Parameter `index` of vertex `vertex`; zeroes if there is none.
     pub fn param(&self, vertex: u32, index: usize) -> [u32; 4] {
         self.find(vertex, index).copied().unwrap_or([0; 4])
@@ -42,6 +50,11 @@ impl Vertices {
         let at = vertex as usize * self.stride + index;
         self.params.get(at).filter(|_| index < self.stride)
     }
+}
+
+/// Bytes of memory that `list` takes.
+pub fn capacity<T>(list: &Vec<T>) -> usize {
+    list.capacity() * size_of::<T>()
 }
 
 /// Line stipple of one line.
@@ -158,11 +171,7 @@ impl<'a> Builder<'a> {
         if primitive.vertices.iter().any(|&v| v as usize >= known) {
             return;
         }
-        let count = match primitive.shape {
-            Shape::Point => 1,
-            Shape::Line => 2,
-            Shape::Triangle | Shape::Rectangle => 3,
-        };
+        let count = primitive.shape.corners();
         if self.culled_by_distance(vertices, &primitive.vertices[..count]) {
             return;
         }
