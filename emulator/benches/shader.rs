@@ -90,13 +90,14 @@ fn program(instructions: &[[u32; 2]], constants: bool) -> Program {
 }
 
 fn decode(words: &[u32]) -> Program {
-    Program::decode(0, Options { dx10_clamp: true }, &mut |address, out| {
+    let mut code = |address: u64, out: &mut [u32]| {
         for (i, out) in out.iter_mut().enumerate() {
             *out = words.get(address as usize / 4 + i).copied().unwrap_or(0);
         }
         true
-    })
-    .expect("the bench's own program decodes")
+    };
+    Program::decode(0, Options { dx10_clamp: true }, &mut code)
+        .expect("the bench's own program decodes")
 }
 
 /// 20 instructions that are common in pixel shaders. None depends on the one before.

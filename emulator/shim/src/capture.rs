@@ -33,10 +33,6 @@ use crate::bo::{Memory, GTT, PAGE, RESERVED, VRAM};
 use crate::gpu::{Gpu, IB_MAX};
 
 const MAGIC: &[u8; 8] = b"r7xxcap1";
-/// The variable that keeps Mesa from submitting on a thread of its own, and the values that
-/// Mesa takes for false (`debug_get_bool_option()`).
-const THREAD: &str = "RADEON_THREAD";
-const NO: [&str; 5] = ["0", "n", "no", "f", "false"];
 const END: u64 = RESERVED + VRAM + GTT;
 
 /// Registers that a stream may inherit from earlier ones: context state, and
@@ -115,39 +111,7 @@ pub struct Writer {
     failed: bool,
 }
 
-/// Parses `N` or `FIRST-LAST`, counted from 1.
-fn submissions(text: &str) -> Option<RangeInclusive<u64>> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let range = first.parse().ok()?..=last.parse().ok()?;
-    (*range.start() > 0 && !range.is_empty()).then_some(range)
-}
-
 impl Writer {
-    /// The capture that `R7XX_CAPTURE` and `R7XX_CAPTURE_SUBMISSIONS` ask for.
-    ///
-    /// # Errors
-    /// A message for the user.
-    pub fn from_environment(family: Family, memory: &Arc<Memory>) -> Result<Option<Self>, String> {
-        let Some(path) = std::env::var_os("R7XX_CAPTURE") else {
-            return Ok(None);
-        };
-        // A thread would submit while the program writes to memory: the contents that a
-        // submission reads would not be known.
-        if !std::env::var(THREAD).is_ok_and(|value| NO.contains(&value.as_str())) {
-            return Err(format!("R7XX_CAPTURE needs {THREAD}=false"));
-        }
-        let range = match std::env::var("R7XX_CAPTURE_SUBMISSIONS") {
-            Err(_) => 1..=u64::MAX,
-            Ok(text) => submissions(&text).ok_or_else(|| {
-                format!("R7XX_CAPTURE_SUBMISSIONS is N or FIRST-LAST, counted from 1, not '{text}'")
-            })?,
-        };
-        let failed = |e: io::Error| format!("R7XX_CAPTURE {}: {e}", path.to_string_lossy());
-        let file = File::create(&path).map_err(failed)?;
-        Self::new(file, family, memory.clone(), range)
-            .map(Some)
-            .map_err(failed)
-    }
     /// A capture of submissions `range` (counted from 1) into `out`.
     ///
     /// # Errors

@@ -16,23 +16,31 @@ use std::fs::File;
 use std::sync::OnceLock;
 
 use crate::ioctl::{duplicate, is_same_file, Device, DRM_TYPE};
+use crate::settings::Settings;
 
 const NODES: [&CStr; 2] = [c"/dev/dri/renderD128", c"/dev/dri/card0"];
 const RENDER_NODE: usize = 2;
 const DRM_MAJOR: u32 = 226;
 const RENDER_MINOR: u32 = 128;
 
-/// The device, started at its first use. If it cannot be started, prints the
-/// reason and returns `None`: the program finds no device.
+/// Exit status of a program whose device cannot be started: that of other programs that run a
+/// program and fail themselves (env, timeout).
+const FAILED: c_int = 125;
+
+/// The device, started at its first use. If it cannot be started, prints the reason and ends the
+/// program: a GL program without a device would render in software, and succeed.
 fn device() -> Option<(&'static Device, &'static File)> {
-    static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
-    let device = DEVICE
-        .get_or_init(|| {
-            Device::start()
-                .map_err(|e| eprintln!("r7xx-shim: {e}"))
-                .ok()
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    let device = DEVICE.get_or_init(|| {
+        let started = Settings::from_environment().and_then(Device::start);
+        started.unwrap_or_else(|e| {
+            eprintln!("r7xx-shim: {e}");
+            eprintln!("r7xx-shim: the program ends, as it would not be drawn by the emulated chip");
+            // SAFETY: ends the process. Not exit(): Mesa or the dynamic linker may hold locks
+            // that the program's exit handlers wait for.
+            unsafe { libc::_exit(FAILED) }
         })
-        .as_ref()?;
+    });
     Some((device, device.file()?))
 }
 

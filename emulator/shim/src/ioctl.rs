@@ -9,15 +9,16 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use r7xx_board::chip::gfx::Pipeline;
-use r7xx_board::chip::Family;
 
 use crate::bo::{Bo, Bos, Memory, GTT, VRAM};
 use crate::capture::Writer;
 use crate::checker::{relocate_dma, relocate_gfx, Reloc};
 use crate::gpu::{setup, Gpu};
+use crate::settings::Settings;
 use crate::user;
 
 /// `_IOC_TYPE` of DRM's ioctls.
@@ -47,31 +48,46 @@ impl Device {
     ///
     /// # Errors
     /// A message for the user.
-    pub fn start() -> Result<Self, String> {
-        let name = std::env::var("R7XX_CHIP").unwrap_or_else(|_| "rv770".into());
-        let family: Family = name.parse()?;
-        let trace = match std::env::var_os("R7XX_TRACE") {
+    pub fn start(settings: Settings) -> Result<Self, String> {
+        let create = |name: &str, path: &Path| {
+            File::create(path).map_err(|e| {
+                let given = format!("{name}={}", path.display());
+                format!("{given}: cannot be written: {e}; name another file")
+            })
+        };
+        let Settings {
+            family,
+            strict,
+            check,
+            trace,
+            capture,
+        } = settings;
+        let trace = match trace {
             None => None,
             Some(path) => {
-                let file = File::create(&path)
-                    .map_err(|e| format!("R7XX_TRACE {}: {e}", path.to_string_lossy()))?;
-                Some(Box::new(io::BufWriter::new(file)) as Box<dyn io::Write + Send>)
+                let file = io::BufWriter::new(create("R7XX_TRACE", &path)?);
+                Some(Box::new(file) as Box<dyn io::Write + Send>)
             }
         };
         let memory = Arc::new(Memory::new().map_err(|e| format!("memory: {e:?}"))?);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let gfx = Box::new(Pipeline::new(threads));
-        let strict = match std::env::var("R7XX_STRICT") {
-            Ok(seed) => Some(
-                seed.parse()
-                    .map_err(|_| format!("R7XX_STRICT is a seed, not '{seed}'"))?,
-            ),
-            Err(_) => None,
+        let capture = match capture {
+            None => None,
+            Some((path, range)) => {
+                let file = create("R7XX_CAPTURE", &path)?;
+                let writer = Writer::new(file, family, memory.clone(), range);
+                let failed = |e| format!("R7XX_CAPTURE={}: {e}", path.display());
+                Some(Mutex::new(writer.map_err(failed)?))
+            }
         };
-        let gpu = Gpu::start_strict(family, memory.clone(), gfx, trace, strict)
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut gfx = Pipeline::new(threads);
+        if check {
+            gfx = gfx.with_report(Box::new(|line| eprintln!("r7xx-shim: {line}")));
+        }
+        let gpu = Gpu::start_strict(family, memory.clone(), Box::new(gfx), trace, strict)
             .map_err(|e| format!("chip: {e:?}"))?;
         Ok(Self {
-            capture: Writer::from_environment(family, &memory)?.map(Mutex::new),
+            capture,
             bos: Bos::new(memory.clone()),
             memory,
             gpu,

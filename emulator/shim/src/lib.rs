@@ -17,6 +17,7 @@
 //!   checker (`r600_cs.c`) does.
 //! - [`capture`] writes a program's submissions to a file, and [`replay`]
 //!   executes them again (`r7xx-replay`).
+//! - [`settings`] reads the environment.
 //! - [`gpu`] is the driver's side of the rings of a
 //!   [`Chip`](r7xx_board::chip::Chip).
 //!
@@ -35,8 +36,10 @@
 //! `R7XX_CHIP` names the chip (`rv710`, `rv730`, `rv740`, `rv770`; default
 //! `rv770`). `R7XX_TRACE` names a file for the chip's trace, `R7XX_CAPTURE` one
 //! for the submissions; `R7XX_CAPTURE_SUBMISSIONS` says which (`FIRST-LAST`).
+//! `R7XX_CHECK=1` prints which shaders hardware would not execute as the interpreter does.
 //! `R7XX_STRICT` is the seed of a strict board: the 3D engine's caches and the CP's
-//! prefetch give stale data where a flush is missing.
+//! prefetch give stale data where a flush is missing. If one of them cannot be obeyed, or
+//! the chip does not start, the program ends with exit status 125.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn)]
 
@@ -47,4 +50,5 @@ pub mod gpu;
 pub mod hooks;
 pub mod ioctl;
 pub mod replay;
+pub mod settings;
 pub mod user;

@@ -4,6 +4,7 @@
 
 pub mod scene;
 pub mod shader;
+pub mod state;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -49,14 +50,30 @@ pub const DATA: u64 = GTT + 0x10_0000;
 pub struct FlatMc {
     vram: Mutex<Vec<u8>>,
     gtt: Mutex<Vec<u8>>,
+    /// See [`FlatMc::set_trap`].
+    trap: AtomicU64,
 }
+
+/// [`FlatMc::trap`] without a trap.
+const NO_TRAP: u64 = u64::MAX;
 
 impl FlatMc {
     fn new() -> Self {
         Self {
             vram: Mutex::new(vec![0; VRAM_SIZE as usize]),
             gtt: Mutex::new(vec![0; GTT_SIZE as usize]),
+            trap: AtomicU64::new(NO_TRAP),
         }
+    }
+
+    /// The next access that begins at `addr` panics: a fault of the block that accesses memory.
+    pub fn set_trap(&self, addr: u64) {
+        self.trap.store(addr, Ordering::SeqCst);
+    }
+
+    /// Whether the trap waits for its access.
+    pub fn trap_is_set(&self) -> bool {
+        self.trap.load(Ordering::SeqCst) != NO_TRAP
     }
 
     fn with<T>(
@@ -65,6 +82,10 @@ impl FlatMc {
         len: usize,
         access: impl FnOnce(&mut [u8]) -> T,
     ) -> Result<T, McError> {
+        let order = Ordering::SeqCst;
+        if (self.trap.compare_exchange(addr, NO_TRAP, order, order)).is_ok() {
+            panic!("a fault at {addr:#x}, on purpose");
+        }
         let (memory, offset, size) = if addr < VRAM_SIZE {
             (&self.vram, addr, VRAM_SIZE)
         } else if (GTT..GTT + GTT_SIZE).contains(&addr) {

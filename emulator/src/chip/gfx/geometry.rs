@@ -14,11 +14,13 @@
 //! Registers at the start of a geometry shader: R0.x, .y, .w, R1.x, .y, .z
 //! the vertices' offsets in dwords, R0.z primitive id, R1.w invocation.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::batch::{Batch, DrawState, Failed, Progress};
 use super::lanes::{first, Mask, LANES};
-use super::pipeline::{Batch, DrawState, Failed, Progress};
 use super::primitive::{Assembler, Input, Primitive, Sink, Type};
+use super::setup::capacity;
 use super::shader::Program;
 use super::stage::RingWrite;
 use super::state::{bits, Stage};
@@ -97,22 +99,59 @@ impl Ring {
     }
 }
 
-struct Emitted<'a>(&'a mut Vec<Primitive>);
+/// What a wave of geometry shader threads has emitted.
+#[derive(Default)]
+pub(super) struct Emitted {
+    /// Vertices for the copy shader, thread by thread.
+    vertices: Vec<Request>,
+    /// Their primitives, whose vertices are indices of `vertices`.
+    primitives: Vec<Primitive>,
+}
 
-impl Sink for Emitted<'_> {
+impl Emitted {
+    /// Number of primitives.
+    pub(super) fn len(&self) -> usize {
+        self.primitives.len()
+    }
+
+    /// Bytes of memory that the lists take, empty or not.
+    pub(super) fn bytes(&self) -> usize {
+        capacity(&self.vertices) + capacity(&self.primitives)
+    }
+
+    /// Puts the primitives `part` into `out`, with the vertices renumbered: 0 is the first of the
+    /// returned ones.
+    fn part(&self, part: Range<usize>, out: &mut Vec<Primitive>) -> &[Request] {
+        let primitives = self.primitives.get(part).unwrap_or_default();
+        let vertices = || primitives.iter().flat_map(|p| p.vertices);
+        // A primitive's vertices are neighbours, so that the parts have few in common.
+        let first = vertices().min().unwrap_or(0);
+        let end = vertices().max().map_or(first, |last| last + 1);
+        out.clear();
+        out.extend(primitives.iter().map(|primitive| Primitive {
+            vertices: primitive.vertices.map(|v| v - first),
+            ..*primitive
+        }));
+        (self.vertices.get(first as usize..end as usize)).unwrap_or_default()
+    }
+}
+
+struct Assembled<'a>(&'a mut Vec<Primitive>);
+
+impl Sink for Assembled<'_> {
     fn primitive(&mut self, primitive: Primitive) {
         self.0.push(primitive);
     }
     fn input(&mut self, _: Input) {}
 }
 
-/// Runs the export, geometry and copy shader for `inputs` (at most [`INPUTS`]).
-/// `batch` then holds the emitted primitives and their vertices.
+/// Runs the export and the geometry shader for `inputs` (at most [`INPUTS`]). `out` then holds
+/// what they have emitted: up to 2047 vertices for each input, which [`copy`] shades in parts.
 pub(super) fn shade(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
     core: &mut Core,
-    batch: &mut Batch,
+    out: &mut Emitted,
     inputs: &[(Input, u32)],
     export: &Arc<Program>,
     geometry: &Arc<Program>,
@@ -131,9 +170,8 @@ pub(super) fn shade(
     );
     let vertex_size = bits(s.get(reg::SQ_GS_VERT_ITEMSIZE), 0, 15);
     let most = bits(s.get(reg::VGT_GS_MAX_VERT_OUT), 0, 11);
-    batch.primitives.clear();
-    batch.vertices.clear(state.params);
-    batch.streams.clear();
+    out.vertices.clear();
+    out.primitives.clear();
     if inputs.is_empty() {
         return Ok(());
     }
@@ -197,54 +235,66 @@ pub(super) fn shade(
         1 => Type::LineStrip,
         _ => Type::TriangleStrip,
     };
-    let requests = emitted(
+    emitted(
         &core.exports.emitted,
-        inputs.len(),
+        inputs.iter().map(|(input, _)| input.id),
         most,
         kind,
         state.setup.provoking_last,
         |lane, n| lane * gsvs.item + n * vertex_size,
-        &mut batch.primitives,
+        out,
     );
-    progress.geometry[1] += batch.primitives.len() as u64;
-    for (primitive, lane) in batch.primitives.iter_mut().zip(&requests.1) {
-        primitive.id = inputs[*lane].0.id;
-    }
+    progress.geometry[1] += out.len() as u64;
+    Ok(())
+}
+
+/// Runs the copy shader for the primitives `part` of `emitted`. `batch` then holds them and their
+/// vertices.
+pub(super) fn copy(
+    state: &DrawState<'_, '_>,
+    core: &mut Core,
+    emitted: &Emitted,
+    part: Range<usize>,
+    batch: &mut Batch,
+) -> Result<(), Failed> {
+    let vertices = emitted.part(part, &mut batch.primitives);
+    batch.vertices.clear(state.params);
+    batch.streams.clear();
     vertex::shade(
         core,
         state.shared,
         state.view,
         &state.vertex,
-        &requests.0,
+        vertices,
         &mut batch.vertices,
         &mut batch.streams,
     )?;
     Ok(())
 }
 
-/// Assembles the vertices that a wave emitted, thread by thread, at most `most`
-/// of each. Returns the vertices for the copy shader, whose index is `offset` of
-/// thread and vertex number, and the thread of each primitive.
+/// Assembles the vertices that a wave emitted, thread by thread, at most `most` of each. `ids` are
+/// the primitive ids of the threads. The index of a vertex for the copy shader is `offset` of
+/// thread and vertex number.
 fn emitted(
     events: &[(bool, Mask)],
-    threads: usize,
+    ids: impl Iterator<Item = u32>,
     most: u32,
     kind: Type,
     provoking_last: bool,
     offset: impl Fn(u32, u32) -> u32,
-    primitives: &mut Vec<Primitive>,
-) -> (Vec<Request>, Vec<usize>) {
-    let mut requests = Vec::new();
-    let mut owners = Vec::new();
-    for lane in 0..threads {
+    out: &mut Emitted,
+) {
+    for (lane, id) in ids.enumerate() {
+        let first = out.primitives.len();
         let mut assembler = Assembler::new(kind, provoking_last, false);
         let mut count = 0;
         for (cut, _) in events.iter().filter(|(_, exec)| exec >> lane & 1 != 0) {
             if *cut {
-                assembler.restart(&mut Emitted(primitives));
+                assembler.restart(&mut Assembled(&mut out.primitives));
             } else if count < most {
-                assembler.push(requests.len() as u32, &mut Emitted(primitives));
-                requests.push(Request {
+                let vertex = out.vertices.len() as u32;
+                assembler.push(vertex, &mut Assembled(&mut out.primitives));
+                out.vertices.push(Request {
                     index: offset(lane as u32, count),
                     instance: 0,
                     primitive: 0,
@@ -252,10 +302,11 @@ fn emitted(
                 count += 1;
             }
         }
-        assembler.restart(&mut Emitted(primitives));
-        owners.resize(primitives.len(), lane);
+        assembler.restart(&mut Assembled(&mut out.primitives));
+        for primitive in &mut out.primitives[first..] {
+            primitive.id = id;
+        }
     }
-    (requests, owners)
 }
 
 #[cfg(test)]
@@ -274,37 +325,49 @@ mod tests {
             (false, 0b01),
             (false, 0b01),
         ];
-        let mut primitives = Vec::new();
-        let (requests, owners) = emitted(
+        let mut out = Emitted::default();
+        emitted(
             &events,
-            2,
+            [7, 8].into_iter(),
             100,
             Type::TriangleStrip,
             true,
             |lane, n| lane * 1000 + n,
-            &mut primitives,
+            &mut out,
         );
-        let index = |p: &Primitive| p.vertices.map(|v| requests[v as usize].index);
-        let found: Vec<_> = primitives.iter().map(index).collect();
-        assert_eq!(
-            found,
-            [[0, 1, 2], [3, 4, 5], [1000, 1001, 1002], [1002, 1001, 1003]]
-        );
-        assert_eq!(owners, [0, 0, 1, 1]);
+        let index = |p: &Primitive| p.vertices.map(|v| out.vertices[v as usize].index);
+        let found: Vec<_> = out.primitives.iter().map(index).collect();
+        let strips = [[0, 1, 2], [3, 4, 5], [1000, 1001, 1002], [1002, 1001, 1003]];
+        assert_eq!(found, strips);
+        let ids: Vec<_> = out.primitives.iter().map(|p| p.id).collect();
+        assert_eq!(ids, [7, 7, 8, 8]);
+        // In parts, the primitives have the same vertices.
+        for (n, strip) in strips.iter().enumerate() {
+            let mut part = Vec::new();
+            let vertices = out.part(n..n + 1, &mut part);
+            assert_eq!((part.len(), vertices.len()), (1, 3));
+            let found = part[0].vertices.map(|v| vertices[v as usize].index);
+            assert_eq!((found, part[0].id), (*strip, ids[n]));
+        }
+        let mut part = Vec::new();
+        assert_eq!(out.part(1..4, &mut part).len(), 7);
+        assert_eq!(part.len(), 3);
+        assert!(out.part(9..10, &mut part).is_empty() && part.is_empty());
     }
 
     #[test]
     fn vertices_beyond_the_limit_are_dropped() {
-        let mut primitives = Vec::new();
-        let (requests, _) = emitted(
+        let mut out = Emitted::default();
+        let ids = [0].into_iter();
+        emitted(
             &[(false, 1); 9],
-            1,
+            ids,
             4,
             Type::PointList,
             true,
             |_, n| n,
-            &mut primitives,
+            &mut out,
         );
-        assert_eq!((requests.len(), primitives.len()), (4, 4));
+        assert_eq!((out.vertices.len(), out.primitives.len()), (4, 4));
     }
 }

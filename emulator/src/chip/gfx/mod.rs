@@ -13,6 +13,7 @@
 // max().min() takes NaN to the lower bound, as the chip does; clamp() keeps it.
 #![allow(clippy::manual_clamp)]
 
+mod batch;
 mod blit;
 mod clip;
 pub mod colour;
@@ -20,15 +21,18 @@ mod depth;
 mod depth_tile;
 mod describe;
 mod draw;
+mod execute;
 pub mod format;
 mod geometry;
 mod interpolate;
 pub mod lanes;
+mod math;
 pub mod memory;
 mod pipeline;
 mod pixel;
 mod primitive;
 mod raster;
+mod rules;
 mod setup;
 pub mod shader;
 mod stage;
@@ -39,9 +43,11 @@ pub mod texture;
 mod uniform;
 mod vertex;
 pub mod vertex_fetch;
+mod workers;
 
 pub use describe::describe;
 pub use pipeline::Pipeline;
+pub use rules::Report;
 pub use stage::Limits;
 pub use state::Stage;
 

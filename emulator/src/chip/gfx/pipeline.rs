@@ -6,40 +6,34 @@
 //! primitives; if their pixels are many, several threads draw them. Batches
 //! limit the memory that a draw takes.
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
-
+use super::batch::{DrawState, Failed, Pool, Progress};
 use super::colour::Targets;
 use super::depth;
 use super::depth_tile::Surface;
-use super::draw::{Index, Indices};
+use super::execute::{run, Buffers};
 use super::interpolate::Interpolator;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
-use super::primitive::{Assembler, Input, Primitive, Shape, Sink, Type};
-use super::setup::{Builder, Setup, Vertices};
-use super::shader::{Options, Program, ProgramCache, Stop};
+use super::primitive::Type;
+use super::rules::{Report, Role, Rules};
+use super::setup::Builder;
+use super::shader::{Code, Options, Program, ProgramCache};
 use super::stage::{DrawShared, Limits};
 use super::state::{
     bit, has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE,
 };
 use super::streamout::StreamOut;
-use super::vertex::{self, Core, Request, StreamData};
-use super::{geometry, Cancelled, Gfx, GfxContext, GfxStatistics, PipelineCounter};
+use super::vertex::Core;
+use super::workers::cores;
+use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
+use crate::chip::bus::McError;
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
 use crate::chip::regs::{gb, gfx as reg, vgt};
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::TilingConfig;
-
-/// Primitives of a batch.
-pub(super) const BATCH: usize = 2048;
-/// Fewest pixels of a batch for which several threads are faster than one.
-const PARALLEL_PIXELS: i64 = 16 * 1024;
-/// Entries of the vertex reuse table, a power of two.
-const REUSE: usize = 4096;
 
 /// The graphics block that executes draws.
 pub struct Pipeline {
@@ -58,29 +52,7 @@ pub struct Pipeline {
     limits: Limits,
     /// Draws begun.
     serial: u64,
-}
-
-/// Worker threads; none if the host cannot create them.
-type Pool = OnceLock<Option<ThreadPool>>;
-
-/// Allocations that batches share.
-#[derive(Default)]
-struct Buffers {
-    indices: Vec<Index>,
-    primitives: Vec<(Primitive, u32)>,
-    inputs: Vec<(Input, u32)>,
-    batch: Batch,
-}
-
-/// Shaded vertices of a batch, their primitives and setups.
-#[derive(Default)]
-pub(super) struct Batch {
-    pub(super) vertices: Vertices,
-    pub(super) streams: StreamData,
-    pub(super) primitives: Vec<Primitive>,
-    requests: Vec<Request>,
-    setups: Vec<Setup>,
-    reuse: Vec<(u64, u32)>,
+    rules: Rules,
 }
 
 impl Default for Pipeline {
@@ -90,67 +62,32 @@ impl Default for Pipeline {
     }
 }
 
-/// Why a draw ended early.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failed {
-    /// A reset.
-    Cancelled,
-    /// The geometry shader's rings cannot hold this many primitives.
-    TooMany,
-    /// The rest of the draw is dropped; the text says why.
-    Dropped(&'static str),
+/// Memory that shaders are read from.
+struct ShaderMemory<'b, 'a> {
+    view: &'b View<'a>,
+    control: &'a dyn Control,
+    /// Buffer.
+    bytes: Vec<u8>,
+    /// The access that no memory answered.
+    fault: Option<McError>,
 }
 
-impl From<Stop> for Failed {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Cancelled => Failed::Cancelled,
-            Stop::Budget => Failed::Dropped("a shader does not end"),
-            Stop::Fault(what) => Failed::Dropped(what),
+impl Code for ShaderMemory<'_, '_> {
+    fn read(&mut self, address: u64, out: &mut [u32]) -> bool {
+        self.bytes.resize(out.len() * 4, 0);
+        if let Err(e) = self.view.read_by(Cache::Shader, address, &mut self.bytes) {
+            self.fault = Some(e);
+            return false;
         }
+        for (word, b) in out.iter_mut().zip(self.bytes.chunks_exact(4)) {
+            *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+        }
+        true
     }
-}
 
-impl From<Cancelled> for Failed {
-    fn from(_: Cancelled) -> Self {
-        Failed::Cancelled
+    fn cancelled(&mut self) -> bool {
+        self.control.check().is_err()
     }
-}
-
-struct Collect<'a> {
-    primitives: &'a mut Vec<(Primitive, u32)>,
-    inputs: &'a mut Vec<(Input, u32)>,
-    instance: u32,
-}
-
-impl Sink for Collect<'_> {
-    fn primitive(&mut self, primitive: Primitive) {
-        self.primitives.push((primitive, self.instance));
-    }
-    fn input(&mut self, input: Input) {
-        self.inputs.push((input, self.instance));
-    }
-}
-
-/// State of a draw, decoded.
-pub(super) struct DrawState<'a, 'b> {
-    pub(super) shared: &'b DrawShared<'a>,
-    pool: &'b Pool,
-    pub(super) view: &'b View<'a>,
-    pub(super) vertex: Arc<Program>,
-    pub(super) setup: &'b SetupState,
-    pub(super) pixel: Option<&'b PixelState>,
-    pub(super) params: usize,
-    pub(super) primitive_ids: bool,
-}
-
-/// State that changes in the course of a draw.
-pub(super) struct Progress<'b> {
-    pub(super) streamout: Option<StreamOut>,
-    pub(super) builder: Builder<'b>,
-    pub(super) pixels: PixelCounts,
-    pub(super) vertices: u64,
-    pub(super) geometry: [u64; 2],
 }
 
 impl Pipeline {
@@ -159,7 +96,7 @@ impl Pipeline {
         Self {
             shadow: Shadow::default(),
             programs: ProgramCache::default(),
-            cores: (0..threads.max(1)).map(|_| Core::default()).collect(),
+            cores: cores(threads.max(1)),
             pool: Pool::new(),
             statistics: GfxStatistics::default(),
             counting: true,
@@ -167,7 +104,15 @@ impl Pipeline {
             logged: 0,
             limits: Limits::default(),
             serial: 0,
+            rules: Rules::default(),
         }
+    }
+
+    /// The same, but `report` is called for each rule that a shader breaks and by which hardware
+    /// hangs or corrupts registers. A strict board checks and logs without it.
+    pub fn with_report(mut self, report: Report) -> Self {
+        self.rules.report = Some(report);
+        self
     }
 
     /// The same with other budgets.
@@ -176,36 +121,37 @@ impl Pipeline {
         self
     }
 
+    /// Bytes of memory that it takes for draws and decoded shaders, besides a fixed number for each
+    /// thread.
+    pub fn bytes(&self) -> usize {
+        self.buffers.bytes() + self.programs.bytes()
+    }
+
     /// The decoded program that `state` points to.
     fn program(
         &mut self,
         context: &GfxContext<'_>,
         view: &View<'_>,
+        role: Role,
         state: ProgramState,
     ) -> Result<Arc<Program>, Failed> {
         let options = Options {
             dx10_clamp: state.dx10_clamp,
         };
-        let mut bytes = Vec::new();
-        let mut fault = None;
-        let program = self
-            .programs
-            .load(state.base, options, &mut |address, out| {
-                bytes.resize(out.len() * 4, 0);
-                if let Err(e) = view.read_by(Cache::Shader, address, &mut bytes) {
-                    fault = Some(e);
-                    return false;
-                }
-                for (word, b) in out.iter_mut().zip(bytes.chunks_exact(4)) {
-                    *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-                }
-                true
-            });
-        if let (Err(_), Some(fault)) = (&program, fault) {
+        let mut code = ShaderMemory {
+            view,
+            control: context.control,
+            bytes: Vec::new(),
+            fault: None,
+        };
+        let program = self.programs.load(state.base, options, &mut code);
+        if let (Err(_), Some(fault)) = (&program, code.fault) {
             context.control.fault(fault);
             return Err(Failed::Dropped("a shader's memory cannot be read"));
         }
-        Ok(program?)
+        let program = program?;
+        (self.rules).check(context, self.serial, role, state, &program);
+        Ok(program)
     }
 
     fn stage_program(
@@ -214,7 +160,8 @@ impl Pipeline {
         view: &View<'_>,
         stage: Stage,
     ) -> Result<Arc<Program>, Failed> {
-        self.program(context, view, self.shadow.program(stage))
+        let state = self.shadow.program(stage);
+        self.program(context, view, Role::Stage(stage), state)
     }
 
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
@@ -236,9 +183,18 @@ impl Pipeline {
             None
         };
         // Without a call the fetch shader's address may be stale.
-        let calls = shaders.as_ref().map_or(&vertex, |(export, _)| export);
+        let (calls, caller) = match &shaders {
+            None => (&vertex, Stage::Vertex),
+            Some((export, _)) => (export, Stage::Export),
+        };
         let fetch = match calls.calls_fetch_shader() {
-            true => (self.program(context, &view, self.shadow.fetch_program())).ok(),
+            true => {
+                let state = self.shadow.fetch_program(caller);
+                match self.program(context, &view, Role::Fetch, state) {
+                    Err(Failed::Cancelled) => return Err(Failed::Cancelled),
+                    program => program.ok(),
+                }
+            }
             false => None,
         };
 
@@ -253,8 +209,6 @@ impl Pipeline {
         let params = pixel.as_ref().map_or(0, |p| p.interpolator.params);
         let streamout = StreamOut::decode(&self.shadow, self.statistics.filled);
 
-        let mut cores = std::mem::take(&mut self.cores);
-        let mut buffers = std::mem::take(&mut self.buffers);
         let shared = DrawShared {
             context: *context,
             shadow: &self.shadow,
@@ -262,7 +216,7 @@ impl Pipeline {
             serial: self.serial,
             limits: self.limits,
         };
-        for core in &mut cores {
+        for core in &mut self.cores {
             core.executed = 0;
             core.unit.set_state(
                 context.regs.load(gb::GB_TILING_CONFIG),
@@ -291,14 +245,17 @@ impl Pipeline {
         let result = run(
             &state,
             &mut progress,
-            &mut cores,
-            &mut buffers,
+            &mut self.cores,
+            &mut self.buffers,
             shaders.as_ref(),
             kind,
             draw,
         );
-        self.cores = cores;
-        self.buffers = buffers;
+        self.buffers.trim();
+        for core in &mut self.cores {
+            // Those of a geometry shader's wave can be some ten MiB.
+            core.exports.clear();
+        }
         let (inputs, indices) = result.1;
         self.count(context, &progress, inputs, indices);
         result.0
@@ -374,339 +331,6 @@ impl Pipeline {
     }
 }
 
-/// Runs all batches. The pair of counts is input primitives and input vertices.
-fn run(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
-    kind: Type,
-    draw: &Draw,
-) -> (Result<(), Failed>, (u64, u64)) {
-    let mut counts = (0, 0);
-    let result = instances(
-        state,
-        progress,
-        cores,
-        buffers,
-        shaders,
-        kind,
-        draw,
-        &mut counts,
-    );
-    let result = match &mut progress.streamout {
-        Some(out) => {
-            let flushed = out.finish(state.view).map_err(|e| {
-                state.shared.context.control.fault(e);
-                Failed::Dropped("a stream-out buffer cannot be written")
-            });
-            result.and(flushed)
-        }
-        None => result,
-    };
-    (result, counts)
-}
-
-#[allow(clippy::too_many_arguments)]
-fn instances(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
-    kind: Type,
-    draw: &Draw,
-    counts: &mut (u64, u64),
-) -> Result<(), Failed> {
-    let control = state.shared.context.control;
-    let shadow = state.shared.shadow;
-    let source = Indices::decode(shadow, draw);
-    let Buffers {
-        indices,
-        primitives,
-        inputs,
-        batch,
-    } = buffers;
-    primitives.clear();
-    inputs.clear();
-    let provoking_last = state.setup.provoking_last;
-    let mut assembler = Assembler::new(kind, provoking_last, shaders.is_some());
-    for instance in 0..shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1) {
-        let mut first = 0u32;
-        while first < source.count {
-            control.check()?;
-            source.fetch(state.view, first, indices).map_err(|e| {
-                control.fault(e);
-                Failed::Dropped("an index buffer cannot be read")
-            })?;
-            if indices.is_empty() {
-                break;
-            }
-            let mut sink = Collect {
-                primitives,
-                inputs,
-                instance,
-            };
-            for index in indices.iter() {
-                match index {
-                    Index::Vertex(v) => assembler.push(*v, &mut sink),
-                    Index::Restart => assembler.restart(&mut sink),
-                }
-            }
-            counts.1 += indices.len() as u64;
-            if counts.1 > state.shared.limits.vertices {
-                return Err(Failed::Dropped("too many vertices"));
-            }
-            first = match first.checked_add(indices.len() as u32) {
-                Some(next) => next,
-                None => break,
-            };
-            if primitives.len() + inputs.len() >= BATCH {
-                counts.0 += (primitives.len() + inputs.len()) as u64;
-                flush(state, progress, cores, batch, primitives, inputs, shaders)?;
-            }
-        }
-        assembler.next_instance(&mut Collect {
-            primitives,
-            inputs,
-            instance,
-        });
-        if primitives.len() + inputs.len() >= BATCH {
-            counts.0 += (primitives.len() + inputs.len()) as u64;
-            flush(state, progress, cores, batch, primitives, inputs, shaders)?;
-        }
-        // The loop above does not check for cancellation if there are no indices.
-        if instance % 4096 == 4095 {
-            control.check()?;
-        }
-        if counts.1 + u64::from(instance) > state.shared.limits.vertices {
-            return Err(Failed::Dropped("too many instances"));
-        }
-    }
-    counts.0 += (primitives.len() + inputs.len()) as u64;
-    flush(state, progress, cores, batch, primitives, inputs, shaders)
-}
-
-/// Draws the collected primitives and clears the lists.
-fn flush(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    batch: &mut Batch,
-    primitives: &mut Vec<(Primitive, u32)>,
-    inputs: &mut Vec<(Input, u32)>,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
-) -> Result<(), Failed> {
-    if let Some((export, geometry)) = shaders {
-        let mut rest = &inputs[..];
-        let mut size = geometry::INPUTS;
-        while !rest.is_empty() {
-            let part = &rest[..size.min(rest.len())];
-            let core = &mut cores[0];
-            match geometry::shade(state, progress, core, batch, part, export, geometry) {
-                Err(Failed::TooMany) => {
-                    size = part.len() / 2;
-                    continue;
-                }
-                result => result?,
-            }
-            finish(state, progress, cores, batch)?;
-            rest = &rest[part.len()..];
-        }
-        inputs.clear();
-        return Ok(());
-    }
-    for part in primitives.chunks(BATCH) {
-        shade(state, progress, &mut cores[0], batch, part)?;
-        finish(state, progress, cores, batch)?;
-    }
-    primitives.clear();
-    Ok(())
-}
-
-/// Shades the vertices of primitives. Reuses a shaded vertex, unless the shader gets primitive ids.
-fn shade(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    core: &mut Core,
-    batch: &mut Batch,
-    primitives: &[(Primitive, u32)],
-) -> Result<(), Failed> {
-    batch.requests.clear();
-    batch.primitives.clear();
-    batch.reuse.clear();
-    batch.reuse.resize(REUSE, (0, u32::MAX));
-    for (primitive, instance) in primitives {
-        let mut assembled = *primitive;
-        let count = corners(primitive.shape);
-        for corner in 0..count {
-            let index = primitive.vertices[corner];
-            let request = Request {
-                index,
-                instance: *instance,
-                primitive: if state.primitive_ids { primitive.id } else { 0 },
-            };
-            let key = u64::from(*instance) << 32 | u64::from(index);
-            let entry = &mut batch.reuse[index as usize % REUSE];
-            assembled.vertices[corner] =
-                if !state.primitive_ids && entry.1 != u32::MAX && entry.0 == key {
-                    entry.1
-                } else {
-                    let slot = batch.requests.len() as u32;
-                    batch.requests.push(request);
-                    *entry = (key, slot);
-                    slot
-                };
-        }
-        for corner in count..3 {
-            assembled.vertices[corner] = assembled.vertices[0];
-        }
-        batch.primitives.push(assembled);
-    }
-    batch.vertices.clear(state.params);
-    batch.streams.clear();
-    progress.vertices += batch.requests.len() as u64;
-    vertex::shade(
-        core,
-        state.shared,
-        state.view,
-        &state.vertex,
-        &batch.requests,
-        &mut batch.vertices,
-        &mut batch.streams,
-    )?;
-    Ok(())
-}
-
-fn corners(shape: Shape) -> usize {
-    match shape {
-        Shape::Point => 1,
-        Shape::Line => 2,
-        Shape::Triangle | Shape::Rectangle => 3,
-    }
-}
-
-/// Streams a batch out and draws its pixels.
-fn finish(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    batch: &mut Batch,
-) -> Result<(), Failed> {
-    let control = state.shared.context.control;
-    if let Some(out) = &mut progress.streamout {
-        for primitive in &batch.primitives {
-            let vertices = &primitive.vertices[..corners(primitive.shape)];
-            out.primitive(state.view, &batch.streams, vertices)
-                .map_err(|e| {
-                    control.fault(e);
-                    Failed::Dropped("a stream-out buffer cannot be written")
-                })?;
-        }
-    }
-    let Some(pixel) = state.pixel else {
-        return Ok(());
-    };
-    batch.setups.clear();
-    for primitive in &batch.primitives {
-        progress
-            .builder
-            .add(&batch.vertices, primitive, &mut batch.setups);
-    }
-    let before = progress.pixels.bytes;
-    raster(state, pixel, progress, cores, batch)?;
-    if cores.iter().map(|c| c.executed).sum::<u64>() > state.shared.limits.instructions {
-        return Err(Failed::Dropped("too many instructions"));
-    }
-    control.charge(progress.pixels.bytes - before)?;
-    Ok(())
-}
-
-/// A pool of `count` threads.
-fn threads(count: usize) -> Option<ThreadPool> {
-    let pool = ThreadPoolBuilder::new().num_threads(count);
-    match pool.thread_name(|i| format!("gfx-{}", i + 1)).build() {
-        Ok(pool) => Some(pool),
-        Err(e) => {
-            log::warn!("gfx: draws on one thread: {e}");
-            None
-        }
-    }
-}
-
-/// Draws the pixels of all setups, each square by one worker.
-fn raster(
-    state: &DrawState<'_, '_>,
-    pixel: &PixelState,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    batch: &Batch,
-) -> Result<(), Failed> {
-    let area: i64 = batch
-        .setups
-        .iter()
-        .map(|s| {
-            let b = s.polygon.bounds;
-            i64::from(b.x1 - b.x0) * i64::from(b.y1 - b.y0)
-        })
-        .sum();
-    // Each worker's count begins with that of the draw so far.
-    let before = progress.pixels.tiles;
-    let draw = |core: &mut Core, view: &View<'_>, mine: &dyn Fn(i32, i32) -> bool| {
-        let mut counts = PixelCounts {
-            tiles: before,
-            ..PixelCounts::default()
-        };
-        for setup in &batch.setups {
-            pixel.draw(
-                core,
-                state.shared,
-                view,
-                &batch.vertices,
-                setup,
-                &mut counts,
-                mine,
-            )?;
-        }
-        Ok::<_, Stop>(counts)
-    };
-    let workers = cores.len() as i32;
-    let mine = |worker: i32| move |sx: i32, sy: i32| (sx + sy).rem_euclid(workers) == worker;
-    let mut results = vec![Ok(PixelCounts::default()); cores.len()];
-    let pool = match workers > 1 && area > PARALLEL_PIXELS {
-        true => state.pool.get_or_init(|| threads(cores.len() - 1)).as_ref(),
-        false => None,
-    };
-    match (cores, &mut results[..], pool) {
-        // This thread is worker 0.
-        ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
-            let (draw, mine, context) = (&draw, &mine, state.shared.context);
-            pool.in_place_scope(|scope| {
-                for ((core, result), worker) in others.iter_mut().zip(rest).zip(1..) {
-                    scope.spawn(move |_| {
-                        let job = || draw(core, &View::of(&context), &mine(worker));
-                        // The pool would pass the panic on to the caller's thread.
-                        *result = catch_unwind(AssertUnwindSafe(job))
-                            .unwrap_or(Err(Stop::Fault("a worker panicked")));
-                    });
-                }
-                *result = draw(own, state.view, &mine(0));
-            });
-        }
-        (cores, results, _) => results[0] = draw(&mut cores[0], state.view, &|_, _| true),
-    }
-    for result in results {
-        let counts = result?;
-        progress.pixels.passed += counts.passed;
-        progress.pixels.invocations += counts.invocations;
-        progress.pixels.whole += counts.whole;
-        progress.pixels.bytes += counts.bytes;
-        progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
-    }
-    Ok(())
-}
-
 /// Event types (`VGT_EVENT_TYPE` in `r600d.h`).
 const CACHE_FLUSH_AND_INV_TS: u8 = 0x14;
 const CACHE_FLUSH_AND_INV: u8 = 0x16;
@@ -766,5 +390,9 @@ impl Gfx for Pipeline {
         self.statistics = GfxStatistics::default();
         self.counting = true;
         self.programs = ProgramCache::default();
+        self.rules.forget();
+        // The draw that caused the reset may have panicked at any point.
+        self.cores = cores(self.cores.len());
+        self.buffers = Buffers::default();
     }
 }

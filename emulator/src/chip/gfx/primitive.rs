@@ -19,6 +19,17 @@ pub enum Shape {
     Rectangle,
 }
 
+impl Shape {
+    /// Number of vertices.
+    pub fn corners(self) -> usize {
+        match self {
+            Shape::Point => 1,
+            Shape::Line => 2,
+            Shape::Triangle | Shape::Rectangle => 3,
+        }
+    }
+}
+
 /// An assembled primitive. Its vertices are the numbers that the caller pushed,
 /// such as indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! depth and attributes.
 
 use super::clip::{Clipper, Corner};
+use super::math::{power_below, power_of_two};
 use super::primitive::{Primitive, Shape};
 use super::raster::{double_area, Plane, Planes, Point, Polygon, MAX_COORDINATE, PIXEL};
 use super::state::{bit, bits, Fill, PolygonOffset, SetupState, Viewport, VIEWPORTS};
@@ -32,6 +33,14 @@ impl Vertices {
         self.stride = stride;
     }
 
+    /// Bytes of memory that the lists take, empty or not.
+    pub fn bytes(&self) -> usize {
+        capacity(&self.position)
+            + capacity(&self.misc)
+            + capacity(&self.distance)
+            + capacity(&self.params)
+    }
+
     /// Parameter `index` of vertex `vertex`; zeroes if there is none.
     pub fn param(&self, vertex: u32, index: usize) -> [u32; 4] {
         self.find(vertex, index).copied().unwrap_or([0; 4])
@@ -42,6 +51,11 @@ impl Vertices {
         let at = vertex as usize * self.stride + index;
         self.params.get(at).filter(|_| index < self.stride)
     }
+}
+
+/// Bytes of memory that `list` takes.
+pub fn capacity<T>(list: &Vec<T>) -> usize {
+    list.capacity() * size_of::<T>()
 }
 
 /// Line stipple of one line.
@@ -144,7 +158,7 @@ impl<'a> Builder<'a> {
         Self {
             state,
             clipper: Clipper::new(state),
-            offset_unit: f64::from(negative_bits).exp2(),
+            offset_unit: power_of_two(negative_bits.into()),
             counts: ClipCounts::default(),
             stipple_phase: 0.0,
             corners: Vec::new(),
@@ -158,11 +172,7 @@ impl<'a> Builder<'a> {
         if primitive.vertices.iter().any(|&v| v as usize >= known) {
             return;
         }
-        let count = match primitive.shape {
-            Shape::Point => 1,
-            Shape::Line => 2,
-            Shape::Triangle | Shape::Rectangle => 3,
-        };
+        let count = primitive.shape.corners();
         if self.culled_by_distance(vertices, &primitive.vertices[..count]) {
             return;
         }
@@ -259,12 +269,12 @@ impl<'a> Builder<'a> {
         let unit = if bit(self.state.offset_format, 8) {
             // Float depth: the unit is the last bit of the largest depth. The
             // field holds minus the number of mantissa bits.
-            let exponent = if z_max == 0.0 {
-                0.0
+            let power = if z_max == 0.0 {
+                1.0
             } else {
-                z_max.abs().log2().floor()
+                power_below(z_max)
             };
-            self.offset_unit * exponent.exp2()
+            self.offset_unit * power
         } else {
             self.offset_unit
         };
@@ -530,7 +540,8 @@ impl<'a> Builder<'a> {
         let axis = usize::from(d[0].abs() < d[1].abs());
         let half = f64::from(self.state.line_half) * f64::from(PIXEL);
         let shape = if self.state.line_rectangular {
-            let length = f64::from(d[0]).hypot(f64::from(d[1]));
+            let [dx, dy] = d.map(f64::from);
+            let length = (dx * dx + dy * dy).sqrt();
             if length == 0.0 {
                 return;
             }

@@ -11,7 +11,7 @@ use super::depth;
 use super::interpolate;
 use super::lanes::{first, LANES};
 use super::memory::View;
-use super::setup::Vertices;
+use super::setup::{capacity, Vertices};
 use super::shader::{self, Program, Stop, Wave};
 use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
 use super::state::{bit, Stage};
@@ -98,6 +98,11 @@ impl StreamData {
         self.layout.clear();
         self.values.clear();
         self.vertices = 0;
+    }
+
+    /// Bytes of memory that the lists take, empty or not.
+    pub fn bytes(&self) -> usize {
+        capacity(&self.layout) + capacity(&self.values)
     }
 
     /// Appends `count` vertices of a wave that wrote `writes`.

@@ -4,12 +4,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Options, Program, Stop};
+use super::{Code, Options, Program, Stop};
 
 /// Most programs kept for one address: drivers reuse buffers for other shaders.
 const VERSIONS: usize = 8;
 /// Most programs in the cache. When it is full, all are dropped.
 const PROGRAMS: usize = 1024;
+/// Most bytes of the programs in the cache. A program of a hundred instructions takes some 15 KiB,
+/// the largest that the decoder accepts less than half of this.
+pub(super) const BYTES: usize = 128 << 20;
 
 /// Keeps decoded programs. An entry is used again only if memory still holds
 /// the words that it was decoded from.
@@ -17,6 +20,7 @@ const PROGRAMS: usize = 1024;
 pub struct ProgramCache {
     programs: HashMap<(u64, Options), Vec<Arc<Program>>>,
     count: usize,
+    bytes: usize,
     /// Look-ups that found a program.
     pub hits: u64,
     /// Look-ups that had to decode one.
@@ -24,8 +28,7 @@ pub struct ProgramCache {
 }
 
 impl ProgramCache {
-    /// The program at byte address `base`, from the cache or decoded now.
-    /// `fetch(address, out)` reads dwords; false if it cannot.
+    /// The program at byte address `base` of `code`, from the cache or decoded now.
     ///
     /// # Errors
     /// As [`Program::decode`].
@@ -33,11 +36,11 @@ impl ProgramCache {
         &mut self,
         base: u64,
         options: Options,
-        fetch: &mut dyn FnMut(u64, &mut [u32]) -> bool,
+        code: &mut dyn Code,
     ) -> Result<Arc<Program>, Stop> {
         let key = (base, options);
         if let Some(known) = self.programs.get_mut(&key) {
-            if let Some(at) = known.iter().position(|program| program.is_current(fetch)) {
+            if let Some(at) = known.iter().position(|program| program.is_current(code)) {
                 self.hits += 1;
                 // The most recent one is tried first.
                 known[..=at].rotate_right(1);
@@ -45,18 +48,28 @@ impl ProgramCache {
             }
         }
         self.misses += 1;
-        let program = Arc::new(Program::decode(base, options, fetch)?);
-        if self.count >= PROGRAMS {
+        let program = Arc::new(Program::decode(base, options, code)?);
+        let bytes = program.bytes();
+        if self.count >= PROGRAMS || self.bytes + bytes > BYTES {
             self.programs.clear();
             self.count = 0;
+            self.bytes = 0;
         }
         let known = self.programs.entry(key).or_default();
         if known.len() >= VERSIONS {
-            known.pop();
-            self.count -= 1;
+            if let Some(oldest) = known.pop() {
+                self.count -= 1;
+                self.bytes -= oldest.bytes();
+            }
         }
         known.insert(0, program.clone());
         self.count += 1;
+        self.bytes += bytes;
         Ok(program)
+    }
+
+    /// Bytes of the programs in the cache.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 }

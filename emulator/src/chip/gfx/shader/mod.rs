@@ -7,16 +7,17 @@ pub mod disasm;
 pub mod env;
 mod exec;
 pub mod isa;
-mod math;
 pub mod ops;
 mod program;
+mod step;
 #[cfg(test)]
 mod tests;
+pub mod validate;
 
 pub use cache::ProgramCache;
 pub use env::{Env, ExportKind, MemoryExport, MemoryTarget};
 pub use exec::run;
-pub use program::{is_modelled, Program, TexelCopy};
+pub use program::{is_modelled, Code, Program, TexelCopy};
 
 use super::lanes::{Lanes, Mask, LANES};
 
@@ -87,7 +88,7 @@ impl Wave {
     /// worker and reuse it.
     pub fn new() -> Self {
         Self {
-            rows: vec![[0; LANES]; program::ROW_CONST as usize],
+            rows: vec![[0; LANES]; step::ROW_CONST as usize],
             ar: Box::new([[0; LANES]; 4]),
             scratch: Vec::new(),
             buffer: Vec::new(),

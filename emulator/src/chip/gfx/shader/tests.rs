@@ -14,7 +14,9 @@ mod assembler;
 mod control;
 mod exports;
 mod fetches;
+mod limits;
 mod operations;
+mod rules;
 
 use assembler::*;
 

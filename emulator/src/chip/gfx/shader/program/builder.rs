@@ -6,10 +6,13 @@ use std::collections::HashMap;
 
 use super::*;
 
+/// Instructions that are decoded between two calls of [`Code::cancelled`].
+const CHECK_EVERY: usize = 4096;
+
 /// Reads a program's words, a block at a time.
 pub(super) struct Reader<'a> {
     pub(super) base: u64,
-    pub(super) fetch: &'a mut dyn FnMut(u64, &mut [u32]) -> bool,
+    pub(super) code: &'a mut dyn Code,
     pub(super) blocks: HashMap<u64, [u32; BLOCK]>,
 }
 
@@ -26,7 +29,7 @@ impl Reader<'_> {
                 .checked_mul(BLOCK as u64 * 4)
                 .and_then(|offset| self.base.checked_add(offset))
                 .ok_or(Stop::Fault("the shader's address wraps"))?;
-            if !(self.fetch)(address, &mut words) {
+            if !self.code.read(address, &mut words) {
                 return Err(Stop::Fault("the shader cannot be read"));
             }
             self.blocks.insert(block, words);
@@ -48,6 +51,8 @@ pub(super) struct Builder {
     pub(super) wide: Vec<Wide>,
     pub(super) fetch: Vec<Vec<Fetch>>,
     pub(super) unknown: Vec<(&'static str, u32)>,
+    /// Instructions of all clauses so far.
+    pub(super) instructions: usize,
 }
 
 /// An operation of a group, before the steps are ordered.
@@ -208,6 +213,19 @@ impl Builder {
         }
     }
 
+    /// Counts `n` instructions, 1 to 16, against [`MAX_INSTRUCTIONS`].
+    fn charge(&mut self, reader: &mut Reader<'_>, n: usize) -> Result<(), Stop> {
+        let before = self.instructions;
+        self.instructions += n;
+        if self.instructions > MAX_INSTRUCTIONS {
+            return Err(Stop::Fault("the shader has too many instructions"));
+        }
+        if before / CHECK_EVERY != self.instructions / CHECK_EVERY && reader.code.cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        Ok(())
+    }
+
     /// Decodes the ALU clause of `word`; returns its index.
     pub(super) fn alu_clause(
         &mut self,
@@ -248,7 +266,11 @@ impl Builder {
             }
             at += (count & 1) as u64;
             clause.slots += group.len() as u32;
+            self.charge(reader, group.len())?;
             self.group(word, &group, &literals, &mut pv, bank, &mut clause.steps);
+            if self.constants.len() > MAX_CONSTANTS {
+                return Err(Stop::Fault("the shader has too many constants"));
+            }
             bank ^= 1;
         }
         let index = self.alu.len() as u32;
@@ -477,6 +499,7 @@ impl Builder {
         reader: &mut Reader<'_>,
         word: &CfOther,
     ) -> Result<u32, Stop> {
+        self.charge(reader, word.count.into())?;
         let mut clause = Vec::with_capacity(word.count.into());
         for i in 0..u64::from(word.count) {
             let at = u64::from(word.address) * 2 + i * 4;

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+//! The shim's settings, from the program's environment. A value that cannot be obeyed is an
+//! error: without the device, GL programs silently render in software.
+
+use std::ffi::OsString;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use r7xx_board::chip::family::{Family, MODELS};
+
+/// The variable that keeps Mesa from submitting on a thread of its own, and the values that
+/// Mesa takes for false (`debug_get_bool_option()`).
+const THREAD: &str = "RADEON_THREAD";
+const NO: [&str; 5] = ["0", "n", "no", "f", "false"];
+
+/// What the user has set. An empty variable counts as not set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// `R7XX_CHIP`: the chip, without it an RV770.
+    pub family: Family,
+    /// `R7XX_STRICT`: the seed of a strict board.
+    pub strict: Option<u64>,
+    /// `R7XX_CHECK=1`: reports shaders that hardware would not execute.
+    pub check: bool,
+    /// `R7XX_TRACE`: the file for the chip's trace.
+    pub trace: Option<PathBuf>,
+    /// `R7XX_CAPTURE` and `R7XX_CAPTURE_SUBMISSIONS`: the file for submissions, and which of
+    /// them, counted from 1.
+    pub capture: Option<(PathBuf, RangeInclusive<u64>)>,
+}
+
+impl Settings {
+    /// The settings of this process.
+    ///
+    /// # Errors
+    /// A message for the user, with what to set instead.
+    pub fn from_environment() -> Result<Self, String> {
+        Self::new(&|name| std::env::var_os(name))
+    }
+
+    /// The settings of an environment whose variable `name` is `get(name)`.
+    fn new(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, String> {
+        let get = |name: &str| get(name).filter(|value| !value.is_empty());
+        let text = |name: &'static str| {
+            get(name)
+                .map(|value| value.to_string_lossy().into_owned())
+                .map(|value| (value.clone(), format!("{name}={value}")))
+        };
+        let family = match text("R7XX_CHIP") {
+            None => Family::Rv770,
+            Some((name, given)) => name.parse().map_err(|_| {
+                let names = MODELS.map(|model| model.name).join(", ");
+                format!("{given}: there is no such chip; name one of {names}")
+            })?,
+        };
+        let strict = match text("R7XX_STRICT") {
+            None => None,
+            Some((seed, given)) => Some(seed.parse().map_err(|_| {
+                format!("{given}: not a seed; a seed is a number, as in R7XX_STRICT=1")
+            })?),
+        };
+        let check = match text("R7XX_CHECK") {
+            None => false,
+            Some((value, given)) => match value.as_str() {
+                "0" => false,
+                "1" => true,
+                _ => return Err(format!("{given}: set R7XX_CHECK=1, or 0 for no checks")),
+            },
+        };
+        let range = match text("R7XX_CAPTURE_SUBMISSIONS") {
+            None => None,
+            Some((range, given)) => Some(submissions(&range).ok_or_else(|| {
+                format!("{given}: not a range; give N or FIRST-LAST, counted from 1")
+            })?),
+        };
+        let capture = match (get("R7XX_CAPTURE"), range) {
+            (None, None) => None,
+            (None, Some(_)) => {
+                return Err("R7XX_CAPTURE_SUBMISSIONS needs a file; name it by R7XX_CAPTURE".into())
+            }
+            (Some(path), range) => Some((path.into(), range.unwrap_or(1..=u64::MAX))),
+        };
+        // A thread would submit while the program writes to memory: the contents that a
+        // submission reads would not be known.
+        let threadless = || text(THREAD).is_some_and(|(value, _)| NO.contains(&value.as_str()));
+        if capture.is_some() && !threadless() {
+            return Err(format!(
+                "R7XX_CAPTURE needs submissions on the program's own thread; set {THREAD}=false"
+            ));
+        }
+        Ok(Self {
+            family,
+            strict,
+            check,
+            trace: get("R7XX_TRACE").map(PathBuf::from),
+            capture,
+        })
+    }
+}
+
+/// Parses `N` or `FIRST-LAST`, counted from 1.
+fn submissions(text: &str) -> Option<RangeInclusive<u64>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let range = first.parse().ok()?..=last.parse().ok()?;
+    (*range.start() > 0 && !range.is_empty()).then_some(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    fn settings(variables: &[(&str, &str)]) -> Result<Settings, String> {
+        Settings::new(&|name| {
+            let found = variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| value.into())
+        })
+    }
+
+    #[test]
+    fn nothing_is_needed_and_all_can_be_set() {
+        let none = settings(&[]).unwrap();
+        assert_eq!((none.family, none.strict), (Family::Rv770, None));
+        assert!(!none.check && settings(&[("R7XX_CHECK", "1")]).unwrap().check);
+        assert_eq!((&none.trace, &none.capture), (&None, &None));
+        let empty = [("R7XX_CHIP", ""), ("R7XX_STRICT", ""), ("R7XX_CAPTURE", "")];
+        assert_eq!(settings(&empty), Ok(none));
+        let all = [
+            ("R7XX_CHIP", "rv710"),
+            ("R7XX_STRICT", "7"),
+            ("R7XX_TRACE", "t"),
+            ("R7XX_CAPTURE", "c"),
+            ("R7XX_CAPTURE_SUBMISSIONS", "2-5"),
+            (THREAD, "false"),
+        ];
+        let all = settings(&all).unwrap();
+        assert_eq!((all.family, all.strict), (Family::Rv710, Some(7)));
+        assert_eq!(all.trace, Some("t".into()));
+        assert_eq!(all.capture, Some(("c".into(), 2..=5)));
+    }
+
+    #[test]
+    fn errors_name_variable_and_cure() {
+        let capture = ("R7XX_CAPTURE", "c");
+        let quiet = (THREAD, "no");
+        let which = |range| ("R7XX_CAPTURE_SUBMISSIONS", range);
+        for (variables, parts) in [
+            (
+                &[("R7XX_CHIP", "rv999")][..],
+                ["R7XX_CHIP=rv999", "rv710, rv730"],
+            ),
+            (
+                &[("R7XX_STRICT", "often")],
+                ["R7XX_STRICT=often", "R7XX_STRICT=1"],
+            ),
+            (&[("R7XX_CHECK", "yes")], ["R7XX_CHECK=yes", "R7XX_CHECK=1"]),
+            (
+                &[("R7XX_STRICT", "-1")],
+                ["R7XX_STRICT=-1", "R7XX_STRICT=1"],
+            ),
+            (&[capture], ["R7XX_CAPTURE needs", "RADEON_THREAD=false"]),
+            (
+                &[capture, (THREAD, "yes")],
+                ["R7XX_CAPTURE needs", "RADEON_THREAD=false"],
+            ),
+            (
+                &[capture, quiet, which("0")],
+                ["SUBMISSIONS=0", "FIRST-LAST"],
+            ),
+            (
+                &[capture, quiet, which("3-2")],
+                ["SUBMISSIONS=3-2", "FIRST-LAST"],
+            ),
+            (&[which("3")], ["SUBMISSIONS needs", "R7XX_CAPTURE"]),
+        ] {
+            let error = settings(variables).unwrap_err();
+            for part in parts {
+                assert!(error.contains(part), "{variables:?}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_that_are_no_text_are_errors_or_paths() {
+        let raw = |of: &'static str| {
+            Settings::new(&move |name| (name == of).then(|| OsString::from_vec(vec![0xFF])))
+        };
+        assert!(raw("R7XX_CHIP").is_err() && raw("R7XX_STRICT").is_err());
+        assert_eq!(
+            raw("R7XX_TRACE").unwrap().trace.unwrap().as_os_str().len(),
+            1
+        );
+    }
+}
