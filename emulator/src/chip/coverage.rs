@@ -132,8 +132,8 @@ fn fetches() -> Rows {
 }
 
 fn registers(first: u32, last: u32) -> Rows {
-    let modelled = regs::modelled().map(|r| (r, State::Modelled));
-    let stored = regs::stored().map(|r| (r, State::Stored));
+    let modelled = regs::R700.modelled().map(|r| (r, State::Modelled));
+    let stored = regs::R700.stored().map(|r| (r, State::Stored));
     let mut all: Vec<_> = modelled
         .chain(stored)
         .filter(|(r, _)| (first..=last).contains(&r.offset))
@@ -292,12 +292,14 @@ mod tests {
     #[test]
     fn modelled_registers_are_used_and_stored_ones_are_not() {
         let used = used();
-        let unused: Vec<_> = regs::modelled()
+        let unused: Vec<_> = regs::R700
+            .modelled()
             .map(|r| r.name)
             .filter(|name| !used.contains(*name))
             .collect();
         assert_eq!(unused, [""; 0], "nothing looks at these");
-        let looked_at: Vec<_> = regs::stored()
+        let looked_at: Vec<_> = regs::R700
+            .stored()
             .map(|r| r.name)
             .filter(|name| used.contains(*name))
             .collect();

@@ -4,7 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Members of the R700 family.
+use crate::chip::generation::{r700, Generation};
+
+/// The chips, by generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Family {
@@ -19,10 +21,12 @@ pub enum Family {
 }
 
 /// Properties by which the chips differ.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Model {
     /// The chip.
     pub family: Family,
+    /// What its generation changes.
+    pub generation: &'static Generation,
     /// Its name on the command line.
     pub name: &'static str,
     /// Products with this chip.
@@ -35,6 +39,10 @@ pub struct Model {
     pub memory_clock: u32,
     /// Shader pipes (`rv770_gpu_init()`).
     pub pipes: u32,
+    /// Tile pipes (`rv770_gpu_init()`).
+    pub tile_pipes: u32,
+    /// SIMDs (`rv770_gpu_init()`).
+    pub simds: u32,
     /// Render backends.
     pub backends: u32,
     /// log2 of the number of 64-bit memory channels.
@@ -45,45 +53,57 @@ pub struct Model {
 pub const MODELS: [Model; 4] = [
     Model {
         family: Family::Rv710,
+        generation: &r700::R700,
         name: "rv710",
         sold_as: "Radeon HD 4350/4550",
         device_id: 0x9540,
         engine_clock: 60_000,
         memory_clock: 40_000,
         pipes: 2,
+        tile_pipes: 2,
+        simds: 2,
         backends: 1,
         log2_channels: 0,
     },
     Model {
         family: Family::Rv730,
+        generation: &r700::R700,
         name: "rv730",
         sold_as: "Radeon HD 4650/4670",
         device_id: 0x9480,
         engine_clock: 75_000,
         memory_clock: 90_000,
         pipes: 2,
+        tile_pipes: 4,
+        simds: 8,
         backends: 2,
         log2_channels: 1,
     },
     Model {
         family: Family::Rv740,
+        generation: &r700::R700,
         name: "rv740",
         sold_as: "Radeon HD 4770",
         device_id: 0x94A0,
         engine_clock: 75_000,
         memory_clock: 80_000,
         pipes: 4,
+        tile_pipes: 4,
+        simds: 8,
         backends: 4,
         log2_channels: 1,
     },
     Model {
         family: Family::Rv770,
+        generation: &r700::R700,
         name: "rv770",
         sold_as: "Radeon HD 4850/4870",
         device_id: 0x9440,
         engine_clock: 62_500,
         memory_clock: 99_300,
         pipes: 4,
+        tile_pipes: 8,
+        simds: 10,
         backends: 4,
         log2_channels: 2,
     },

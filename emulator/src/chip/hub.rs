@@ -11,8 +11,9 @@ use std::time::Instant;
 
 use crate::chip::bus::{IrqLine, Mc, McError, RegFile};
 use crate::chip::counters::{Counter, Counters};
+use crate::chip::generation::Generation;
 use crate::chip::queue::{Engine, EngineId, Knobs, ENGINES};
-use crate::chip::regs::{ih, mc};
+use crate::chip::regs::ih;
 use crate::chip::strict::Strict;
 use crate::chip::trace::Trace;
 
@@ -48,6 +49,8 @@ impl Client {
 const FAULT_KINDS: usize = 3;
 
 pub(crate) struct Hub {
+    /// What the chip's generation changes.
+    pub generation: &'static Generation,
     pub regs: Arc<dyn RegFile>,
     pub mc: Arc<dyn Mc>,
     pub irq: Arc<dyn IrqLine>,
@@ -74,7 +77,9 @@ impl fmt::Debug for Hub {
 }
 
 impl Hub {
+    #[allow(clippy::too_many_arguments)] // The parts of a chip.
     pub fn new(
+        generation: &'static Generation,
         regs: Arc<dyn RegFile>,
         mc: Arc<dyn Mc>,
         irq: Arc<dyn IrqLine>,
@@ -88,6 +93,7 @@ impl Hub {
             .map_or_else(Arc::default, |s| s.counters.clone());
         let engines = EngineId::ALL.map(|id| Arc::new(Engine::new(id)));
         Self {
+            generation,
             regs,
             mc,
             irq,
@@ -149,10 +155,9 @@ impl Hub {
         self.counters.inc(Counter::McFaults);
         // Kind in the low bits, client in the memory-id field of nid.h.
         let status = (1 << kind) | ((client as u32) << 12);
-        self.regs
-            .store(mc::VM_CONTEXT0_PROTECTION_FAULT_STATUS, status);
-        self.regs
-            .store(mc::VM_CONTEXT0_PROTECTION_FAULT_ADDR, (addr >> 12) as u32);
+        let vm = &self.generation.vm;
+        self.regs.store(vm.fault_status, status);
+        self.regs.store(vm.fault_addr, (addr >> 12) as u32);
         let bit = 1 << client as u32;
         if self.faults_logged[kind].fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             log::warn!(

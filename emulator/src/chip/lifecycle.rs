@@ -17,7 +17,7 @@ use crate::chip::family::Family;
 use crate::chip::gfx::{Gfx, Pipeline};
 use crate::chip::hub::Hub;
 use crate::chip::queue::{EngineId, Hang, Knobs};
-use crate::chip::regs::{self, cg, cp, gb, mc, srbm};
+use crate::chip::regs::{self, cp};
 use crate::chip::strict::Strict;
 use crate::chip::trace::Trace;
 use crate::chip::uvd::Uvd;
@@ -75,6 +75,7 @@ impl Chip {
             strict.caches.set_vertices_as_texels(vertices_as_texels);
         }
         let hub = Hub::new(
+            config.family.model().generation,
             regs,
             mc,
             irq,
@@ -174,6 +175,11 @@ impl Chip {
         self.blocks.display.scanout(self.hub(), crtc)
     }
 
+    /// Number of CRTCs.
+    pub fn crtcs(&self) -> usize {
+        self.hub().generation.display.crtcs
+    }
+
     /// Whether the PCI Express link runs at 5 GT/s rather than 2.5.
     pub fn second_generation_link(&self) -> bool {
         self.blocks.bif.second_generation()
@@ -217,27 +223,8 @@ impl Chip {
 
     /// Sets the registers that describe the board: pipes, backends, memory, clocks.
     fn strap(&self) {
-        let model = self.family.model();
-        let fused = |units: u32| (0xFF << units) & 0xFF;
-        let values = [
-            (
-                gb::CC_GC_SHADER_PIPE_CONFIG,
-                fused(model.pipes) << gb::INACTIVE_QD_PIPES_SHIFT,
-            ),
-            (
-                gb::CC_RB_BACKEND_DISABLE,
-                fused(model.backends) << gb::BACKEND_DISABLE_SHIFT,
-            ),
-            (
-                mc::MC_SHARED_CHMAP,
-                model.log2_channels << mc::NOOFCHAN_SHIFT,
-            ),
-            (mc::MC_ARB_RAMCFG, mc::NOOFBANK_8 | mc::CHANSIZE_64),
-            (srbm::CONFIG_MEMSIZE, self.vram_size as u32),
-            (cg::CG_SPLL_FUNC_CNTL, model.engine_clock),
-            (cg::MPLL_AD_FUNC_CNTL, model.memory_clock),
-        ];
-        for (offset, value) in values {
+        let straps = self.hub().generation.straps;
+        for (offset, value) in straps(self.family.model(), self.vram_size) {
             self.hub().regs.store(offset, value);
         }
     }
@@ -269,7 +256,8 @@ impl Drop for Chip {
 
 fn trace_mmio(hub: &Hub, what: &str, offset: u32, value: u32) {
     if hub.trace.enabled() {
-        let name = regs::name(offset).unwrap_or(Cow::Borrowed("-"));
+        let name = hub.generation.registers.name(offset);
+        let name = name.unwrap_or(Cow::Borrowed("-"));
         hub.trace.line(
             "mmio",
             format_args!("{what} {offset:#07x} {name} {value:#010x}"),

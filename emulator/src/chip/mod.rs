@@ -17,6 +17,7 @@ pub mod dma;
 pub mod engine;
 pub mod family;
 mod fetch;
+pub mod generation;
 pub mod gfx;
 mod grbm;
 mod hdp;

@@ -26,13 +26,14 @@ impl Srbm {
     }
 
     fn soft_reset(&self, rising: u32) {
-        if rising & srbm::RV770_SOFT_RESET_DMA != 0 {
+        let bits = &self.hub.generation.reset;
+        if rising & bits.dma != 0 {
             self.dma.soft_reset();
         }
-        if rising & srbm::SOFT_RESET_UVD != 0 {
+        if rising & bits.uvd != 0 {
             self.uvd.soft_reset();
         }
-        if rising & srbm::SOFT_RESET_IH != 0 {
+        if rising & bits.ih != 0 {
             self.ih.reset();
         }
     }

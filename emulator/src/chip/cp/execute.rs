@@ -50,12 +50,13 @@ impl Cp {
         if predicate && self.predicate == Some(false) {
             return Ok(Flow::Next);
         }
-        let packet = match Packet::decode(opcode, body) {
+        let packet = match (hub.generation.pm4.decode)(opcode, body) {
             Ok(packet) => packet,
             Err(error) => {
                 hub.counters.inc(Counter::BadPackets);
                 hub.counters.unknown(PACKET, opcode.into());
                 self.log_once(
+                    hub,
                     opcode,
                     match error {
                         DecodeError::UnknownOpcode => "unknown, skipped",
@@ -289,7 +290,7 @@ impl Cp {
                 "cp",
                 format_args!(
                     "{at} {}({opcode:#x}) n={count} {shown:x?}{more}",
-                    opcode::name(opcode).unwrap_or("UNKNOWN"),
+                    (hub.generation.pm4.name)(opcode).unwrap_or("UNKNOWN"),
                 ),
             ),
         }

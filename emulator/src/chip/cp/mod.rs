@@ -25,9 +25,24 @@ use crate::chip::gfx::Gfx;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::regs::cp;
 use crate::chip::strict::Strict;
-use pm4::Header;
+use pm4::{DecodeError, Header, Packet};
 use prefetch::Pfp;
 pub(crate) use registers::CpRegisters;
+
+/// A generation's packets.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Name of a type-3 opcode, if known.
+    pub name: fn(u8) -> Option<&'static str>,
+    /// Decodes the body of a type-3 packet.
+    pub decode: for<'a> fn(u8, &'a [u32]) -> Result<Packet<'a>, DecodeError>,
+}
+
+/// Packets of R6xx and R7xx.
+pub(crate) const R700_FORMAT: Format = Format {
+    name: opcode::name,
+    decode: |opcode, body| Packet::decode(opcode, body),
+};
 
 /// Nesting depth of indirect buffers: IB1 in the ring, IB2 in IB1.
 const IB_DEPTH: usize = 2;
@@ -121,16 +136,16 @@ impl Cp {
             hub.counters.inc(Counter::Ibs);
         } else {
             hub.counters.inc(Counter::BadPackets);
-            self.log_once(opcode::INDIRECT_BUFFER, "nested too deep, skipped");
+            self.log_once(hub, opcode::INDIRECT_BUFFER, "nested too deep, skipped");
         }
     }
 
     /// Logs a complaint about an opcode, once per opcode.
-    fn log_once(&mut self, opcode: u8, complaint: &str) {
+    fn log_once(&mut self, hub: &Hub, opcode: u8, complaint: &str) {
         let (word, bit) = (usize::from(opcode >> 6), 1 << (opcode & 63));
         if self.logged[word] & bit == 0 {
             self.logged[word] |= bit;
-            let name = opcode::name(opcode).unwrap_or("unknown");
+            let name = (hub.generation.pm4.name)(opcode).unwrap_or("unknown");
             log::warn!("cp: packet {opcode:#04x} ({name}): {complaint}");
         }
     }

@@ -23,6 +23,9 @@ pub const CONSTANT_FILL: u32 = 0xD;
 /// `DMA_PACKET_NOP`.
 pub const NOP: u32 = 0xF;
 
+/// Position of the command in a header, in all generations.
+pub(super) const COMMAND_SHIFT: u32 = 28;
+
 /// Name of a command.
 pub fn name(command: u32) -> &'static str {
     match command {

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//! What a generation of chips changes.
+//!
+//! A [`Generation`] is one table: register blocks and their names, memory
+//! controller, formats of packets, display controller, soft reset. Blocks that
+//! all generations share look a difference up there; no code compares
+//! generations. A difference that is more than a number is a module of its own,
+//! next to the block that it belongs to ([`dma::packet`](crate::chip::dma::packet),
+//! [`cp::pm4`](crate::chip::cp::pm4), [`display::avivo`](crate::chip::display)).
+//! [`MODELS`](crate::chip::family::MODELS) says which chip is of which generation.
+
+pub mod r700;
+
+use std::fmt;
+
+use crate::chip::cp;
+use crate::chip::dispatch::Entry;
+use crate::chip::display::Layout;
+use crate::chip::dma;
+use crate::chip::family::Model;
+use crate::chip::memory::gart::VmRegisters;
+use crate::chip::regs::Map;
+
+/// What a generation changes.
+pub struct Generation {
+    /// Its name.
+    pub name: &'static str,
+    /// Bytes of the MMIO BAR.
+    pub mmio_size: u64,
+    /// Parts of the MMIO BAR that the client may map, as (offset, size) in
+    /// bytes: pages in which no register has a side effect. Fence waits and
+    /// interrupt handlers access these often; a trapped access costs 300 times
+    /// more.
+    pub mappable: &'static [(u64, u64)],
+    /// As `mappable`, for a strict board: without the pages of TLB requests and
+    /// of HDP flushes, which have effects on it.
+    pub mappable_strict: &'static [(u64, u64)],
+    /// Names of the registers.
+    pub registers: &'static Map,
+    /// The blocks' register ranges, sorted by offset. Registers outside are
+    /// plain storage.
+    pub(crate) blocks: &'static [Entry],
+    /// Where the registers of the VM and of the VRAM aperture are.
+    pub vm: VmRegisters,
+    /// Values of the registers that describe a board with this model and that
+    /// many bytes of VRAM.
+    pub straps: fn(&Model, u64) -> Vec<(u32, u32)>,
+    /// Soft reset of the blocks behind the SRBM.
+    pub reset: SoftReset,
+    /// `GRBM_STATUS` of an idle chip.
+    pub grbm_idle: u32,
+    /// `GRBM_STATUS2` or `GRBM_STATUS_SE0` of an idle chip.
+    pub grbm_second_idle: u32,
+    /// Packets of the command processor.
+    pub pm4: cp::Format,
+    /// Packets of the asynchronous DMA engine.
+    pub dma: dma::Format,
+    /// The display controller.
+    pub display: Layout,
+    /// Whether the model executes draws. Without, the command processor consumes
+    /// and counts them (`undrawn`).
+    pub draws: bool,
+}
+
+/// Bits of `SRBM_SOFT_RESET`; 0 if the generation has no such block.
+#[derive(Debug, Clone, Copy)]
+pub struct SoftReset {
+    /// The asynchronous DMA engine.
+    pub dma: u32,
+    /// The video decoder.
+    pub uvd: u32,
+    /// The interrupt handler.
+    pub ih: u32,
+}
+
+impl fmt::Debug for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chip::family::MODELS;
+    use crate::chip::regs::REG_SPACE_SIZE;
+
+    #[test]
+    fn blocks_are_sorted_without_overlaps_and_inside_the_space() {
+        for model in &MODELS {
+            let blocks = model.generation.blocks;
+            for (first, last, _) in blocks {
+                assert!(first % 4 == 0 && last % 4 == 3 && first < last);
+                assert!(*last < REG_SPACE_SIZE);
+            }
+            for pair in blocks.windows(2) {
+                assert!(pair[0].1 < pair[1].0, "{}: {:#x}", model.name, pair[1].0);
+            }
+        }
+    }
+
+    #[test]
+    fn mappable_pages_are_whole_and_inside_the_bar() {
+        for model in &MODELS {
+            let generation = model.generation;
+            let both = [generation.mappable, generation.mappable_strict];
+            for &(offset, size) in both.into_iter().flatten() {
+                assert_eq!((offset % 4096, size % 4096), (0, 0));
+                assert!(offset + size <= generation.mmio_size);
+            }
+        }
+    }
+
+    /// The guest writes to a mapped page without the board's notice. The VM and the
+    /// HDP have effects on a strict board only.
+    #[test]
+    fn blocks_with_effects_are_in_no_mapped_page() {
+        const VM_AND_HDP: [u32; 3] = [0x1400, 0x2C00, 0x5480];
+        for model in &MODELS {
+            let generation = model.generation;
+            let overlaps = |pages: &[(u64, u64)], first: u32, last: u32| {
+                pages.iter().any(|&(offset, size)| {
+                    u64::from(first) < offset + size && u64::from(last) >= offset
+                })
+            };
+            for &(first, last, _) in generation.blocks {
+                let effect = !VM_AND_HDP.contains(&first);
+                let mapped = overlaps(generation.mappable, first, last);
+                assert!(!(effect && mapped), "{}: {first:#x}", model.name);
+                let mapped = overlaps(generation.mappable_strict, first, last);
+                assert!(!mapped, "{}, strict: {first:#x}", model.name);
+            }
+        }
+    }
+}
