@@ -143,6 +143,9 @@ counters! {
     BusyNs busy_ns = 34;
     /// Tiles of 8x8 pixels that the 3D engine cleared, filled or copied as a whole.
     WholeTiles whole_tiles = 35;
+    /// Packets that the model of the chip's generation consumes without executing them: draws,
+    /// dispatches and tiled copies where there is no model of the 3D engine.
+    Unmodelled unmodelled = 36;
 }
 
 impl Default for Counters {

@@ -16,10 +16,13 @@ use crate::chip::counters::REGISTER;
 use crate::chip::cp::CpRegisters;
 use crate::chip::display::{Display, DisplayRegisters};
 use crate::chip::dma::DmaRegisters;
+use crate::chip::dmif::Dmif;
 use crate::chip::grbm::Grbm;
 use crate::chip::hdp::HdpRegisters;
 use crate::chip::hub::Hub;
 use crate::chip::ih::Ih;
+use crate::chip::mc_seq::McSeq;
+use crate::chip::rcu::Rcu;
 use crate::chip::srbm::Srbm;
 use crate::chip::state::PipelineState;
 use crate::chip::tlb::{TlbResponder, Vm};
@@ -38,8 +41,11 @@ pub(crate) struct Blocks {
     pub cp: Arc<CpRegisters>,
     pub crtc: DisplayRegisters,
     pub dma: Arc<DmaRegisters>,
+    pub dmif: Dmif,
     pub grbm: Grbm,
     pub hdp: HdpRegisters,
+    pub mc_seq: McSeq,
+    pub rcu: Rcu,
     pub srbm: Srbm,
     pub state: PipelineState,
     pub uvd: Arc<UvdRegisters>,
@@ -64,7 +70,10 @@ impl Blocks {
             cg: Cg::new(hub.clone()),
             crtc: DisplayRegisters::new(hub.clone(), display.clone()),
             grbm: Grbm::new(hub.clone(), cp.clone()),
+            dmif: Dmif::new(hub.clone()),
             hdp: HdpRegisters::new(hub.clone()),
+            mc_seq: McSeq::new(hub.clone()),
+            rcu: Rcu::new(hub.clone()),
             srbm: Srbm::new(hub.clone(), dma.clone(), uvd.clone(), ih.clone()),
             state: PipelineState::new(hub.clone()),
             vm: Vm::new(hub.clone()),
@@ -83,6 +92,8 @@ impl Blocks {
     pub fn power_on(&self) {
         self.bif.reset();
         self.cg.power_on();
+        self.mc_seq.power_on();
+        self.rcu.power_on();
         self.state.power_on();
         self.uvd.power_on();
         self.ih.reset();
@@ -106,7 +117,7 @@ impl Registers for Blocks {
     }
 
     fn write(&self, offset: u32, value: u32) {
-        if !self.hub.generation.registers.is_known(offset) {
+        if !self.hub.generation.knows(offset) {
             self.hub.counters.unknown(REGISTER, offset);
         }
         match self.block(offset) {

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use crate::chip::bus::{IrqLine, Mc, McError, RegFile};
 use crate::chip::counters::{Counter, Counters};
+use crate::chip::family::Model;
 use crate::chip::generation::Generation;
 use crate::chip::queue::{Engine, EngineId, Knobs, ENGINES};
 use crate::chip::regs::ih;
@@ -49,6 +50,8 @@ impl Client {
 const FAULT_KINDS: usize = 3;
 
 pub(crate) struct Hub {
+    /// The chip.
+    pub model: &'static Model,
     /// What the chip's generation changes.
     pub generation: &'static Generation,
     pub regs: Arc<dyn RegFile>,
@@ -68,6 +71,8 @@ pub(crate) struct Hub {
     semaphores: Mutex<()>,
     /// Faults already logged: for each kind, a bit for each client.
     faults_logged: [AtomicU32; FAULT_KINDS],
+    /// Clients whose packets without effect are already logged, a bit for each.
+    unmodelled_logged: AtomicU32,
 }
 
 impl fmt::Debug for Hub {
@@ -79,7 +84,7 @@ impl fmt::Debug for Hub {
 impl Hub {
     #[allow(clippy::too_many_arguments)] // The parts of a chip.
     pub fn new(
-        generation: &'static Generation,
+        model: &'static Model,
         regs: Arc<dyn RegFile>,
         mc: Arc<dyn Mc>,
         irq: Arc<dyn IrqLine>,
@@ -93,7 +98,8 @@ impl Hub {
             .map_or_else(Arc::default, |s| s.counters.clone());
         let engines = EngineId::ALL.map(|id| Arc::new(Engine::new(id)));
         Self {
-            generation,
+            model,
+            generation: model.generation,
             regs,
             mc,
             irq,
@@ -106,6 +112,7 @@ impl Hub {
             start: Instant::now(),
             semaphores: Mutex::new(()),
             faults_logged: [const { AtomicU32::new(0) }; FAULT_KINDS],
+            unmodelled_logged: AtomicU32::new(0),
         }
     }
 
@@ -167,6 +174,21 @@ impl Hub {
         }
         self.trace
             .line(client.name(), format_args!("FAULT {error:x?}"));
+    }
+
+    /// Counts a packet that the generation's model consumes without executing it, and says
+    /// so once for each client.
+    pub fn unmodelled(&self, client: Client) {
+        self.counters.inc(Counter::Unmodelled);
+        let bit = 1 << client as u32;
+        if self.unmodelled_logged.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            log::warn!(
+                "{}: {} is modelled without draws and tiled copies: they do nothing \
+                 (further ones are only counted)",
+                client.name(),
+                self.generation.name
+            );
+        }
     }
 
     /// Signals the semaphore at `addr`: increments its 64-bit count.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Life of the chip: power-on, start of its threads, reset, shutdown.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -14,7 +13,7 @@ use crate::chip::display::Scanout;
 use crate::chip::dma::Dma;
 use crate::chip::engine::{self, RingUnit};
 use crate::chip::family::Family;
-use crate::chip::gfx::{Gfx, Pipeline};
+use crate::chip::gfx::{Gfx, NullGfx, Pipeline};
 use crate::chip::hub::Hub;
 use crate::chip::queue::{EngineId, Hang, Knobs};
 use crate::chip::regs::{self, cp};
@@ -59,7 +58,8 @@ impl Chip {
         Self::with_gfx(config, regs, mc, irq, Box::<Pipeline>::default())
     }
 
-    /// As [`Chip::new`], with another graphics block.
+    /// As [`Chip::new`], with another graphics block. A generation whose draws are not modelled
+    /// has none.
     pub fn with_gfx(
         config: ChipConfig,
         regs: Arc<dyn RegFile>,
@@ -69,13 +69,11 @@ impl Chip {
     ) -> Arc<Chip> {
         let trace = Trace::new(config.trace);
         if let Some(strict) = &config.strict {
-            // RV710 alone has no vertex cache (Mesa, `has_vertex_cache` in
-            // `r600_pipe.c`).
-            let vertices_as_texels = config.family == Family::Rv710;
+            let vertices_as_texels = config.family.model().vertices_as_texels;
             strict.caches.set_vertices_as_texels(vertices_as_texels);
         }
         let hub = Hub::new(
-            config.family.model().generation,
+            config.family.model(),
             regs,
             mc,
             irq,
@@ -99,6 +97,10 @@ impl Chip {
     }
 
     fn start(&self, gfx: Box<dyn Gfx>) {
+        let gfx = match self.hub().generation.draws {
+            true => gfx,
+            false => Box::<NullGfx>::default(),
+        };
         let units: [(EngineId, Box<dyn RingUnit>); 3] = [
             (
                 EngineId::Gfx,
@@ -177,7 +179,7 @@ impl Chip {
 
     /// Number of CRTCs.
     pub fn crtcs(&self) -> usize {
-        self.hub().generation.display.crtcs
+        self.hub().model.crtcs
     }
 
     /// Whether the PCI Express link runs at 5 GT/s rather than 2.5.
@@ -256,8 +258,8 @@ impl Drop for Chip {
 
 fn trace_mmio(hub: &Hub, what: &str, offset: u32, value: u32) {
     if hub.trace.enabled() {
-        let name = hub.generation.registers.name(offset);
-        let name = name.unwrap_or(Cow::Borrowed("-"));
+        let name = hub.generation.register_name(offset);
+        let name = name.as_deref().unwrap_or("-");
         hub.trace.line(
             "mmio",
             format_args!("{what} {offset:#07x} {name} {value:#010x}"),

@@ -15,17 +15,17 @@ pub type Bits = [(u32, u32); MAX_CRTCS];
 /// first CRTC; another's are `blocks[crtc]` higher.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
-    /// Number of CRTCs.
-    pub crtcs: usize,
     /// Distance of each CRTC's registers from the first's.
     pub blocks: [u32; MAX_CRTCS],
     /// First of the first CRTC's registers.
     pub first: u32,
     /// Bytes of a CRTC's registers.
     pub size: u32,
+    /// Horizontal total minus one; blank and sync follow at +4 and +8.
+    pub h_total: u32,
     /// Vertical total minus one, lines.
     pub v_total: u32,
-    /// Vertical blank start (bits 12:0) and end (28:16), lines.
+    /// Vertical blank start (bits 12:0) and end (28:16), lines; sync follows at +4.
     pub v_blank_start_end: u32,
     /// CRTC enable.
     pub control: u32,
@@ -114,10 +114,12 @@ impl Layout {
     /// CRTC that owns a register, and the first CRTC's offset of the same register.
     /// Registers of no CRTC count as the first's.
     pub fn split(&self, offset: u32) -> (usize, u32) {
-        let owner = (1..self.crtcs).find_map(|crtc| {
-            let from = offset.checked_sub(self.first + self.blocks[crtc])?;
-            (from < self.size).then_some((crtc, self.first + from))
-        });
+        let owner = (1..MAX_CRTCS)
+            .filter(|crtc| self.blocks[*crtc] != 0)
+            .find_map(|crtc| {
+                let from = offset.checked_sub(self.first + self.blocks[crtc])?;
+                (from < self.size).then_some((crtc, self.first + from))
+            });
         owner.unwrap_or((0, offset))
     }
 
@@ -134,10 +136,10 @@ const fn two<T: Copy>(values: [T; 2], none: T) -> [T; MAX_CRTCS] {
 
 /// DCE 2 and 3 (R6xx, R7xx), which keep the registers of the R5xx display ("AVIVO").
 pub const AVIVO: Layout = Layout {
-    crtcs: 2,
     blocks: two([0, dce::CRTC_STRIDE], 0),
     first: 0x6000,
     size: dce::CRTC_STRIDE,
+    h_total: dce::D1CRTC_H_TOTAL,
     v_total: dce::D1CRTC_V_TOTAL,
     v_blank_start_end: dce::D1CRTC_V_BLANK_START_END,
     control: dce::D1CRTC_CONTROL,
@@ -208,7 +210,7 @@ mod tests {
     fn a_crtc_owns_its_registers_and_no_other() {
         for model in &MODELS {
             let layout = &model.generation.display;
-            for crtc in 0..layout.crtcs {
+            for crtc in 0..model.crtcs {
                 for reg in [layout.control, layout.primary, layout.vblank_status] {
                     assert_eq!(layout.split(layout.at(crtc, reg)), (crtc, reg));
                 }

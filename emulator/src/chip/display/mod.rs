@@ -15,10 +15,12 @@
 //! Register meanings: `r500_reg.h`, `r600d.h`, and the use in
 //! `rv770_page_flip()`, `r600_irq_ack()`, `avivo_crtc_do_set_base()`.
 
+mod dce4;
 mod layout;
 mod registers;
 pub mod scanout;
 
+pub use dce4::DCE4;
 pub use layout::{Layout, AVIVO, MAX_CRTCS};
 pub(crate) use registers::DisplayRegisters;
 pub use scanout::{Cursor, Gamma};
@@ -303,7 +305,7 @@ impl Display {
     /// its mode is incomplete or unknown.
     pub fn scanout(&self, hub: &Hub, crtc: usize) -> Option<Scanout> {
         let layout = layout(hub);
-        if crtc >= layout.crtcs
+        if crtc >= hub.model.crtcs
             || !running(hub, crtc)
             || load(hub, crtc, layout.blank_control) & dce::BLANK_DATA_EN != 0
             || load(hub, crtc, layout.grph_enable) & 1 == 0
@@ -411,7 +413,7 @@ impl Display {
     pub fn run(&self, hub: &Hub, ih: &Ih) {
         let mut state = self.lock();
         while !state.stop {
-            let needed = (0..layout(hub).crtcs)
+            let needed = (0..hub.model.crtcs)
                 .any(|c| pending(hub, c) || running(hub, c) && vblank_enabled(hub, c));
             if !needed {
                 state.delivered = self.frame();
@@ -426,7 +428,7 @@ impl Display {
             let now = self.frame();
             let mut due = [false; MAX_CRTCS];
             let layout = layout(hub);
-            for (crtc, due) in due.iter_mut().enumerate().take(layout.crtcs) {
+            for (crtc, due) in due.iter_mut().enumerate().take(hub.model.crtcs) {
                 let async_flip =
                     load(hub, crtc, layout.flip_control) & dce::SURFACE_UPDATE_H_RETRACE_EN != 0;
                 let locked = load(hub, crtc, layout.update) & dce::UPDATE_LOCK != 0;
@@ -481,7 +483,7 @@ fn requested(hub: &Hub, crtc: usize) -> u64 {
 /// Sets status bits and posts the vectors of a retrace.
 fn deliver(hub: &Hub, ih: &Ih, blank: bool, flipped: [bool; MAX_CRTCS]) {
     let layout = layout(hub);
-    for crtc in 0..layout.crtcs {
+    for crtc in 0..hub.model.crtcs {
         if blank && running(hub, crtc) {
             let enabled = vblank_enabled(hub, crtc);
             let interrupt = if enabled { dce::VBLANK_INTERRUPT } else { 0 };

@@ -3,6 +3,7 @@
 //!
 //! Register meanings: `r600d.h` and the set-up in `r600_dma_resume()`.
 
+pub mod evergreen;
 pub mod packet;
 
 mod registers;
@@ -30,6 +31,12 @@ pub struct Format {
 pub(crate) const R700_FORMAT: Format = Format {
     body: |header| packet::Header::decode(header).body(),
     decode: |header, body| Packet::decode(packet::Header::decode(header), body),
+};
+
+/// Packets of Evergreen and Northern Islands.
+pub(crate) const EVERGREEN_FORMAT: Format = Format {
+    body: evergreen::body,
+    decode: evergreen::decode,
 };
 
 /// Indirect buffers do not nest on this engine.
@@ -115,13 +122,30 @@ fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
     let result = match packet {
         Packet::Write { dst, data } => transfer::write(hub, dst, data).map_err(Into::into),
         Packet::WriteTiled { dst, data } => transfer::write_tiled(job, &dst, data),
-        Packet::Copy { dst, src, dwords } => transfer::copy(job, dst, src, dwords),
+        Packet::Copy { dst, src, dwords } => transfer::copy(job, dst, src, 4 * dwords as usize),
         Packet::CopyTiled {
             tiled,
             linear,
             detile,
             dwords,
         } => transfer::copy_tiled(job, &tiled, linear, detile, dwords),
+        Packet::CopyBytes { dst, src, bytes } => transfer::copy(job, dst, src, bytes as usize),
+        Packet::CopyTwice { dst, src, dwords } => dst
+            .into_iter()
+            .try_for_each(|dst| transfer::copy(job, dst, src, 4 * dwords as usize)),
+        Packet::WriteRegister { reg, bytes, value } => {
+            let mask = (0..4).fold(0, |m, i| m | u32::from(bytes >> i & 1) * 0xFF << (8 * i));
+            let kept = match mask {
+                u32::MAX => 0,
+                _ => job.registers.read(reg) & !mask,
+            };
+            job.registers.write(reg, kept | value & mask);
+            Ok(())
+        }
+        Packet::Unmodelled => {
+            hub.unmodelled(Client::Dma);
+            Ok(())
+        }
         Packet::ConstantFill { dst, value, dwords } => transfer::fill(job, dst, value, dwords),
         Packet::Fence { addr, value } => {
             hub.counters.inc(Counter::Fences);

@@ -9,6 +9,7 @@
 //! [`cp::pm4`](crate::chip::cp::pm4), [`display::avivo`](crate::chip::display)).
 //! [`MODELS`](crate::chip::family::MODELS) says which chip is of which generation.
 
+pub mod evergreen;
 pub mod r700;
 
 use std::fmt;
@@ -57,6 +58,8 @@ pub struct Generation {
     pub dma: dma::Format,
     /// The display controller.
     pub display: Layout,
+    /// What the driver expects of the BIOS.
+    pub bios: Bios,
     /// Whether the model executes draws. Without, the command processor consumes
     /// and counts them (`undrawn`).
     pub draws: bool,
@@ -71,6 +74,44 @@ pub struct SoftReset {
     pub uvd: u32,
     /// The interrupt handler.
     pub ih: u32,
+}
+
+/// What a driver expects of the BIOS of a generation.
+#[derive(Debug, Clone, Copy)]
+pub struct Bios {
+    /// Revision of the table with clocks and PLL limits.
+    pub firmware_info: FirmwareInfo,
+    /// Content revision of the command table `SetPixelClock`.
+    pub set_pixel_clock: u8,
+}
+
+/// Revisions of `ATOM_FIRMWARE_INFO`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirmwareInfo {
+    /// 1.4: one reference clock.
+    V1_4,
+    /// 2.1: clocks of the display engine, of engine and of memory.
+    V2_1,
+}
+
+impl Generation {
+    /// Whether a table has the register at byte offset `offset`. Of CRTCs the tables
+    /// have the first one's.
+    pub fn knows(&self, offset: u32) -> bool {
+        let (_, reg) = self.display.split(offset);
+        self.registers.is_known(offset) || self.registers.is_known(reg)
+    }
+
+    /// Name of the register at byte offset `offset`, if a table has it; after the
+    /// number of a CRTC other than the first, the name of the first one's.
+    pub fn register_name(&self, offset: u32) -> Option<String> {
+        if let Some(name) = self.registers.name(offset) {
+            return Some(name.into_owned());
+        }
+        let (crtc, reg) = self.display.split(offset);
+        let name = self.registers.name(reg)?;
+        Some(format!("CRTC{crtc} {name}"))
+    }
 }
 
 impl fmt::Debug for Generation {

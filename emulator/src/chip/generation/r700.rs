@@ -2,7 +2,7 @@
 //! R700: RV710, RV730, RV740, RV770 (Radeon HD 4000). The generation that the
 //! others are described against; its draws are modelled.
 
-use super::{Generation, SoftReset};
+use super::{Bios, FirmwareInfo, Generation, SoftReset};
 use crate::chip::cp;
 use crate::chip::display;
 use crate::chip::dma;
@@ -47,6 +47,10 @@ pub static R700: Generation = Generation {
     pm4: cp::R700_FORMAT,
     dma: dma::R700_FORMAT,
     display: display::AVIVO,
+    bios: Bios {
+        firmware_info: FirmwareInfo::V1_4,
+        set_pixel_clock: 1,
+    },
     draws: true,
 };
 
@@ -63,20 +67,17 @@ pub(super) const VM: VmRegisters = VmRegisters {
     fault_addr: mc::VM_CONTEXT0_PROTECTION_FAULT_ADDR,
 };
 
-/// The bits of the units that are fused off, of eight.
-pub(super) fn fused(units: u32) -> u32 {
-    (0xFF << units) & 0xFF
+/// The inactive ones of eight shader pipes, in their place.
+pub(super) fn pipes_off(model: &Model) -> u32 {
+    ((0xFF << model.pipes) & 0xFF) << gb::INACTIVE_QD_PIPES_SHIFT
 }
 
 fn straps(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     vec![
-        (
-            gb::CC_GC_SHADER_PIPE_CONFIG,
-            fused(model.pipes) << gb::INACTIVE_QD_PIPES_SHIFT,
-        ),
+        (gb::CC_GC_SHADER_PIPE_CONFIG, pipes_off(model)),
         (
             gb::CC_RB_BACKEND_DISABLE,
-            fused(model.backends) << gb::BACKEND_DISABLE_SHIFT,
+            model.backends_off() << gb::BACKEND_DISABLE_SHIFT,
         ),
         (
             mc::MC_SHARED_CHMAP,

@@ -103,6 +103,7 @@ pub mod cg;
 pub mod cp;
 pub mod dce;
 pub mod dma;
+pub mod evergreen;
 pub mod gb;
 pub mod gfx;
 pub mod grbm;
@@ -124,6 +125,8 @@ pub struct Map {
     modelled: &'static [&'static [Register]],
     /// Registers that only keep their value.
     stored: &'static [&'static [Register]],
+    /// Registers of these tables that the generation does not have at this place.
+    except: &'static [u32],
     /// A bit for each register of the space that a table has.
     known: OnceLock<Vec<u64>>,
 }
@@ -132,17 +135,20 @@ impl Map {
     const fn new(
         modelled: &'static [&'static [Register]],
         stored: &'static [&'static [Register]],
+        except: &'static [u32],
     ) -> Self {
         Self {
             modelled,
             stored,
+            except,
             known: OnceLock::new(),
         }
     }
 
     /// Registers that have an effect.
     pub fn modelled(&self) -> impl Iterator<Item = Register> + '_ {
-        self.modelled.iter().copied().flatten().copied()
+        let all = self.modelled.iter().copied().flatten().copied();
+        all.filter(|register| !self.except.contains(&register.offset))
     }
 
     /// Registers that only keep their value.
@@ -192,6 +198,35 @@ pub static R700: Map = Map::new(
         vgt::REGISTERS,
     ],
     &[stored::REGISTERS],
+    &[],
+);
+
+/// The registers of Evergreen and Northern Islands: of R700's those that are still there,
+/// and their own.
+pub static EVERGREEN: Map = Map::new(
+    &[
+        bif::REGISTERS,
+        cg::REGISTERS,
+        srbm::REGISTERS,
+        mc::REGISTERS,
+        gb::REGISTERS,
+        grbm::REGISTERS,
+        hdp::REGISTERS,
+        cp::REGISTERS,
+        ih::REGISTERS,
+        dma::REGISTERS,
+        uvd::REGISTERS,
+        vgt::REGISTERS,
+        evergreen::REGISTERS,
+    ],
+    &[evergreen::stored::REGISTERS],
+    &[
+        gb::GB_TILING_CONFIG,
+        grbm::GRBM_STATUS2,
+        hdp::HDP_DEBUG1,
+        cp::CP_STRMOUT_CNTL,
+        dma::DMA_TILING_CONFIG,
+    ],
 );
 
 /// Name of the R700 family's register at byte offset `offset`, if a table has it.
@@ -245,15 +280,21 @@ mod tests {
 
     #[test]
     fn tables_hold_no_duplicate_or_outside_offsets() {
+        for map in [&R700, &EVERGREEN] {
+            no_duplicate_or_outside_offsets(map);
+        }
+    }
+
+    fn no_duplicate_or_outside_offsets(map: &Map) {
         let mut seen = std::collections::HashMap::new();
-        for register in R700.modelled().chain(R700.stored()) {
+        for register in map.modelled().chain(map.stored()) {
             for offset in register.offsets() {
                 let name = register.name;
                 assert!(offset < REG_SPACE_SIZE && offset % 4 == 0, "{name}");
                 assert_eq!(seen.insert(offset, name), None, "{name}");
             }
         }
-        let names: std::collections::HashSet<_> = seen.keys().map(|o| name(*o)).collect();
+        let names: std::collections::HashSet<_> = seen.keys().map(|o| map.name(*o)).collect();
         assert_eq!(names.len(), seen.len(), "a name stands for two registers");
     }
 }
