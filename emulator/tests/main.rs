@@ -11,6 +11,7 @@ mod display;
 mod draws;
 mod fuzz_chip;
 mod fuzz_draws;
+mod generations;
 mod hostile_client;
 mod packets;
 mod process;

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::chip::generation::{evergreen, r700, Generation};
+use crate::chip::generation::{evergreen, r600, r700, Generation};
 
 /// The chips, by generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,7 @@ pub enum Family {
     Caicos,
     Turks,
     Barts,
+    Rv670,
 }
 
 /// Properties by which the chips differ.
@@ -59,7 +60,7 @@ pub struct Model {
 }
 
 /// All chips, in the order of [`Family`].
-pub const MODELS: [Model; 11] = [
+pub const MODELS: [Model; 12] = [
     Model {
         family: Family::Rv710,
         generation: &r700::R700,
@@ -234,6 +235,22 @@ pub const MODELS: [Model; 11] = [
         backends: 8,
         log2_channels: 2,
         crtcs: 6,
+        vertices_as_texels: false,
+    },
+    Model {
+        family: Family::Rv670,
+        generation: &r600::R600,
+        name: "rv670",
+        sold_as: "Radeon HD 3850",
+        device_id: 0x9505,
+        engine_clock: 67_000,
+        memory_clock: 83_000,
+        pipes: 4,
+        tile_pipes: 4,
+        simds: 4,
+        backends: 4,
+        log2_channels: 2,
+        crtcs: 2,
         vertices_as_texels: false,
     },
 ];

@@ -2,7 +2,7 @@
 //! Where a generation of display controllers has its registers. Their fields are
 //! the same in all generations that the board has ([`regs::dce`](crate::chip::regs::dce)).
 
-use crate::chip::regs::dce;
+use crate::chip::regs::{dce, r600};
 
 /// Most CRTCs of a display controller.
 pub const MAX_CRTCS: usize = 6;
@@ -200,6 +200,19 @@ pub const AVIVO: Layout = Layout {
     ),
     vblank_source: two([1, 5], 0),
     flip_source: two([9, 11], 0),
+};
+
+/// DCE 2 (the first R6xx): as [`AVIVO`], which is DCE 3 in this, with the interrupt
+/// status at another place.
+pub const DCE2: Layout = Layout {
+    vblank_asserted: two(
+        [
+            (r600::DISP_INTERRUPT_STATUS, dce::LB_VBLANK_INTERRUPT[0]),
+            (r600::DISP_INTERRUPT_STATUS, dce::LB_VBLANK_INTERRUPT[1]),
+        ],
+        (0, 0),
+    ),
+    ..AVIVO
 };
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod registers;
 pub mod scanout;
 
 pub use dce4::DCE4;
-pub use layout::{Layout, AVIVO, MAX_CRTCS};
+pub use layout::{Layout, AVIVO, DCE2, MAX_CRTCS};
 pub(crate) use registers::DisplayRegisters;
 pub use scanout::{Cursor, Gamma};
 

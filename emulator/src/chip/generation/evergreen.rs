@@ -8,7 +8,7 @@
 //! `nid.h`, `evergreen.c`, `ni.c`.
 
 use super::r700::{pipes_off, VM};
-use super::{Bios, FirmwareInfo, Generation, SoftReset};
+use super::{Bios, FirmwareInfo, Generation, SoftReset, UvdFence};
 use crate::chip::cp;
 use crate::chip::dispatch::Entry;
 use crate::chip::display;
@@ -70,6 +70,8 @@ const fn evergreen() -> Generation {
         registers: &regs::EVERGREEN,
         blocks: &BLOCKS,
         vm: VM,
+        upll: cg::CG_UPLL_FUNC_CNTL,
+        uvd_fence: UvdFence::ContextId,
         straps: discrete,
         reset: SoftReset {
             // SOFT_RESET_DMA, SOFT_RESET_IH and SOFT_RESET_UVD have R700's places.

@@ -10,6 +10,7 @@
 //! [`MODELS`](crate::chip::family::MODELS) says which chip is of which generation.
 
 pub mod evergreen;
+pub mod r600;
 pub mod r700;
 
 use std::fmt;
@@ -43,6 +44,10 @@ pub struct Generation {
     pub(crate) blocks: &'static [Entry],
     /// Where the registers of the VM and of the VRAM aperture are.
     pub vm: VmRegisters,
+    /// The video decoder's PLL.
+    pub upll: u32,
+    /// Where the video decoder's fence command has its value.
+    pub uvd_fence: UvdFence,
     /// Values of the registers that describe a board with this model and that
     /// many bytes of VRAM.
     pub straps: fn(&Model, u64) -> Vec<(u32, u32)>,
@@ -74,6 +79,15 @@ pub struct SoftReset {
     pub uvd: u32,
     /// The interrupt handler.
     pub ih: u32,
+}
+
+/// Where the video decoder's fence command has its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UvdFence {
+    /// In `UVD_GPCOM_VCPU_DATA1`; the address has 32 bits (`uvd_v1_0_fence_emit()`).
+    Data1,
+    /// In `UVD_CONTEXT_ID`; `DATA1` has the upper address bits (`uvd_v2_2_fence_emit()`).
+    ContextId,
 }
 
 /// What a driver expects of the BIOS of a generation.

@@ -2,13 +2,31 @@
 //! R700: RV710, RV730, RV740, RV770 (Radeon HD 4000). The generation that the
 //! others are described against; its draws are modelled.
 
-use super::{Bios, FirmwareInfo, Generation, SoftReset};
+use super::{Bios, FirmwareInfo, Generation, SoftReset, UvdFence};
 use crate::chip::cp;
+use crate::chip::dispatch::Entry;
 use crate::chip::display;
 use crate::chip::dma;
 use crate::chip::family::Model;
 use crate::chip::memory::gart::VmRegisters;
 use crate::chip::regs::{self, cg, gb, grbm, mc, srbm};
+
+/// Blocks of R6xx and R7xx.
+pub(super) const R700_BLOCKS: [Entry; 13] = [
+    (0x0_0038, 0x0_003F, |b| &b.bif),
+    (0x0_0600, 0x0_07FF, |b| &b.cg),
+    (0x0_0E00, 0x0_0EFF, |b| &b.srbm),
+    (0x0_1400, 0x0_15FF, |b| &b.vm),
+    (0x0_2C00, 0x0_2FFF, |b| &b.hdp),
+    (0x0_5480, 0x0_5483, |b| &b.hdp),
+    (0x0_6000, 0x0_6FFF, |b| &b.crtc),
+    (0x0_8000, 0x0_84FF, |b| &b.grbm),
+    (0x0_8500, 0x0_87FF, |b| &*b.cp),
+    (0x0_C000, 0x0_CFFF, |b| &*b.cp),
+    (0x0_D000, 0x0_DFFF, |b| &*b.dma),
+    (0x0_EF00, 0x0_FFFF, |b| &*b.uvd),
+    (0x2_8000, 0x3_FFFF, |b| &b.state),
+];
 
 /// R700. Sources of the offsets: the headers that [`regs`] names.
 pub static R700: Generation = Generation {
@@ -19,22 +37,10 @@ pub static R700: Generation = Generation {
     mappable: &[(0x1000, 0x5000), (0x7000, 0x1000), (0x9000, 0x3000)],
     mappable_strict: &[(0x3000, 0x2000), (0x7000, 0x1000), (0x9000, 0x3000)],
     registers: &regs::R700,
-    blocks: &[
-        (0x0_0038, 0x0_003F, |b| &b.bif),
-        (0x0_0600, 0x0_07FF, |b| &b.cg),
-        (0x0_0E00, 0x0_0EFF, |b| &b.srbm),
-        (0x0_1400, 0x0_15FF, |b| &b.vm),
-        (0x0_2C00, 0x0_2FFF, |b| &b.hdp),
-        (0x0_5480, 0x0_5483, |b| &b.hdp),
-        (0x0_6000, 0x0_6FFF, |b| &b.crtc),
-        (0x0_8000, 0x0_84FF, |b| &b.grbm),
-        (0x0_8500, 0x0_87FF, |b| &*b.cp),
-        (0x0_C000, 0x0_CFFF, |b| &*b.cp),
-        (0x0_D000, 0x0_DFFF, |b| &*b.dma),
-        (0x0_EF00, 0x0_FFFF, |b| &*b.uvd),
-        (0x2_8000, 0x3_FFFF, |b| &b.state),
-    ],
+    blocks: &R700_BLOCKS,
     vm: VM,
+    upll: cg::CG_UPLL_FUNC_CNTL,
+    uvd_fence: UvdFence::ContextId,
     straps,
     reset: SoftReset {
         dma: srbm::RV770_SOFT_RESET_DMA,

@@ -110,6 +110,7 @@ pub mod grbm;
 pub mod hdp;
 pub mod ih;
 pub mod mc;
+pub mod r600;
 pub mod srbm;
 mod stored;
 pub mod uvd;
@@ -201,6 +202,40 @@ pub static R700: Map = Map::new(
     &[],
 );
 
+/// The registers of R6xx: R700's, some of them elsewhere. Those that the board only
+/// stores are listed as R700 has them.
+pub static R600: Map = Map::new(
+    &[
+        bif::REGISTERS,
+        cg::REGISTERS,
+        srbm::REGISTERS,
+        mc::REGISTERS,
+        gb::REGISTERS,
+        gfx::REGISTERS,
+        grbm::REGISTERS,
+        hdp::REGISTERS,
+        cp::REGISTERS,
+        ih::REGISTERS,
+        dma::REGISTERS,
+        dce::REGISTERS,
+        uvd::REGISTERS,
+        vgt::REGISTERS,
+        r600::REGISTERS,
+    ],
+    &[stored::REGISTERS],
+    &[
+        cg::CG_UPLL_FUNC_CNTL,
+        mc::VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR,
+        mc::VM_CONTEXT0_PAGE_TABLE_BASE_ADDR,
+        mc::VM_CONTEXT0_PAGE_TABLE_START_ADDR,
+        mc::VM_CONTEXT0_PAGE_TABLE_END_ADDR,
+        mc::MC_VM_FB_LOCATION,
+        mc::MC_ARB_RAMCFG,
+        hdp::HDP_DEBUG1,
+        dce::DCE3_DISP_INTERRUPT_STATUS,
+    ],
+);
+
 /// The registers of Evergreen and Northern Islands: of R700's those that are still there,
 /// and their own.
 pub static EVERGREEN: Map = Map::new(
@@ -280,7 +315,7 @@ mod tests {
 
     #[test]
     fn tables_hold_no_duplicate_or_outside_offsets() {
-        for map in [&R700, &EVERGREEN] {
+        for map in [&R600, &R700, &EVERGREEN] {
             no_duplicate_or_outside_offsets(map);
         }
     }
