@@ -50,6 +50,11 @@ impl Device {
     pub fn start() -> Result<Self, String> {
         let name = std::env::var("R7XX_CHIP").unwrap_or_else(|_| "rv770".into());
         let family: Family = name.parse()?;
+        if !family.model().generation.draws {
+            return Err(format!(
+                "R7XX_CHIP {name}: the board has no 3D engine for it"
+            ));
+        }
         let trace = match std::env::var_os("R7XX_TRACE") {
             None => None,
             Some(path) => {

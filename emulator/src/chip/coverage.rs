@@ -301,7 +301,8 @@ mod tests {
                 }
                 continue;
             }
-            let table = path.parent().unwrap().ends_with("regs") && name != "mod.rs";
+            let regs = path.components().any(|c| c.as_os_str() == "regs");
+            let table = regs && !path.ends_with("regs/mod.rs");
             if table || name == "tests.rs" || !name.ends_with(".rs") {
                 continue;
             }
@@ -339,6 +340,11 @@ mod tests {
         let looked_at: Vec<_> = regs::R700
             .stored()
             .map(|r| r.name)
+            // The same name may have an effect on another generation.
+            .filter(|name| {
+                maps.iter()
+                    .all(|map| map.modelled().all(|r| r.name != *name))
+            })
             .filter(|name| used.contains(*name))
             .collect();
         assert_eq!(looked_at, [""; 0], "these are not only stored");

@@ -198,10 +198,13 @@ mod tests {
         assert_eq!(name(0x24), Some("DRAW_INDIRECT"));
         assert_eq!(decode(0x24, &[0, 0]), Ok(Packet::Undrawn));
         assert_eq!(decode(0x29, &[0; 4]), Ok(Packet::Undrawn));
-        let preamble = |b| decode(PREAMBLE_CNTL, &[b]);
-        assert_eq!(preamble(2 << 28), Ok(Packet::Preamble { record: true }));
-        assert_eq!(preamble(3 << 28), Ok(Packet::Preamble { record: false }));
-        assert_eq!(preamble(0), Ok(Packet::Nop));
+        for (control, packet) in [
+            (2 << 28, Packet::Preamble { record: true }),
+            (3 << 28, Packet::Preamble { record: false }),
+            (0, Packet::Nop),
+        ] {
+            assert_eq!(decode(PREAMBLE_CNTL, &[control]), Ok(packet));
+        }
     }
 
     #[test]
