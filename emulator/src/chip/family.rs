@@ -23,6 +23,7 @@ pub enum Family {
     Turks,
     Barts,
     Rv670,
+    Rs780,
 }
 
 /// Properties by which the chips differ.
@@ -60,7 +61,7 @@ pub struct Model {
 }
 
 /// All chips, in the order of [`Family`].
-pub const MODELS: [Model; 12] = [
+pub const MODELS: [Model; 13] = [
     Model {
         family: Family::Rv710,
         generation: &r700::R700,
@@ -252,6 +253,22 @@ pub const MODELS: [Model; 12] = [
         log2_channels: 2,
         crtcs: 2,
         vertices_as_texels: false,
+    },
+    Model {
+        family: Family::Rs780,
+        generation: &r600::RS780,
+        name: "rs780",
+        sold_as: "Radeon HD 3200 (chipset)",
+        device_id: 0x9610,
+        engine_clock: 50_000,
+        memory_clock: 40_000,
+        pipes: 1,
+        tile_pipes: 1,
+        simds: 2,
+        backends: 1,
+        log2_channels: 0,
+        crtcs: 2,
+        vertices_as_texels: true,
     },
 ];
 

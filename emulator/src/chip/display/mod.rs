@@ -483,7 +483,7 @@ fn requested(hub: &Hub, crtc: usize) -> u64 {
 /// Sets status bits and posts the vectors of a retrace.
 fn deliver(hub: &Hub, ih: &Ih, blank: bool, flipped: [bool; MAX_CRTCS]) {
     let layout = layout(hub);
-    for crtc in 0..hub.model.crtcs {
+    for (crtc, flipped) in flipped.into_iter().enumerate().take(hub.model.crtcs) {
         if blank && running(hub, crtc) {
             let enabled = vblank_enabled(hub, crtc);
             let interrupt = if enabled { dce::VBLANK_INTERRUPT } else { 0 };
@@ -496,7 +496,7 @@ fn deliver(hub: &Hub, ih: &Ih, blank: bool, flipped: [bool; MAX_CRTCS]) {
                 ih.post(hub, Source::Vblank(layout.vblank_source[crtc]), 0);
             }
         }
-        if flipped[crtc] {
+        if flipped {
             hub.counters.inc(Counter::Flips);
             hub.trace
                 .line("display", format_args!("crtc {crtc} flipped"));

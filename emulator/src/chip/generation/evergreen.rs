@@ -4,7 +4,7 @@
 //!
 //! Both have the same command processor, DMA engine and address space. NI has
 //! DCE 5 instead of DCE 4 and a memory sequencer with a program of its own
-//! ([`mc_seq`](crate::chip::mc_seq)). Sources: `evergreend.h`, `evergreen_reg.h`,
+//! (`chip::mc_seq`). Sources: `evergreend.h`, `evergreen_reg.h`,
 //! `nid.h`, `evergreen.c`, `ni.c`.
 
 use super::r700::{pipes_off, VM};

@@ -5,9 +5,9 @@
 //! controller, formats of packets, display controller, soft reset. Blocks that
 //! all generations share look a difference up there; no code compares
 //! generations. A difference that is more than a number is a module of its own,
-//! next to the block that it belongs to ([`dma::packet`](crate::chip::dma::packet),
-//! [`cp::pm4`](crate::chip::cp::pm4), [`display::avivo`](crate::chip::display)).
-//! [`MODELS`](crate::chip::family::MODELS) says which chip is of which generation.
+//! next to the block that it belongs to, such as [`dma::evergreen`] and
+//! [`cp::evergreen`]. [`MODELS`](crate::chip::family::MODELS) says which chip is of
+//! which generation.
 
 pub mod evergreen;
 pub mod r600;

@@ -232,7 +232,6 @@ pub static R600: Map = Map::new(
         mc::MC_VM_FB_LOCATION,
         mc::MC_ARB_RAMCFG,
         hdp::HDP_DEBUG1,
-        dce::DCE3_DISP_INTERRUPT_STATUS,
     ],
 );
 

@@ -110,8 +110,6 @@ super::registers! {
     EVERGREEN_CRTC_STATUS_HV_COUNT = 0x6EA0;
     /// Bit 0: the offsets of the stream-out buffers are up to date.
     CP_STRMOUT_CNTL = 0x84FC;
-    /// Memory geometry of tiled surfaces.
-    GB_ADDR_CONFIG = 0x98F8;
 }
 
 /// Distance of each CRTC's registers from the first's

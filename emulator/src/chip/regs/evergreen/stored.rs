@@ -373,6 +373,7 @@ crate::chip::regs::registers! {
     DB_DEBUG3 = 0x9838;
     DB_DEBUG4 = 0x983C;
     DB_WATERMARKS = 0x9854;
+    GB_ADDR_CONFIG = 0x98F8;
     GB_BACKEND_MAP = 0x98FC;
     CB_PERF_CTR0_SEL_0 = 0x9A20;
     CB_PERF_CTR0_SEL_1 = 0x9A24 [4; 8];
