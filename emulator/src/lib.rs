@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! An emulated AMD R700-class graphics board.
+//! An emulated AMD Radeon board: R700 with its 3D engine, R600, Evergreen and Northern
+//! Islands for the kernel ([`chip::generation`]).
 //!
 //! The board is a process of its own that serves QEMU's `vfio-user-pci`.
 //! Inside it two halves meet at the traits of [`chip::bus`]:

@@ -12,6 +12,7 @@ mod draws;
 mod fuzz_chip;
 mod fuzz_draws;
 mod fuzz_targets;
+mod generations;
 mod geometry;
 mod hostile_client;
 mod packets;

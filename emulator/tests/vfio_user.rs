@@ -15,6 +15,10 @@ fn config_space_identifies_the_chip_asked_for() {
         ("rv730", 0x9480),
         ("rv740", 0x94a0),
         ("rv770", 0x9440),
+        ("rv670", 0x9505),
+        ("cedar", 0x68f9),
+        ("turks", 0x6759),
+        ("palm", 0x9802),
     ] {
         let served = Served::start(&["--chip", chip]);
         let mut client = served.client();
@@ -38,6 +42,12 @@ fn bars_have_the_sizes_asked_for() {
     assert_eq!(read32(&mut client, CONFIG, 0x10), 0xfc00_000c);
     write32(&mut client, CONFIG, 0x30, !1);
     assert_eq!(read32(&mut client, CONFIG, 0x30), 0xffff_0000);
+    // CRTCs from the third on have registers above 64 KiB.
+    let served = Served::start(&["--chip", "cedar"]);
+    let mut client = served.client();
+    assert_eq!(client.region(BAR2).unwrap().size, 0x20000);
+    write32(&mut client, CONFIG, 0x18, !0);
+    assert_eq!(read32(&mut client, CONFIG, 0x18), 0xfffe_0004);
 }
 
 #[test]

@@ -261,6 +261,8 @@ int igt_main()
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_TRANSFER |
 					       RADEON_GEM_RW_CAP_STAGED);
 		igt_radeon_require_stats(fd);
+		igt_require_f(igt_radeon_has_engine(fd, IGT_RADEON_DMA),
+			      "no DMA ring to hang\n");
 	}
 
 	igt_describe("A reset by another client loses no staged write.");

@@ -59,13 +59,8 @@ pub struct Setup {
 
 /// The configuration that `rv770_gpu_init()` computes for a chip of the board.
 pub fn setup(family: Family) -> Setup {
-    let (tile_pipes, simds) = match family {
-        Family::Rv710 => (2u32, 2),
-        Family::Rv730 => (4, 8),
-        Family::Rv740 => (4, 8),
-        Family::Rv770 => (8, 10),
-    };
     let model = family.model();
+    let tile_pipes = model.tile_pipes;
     // r6xx_remap_render_backend() with no backend fused off: two bits for each
     // pipe, the highest backend first, the same number of pipes for each.
     let ratio = tile_pipes / model.backends;
@@ -81,7 +76,7 @@ pub fn setup(family: Family) -> Setup {
         tile_pipes,
         backends: model.backends,
         pipes: model.pipes,
-        simds,
+        simds: model.simds,
     }
 }
 

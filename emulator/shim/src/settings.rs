@@ -48,10 +48,20 @@ impl Settings {
         };
         let family = match text("R7XX_CHIP") {
             None => Family::Rv770,
-            Some((name, given)) => name.parse().map_err(|_| {
-                let names = MODELS.map(|model| model.name).join(", ");
-                format!("{given}: there is no such chip; name one of {names}")
-            })?,
+            Some((name, given)) => {
+                let drawing = MODELS.iter().filter(|model| model.generation.draws);
+                let names: Vec<&str> = drawing.map(|model| model.name).collect();
+                let names = names.join(", ");
+                let family: Family = name
+                    .parse()
+                    .map_err(|_| format!("{given}: there is no such chip; name one of {names}"))?;
+                if !family.model().generation.draws {
+                    return Err(format!(
+                        "{given}: the board has no 3D engine for it; name one of {names}"
+                    ));
+                }
+                family
+            }
         };
         let strict = match text("R7XX_STRICT") {
             None => None,
@@ -145,6 +155,10 @@ mod tests {
         let quiet = (THREAD, "no");
         let which = |range| ("R7XX_CAPTURE_SUBMISSIONS", range);
         for (variables, parts) in [
+            (
+                &[("R7XX_CHIP", "cedar")][..],
+                ["R7XX_CHIP=cedar", "no 3D engine"],
+            ),
             (
                 &[("R7XX_CHIP", "rv999")][..],
                 ["R7XX_CHIP=rv999", "rv710, rv730"],

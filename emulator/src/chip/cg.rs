@@ -45,7 +45,7 @@ impl Registers for Cg {
                 }
                 value
             }
-            cg::CG_UPLL_FUNC_CNTL => {
+            _ if offset == self.hub.generation.upll => {
                 let ack = cg::UPLL_CTLACK_MASK | cg::UPLL_CTLACK2_MASK;
                 let request = value & cg::UPLL_CTLREQ_MASK != 0;
                 value & !ack | if request { ack } else { 0 }

@@ -146,6 +146,9 @@ counters! {
     /// Strict board: shaders that break a rule by which hardware hangs or corrupts registers: too
     /// few GPRs or stack entries, an ALU unit used twice, a missing `EXPORT_DONE`.
     BrokenShaders broken_shaders = 36;
+    /// Packets that the model of the chip's generation consumes without executing them: draws,
+    /// dispatches and tiled copies where there is no model of the 3D engine.
+    Unmodelled unmodelled = 37;
 }
 
 impl Default for Counters {

@@ -8,8 +8,10 @@
 
 use std::fmt::Write;
 
-use crate::chip::cp::opcode;
 use crate::chip::cp::pm4::{DecodeError, Packet};
+use crate::chip::cp::{self, opcode};
+use crate::chip::generation::evergreen::EVERGREEN;
+use crate::chip::generation::r700::R700;
 use crate::chip::gfx::shader::is_modelled;
 use crate::chip::gfx::shader::isa::{cf, cf_name, TexInstruction, MEM_SCRATCH};
 use crate::chip::gfx::shader::ops::AluOp;
@@ -48,20 +50,23 @@ struct Section {
     rows: Rows,
 }
 
-fn packets() -> Rows {
+/// The packets of a generation's format; `draws`: its draws are modelled.
+fn packets(format: &cp::Format, draws: bool) -> Rows {
     // Long enough for every packet; SET_* packets write registers from the first
     // of their window on.
     let body = [0; 16];
     (0..=u8::MAX)
         .filter_map(|code| {
-            let state = match Packet::decode(code, &body) {
+            let state = match (format.decode)(code, &body) {
                 Ok(Packet::Nop | Packet::ContextControl { .. }) if code != opcode::NOP => {
                     State::Stored
                 }
+                Ok(Packet::Undrawn) => State::Stored,
+                Ok(Packet::Draw(_)) if !draws => State::Stored,
                 Err(DecodeError::UnknownOpcode) => State::Unknown,
                 _ => State::Modelled,
             };
-            Some((format!("{code:#04x}"), opcode::name(code)?.into(), state))
+            Some((format!("{code:#04x}"), (format.name)(code)?.into(), state))
         })
         .collect()
 }
@@ -132,12 +137,21 @@ fn fetches() -> Rows {
 }
 
 fn registers(first: u32, last: u32) -> Rows {
-    let modelled = regs::modelled().map(|r| (r, State::Modelled));
-    let stored = regs::stored().map(|r| (r, State::Stored));
-    let mut all: Vec<_> = modelled
-        .chain(stored)
-        .filter(|(r, _)| (first..=last).contains(&r.offset))
-        .collect();
+    let modelled = regs::R700.modelled().map(|r| (r, State::Modelled));
+    let stored = regs::R700.stored().map(|r| (r, State::Stored));
+    let all = modelled.chain(stored);
+    rows(all.filter(|(r, _)| (first..=last).contains(&r.offset)))
+}
+
+/// The registers with an effect that a generation has and R700 does not, or elsewhere.
+fn others(map: &regs::Map) -> Rows {
+    let r700: Vec<_> = regs::R700.modelled().collect();
+    let own = map.modelled().filter(|r| !r700.contains(r));
+    rows(own.map(|r| (r, State::Modelled)))
+}
+
+fn rows(all: impl Iterator<Item = (Register, State)>) -> Rows {
+    let mut all: Vec<_> = all.collect();
     all.sort_by_key(|(r, _)| r.offset);
     let row = |(r, state): (Register, State)| {
         let last = r.offsets().last().unwrap_or(r.offset);
@@ -168,7 +182,7 @@ fn sections() -> Vec<Section> {
              defined. Opcodes without a row are unknown: skipped by their length. \"Stored\" are \
              packets that steer hardware the model does not have.",
             "opcode",
-            packets(),
+            packets(&R700.pm4, R700.draws),
         ),
         section(
             "Control flow",
@@ -207,6 +221,28 @@ fn sections() -> Vec<Section> {
              display (`avivod.h`, `r500_reg.h`) name more; these count as unknown.",
             "offset",
             [registers(0, 0x7FFF), registers(0xD000, 0x2_7FFF)].concat(),
+        ),
+        section(
+            "R6xx: registers",
+            "Registers with an effect that R6xx (`r600d.h`) has elsewhere than R700. Its packets \
+             are R700's, its draws are consumed and counted.",
+            "offset",
+            others(&regs::R600),
+        ),
+        section(
+            "Evergreen and Northern Islands: PM4 packets",
+            "Type-3 packets of `evergreend.h`. Draws and dispatches are \"stored\": consumed, and \
+             counted by `unmodelled` of `--counters`.",
+            "opcode",
+            packets(&EVERGREEN.pm4, EVERGREEN.draws),
+        ),
+        section(
+            "Evergreen and Northern Islands: registers",
+            "Registers with an effect that R700 does not have, or elsewhere (`evergreend.h`, \
+             `evergreen_reg.h`, `nid.h`); of CRTCs the first one's. Those of `reg_srcs/evergreen` \
+             and of the two headers that are not listed are stored.",
+            "offset",
+            others(&regs::EVERGREEN),
         ),
     ]
 }
@@ -265,7 +301,8 @@ mod tests {
                 }
                 continue;
             }
-            let table = path.parent().unwrap().ends_with("regs") && name != "mod.rs";
+            let regs = path.components().any(|c| c.as_os_str() == "regs");
+            let table = regs && !path.ends_with("regs/mod.rs");
             if table || name == "tests.rs" || !name.ends_with(".rs") {
                 continue;
             }
@@ -292,13 +329,22 @@ mod tests {
     #[test]
     fn modelled_registers_are_used_and_stored_ones_are_not() {
         let used = used();
-        let unused: Vec<_> = regs::modelled()
+        let maps = [&regs::R600, &regs::R700, &regs::EVERGREEN];
+        let unused: Vec<_> = maps
+            .into_iter()
+            .flat_map(regs::Map::modelled)
             .map(|r| r.name)
             .filter(|name| !used.contains(*name))
             .collect();
         assert_eq!(unused, [""; 0], "nothing looks at these");
-        let looked_at: Vec<_> = regs::stored()
+        let looked_at: Vec<_> = regs::R700
+            .stored()
             .map(|r| r.name)
+            // The same name may have an effect on another generation.
+            .filter(|name| {
+                maps.iter()
+                    .all(|map| map.modelled().all(|r| r.name != *name))
+            })
             .filter(|name| used.contains(*name))
             .collect();
         assert_eq!(looked_at, [""; 0], "these are not only stored");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! The table of the chip's blocks and their register ranges.
+//! The chip's blocks, and the way of a register access to its block.
 //!
-//! Registers outside the table are plain storage. Some pages of the register
-//! space are mapped into the guest (see
-//! [`MAPPABLE`](crate::chip::memory::regfile::MAPPABLE)): a guest's write there
-//! reaches no block. Of these registers [`tlb`](crate::chip::tlb) polls only
-//! the one with TLB requests.
+//! Which registers are which block's, the generation's table says
+//! ([`Generation`](crate::chip::generation::Generation)); others are plain
+//! storage. Some pages of the register space are mapped into the guest
+//! (`Generation::mappable`): a guest's write there reaches no block. Of these
+//! registers [`tlb`](crate::chip::tlb) polls only the one with TLB requests.
 
 use std::sync::Arc;
 
@@ -16,11 +16,13 @@ use crate::chip::counters::REGISTER;
 use crate::chip::cp::CpRegisters;
 use crate::chip::display::{Display, DisplayRegisters};
 use crate::chip::dma::DmaRegisters;
+use crate::chip::dmif::Dmif;
 use crate::chip::grbm::Grbm;
 use crate::chip::hdp::HdpRegisters;
 use crate::chip::hub::Hub;
 use crate::chip::ih::Ih;
-use crate::chip::regs;
+use crate::chip::mc_seq::McSeq;
+use crate::chip::rcu::Rcu;
 use crate::chip::srbm::Srbm;
 use crate::chip::state::PipelineState;
 use crate::chip::tlb::{TlbResponder, Vm};
@@ -35,38 +37,23 @@ pub(crate) struct Blocks {
     pub segments: Arc<UvdSegments>,
     pub tlb: TlbResponder,
     pub bif: Bif,
-    cg: Cg,
-    cp: Arc<CpRegisters>,
-    crtc: DisplayRegisters,
-    dma: Arc<DmaRegisters>,
-    grbm: Grbm,
-    hdp: HdpRegisters,
-    srbm: Srbm,
-    state: PipelineState,
-    uvd: Arc<UvdRegisters>,
-    vm: Vm,
+    pub cg: Cg,
+    pub cp: Arc<CpRegisters>,
+    pub crtc: DisplayRegisters,
+    pub dma: Arc<DmaRegisters>,
+    pub dmif: Dmif,
+    pub grbm: Grbm,
+    pub hdp: HdpRegisters,
+    pub mc_seq: McSeq,
+    pub rcu: Rcu,
+    pub srbm: Srbm,
+    pub state: PipelineState,
+    pub uvd: Arc<UvdRegisters>,
+    pub vm: Vm,
 }
 
 /// A block's registers: first and last byte offset, and the block.
-type Entry = (u32, u32, fn(&Blocks) -> &dyn Registers);
-
-/// The table, sorted by offset. Sources of the offsets: the headers that
-/// [`regs`](crate::chip::regs) names.
-const TABLE: [Entry; 13] = [
-    (0x0_0038, 0x0_003F, |b| &b.bif),
-    (0x0_0600, 0x0_07FF, |b| &b.cg),
-    (0x0_0E00, 0x0_0EFF, |b| &b.srbm),
-    (0x0_1400, 0x0_15FF, |b| &b.vm),
-    (0x0_2C00, 0x0_2FFF, |b| &b.hdp),
-    (0x0_5480, 0x0_5483, |b| &b.hdp),
-    (0x0_6000, 0x0_6FFF, |b| &b.crtc),
-    (0x0_8000, 0x0_84FF, |b| &b.grbm),
-    (0x0_8500, 0x0_87FF, |b| &*b.cp),
-    (0x0_C000, 0x0_CFFF, |b| &*b.cp),
-    (0x0_D000, 0x0_DFFF, |b| &*b.dma),
-    (0x0_EF00, 0x0_FFFF, |b| &*b.uvd),
-    (0x2_8000, 0x3_FFFF, |b| &b.state),
-];
+pub(crate) type Entry = (u32, u32, fn(&Blocks) -> &dyn Registers);
 
 impl Blocks {
     /// Puts the blocks together.
@@ -83,7 +70,10 @@ impl Blocks {
             cg: Cg::new(hub.clone()),
             crtc: DisplayRegisters::new(hub.clone(), display.clone()),
             grbm: Grbm::new(hub.clone(), cp.clone()),
+            dmif: Dmif::new(hub.clone()),
             hdp: HdpRegisters::new(hub.clone()),
+            mc_seq: McSeq::new(hub.clone()),
+            rcu: Rcu::new(hub.clone()),
             srbm: Srbm::new(hub.clone(), dma.clone(), uvd.clone(), ih.clone()),
             state: PipelineState::new(hub.clone()),
             vm: Vm::new(hub.clone()),
@@ -102,6 +92,8 @@ impl Blocks {
     pub fn power_on(&self) {
         self.bif.reset();
         self.cg.power_on();
+        self.mc_seq.power_on();
+        self.rcu.power_on();
         self.state.power_on();
         self.uvd.power_on();
         self.ih.reset();
@@ -109,8 +101,9 @@ impl Blocks {
     }
 
     fn block(&self, offset: u32) -> Option<&dyn Registers> {
-        let after = TABLE.partition_point(|(first, ..)| *first <= offset);
-        let (_, last, block) = TABLE[..after].last()?;
+        let table = self.hub.generation.blocks;
+        let after = table.partition_point(|(first, ..)| *first <= offset);
+        let (_, last, block) = table[..after].last()?;
         (offset <= *last).then(|| block(self))
     }
 }
@@ -124,29 +117,12 @@ impl Registers for Blocks {
     }
 
     fn write(&self, offset: u32, value: u32) {
-        if !regs::is_known(offset) {
+        if !self.hub.generation.knows(offset) {
             self.hub.counters.unknown(REGISTER, offset);
         }
         match self.block(offset) {
             Some(block) => block.write(offset, value),
             None => self.hub.regs.store(offset, value),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::TABLE;
-    use crate::chip::regs::REG_SPACE_SIZE;
-
-    #[test]
-    fn table_is_sorted_without_overlaps_and_inside_the_space() {
-        for (first, last, _) in TABLE {
-            assert!(first % 4 == 0 && last % 4 == 3 && first < last);
-            assert!(last < REG_SPACE_SIZE);
-        }
-        for pair in TABLE.windows(2) {
-            assert!(pair[0].1 < pair[1].0, "{:#x}", pair[1].0);
         }
     }
 }

@@ -26,11 +26,10 @@ impl Registers for Grbm {
     fn read(&self, offset: u32) -> u32 {
         match offset {
             grbm::GRBM_STATUS if self.hub.busy(EngineId::Gfx) => {
-                grbm::GRBM_STATUS_IDLE | grbm::CP_BUSY | grbm::GUI_ACTIVE
+                self.hub.generation.grbm_idle | grbm::CP_BUSY | grbm::GUI_ACTIVE
             }
-            grbm::GRBM_STATUS => grbm::GRBM_STATUS_IDLE,
-            // No unit is ever seen busy: the CP waits for the end of each draw.
-            grbm::GRBM_STATUS2 => 0,
+            grbm::GRBM_STATUS => self.hub.generation.grbm_idle,
+            grbm::GRBM_STATUS2 => self.hub.generation.grbm_second_idle,
             _ => self.hub.regs.load(offset),
         }
     }

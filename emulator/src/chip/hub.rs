@@ -11,8 +11,10 @@ use std::time::Instant;
 
 use crate::chip::bus::{IrqLine, Mc, McError, RegFile};
 use crate::chip::counters::{Counter, Counters};
+use crate::chip::family::Model;
+use crate::chip::generation::Generation;
 use crate::chip::queue::{Engine, EngineId, Knobs, ENGINES};
-use crate::chip::regs::{ih, mc};
+use crate::chip::regs::ih;
 use crate::chip::strict::Strict;
 use crate::chip::trace::Trace;
 
@@ -48,6 +50,10 @@ impl Client {
 const FAULT_KINDS: usize = 3;
 
 pub(crate) struct Hub {
+    /// The chip.
+    pub model: &'static Model,
+    /// What the chip's generation changes.
+    pub generation: &'static Generation,
     pub regs: Arc<dyn RegFile>,
     pub mc: Arc<dyn Mc>,
     pub irq: Arc<dyn IrqLine>,
@@ -65,6 +71,8 @@ pub(crate) struct Hub {
     semaphores: Mutex<()>,
     /// Faults already logged: for each kind, a bit for each client.
     faults_logged: [AtomicU32; FAULT_KINDS],
+    /// Clients whose packets without effect are already logged, a bit for each.
+    unmodelled_logged: AtomicU32,
 }
 
 impl fmt::Debug for Hub {
@@ -74,7 +82,9 @@ impl fmt::Debug for Hub {
 }
 
 impl Hub {
+    #[allow(clippy::too_many_arguments)] // The parts of a chip.
     pub fn new(
+        model: &'static Model,
         regs: Arc<dyn RegFile>,
         mc: Arc<dyn Mc>,
         irq: Arc<dyn IrqLine>,
@@ -88,6 +98,8 @@ impl Hub {
             .map_or_else(Arc::default, |s| s.counters.clone());
         let engines = EngineId::ALL.map(|id| Arc::new(Engine::new(id)));
         Self {
+            model,
+            generation: model.generation,
             regs,
             mc,
             irq,
@@ -100,6 +112,7 @@ impl Hub {
             start: Instant::now(),
             semaphores: Mutex::new(()),
             faults_logged: [const { AtomicU32::new(0) }; FAULT_KINDS],
+            unmodelled_logged: AtomicU32::new(0),
         }
     }
 
@@ -149,10 +162,9 @@ impl Hub {
         self.counters.inc(Counter::McFaults);
         // Kind in the low bits, client in the memory-id field of nid.h.
         let status = (1 << kind) | ((client as u32) << 12);
-        self.regs
-            .store(mc::VM_CONTEXT0_PROTECTION_FAULT_STATUS, status);
-        self.regs
-            .store(mc::VM_CONTEXT0_PROTECTION_FAULT_ADDR, (addr >> 12) as u32);
+        let vm = &self.generation.vm;
+        self.regs.store(vm.fault_status, status);
+        self.regs.store(vm.fault_addr, (addr >> 12) as u32);
         let bit = 1 << client as u32;
         if self.faults_logged[kind].fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             log::warn!(
@@ -162,6 +174,21 @@ impl Hub {
         }
         self.trace
             .line(client.name(), format_args!("FAULT {error:x?}"));
+    }
+
+    /// Counts a packet that the generation's model consumes without executing it, and says
+    /// so once for each client.
+    pub fn unmodelled(&self, client: Client) {
+        self.counters.inc(Counter::Unmodelled);
+        let bit = 1 << client as u32;
+        if self.unmodelled_logged.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            log::warn!(
+                "{}: {} is modelled without draws and tiled copies: they do nothing \
+                 (further ones are only counted)",
+                client.name(),
+                self.generation.name
+            );
+        }
     }
 
     /// Signals the semaphore at `addr`: increments its 64-bit count.

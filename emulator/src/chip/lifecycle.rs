@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Life of the chip: power-on, start of its threads, reset, shutdown.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -14,10 +13,10 @@ use crate::chip::display::Scanout;
 use crate::chip::dma::Dma;
 use crate::chip::engine::{self, RingUnit};
 use crate::chip::family::Family;
-use crate::chip::gfx::{Gfx, Pipeline};
+use crate::chip::gfx::{Gfx, NullGfx, Pipeline};
 use crate::chip::hub::Hub;
 use crate::chip::queue::{EngineId, Hang, Knobs};
-use crate::chip::regs::{self, cg, cp, gb, mc, srbm};
+use crate::chip::regs::{self, cp};
 use crate::chip::strict::Strict;
 use crate::chip::trace::Trace;
 use crate::chip::uvd::Uvd;
@@ -59,7 +58,8 @@ impl Chip {
         Self::with_gfx(config, regs, mc, irq, Box::<Pipeline>::default())
     }
 
-    /// As [`Chip::new`], with another graphics block.
+    /// As [`Chip::new`], with another graphics block. A generation whose draws are not modelled
+    /// has none.
     pub fn with_gfx(
         config: ChipConfig,
         regs: Arc<dyn RegFile>,
@@ -69,12 +69,11 @@ impl Chip {
     ) -> Arc<Chip> {
         let trace = Trace::new(config.trace);
         if let Some(strict) = &config.strict {
-            // RV710 alone has no vertex cache (Mesa, `has_vertex_cache` in
-            // `r600_pipe.c`).
-            let vertices_as_texels = config.family == Family::Rv710;
+            let vertices_as_texels = config.family.model().vertices_as_texels;
             strict.caches.set_vertices_as_texels(vertices_as_texels);
         }
         let hub = Hub::new(
+            config.family.model(),
             regs,
             mc,
             irq,
@@ -98,6 +97,10 @@ impl Chip {
     }
 
     fn start(&self, gfx: Box<dyn Gfx>) {
+        let gfx = match self.hub().generation.draws {
+            true => gfx,
+            false => Box::<NullGfx>::default(),
+        };
         let units: [(EngineId, Box<dyn RingUnit>); 3] = [
             (
                 EngineId::Gfx,
@@ -174,6 +177,11 @@ impl Chip {
         self.blocks.display.scanout(self.hub(), crtc)
     }
 
+    /// Number of CRTCs.
+    pub fn crtcs(&self) -> usize {
+        self.hub().model.crtcs
+    }
+
     /// Whether the PCI Express link runs at 5 GT/s rather than 2.5.
     pub fn second_generation_link(&self) -> bool {
         self.blocks.bif.second_generation()
@@ -217,27 +225,8 @@ impl Chip {
 
     /// Sets the registers that describe the board: pipes, backends, memory, clocks.
     fn strap(&self) {
-        let model = self.family.model();
-        let fused = |units: u32| (0xFF << units) & 0xFF;
-        let values = [
-            (
-                gb::CC_GC_SHADER_PIPE_CONFIG,
-                fused(model.pipes) << gb::INACTIVE_QD_PIPES_SHIFT,
-            ),
-            (
-                gb::CC_RB_BACKEND_DISABLE,
-                fused(model.backends) << gb::BACKEND_DISABLE_SHIFT,
-            ),
-            (
-                mc::MC_SHARED_CHMAP,
-                model.log2_channels << mc::NOOFCHAN_SHIFT,
-            ),
-            (mc::MC_ARB_RAMCFG, mc::NOOFBANK_8 | mc::CHANSIZE_64),
-            (srbm::CONFIG_MEMSIZE, self.vram_size as u32),
-            (cg::CG_SPLL_FUNC_CNTL, model.engine_clock),
-            (cg::MPLL_AD_FUNC_CNTL, model.memory_clock),
-        ];
-        for (offset, value) in values {
+        let straps = self.hub().generation.straps;
+        for (offset, value) in straps(self.family.model(), self.vram_size) {
             self.hub().regs.store(offset, value);
         }
     }
@@ -269,7 +258,8 @@ impl Drop for Chip {
 
 fn trace_mmio(hub: &Hub, what: &str, offset: u32, value: u32) {
     if hub.trace.enabled() {
-        let name = regs::name(offset).unwrap_or(Cow::Borrowed("-"));
+        let name = hub.generation.register_name(offset);
+        let name = name.as_deref().unwrap_or("-");
         hub.trace.line(
             "mmio",
             format_args!("{what} {offset:#07x} {name} {value:#010x}"),

@@ -8,7 +8,8 @@ use crate::chip::bus::Registers;
 use crate::chip::dma::DmaRegisters;
 use crate::chip::hub::Hub;
 use crate::chip::ih::Ih;
-use crate::chip::regs::srbm;
+use crate::chip::queue::EngineId;
+use crate::chip::regs::{evergreen, srbm};
 use crate::chip::uvd::UvdRegisters;
 
 /// The register bus manager.
@@ -26,13 +27,14 @@ impl Srbm {
     }
 
     fn soft_reset(&self, rising: u32) {
-        if rising & srbm::RV770_SOFT_RESET_DMA != 0 {
+        let bits = &self.hub.generation.reset;
+        if rising & bits.dma != 0 {
             self.dma.soft_reset();
         }
-        if rising & srbm::SOFT_RESET_UVD != 0 {
+        if rising & bits.uvd != 0 {
             self.uvd.soft_reset();
         }
-        if rising & srbm::SOFT_RESET_IH != 0 {
+        if rising & bits.ih != 0 {
             self.ih.reset();
         }
     }
@@ -43,13 +45,16 @@ impl Registers for Srbm {
         match offset {
             // The blocks behind the bus are never busy.
             srbm::SRBM_STATUS => 0,
+            // R7xx does not have this register.
+            evergreen::SRBM_STATUS2 if self.hub.busy(EngineId::Dma) => evergreen::DMA_BUSY,
+            evergreen::SRBM_STATUS2 => 0,
             _ => self.hub.regs.load(offset),
         }
     }
 
     fn write(&self, offset: u32, value: u32) {
         match offset {
-            srbm::SRBM_STATUS => {}
+            srbm::SRBM_STATUS | evergreen::SRBM_STATUS2 => {}
             srbm::SRBM_SOFT_RESET => {
                 let rising = value & !self.hub.regs.load(offset);
                 self.hub.regs.store(offset, value);

@@ -5,7 +5,7 @@
 //! | region | content |
 //! |---|---|
 //! | BAR0 | first part of VRAM, mapped by the client |
-//! | BAR2 | registers 0 to 0xFFFF; pages without side effects are mapped |
+//! | BAR2 | registers 0 to 0xFFFF (0x1FFFF from Evergreen on); pages without side effects are mapped |
 //! | BAR4 | MM_INDEX/MM_DATA and [board control](crate::host::control) |
 //! | ROM | [ATOM BIOS](crate::host::rom) |
 //! | config | [configuration space](crate::host::pci) |
@@ -19,8 +19,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::chip::bus::{Mc, RegFile};
+use crate::chip::generation::Generation;
 use crate::chip::ih;
-use crate::chip::memory::regfile::{MAPPABLE, MAPPABLE_STRICT, REGISTER_SPACE};
+use crate::chip::memory::regfile::REGISTER_SPACE;
 use crate::chip::memory::{DmaError, GuestRam, MemoryController, MemoryError, RegisterFile, Vram};
 use crate::chip::regs::gb;
 use crate::chip::strict::Strict;
@@ -28,9 +29,7 @@ use crate::chip::tiling::TilingConfig;
 use crate::chip::{Chip, ChipConfig};
 use crate::host::cli::{InterruptMode, Options};
 use crate::host::control::{Control, CTL_BASE};
-use crate::host::pci::{
-    ConfigSpace, BAR_IO, BAR_MMIO, BAR_VRAM, CONFIG_SIZE, IO_SIZE, MMIO_SIZE, ROM_SIZE,
-};
+use crate::host::pci::{ConfigSpace, BAR_IO, BAR_MMIO, BAR_VRAM, CONFIG_SIZE, IO_SIZE, ROM_SIZE};
 use crate::host::rom;
 use crate::host::screenshot::{self, Picture};
 use crate::host::vfio::{Device, DmaMap, Errno, Interrupts, RegionInfo, REGION_CONFIG, REGION_ROM};
@@ -44,6 +43,7 @@ const MM_APER: u32 = 1 << 31;
 
 /// An emulated board.
 pub struct Board {
+    generation: &'static Generation,
     chip: Arc<Chip>,
     regs: Arc<RegisterFile>,
     vram: Arc<Vram>,
@@ -73,7 +73,8 @@ impl Board {
             .strict
             .map(|seed| Arc::new(Strict::new(seed, vram.clone(), Arc::default())));
         let mc = MemoryController::new(regs.clone(), vram.clone(), guest.clone());
-        let mc = Arc::new(mc.with_strict(strict.clone()));
+        let generation = options.chip.model().generation;
+        let mc = Arc::new(mc.with_generation(generation).with_strict(strict.clone()));
         let ring = regs.clone();
         // INTA# is asserted while the interrupt ring has unread entries.
         let interrupts = Arc::new(Interrupts::new(move || ih::pending(&*ring)));
@@ -95,13 +96,19 @@ impl Board {
         let bar = options.bar_mib * MIB;
         let msi = options.interrupt == InterruptMode::Msi;
         Ok(Self {
+            generation,
             chip,
             regs,
             vram,
             guest,
             mc,
             interrupts,
-            config: Mutex::new(ConfigSpace::new(model.device_id, bar, msi)),
+            config: Mutex::new(ConfigSpace::new(
+                model.device_id,
+                bar,
+                generation.mmio_size,
+                msi,
+            )),
             control: Control::default(),
             rom: rom::build(model),
             vram_bar: [(0, bar)],
@@ -290,7 +297,7 @@ impl Board {
     fn size(&self, region: u32) -> u64 {
         match region {
             BAR_VRAM => self.vram_bar[0].1,
-            BAR_MMIO => MMIO_SIZE,
+            BAR_MMIO => self.generation.mmio_size,
             BAR_IO => IO_SIZE,
             REGION_ROM => ROM_SIZE,
             REGION_CONFIG => CONFIG_SIZE as u64,
@@ -333,8 +340,8 @@ impl Device for Board {
                 writable: true,
                 file: self.regs.file(),
                 mappable: match self.strict {
-                    Some(_) => &MAPPABLE_STRICT,
-                    None => &MAPPABLE,
+                    Some(_) => self.generation.mappable_strict,
+                    None => self.generation.mappable,
                 },
             },
             _ => RegionInfo {

@@ -18,7 +18,7 @@ pub enum InterruptMode {
     Intx,
 }
 
-/// An emulated AMD R700-class graphics board, served over vfio-user.
+/// An emulated AMD Radeon board (R600 to Northern Islands), served over vfio-user.
 ///
 /// Serves one client (QEMU's vfio-user-pci), then exits. SIGTERM and SIGINT
 /// end it, SIGUSR1 writes the screenshot; counters and screenshot are

@@ -21,8 +21,6 @@ pub const BAR_VRAM: u32 = 0;
 pub const BAR_MMIO: u32 = 2;
 /// Index of the I/O BAR.
 pub const BAR_IO: u32 = 4;
-/// Size of the MMIO BAR in bytes.
-pub const MMIO_SIZE: u64 = 0x10000;
 /// Size of the I/O BAR in bytes.
 pub const IO_SIZE: u64 = 0x100;
 /// Size of the expansion ROM BAR in bytes.
@@ -50,9 +48,9 @@ pub struct ConfigSpace {
 
 impl ConfigSpace {
     /// Configuration space of a board with PCI device `device_id` and
-    /// `vram_bar` bytes (a power of two) of VRAM BAR; with `msi` it has an
-    /// MSI capability, else just the INTA pin.
-    pub fn new(device_id: u16, vram_bar: u64, msi: bool) -> Self {
+    /// `vram_bar` and `mmio_bar` bytes (powers of two) of VRAM and MMIO BAR;
+    /// with `msi` it has an MSI capability, else just the INTA pin.
+    pub fn new(device_id: u16, vram_bar: u64, mmio_bar: u64, msi: bool) -> Self {
         let mut c = Self {
             bytes: vec![0; CONFIG_SIZE],
             mask: vec![0; CONFIG_SIZE],
@@ -67,7 +65,7 @@ impl ConfigSpace {
         c.set16(0x0A, 0x0300, 0);
         c.set8(0x0C, 0, 0xff); // cache line size
         c.set_bar64(0x10, vram_bar, 0xC);
-        c.set_bar64(0x18, MMIO_SIZE, 0x4);
+        c.set_bar64(0x18, mmio_bar, 0x4);
         c.set32(0x20, 0x1, !(IO_SIZE as u32 - 1));
         c.set16(0x2C, VENDOR_ID, 0);
         c.set16(0x2E, device_id, 0);
@@ -200,7 +198,7 @@ mod tests {
     use super::*;
 
     fn config() -> ConfigSpace {
-        ConfigSpace::new(0x9540, 256 << 20, true)
+        ConfigSpace::new(0x9540, 256 << 20, 0x1_0000, true)
     }
 
     fn read32(c: &ConfigSpace, at: u64) -> u32 {
@@ -269,7 +267,7 @@ mod tests {
     #[test]
     fn msi_is_hidden_on_request() {
         assert_eq!(capabilities(&config()), [0x01, 0x10, 0x05]);
-        let c = ConfigSpace::new(0x9540, 256 << 20, false);
+        let c = ConfigSpace::new(0x9540, 256 << 20, 0x1_0000, false);
         assert_eq!(capabilities(&c), [0x01, 0x10]);
     }
 

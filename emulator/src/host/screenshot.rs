@@ -10,7 +10,6 @@ use std::io::{self, Write};
 
 use crate::chip::bus::Mc;
 use crate::chip::display::{Cursor, PixelFormat, Scanout};
-use crate::chip::regs::dce::CRTCS;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 use crate::chip::Chip;
 
@@ -25,7 +24,7 @@ pub struct Picture {
 /// The picture of the first CRTC that shows one; `None` if all are off.
 /// `tiling` is the memory geometry of tiled surfaces.
 pub fn capture(chip: &Chip, tiling: TilingConfig) -> Option<Picture> {
-    let scanout = (0..CRTCS).find_map(|crtc| chip.scanout(crtc))?;
+    let scanout = (0..chip.crtcs()).find_map(|crtc| chip.scanout(crtc))?;
     Picture::new(scanout, tiling)
 }
 

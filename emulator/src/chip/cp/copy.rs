@@ -59,6 +59,32 @@ pub(super) fn cp_dma(job: &Job<'_>, src: DmaEnd, dst: DmaEnd, bytes: u32) -> Res
     Ok(())
 }
 
+/// Fills memory with a dword, or a register. A memory fault is reported and ends the packet.
+pub(super) fn fill(job: &Job<'_>, value: u32, dst: Place, bytes: u32) -> Result<(), Cancelled> {
+    let hub = job.hub;
+    let addr = match dst {
+        Place::Mem(addr) => addr,
+        Place::Reg(reg) => {
+            job.registers.write(reg, value);
+            return Ok(());
+        }
+    };
+    let total = (bytes & !3) as usize;
+    let data = value.to_le_bytes().repeat(total.min(COPY_CHUNK) / 4);
+    let mut done = 0;
+    while done < total {
+        let chunk = &data[..COPY_CHUNK.min(total - done)];
+        if let Err(e) = hub.mc.write(addr.wrapping_add(done as u64), chunk) {
+            hub.fault(Client::Cp, e);
+            return Ok(());
+        }
+        hub.counters.add(Counter::CpDmaBytes, chunk.len() as u64);
+        job.throttle(chunk.len() as u64)?;
+        done += chunk.len();
+    }
+    Ok(())
+}
+
 /// Offset of the `index`th dword of a register range.
 fn reg_at(first: u32, fixed: bool, index: usize) -> u32 {
     if fixed {

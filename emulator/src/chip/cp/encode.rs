@@ -206,6 +206,10 @@ impl Packet<'_> {
                 ],
             ),
             Packet::SetRegs { first, values } => encode_set(*first, values),
+            Packet::ClearState
+            | Packet::Preamble { .. }
+            | Packet::CpDmaFill { .. }
+            | Packet::Undrawn => Vec::new(),
         }
     }
 }

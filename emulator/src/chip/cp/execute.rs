@@ -50,12 +50,13 @@ impl Cp {
         if predicate && self.predicate == Some(false) {
             return Ok(Flow::Next);
         }
-        let packet = match Packet::decode(opcode, body) {
+        let packet = match (hub.generation.pm4.decode)(opcode, body) {
             Ok(packet) => packet,
             Err(error) => {
                 hub.counters.inc(Counter::BadPackets);
                 hub.counters.unknown(PACKET, opcode.into());
                 self.log_once(
+                    hub,
                     opcode,
                     match error {
                         DecodeError::UnknownOpcode => "unknown, skipped",
@@ -183,13 +184,31 @@ impl Cp {
                 self.event(job, event);
                 end_of_pipe(job, addr, data_sel, int_sel, data)?;
             }
-            Packet::SetRegs { first, values } => write_regs(job, first, values)?,
+            Packet::SetRegs { first, values } => {
+                if self.clear.recording && CONTEXT.contains(&first) {
+                    let registers = (first..).step_by(4).zip(values.iter().copied());
+                    self.clear.values.extend(registers);
+                }
+                write_regs(job, first, values)?;
+            }
+            Packet::Preamble { record } => self.clear.recording = record,
+            Packet::ClearState => {
+                for (reg, value) in &self.clear.values {
+                    job.registers.write(*reg, *value);
+                }
+            }
+            Packet::CpDmaFill { value, dst, bytes } => super::copy::fill(job, value, dst, bytes)?,
+            Packet::Undrawn => hub.unmodelled(Client::Gfx),
         }
         Ok(Flow::Next)
     }
 
     fn draw(&mut self, job: &Job<'_>, draw: &Draw) -> Result<(), Cancelled> {
         job.count(Counter::Draws, 1);
+        if !job.hub.generation.draws {
+            job.hub.unmodelled(Client::Gfx);
+            return Ok(());
+        }
         let ahead = self.draw_indices.take().map(|indices| Draw {
             source: IndexSource::Immediate(indices),
             ..draw.clone()
@@ -210,9 +229,9 @@ impl Cp {
     fn event(&mut self, job: &Job<'_>, event: u8) {
         self.gfx.event(&context(job), event);
         if event == SO_VGTSTREAMOUT_FLUSH {
-            let control = job.hub.regs.load(cp::CP_STRMOUT_CNTL);
-            let done = control | cp::OFFSET_UPDATE_DONE;
-            job.hub.regs.store(cp::CP_STRMOUT_CNTL, done);
+            let register = job.hub.generation.pm4.strmout_control;
+            let done = job.hub.regs.load(register) | cp::OFFSET_UPDATE_DONE;
+            job.hub.regs.store(register, done);
         }
     }
 
@@ -289,12 +308,15 @@ impl Cp {
                 "cp",
                 format_args!(
                     "{at} {}({opcode:#x}) n={count} {shown:x?}{more}",
-                    opcode::name(opcode).unwrap_or("UNKNOWN"),
+                    (hub.generation.pm4.name)(opcode).unwrap_or("UNKNOWN"),
                 ),
             ),
         }
     }
 }
+
+/// Registers of the context, which `CLEAR_STATE` sets.
+const CONTEXT: std::ops::Range<u32> = 0x2_8000..0x2_9000;
 
 /// The event that updates the stream-out offsets (`r600d.h`).
 const SO_VGTSTREAMOUT_FLUSH: u8 = 0x1F;

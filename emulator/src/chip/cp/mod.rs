@@ -7,6 +7,7 @@
 //! fetched again at the next poll, so waits are also allowed in indirect
 //! buffers.
 
+pub mod evergreen;
 pub mod opcode;
 pub mod pm4;
 
@@ -16,6 +17,7 @@ mod execute;
 mod prefetch;
 mod registers;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::chip::counters::Counter;
@@ -25,9 +27,34 @@ use crate::chip::gfx::Gfx;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::regs::cp;
 use crate::chip::strict::Strict;
-use pm4::Header;
+use pm4::{DecodeError, Header, Packet};
 use prefetch::Pfp;
 pub(crate) use registers::CpRegisters;
+
+/// A generation's packets.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Name of a type-3 opcode, if known.
+    pub name: fn(u8) -> Option<&'static str>,
+    /// Decodes the body of a type-3 packet.
+    pub decode: for<'a> fn(u8, &'a [u32]) -> Result<Packet<'a>, DecodeError>,
+    /// Byte offset of `CP_STRMOUT_CNTL`.
+    pub strmout_control: u32,
+}
+
+/// Packets of R6xx and R7xx.
+pub(crate) const R700_FORMAT: Format = Format {
+    name: opcode::name,
+    decode: |opcode, body| Packet::decode(opcode, body),
+    strmout_control: cp::CP_STRMOUT_CNTL,
+};
+
+/// Packets of Evergreen and Northern Islands.
+pub(crate) const EVERGREEN_FORMAT: Format = Format {
+    name: evergreen::name,
+    decode: evergreen::decode,
+    strmout_control: crate::chip::regs::evergreen::CP_STRMOUT_CNTL,
+};
 
 /// Nesting depth of indirect buffers: IB1 in the ring, IB2 in IB1.
 const IB_DEPTH: usize = 2;
@@ -64,6 +91,16 @@ pub(crate) struct Cp {
     position: String,
     /// Opcodes already logged as unknown, one bit each.
     logged: [u64; 4],
+    clear: ClearState,
+}
+
+/// The state to which `CLEAR_STATE` sets the context registers (Evergreen).
+#[derive(Debug, Default)]
+struct ClearState {
+    /// The preamble that defines it is being executed.
+    recording: bool,
+    /// Values by byte offset; at most all registers of the context.
+    values: BTreeMap<u32, u32>,
 }
 
 impl Cp {
@@ -80,6 +117,7 @@ impl Cp {
             draw_indices: None,
             position: String::new(),
             logged: [0; 4],
+            clear: ClearState::default(),
         }
     }
 
@@ -121,16 +159,16 @@ impl Cp {
             hub.counters.inc(Counter::Ibs);
         } else {
             hub.counters.inc(Counter::BadPackets);
-            self.log_once(opcode::INDIRECT_BUFFER, "nested too deep, skipped");
+            self.log_once(hub, opcode::INDIRECT_BUFFER, "nested too deep, skipped");
         }
     }
 
     /// Logs a complaint about an opcode, once per opcode.
-    fn log_once(&mut self, opcode: u8, complaint: &str) {
+    fn log_once(&mut self, hub: &Hub, opcode: u8, complaint: &str) {
         let (word, bit) = (usize::from(opcode >> 6), 1 << (opcode & 63));
         if self.logged[word] & bit == 0 {
             self.logged[word] |= bit;
-            let name = opcode::name(opcode).unwrap_or("unknown");
+            let name = (hub.generation.pm4.name)(opcode).unwrap_or("unknown");
             log::warn!("cp: packet {opcode:#04x} ({name}): {complaint}");
         }
     }
@@ -203,6 +241,7 @@ impl RingUnit for Cp {
         }
         self.gfx.reset();
         self.predicate = None;
+        self.clear = ClearState::default();
         self.polls.reset();
     }
 }

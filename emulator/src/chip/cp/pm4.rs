@@ -263,6 +263,20 @@ pub enum Packet<'a> {
         int_sel: u8,
         data: u64,
     },
+    /// Sets the context registers to the clear state (Evergreen).
+    ClearState,
+    /// Begin or end of the preamble that defines the clear state (Evergreen).
+    Preamble {
+        record: bool,
+    },
+    /// Fills with a dword (Evergreen).
+    CpDmaFill {
+        value: u32,
+        dst: Place,
+        bytes: u32,
+    },
+    /// Work for the 3D engine of a generation whose draws are not modelled.
+    Undrawn,
     /// Any packet that writes consecutive registers.
     SetRegs {
         first: u32,

@@ -158,7 +158,7 @@ impl Pfp {
                 opcode::INDEX_TYPE => self.index_type = body.first().copied(),
                 _ => {}
             }
-            match Packet::decode(op, &body) {
+            match (job.hub.generation.pm4.decode)(op, &body) {
                 Ok(Packet::Draw(draw)) => {
                     if let IndexSource::Memory(at) = draw.source {
                         indices = self.indices(job, at, draw.indices);
@@ -230,7 +230,8 @@ impl Pfp {
             return;
         };
         if let Header::Type3 { opcode, .. } = fetched.header {
-            if let Ok(Packet::Draw(draw)) = Packet::decode(opcode, &fetched.body) {
+            let decode = job.hub.generation.pm4.decode;
+            if let Ok(Packet::Draw(draw)) = decode(opcode, &fetched.body) {
                 if let IndexSource::Memory(addr) = draw.source {
                     if self.indices(job, addr, draw.indices).as_ref() != Some(indices) {
                         counters.inc(Counter::PfpStaleIndices);

@@ -15,9 +15,13 @@
 //! Register meanings: `r500_reg.h`, `r600d.h`, and the use in
 //! `rv770_page_flip()`, `r600_irq_ack()`, `avivo_crtc_do_set_base()`.
 
+mod dce4;
+mod layout;
 mod registers;
 pub mod scanout;
 
+pub use dce4::DCE4;
+pub use layout::{Layout, AVIVO, DCE2, MAX_CRTCS};
 pub(crate) use registers::DisplayRegisters;
 pub use scanout::{Cursor, Gamma};
 
@@ -27,7 +31,8 @@ use std::time::{Duration, Instant};
 use crate::chip::counters::Counter;
 use crate::chip::hub::Hub;
 use crate::chip::ih::{Ih, Source};
-use crate::chip::regs::dce::{self, CRTCS, CRTC_STRIDE};
+use crate::chip::regs::dce;
+use layout::Lut;
 
 /// Duration of a frame: 60 Hz.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
@@ -112,14 +117,14 @@ pub struct Scanout {
 #[derive(Debug, Default)]
 struct State {
     /// Surface address being scanned out (latched).
-    active: [u64; CRTCS],
+    active: [u64; MAX_CRTCS],
     stop: bool,
     /// Set while the thread sets status bits and posts vectors without the lock.
     delivering: bool,
     /// Frame whose vertical blank was delivered last.
     delivered: u64,
-    /// Look-up tables A and B.
-    luts: [Gamma; CRTCS],
+    /// Look-up tables: A and B, or one for each CRTC.
+    luts: [Gamma; MAX_CRTCS],
 }
 
 /// The display controller.
@@ -140,22 +145,12 @@ impl Default for Display {
     }
 }
 
-/// CRTC that owns a display register offset, and the first CRTC's offset of
-/// the same register.
-pub(crate) fn split(offset: u32) -> (usize, u32) {
-    if (0x6800..0x7000).contains(&offset) {
-        (1, offset - CRTC_STRIDE)
-    } else {
-        (0, offset)
-    }
-}
-
-fn at(crtc: usize, reg: u32) -> u32 {
-    reg + crtc as u32 * CRTC_STRIDE
+fn layout(hub: &Hub) -> &'static Layout {
+    &hub.generation.display
 }
 
 fn load(hub: &Hub, crtc: usize, reg: u32) -> u32 {
-    hub.regs.load(at(crtc, reg))
+    hub.regs.load(layout(hub).at(crtc, reg))
 }
 
 fn set_bits(hub: &Hub, reg: u32, clear: u32, set: u32) {
@@ -163,15 +158,16 @@ fn set_bits(hub: &Hub, reg: u32, clear: u32, set: u32) {
 }
 
 fn running(hub: &Hub, crtc: usize) -> bool {
-    load(hub, crtc, dce::D1CRTC_CONTROL) & dce::CRTC_EN != 0
+    load(hub, crtc, layout(hub).control) & dce::CRTC_EN != 0
 }
 
 fn pending(hub: &Hub, crtc: usize) -> bool {
-    load(hub, crtc, dce::D1GRPH_UPDATE) & dce::SURFACE_UPDATE_PENDING != 0
+    load(hub, crtc, layout(hub).update) & dce::SURFACE_UPDATE_PENDING != 0
 }
 
 fn vblank_enabled(hub: &Hub, crtc: usize) -> bool {
-    hub.regs.load(dce::DxMODE_INT_MASK) & dce::VBLANK_INT_MASK[crtc] != 0
+    let (register, mask) = layout(hub).vblank_enable[crtc];
+    hub.regs.load(register) & mask != 0
 }
 
 /// Vertical timing in lines.
@@ -183,15 +179,16 @@ struct Vertical {
 
 impl Vertical {
     fn of(hub: &Hub, crtc: usize) -> Self {
-        let lines = match load(hub, crtc, dce::D1MODE_VIEWPORT_SIZE) & 0x1FFF {
+        let layout = layout(hub);
+        let lines = match load(hub, crtc, layout.viewport_size) & 0x1FFF {
             0 => DEFAULT_LINES,
             n => n,
         };
-        let total = match load(hub, crtc, dce::D1CRTC_V_TOTAL) & 0x1FFF {
+        let total = match load(hub, crtc, layout.v_total) & 0x1FFF {
             0 => lines + lines / 20 + 1,
             n => n + 1,
         };
-        let blank_start = match load(hub, crtc, dce::D1CRTC_V_BLANK_START_END) & 0x1FFF {
+        let blank_start = match load(hub, crtc, layout.v_blank_start_end) & 0x1FFF {
             0 => lines,
             n => n,
         };
@@ -236,98 +233,93 @@ impl Display {
         if !running(hub, crtc) {
             return load(hub, crtc, reg);
         }
-        match reg {
-            dce::D1CRTC_STATUS_FRAME_COUNT => self.frame() as u32 & 0xFF_FFFF,
-            dce::D1CRTC_STATUS_POSITION => {
-                let (line, pixel, _) = self.beam(hub, crtc);
-                line | (pixel << 16)
+        let layout = layout(hub);
+        if reg == layout.frame_count {
+            self.frame() as u32 & 0xFF_FFFF
+        } else if reg == layout.position {
+            let (line, pixel, _) = self.beam(hub, crtc);
+            line | (pixel << 16)
+        } else if reg == layout.hv_count {
+            // In pixels of 37 ns: less than a trapped read takes, so that
+            // successive reads differ.
+            (self.start.elapsed().as_nanos() / 37) as u32 & 0x1FFF_FFFF
+        } else if reg == layout.status {
+            let (_, _, in_blank) = self.beam(hub, crtc);
+            if in_blank {
+                dce::CRTC_V_BLANK
+            } else {
+                0
             }
-            dce::D1CRTC_STATUS_HV_COUNT => {
-                // In pixels of 37 ns: less than a trapped read takes, so that
-                // successive reads differ.
-                (self.start.elapsed().as_nanos() / 37) as u32 & 0x1FFF_FFFF
-            }
-            dce::D1CRTC_STATUS => {
-                let (_, _, in_blank) = self.beam(hub, crtc);
-                if in_blank {
-                    dce::CRTC_V_BLANK
-                } else {
-                    0
-                }
-            }
-            dce::D1MODE_VBLANK_STATUS => {
-                let (_, _, in_blank) = self.beam(hub, crtc);
-                let stat = if in_blank { dce::VBLANK_STAT } else { 0 };
-                load(hub, crtc, reg) & !dce::VBLANK_STAT | stat
-            }
-            _ => load(hub, crtc, reg),
+        } else if reg == layout.vblank_status {
+            let (_, _, in_blank) = self.beam(hub, crtc);
+            let stat = if in_blank { dce::VBLANK_STAT } else { 0 };
+            load(hub, crtc, reg) & !dce::VBLANK_STAT | stat
+        } else {
+            load(hub, crtc, reg)
         }
     }
 
     /// Writes a display register with a side effect. `reg` is the first
     /// CRTC's offset.
     pub fn write(&self, hub: &Hub, crtc: usize, reg: u32, value: u32) {
-        match reg {
-            dce::D1GRPH_PRIMARY_SURFACE_ADDRESS => {
-                hub.regs.store(at(crtc, reg), value);
-                let mut state = self.lock();
-                if running(hub, crtc) {
-                    let update = at(crtc, dce::D1GRPH_UPDATE);
-                    set_bits(hub, update, 0, dce::SURFACE_UPDATE_PENDING);
-                } else {
-                    state.active[crtc] = requested(hub, crtc);
-                }
-                drop(state);
-                self.wake.notify_all();
+        let layout = layout(hub);
+        let offset = layout.at(crtc, reg);
+        if reg == layout.primary {
+            hub.regs.store(offset, value);
+            let mut state = self.lock();
+            if running(hub, crtc) {
+                let update = layout.at(crtc, layout.update);
+                set_bits(hub, update, 0, dce::SURFACE_UPDATE_PENDING);
+            } else {
+                state.active[crtc] = requested(hub, crtc);
             }
-            dce::D1GRPH_UPDATE => {
-                // The pending bit is read-only; the thread clears it under
-                // the lock.
-                let state = self.lock();
-                let old = load(hub, crtc, reg) & dce::SURFACE_UPDATE_PENDING;
-                let new = value & !dce::SURFACE_UPDATE_PENDING | old;
-                hub.regs.store(at(crtc, reg), new);
-                drop(state);
-                self.wake.notify_all();
+            drop(state);
+            self.wake.notify_all();
+        } else if reg == layout.update {
+            // The pending bit is read-only; the thread clears it under
+            // the lock.
+            let state = self.lock();
+            let old = load(hub, crtc, reg) & dce::SURFACE_UPDATE_PENDING;
+            let new = value & !dce::SURFACE_UPDATE_PENDING | old;
+            hub.regs.store(offset, new);
+            drop(state);
+            self.wake.notify_all();
+        } else if reg == layout.flip_status {
+            if value & dce::PFLIP_INT_CLEAR != 0 {
+                set_bits(hub, offset, dce::PFLIP_INT_OCCURRED, 0);
             }
-            dce::D1GRPH_INTERRUPT_STATUS => {
-                if value & dce::PFLIP_INT_CLEAR != 0 {
-                    set_bits(hub, at(crtc, reg), dce::PFLIP_INT_OCCURRED, 0);
-                }
+        } else if reg == layout.vblank_status {
+            if value & dce::VBLANK_ACK != 0 {
+                let clear = dce::VBLANK_OCCURRED | dce::VBLANK_INTERRUPT;
+                set_bits(hub, offset, clear, 0);
+                let (register, asserted) = layout.vblank_asserted[crtc];
+                set_bits(hub, register, asserted, 0);
             }
-            dce::D1MODE_VBLANK_STATUS => {
-                if value & dce::VBLANK_ACK != 0 {
-                    let clear = dce::VBLANK_OCCURRED | dce::VBLANK_INTERRUPT;
-                    set_bits(hub, at(crtc, reg), clear, 0);
-                    let asserted = dce::LB_VBLANK_INTERRUPT[crtc];
-                    set_bits(hub, dce::DCE3_DISP_INTERRUPT_STATUS, asserted, 0);
-                }
-            }
-            _ => {
-                hub.regs.store(at(crtc, reg), value);
-                self.kick();
-            }
+        } else {
+            hub.regs.store(offset, value);
+            self.kick();
         }
     }
 
     /// The surface that `crtc` shows; `None` if the CRTC is off or blanked, or
     /// its mode is incomplete or unknown.
     pub fn scanout(&self, hub: &Hub, crtc: usize) -> Option<Scanout> {
-        if crtc >= CRTCS
+        let layout = layout(hub);
+        if crtc >= hub.model.crtcs
             || !running(hub, crtc)
-            || load(hub, crtc, dce::D1CRTC_BLANK_CONTROL) & dce::BLANK_DATA_EN != 0
-            || load(hub, crtc, dce::D1GRPH_ENABLE) & 1 == 0
+            || load(hub, crtc, layout.blank_control) & dce::BLANK_DATA_EN != 0
+            || load(hub, crtc, layout.grph_enable) & 1 == 0
         {
             return None;
         }
-        let control = load(hub, crtc, dce::D1GRPH_CONTROL);
-        let swap = load(hub, crtc, dce::D1GRPH_SWAP_CONTROL);
+        let control = load(hub, crtc, layout.grph_control);
+        let swap = load(hub, crtc, layout.grph_swap);
         let format = PixelFormat::decode(control, swap)?;
-        let size = load(hub, crtc, dce::D1MODE_VIEWPORT_SIZE);
-        let origin = load(hub, crtc, dce::D1MODE_VIEWPORT_START);
+        let size = load(hub, crtc, layout.viewport_size);
+        let origin = load(hub, crtc, layout.viewport_start);
         let (width, height) = ((size >> 16) & 0x1FFF, size & 0x1FFF);
         let (x, y) = ((origin >> 16) & 0x1FFF, origin & 0x1FFF);
-        let pitch_bytes = (load(hub, crtc, dce::D1GRPH_PITCH) & 0x3FFF) * format.bytes();
+        let pitch_bytes = (load(hub, crtc, layout.pitch) & 0x3FFF) * format.bytes();
         if width == 0 || height == 0 || pitch_bytes == 0 {
             return None;
         }
@@ -355,29 +347,35 @@ impl Display {
 
     /// The look-up table that `crtc` uses.
     fn gamma(&self, hub: &Hub, crtc: usize) -> Gamma {
-        let select = load(hub, crtc, dce::D1GRPH_LUT_SEL);
-        let mut gamma = self.lock().luts[(select & 1) as usize];
+        let layout = layout(hub);
+        let select = load(hub, crtc, layout.lut_bypass);
+        let table = match layout.lut {
+            Lut::Shared(_) => (select & 1) as usize,
+            Lut::Own => crtc,
+        };
+        let mut gamma = self.lock().luts[table];
         gamma.bypass_10_bits = select & dce::LUT_10BIT_BYPASS_EN != 0;
         gamma
     }
 
-    /// A write to `DC_LUT_30_COLOR`: sets an entry and increments the index.
-    fn write_lut(&self, hub: &Hub, value: u32) {
-        let index = self.next_lut_index(hub);
-        let table = (hub.regs.load(dce::DC_LUT_RW_SELECT) & 1) as usize;
-        self.lock().luts[table].set(index, value);
+    /// A write to a register of the first CRTC's offset `lut_colour`: sets an entry and
+    /// increments the index.
+    fn write_lut(&self, hub: &Hub, crtc: usize, value: u32) {
+        let index = self.next_lut_index(hub, crtc);
+        self.lock().luts[lut_accessed(hub, crtc)].set(index, value);
     }
 
-    /// A read of `DC_LUT_30_COLOR`: returns an entry and increments the index.
-    fn read_lut(&self, hub: &Hub) -> u32 {
-        let index = self.next_lut_index(hub);
-        let table = (hub.regs.load(dce::DC_LUT_RW_SELECT) & 1) as usize;
-        self.lock().luts[table].entry(index)
+    /// A read of that register: returns an entry and increments the index.
+    fn read_lut(&self, hub: &Hub, crtc: usize) -> u32 {
+        let index = self.next_lut_index(hub, crtc);
+        self.lock().luts[lut_accessed(hub, crtc)].entry(index)
     }
 
-    fn next_lut_index(&self, hub: &Hub) -> u32 {
-        let index = hub.regs.load(dce::DC_LUT_RW_INDEX) & 0xFF;
-        hub.regs.store(dce::DC_LUT_RW_INDEX, (index + 1) & 0xFF);
+    fn next_lut_index(&self, hub: &Hub, crtc: usize) -> u32 {
+        let layout = layout(hub);
+        let index = load(hub, crtc, layout.lut_index) & 0xFF;
+        let register = layout.at(crtc, layout.lut_index);
+        hub.regs.store(register, (index + 1) & 0xFF);
         index
     }
 
@@ -399,8 +397,8 @@ impl Display {
     /// Forgets flips, surfaces and look-up tables.
     pub fn reset(&self) {
         let mut state = self.lock();
-        state.active = [0; CRTCS];
-        state.luts = [Gamma::default(); CRTCS];
+        state.active = [0; MAX_CRTCS];
+        state.luts = [Gamma::default(); MAX_CRTCS];
         drop(state);
         self.wake.notify_all();
     }
@@ -415,8 +413,8 @@ impl Display {
     pub fn run(&self, hub: &Hub, ih: &Ih) {
         let mut state = self.lock();
         while !state.stop {
-            let needed =
-                (0..CRTCS).any(|c| pending(hub, c) || running(hub, c) && vblank_enabled(hub, c));
+            let needed = (0..hub.model.crtcs)
+                .any(|c| pending(hub, c) || running(hub, c) && vblank_enabled(hub, c));
             if !needed {
                 state.delivered = self.frame();
                 state = self
@@ -428,24 +426,24 @@ impl Display {
                 continue;
             }
             let now = self.frame();
-            let mut due = [false; CRTCS];
-            for (crtc, due) in due.iter_mut().enumerate() {
-                let async_flip = load(hub, crtc, dce::D1GRPH_FLIP_CONTROL)
-                    & dce::SURFACE_UPDATE_H_RETRACE_EN
-                    != 0;
-                let locked = load(hub, crtc, dce::D1GRPH_UPDATE) & dce::UPDATE_LOCK != 0;
+            let mut due = [false; MAX_CRTCS];
+            let layout = layout(hub);
+            for (crtc, due) in due.iter_mut().enumerate().take(hub.model.crtcs) {
+                let async_flip =
+                    load(hub, crtc, layout.flip_control) & dce::SURFACE_UPDATE_H_RETRACE_EN != 0;
+                let locked = load(hub, crtc, layout.update) & dce::UPDATE_LOCK != 0;
                 let at_retrace = now > state.delivered || async_flip;
                 let now_or_never = at_retrace || !running(hub, crtc);
                 *due = pending(hub, crtc) && !locked && now_or_never;
                 if *due {
                     state.active[crtc] = requested(hub, crtc);
-                    let update = at(crtc, dce::D1GRPH_UPDATE);
+                    let update = layout.at(crtc, layout.update);
                     set_bits(hub, update, dce::SURFACE_UPDATE_PENDING, 0);
                 }
             }
             let blank = now > state.delivered;
             state.delivered = state.delivered.max(now);
-            if blank || due != [false; CRTCS] {
+            if blank || due != [false; MAX_CRTCS] {
                 // Raise interrupts without holding this block's lock.
                 state.delivering = true;
                 drop(state);
@@ -466,41 +464,46 @@ impl Display {
     }
 }
 
+/// The look-up table that the access registers of `crtc`'s block mean.
+fn lut_accessed(hub: &Hub, crtc: usize) -> usize {
+    match layout(hub).lut {
+        Lut::Shared(select) => (hub.regs.load(select) & 1) as usize,
+        Lut::Own => crtc,
+    }
+}
+
 /// Surface address in the registers.
 fn requested(hub: &Hub, crtc: usize) -> u64 {
-    let high = [
-        dce::D1GRPH_PRIMARY_SURFACE_ADDRESS_HIGH,
-        dce::D2GRPH_PRIMARY_SURFACE_ADDRESS_HIGH,
-    ][crtc];
-    let low = load(hub, crtc, dce::D1GRPH_PRIMARY_SURFACE_ADDRESS);
-    (u64::from(hub.regs.load(high) & 0xFF) << 32) | u64::from(low)
+    let layout = layout(hub);
+    let low = load(hub, crtc, layout.primary);
+    let high = hub.regs.load(layout.primary_high[crtc]) & 0xFF;
+    (u64::from(high) << 32) | u64::from(low)
 }
 
 /// Sets status bits and posts the vectors of a retrace.
-fn deliver(hub: &Hub, ih: &Ih, blank: bool, flipped: [bool; CRTCS]) {
-    const VBLANK: [Source; CRTCS] = [Source::D1Vblank, Source::D2Vblank];
-    const FLIP: [Source; CRTCS] = [Source::D1Flip, Source::D2Flip];
-    for crtc in 0..CRTCS {
+fn deliver(hub: &Hub, ih: &Ih, blank: bool, flipped: [bool; MAX_CRTCS]) {
+    let layout = layout(hub);
+    for (crtc, flipped) in flipped.into_iter().enumerate().take(hub.model.crtcs) {
         if blank && running(hub, crtc) {
             let enabled = vblank_enabled(hub, crtc);
             let interrupt = if enabled { dce::VBLANK_INTERRUPT } else { 0 };
-            let status = at(crtc, dce::D1MODE_VBLANK_STATUS);
+            let status = layout.at(crtc, layout.vblank_status);
             set_bits(hub, status, 0, dce::VBLANK_OCCURRED | interrupt);
             if enabled {
                 hub.counters.inc(Counter::Vblanks);
-                let asserted = dce::LB_VBLANK_INTERRUPT[crtc];
-                set_bits(hub, dce::DCE3_DISP_INTERRUPT_STATUS, 0, asserted);
-                ih.post(hub, VBLANK[crtc], 0);
+                let (register, asserted) = layout.vblank_asserted[crtc];
+                set_bits(hub, register, 0, asserted);
+                ih.post(hub, Source::Vblank(layout.vblank_source[crtc]), 0);
             }
         }
-        if flipped[crtc] {
+        if flipped {
             hub.counters.inc(Counter::Flips);
             hub.trace
                 .line("display", format_args!("crtc {crtc} flipped"));
-            let status = at(crtc, dce::D1GRPH_INTERRUPT_STATUS);
+            let status = layout.at(crtc, layout.flip_status);
             set_bits(hub, status, 0, dce::PFLIP_INT_OCCURRED);
-            if load(hub, crtc, dce::D1GRPH_INTERRUPT_CONTROL) & dce::PFLIP_INT_MASK != 0 {
-                ih.post(hub, FLIP[crtc], 0);
+            if load(hub, crtc, layout.flip_enable) & dce::PFLIP_INT_MASK != 0 {
+                ih.post(hub, Source::Flip(layout.flip_source[crtc]), 0);
             }
         }
     }

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{split, Display};
+use super::Display;
 use crate::chip::bus::Registers;
 use crate::chip::hub::Hub;
-use crate::chip::regs::dce;
 
 /// Register interface of the display controller.
 #[derive(Debug)]
@@ -23,25 +22,23 @@ impl DisplayRegisters {
 
 impl Registers for DisplayRegisters {
     fn read(&self, offset: u32) -> u32 {
-        if offset == dce::DC_LUT_30_COLOR {
-            return self.display.read_lut(&self.hub);
+        let layout = &self.hub.generation.display;
+        let (crtc, reg) = layout.split(offset);
+        if layout.is_lut_colour(crtc, reg) {
+            return self.display.read_lut(&self.hub, crtc);
         }
-        let (crtc, reg) = split(offset);
         self.display.read(&self.hub, crtc, reg)
     }
 
     fn write(&self, offset: u32, value: u32) {
-        match offset {
-            // The second CRTC's block holds the first's high address register.
-            dce::D1GRPH_PRIMARY_SURFACE_ADDRESS_HIGH
-            | dce::D2GRPH_PRIMARY_SURFACE_ADDRESS_HIGH
-            | dce::D1CUR_SURFACE_ADDRESS_HIGH
-            | dce::D2CUR_SURFACE_ADDRESS_HIGH => self.hub.regs.store(offset, value),
-            dce::DC_LUT_30_COLOR => self.display.write_lut(&self.hub, value),
-            _ => {
-                let (crtc, reg) = split(offset);
-                self.display.write(&self.hub, crtc, reg, value);
-            }
+        let layout = &self.hub.generation.display;
+        let (crtc, reg) = layout.split(offset);
+        if layout.primary_high.contains(&offset) || layout.cursor_high.contains(&offset) {
+            self.hub.regs.store(offset, value);
+        } else if layout.is_lut_colour(crtc, reg) {
+            self.display.write_lut(&self.hub, crtc, value);
+        } else {
+            self.display.write(&self.hub, crtc, reg, value);
         }
     }
 }

@@ -10,7 +10,7 @@
 //! of two colours (modes 0 and 1), overlays.
 
 use crate::chip::hub::Hub;
-use crate::chip::regs::dce::{self, CRTC_STRIDE};
+use crate::chip::regs::dce;
 
 /// Entries of a look-up table.
 const ENTRIES: usize = 256;
@@ -85,8 +85,9 @@ impl Cursor {
     /// The cursor of `crtc`; `None` if it is off or of two colours. `origin` is
     /// the first visible column and line of the CRTC's surface.
     pub(super) fn of(hub: &Hub, crtc: usize, origin: (u32, u32)) -> Option<Self> {
-        let load = |reg: u32| hub.regs.load(reg + crtc as u32 * CRTC_STRIDE);
-        let control = load(dce::D1CUR_CONTROL);
+        let layout = &hub.generation.display;
+        let load = |reg: u32| hub.regs.load(layout.at(crtc, reg));
+        let control = load(layout.cursor_control);
         let premultiplied = match control >> 8 & 3 {
             2 => true,
             3 => false,
@@ -95,21 +96,17 @@ impl Cursor {
         if control & dce::CURSOR_EN == 0 {
             return None;
         }
-        let high = [
-            dce::D1CUR_SURFACE_ADDRESS_HIGH,
-            dce::D2CUR_SURFACE_ADDRESS_HIGH,
-        ][crtc & 1];
         let pair = |v: u32| (v >> 16 & 0x1FFF, v & 0x1FFF);
-        let (x, y) = pair(load(dce::D1CUR_POSITION));
-        let (width, height) = pair(load(dce::D1CUR_SIZE));
+        let (x, y) = pair(load(layout.cursor_position));
+        let (width, height) = pair(load(layout.cursor_size));
         Some(Self {
-            mc_addr: u64::from(hub.regs.load(high) & 0xFF) << 32
-                | u64::from(load(dce::D1CUR_SURFACE_ADDRESS)),
+            mc_addr: u64::from(hub.regs.load(layout.cursor_high[crtc]) & 0xFF) << 32
+                | u64::from(load(layout.cursor)),
             x: x as i32 - origin.0 as i32,
             y: y as i32 - origin.1 as i32,
             width: (width + 1).min(Self::PITCH),
             height: (height + 1).min(Self::PITCH),
-            hot: pair(load(dce::D1CUR_HOT_SPOT)),
+            hot: pair(load(layout.cursor_hot_spot)),
             premultiplied,
         })
     }

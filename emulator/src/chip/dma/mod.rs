@@ -3,6 +3,7 @@
 //!
 //! Register meanings: `r600d.h` and the set-up in `r600_dma_resume()`.
 
+pub mod evergreen;
 pub mod packet;
 
 mod registers;
@@ -14,8 +15,29 @@ use crate::chip::fetch::{FetchError, Fetcher};
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
 use crate::chip::regs::{dma, field};
-use packet::{Header, Packet};
+use packet::Packet;
 pub(crate) use registers::DmaRegisters;
+
+/// A generation's packets.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Dwords that follow a header; 0 for an unknown command.
+    pub body: fn(u32) -> u32,
+    /// Decodes a packet: header and body. `None` for an unknown command.
+    pub decode: for<'a> fn(u32, &'a [u32]) -> Option<Packet<'a>>,
+}
+
+/// Packets of R6xx and R7xx.
+pub(crate) const R700_FORMAT: Format = Format {
+    body: |header| packet::Header::decode(header).body(),
+    decode: |header, body| Packet::decode(packet::Header::decode(header), body),
+};
+
+/// Packets of Evergreen and Northern Islands.
+pub(crate) const EVERGREEN_FORMAT: Format = Format {
+    body: evergreen::body,
+    decode: evergreen::decode,
+};
 
 /// Indirect buffers do not nest on this engine.
 const IB_DEPTH: usize = 1;
@@ -32,24 +54,24 @@ pub(crate) struct Dma {
 impl Dma {
     fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
         let hub = job.hub;
-        let header = Header::decode(self.fetch.header(&*hub.mc, ring)?);
-        self.fetch.body(&*hub.mc, ring, header.body())?;
+        let format = &hub.generation.dma;
+        let header = self.fetch.header(&*hub.mc, ring)?;
+        let command = header >> packet::COMMAND_SHIFT;
+        let length = (format.body)(header);
+        self.fetch.body(&*hub.mc, ring, length)?;
         if hub.trace.enabled() && self.polls.is_first() {
             let shown = &self.fetch.body[..self.fetch.body.len().min(8)];
             hub.trace.line(
                 "dma",
                 format_args!(
-                    "{} {} n={} t={} s={} {shown:x?}",
+                    "{} {} {header:#010x} {shown:x?}",
                     self.fetch.position(ring),
-                    packet::name(header.command),
-                    header.count,
-                    u8::from(header.tiled),
-                    u8::from(header.signal),
+                    packet::name(command),
                 ),
             );
         }
         let mut call = None;
-        match Packet::decode(header, &self.fetch.body) {
+        match (format.decode)(header, &self.fetch.body) {
             Some(Packet::IndirectBuffer { addr, dwords }) => call = Some((addr, dwords)),
             Some(Packet::Semaphore { addr, signal }) => {
                 if !self.semaphore(hub, addr, signal) {
@@ -59,14 +81,14 @@ impl Dma {
             Some(packet) => execute(job, packet)?,
             None => {
                 hub.counters.inc(Counter::BadPackets);
-                if self.logged & (1 << header.command) == 0 {
-                    self.logged |= 1 << header.command;
-                    log::warn!("dma: unknown command {:#x}, skipped", header.command);
+                if self.logged & (1 << command) == 0 {
+                    self.logged |= 1 << command;
+                    log::warn!("dma: unknown command {header:#x}, skipped");
                 }
             }
         }
         self.polls.reset();
-        let rptr = self.fetch.consume(ring, 1 + header.body());
+        let rptr = self.fetch.consume(ring, 1 + length);
         if let Some((addr, dwords)) = call {
             let enabled = hub.regs.load(dma::DMA_IB_CNTL) & dma::DMA_IB_ENABLE != 0;
             if enabled && self.fetch.call(addr, dwords, IB_DEPTH) {
@@ -100,13 +122,30 @@ fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
     let result = match packet {
         Packet::Write { dst, data } => transfer::write(hub, dst, data).map_err(Into::into),
         Packet::WriteTiled { dst, data } => transfer::write_tiled(job, &dst, data),
-        Packet::Copy { dst, src, dwords } => transfer::copy(job, dst, src, dwords),
+        Packet::Copy { dst, src, dwords } => transfer::copy(job, dst, src, 4 * dwords as usize),
         Packet::CopyTiled {
             tiled,
             linear,
             detile,
             dwords,
         } => transfer::copy_tiled(job, &tiled, linear, detile, dwords),
+        Packet::CopyBytes { dst, src, bytes } => transfer::copy(job, dst, src, bytes as usize),
+        Packet::CopyTwice { dst, src, dwords } => dst
+            .into_iter()
+            .try_for_each(|dst| transfer::copy(job, dst, src, 4 * dwords as usize)),
+        Packet::WriteRegister { reg, bytes, value } => {
+            let mask = (0..4).fold(0, |m, i| m | u32::from(bytes >> i & 1) * 0xFF << (8 * i));
+            let kept = match mask {
+                u32::MAX => 0,
+                _ => job.registers.read(reg) & !mask,
+            };
+            job.registers.write(reg, kept | value & mask);
+            Ok(())
+        }
+        Packet::Unmodelled => {
+            hub.unmodelled(Client::Dma);
+            Ok(())
+        }
         Packet::ConstantFill { dst, value, dwords } => transfer::fill(job, dst, value, dwords),
         Packet::Fence { addr, value } => {
             hub.counters.inc(Counter::Fences);

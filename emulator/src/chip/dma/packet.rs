@@ -23,6 +23,9 @@ pub const CONSTANT_FILL: u32 = 0xD;
 /// `DMA_PACKET_NOP`.
 pub const NOP: u32 = 0xF;
 
+/// Position of the command in a header, in all generations.
+pub(super) const COMMAND_SHIFT: u32 = 28;
+
 /// Name of a command.
 pub fn name(command: u32) -> &'static str {
     match command {
@@ -32,6 +35,7 @@ pub fn name(command: u32) -> &'static str {
         SEMAPHORE => "SEMAPHORE",
         FENCE => "FENCE",
         TRAP => "TRAP",
+        super::evergreen::SRBM_WRITE => "SRBM_WRITE",
         CONSTANT_FILL => "CONSTANT_FILL",
         NOP => "NOP",
         _ => "UNKNOWN",
@@ -165,6 +169,35 @@ pub enum Packet<'a> {
         /// Length.
         dwords: u32,
     },
+    /// Copies bytes (Evergreen).
+    CopyBytes {
+        /// Destination MC address.
+        dst: u64,
+        /// Source MC address.
+        src: u64,
+        /// Length.
+        bytes: u32,
+    },
+    /// Copies dwords to two destinations (Evergreen).
+    CopyTwice {
+        /// Destination MC addresses, dword aligned.
+        dst: [u64; 2],
+        /// Source MC address, dword aligned.
+        src: u64,
+        /// Length.
+        dwords: u32,
+    },
+    /// Writes a register (Evergreen).
+    WriteRegister {
+        /// Byte offset of the register.
+        reg: u32,
+        /// Bit n: byte n is written.
+        bytes: u8,
+        /// Value.
+        value: u32,
+    },
+    /// A packet that the generation's model consumes without executing it.
+    Unmodelled,
     /// Copies between a tiled and a linear surface.
     CopyTiled {
         /// The tiled side.
@@ -212,7 +245,8 @@ pub enum Packet<'a> {
     Nop,
 }
 
-fn addr(lo: u32, hi: u32) -> u64 {
+/// The MC address of a dword from its halves.
+pub(super) fn addr(lo: u32, hi: u32) -> u64 {
     (u64::from(hi & 0xFF) << 32) | u64::from(lo & !3)
 }
 
@@ -267,7 +301,8 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// Encodes header and body.
+    /// Encodes header and body, in the format of R7xx. A packet that R7xx does not have is
+    /// empty.
     pub fn encode(&self) -> Vec<u32> {
         let header = |command: u32, tiled: bool, signal: bool, count: u32| {
             Header {
@@ -331,6 +366,10 @@ impl<'a> Packet<'a> {
                     *value,
                 ]
             }
+            Packet::CopyBytes { .. }
+            | Packet::CopyTwice { .. }
+            | Packet::WriteRegister { .. }
+            | Packet::Unmodelled => Vec::new(),
             Packet::Trap => vec![header(TRAP, false, false, 0)],
             Packet::ConstantFill { dst, value, dwords } => vec![
                 header(CONSTANT_FILL, false, false, *dwords),

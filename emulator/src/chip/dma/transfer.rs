@@ -23,9 +23,8 @@ pub(super) fn write(hub: &Hub, dst: u64, data: &[u32]) -> Result<(), McError> {
     hub.mc.write(dst, &to_bytes(data))
 }
 
-/// Copies dwords in chunks, by ascending address.
-pub(super) fn copy(job: &Job<'_>, dst: u64, src: u64, dwords: u32) -> Result<(), Ended<McError>> {
-    let total = dwords as usize * 4;
+/// Copies `total` bytes in chunks, by ascending address.
+pub(super) fn copy(job: &Job<'_>, dst: u64, src: u64, total: usize) -> Result<(), Ended<McError>> {
     let mut buf = vec![0; total.min(COPY_CHUNK)];
     let mut done = 0;
     while done < total {

@@ -17,28 +17,38 @@ pub const VECTOR_SIZE: u32 = 16;
 
 /// Interrupt sources this board raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
 pub enum Source {
-    /// Vertical blank of the first CRTC (data 0).
-    D1Vblank = 1,
-    /// Vertical blank of the second CRTC (data 0).
-    D2Vblank = 5,
-    /// Page flip of the first CRTC.
-    D1Flip = 9,
-    /// Page flip of the second CRTC.
-    D2Flip = 11,
+    /// Vertical blank of a CRTC (data 0): its number in the vector.
+    Vblank(u8),
+    /// Page flip of a CRTC: its number in the vector.
+    Flip(u8),
     /// UVD trap.
-    Uvd = 124,
+    Uvd,
     /// CP interrupt requested from the ring.
-    CpRb = 176,
+    CpRb,
     /// CP interrupt requested from an indirect buffer.
-    CpIb1 = 177,
+    CpIb1,
     /// CP interrupt requested from a nested indirect buffer.
-    CpIb2 = 178,
+    CpIb2,
     /// End-of-pipe event.
-    CpEop = 181,
+    CpEop,
     /// DMA trap.
-    Dma = 224,
+    Dma,
+}
+
+impl Source {
+    /// The source's number in a vector.
+    pub fn number(self) -> u32 {
+        match self {
+            Source::Vblank(number) | Source::Flip(number) => number.into(),
+            Source::Uvd => 124,
+            Source::CpRb => 176,
+            Source::CpIb1 => 177,
+            Source::CpIb2 => 178,
+            Source::CpEop => 181,
+            Source::Dma => 224,
+        }
+    }
 }
 
 /// Whether the driver has enabled interrupts and not read all vectors: the level of INTA#.
@@ -87,7 +97,7 @@ impl Ih {
         let base = u64::from(regs.load(ih::IH_RB_BASE)) << 8;
         let wptr = regs.load(ih::IH_RB_WPTR) & mask & !(VECTOR_SIZE - 1);
         let mut vector = [0; VECTOR_SIZE as usize];
-        vector[..4].copy_from_slice(&(source as u32).to_le_bytes());
+        vector[..4].copy_from_slice(&source.number().to_le_bytes());
         vector[4..8].copy_from_slice(&data.to_le_bytes());
         if let Err(e) = hub.mc.write(base + u64::from(wptr), &vector) {
             hub.fault(Client::Ih, e);

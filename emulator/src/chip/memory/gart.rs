@@ -6,16 +6,33 @@
 //! VM_CONTEXT0_REQUEST_RESPONSE is written, and so does a strict board
 //! ([`tlb`](crate::chip::strict::tlb)).
 //!
-//! Register offsets and fields are those of `rv770d.h`; entry bits are
-//! those of `r600.h`/`radeon.h` (R600_PTE_*).
+//! Register fields are those of `rv770d.h`, the same in all generations; entry
+//! bits are those of `r600.h`/`radeon.h` (R600_PTE_*).
 
 use super::{Vram, PAGE_SIZE};
 use crate::chip::bus::{McError, RegFile};
-use crate::chip::regs::mc::{
-    MC_VM_FB_LOCATION, VM_CONTEXT0_CNTL, VM_CONTEXT0_PAGE_TABLE_BASE_ADDR,
-    VM_CONTEXT0_PAGE_TABLE_END_ADDR, VM_CONTEXT0_PAGE_TABLE_START_ADDR,
-    VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR,
-};
+
+/// Offsets of the registers of context 0 and of the VRAM aperture: the same
+/// registers are at other places in R6xx than later.
+#[derive(Debug, Clone, Copy)]
+pub struct VmRegisters {
+    /// `MC_VM_FB_LOCATION`: the VRAM aperture in MC addresses.
+    pub fb_location: u32,
+    /// `VM_CONTEXT0_CNTL`.
+    pub cntl: u32,
+    /// `VM_CONTEXT0_PAGE_TABLE_BASE_ADDR`.
+    pub base: u32,
+    /// `VM_CONTEXT0_PAGE_TABLE_START_ADDR`.
+    pub start: u32,
+    /// `VM_CONTEXT0_PAGE_TABLE_END_ADDR`.
+    pub end: u32,
+    /// `VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR`.
+    pub default_page: u32,
+    /// `VM_CONTEXT0_PROTECTION_FAULT_STATUS`.
+    pub fault_status: u32,
+    /// `VM_CONTEXT0_PROTECTION_FAULT_ADDR`.
+    pub fault_addr: u32,
+}
 
 /// VM_CONTEXT0_CNTL: translation is on.
 pub const ENABLE_CONTEXT: u32 = 1 << 0;
@@ -62,8 +79,13 @@ pub struct Translation {
 
 /// Offset into VRAM of MC address `addr`, and the number of bytes from there to
 /// the end of VRAM. `None` if the address is outside VRAM.
-pub fn vram_offset(regs: &dyn RegFile, vram_size: u64, addr: u64) -> Option<(u64, u64)> {
-    let location = regs.load(MC_VM_FB_LOCATION);
+pub fn vram_offset(
+    regs: &dyn RegFile,
+    vm: &VmRegisters,
+    vram_size: u64,
+    addr: u64,
+) -> Option<(u64, u64)> {
+    let location = regs.load(vm.fb_location);
     let base = u64::from(location & 0xffff) << 24;
     let end = (u64::from(location >> 16) + 1) << 24;
     let offset = addr.checked_sub(base)?;
@@ -75,20 +97,21 @@ pub fn vram_offset(regs: &dyn RegFile, vram_size: u64, addr: u64) -> Option<(u64
 /// Translates MC address `addr`: VRAM aperture first, then the GART.
 pub fn translate(
     regs: &dyn RegFile,
+    vm: &VmRegisters,
     vram: &Vram,
     addr: u64,
     access: Access,
 ) -> Result<Translation, McError> {
-    if let Some((offset, len)) = vram_offset(regs, vram.size(), addr) {
+    if let Some((offset, len)) = vram_offset(regs, vm, vram.size(), addr) {
         return Ok(Translation {
             target: Target::Vram(offset),
             len,
         });
     }
     let page = addr / PAGE_SIZE;
-    let cntl = regs.load(VM_CONTEXT0_CNTL);
-    let start = u64::from(regs.load(VM_CONTEXT0_PAGE_TABLE_START_ADDR));
-    let end = u64::from(regs.load(VM_CONTEXT0_PAGE_TABLE_END_ADDR));
+    let cntl = regs.load(vm.cntl);
+    let start = u64::from(regs.load(vm.start));
+    let end = u64::from(regs.load(vm.end));
     if cntl & ENABLE_CONTEXT == 0 || page < start || page > end {
         return Err(McError::Unmapped(addr));
     }
@@ -97,20 +120,20 @@ pub fn translate(
         target,
         len: PAGE_SIZE - within,
     };
-    match read_entry(regs, vram, page - start) {
+    match read_entry(regs, vm, vram, page - start) {
         Some(pte) if permits(pte, access) => {
             let address = (pte & PTE_ADDRESS) + within;
             let target = if pte & PTE_SYSTEM != 0 {
                 Target::Bus(address)
             } else {
                 let (offset, _) =
-                    vram_offset(regs, vram.size(), address).ok_or(McError::PageFault(addr))?;
+                    vram_offset(regs, vm, vram.size(), address).ok_or(McError::PageFault(addr))?;
                 Target::Vram(offset)
             };
             Ok(found(target))
         }
         _ if cntl & RANGE_PROTECTION_FAULT_ENABLE_DEFAULT != 0 => {
-            let default = regs.load(VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR);
+            let default = regs.load(vm.default_page);
             Ok(found(Target::Bus(u64::from(default) * PAGE_SIZE + within)))
         }
         _ => Err(McError::PageFault(addr)),
@@ -126,10 +149,10 @@ fn permits(pte: u64, access: Access) -> bool {
 }
 
 /// Reads entry `index` of the table; the table itself must be in VRAM.
-fn read_entry(regs: &dyn RegFile, vram: &Vram, index: u64) -> Option<u64> {
-    let table = u64::from(regs.load(VM_CONTEXT0_PAGE_TABLE_BASE_ADDR)) * PAGE_SIZE;
+fn read_entry(regs: &dyn RegFile, vm: &VmRegisters, vram: &Vram, index: u64) -> Option<u64> {
+    let table = u64::from(regs.load(vm.base)) * PAGE_SIZE;
     let addr = table.checked_add(index * 8)?;
-    let (offset, _) = vram_offset(regs, vram.size(), addr)?;
+    let (offset, _) = vram_offset(regs, vm, vram.size(), addr)?;
     let mut entry = [0; 8];
     vram.read(offset, &mut entry).ok()?;
     Some(u64::from_le_bytes(entry))

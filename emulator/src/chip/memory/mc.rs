@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
-use super::gart::{translate, vram_offset, Access, Target, Translation};
+use super::gart::{translate, vram_offset, Access, Target, Translation, VmRegisters};
 use super::{GuestRam, RegisterFile, Vram, PAGE_SIZE};
 use crate::chip::bus::{Extent, Mc, McError};
+use crate::chip::generation::{r700, Generation};
 use crate::chip::strict::Strict;
 
 /// Set in an [`Extent::place`] that is a bus address; without it, the place is an
@@ -19,18 +20,27 @@ pub struct MemoryController {
     regs: Arc<RegisterFile>,
     vram: Arc<Vram>,
     guest: Arc<GuestRam>,
+    vm: &'static VmRegisters,
     strict: Option<Arc<Strict>>,
 }
 
 impl MemoryController {
-    /// A controller of VRAM and guest RAM, with the apertures in `regs`.
+    /// A controller of VRAM and guest RAM, with the R700 family's apertures
+    /// in `regs`.
     pub fn new(regs: Arc<RegisterFile>, vram: Arc<Vram>, guest: Arc<GuestRam>) -> Self {
         Self {
             regs,
             vram,
             guest,
+            vm: &r700::R700.vm,
             strict: None,
         }
+    }
+
+    /// With the apertures' registers where `generation` has them.
+    pub fn with_generation(mut self, generation: &'static Generation) -> Self {
+        self.vm = &generation.vm;
+        self
     }
 
     /// With `strict`, caches translations in its TLB and tells its HDP of the
@@ -43,10 +53,10 @@ impl MemoryController {
     /// Translates MC address `addr`, on a strict board through its TLB.
     fn translate(&self, addr: u64, access: Access) -> Result<Translation, McError> {
         let regs = self.regs.as_ref();
-        let found = translate(regs, &self.vram, addr, access);
+        let found = translate(regs, self.vm, &self.vram, addr, access);
         match &self.strict {
             // The VRAM aperture needs no translation.
-            Some(strict) if vram_offset(regs, self.vram.size(), addr).is_none() => strict
+            Some(strict) if vram_offset(regs, self.vm, self.vram.size(), addr).is_none() => strict
                 .tlb
                 .translate(addr / PAGE_SIZE, addr % PAGE_SIZE, access, found),
             _ => found,
@@ -106,7 +116,7 @@ impl Mc for MemoryController {
             return Ok(None);
         }
         let kind = if write { Access::Write } else { Access::Read };
-        let found = translate(self.regs.as_ref(), &self.vram, addr, kind)?;
+        let found = translate(self.regs.as_ref(), self.vm, &self.vram, addr, kind)?;
         Ok(Some(match found.target {
             // All of VRAM, including the part before `addr`.
             Target::Vram(offset) if found.len > PAGE_SIZE => Extent {

@@ -13,17 +13,6 @@ use crate::chip::bus::RegFile;
 /// Size of the register space reached through MM_INDEX/MM_DATA, in bytes.
 pub const REGISTER_SPACE: u32 = 0x40000;
 
-/// Parts of the MMIO BAR that the client may map, as (offset, size) in
-/// bytes: VM, memory controller, HDP, interrupt ring and BIF registers
-/// (0x1000), display outputs (0x7000) and configuration registers of the 3D
-/// pipeline (0x9000). Fence waits and interrupt handlers access these often; a
-/// trapped access costs 300 times more.
-pub const MAPPABLE: [(u64, u64); 3] = [(0x1000, 0x5000), (0x7000, 0x1000), (0x9000, 0x3000)];
-
-/// As [`MAPPABLE`], for a strict board: without the pages of the TLB requests
-/// (0x1000) and of the HDP flushes (0x2000, 0x5000), which have effects on it.
-pub const MAPPABLE_STRICT: [(u64, u64); 3] = [(0x3000, 0x2000), (0x7000, 0x1000), (0x9000, 0x3000)];
-
 /// The register file.
 #[derive(Debug)]
 pub struct RegisterFile {
@@ -38,7 +27,7 @@ impl RegisterFile {
         })
     }
 
-    /// The memory file, for mapping [`MAPPABLE`] pages into the client.
+    /// The memory file, for mapping pages into the client.
     pub fn file(&self) -> Option<&File> {
         self.mapping.file()
     }
@@ -73,15 +62,6 @@ mod tests {
         for offset in [REGISTER_SPACE, u32::MAX] {
             regs.store(offset, 1);
             assert_eq!(regs.load(offset), 0);
-        }
-    }
-
-    #[test]
-    fn mappable_pages_are_whole_and_inside_the_bar() {
-        for (offset, size) in MAPPABLE.into_iter().chain(MAPPABLE_STRICT) {
-            assert_eq!(offset % 4096, 0);
-            assert_eq!(size % 4096, 0);
-            assert!(offset + size <= 0x10000);
         }
     }
 }

@@ -6,6 +6,8 @@
 //! higher, except for registers with a name of their own.
 
 super::registers! {
+    /// Horizontal total minus one, pixels.
+    D1CRTC_H_TOTAL = 0x6000;
     /// Vertical total minus one, lines.
     D1CRTC_V_TOTAL = 0x6020;
     /// Vertical blank start (bits 12:0) and end (28:16), lines.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Register map of the R700 family, one file per hardware block.
+//! Register maps: the R700 family's, one file per hardware block, and what other
+//! generations have at other places.
 //!
 //! Offsets are byte offsets into the register space (0 to 0x3FFFC). Names are
 //! those of the Linux driver's headers (`rv770d.h`, `r600d.h`, `r500_reg.h`,
@@ -77,9 +78,9 @@ macro_rules! registers {
         $([$count:literal; $stride:literal $(; $words:literal)?])?;)*) => {
         $($(#[$doc])* #[allow(non_upper_case_globals)] pub const $name: u32 = $offset;)*
         /// The block's registers.
-        pub const REGISTERS: &[super::Register] = &[$({
+        pub const REGISTERS: &[crate::chip::regs::Register] = &[$({
             #[allow(unused_mut, unused_assignments)]
-            let mut register = super::Register {
+            let mut register = crate::chip::regs::Register {
                 offset: $offset,
                 name: stringify!($name),
                 count: 1,
@@ -102,12 +103,14 @@ pub mod cg;
 pub mod cp;
 pub mod dce;
 pub mod dma;
+pub mod evergreen;
 pub mod gb;
 pub mod gfx;
 pub mod grbm;
 pub mod hdp;
 pub mod ih;
 pub mod mc;
+pub mod r600;
 pub mod srbm;
 mod stored;
 pub mod uvd;
@@ -116,54 +119,153 @@ pub mod vgt;
 /// First byte offset past the register space.
 pub const REG_SPACE_SIZE: u32 = 0x4_0000;
 
-/// Registers that have an effect, of all blocks.
-const MODELLED: [&[Register]; 14] = [
-    bif::REGISTERS,
-    cg::REGISTERS,
-    srbm::REGISTERS,
-    mc::REGISTERS,
-    gb::REGISTERS,
-    gfx::REGISTERS,
-    grbm::REGISTERS,
-    hdp::REGISTERS,
-    cp::REGISTERS,
-    ih::REGISTERS,
-    dma::REGISTERS,
-    dce::REGISTERS,
-    uvd::REGISTERS,
-    vgt::REGISTERS,
-];
-
-/// Registers that have an effect.
-pub fn modelled() -> impl Iterator<Item = Register> {
-    MODELLED.into_iter().flatten().copied()
+/// The registers of a generation.
+#[derive(Debug)]
+pub struct Map {
+    /// Registers that have an effect, by block.
+    modelled: &'static [&'static [Register]],
+    /// Registers that only keep their value.
+    stored: &'static [&'static [Register]],
+    /// Registers of these tables that the generation does not have at this place.
+    except: &'static [u32],
+    /// A bit for each register of the space that a table has.
+    known: OnceLock<Vec<u64>>,
 }
 
-/// Registers that only keep their value.
-pub fn stored() -> impl Iterator<Item = Register> {
-    stored::REGISTERS.iter().copied()
-}
-
-/// Name of the register at byte offset `offset`, if a table has it.
-pub fn name(offset: u32) -> Option<Cow<'static, str>> {
-    modelled()
-        .chain(stored())
-        .find_map(|register| register.name_at(offset))
-}
-
-/// Whether a table has the register at byte offset `offset`. Cheap.
-pub fn is_known(offset: u32) -> bool {
-    static KNOWN: OnceLock<Vec<u64>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        let mut bits = vec![0; REG_SPACE_SIZE as usize / 4 / 64];
-        for offset in modelled().chain(stored()).flat_map(Register::offsets) {
-            bits[offset as usize / 256] |= 1 << (offset / 4 % 64);
+impl Map {
+    const fn new(
+        modelled: &'static [&'static [Register]],
+        stored: &'static [&'static [Register]],
+        except: &'static [u32],
+    ) -> Self {
+        Self {
+            modelled,
+            stored,
+            except,
+            known: OnceLock::new(),
         }
-        bits
-    });
-    known
-        .get(offset as usize / 256)
-        .is_some_and(|bits| bits >> (offset / 4 % 64) & 1 != 0)
+    }
+
+    /// Registers that have an effect.
+    pub fn modelled(&self) -> impl Iterator<Item = Register> + '_ {
+        let all = self.modelled.iter().copied().flatten().copied();
+        all.filter(|register| !self.except.contains(&register.offset))
+    }
+
+    /// Registers that only keep their value.
+    pub fn stored(&self) -> impl Iterator<Item = Register> + '_ {
+        self.stored.iter().copied().flatten().copied()
+    }
+
+    /// Name of the register at byte offset `offset`, if a table has it.
+    pub fn name(&self, offset: u32) -> Option<Cow<'static, str>> {
+        self.modelled()
+            .chain(self.stored())
+            .find_map(|register| register.name_at(offset))
+    }
+
+    /// Whether a table has the register at byte offset `offset`. Cheap.
+    pub fn is_known(&self, offset: u32) -> bool {
+        let known = self.known.get_or_init(|| {
+            let mut bits = vec![0; REG_SPACE_SIZE as usize / 4 / 64];
+            let all = self.modelled().chain(self.stored());
+            for offset in all.flat_map(Register::offsets) {
+                bits[offset as usize / 256] |= 1 << (offset / 4 % 64);
+            }
+            bits
+        });
+        known
+            .get(offset as usize / 256)
+            .is_some_and(|bits| bits >> (offset / 4 % 64) & 1 != 0)
+    }
+}
+
+/// The registers of the R700 family.
+pub static R700: Map = Map::new(
+    &[
+        bif::REGISTERS,
+        cg::REGISTERS,
+        srbm::REGISTERS,
+        mc::REGISTERS,
+        gb::REGISTERS,
+        gfx::REGISTERS,
+        grbm::REGISTERS,
+        hdp::REGISTERS,
+        cp::REGISTERS,
+        ih::REGISTERS,
+        dma::REGISTERS,
+        dce::REGISTERS,
+        uvd::REGISTERS,
+        vgt::REGISTERS,
+    ],
+    &[stored::REGISTERS],
+    &[],
+);
+
+/// The registers of R6xx: R700's, some of them elsewhere. Those that the board only
+/// stores are listed as R700 has them.
+pub static R600: Map = Map::new(
+    &[
+        bif::REGISTERS,
+        cg::REGISTERS,
+        srbm::REGISTERS,
+        mc::REGISTERS,
+        gb::REGISTERS,
+        gfx::REGISTERS,
+        grbm::REGISTERS,
+        hdp::REGISTERS,
+        cp::REGISTERS,
+        ih::REGISTERS,
+        dma::REGISTERS,
+        dce::REGISTERS,
+        uvd::REGISTERS,
+        vgt::REGISTERS,
+        r600::REGISTERS,
+    ],
+    &[stored::REGISTERS],
+    &[
+        cg::CG_UPLL_FUNC_CNTL,
+        mc::VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR,
+        mc::VM_CONTEXT0_PAGE_TABLE_BASE_ADDR,
+        mc::VM_CONTEXT0_PAGE_TABLE_START_ADDR,
+        mc::VM_CONTEXT0_PAGE_TABLE_END_ADDR,
+        mc::MC_VM_FB_LOCATION,
+        mc::MC_ARB_RAMCFG,
+        hdp::HDP_DEBUG1,
+    ],
+);
+
+/// The registers of Evergreen and Northern Islands: of R700's those that are still there,
+/// and their own.
+pub static EVERGREEN: Map = Map::new(
+    &[
+        bif::REGISTERS,
+        cg::REGISTERS,
+        srbm::REGISTERS,
+        mc::REGISTERS,
+        gb::REGISTERS,
+        grbm::REGISTERS,
+        hdp::REGISTERS,
+        cp::REGISTERS,
+        ih::REGISTERS,
+        dma::REGISTERS,
+        uvd::REGISTERS,
+        vgt::REGISTERS,
+        evergreen::REGISTERS,
+    ],
+    &[evergreen::stored::REGISTERS],
+    &[
+        gb::GB_TILING_CONFIG,
+        grbm::GRBM_STATUS2,
+        hdp::HDP_DEBUG1,
+        cp::CP_STRMOUT_CNTL,
+        dma::DMA_TILING_CONFIG,
+    ],
+);
+
+/// Name of the R700 family's register at byte offset `offset`, if a table has it.
+pub fn name(offset: u32) -> Option<Cow<'static, str>> {
+    R700.name(offset)
 }
 
 /// Extracts the bits of `mask` from `value`, shifted down to bit 0.
@@ -197,11 +299,11 @@ mod tests {
         ] {
             assert_eq!(name(offset).as_deref(), expected, "{offset:#x}");
             assert!(
-                offset % 4 != 0 || is_known(offset) == expected.is_some(),
+                offset % 4 != 0 || R700.is_known(offset) == expected.is_some(),
                 "{offset:#x}"
             );
         }
-        assert!(!is_known(u32::MAX));
+        assert!(!R700.is_known(u32::MAX));
     }
 
     #[test]
@@ -212,15 +314,21 @@ mod tests {
 
     #[test]
     fn tables_hold_no_duplicate_or_outside_offsets() {
+        for map in [&R600, &R700, &EVERGREEN] {
+            no_duplicate_or_outside_offsets(map);
+        }
+    }
+
+    fn no_duplicate_or_outside_offsets(map: &Map) {
         let mut seen = std::collections::HashMap::new();
-        for register in modelled().chain(stored()) {
+        for register in map.modelled().chain(map.stored()) {
             for offset in register.offsets() {
                 let name = register.name;
                 assert!(offset < REG_SPACE_SIZE && offset % 4 == 0, "{name}");
                 assert_eq!(seen.insert(offset, name), None, "{name}");
             }
         }
-        let names: std::collections::HashSet<_> = seen.keys().map(|o| name(*o)).collect();
+        let names: std::collections::HashSet<_> = seen.keys().map(|o| map.name(*o)).collect();
         assert_eq!(names.len(), seen.len(), "a name stands for two registers");
     }
 }

@@ -14,6 +14,7 @@ use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Header;
 use crate::chip::engine::{Job, Polls, Ring, RingUnit, Step};
 use crate::chip::fetch::{FetchError, Fetcher};
+use crate::chip::generation::UvdFence;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
 use crate::chip::regs::uvd;
@@ -132,7 +133,7 @@ impl Uvd {
         Effect::None
     }
 
-    /// Command to the VCPU. In the ring, 0 writes `UVD_CONTEXT_ID` as a fence and
+    /// Command to the VCPU. In the ring, 0 writes a fence and
     /// 2 raises the trap. In an indirect buffer, commands announce messages, which
     /// are ignored.
     fn command(&self, job: &Job<'_>, command: u32) {
@@ -143,9 +144,12 @@ impl Uvd {
         match command {
             0 => {
                 let lo = hub.regs.load(uvd::UVD_GPCOM_VCPU_DATA0);
-                let hi = hub.regs.load(uvd::UVD_GPCOM_VCPU_DATA1) & 0xFF;
+                let data1 = hub.regs.load(uvd::UVD_GPCOM_VCPU_DATA1);
+                let (hi, value) = match hub.generation.uvd_fence {
+                    UvdFence::Data1 => (0, data1),
+                    UvdFence::ContextId => (data1 & 0xFF, hub.regs.load(uvd::UVD_CONTEXT_ID)),
+                };
                 let addr = (u64::from(hi) << 32) | u64::from(lo);
-                let value = hub.regs.load(uvd::UVD_CONTEXT_ID);
                 hub.counters.inc(Counter::Fences);
                 if let Err(e) = hub.mc.write_u32(addr, value) {
                     hub.fault(Client::Uvd, e);

@@ -81,12 +81,16 @@ pub fn build(model: &Model) -> Vec<u8> {
     let name = format!("R7XX_BOARD_{}\0", model.name.to_uppercase());
     let name = image.append(name.as_bytes());
 
-    let no_op = image.append(&tables::no_op_command());
+    let generation = model.generation;
+    let display = &generation.display;
+    let no_op = image.append(&tables::no_op_command(1));
     let mut commands = [no_op; tables::COMMAND_TABLES];
+    let pixel_clock = tables::no_op_command(generation.bios.set_pixel_clock);
+    commands[tables::SET_PIXEL_CLOCK] = image.append(&pixel_clock);
     commands[tables::DAC_LOAD_DETECTION] = image.append(&tables::dac_load_detection());
-    commands[tables::ENABLE_CRTC] = image.append(&tables::enable_crtc());
-    commands[tables::BLANK_CRTC] = image.append(&tables::blank_crtc());
-    let timing = tables::set_crtc_using_dtd_timing();
+    commands[tables::ENABLE_CRTC] = image.append(&tables::enable_crtc(display));
+    commands[tables::BLANK_CRTC] = image.append(&tables::blank_crtc(display));
+    let timing = tables::set_crtc_using_dtd_timing(display);
     commands[tables::SET_CRTC_USING_DTD_TIMING] = image.append(&timing);
     commands[tables::SET_ENGINE_CLOCK] = image.append(&tables::set_clock(CG_SPLL_FUNC_CNTL));
     commands[tables::SET_MEMORY_CLOCK] = image.append(&tables::set_clock(MPLL_AD_FUNC_CNTL));

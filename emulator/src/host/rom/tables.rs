@@ -2,13 +2,17 @@
 //! Contents of the ATOM tables. Field order and meaning: `atombios.h`.
 
 use super::bytecode::{Code, Lane, Operand, OP_EOT};
+use crate::chip::display::Layout;
 use crate::chip::family::Model;
+use crate::chip::generation::FirmwareInfo;
 use crate::host::pci::VENDOR_ID;
 
 /// Entries of the master list of command tables.
 pub const COMMAND_TABLES: usize = 81;
 /// Entries of the master list of data tables.
 pub const DATA_TABLES: usize = 34;
+/// Command table index: clock of a CRTC or of the display engine.
+pub const SET_PIXEL_CLOCK: usize = 12;
 /// Command table index: look for a monitor on a DAC.
 pub const DAC_LOAD_DETECTION: usize = 21;
 /// Command table index: blank a CRTC.
@@ -48,6 +52,9 @@ const GPU: u16 = 0x1100;
 
 /// Reference crystal in units of 10 kHz: 27 MHz on these boards.
 const REFERENCE_CLOCK: u16 = 2700;
+
+/// Clock of the display engine (DCE 4 and later) in units of 10 kHz.
+const DISPLAY_CLOCK: u32 = 60_000;
 
 /// ATOM_COMMON_TABLE_HEADER, the first 4 bytes of every table.
 #[derive(Debug, Clone, Copy)]
@@ -119,23 +126,20 @@ pub fn rom_header(model: &Model, name: usize, commands: usize, data: usize) -> V
     TableHeader::new(1, 1).table(&f.0)
 }
 
-/// A command table that does nothing: no work space, no parameters, EOT.
-pub fn no_op_command() -> Vec<u8> {
-    TableHeader::new(1, 1).table(&[0, 0, OP_EOT])
+/// A command table of a content revision that does nothing: no work space, no parameters,
+/// EOT.
+pub fn no_op_command(revision: u8) -> Vec<u8> {
+    TableHeader::new(1, revision).table(&[0, 0, OP_EOT])
 }
 
-/// Distance of the second CRTC's registers from the first's (`r500_reg.h`).
-const CRTC_STRIDE: u16 = 0x800;
-/// ATOM_CRTC2.
-const CRTC2: u8 = 1;
-/// AVIVO_D1CRTC_H_TOTAL; blank and sync follow at +4 and +8.
-const D1CRTC_H_TOTAL: u16 = 0x6000;
-/// AVIVO_D1CRTC_V_TOTAL; blank and sync follow at +4 and +8.
-const D1CRTC_V_TOTAL: u16 = 0x6020;
-/// AVIVO_D1CRTC_CONTROL: enable is bit 0.
-const D1CRTC_CONTROL: u16 = 0x6080;
-/// AVIVO_D1CRTC_BLANK_CONTROL: blank is bit 8, as EVERGREEN_CRTC_BLANK_DATA_EN.
-const D1CRTC_BLANK_CONTROL: u16 = 0x6084;
+/// Selects the registers of the CRTC in the parameter byte `crtc`.
+fn select_crtc(display: &Layout, crtc: Operand) -> Code {
+    let others = display.blocks.iter().enumerate().filter(|(_, b)| **b != 0);
+    others.fold(Code::new(), |code, (number, block)| {
+        // Offsets of registers have 17 bits, those between CRTCs 16.
+        code.reg_block_if(crtc, number as u8, *block as u16)
+    })
+}
 
 /// R600_BIOS_0_SCRATCH: the monitors that the BIOS has detected.
 const BIOS_0_SCRATCH: u16 = 0x1724;
@@ -153,25 +157,23 @@ pub fn dac_load_detection() -> Vec<u8> {
 }
 
 /// EnableCRTC: parameter bytes CRTC and enable.
-pub fn enable_crtc() -> Vec<u8> {
-    let code = Code::new()
-        .reg_block_if(Operand::Ps(0, Lane::Byte0), CRTC2, CRTC_STRIDE)
-        .mov(
-            Operand::Reg(D1CRTC_CONTROL, Lane::Byte0),
-            Operand::Ps(0, Lane::Byte8),
-        );
+pub fn enable_crtc(display: &Layout) -> Vec<u8> {
+    // The enable bit is bit 0.
+    let code = select_crtc(display, Operand::Ps(0, Lane::Byte0)).mov(
+        Operand::Reg(display.control as u16, Lane::Byte0),
+        Operand::Ps(0, Lane::Byte8),
+    );
     TableHeader::new(1, 1).table(&code.body(0, 1))
 }
 
 /// BlankCRTC: parameter bytes CRTC and blank, then the blank colour, which
 /// is always black here.
-pub fn blank_crtc() -> Vec<u8> {
-    let code = Code::new()
-        .reg_block_if(Operand::Ps(0, Lane::Byte0), CRTC2, CRTC_STRIDE)
-        .mov(
-            Operand::Reg(D1CRTC_BLANK_CONTROL, Lane::Byte8),
-            Operand::Ps(0, Lane::Byte8),
-        );
+pub fn blank_crtc(display: &Layout) -> Vec<u8> {
+    // BLANK_DATA_EN is bit 8.
+    let code = select_crtc(display, Operand::Ps(0, Lane::Byte0)).mov(
+        Operand::Reg(display.blank_control as u16, Lane::Byte8),
+        Operand::Ps(0, Lane::Byte8),
+    );
     TableHeader::new(1, 1).table(&code.body(0, 2))
 }
 
@@ -182,11 +184,14 @@ pub fn blank_crtc() -> Vec<u8> {
 /// The CRTC counts from the start of the sync pulse, so the picture begins at
 /// the blank's length minus the sync offset, and ends at the total minus the
 /// sync offset.
-pub fn set_crtc_using_dtd_timing() -> Vec<u8> {
+pub fn set_crtc_using_dtd_timing(display: &Layout) -> Vec<u8> {
     const TOTAL: u8 = 0;
     const VALUE: u8 = 1;
-    let mut code = Code::new().reg_block_if(Operand::Ps(5, Lane::Byte0), CRTC2, CRTC_STRIDE);
-    for (size, sync, reg) in [(0, 2, D1CRTC_H_TOTAL), (1, 3, D1CRTC_V_TOTAL)] {
+    let mut code = select_crtc(display, Operand::Ps(5, Lane::Byte0));
+    let horizontal = [display.h_total, display.h_total + 4];
+    let vertical = [display.v_total, display.v_blank_start_end];
+    for (size, sync, registers) in [(0, 2, horizontal), (1, 3, vertical)] {
+        let [total_register, blank_register] = registers.map(|r| r as u16);
         let total = Operand::Ws(TOTAL, Lane::Word0);
         let low = Operand::Ws(VALUE, Lane::Word0);
         let high = Operand::Ws(VALUE, Lane::Word16);
@@ -207,19 +212,19 @@ pub fn set_crtc_using_dtd_timing() -> Vec<u8> {
             .clear_ws(VALUE)
             .mov(low, total)
             .sub(low, Operand::Imm16(1));
-        code = put(code, reg);
+        code = put(code, total_register);
         // Start of the blank in the low half, end of the blank in the high one.
         code = code
             .mov(low, total)
             .sub(low, sync_offset)
             .mov(high, blank)
             .sub(high, sync_offset);
-        code = put(code, reg + 4);
+        code = put(code, blank_register);
         // Sync from 0 to its width.
         code = code
             .clear_ws(VALUE)
             .mov(high, Operand::Ps(sync, Lane::Word16));
-        code = put(code, reg + 8);
+        code = put(code, blank_register + 4);
     }
     TableHeader::new(1, 1).table(&code.body(2, 6))
 }
@@ -324,9 +329,56 @@ pub fn power_play_info(model: &Model) -> Vec<u8> {
     table
 }
 
+/// ATOM_FIRMWARE_INFO in the revision of the chip's generation.
+pub fn firmware_info(model: &Model) -> Vec<u8> {
+    match model.generation.bios.firmware_info {
+        FirmwareInfo::V1_4 => firmware_info_1_4(model),
+        FirmwareInfo::V2_1 => firmware_info_2_1(model),
+    }
+}
+
+/// ATOM_FIRMWARE_INFO_V2_1: as version 1.4, with three clocks instead of limits.
+fn firmware_info_2_1(model: &Model) -> Vec<u8> {
+    let f = Fields::default()
+        .u32(0x0002_0001) // firmware revision
+        .u32(model.engine_clock)
+        .u32(model.memory_clock)
+        .u32(0)
+        .u32(0)
+        .u32(120_000) // max engine PLL output
+        .u32(200_000) // max memory PLL output
+        .u32(120_000) // max pixel PLL output
+        .u32(0) // not altered
+        .u32(DISPLAY_CLOCK)
+        .u8(0)
+        .u8(0) // min back light level
+        .u16(1100) // boot voltage, mV
+        .u16(648) // LCD PLL output min, MHz
+        .u16(1200) // LCD PLL output max, MHz
+        .u32(0)
+        .u32(64_800) // min pixel PLL output
+        .u16(100) // min engine PLL input
+        .u16(1350) // max engine PLL input
+        .u16(60_000) // min engine PLL output
+        .u16(100) // min memory PLL input
+        .u16(1350) // max memory PLL input
+        .u16(60_000) // min memory PLL output
+        .u16(40_000) // max pixel clock
+        .u16(600) // min pixel PLL input
+        .u16(1350) // max pixel PLL input
+        .u16(64_800) // min pixel PLL output, low half
+        .u16(0) // capabilities: none asserted
+        .u16(REFERENCE_CLOCK) // of the engine
+        .u16(REFERENCE_CLOCK) // of the memory
+        .u16(0) // no external clock for DisplayPort
+        .u8(0) // memory module
+        .bytes(&[0; 3]);
+    TableHeader::new(2, 1).table(&f.0)
+}
+
 /// ATOM_FIRMWARE_INFO_V1_4. Clocks are in units of 10 kHz; limits are
 /// typical for the family and wide enough for every VESA mode.
-pub fn firmware_info(model: &Model) -> Vec<u8> {
+fn firmware_info_1_4(model: &Model) -> Vec<u8> {
     let f = Fields::default()
         .u32(0x0001_0000) // firmware revision
         .u32(model.engine_clock)
@@ -418,17 +470,33 @@ pub fn indirect_io_access() -> Vec<u8> {
 mod tests {
     use super::super::bytecode::interpreter::{execute, Registers};
     use super::*;
+    use crate::chip::display::{AVIVO, DCE4};
 
     #[test]
     fn enable_crtc_sets_and_clears_only_the_enable_byte() {
         let mut regs = Registers::from([(0x6080, 0x0001_0000), (0x6880, 0x0001_0000)]);
-        execute(&enable_crtc(), &[0x0100], &mut regs);
+        execute(&enable_crtc(&AVIVO), &[0x0100], &mut regs);
         assert_eq!(regs[&0x6080], 0x0001_0001);
         assert_eq!(regs[&0x6880], 0x0001_0000);
-        execute(&enable_crtc(), &[0x0101], &mut regs);
+        execute(&enable_crtc(&AVIVO), &[0x0101], &mut regs);
         assert_eq!(regs[&0x6880], 0x0001_0001);
-        execute(&enable_crtc(), &[0x0000], &mut regs);
+        execute(&enable_crtc(&AVIVO), &[0x0000], &mut regs);
         assert_eq!(regs[&0x6080], 0x0001_0000);
+    }
+
+    #[test]
+    fn programs_reach_each_of_six_crtcs() {
+        for (crtc, block) in DCE4.blocks.iter().enumerate() {
+            let mut regs = Registers::new();
+            execute(&enable_crtc(&DCE4), &[0x0100 | crtc as u32], &mut regs);
+            assert_eq!(regs, Registers::from([(0x6E70 + block, 1)]));
+            let mut regs = Registers::new();
+            let ps = [1024 | 320 << 16, 768 | 38 << 16, 24, 3, 0, crtc as u32];
+            execute(&set_crtc_using_dtd_timing(&DCE4), &ps, &mut regs);
+            assert_eq!(regs[&(0x6E00 + block)], 1343);
+            assert_eq!(regs[&(0x6E1C + block)], 805);
+            assert_eq!(regs[&(0x6E34 + block)], 35 << 16 | 803);
+        }
     }
 
     #[test]
@@ -476,9 +544,9 @@ mod tests {
     #[test]
     fn blank_crtc_drives_blank_data_enable() {
         let mut regs = Registers::new();
-        execute(&blank_crtc(), &[0x0101, 0], &mut regs);
+        execute(&blank_crtc(&AVIVO), &[0x0101, 0], &mut regs);
         assert_eq!(regs[&0x6884], 1 << 8);
-        execute(&blank_crtc(), &[0x0001, 0], &mut regs);
+        execute(&blank_crtc(&AVIVO), &[0x0001, 0], &mut regs);
         assert_eq!(regs[&0x6884], 0);
     }
 
@@ -495,7 +563,7 @@ mod tests {
             1,
         ];
         let mut regs = Registers::new();
-        execute(&set_crtc_using_dtd_timing(), &ps, &mut regs);
+        execute(&set_crtc_using_dtd_timing(&AVIVO), &ps, &mut regs);
         let second = |at: u32| regs[&(at + 0x800)];
         assert_eq!(second(0x6000), 1343);
         assert_eq!(second(0x6004), word(1344 - 24, 320 - 24));

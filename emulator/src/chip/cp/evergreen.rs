@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+//! PM4 packets of Evergreen and Northern Islands: what differs from [`pm4`](super::pm4).
+//!
+//! Sources: `evergreend.h` (opcodes, windows, `CP_DMA`), `evergreen_cp_start()`
+//! (clear state), the checks in `evergreen_cs.c` (body layouts).
+
+use super::opcode as op;
+use super::pm4::{DecodeError, Packet, Place};
+
+/// Defines opcode constants with their names.
+macro_rules! opcodes {
+    ($($(#[$doc:meta])* $name:ident = $value:expr;)*) => {
+        $($(#[$doc])* pub const $name: u8 = $value;)*
+        fn own_name(opcode: u8) -> Option<&'static str> {
+            match opcode {
+                $($value => Some(stringify!($name)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+opcodes! {
+    /// Base address for indirect draws, and others.
+    SET_BASE = 0x11;
+    /// Sets the context registers to the recorded clear state.
+    CLEAR_STATE = 0x12;
+    /// Size of the index buffer.
+    INDEX_BUFFER_SIZE = 0x13;
+    /// Runs a compute shader.
+    DISPATCH_DIRECT = 0x15;
+    /// Runs a compute shader, with its size in memory.
+    DISPATCH_INDIRECT = 0x16;
+    /// Mode of the CP.
+    MODE_CONTROL = 0x18;
+    /// Draw with its arguments in memory.
+    DRAW_INDIRECT = 0x24;
+    /// Indexed draw with its arguments in memory.
+    DRAW_INDEX_INDIRECT = 0x25;
+    /// Address of the index buffer.
+    INDEX_BASE = 0x26;
+    /// Indexed draw from an offset in the index buffer.
+    DRAW_INDEX_OFFSET = 0x29;
+    /// Several draws with generated indices.
+    DRAW_INDEX_MULTI_AUTO = 0x30;
+    /// Indexed draw from an offset, with the index buffer's size.
+    DRAW_INDEX_OFFSET_2 = 0x35;
+    /// Several draws of elements.
+    DRAW_INDEX_MULTI_ELEMENT = 0x36;
+    /// Event at the end of a shader: writes a dword.
+    EVENT_WRITE_EOS = 0x48;
+    /// Begin and end of the preamble that defines the clear state.
+    PREAMBLE_CNTL = 0x4A;
+    /// Offset into the ring buffer.
+    RB_OFFSET = 0x4B;
+    /// Sets a counter of appended elements.
+    SET_APPEND_CNT = 0x75;
+}
+
+/// Opcodes of R7xx that Evergreen does not have, or with another meaning.
+const GONE: [u8; 3] = [
+    op::SET_ALU_CONST,
+    op::STRMOUT_BASE_UPDATE,
+    op::SURFACE_BASE_UPDATE,
+];
+
+/// Name of a type-3 opcode, if known.
+pub fn name(opcode: u8) -> Option<&'static str> {
+    let common = || op::name(opcode).filter(|_| !GONE.contains(&opcode));
+    own_name(opcode).or_else(common)
+}
+
+/// Register window `[start, end)` of a `SET_*` opcode, in byte offsets.
+pub fn set_window(opcode: u8) -> Option<(u32, u32)> {
+    match opcode {
+        op::SET_CONFIG_REG => Some((0x0000_8000, 0x0000_AC00)),
+        op::SET_CONTEXT_REG => Some((0x0002_8000, 0x0002_9000)),
+        op::SET_BOOL_CONST => Some((0x0003_A500, 0x0003_A518)),
+        op::SET_LOOP_CONST => Some((0x0003_A200, 0x0003_A500)),
+        op::SET_RESOURCE => Some((0x0003_0000, 0x0003_8000)),
+        op::SET_SAMPLER => Some((0x0003_C000, 0x0003_C600)),
+        op::SET_CTL_CONST => Some((0x0003_CFF0, 0x0003_FF0C)),
+        _ => None,
+    }
+}
+
+/// Decodes the body of a type-3 packet.
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
+    let need = |n: usize| (b.len() >= n).then_some(()).ok_or(DecodeError::Short);
+    if GONE.contains(&opcode) {
+        return Err(DecodeError::UnknownOpcode);
+    }
+    if let Some((start, end)) = set_window(opcode) {
+        need(1)?;
+        let first = start + ((b[0] & 0xFFFF) << 2);
+        let values = &b[1..];
+        if first + 4 * values.len() as u32 > end {
+            return Err(DecodeError::Window);
+        }
+        return Ok(Packet::SetRegs { first, values });
+    }
+    match opcode {
+        SET_BASE | INDEX_BUFFER_SIZE | INDEX_BASE | MODE_CONTROL | RB_OFFSET | SET_APPEND_CNT => {
+            Ok(Packet::Nop)
+        }
+        CLEAR_STATE => Ok(Packet::ClearState),
+        PREAMBLE_CNTL => {
+            need(1)?;
+            // PREAMBLE_BEGIN_CLEAR_STATE and PREAMBLE_END_CLEAR_STATE.
+            match b[0] >> 28 {
+                2 => Ok(Packet::Preamble { record: true }),
+                3 => Ok(Packet::Preamble { record: false }),
+                _ => Ok(Packet::Nop),
+            }
+        }
+        DISPATCH_DIRECT
+        | DISPATCH_INDIRECT
+        | DRAW_INDIRECT
+        | DRAW_INDEX_INDIRECT
+        | DRAW_INDEX_OFFSET
+        | DRAW_INDEX_MULTI_AUTO
+        | DRAW_INDEX_OFFSET_2
+        | DRAW_INDEX_MULTI_ELEMENT => Ok(Packet::Undrawn),
+        EVENT_WRITE_EOS => {
+            need(4)?;
+            Ok(Packet::EventWriteEop {
+                event: b[0] as u8 & 0x3F,
+                addr: u64::from(b[2] & 0xFF) << 32 | u64::from(b[1] & !3),
+                // COMMAND 2 writes the packet's dword; the others write counters of
+                // the engine's memory, which is not modelled.
+                data_sel: u8::from(b[2] >> 29 == 2),
+                int_sel: 0,
+                data: b[3].into(),
+            })
+        }
+        op::CP_DMA => {
+            need(5)?;
+            let (from, to) = (b[1] >> 29 & 3, b[1] >> 20 & 3);
+            match (from, to) {
+                (0, 0) => Packet::decode(opcode, b),
+                // SRC_SEL DATA: fills with a dword.
+                (2, 0) => Ok(Packet::CpDmaFill {
+                    value: b[0],
+                    dst: if b[4] & (1 << 27) != 0 {
+                        Place::Reg(b[2] & 0x3_FFFC)
+                    } else {
+                        Place::Mem(u64::from(b[3] & 0xFF) << 32 | u64::from(b[2]))
+                    },
+                    bytes: b[4] & 0x1F_FFFF,
+                }),
+                // The memory that shaders share is a part of the engine.
+                _ => Ok(Packet::Undrawn),
+            }
+        }
+        _ => Packet::decode(opcode, b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_those_of_the_header_and_end_where_it_says() {
+        let values = [0, 1, 2];
+        for (opcode, first) in [
+            (op::SET_CONTEXT_REG, 0x2_8000),
+            (op::SET_RESOURCE, 0x3_0000),
+            (op::SET_LOOP_CONST, 0x3_A200),
+            (op::SET_CTL_CONST, 0x3_CFF0),
+        ] {
+            assert_eq!(
+                decode(opcode, &values),
+                Ok(Packet::SetRegs {
+                    first,
+                    values: &[1, 2]
+                })
+            );
+        }
+        // The last two resource dwords, then one too many.
+        assert!(decode(op::SET_RESOURCE, &[0x1FFE, 1, 2]).is_ok());
+        assert_eq!(
+            decode(op::SET_RESOURCE, &[0x1FFF, 1, 2]),
+            Err(DecodeError::Window)
+        );
+        for gone in GONE {
+            assert_eq!(decode(gone, &values), Err(DecodeError::UnknownOpcode));
+            assert_eq!(name(gone), None);
+        }
+    }
+
+    #[test]
+    fn opcodes_with_another_meaning_than_before() {
+        assert_eq!(op::name(0x24), Some("START_3D_CMDBUF"));
+        assert_eq!(name(0x24), Some("DRAW_INDIRECT"));
+        assert_eq!(decode(0x24, &[0, 0]), Ok(Packet::Undrawn));
+        assert_eq!(decode(0x29, &[0; 4]), Ok(Packet::Undrawn));
+        for (control, packet) in [
+            (2 << 28, Packet::Preamble { record: true }),
+            (3 << 28, Packet::Preamble { record: false }),
+            (0, Packet::Nop),
+        ] {
+            assert_eq!(decode(PREAMBLE_CNTL, &[control]), Ok(packet));
+        }
+    }
+
+    #[test]
+    fn cp_dma_fills_with_data_and_has_no_shared_memory() {
+        let fill = [0xAABB_CCDD, 2 << 29, 0x1000, 1, 64];
+        assert_eq!(
+            decode(op::CP_DMA, &fill),
+            Ok(Packet::CpDmaFill {
+                value: 0xAABB_CCDD,
+                dst: Place::Mem(0x1_0000_1000),
+                bytes: 64
+            })
+        );
+        let gds = [0, 1 << 29, 0, 0, 64];
+        assert_eq!(decode(op::CP_DMA, &gds), Ok(Packet::Undrawn));
+        let copy = [0x2000, 0, 0x1000, 0, 64];
+        assert!(matches!(
+            decode(op::CP_DMA, &copy),
+            Ok(Packet::CpDma { bytes: 64, .. })
+        ));
+    }
+}
