@@ -13,38 +13,37 @@ help: ## this list
 	@echo "  lab/check --list      the tests, to run some of them: lab/check --help"
 
 .PHONY: demo
-demo: build ## live-bos: uploads with and without mappings (FULL=1: all populations)
+demo: host-packages ## live-bos: uploads with and without mappings (FULL=1: all populations)
 	@lab/demo $(if $(FULL),--full)
 
 .PHONY: speed
-speed: build ## transfer-paths: uploads and downloads by each path (4 minutes)
+speed: host-packages ## transfer-paths: uploads and downloads by each path (4 minutes)
 	@lab/speed
 
 .PHONY: bench-board
-bench-board: build ## board-fill: the board's 3D engine beside llvmpipe and softpipe (3 minutes)
+bench-board: host-packages ## board-fill: the board's 3D engine beside llvmpipe and softpipe (3 minutes)
 	@lab/bench-board
 
 .PHONY: bench-desktop
-bench-desktop: build ## desktop-shares: x11perf and glxgears on the board, and where their time goes (6 minutes)
+bench-desktop: host-packages ## desktop-shares: x11perf and glxgears on the board, and where their time goes (6 minutes)
 	@lab/bench-desktop
 
 .PHONY: gallery
-gallery: build ## docs/gallery.md: scenes by the board, llvmpipe and softpipe
+gallery: host-packages ## docs/gallery.md: scenes by the board, llvmpipe and softpipe
 	@lab/gallery --check --docs
 
 .PHONY: glmark2
-glmark2: build ## docs/glmark2.md: glmark2 on the board, beside llvmpipe (3 minutes)
+glmark2: host-packages ## docs/glmark2.md: glmark2 on the board, beside llvmpipe (3 minutes)
 	@lab/glmark2 --check --docs
 
 .PHONY: bench-mm
-bench-mm: build ## the kernel's memory management, with and without kernel/mm
-	@lab/build mm-base mm mm-selftests
+bench-mm: host-packages ## the kernel's memory management, with and without kernel/mm
 	@lab/bench-mm $(PARTS)
 
 .PHONY: check check-all
-check: build ## the tests that find most for their minutes (what CI runs)
+check: host-packages ## the tests that find most for their minutes (what CI runs)
 	@lab/check
-check-all: build ## all tests: also the debug kernel, mm kernels, backports, ...
+check-all: host-packages ## all tests: also the debug kernel, mm kernels, backports, ...
 	@lab/check --tier all
 
 .PHONY: build
@@ -53,32 +52,32 @@ build: host-packages ## build everything, without running it
 
 .PHONY: host-packages
 host-packages: ## install what the host itself needs (mmdebstrap, arch-test)
-	@lab/internal/host-packages
+	@lab/host-packages
 
 .PHONY: roots board kernel boot igt bench libdrm
 roots: host-packages ## the Debian 13 build and guest roots
 	@lab/build roots
-board: roots ## the emulated board
+board: host-packages ## the emulated board
 	@lab/build board
-kernel: roots ## the patched radeon.ko
+kernel: host-packages ## the patched radeon.ko
 	@lab/build kernel
-boot: kernel ## kernel and initramfs of a guest
+boot: host-packages ## kernel and initramfs of a guest
 	@lab/build image boot
-igt: roots ## the IGT tests
+igt: host-packages ## the IGT tests
 	@lab/build igt
-bench: roots ## the benchmarks
+bench: host-packages ## the benchmarks
 	@lab/build bench
-libdrm: roots ## libdrm_radeon with our patches
+libdrm: host-packages ## libdrm_radeon with our patches
 	@lab/build libdrm
 
 .PHONY: debug backports series deb
-debug: boot ## the debug kernel (KASAN, lockdep, ...), for lab/run --kernel debug
+debug: host-packages ## the debug kernel (KASAN, lockdep, ...), for lab/run --kernel debug
 	@lab/build debug
-backports: roots ## trixie-backports' newest kernel, for lab/run --kernel backports
+backports: host-packages ## trixie-backports' newest kernel, for lab/run --kernel backports
 	@lab/build backports
-series: roots ## build/series: the driver as patches for the kernel's lists
+series: host-packages ## build/series: the driver as patches for the kernel's lists
 	@lab/in-root kernel/series.sh /usr/src/linux-source-6.12.tar.xz build/series
-deb: roots ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa (I386=1: also for 32-bit programs)
+deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa (I386=1: also for 32-bit programs)
 	@lab/in-root packaging/radeon-nomap-dkms/build build/deb
 	@lab/build libdrm-deb mesa-deb $(if $(I386),mesa-deb-i386)
 	@cp build/libdrm-deb/*.deb build/mesa-deb/*.deb $(if $(I386),build/mesa-deb-i386/*.deb) build/deb/
@@ -87,21 +86,24 @@ deb: roots ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, M
 results: ## docs/results.md from build/results
 	@lab/in-root python3 bench/lib/results.py
 
+.PHONY: docs
+docs: roots ## build/docs/index.html: all documents, and those of the C and Rust sources, as HTML
+	@lab/in-root docs/build build/docs
+
 .PHONY: piglit
-piglit: build ## all of piglit's quick profiles on the board, and 500 of its tests in a guest (1 to 2 hours)
+piglit: host-packages ## all of piglit's quick profiles on the board, and 500 of its tests in a guest (1 to 2 hours)
 	@lab/check piglit-all
 
 .PHONY: fuzz
-fuzz: build ## random calls, on the debug and the stock kernel (SECONDS=600 SEED=any)
+fuzz: host-packages ## random calls, on the debug and the stock kernel (SECONDS=600 SEED=any)
 	@lab/fuzz $(or $(SECONDS),600) $(SEED)
 
 .PHONY: fuzz-board
-fuzz-board: build ## frames of Mesa with mutations, on the board (SECONDS=600 SEED=1)
+fuzz-board: host-packages ## frames of Mesa with mutations, on the board (SECONDS=600 SEED=1)
 	@lab/fuzz-board --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
 .PHONY: mm-debug
-mm-debug: build ## kernel/mm on a kernel that watches itself (SECONDS=300 SEED=any)
-	@lab/build mm-debug mm-selftests
+mm-debug: host-packages ## kernel/mm on a kernel that watches itself (SECONDS=300 SEED=any)
 	@lab/mm-debug $(or $(SECONDS),300) $(SEED)
 
 .PHONY: clean distclean

@@ -8,16 +8,15 @@
  * the clock. Results are medians of a draw. What a scene drew is read back, so that
  * renderers can be compared, and a scene that draws nothing is noticed.
  */
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
 #include <GL/glext.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench-egl.h"
 #include "bench-json.h"
+#include "bench-options.h"
 
 #define WIDTH		1024
 #define HEIGHT		768
@@ -139,22 +138,11 @@ static const struct scene scenes[] = {
 
 static void context(void)
 {
-	static const EGLint attributes[] = {
-		EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE
-	};
-	EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA,
-						   EGL_DEFAULT_DISPLAY, NULL);
-	EGLConfig config;
-	EGLContext ctx;
-	EGLint n;
+	struct bench_egl egl;
 
-	if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL) ||
-	    !eglBindAPI(EGL_OPENGL_API) ||
-	    !eglChooseConfig(display, attributes, &config, 1, &n) || n < 1)
+	if (!bench_egl_start(&egl))
 		fail("no EGL display with desktop GL");
-	ctx = eglCreateContext(display, config, EGL_NO_CONTEXT, NULL);
-	if (ctx == EGL_NO_CONTEXT ||
-	    !eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, ctx))
+	if (bench_egl_context(&egl, NULL) == EGL_NO_CONTEXT)
 		fail("no GL context");
 }
 
@@ -378,63 +366,57 @@ static struct json_object *measure(const struct scene *scene, unsigned int round
 	return row;
 }
 
-static void usage(FILE *out)
+/* The names of all scenes. */
+static const char *scenes_help(void)
 {
-	fprintf(out,
-		"usage: board-fill [--rounds N] [--scene NAME] --json FILE\n"
-		"\n"
-		"  --rounds N     batches of each scene (default: 15; 1 to %u)\n"
-		"  --scene NAME   this one alone\n"
-		"  --json FILE    write the results there\n"
-		"\n"
-		"Scenes:", ROUNDS_MAX);
-	for (unsigned int i = 0; i < SCENES; i++)
-		fprintf(out, " %s", scenes[i].name);
-	fprintf(out,
-		".\nThe renderer is the one that Mesa chooses: LIBGL_ALWAYS_SOFTWARE=1 and\n"
-		"GALLIUM_DRIVER=llvmpipe or softpipe, or LD_PRELOAD=libr7xx_shim.so.\n"
-		"Exit status: 0; 1 if something cannot be drawn; 2 for a bad command line.\n");
+	static char text[256];
+	unsigned int i, n = 0;
+
+	n = snprintf(text, sizeof(text), "this one alone:\n");
+	for (i = 0; i < SCENES; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s%s", i ? " " : "", scenes[i].name);
+	return text;
+}
+
+static const char *take_scene(void *data, const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < SCENES; i++) {
+		if (!strcmp(text, scenes[i].name)) {
+			*(const char **)data = scenes[i].name;
+			return NULL;
+		}
+	}
+	return "no such scene";
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "rounds", required_argument, NULL, 'r' },
-		{ "scene", required_argument, NULL, 's' },
-		{ "json", required_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	const char *json = NULL, *only = NULL;
 	struct json_object *root, *rows;
 	unsigned int rounds = 15, i;
-	int opt, ret;
+	int ret;
+	const struct bench_option options[] = {
+		{ .name = "rounds", .argument = "N", .number = &rounds, .least = 1,
+		  .most = ROUNDS_MAX, .help = "batches of each scene (default: 15)" },
+		{ .name = "scene", .argument = "NAME", .take = take_scene, .data = &only,
+		  .help = scenes_help() },
+		{ .name = "json", .argument = "FILE", .text = &json,
+		  .help = "write the results there" },
+		{ 0 }
+	};
+	const struct bench_program program = {
+		.name = "board-fill",
+		.line = "[OPTION...] --json FILE",
+		.options = options,
+		.end = BENCH_GL_HELP
+		"Exit status: 0; 1 if something cannot be drawn; 2 for a bad command line.\n",
+	};
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (opt) {
-		case 'r':
-			rounds = strtoul(optarg, NULL, 10);
-			break;
-		case 's':
-			only = optarg;
-			break;
-		case 'j':
-			json = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	for (i = 0; only && i < SCENES && strcmp(only, scenes[i].name); i++)
-		;
-	if (optind < argc || !json || !rounds || rounds > ROUNDS_MAX || (only && i == SCENES)) {
-		usage(stderr);
-		return 2;
-	}
+	bench_options(&program, argc, argv);
+	if (!json)
+		bench_options_bad(&program, "--json FILE is missing");
 
 	context();
 	prepare();

@@ -5,15 +5,14 @@
  */
 #include "gallery.h"
 
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench-egl.h"
 #include "bench-json.h"
+#include "bench-options.h"
 
 static const struct scene *const lists[] = { scenes_legacy, scenes_surface, scenes_pass };
 
@@ -64,22 +63,7 @@ GLuint main_framebuffer(void)
 	return framebuffer;
 }
 
-static EGLDisplay display;
-static EGLConfig config;
-
-static void start(void)
-{
-	static const EGLint attributes[] = {
-		EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE
-	};
-	EGLint n;
-
-	display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
-	if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL) ||
-	    !eglBindAPI(EGL_OPENGL_API) ||
-	    !eglChooseConfig(display, attributes, &config, 1, &n) || n < 1)
-		fail("no EGL display with desktop GL");
-}
+static struct bench_egl egl;
 
 /* Makes a new context for each scene, so that no state is left of the one before. */
 static EGLContext context(bool legacy)
@@ -88,11 +72,10 @@ static EGLContext context(bool legacy)
 		EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3,
 		EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE
 	};
-	EGLContext name = eglCreateContext(display, config, EGL_NO_CONTEXT, legacy ? NULL : core);
+	EGLContext name = bench_egl_context(&egl, legacy ? NULL : core);
 	GLuint buffers[2];
 
-	if (name == EGL_NO_CONTEXT ||
-	    !eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, name))
+	if (name == EGL_NO_CONTEXT)
 		fail("no context of GL %s", legacy ? "3.0" : "3.3, core profile");
 	glGenRenderbuffers(2, buffers);
 	glBindRenderbuffer(GL_RENDERBUFFER, buffers[0]);
@@ -157,74 +140,76 @@ static struct json_object *show(const struct scene *scene, const char *dir)
 		bench_json_add_number(row, "drawn", drawn);
 		write_picture(dir, scene->name, pixels);
 	}
-	eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-	eglDestroyContext(display, name);
+	eglMakeCurrent(egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+	eglDestroyContext(egl.display, name);
 	return row;
 }
 
-static void usage(FILE *out)
+/* The names of all scenes. */
+static const char *scenes_help(void)
 {
-	fprintf(out,
-		"usage: gallery [--scene NAME] --out DIR\n"
-		"\n"
-		"  --scene NAME   this one alone\n"
-		"  --out DIR      write SCENE.ppm and gallery.json there\n"
-		"\n"
-		"Scenes:");
-	for (unsigned int i = 0; i < LISTS; i++)
-		for (const struct scene *s = lists[i]; s->name; s++)
-			fprintf(out, " %s", s->name);
-	fprintf(out,
-		".\nThe renderer is the one that Mesa chooses: LIBGL_ALWAYS_SOFTWARE=1 and\n"
-		"GALLIUM_DRIVER=llvmpipe or softpipe, or LD_PRELOAD=libr7xx_shim.so.\n"
-		"Exit status: 0; 1 if a scene cannot be drawn; 2 for a bad command line.\n");
+	static char text[512];
+	unsigned int n = snprintf(text, sizeof(text), "this one alone:");
+	unsigned int column = 60;
+
+	for (unsigned int i = 0; i < LISTS; i++) {
+		for (const struct scene *s = lists[i]; s->name; s++) {
+			bool next = column + strlen(s->name) >= 60;
+
+			column = (next ? 0 : column + 1) + strlen(s->name);
+			n += snprintf(text + n, sizeof(text) - n, "%c%s", next ? '\n' : ' ',
+				      s->name);
+		}
+	}
+	return text;
+}
+
+static const char *take_scene(void *data, const char *text)
+{
+	for (unsigned int i = 0; i < LISTS; i++) {
+		for (const struct scene *s = lists[i]; s->name; s++) {
+			if (!strcmp(text, s->name)) {
+				*(const char **)data = s->name;
+				return NULL;
+			}
+		}
+	}
+	return "no such scene";
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "scene", required_argument, NULL, 's' },
-		{ "out", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	const char *out = NULL, *only = NULL;
 	struct json_object *root, *rows;
 	char path[4096];
-	bool found = false;
 	EGLContext name;
-	int opt, ret;
+	int ret;
+	const struct bench_option options[] = {
+		{ .name = "scene", .argument = "NAME", .take = take_scene, .data = &only,
+		  .help = scenes_help() },
+		{ .name = "out", .argument = "DIR", .text = &out,
+		  .help = "write SCENE.ppm and gallery.json there" },
+		{ 0 }
+	};
+	const struct bench_program program = {
+		.name = "gallery",
+		.line = "[--scene NAME] --out DIR",
+		.options = options,
+		.end = BENCH_GL_HELP
+		"Exit status: 0; 1 if a scene cannot be drawn; 2 for a bad command line.\n",
+	};
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (opt) {
-		case 's':
-			only = optarg;
-			break;
-		case 'o':
-			out = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	for (unsigned int i = 0; i < LISTS; i++)
-		for (const struct scene *s = lists[i]; s->name; s++)
-			found |= !only || !strcmp(only, s->name);
-	if (optind < argc || !out || !found) {
-		usage(stderr);
-		return 2;
-	}
+	bench_options(&program, argc, argv);
+	if (!out)
+		bench_options_bad(&program, "--out DIR is missing");
 
-	start();
+	if (!bench_egl_start(&egl))
+		fail("no EGL display with desktop GL");
 	root = json_object_new_object();
 	name = context(false);
 	bench_json_add_string(root, "renderer", (const char *)glGetString(GL_RENDERER));
 	bench_json_add_string(root, "version", (const char *)glGetString(GL_VERSION));
-	eglDestroyContext(display, name);
+	eglDestroyContext(egl.display, name);
 	rows = json_object_new_array();
 	for (unsigned int i = 0; i < LISTS; i++)
 		for (const struct scene *s = lists[i]; s->name; s++)

@@ -8,8 +8,8 @@ usage: report.py [--check] [--sample] [--chip NAME] [--docs DOCS] [--json FILE] 
 DIR has the directories board and llvmpipe, each with what session left there. It gets
 SCENE-board.png, SCENE-llvmpipe.png and SCENE-difference.png of each scene's last frame
 (differences: black where there are none, brighter where they are larger), and sheet.png,
-which has them all. FILE (default: DIR/glmark2.json) gets a row for each scene. Prints
-the table.
+which has the board's pictures and the differences of all scenes. FILE (default:
+DIR/glmark2.json) gets a row for each scene. Prints the table.
 
 --check      fails unless both renderers have drawn all scenes of scenes.toml and no
              other, the preloaded library was in effect, glmark2's own validation did not
@@ -31,15 +31,15 @@ import sys
 import tomllib
 
 import numpy
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
 from pictures import ROUNDING, aligned, compare, difference, put_between  # noqa: E402 (the path comes first)
 
 RENDERERS = ("board", "llvmpipe")
-# Size of a picture in the sheet.
-SMALL = (160, 120)
+# Size of a picture in the sheet: that of the frames, so that single pixels can be seen.
+PICTURE = (320, 240)
 # Scenes beside each other in the sheet.
 ACROSS = 2
 MARKS = ("<!-- scenes: lab/glmark2 --docs -->\n", "<!-- end of scenes -->\n")
@@ -176,19 +176,31 @@ def table(rows, start, between, end):
     return aligned(out, start, between, end)
 
 
-def sheet(scenes, directory):
-    """All scenes: the board's picture, llvmpipe's, where they differ."""
-    width, height = 3 * SMALL[0] + 12, SMALL[1] + 18
-    whole = Image.new("RGB", (ACROSS * width, -(-len(scenes) // ACROSS) * height), "white")
+def caption(row):
+    """What the sheet says above a scene's pictures."""
+    if "mean" not in row:
+        return f"{row['name']}: not compared"
+    if not row["differ"]:
+        return f"{row['name']}: the same bits as llvmpipe"
+    return (f"{row['name']}: {row['differ']:,} pixels differ from llvmpipe's, {row['beyond']:,} by more than {ROUNDING}/255; "
+            f"the largest by {row['largest']}")
+
+
+def sheet(rows, directory):
+    """All scenes: the board's picture, and where it differs from llvmpipe's; in both, frames' size."""
+    width, height, line = 2 * PICTURE[0] + 14, PICTURE[1] + 32, 24
+    whole = Image.new("RGB", (ACROSS * width, -(-len(rows) // ACROSS) * height), "white")
     draw = ImageDraw.Draw(whole)
-    for i, scene in enumerate(scenes):
+    font = ImageFont.load_default(size=15)
+    for i, row in enumerate(rows):
         x, y = i % ACROSS * width, i // ACROSS * height
-        draw.text((x + 4, y + 3), f"{scene['name']}: board, llvmpipe, difference", fill="black")
-        for n, kind in enumerate((*RENDERERS, "difference")):
-            path = directory / f"{scene['name']}-{kind}.png"
+        draw.text((x + 4, y + 4), caption(row), fill="black", font=font)
+        for n, kind in enumerate(("board", "difference")):
+            path = directory / f"{row['name']}-{kind}.png"
             if path.exists():
                 with Image.open(path) as image:
-                    whole.paste(image.convert("RGB").resize(SMALL, Image.Resampling.BOX), (x + n * SMALL[0] + 4, y + 16))
+                    whole.paste(image.convert("RGB").resize(PICTURE, Image.Resampling.BOX),
+                                (x + n * (PICTURE[0] + 2) + 4, y + line))
     return whole
 
 
@@ -196,7 +208,7 @@ def document(docs, directory, scenes, rows):
     """The sheet, and the generated part of glmark2.md."""
     text = table(rows, "| ", " | ", " |")
     text.insert(1, "|---|---|---|---:|---:|---:|---:|---:|")
-    text += ["", "![all scenes: board, llvmpipe, difference](glmark2.png)", ""]
+    text += ["", "![all scenes: the board's picture, and where it differs from llvmpipe's](glmark2.png)", ""]
     text += [f"- `{s['name']}`: {s['shows']}{' ' + s['differs'] if s['differs'] else ''}" for s in scenes]
     put_between(docs / "glmark2.md", MARKS, text)
     with Image.open(directory / "sheet.png") as image:
@@ -241,7 +253,7 @@ def main():
                 Image.fromarray(pixels.astype("uint8")).save(args.directory / f"{scene['name']}-{renderer}.png")
         if all(p is not None for p in last) and last[0].shape == last[1].shape:
             difference(*last).save(args.directory / f"{scene['name']}-difference.png")
-    sheet(scenes, args.directory).save(args.directory / "sheet.png")
+    sheet(rows, args.directory).save(args.directory / "sheet.png")
     (args.json or args.directory / "glmark2.json").write_text(json.dumps(
         {"chip": args.chip, "renderer": {r: logs[r]["glmark2"]["renderer"] for r in RENDERERS}, "rows": rows}, indent=1) + "\n")
     print(f"Pixels (of {config['size']}) that differ, by more than {ROUNDING}/255, bound of these; largest and mean in 255ths.")

@@ -273,10 +273,10 @@ CLAIMS = (
      lambda r, _: (max(peak(r, "patched")),)),
     ("mesa-patches/README.md", "With Debian's Mesa it peaks at {} MiB, and {} or {} of {} objects are lost",
      lambda r, _: (max(peak(r, "unmodified")), *both(lost(r)), r["address-space"].table("peak, MiB").numbers("objects")[0])),
-    ("kernel/README.md", "A small BO costs {} us more",
+    ("kernel/driver.md", "A small BO costs {} us more",
      lambda r, text: (next(t for t in tables_of(text) if "create + close" in t.head).cell("by the CPU", column="4 KiB") -
                       next(t for t in tables_of(text) if "create + close" in t.head).cell("not cleared", column="4 KiB"),)),
-    ("kernel/README.md", "and {} to {} % do not justify the other way",
+    ("kernel/driver.md", "and {} to {} % do not justify the other way",
      lambda r, text: both([float(re.search(r"([\d.]+) %", cell).group(1)) for t in tables_of(text) if "offset" in t.head
                            for row in t.rows for cell, head in zip(row, t.head) if head == "offset"])),
 )
@@ -304,7 +304,7 @@ def pairs(results):
 
 TABLES = (
     ("kernel/mm/README.md", "Guards of one page", small),
-    ("kernel/mm/README.md", "maps behind N such mappings", pairs),
+    ("kernel/mm/README.md", "mappings behind N such guard mappings", pairs),
 )
 
 # -- figures that are not results --------------------------------------------------------
@@ -321,13 +321,13 @@ EXEMPT = (
     ("kernel/mm/README.md", "gets 3 % cheaper", "the prototypes of tried/6.12: their table has it"),
     ("kernel/mm/README.md", "8,637 instructions instead of 2,263", "measured with the prototypes of tried/6.12"),
     ("kernel/mm/README.md", "13,158 instead", "measured with the prototypes of tried/6.12"),
-    ("kernel/mm/README.md", "5,000 maps", "make mm-debug prints what it has done"),
-    ("kernel/mm/bench/README.md", "512 maps", "how many maps a test looks at"),
+    ("kernel/mm/README.md", "5,000 mappings", "make mm-debug prints what it has done"),
+    ("kernel/mm/bench/README.md", "512 mappings", "how many mappings a test looks at"),
     ("bench/live-bos/reading.md", "the work-around of 2011, maps each buffer", "a year"),
     ("bench/transfer-paths/reading.md", "took as long (2.9 and 2.8 ms", "a comparison with the driver before, by hand, named as such"),
     ("kernel/mm/bench/README.md", "repeat within 1 %", "what the counting is good for, not a result"),
     ("kernel/mm/bench/README.md", "no row has more than 3 %", "a bound that report.py asserts"),
-    ("kernel/mm/bench/README.md", "of `munmap()` in `among` 20 %", "a bound that report.py asserts"),
+    ("kernel/mm/bench/README.md", "`munmap()` in `among` no more than 20 %", "a bound that report.py asserts"),
     ("kernel/mm/bench/brk-storm/reading.md", "129 instructions less", "the prototypes of tried/6.12, as kernel/mm/README.md says"),
     ("kernel/mm/bench/mapstorm/reading.md", "pairs take 0.91 to 0.95", "eight pairs of boots by hand: the text says how"),
     ("bench/transfer-paths/reading.md", "3,900 for 4 KiB", "counts of the same run that only its JSON has, which was not kept"),

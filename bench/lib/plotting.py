@@ -47,3 +47,24 @@ def save(figure, target):
     aside = f"{stem}.new{suffix}"
     figure.savefig(aside, dpi=110)
     os.replace(aside, target)
+
+
+def in_bytes(axes, sizes):
+    """A logarithmic x axis with a tick at each size, as "4 KiB"."""
+    sizes = sorted(sizes)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [bytes_text(size) for size in sizes])
+    axes.minorticks_off()
+
+
+def bytes_text(size):
+    """A number of bytes in the largest unit that divides it."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def legend_below(axes, columns, distance=0.14):
+    """A legend of one panel, below it; the distance is in units of the panel's height."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -distance), ncol=columns, fontsize=9, frameon=False)

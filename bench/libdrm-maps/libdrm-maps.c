@@ -7,7 +7,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,12 +17,15 @@
 #include "radeon_drm.h"
 
 #include "bench-json.h"
+#include "bench-options.h"
 
 #define BO_BYTES 4096u
 /* Operations are timed in batches, so that reading the clock hardly counts. */
 #define BATCH 512u
 #define TURNS 21u
 #define WORDS (BO_BYTES / 4)
+/* BOs before the first measurement. */
+#define FEW 4096u
 
 /**
  * struct row - one measurement
@@ -179,7 +181,6 @@ static bool once(unsigned int n, uint64_t *times)
 
 static void run(void)
 {
-	static const unsigned int few = 4096;
 	uint64_t *times = calloc(bo_count / BATCH + 1, sizeof(*times));
 	unsigned int i, step;
 
@@ -189,12 +190,12 @@ static void run(void)
 		return;
 	}
 	maps_at_start = bench_count_maps();
-	for (i = 0; i < few; i++)
+	for (i = 0; i < FEW; i++)
 		if (!make(i) || !fill(i))
 			return;
-	if (!hot_sets() || (bo_count > few && !once(bo_count, times)))
+	if (!hot_sets() || (bo_count > FEW && !once(bo_count, times)))
 		return;
-	if (bo_count > few && !hot_sets())
+	if (bo_count > FEW && !hot_sets())
 		return;
 	/* Check one BO in each step, and all after the last step. */
 	step = live / 500 + 1;
@@ -251,63 +252,39 @@ static int write_json(const char *path, const struct bench_device *dev,
 	return bench_json_write(path, root);
 }
 
-static void usage(FILE *out)
-{
-	fprintf(out,
-		"usage: libdrm-maps [--bos N] [--gtt] [--count] [--json FILE]\n"
-		"\n"
-		"  --bos N      BOs that are live in the end (default: 100000; at least 4096)\n"
-		"  --gtt        BOs in GTT, not in VRAM: slower to make\n"
-		"  --count      count instructions: for machines whose clock goes on by 1 ns\n"
-		"               with each of them (lab/run --accel icount --smp 1)\n"
-		"  --json FILE  write the results there\n"
-		"\n"
-		"Times are ns, of one BO mapped and unmapped. Exit status: 0; also where\n"
-		"there could be no more maps. 1 if contents were wrong; 2 for a bad command\n"
-		"line or a clock that does not count; 77 without a radeon device.\n");
-}
-
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "bos", required_argument, NULL, 'b' },
-		{ "gtt", no_argument, NULL, 'g' },
-		{ "count", no_argument, NULL, 'c' },
-		{ "json", required_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
+	bool gtt = false, count = false;
+	const char *json = NULL;
+	const struct bench_option options[] = {
+		{ .name = "bos", .argument = "N", .number = &bo_count, .least = FEW,
+		  .most = 10000000,
+		  .help = "BOs that are live in the end (default: 100000; at least 4096)" },
+		{ .name = "gtt", .flag = &gtt,
+		  .help = "BOs in GTT, not in VRAM: slower to make" },
+		{ .name = "count", .flag = &count, .help = BENCH_COUNT_HELP },
+		{ .name = "json", .argument = "FILE", .text = &json,
+		  .help = "write the results there" },
 		{ 0 }
 	};
-	const char *json = NULL;
+	const struct bench_program program = {
+		.name = "libdrm-maps",
+		.line = "[OPTION...]",
+		.options = options,
+		.end =
+		"Times are ns, of one BO mapped and unmapped. Exit status: 0; also where\n"
+		"there could be no more maps. 1 if contents were wrong; 2 for a bad command\n"
+		"line or a clock that does not count; 77 without a radeon device.\n",
+	};
 	struct bench_device dev;
 	Dl_info info = { 0 };
-	int opt, ret;
+	int ret;
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (opt) {
-		case 'b':
-			bo_count = strtoul(optarg, NULL, 10);
-			break;
-		case 'g':
-			domain = RADEON_GEM_DOMAIN_GTT;
-			break;
-		case 'c':
-			clock_id = CLOCK_THREAD_CPUTIME_ID;
-			break;
-		case 'j':
-			json = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	if (optind < argc || bo_count < 4096 || bo_count > 10000000) {
-		usage(stderr);
-		return 2;
-	}
+	bench_options(&program, argc, argv);
+	if (gtt)
+		domain = RADEON_GEM_DOMAIN_GTT;
+	if (count)
+		clock_id = CLOCK_THREAD_CPUTIME_ID;
 	if (clock_id != CLOCK_MONOTONIC && !bench_counts_instructions(clock_id)) {
 		fprintf(stderr, "libdrm-maps: this clock does not count instructions\n");
 		return 2;

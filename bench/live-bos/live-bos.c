@@ -10,7 +10,6 @@
  * the next goes on.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 
 #include "radeon_drm.h"
 
+#include "bench-options.h"
 #include "live-bos.h"
 
 /* Kernel memory of a BO beside its pages: radeon_bo, TTM, handle, offset. */
@@ -323,49 +323,8 @@ static void run(struct lb_results *r)
 	finish(o, -1);
 }
 
-static void usage(FILE *out)
-{
-	unsigned int i;
-
-	fprintf(out,
-		"usage: live-bos [OPTION...]\n"
-		"\n"
-		"  --arms LIST     ");
-	for (i = 0; i < lb_arm_count; i++)
-		fprintf(out, "%s%s", i ? "," : "", lb_arms[i].name);
-	fprintf(out, "\n                  (default: ");
-	for (i = 0; i < lb_arm_count; i++)
-		if (!lb_arms[i].extra)
-			fprintf(out, "%s%s", i ? "," : "", lb_arms[i].name);
-	fprintf(out,
-		")\n"
-		"  --domains LIST  vram,gtt (default: both)\n"
-		"  --live [DOMAIN=]LIST\n"
-		"                  populations, ascending, of one domain or of all\n"
-		"                  (default: 100,1000,10000,20000,40000,80000; gtt, where\n"
-		"                  making a BO costs most: to 40000)\n"
-		"  --full          all populations in all domains\n"
-		"  --samples N     BOs measured at each population (default: 201)\n"
-		"  --verify HOW    auto (default), pread or gpu: how contents are checked\n"
-		"  --libdrm FILE   the libdrm_radeon of libdrm and libdrm-map (default: the one\n"
-		"                  in ../libdrm/lib from this program, or else the system's)\n"
-		"  --json FILE     write the results there too\n"
-		"  --verbose       say on stderr what takes how long\n"
-		"  --quick         100,1000,5000 with 51 samples, and not what 2011 measured\n"
-		"  --as-2011       with --quick: also what 2011 measured\n"
-		"\n"
-		"Exit status: 0 if all was measured, also where an arm came to the end of\n"
-		"what it can do; 1 if contents were wrong, a worker died or a population\n"
-		"did not fit; 2 for a bad command line; 77 without a radeon device.\n");
-}
-
-static void bad(const char *what, const char *value)
-{
-	fprintf(stderr, "live-bos: bad %s: %s\n", what, value);
-	exit(2);
-}
-
-static void want(struct lb_options *o, unsigned int domain, unsigned int live)
+/* Returns false if there are too many populations. */
+static bool want(struct lb_options *o, unsigned int domain, unsigned int live)
 {
 	unsigned int i, k;
 
@@ -373,7 +332,7 @@ static void want(struct lb_options *o, unsigned int domain, unsigned int live)
 		;
 	if (i == o->live_count || o->live[i] != live) {
 		if (o->live_count == LB_MAX_LIVE)
-			bad("list of populations", "too many");
+			return false;
 		for (k = o->live_count++; k > i; k--) {
 			o->live[k] = o->live[k - 1];
 			for (unsigned int d = 0; d < lb_domain_count; d++)
@@ -384,10 +343,14 @@ static void want(struct lb_options *o, unsigned int domain, unsigned int live)
 			o->wanted[d][i] = false;
 	}
 	o->wanted[domain][i] = true;
+	return true;
 }
 
-/* [DOMAIN=]LIST: replaces the populations of the domain, or of all domains. */
-static void parse_live(struct lb_options *o, const char *text)
+/*
+ * [DOMAIN=]LIST: replaces the populations of the domain, or of all domains. Returns
+ * what is wrong with the text, or NULL.
+ */
+static const char *parse_live(struct lb_options *o, const char *text)
 {
 	const char *p = text, *equal = strchr(text, '=');
 	unsigned int d, first = 0, end = lb_domain_count;
@@ -400,7 +363,7 @@ static void parse_live(struct lb_options *o, const char *text)
 			    !strncmp(lb_domains[d].name, p, equal - p))
 				break;
 		if (d == lb_domain_count)
-			bad("domain", text);
+			return "no such domain";
 		first = d;
 		end = d + 1;
 		p = equal + 1;
@@ -411,12 +374,14 @@ static void parse_live(struct lb_options *o, const char *text)
 		n = strtoul(p, &after, 10);
 		if (after == p || (*after && *after != ',') || n <= last ||
 		    n > 10000000)
-			bad("list of populations", text);
+			return "not a list of populations that rises, to 10000000 at most";
 		for (d = first; d < end; d++)
-			want(o, d, n);
+			if (!want(o, d, n))
+				return "too many populations";
 		last = n;
 		p = after + 1;
 	} while (*after);
+	return NULL;
 }
 
 /* Drops populations that no domain wants any more. */
@@ -441,22 +406,24 @@ static void drop_unwanted(struct lb_options *o)
 	o->live_count = n;
 }
 
-static void parse_names(bool *set, const char *text, const char *what,
-			const char *(*name)(unsigned int))
+/* Sets those of @set that the words of @text name. Returns false for another word. */
+static bool parse_names(bool *set, const char *text, const char *(*name)(unsigned int))
 {
 	char *copy = strdup(text), *rest = copy, *word;
+	bool ok = copy;
 	unsigned int i;
 
 	for (i = 0; name(i); i++)
 		set[i] = false;
-	while ((word = strsep(&rest, ","))) {
+	while (ok && (word = strsep(&rest, ","))) {
 		for (i = 0; name(i) && strcmp(name(i), word); i++)
 			;
-		if (!name(i))
-			bad(what, word);
-		set[i] = true;
+		ok = name(i);
+		if (ok)
+			set[i] = true;
 	}
 	free(copy);
+	return ok;
 }
 
 static const char *arm_name(unsigned int i)
@@ -469,91 +436,125 @@ static const char *domain_name(unsigned int i)
 	return i < lb_domain_count ? lb_domains[i].name : NULL;
 }
 
+static const char all_populations[] = "100,1000,10000,20000,40000,80000";
+
+static const char *take_arms(void *data, const char *text)
+{
+	struct lb_options *o = data;
+
+	return parse_names(o->arms, text, arm_name) ? NULL : "no such arm";
+}
+
+static const char *take_domains(void *data, const char *text)
+{
+	struct lb_options *o = data;
+
+	return parse_names(o->domains, text, domain_name) ? NULL : "no such domain";
+}
+
+static const char *take_live(void *data, const char *text)
+{
+	return parse_live(data, text);
+}
+
+static const char *take_full(void *data, const char *text)
+{
+	(void)text;
+	return parse_live(data, all_populations);
+}
+
+static const char *take_quick(void *data, const char *text)
+{
+	struct lb_options *o = data;
+
+	(void)text;
+	o->samples = 51;
+	o->quick = true;
+	return parse_live(o, "100,1000,5000");
+}
+
+static const char *take_verify(void *data, const char *text)
+{
+	static const char * const verify[] = { "auto", "pread", "gpu" };
+	struct lb_options *o = data;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		if (!strcmp(verify[i], text)) {
+			o->verify = i;
+			return NULL;
+		}
+	}
+	return "no such way to verify";
+}
+
+/* The arms, and those that run by default. */
+static const char *arms_help(void)
+{
+	static char text[512];
+	unsigned int i, n = 0;
+
+	for (i = 0; i < lb_arm_count; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s%s", i ? "," : "", lb_arms[i].name);
+	n += snprintf(text + n, sizeof(text) - n, "\n(default: ");
+	for (i = 0; i < lb_arm_count; i++)
+		if (!lb_arms[i].extra)
+			n += snprintf(text + n, sizeof(text) - n, "%s%s", i ? "," : "",
+				      lb_arms[i].name);
+	snprintf(text + n, sizeof(text) - n, ")");
+	return text;
+}
+
 static void parse(struct lb_options *o, int argc, char **argv)
 {
-	enum { ARMS, DOMAINS, LIVE, SAMPLES, VERIFY, LIBDRM, JSON, VERBOSE, QUICK, FULL,
-	       AS_2011, HELP };
-	static const struct option options[] = {
-		{ "arms", required_argument, NULL, ARMS },
-		{ "domains", required_argument, NULL, DOMAINS },
-		{ "live", required_argument, NULL, LIVE },
-		{ "samples", required_argument, NULL, SAMPLES },
-		{ "verify", required_argument, NULL, VERIFY },
-		{ "libdrm", required_argument, NULL, LIBDRM },
-		{ "json", required_argument, NULL, JSON },
-		{ "verbose", no_argument, NULL, VERBOSE },
-		{ "full", no_argument, NULL, FULL },
-		{ "as-2011", no_argument, NULL, AS_2011 },
-		{ "quick", no_argument, NULL, QUICK },
-		{ "help", no_argument, NULL, HELP },
+	bool as_2011 = false, quick = false;
+	const struct bench_option options[] = {
+		{ .name = "arms", .argument = "LIST", .take = take_arms, .data = o,
+		  .help = arms_help() },
+		{ .name = "domains", .argument = "LIST", .take = take_domains, .data = o,
+		  .help = "vram,gtt (default: both)" },
+		{ .name = "live", .argument = "[DOMAIN=]LIST", .take = take_live, .data = o,
+		  .help = "populations, ascending, of one domain or of all\n"
+			  "(default: 100,1000,10000,20000,40000,80000; gtt, where\n"
+			  "making a BO costs most: to 40000)" },
+		{ .name = "full", .take = take_full, .data = o,
+		  .help = "all populations in all domains" },
+		{ .name = "samples", .argument = "N", .number = &o->samples, .least = 1,
+		  .most = LB_MAX_SAMPLES,
+		  .help = "BOs measured at each population (default: 201)" },
+		{ .name = "verify", .argument = "HOW", .take = take_verify, .data = o,
+		  .help = "auto (default), pread or gpu: how contents are checked" },
+		{ .name = "libdrm", .argument = "FILE", .text = &o->libdrm,
+		  .help = "the libdrm_radeon of libdrm and libdrm-map (default: the one\n"
+			  "in ../libdrm/lib from this program, or else the system's)" },
+		{ .name = "json", .argument = "FILE", .text = &o->json,
+		  .help = "write the results there too" },
+		{ .name = "verbose", .flag = &o->verbose,
+		  .help = "say on stderr what takes how long" },
+		{ .name = "quick", .flag = &quick, .take = take_quick, .data = o,
+		  .help = "100,1000,5000 with 51 samples, and not what 2011 measured" },
+		{ .name = "as-2011", .flag = &as_2011,
+		  .help = "with --quick: also what 2011 measured" },
 		{ 0 }
 	};
-	static const char all[] = "100,1000,10000,20000,40000,80000";
-	static const char * const verify[] = { "auto", "pread", "gpu" };
-	bool as_2011 = false, quick = false;
+	const struct bench_program program = {
+		.name = "live-bos",
+		.line = "[OPTION...]",
+		.options = options,
+		.end =
+		"Exit status: 0 if all was measured, also where an arm came to the end of\n"
+		"what it can do; 1 if contents were wrong, a worker died or a population\n"
+		"did not fit; 2 for a bad command line; 77 without a radeon device.\n",
+	};
 	unsigned int arm;
-	char *end;
-	int opt;
 
 	for (arm = 0; arm < lb_arm_count; arm++)
 		o->arms[arm] = !lb_arms[arm].extra;
 	memset(o->domains, true, sizeof(o->domains));
-	parse_live(o, all);
+	parse_live(o, all_populations);
 	parse_live(o, "gtt=100,1000,10000,20000,40000");
 	o->samples = 201;
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (opt) {
-		case ARMS:
-			parse_names(o->arms, optarg, "arm", arm_name);
-			break;
-		case DOMAINS:
-			parse_names(o->domains, optarg, "domain", domain_name);
-			break;
-		case LIVE:
-			parse_live(o, optarg);
-			break;
-		case SAMPLES:
-			o->samples = strtoul(optarg, &end, 10);
-			if (*end || !o->samples || o->samples > LB_MAX_SAMPLES)
-				bad("number of samples", optarg);
-			break;
-		case VERIFY:
-			for (o->verify = 0; o->verify < 3 &&
-			     strcmp(verify[o->verify], optarg); o->verify++)
-				;
-			if (o->verify == 3)
-				bad("way to verify", optarg);
-			break;
-		case LIBDRM:
-			o->libdrm = optarg;
-			break;
-		case JSON:
-			o->json = optarg;
-			break;
-		case VERBOSE:
-			o->verbose = true;
-			break;
-		case QUICK:
-			parse_live(o, "100,1000,5000");
-			o->samples = 51;
-			quick = true;
-			break;
-		case FULL:
-			parse_live(o, all);
-			break;
-		case AS_2011:
-			as_2011 = true;
-			break;
-		case HELP:
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind < argc)
-		bad("argument", argv[optind]);
+	bench_options(&program, argc, argv);
 	o->as_2011 = as_2011 || !quick;
 	drop_unwanted(o);
 }

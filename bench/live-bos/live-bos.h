@@ -191,6 +191,7 @@ struct lb_command {
  * @libdrm: file of the libdrm_radeon with nomap's series, or NULL
  * @json: file for the results, or NULL
  * @verbose: report on stderr how long each phase takes
+ * @quick: few populations and samples
  * @as_2011: also measure what the report of 2011 measured
  */
 struct lb_options {
@@ -200,7 +201,7 @@ struct lb_options {
 	unsigned int samples;
 	enum lb_verify verify;
 	const char *libdrm, *json;
-	bool verbose, as_2011;
+	bool verbose, quick, as_2011;
 };
 
 int lb_worker(int socket, unsigned int arm, unsigned int domain,

@@ -4,8 +4,8 @@
 
 usage: plot.py RESULTS.json PLOT.png
 
-Upload and destroy cost and the maps of the process over the number of live
-BOs, one line per arm and domain, medians with the 10th to 90th percentile. In a panel
+Upload and destroy cost and the mappings of the process over the number of live
+BOs, one line for each variant and domain, medians with the 10th to 90th percentile. In a panel
 of its own what the report of 2011 measured: its figures (dashed), and ours if there
 are any. The plot is written aside and renamed.
 """
@@ -15,10 +15,19 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from plotting import (  # noqa: E402 (the path comes first)
-    COLOURS, finish, panels as make_panels, results_and_target)
+    COLOURS, plt, results_and_target, save)
 from sources import report_2011  # noqa: E402
 
-STYLES = {"vram": ("o", "-"), "gtt": ("s", ":")}
+STYLES = {"vram": ("o", "-", "VRAM"), "gtt": ("s", ":", "GTT")}
+NAMES = {
+    "mmap": "mmap, mapping kept (Mesa, libdrm)",
+    "mmap-temp": "mmap, unmapped at once",
+    "arena": "arena: mapping kept, address chosen",
+    "pwrite": "pwrite, no mapping",
+    "libdrm": "pwrite by our libdrm",
+    "libdrm-map": "map by our libdrm",
+    "libdrm-debian": "map by Debian's libdrm",
+}
 # Each arm has the same colour in every plot.
 ARMS = ["mmap", "mmap-temp", "pwrite", "libdrm", "libdrm-map", "arena",
         "libdrm-debian"]
@@ -29,6 +38,14 @@ def series(rows, arm, domain, key):
     return [(row["live"], row[key], row) for row in rows
             if row["arm"] == arm and row["domain"] == domain
             and row.get(key) is not None and row["live"] > 0]
+
+
+def microseconds(axes):
+    """A logarithmic y axis with numbers at 1, 2 and 5."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(plt.matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")
 
 
 def draw(axes, data, key, scale, title, unit):
@@ -42,16 +59,13 @@ def draw(axes, data, key, scale, title, unit):
         width = 3.5 - 2.5 * number / len(arms)
         for domain in domains:
             points = series(rows, arm, domain, key)
-            if key == "maps":
-                # A logarithmic axis has no 0: draw arms without maps at the bottom.
-                points = [(n, max(v, 0.5), row) for n, v, row in points]
             if not points:
                 continue
-            marker, style = STYLES.get(domain, ("o", "-"))
+            marker, style, place = STYLES[domain]
             axes.plot([p[0] for p in points], [p[1] / scale for p in points],
                       marker=marker, linestyle=style, color=colour,
                       linewidth=width, markersize=width + 2,
-                      label=f"{arm}, {domain}")
+                      label=f"{NAMES[arm]}; {place}")
             low = key.replace("_ns", "_p10_ns")
             if key.endswith("_ns") and all(p[2].get(low) is not None for p in points):
                 high = key.replace("_ns", "_p90_ns")
@@ -65,7 +79,12 @@ def draw(axes, data, key, scale, title, unit):
                               color=colour, markersize=11,
                               markeredgewidth=2.5)
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    if key == "maps":
+        # Linear up to 1, because some have none.
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_ylim(-0.5, 2 * data["environment"]["max_map_count"])
+    else:
+        microseconds(axes)
     axes.set_xlabel("live 4 KiB BOs")
     axes.set_ylabel(unit)
     axes.set_title(title)
@@ -87,7 +106,8 @@ def as_2011(axes, data):
             if points:
                 axes.plot(*zip(*points), linestyle=style, color=COLOURS[ARMS.index(arm)], marker="o",
                           markersize=4, label=f"here, {title}: {what}")
-    axes.set(xscale="log", yscale="log", xlabel="live BOs of 1 to 16,384 bytes", ylabel="microseconds",
+    microseconds(axes)
+    axes.set(xscale="log", xlabel="live BOs of 1 to 16,384 bytes", ylabel="microseconds",
              title="as in 2011: make and map,\nor unmap and destroy, one BO")
     axes.grid(True, which="major", alpha=0.3)
 
@@ -96,23 +116,27 @@ def main():
     data, target = results_and_target()
 
     destroyed = any(row.get("destroy_ns") for row in data["rows"])
-    figure, panels = make_panels(4 if destroyed else 3)
+    count = 4 if destroyed else 3
+    figure, panels = plt.subplots(1, count, figsize=(5.4 * count, 6.5), layout="constrained")
     draw(panels[0], data, "upload_ns", 1000,
          "upload of 4 KiB to one more BO", "microseconds")
     if destroyed:
         draw(panels[-3], data, "destroy_ns", 1000,
              "destroy one BO", "microseconds")
     draw(panels[-2], data, "maps", 1,
-         "maps of the process (x: no more possible)", "maps (none: 0.5)")
+         "mappings of the process (x: no more possible)", "mappings")
     limit = data["environment"]["max_map_count"]
     panels[-2].axhline(limit, linestyle="--", color="grey", linewidth=1,
-                       label="vm.max_map_count")
+                       label="limit of mappings (vm.max_map_count)")
     as_2011(panels[-1], data)
     environment = data["environment"]
-    finish(figure, panels,
-           f"live-bos: Linux {environment['kernel']}, "
-           f"{environment['driver']}, device {environment['device']}, emulated "
-           "(2011: hardware and kernel of then)", target)
+    figure.suptitle(f"What one more small BO costs with N live: Linux {environment['kernel']}, {environment['driver']}, "
+                    f"device {environment['device']}, emulated CPU (2011: hardware and kernel of then)", fontsize=11)
+    entries = {}
+    for panel in panels:
+        entries.update(zip(*reversed(panel.get_legend_handles_labels())))
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncol=4, fontsize=9, frameon=False)
+    save(figure, target)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The driver's thresholds and counters (kernel/README.md), and the emulated
+ * The driver's thresholds and counters (kernel/driver.md), and the emulated
  * board's counters and latency knob (emulator/README.md).
  */
 #include <errno.h>

@@ -3,11 +3,11 @@
  * transfer-paths: options and plan of a run; see transfer-paths.h.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bench-options.h"
 #include "transfer-paths.h"
 
 static const struct {
@@ -23,81 +23,45 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void usage(FILE *out)
+static const char *take_only(void *data, const char *text)
 {
-	fprintf(out,
-		"usage: transfer-paths [OPTION...]\n"
-		"\n"
-		"  --json FILE  write the results there\n"
-		"  --quick      up to 1 MiB, with few samples\n"
-		"  --count      count instructions: for machines whose clock goes on by 1 ns\n"
-		"               with each of them (lab/run --accel icount --smp 1)\n"
-		"  --profile    find out in which functions the time goes, by sampling\n"
-		"  --only KIND  single, steps, glyphs or busy\n"
-		"  --verbose    say on stderr what is being measured\n"
-		"\n"
-		"Exit status: 0 if all was measured; 1 if contents were wrong, or the driver\n"
-		"took another path than the one to be measured, or something failed; 2 for a\n"
-		"bad command line or a clock that does not count; 77 without a radeon device\n"
-		"that has PREAD and PWRITE, or without access to parameters and debugfs.\n");
+	struct tp_options *o = data;
+	unsigned int i;
+
+	for (i = 0; i < KINDS && strcmp(kinds[i].name, text); i++)
+		;
+	o->only = text;
+	return i < KINDS ? NULL : "no such kind";
 }
 
 static void parse(struct tp_options *o, int argc, char **argv)
 {
-	enum { JSON, QUICK, COUNT, PROFILE, ONLY, VERBOSE, HELP };
-	static const struct option options[] = {
-		{ "json", required_argument, NULL, JSON },
-		{ "quick", no_argument, NULL, QUICK },
-		{ "count", no_argument, NULL, COUNT },
-		{ "profile", no_argument, NULL, PROFILE },
-		{ "only", required_argument, NULL, ONLY },
-		{ "verbose", no_argument, NULL, VERBOSE },
-		{ "help", no_argument, NULL, HELP },
+	const struct bench_option options[] = {
+		{ .name = "json", .argument = "FILE", .text = &o->json,
+		  .help = "write the results there" },
+		{ .name = "quick", .flag = &o->quick,
+		  .help = "up to 1 MiB, with few samples" },
+		{ .name = "count", .flag = &o->count, .help = BENCH_COUNT_HELP },
+		{ .name = "profile", .flag = &o->profile,
+		  .help = "find out in which functions the time goes, by sampling" },
+		{ .name = "only", .argument = "KIND", .take = take_only, .data = o,
+		  .help = "single, steps, glyphs or busy" },
+		{ .name = "verbose", .flag = &o->verbose,
+		  .help = "say on stderr what is being measured" },
 		{ 0 }
 	};
-	unsigned int i;
-	int opt;
+	const struct bench_program program = {
+		.name = "transfer-paths",
+		.line = "[OPTION...]",
+		.options = options,
+		.end =
+		"Exit status: 0 if all was measured; 1 if contents were wrong, or the driver\n"
+		"took another path than the one to be measured, or something failed; 2 for a\n"
+		"bad command line or a clock that does not count; 77 without a radeon device\n"
+		"that has PREAD and PWRITE, or without access to parameters and debugfs.\n",
+	};
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (opt) {
-		case JSON:
-			o->json = optarg;
-			break;
-		case QUICK:
-			o->quick = true;
-			break;
-		case COUNT:
-			o->count = true;
-			break;
-		case PROFILE:
-			o->profile = true;
-			break;
-		case ONLY:
-			o->only = optarg;
-			for (i = 0; i < KINDS && strcmp(kinds[i].name, optarg);
-			     i++)
-				;
-			if (i < KINDS)
-				break;
-			fprintf(stderr, "transfer-paths: no kind '%s'\n",
-				optarg);
-			exit(2);
-		case VERBOSE:
-			o->verbose = true;
-			break;
-		case HELP:
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "transfer-paths: bad argument: %s\n",
-			argv[optind]);
-		exit(2);
-	}
+	bench_options(&program, argc, argv);
 }
 
 static uint8_t *memory(void)

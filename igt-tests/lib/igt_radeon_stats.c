@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The driver's counters, in debugfs, and its thresholds, which are module
- * parameters. kernel/README.md describes both.
+ * parameters. kernel/driver.md describes both.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,11 +5,10 @@
  * can hide a fault of the other.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "igt.h"
 #include "igt_radeon.h"
-#include "igt_radeon_args.h"
+#include "igt_radeon_rw_program.h"
 
 /**
  * TEST: radeon gem pread
@@ -158,26 +157,13 @@ static void test_before_gpu_read(int fd)
  */
 int igt_main()
 {
-	int fd = -1;
+	static const struct igt_radeon_rw_program program = {
+		.op = IGT_RADEON_PREAD,
+		.basic = test_basic,
+		.basic_text = "A read returns what was written through a mapping.",
+		.before_gpu_read = test_before_gpu_read,
+		.before_gpu_read_text = "A read does not wait for GPU reads, nor disturb them.",
+	};
 
-	igt_fixture() {
-		fd = igt_radeon_open();
-		igt_radeon_require_gem_rw(fd);
-	}
-
-	igt_describe("A read returns what was written through a mapping.");
-	igt_subtest("basic")
-		test_basic(fd);
-
-	igt_radeon_args_subtests(fd, IGT_RADEON_PREAD);
-	igt_radeon_rw_subtests(fd, IGT_RADEON_PREAD);
-
-	igt_describe("A read does not wait for GPU reads, nor disturb them.");
-	igt_subtest("before-gpu-read")
-		test_before_gpu_read(fd);
-	igt_fixture()
-		igt_radeon_set_latency(fd, 0);
-
-	igt_fixture()
-		close(fd);
+	igt_radeon_rw_program(&program);
 }

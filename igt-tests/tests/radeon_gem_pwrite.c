@@ -6,11 +6,10 @@
  */
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "igt.h"
 #include "igt_radeon.h"
-#include "igt_radeon_args.h"
+#include "igt_radeon_rw_program.h"
 
 /**
  * TEST: radeon gem pwrite
@@ -173,26 +172,13 @@ static void test_before_gpu_read(int fd)
  */
 int igt_main()
 {
-	int fd = -1;
+	static const struct igt_radeon_rw_program program = {
+		.op = IGT_RADEON_PWRITE,
+		.basic = test_basic,
+		.basic_text = "A mapping shows what was written.",
+		.before_gpu_read = test_before_gpu_read,
+		.before_gpu_read_text = "Writes are in order with GPU reads.",
+	};
 
-	igt_fixture() {
-		fd = igt_radeon_open();
-		igt_radeon_require_gem_rw(fd);
-	}
-
-	igt_describe("A mapping shows what was written.");
-	igt_subtest("basic")
-		test_basic(fd);
-
-	igt_radeon_args_subtests(fd, IGT_RADEON_PWRITE);
-	igt_radeon_rw_subtests(fd, IGT_RADEON_PWRITE);
-
-	igt_describe("Writes are in order with GPU reads.");
-	igt_subtest("before-gpu-read")
-		test_before_gpu_read(fd);
-	igt_fixture()
-		igt_radeon_set_latency(fd, 0);
-
-	igt_fixture()
-		close(fd);
+	igt_radeon_rw_program(&program);
 }

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""lab/internal/board-tests executes all tests that were compiled, and says which failed."""
+"""nomap_lab.board_tests executes all tests that were compiled, and says which failed."""
 
 import json
-import os
 import subprocess
 import sys
 
-LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PROGRAM = os.path.join(LAB, "internal", "board-tests")
-sys.path.insert(0, os.path.join(LAB, "internal"))
-import cases  # noqa: E402 (the path comes first)
+from nomap_lab import cases
 
 
 def compiled(path, *scripts):
@@ -25,7 +21,8 @@ def compiled(path, *scripts):
 
 
 def run(path, *args):
-    r = subprocess.run([PROGRAM, "run", path, *args], capture_output=True, text=True, check=False)
+    r = subprocess.run([sys.executable, "-B", "-m", "nomap_lab.board_tests", "run", path, *args],
+                       capture_output=True, text=True, check=False)
     return r.returncode, r.stdout, r.stderr
 
 

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests of lab/internal/cases.py: what counts as passed, failed and skipped, and which reason
+"""Tests of nomap_lab.cases: what counts as passed, failed and skipped, and which reason
 a failure gets."""
 
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "internal"))
-import cases  # noqa: E402 (the path comes first)
+from nomap_lab import cases
 
 IGT_LOG = """\
 dmesg-warn: radeon_gem_a@b
@@ -118,7 +114,7 @@ def test_piglit(tmp_path):
 
     path = tmp_path / "results.json.bz2"
     path.write_bytes(bz2.compress(json.dumps(PIGLIT_RESULTS).encode()))
-    found = by_name(cases.judge(cases.read_piglit("", cases.load("piglit", str(path))), 0, "x"))
+    found = by_name(cases.judge(cases.read_piglit("", cases.load("piglit", path)), 0, "x"))
     assert {n: c.status for n, c in found.items()} == {
         "spec@a@passes": cases.PASS, "spec@a@warns": cases.FAIL, "spec@a@skips": cases.SKIP,
         "spec@a@skips-mutely": cases.SKIP, "spec@a@parts@one": cases.PASS, "spec@a@parts@two": cases.FAIL}
@@ -130,4 +126,4 @@ def test_results_that_are_missing_or_cut_are_no_cases(tmp_path):
     path = tmp_path / "results.json.bz2"
     path.write_bytes(b"BZh9")
     for name in (path, tmp_path / "none.json"):
-        assert cases.judge(cases.read_piglit("", cases.load("piglit", str(name))), 0, "end")[0].status == cases.FAIL
+        assert cases.judge(cases.read_piglit("", cases.load("piglit", name)), 0, "end")[0].status == cases.FAIL

@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests of lab/internal/kernel-reports: what is a report, where it ends, what is none."""
-import importlib.machinery
-import importlib.util
-import pathlib
+"""Tests of nomap_lab.kernel_reports: what is a report, where it ends, what is none."""
 import unittest
 
-PATH = pathlib.Path(__file__).resolve().parents[1] / "internal" / "kernel-reports"
-loader = importlib.machinery.SourceFileLoader("kernel_reports", str(PATH))
-spec = importlib.util.spec_from_loader("kernel_reports", loader)
-kr = importlib.util.module_from_spec(spec)
-loader.exec_module(kr)
+from nomap_lab import kernel_reports as kr
 
 
 class Reports(unittest.TestCase):

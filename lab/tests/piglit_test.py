@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The programs of lab/internal/piglit: a guest that dies costs one test, and results count
+"""The modules of nomap_lab.piglit: a guest that dies costs one test, and results count
 as they should."""
+import gzip
 import json
-import pathlib
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
-HERE = pathlib.Path(__file__).resolve().parents[1] / "internal" / "piglit"
+import pytest
 
-
-def call(program, *arguments):
-    return subprocess.run([sys.executable, "-B", HERE / program, *map(str, arguments)],
-                          capture_output=True, text=True, check=False)
+from nomap_lab.paths import LabError
+from nomap_lab.piglit import known, parts, select, summary
 
 
 def profile(run, count):
@@ -31,26 +30,25 @@ def finish(part, status="Pass"):
 
 def test_a_dead_guest_costs_the_test_that_killed_it(tmp_path):
     profile(tmp_path, 30)
-    assert call("parts", tmp_path).returncode == 0
+    assert len(parts.divide(tmp_path)) == 2
     first, second = sorted((tmp_path / "parts").iterdir())
     assert len((first / "names").read_text().splitlines()) == 25
     # The guest dies during the first part.
     (first / "begun").touch()
-    assert call("parts", tmp_path).returncode == 0
-    parts = sorted((tmp_path / "parts").iterdir())
-    assert len(parts) == 26 and second in parts
+    left = parts.divide(tmp_path)
+    assert len(left) == 26 and second in left
     # And again, at its fourth test, after three that passed.
-    for part in parts[:3]:
+    for part in left[:3]:
         (part / "begun").touch()
         finish(part)
-    (parts[3] / "begun").touch()
-    assert call("parts", tmp_path).returncode == 0
-    assert (parts[3] / "out" / "results.csv").read_text() == "spec@test 3,Crash,0\n"
+    (left[3] / "begun").touch()
+    assert parts.divide(tmp_path) == left[4:]
+    assert (left[3] / "out" / "results.csv").read_text() == "spec@test 3,Crash,0\n"
     # Those that were not begun are left as they are.
-    for part in parts[4:]:
+    for part in left[4:]:
         assert not (part / "out").exists()
         finish(part)
-    assert call("parts", tmp_path).returncode == 1
+    assert not parts.divide(tmp_path)
 
 
 def summarise(run, rows, names, guests=()):
@@ -63,14 +61,14 @@ def summarise(run, rows, names, guests=()):
     (run / "out" / "results.csv").write_text("".join(f"{name},{status},0.5\n" for name, status in rows))
     for number, status in guests:
         (run / f"guest.{number}.status").write_text(f"{status}\n")
-    result = call("summary", "--run", run, "--title", "<test>", "--seconds", 3)
-    return result, (run / "results.csv").read_text().splitlines()
+    good = summary.summarise(run, "<test>", 3)
+    return good, (run / "results.csv").read_text().splitlines()
 
 
 def test_what_the_chip_fails_may_fail(tmp_path):
     rows = [("spec@test 0", "Pass"), ("spec@test 1", "ExpectedFail"), ("spec@test 2", "UnexpectedImprovement(Pass)")]
-    result, lines = summarise(tmp_path, rows, 3)
-    assert result.returncode == 0, result.stderr
+    good, lines = summarise(tmp_path, rows, 3)
+    assert good
     assert lines == [f"{name},{status}" for name, status in rows]
     assert "the cause" in (tmp_path / "summary.html").read_text()
     tests = json.loads((tmp_path / "results.json").read_text())["tests"]
@@ -78,23 +76,23 @@ def test_what_the_chip_fails_may_fail(tmp_path):
     assert tests["spec@test 1"]["err"]
 
 
-def test_what_is_worse_fails(tmp_path):
+def test_what_is_worse_fails(tmp_path, capsys):
     for i, status in enumerate(["Fail", "Crash", "Timeout", "Flake"]):
         run = tmp_path / str(i)
         run.mkdir()
-        result, _ = summarise(run, [("spec@test 0", status)], 1)
-        assert result.returncode == 1 and "spec@test 0" in result.stdout
+        good, _ = summarise(run, [("spec@test 0", status)], 1)
+        assert not good and "spec@test 0" in capsys.readouterr().out
 
 
 def test_a_test_without_result_is_missing(tmp_path):
-    result, lines = summarise(tmp_path, [("spec@test 0", "Pass")], 2)
-    assert result.returncode == 1
+    good, lines = summarise(tmp_path, [("spec@test 0", "Pass")], 2)
+    assert not good
     assert lines[1] == "spec@test 1,Missing"
 
 
-def test_a_guest_that_ended_badly_is_a_fault(tmp_path):
-    result, _ = summarise(tmp_path, [("spec@test 0", "Pass")], 1, guests=[(1, 70)])
-    assert result.returncode == 1 and "status 70" in result.stdout
+def test_a_guest_that_ended_badly_is_a_fault(tmp_path, capsys):
+    good, _ = summarise(tmp_path, [("spec@test 0", "Pass")], 1, guests=[(1, 70)])
+    assert not good and "status 70" in capsys.readouterr().out
 
 
 def test_logs_are_found_by_name(tmp_path):
@@ -105,24 +103,21 @@ def test_logs_are_found_by_name(tmp_path):
 
 
 def test_known_failures_name_many_tests_a_line(tmp_path):
-    path = tmp_path / "known-fails"
-    path.write_text("# A comment, {as,it} is\n\nspec@a {1,2}@from {X,Y}/to Z,Fail  # the cause\nspec@b,Crash  # another\n")
+    text = ("# A comment, {as,it} is\n\nspec@a {1,2}@from {X,Y}/to Z,Fail  # the cause\nspec@b,Crash  # another\n")
     # piglit-runner takes no test twice.
-    listed = tmp_path / "fails.txt"
-    listed.write_text("spec@c,Fail\nspec@a 2@from X/to Z,Fail\n")
-    result = call("known", path, listed)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines() == [
-        *(f"spec@a {n}@from {x}/to Z,Fail  # the cause" for n, x in ("1X", "1Y", "2Y")), "spec@b,Crash  # another"]
-    path.write_text("spec@b,Crash\n")
-    assert call("known", path, listed).returncode == 2
+    listed = "spec@c,Fail\nspec@a 2@from X/to Z,Fail\n"
+    assert known.failures(text, listed) == [
+        *((f"spec@a {n}@from {x}/to Z,Fail", "the cause") for n, x in ("1X", "1Y", "2Y")), ("spec@b,Crash", "another")]
+    with pytest.raises(LabError, match="without a cause: spec@b,Crash"):
+        known.failures("spec@b,Crash\n", listed)
 
 
 def compare(tmp_path, first, second, *options):
     for name, run in (("first", first), ("second", second)):
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "results.csv").write_text("".join(f"{test},{status},0.1\n" for test, status in run.items()))
-    return call("compare", *options, tmp_path / "first", tmp_path / "second")
+    return subprocess.run([sys.executable, "-B", "-m", "nomap_lab.piglit.compare", *options, tmp_path / "first",
+                           tmp_path / "second"], capture_output=True, text=True, check=False)
 
 
 def test_runs_are_compared(tmp_path):
@@ -142,3 +137,30 @@ def test_runs_are_compared(tmp_path):
     assert compare(tmp_path, good, good | {"d": "Pass"}).returncode == 1
     assert compare(tmp_path, good | {"d": "Skip"}, good).returncode == 1
     assert compare(tmp_path, {"b": "Skip"}, {"b": "Skip"}).returncode == 1
+
+
+def test_names_are_looked_up_in_piglits_profiles(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "here.shader_test").touch()
+    for profile, names in (("quick_gl", ["a@b,c", "a@gone"]), ("quick_shader", ["s#1", "s#2"])):
+        root = xml.Element("PiglitTestList")
+        for name in names:
+            file = "gone" if name == "a@gone" else "here"
+            xml.SubElement(xml.SubElement(root, "Test", name=name), "option", name="command",
+                           value=f"['shader_runner', 'tests/{file}.shader_test']")
+        with gzip.open(tmp_path / "tests" / f"{profile}.xml.gz", "wb") as f:
+            f.write(xml.tostring(root))
+    listed = tmp_path / "list"
+    listed.write_text("# comment\ns*  # both\na@b,c\na@gone\n")
+    out = tmp_path / "out"
+    assert select.choose(tmp_path, listed, out, [], "list") == 3
+    assert (out / "names").read_text() == "s#1\ns#2\na@b-c\n"
+    assert (out / "absent.csv").read_text() == "a@gone,Skip\n"
+    assert [test.get("name") for test in xml.parse(out / "profile.xml").getroot()] == ["s#1", "s#2", "a@b,c"]
+    assert select.choose(tmp_path, listed, out, [re.compile("2$")], "list") == 1
+    with pytest.raises(LabError, match="it names no test that -t matches"):
+        select.choose(tmp_path, listed, out, [re.compile("x")], "list")
+    listed.write_text("a@b,c\nnosuch\n")
+    with pytest.raises(LabError, match="quick_shader: nosuch$"):
+        select.choose(tmp_path, listed, out, [], "list")
+    assert select.sample(tmp_path, 9, 1) == ["a@b-c", "s#1", "s#2"]

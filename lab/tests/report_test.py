@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Tests of lab/internal/report.py: what is counted, and what the files say."""
+"""Tests of nomap_lab.report: what is counted, and what the files say."""
 
 import json
-import pathlib
 import subprocess
 import sys
 
 import junitparser
 
-PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "internal" / "report.py"
+
+def record(suite, name, status, seconds, reason="", log="", cases=()):
+    return {"suite": suite, "name": name, "status": status, "seconds": seconds, "cpu": 1.0, "reason": reason, "log": log,
+            "cases": list(cases)}
 
 
-def run(directory, lines):
-    (directory / "results.tsv").write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
-    return subprocess.run([sys.executable, "-B", PROGRAM, "--seconds", "61", directory],
+def run(directory, records):
+    (directory / "results.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    return subprocess.run([sys.executable, "-B", "-m", "nomap_lab.report", "--seconds", "61", directory],
                           capture_output=True, text=True, check=False)
 
 
@@ -21,12 +23,11 @@ def test_cases_count_instead_of_their_run(tmp_path):
     (tmp_path / "b.log").write_text("last line\x1b[0m <&>\n", encoding="utf-8")
     cases = [{"name": "p", "status": "pass", "reason": "", "seconds": 1.5, "output": []},
              {"name": "f", "status": "fail", "reason": "x < y", "seconds": 2.0, "output": ["x < y"]}]
-    (tmp_path / "c.cases.json").write_text(json.dumps(cases), encoding="utf-8")
     done = run(tmp_path, [
-        ("s", "s/one", "ok", "3", "1.0", "-", "-", "-"),
-        ("s", "s/two", "fail", "4", "1.0", "b.log", "exit status 1: <&>", "-"),
-        ("s", "s/three", "skip", "0", "0", "-", "no card", "-"),
-        ("i", "i/igt", "fail", "9", "8", "-", "1 passed, 1 failed, 0 skipped", "c.cases.json"),
+        record("s", "s/one", "ok", 3),
+        record("s", "s/two", "fail", 4, "exit status 1: <&>", "build/check/b.log"),
+        record("s", "s/three", "skip", 0, "no card"),
+        record("i", "i/igt", "fail", 9, "1 of 2 cases failed", cases=cases),
     ])
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1] == "2 passed, 2 failed, 1 skipped"
@@ -40,7 +41,7 @@ def test_cases_count_instead_of_their_run(tmp_path):
 
 
 def test_all_passed(tmp_path):
-    done = run(tmp_path, [("s", "s/one", "ok", "3", "1.0", "-", "-", "-")])
+    done = run(tmp_path, [record("s", "s/one", "ok", 3)])
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "1 passed, 0 failed, 0 skipped")
 
 

@@ -25,7 +25,7 @@ pub const ROM: u32 = 6;
 pub const CONFIG: u32 = 7;
 
 /// The program under test. `R7XX_BOARD` names it for a copy of the tests
-/// (lab/internal/board-tests): cargo's own path may no longer exist.
+/// (lab/nomap_lab/board_tests.py): cargo's own path may no longer exist.
 pub fn board_program() -> OsString {
     std::env::var_os("R7XX_BOARD").unwrap_or_else(|| env!("CARGO_BIN_EXE_r7xx-board").into())
 }

@@ -6,30 +6,18 @@
  * is older than its turn.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench-options.h"
 #include "brk-storm.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define MAX_TURNS 15u
 #define MAX_SAMPLES (64u * BRK_LAYOUTS)
-
-static const char usage[] =
-	"usage: brk-storm [OPTION...]\n"
-	"  --json FILE   write results\n"
-	"  --cost        only what one step costs\n"
-	"  --load        only the children that do jobs\n"
-	"  --count       count instructions: for machines whose clock goes on by 1 ns\n"
-	"                with each of them (lab/run --accel icount --smp 1); no jobs\n"
-	"  --parts       sample the functions that a step consists of\n"
-	"  --quick       fewer and shorter turns\n"
-	"Exit status: 0; 1 if the kernel did anything wrong or could not be asked; 2 for\n"
-	"a bad command line or a clock that does not count.\n";
 
 static const char *const heap_names[BRK_HEAPS] = { "new", "own", "inherited" };
 static const char *const op_names[BRK_OPS] = { "grow", "touch", "shrink", "same" };
@@ -37,7 +25,7 @@ static const char *const op_names[BRK_OPS] = { "grow", "touch", "shrink", "same"
 static struct {
 	const char *json;
 	bool cost, load, count, parts, quick;
-} options = { .cost = true, .load = true };
+} options;
 
 static FILE *out;
 static bool first;
@@ -360,50 +348,35 @@ static int run_loads(void)
 
 /* ---- */
 
-static int parse(int argc, char **argv)
+static void parse(int argc, char **argv)
 {
-	enum { JSON, COST, LOAD_ONLY, COUNT, PARTS, QUICK, HELP };
-	static const struct option longs[] = {
-		{ "json", required_argument, NULL, JSON },
-		{ "cost", no_argument, NULL, COST },
-		{ "load", no_argument, NULL, LOAD_ONLY },
-		{ "count", no_argument, NULL, COUNT },
-		{ "parts", no_argument, NULL, PARTS },
-		{ "quick", no_argument, NULL, QUICK },
-		{ "help", no_argument, NULL, HELP },
-		{ }
+	static bool only_cost, only_load;
+	static const struct bench_option table[] = {
+		{ .name = "json", .argument = "FILE", .text = &options.json,
+		  .help = "write results" },
+		{ .name = "cost", .flag = &only_cost, .help = "only what one step costs" },
+		{ .name = "load", .flag = &only_load, .help = "only the children that do jobs" },
+		{ .name = "count", .flag = &options.count, .help = BENCH_COUNT_HELP "; no jobs" },
+		{ .name = "parts", .flag = &options.parts,
+		  .help = "sample the functions that a step consists of" },
+		{ .name = "quick", .flag = &options.quick, .help = "fewer and shorter turns" },
+		{ 0 }
 	};
-	int c;
+	static const struct bench_program program = {
+		.name = "brk-storm",
+		.line = "[OPTION...]",
+		.options = table,
+		.end =
+		"Exit status: 0; 1 if the kernel did anything wrong or could not be asked; 2 for\n"
+		"a bad command line or a clock that does not count.\n",
+	};
 
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		switch (c) {
-		case JSON:
-			options.json = optarg;
-			break;
-		case COST:
-			options.load = false;
-			break;
-		case LOAD_ONLY:
-			options.cost = false;
-			break;
-		case COUNT:
-			options.count = true;
-			options.load = false;
-			break;
-		case PARTS:
-			options.parts = true;
-			break;
-		case QUICK:
-			options.quick = true;
-			break;
-		case HELP:
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			return -EINVAL;
-		}
-	}
-	return optind == argc && (options.cost || options.load) ? 0 : -EINVAL;
+	bench_options(&program, argc, argv);
+	options.cost = !only_load;
+	options.load = !only_cost && !options.count;
+	if (!options.cost && !options.load)
+		bench_options_bad(&program, only_cost ? "--cost and --load are one or the other" :
+				  "--load and --count: jobs are not counted");
 }
 
 static void environment(void)
@@ -433,10 +406,7 @@ int main(int argc, char **argv)
 			ret == -EBUSY ? "there is a heap already" : strerror(-ret));
 		return 1;
 	}
-	if (parse(argc, argv)) {
-		fputs(usage, stderr);
-		return 2;
-	}
+	parse(argc, argv);
 	if (options.count && !bench_counts_instructions(CLOCK_THREAD_CPUTIME_ID)) {
 		fprintf(stderr, "brk-storm: CPU time does not count instructions here\n");
 		return 2;

@@ -8,7 +8,6 @@
  * "mapstorm --space KIND".
  */
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,26 +19,11 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench-options.h"
 #include "mapstorm.h"
 
 #define LIST_MAX 16u
 #define MAP_COUNT "/proc/sys/vm/max_map_count"
-
-static const char usage[] =
-	"usage: mapstorm [OPTION...]\n"
-	"  --json FILE      write results\n"
-	"  --live LIST      live maps (100,1000,10000,40000,100000,1000000)\n"
-	"  --guards LIST    mappings with guards (100,1000,10000,30000)\n"
-	"  --others LIST    live maps for the other operations, and with holes (100,10000)\n"
-	"  --only KIND      plain, guards, shadow, small, among, holes or others; small\n"
-	"                   is measured only so, booted with stack_guard_gap=1\n"
-	"  --count          count instructions: for machines whose clock goes on by\n"
-	"                   1 ns with each of them (lab/run --accel icount --smp 1)\n"
-	"  --quick          --live 100,1000 --guards 100,3000 --others 1000, and\n"
-	"                   fewer samples\n"
-	"  --seed N         of all choices (1)\n"
-	"  --timeout S      for each address space (600)\n"
-	"  --verbose        say what is being done\n";
 
 static const char *const kind_names[MS_KINDS] = {
 	"plain", "guards", "shadow", "small", "among", "holes", "others",
@@ -59,14 +43,14 @@ struct list {
  * @only: the only kind to measure, or -1: all
  * @space: the kind of address space of this process, or -1: it starts others
  * @bottom_up: this process has the bottom-up layout
+ * @nothing: end at once
  */
 struct options {
 	struct list live, guards, others;
 	const char *json;
 	int only, space;
-	bool bottom_up, count, quick, verbose;
-	uint64_t seed;
-	unsigned int timeout;
+	bool bottom_up, count, quick, verbose, nothing;
+	unsigned int seed, timeout;
 };
 
 static void fail(const char *what, int ret)
@@ -76,89 +60,87 @@ static void fail(const char *what, int ret)
 	exit(ret ? 1 : 2);
 }
 
-static struct list parse_list(const char *text)
+/* Numbers above 0 that rise, with commas. Returns what is wrong with the text, or NULL. */
+static const char *take_list(void *data, const char *text)
 {
 	struct list list = { .count = 0 };
 	char *end;
 
 	do {
 		if (list.count == LIST_MAX)
-			fail("too many numbers in a list", 0);
+			return "too many numbers";
 		list.n[list.count] = strtoul(text, &end, 10);
-		if (end == text || (*end && *end != ',') || !list.n[list.count])
-			fail("a list is of numbers above 0, with commas", 0);
-		if (list.count && list.n[list.count] <= list.n[list.count - 1])
-			fail("the numbers of a list have to rise", 0);
+		if (end == text || (*end && *end != ',') || !list.n[list.count] ||
+		    (list.count && list.n[list.count] <= list.n[list.count - 1]))
+			return "not a list of numbers above 0 that rise, with commas";
 		list.count++;
 		text = end + 1;
 	} while (*end);
-	return list;
+	*(struct list *)data = list;
+	return NULL;
 }
 
-static int parse_kind(const char *text)
+static const char *take_kind(void *data, const char *text)
 {
 	int i;
 
-	for (i = 0; i < MS_KINDS; i++)
-		if (!strcmp(text, kind_names[i]))
-			return i;
-	fail("there is no such kind of address space", 0);
-	return -1;
+	for (i = 0; i < MS_KINDS; i++) {
+		if (!strcmp(text, kind_names[i])) {
+			*(int *)data = i;
+			return NULL;
+		}
+	}
+	return "no such kind of address space";
 }
 
 static void parse(struct options *o, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "json", required_argument, NULL, 'j' },
-		{ "live", required_argument, NULL, 'l' },
-		{ "guards", required_argument, NULL, 'g' },
-		{ "others", required_argument, NULL, 'o' },
-		{ "only", required_argument, NULL, 'k' },
-		{ "space", required_argument, NULL, 's' },
-		{ "bottom-up", no_argument, NULL, 'b' },
-		{ "count", no_argument, NULL, 'c' },
-		{ "quick", no_argument, NULL, 'q' },
-		{ "seed", required_argument, NULL, 'd' },
-		{ "timeout", required_argument, NULL, 't' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "nothing", no_argument, NULL, 'n' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	/* Those without help are of the processes that the program starts. */
+	const struct bench_option options[] = {
+		{ .name = "json", .argument = "FILE", .text = &o->json, .help = "write results" },
+		{ .name = "live", .argument = "LIST", .take = take_list, .data = &o->live,
+		  .help = "live mappings (100,1000,10000,40000,100000,1000000)" },
+		{ .name = "guards", .argument = "LIST", .take = take_list, .data = &o->guards,
+		  .help = "mappings with guards (100,1000,10000,30000)" },
+		{ .name = "others", .argument = "LIST", .take = take_list, .data = &o->others,
+		  .help = "live mappings for the other operations, and with holes (100,10000)" },
+		{ .name = "only", .argument = "KIND", .take = take_kind, .data = &o->only,
+		  .help = "plain, guards, shadow, small, among, holes or others; small\n"
+			  "is measured only so, booted with stack_guard_gap=1" },
+		{ .name = "space", .argument = "KIND", .take = take_kind, .data = &o->space },
+		{ .name = "bottom-up", .flag = &o->bottom_up },
+		{ .name = "nothing", .flag = &o->nothing },
+		{ .name = "count", .flag = &o->count, .help = BENCH_COUNT_HELP },
+		{ .name = "quick", .flag = &o->quick,
+		  .help = "--live 100,1000 --guards 100,3000 --others 1000, and\n"
+			  "fewer samples" },
+		{ .name = "seed", .argument = "N", .number = &o->seed, .most = UINT32_MAX,
+		  .help = "of all choices (1)" },
+		{ .name = "timeout", .argument = "S", .number = &o->timeout, .least = 1,
+		  .most = 86400, .help = "for each address space (600)" },
+		{ .name = "verbose", .flag = &o->verbose, .help = "say what is being done" },
+		{ 0 }
 	};
-	int c;
+	const struct bench_program program = {
+		.name = "mapstorm",
+		.line = "[OPTION...]",
+		.options = options,
+		.end =
+		"Exit status: 0; 1 if a row has an error; 2 for a bad command line or a clock that\n"
+		"does not count.\n",
+	};
 
 	*o = (struct options) { .only = -1, .space = -1, .seed = 1, .timeout = 600 };
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		switch (c) {
-		case 'j': o->json = optarg; break;
-		case 'l': o->live = parse_list(optarg); break;
-		case 'g': o->guards = parse_list(optarg); break;
-		case 'o': o->others = parse_list(optarg); break;
-		case 'k': o->only = parse_kind(optarg); break;
-		case 's': o->space = parse_kind(optarg); break;
-		case 'b': o->bottom_up = true; break;
-		case 'c': o->count = true; break;
-		case 'q': o->quick = true; break;
-		case 'd': o->seed = strtoull(optarg, NULL, 0); break;
-		case 't': o->timeout = strtoul(optarg, NULL, 10); break;
-		case 'v': o->verbose = true; break;
-		case 'n': exit(0);
-		case 'h': fputs(usage, stdout); exit(0);
-		default: fputs(usage, stderr); exit(2);
-		}
-	}
-	if (optind < argc || !o->timeout) {
-		fputs(usage, stderr);
-		exit(2);
-	}
+	bench_options(&program, argc, argv);
+	if (o->nothing)
+		exit(0);
 	if (!o->live.count)
-		o->live = parse_list(o->quick ? "100,1000" :
-				     "100,1000,10000,40000,100000,1000000");
+		take_list(&o->live, o->quick ? "100,1000" :
+					       "100,1000,10000,40000,100000,1000000");
 	if (!o->guards.count)
-		o->guards = parse_list(o->quick ? "100,3000" :
-						  "100,1000,10000,30000");
+		take_list(&o->guards, o->quick ? "100,3000" : "100,1000,10000,30000");
 	if (!o->others.count)
-		o->others = parse_list(o->quick ? "1000" : "100,10000");
+		take_list(&o->others, o->quick ? "1000" : "100,10000");
 }
 
 /* Returns the number of this process' mappings. */

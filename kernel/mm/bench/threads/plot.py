@@ -4,91 +4,99 @@
 
 usage: plot.py RESULTS.json PLOT.png
 
-RESULTS.json is what report.py wrote. Panels: instructions of one more
-thread, over the threads that are live, and its CPU time; system time in all, with
-what was reported in 2005.
+RESULTS.json is what report.py wrote. Above, what one more thread costs, over the threads
+that are live: instructions in guests, and CPU time of the machine. Below, what all cost:
+instructions, and system time beside what was reported in 2005.
 """
 
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
-from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402
+from plotting import COLOURS, legend_below, plt, results_and_target, save  # noqa: E402 (the path comes first)
 
 STYLES = ["-", "--", ":", "-."]
+CASES = {
+    "live-8m": "8 MiB (default)",
+    "live-64k": "64 KiB",
+    "live-own": "64 KiB, mapped by the program",
+    "live-guard": "64 KiB, MAP_GROWSDOWN",
+    "join-8m": "8 MiB, joined",
+    "join-8m-no-cache": "8 MiB, joined, no stack cache",
+    "join-guard": "64 KiB, MAP_GROWSDOWN, joined",
+}
 
 
-def label(result):
-    """The label of a kernel, with the unit of its numbers."""
-    if result["unit"] == "ns":
-        # The machine's own kernel: leave out its builder's suffix.
-        return f"Linux {result['kernel'].split('-')[0]}, times"
-    return f"{result['kernel']}, {result['unit']}"
+def label(kernel):
+    """A kernel's name in words; the machine's own without its builder's suffix."""
+    version, _, name = kernel.partition("-")
+    return {"mm": "with the series", "mm-base": "without it"}.get(name, f"Linux {version}")
 
 
-def lines(axes, data, unit, name):
+def each(axes, results, scale, what, title):
     """What one more live thread costs, a line for each case and kernel."""
-    mine = [r for r in data["results"] if r["unit"] == unit and r["cpu_ns"]
-            and r["case"].startswith("live")]
+    mine = [r for r in results if r["cpu_ns"] and r["case"].startswith("live")]
     cases = list(dict.fromkeys(r["case"] for r in mine))
     kernels = list(dict.fromkeys(r["kernel"] for r in mine))
     for result in mine:
         chunk = result["chunk"]
+        name = CASES.get(result["case"], result["case"])
         axes.plot([(i + 1) * chunk for i in range(len(result["cpu_ns"]))],
-                  [t / chunk / 1e3 for t in result["cpu_ns"]],
+                  [t / chunk / scale for t in result["cpu_ns"]],
                   color=COLOURS[cases.index(result["case"]) % len(COLOURS)],
-                  linestyle=STYLES[kernels.index(result["kernel"]) % 4],
-                  marker="o", markersize=2.5, linewidth=1,
-                  label=f"{result['case']}, {label(result)}")
+                  # Lines of two kernels can coincide: the one below is wider.
+                  linestyle=STYLES[kernels.index(result["kernel"]) % 4], marker="o", markersize=2.5,
+                  linewidth=1.2 if result["kernel"] == kernels[-1] else 4, alpha=1 if result["kernel"] == kernels[-1] else 0.4,
+                  label=f"{name}; {label(result['kernel'])}" if len(kernels) > 1 else name)
     axes.set_yscale("log")
-    axes.set_ylim(10, 50000)
-    axes.set_ylabel(f"one more thread, {name}")
-    axes.set_xlabel("threads that are live")
+    axes.set(xlabel="threads that are live", ylabel=f"one more thread: {what}", title=title)
     axes.grid(True, which="major", alpha=0.3)
-    if mine:
-        axes.legend(fontsize=6.5, loc="upper right", ncol=2)
+    legend_below(axes, 2)
 
 
-def totals(axes, data, kernels, threads):
-    """System time of all threads."""
-    cases = list(dict.fromkeys(r["case"] for r in data["results"]))
-    width = 0.8 / len(kernels)
+def totals(axes, results, told, what, title):
+    """What all threads cost together, a line for each case and a mark for each kernel."""
+    cases = list(dict.fromkeys(r["case"] for r in results))
+    most = max((r["threads"] for r in results), default=0)
+    kernels = list(dict.fromkeys(r["kernel"] for r in results))
     for number, kernel in enumerate(kernels):
-        mine = {r["case"]: r["system_total_s"] for r in data["results"]
-                if label(r) == kernel}
-        axes.bar([i + number * width - 0.4 + width / 2
-                  for i, case in enumerate(cases) if case in mine],
-                 [mine[case] for case in cases if case in mine],
-                 width, color=COLOURS[number + 1], label=kernel)
-        for r in data["results"]:
-            if label(r) == kernel and r["threads"] < threads:
-                axes.text(cases.index(r["case"]) + number * width - 0.4,
-                          r["system_total_s"], f"{r['threads']:,}\nthreads",
-                          fontsize=6, ha="right", va="top")
-    told = data["report_2005"]
-    axes.axhline(told["system_s_first_fit"], color="black", linestyle="--",
-                 linewidth=1, label="2005: first fit, 30 s")
-    axes.axhline(told["system_s_cache"], color="black", linestyle=":",
-                 linewidth=1, label="2005: free-area cache, 0.7 s")
-    axes.set_xticks(range(len(cases)), cases, fontsize=7, rotation=30)
-    axes.set_yscale("log")
-    axes.set_ylabel("system time in all, s (10^9 instructions)")
-    axes.grid(True, axis="y", which="major", alpha=0.3)
+        mine = [r for r in results if r["kernel"] == kernel]
+        # Beside each other, as equal values would cover each other.
+        above = 0.24 * (number - (len(kernels) - 1) / 2)
+        axes.plot([r["system_total_s"] for r in mine], [cases.index(r["case"]) + above for r in mine], "os"[number % 2],
+                  color=COLOURS[number + 1], markersize=6, label=label(kernel))
+        for r in mine:
+            if r["threads"] < most:
+                axes.annotate(f"of {r['threads']:,} threads", (r["system_total_s"], cases.index(r["case"]) + above), (-6, 6),
+                              textcoords="offset points", ha="right", fontsize=8)
+    for value, name, style in told:
+        axes.axvline(value, color="black", linestyle=style, linewidth=1, label=f"2005, other hardware: {name}, {value} s")
+    axes.set_yticks(range(len(cases)), [CASES.get(case, case) for case in cases], fontsize=9)
+    axes.set(xscale="log", xlabel=what, title=title, ylim=(-0.7, len(cases) - 0.3))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
+    axes.grid(True, which="both", alpha=0.3)
+    legend_below(axes, 1 if told else 2)
 
 
 def main():
     data, target = results_and_target()
-    kernels = list(dict.fromkeys(label(r) for r in data["results"]))
+    counted = [r for r in data["results"] if r["unit"] == "instructions"]
+    timed = [r for r in data["results"] if r["unit"] == "ns"]
     threads = max(r["threads"] for r in data["results"])
+    own = ", ".join(dict.fromkeys(label(r["kernel"]) for r in timed))
+    report = data["report_2005"]
+    told = [(report["system_s_first_fit"], "first fit", "--"), (report["system_s_cache"], "free-area cache", ":")]
 
-    figure, axes = panels(3)
-    lines(axes[0], data, "instructions", "10^3 instructions")
-    axes[0].set_title("instructions, all threads live", fontsize=9)
-    lines(axes[1], data, "ns", "us of CPU time")
-    axes[1].set_title("CPU time, all threads live", fontsize=9)
-    totals(axes[2], data, kernels, threads)
-    axes[2].set_title(f"{threads:,} threads", fontsize=9)
-    finish(figure, axes[2:], f"threads: {'; '.join(kernels)}", target)
+    figure, axes = plt.subplots(2, 2, figsize=(16, 12), layout="constrained")
+    each(axes[0][0], counted, 1e3, "thousands of instructions", "One more thread, by its stack: instructions in a guest")
+    each(axes[0][1], timed, 1e3, "microseconds of CPU time", "One more thread, by its stack: time of the machine itself")
+    totals(axes[1][0], counted, [], "thousand millions of instructions in the kernel",
+           f"All {threads:,} threads: instructions in a guest")
+    totals(axes[1][1], timed, told, "seconds of system time", f"All {threads:,} threads: time of the machine itself")
+    guests = ", ".join(dict.fromkeys(r["kernel"] for r in counted))
+    figure.suptitle(f"What thousands of threads cost to create (guests: {guests}; machine: {own})", fontsize=11)
+    save(figure, target)
 
 
 if __name__ == "__main__":

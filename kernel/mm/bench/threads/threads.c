@@ -3,7 +3,6 @@
  * threads: see kernel/mm/bench/README.md.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -11,24 +10,20 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench-options.h"
 #include "threads.h"
 
-static void usage(FILE *to)
+/* The names of all cases. */
+static const char *cases_help(void)
 {
+	static char text[256];
 	const struct threads_case *c;
+	unsigned int n = snprintf(text, sizeof(text), "some of:");
 
-	fputs("usage: threads [--threads N] [--runs N] [--cases LIST] [--json FILE]\n"
-	      "\n"
-	      "  --threads N   how many threads (20000)\n"
-	      "  --runs N      runs of each case, in turn (3)\n"
-	      "  --cases LIST  some of:",
-	      to);
 	for (c = threads_cases; c->name; c++)
-		fprintf(to, " %s", c->name);
-	fputs("\n\n"
-	      "Exit status: 0, also where a limit was met (which one is in the results);\n"
-	      "1 if a run did not end well; 2 for a bad command line.\n",
-	      to);
+		n += snprintf(text + n, sizeof(text) - n, "%s%s",
+			      (c - threads_cases) % 4 ? " " : "\n", c->name);
+	return text;
 }
 
 /*
@@ -82,23 +77,53 @@ static bool chosen(const char *list, const char *name)
 	return false;
 }
 
+/* A list of names, each of which has to be one of a case. */
+static const char *take_cases(void *data, const char *text)
+{
+	const char *word, *end;
+	const struct threads_case *c;
+
+	for (word = text; word; word = *end ? end + 1 : NULL) {
+		end = strchrnul(word, ',');
+		for (c = threads_cases; c->name; c++)
+			if (strlen(c->name) == (size_t)(end - word) &&
+			    !strncmp(c->name, word, end - word))
+				break;
+		if (!c->name)
+			return "no such case";
+	}
+	*(const char **)data = text;
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "threads", required_argument, NULL, 't' },
-		{ "runs", required_argument, NULL, 'r' },
-		{ "cases", required_argument, NULL, 'c' },
-		{ "json", required_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	const char *cases = NULL, *json = NULL, *separator = "";
 	unsigned int threads = 20000, runs = 3, i;
 	struct bench_output output = { .file = stdout };
 	const struct threads_case *c;
 	bool failed = false;
 	struct utsname uts;
-	int opt, ret;
+	int ret;
+	const struct bench_option options[] = {
+		{ .name = "threads", .argument = "N", .number = &threads, .least = 1,
+		  .most = UINT32_MAX, .help = "how many threads (20000)" },
+		{ .name = "runs", .argument = "N", .number = &runs, .least = 1,
+		  .most = 1000, .help = "runs of each case, in turn (3)" },
+		{ .name = "cases", .argument = "LIST", .take = take_cases, .data = &cases,
+		  .help = cases_help() },
+		{ .name = "json", .argument = "FILE", .text = &json,
+		  .help = "write the results there" },
+		{ 0 }
+	};
+	const struct bench_program program = {
+		.name = "threads",
+		.line = "[OPTION...]",
+		.options = options,
+		.end =
+		"Exit status: 0, also where a limit was met (which one is in the results);\n"
+		"1 if a run did not end well; 2 for a bad command line.\n",
+	};
 
 	if (argc == 4 && !strcmp(argv[1], "--one")) {
 		c = threads_case_named(argv[2]);
@@ -109,32 +134,7 @@ int main(int argc, char **argv)
 				strerror(-ret));
 		return ret != 0;
 	}
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 't':
-			threads = strtoul(optarg, NULL, 10);
-			break;
-		case 'r':
-			runs = strtoul(optarg, NULL, 10);
-			break;
-		case 'c':
-			cases = optarg;
-			break;
-		case 'j':
-			json = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	if (optind != argc || !threads || !runs) {
-		usage(stderr);
-		return 2;
-	}
+	bench_options(&program, argc, argv);
 
 	if (json) {
 		ret = bench_output_open(&output, json);

@@ -5,7 +5,6 @@
  * kernel/mm/bench/README.md.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -13,36 +12,17 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench-options.h"
 #include "frag.h"
-
-static void usage(FILE *to)
-{
-	fputs("usage: frag [--models] [--kernel] [--steps N] [--seeds N]\n"
-	      "            [--predict MODEL] [--json FILE]\n"
-	      "       frag --test [ROUNDS [SEED]]\n"
-	      "\n"
-	      "  --models         run the workloads with all models only\n"
-	      "  --kernel         run them with this kernel only, and compare with the\n"
-	      "                   model of it; ends with 1 if an address differs\n"
-	      "  --predict MODEL  compare with another model\n"
-	      "  --steps N        no more than N steps of a workload\n"
-	      "  --seeds N        how many random sequences (3)\n"
-	      "  --test           test the models\n"
-	      "\n"
-	      "Exit status: 0; 1 if something is not as it should be; 2 for a bad command\n"
-	      "line; 77 if this kernel's layout is not known.\n",
-	      to);
-}
 
 static struct {
 	bool models, kernel, failed;
-	uint64_t most;
-	unsigned int seeds;
+	unsigned int most, seeds;
 	const char *predict, *json;
 	const char *separator;
 	FILE *out;
 } run = {
-	.most = UINT64_MAX,
+	.most = UINT32_MAX,
 	.seeds = 3,
 	.separator = "",
 };
@@ -304,53 +284,42 @@ static void run_kernel(void)
 	}
 }
 
-static int parse(int argc, char **argv)
+static const char *take_model(void *data, const char *text)
 {
-	static const struct option options[] = {
-		{ "models", no_argument, NULL, 'm' },
-		{ "kernel", no_argument, NULL, 'k' },
-		{ "steps", required_argument, NULL, 'n' },
-		{ "seeds", required_argument, NULL, 's' },
-		{ "predict", required_argument, NULL, 'p' },
-		{ "json", required_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c;
+	*(const char **)data = text;
+	return frag_model_named(text) ? NULL : "no such model";
+}
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (c) {
-		case 'm':
-			run.models = true;
-			break;
-		case 'k':
-			run.kernel = true;
-			break;
-		case 'n':
-			run.most = strtoull(optarg, NULL, 10);
-			break;
-		case 's':
-			run.seeds = strtoul(optarg, NULL, 10);
-			break;
-		case 'p':
-			run.predict = optarg;
-			break;
-		case 'j':
-			run.json = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			return -EINVAL;
-		}
-	}
-	if (optind != argc || !run.seeds || !run.most ||
-	    (run.predict && !frag_model_named(run.predict)))
-		return -EINVAL;
+static void parse(int argc, char **argv)
+{
+	static const struct bench_option options[] = {
+		{ .name = "models", .flag = &run.models,
+		  .help = "run the workloads with all models only" },
+		{ .name = "kernel", .flag = &run.kernel,
+		  .help = "run them with this kernel only, and compare with the\n"
+			  "model of it; ends with 1 if an address differs" },
+		{ .name = "predict", .argument = "MODEL", .take = take_model,
+		  .data = &run.predict, .help = "compare with another model" },
+		{ .name = "steps", .argument = "N", .number = &run.most, .least = 1,
+		  .most = UINT32_MAX, .help = "no more than N steps of a workload" },
+		{ .name = "seeds", .argument = "N", .number = &run.seeds, .least = 1,
+		  .most = UINT32_MAX, .help = "how many random sequences (3)" },
+		{ .name = "json", .argument = "FILE", .text = &run.json,
+		  .help = "write the results there" },
+		{ 0 }
+	};
+	static const struct bench_program program = {
+		.name = "frag",
+		.line = "[OPTION...]\n       frag --test [ROUNDS [SEED]]    test the models",
+		.options = options,
+		.end =
+		"Exit status: 0; 1 if something is not as it should be; 2 for a bad command\n"
+		"line; 77 if this kernel's layout is not known.\n",
+	};
+
+	bench_options(&program, argc, argv);
 	if (!run.models && !run.kernel)
 		run.models = run.kernel = true;
-	return 0;
 }
 
 int main(int argc, char **argv)
@@ -365,10 +334,7 @@ int main(int argc, char **argv)
 				 true) != 0;
 	if (argc == 7 && (!strcmp(argv[1], "--layout") || !strcmp(argv[1], "--one")))
 		return one(argv);
-	if (parse(argc, argv)) {
-		usage(stderr);
-		return 2;
-	}
+	parse(argc, argv);
 	if (run.kernel && frag_kernel_unfit()) {
 		if (!run.models) {
 			printf("%s\n", frag_kernel_unfit());

@@ -21,7 +21,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -33,6 +32,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench-options.h"
 #include "guards.h"
 
 #define PAGE 4096ul
@@ -47,19 +47,6 @@
 /* After this many changes each kind must have been done. */
 #define ENOUGH 3000u
 #define DEBUGFS "/sys/kernel/debug/"
-
-static const char usage[] =
-	"usage: vmastorm [--seconds S] [--processes N] [--threads N] [--maps N]\n"
-	"                [--seed N] [--faults]\n"
-	"  --seconds S      (10)\n"
-	"  --processes N    (2)\n"
-	"  --threads N      of each process (3)\n"
-	"  --maps N         of each thread at most, whole ones (48)\n"
-	"  --seed N         of all choices (1); what threads do to each other is chance\n"
-	"  --faults         let allocations of the kernel fail (needs failslab,\n"
-	"                   fail_page_alloc and debugfs)\n"
-	"Exit status: 0; 1 if something is not as it should be; 2 for a bad command line;\n"
-	"77 if there is no fault injection.\n";
 
 enum { MAP, STACK, UNMAP, UNMAP_ALL, PROTECT, WRITE, CHECK, ACCESS, DROP, REPLACE,
        EXCHANGE, MOVE, GROW, FORK, CHANGES };
@@ -117,7 +104,7 @@ struct counts {
 };
 
 static struct {
-	unsigned long seconds, processes, threads, slots, seed;
+	unsigned int seconds, processes, threads, slots, seed;
 	bool faults;
 	uint64_t end;
 	int zero_fd, file_fd;
@@ -677,64 +664,35 @@ static bool prepare_faults(void)
 	       !access("/proc/thread-self/fail-nth", W_OK);
 }
 
-static unsigned long number(const char *text, unsigned long most)
-{
-	char *rest;
-	unsigned long n = strtoul(text, &rest, 10);
-
-	if (!n || *rest || n > most) {
-		fputs(usage, stderr);
-		exit(2);
-	}
-	return n;
-}
-
 static void parse(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "seconds", required_argument, NULL, 's' },
-		{ "processes", required_argument, NULL, 'p' },
-		{ "threads", required_argument, NULL, 't' },
-		{ "maps", required_argument, NULL, 'm' },
-		{ "seed", required_argument, NULL, 'r' },
-		{ "faults", no_argument, NULL, 'f' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	static const struct bench_option options[] = {
+		{ .name = "seconds", .argument = "S", .number = &run.seconds, .least = 1,
+		  .most = 86400, .help = "how long (10)" },
+		{ .name = "processes", .argument = "N", .number = &run.processes, .least = 1,
+		  .most = PROCESSES_MAX, .help = "(2)" },
+		{ .name = "threads", .argument = "N", .number = &run.threads, .least = 1,
+		  .most = THREADS_MAX, .help = "of each process (3)" },
+		{ .name = "maps", .argument = "N", .number = &run.slots, .least = 1,
+		  .most = SLOTS_MAX, .help = "mappings of each thread at most, whole ones (48)" },
+		{ .name = "seed", .argument = "N", .number = &run.seed, .least = 1,
+		  .most = UINT32_MAX,
+		  .help = "of all choices (1); what threads do to each other is chance" },
+		{ .name = "faults", .flag = &run.faults,
+		  .help = "let allocations of the kernel fail (needs failslab,\n"
+			  "fail_page_alloc and debugfs)" },
+		{ 0 }
 	};
-	int c;
+	static const struct bench_program program = {
+		.name = "vmastorm",
+		.line = "[OPTION...]",
+		.options = options,
+		.end =
+		"Exit status: 0; 1 if something is not as it should be; 2 for a bad command line;\n"
+		"77 if there is no fault injection.\n",
+	};
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			run.seconds = number(optarg, 86400);
-			break;
-		case 'p':
-			run.processes = number(optarg, PROCESSES_MAX);
-			break;
-		case 't':
-			run.threads = number(optarg, THREADS_MAX);
-			break;
-		case 'm':
-			run.slots = number(optarg, SLOTS_MAX);
-			break;
-		case 'r':
-			run.seed = number(optarg, UINT32_MAX);
-			break;
-		case 'f':
-			run.faults = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			fputs(usage, stderr);
-			exit(2);
-		}
-	}
-	if (optind != argc) {
-		fputs(usage, stderr);
-		exit(2);
-	}
+	bench_options(&program, argc, argv);
 }
 
 /*
@@ -794,7 +752,7 @@ int main(int argc, char **argv)
 		}
 	for (i = 0; i < CHANGES; i++)
 		changes += run.counts->done[i];
-	printf("vmastorm: seed %lu, %lu s:", run.seed, run.seconds);
+	printf("vmastorm: seed %u, %u s:", run.seed, run.seconds);
 	for (i = 0; i < CHANGES; i++) {
 		printf(" %lu %s", run.counts->done[i], change_names[i]);
 		if (run.counts->refused[i])

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Tests of verdicts.py: which kernel messages make a test fail."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+VERDICTS = pathlib.Path(__file__).with_name("verdicts.py")
+PASS = {"result": "pass", "out": "", "err": "", "dmesg": ""}
+
+
+def judge(path, **tests):
+    (path / "results.json").write_text(json.dumps({"tests": {f"igt@{n}": {**PASS, **t} for n, t in tests.items()}}), encoding="utf-8")
+    return subprocess.run([sys.executable, "-B", VERDICTS, path / "results.json", "0"], capture_output=True, text=True, check=False)
+
+
+def warned(*lines):
+    return {"result": "dmesg-warn", "dmesg": "".join(f"{line}\n" for line in lines)}
+
+
+@pytest.mark.parametrize("line", [
+    "<4> [   12.345678] hrtimer: interrupt took 12345678 ns",
+    "<4> [   12.345678] clocksource: timekeeping watchdog on CPU1: Marking clocksource 'tsc' as unstable",
+    "<4> [   12.345678] tsc: Marking TSC unstable due to clocksource watchdog",
+])
+def test_load_of_the_host_is_counted_and_fails_nothing(tmp_path, line):
+    done = judge(tmp_path, seeds=warned(line, "<6> [   12.345700] something else"), basic={})
+    assert done.returncode == 0
+    assert done.stdout == "igt: 1 kernel messages speak of the host's load\nigt: 2 tests: 2 pass, 0 skip, 0 fail\n"
+
+
+def test_any_other_message_fails(tmp_path):
+    done = judge(tmp_path, seeds=warned("<4> [   12.345678] hrtimer: interrupt took 1 ns", "<3> [   12.4] radeon: no"))
+    assert done.returncode == 1
+    assert "dmesg-warn: igt@seeds" in done.stdout and "radeon: no" in done.stdout
+
+
+def test_nothing_passed_is_no_success(tmp_path):
+    assert judge(tmp_path, basic={"result": "skip"}).returncode == 1

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The lab's commands, lab/NAME."""

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""usage: lab/bench-desktop [--seconds N] [--runs N] [--driver modesetting|radeon]
+                         [--chip rv770|rv740|rv730|rv710] [--out DIR] [--check]   (make bench-desktop)
+
+x11perf and glxgears on X with glamor on the board: how fast, and where the time goes,
+to the guest's CPUs, the board's engines or trapped registers. --seconds: each test takes at
+least that long (default 5); --runs: boots (default 3). Results, table and plot:
+desktop-shares.{json,txt,png} in build/DIR (default: results). --check fails if a test did not
+run, or did not draw by the board.
+"""
+import shutil
+
+from nomap_lab import cli, graph, guest, procs
+from nomap_lab.options import between, in_build, python, results_are, show_table
+from nomap_lab.paths import BUILD, CHECK, TOP, LabError, say
+
+
+def main(argv: list[str]) -> int:
+    """The command."""
+    parser = cli.parser(__doc__, prog="lab/bench-desktop")
+    parser.add_argument("--seconds", type=between(1, 99), default=5)
+    parser.add_argument("--runs", type=between(1, 99), default=3)
+    parser.add_argument("--driver", choices=["modesetting", "radeon"], default="modesetting")
+    parser.add_argument("--chip", choices=["rv770", "rv740", "rv730", "rv710"], default="rv770")
+    parser.add_argument("--out", type=in_build, default="results")
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse(argv)
+    graph.ensure("board", "bench")
+    work, out = CHECK / "bench-desktop", BUILD / args.out
+    shutil.rmtree(work, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(TOP / "emulator/tests/desktop", work / "session")
+    rows = []
+    for run in range(1, args.runs + 1):
+        say(f"run {run} of {args.runs}: X on the board ({args.chip}, {args.driver}), "
+            f"six tests of {args.seconds} s or more")
+        boot = guest.Boot(exclusive=True, module="patched", mesa="unmodified", board=f"--chip {args.chip}",
+                          timeout=180 + 25 * args.seconds)
+        inside = "/build/check/bench-desktop"
+        status = guest.run(boot, [f"{inside}/session/session", args.driver, f"{inside}/{run}", str(args.seconds)])
+        if status:
+            raise LabError(f"the session failed with status {status} (see build/check/bench-desktop/{run})")
+        rows.append(work / str(run))
+    numbers = out / "desktop-shares.json"
+    if show_table(python("bench/desktop-shares/report.py", *["--check"] * args.check, "--json", numbers, *rows),
+             out / "desktop-shares.txt"):
+        raise LabError("not all was drawn as it should be (see above)")
+    if procs.call(python("bench/desktop-shares/plot.py", numbers, out / "desktop-shares.png"), check=False).returncode:
+        raise LabError(f"the plot could not be made; the numbers are in build/{args.out}/desktop-shares.json")
+    say("done")
+    results_are(args.out, "desktop-shares")
+    return 0

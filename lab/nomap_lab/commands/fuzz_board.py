@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""usage: lab/fuzz-board [--cases N | --seconds N] [--seed SEED] [--scenes "NAME..."]
+                      (make fuzz-board SECONDS=600 SEED=1)
+
+Captures what Debian's Mesa submits for scenes of bench/gallery (default: all that draw
+little), and has the board's 3D engine execute it with mutations, natively: of registers,
+resources, packets, draws, addresses, shaders, vertices, indices, constants and the order
+of packets. A case is one submission with up to four of them; 200 cases, or as many as
+SECONDS allow. Fails if anything panics, does not end or reaches other memory, or if too
+few mutations get to the shaders. SEED (default 1) is the first case's; a failure names
+the seed that repeats it with --cases 1 and the same scenes.
+"""
+import argparse
+import re
+import shutil
+
+from nomap_lab import cli, graph, procs
+from nomap_lab.paths import BUILD, CHECK, LabError, say
+
+SCENES = "gears text compressed geometry feedback samples wires"
+
+
+def names(text: str) -> list[str]:
+    """Names of scenes."""
+    if not re.fullmatch("[a-z ]+", text) or not text.split():
+        raise argparse.ArgumentTypeError(f"takes names of scenes, such as \"gears text\", not '{text}'")
+    return text.split()
+
+
+def main(argv: list[str]) -> int:
+    """The command."""
+    parser = cli.parser(__doc__, prog="lab/fuzz-board")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--cases", type=cli.number("a number of cases", 0), default=200)
+    length.add_argument("--seconds", type=cli.number("seconds", 0))
+    parser.add_argument("--seed", type=cli.number("a seed", 0), default=1)
+    parser.add_argument("--scenes", type=names, default=SCENES.split())
+    args = parser.parse(argv)
+    how = ["--cases", str(args.cases)] if args.seconds is None else ["--seconds", str(args.seconds)]
+    graph.ensure("board", "bench", "board-tests")
+    out = CHECK / "captures"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    for scene in args.scenes:
+        env = {**procs.rendered_env("board"), "R7XX_CAPTURE": str(out / f"{scene}.r7xx"), "RADEON_THREAD": "false",
+               "R7XX_CAPTURE_SUBMISSIONS": "1-8", "MESA_SHADER_CACHE_DISABLE": "true"}
+        if procs.call([BUILD / "bench/gallery", "--scene", scene, "--out", out], env=env, check=False).returncode:
+            raise LabError(f"{scene} cannot be captured")
+    say(f"seed {args.seed}, {' '.join(how).removeprefix('--')}")
+    return procs.call([BUILD / "board-tests/r7xx-fuzz", "--seed", str(args.seed), *how, out], check=False).returncode

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""usage: lab/gallery [--out DIR] [--check] [--docs]   (make gallery)
+
+Draws the scenes of bench/gallery by the board's 3D engine (natively, by r7xx-shim, with
+Debian's unmodified Mesa), llvmpipe and softpipe, and compares the pictures. Pictures,
+maps of differences, gallery.json and table.txt: in build/DIR (default: results/gallery).
+--check fails if a scene is not drawn or differs by more than its bound; --docs brings
+docs/gallery.md and its pictures up to date.
+"""
+import shutil
+
+from nomap_lab import cli, graph, procs
+from nomap_lab.options import in_build, python, show_table
+from nomap_lab.paths import BUILD, LabError, say
+
+
+def main(argv: list[str]) -> int:
+    """The command."""
+    parser = cli.parser(__doc__, prog="lab/gallery")
+    parser.add_argument("--out", type=in_build, default="results/gallery")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--docs", action="store_true")
+    args = parser.parse(argv)
+    graph.ensure("board", "bench")
+    out = BUILD / args.out
+    for renderer in ("board", "llvmpipe", "softpipe"):
+        say(renderer)
+        shutil.rmtree(out / renderer, ignore_errors=True)
+        (out / renderer).mkdir(parents=True)
+        status = procs.call([BUILD / "bench/gallery", "--out", out / renderer], env=procs.rendered_env(renderer),
+                            check=False).returncode
+        if status:
+            raise LabError(f"{renderer}: gallery failed with status {status}")
+    options = ["--check"] * args.check + ["--docs", "docs"] * args.docs
+    if show_table(python("bench/gallery/report.py", *options, out), out / "table.txt"):
+        raise LabError("the pictures are not what they are to be (see above)")
+    print(f"pictures: build/{args.out}")
+    return 0

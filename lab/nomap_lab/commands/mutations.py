@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""usage: lab/mutations [--list | --doc] [NAME...]
+
+Proof by mutation: for each line of igt-tests/mutations/table.toml (or those
+named) builds radeon.ko with that change of the driver, boots a guest with it,
+and runs the one test that has to fail then. Before, the same tests have to pass
+with the same options and the driver as it is.
+
+  --list   names them
+  --doc    writes docs/mutations.md from the last results, and runs nothing
+
+A run of all writes docs/mutations.md, too. Results are in build/mutations/.
+Exit status: 0 if each mutation made its test fail, 1 if one did not or the
+driver as it is fails, 2 if something could not be built or booted.
+"""
+import fcntl
+import importlib.util
+import json
+import os
+import shutil
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from nomap_lab import cli, graph, guest, initramfs, procs
+from nomap_lab.paths import BUILD, TOP, LabError, UsageError, say
+from nomap_lab.stages import SOURCE, kernel_version
+
+OUT = BUILD / "mutations"
+# What kernel/build.sh needs of kernel/.
+DRIVER = ("build.sh", "lib.sh", "drivers", "include", "patches")
+# Board, kernel's command line, "dma32" or nothing, "bare" or nothing.
+Options = tuple[str, str, str, str]
+
+
+def load_program() -> ModuleType:
+    """igt-tests/mutations/mutations.py, which knows the table."""
+    spec = importlib.util.spec_from_file_location("mutations", TOP / "igt-tests/mutations/mutations.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_tests(name: str, kernel: str, tests: list[str], options: Options) -> Path:
+    """Boots a guest and runs the tests; returns igt_runner's results. Raises LabError if there are none."""
+    board, append, dma32, bare = options
+    logs = OUT / name
+    shutil.rmtree(logs, ignore_errors=True)
+    logs.mkdir(parents=True)
+    boot = guest.Boot(kernel=kernel, timeout=1500, allow_kernel_warnings=True, logs=logs, board=board,
+                      append=f"radeon.lockup_timeout=60000 {append}", mem="5G" if dma32 else "2G",
+                      insmod=[BUILD / "dma32/dma32.ko"] if dma32 else [], hypervisor=not bare)
+    chosen = [word for test in tests for word in ("-t", f"^igt@{test}$")]
+    with open(logs / "output.log", "wb") as log:
+        guest.run(boot, ["/build/igt-tests/run", "-T", "400", "-r", f"/build/mutations/{name}", *chosen],
+                  stdout=log, stderr=log)
+    results = logs / "results.json"
+    if not results.exists() or not results.stat().st_size:
+        last = (logs / "output.log").read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
+        raise LabError("\n".join([f"mutations: {name}: the guest left no results, its output ends:", *last]), status=2)
+    return results
+
+
+def build(program: ModuleType, mutation: dict[str, Any]) -> None:
+    """Changes a copy of the driver and makes what a guest boots of it: the kernel "mutation". The build is
+    incremental."""
+    source = OUT / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir()
+    for part in DRIVER:
+        procs.call(["cp", "-a", TOP / "kernel" / part, source])
+    for path, text in program.edited(mutation, source).items():
+        path.write_text(text)
+    log = OUT / "build.log"
+    log.unlink(missing_ok=True)
+    if procs.call([source / "build.sh", SOURCE, kernel_version(), OUT / "driver"], log=log, check=False).returncode:
+        last = log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
+        raise LabError("\n".join([f"{mutation['name']} does not build:", *last]), status=2)
+    initramfs.make(Path("/"), BUILD / "boot/mutation", OUT / "driver/radeon.ko")
+
+
+def write_document(program: ModuleType) -> None:
+    """Writes docs/mutations.md from the table and the last results."""
+    shown = OUT / "shown.json"
+    new = TOP / "docs/.mutations.md.new"
+    new.write_text(program.document(program.load(), json.loads(shown.read_text()) if shown.exists() else {}))
+    os.replace(new, TOP / "docs/mutations.md")
+
+
+def main(argv: list[str]) -> int:
+    """The command."""
+    parser = cli.parser(__doc__, prog="lab/mutations")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--doc", action="store_true")
+    parser.add_argument("names", metavar="NAME", nargs="*")
+    args = parser.parse(argv)
+    program = load_program()
+    try:
+        return run(program, args.names, listing=args.list, document=args.doc)
+    except program.Error as error:
+        raise LabError(f"mutations: {error}: let igt-tests/mutations/table.toml fit the driver", status=2) from error
+
+
+def run(program: ModuleType, names: list[str], *, listing: bool, document: bool) -> int:
+    """The command with its options."""
+    table = {mutation["name"]: mutation for mutation in program.load()["mutation"]}
+    if listing:
+        print("\n".join(table))
+        return 0
+    if document:
+        write_document(program)
+        return 0
+    for name in names:
+        if name not in table:
+            raise UsageError(f"there is no mutation '{name}': lab/mutations --list names them")
+    chosen = [table[name] for name in names or table]
+    for mutation in table.values():
+        program.edited(mutation, TOP / "kernel")
+    OUT.mkdir(parents=True, exist_ok=True)
+    lock = os.open(OUT, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        bad = show(program, chosen)
+    except BlockingIOError:
+        raise LabError("build/mutations is in use by another run: wait for its end") from None
+    finally:
+        os.close(lock)
+    if not names:
+        write_document(program)
+    if bad:
+        print("\n".join(f"mutations: {line}" for line in bad))
+        return 1
+    say(f"mutations: {len(chosen)} shown")
+    return 0
+
+
+def show(program: ModuleType, chosen: list[dict[str, Any]]) -> list[str]:
+    """Runs the tests of these mutations without and with each; returns what is not as it has to be."""
+    graph.ensure("kernel", "boot", "board", "igt", "image", "dma32")
+    bad = []
+    groups: dict[Options, list[str]] = {}
+    for mutation in chosen:
+        tests = groups.setdefault(program.options(mutation), [])
+        if mutation["test"] not in tests:
+            tests.append(mutation["test"])
+    for n, (options, tests) in enumerate(groups.items(), 1):
+        board, append, *more = options
+        what = f"board '{board}', kernel '{append}' {' '.join(more)}"
+        say(f"mutations: none, {what} ({n} of {len(groups)})")
+        wrong = program.passed(run_tests(f"none-{n}", "stock", tests, options))
+        print(wrong or "all passed", flush=True)
+        if wrong:
+            bad.append(f"the driver as it is, {what}")
+
+    shown = OUT / "shown.json"
+    for n, mutation in enumerate(chosen, 1):
+        name = mutation["name"]
+        say(f"mutations: {name} ({n} of {len(chosen)})")
+        build(program, mutation)
+        results = run_tests(name, "mutation", [mutation["test"]], program.options(mutation))
+        # Its list of failed tests, with the message of each.
+        failed = program.judge(mutation, results)
+        known = json.loads(shown.read_text()) if shown.exists() else {}
+        shown.write_text(json.dumps({**known, name: failed}, indent=1, sort_keys=True) + "\n")
+        print("\n".join(f"{test}: {text}" for test, text in failed) or "nothing failed", flush=True)
+        if not failed:
+            bad.append(f"{name}: {mutation['test']} does not fail")
+    return bad

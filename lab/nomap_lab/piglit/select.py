@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Chooses piglit tests and writes them as a profile for piglit-runner.
+
+Tests are looked up by name in piglit's profiles quick_gl and quick_shader.
+"""
+import gzip
+import random
+import re
+import xml.etree.ElementTree as xml
+from collections.abc import Sequence
+from pathlib import Path
+
+from nomap_lab.paths import UsageError
+
+PROFILES = ("quick_gl", "quick_shader")
+Tests = dict[str, xml.Element]
+
+
+def sanitized(name: str) -> str:
+    """A test's name in the results: they are comma-separated."""
+    return name.replace(",", "-")
+
+
+def read_profiles(piglit: Path) -> Tests:
+    """The tests of both profiles of piglit's directory: name to XML element."""
+    tests: Tests = {}
+    for profile in PROFILES:
+        with gzip.open(piglit / "tests" / f"{profile}.xml.gz") as file:
+            for test in xml.parse(file).getroot():
+                tests.setdefault(sanitized(test.attrib["name"]), test)
+    return tests
+
+
+def is_there(piglit: Path, test: xml.Element) -> bool:
+    """Whether all files that a test's command names are there."""
+    command = next(option.attrib["value"] for option in test if option.get("name") == "command")
+    files = re.findall(r"'((?:generated_)?tests/[^']*)'", command)
+    return all((piglit / file).exists() for file in files)
+
+
+def read_names(path: Path, tests: Tests) -> tuple[list[str], list[str]]:
+    """The names that a file lists, each once, and its words that match no test.
+
+    A line is a name; "NAME*" is all that begin with NAME, "#" begins a comment.
+    """
+    names: dict[str, None] = {}
+    unknown = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        word = sanitized(line.strip())
+        # Names may have a "#" in them.
+        if word not in tests:
+            word = word.split("#")[0].strip()
+        if not word:
+            continue
+        if word.endswith("*"):
+            found = [name for name in tests if name.startswith(word[:-1])]
+        else:
+            found = [word] if word in tests else []
+        if not found:
+            unknown.append(word)
+        names.update(dict.fromkeys(found))
+    return list(names), unknown
+
+
+def sample(piglit: Path, count: int, seed: int) -> list[str]:
+    """COUNT names of both profiles, drawn at random from SEED."""
+    names = sorted(name for name, test in read_profiles(piglit).items() if is_there(piglit, test))
+    chosen = sorted(random.Random(seed).sample(names, min(count, len(names))))
+    # wgl is for Windows. Its tests are removed from the sample, not before it is drawn, so that a seed keeps
+    # its sample.
+    return [name for name in chosen if not name.startswith("wgl@")]
+
+
+def write_profile(path: Path, tests: Sequence[xml.Element]) -> None:
+    """A profile of these tests."""
+    root = xml.Element("PiglitTestList", count=str(len(tests)), name="profile")
+    root.extend(tests)
+    xml.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def choose(piglit: Path, file: Path, out: Path, only: Sequence[re.Pattern[str]], said: str) -> int:
+    """Writes to the directory OUT the tests that FILE lists and (if there is any) a pattern of ONLY matches:
+
+    profile.xml   the tests, in the order of FILE
+    names         their names, as piglit-runner has them
+    absent.csv    "name,Skip" for tests whose files are not in piglit's directory (see get.py)
+
+    Returns how many there are; raises UsageError, with SAID as FILE's name, if one is not in the profiles.
+    """
+    tests = read_profiles(piglit)
+    names, unknown = read_names(file, tests)
+    if only:
+        names = [name for name in names if any(pattern.search(name) for pattern in only)]
+    if unknown:
+        raise UsageError(f"--tests {said}: not in piglit's quick_gl and quick_shader: {', '.join(unknown[:5])}")
+    if not names:
+        raise UsageError(f"--tests {said}: it names no test" + " that -t matches" * bool(only))
+    out.mkdir(parents=True, exist_ok=True)
+    present = [name for name in names if is_there(piglit, tests[name])]
+    write_profile(out / "profile.xml", [tests[name] for name in present])
+    (out / "names").write_text("".join(f"{name}\n" for name in present), encoding="utf-8")
+    there = set(present)
+    absent = (f"{name},Skip\n" for name in names if name not in there)
+    (out / "absent.csv").write_text("".join(absent), encoding="utf-8")
+    return len(present)

@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: MIT
+"""The stages: what each is made of, and how."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from . import apt, initramfs
+from . import backports as backports_kernel
+from .graph import STAGES, installed, stage
+from .paths import BUILD, CACHE, TOP, LabError, need_free, root_dir, root_image, root_key, say, shown
+from .procs import as_builder, call, in_i386
+
+SOURCE = "/usr/src/linux-source-6.12.tar.xz"
+KERNELS = TOP / "lab/kernels"
+
+
+def install(source: Path, target: Path) -> None:
+    """Replaces a file at once, so that what runs keeps the old one."""
+    new = target.with_name(f".{target.name}.new")
+    shutil.copy2(source, new)
+    new.replace(target)
+
+
+@functools.cache
+def kernel_version() -> str:
+    """The version of the stock kernel in the build root."""
+    return next(Path("/lib/modules").iterdir()).name
+
+
+def stock() -> Iterable[str]:
+    return (kernel_version(),)
+
+
+def make_image(name: str) -> None:
+    """The ext4 image of a Debian root, in the cache (mke2fs -d: no mount); guests write to an overlay."""
+    image = root_image(name)
+    need_free(1200, image.parent, f"the {name} image")
+    say(f"{name} image: building")
+    new = image.with_name(f".{image.name}.{time.time_ns()}")
+    for old in image.parent.glob(f".{name}-*"):
+        old.unlink()
+    try:
+        # No journal: the overlay is thrown away. Room is left for swap files and such.
+        call(["mke2fs", "-q", "-t", "ext4", "-O", "^has_journal,^metadata_csum", "-m", "0", "-E", "lazy_itable_init=1",
+              "-d", root_dir(name), new, "1536m"])
+        with open(new, "rb") as f:
+            os.fsync(f.fileno())
+        new.rename(image)
+    except LabError as e:
+        raise LabError(f"mke2fs failed (disk full?): {e}") from e
+    finally:
+        new.unlink(missing_ok=True)
+    for old in image.parent.glob(f"{name}-*.ext4"):
+        if old != image and time.time() - old.stat().st_atime > 30 * 86400:
+            old.unlink()
+    say(f"{name} image: done in the cache")
+
+
+@stage("the guest's root file system image, in the cache", words=lambda: [root_key("guest")],
+       is_there=lambda: root_image("guest").exists())
+def image(_out: Path) -> None:
+    make_image("guest")
+
+
+@stage("the Debian root for i386, in the cache", words=lambda: [root_key("i386")],
+       is_there=lambda: (root_dir("i386") / ".complete").exists())
+def i386_root(_out: Path) -> None:
+    call([TOP / "lab/roots/make", "i386"])
+
+
+@stage("the root for i386 as a file system image, for lab/run --i386", after=["i386-root"],
+       is_there=lambda: root_image("i386").exists())
+def i386_image(_out: Path) -> None:
+    make_image("i386")
+
+
+# The board
+
+RUST = ("rustc", "libc6-dev")
+
+
+@stage("r7xx-board; libr7xx_shim.so, the chip in a GL program's process; r7xx-replay, which executes "
+       "what that has captured", inputs=["emulator/src", "emulator/shim", "emulator/Cargo.toml", "emulator/Cargo.lock"],
+       packages=RUST, mib=800)
+def board(out: Path) -> None:
+    try:
+        as_builder(out, ["cargo", "build", "--manifest-path", TOP / "emulator/Cargo.toml", "--workspace", "--release",
+                         "--locked", "--target-dir", out / "work"])
+    except LabError as e:
+        raise LabError(f"cargo failed. If it could not reach its registry: the board's dependencies are fetched once, "
+                       f"into {shown(CACHE / 'cargo')}, and need the network for that") from e
+    for name in ("r7xx-board", "r7xx-replay", "libr7xx_shim.so"):
+        install(out / "work/release" / name, out / name)
+
+
+@stage("the board's tests, compiled", inputs=["emulator", "lab/nomap_lab/board_tests.py"], packages=RUST, mib=1500)
+def board_tests(out: Path) -> None:
+    as_builder(out, ["python3", "-B", "-m", "nomap_lab.board_tests", "build", out])
+
+
+@stage("says that cargo fmt, clippy and doc found nothing", inputs=["emulator"],
+       packages=["rustc", "rust-clippy", "rustfmt"])
+def board_lint(out: Path) -> None:
+    manifest = str(TOP / "emulator/Cargo.toml")
+    cargo = ["--manifest-path", manifest, "--workspace", "--locked", "--target-dir", str(out / "work")]
+    call(["cargo", "fmt", "--manifest-path", manifest, "--all", "--check"])
+    call(["cargo", "clippy", *cargo, "--all-targets", "--", "-D", "warnings"])
+    call(["cargo", "doc", *cargo, "--no-deps"], env={"RUSTDOCFLAGS": "-D warnings"})
+    (out / "clean").write_text("clippy " + installed("build")["rust-clippy"] + "\n", encoding="ascii")
+
+
+RUFF = "0.17.6"
+
+
+@stage("ruff, which Debian 13 does not have", words=lambda: [RUFF])
+def ruff(out: Path) -> None:
+    call(["python3", "-m", "pip", "install", "--quiet", "--root-user-action=ignore", "--no-deps", "--target", out / "work",
+          f"ruff=={RUFF}"])
+    install(out / "work/bin/ruff", out / "ruff")
+
+
+# radeon.ko, and what guests boot
+
+DRIVER = ("kernel/build.sh", "kernel/lib.sh", "kernel/drivers", "kernel/include")
+
+
+def build_radeon(out: Path, source: str, headers: str, wrapper: Iterable[str | Path] = ()) -> None:
+    as_builder(out, [TOP / "kernel/build.sh", source, headers, out / "work"], wrapper=tuple(wrapper))
+    install(out / "work/radeon.ko", out / "radeon.ko")
+
+
+@stage("radeon.ko with our ioctls, against the stock kernel's headers", inputs=[*DRIVER, "kernel/patches/6.12"],
+       packages=["linux-source-6.12", "gcc-14"], words=stock, mib=800)
+def kernel(out: Path) -> None:
+    build_radeon(out, SOURCE, kernel_version())
+
+
+@stage("says that checkpatch, sparse and kernel-doc found nothing", inputs=[*DRIVER, "kernel/check.sh", "kernel/patches"],
+       packages=["linux-source-6.12", "gcc-14", "sparse"], words=stock)
+def kernel_lint(out: Path) -> None:
+    call([TOP / "kernel/check.sh", SOURCE, kernel_version(), out / "work"])
+    (out / "clean").write_text("sparse " + installed("build")["sparse"] + "\n", encoding="ascii")
+
+
+BOOT = ("lab/nomap_lab/initramfs.py", "lab/guest/init")
+
+
+@stage("kernel and initramfs, stock and patched module", inputs=BOOT, after=["kernel"], out="boot/stock",
+       packages=["busybox-static", "kmod", "linux-image-amd64"], words=stock)
+def boot(out: Path) -> None:
+    initramfs.make(Path("/"), out, BUILD / "kernel/radeon.ko")
+
+
+@stage("dma32.ko, which limits the board's DMA to 4 GiB", inputs=["lab/guest/dma32"], packages=["gcc-14"], words=stock)
+def dma32(out: Path) -> None:
+    work = out / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(TOP / "lab/guest/dma32", work)
+    as_builder(out, ["make", "-s", "-C", f"/lib/modules/{kernel_version()}/build", f"M={work}", "modules"])
+    install(work / "dma32.ko", out / "dma32.ko")
+
+
+# Other kernels: each lab/kernels/NAME.config with a line "# with:"
+
+def kernel_config(name: str, what: str) -> list[str]:
+    """The words of a line "# WHAT: ..." of a kernel's configuration; none if there is no such kernel."""
+    path = KERNELS / f"{name}.config"
+    found = re.search(rf"^# {what}: (.*)$", path.read_text(encoding="utf-8"), re.M) if path.exists() else None
+    return found[1].split() if found else []
+
+
+def other_kernels() -> list[str]:
+    return sorted(p.stem for p in KERNELS.glob("*.config") if kernel_config(p.stem, "with"))
+
+
+def has_radeon(name: str) -> bool:
+    """Has the kernel of this name (of lab/run --kernel) the radeon driver?"""
+    return not kernel_config(name, "with") or "radeon" in kernel_config(name, "with")
+
+
+def newest_source(name: str) -> tuple[str, list[str | Path]]:
+    """A kernel's source, and the command in which it is in its place."""
+    if kernel_config(name, "source") == ["backports"]:
+        return backports_kernel.fact("source"), backports_kernel.inside()
+    return SOURCE, []
+
+
+def build_kernel(name: str, out: Path) -> None:
+    source, wrapper = newest_source(name)
+    as_builder(out, [KERNELS / "make", source, name, out], wrapper=wrapper)
+
+
+def build_kernel_radeon(name: str, out: Path) -> None:
+    build_radeon(out, SOURCE, str(BUILD / f"kernels/{name}/headers"))
+
+
+def build_kernel_boot(name: str, out: Path) -> None:
+    radeon = BUILD / f"kernels/{name}-radeon/radeon.ko" if has_radeon(name) else None
+    initramfs.make(BUILD / "kernels" / name, out, radeon)
+
+
+def declare_kernel(name: str) -> None:
+    config = [f"lab/kernels/{f}.config" for f in (name, *kernel_config(name, "with"))]
+    newer = kernel_config(name, "source") == ["backports"]
+    stage(f"the kernel of lab/kernels/{name}.config", name=f"linux-{name}", out=f"kernels/{name}", mib=4000,
+          inputs=["lab/kernels/make", *config, *kernel_config(name, "patches")], packages=["linux-source-6.12", "gcc-14"],
+          after=["linux-backports"] if newer else [])(functools.partial(build_kernel, name))
+    before = [f"linux-{name}"]
+    if has_radeon(name):
+        stage("radeon.ko for it", name=f"radeon-{name}", inputs=[*DRIVER, "kernel/patches/6.12"], after=before,
+              out=f"kernels/{name}-radeon", mib=800)(functools.partial(build_kernel_radeon, name))
+        before = [*before, f"radeon-{name}"]
+    stage(f"what lab/run --kernel {name} boots", name=name, inputs=BOOT, after=before, out=f"boot/{name}",
+          packages=["busybox-static", "kmod"])(functools.partial(build_kernel_boot, name))
+
+
+def newest_backport() -> str:
+    """The version of the newest kernel in trixie-backports.
+
+    It is looked up at most once a day; without network the last known version is taken. Raises LabError
+    with status 77 if there is no Linux 7 or newer.
+    """
+    known = CACHE / "backports"
+    if not known.exists() or time.time() - known.stat().st_mtime > 86400:
+        try:
+            known.write_text(backports_kernel.newest() + "\n", encoding="ascii")
+        except LabError as e:
+            if e.status == 77 or not known.exists():
+                raise
+            say(f"trixie-backports cannot be looked at; going on with {known.read_text(encoding='ascii').strip()}")
+    return known.read_text(encoding="ascii").strip()
+
+
+@stage("the newest kernel of trixie-backports, unpacked with its headers and source",
+       inputs=["lab/nomap_lab/backports.py", "lab/nomap_lab/apt.py"], words=lambda: [newest_backport()],
+       out="kernels/backports", mib=2500)
+def linux_backports(out: Path) -> None:
+    backports_kernel.get(newest_backport(), out)
+
+
+@stage("radeon.ko for it", inputs=[*DRIVER, "kernel/patches"], after=["linux-backports"], out="kernels/backports-radeon", mib=800)
+def radeon_backports(out: Path) -> None:
+    build_radeon(out, backports_kernel.fact("source"), backports_kernel.fact("version"), backports_kernel.inside())
+
+
+@stage("what lab/run --kernel backports boots", inputs=BOOT, after=["linux-backports", "radeon-backports"],
+       out="boot/backports", packages=["busybox-static", "kmod"])
+def backports(out: Path) -> None:
+    initramfs.make(BUILD / "kernels/backports", out, BUILD / "kernels/backports-radeon/radeon.ko")
+
+
+@stage("the mm selftests of linux-source", inputs=["lab/kernels/selftests", "kernel/lib.sh", "kernel/mm/tests/selftests/run.py"],
+       packages=["linux-source-6.12", "linux-libc-dev", "gcc-14"], mib=400)
+def mm_selftests(out: Path) -> None:
+    as_builder(out, [KERNELS / "selftests", SOURCE, out])
+
+
+# Programs
+
+def meson(source: str, out: Path, *options: str) -> None:
+    """Builds a meson project in out/work and installs it into out."""
+    out.mkdir(parents=True, exist_ok=True)
+    again = ["--reconfigure"] if (out / "work/build.ninja").exists() else []
+    steps: dict[str, list[str | Path]] = {
+        "meson": ["meson", "setup", *again, out / "work", TOP / source, "--prefix", out, "--bindir", ".", "--buildtype",
+                  "debugoptimized", "-Dwerror=true", *options],
+        "ninja": ["ninja", "-C", out / "work"],
+        "install": ["meson", "install", "-C", out / "work", "--quiet"],
+    }
+    for name, cmd in steps.items():
+        log = out / f"{name}.log"
+        log.unlink(missing_ok=True)
+        call(cmd, log=log)
+
+
+C_INPUTS = ("common", "kernel/include")
+
+
+@stage("the IGT tests, and subtests.json, the list of their subtests", inputs=["igt-tests", *C_INPUTS, "lab/nomap_lab/subtests.py"],
+       packages=["gcc-14", "libdrm-dev"], out="igt-tests", words=lambda: [root_key("guest")])
+def igt(out: Path) -> None:
+    sid = root_dir("guest") / "opt/sid"
+    meson("igt-tests", out, f"-Dlibigt={sid}/usr/lib/x86_64-linux-gnu/libigt.so.0")
+    from . import subtests
+
+    subtests.write(out, root_dir("guest"))
+
+
+@stage("the benchmarks", inputs=["bench", *C_INPUTS], packages=["gcc-14", "libdrm-dev", "libjson-c-dev"])
+def bench(out: Path) -> None:
+    meson("bench", out)
+
+
+@stage("the programs of kernel/mm that test and measure", inputs=["kernel/mm", "common"], packages=["gcc-14"])
+def mm_tools(out: Path) -> None:
+    meson("kernel/mm", out)
+
+
+# libdrm and Mesa
+
+def declare_source(package: str, binary: str) -> None:
+    def version() -> str:
+        found = installed("build").get(binary)
+        if not found:
+            raise LabError(f"the build root has no {binary}: make distclean, then try again")
+        return found
+
+    stage(f"Debian's source package of {package}", name=f"{package}-source", inputs=["lab/nomap_lab/apt.py"],
+          words=lambda: [version()], mib=200)(functools.partial(get_source, package, binary))
+
+
+def get_source(package: str, binary: str, out: Path) -> None:
+    apt.get_source(package, installed("build")[binary], out)
+
+
+@stage("libdrm_radeon with our patches: lib, include, share", inputs=["libdrm/build", "libdrm/patches", "libdrm/examples"],
+       after=["libdrm-source"], packages=["gcc-14", "meson"])
+def libdrm(out: Path) -> None:
+    as_builder(out, [TOP / "libdrm/build", "build/libdrm-source", out])
+
+
+@stage("libdrm-radeon1 and libdrm-dev with these patches", after=["libdrm-source"],
+       inputs=["packaging/libdrm", "packaging/changelog", "libdrm/patches"], packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
+def libdrm_deb(out: Path) -> None:
+    call([TOP / "packaging/libdrm/build", "build/libdrm-source", out])
+
+
+MESA = ("mesa-patches/build", "mesa-patches/unpack")
+MESA_TOOLS = ("gcc-14", "meson")
+
+
+@stage("Debian's Mesa with our series, just r600 and softpipe, and the no-op shim (12 minutes)",
+       inputs=[*MESA, "mesa-patches/patches"], after=["mesa-source"], packages=MESA_TOOLS, mib=2500)
+def mesa(out: Path) -> None:
+    as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "patched"])
+
+
+@stage("the same without the series, to compare with", inputs=MESA, after=["mesa-source"], packages=MESA_TOOLS, mib=2500)
+def mesa_unmodified(out: Path) -> None:
+    as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "unmodified"])
+
+
+@stage("as mesa, for 32-bit processes", inputs=[*MESA, "mesa-patches/patches"], after=["mesa-source", "i386-root"], mib=3000)
+def mesa_i386(out: Path) -> None:
+    in_i386([TOP / "mesa-patches/build", "build/mesa-source", out, "patched"])
+
+
+@stage("mesa-libgallium with our series, over Debian's", inputs=["packaging/mesa", "packaging/changelog"],
+       after=["mesa-source", "mesa"], packages=["dpkg-dev"])
+def mesa_deb(out: Path) -> None:
+    call([TOP / "packaging/mesa/build", "build/mesa-source", "build/mesa", out])
+
+
+@stage("the same for 32-bit programs beside it", inputs=["packaging/mesa", "packaging/changelog"],
+       after=["mesa-source", "mesa-i386"])
+def mesa_deb_i386(out: Path) -> None:
+    in_i386([TOP / "packaging/mesa/build", "build/mesa-source", "build/mesa-i386", out])
+
+
+# Piglit
+
+DEQP_RUNNER = "0.24.0"
+
+
+@stage("Mesa CI's runner of piglit, in the newest version that Rust 1.85 builds", packages=RUST, mib=800)
+def piglit_runner(out: Path) -> None:
+    as_builder(out, ["cargo", "install", "deqp-runner", "--version", DEQP_RUNNER, "--locked", "--bin", "piglit-runner",
+                     "--root", out, "--target-dir", out / "work"])
+
+
+@stage("Debian's piglit, without what an R700 cannot run", name="piglit-tests",
+       inputs=["lab/nomap_lab/piglit/get.py", "lab/nomap_lab/apt.py"], out="piglit", mib=800)
+def piglit_tests(out: Path) -> None:
+    from .piglit import get
+
+    get.piglit(out)
+
+
+@stage("what Mesa CI has seen on a real RV770", inputs=["lab/nomap_lab/piglit/get.py"], after=["mesa-source"])
+def piglit_expected(out: Path) -> None:
+    from .piglit import get
+
+    get.expected(BUILD / "mesa-source", out)
+
+
+@stage("the last three", after=["piglit-tests", "piglit-runner", "piglit-expected"], out=".lab/piglit")
+def piglit(out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+
+
+declare_source("libdrm", "libdrm-dev")
+declare_source("mesa", "mesa-libgallium")
+for _name in other_kernels():
+    declare_kernel(_name)
+
+#: What "lab/build all" makes.
+ALL = ("image", "board", "kernel", "boot", "igt", "bench", "mm-tools", "libdrm")
+#: Names of today's commands that are no stage of their own.
+GROUPS = {"all": ALL, "roots": ()}
+
+assert set(ALL) <= set(STAGES)
+

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""The board under the distribution's own kernel and radeon.ko: it must come up without a complaint,
+copy right, and survive a hang."""
+
+import re
+from typing import Any
+
+from nomap_lab.paths import CHECK
+from nomap_lab.testing import Lab, case, suite
+
+pytestmark = suite(order=40, finds="what the distribution's driver would say of the board, on each chip and interrupt")
+
+
+def quiet(lab: Lab, **boot: Any) -> None:
+    said = lab.run("sh", "-c", 'dmesg --level=emerg,alert,crit,err,warn | grep -iE "radeon|drm|ttm|atom" || :\n'
+                   "ls /dev/dri/card0 /dev/dri/renderD128 >/dev/null", module="stock", **boot)
+    assert not said.strip()
+
+
+@case("boot/stock-radeon-is-quiet")
+def stock_is_quiet(lab: Lab) -> None:
+    quiet(lab)
+
+
+@case("boot/stock-radeon-is-quiet-on-{chip}", chip=["rv730", "rv740", "rv770"])
+def chip_is_quiet(lab: Lab, chip: str) -> None:
+    quiet(lab, board=f"--chip {chip}")
+
+
+@case("boot/stock-radeon-is-quiet-without-msi")
+def intx_is_quiet(lab: Lab) -> None:
+    # QEMU unmaps the BARs at the first INTA# and has no timer to map them again
+    # (no x-intx-mmap-timeout-ms for vfio-user): a console in VRAM is too slow then.
+    quiet(lab, board="--interrupt intx", append="drm_kms_helper.fbdev_emulation=0")
+
+
+@case("boot/ring-and-ib-tests")
+def rings(lab: Lab) -> None:
+    said = lab.run("dmesg", module="stock")
+    assert len(re.findall("ring test on [035] succeeded|ib test on ring [035] succeeded", said)) == 6
+
+
+@case("boot/pci-express")
+def pci_express(lab: Lab) -> None:
+    """If the board is conventional PCI, radeon makes write-combined and uncached BOs cached, and tests
+    of these modes would test cached ones."""
+    said = lab.run("dmesg", module="stock")
+    assert re.search(r"pci .*\[1002:9540\].* PCIe Legacy Endpoint", said)
+    assert not re.search("conventional PCI endpoint", said, re.I)
+    assert re.search("enabling PCIE gen 2 link speeds", said, re.I)
+
+
+@case("boot/pcie-gen2-link")
+def link_speed(lab: Lab) -> None:
+    link = [f"/sys/class/drm/card0/device/current_link_{what}" for what in ("speed", "width")]
+    said = lab.run("cat", *link, module="stock")
+    assert said == "5.0 GT/s PCIe\n16\n"
+
+
+@case("boot/wc-and-uc-are-real")
+def bo_caching(lab: Lab) -> None:
+    lab.call("gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", "build/check/bo-caching",
+             "lab/tests/guest/bo-caching.c")
+    lab.run("/build/check/bo-caching", module="stock")
+
+
+@case("boot/driver-version-stays")
+def version(lab: Lab) -> None:
+    """User space asks RADEON_INFO for what the module adds.
+
+    The module must not raise the driver's version, as a later kernel uses the next number for something else.
+    """
+    stock, patched = (re.findall(r"Initialized radeon ([0-9.]*) ", lab.run("dmesg", module=module))
+                      for module in ("stock", "patched"))
+    assert len(stock) == 1 and re.fullmatch(r"2\.[0-9]+\.[0-9]+", stock[0]) and patched == stock
+
+
+@case("boot/radeon-test")
+def radeon_test(lab: Lab) -> None:
+    """The driver's own copy tests move every GTT page; a small GTT keeps it short."""
+    said = lab.run("dmesg", module="stock", append="radeon.test=1 radeon.gartsize=64")
+    assert "Tested GTT->VRAM and VRAM->GTT copy" in said
+    assert not re.search("Incorrect (VRAM|GTT)|failed.*copy", said)
+
+
+@case("boot/screenshot")
+def screenshot(lab: Lab) -> None:
+    """A monitor would show the text console: the size that was set, more than one colour."""
+    import matplotlib.image  # slow, and no other test needs it
+
+    picture = lab.dir("screenshot") / "screen.png"
+    lab.run("sh", "-c", "echo screenshot test >/dev/tty0; sleep 1", module="stock", screenshot=picture)
+    pixels = matplotlib.image.imread(picture)
+    assert pixels.shape[:2] == (768, 1024)
+    assert len({tuple(colour) for row in pixels for colour in row}) > 1
+
+
+@case("boot/counters")
+def counters(lab: Lab) -> None:
+    lab.run("true", module="stock", logs=CHECK / "counters")
+    some = ("pm4_packets", "dma_packets", "irqs", "mmio_reads", "mmio_writes", "ibs", "fences")
+    lab.counters(CHECK / "counters/board.json", *(f"{name} > 0" for name in some), "mc_faults == 0", "bad_packets == 0")
+
+
+@case("boot/ring-copies-{what}", what=["and-hangs", "slow-engines"])
+def ring_copy(lab: Lab, what: str) -> None:
+    board = "--latency-us 500 --rate-mbps 200" if what == "slow-engines" else ""
+    lab.run("/build/igt-tests/run", "-t", "radeon_ring_copy", "-r", "/build/check/ring-copy", module="stock",
+            board=board, append="radeon.lockup_timeout=1500", timeout=120)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Debian's unmodified kernel, Mesa and Xorg with glamor on the board, with both DDX that R600 has.
+
+Window manager, xterm with CJK text, glxgears, x11perf. What X shows is compared with what the monitor
+shows and with the same windows drawn in software (Xvfb).
+"""
+
+import re
+import shutil
+
+from nomap_lab.paths import CHECK, RESULTS, TOP
+from nomap_lab.testing import Lab, case, suite
+
+pytestmark = suite(order=55, finds="what stops a desktop: glamor that does not come up, wrong text, "
+                   "a monitor that shows another picture")
+
+DESK = CHECK / "desktop"
+CHECKER = ("python3", "-B", "emulator/tests/desktop/check.py")
+STEPS = ["accelerated", "direct", "gears", "perf", "windows", "xvfb-windows"]
+
+
+def session(lab: Lab, name: str) -> None:
+    """A session with the DDX `name`, all unmodified; or for "patched" modesetting with our module and Mesa."""
+    driver = "modesetting" if name == "patched" else name
+    module, mesa = ("patched", "patched") if name == "patched" else ("stock", "unmodified")
+    shutil.rmtree(DESK / name, ignore_errors=True)
+    shutil.copytree(TOP / "emulator/tests/desktop", DESK / "session", dirs_exist_ok=True)
+    lab.run(f"{lab.guest_path(DESK)}/session/session", driver, lab.guest_path(DESK / name), module=module, mesa=mesa,
+            timeout=560, logs=DESK / f"{name}-logs", screenshot=DESK / f"{name}.png")
+
+
+def step(name: str, test: str) -> None:
+    """Shows the log of a session's step, and passes if the step did."""
+    print((DESK / name / f"{test}.log").read_text(encoding="utf-8", errors="replace"))
+    assert (DESK / name / f"{test}.status").read_text(encoding="utf-8").strip() == "0"
+
+
+def text(lab: Lab, name: str) -> None:
+    lab.call(*CHECKER, "text", DESK / name / "x.png")
+
+
+def monitor(lab: Lab, name: str) -> None:
+    lab.call(*CHECKER, "same", DESK / name / "x.png", DESK / f"{name}.png")
+
+
+def software(lab: Lab, name: str) -> None:
+    lab.call(*CHECKER, "close", DESK / name / "x.png", DESK / name / "xvfb.png", DESK / f"{name}-difference.png")
+
+
+def counters(lab: Lab, name: str) -> None:
+    """The 3D engine drew, without faults and without unknown packets."""
+    none = (f"{x} == 0" for x in ("bad_packets", "mc_faults", "engine_panics", "dropped_draws"))
+    lab.counters(DESK / f"{name}-logs/board.json", "draws > 1000", *none)
+
+
+def gallery(_lab: Lab, name: str) -> None:
+    """Keeps pictures for the gallery: the monitor, X in software, their differences."""
+    kept = {f"desktop-{name}.png": DESK / f"{name}.png", "desktop-software.png": DESK / name / "xvfb.png",
+            f"desktop-{name}-difference.png": DESK / f"{name}-difference.png"}
+    for new, old in kept.items():
+        (RESULTS / "gallery").mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(old, RESULTS / "gallery" / new)
+
+
+CHECKS = {"text": text, "monitor": monitor, "software": software, "counters": counters, "gallery": gallery}
+
+
+def register(name: str, tier: str) -> None:
+    """The cases of a session."""
+    needs = [f"desktop/{name}/session"]
+
+    @case(f"desktop/{name}/session", tier=tier)
+    def of_session(lab: Lab) -> None:
+        session(lab, name)
+
+    @case(f"desktop/{name}/{{test}}", tier=tier, needs=needs, test=STEPS)
+    def of_step(lab: Lab, test: str) -> None:
+        step(name, test)
+
+    checks = [c for c in CHECKS if (name, c) != ("patched", "gallery")]
+
+    @case(f"desktop/{name}/{{test}}", tier=tier, needs=needs, test=checks)
+    def of_check(lab: Lab, test: str) -> None:
+        CHECKS[test](lab, name)
+
+    globals().update({f"{name}_session": of_session, f"{name}_step": of_step, f"{name}_check": of_check})
+
+
+# In the other tier: the second DDX, which draws the same windows by the same glamor, and a session
+# with our module and Mesa.
+register("modesetting", "check")
+register("radeon", "all")
+register("patched", "all")
+
+
+@case("desktop/patched/uploads", tier="all", needs=["desktop/modesetting/session", "desktop/patched/session"])
+def uploads(lab: Lab) -> None:
+    """Uploads and readbacks of the patched server go by the ioctls.
+
+    glamor has its glyphs in atlases, so it has few mappings with either Mesa: the staging buffers are among
+    those that stay.
+    """
+    debian, ours = (int((DESK / name / "maps").read_text()) for name in ("modesetting", "patched"))
+    said = (DESK / "patched/gem_rw").read_text()
+    steps = sum(int(n) for n in re.findall(r"(?m)^\s*(?:cpu|staged|zero_copy)\s+(\d+)", said))
+    print(f"{said}\nmappings of BOs: {debian} with Debian's Mesa, {ours} with the series; {steps} copies by the kernel")
+    assert 0 < ours <= 16 and steps >= 50
+
+
+@case("desktop/where-time-goes", tier="all")
+def where_time_goes(lab: Lab) -> None:
+    # Shares of times are only reported.
+    lab.lab("bench-desktop", "--runs", "1", "--seconds", "2", "--out", "check", "--check")

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""bench/gallery by three renderers, the board natively by r7xx-shim (docs/gallery.md)."""
+
+from nomap_lab.testing import Lab, case, suite
+
+pytestmark = suite(order=26, lane="builds",
+                   finds="a feature of GL that the board draws otherwise than llvmpipe and softpipe do")
+
+
+@case("gallery/same-pictures")
+def same_pictures(lab: Lab) -> None:
+    lab.lab("gallery", "--out", "check/gallery", "--check")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The IGT tests under the patched module; on the stock one they must skip."""
+
+import json
+
+from nomap_lab.igt_sets import BASIC, HELD, OWN_BOOT
+from nomap_lab.paths import CHECK, RESULTS
+from nomap_lab.testing import Lab, case, suite
+
+pytestmark = suite(order=50, finds="wrong bytes, locks, limits and errors of PREAD, PWRITE and TRANSFER")
+
+
+@case("igt/igt", runner="igt", exclude=[OWN_BOOT])
+def igt(lab: Lab) -> None:
+    lab.igt(RESULTS / "igt", timeout=1500, append="radeon.lockup_timeout=1500")
+
+
+@case("igt/verdicts", runner="pytest")
+def verdicts(lab: Lab) -> None:
+    lab.pytest("igt-tests/verdicts_test.py", "igt-tests/descriptions_test.py")
+
+
+@case("igt/suspend")
+def suspend(lab: Lab) -> None:
+    # 9p does not come back from suspend, so nothing may be left on it.
+    lab.run("bash", "-c", """
+        mkdir /tmp/igt && cd /tmp/igt && cp /build/igt-tests/{run,verdicts.py,radeon_gem_rw_robust_gpu} . &&
+            echo "TESTLIST radeon_gem_rw_robust_gpu END TESTLIST" | tr " " "\\n" >test-list.txt &&
+            umount -l /build && exec ./run -t radeon_gem_rw_robust_gpu@suspend -r /tmp/results""", timeout=200)
+
+
+@case("igt/skips-on-the-stock-module")
+def stock_skips(lab: Lab) -> None:
+    lab.run("bash", "-c", '/build/igt-tests/run -t "radeon_gem_p(read|write)" -r /build/check/igt-stock || :',
+            module="stock", timeout=200)
+    tests = json.loads((CHECK / "igt-stock/results.json").read_text(encoding="utf-8"))["tests"]
+    assert tests and not {n: t["result"] for n, t in tests.items() if t["result"] not in ("skip", "notrun")}
+
+
+@case("igt/others", runner="igt", include=["radeon_gem_rw_(between|reset|caches|reclock)"],
+      exclude=["reset_fails|cpu-reads-after-gpu"])
+def others(lab: Lab) -> None:
+    lab.igt(RESULTS / "igt-others", timeout=900, append="radeon.lockup_timeout=1500")
+
+
+# Each of these takes minutes, in a boot of its own.
+@case("igt/held", tier="all", runner="igt", include=[HELD], exclude=["@bounced"])
+def held(lab: Lab) -> None:
+    lab.igt(RESULTS / "igt-held", timeout=900, append="radeon.lockup_timeout=60000")
+
+
+@case("igt/bounced", tier="all", runner="igt", include=["radeon_gem_rw_pages@bounced", BASIC, "radeon_gem_rw_caches"])
+def bounced(lab: Lab) -> None:
+    """The board's DMA does not reach user memory, so the kernel bounces it: without synchronisation
+    bytes are lost, or old ones come back."""
+    lab.build("dma32")
+    lab.igt(RESULTS / "igt-bounced", timeout=900, mem="5G", insmod=["build/dma32/dma32.ko"],
+            append="radeon.lockup_timeout=60000")
+
+
+@case("igt/loads", tier="all", runner="igt", include=["radeon_gem_rw_align", BASIC])
+def loads(lab: Lab) -> None:
+    """Without the CPUs' hypervisor bit drm_memcpy_from_wc() has non-temporal loads, as on hardware."""
+    lab.igt(RESULTS / "igt-loads", timeout=900, hypervisor=False)
+
+
+@case("igt/reset-fails", tier="all", runner="igt", include=["radeon_gem_rw_reset_fails"])
+def reset_fails(lab: Lab) -> None:
+    """This test leaves the GPU unusable."""
+    lab.igt(RESULTS / "igt-reset-fails", flags=["-T", "400"], timeout=600, append="radeon.lockup_timeout=5000")

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Mesa in a guest: uploads and readbacks of both Mesas on the board, with both modules."""
+
+import shutil
+
+from nomap_lab.paths import CHECK, RESULTS, TOP
+from nomap_lab.testing import Lab, case, suite
+
+pytestmark = suite(order=56,
+                   finds="an upload of GL that the GPU does not see as it was written, with our module and without")
+
+DIR = CHECK / "mesa-board"
+
+
+def session(lab: Lab, module: str, board: str = "", timeout: int = 400) -> None:
+    there = lab.guest_path(DIR)
+    lab.run(f"{there}/session", there, module, mesa="patched", module=module, board=board, timeout=timeout)
+
+
+@case("mesa-board/build")
+def build(lab: Lab) -> None:
+    lab.build("mesa")
+    lab.call("mesa-patches/tests/run", "build/mesa", lab.dir("mesa-board"), "build")
+    shutil.copy(TOP / "mesa-patches/tests/session", DIR)
+
+
+@case("mesa-board/{module}-module", needs=["mesa-board/build"], module=["patched", "stock"])
+def modules(lab: Lab, module: str) -> None:
+    session(lab, module)
+
+
+@case("mesa-board/contents-and-counts", needs=["mesa-board/patched-module", "mesa-board/stock-module"])
+def contents(lab: Lab) -> None:
+    lab.call("mesa-patches/tests/board_check.py", DIR)
+
+
+@case("mesa-board/strict", tier="all", needs=["mesa-board/patched-module", "mesa-board/stock-module"])
+def strict(lab: Lab) -> None:
+    """The strict board: a driver that flushes where it must sees no difference."""
+    session(lab, "patched", board="--strict", timeout=900)
+    lab.call("mesa-patches/tests/board_check.py", DIR)
+
+
+@case("mesa-board/uploads", tier="all", needs=["mesa-board/patched-module", "mesa-board/stock-module"])
+def uploads(lab: Lab) -> None:
+    """The benchmark with the real driver. Times need a quiet machine; here only counts are checked."""
+    lab.build("mesa-unmodified")
+    shutil.copy(TOP / "bench/gl-uploads/run.py", DIR)
+    results, there = RESULTS / "gl-uploads.json", lab.guest_path(DIR)
+    if results.exists():
+        shutil.copy(results, DIR)
+    lab.run("python3", "-B", f"{there}/run.py", "--where", "board", "--rounds", "3", "--batches", "3", "--calls", "300",
+            "/build", f"{there}/gl-uploads", f"{there}/gl-uploads.json", mesa="unmodified", timeout=1700,
+            exclusive=True)
+    shutil.copy(DIR / "gl-uploads.json", RESULTS)
+    lab.call("bench/gl-uploads/check.py", results)
+    lab.call("bench/gl-uploads/plot.py", results, RESULTS / "gl-uploads.png")

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Piglit's tests of uploads and readbacks on the board's 3D engine, with Debian's Mesa in the
+test's own process. The suite piglit-guest has a sample of them in a guest."""
+
+from nomap_lab.paths import CHECK, RESULTS
+from nomap_lab.testing import Lab, case, suite
+
+pytestmark = suite(order=22, lane="builds", finds="pixels, texels and bytes other than those of a real RV770")
+
+NATIVE = ("--native", "--mesa", "unmodified")
+
+
+@case("piglit/native-{chip}", chip=["rv770", "rv710"], runner="piglit")
+def native(lab: Lab, chip: str) -> None:
+    out = RESULTS / f"piglit/native-{chip}"
+    lab.piglit(*NATIVE, "--chip", chip, "--tests", "lab/piglit-sets/upload-readback", out=out)
+
+
+@case("piglit/native-strict", tier="all", runner="piglit")
+def strict(lab: Lab) -> None:
+    """The unmodified Mesa writes back and invalidates each cache that it has to.
+
+    Each texel goes through the modelled caches, which is slow: hence a sample.
+    """
+    tests = CHECK / "piglit-strict.tests"
+    tests.write_text(lab.lab("piglit", "--sample", "150", "--seed", "7").out, encoding="utf-8")
+    lab.piglit(*NATIVE, "--strict", "--chip", "rv770", "--tests", tests, out=RESULTS / "piglit/native-strict")

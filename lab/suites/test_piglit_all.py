@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""All tests of piglit's quick profiles that an R700 can run, natively; 500 of them in guests, where
+results must be the same. With our module and Mesa no test may do worse."""
+
+from nomap_lab.paths import CHECK, RESULTS
+from nomap_lab.testing import Lab, case, suite
+
+pytestmark = suite(order=66, tier="all", finds="what piglit sees beyond uploads and readbacks; "
+                   "a result that native tests and those in a guest do not share")
+
+OUT = RESULTS / "piglit"
+SAMPLES = {"native": ["--mesa", "unmodified", "--native"], "guest": ["--mesa", "unmodified", "--module", "stock"],
+           "patched": ["--mesa", "patched", "--module", "patched"]}
+
+
+@case("piglit-all/native", runner="piglit")
+def native(lab: Lab) -> None:
+    lab.piglit(*SAMPLES["native"], "--chip", "rv770", "--tests", "lab/piglit-sets/all", out=OUT / "all-native")
+
+
+@case("piglit-all/500-{where}", runner="piglit", where=list(SAMPLES))
+def sample(lab: Lab, where: str) -> None:
+    tests = CHECK / f"piglit-500-{where}.tests"
+    tests.write_text(lab.lab("piglit", "--sample", "500", "--seed", "12").out, encoding="utf-8")
+    lab.piglit(*SAMPLES[where], "--chip", "rv770", "--tests", tests, out=OUT / f"500-{where}")
+
+
+@case("piglit-all/same-natively", needs=["piglit-all/500-native", "piglit-all/500-guest"])
+def same(lab: Lab) -> None:
+    lab.call("python3", "-m", "nomap_lab.piglit.compare", "--same", OUT / "500-native", OUT / "500-guest")
+
+
+@case("piglit-all/nothing-worse", needs=["piglit-all/500-guest", "piglit-all/500-patched"])
+def nothing_worse(lab: Lab) -> None:
+    lab.call("python3", "-m", "nomap_lab.piglit.compare", OUT / "500-guest", OUT / "500-patched")
