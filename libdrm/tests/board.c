@@ -12,6 +12,7 @@
  * one failed, 2 for a bad command line, 77 without a board.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #include <radeon_bo_gem.h>
 #include <radeon_drm.h>
 #include <radeon_drm_rw.h>
+#include <xf86drm.h>
 
 #include "bench.h"
 #include "radeon_guest.h"
@@ -323,6 +325,44 @@ static void test_busy_no_wait(void)
 	HOLDS(as_model());
 }
 
+/*
+ * A dma-buf of another DRM file is imported twice, and a BO of ours comes back: the
+ * kernel has one handle for either, which has to live as long as its last user.
+ */
+static void test_imported_twice(void)
+{
+	struct radeon_bo *first, *second, *back;
+	struct bench_device maker;
+	uint32_t handle;
+	int fd;
+
+	IS(bench_open(&maker), 0);
+	IS(bench_gem_create(maker.fd, BYTES, place->domain, place->flags,
+			    &handle), 0);
+	IS(drmPrimeHandleToFD(maker.fd, handle, DRM_CLOEXEC | DRM_RDWR, &fd), 0);
+	first = radeon_gem_bo_open_prime(manager, fd, BYTES);
+	second = radeon_gem_bo_open_prime(manager, fd, BYTES);
+	close(fd);
+	HOLDS(first && second && first->handle == second->handle);
+	pattern(model, BYTES, 800);
+	IS(radeon_gem_bo_pwrite(first, 0, BYTES, model, 0), 0);
+	radeon_bo_unref(first);
+	memset(data, 0, BYTES);
+	IS(radeon_gem_bo_pread(second, 0, BYTES, data, 0), 0);
+	HOLDS(!memcmp(data, model, BYTES));
+	radeon_bo_unref(second);
+	close(maker.fd);
+
+	IS(set(801), 0);
+	IS(radeon_gem_prime_share_bo(bo, &fd), 0);
+	back = radeon_gem_bo_open_prime(manager, fd, BYTES);
+	close(fd);
+	HOLDS(back && back->handle == bo->handle);
+	radeon_bo_unref(back);
+	HOLDS(bench_gem_busy(dev.fd, bo->handle) >= 0);
+	HOLDS(as_model());
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -334,13 +374,16 @@ static const struct {
 	{ "errors", test_errors },
 	{ "busy", test_busy },
 	{ "busy-no-wait", test_busy_no_wait },
+	{ "imported-twice", test_imported_twice },
 };
 
 /* Runs a test on one kind of BO, and checks its mappings. Returns whether it passed. */
 static bool run(unsigned int t)
 {
 	unsigned int maps = bench_count_maps();
-	bool checks = tests[t].run == test_errors;
+	/* Imported dma-bufs are mapped by their own file descriptors. */
+	bool checks = tests[t].run == test_errors ||
+		      tests[t].run == test_imported_twice;
 
 	mapped = 0;
 	wrong[0] = 0;
