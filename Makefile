@@ -3,6 +3,8 @@
 
 .DEFAULT_GOAL := help
 export NOMAP_T0 := $(shell date +%s)
+# Notes down beside the results how quiet the machine was.
+RECORD := bench/lib/record
 
 .PHONY: help
 help: ## this list
@@ -14,19 +16,19 @@ help: ## this list
 
 .PHONY: demo
 demo: host-packages ## live-bos: uploads with and without mappings (FULL=1: all populations)
-	@lab/demo $(if $(FULL),--full)
+	@$(RECORD) live-bos -- lab/demo $(if $(FULL),--full)
 
 .PHONY: speed
 speed: host-packages ## transfer-paths: uploads and downloads by each path (4 minutes)
-	@lab/speed
+	@$(RECORD) transfer-paths -- lab/speed
 
 .PHONY: bench-board
 bench-board: host-packages ## board-fill: the board's 3D engine beside llvmpipe and softpipe (3 minutes)
-	@lab/bench-board
+	@$(RECORD) board-fill -- lab/bench-board
 
 .PHONY: bench-desktop
 bench-desktop: host-packages ## desktop-shares: x11perf and glxgears on the board, and where their time goes (6 minutes)
-	@lab/bench-desktop
+	@$(RECORD) desktop-shares -- lab/bench-desktop
 
 .PHONY: gallery
 gallery: host-packages ## docs/gallery.md: scenes by the board, llvmpipe and softpipe

@@ -13,7 +13,8 @@ from nomap_lab.testing import Lab, case, suite
 pytestmark = suite(order=75, tier="all", finds="the same driver faults on Linux 7: hooks, series, package, IGT")
 
 BUILT = ["backports/build"]
-MM = {"mm-applies": "apply", "mm-checkpatch": "style", "mm-oracle": "oracle"}
+MM = {"mm-applies": "apply", "mm-checkpatch": "style", "mm-oracle": "oracle",
+      "mm-vma": "vma"}
 
 
 @case("backports/no-network-is-said")

@@ -19,7 +19,7 @@ def arena(lab: Lab) -> None:
 @case("live-bos/short")
 def short(lab: Lab) -> None:
     lab.build("libdrm")
-    lab.run("env", "RADEON_MAP_POOL_COUNT=512", "/build/bench/live-bos", "--quick", "--live", "100,1000,2000",
+    lab.run("env", "RADEON_MAP_POOL_COUNT=512", "/build/bench/live-bos", "--quick", "--as-2011", "--live", "100,1000,2000",
             "--arms", "mmap,mmap-temp,arena,pwrite,libdrm,libdrm-map,libdrm-debian",
             "--json", "/build/check/live-bos.json", timeout=600)
     lab.call(*REPORT, CHECK / "live-bos.json")

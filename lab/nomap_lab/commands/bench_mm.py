@@ -125,7 +125,7 @@ def part_brk() -> None:
     in_turn(3, "brk counts", brk_counts)
     boot("brk", "brk-storm", guest.Boot(kernel="mm", timeout=600),
          [f"{TOOLS}/brk-storm", "--cost", "--json", result("brk-ns-mm")])
-    boot("brk", "brk-storm", guest.Boot(kernel="mm", timeout=600, smp=8),
+    boot("brk", "brk-storm", guest.Boot(kernel="mm", timeout=600, smp=2),
          [f"{TOOLS}/brk-storm", "--load", "--json", result("brk-load-mm")])
     report("bench/brk-storm", "brk", [*(f"brk-count-{kernel}-{turn}" for kernel in KERNELS for turn in (1, 2, 3)),
                                      "brk-ns-mm", "brk-load-mm"])
