@@ -158,13 +158,25 @@ def boot(out: Path) -> None:
     initramfs.make(Path("/"), out, BUILD / "kernel/radeon.ko")
 
 
-@stage("dma32.ko, which limits the board's DMA to 4 GiB", inputs=["lab/guest/dma32"], packages=["gcc-14"], words=stock)
-def dma32(out: Path) -> None:
+def module(source: str, out: Path) -> None:
+    """Builds a module for tests from its directory, against the stock kernel's headers."""
     work = out / "work"
     shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(TOP / "lab/guest/dma32", work)
+    shutil.copytree(TOP / source, work)
     as_builder(out, ["make", "-s", "-C", f"/lib/modules/{kernel_version()}/build", f"M={work}", "modules"])
-    install(work / "dma32.ko", out / "dma32.ko")
+    for ko in work.glob("*.ko"):
+        install(ko, out / ko.name)
+
+
+@stage("dma32.ko, which limits the board's DMA to 4 GiB", inputs=["lab/guest/dma32"], packages=["gcc-14"], words=stock)
+def dma32(out: Path) -> None:
+    module("lab/guest/dma32", out)
+
+
+@stage("failprobe.ko, which makes a call of a kernel function fail", inputs=["kernel/tests/failprobe"], packages=["gcc-14"],
+       words=stock)
+def failprobe(out: Path) -> None:
+    module("kernel/tests/failprobe", out)
 
 
 # Other kernels: each lab/kernels/NAME.config with a line "# with:"
