@@ -38,7 +38,7 @@ interrupted = r"\[drm:radeon_cs_ioctl \[radeon\]\] \*ERROR\* Failed to parse rel
 # What emulated CPUs say of a busy machine. It is counted and shown, and no fault of anything
 # under test.
 slow_machine = (r"hrtimer: interrupt took \d+ ns|clocksource: |tsc: Marking TSC unstable|TSC found unstable"
-                r"|sched_clock: Marking unstable|perf: interrupt took too long")
+                r"|sched_clock: Marking unstable|perf: interrupt took too long|serio \S+ deferred probe pending")
 count = collections.Counter()
 load = 0
 for name, test in sorted(tests.items()):

@@ -26,7 +26,8 @@ def suspend(lab: Lab) -> None:
     lab.run("bash", "-c", """
         mkdir /tmp/igt && cd /tmp/igt && cp /build/igt-tests/{run,verdicts.py,radeon_gem_rw_robust_gpu} . &&
             echo "TESTLIST radeon_gem_rw_robust_gpu END TESTLIST" | tr " " "\\n" >test-list.txt &&
-            umount -l /build && exec ./run -t radeon_gem_rw_robust_gpu@suspend -r /tmp/results""", timeout=200)
+            umount -l /build && exec ./run -t radeon_gem_rw_robust_gpu@suspend -t radeon_gem_rw_robust_gpu@hang-suspend \\
+            -r /tmp/results""", timeout=300, append="radeon.lockup_timeout=1500")
 
 
 @case("igt/skips-on-the-stock-module")
@@ -68,3 +69,12 @@ def loads(lab: Lab) -> None:
 def reset_fails(lab: Lab) -> None:
     """This test leaves the GPU unusable."""
     lab.igt(RESULTS / "igt-reset-fails", flags=["-T", "400"], timeout=600, append="radeon.lockup_timeout=5000")
+
+
+@case("igt/other-boards", tier="all")
+def other_boards(lab: Lab) -> None:
+    """A BO that fills most of VRAM, and the packets of another chip."""
+    lab.run("/build/igt-tests/run", "-t", "radeon_gem_clear@large", "-r", "/build/check/igt-large", board="--vram-mib 1024",
+            timeout=400)
+    lab.run("/build/igt-tests/run", "-t", "radeon_gem_rw_align@staged$", "-t", "radeon_gem_pwrite@", "-r", "/build/check/igt-rv770",
+            board="--chip rv770", timeout=900)
