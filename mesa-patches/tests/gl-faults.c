@@ -548,7 +548,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} tests[] = { { "faults", faults }, { "queued", queued }, { "leak", leak }, { "shaders", shaders }, { "limit", limit }, { "order", order }, { "random", random_calls },
+	} tests[] = { { "faults", faults }, { "queued", queued }, { "leak", leak },
+		      { "shaders", shaders }, { "limit", limit }, { "order", order }, { "random", random_calls },
 		      { "random-idle", random_idle } };
 
 	only_call = argc == 3 ? argv[2] : NULL;

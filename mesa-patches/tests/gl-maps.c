@@ -3,9 +3,9 @@
  * DOC: gl-maps CASE N [LATENCY-US]
  *
  * Makes N objects as CASE says and prints a row of JSON: mappings made ("maps"),
- * the most that there were at a time ("maps_peak"), ioctls, reads by PREAD, writes by PWRITE or
- * as a region of TRANSFER, linear textures that an Evergreen has read ("sources"), and whether all contents are as they were uploaded ("ok"). It runs
- * on the radeon no-op shim.
+ * the most that there were at a time ("maps_peak"), ioctls, reads by PREAD, writes by PWRITE
+ * or as a region of TRANSFER, linear textures that an Evergreen has read ("sources"), and
+ * whether all contents are as they were uploaded ("ok"). It runs on the radeon no-op shim.
  *
  * Contents are checked twice: GL reads all objects back, and the bytes of some
  * are searched in the memory of the BOs, which shows what a GPU would see. Only
