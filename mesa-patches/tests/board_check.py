@@ -28,6 +28,8 @@ BY_IOCTL = ("vbo", "pbo", "queries")
 # Least number of mappings that the unmodified Mesa makes. It is known of the first case only:
 # later ones find mapped BOs in the reuse cache, whose number depends on timing.
 MAPPED = {"vbo": OBJECTS}
+# What the unmodified Mesa draws wrong: r600 changes sampler states that textures share.
+FAULTS_OF_UNMODIFIED = ("samplers",)
 # The layers of two levels of "mipmaps" are read back on their own, each with a submission.
 SUBMITTED = {"mipmaps": 2 * MAPPED_AT_A_TIME}
 
@@ -38,7 +40,7 @@ def check(rows, module, mesa):
     ours = module == "patched" and mesa == "patched"
     for case, r in rows.items():
         what = f"{case}, {mesa} Mesa, {module} module"
-        if not r["ok"]:
+        if not r["ok"] and (mesa != "unmodified" or case not in FAULTS_OF_UNMODIFIED):
             bad.append(f"{what}: contents are wrong")
         calls = r["pwrites"] + r["preads"] + r["transfers"]
         if calls and not ours:

@@ -4,7 +4,7 @@
  *
  * Uploads and readbacks that a GPU sees: each case uploads, lets the GPU read
  * what was uploaded (it draws with it, samples it or copies it), and compares
- * every byte that comes back. Status 1 if one differs.
+ * every byte that comes back. Status 2 if one differs, 1 if a case cannot be run.
  *
  * It prints a line of JSON for each case: "ok", and the calls that the driver made
  * meanwhile (glcount.h). "kernel" is what the kernel driver counted itself in
@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SIDE 64 /* side of the framebuffer, in pixels */
 #define N 300   /* objects */
@@ -48,14 +49,7 @@ static bool same(const void *got, const void *want, unsigned size, const char *w
 
 static GLuint program(const char *vs, const char *fs)
 {
-	GLuint p = glCreateProgram();
-
-	glAttachShader(p, compile(GL_VERTEX_SHADER, vs));
-	glAttachShader(p, compile(GL_FRAGMENT_SHADER, fs));
-	glBindAttribLocation(p, 0, "position");
-	glBindAttribLocation(p, 1, "colour");
-	glLinkProgram(p);
-	return p;
+	return link_program(compile(GL_VERTEX_SHADER, vs), compile(GL_FRAGMENT_SHADER, fs), NULL);
 }
 
 static void setup(void)
@@ -563,6 +557,227 @@ static void persistent(void)
 	glDeleteBuffers(8, buffers);
 }
 
+/* A cube map and a texture with the same parameters, for which the driver has one state
+ * object. Coordinates beyond the edge show whether the texture still clamps to it.
+ */
+static void samplers(void)
+{
+	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
+	static const GLenum wraps[] = { GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TEXTURE_WRAP_R };
+	static const uint8_t texels[8] = { 10, 20, 30, 40, 50, 60, 70, 80 };
+	GLenum targets[2] = { GL_TEXTURE_2D, GL_TEXTURE_CUBE_MAP };
+	GLuint programs[2], textures[2];
+	uint8_t face[4 * 4];
+
+	programs[0] = program("attribute vec2 position; varying vec2 t;"
+			      "void main() { gl_Position = vec4(position, 0.0, 1.0); t = position * 2.0 + 0.5; }",
+			      "varying vec2 t; uniform sampler2D s; void main() { gl_FragColor = texture2D(s, t); }");
+	programs[1] = program("attribute vec2 position; varying vec3 t;"
+			      "void main() { gl_Position = vec4(position, 0.0, 1.0); t = vec3(1.0, position); }",
+			      "varying vec3 t; uniform samplerCube s; void main() { gl_FragColor = textureCube(s, t); }");
+	glGenTextures(2, textures);
+	for (unsigned i = 0; i < 2; i++) {
+		glBindTexture(targets[i], textures[i]);
+		glTexParameteri(targets[i], GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glTexParameteri(targets[i], GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+		for (unsigned w = 0; w < 3; w++)
+			glTexParameteri(targets[i], wraps[w], GL_CLAMP_TO_EDGE);
+	}
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 2, 1, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+	memset(face, 90, sizeof(face));
+	for (unsigned i = 0; i < 6; i++)
+		glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + i, 0, GL_RGBA8, 2, 2, 0, GL_RGBA, GL_UNSIGNED_BYTE, face);
+
+	glEnable(GL_TEXTURE_CUBE_MAP_SEAMLESS);
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+	glEnableVertexAttribArray(0);
+	glDisableVertexAttribArray(1);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
+	/* The texture before the cube map has been used, and after, several times in turn. */
+	for (unsigned round = 0; round < 6; round++) {
+		clear();
+		glUseProgram(programs[round % 2]);
+		glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+		glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+		for (unsigned p = 0; p < SIDE * SIDE; p++) {
+			const uint8_t *want = round % 2 ? face : texels + (p % SIDE < SIDE / 2 ? 0 : 4);
+
+			if (!same(pixels + p * 4, want, 4, round % 2 ? "cube map" : "clamped texture", round))
+				break;
+		}
+	}
+	glDisable(GL_TEXTURE_CUBE_MAP_SEAMLESS);
+	for (unsigned i = 0; i < 2; i++)
+		glDeleteProgram(programs[i]);
+	glDeleteTextures(2, textures);
+}
+
+#define POINTS 64
+
+/* Records what the vertex shader makes of numbers from the seed on into the bound buffer. */
+static void record(float seed, float want[POINTS][4])
+{
+	float in[POINTS][2];
+
+	for (unsigned i = 0; i < POINTS; i++) {
+		in[i][0] = seed + i;
+		in[i][1] = seed - i;
+		want[i][0] = in[i][0] * 2;
+		want[i][1] = in[i][1] * 2;
+		want[i][2] = 3;
+		want[i][3] = 4;
+	}
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, in);
+	glBeginTransformFeedback(GL_POINTS);
+	glDrawArrays(GL_POINTS, 0, POINTS);
+	glEndTransformFeedback();
+}
+
+/* Buffers that only stream-out writes, which the CPU then reads and writes, with and without
+ * a submission before. In the later rounds the contents are invalidated while the buffer stays
+ * bound.
+ */
+static void stream_out(void)
+{
+	const unsigned target = GL_TRANSFORM_FEEDBACK_BUFFER, size = POINTS * 4 * sizeof(float);
+	float want[POINTS][4], got[POINTS][4];
+	GLuint recorder, buffer = 0;
+
+	recorder = link_program(compile(GL_VERTEX_SHADER,
+					"attribute vec2 position; varying vec4 r;"
+					"void main() { r = vec4(position * 2.0, 3.0, 4.0); gl_Position = r; }"),
+				compile(GL_FRAGMENT_SHADER, "void main() { gl_FragColor = vec4(1.0); }"), "r");
+	glUseProgram(recorder);
+	glEnable(GL_RASTERIZER_DISCARD);
+	glEnableVertexAttribArray(0);
+	glDisableVertexAttribArray(1);
+	for (unsigned i = 0; i < 48; i++) {
+		bool anew = i % 3 == 0, flush = i / 3 % 2;
+		unsigned access = i / 6 % 4;
+		float *map;
+
+		if (anew) {
+			glDeleteBuffers(1, &buffer);
+			glGenBuffers(1, &buffer);
+			glBindBufferBase(target, 0, buffer);
+			glBufferData(target, size, NULL, GL_DYNAMIC_COPY);
+		} else if (i % 3 == 1) {
+			glInvalidateBufferData(buffer);
+		} else {
+			map = glMapBufferRange(target, 0, 16, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT |
+					       GL_MAP_FLUSH_EXPLICIT_BIT);
+			glUnmapBuffer(target);
+		}
+		record(i * 1000, want);
+		if (flush)
+			glFlush();
+		switch (access) {
+		case 0:
+			map = glMapBufferRange(target, 0, size, GL_MAP_READ_BIT | GL_MAP_WRITE_BIT);
+			same(map, want, size, "stream-out, mapped", i);
+			map[5] = want[1][1] = -1;
+			glUnmapBuffer(target);
+			break;
+		case 1: /* only what is flushed may change */
+			map = glMapBufferRange(target, 0, size, GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
+			map[6] = want[1][2] = -2;
+			glFlushMappedBufferRange(target, 6 * sizeof(float), sizeof(float));
+			glUnmapBuffer(target);
+			break;
+		case 2: /* what is not touched keeps its contents */
+			map = glMapBufferRange(target, 16, 32, GL_MAP_WRITE_BIT);
+			map[0] = want[1][0] = -3;
+			glUnmapBuffer(target);
+			break;
+		case 3:
+			want[2][2] = -4;
+			glBufferSubData(target, 40, sizeof(float), &want[2][2]);
+			break;
+		}
+		memset(got, 0, size);
+		glGetBufferSubData(target, 0, size, got);
+		same(got, want, size, "stream-out", i);
+	}
+	glDisable(GL_RASTERIZER_DISCARD);
+	glDeleteBuffers(1, &buffer);
+	glDeleteProgram(recorder);
+}
+
+/* Textures that are shared as dma-bufs: what is uploaded into one is sampled from the other,
+ * by another context.
+ */
+static void dma_buf(void)
+{
+	PFNEGLCREATEIMAGEKHRPROC create_image = (void *)eglGetProcAddress("eglCreateImageKHR");
+	PFNEGLDESTROYIMAGEKHRPROC destroy_image = (void *)eglGetProcAddress("eglDestroyImageKHR");
+	PFNEGLEXPORTDMABUFIMAGEQUERYMESAPROC query = (void *)eglGetProcAddress("eglExportDMABUFImageQueryMESA");
+	PFNEGLEXPORTDMABUFIMAGEMESAPROC export = (void *)eglGetProcAddress("eglExportDMABUFImageMESA");
+	void (*target_image)(GLenum, EGLImageKHR) = (void *)eglGetProcAddress("glEGLImageTargetTexture2DOES");
+	EGLContext first = eglGetCurrentContext(), second;
+	uint8_t data[SIDE * SIDE * 4];
+	GLuint ours, theirs;
+	int fourcc, planes, fd, stride, offset;
+	EGLImageKHR image;
+
+	glGenTextures(1, &ours);
+	glBindTexture(GL_TEXTURE_2D, ours);
+	nearest();
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+	image = create_image(context_display(), first, EGL_GL_TEXTURE_2D_KHR, (EGLClientBuffer)(uintptr_t)ours, NULL);
+	if (!image || !query(context_display(), image, &fourcc, &planes, NULL) || planes != 1 ||
+	    !export(context_display(), image, &fd, &stride, &offset))
+		die("a texture cannot be exported (0x%x)", eglGetError());
+
+	second = context_create(EGL_NO_CONTEXT);
+	setup();
+
+	const EGLint attribs[] = {
+		EGL_WIDTH, SIDE, EGL_HEIGHT, SIDE, EGL_LINUX_DRM_FOURCC_EXT, fourcc, EGL_DMA_BUF_PLANE0_FD_EXT, fd,
+		EGL_DMA_BUF_PLANE0_OFFSET_EXT, offset, EGL_DMA_BUF_PLANE0_PITCH_EXT, stride, EGL_NONE
+	};
+	EGLImageKHR import = create_image(context_display(), EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT, NULL, attribs);
+
+	if (!import)
+		die("a dma-buf cannot be imported (0x%x)", eglGetError());
+	glGenTextures(1, &theirs);
+	glBindTexture(GL_TEXTURE_2D, theirs);
+	target_image(GL_TEXTURE_2D, import);
+	nearest();
+	no_error("importing a dma-buf");
+
+	for (unsigned i = 0; i < 40; i++) {
+		/* Each context uploads a part in turn; what is sampled in the other has both. */
+		unsigned y = i * 7 % SIDE, h = i % 5 + 1 < SIDE - y ? i % 5 + 1 : SIDE - y;
+
+		context_current(i % 2 ? second : first);
+		glBindTexture(GL_TEXTURE_2D, i % 2 ? theirs : ours);
+		if (!i) {
+			fill(data, sizeof(data), 0);
+			glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, data);
+		} else {
+			fill(data + y * SIDE * 4, h * SIDE * 4, i);
+			glTexSubImage2D(GL_TEXTURE_2D, 0, 0, y, SIDE, h, GL_RGBA, GL_UNSIGNED_BYTE, data + y * SIDE * 4);
+		}
+		glFinish();
+		context_current(i % 2 ? first : second);
+		glBindTexture(GL_TEXTURE_2D, i % 2 ? ours : theirs);
+		clear();
+		draw_texture(SIDE, SIDE);
+		same(pixels, data, sizeof(data), "shared texture", i);
+	}
+	no_error("sharing");
+	glDeleteTextures(1, &theirs);
+	destroy_image(context_display(), import);
+	context_destroy(second);
+	context_current(first);
+	glDeleteTextures(1, &ours);
+	destroy_image(context_display(), image);
+	close(fd);
+	/* Programs have names of the context in which they were made. */
+	setup();
+}
+
 /* Steps that the kernel driver counted for its ioctls; -1: it does not count. */
 static long kernel_count(void)
 {
@@ -592,7 +807,8 @@ static const struct {
 	{ "vbo", vbo },		  { "glyph-own", glyph_own },	{ "glyph-atlas", glyph_atlas },
 	{ "textures", textures }, { "mipmaps", mipmaps },	{ "pbo", pbo },
 	{ "readpixels", readpixels }, { "queries", queries },	{ "uniforms", uniforms },
-	{ "persistent", persistent },
+	{ "persistent", persistent }, { "samplers", samplers },	{ "stream-out", stream_out },
+	{ "dma-buf", dma_buf },
 };
 
 int main(int argc, char **argv)
@@ -639,5 +855,5 @@ int main(int argc, char **argv)
 		if (!any)
 			die("gl-board: there is no case \"%s\"", argv[a]);
 	}
-	return all_wrong != 0;
+	return all_wrong ? 2 : 0;
 }

@@ -9,6 +9,12 @@
  *          uploads and readbacks. Contents must be exact, or GL_OUT_OF_MEMORY
  *          must have been raised, which is allowed only where no other way is
  *          left. The shim counts the failures, so that each is known to happen.
+ * queued   neither a queued write nor the mapping instead of it is possible: the GPU
+ *          copies, before the commands that were recorded after the write
+ * leak     textures whose uploads cannot be mapped are destroyed all the same. It runs with
+ *          R600_DEBUG=mmap, so that uploads are mapped.
+ * shaders  no shader can be stored, no vertex be fetched and no parameters of a dispatch
+ *          be read, for there can be no mapping and are no ioctls; later there can
  * limit    70,000 small buffers where a process gets 65,530 mappings
  * order    an upload does not overtake a command stream that the submission
  *          thread still holds
@@ -187,6 +193,157 @@ static int faults(void)
 	if (!sequence(&exact) || !exact)
 		die("the sequence fails after the faults");
 	printf("%u faults happened, %u of them raised GL_OUT_OF_MEMORY\n", tried, oom);
+	return 0;
+}
+
+static int queued(void)
+{
+	enum { N = 40, QUEUED = 200 };
+	static const float triangle[6];
+	uint8_t old[QUEUED], data[QUEUED], got[QUEUED];
+	uint64_t copies;
+	GLuint pairs[N][2];
+
+	/* The upload buffer gets its mapping. */
+	draw_setup();
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, triangle);
+	glDrawArrays(GL_TRIANGLES, 0, 3);
+
+	glGenBuffers(2 * N, &pairs[0][0]);
+	memset(old, 1, QUEUED);
+	for (unsigned i = 0; i < 2 * N; i++) {
+		glBindBuffer(GL_COPY_WRITE_BUFFER, (&pairs[0][0])[i]);
+		glBufferData(GL_COPY_WRITE_BUFFER, QUEUED, old, GL_STATIC_DRAW);
+	}
+	glFinish();
+	copies = shim.counter("copies");
+	shim.fail("region", 1, EIO, true);
+	shim.fail("pwrite", 1, EIO, true);
+	shim.fail("mmap", 1, ENOMEM, true);
+	for (unsigned i = 0; i < N; i++) {
+		fill(data, QUEUED, i);
+		glBindBuffer(GL_COPY_READ_BUFFER, pairs[i][0]);
+		glBindBuffer(GL_COPY_WRITE_BUFFER, pairs[i][1]);
+		glBufferSubData(GL_COPY_READ_BUFFER, 0, QUEUED, data);
+		glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, QUEUED);
+	}
+	glFinish();
+	no_error("queued writes");
+	copies = shim.counter("copies") - copies;
+	printf("%llu regions and %llu mappings failed, %llu copies\n",
+	       (unsigned long long)shim.counter("failed:region"),
+	       (unsigned long long)shim.counter("failed:mmap"), (unsigned long long)copies);
+	if (!shim.counter("failed:region") || shim.counter("failed:mmap") < N || copies < 2 * N)
+		die("nothing is tested");
+	shim.fail("region", 0, 0, false);
+	shim.fail("pwrite", 0, 0, false);
+	shim.fail("mmap", 0, 0, false);
+	for (unsigned i = 0; i < 2 * N; i++) {
+		fill(data, QUEUED, i / 2);
+		glBindBuffer(GL_COPY_READ_BUFFER, (&pairs[0][0])[i]);
+		glGetBufferSubData(GL_COPY_READ_BUFFER, 0, QUEUED, got);
+		if (memcmp(got, data, QUEUED))
+			die("%s %u is wrong%s", i % 2 ? "copy" : "buffer", i / 2,
+			    memcmp(got, old, QUEUED) ? "" : ": it has the old contents");
+	}
+	return 0;
+}
+
+static int leak(void)
+{
+	enum { ROUNDS = 200, SIDE = 128 };
+	static uint8_t texels[SIDE * SIDE * 4];
+	uint64_t created = shim.counter("create"), lost = 0;
+	GLuint texture;
+
+	shim.fail("mmap", 1, ENOMEM, true);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		glGenTextures(1, &texture);
+		glBindTexture(GL_TEXTURE_2D, texture);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+		glDeleteTextures(1, &texture);
+		while (glGetError())
+			lost++;
+	}
+	created = shim.counter("create") - created;
+	printf("%llu mappings failed, %llu errors of GL, %llu BOs for %u textures\n",
+	       (unsigned long long)shim.counter("failed:mmap"), (unsigned long long)lost,
+	       (unsigned long long)created, ROUNDS);
+	if (shim.counter("failed:mmap") < ROUNDS)
+		die("nothing is tested");
+	/* Those of a texture that is destroyed are used again. */
+	if (created > ROUNDS / 4)
+		die("textures are not destroyed");
+	shim.fail("mmap", 0, 0, false);
+	return 0;
+}
+
+/* A program that no other one is equal to. */
+static void draw_program(unsigned i)
+{
+	static const float triangle[6];
+	char source[100];
+	GLuint program;
+
+	snprintf(source, sizeof(source), "void main() { gl_FragColor = vec4(%u.5, gl_FragCoord.x, 0.0, 1.0); }", i);
+	program = link_program(compile(GL_VERTEX_SHADER,
+				       "attribute vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }"),
+			       compile(GL_FRAGMENT_SHADER, source), NULL);
+	glUseProgram(program);
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+	glVertexAttribPointer(0, 2, i % 2 ? GL_FLOAT : GL_SHORT, GL_FALSE, 0, triangle);
+	glDrawArrays(GL_TRIANGLES, 0, 3);
+	glFinish();
+	while (glGetError())
+		;
+	glDeleteProgram(program);
+}
+
+static void dispatch_indirect(void)
+{
+	static const GLuint groups[3] = { 1, 1, 1 };
+	GLuint buffer;
+
+	glUseProgram(link_program(compile(GL_COMPUTE_SHADER, "#version 430\nlayout(local_size_x = 64) in;"
+					  "layout(std430, binding = 0) buffer b { uint v[]; };"
+					  "void main() { v[gl_GlobalInvocationID.x] = gl_NumWorkGroups.x; }"), 0, NULL));
+	glGenBuffers(1, &buffer);
+	glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, buffer);
+	glBufferData(GL_DISPATCH_INDIRECT_BUFFER, sizeof(groups), groups, GL_STATIC_DRAW);
+	glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, buffer);
+	glDispatchComputeIndirect(0);
+	glFinish();
+	while (glGetError())
+		;
+	glDeleteBuffers(1, &buffer);
+}
+
+static int shaders(void)
+{
+	bool compute;
+	unsigned failed = 0, i = 0;
+
+	draw_setup();
+	/* At each place in turn there can be no mapping any more. */
+	for (unsigned nth = 1; nth <= 12; nth++) {
+		shim.fail("mmap", nth, ENOMEM, true);
+		draw_program(i++);
+		failed += shim.counter("failed:mmap") != 0;
+		shim.fail("mmap", 0, 0, false);
+		draw_program(i++);
+	}
+	compute = context_create_core(EGL_NO_CONTEXT, 4, 3) != EGL_NO_CONTEXT;
+	for (unsigned nth = 1; compute && nth <= 12; nth++) {
+		shim.fail("mmap", nth, ENOMEM, true);
+		dispatch_indirect();
+		failed += shim.counter("failed:mmap") != 0;
+		shim.fail("mmap", 0, 0, false);
+		dispatch_indirect();
+	}
+	printf("%u programs without mappings, compute shaders: %s\n", failed, compute ? "yes" : "no");
+	if (failed < 2)
+		die("nothing is tested");
 	return 0;
 }
 
@@ -391,7 +548,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} tests[] = { { "faults", faults }, { "limit", limit }, { "order", order }, { "random", random_calls },
+	} tests[] = { { "faults", faults }, { "queued", queued }, { "leak", leak },
+		      { "shaders", shaders }, { "limit", limit }, { "order", order }, { "random", random_calls },
 		      { "random-idle", random_idle } };
 
 	only_call = argc == 3 ? argv[2] : NULL;
@@ -403,5 +561,5 @@ int main(int argc, char **argv)
 			return tests[i].run();
 		}
 	}
-	die("usage: gl-faults faults [CALL] | limit | order | random | random-idle");
+	die("usage: gl-faults faults [CALL] | queued | leak | shaders | limit | order | random | random-idle");
 }

@@ -3,8 +3,9 @@
  * DOC: gl-maps CASE N [LATENCY-US]
  *
  * Makes N objects as CASE says and prints a row of JSON: mappings made ("maps"),
- * the most that there were at a time ("maps_peak"), ioctls, and whether all
- * contents are as they were uploaded ("ok"). It runs on the radeon no-op shim.
+ * the most that there were at a time ("maps_peak"), ioctls, reads by PREAD, writes by PWRITE
+ * or as a region of TRANSFER, linear textures that an Evergreen has read ("sources"), and
+ * whether all contents are as they were uploaded ("ok"). It runs on the radeon no-op shim.
  *
  * Contents are checked twice: GL reads all objects back, and the bytes of some
  * are searched in the memory of the BOs, which shows what a GPU would see. Only
@@ -312,7 +313,9 @@ static void glyph_atlas(unsigned n)
 	}
 }
 
-/* The rows must lie where the GPU copies them from, 256 bytes apart. */
+/* The rows must lie where the GPU copies them from, 256 bytes apart. Since Evergreen the DMA
+ * engine copies, and the shim knows from where.
+ */
 static bool check_glyphs(unsigned n)
 {
 	uint8_t want[GLYPH * GLYPH];
@@ -323,6 +326,10 @@ static bool check_glyphs(unsigned n)
 		fill(want, sizeof(want), i);
 		if (!shim.find(want, GLYPH, GLYPH, GLYPH, 256)) {
 			fprintf(stderr, "glyph %u is not in memory\n", i);
+			return false;
+		}
+		if (shim.counter("sources") && !shim.find_source(want)) {
+			fprintf(stderr, "glyph %u is not where it is copied from\n", i);
 			return false;
 		}
 	}
@@ -475,11 +482,14 @@ int main(int argc, char **argv)
 		shim.set("latency-us", strtoul(argv[3], NULL, 10));
 
 	uint64_t maps = shim.counter("mmap"), ioctls = shim.counter("ioctl");
+	uint64_t reads = shim.counter("pread"), writes = shim.counter("pwrite") + shim.counter("region");
 	shim.reset_peaks();
 	cases[i].run(n);
 	glFlush();
 	maps = shim.counter("mmap") - maps;
 	ioctls = shim.counter("ioctl") - ioctls;
+	reads = shim.counter("pread") - reads;
+	writes = shim.counter("pwrite") + shim.counter("region") - writes;
 	uint64_t peak = shim.counter("maps-peak");
 	shim.set("latency-us", 0);
 
@@ -487,8 +497,12 @@ int main(int argc, char **argv)
 	ok = cases[i].check(n) && !error && !glGetError();
 	if (error)
 		fprintf(stderr, "GL error 0x%x\n", error);
-	printf("{\"case\": \"%s\", \"n\": %u, \"maps\": %llu, \"maps_peak\": %llu, \"ioctls\": %llu, \"ok\": %s}\n",
+	uint64_t sources = shim.counter("sources");
+
+	printf("{\"case\": \"%s\", \"n\": %u, \"maps\": %llu, \"maps_peak\": %llu, \"ioctls\": %llu, "
+	       "\"reads\": %llu, \"writes\": %llu, \"sources\": %llu, \"ok\": %s}\n",
 	       cases[i].name, n, (unsigned long long)maps, (unsigned long long)peak,
-	       (unsigned long long)ioctls, ok ? "true" : "false");
+	       (unsigned long long)ioctls, (unsigned long long)reads, (unsigned long long)writes,
+	       (unsigned long long)sources, ok ? "true" : "false");
 	return 0;
 }

@@ -34,9 +34,10 @@ static void find_shim(void)
 	shim.set = (bool (*)(const char *, uint64_t))dlsym(RTLD_DEFAULT, "radeon_shim_set");
 	shim.find = (unsigned (*)(const void *, unsigned, unsigned, unsigned, unsigned))
 		dlsym(RTLD_DEFAULT, "radeon_shim_find");
+	shim.find_source = (bool (*)(const void *))dlsym(RTLD_DEFAULT, "radeon_shim_find_source");
 }
 
-EGLContext context_create(EGLContext share)
+static EGLContext create(EGLContext share, const EGLint *attribs)
 {
 	static const EGLint config_attribs[] = {
 		EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE
@@ -50,19 +51,43 @@ EGLContext context_create(EGLContext share)
 		display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
 		if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL))
 			die("no EGL display (0x%x)", eglGetError());
-		if (!eglBindAPI(EGL_OPENGL_API))
-			die("no desktop GL");
 	}
+	if (!eglBindAPI(EGL_OPENGL_API))
+		die("no desktop GL");
 	if (!eglChooseConfig(display, config_attribs, &config, 1, &n) || n < 1)
 		die("no EGL configuration");
-	context = eglCreateContext(display, config, share, NULL);
+	context = eglCreateContext(display, config, share, attribs);
 	if (context == EGL_NO_CONTEXT)
-		die("no context (0x%x)", eglGetError());
+		return context;
 	context_current(context);
 #define X(name) p_##name = (void *)eglGetProcAddress(#name);
 	GL_FUNCTIONS(X)
 #undef X
 	return context;
+}
+
+EGLContext context_create(EGLContext share)
+{
+	EGLContext context = create(share, NULL);
+
+	if (context == EGL_NO_CONTEXT)
+		die("no context (0x%x)", eglGetError());
+	return context;
+}
+
+EGLContext context_create_core(EGLContext share, int major, int minor)
+{
+	const EGLint attribs[] = {
+		EGL_CONTEXT_MAJOR_VERSION, major, EGL_CONTEXT_MINOR_VERSION, minor,
+		EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE
+	};
+
+	return create(share, attribs);
+}
+
+EGLDisplay context_display(void)
+{
+	return display;
 }
 
 void context_current(EGLContext context)
@@ -111,17 +136,35 @@ GLuint compile(GLenum type, const char *source)
 	return shader;
 }
 
+GLuint link_program(GLuint a, GLuint b, const char *varying)
+{
+	GLuint program = glCreateProgram();
+	GLint ok;
+
+	glAttachShader(program, a);
+	if (b)
+		glAttachShader(program, b);
+	glBindAttribLocation(program, 0, "position");
+	glBindAttribLocation(program, 0, "p");
+	glBindAttribLocation(program, 1, "colour");
+	if (varying)
+		glTransformFeedbackVaryings(program, 1, &varying, GL_INTERLEAVED_ATTRIBS);
+	glLinkProgram(program);
+	glGetProgramiv(program, GL_LINK_STATUS, &ok);
+	if (!ok)
+		die("a program does not link");
+	return program;
+}
+
 void draw_setup(void)
 {
-	GLuint program = glCreateProgram(), fbo, texture;
+	GLuint fbo, texture;
 
-	glAttachShader(program, compile(GL_VERTEX_SHADER,
-		"attribute vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }"));
-	glAttachShader(program, compile(GL_FRAGMENT_SHADER,
-		"uniform vec4 c; void main() { gl_FragColor = c; }"));
-	glBindAttribLocation(program, 0, "p");
-	glLinkProgram(program);
-	glUseProgram(program);
+	glUseProgram(link_program(
+		compile(GL_VERTEX_SHADER,
+			"attribute vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }"),
+		compile(GL_FRAGMENT_SHADER,
+			"uniform vec4 c; void main() { gl_FragColor = c; }"), NULL));
 
 	glGenTextures(1, &texture);
 	glBindTexture(GL_TEXTURE_2D, texture);

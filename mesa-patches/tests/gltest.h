@@ -22,12 +22,17 @@
 
 /* All of GL by eglGetProcAddress(), as libGL does not export the same everywhere. */
 #define GL_FUNCTIONS(X) \
+	X(glActiveTexture) \
 	X(glAttachShader) \
 	X(glBeginQuery) \
+	X(glBeginTransformFeedback) \
 	X(glBindAttribLocation) \
 	X(glBindBuffer) \
+	X(glBindBufferBase) \
 	X(glBindFramebuffer) \
+	X(glBindImageTexture) \
 	X(glBindTexture) \
+	X(glBindVertexArray) \
 	X(glBufferData) \
 	X(glBufferStorage) \
 	X(glBufferSubData) \
@@ -41,10 +46,15 @@
 	X(glDeleteProgram) \
 	X(glDeleteQueries) \
 	X(glDeleteTextures) \
+	X(glDisable) \
 	X(glDisableVertexAttribArray) \
+	X(glDispatchCompute) \
+	X(glDispatchComputeIndirect) \
 	X(glDrawArrays) \
+	X(glEnable) \
 	X(glEnableVertexAttribArray) \
 	X(glEndQuery) \
+	X(glEndTransformFeedback) \
 	X(glFinish) \
 	X(glFlush) \
 	X(glFlushMappedBufferRange) \
@@ -53,20 +63,26 @@
 	X(glGenFramebuffers) \
 	X(glGenQueries) \
 	X(glGenTextures) \
+	X(glGenVertexArrays) \
 	X(glGenerateMipmap) \
 	X(glGetBufferSubData) \
 	X(glGetError) \
+	X(glGetIntegerv) \
+	X(glGetProgramiv) \
 	X(glGetQueryObjectuiv) \
 	X(glGetShaderiv) \
 	X(glGetString) \
 	X(glGetTexImage) \
 	X(glGetUniformLocation) \
+	X(glInvalidateBufferData) \
 	X(glLinkProgram) \
 	X(glMapBuffer) \
 	X(glMapBufferRange) \
+	X(glMemoryBarrier) \
 	X(glPixelStorei) \
 	X(glReadPixels) \
 	X(glShaderSource) \
+	X(glTexBuffer) \
 	X(glTexImage1D) \
 	X(glTexImage2D) \
 	X(glTexImage3D) \
@@ -74,6 +90,7 @@
 	X(glTexSubImage1D) \
 	X(glTexSubImage2D) \
 	X(glTexSubImage3D) \
+	X(glTransformFeedbackVaryings) \
 	X(glUniform1i) \
 	X(glUniform4f) \
 	X(glUnmapBuffer) \
@@ -84,12 +101,17 @@
 #define X(name) extern __typeof__(name) *p_##name;
 GL_FUNCTIONS(X)
 #undef X
+#define glActiveTexture (*p_glActiveTexture)
 #define glAttachShader (*p_glAttachShader)
 #define glBeginQuery (*p_glBeginQuery)
+#define glBeginTransformFeedback (*p_glBeginTransformFeedback)
 #define glBindAttribLocation (*p_glBindAttribLocation)
 #define glBindBuffer (*p_glBindBuffer)
+#define glBindBufferBase (*p_glBindBufferBase)
 #define glBindFramebuffer (*p_glBindFramebuffer)
+#define glBindImageTexture (*p_glBindImageTexture)
 #define glBindTexture (*p_glBindTexture)
+#define glBindVertexArray (*p_glBindVertexArray)
 #define glBufferData (*p_glBufferData)
 #define glBufferStorage (*p_glBufferStorage)
 #define glBufferSubData (*p_glBufferSubData)
@@ -103,10 +125,15 @@ GL_FUNCTIONS(X)
 #define glDeleteProgram (*p_glDeleteProgram)
 #define glDeleteQueries (*p_glDeleteQueries)
 #define glDeleteTextures (*p_glDeleteTextures)
+#define glDisable (*p_glDisable)
 #define glDisableVertexAttribArray (*p_glDisableVertexAttribArray)
+#define glDispatchCompute (*p_glDispatchCompute)
+#define glDispatchComputeIndirect (*p_glDispatchComputeIndirect)
 #define glDrawArrays (*p_glDrawArrays)
+#define glEnable (*p_glEnable)
 #define glEnableVertexAttribArray (*p_glEnableVertexAttribArray)
 #define glEndQuery (*p_glEndQuery)
+#define glEndTransformFeedback (*p_glEndTransformFeedback)
 #define glFinish (*p_glFinish)
 #define glFlush (*p_glFlush)
 #define glFlushMappedBufferRange (*p_glFlushMappedBufferRange)
@@ -115,20 +142,26 @@ GL_FUNCTIONS(X)
 #define glGenFramebuffers (*p_glGenFramebuffers)
 #define glGenQueries (*p_glGenQueries)
 #define glGenTextures (*p_glGenTextures)
+#define glGenVertexArrays (*p_glGenVertexArrays)
 #define glGenerateMipmap (*p_glGenerateMipmap)
 #define glGetBufferSubData (*p_glGetBufferSubData)
 #define glGetError (*p_glGetError)
+#define glGetIntegerv (*p_glGetIntegerv)
+#define glGetProgramiv (*p_glGetProgramiv)
 #define glGetQueryObjectuiv (*p_glGetQueryObjectuiv)
 #define glGetShaderiv (*p_glGetShaderiv)
 #define glGetString (*p_glGetString)
 #define glGetTexImage (*p_glGetTexImage)
 #define glGetUniformLocation (*p_glGetUniformLocation)
+#define glInvalidateBufferData (*p_glInvalidateBufferData)
 #define glLinkProgram (*p_glLinkProgram)
 #define glMapBuffer (*p_glMapBuffer)
 #define glMapBufferRange (*p_glMapBufferRange)
+#define glMemoryBarrier (*p_glMemoryBarrier)
 #define glPixelStorei (*p_glPixelStorei)
 #define glReadPixels (*p_glReadPixels)
 #define glShaderSource (*p_glShaderSource)
+#define glTexBuffer (*p_glTexBuffer)
 #define glTexImage1D (*p_glTexImage1D)
 #define glTexImage2D (*p_glTexImage2D)
 #define glTexImage3D (*p_glTexImage3D)
@@ -136,6 +169,7 @@ GL_FUNCTIONS(X)
 #define glTexSubImage1D (*p_glTexSubImage1D)
 #define glTexSubImage2D (*p_glTexSubImage2D)
 #define glTexSubImage3D (*p_glTexSubImage3D)
+#define glTransformFeedbackVaryings (*p_glTransformFeedbackVaryings)
 #define glUniform1i (*p_glUniform1i)
 #define glUniform4f (*p_glUniform4f)
 #define glUnmapBuffer (*p_glUnmapBuffer)
@@ -151,6 +185,7 @@ struct shim {
 	bool (*set)(const char *name, uint64_t value);
 	unsigned (*find)(const void *rows, unsigned row_bytes, unsigned count,
 			 unsigned row_stride, unsigned pitch);
+	bool (*find_source)(const void *bytes); /* 16 of them */
 };
 extern struct shim shim;
 
@@ -164,6 +199,20 @@ void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2))
  * Ends the program if there is none.
  */
 EGLContext context_create(EGLContext share);
+
+/**
+ * context_create_core() - a core context of a version, made current
+ * @share: context to share objects with, or EGL_NO_CONTEXT
+ * @major: version of GL
+ * @minor: version of GL
+ *
+ * Return: the context, or EGL_NO_CONTEXT if the driver has no such version.
+ */
+EGLContext context_create_core(EGLContext share, int major, int minor);
+
+/** context_display() - the display of all contexts */
+EGLDisplay context_display(void);
+
 void context_current(EGLContext context);
 void context_destroy(EGLContext context);
 
@@ -178,12 +227,22 @@ void no_error(const char *where);
 
 /**
  * compile() - compiles a shader
- * @type: GL_VERTEX_SHADER or GL_FRAGMENT_SHADER
+ * @type: GL_VERTEX_SHADER or another
  * @source: GLSL
  *
  * Ends the program if it does not compile.
  */
 GLuint compile(GLenum type, const char *source);
+
+/**
+ * link_program() - makes a program of a shader or two
+ * @a: shader from compile()
+ * @b: another, or 0
+ * @varying: output of the vertex shader that stream-out records, or NULL
+ *
+ * Attribute 0 is "position" or "p", 1 is "colour". Ends the program if it does not link.
+ */
+GLuint link_program(GLuint a, GLuint b, const char *varying);
 
 /** draw_setup() - makes and binds a program and a framebuffer of 16x16 pixels */
 void draw_setup(void);

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: gl-limits TEST
+ *
+ * What bounds mappings and memory, and what threads do to it, on the radeon no-op shim:
+ *
+ * hot      more buffers that are written again and again than mappings are kept: the last
+ *          is mapped as the first would be, and few mappings are made in turn
+ * rename   a part of a buffer that the unsubmitted commands use is mapped with
+ *          GL_MAP_INVALIDATE_BUFFER_BIT: new storage, no copy by the GPU
+ * staging  three contexts upload much while the GPU is late: staging memory stays within
+ *          its bound, and is released when nothing is uploaded any more. It runs with
+ *          RADEON_MAP_CACHE_COUNT=0, so that only mappings in use exist.
+ * threads  four threads with contexts of a share group write, map and read buffers and
+ *          textures of their own, and buffers of each other
+ *
+ * Status 0: all is as described; 1: it is not, with a message.
+ */
+
+#include "gltest.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB (1024.0 * 1024)
+
+static unsigned long counter(const char *name)
+{
+	return shim.counter(name);
+}
+
+#define SIZE 256
+
+/* Writes a part of the buffer through a mapping that keeps the rest. */
+static void write_mapped(GLuint buffer, unsigned value)
+{
+	void *map;
+
+	glBindBuffer(GL_ARRAY_BUFFER, buffer);
+	map = glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_WRITE_BIT);
+	if (!map)
+		die("glMapBufferRange fails");
+	memset(map, value, SIZE / 2);
+	glUnmapBuffer(GL_ARRAY_BUFFER);
+}
+
+static int hot(void)
+{
+	enum { N = 1100, ROUNDS = 18, LAST = 1000 };
+	static GLuint buffers[N];
+	uint8_t data[SIZE], got[SIZE];
+	unsigned long maps, reads, accesses = (unsigned long)N * ROUNDS;
+
+	glGenBuffers(N, buffers);
+	for (unsigned i = 0; i < N; i++) {
+		fill(data, SIZE, i);
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[i]);
+		glBufferData(GL_ARRAY_BUFFER, SIZE, data, GL_STATIC_DRAW);
+	}
+	maps = counter("mmap");
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for (unsigned i = 0; i < N; i++)
+			write_mapped(buffers[i], round);
+	maps = counter("mmap") - maps;
+	printf("%lu mappings for %lu accesses to %u buffers in turn; ", maps, accesses, N);
+	reads = counter("pread") + counter("pwrite") + counter("region");
+	for (unsigned i = 0; i < LAST; i++)
+		write_mapped(buffers[N - 1], i);
+	reads = counter("pread") + counter("pwrite") + counter("region") - reads;
+	printf("%lu ioctls for %u accesses to the last\n", reads, LAST);
+	if (reads > 2 * 9)
+		die("the last buffer is not mapped");
+	if (maps < N)
+		die("not all were mapped in turn: nothing is tested");
+	/* A buffer whose mapping was removed is mapped again after eight accesses, not at once. */
+	if (maps > accesses / 8)
+		die("a mapping is removed before it is used again");
+	for (unsigned i = 0; i < N; i++) {
+		fill(data, SIZE, i);
+		memset(data, (uint8_t)(i == N - 1 ? LAST - 1 : ROUNDS - 1), SIZE / 2);
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[i]);
+		glGetBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, got);
+		if (memcmp(data, got, SIZE))
+			die("buffer %u is wrong", i);
+	}
+	return 0;
+}
+
+static int rename_part(void)
+{
+	uint8_t data[SIZE];
+	GLuint buffer;
+
+	draw_setup();
+	fill(data, SIZE, 1);
+	glGenBuffers(1, &buffer);
+	glBindBuffer(GL_ARRAY_BUFFER, buffer);
+	glBufferData(GL_ARRAY_BUFFER, SIZE, data, GL_DYNAMIC_DRAW);
+	draw(buffer);
+	glFinish();
+	unsigned long copies = counter("copies"), submitted = counter("submitted");
+
+	for (unsigned i = 0; i < 100; i++) {
+		void *map;
+
+		draw(buffer);
+		map = glMapBufferRange(GL_ARRAY_BUFFER, 32, SIZE / 2, GL_MAP_WRITE_BIT |
+				       GL_MAP_INVALIDATE_BUFFER_BIT);
+		if (!map)
+			die("glMapBufferRange fails");
+		fill(map, SIZE / 2, i);
+		glUnmapBuffer(GL_ARRAY_BUFFER);
+	}
+	if (counter("submitted") != submitted)
+		die("the draws were submitted: nothing is tested");
+	glFinish();
+	copies = counter("copies") - copies;
+	fill(data, SIZE / 2, 99);
+	printf("%lu copies by the GPU for 100 mappings\n", copies);
+	if (!shim.find(data, SIZE / 2, 1, SIZE, SIZE))
+		die("the last contents are not in memory");
+	return copies != 0;
+}
+
+static int staging(void)
+{
+	enum { CONTEXTS = 3, UPLOADS = 300, SIDE = 256, FRAMES = 100 };
+	static uint8_t texels[SIDE * SIDE * 4];
+	EGLContext contexts[CONTEXTS];
+	GLuint texture, vbos[CONTEXTS];
+	double peak, now;
+
+	fill(texels, sizeof(texels), 1);
+	for (unsigned c = 0; c < CONTEXTS; c++) {
+		contexts[c] = context_create(EGL_NO_CONTEXT);
+		draw_setup();
+		glGenBuffers(1, &vbos[c]);
+		glBindBuffer(GL_ARRAY_BUFFER, vbos[c]);
+		glBufferData(GL_ARRAY_BUFFER, SIZE, texels, GL_STATIC_DRAW);
+		draw(vbos[c]);
+	}
+	shim.reset_peaks();
+	shim.set("latency-us", 2000 * 1000);
+	for (unsigned c = 0; c < CONTEXTS; c++) {
+		context_current(contexts[c]);
+		glGenTextures(1, &texture);
+		glBindTexture(GL_TEXTURE_2D, texture);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 2 * SIDE, 2 * SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+		for (unsigned i = 0; i < UPLOADS; i++)
+			glTexSubImage2D(GL_TEXTURE_2D, 0, i % 2 * SIDE, i / 2 % 2 * SIDE, SIDE, SIDE, GL_RGBA,
+					GL_UNSIGNED_BYTE, texels);
+		no_error("uploading");
+	}
+	peak = counter("mapped-bytes-peak") / MIB;
+	shim.set("latency-us", 0);
+	for (unsigned c = 0; c < CONTEXTS; c++) {
+		context_current(contexts[c]);
+		for (unsigned i = 0; i < FRAMES; i++) {
+			draw(vbos[c]);
+			glFlush();
+		}
+		glFinish();
+	}
+	now = counter("mapped-bytes") / MIB;
+	printf("%.1f MiB mapped at most, %.1f MiB %u frames later\n", peak, now, FRAMES);
+	if (peak < 64)
+		die("no more than one context's staging buffers: nothing is tested");
+	/* 128 MiB of staging buffers; the rest are what the driver uploads constants with. */
+	if (peak > 140)
+		die("staging memory is not bounded");
+	if (now > 12)
+		die("staging memory is not released");
+	return 0;
+}
+
+enum { THREADS = 4, OWN = 12, ROUNDS = 400 };
+static pthread_barrier_t barrier;
+static GLuint shared[THREADS];
+static EGLContext thread_contexts[THREADS];
+
+static void own_buffers(unsigned id, unsigned round, GLuint *buffers, uint8_t model[OWN][2 * SIZE])
+{
+	unsigned seed = id * 100000 + round;
+	uint8_t got[2 * SIZE], *map;
+
+	for (unsigned i = 0; i < OWN; i++) {
+		unsigned offset = rand_r(&seed) % SIZE, size = 1 + rand_r(&seed) % SIZE;
+
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[i]);
+		switch (rand_r(&seed) % 5) {
+		case 0:
+			fill(model[i] + offset, size, seed);
+			/* A write to a buffer that is in use can be a copy by the GPU. */
+			glBufferSubData(GL_ARRAY_BUFFER, offset, size, model[i] + offset);
+			break;
+		case 1:
+			map = glMapBufferRange(GL_ARRAY_BUFFER, offset, size, GL_MAP_READ_BIT | GL_MAP_WRITE_BIT);
+			if (!map || memcmp(map, model[i] + offset, size))
+				die("thread %u, round %u: a mapping is wrong", id, round);
+			fill(map, size, seed);
+			memcpy(model[i] + offset, map, size);
+			glUnmapBuffer(GL_ARRAY_BUFFER);
+			break;
+		case 2:
+			fill(model[i], 2 * SIZE, seed);
+			glBufferData(GL_ARRAY_BUFFER, 2 * SIZE, model[i], i % 2 ? GL_STREAM_DRAW : GL_STATIC_DRAW);
+			break;
+		case 3:
+			glGetBufferSubData(GL_ARRAY_BUFFER, 0, sizeof(got), got);
+			if (memcmp(got, model[i], sizeof(got)))
+				die("thread %u, round %u: buffer %u reads back wrong", id, round, i);
+			break;
+		case 4:
+			draw(buffers[i]);
+			break;
+		}
+	}
+}
+
+static void *thread(void *arg)
+{
+	unsigned id = (uintptr_t)arg;
+	uint8_t model[OWN][2 * SIZE], want[SIZE], got[SIZE], texels[16 * 16 * 4];
+	GLuint buffers[OWN], texture;
+
+	if (!eglBindAPI(EGL_OPENGL_API))
+		die("no desktop GL");
+	context_current(thread_contexts[id]);
+	draw_setup();
+	glGenTextures(1, &texture);
+	glGenBuffers(OWN, buffers);
+	for (unsigned i = 0; i < OWN; i++) {
+		fill(model[i], 2 * SIZE, i);
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[i]);
+		glBufferData(GL_ARRAY_BUFFER, 2 * SIZE, model[i], GL_STATIC_DRAW);
+	}
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		own_buffers(id, round, buffers, model);
+		fill(texels, sizeof(texels), round);
+		glBindTexture(GL_TEXTURE_2D, texture);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 16, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+
+		/* Each writes its shared buffer, and reads the one of its neighbour. */
+		fill(want, SIZE, id * ROUNDS + round);
+		glBindBuffer(GL_COPY_WRITE_BUFFER, shared[id]);
+		glBufferSubData(GL_COPY_WRITE_BUFFER, 0, SIZE, want);
+		draw(shared[id]);
+		if (round % 2)
+			glFinish();
+		else
+			glFlush();
+		pthread_barrier_wait(&barrier);
+		fill(want, SIZE, (id + 1) % THREADS * ROUNDS + round);
+		glBindBuffer(GL_COPY_WRITE_BUFFER, shared[(id + 1) % THREADS]);
+		glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, SIZE, got);
+		if (memcmp(got, want, SIZE))
+			die("thread %u, round %u: the other context's buffer is wrong", id, round);
+		pthread_barrier_wait(&barrier);
+	}
+	no_error("threads");
+	context_destroy(thread_contexts[id]);
+	return NULL;
+}
+
+static int threads(void)
+{
+	uint8_t zeros[SIZE] = {0};
+	pthread_t handles[THREADS];
+
+	EGLContext first = context_create(EGL_NO_CONTEXT);
+
+	glGenBuffers(THREADS, shared);
+	for (unsigned i = 0; i < THREADS; i++) {
+		glBindBuffer(GL_ARRAY_BUFFER, shared[i]);
+		glBufferData(GL_ARRAY_BUFFER, SIZE, zeros, GL_DYNAMIC_DRAW);
+	}
+	glFinish();
+	for (unsigned i = 0; i < THREADS; i++)
+		thread_contexts[i] = context_create(first);
+	context_current(first);
+	shim.set("latency-us", 100);
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (unsigned i = 0; i < THREADS; i++)
+		if (pthread_create(&handles[i], NULL, thread, (void *)(uintptr_t)i))
+			die("there can be no thread");
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(handles[i], NULL);
+	shim.set("latency-us", 0);
+	printf("%lu mappings made, %lu now, %lu preads, %lu transfers\n", counter("mmap"), counter("maps"),
+	       counter("pread"), counter("transfer"));
+	context_destroy(first);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} tests[] = { { "hot", hot }, { "rename", rename_part }, { "staging", staging }, { "threads", threads } };
+
+	for (unsigned i = 0; argc == 2 && i < sizeof(tests) / sizeof(*tests); i++) {
+		if (!strcmp(argv[1], tests[i].name)) {
+			context_create(EGL_NO_CONTEXT);
+			if (!shim.counter)
+				die("gl-limits needs the radeon no-op shim");
+			return tests[i].run();
+		}
+	}
+	die("usage: gl-limits hot | rename | staging | threads");
+}
