@@ -33,7 +33,7 @@ fn geometry(
         .fetch(2, 0, 0, 0, 16)
         .memory(MEM_RING, 0, 1, 15)
         .memory(MEM_RING, 4, 2, 15);
-    for (reg, shader) in [(0x2_8880, &es), (0x2_886C, gs), (0x2_8858, vs)] {
+    for (reg, shader) in [(START_ES, &es), (START_GS, gs), (START_VS, vs)] {
         let start = s.shader(shader);
         s.set(reg, start);
     }

@@ -4,6 +4,7 @@
 
 pub mod scene;
 pub mod shader;
+pub mod state;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Executes captured frames with mutations. Every draw has to end without a panic, and writes
+//! Executes draws that would take much memory or time, see [`worst`], and captured frames with
+//! mutations. Every draw has to end without a panic, and writes
 //! outside memory have to be counted as faults.
 //!
 //! `lab/fuzz-board` captures Mesa's streams and runs this on them. Case N of seed S is case 1
@@ -8,6 +9,14 @@
 mod frame;
 mod mutate;
 mod watch;
+mod worst;
+/// The tests' assembler, and the state of their scenes.
+#[allow(dead_code)] // The tests use all of it.
+#[path = "../../../tests/rig"]
+mod rig {
+    pub mod shader;
+    pub mod state;
+}
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -185,11 +194,11 @@ impl Tally {
     }
 }
 
-/// Mutates captured frames and executes them.
+/// Executes the worst cases of draws, then captured frames with mutations.
 #[derive(clap::Parser)]
 struct Options {
-    /// Directory of captures (*.r7xx)
-    captures: PathBuf,
+    /// Directory of captures (*.r7xx); without it only the worst cases are executed
+    captures: Option<PathBuf>,
     /// Of the first case; each further one has the next number
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -289,7 +298,11 @@ fn deep_enough(all: &Tally, by_kind: &BTreeMap<Kind, Tally>) -> Result<(), Strin
 }
 
 fn run(options: &Options) -> Result<(), String> {
-    let frames = frames(&options.captures)?;
+    worst::run()?;
+    let Some(captures) = &options.captures else {
+        return Ok(());
+    };
+    let frames = frames(captures)?;
     let baselines: Result<Vec<_>, _> = frames.iter().map(baseline).collect();
     let baselines = baselines?;
     let end = options
