@@ -17,8 +17,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::batch::{Batch, DrawState, Failed, Progress};
 use super::lanes::{first, Mask, LANES};
-use super::pipeline::{Batch, DrawState, Failed, Progress};
 use super::primitive::{Assembler, Input, Primitive, Sink, Type};
 use super::setup::capacity;
 use super::shader::Program;

@@ -13,6 +13,7 @@
 // max().min() takes NaN to the lower bound, as the chip does; clamp() keeps it.
 #![allow(clippy::manual_clamp)]
 
+mod batch;
 mod blit;
 mod clip;
 pub mod colour;
@@ -20,6 +21,7 @@ mod depth;
 mod depth_tile;
 mod describe;
 mod draw;
+mod execute;
 pub mod format;
 mod geometry;
 mod interpolate;
@@ -39,6 +41,7 @@ pub mod texture;
 mod uniform;
 mod vertex;
 pub mod vertex_fetch;
+mod workers;
 
 pub use describe::describe;
 pub use pipeline::Pipeline;

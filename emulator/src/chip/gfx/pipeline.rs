@@ -6,28 +6,26 @@
 //! primitives; if their pixels are many, several threads draw them. Batches
 //! limit the memory that a draw takes.
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
-
+use super::batch::{DrawState, Failed, Pool, Progress};
 use super::colour::Targets;
 use super::depth;
 use super::depth_tile::Surface;
-use super::draw::{Index, Indices};
-use super::geometry::{self, Emitted};
+use super::execute::{run, Buffers};
 use super::interpolate::Interpolator;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
-use super::primitive::{Assembler, Input, Primitive, Sink, Type};
-use super::setup::{capacity, Builder, Setup, Vertices};
-use super::shader::{Code, Options, Program, ProgramCache, Stop};
+use super::primitive::Type;
+use super::setup::Builder;
+use super::shader::{Code, Options, Program, ProgramCache};
 use super::stage::{DrawShared, Limits};
 use super::state::{
     bit, has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE,
 };
 use super::streamout::StreamOut;
-use super::vertex::{self, Core, Request, StreamData};
+use super::vertex::Core;
+use super::workers::cores;
 use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
 use crate::chip::bus::McError;
 use crate::chip::counters::Counter;
@@ -35,13 +33,6 @@ use crate::chip::cp::pm4::Draw;
 use crate::chip::regs::{gb, gfx as reg, vgt};
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::TilingConfig;
-
-/// Primitives of a batch.
-pub(super) const BATCH: usize = 2048;
-/// Fewest pixels of a batch for which several threads are faster than one.
-const PARALLEL_PIXELS: i64 = 16 * 1024;
-/// Entries of the vertex reuse table, a power of two.
-const REUSE: usize = 4096;
 
 /// The graphics block that executes draws.
 pub struct Pipeline {
@@ -62,98 +53,10 @@ pub struct Pipeline {
     serial: u64,
 }
 
-/// Worker threads; none if the host cannot create them.
-type Pool = OnceLock<Option<ThreadPool>>;
-
-/// Allocations that batches share.
-#[derive(Default)]
-struct Buffers {
-    indices: Vec<Index>,
-    primitives: Vec<(Primitive, u32)>,
-    inputs: Vec<(Input, u32)>,
-    emitted: Emitted,
-    batch: Batch,
-}
-
-impl Buffers {
-    /// Bytes that are kept from draw to draw.
-    const KEPT: usize = 8 << 20;
-
-    /// Bytes of memory that the lists take, empty or not.
-    fn bytes(&self) -> usize {
-        let Batch {
-            vertices,
-            streams,
-            primitives,
-            requests,
-            setups,
-            reuse,
-        } = &self.batch;
-        let batch = vertices.bytes()
-            + streams.bytes()
-            + capacity(primitives)
-            + capacity(requests)
-            + capacity(setups)
-            + capacity(reuse);
-        let lists = capacity(&self.indices) + capacity(&self.primitives) + capacity(&self.inputs);
-        lists + self.emitted.bytes() + batch
-    }
-
-    /// Primitives that wait for [`flush`].
-    fn collected(&self) -> usize {
-        self.primitives.len() + self.inputs.len()
-    }
-
-    /// Frees the lists if a draw has made them large.
-    fn trim(&mut self) {
-        if self.bytes() > Self::KEPT {
-            *self = Self::default();
-        }
-    }
-}
-
-/// Shaded vertices of a batch, their primitives and setups.
-#[derive(Default)]
-pub(super) struct Batch {
-    pub(super) vertices: Vertices,
-    pub(super) streams: StreamData,
-    pub(super) primitives: Vec<Primitive>,
-    requests: Vec<Request>,
-    setups: Vec<Setup>,
-    reuse: Vec<(u64, u32)>,
-}
-
 impl Default for Pipeline {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Self::new(threads.min(8))
-    }
-}
-
-/// Why a draw ended early.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failed {
-    /// A reset.
-    Cancelled,
-    /// The geometry shader's rings cannot hold this many primitives.
-    TooMany,
-    /// The rest of the draw is dropped; the text says why.
-    Dropped(&'static str),
-}
-
-impl From<Stop> for Failed {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Cancelled => Failed::Cancelled,
-            Stop::Budget => Failed::Dropped("a shader does not end"),
-            Stop::Fault(what) => Failed::Dropped(what),
-        }
-    }
-}
-
-impl From<Cancelled> for Failed {
-    fn from(_: Cancelled) -> Self {
-        Failed::Cancelled
     }
 }
 
@@ -183,42 +86,6 @@ impl Code for ShaderMemory<'_, '_> {
     fn cancelled(&mut self) -> bool {
         self.control.check().is_err()
     }
-}
-
-struct Collect<'a> {
-    primitives: &'a mut Vec<(Primitive, u32)>,
-    inputs: &'a mut Vec<(Input, u32)>,
-    instance: u32,
-}
-
-impl Sink for Collect<'_> {
-    fn primitive(&mut self, primitive: Primitive) {
-        self.primitives.push((primitive, self.instance));
-    }
-    fn input(&mut self, input: Input) {
-        self.inputs.push((input, self.instance));
-    }
-}
-
-/// State of a draw, decoded.
-pub(super) struct DrawState<'a, 'b> {
-    pub(super) shared: &'b DrawShared<'a>,
-    pool: &'b Pool,
-    pub(super) view: &'b View<'a>,
-    pub(super) vertex: Arc<Program>,
-    pub(super) setup: &'b SetupState,
-    pub(super) pixel: Option<&'b PixelState>,
-    pub(super) params: usize,
-    pub(super) primitive_ids: bool,
-}
-
-/// State that changes in the course of a draw.
-pub(super) struct Progress<'b> {
-    pub(super) streamout: Option<StreamOut>,
-    pub(super) builder: Builder<'b>,
-    pub(super) pixels: PixelCounts,
-    pub(super) vertices: u64,
-    pub(super) geometry: [u64; 2],
 }
 
 impl Pipeline {
@@ -442,346 +309,6 @@ impl Pipeline {
             }
         }
     }
-}
-
-/// Runs all batches. The pair of counts is input primitives and input vertices.
-fn run(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
-    kind: Type,
-    draw: &Draw,
-) -> (Result<(), Failed>, (u64, u64)) {
-    let mut counts = (0, 0);
-    let result = instances(
-        state,
-        progress,
-        cores,
-        buffers,
-        shaders,
-        kind,
-        draw,
-        &mut counts,
-    );
-    let result = match &mut progress.streamout {
-        Some(out) => {
-            let flushed = out.finish(state.view).map_err(|e| {
-                state.shared.context.control.fault(e);
-                Failed::Dropped("a stream-out buffer cannot be written")
-            });
-            result.and(flushed)
-        }
-        None => result,
-    };
-    (result, counts)
-}
-
-#[allow(clippy::too_many_arguments)]
-fn instances(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
-    kind: Type,
-    draw: &Draw,
-    counts: &mut (u64, u64),
-) -> Result<(), Failed> {
-    let control = state.shared.context.control;
-    let shadow = state.shared.shadow;
-    let source = Indices::decode(shadow, draw);
-    buffers.primitives.clear();
-    buffers.inputs.clear();
-    let provoking_last = state.setup.provoking_last;
-    let mut assembler = Assembler::new(kind, provoking_last, shaders.is_some());
-    for instance in 0..shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1) {
-        let mut first = 0u32;
-        while first < source.count {
-            control.check()?;
-            let fetched = source.fetch(state.view, first, &mut buffers.indices);
-            fetched.map_err(|e| {
-                control.fault(e);
-                Failed::Dropped("an index buffer cannot be read")
-            })?;
-            let count = buffers.indices.len() as u32;
-            if count == 0 {
-                break;
-            }
-            let mut sink = Collect {
-                primitives: &mut buffers.primitives,
-                inputs: &mut buffers.inputs,
-                instance,
-            };
-            for index in &buffers.indices {
-                match index {
-                    Index::Vertex(v) => assembler.push(*v, &mut sink),
-                    Index::Restart => assembler.restart(&mut sink),
-                }
-            }
-            counts.1 += u64::from(count);
-            if counts.1 > state.shared.limits.vertices {
-                return Err(Failed::Dropped("too many vertices"));
-            }
-            first = match first.checked_add(count) {
-                Some(next) => next,
-                None => break,
-            };
-            if buffers.collected() >= BATCH {
-                counts.0 += buffers.collected() as u64;
-                flush(state, progress, cores, buffers, shaders)?;
-            }
-        }
-        assembler.next_instance(&mut Collect {
-            primitives: &mut buffers.primitives,
-            inputs: &mut buffers.inputs,
-            instance,
-        });
-        if buffers.collected() >= BATCH {
-            counts.0 += buffers.collected() as u64;
-            flush(state, progress, cores, buffers, shaders)?;
-        }
-        // The loop above does not check for cancellation if there are no indices.
-        if instance % 4096 == 4095 {
-            control.check()?;
-        }
-        if counts.1 + u64::from(instance) > state.shared.limits.vertices {
-            return Err(Failed::Dropped("too many instances"));
-        }
-    }
-    counts.0 += buffers.collected() as u64;
-    flush(state, progress, cores, buffers, shaders)
-}
-
-/// Draws the collected primitives and clears the lists.
-fn flush(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
-) -> Result<(), Failed> {
-    let Buffers {
-        primitives,
-        inputs,
-        emitted,
-        batch,
-        ..
-    } = buffers;
-    if let Some((export, geometry)) = shaders {
-        let mut rest = &inputs[..];
-        let mut size = geometry::INPUTS;
-        while !rest.is_empty() {
-            let part = &rest[..size.min(rest.len())];
-            let core = &mut cores[0];
-            match geometry::shade(state, progress, core, emitted, part, export, geometry) {
-                Err(Failed::TooMany) => {
-                    size = part.len() / 2;
-                    continue;
-                }
-                result => result?,
-            }
-            // A wave can emit as many as 64 batches.
-            for first in (0..emitted.len()).step_by(BATCH) {
-                state.shared.context.control.check()?;
-                let part = first..emitted.len().min(first + BATCH);
-                geometry::copy(state, &mut cores[0], emitted, part, batch)?;
-                finish(state, progress, cores, batch)?;
-            }
-            rest = &rest[part.len()..];
-        }
-        inputs.clear();
-        return Ok(());
-    }
-    for part in primitives.chunks(BATCH) {
-        shade(state, progress, &mut cores[0], batch, part)?;
-        finish(state, progress, cores, batch)?;
-    }
-    primitives.clear();
-    Ok(())
-}
-
-/// Shades the vertices of primitives. Reuses a shaded vertex, unless the shader gets primitive ids.
-fn shade(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    core: &mut Core,
-    batch: &mut Batch,
-    primitives: &[(Primitive, u32)],
-) -> Result<(), Failed> {
-    batch.requests.clear();
-    batch.primitives.clear();
-    batch.reuse.clear();
-    batch.reuse.resize(REUSE, (0, u32::MAX));
-    for (primitive, instance) in primitives {
-        let mut assembled = *primitive;
-        let count = primitive.shape.corners();
-        for corner in 0..count {
-            let index = primitive.vertices[corner];
-            let request = Request {
-                index,
-                instance: *instance,
-                primitive: if state.primitive_ids { primitive.id } else { 0 },
-            };
-            let key = u64::from(*instance) << 32 | u64::from(index);
-            let entry = &mut batch.reuse[index as usize % REUSE];
-            assembled.vertices[corner] =
-                if !state.primitive_ids && entry.1 != u32::MAX && entry.0 == key {
-                    entry.1
-                } else {
-                    let slot = batch.requests.len() as u32;
-                    batch.requests.push(request);
-                    *entry = (key, slot);
-                    slot
-                };
-        }
-        for corner in count..3 {
-            assembled.vertices[corner] = assembled.vertices[0];
-        }
-        batch.primitives.push(assembled);
-    }
-    batch.vertices.clear(state.params);
-    batch.streams.clear();
-    progress.vertices += batch.requests.len() as u64;
-    vertex::shade(
-        core,
-        state.shared,
-        state.view,
-        &state.vertex,
-        &batch.requests,
-        &mut batch.vertices,
-        &mut batch.streams,
-    )?;
-    Ok(())
-}
-
-/// Streams a batch out and draws its pixels.
-fn finish(
-    state: &DrawState<'_, '_>,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    batch: &mut Batch,
-) -> Result<(), Failed> {
-    let control = state.shared.context.control;
-    if let Some(out) = &mut progress.streamout {
-        for primitive in &batch.primitives {
-            let vertices = &primitive.vertices[..primitive.shape.corners()];
-            out.primitive(state.view, &batch.streams, vertices)
-                .map_err(|e| {
-                    control.fault(e);
-                    Failed::Dropped("a stream-out buffer cannot be written")
-                })?;
-        }
-    }
-    let Some(pixel) = state.pixel else {
-        return Ok(());
-    };
-    batch.setups.clear();
-    for primitive in &batch.primitives {
-        progress
-            .builder
-            .add(&batch.vertices, primitive, &mut batch.setups);
-    }
-    let before = progress.pixels.bytes;
-    raster(state, pixel, progress, cores, batch)?;
-    if cores.iter().map(|c| c.executed).sum::<u64>() > state.shared.limits.instructions {
-        return Err(Failed::Dropped("too many instructions"));
-    }
-    control.charge(progress.pixels.bytes - before)?;
-    Ok(())
-}
-
-/// The state of `count` threads that run shaders.
-fn cores(count: usize) -> Vec<Core> {
-    (0..count).map(|_| Core::default()).collect()
-}
-
-/// A pool of `count` threads.
-fn threads(count: usize) -> Option<ThreadPool> {
-    let pool = ThreadPoolBuilder::new().num_threads(count);
-    match pool.thread_name(|i| format!("gfx-{}", i + 1)).build() {
-        Ok(pool) => Some(pool),
-        Err(e) => {
-            log::warn!("gfx: draws on one thread: {e}");
-            None
-        }
-    }
-}
-
-/// Draws the pixels of all setups, each square by one worker.
-fn raster(
-    state: &DrawState<'_, '_>,
-    pixel: &PixelState,
-    progress: &mut Progress<'_>,
-    cores: &mut [Core],
-    batch: &Batch,
-) -> Result<(), Failed> {
-    let area: i64 = batch
-        .setups
-        .iter()
-        .map(|s| {
-            let b = s.polygon.bounds;
-            i64::from(b.x1 - b.x0) * i64::from(b.y1 - b.y0)
-        })
-        .sum();
-    // Each worker's count begins with that of the draw so far.
-    let before = progress.pixels.tiles;
-    let draw = |core: &mut Core, view: &View<'_>, mine: &dyn Fn(i32, i32) -> bool| {
-        let mut counts = PixelCounts {
-            tiles: before,
-            ..PixelCounts::default()
-        };
-        for setup in &batch.setups {
-            pixel.draw(
-                core,
-                state.shared,
-                view,
-                &batch.vertices,
-                setup,
-                &mut counts,
-                mine,
-            )?;
-        }
-        Ok::<_, Stop>(counts)
-    };
-    let workers = cores.len() as i32;
-    let mine = |worker: i32| move |sx: i32, sy: i32| (sx + sy).rem_euclid(workers) == worker;
-    let mut results = vec![Ok(PixelCounts::default()); cores.len()];
-    let pool = match workers > 1 && area > PARALLEL_PIXELS {
-        true => state.pool.get_or_init(|| threads(cores.len() - 1)).as_ref(),
-        false => None,
-    };
-    match (cores, &mut results[..], pool) {
-        // This thread is worker 0.
-        ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
-            let (draw, mine, context) = (&draw, &mine, state.shared.context);
-            pool.in_place_scope(|scope| {
-                for ((core, result), worker) in others.iter_mut().zip(rest).zip(1..) {
-                    scope.spawn(move |_| {
-                        let job = || draw(core, &View::of(&context), &mine(worker));
-                        // The pool would pass the panic on to the caller's thread.
-                        *result = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| {
-                            context.control.count(Counter::EnginePanics, 1);
-                            *core = Core::default();
-                            Err(Stop::Fault("a worker panicked"))
-                        });
-                    });
-                }
-                *result = draw(own, state.view, &mine(0));
-            });
-        }
-        (cores, results, _) => results[0] = draw(&mut cores[0], state.view, &|_, _| true),
-    }
-    for result in results {
-        let counts = result?;
-        progress.pixels.passed += counts.passed;
-        progress.pixels.invocations += counts.invocations;
-        progress.pixels.whole += counts.whole;
-        progress.pixels.bytes += counts.bytes;
-        progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
-    }
-    Ok(())
 }
 
 /// Event types (`VGT_EVENT_TYPE` in `r600d.h`).

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+//! Executes a draw in batches: assembles primitives, shades their vertices, streams them out, sets
+//! them up, and has their pixels drawn.
+
+use std::sync::Arc;
+
+use super::batch::{Batch, DrawState, Failed, Progress};
+use super::draw::{Index, Indices};
+use super::geometry::{self, Emitted};
+use super::primitive::{Assembler, Input, Primitive, Sink, Type};
+use super::setup::capacity;
+use super::shader::Program;
+use super::vertex::{self, Core, Request};
+use super::workers::raster;
+use crate::chip::cp::pm4::Draw;
+use crate::chip::regs::vgt;
+
+/// Primitives of a batch.
+pub(super) const BATCH: usize = 2048;
+/// Entries of the vertex reuse table, a power of two.
+const REUSE: usize = 4096;
+
+/// Allocations that batches share.
+#[derive(Default)]
+pub(super) struct Buffers {
+    pub(super) indices: Vec<Index>,
+    pub(super) primitives: Vec<(Primitive, u32)>,
+    pub(super) inputs: Vec<(Input, u32)>,
+    pub(super) emitted: Emitted,
+    pub(super) batch: Batch,
+}
+
+impl Buffers {
+    /// Bytes that are kept from draw to draw.
+    const KEPT: usize = 8 << 20;
+
+    /// Bytes of memory that the lists take, empty or not.
+    pub(super) fn bytes(&self) -> usize {
+        let Batch {
+            vertices,
+            streams,
+            primitives,
+            requests,
+            setups,
+            reuse,
+        } = &self.batch;
+        let batch = vertices.bytes()
+            + streams.bytes()
+            + capacity(primitives)
+            + capacity(requests)
+            + capacity(setups)
+            + capacity(reuse);
+        let lists = capacity(&self.indices) + capacity(&self.primitives) + capacity(&self.inputs);
+        lists + self.emitted.bytes() + batch
+    }
+
+    /// Primitives that wait for a flush.
+    pub(super) fn collected(&self) -> usize {
+        self.primitives.len() + self.inputs.len()
+    }
+
+    /// Frees the lists if a draw has made them large.
+    pub(super) fn trim(&mut self) {
+        if self.bytes() > Self::KEPT {
+            *self = Self::default();
+        }
+    }
+}
+
+struct Collect<'a> {
+    primitives: &'a mut Vec<(Primitive, u32)>,
+    inputs: &'a mut Vec<(Input, u32)>,
+    instance: u32,
+}
+
+impl Sink for Collect<'_> {
+    fn primitive(&mut self, primitive: Primitive) {
+        self.primitives.push((primitive, self.instance));
+    }
+    fn input(&mut self, input: Input) {
+        self.inputs.push((input, self.instance));
+    }
+}
+
+/// Runs all batches. The pair of counts is input primitives and input vertices.
+pub(super) fn run(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    buffers: &mut Buffers,
+    shaders: Option<&(Arc<Program>, Arc<Program>)>,
+    kind: Type,
+    draw: &Draw,
+) -> (Result<(), Failed>, (u64, u64)) {
+    let mut counts = (0, 0);
+    let result = instances(
+        state,
+        progress,
+        cores,
+        buffers,
+        shaders,
+        kind,
+        draw,
+        &mut counts,
+    );
+    let result = match &mut progress.streamout {
+        Some(out) => {
+            let flushed = out.finish(state.view).map_err(|e| {
+                state.shared.context.control.fault(e);
+                Failed::Dropped("a stream-out buffer cannot be written")
+            });
+            result.and(flushed)
+        }
+        None => result,
+    };
+    (result, counts)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn instances(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    buffers: &mut Buffers,
+    shaders: Option<&(Arc<Program>, Arc<Program>)>,
+    kind: Type,
+    draw: &Draw,
+    counts: &mut (u64, u64),
+) -> Result<(), Failed> {
+    let control = state.shared.context.control;
+    let shadow = state.shared.shadow;
+    let source = Indices::decode(shadow, draw);
+    buffers.primitives.clear();
+    buffers.inputs.clear();
+    let provoking_last = state.setup.provoking_last;
+    let mut assembler = Assembler::new(kind, provoking_last, shaders.is_some());
+    for instance in 0..shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1) {
+        let mut first = 0u32;
+        while first < source.count {
+            control.check()?;
+            let fetched = source.fetch(state.view, first, &mut buffers.indices);
+            fetched.map_err(|e| {
+                control.fault(e);
+                Failed::Dropped("an index buffer cannot be read")
+            })?;
+            let count = buffers.indices.len() as u32;
+            if count == 0 {
+                break;
+            }
+            let mut sink = Collect {
+                primitives: &mut buffers.primitives,
+                inputs: &mut buffers.inputs,
+                instance,
+            };
+            for index in &buffers.indices {
+                match index {
+                    Index::Vertex(v) => assembler.push(*v, &mut sink),
+                    Index::Restart => assembler.restart(&mut sink),
+                }
+            }
+            counts.1 += u64::from(count);
+            if counts.1 > state.shared.limits.vertices {
+                return Err(Failed::Dropped("too many vertices"));
+            }
+            first = match first.checked_add(count) {
+                Some(next) => next,
+                None => break,
+            };
+            if buffers.collected() >= BATCH {
+                counts.0 += buffers.collected() as u64;
+                flush(state, progress, cores, buffers, shaders)?;
+            }
+        }
+        assembler.next_instance(&mut Collect {
+            primitives: &mut buffers.primitives,
+            inputs: &mut buffers.inputs,
+            instance,
+        });
+        if buffers.collected() >= BATCH {
+            counts.0 += buffers.collected() as u64;
+            flush(state, progress, cores, buffers, shaders)?;
+        }
+        // The loop above does not check for cancellation if there are no indices.
+        if instance % 4096 == 4095 {
+            control.check()?;
+        }
+        if counts.1 + u64::from(instance) > state.shared.limits.vertices {
+            return Err(Failed::Dropped("too many instances"));
+        }
+    }
+    counts.0 += buffers.collected() as u64;
+    flush(state, progress, cores, buffers, shaders)
+}
+
+/// Draws the collected primitives and clears the lists.
+fn flush(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    buffers: &mut Buffers,
+    shaders: Option<&(Arc<Program>, Arc<Program>)>,
+) -> Result<(), Failed> {
+    let Buffers {
+        primitives,
+        inputs,
+        emitted,
+        batch,
+        ..
+    } = buffers;
+    if let Some((export, geometry)) = shaders {
+        let mut rest = &inputs[..];
+        let mut size = geometry::INPUTS;
+        while !rest.is_empty() {
+            let part = &rest[..size.min(rest.len())];
+            let core = &mut cores[0];
+            match geometry::shade(state, progress, core, emitted, part, export, geometry) {
+                Err(Failed::TooMany) => {
+                    size = part.len() / 2;
+                    continue;
+                }
+                result => result?,
+            }
+            // A wave can emit as many as 64 batches.
+            for first in (0..emitted.len()).step_by(BATCH) {
+                state.shared.context.control.check()?;
+                let part = first..emitted.len().min(first + BATCH);
+                geometry::copy(state, &mut cores[0], emitted, part, batch)?;
+                finish(state, progress, cores, batch)?;
+            }
+            rest = &rest[part.len()..];
+        }
+        inputs.clear();
+        return Ok(());
+    }
+    for part in primitives.chunks(BATCH) {
+        shade(state, progress, &mut cores[0], batch, part)?;
+        finish(state, progress, cores, batch)?;
+    }
+    primitives.clear();
+    Ok(())
+}
+
+/// Shades the vertices of primitives. Reuses a shaded vertex, unless the shader gets primitive ids.
+fn shade(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    core: &mut Core,
+    batch: &mut Batch,
+    primitives: &[(Primitive, u32)],
+) -> Result<(), Failed> {
+    batch.requests.clear();
+    batch.primitives.clear();
+    batch.reuse.clear();
+    batch.reuse.resize(REUSE, (0, u32::MAX));
+    for (primitive, instance) in primitives {
+        let mut assembled = *primitive;
+        let count = primitive.shape.corners();
+        for corner in 0..count {
+            let index = primitive.vertices[corner];
+            let request = Request {
+                index,
+                instance: *instance,
+                primitive: if state.primitive_ids { primitive.id } else { 0 },
+            };
+            let key = u64::from(*instance) << 32 | u64::from(index);
+            let entry = &mut batch.reuse[index as usize % REUSE];
+            assembled.vertices[corner] =
+                if !state.primitive_ids && entry.1 != u32::MAX && entry.0 == key {
+                    entry.1
+                } else {
+                    let slot = batch.requests.len() as u32;
+                    batch.requests.push(request);
+                    *entry = (key, slot);
+                    slot
+                };
+        }
+        for corner in count..3 {
+            assembled.vertices[corner] = assembled.vertices[0];
+        }
+        batch.primitives.push(assembled);
+    }
+    batch.vertices.clear(state.params);
+    batch.streams.clear();
+    progress.vertices += batch.requests.len() as u64;
+    vertex::shade(
+        core,
+        state.shared,
+        state.view,
+        &state.vertex,
+        &batch.requests,
+        &mut batch.vertices,
+        &mut batch.streams,
+    )?;
+    Ok(())
+}
+
+/// Streams a batch out and draws its pixels.
+fn finish(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    batch: &mut Batch,
+) -> Result<(), Failed> {
+    let control = state.shared.context.control;
+    if let Some(out) = &mut progress.streamout {
+        for primitive in &batch.primitives {
+            let vertices = &primitive.vertices[..primitive.shape.corners()];
+            out.primitive(state.view, &batch.streams, vertices)
+                .map_err(|e| {
+                    control.fault(e);
+                    Failed::Dropped("a stream-out buffer cannot be written")
+                })?;
+        }
+    }
+    let Some(pixel) = state.pixel else {
+        return Ok(());
+    };
+    batch.setups.clear();
+    for primitive in &batch.primitives {
+        progress
+            .builder
+            .add(&batch.vertices, primitive, &mut batch.setups);
+    }
+    let before = progress.pixels.bytes;
+    raster(state, pixel, progress, cores, batch)?;
+    if cores.iter().map(|c| c.executed).sum::<u64>() > state.shared.limits.instructions {
+        return Err(Failed::Dropped("too many instructions"));
+    }
+    control.charge(progress.pixels.bytes - before)?;
+    Ok(())
+}
