@@ -11,7 +11,8 @@ use super::env::{Env, ExportKind, MemoryExport, MemoryTarget};
 use super::isa::{
     cf, tex, CfExport, CfOther, MemInstruction, TexInstruction, VtxInstruction, MEM_SCRATCH,
 };
-use super::program::{is_denormal, Cf, Constant, Fetch, Program, ROW_CONST};
+use super::program::{is_denormal, Cf, Constant, Fetch, Program};
+use super::step::ROW_CONST;
 use super::{Stop, Wave, GPRS};
 use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
 use crate::chip::gfx::vertex_fetch;
@@ -273,8 +274,9 @@ impl Runner<'_> {
             self.charge(u64::from(clause.slots))?;
             let wave = &mut *self.wave;
             let outcome = wave.arch.dispatch(Clause {
-                program,
                 clause,
+                wide: &program.wide,
+                dx10_clamp: program.options.dx10_clamp,
                 state: State {
                     rows: &mut wave.rows,
                     ar: &mut wave.ar,

@@ -10,6 +10,7 @@ pub mod isa;
 mod math;
 pub mod ops;
 mod program;
+mod step;
 #[cfg(test)]
 mod tests;
 
@@ -87,7 +88,7 @@ impl Wave {
     /// worker and reuse it.
     pub fn new() -> Self {
         Self {
-            rows: vec![[0; LANES]; program::ROW_CONST as usize],
+            rows: vec![[0; LANES]; step::ROW_CONST as usize],
             ar: Box::new([[0; LANES]; 4]),
             scratch: Vec::new(),
             buffer: Vec::new(),

@@ -3,7 +3,7 @@
 //! them that the operations use.
 
 use super::super::math;
-use super::super::program::Src;
+use super::super::step::Src;
 use crate::chip::gfx::lanes::Lanes;
 
 /// 1.0

@@ -3,7 +3,7 @@
 
 use super::super::math;
 use super::super::ops::AluOp;
-use super::super::program::Wide;
+use super::super::step::Wide;
 use super::chunk::{f, select, store, Chunk, Post, CHUNK, ONE};
 use crate::chip::gfx::lanes::{Lanes, Mask, LANES};
 

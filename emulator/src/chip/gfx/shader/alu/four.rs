@@ -2,7 +2,7 @@
 //! Operations that take all four vector units: `DOT4`, `MAX4`, `CUBE`.
 
 use super::super::ops::AluOp;
-use super::super::program::Wide;
+use super::super::step::Wide;
 use super::chunk::{f, flush_chunk, load, mul_legacy, select, store, Chunk, Post, CHUNK};
 use crate::chip::gfx::lanes::{Lanes, LANES};
 

@@ -38,7 +38,7 @@ use relative::{gather_const, gather_gpr, index_of, load_ar, scatter, ConstGather
 use super::env::Env;
 use super::math;
 use super::ops::AluOp;
-use super::program::{AluClause, Program, Slot, Step, ROW_EXEC, ROW_SELECT};
+use super::step::{AluClause, Slot, Step, Wide, ROW_EXEC, ROW_SELECT};
 use crate::chip::gfx::lanes::{expand, has_denormals, Lanes, Mask, LANES};
 
 /// The state of a wave that a clause uses and changes.
@@ -59,8 +59,10 @@ pub(super) struct State<'a> {
 
 /// A clause to run.
 pub(super) struct Clause<'a, 'b> {
-    pub program: &'a Program,
     pub clause: &'a AluClause,
+    /// The program's operations that steps refer to.
+    pub wide: &'a [Wide],
+    pub dx10_clamp: bool,
     pub state: State<'b>,
     pub env: &'a mut dyn Env,
 }
@@ -84,8 +86,9 @@ impl WithSimd for Clause<'_, '_> {
 #[inline(always)]
 fn run(job: Clause<'_, '_>) -> Outcome {
     let Clause {
-        program,
         clause,
+        wide: wides,
+        dx10_clamp,
         state,
         env,
     } = job;
@@ -100,7 +103,6 @@ fn run(job: Clause<'_, '_>) -> Outcome {
         denormals,
     } = state;
     let level = if denormals { 1 } else { 2 };
-    let dx10_clamp = program.options.dx10_clamp;
     let (mut next_exec, mut next_pred) = (exec, pred);
     let mut mask = None;
     if exec != live {
@@ -136,7 +138,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
                 }
             }
             Step::Wide(index) => {
-                let wide = &program.wide[*index as usize];
+                let wide = &wides[*index as usize];
                 let mut post = Post {
                     omod: wide.omod,
                     clamp: wide.clamp,

@@ -4,7 +4,7 @@
 
 use super::super::math;
 use super::super::ops::AluOp;
-use super::super::program::{Flush, Slot, Src};
+use super::super::step::{Flush, Slot, Src};
 use super::chunk::{f, flush_chunk, mul_legacy, select, Chunk, CHUNK};
 use crate::chip::gfx::lanes::{Lanes, LANES};
 

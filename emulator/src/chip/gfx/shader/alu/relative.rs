@@ -2,7 +2,7 @@
 //! Relative operands: registers and constants that the address register or the loop index selects.
 
 use super::super::env::Env;
-use super::super::program::Slot;
+use super::super::step::Slot;
 use crate::chip::gfx::lanes::{Lanes, Mask, LANES};
 
 #[inline(always)]
