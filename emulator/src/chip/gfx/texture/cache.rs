@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::address::{Axis, Index};
 use super::block;
-use super::plain::{PATCH, SLOTS};
+use super::patch::{PATCH, SLOTS};
 use super::resource::Texture;
 use crate::chip::bus::McError;
 use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};

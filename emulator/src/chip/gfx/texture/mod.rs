@@ -21,6 +21,7 @@ pub mod block;
 pub mod cache;
 mod filter;
 mod lod;
+mod patch;
 mod plain;
 pub mod resource;
 pub mod sampler;

@@ -14,22 +14,12 @@ use pulp::{Arch, Simd, WithSimd};
 use self::filter::{Bilinear, Places};
 use super::address::{axis, small_round, Axis, Index};
 use super::cache::{BlockId, Cache};
+use super::patch::{PITCH, SIDE};
 use super::resource::Texture;
 use super::sampler::Wrap;
 use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, LANES};
 use crate::chip::gfx::memory::View;
 
-/// Blocks of a patch.
-pub const SLOTS: usize = 16;
-/// Columns and rows of texels in a patch: four blocks.
-const SIDE: u32 = 32;
-/// Texels from row to row of a patch.
-const PITCH: u32 = 2 * SIDE;
-/// Texels of a patch, with those that a bilinear filter reads below the last row and right of the
-/// last column.
-pub const PATCH: usize = (PITCH * (SIDE + 1)) as usize + 1;
-/// Mask that keeps a place within a patch, without the row below.
-const LAST_PLACE: usize = (PITCH * SIDE - 1) as usize;
 /// Lanes of one step.
 const CHUNK: usize = 8;
 

@@ -5,7 +5,8 @@
 use pulp::{bytemuck, Simd, WithSimd};
 
 use super::super::address::{small_round, Axis, Index};
-use super::{Patch, CHUNK, LAST_PLACE, PATCH, PITCH, SIDE};
+use super::super::patch::{LAST_PLACE, PATCH, PITCH, SIDE};
+use super::{Patch, CHUNK};
 use crate::chip::gfx::lanes::{expand, Lanes, Mask, ALL, LANES};
 
 /// A value of each lane of a step.
