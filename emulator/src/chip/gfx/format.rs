@@ -15,6 +15,8 @@
 //! Not modelled: `1`, `1_REVERSED` and the `32_AS_*` formats, which Mesa never
 //! uses, decode to 0 as formats without components.
 
+use super::math;
+
 /// `DATA_FORMAT` of a resource, fetch instruction or render target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct DataFormat(u8);
@@ -622,7 +624,7 @@ fn srgb_curve(c: f64) -> f32 {
     if c <= 0.04045 {
         (c / 12.92) as f32
     } else {
-        ((c + 0.055) / 1.055).powf(2.4) as f32
+        math::pow((c + 0.055) / 1.055, 2.4) as f32
     }
 }
 
@@ -638,7 +640,7 @@ pub fn linear_to_srgb(value: f32) -> f32 {
     if c <= 0.003_130_8 {
         (c * 12.92) as f32
     } else {
-        (1.055 * c.powf(1.0 / 2.4) - 0.055) as f32
+        (1.055 * math::pow(c, 1.0 / 2.4) - 0.055) as f32
     }
 }
 

@@ -26,6 +26,7 @@ pub mod format;
 mod geometry;
 mod interpolate;
 pub mod lanes;
+mod math;
 pub mod memory;
 mod pipeline;
 mod pixel;

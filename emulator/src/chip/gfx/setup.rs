@@ -3,6 +3,7 @@
 //! depth and attributes.
 
 use super::clip::{Clipper, Corner};
+use super::math::{power_below, power_of_two};
 use super::primitive::{Primitive, Shape};
 use super::raster::{double_area, Plane, Planes, Point, Polygon, MAX_COORDINATE, PIXEL};
 use super::state::{bit, bits, Fill, PolygonOffset, SetupState, Viewport, VIEWPORTS};
@@ -157,7 +158,7 @@ impl<'a> Builder<'a> {
         Self {
             state,
             clipper: Clipper::new(state),
-            offset_unit: f64::from(negative_bits).exp2(),
+            offset_unit: power_of_two(negative_bits.into()),
             counts: ClipCounts::default(),
             stipple_phase: 0.0,
             corners: Vec::new(),
@@ -268,12 +269,12 @@ impl<'a> Builder<'a> {
         let unit = if bit(self.state.offset_format, 8) {
             // Float depth: the unit is the last bit of the largest depth. The
             // field holds minus the number of mantissa bits.
-            let exponent = if z_max == 0.0 {
-                0.0
+            let power = if z_max == 0.0 {
+                1.0
             } else {
-                z_max.abs().log2().floor()
+                power_below(z_max)
             };
-            self.offset_unit * exponent.exp2()
+            self.offset_unit * power
         } else {
             self.offset_unit
         };
@@ -539,7 +540,8 @@ impl<'a> Builder<'a> {
         let axis = usize::from(d[0].abs() < d[1].abs());
         let half = f64::from(self.state.line_half) * f64::from(PIXEL);
         let shape = if self.state.line_rectangular {
-            let length = f64::from(d[0]).hypot(f64::from(d[1]));
+            let [dx, dy] = d.map(f64::from);
+            let length = (dx * dx + dy * dy).sqrt();
             if length == 0.0 {
                 return;
             }

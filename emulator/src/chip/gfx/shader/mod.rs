@@ -7,7 +7,6 @@ pub mod disasm;
 pub mod env;
 mod exec;
 pub mod isa;
-mod math;
 pub mod ops;
 mod program;
 mod step;

@@ -7,6 +7,7 @@
 use super::address::{Coord, CubePoint};
 use super::resource::{Dim, Texture};
 use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
+use crate::chip::gfx::math;
 
 /// Differences within each quad, right minus left (`direction` 0) or lower minus
 /// upper lane (1); the same for all four lanes.
@@ -96,14 +97,14 @@ impl Footprint {
                 };
                 let (across, down) = (length(0), length(1));
                 let (long, short) = (across.max(down), across.min(down));
-                let mut lod = 0.5 * long.log2();
+                let mut lod = 0.5 * math::log2(long);
                 if most > 1 && long > 1.0 {
                     let ratio = (long / short.max(1e-12)).sqrt().min(most as f32);
                     let count = (ratio.ceil() as u32).clamp(1, most);
                     if count > 1 {
                         footprint.several |= 1 << lane;
                         footprint.count[lane] = count as u8;
-                        lod -= (count as f32).log2();
+                        lod -= math::log2(count as f32);
                         let major = usize::from(down > across);
                         for i in 0..2 {
                             footprint.axis[i][lane] = delta(major, i);

@@ -2,9 +2,9 @@
 //! Operands and results: chunks of 16 lanes with their modifiers, and the loops over
 //! them that the operations use.
 
-use super::super::math;
 use super::super::step::Src;
 use crate::chip::gfx::lanes::Lanes;
+use crate::chip::gfx::math;
 
 /// 1.0
 pub(super) const ONE: u32 = 0x3f80_0000;

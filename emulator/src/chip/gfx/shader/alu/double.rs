@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Operations on doubles.
 
-use super::super::math;
 use super::super::ops::AluOp;
 use super::super::step::Wide;
 use super::chunk::{f, select, store, Chunk, Post, CHUNK, ONE};
 use crate::chip::gfx::lanes::{Lanes, Mask, LANES};
+use crate::chip::gfx::math;
 
 pub(super) fn from_words(high: u32, low: u32) -> f64 {
     f64::from_bits(u64::from(high) << 32 | u64::from(low))
@@ -121,7 +121,7 @@ pub(super) fn ldexp(x: f64, exponent: i32) -> f64 {
     // In four steps, so that no factor overflows.
     let exponent = exponent.clamp(-2200, 2200);
     let half = exponent / 2;
-    let power = |e: i32| 2f64.powi(e);
+    let power = math::power_of_two;
     x * power(half / 2)
         * power(half - half / 2)
         * power((exponent - half) / 2)
@@ -132,7 +132,11 @@ pub(super) fn frexp(x: f64) -> (f64, i32) {
     if x == 0.0 || !x.is_finite() {
         return (x, 0);
     }
-    let scaled = if x.is_normal() { x } else { x * 2f64.powi(64) };
+    let scaled = if x.is_normal() {
+        x
+    } else {
+        x * math::power_of_two(64)
+    };
     let shift = if x.is_normal() { 0 } else { 64 };
     let bits = scaled.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32 - 1022;

@@ -36,10 +36,10 @@ use plain::plain;
 use relative::{gather_const, gather_gpr, index_of, load_ar, scatter, ConstGather};
 
 use super::env::Env;
-use super::math;
 use super::ops::AluOp;
 use super::step::{AluClause, Slot, Step, Wide, ROW_EXEC, ROW_SELECT};
 use crate::chip::gfx::lanes::{expand, has_denormals, Lanes, Mask, LANES};
+use crate::chip::gfx::math;
 
 /// The state of a wave that a clause uses and changes.
 pub(super) struct State<'a> {

@@ -2,11 +2,11 @@
 //! The fast path of the common float operations: all lanes run, operands have no modifiers, and
 //! results get none but the flush of denormals. Decoding finds out which operations can take it.
 
-use super::super::math;
 use super::super::ops::AluOp;
 use super::super::step::{Flush, Slot, Src};
 use super::chunk::{f, flush_chunk, mul_legacy, select, Chunk, CHUNK};
 use crate::chip::gfx::lanes::{Lanes, LANES};
+use crate::chip::gfx::math;
 
 macro_rules! known {
     ($flush:ident, $operation:expr) => {

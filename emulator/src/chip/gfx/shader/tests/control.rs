@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Groups, constants, control flow and exports.
 
+// The C library's functions give the expected values.
+#![allow(clippy::disallowed_methods)]
+
 use super::*;
 use crate::chip::gfx::lanes::first;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The transcendental functions of the ALU, on single floats.
+//! Transcendental functions: those of the ALU, on single floats, and what else the pipeline needs.
 //!
 //! AMD's documents bound the error of these units but do not define the bits of
 //! their results. The results here are the correctly rounded value or one of
@@ -11,7 +11,7 @@ use std::f64::consts::{LN_2, PI};
 
 /// Flushes a denormal to the zero of its sign.
 #[inline(always)]
-pub(super) fn flush(bits: u32) -> u32 {
+pub fn flush(bits: u32) -> u32 {
     // Not a choice between two values: a vector blend would cost more than all the rest.
     let is_normal = u32::from(bits & 0x7f80_0000 != 0);
     bits & (0x8000_0000 | is_normal.wrapping_neg())
@@ -19,11 +19,18 @@ pub(super) fn flush(bits: u32) -> u32 {
 
 /// 2 to the power of `x`.
 #[inline(always)]
-pub(super) fn exp2(x: f32) -> f32 {
+pub fn exp2(x: f32) -> f32 {
     // Beyond these bounds the result is infinite or flushed.
-    let clamped = f64::from(x).clamp(-160.0, 160.0);
-    let whole = round(clamped);
-    let t = (clamped - whole) * LN_2;
+    let value = exp2_double(f64::from(x).clamp(-160.0, 160.0)) as f32;
+    let value = if x.is_nan() { x } else { value };
+    f32::from_bits(flush(value.to_bits()))
+}
+
+/// 2 to the power of `x`, which is between -1000 and 1000.
+#[inline(always)]
+fn exp2_double(x: f64) -> f64 {
+    let whole = round(x);
+    let t = (x - whole) * LN_2;
     // The series of e^t for |t| <= ln(2)/2; the first term left out is 2e-14.
     let p = 1.0
         + t * (1.0
@@ -33,10 +40,24 @@ pub(super) fn exp2(x: f32) -> f32 {
                         + t * (1.0 / 120.0
                             + t * (1.0 / 720.0
                                 + t * (1.0 / 5040.0 + t * (1.0 / 40320.0 + t / 362_880.0))))))));
-    let scale = f64::from_bits(((whole as i32 + 1023) as u64) << 52);
-    let value = (p * scale) as f32;
-    let value = if x.is_nan() { x } else { value };
-    f32::from_bits(flush(value.to_bits()))
+    p * power_of_two(whole as i32)
+}
+
+/// 2 to the power of `e`, which is between -1022 and 1023.
+#[inline(always)]
+pub fn power_of_two(e: i32) -> f64 {
+    f64::from_bits(((e + 1023) as u64) << 52)
+}
+
+/// The largest power of two that is not above the absolute value of `x`, a normal number. 0 for 0.
+pub fn power_below(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & 0x7ff << 52)
+}
+
+/// `x` to the power of `y`: for `x` above 0, and a result between 2^-1000 and 2^1000. Its error is
+/// below 1e-11 of it.
+pub fn pow(x: f64, y: f64) -> f64 {
+    exp2_double(y * log2_double(x))
 }
 
 /// The integer nearest to `x`, for |x| below 2^51: adding 1.5 * 2^52 leaves no
@@ -49,8 +70,23 @@ fn round(x: f64) -> f64 {
 
 /// The logarithm of `x` to base 2.
 #[inline(always)]
-pub(super) fn log2(x: f32) -> f32 {
-    let bits = f64::from(x).to_bits();
+pub fn log2(x: f32) -> f32 {
+    let value = log2_double(f64::from(x)) as f32;
+    if x == 0.0 {
+        f32::NEG_INFINITY
+    } else if x < 0.0 || x.is_nan() {
+        f32::NAN
+    } else if x == f32::INFINITY {
+        f32::INFINITY
+    } else {
+        value
+    }
+}
+
+/// The logarithm of `x` to base 2, for a normal number above 0.
+#[inline(always)]
+fn log2_double(x: f64) -> f64 {
+    let bits = x.to_bits();
     // Mantissa in [sqrt(1/2), sqrt(2)): log2(1 + small) then keeps its digits.
     let shifted = bits.wrapping_sub(0x3fe6_a09e_667f_3bcd);
     let exponent = (shifted >> 52) as u32;
@@ -66,27 +102,18 @@ pub(super) fn log2(x: f32) -> f32 {
                     + z * (1.0 / 9.0
                         + z * (1.0 / 11.0
                             + z * (1.0 / 13.0 + z * (1.0 / 15.0 + z * (1.0 / 17.0))))))));
-    let value = (exponent + 2.0 * s * p / LN_2) as f32;
-    if x == 0.0 {
-        f32::NEG_INFINITY
-    } else if x < 0.0 || x.is_nan() {
-        f32::NAN
-    } else if x == f32::INFINITY {
-        f32::INFINITY
-    } else {
-        value
-    }
+    exponent + 2.0 * s * p / LN_2
 }
 
 /// The sine of `x` turns, 0 outside of -256..256 (AMD, R700 ISA, `SIN`).
 #[inline(always)]
-pub(super) fn sin_turns(x: f32) -> f32 {
+pub fn sin_turns(x: f32) -> f32 {
     trig(x, 0.0, 0.0)
 }
 
 /// The cosine of `x` turns, 1 outside of -256..256.
 #[inline(always)]
-pub(super) fn cos_turns(x: f32) -> f32 {
+pub fn cos_turns(x: f32) -> f32 {
     trig(x, 0.25, 1.0)
 }
 
@@ -128,19 +155,19 @@ fn trig(x: f32, phase: f64, outside: f32) -> f32 {
 
 /// 1 / x.
 #[inline(always)]
-pub(super) fn recip(x: f32) -> f32 {
+pub fn recip(x: f32) -> f32 {
     f32::from_bits(flush((1.0 / x).to_bits()))
 }
 
 /// 1 / sqrt(x), rounded once.
 #[inline(always)]
-pub(super) fn rsqrt(x: f32) -> f32 {
+pub fn rsqrt(x: f32) -> f32 {
     (1.0 / f64::from(x).sqrt()) as f32
 }
 
 /// Replaces infinities by the largest finite value of their sign.
 #[inline(always)]
-pub(super) fn clamp_infinite(x: f32) -> f32 {
+pub fn clamp_infinite(x: f32) -> f32 {
     if x == f32::INFINITY {
         f32::MAX
     } else if x == f32::NEG_INFINITY {
@@ -152,7 +179,7 @@ pub(super) fn clamp_infinite(x: f32) -> f32 {
 
 /// Replaces infinities by the zero of their sign.
 #[inline(always)]
-pub(super) fn zero_infinite(x: f32) -> f32 {
+pub fn zero_infinite(x: f32) -> f32 {
     if x.is_infinite() {
         f32::from_bits(x.to_bits() & 0x8000_0000)
     } else {
@@ -162,7 +189,7 @@ pub(super) fn zero_infinite(x: f32) -> f32 {
 
 /// 2^32 / x, truncated; all ones for 0 and 1.
 #[inline(always)]
-pub(super) fn recip_uint(x: u32) -> u32 {
+pub fn recip_uint(x: u32) -> u32 {
     if x <= 1 {
         return u32::MAX;
     }
@@ -173,7 +200,7 @@ pub(super) fn recip_uint(x: u32) -> u32 {
 
 /// 2^31 / x, truncated; the largest value for 0.
 #[inline(always)]
-pub(super) fn recip_int(x: i32) -> i32 {
+pub fn recip_int(x: i32) -> i32 {
     if x == 0 {
         return i32::MAX;
     }
@@ -181,6 +208,7 @@ pub(super) fn recip_int(x: i32) -> i32 {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)] // They are compared with the C library's.
 mod tests {
     use super::*;
 
@@ -286,5 +314,60 @@ mod tests {
             let want = ((1i64 << 31) / i64::from(x)).clamp(i32::MIN.into(), i32::MAX.into());
             assert_eq!(i64::from(recip_int(x)), want, "{x}");
         }
+    }
+
+    #[test]
+    fn powers() {
+        for e in -1022..=1023 {
+            assert_eq!(power_of_two(e), 2f64.powi(e));
+        }
+        for (x, want) in [
+            (1.0, 1.0),
+            (-1.5, 1.0),
+            (1.999, 1.0),
+            (0.3, 0.25),
+            (1e300, 2f64.powi(996)),
+        ] {
+            assert_eq!(power_below(x), want);
+        }
+        assert_eq!(power_below(0.0), 0.0);
+        for i in 1..=10_000 {
+            let x = f64::from(i) / 10_000.0;
+            for y in [2.4, 1.0 / 2.4] {
+                let want = x.powf(y);
+                assert!((pow(x, y) - want).abs() < want * 1e-11, "{x} {y}");
+            }
+        }
+    }
+
+    /// FNV-1a of the results for many values: the same on every host.
+    #[test]
+    fn results_have_the_same_bits_on_every_host() {
+        let hash = |f: fn(f32) -> f32| {
+            let bytes = values().flat_map(|x| {
+                let result = f(x);
+                // The bits of a NaN differ between hosts.
+                let bits = if result.is_nan() { 0 } else { result.to_bits() };
+                bits.to_le_bytes()
+            });
+            bytes.fold(0xCBF2_9CE4_8422_2325u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+            })
+        };
+        let power = |x: f32| {
+            // Numbers between 1/2 and 1, as the sRGB curve has.
+            let x = f32::from_bits(x.to_bits() & 0x007f_ffff | 0x3f00_0000);
+            (pow(f64::from(x), 2.4) + pow(f64::from(x), 1.0 / 2.4)) as f32
+        };
+        let found = [exp2, log2, sin_turns, cos_turns, rsqrt, power].map(hash);
+        let expected = [
+            0x4862_8bd5_61c3_e2a1,
+            0x87f2_8c8b_437a_035f,
+            0xd3d1_cba6_0627_ad86,
+            0xd8a8_973c_d116_45c3,
+            0x0dcc_9d92_2601_14b4,
+            0xdffd_ad1a_db3e_fdda,
+        ];
+        assert_eq!(found, expected, "{found:#x?}");
     }
 }
