@@ -17,6 +17,7 @@ use super::interpolate::Interpolator;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::Type;
+use super::rules::{Report, Role, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
 use super::stage::{DrawShared, Limits};
@@ -51,6 +52,7 @@ pub struct Pipeline {
     limits: Limits,
     /// Draws begun.
     serial: u64,
+    rules: Rules,
 }
 
 impl Default for Pipeline {
@@ -102,7 +104,15 @@ impl Pipeline {
             logged: 0,
             limits: Limits::default(),
             serial: 0,
+            rules: Rules::default(),
         }
+    }
+
+    /// The same, but `report` is called for each rule that a shader breaks and by which hardware
+    /// hangs or corrupts registers. A strict board checks and logs without it.
+    pub fn with_report(mut self, report: Report) -> Self {
+        self.rules.report = Some(report);
+        self
     }
 
     /// The same with other budgets.
@@ -122,6 +132,7 @@ impl Pipeline {
         &mut self,
         context: &GfxContext<'_>,
         view: &View<'_>,
+        role: Role,
         state: ProgramState,
     ) -> Result<Arc<Program>, Failed> {
         let options = Options {
@@ -138,7 +149,9 @@ impl Pipeline {
             context.control.fault(fault);
             return Err(Failed::Dropped("a shader's memory cannot be read"));
         }
-        Ok(program?)
+        let program = program?;
+        (self.rules).check(context, self.serial, role, state, &program);
+        Ok(program)
     }
 
     fn stage_program(
@@ -147,7 +160,8 @@ impl Pipeline {
         view: &View<'_>,
         stage: Stage,
     ) -> Result<Arc<Program>, Failed> {
-        self.program(context, view, self.shadow.program(stage))
+        let state = self.shadow.program(stage);
+        self.program(context, view, Role::Stage(stage), state)
     }
 
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
@@ -169,12 +183,18 @@ impl Pipeline {
             None
         };
         // Without a call the fetch shader's address may be stale.
-        let calls = shaders.as_ref().map_or(&vertex, |(export, _)| export);
+        let (calls, caller) = match &shaders {
+            None => (&vertex, Stage::Vertex),
+            Some((export, _)) => (export, Stage::Export),
+        };
         let fetch = match calls.calls_fetch_shader() {
-            true => match self.program(context, &view, self.shadow.fetch_program()) {
-                Err(Failed::Cancelled) => return Err(Failed::Cancelled),
-                program => program.ok(),
-            },
+            true => {
+                let state = self.shadow.fetch_program(caller);
+                match self.program(context, &view, Role::Fetch, state) {
+                    Err(Failed::Cancelled) => return Err(Failed::Cancelled),
+                    program => program.ok(),
+                }
+            }
             false => None,
         };
 
@@ -370,6 +390,7 @@ impl Gfx for Pipeline {
         self.statistics = GfxStatistics::default();
         self.counting = true;
         self.programs = ProgramCache::default();
+        self.rules.forget();
         // The draw that caused the reset may have panicked at any point.
         self.cores = cores(self.cores.len());
         self.buffers = Buffers::default();
