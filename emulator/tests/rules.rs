@@ -29,7 +29,7 @@ fn broken(s: &Scene) -> u64 {
 fn a_report_names_draw_and_shader_once() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
-    let report = Box::new(move |line: std::fmt::Arguments<'_>| {
+    let report = Box::new(move |line: &str| {
         sink.lock().unwrap().push(line.to_string());
     });
     let mut s = scene_of(config(None), Pipeline::new(1).with_report(report));

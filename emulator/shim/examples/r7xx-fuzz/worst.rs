@@ -177,14 +177,14 @@ impl Case {
 const SLOTS: usize = 128;
 
 /// `count` ALU clauses of the same 128 slots, each with other constants, and an end. `count` is
-/// even.
+/// even. Beyond 2048, the clauses differ in the second set's line, which no slot uses.
 fn clauses(count: usize, slots: &[[u32; 2]]) -> Vec<u32> {
     let mut words = Vec::new();
     for n in 0..count as u32 {
         // Two lines from an even one on, in each bank.
         let (bank, line) = (n % 16, n / 16 * 2 % 256);
         words.push(count as u32 + 2 | bank << 22 | 2 << 30);
-        words.push(line << 2 | (SLOTS as u32 - 1) << 18 | 8 << 26);
+        words.push(line << 2 | n / 2048 << 10 | (SLOTS as u32 - 1) << 18 | 8 << 26);
     }
     words.extend([0, 1 << 21, 0, 0]);
     words.extend(slots.iter().cycle().take(SLOTS).flatten());

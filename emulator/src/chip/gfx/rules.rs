@@ -2,7 +2,6 @@
 //! Reports shaders that hardware would not execute as the interpreter does, each once.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use super::shader::validate::{validate, Resources};
 use super::shader::{ExportKind, Program};
@@ -14,7 +13,7 @@ use crate::chip::counters::Counter;
 const SEEN: usize = 4096;
 
 /// Takes a line about a shader that breaks a rule.
-pub type Report = Box<dyn FnMut(fmt::Arguments<'_>) + Send>;
+pub type Report = Box<dyn FnMut(&str) + Send>;
 
 /// The role that a program is checked in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,10 +83,10 @@ impl Rules {
         context.control.count(Counter::BrokenShaders, 1);
         for violation in broken {
             let (name, base) = (role.name(), state.base);
-            let line = format_args!("draw {draw}: {name} at {base:#x}: {violation}");
-            context.control.trace(line);
+            let line = format!("draw {draw}: {name} at {base:#x}: {violation}");
+            context.control.trace(format_args!("{line}"));
             match &mut self.report {
-                Some(report) => report(line),
+                Some(report) => report(&line),
                 None => log::warn!("gfx: {line}"),
             }
         }
