@@ -87,6 +87,7 @@ const fn evergreen() -> Generation {
         bios: Bios {
             firmware_info: FirmwareInfo::V2_1,
             set_pixel_clock: 5,
+            chipset: false,
         },
         draws: false,
     }
@@ -102,6 +103,7 @@ pub static APU: Generation = Generation {
     bios: Bios {
         firmware_info: FirmwareInfo::V2_1,
         set_pixel_clock: 6,
+        chipset: false,
     },
     ..evergreen()
 };
@@ -116,6 +118,7 @@ pub static NI: Generation = Generation {
     bios: Bios {
         firmware_info: FirmwareInfo::V2_1,
         set_pixel_clock: 6,
+        chipset: false,
     },
     ..evergreen()
 };

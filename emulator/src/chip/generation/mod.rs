@@ -97,6 +97,8 @@ pub struct Bios {
     pub firmware_info: FirmwareInfo,
     /// Content revision of the command table `SetPixelClock`.
     pub set_pixel_clock: u8,
+    /// Whether the driver asks for the clocks of a chipset (`rs690_pm_info()`).
+    pub chipset: bool,
 }
 
 /// Revisions of `ATOM_FIRMWARE_INFO`.

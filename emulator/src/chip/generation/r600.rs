@@ -53,6 +53,7 @@ const fn r600() -> Generation {
         bios: Bios {
             firmware_info: FirmwareInfo::V1_4,
             set_pixel_clock: 1,
+            chipset: false,
         },
         draws: false,
     }
@@ -66,6 +67,11 @@ pub static R600: Generation = r600();
 pub static RS780: Generation = Generation {
     name: "R600 (chipset)",
     display: display::AVIVO,
+    bios: Bios {
+        firmware_info: FirmwareInfo::V1_4,
+        set_pixel_clock: 1,
+        chipset: true,
+    },
     ..r600()
 };
 

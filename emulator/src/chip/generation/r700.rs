@@ -56,6 +56,7 @@ pub static R700: Generation = Generation {
     bios: Bios {
         firmware_info: FirmwareInfo::V1_4,
         set_pixel_clock: 1,
+        chipset: false,
     },
     draws: true,
 };

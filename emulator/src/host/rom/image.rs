@@ -103,6 +103,10 @@ pub fn build(model: &Model) -> Vec<u8> {
     data[tables::POWER_PLAY_INFO] = image.append(&tables::power_play_info(model));
     data[tables::OBJECT_HEADER] = image.append(&tables::object_header());
     data[tables::INDIRECT_IO_ACCESS] = image.append(&tables::indirect_io_access());
+    if generation.bios.chipset {
+        let info = tables::integrated_system_info(model);
+        data[tables::INTEGRATED_SYSTEM_INFO] = image.append(&info);
+    }
     let data = image.append_master_list(&data);
 
     let header = tables::rom_header(model, name, commands, data);

@@ -35,6 +35,8 @@ pub const POWER_PLAY_INFO: usize = 15;
 pub const FIRMWARE_INFO: usize = 4;
 /// Data table index: connectors and encoders.
 pub const OBJECT_HEADER: usize = 22;
+/// Data table index: clocks of a chipset.
+pub const INTEGRATED_SYSTEM_INFO: usize = 30;
 /// Data table index: indirect register access programs.
 pub const INDIRECT_IO_ACCESS: usize = 23;
 
@@ -461,6 +463,39 @@ pub fn object_header() -> Vec<u8> {
     TableHeader::new(1, 2).table(&f.0)
 }
 
+/// ATOM_INTEGRATED_SYSTEM_INFO_V2: memory and the link to the processor.
+pub fn integrated_system_info(model: &Model) -> Vec<u8> {
+    /// Memory type: DDR2.
+    const DDR2: u8 = 2;
+    /// Clock of the HyperTransport link, units of 10 kHz.
+    const LINK_CLOCK: u32 = 100_000;
+    /// Lanes of the link.
+    const LINK_WIDTH: u16 = 16;
+    let f = Fields::default()
+        .u32(model.engine_clock)
+        .bytes(&[0; 8])
+        .u32(model.memory_clock) // of system memory
+        .u32(0) // no memory of its own
+        .u32(0)
+        .bytes(&[0; 24])
+        .u32(0) // system configuration
+        .bytes(&[0; 16]) // displays
+        .u8(DDR2)
+        .u8(1) // channels
+        .u16(0) // no dock
+        .bytes(&[0; 8])
+        .bytes(&[0; 8]) // voltages
+        .u32(LINK_CLOCK)
+        .u16(LINK_WIDTH)
+        .u16(LINK_WIDTH)
+        .bytes(&[0; 8])
+        .u32(LINK_CLOCK)
+        .u32(LINK_CLOCK)
+        .bytes(&[0; 12])
+        .bytes(&[0; 4 * 96]);
+    TableHeader::new(1, 2).table(&f.0)
+}
+
 /// Indirect I/O list: empty.
 pub fn indirect_io_access() -> Vec<u8> {
     TableHeader::new(1, 1).table(&[IIO_END])
@@ -506,6 +541,19 @@ mod tests {
         assert_eq!(regs[&0x624], 0x0001_8704);
         let parameters = execute(&get_clock(0x624), &[0], &mut regs);
         assert_eq!(parameters, [0x0001_8704]);
+    }
+
+    #[test]
+    fn clocks_of_a_chipset_are_where_the_driver_looks() {
+        let model = crate::chip::Family::Rs780.model();
+        let table = integrated_system_info(model);
+        let u32_at = |at: usize| u32::from_le_bytes(table[at..at + 4].try_into().unwrap());
+        // ulBootUpUMAClock, ulBootUpSidePortClock, ulHTLinkFreq, usMinHTLinkWidth.
+        assert_eq!(u32_at(16), model.memory_clock);
+        assert_eq!(u32_at(20), 0);
+        assert_eq!(u32_at(92), 100_000);
+        assert_eq!(table[96], 16);
+        assert_eq!(table.len(), 512);
     }
 
     #[test]
