@@ -61,7 +61,7 @@ pub struct Model {
 }
 
 /// All chips, in the order of [`Family`].
-pub const MODELS: [Model; 13] = [
+pub static MODELS: [Model; 13] = [
     Model {
         family: Family::Rv710,
         generation: &r700::R700,
