@@ -17,6 +17,7 @@ mod packets;
 mod process;
 mod rings;
 mod robust;
+mod rules;
 mod samples;
 mod shader_corpus;
 mod streamout;

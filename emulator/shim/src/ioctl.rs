@@ -58,6 +58,7 @@ impl Device {
         let Settings {
             family,
             strict,
+            check,
             trace,
             capture,
         } = settings;
@@ -79,8 +80,11 @@ impl Device {
             }
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let gfx = Box::new(Pipeline::new(threads));
-        let gpu = Gpu::start_strict(family, memory.clone(), gfx, trace, strict)
+        let mut gfx = Pipeline::new(threads);
+        if check {
+            gfx = gfx.with_report(Box::new(|line| eprintln!("r7xx-shim: {line}")));
+        }
+        let gpu = Gpu::start_strict(family, memory.clone(), Box::new(gfx), trace, strict)
             .map_err(|e| format!("chip: {e:?}"))?;
         Ok(Self {
             capture,

@@ -20,6 +20,8 @@ pub struct Settings {
     pub family: Family,
     /// `R7XX_STRICT`: the seed of a strict board.
     pub strict: Option<u64>,
+    /// `R7XX_CHECK=1`: reports shaders that hardware would not execute.
+    pub check: bool,
     /// `R7XX_TRACE`: the file for the chip's trace.
     pub trace: Option<PathBuf>,
     /// `R7XX_CAPTURE` and `R7XX_CAPTURE_SUBMISSIONS`: the file for submissions, and which of
@@ -57,6 +59,14 @@ impl Settings {
                 format!("{given}: not a seed; a seed is a number, as in R7XX_STRICT=1")
             })?),
         };
+        let check = match text("R7XX_CHECK") {
+            None => false,
+            Some((value, given)) => match value.as_str() {
+                "0" => false,
+                "1" => true,
+                _ => return Err(format!("{given}: set R7XX_CHECK=1, or 0 for no checks")),
+            },
+        };
         let range = match text("R7XX_CAPTURE_SUBMISSIONS") {
             None => None,
             Some((range, given)) => Some(submissions(&range).ok_or_else(|| {
@@ -81,6 +91,7 @@ impl Settings {
         Ok(Self {
             family,
             strict,
+            check,
             trace: get("R7XX_TRACE").map(PathBuf::from),
             capture,
         })
@@ -110,6 +121,7 @@ mod tests {
     fn nothing_is_needed_and_all_can_be_set() {
         let none = settings(&[]).unwrap();
         assert_eq!((none.family, none.strict), (Family::Rv770, None));
+        assert!(!none.check && settings(&[("R7XX_CHECK", "1")]).unwrap().check);
         assert_eq!((&none.trace, &none.capture), (&None, &None));
         let empty = [("R7XX_CHIP", ""), ("R7XX_STRICT", ""), ("R7XX_CAPTURE", "")];
         assert_eq!(settings(&empty), Ok(none));
@@ -141,6 +153,7 @@ mod tests {
                 &[("R7XX_STRICT", "often")],
                 ["R7XX_STRICT=often", "R7XX_STRICT=1"],
             ),
+            (&[("R7XX_CHECK", "yes")], ["R7XX_CHECK=yes", "R7XX_CHECK=1"]),
             (
                 &[("R7XX_STRICT", "-1")],
                 ["R7XX_STRICT=-1", "R7XX_STRICT=1"],

@@ -143,6 +143,9 @@ counters! {
     BusyNs busy_ns = 34;
     /// Tiles of 8x8 pixels that the 3D engine cleared, filled or copied as a whole.
     WholeTiles whole_tiles = 35;
+    /// Strict board: shaders that break a rule by which hardware hangs or corrupts registers: too
+    /// few GPRs or stack entries, an ALU unit used twice, a missing `EXPORT_DONE`.
+    BrokenShaders broken_shaders = 36;
 }
 
 impl Default for Counters {

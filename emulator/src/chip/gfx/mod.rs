@@ -32,6 +32,7 @@ mod pipeline;
 mod pixel;
 mod primitive;
 mod raster;
+mod rules;
 mod setup;
 pub mod shader;
 mod stage;
@@ -46,6 +47,7 @@ mod workers;
 
 pub use describe::describe;
 pub use pipeline::Pipeline;
+pub use rules::Report;
 pub use stage::Limits;
 pub use state::Stage;
 

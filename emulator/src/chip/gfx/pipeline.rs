@@ -17,6 +17,7 @@ use super::interpolate::Interpolator;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::Type;
+use super::rules::{Report, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
 use super::stage::{DrawShared, Limits};
@@ -51,6 +52,7 @@ pub struct Pipeline {
     limits: Limits,
     /// Draws begun.
     serial: u64,
+    rules: Rules,
 }
 
 impl Default for Pipeline {
@@ -102,7 +104,15 @@ impl Pipeline {
             logged: 0,
             limits: Limits::default(),
             serial: 0,
+            rules: Rules::default(),
         }
+    }
+
+    /// The same, but `report` is called for each rule that a shader breaks and by which hardware
+    /// hangs or corrupts registers. A strict board checks and logs without it.
+    pub fn with_report(mut self, report: Report) -> Self {
+        self.rules.report = Some(report);
+        self
     }
 
     /// The same with other budgets.
@@ -147,7 +157,10 @@ impl Pipeline {
         view: &View<'_>,
         stage: Stage,
     ) -> Result<Arc<Program>, Failed> {
-        self.program(context, view, self.shadow.program(stage))
+        let state = self.shadow.program(stage);
+        let program = self.program(context, view, state)?;
+        (self.rules).check(context, self.serial, stage, state, &program);
+        Ok(program)
     }
 
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
@@ -370,6 +383,7 @@ impl Gfx for Pipeline {
         self.statistics = GfxStatistics::default();
         self.counting = true;
         self.programs = ProgramCache::default();
+        self.rules.forget();
         // The draw that caused the reset may have panicked at any point.
         self.cores = cores(self.cores.len());
         self.buffers = Buffers::default();

@@ -197,7 +197,9 @@ impl Stage {
 pub struct ProgramState {
     /// MC address of the first instruction.
     pub base: u64,
-    /// `DX10_CLAMP` of `SQ_PGM_RESOURCES_x`.
+    /// `SQ_PGM_RESOURCES_x`.
+    pub resources: u32,
+    /// `DX10_CLAMP` of it.
     pub dx10_clamp: bool,
 }
 
@@ -207,6 +209,7 @@ impl Shadow {
         let [start, resources] = stage.program_registers();
         ProgramState {
             base: u64::from(self.get(start)) << 8,
+            resources: self.get(resources),
             dx10_clamp: bit(self.get(resources), 21),
         }
     }
@@ -216,6 +219,7 @@ impl Shadow {
         let [start, resources] = FETCH_PROGRAM_REGISTERS;
         ProgramState {
             base: u64::from(self.get(start)) << 8,
+            resources: self.get(resources),
             dx10_clamp: bit(self.get(resources), 21),
         }
     }

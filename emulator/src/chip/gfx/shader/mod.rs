@@ -12,6 +12,7 @@ mod program;
 mod step;
 #[cfg(test)]
 mod tests;
+pub mod validate;
 
 pub use cache::ProgramCache;
 pub use env::{Env, ExportKind, MemoryExport, MemoryTarget};

@@ -344,6 +344,20 @@ impl Program {
         })
     }
 
+    /// The word at offset `at` in dwords; 0 for one that was not read.
+    pub(super) fn word(&self, at: usize) -> u32 {
+        let block = (at / BLOCK) as u64;
+        match self.image.binary_search_by_key(&block, |(block, _)| *block) {
+            Ok(found) => self.image[found].1[at % BLOCK],
+            Err(_) => 0,
+        }
+    }
+
+    /// The program's number: no two decoded programs have the same.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     /// Instructions and operands that are unknown or not modelled: their kind and code.
     pub fn unknown_instructions(&self) -> &[(&'static str, u32)] {
         &self.unknown

@@ -16,6 +16,7 @@ mod exports;
 mod fetches;
 mod limits;
 mod operations;
+mod rules;
 
 use assembler::*;
 
