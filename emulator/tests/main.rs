@@ -11,6 +11,7 @@ mod display;
 mod draws;
 mod fuzz_chip;
 mod fuzz_draws;
+mod fuzz_targets;
 mod geometry;
 mod hostile_client;
 mod packets;
