@@ -17,7 +17,7 @@ use super::interpolate::Interpolator;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::Type;
-use super::rules::{Report, Role, Rules};
+use super::rules::{Report, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
 use super::stage::{DrawShared, Limits};
@@ -132,7 +132,6 @@ impl Pipeline {
         &mut self,
         context: &GfxContext<'_>,
         view: &View<'_>,
-        role: Role,
         state: ProgramState,
     ) -> Result<Arc<Program>, Failed> {
         let options = Options {
@@ -149,9 +148,7 @@ impl Pipeline {
             context.control.fault(fault);
             return Err(Failed::Dropped("a shader's memory cannot be read"));
         }
-        let program = program?;
-        (self.rules).check(context, self.serial, role, state, &program);
-        Ok(program)
+        Ok(program?)
     }
 
     fn stage_program(
@@ -161,7 +158,9 @@ impl Pipeline {
         stage: Stage,
     ) -> Result<Arc<Program>, Failed> {
         let state = self.shadow.program(stage);
-        self.program(context, view, Role::Stage(stage), state)
+        let program = self.program(context, view, state)?;
+        (self.rules).check(context, self.serial, stage, state, &program);
+        Ok(program)
     }
 
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
@@ -183,18 +182,12 @@ impl Pipeline {
             None
         };
         // Without a call the fetch shader's address may be stale.
-        let (calls, caller) = match &shaders {
-            None => (&vertex, Stage::Vertex),
-            Some((export, _)) => (export, Stage::Export),
-        };
+        let calls = shaders.as_ref().map_or(&vertex, |(export, _)| export);
         let fetch = match calls.calls_fetch_shader() {
-            true => {
-                let state = self.shadow.fetch_program(caller);
-                match self.program(context, &view, Role::Fetch, state) {
-                    Err(Failed::Cancelled) => return Err(Failed::Cancelled),
-                    program => program.ok(),
-                }
-            }
+            true => match self.program(context, &view, self.shadow.fetch_program()) {
+                Err(Failed::Cancelled) => return Err(Failed::Cancelled),
+                program => program.ok(),
+            },
             false => None,
         };
 

@@ -15,31 +15,22 @@ const SEEN: usize = 4096;
 /// Takes a line about a shader that breaks a rule.
 pub type Report = Box<dyn FnMut(&str) + Send>;
 
-/// The role that a program is checked in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Role {
-    Stage(Stage),
-    Fetch,
+/// The name of a stage's program.
+fn name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Pixel => "pixel shader",
+        Stage::Vertex => "vertex shader",
+        Stage::Geometry => "geometry shader",
+        Stage::Export => "export shader",
+    }
 }
 
-impl Role {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Stage(Stage::Pixel) => "pixel shader",
-            Self::Stage(Stage::Vertex) => "vertex shader",
-            Self::Stage(Stage::Geometry) => "geometry shader",
-            Self::Stage(Stage::Export) => "export shader",
-            Self::Fetch => "fetch shader",
-        }
-    }
-
-    /// Exports without which the chip waits for ever.
-    fn exports(self) -> &'static [ExportKind] {
-        match self {
-            Self::Stage(Stage::Pixel) => &[ExportKind::Pixel],
-            Self::Stage(Stage::Vertex) => &[ExportKind::Position, ExportKind::Parameter],
-            Self::Stage(Stage::Geometry | Stage::Export) | Self::Fetch => &[],
-        }
+/// Exports of a stage without which the chip waits for ever.
+fn exports(stage: Stage) -> &'static [ExportKind] {
+    match stage {
+        Stage::Pixel => &[ExportKind::Pixel],
+        Stage::Vertex => &[ExportKind::Position, ExportKind::Parameter],
+        Stage::Geometry | Stage::Export => &[],
     }
 }
 
@@ -47,8 +38,8 @@ impl Role {
 #[derive(Default)]
 pub(super) struct Rules {
     pub(super) report: Option<Report>,
-    /// Number, registers and role of the programs that have been checked.
-    seen: HashSet<(u64, u32, Role)>,
+    /// Number, registers and stage of the programs that have been checked.
+    seen: HashSet<(u64, u32, Stage)>,
 }
 
 impl Rules {
@@ -57,12 +48,14 @@ impl Rules {
         self.seen.clear();
     }
 
-    /// Checks the program that draw number `draw` runs in `role`.
+    /// Checks the program of `stage` in draw number `draw`. Fetch shaders are not checked: Mesa's
+    /// fetch attributes that the vertex shader does not read, into GPRs that it does not have, and
+    /// real chips execute that.
     pub(super) fn check(
         &mut self,
         context: &GfxContext<'_>,
         draw: u64,
-        role: Role,
+        stage: Stage,
         state: ProgramState,
         program: &Program,
     ) {
@@ -72,17 +65,17 @@ impl Rules {
         if self.seen.len() >= SEEN {
             self.seen.clear();
         }
-        if !self.seen.insert((program.id(), state.resources, role)) {
+        if !self.seen.insert((program.id(), state.resources, stage)) {
             return;
         }
         let resources = Resources::decode(state.resources);
-        let broken = validate(program, resources, role.exports());
+        let broken = validate(program, resources, exports(stage));
         if broken.is_empty() {
             return;
         }
         context.control.count(Counter::BrokenShaders, 1);
         for violation in broken {
-            let (name, base) = (role.name(), state.base);
+            let (name, base) = (name(stage), state.base);
             let line = format!("draw {draw}: {name} at {base:#x}: {violation}");
             context.control.trace(format_args!("{line}"));
             match &mut self.report {

@@ -214,13 +214,12 @@ impl Shadow {
         }
     }
 
-    /// Address and options of the fetch shader. It runs in the registers of the shader that calls
-    /// it, whose stage is `caller`.
-    pub fn fetch_program(&self, caller: Stage) -> ProgramState {
+    /// Address and options of the fetch shader.
+    pub fn fetch_program(&self) -> ProgramState {
         let [start, resources] = FETCH_PROGRAM_REGISTERS;
         ProgramState {
             base: u64::from(self.get(start)) << 8,
-            resources: self.get(caller.program_registers()[1]),
+            resources: self.get(resources),
             dx10_clamp: bit(self.get(resources), 21),
         }
     }

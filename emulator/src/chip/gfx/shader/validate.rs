@@ -180,8 +180,9 @@ impl Check<'_> {
                 most = most.max(elements.div_ceil(ENTRY));
             }
             stack.truncate(stack.len().saturating_sub(pops));
-            // A program that was decoded has an end, and what follows it is subroutines.
-            if kind.ends() || at >= self.program.cf.len() {
+            // What follows the end is subroutines, and data.
+            let returns = matches!(kind, CfKind::Other(word) if word.code == cf::RET);
+            if kind.ends() || returns || at + 1 >= self.program.cf.len() {
                 break;
             }
         }

@@ -50,6 +50,13 @@ fn gprs_of_all_instructions_count() {
         gprs(export(0, 0, 4, [0, 1, 2, 3], 3), 6),
         [Violation::Gpr(6, 6)]
     );
+    // What follows the end of a subroutine is none of its instructions.
+    let subroutine = [
+        fetch(),
+        flow(cf::RET, 0, 0),
+        export(0, 0, 100, [0, 1, 2, 3], 1),
+    ];
+    assert_eq!(found(&subroutine, 6, &[]), []);
     // (0, 0, 0, 1) reads no GPR.
     assert_eq!(gprs(export(0, 0, 4, [4, 4, 4, 5], 1), 1), []);
 }
