@@ -11,7 +11,9 @@ use crate::rig::*;
 use r7xx_board::chip::bus::Mc;
 use r7xx_board::chip::cp::pm4::Packet;
 use r7xx_board::chip::dma::packet::Packet as DmaPacket;
+use r7xx_board::chip::family::MODELS;
 use r7xx_board::chip::regs::{self, cp, dma, uvd};
+use r7xx_board::chip::{ChipConfig, Family};
 
 /// Dwords that are often meaningful: packet headers, addresses that exist,
 /// small numbers, register numbers.
@@ -21,6 +23,7 @@ fn dword() -> impl Strategy<Value = u32> {
         4 => (0u32..0x100, 0u32..8).prop_map(|(op, n)| (3 << 30) | (n << 16) | (op << 8)),
         3 => (0x10u32..0x74, 0u32..8).prop_map(|(op, n)| (3 << 30) | (n << 16) | (op << 8)),
         2 => (0u32..16, any::<bool>(), 0u32..64).prop_map(|(c, t, n)| (c << 28) | (u32::from(t) << 23) | n),
+        1 => (0u32..16, 0u32..0x100, 0u32..64).prop_map(|(c, s, n)| (c << 28) | (s << 20) | n),
         3 => (0u32..GTT_SIZE as u32).prop_map(|o| GTT as u32 + (o & !3)),
         1 => Just(IB as u32),
         1 => Just(SEMAPHORE as u32),
@@ -31,6 +34,18 @@ fn dword() -> impl Strategy<Value = u32> {
 
 fn dwords(max: usize) -> impl Strategy<Value = Vec<u32>> {
     proptest::collection::vec(dword(), 1..max)
+}
+
+/// A chip of any generation.
+fn family() -> impl Strategy<Value = Family> {
+    (0..MODELS.len()).prop_map(|i| MODELS[i].family)
+}
+
+fn rig(family: Family) -> Rig {
+    Rig::with(ChipConfig {
+        family,
+        ..config(None)
+    })
 }
 
 /// Checks that the chip works again after a reset.
@@ -81,9 +96,10 @@ proptest! {
 
     #[test]
     fn cp_random_ring_and_ib_is_survived(
+        family in family(),
         ring in dwords(200), ib in dwords(400), call in any::<bool>(), rate in 0u64..3,
     ) {
-        cp_survives(Rig::new(), &ring, &ib, call, rate);
+        cp_survives(rig(family), &ring, &ib, call, rate);
     }
 
     #[test]
@@ -95,14 +111,21 @@ proptest! {
 
     #[test]
     fn dma_random_ring_and_ib_is_survived(
+        family in family(),
         ring in dwords(200), ib in dwords(400), call in any::<bool>(), rate in 0u64..3,
     ) {
-        let mut rig = Rig::new();
+        let format = family.model().generation.dma;
+        let mut rig = rig(family);
         rig.chip.knobs().set_rate_mbps(rate);
         rig.ib(IB, &ib);
         if call {
             let dwords = ib.len() as u32;
-            rig.dma(&DmaPacket::IndirectBuffer { addr: IB, dwords }.encode());
+            let packet = DmaPacket::IndirectBuffer { addr: IB, dwords };
+            // The length is in other bits from Evergreen on.
+            let r700 = packet.encode();
+            let evergreen = [r700[0], r700[1], dwords << 12];
+            let understood = (format.decode)(r700[0], &r700[1..]) == Some(packet);
+            rig.dma(if understood { &r700 } else { &evergreen });
         }
         rig.dma(&ring);
         linger();
@@ -126,6 +149,7 @@ proptest! {
 
     #[test]
     fn registers_random_accesses_are_survived(
+        family in family(),
         accesses in proptest::collection::vec(
             (
                 prop_oneof![
@@ -138,6 +162,9 @@ proptest! {
                         dma::DMA_RB_WPTR, dma::DMA_RB_CNTL, dma::DMA_RB_BASE, dma::DMA_RB_RPTR,
                         uvd::UVD_RBC_RB_WPTR, uvd::UVD_RBC_RB_CNTL, uvd::UVD_RBC_RB_BASE,
                         0x8020, 0x0E60, 0x6110, 0x6144, 0x6540, 0x6080, 0x6100, 0x6880,
+                        // DCE 4: the first CRTC's, then the sixth's.
+                        0x6800, 0x6810, 0x6B40, 0x6E70, 0x69E4, 0x69F0, 0x1_2400, 0x1_2410,
+                        0x1_2740, 0x1_2A70, 0x0100, 0x0104, 0x0CA0, 0x28C8, 0x28CC, 0x29D0,
                     ]),
                 ],
                 dword(),
@@ -146,7 +173,7 @@ proptest! {
             1..200,
         ),
     ) {
-        let mut rig = Rig::new();
+        let mut rig = rig(family);
         for (offset, value, write) in accesses {
             if write {
                 rig.write(offset, value);
@@ -154,8 +181,9 @@ proptest! {
                 rig.read(offset);
             }
         }
-        rig.chip.scanout(0);
-        rig.chip.scanout(1);
+        for crtc in 0..=6 {
+            rig.chip.scanout(crtc);
+        }
         linger();
         recovers(&mut rig);
     }
