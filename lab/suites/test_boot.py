@@ -27,6 +27,28 @@ def chip_is_quiet(lab: Lab, chip: str) -> None:
     quiet(lab, board=f"--chip {chip}")
 
 
+# Evergreen, Northern Islands and R6xx: no message, and a ring and IB test of each ring that the chip has.
+GENERATIONS = {"rv670": 4, "rs780": 6, "cedar": 6, "redwood": 6, "cypress": 6, "palm": 6, "barts": 6, "turks": 6, "caicos": 6}
+
+
+def generation(lab: Lab, chip: str) -> None:
+    append = "radeon.msi=1" if chip == "rs780" else ""
+    quiet(lab, board=f"--chip {chip}", append=append)
+    out = lab.run("sh", "-c", 'dmesg | grep -cE "ring test on [035] succeeded|ib test on ring [035] succeeded"', module="stock",
+                  board=f"--chip {chip}", append=append)
+    assert int(out) == GENERATIONS[chip]
+
+
+@case("boot/stock-radeon-on-{chip}", chip=["rv670", "cedar", "turks"])
+def short_generation(lab: Lab, chip: str) -> None:
+    generation(lab, chip)
+
+
+@case("boot/stock-radeon-on-{chip}", chip=[c for c in GENERATIONS if c not in ("rv670", "cedar", "turks")], tier="all")
+def long_generation(lab: Lab, chip: str) -> None:
+    generation(lab, chip)
+
+
 @case("boot/stock-radeon-is-quiet-without-msi")
 def intx_is_quiet(lab: Lab) -> None:
     # QEMU unmaps the BARs at the first INTA# and has no timer to map them again

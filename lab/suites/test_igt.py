@@ -78,3 +78,12 @@ def other_boards(lab: Lab) -> None:
             timeout=400)
     lab.run("/build/igt-tests/run", "-t", "radeon_gem_rw_align@staged$", "-t", "radeon_gem_pwrite@", "-r", "/build/check/igt-rv770",
             board="--chip rv770", timeout=900)
+
+
+# What each generation has: uploads, copies, hangs and resets.
+EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon_ring_copy", "radeon_gem_rw_reset@staged-writes$")
+
+
+@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP, chip=["rv670", "cedar", "palm", "turks"])
+def on_chip(lab: Lab, chip: str) -> None:
+    lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}")

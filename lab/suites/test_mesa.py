@@ -36,7 +36,7 @@ def uapi_header(lab: Lab) -> None:
     lab.call("mesa-patches/check", "header", "build/mesa")
 
 
-TESTS = ["unit", "maps", "faults", "limit", "order", "random", "old-kernel", "variables"]
+TESTS = ["unit", "maps", "faults", "limit", "order", "random", "old-kernel", "variables", "writes", "limits", "gbm"]
 
 
 @case("mesa/{test}", needs=BUILT, test=TESTS)
