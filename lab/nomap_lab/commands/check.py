@@ -123,6 +123,12 @@ def main(argv: list[str]) -> int:
         return _status(done.returncode, True)
     if "--co" in options or "--collect-only" in options:
         return _status(subprocess.run([*cmd, "-q"], env=env, check=False, cwd=TOP).returncode, True)
+    if words:
+        # Names that are none are said at once, also beside another run.
+        known = subprocess.run([*cmd, "--tests", "-qqq", "--no-header", "--no-summary"], env=env, check=False, cwd=TOP,
+                               stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        if known.returncode == 4:
+            return 2
     lock = CHECK / ".lock"
     if not _free(lock):
         raise LabError("another lab/check is running in this checkout: wait for it, or work in another clone")
