@@ -25,9 +25,12 @@ def last_lines(path: Path, n: int = 15) -> str:
         return ""
 
 
-def environment(env: Mapping[str, str] | None) -> dict[str, str]:
-    """The environment of a child: ours and `env`."""
-    return {**os.environ, **(env or {})}
+def environment(env: Mapping[str, str] | None, cwd: Path = TOP) -> dict[str, str]:
+    """The environment of a child in `cwd`: ours and `env`.
+
+    A shell believes PWD if it is the same directory, which the user's path of the repository is.
+    """
+    return {**os.environ, "PWD": str(cwd), **(env or {})}
 
 
 def call(cmd: Words, *, env: Mapping[str, str] | None = None, cwd: Path = TOP, log: Path | None = None,
@@ -42,12 +45,12 @@ def call(cmd: Words, *, env: Mapping[str, str] | None = None, cwd: Path = TOP, l
     if log:
         log.parent.mkdir(parents=True, exist_ok=True)
         with open(log, "ab") as f:
-            done = subprocess.run(words, env=environment(env), cwd=cwd, stdin=subprocess.DEVNULL, check=False,
+            done = subprocess.run(words, env=environment(env, cwd), cwd=cwd, stdin=subprocess.DEVNULL, check=False,
                                   stdout=subprocess.PIPE if capture else f, stderr=f, text=True)
             if capture:
                 f.write(done.stdout.encode())
     else:
-        done = subprocess.run(words, env=environment(env), cwd=cwd, stdin=subprocess.DEVNULL, check=False,
+        done = subprocess.run(words, env=environment(env, cwd), cwd=cwd, stdin=subprocess.DEVNULL, check=False,
                               stdout=subprocess.PIPE if capture else None, text=True)
     if check and done.returncode:
         what = " ".join(map(str, cmd))[:200]

@@ -135,7 +135,7 @@ class Lab:
         """Runs a program of the build root; no status is a failure."""
         words = [str(w) for part in cmd for w in (part if isinstance(part, (list, tuple)) else [part])]
         self.note(f"$ {' '.join(words)[:400]}")
-        done = subprocess.run([*WITH_PARENT, *words], env=environment(env), cwd=cwd, text=True, errors="replace",
+        done = subprocess.run([*WITH_PARENT, *words], env=environment(env, cwd), cwd=cwd, text=True, errors="replace",
                               capture_output=True, check=False, input=input or "")
         self.note(done.stdout + done.stderr)
         self.last_err = done.stderr
