@@ -5,7 +5,8 @@
 Captures what Debian's Mesa submits for scenes of bench/gallery (default: all that draw
 little), and has the board's 3D engine execute it with mutations, natively: of registers,
 resources, packets, draws, addresses, shaders, vertices, indices, constants and the order
-of packets. A case is one submission with up to four of them; 200 cases, or as many as
+of packets. The worst cases of draws come first: each has a bound of memory, and of time to
+be cancelled. A case is one submission with up to four mutations; 200 cases, or as many as
 SECONDS allow. Fails if anything panics, does not end or reaches other memory, or if too
 few mutations get to the shaders. SEED (default 1) is the first case's; a failure names
 the seed that repeats it with --cases 1 and the same scenes.
