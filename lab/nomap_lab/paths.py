@@ -127,15 +127,15 @@ def need_free(mib: int, directory: Path, what: str) -> None:
 
 
 @contextmanager
-def locked(path: Path, waiting: str = "") -> Iterator[None]:
-    """Holds the lock of a file. `waiting` is said if somebody else has it."""
+def locked(path: Path, busy: str = "") -> Iterator[None]:
+    """Holds the lock of a file. If somebody else has it: waits, or with `busy` raises LabError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", encoding="ascii") as f:
         try:
             fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if waiting:
-                say(waiting)
+            if busy:
+                raise LabError(busy) from None
             fcntl.flock(f, fcntl.LOCK_EX)
         yield
 

@@ -38,10 +38,9 @@ import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from .. import cache, graph, report, stages
-from ..paths import CHECK, RESULTS, TOP, LabError, UsageError, locked, say
+from ..paths import CHECK, RESULTS, TOP, UsageError, locked, say
 from ..plugin import RECORDS, SUITES, suite_file
 
 #: pytest's options that take a value, and those that do not.
@@ -129,19 +128,12 @@ def main(argv: list[str]) -> int:
                                stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         if known.returncode == 4:
             return 2
-    lock = CHECK / ".lock"
-    if not _free(lock):
-        raise LabError("another lab/check is running in this checkout: wait for it, or work in another clone")
-    with locked(lock):
+    with locked(CHECK / ".lock", "another lab/check is running in this checkout: wait for it, or work in another clone"):
         if not narrow and (TOP / "emulator").is_dir():
             # Here it shows its progress; a test that uses it would build it mutely. The lab's own tests
             # have directories with suites and nothing to build.
             graph.ensure(*stages.ALL)
         return _run(cmd, env, lanes, resume, tier)
-
-
-def _free(lock: Path) -> bool:
-    return subprocess.run(["flock", "-n", lock, "true"], check=False).returncode == 0
 
 
 def _status(pytest_status: int, listed: bool = False) -> int:
