@@ -30,6 +30,7 @@ from . import graph, kernel_reports, stages
 from .paths import BUILD, CHECK, GUEST_UID, RESULTS, TOP, LabError, UsageError, root_image, say, shown
 from .procs import WITH_PARENT, last_lines
 from .slots import Slot
+from .stage import STAGES
 
 #: Exit statuses of lab/run that are not the command's.
 KERNEL_REPORT, DIED, NO_PICTURE, TIMEOUT = 70, 71, 72, 124
@@ -111,7 +112,7 @@ class Boot:
         names = ["image"]
         if self.kernel == "stock":
             names.append("boot")
-        elif self.kernel in graph.STAGES:
+        elif self.kernel in STAGES:
             names.append(self.kernel)
         if self.has_board:
             names.append("board")
@@ -120,7 +121,7 @@ class Boot:
         if self.i386:
             names.append("i386-image")
         named = set(re.findall(r"/build/([\w.-]+)", " ".join([*cmd, *map(str, self.insmod)])))
-        names += [s.name for s in graph.STAGES.values() if (s.out or s.name) in named]
+        names += [s.name for s in STAGES.values() if (s.out or s.name) in named]
         return list(dict.fromkeys(names))
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from . import apt, initramfs
 from . import backports as backports_kernel
-from .graph import STAGES, installed, stage
 from .paths import BUILD, CACHE, TOP, LabError, need_free, root_dir, root_image, root_key, say, shown
 from .procs import as_builder, call, in_i386
+from .stage import STAGES, installed, stage
 
 SOURCE = "/usr/src/linux-source-6.12.tar.xz"
 KERNELS = TOP / "lab/kernels"
