@@ -13,6 +13,7 @@ from pathlib import Path
 
 from . import apt, initramfs
 from . import backports as backports_kernel
+from .deqp import source as deqp_source
 from .paths import BUILD, CACHE, TOP, LabError, need_free, root_dir, root_image, root_key, say, shown
 from .procs import as_builder, call, in_i386
 from .stage import STAGES, installed, stage
@@ -381,10 +382,10 @@ def mesa_deb_i386(out: Path) -> None:
 DEQP_RUNNER = "0.24.0"
 
 
-@stage("Mesa CI's runner of piglit, in the newest version that Rust 1.85 builds", packages=RUST, mib=800)
+@stage("Mesa CI's runners of piglit and dEQP, in the newest version that Rust 1.85 builds", packages=RUST, mib=800)
 def piglit_runner(out: Path) -> None:
     as_builder(out, ["cargo", "install", "deqp-runner", "--version", DEQP_RUNNER, "--locked", "--bin", "piglit-runner",
-                     "--root", out, "--target-dir", out / "work"])
+                     "--bin", "deqp-runner", "--root", out, "--target-dir", out / "work"])
 
 
 @stage("Debian's piglit, without what an R700 cannot run", name="piglit-tests",
@@ -404,6 +405,24 @@ def piglit_expected(out: Path) -> None:
 
 @stage("the last three", after=["piglit-tests", "piglit-runner", "piglit-expected"], out=".lab/piglit")
 def piglit(out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+
+
+@stage("what Mesa CI has seen of dEQP on real chips", inputs=["lab/nomap_lab/deqp/lists.py"], after=["mesa-source"])
+def deqp_expected(out: Path) -> None:
+    from .deqp import lists
+
+    lists.expected(BUILD / "mesa-source", out)
+
+
+@stage("dEQP, from the source of VK-GL-CTS that the user has", name="deqp-tests", inputs=["lab/nomap_lab/deqp/source.py"],
+       packages=["g++", "cmake", "libegl-dev", "libgles-dev"], words=deqp_source.digest, out="deqp", mib=3000)
+def deqp_tests(out: Path) -> None:
+    deqp_source.build(out)
+
+
+@stage("the last two, and the runner", after=["deqp-tests", "deqp-expected", "piglit-runner"], out=".lab/deqp")
+def deqp(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 

@@ -243,6 +243,16 @@ class Lab:
         done = self.lab("piglit", *args, "--out", TOP / out, *only, status=None)
         self._read("piglit", done.status, results)
 
+    def deqp(self, *args: object, out: Path | str) -> None:
+        """lab/deqp with these arguments; skips if there is no source of VK-GL-CTS."""
+        results = TOP / out / "results.json"
+        results.unlink(missing_ok=True)
+        only = [w for name in self.only for w in ("-t", f"^{name}$")]
+        done = self.lab("deqp", *args, "--out", TOP / out, *only, status=None)
+        if done.status == 77:
+            self.skip(last_lines(self.log, 1).strip().removeprefix("nomap: error: "))
+        self._read("piglit", done.status, results)
+
     def pytest(self, *files: object) -> None:
         """pytest on files of the repository."""
         xml = self.log.with_suffix(".pytest.xml")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gathers the results of a run of lab/piglit, and judges them.
+"""Gathers the results of a run of lab/piglit or lab/deqp, and judges them.
 
 Reads from the directory of a run DIR/names (the tests), DIR/absent.csv, DIR/fails.txt (Mesa
 CI's list of failures on a real RV770), DIR/known ("NAME,STATUS  # cause" of other failures that are expected), the
@@ -130,7 +130,7 @@ def read_known(run: Path) -> dict[str, str]:
 
 
 def write_html(path: Path, title: str, results: Results, logs: Logs, seconds: int,
-               guests: Iterable[tuple[str, str]], known: Mapping[str, str]) -> None:
+               guests: Iterable[tuple[str, str]], known: Mapping[str, str], suite: str) -> None:
     """Writes summary.html."""
     counts = collections.Counter(status for status, _ in results.values())
     names = sorted(results)
@@ -143,12 +143,12 @@ def write_html(path: Path, title: str, results: Results, logs: Logs, seconds: in
     lines = "".join(f"<tr><td>{n}<td>{html.escape(MEANING.get(s, s))}</tr>" for s, n in counts.most_common())
     died = "".join(f"<p>Guest {g} ended with status {s}.</p>" for g, s in guests)
     path.write_text(
-        "<!DOCTYPE html><meta charset=utf-8><title>piglit</title>"
+        f"<!DOCTYPE html><meta charset=utf-8><title>{suite}</title>"
         "<style>body{font-family:sans-serif}"
         "td,th{border:1px solid #bbb;padding:2px 6px;text-align:left;vertical-align:top}"
         "table{border-collapse:collapse}"
         "pre{margin:0;max-width:60em;white-space:pre-wrap}</style>"
-        f"<h1>piglit: {html.escape(title)}</h1><p>{len(results)} results in {seconds} s.</p>"
+        f"<h1>{suite}: {html.escape(title)}</h1><p>{len(results)} results in {seconds} s.</p>"
         f"{died}<table>{lines}</table>"
         + table("Worse than on a real RV770", worse, logs)
         + table("Kinder than a real RV770", better, logs)
@@ -158,7 +158,7 @@ def write_html(path: Path, title: str, results: Results, logs: Logs, seconds: in
         + "".join(f"<tr><td>{took:.1f} s<td>{html.escape(name)}</tr>" for took, name in slow) + "</table>")
 
 
-def summarise(run: Path, title: str, seconds: int) -> bool:
+def summarise(run: Path, title: str, seconds: int, suite: str = "piglit") -> bool:
     """Writes the files and prints what is worse than on the real chip.
 
     Returns whether nothing is: no test did worse, and no guest ended badly.
@@ -168,13 +168,13 @@ def summarise(run: Path, title: str, seconds: int) -> bool:
     with (run / "results.csv").open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows((name, results[name][0]) for name in sorted(results))
     write_json(run / "results.json", results, logs)
-    write_html(run / "summary.html", title, results, logs, seconds, guests, read_known(run))
+    write_html(run / "summary.html", title, results, logs, seconds, guests, read_known(run), suite)
     counts = collections.Counter(status for status, _ in results.values())
     for name in sorted(results):
         if results[name][0] in WORSE:
             print(f"{name}: {MEANING[results[name][0]]}")
     chip_passes = sum(n for status, n in counts.items() if status in WORSE or status == "Pass")
-    print(f"piglit: {len(results)} results: " + ", ".join(f"{n} {s}" for s, n in counts.most_common())
+    print(f"{suite}: {len(results)} results: " + ", ".join(f"{n} {s}" for s, n in counts.most_common())
           + (f"; {100 * counts['Pass'] / chip_passes:.1f} % of what the real chip passes" if chip_passes else ""))
     for guest, status in guests:
         print(f"guest {guest} ended with status {status}")

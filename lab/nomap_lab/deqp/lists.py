@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Lists of tests: what a run consists of, and what Mesa CI has seen of dEQP on real chips."""
+
+from __future__ import annotations
+
+import random
+import re
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..paths import LabError, UsageError
+from .source import MODULES, module_of
+
+#: Tests that a guest runs before the next ones are begun.
+SIZE = 200
+SEEN = re.compile(r".*/src/gallium/drivers/r600/ci/r600-(\w+)-(fails|skips|flakes)\.txt$")
+KINDS = ("fails", "skips", "flakes")
+
+
+def expected(source: Path, out: Path) -> None:
+    """Takes the lines of dEQP and the CTS out of Mesa CI's lists in Debian's source package of Mesa.
+
+    Writes OUT/CHIP-fails.txt, CHIP-skips.txt and CHIP-flakes.txt for each chip that Mesa CI has lists of.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    (archive,) = source.glob("mesa_*.orig.tar.xz")
+    chips = set()
+    with tarfile.open(archive, mode="r|xz") as tar:
+        for member in tar:
+            if not (match := SEEN.match(member.name)) or not (file := tar.extractfile(member)):
+                continue
+            chip, kind = match.groups()
+            chips.add(chip)
+            lines = [line for line in file.read().decode().splitlines() if re.match(r"dEQP-|KHR-", line)]
+            # Skips and flakes are regular expressions, failures are "NAME,STATUS".
+            (out / f"{chip}-{kind}.txt").write_text("".join(f"{line.split(' #')[0].strip()}\n" for line in lines), encoding="utf-8")
+    for chip in chips:
+        for kind in KINDS:
+            (out / f"{chip}-{kind}.txt").touch()
+    if "rv770" not in chips:
+        raise LabError("no list of a real RV770: Mesa has it in another place by now, look for it in its source")
+
+
+def read(text: str) -> list[str]:
+    """The names in a list, each once; "#" begins a comment."""
+    names = (line.split("#")[0].strip() for line in text.splitlines())
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def choose(words: str, said: str, built: Path, only: Sequence[re.Pattern[str]]) -> list[str]:
+    """The tests that --tests names: those of a file's text WORDS, or of a module of the build BUILT by its name.
+
+    A line "NAME*" of a file is all tests of the modules' lists that begin so. Raises UsageError if there is no such test.
+    """
+    known = {name: read((built / f"lists/{name}.txt").read_text(encoding="ascii"))
+             for name in MODULES if (built / f"lists/{name}.txt").exists()}
+    if said in MODULES:
+        names = known.get(said, [])
+    else:
+        everything = [test for tests in known.values() for test in tests]
+        names = []
+        for word in read(words):
+            names += [t for t in everything if t.startswith(word[:-1])] if word.endswith("*") else [word]
+        names = list(dict.fromkeys(names))
+    if strange := [name for name in names if not module_of(name)]:
+        raise UsageError(f"--tests {said}: no names of dEQP's tests: {', '.join(strange[:5])}")
+    names = [name for name in names if not only or any(pattern.search(name) for pattern in only)]
+    if not names:
+        raise UsageError(f"--tests {said}: it names no test" + " that -t matches" * bool(only))
+    return names
+
+
+def sample(built: Path, count: int, seed: int) -> list[str]:
+    """COUNT names of all lists, drawn at random from SEED, in the lists' order."""
+    names = [test for name in MODULES if (built / f"lists/{name}.txt").exists()
+             for test in read((built / f"lists/{name}.txt").read_text(encoding="ascii"))]
+    chosen = set(random.Random(seed).sample(range(len(names)), min(count, len(names))))
+    return [name for i, name in enumerate(names) if i in chosen]
+
+
+def write_part(directory: Path, names: Sequence[str]) -> None:
+    """A part of these tests, all of one module, to which a guest can write."""
+    directory.mkdir(parents=True)
+    (directory / "names").write_text("".join(f"{name}\n" for name in names), encoding="ascii")
+    (directory / "module").write_text(module_of(names[0]) + "\n", encoding="ascii")
+    directory.chmod(0o777)
+
+
+def divide(run: Path, size: int) -> list[Path]:
+    """Divides the tests of RUN/names into RUN/parts/NNNNN of one module and at most SIZE tests each.
+
+    Returns the parts that are left to be run. A part that a guest has begun and not finished is divided into its
+    tests; if it was a single one, that test is what ended the guest: its result is Crash.
+    """
+    parts = run / "parts"
+    if not parts.exists():
+        parts.mkdir()
+        parts.chmod(0o777)
+        names = read((run / "names").read_text(encoding="ascii"))
+        for module in MODULES:
+            own = [name for name in names if module_of(name) == module]
+            for i in range(0, len(own), size):
+                write_part(parts / f"{module}.{i:06}", own[i:i + size])
+    for part in sorted(parts.iterdir()):
+        if (part / "out/results.csv").exists() or not (part / "begun").exists():
+            continue
+        own = read((part / "names").read_text(encoding="ascii"))
+        if len(own) == 1:
+            (part / "out").mkdir(exist_ok=True)
+            (part / "out/results.csv").write_text(f"{own[0]},Crash,0\n", encoding="ascii")
+            continue
+        for i, name in enumerate(own):
+            write_part(parts / f"{part.name}.{i:03}", [name])
+        for left in sorted(part.rglob("*"), reverse=True):
+            left.rmdir() if left.is_dir() else left.unlink()
+        part.rmdir()
+    return [part for part in sorted(parts.iterdir()) if not (part / "out/results.csv").exists()]

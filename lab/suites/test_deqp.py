@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""dEQP-GLES2 and dEQP-GLES3 on the board's 3D engine: a sample natively and in a guest, where results must be the
+same, and all of both natively. Skipped where there is no source of VK-GL-CTS."""
+
+from nomap_lab.paths import CHECK, RESULTS
+from nomap_lab.testing import Lab, case, suite
+
+pytestmark = suite(order=67, tier="all", lane="builds", finds="what dEQP sees and piglit does not; a result that "
+                   "native tests, strict ones and those in a guest do not share")
+
+OUT = RESULTS / "deqp"
+SAMPLES = {"native": ["--native"], "strict": ["--native", "--strict"], "guest": ["--module", "stock"]}
+
+
+@case("deqp/{where}", runner="piglit", where=list(SAMPLES))
+def sample(lab: Lab, where: str) -> None:
+    done = lab.lab("deqp", "--sample", "300", "--seed", "31", status=None)
+    if done.status == 77:
+        lab.skip(done.err.strip().splitlines()[-1].removeprefix("nomap: error: "))
+    tests = CHECK / f"deqp-{where}.tests"
+    tests.write_text(done.out, encoding="ascii")
+    lab.deqp("--mesa", "unmodified", *SAMPLES[where], "--chip", "rv770", "--tests", tests, out=OUT / where)
+
+
+@case("deqp/same-{where}", needs=["deqp/native", "deqp/{where}"], where=["strict", "guest"])
+def same(lab: Lab, where: str) -> None:
+    lab.call("python3", "-m", "nomap_lab.piglit.compare", "--same", OUT / "native", OUT / where)
+
+
+@case("deqp/all-{module}", runner="piglit", module=["gles2", "gles3"])
+def whole(lab: Lab, module: str) -> None:
+    lab.deqp("--mesa", "unmodified", "--native", "--chip", "rv770", "--tests", module, out=OUT / f"all-{module}")

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""The modules of nomap_lab.deqp: which source is taken, what a run consists of, and that a guest that dies
+costs one test."""
+import io
+import re
+import tarfile
+
+import pytest
+
+from nomap_lab.deqp import lists, source
+from nomap_lab.paths import LabError, UsageError
+
+
+@pytest.fixture(name="built")
+def built_fixture(tmp_path):
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists/gles2.txt").write_text("dEQP-GLES2.a.1\ndEQP-GLES2.a.2\ndEQP-GLES2.b.1\n")
+    (tmp_path / "lists/gles3.txt").write_text("dEQP-GLES3.a.1\n")
+    return tmp_path
+
+
+def test_names_modules_and_beginnings(built):
+    assert lists.choose("", "gles2", built, []) == ["dEQP-GLES2.a.1", "dEQP-GLES2.a.2", "dEQP-GLES2.b.1"]
+    words = "# comment\ndEQP-GLES2.a.*\ndEQP-GLES3.a.1 # why\ndEQP-GLES3.a.1\n"
+    assert lists.choose(words, "file", built, []) == ["dEQP-GLES2.a.1", "dEQP-GLES2.a.2", "dEQP-GLES3.a.1"]
+    assert lists.choose(words, "file", built, [re.compile("a.2$")]) == ["dEQP-GLES2.a.2"]
+    with pytest.raises(UsageError, match="it names no test that -t matches"):
+        lists.choose(words, "file", built, [re.compile("none")])
+    with pytest.raises(UsageError, match="no names of dEQP's tests: spec@a"):
+        lists.choose("spec@a\n", "file", built, [])
+
+
+def test_a_sample_is_the_same_for_a_seed(built):
+    assert lists.sample(built, 2, 5) == lists.sample(built, 2, 5)
+    assert len(lists.sample(built, 99, 5)) == 4
+
+
+def test_a_dead_guest_costs_the_test_that_killed_it(tmp_path):
+    (tmp_path / "names").write_text("".join(f"dEQP-GLES2.t.{i}\n" for i in range(5)) + "dEQP-GLES3.t.0\n")
+    assert [p.name for p in lists.divide(tmp_path, 3)] == ["gles2.000000", "gles2.000003", "gles3.000000"]
+    (tmp_path / "parts/gles2.000000/begun").touch()
+    left = lists.divide(tmp_path, 3)
+    assert [p.name for p in left] == ["gles2.000000.000", "gles2.000000.001", "gles2.000000.002", "gles2.000003", "gles3.000000"]
+    assert (left[0] / "module").read_text() == "gles2\n"
+    (left[0] / "begun").touch()
+    assert left[0] not in lists.divide(tmp_path, 3)
+    assert (left[0] / "out/results.csv").read_text() == "dEQP-GLES2.t.0,Crash,0\n"
+
+
+def packed(path, **files):
+    with tarfile.open(path, "w:xz") as tar:
+        for name, text in files.items():
+            info = tarfile.TarInfo(f"mesa-1/src/gallium/drivers/r600/ci/r600-{name}.txt")
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
+
+
+def test_lists_of_mesa_ci(tmp_path):
+    packed(tmp_path / "mesa_1.orig.tar.xz", **{
+        "rv770-fails": "dEQP-GLES2.a,Fail # why\nspec@b,Fail\nKHR-GL33.c,Fail\n", "rv770-flakes": "dEQP-GLES3.*\n",
+        "turks-fails": ""})
+    lists.expected(tmp_path, tmp_path / "out")
+    assert (tmp_path / "out/rv770-fails.txt").read_text() == "dEQP-GLES2.a,Fail\nKHR-GL33.c,Fail\n"
+    assert (tmp_path / "out/rv770-flakes.txt").read_text() == "dEQP-GLES3.*\n"
+    assert (tmp_path / "out/turks-skips.txt").read_text() == ""
+    packed(tmp_path / "mesa_1.orig.tar.xz", **{"turks-fails": ""})
+    with pytest.raises(LabError, match="no list of a real RV770"):
+        lists.expected(tmp_path, tmp_path / "out")
+
+
+def test_which_source(tmp_path, monkeypatch):
+    monkeypatch.delenv("NOMAP_HOST_TOP", raising=False)
+    monkeypatch.delenv(source.VARIABLE, raising=False)
+    (tmp_path / "repository").mkdir()
+    monkeypatch.chdir(tmp_path / "repository")
+    with pytest.raises(LabError, match="there is no source of VK-GL-CTS") as none:
+        source.named()
+    assert none.value.status == 77
+    (tmp_path / "shared/suites").mkdir(parents=True)
+    (tmp_path / "shared/suites/vk-gl-cts-x.tar.zst").write_bytes(b"one")
+    assert source.named() == tmp_path / "shared/suites"
+    monkeypatch.delenv(source.VARIABLE)
+    first = source.digest()
+    (tmp_path / "shared/suites/vk-gl-cts-x.tar.zst").write_bytes(b"two")
+    assert source.digest() != first
+    monkeypatch.setenv(source.VARIABLE, str(tmp_path / "repository"))
+    with pytest.raises(LabError, match="neither an archive .* nor a source tree"):
+        source.digest()
+    (tmp_path / "repository/modules").mkdir()
+    first = source.digest()
+    (tmp_path / "repository/modules/a").touch()
+    assert source.digest() != first
+    monkeypatch.setenv(source.VARIABLE, "file:///srv/cts#tag")
+    assert source.digest() == ["file:///srv/cts#tag"]
+
+
+@pytest.mark.parametrize("text, url", [
+    ("file:///a", True), ("https://a/b.git#t", True), ("me@host:cts", True), ("../suites", False), ("/a:b", False)])
+def test_what_is_a_url(text, url):
+    assert source.is_url(text) == url
