@@ -235,6 +235,8 @@ alu_ops! {
     BitAlignInt "BIT_ALIGN_INT" true 0x821 3 Vector;
     ByteAlignInt "BYTE_ALIGN_INT" true 0x822 3 Vector;
     MuladdUint24 "MULADD_UINT24" true 0x823 3 Vector;
+    Dot "DOT" false 0x824 2 Vector;
+    DotIeee "DOT_IEEE" false 0x825 2 Vector;
 }
 
 impl AluOp {
@@ -303,7 +305,7 @@ impl AluOp {
             | RecipsqrtIeee | SqrtIeee | FltToInt | FltToUint | Sin | Cos | MulLit | MulLitM2
             | MulLitM4 | MulLitD2 | Muladd | MuladdM2 | MuladdM4 | MuladdD2 | MuladdIeee
             | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2 | Flt32ToFlt16 | FltToIntRpi
-            | FltToIntFloor | Fma => true,
+            | FltToIntFloor | Fma | Dot | DotIeee => true,
             _ => matches!(
                 self,
                 PredSete

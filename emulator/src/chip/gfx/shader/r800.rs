@@ -154,6 +154,8 @@ pub const ALU: &[(bool, u16, AluOp, Units)] = &[
     (false, 0xe0, AluOp::InterpLoadP0, Units::Vector),
     (false, 0xe1, AluOp::InterpLoadP10, Units::Vector),
     (false, 0xe2, AluOp::InterpLoadP20, Units::Vector),
+    (false, 0xaf, AluOp::DotIeee, Units::Vector),
+    (false, 0xd0, AluOp::Dot, Units::Vector),
     (true, 0x04, AluOp::BfeUint, Units::Vector),
     (true, 0x05, AluOp::BfeInt, Units::Vector),
     (true, 0x06, AluOp::BfiInt, Units::Vector),

@@ -324,6 +324,7 @@ impl Builder {
         let mut tail: Vec<Step> = Vec::new();
         let mut next: [Option<u32>; 5] = *pv;
         let mut commit = false;
+        let mut sums: Vec<(usize, AluInstruction, u32, u32)> = Vec::new();
         let mut taken = [false; 5];
         // Collects the units of wide operations, by operation.
         #[allow(clippy::type_complexity)] // of this loop alone
@@ -382,8 +383,31 @@ impl Builder {
                 commit |= op.is_pred();
                 continue;
             }
-            let dst = self.destination(instruction, unit, bank, &mut next, &mut tail);
+            let mut dst = self.destination(instruction, unit, bank, &mut next, &mut tail);
             commit |= op.is_pred();
+            // The product is a slot like the others. The sum comes after them, as it adds the
+            // result of the next channel.
+            if let AluOp::Dot | AluOp::DotIeee = op {
+                sums.push((chan, *instruction, dst, temp));
+                dst = temp;
+                temp += 1;
+                work.push(Work::Slot(Slot {
+                    op: match op {
+                        AluOp::Dot => AluOp::Mul,
+                        _ => AluOp::MulIeee,
+                    },
+                    omod: 0,
+                    clamp: false,
+                    pred_sel: 0,
+                    update_exec: false,
+                    update_pred: false,
+                    chan: instruction.dst_chan,
+                    plain: false,
+                    dst,
+                    src,
+                }));
+                continue;
+            }
             work.push(Work::Slot(Slot {
                 op,
                 omod: instruction.omod,
@@ -431,6 +455,31 @@ impl Builder {
             }
         }
         steps.append(&mut copies);
+        // From w to x: `DOT` in y adds the result of z.
+        sums.sort_by_key(|(chan, ..)| std::cmp::Reverse(*chan));
+        for (chan, instruction, dst, product) in sums {
+            let of = |row| Src {
+                row,
+                flush: Flush::Always,
+                ..zero
+            };
+            let after = match (chan < 3 && taken[chan + 1], next[(chan + 1).min(3)]) {
+                (true, Some(row)) => of(row),
+                _ => zero,
+            };
+            steps.push(Step::Alu(Slot {
+                op: AluOp::Add,
+                omod: instruction.omod,
+                clamp: instruction.clamp,
+                pred_sel: instruction.pred_sel,
+                update_exec: false,
+                update_pred: false,
+                chan: instruction.dst_chan,
+                plain: false,
+                dst,
+                src: [of(product), after, zero],
+            }));
+        }
         steps.append(&mut tail);
         if commit {
             steps.push(Step::Commit);
