@@ -34,12 +34,15 @@ MANY = {"pwrite": "PWRITE, 1,000 calls", "transfer": "TRANSFER, one call", "user
 
 def against(axes, rows, case, placement, base, title):
     """Instructions over the size, in units of the ioctl's."""
-    cells = {(r["arm"], r["bytes"]): r["instructions"] for r in rows if (r["case"], r["placement"]) == (case, placement)}
+    cells = {(r["arm"], r["bytes"]): r["instructions"] for r in rows if (r["case"], r["placement"]) == (case, placement)
+             and not r.get("lost")}
     sizes = sorted({size for _, size in cells})
     for arm, (name, colour, style) in NAMES.items():
         points = [(s, cells[arm, s] / cells[base, s]) for s in sizes if (arm, s) in cells]
         if points:
-            axes.plot(*zip(*points), marker="o", markersize=4, color=colour, linestyle=style, label=name)
+            axes.plot(*zip(*points), marker="o", markersize=4, color=colour, linestyle=style, label=name,
+                      # Those of the window in GTT lie upon it.
+                      linewidth=4 if arm.startswith("userptr-window") else 1.5)
     axes.axhline(1, color="black", linewidth=1.5, label="PWRITE, PREAD")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(plt.matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
@@ -55,9 +58,9 @@ def objects(axes, rows):
     """1,000 uploads."""
     cells = {r["arm"]: r["instructions"] for r in rows if (r["case"], r["placement"]) == ("glyphs-many", "vram")}
     arms = [a for a in MANY if a in cells]
-    axes.barh([MANY[a] for a in arms], [cells[a] / 1000 / 1000 for a in arms], color=COLOURS[2])
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:g}")
+    bars = axes.barh([MANY[a] for a in arms], [cells[a] / 1000 / 1000 for a in arms], color=COLOURS[2])
+    axes.bar_label(bars, fmt="{:.1f}", padding=3)
+    axes.margins(x=0.1)
     axes.invert_yaxis()
     axes.set(title="256 B into each of 1,000 BOs in VRAM", xlabel="thousand instructions for each BO")
     axes.grid(True, axis="x", alpha=0.3)
@@ -69,7 +72,7 @@ def main():
     figure, panels = plt.subplots(2, 2, figsize=(15, 10.5), layout="constrained")
     against(panels[0][0], rows, "upload", "gtt", "pwrite", "Upload to GTT")
     against(panels[0][1], rows, "upload", "vram", "pwrite", "Upload to VRAM")
-    against(panels[1][0], rows, "download", "vram", "pread", "Download from VRAM")
+    against(panels[1][0], rows, "download", "vram", "pread", "Download from VRAM (into user memory the bytes are lost)")
     objects(panels[1][1], rows)
     entries = {}
     for axes in (panels[0][0], panels[0][1], panels[1][0]):

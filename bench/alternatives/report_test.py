@@ -64,6 +64,10 @@ def free_on_return(results):
     row(results, "busy", "userptr-nowait")["captured"] = 2
 
 
+def arrived(results):
+    row(results, "download", "userptr").pop("lost")
+
+
 def missing(results):
     results["transfers"]["rows"].remove(row(results, "download", "userptr-window"))
 
@@ -78,7 +82,7 @@ def times(results):
 
 @pytest.mark.parametrize("edit", [
     not_verified, a_bo_of_other_memory, made_each_time, no_notifier, copied_by_the_cpu, moved_by_the_driver, nothing_counted,
-    waited, did_not_wait, free_on_return, missing, mapped, times])
+    waited, did_not_wait, free_on_return, arrived, missing, mapped, times])
 def test_fault_is_found(edit, tmp_path):
     results = REPORT.load()
     edit(results)

@@ -27,15 +27,18 @@ def table(head, rows, text=1):
 
 
 def instructions(rows, case, placement, title):
-    """Yields a table of instructions: variants by sizes; the ioctl's is in bold where none takes fewer."""
+    """Yields a table of instructions: variants by sizes; the fewest are bold, but those of a mapping that is kept.
+
+    A cell of a variant whose bytes do not arrive says so.
+    """
     found = [r for r in rows if (r["case"], r["placement"]) == (case, placement)]
     sizes = sorted({r["bytes"] for r in found})
-    cells = {(r["arm"], r["bytes"]): r["instructions"] for r in found}
-    least = {size: min(v for (_, s), v in cells.items() if s == size) for size in sizes}
+    cells = {(r["arm"], r["bytes"]): r["instructions"] for r in found if not r.get("lost")}
+    least = {size: min(v for (a, s), v in cells.items() if s == size and a != "kept") for size in sizes}
     yield title
     yield ""
     yield from table(["variant", *(SIZES[s] for s in sizes)], (
-        [f"`{arm}`", *(("**{:,}**" if cells[arm, s] == least[s] else "{:,}").format(cells[arm, s]) if (arm, s) in cells else ""
+        [f"`{arm}`", *(("**{:,}**" if cells[arm, s] == least[s] else "{:,}").format(cells[arm, s]) if (arm, s) in cells else "lost"
                        for s in sizes)]
         for arm in dict.fromkeys(r["arm"] for r in found)))
     yield ""
@@ -47,7 +50,7 @@ def events(rows):
     for case, placement, size in (("upload", "vram", 4096), ("upload", "vram", 16 << 20), ("download", "vram", 4096),
                                   ("glyphs-many", "vram", 256000)):
         for r in rows:
-            if (r["case"], r["placement"], r["bytes"]) == (case, placement, size):
+            if not r.get("lost") and (r["case"], r["placement"], r["bytes"]) == (case, placement, size):
                 what = "1,000 uploads of 256 B" if case == "glyphs-many" else f"{case}, {SIZES[size]}"
                 costs = per_operation(r)
                 shown.append([what, f"`{r['arm']}`", *(f"{costs[e]:g}" for e in EVENTS)])

@@ -199,6 +199,8 @@ static int turn(struct tp_case *c, const struct tp_arm *arm,
 	tp_counters_add(&row->counters, &before, &after);
 	memcpy(sorted, times, c->ops * sizeof(*times));
 	row->turn_medians[row->turns++] = bench_spread(sorted, c->ops).median;
+	if (arm->paths & TP_LOST)
+		row->lost = good = !good;
 	row->verified += good;
 	if (!good && !row->error[0])
 		snprintf(row->error, sizeof(row->error),

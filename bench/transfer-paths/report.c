@@ -77,6 +77,8 @@ static struct json_object *write_row(const struct tp_run *run,
 		bench_json_add_number(o, "waited", row->waited);
 		bench_json_add_number(o, "captured", row->captured);
 	}
+	if (row->lost)
+		json_object_object_add(o, "lost", json_object_new_boolean(true));
 	bench_json_add_number(o, "verified", row->verified);
 	bench_json_add_string(o, "error", row->error);
 	return o;

@@ -77,8 +77,8 @@ enum tp_path {
 #define TP_BY_CS	(1u << 30)
 /* Returns although the GPU may still read the caller's memory. */
 #define TP_BORROWS	(1u << 29)
-/* Makes BOs of user memory. */
-#define TP_USERPTR	(1u << 28)
+/* The GPU's writes do not arrive: a turn is good if its contents have not. */
+#define TP_LOST		(1u << 28)
 
 enum tp_tunable {
 	TP_STAGE_READ_MIN,
@@ -149,9 +149,10 @@ extern const unsigned int tp_placement_count;
  * @top: functions that most samples of the profile hit, see tp_profile()
  * @top_count: number of functions in @top
  * @top_samples: number of samples of the profile
+ * @lost: the GPU's writes are known not to arrive, and did not
  * @costs: events of @cost_ops operations, see tp_cost_names
  * @cost_ops: operations in whose course @costs were counted; 0: not counted
- * @waited: samples of a busy BO that returned when its earlier work was done
+ * @waited: samples of a busy BO that took more than half as long as its earlier work
  * @captured: samples of a busy BO whose bytes were those that the caller's memory had
  *	before the call returned
  * @verified: turns at whose end the contents were right
@@ -176,6 +177,7 @@ struct tp_row {
 	unsigned int top_count, top_samples;
 	uint64_t costs[TP_COSTS];
 	unsigned int cost_ops, waited, captured;
+	bool lost;
 	unsigned int verified;
 	char error[120];
 };

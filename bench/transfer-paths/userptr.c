@@ -34,12 +34,10 @@
  * struct window - memory that is a BO as long as the case lasts
  * @memory: its mapping
  * @handle: BO
- * @used: a submission has used it
  */
 struct window {
 	uint8_t *memory;
 	uint32_t handle;
-	bool used;
 };
 
 /**
@@ -166,13 +164,12 @@ static int by_window(struct tp_case *c, struct window *w, bool wait)
 {
 	int fd = c->run->dev.fd, ret = 0;
 
-	if (!wait && w->used)
+	if (!wait)
 		ret = bench_gem_wait(fd, w->handle);
 	if (c->user_bos->write && !ret)
 		memcpy(w->memory, c->run->user, c->bytes);
 	if (!ret)
 		ret = submit(c, w->handle, 0);
-	w->used = true;
 	if (!ret && wait)
 		ret = bench_gem_wait(fd, w->handle);
 	if (!c->user_bos->write && !ret)
@@ -225,10 +222,10 @@ static int by_each(struct tp_case *c)
 }
 
 const struct tp_arm tp_user_up[] = {
-	{ "userptr", by_userptr, TP_BY_CS | TP_USERPTR, { }, 0 },
-	{ "userptr-registered", by_registered, TP_BY_CS | TP_USERPTR, { }, 0 },
+	{ "userptr", by_userptr, TP_BY_CS, { }, 0 },
+	{ "userptr-registered", by_registered, TP_BY_CS, { }, 0 },
 	{ "userptr-nowait", by_userptr_nowait,
-	  TP_BY_CS | TP_USERPTR | TP_BORROWS, { }, 0 },
+	  TP_BY_CS | TP_BORROWS, { }, 0 },
 	{ "userptr-kept", by_kept, TP_BY_CS, { }, 0 },
 	{ "userptr-window", by_user_window, TP_BY_CS, { }, 0 },
 	{ "userptr-window-nowait", by_user_windows, TP_BY_CS, { }, 0 },
@@ -238,18 +235,23 @@ const struct tp_arm tp_user_up[] = {
 
 const unsigned int tp_user_up_count = COUNT(tp_user_up);
 
+/*
+ * radeon_ttm_backend_bind() takes RADEON_GART_PAGE_WRITE from pages of user memory, so
+ * without page tables of its own a client has none that its GPU could write. Nothing
+ * fails, and nothing arrives.
+ */
 const struct tp_arm tp_user_down[] = {
-	{ "userptr", by_userptr, TP_BY_CS | TP_USERPTR, { }, 0 },
-	{ "userptr-kept", by_kept, TP_BY_CS, { }, 0 },
-	{ "userptr-window", by_user_window, TP_BY_CS, { }, 0 },
+	{ "userptr", by_userptr, TP_BY_CS | TP_LOST, { }, 0 },
+	{ "userptr-kept", by_kept, TP_BY_CS | TP_LOST, { }, 0 },
+	{ "userptr-window", by_user_window, TP_BY_CS | TP_LOST, { }, 0 },
 	{ "gtt-window", by_gtt_window, TP_BY_CS, { }, 0 },
 };
 
 const unsigned int tp_user_down_count = COUNT(tp_user_down);
 
 const struct tp_arm tp_user_many[] = {
-	{ "userptr", by_userptr, TP_BY_CS | TP_USERPTR, { }, 0 },
-	{ "userptr-each", by_each, TP_BY_CS | TP_USERPTR, { }, 0 },
+	{ "userptr", by_userptr, TP_BY_CS, { }, 0 },
+	{ "userptr-each", by_each, TP_BY_CS, { }, 0 },
 	{ "userptr-kept", by_kept, TP_BY_CS, { }, 0 },
 	{ "userptr-window", by_user_window, TP_BY_CS, { }, 0 },
 	{ "gtt-window", by_gtt_window, TP_BY_CS, { }, 0 },
