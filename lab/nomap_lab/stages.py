@@ -338,12 +338,6 @@ def libdrm(out: Path) -> None:
     as_builder(out, [TOP / "libdrm/build", "build/libdrm-source", out])
 
 
-@stage("libdrm-radeon1 and libdrm-dev with these patches", after=["libdrm-source"],
-       inputs=["packaging/libdrm", "packaging/changelog", "libdrm/patches"], packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
-def libdrm_deb(out: Path) -> None:
-    call([TOP / "packaging/libdrm/build", "build/libdrm-source", out])
-
-
 MESA = ("mesa-patches/build", "mesa-patches/unpack")
 MESA_TOOLS = ("gcc-14", "meson")
 
@@ -364,16 +358,51 @@ def mesa_i386(out: Path) -> None:
     in_i386([TOP / "mesa-patches/build", "build/mesa-source", out, "patched"])
 
 
-@stage("mesa-libgallium with our series, over Debian's", inputs=["packaging/mesa", "packaging/changelog"],
-       after=["mesa-source", "mesa"], packages=["dpkg-dev"])
+# Packages
+
+PACKAGING = ("packaging/build", "packaging/build-in-copy", "packaging/in-copy", "packaging/version")
+REBUILD = (*PACKAGING, "packaging/rebuild-source")
+OWN = (*PACKAGING, "packaging/own-source", "packaging/changelog", "CHANGELOG.md", "LICENSE", "kernel/patches")
+
+
+def release() -> list[str]:
+    """The version and the date of this release, as all packages have them."""
+    return [call([TOP / "packaging/version", *words], capture=True).stdout.strip() for words in ((), ("--date",))]
+
+
+def package(name: str, out: Path) -> None:
+    call([TOP / "packaging/build", name, out])
+
+
+@stage("source package radeon-nomap, and radeon-nomap-dkms of it", name="radeon-deb", words=release, mib=1500,
+       inputs=[*OWN, "packaging/radeon-nomap", *DRIVER], packages=["dpkg-dev", "debhelper"])
+def radeon_deb(out: Path) -> None:
+    package("radeon-nomap", out)
+
+
+@stage("libdrm with our series as source package, and its packages", after=["libdrm-source"], words=release, mib=1500,
+       inputs=[*REBUILD, "packaging/libdrm", "libdrm/patches"], packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
+def libdrm_deb(out: Path) -> None:
+    package("libdrm", out)
+
+
+@stage("source package mesa-nomap, Debian's Mesa with our series, and the package of it (12 minutes)",
+       after=["mesa-source"], words=release, mib=3000, inputs=[*REBUILD, "packaging/mesa", "mesa-patches/patches"],
+       packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
 def mesa_deb(out: Path) -> None:
-    call([TOP / "packaging/mesa/build", "build/mesa-source", "build/mesa", out])
+    package("mesa", out)
 
 
-@stage("the same for 32-bit programs beside it", inputs=["packaging/mesa", "packaging/changelog"],
-       after=["mesa-source", "mesa-i386"])
+@stage("the same package for 32-bit programs", after=["mesa-source", "i386-root"], words=release, mib=3000,
+       inputs=[*REBUILD, "packaging/mesa", "mesa-patches/patches"])
 def mesa_deb_i386(out: Path) -> None:
-    in_i386([TOP / "packaging/mesa/build", "build/mesa-source", "build/mesa-i386", out])
+    in_i386([TOP / "packaging/build", "mesa", out])
+
+
+@stage("source package nomap-tools (report, benchmarks), and its package", name="tools-deb", words=release, mib=1500,
+       inputs=[*OWN, "packaging/nomap-tools", "report", "bench", "common", "kernel/include"], packages=["gcc-14", "meson", "dpkg-dev"])
+def tools_deb(out: Path) -> None:
+    package("nomap-tools", out)
 
 
 # Piglit
