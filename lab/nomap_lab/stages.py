@@ -353,6 +353,12 @@ def mesa_unmodified(out: Path) -> None:
     as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "unmodified"])
 
 
+@stage("the same with the patches that need no new kernel, series A", inputs=[*MESA, "mesa-patches/patches"],
+       after=["mesa-source"], packages=MESA_TOOLS, mib=2500)
+def mesa_a(out: Path) -> None:
+    as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "a"])
+
+
 @stage("as mesa, for 32-bit processes", inputs=[*MESA, "mesa-patches/patches"], after=["mesa-source", "i386-root"], mib=3000)
 def mesa_i386(out: Path) -> None:
     in_i386([TOP / "mesa-patches/build", "build/mesa-source", out, "patched"])
