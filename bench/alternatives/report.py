@@ -150,9 +150,8 @@ def main():
     options = arguments(__doc__, "transfers", "live")
     transfers, live = load(options.transfers), load(options.live)
     for row in transfers["rows"]:
-        if row["min"]:
-            # Interrupts only add to a count.
-            row["instructions"] = row["min"] - transfers["environment"]["clock_cost"]
+        if row["median"]:
+            row["instructions"] = row["median"] - transfers["environment"]["clock_cost"]
     for row in live["rows"]:
         for name in ("create", "upload", "destroy"):
             if row[f"{name}_ns"] is not None:
