@@ -305,7 +305,8 @@ def igt(out: Path) -> None:
     subtests.write(out, root_dir("guest"))
 
 
-@stage("the benchmarks", inputs=["bench", *C_INPUTS], packages=["gcc-14", "libdrm-dev", "libjson-c-dev"])
+@stage("the benchmarks", inputs=["bench", *C_INPUTS],
+       packages=["gcc-14", "libdrm-dev", "libjson-c-dev", "libx11-dev", "libxext-dev", "libxrender-dev"])
 def bench(out: Path) -> None:
     meson("bench", out)
 
