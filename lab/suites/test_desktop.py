@@ -131,6 +131,18 @@ def storm_late(lab: Lab) -> None:
     assert (CHECK / "desktop-late/nomap/modesetting/xorg.log").stat().st_size
 
 
+@case("desktop/ddx", tier="all")
+def ddx(lab: Lab) -> None:
+    """The DDX of xorg-patches with EXA copies by our module's ioctls, and as it ever did on Debian's module."""
+    built = lab.lab("build", "ddx", status=None)
+    if built.status and "the source of xserver-xorg-video-ati" in built.err:
+        lab.skip("the source of xserver-xorg-video-ati cannot be downloaded")
+    if built.status:
+        lab.fail(built.err.splitlines()[-1])
+    lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "exa,exa-nomap", "--pixmaps", "64", "--glyphs", "500",
+            "--check", "--out", "check/desktop-ddx")
+
+
 @case("desktop/where-time-goes", tier="all")
 def where_time_goes(lab: Lab) -> None:
     # Shares of times are only reported.

@@ -7,8 +7,9 @@ are checked. A guest is booted for each stack, and has the servers in turn.
 
   --stacks LIST   of debian (Debian's module and Mesa), our-mesa (Debian's module, our Mesa) and
                   nomap (both ours); default: all
-  --servers LIST  of modesetting, radeon (both with glamor) and exa (radeon's EXA); default:
-                  all. exa is left out with our-mesa, as EXA does not use Mesa
+  --servers LIST  of modesetting, radeon (both with glamor), exa (radeon's EXA), and exa-nomap, the
+                  same with the patches of xorg-patches and our libdrm_radeon; default: the
+                  first three. EXA is left out with our-mesa, as it does not use Mesa
   --pixmaps N     from images, and as many from shared memory (default 1000)
   --glyphs N      default 4000
   --seconds N     a client that has not ended by then does, and its case fails (default 600)
@@ -30,7 +31,7 @@ from nomap_lab.paths import BUILD, TOP, LabError, UsageError, say
 
 #: The module and Mesa of each stack.
 STACKS = {"debian": ("stock", "unmodified"), "our-mesa": ("stock", "patched"), "nomap": ("patched", "patched")}
-SERVERS = ("modesetting", "radeon", "exa")
+SERVERS = ("modesetting", "radeon", "exa", "exa-nomap")
 SESSION = ("bench/glyphstorm/session", "emulator/tests/desktop/server.sh", "emulator/tests/desktop/xorg.conf")
 
 
@@ -48,14 +49,14 @@ def words_of(known: list[str]) -> Callable[[str], list[str]]:
 
 def servers_of(stack: str, servers: list[str]) -> list[str]:
     """The servers that a stack is run with: EXA does not use Mesa."""
-    return [s for s in servers if (stack, s) != ("our-mesa", "exa")]
+    return [s for s in servers if stack != "our-mesa" or not s.startswith("exa")]
 
 
 def main(argv: list[str]) -> int:
     """The command."""
     parser = cli.parser(__doc__, prog="lab/desktop")
     parser.add_argument("--stacks", type=words_of(list(STACKS)), default=list(STACKS))
-    parser.add_argument("--servers", type=words_of(list(SERVERS)), default=list(SERVERS))
+    parser.add_argument("--servers", type=words_of(list(SERVERS)), default=list(SERVERS[:3]))
     parser.add_argument("--pixmaps", type=between(16, 100000), default=1000)
     parser.add_argument("--glyphs", type=between(1, 100000), default=4000)
     parser.add_argument("--seconds", type=between(1, 36000), default=600)
@@ -67,7 +68,8 @@ def main(argv: list[str]) -> int:
     runs = {stack: servers for stack, servers in runs.items() if servers}
     if not runs:
         raise UsageError("nothing to run: EXA does not use Mesa, so exa is not run with our-mesa")
-    graph.ensure("bench", "board", "boot", "image", *["mesa"] * any(STACKS[s][1] == "patched" for s in runs))
+    graph.ensure("bench", "board", "boot", "image", *["mesa"] * any(STACKS[s][1] == "patched" for s in runs),
+                 *["ddx", "libdrm"] * any("exa-nomap" in servers for servers in runs.values()))
 
     out = BUILD / args.out
     shutil.rmtree(out, ignore_errors=True)
