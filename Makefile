@@ -30,6 +30,11 @@ bench-board: host-packages ## board-fill: the board's 3D engine beside llvmpipe 
 bench-desktop: host-packages ## desktop-shares: x11perf and glxgears on the board, and where their time goes (6 minutes)
 	@$(RECORD) desktop-shares -- lab/bench-desktop
 
+.PHONY: desktop
+desktop: host-packages ## docs/desktop.md: X servers with many pixmaps and glyphs, on three stacks (PIXMAPS=1000 GLYPHS=4000)
+	@$(RECORD) desktop -- lab/desktop --check $(if $(PIXMAPS),--pixmaps $(PIXMAPS)) $(if $(GLYPHS),--glyphs $(GLYPHS))
+	@lab/in-root python3 -B bench/glyphstorm/report.py --docs docs build/results/desktop.json
+
 .PHONY: gallery
 gallery: host-packages ## docs/gallery.md: scenes by the board, llvmpipe and softpipe
 	@lab/gallery --check --docs

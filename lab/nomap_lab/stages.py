@@ -13,9 +13,14 @@ from pathlib import Path
 
 from . import apt, initramfs
 from . import backports as backports_kernel
+<<<<<<< HEAD
+=======
+from . import ddx as x_driver
 from .graph import STAGES, installed, stage
+>>>>>>> 17753fd8f49faefca73cbbcbf0805c1e2ea9b42e
 from .paths import BUILD, CACHE, TOP, LabError, need_free, root_dir, root_image, root_key, say, shown
 from .procs import as_builder, call, in_i386
+from .stage import STAGES, installed, stage
 
 SOURCE = "/usr/src/linux-source-6.12.tar.xz"
 KERNELS = TOP / "lab/kernels"
@@ -305,7 +310,8 @@ def igt(out: Path) -> None:
     subtests.write(out, root_dir("guest"))
 
 
-@stage("the benchmarks", inputs=["bench", *C_INPUTS], packages=["gcc-14", "libdrm-dev", "libjson-c-dev"])
+@stage("the benchmarks", inputs=["bench", *C_INPUTS],
+       packages=["gcc-14", "libdrm-dev", "libjson-c-dev", "libx11-dev", "libxext-dev", "libxrender-dev"])
 def bench(out: Path) -> None:
     meson("bench", out)
 
@@ -338,6 +344,29 @@ def libdrm(out: Path) -> None:
     as_builder(out, [TOP / "libdrm/build", "build/libdrm-source", out])
 
 
+<<<<<<< HEAD
+=======
+@stage("libdrm-radeon1 and libdrm-dev with these patches", after=["libdrm-source"],
+       inputs=["packaging/libdrm", "packaging/changelog", "libdrm/patches"], packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
+def libdrm_deb(out: Path) -> None:
+    call([TOP / "packaging/libdrm/build", "build/libdrm-source", out])
+
+
+@stage("the source of the X driver for radeon, as Debian has it", inputs=["lab/nomap_lab/ddx.py", "lab/nomap_lab/apt.py"],
+       words=lambda: [x_driver.version()])
+def ddx_source(out: Path) -> None:
+    x_driver.get(out)
+
+
+@stage("that driver with our patches, for lab/desktop --servers exa-nomap", inputs=["xorg-patches/build", "xorg-patches/patches", "lab/nomap_lab/ddx.py"],
+       after=["ddx-source", "libdrm"], packages=["gcc-14", "autoconf", "automake", "libtool"], mib=300)
+def ddx(out: Path) -> None:
+    x_driver.headers(out / "work/headers")
+    as_builder(out, [TOP / "xorg-patches/build", "build/ddx-source", "build/libdrm", out],
+               wrapper=x_driver.inside(out / "work/headers"))
+
+
+>>>>>>> 17753fd8f49faefca73cbbcbf0805c1e2ea9b42e
 MESA = ("mesa-patches/build", "mesa-patches/unpack")
 MESA_TOOLS = ("gcc-14", "meson")
 
@@ -351,6 +380,12 @@ def mesa(out: Path) -> None:
 @stage("the same without the series, to compare with", inputs=MESA, after=["mesa-source"], packages=MESA_TOOLS, mib=2500)
 def mesa_unmodified(out: Path) -> None:
     as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "unmodified"])
+
+
+@stage("the same with the patches that need no new kernel, series A", inputs=[*MESA, "mesa-patches/patches"],
+       after=["mesa-source"], packages=MESA_TOOLS, mib=2500)
+def mesa_a(out: Path) -> None:
+    as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "a"])
 
 
 @stage("as mesa, for 32-bit processes", inputs=[*MESA, "mesa-patches/patches"], after=["mesa-source", "i386-root"], mib=3000)
