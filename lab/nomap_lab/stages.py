@@ -13,11 +13,7 @@ from pathlib import Path
 
 from . import apt, initramfs
 from . import backports as backports_kernel
-<<<<<<< HEAD
-=======
 from . import ddx as x_driver
-from .graph import STAGES, installed, stage
->>>>>>> 17753fd8f49faefca73cbbcbf0805c1e2ea9b42e
 from .paths import BUILD, CACHE, TOP, LabError, need_free, root_dir, root_image, root_key, say, shown
 from .procs import as_builder, call, in_i386
 from .stage import STAGES, installed, stage
@@ -344,21 +340,14 @@ def libdrm(out: Path) -> None:
     as_builder(out, [TOP / "libdrm/build", "build/libdrm-source", out])
 
 
-<<<<<<< HEAD
-=======
-@stage("libdrm-radeon1 and libdrm-dev with these patches", after=["libdrm-source"],
-       inputs=["packaging/libdrm", "packaging/changelog", "libdrm/patches"], packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
-def libdrm_deb(out: Path) -> None:
-    call([TOP / "packaging/libdrm/build", "build/libdrm-source", out])
-
-
 @stage("the source of the X driver for radeon, as Debian has it", inputs=["lab/nomap_lab/ddx.py", "lab/nomap_lab/apt.py"],
        words=lambda: [x_driver.version()])
 def ddx_source(out: Path) -> None:
     x_driver.get(out)
 
 
-@stage("that driver with our patches, for lab/desktop --servers exa-nomap", inputs=["xorg-patches/build", "xorg-patches/patches", "lab/nomap_lab/ddx.py"],
+@stage("that driver with our patches, for lab/desktop --servers exa-nomap",
+       inputs=["xorg-patches/build", "xorg-patches/patches", "lab/nomap_lab/ddx.py"],
        after=["ddx-source", "libdrm"], packages=["gcc-14", "autoconf", "automake", "libtool"], mib=300)
 def ddx(out: Path) -> None:
     x_driver.headers(out / "work/headers")
@@ -366,7 +355,6 @@ def ddx(out: Path) -> None:
                wrapper=x_driver.inside(out / "work/headers"))
 
 
->>>>>>> 17753fd8f49faefca73cbbcbf0805c1e2ea9b42e
 MESA = ("mesa-patches/build", "mesa-patches/unpack")
 MESA_TOOLS = ("gcc-14", "meson")
 
@@ -435,7 +423,8 @@ def mesa_deb_i386(out: Path) -> None:
 
 
 @stage("source package nomap-tools (report, benchmarks), and its package", name="tools-deb", words=release, mib=1500,
-       inputs=[*OWN, "packaging/nomap-tools", "report", "bench", "common", "kernel/include"], packages=["gcc-14", "meson", "dpkg-dev"])
+       inputs=[*OWN, "packaging/nomap-tools", "report", "bench", "common", "kernel/include"],
+       packages=["gcc-14", "meson", "dpkg-dev"])
 def tools_deb(out: Path) -> None:
     package("nomap-tools", out)
 
