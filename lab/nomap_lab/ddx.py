@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from .apt import Apt, get_source
-from .graph import installed
+from .stage import installed
 from .paths import BUILD, LabError, shown
 
 SOURCE = "xserver-xorg-video-ati"

@@ -30,9 +30,14 @@ from . import graph, kernel_reports, stages
 from .paths import BUILD, CHECK, GUEST_UID, RESULTS, TOP, LabError, UsageError, root_image, say, shown
 from .procs import WITH_PARENT, last_lines
 from .slots import Slot
+from .stage import STAGES
 
 #: Exit statuses of lab/run that are not the command's.
 KERNEL_REPORT, DIED, NO_PICTURE, TIMEOUT = 70, 71, 72, 124
+
+
+#: The stage that builds the Mesa of each --mesa but Debian's own; its libraries are in build/STAGE/MESA/lib.
+MESA_STAGES = {"patched": "mesa", "a": "mesa-a"}
 
 
 @dataclass
@@ -65,8 +70,8 @@ class Boot:
         """Refuses what cannot be booted, and settles what depends on another option."""
         if self.module not in ("patched", "stock"):
             raise UsageError(f"--module takes patched or stock, not '{self.module}'")
-        if self.mesa not in ("", "patched", "unmodified"):
-            raise UsageError(f"--mesa takes unmodified or patched, not '{self.mesa}'")
+        if self.mesa not in ("", "a", "patched", "unmodified"):
+            raise UsageError(f"--mesa takes unmodified, a or patched, not '{self.mesa}'")
         if self.accel not in ("tcg", "icount", "kvm"):
             raise UsageError(f"--accel takes tcg, icount or kvm, not '{self.accel}'")
         if self.accel == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
@@ -111,16 +116,16 @@ class Boot:
         names = ["image"]
         if self.kernel == "stock":
             names.append("boot")
-        elif self.kernel in graph.STAGES:
+        elif self.kernel in STAGES:
             names.append(self.kernel)
         if self.has_board:
             names.append("board")
-        if self.mesa == "patched" and self.has_board:
-            names.append("mesa")
+        if self.mesa in MESA_STAGES and self.has_board:
+            names.append(MESA_STAGES[self.mesa])
         if self.i386:
             names.append("i386-image")
         named = set(re.findall(r"/build/([\w.-]+)", " ".join([*cmd, *map(str, self.insmod)])))
-        names += [s.name for s in graph.STAGES.values() if (s.out or s.name) in named]
+        names += [s.name for s in STAGES.values() if (s.out or s.name) in named]
         return list(dict.fromkeys(names))
 
 
@@ -237,7 +242,8 @@ class Guest:
         (lab / "command").write_text(f"#!/bin/bash\nexec {shlex.join(cmd)}\n", encoding="utf-8")
         size = os.get_terminal_size(0) if interactive and os.isatty(0) else None
         options = {
-            "LAB_SHARE": str(int(bool(boot.share))), "LAB_MESA": boot.mesa, "LAB_I386": str(int(boot.i386)),
+            "LAB_SHARE": str(int(bool(boot.share))), "LAB_MESA": boot.mesa,
+            "LAB_MESA_STAGE": MESA_STAGES.get(boot.mesa, ""), "LAB_I386": str(int(boot.i386)),
             "LAB_INSMOD": " ".join(f"/build/{f.relative_to(BUILD)}" for f in boot.insmod),
             "LAB_RADEON": str(int(boot.radeon)), "LAB_INTERACTIVE": str(int(interactive)),
             "LAB_TTY_SIZE": f"rows {size.lines} cols {size.columns}" if size else "",

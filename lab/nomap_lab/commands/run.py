@@ -13,8 +13,9 @@ first if its sources have changed.
                     radeon, and boot without a board); or backports, the newest of
                     trixie-backports
   --module WHICH    radeon.ko: patched (default) or stock, the distribution's
-  --mesa WHICH      Mesa for GL programs: patched (drivers r600 and softpipe only), or
-                    unmodified, Debian's. Default: patched if "lab/build mesa" was called
+  --mesa WHICH      Mesa for GL programs: patched (drivers r600 and softpipe only); a, with
+                    the patches that need no new kernel; or unmodified, Debian's. Default:
+                    patched if "lab/build mesa" was called
   --i386            /i386 in the guest is a Debian 13 for i386, with the guest's /build,
                     /dev, /proc and /sys: "chroot /i386 CMD" runs 32-bit programs; its
                     Mesa is Debian's
