@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from .apt import Apt, get_source
-from .stage import installed
 from .paths import BUILD, LabError, shown
+from .stage import installed
 
 SOURCE = "xserver-xorg-video-ati"
 #: Headers that the build root lacks, and autoconf's macros of X.
