@@ -488,14 +488,23 @@ static const char *take_verify(void *data, const char *text)
 	return "no such way to verify";
 }
 
+/* Columns after which a line of the help of --arms ends with the next name. */
+#define ARMS_WIDTH 50u
+
 /* The arms, and those that run by default. */
 static const char *arms_help(void)
 {
 	static char text[512];
-	unsigned int i, n = 0;
+	unsigned int i, n = 0, line = 0;
 
-	for (i = 0; i < lb_arm_count; i++)
-		n += snprintf(text + n, sizeof(text) - n, "%s%s", i ? "," : "", lb_arms[i].name);
+	for (i = 0; i < lb_arm_count; i++) {
+		if (i)
+			n += snprintf(text + n, sizeof(text) - n, "%s",
+				      n - line > ARMS_WIDTH ? ",\n" : ",");
+		if (i && text[n - 1] == '\n')
+			line = n;
+		n += snprintf(text + n, sizeof(text) - n, "%s", lb_arms[i].name);
+	}
 	n += snprintf(text + n, sizeof(text) - n, "\n(default: ");
 	for (i = 0; i < lb_arm_count; i++)
 		if (!lb_arms[i].extra)

@@ -430,7 +430,8 @@ def mesa_deb_i386(out: Path) -> None:
 
 
 @stage("source package nomap-tools (report, benchmarks), and its package", name="tools-deb", words=release, mib=1500,
-       inputs=[*OWN, "packaging/nomap-tools", "report", "bench", "common", "kernel/include"], packages=["gcc-14", "meson", "dpkg-dev"])
+       inputs=[*OWN, "packaging/nomap-tools", "report", "bench", "common", "kernel/include"],
+       packages=["gcc-14", "meson", "dpkg-dev"])
 def tools_deb(out: Path) -> None:
     package("nomap-tools", out)
 

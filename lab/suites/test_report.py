@@ -3,7 +3,8 @@
 
 from nomap_lab.testing import Lab, case, suite
 
-pytestmark = suite(order=82, lane="builds", finds="a report that has something personal, stops without a sentence, or is lost in a hang")
+pytestmark = suite(order=82, lane="builds",
+                   finds="a report that has something personal, stops without a sentence, or is lost in a hang")
 
 
 @case("report/machines", runner="pytest")

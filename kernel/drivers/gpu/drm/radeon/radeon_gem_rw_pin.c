@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
+ * Copyright 2026 Seed 7e3b15d1 maintainers
+ *
  * Reading and writing GEM objects without mapping them: copies by the GPU
  * straight from or to user memory.
  *
  * The user's pages are pinned and bound to a window, a part of GTT that is kept
- * this, and the GPU copies between them and the BO in VRAM. The CPU does not touch the
+ * for this, and the GPU copies between them and the BO in VRAM. The CPU does not touch the
  * bytes, but handles each page, so this pays for large transfers only.
  *
  * The windows limit how many pages all clients together can have pinned, and no process
@@ -41,12 +43,12 @@
 #define RADEON_GEM_RW_WINDOW_GTT_MIN	SZ_128M
 
 /* GPU resets that a call waits for before it unbinds the pages of an undone copy. */
-#define RADEON_GEM_RW_ZERO_RESETS	3
+#define RADEON_GEM_RW_PIN_RESETS	3
 
-static unsigned int radeon_gem_rw_zero_copy_min = SZ_1M;
+static unsigned int radeon_gem_rw_pin_min = SZ_1M;
 MODULE_PARM_DESC(gem_rw_zero_copy_min,
 		 "Transfers of at least this many bytes are copied by the GPU straight between user memory and VRAM (default 1048576)");
-module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_zero_copy_min, uint, 0644);
+module_param_named(gem_rw_zero_copy_min, radeon_gem_rw_pin_min, uint, 0644);
 
 /* A window of GTT, with the user pages that are bound to it. */
 struct radeon_gem_rw_window {
@@ -168,7 +170,7 @@ static struct radeon_gem_rw_window *
 radeon_gem_rw_window_get(struct radeon_device *rdev)
 {
 	const struct radeon_gem_rw_client client = radeon_gem_rw_client();
-	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
+	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw_gpu;
 	struct radeon_gem_rw_window *window = gpu->windows;
 	unsigned int i = 0;
 
@@ -191,7 +193,7 @@ radeon_gem_rw_window_get(struct radeon_device *rdev)
 /* Unbind, unmap and unpin the pages, which the GPU does not use any more. */
 static void radeon_gem_rw_window_put(struct radeon_gem_rw_window *window)
 {
-	struct radeon_gem_rw_gpu *gpu = window->rdev->gem_rw->gpu;
+	struct radeon_gem_rw_gpu *gpu = window->rdev->gem_rw_gpu;
 	struct device *dev = window->rdev->dev;
 	bool written = window->fence && window->dir == DMA_FROM_DEVICE;
 
@@ -290,7 +292,7 @@ radeon_gem_rw_window_fill(struct radeon_gem_rw *rw, char __user *user, u64 *len)
 
 /* Submit the copy. Returns NULL if that is not possible now. */
 static struct radeon_gem_rw_job *
-radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_window *window)
+radeon_gem_rw_pin_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_window *window)
 {
 	u64 mem = rw->rdev->mc.gtt_start + offset_in_page(rw->pieces->user) +
 		(u64)window->first * RADEON_GPU_PAGE_SIZE;
@@ -329,15 +331,15 @@ radeon_gem_rw_zero_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_window 
  * until that cannot happen any more. If resets fail, or there are too many, unbind the
  * pages from the GPU instead, as nobody else would.
  */
-static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
-				   struct radeon_gem_rw_window *window,
-				   struct radeon_gem_rw_job *job)
+static int radeon_gem_rw_pin_wait(struct radeon_gem_rw *rw,
+				  struct radeon_gem_rw_window *window,
+				  struct radeon_gem_rw_job *job)
 {
 	struct radeon_device *rdev = rw->rdev;
 	unsigned int resets;
 	int r;
 
-	for (resets = 0; resets < RADEON_GEM_RW_ZERO_RESETS; resets++) {
+	for (resets = 0; resets < RADEON_GEM_RW_PIN_RESETS; resets++) {
 		r = radeon_gem_rw_job_wait(rw, job);
 		if (r != -EDEADLK || radeon_fence_signaled(job->fence) ||
 		    !rdev->ring[job->fence->ring].ready)
@@ -356,20 +358,12 @@ static int radeon_gem_rw_zero_wait(struct radeon_gem_rw *rw,
 	return r;
 }
 
-/* A zero-copy read begins with a whole page. The bytes before take the next rule. */
-static ssize_t radeon_gem_rw_zero_copy_held(struct radeon_gem_rw *rw)
-{
-	size_t in_page = offset_in_page(rw->pieces->user);
-
-	if (rw->write || !in_page)
-		return 0;
-
-	radeon_gem_rw_take(rw, PAGE_SIZE - in_page);
-	rw->look &= ~RADEON_GEM_RW_IS_LONG;
-	return RADEON_GEM_RW_IMPOSSIBLE;
-}
-
-static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw, ssize_t done)
+/*
+ * Pin the user's pages of the next bytes, and have the GPU copy. Must be called with
+ * nothing held. Returns how many bytes were copied, 0 if the copy has to be done without
+ * pinned pages, or an error.
+ */
+ssize_t radeon_gem_rw_copy_pinned(struct radeon_gem_rw *rw)
 {
 	u64 len = min(rw->regions[rw->pos.region].row_bytes - rw->pos.byte,
 		      RADEON_GEM_RW_WINDOW_SIZE - offset_in_page(rw->pieces->user));
@@ -379,11 +373,10 @@ static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw, ssize_t d
 
 	window = radeon_gem_rw_window_fill(rw, rw->pieces->user, &len);
 	if (window) {
-		radeon_gem_rw_take(rw, len);
-		r = radeon_gem_rw_hold(rw);
+		radeon_gem_rw_set_step(rw, len);
+		r = radeon_gem_rw_lock(rw);
 		if (!r) {
-			job = radeon_gem_rw_zero_submit(rw, window);
-			radeon_gem_rw_release(rw);
+			job = radeon_gem_rw_pin_submit(rw, window);
 			radeon_gem_rw_unlock(rw);
 		}
 		if (!job)
@@ -397,33 +390,35 @@ static ssize_t radeon_gem_rw_zero_copy_after(struct radeon_gem_rw *rw, ssize_t d
 		return 0;
 	}
 
-	r = radeon_gem_rw_zero_wait(rw, window, job);
+	r = radeon_gem_rw_pin_wait(rw, window, job);
 	if (!r)
 		radeon_gem_rw_count(rw->rdev, RADEON_GEM_RW_ZERO_COPY, rw->len);
 	return r ?: rw->len;
 }
 
-const struct radeon_gem_rw_path radeon_gem_rw_zero_copy = {
-	.held = radeon_gem_rw_zero_copy_held,
-	.after = radeon_gem_rw_zero_copy_after,
-};
-
 /*
- * Is the next piece worth pinning pages? Not if it is the small last part of a row.
- * Returns RADEON_GEM_RW_IS_LARGE or 0, for radeon_gem_rw_look().
+ * Are the next bytes worth pinning pages? Not the small last part of a row, and not if
+ * others use the BO, or might. A read begins with a whole page: the bytes before become
+ * a step of their own. Returns RADEON_GEM_RW_IS_LARGE or 0. The BO is in VRAM.
  */
-unsigned int radeon_gem_rw_zero_look(const struct radeon_gem_rw *rw)
+unsigned int radeon_gem_rw_pin_state(struct radeon_gem_rw *rw)
 {
 	const struct radeon_gem_rw_region *region = &rw->regions[rw->pos.region];
-	u64 min = READ_ONCE(radeon_gem_rw_zero_copy_min);
+	u64 min = READ_ONCE(radeon_gem_rw_pin_min);
 	u64 left = region->row_bytes - rw->pos.byte;
+	size_t in_page = offset_in_page(rw->pieces->user);
 
 	if (rw->unpinned || region->row_bytes < min || left < min / 2 ||
+	    rw->flags & (RADEON_GEM_RW_NOWAIT | RADEON_GEM_RW_UNSYNCHRONIZED) ||
 	    (!rw->write && left < PAGE_SIZE) ||
-	    !rw->rdev->gem_rw->gpu || !rw->rdev->gem_rw->gpu->windows)
+	    !rw->rdev->gem_rw_gpu || !rw->rdev->gem_rw_gpu->windows)
 		return 0;
 
-	return RADEON_GEM_RW_IS_LARGE;
+	if (rw->write || !in_page)
+		return RADEON_GEM_RW_IS_LARGE;
+
+	radeon_gem_rw_set_step(rw, PAGE_SIZE - in_page);
+	return 0;
 }
 
 /* Returns the number of bytes at the end of GTT that are kept for windows. */
@@ -436,7 +431,7 @@ u64 radeon_gem_rw_window_size(struct radeon_device *rdev)
 	return RADEON_GEM_RW_WINDOWS * RADEON_GEM_RW_WINDOW_SIZE;
 }
 
-void radeon_gem_rw_zero_init(struct radeon_device *rdev, struct radeon_gem_rw_gpu *gpu)
+void radeon_gem_rw_pin_init(struct radeon_device *rdev, struct radeon_gem_rw_gpu *gpu)
 {
 	u64 size = radeon_gem_rw_window_size(rdev);
 	struct radeon_gem_rw_window *window;
@@ -470,7 +465,7 @@ void radeon_gem_rw_zero_init(struct radeon_device *rdev, struct radeon_gem_rw_gp
 }
 
 /* All copies are done. */
-void radeon_gem_rw_zero_fini(struct radeon_gem_rw_gpu *gpu)
+void radeon_gem_rw_pin_fini(struct radeon_gem_rw_gpu *gpu)
 {
 	unsigned int i;
 
