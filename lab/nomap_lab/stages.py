@@ -39,7 +39,7 @@ def stock() -> Iterable[str]:
     return (kernel_version(),)
 
 
-def make_image(name: str) -> None:
+def make_image(name: str, size: str = "1536m") -> None:
     """The ext4 image of a Debian root, in the cache (mke2fs -d: no mount); guests write to an overlay."""
     image = root_image(name)
     need_free(1200, image.parent, f"the {name} image")
@@ -50,7 +50,7 @@ def make_image(name: str) -> None:
     try:
         # No journal: the overlay is thrown away. Room is left for swap files and such.
         call(["mke2fs", "-q", "-t", "ext4", "-O", "^has_journal,^metadata_csum", "-m", "0", "-E", "lazy_itable_init=1",
-              "-d", root_dir(name), new, "1536m"])
+              "-d", root_dir(name), new, size])
         with open(new, "rb") as f:
             os.fsync(f.fileno())
         new.rename(image)
@@ -80,6 +80,13 @@ def i386_root(_out: Path) -> None:
        is_there=lambda: root_image("i386").exists())
 def i386_image(_out: Path) -> None:
     make_image("i386")
+
+
+@stage("the guest's image with the programs of a desktop on top, in the cache, for lab/run --image desktop",
+       words=lambda: [root_key("desktop")], is_there=lambda: root_image("desktop").exists())
+def desktop_image(_out: Path) -> None:
+    call([TOP / "lab/roots/layer", "desktop", root_dir("desktop")])
+    make_image("desktop", "2304m")
 
 
 # The board

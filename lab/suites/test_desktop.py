@@ -143,6 +143,17 @@ def ddx(lab: Lab) -> None:
             "--check", "--out", "check/desktop-ddx")
 
 
+@case("desktop/image", tier="all")
+def image(lab: Lab) -> None:
+    """The image with a desktop's programs boots, and has what lab/roots/desktop names; the guest's own does not."""
+    packages = [line for line in (TOP / "lab/roots/desktop").read_text(encoding="utf-8").splitlines() if line[:1].isalpha()]
+    ask = "dpkg-query -W -f '${Package} ${db:Status-Status}\n' \"$@\"; fc-match 'Noto Serif CJK JP' family"
+    said = lab.run("bash", "-c", ask, "bash", *packages, image="desktop", board="none").splitlines()
+    assert sorted(said[:-1]) == sorted(f"{p} installed" for p in packages)
+    assert "Noto Serif CJK JP" in said[-1]
+    assert "Noto" not in lab.run("fc-match", "Noto Serif CJK JP", "family", board="none")
+
+
 @case("desktop/where-time-goes", tier="all")
 def where_time_goes(lab: Lab) -> None:
     # Shares of times are only reported.

@@ -25,7 +25,6 @@ import shutil
 from collections.abc import Callable
 
 from nomap_lab import cli, graph, guest, procs
-from nomap_lab.cli import number
 from nomap_lab.commands.glmark2 import place
 from nomap_lab.options import python, show_table
 from nomap_lab.paths import BUILD, TOP, LabError, UsageError, say
@@ -58,10 +57,10 @@ def main(argv: list[str]) -> int:
     parser = cli.parser(__doc__, prog="lab/desktop")
     parser.add_argument("--stacks", type=words_of(list(STACKS)), default=list(STACKS))
     parser.add_argument("--servers", type=words_of(list(SERVERS)), default=list(SERVERS[:3]))
-    parser.add_argument("--pixmaps", type=number("pixmaps", 16, 100000), default=1000)
-    parser.add_argument("--glyphs", type=number("glyphs", 1, 100000), default=4000)
-    parser.add_argument("--seconds", type=number("seconds", 1, 36000), default=600)
-    parser.add_argument("--vram-mib", type=number("MiB", 64, 1024), default=512)
+    parser.add_argument("--pixmaps", type=cli.number("pixmaps", 16, 100000), default=1000)
+    parser.add_argument("--glyphs", type=cli.number("glyphs", 1, 100000), default=4000)
+    parser.add_argument("--seconds", type=cli.number("seconds", 1, 36000), default=600)
+    parser.add_argument("--vram-mib", type=cli.number("MiB", 64, 1024), default=512)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--out", type=place, default="results/desktop")
     args = parser.parse(argv)
