@@ -30,6 +30,7 @@ from . import graph, kernel_reports, stages
 from .paths import BUILD, CHECK, GUEST_UID, RESULTS, TOP, LabError, UsageError, root_image, say, shown
 from .procs import WITH_PARENT, last_lines
 from .slots import Slot
+from .stage import STAGES
 
 #: Exit statuses of lab/run that are not the command's.
 KERNEL_REPORT, DIED, NO_PICTURE, TIMEOUT = 70, 71, 72, 124
@@ -46,6 +47,7 @@ class Boot:
     kernel: str = "stock"
     module: str = "patched"
     mesa: str = ""
+    image: str = "guest"
     i386: bool = False
     share: Path | None = None
     timeout: int = 300
@@ -71,6 +73,8 @@ class Boot:
             raise UsageError(f"--module takes patched or stock, not '{self.module}'")
         if self.mesa not in ("", "a", "patched", "unmodified"):
             raise UsageError(f"--mesa takes unmodified, a or patched, not '{self.mesa}'")
+        if self.image not in ("guest", "desktop"):
+            raise UsageError(f"--image takes guest or desktop, not '{self.image}'")
         if self.accel not in ("tcg", "icount", "kvm"):
             raise UsageError(f"--accel takes tcg, icount or kvm, not '{self.accel}'")
         if self.accel == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
@@ -112,10 +116,10 @@ class Boot:
 
     def needs(self, cmd: list[str]) -> list[str]:
         """The stages that this boot and its command use: what it boots, and each /build/DIRECTORY."""
-        names = ["image"]
+        names = ["image" if self.image == "guest" else f"{self.image}-image"]
         if self.kernel == "stock":
             names.append("boot")
-        elif self.kernel in graph.STAGES:
+        elif self.kernel in STAGES:
             names.append(self.kernel)
         if self.has_board:
             names.append("board")
@@ -124,7 +128,7 @@ class Boot:
         if self.i386:
             names.append("i386-image")
         named = set(re.findall(r"/build/([\w.-]+)", " ".join([*cmd, *map(str, self.insmod)])))
-        names += [s.name for s in graph.STAGES.values() if (s.out or s.name) in named]
+        names += [s.name for s in STAGES.values() if (s.out or s.name) in named]
         return list(dict.fromkeys(names))
 
 
@@ -212,7 +216,7 @@ class Guest:
         drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), *groups, "--no-new-privs",
                 "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"]
         test = '[ -r "$0" ] && [ -r "$1/vmlinuz" ] && [ -x "$2" ] && [ -r "$3/lab/enter" ]'
-        files = (root_image("guest"), self.files, self.logs, TOP)
+        files = (root_image(self.boot.image), self.files, self.logs, TOP)
         if subprocess.run([*drop, "sh", "-c", test, *files], check=False, stderr=subprocess.DEVNULL).returncode:
             print(f"lab/run: QEMU runs as root: uid {GUEST_UID} cannot be had, or cannot read this checkout or the cache",
                   file=sys.stderr)
@@ -317,7 +321,7 @@ class Guest:
                  f"tsc=nowatchdog {append}",
                  "-chardev", f"file,id=console,path={self.logs}/console.log", "-serial", "chardev:console",
                  "-device", "virtio-rng-pci"]
-        drives = [("root", root_image("guest"))] + ([("i386", root_image("i386"))] if boot.i386 else [])
+        drives = [("root", root_image(boot.image))] + ([("i386", root_image("i386"))] if boot.i386 else [])
         for name, image in drives:
             words += ["-drive", f"file={image},format=raw,if=none,id={name},snapshot=on,cache=unsafe",
                       "-device", f"virtio-blk-pci,drive={name}"]

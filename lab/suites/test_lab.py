@@ -351,6 +351,7 @@ BAD_INPUTS: dict[str, tuple[str, int, list[str]]] = {
     "run-unknown-option": ("lab/run --no-such-option -- true", 2, ["--no-such-option", "lab/run --help"]),
     "run-unknown-kernel": ("lab/run --kernel nosuch -- true", 1, ["nosuch", "stock", "debug"]),
     "run-unknown-module": ("lab/run --module nosuch -- true", 2, ["nosuch", "patched or stock"]),
+    "run-unknown-image": ("lab/run --image nosuch -- true", 2, ["nosuch", "guest or desktop"]),
     "run-unknown-mesa": ("lab/run --mesa nosuch -- true", 2, ["nosuch", "unmodified, a or patched"]),
     "run-timeout-missing": ("lab/run --timeout -- true", 2, ["--timeout", "value"]),
     "run-timeout-last": ("lab/run --timeout", 2, ["--timeout", "value"]),
