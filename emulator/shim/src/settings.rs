@@ -49,13 +49,15 @@ impl Settings {
         let family = match text("R7XX_CHIP") {
             None => Family::Rv770,
             Some((name, given)) => {
-                let drawing = MODELS.iter().filter(|model| model.generation.draws);
+                let drawing = MODELS
+                    .iter()
+                    .filter(|model| model.generation.draws.is_some());
                 let names: Vec<&str> = drawing.map(|model| model.name).collect();
                 let names = names.join(", ");
                 let family: Family = name
                     .parse()
                     .map_err(|_| format!("{given}: there is no such chip; name one of {names}"))?;
-                if !family.model().generation.draws {
+                if family.model().generation.draws.is_none() {
                     return Err(format!(
                         "{given}: the board has no 3D engine for it; name one of {names}"
                     ));
