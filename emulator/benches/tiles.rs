@@ -164,7 +164,7 @@ fn main() {
     let mut unit = Unit::new();
     unit.set_state(
         &r7xx_board::chip::gfx::front::R700,
-        TilingConfig::from_register(TILING),
+        r7xx_board::chip::tiling::TilingConfig::from_register(TILING),
         true,
     );
     let op = TexInstruction {
