@@ -13,7 +13,8 @@
 # - What radeon_drm_rw.h adds to radeon_drm.h is a commit with the message upstream/uapi.txt,
 #   before the first that uses it.
 # - Documentation/ comes last, with upstream/docs.txt.
-# - upstream/cover.txt is the cover letter.
+# - upstream/cover.txt is the cover letter. What the alternatives cost follows it, from
+#   docs/results/alternatives-cover.txt.
 # - upstream/sender is who signs the patches off and has the copyright of new files,
 #   upstream/recipients to whom they go, upstream/base-commit which commits they are for.
 #   check-series.sh refuses to send while a placeholder is there.
@@ -171,7 +172,11 @@ done
 [ -z "$(git status --porcelain --ignored)" ] || die "something was left uncommitted"
 
 base=$(awk -v v="$exact" '$1 == v { print $2 }' "$here/upstream/base-commit")
+alternatives=$here/../docs/results/alternatives-cover.txt
+[ -s "$alternatives" ] || die "$alternatives is missing: it has what the alternatives cost"
 git config branch.series.description "$(cat "$here/upstream/cover.txt"
+	printf '\n'
+	cat "$alternatives"
 	printf '\nMade against Linux %s.\n\nbase-commit: %s\n' "$exact" "${base:-not in upstream/base-commit}")"
 mapfile -t to < <(sed -E 's/^(To|Cc): (.*)/--\L\1\E=\2/' "$here/upstream/recipients")
 git format-patch -q --cover-letter --cover-from-description=subject --no-signature --rfc \
