@@ -60,7 +60,9 @@ for name, test in sorted(tests.items()):
     # but those that each test prints, and repeated ones.
     noise = (r"(Subtest|Starting|IGT-|Using|Opened|Stack trace|\s*#\d|\*\*\*\*"
              r"|Dynamic|\[?\d+\.\d+\]|\(.*-(DEBUG|INFO): )")
-    lines = [l for l in text.splitlines() if l and not re.match(noise, l)]
+    # A failed assertion comes first: how the test ended, by a signal or not, tells less.
+    failed_assertion = re.findall(r"^\[\d+\.\d+\] \(\S+\) CRITICAL: (.*)", text, re.M)
+    lines = failed_assertion + [l for l in text.splitlines() if l and not re.match(noise, l)]
     lines = list(dict.fromkeys(lines))
     for line in lines[2:3] if result == "skip" else lines[:12]:
         print(f"    {line}")

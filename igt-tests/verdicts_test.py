@@ -40,3 +40,15 @@ def test_any_other_message_fails(tmp_path):
 
 def test_nothing_passed_is_no_success(tmp_path):
     assert judge(tmp_path, basic={"result": "skip"}).returncode == 1
+
+
+def test_a_failed_assertion_is_told_before_the_signal_that_ended_the_test(tmp_path):
+    err = ("Starting subtest: killed\n"
+           "[114.881211] (radeon_gem_rw_reset:962) CRITICAL: Test assertion failure function test_killed, file a.c:239:\n"
+           "[114.884253] (radeon_gem_rw_reset:962) CRITICAL: Failed assertion: pins == 1024\n"
+           "Subtest killed: FAIL (0.150s)\nReceived signal SIGABRT.\n")
+    done = judge(tmp_path, killed={"result": "fail", "err": err})
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[:4] == [
+        "fail: igt@killed", "    Test assertion failure function test_killed, file a.c:239:",
+        "    Failed assertion: pins == 1024", "    Received signal SIGABRT."]

@@ -11,8 +11,17 @@
 
 static uint64_t pinned_pages(void)
 {
-	return igt_radeon_vmstat("nr_foll_pin_acquired") -
-	       igt_radeon_vmstat("nr_foll_pin_released");
+	static const char *const names[] = {
+		"nr_foll_pin_acquired", "nr_foll_pin_released"
+	};
+	uint64_t values[2];
+
+	igt_radeon_vmstats(names, values, 2);
+	/*
+	 * The kernel adds up one CPU after the other, so a page that one CPU
+	 * pins and another unpins may be counted as unpinned only.
+	 */
+	return values[0] > values[1] ? values[0] - values[1] : 0;
 }
 
 /**

@@ -222,6 +222,34 @@ bool igt_radeon_put(const char *path, const char *text)
 }
 
 /**
+ * igt_radeon_vmstats:
+ * @names: counters of /proc/vmstat
+ * @values: set to their values at one time; 0 where this kernel does not have
+ *	    the counter
+ * @count: length of both arrays
+ */
+void igt_radeon_vmstats(const char *const *names, uint64_t *values,
+			unsigned int count)
+{
+	unsigned long long value;
+	unsigned int i;
+	char line[64];
+	FILE *f;
+
+	memset(values, 0, count * sizeof(*values));
+
+	/* Otherwise the kernel adds the CPUs' counts up only now and then. */
+	igt_radeon_put("/proc/sys/vm/stat_refresh", "1");
+	f = fopen("/proc/vmstat", "r");
+	igt_assert(f);
+	while (fscanf(f, "%63s %llu", line, &value) == 2)
+		for (i = 0; i < count; i++)
+			if (!strcmp(line, names[i]))
+				values[i] = value;
+	fclose(f);
+}
+
+/**
  * igt_radeon_vmstat:
  * @name: a counter of /proc/vmstat
  *
@@ -229,19 +257,10 @@ bool igt_radeon_put(const char *path, const char *text)
  */
 uint64_t igt_radeon_vmstat(const char *name)
 {
-	unsigned long long value, found = 0;
-	char line[64];
-	FILE *f;
+	uint64_t value;
 
-	/* Otherwise the kernel adds the CPUs' counts up only now and then. */
-	igt_radeon_put("/proc/sys/vm/stat_refresh", "1");
-	f = fopen("/proc/vmstat", "r");
-	igt_assert(f);
-	while (fscanf(f, "%63s %llu", line, &value) == 2)
-		if (!strcmp(line, name))
-			found = value;
-	fclose(f);
-	return found;
+	igt_radeon_vmstats(&name, &value, 1);
+	return value;
 }
 
 /**

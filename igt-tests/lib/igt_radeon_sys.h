@@ -35,6 +35,8 @@ void igt_radeon_stop_timer(void);
 /* Files of sysfs, procfs and debugfs */
 ssize_t igt_radeon_get(const char *path, char *text, size_t size);
 bool igt_radeon_put(const char *path, const char *text);
+void igt_radeon_vmstats(const char *const *names, uint64_t *values,
+			unsigned int count);
 uint64_t igt_radeon_vmstat(const char *name);
 void igt_radeon_mount_debugfs(void);
 bool igt_radeon_debugfs(int fd, const char *name, char *path, size_t size);

@@ -5,9 +5,6 @@
 usage: mutations.py list                     names, one a line
        mutations.py check SOURCE             each edit fits the driver in SOURCE
        mutations.py apply NAME SOURCE        edits a copy of kernel/
-       mutations.py options NAME             test, board, append, dma32 and bare, for a shell
-       mutations.py groups                   the same for each set of options, with
-                                             all tests that are run with it
        mutations.py judge NAME RESULTS OUT   whether the named test failed, from
                                              igt_runner's results.json; adds to OUT
        mutations.py passed RESULTS           whether something passed, and all did
@@ -20,7 +17,6 @@ noticed by "check".
 import json
 import pathlib
 import re
-import shlex
 import sys
 import tomllib
 
@@ -77,12 +73,6 @@ def options(mutation):
     """(board, append, dma32, bare) to boot a guest with; the last two are their names or empty."""
     return (mutation.get("board", ""), mutation.get("append", ""),
             "dma32" if mutation.get("dma32") else "", "bare" if mutation.get("bare") else "")
-
-
-def shell(tests, board, append, dma32, bare):
-    """Assignments for a shell to evaluate."""
-    return (f"tests={shlex.quote(' '.join(tests))} board={shlex.quote(board)} "
-            f"append={shlex.quote(append)} dma32={shlex.quote(dma32)} bare={shlex.quote(bare)}")
 
 
 def message(test):
@@ -169,19 +159,6 @@ def main(argv):
     elif command == "apply":
         for path, text in edited(find(table, args[0]), args[1]).items():
             path.write_text(text)
-    elif command == "options":
-        m = find(table, args[0])
-        print(shell([m["test"]], *options(m)))
-    elif command == "groups":
-        wanted = args or [m["name"] for m in table["mutation"]]
-        groups = {}
-        for m in table["mutation"]:
-            if m["name"] in wanted:
-                tests = groups.setdefault(options(m), [])
-                if m["test"] not in tests:
-                    tests.append(m["test"])
-        for opts, tests in groups.items():
-            print(shell(tests, *opts))
     elif command == "judge":
         failed = judge(find(table, args[0]), args[1])
         out = pathlib.Path(args[2])

@@ -63,9 +63,3 @@ def test_document_has_all_lines():
     assert "| a | w | `f.c` |" in text and "said \\| this" in text
     assert "- **W.** b." in text
     assert "not run yet" in mutations.document(TABLE, {})
-
-
-def test_options_are_for_a_shell():
-    mutation = dict(TABLE["mutation"][0], board="--strict", dma32=True)
-    assert mutations.shell(["p@t"], *mutations.options(mutation)) == \
-        "tests=p@t board=--strict append='' dma32=dma32 bare=''"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -45,13 +46,15 @@ def parser(text: str | None, prog: str) -> Parser:
     return Parser(text, prog)
 
 
-def number(what: str, least: int = 1) -> Callable[[str], int]:
-    """A type of argparse: a whole number of `what`, at least `least`."""
+def number(what: str, least: int = 1, most: int | None = None) -> Callable[[str], int]:
+    """A type of argparse: a whole number of `what`, at least `least` and at most `most`."""
 
     def parse(text: str) -> int:
-        if not text.isdecimal() or int(text) < least or len(text) > 18:
-            raise argparse.ArgumentTypeError(f"takes {what} (a whole number from {least}), not '{text}'")
-        return int(text)
+        value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else -1
+        if value < least or (most is not None and value > most):
+            bounds = f"from {least}" if most is None else f"from {least} to {most}"
+            raise argparse.ArgumentTypeError(f"takes {what} (a whole number {bounds}), not '{text}'")
+        return value
 
     return parse
 
@@ -71,11 +74,11 @@ def main(argv: list[str]) -> int:
         print(f"nomap: error: there is no lab/{name}, only: {' '.join(names)}", file=sys.stderr)
         return 2
     own = argv[1 : argv.index("--") if "--" in argv else None]
-    if "-h" in own or "--help" in own:
-        # Without importing it: the machine's Python, which may be asked, has none of its packages.
-        print((ast.get_docstring(ast.parse((COMMANDS / f"{module}.py").read_text(encoding="utf-8"))) or "").strip())
-        return 0
     try:
+        if "-h" in own or "--help" in own:
+            # Without importing it: the machine's Python, which may be asked, has none of its packages.
+            print((ast.get_docstring(ast.parse((COMMANDS / f"{module}.py").read_text(encoding="utf-8"))) or "").strip())
+            return 0
         run: Callable[[list[str]], int] = importlib.import_module(f"nomap_lab.commands.{module}").main
         return run(argv[1:])
     except UsageError as e:
@@ -85,5 +88,8 @@ def main(argv: list[str]) -> int:
     except LabError as e:
         print(f"nomap: error: {e}", file=sys.stderr)
         return e.status
+    except BrokenPipeError:  # what read the output has ended, as "| head" does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except KeyboardInterrupt:
         return 130

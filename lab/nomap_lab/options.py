@@ -4,21 +4,11 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from nomap_lab import graph
 from nomap_lab.paths import TOP, UsageError
-
-
-def between(low: int, high: int) -> Callable[[str], int]:
-    """A type for argparse: a decimal number from LOW to HIGH."""
-    def convert(text: str) -> int:
-        if not re.fullmatch("[0-9]{1,18}", text) or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"takes a number from {low} to {high}, not '{text}'")
-        return int(text)
-
-    return convert
 
 
 def in_build(text: str) -> str:

@@ -150,9 +150,13 @@ def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]
     for suite, tests in wanted.items():
         own = suites.get(suite, [])  # none if it cannot be read
         found = [i for i in own if not tests and (tier in ("", "all") or i.tier == tier)]
+        whole = [i for i in own if i.info.name.removeprefix(f"{suite}/") in [t.removeprefix(f"{suite}/") for t in tests]]
         for test in tests:
-            named = [i for i in own if i.info.name in (test, f"{suite}/{test}")]
-            found += named or _with_case(own, suite, test)
+            if not any(i.info.name in (test, f"{suite}/{test}") for i in whole):
+                found += _with_case(own, suite, test)
+        for item in whole:  # asked for by its own name: other words narrow other tests only
+            item.only.clear()
+        found += whole
         names = {i.info.name for i in found}
         while more := {n for i in own if i.info.name in names for n in i.info.needs} - names:
             names |= more

@@ -251,6 +251,8 @@ class Lab:
         env = {"PYTHONPATH": str(TOP / "lab"), "PYTEST_ADDOPTS": "", "PYTEST_XDIST_WORKER": ""}
         done = self.status("python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", "/dev/null",
                            "--rootdir", TOP, "--import-mode=importlib", "--junitxml", xml, *only, *files, env=env)
+        if done.status == 5 and self.only:
+            self.fail(f"no test in {' '.join(map(str, files))} is called {' or '.join(self.only)}")
         self._read("pytest", done.status, xml)
 
 

@@ -108,6 +108,7 @@ def test_tier_all(made_up: MadeUp) -> None:
     ("first ok third", 2, "ok third"),
     ("second test_one", 1, ""),  # a case that only the runner knows
     ("second cases", 2, ""),
+    ("second cases test_one", 2, ""),  # named itself, it runs whole
 ])
 def test_some(made_up: MadeUp, args: str, passed: int, order: str) -> None:
     assert made_up.run(0, f"{passed} passed, 0 failed, 0 skipped", *args.split())[1] == order

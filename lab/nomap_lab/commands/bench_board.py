@@ -8,15 +8,16 @@ build/DIR (default: results). Times are only reported; --check fails if the rend
 do not draw the same.
 """
 from nomap_lab import cli, graph, procs
-from nomap_lab.options import between, in_build, python, results_are, show_table
+from nomap_lab.cli import number
+from nomap_lab.options import in_build, python, results_are, show_table
 from nomap_lab.paths import BUILD, LabError, say
 
 
 def main(argv: list[str]) -> int:
     """The command."""
     parser = cli.parser(__doc__, prog="lab/bench-board")
-    parser.add_argument("--rounds", type=between(1, 99), default=15)
-    parser.add_argument("--runs", type=between(1, 99), default=3)
+    parser.add_argument("--rounds", type=number("rounds", 1, 99), default=15)
+    parser.add_argument("--runs", type=number("runs", 1, 99), default=3)
     parser.add_argument("--out", type=in_build, default="results")
     parser.add_argument("--check", action="store_true")
     args = parser.parse(argv)

@@ -11,15 +11,16 @@ run, or did not draw by the board.
 import shutil
 
 from nomap_lab import cli, graph, guest, procs
-from nomap_lab.options import between, in_build, python, results_are, show_table
+from nomap_lab.cli import number
+from nomap_lab.options import in_build, python, results_are, show_table
 from nomap_lab.paths import BUILD, CHECK, TOP, LabError, say
 
 
 def main(argv: list[str]) -> int:
     """The command."""
     parser = cli.parser(__doc__, prog="lab/bench-desktop")
-    parser.add_argument("--seconds", type=between(1, 99), default=5)
-    parser.add_argument("--runs", type=between(1, 99), default=3)
+    parser.add_argument("--seconds", type=number("seconds", 1, 99), default=5)
+    parser.add_argument("--runs", type=number("runs", 1, 99), default=3)
     parser.add_argument("--driver", choices=["modesetting", "radeon"], default="modesetting")
     parser.add_argument("--chip", choices=["rv770", "rv740", "rv730", "rv710"], default="rv770")
     parser.add_argument("--out", type=in_build, default="results")

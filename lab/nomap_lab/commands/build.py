@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from .. import cli, graph, stages
 from ..paths import UsageError
+from ..stage import STAGES
 
 
 def main(argv: list[str]) -> int:
@@ -28,7 +29,7 @@ def main(argv: list[str]) -> int:
     p.add_argument("stages", nargs="*")
     options = p.parse(argv)
     if options.list:
-        for s in graph.STAGES.values():
+        for s in STAGES.values():
             print(f"{s.name:18} {s.about}")
         return 0
     if not options.stages:

@@ -7,10 +7,9 @@
 //! addresses).
 
 use super::packet::{addr, OwnTiling, Packet, TiledSurface};
-use super::packet::{CONSTANT_FILL, COPY, FENCE, INDIRECT_BUFFER, NOP, SEMAPHORE, TRAP, WRITE};
-
-/// `DMA_PACKET_SRBM_WRITE`.
-pub const SRBM_WRITE: u32 = 0x9;
+use super::packet::{
+    CONSTANT_FILL, COPY, FENCE, INDIRECT_BUFFER, NOP, SEMAPHORE, SRBM_WRITE, TRAP, WRITE,
+};
 
 /// Sub-command of `COPY`: dwords between linear surfaces.
 pub const LINEAR: u32 = 0x00;

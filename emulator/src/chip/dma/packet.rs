@@ -18,6 +18,8 @@ pub const SEMAPHORE: u32 = 0x5;
 pub const FENCE: u32 = 0x6;
 /// `DMA_PACKET_TRAP`.
 pub const TRAP: u32 = 0x7;
+/// `DMA_PACKET_SRBM_WRITE`, of Evergreen and later.
+pub const SRBM_WRITE: u32 = 0x9;
 /// `DMA_PACKET_CONSTANT_FILL`.
 pub const CONSTANT_FILL: u32 = 0xD;
 /// `DMA_PACKET_NOP`.
@@ -35,7 +37,7 @@ pub fn name(command: u32) -> &'static str {
         SEMAPHORE => "SEMAPHORE",
         FENCE => "FENCE",
         TRAP => "TRAP",
-        super::evergreen::SRBM_WRITE => "SRBM_WRITE",
+        SRBM_WRITE => "SRBM_WRITE",
         CONSTANT_FILL => "CONSTANT_FILL",
         NOP => "NOP",
         _ => "UNKNOWN",
