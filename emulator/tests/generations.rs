@@ -5,7 +5,7 @@
 use crate::rig::*;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::display::DCE4;
-use r7xx_board::chip::dma::evergreen::{header, BROADCAST, BYTES, SRBM_WRITE};
+use r7xx_board::chip::dma::evergreen::{header, BROADCAST, BYTES};
 use r7xx_board::chip::dma::packet;
 use r7xx_board::chip::family::MODELS;
 use r7xx_board::chip::gfx::NullGfx;
@@ -178,7 +178,7 @@ fn evergreen_dma_copies_long_bytes_and_twice() {
 fn evergreen_dma_ib_writes_registers_and_skips_copies_of_parts() {
     let mut rig = rig(Family::Cedar);
     let mut ib = vec![
-        header(SRBM_WRITE, 0, 0),
+        header(packet::SRBM_WRITE, 0, 0),
         0xF << 16 | cp::SCRATCH_REG0 >> 2,
         9,
     ];
@@ -187,7 +187,7 @@ fn evergreen_dma_ib_writes_registers_and_skips_copies_of_parts() {
     ib.extend([0; 8]);
     // The two low bytes only.
     ib.extend([
-        header(SRBM_WRITE, 0, 0),
+        header(packet::SRBM_WRITE, 0, 0),
         0x3 << 16 | (cp::SCRATCH_REG0 + 4) >> 2,
         0x1234_5678,
     ]);
