@@ -30,6 +30,11 @@ bench-board: host-packages ## board-fill: the board's 3D engine beside llvmpipe 
 bench-desktop: host-packages ## desktop-shares: x11perf and glxgears on the board, and where their time goes (6 minutes)
 	@$(RECORD) desktop-shares -- lab/bench-desktop
 
+.PHONY: desktop
+desktop: host-packages ## docs/desktop.md: X servers with many pixmaps and glyphs, on three stacks (PIXMAPS=1000 GLYPHS=4000)
+	@$(RECORD) desktop -- lab/desktop --check $(if $(PIXMAPS),--pixmaps $(PIXMAPS)) $(if $(GLYPHS),--glyphs $(GLYPHS))
+	@lab/in-root python3 -B bench/glyphstorm/report.py --docs docs build/results/desktop.json
+
 .PHONY: gallery
 gallery: host-packages ## docs/gallery.md: scenes by the board, llvmpipe and softpipe
 	@lab/gallery --check --docs
@@ -72,17 +77,23 @@ bench: host-packages ## the benchmarks
 libdrm: host-packages ## libdrm_radeon with our patches
 	@lab/build libdrm
 
-.PHONY: debug backports series deb
+.PHONY: debug backports series deb release
 debug: host-packages ## the debug kernel (KASAN, lockdep, ...), for lab/run --kernel debug
 	@lab/build debug
 backports: host-packages ## trixie-backports' newest kernel, for lab/run --kernel backports
 	@lab/build backports
 series: host-packages ## build/series: the driver as patches for the kernel's lists
 	@lab/in-root kernel/series.sh /usr/src/linux-source-6.12.tar.xz build/series
-deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa (I386=1: also for 32-bit programs)
-	@lab/in-root packaging/radeon-nomap-dkms/build build/deb
-	@lab/build libdrm-deb mesa-deb $(if $(I386),mesa-deb-i386)
-	@cp build/libdrm-deb/*.deb build/mesa-deb/*.deb $(if $(I386),build/mesa-deb-i386/*.deb) build/deb/
+PACKAGES := radeon-deb libdrm-deb mesa-deb tools-deb
+deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa, tools (I386=1: Mesa for 32-bit programs, too)
+	@lab/build $(PACKAGES) $(if $(I386),mesa-deb-i386)
+	@mkdir -p build/deb
+	@cp $(PACKAGES:%=build/%/*.deb) $(if $(I386),build/mesa-deb-i386/*.deb) build/deb/
+
+release: host-packages ## release/: an apt repository of them, signed with KEY=FILE, a secret OpenPGP key; series, results, sums
+	@[ -r "$(KEY)" ] || { echo "make release KEY=FILE: the secret OpenPGP key to sign with (gpg --armor --export-secret-keys ID >FILE)" >&2; exit 2; }
+	@lab/build $(PACKAGES) $(if $(I386),mesa-deb-i386)
+	@URI="$${URI:-file:$(CURDIR)/release/apt}" lab/in-root packaging/in-copy build/deb/work-release packaging/release release $(PACKAGES:%=build/%) $(if $(I386),build/mesa-deb-i386) <$(KEY)
 
 .PHONY: results
 results: ## docs/results.md from build/results

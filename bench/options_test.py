@@ -9,10 +9,11 @@ import pytest
 
 BUILD = pathlib.Path(__file__).resolve().parents[1] / "build"
 OPTIONS = {
-    "live-bos": "arms domains live full samples verify libdrm json verbose quick as-2011",
+    "live-bos": "arms domains live full samples verify libdrm json verbose quick count as-2011",
     "transfer-paths": "json quick count profile only verbose",
     "libdrm-maps": "bos gtt count json",
     "board-fill": "rounds scene json",
+    "glyphstorm": "server pixmaps glyphs seconds json",
     "gallery": "scene out",
     "brk-storm": "json cost load count parts quick",
     "frag": "models kernel predict steps seeds json",
@@ -40,6 +41,10 @@ BAD = [
     ("board-fill", ["--scene", "fil", "--json", "x"], "board-fill: --scene fil: no such scene"),
     ("board-fill", ["--rounds", "102", "--json", "x"], "board-fill: --rounds 102: not a number from 1 to 101"),
     ("board-fill", [], "board-fill: --json FILE is missing"),
+    ("glyphstorm", [], "glyphstorm: --server is needed"),
+    ("glyphstorm", ["--server", "1", "--pixmaps", "15"], "glyphstorm: --pixmaps 15: not a number from 16 to 100000"),
+    ("glyphstorm", ["--server", "0"], "glyphstorm: --server 0: not a number from 1 to"),
+    ("glyphstorm", ["--glyphs", "100001"], "glyphstorm: --glyphs 100001: not a number from 0 to 100000"),
     ("gallery", ["--scene", "gear", "--out", "x"], "gallery: --scene gear: no such scene"),
     ("gallery", [], "gallery: --out DIR is missing"),
     ("brk-storm", ["--cost", "--load"], "brk-storm: --cost and --load are one or the other"),

@@ -83,6 +83,19 @@ def address_space():
     return {"rows": rows}
 
 
+def alternatives():
+    """As report.py of alternatives writes it."""
+    up = ("mmap", "kept", "pwrite", "userptr", "userptr-registered", "userptr-nowait", "userptr-kept", "userptr-window",
+          "userptr-window-nowait", "gtt-window", "gtt-window-nowait")
+    down = ("mmap", "kept", "pread", "userptr", "userptr-kept", "userptr-window", "gtt-window")
+    rows = [{"case": case, "placement": place, "bytes": size, "arm": arm, "instructions": 2000 * (i + 1) + size * (i % 3 + 1) // 8}
+            for case, arms in (("upload", up), ("download", down)) for place in ("gtt", "vram") for size in SIZES
+            for i, arm in enumerate(arms)]
+    rows += [{"case": "glyphs-many", "placement": "vram", "bytes": 256000, "arm": arm, "instructions": 4e5 * 3 ** i} for i, arm in
+             enumerate(("pwrite", "transfer", "userptr", "userptr-each", "userptr-kept", "userptr-window", "gtt-window"))]
+    return {"transfers": {"rows": rows}, "environment": {"kernel": "6.12.1"}}
+
+
 def live_bos():
     """As published."""
     return json.loads((TOP / "docs" / "results" / "live-bos.json").read_text(encoding="utf-8"))
@@ -90,6 +103,7 @@ def live_bos():
 
 PLOTS = {
     "bench/live-bos": live_bos,
+    "bench/alternatives": alternatives,
     "bench/address-space": address_space,
     "bench/transfer-paths": transfer_paths,
     "kernel/mm/bench/threads": threads,

@@ -161,10 +161,13 @@ rm -rf "$fresh"
 # radeon_trace.h names a path relative to include/trace; an empty directory of
 # that name on the include path makes the path lead into the radeon directory.
 
+# In the kernel's own tree radeon_drm.h has what radeon_drm_rw.h has here: the installed
+# headers come first, so it cannot be changed. Every file gets it.
+
 stage "building ${targets[*]-radeon.ko} for $kver"
 [ ${#targets[@]} -gt 0 ] || make_args+=(modules)
 if ! make -C "$headers" M="$tree/$radeon_dir" -j"$jobs" --no-print-directory \
-	KCFLAGS="-I$tree/include/uapi" \
+	KCFLAGS="-include $tree/include/uapi/drm/radeon_drm_rw.h" \
 	CFLAGS_radeon_trace_points.o="-I$tree/include/trace" \
 	"${make_args[@]}" >"$out/build.log" 2>&1; then
 	grep -E 'error|Error|ERROR|undefined' "$out/build.log" >&2 ||

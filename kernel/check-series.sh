@@ -11,6 +11,8 @@
 #           docs    kernel-doc finds everything that Documentation/ refers to
 #           build   with each patch more the driver still builds as a module,
 #                   and neither gcc (W=1) nor sparse says anything new
+#           send    it can be sent: the sender is no placeholder, and the commit that it
+#                   is for is known. Prints the command
 #   SERIES  directory that series.sh has written
 #   KVER    for build: kernel with headers in /lib/modules, or their directory;
 #           the only one in /lib/modules, if not given
@@ -59,8 +61,13 @@ check_style() {
 	[ $failed = 0 ] || die "there are findings, see above"
 }
 
+# docs_findings FILE: prints what kernel-doc finds, without the place.
+docs_findings() {
+	scripts/kernel-doc -none -Wall "$1" 2>&1 | sed -E 's/^[^ ]*:[0-9]+: //' | sort -u || :
+}
+
 check_docs() {
-	local page source='' line title
+	local page source='' line title old
 	cd "$tree"
 	git diff --name-only --diff-filter=A base series -- Documentation | grep '\.rst$' | while read -r page; do
 		! grep -nE '\s$' "$page" || die "$page: trailing space"
@@ -71,7 +78,14 @@ check_docs() {
 			'.. kernel-doc:: '*)
 				source=${line#.. kernel-doc:: }
 				[ -e "$source" ] || die "$page refers to $source, which does not exist"
-				scripts/kernel-doc -none -Wall -Werror "$source" ;;
+				# Files that are older may have findings of their own.
+				old=$(mktemp -d)
+				git show "base:$source" >"$old/source" 2>/dev/null || : >"$old/source"
+				docs_findings "$old/source" >"$old/before"
+				docs_findings "$source" | comm -13 "$old/before" - >"$old/new"
+				cat "$old/new" >&2
+				[ ! -s "$old/new" ] || die "kernel-doc has findings in $source"
+				rm -r "$old" ;;
 			':doc: '*)
 				title=${line#:doc: }
 				[ -n "$(scripts/kernel-doc -rst -function "$title" "$source" 2>/dev/null)" ] ||
@@ -86,7 +100,7 @@ compile() {
 	# The empty directory makes a path in radeon_trace.h work, see build.sh.
 	mkdir -p "$work/build/include/trace"
 	make -C "$headers" M="$work/build/$radeon_dir" -j"$(nproc)" --no-print-directory W=1 C=1 \
-		KCFLAGS="-I$work/build/include/uapi" \
+		KCFLAGS="-include $work/build/include/uapi/drm/radeon_drm.h" \
 		CFLAGS_radeon_trace_points.o="-I$work/build/include/trace" modules >"$1" 2>&1
 }
 # warnings LOG: prints the messages of gcc and sparse, without line numbers, which move.
@@ -133,7 +147,25 @@ check_build() {
 	rm -rf "$work/build"
 }
 
+# A placeholder is an address that nobody can answer.
+check_send() {
+	local sender
+	sender=$(cat "$here/upstream/sender")
+	case $sender in
+	*noreply* | *.example\> | *.invalid\> | *localhost\> | *example.*) die "upstream/sender is a placeholder: $sender" ;;
+	*' <'*@*.*\>) ;;
+	*) die "upstream/sender is not NAME <ADDRESS>: $sender" ;;
+	esac
+	! grep -L "^Signed-off-by: $sender$" "${patches[@]}" | grep . ||
+		die "not signed off by upstream/sender: make the series again"
+	grep -qE '^base-commit: [0-9a-f]{40}$' "$series"/0000-*.patch ||
+		die "upstream/base-commit has no commit for this kernel"
+	grep -qE '^Mesa: https://' "$series"/0000-*.patch ||
+		die "upstream/cover.txt has no link of Mesa's merge request"
+	echo "git send-email --confirm=always $series/0*.patch"
+}
+
 case $step in
-apply | style | docs | build) "check_$step" ;;
+apply | style | docs | build | send) "check_$step" ;;
 *) die "no step '$step'" ;;
 esac

@@ -7,12 +7,17 @@
 # The commits are made from the same overlay and hooks as the out-of-tree build, so
 # nothing is kept twice.
 #
-# - upstream/uapi.txt is the message of the first commit, the uapi header.
 # - Each hook that patches/ has for the version is a commit. The files of the overlay
 #   come in with the patch that adds their objects to the Makefile; headers with
 #   the first commit that includes them. So every commit builds.
+# - What radeon_drm_rw.h adds to radeon_drm.h is a commit with the message upstream/uapi.txt,
+#   before the first that uses it.
 # - Documentation/ comes last, with upstream/docs.txt.
-# - upstream/cover.txt is the cover letter.
+# - upstream/cover.txt is the cover letter. What the alternatives cost follows it, from
+#   docs/results/alternatives-cover.txt.
+# - upstream/sender is who signs the patches off and has the copyright of new files,
+#   upstream/recipients to whom they go, upstream/base-commit which commits they are for.
+#   check-series.sh refuses to send while a placeholder is there.
 
 set -euo pipefail
 
@@ -59,11 +64,12 @@ export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 cd "$tree"
 git -c init.defaultBranch=series init -q .
 
-# The commits that are made here have the author and the date of the first hook, so that
-# the same sources always give the same series.
-author=$(git mailinfo /dev/null /dev/null <"${hooks[0]}")
-field() { sed -n "s/^$1: //p" <<<"$author"; }
-GIT_AUTHOR_NAME=$(field Author) GIT_AUTHOR_EMAIL=$(field Email) GIT_AUTHOR_DATE=$(field Date)
+# All commits have the sender as author, and those that are made here the date of the first
+# hook, so that the same sources always give the same series.
+sender=$(cat "$here/upstream/sender")
+GIT_AUTHOR_NAME=${sender% <*} GIT_AUTHOR_EMAIL=${sender##* <}
+GIT_AUTHOR_EMAIL=${GIT_AUTHOR_EMAIL%>}
+GIT_AUTHOR_DATE=$(sed -n 's/^Date: //p' "${hooks[0]}")
 export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE
 export GIT_COMMITTER_NAME=$GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL=$GIT_AUTHOR_EMAIL
 export GIT_COMMITTER_DATE=$GIT_AUTHOR_DATE
@@ -74,24 +80,41 @@ git add -Af .
 git commit -q -m "Linux $version, in part"
 git tag base
 
-# add FILE...: adds files of the overlay to the last commit.
+# sender_only: copies stdin with the sender's copyright and sign-off.
+sender_only() {
+	sed -E -e "s|^([ +-]? \* Copyright [0-9]+) .*|\1 ${sender% <*}|" -e "s|^Signed-off-by: .*|Signed-off-by: $sender|"
+}
+
+# add FILE...: adds files of the overlay to the last commit. The user API is in radeon_drm.h
+# in the kernel's tree.
 add() {
 	local f
 	for f; do
 		mkdir -p "$(dirname "$f")"
-		cp "$overlay/$f" "$f"
+		sender_only <"$overlay/$f" | sed 's/radeon_drm_rw\.h/radeon_drm.h/g' >"$f"
 		chmod 644 "$f"
 		git add -f "$f"
 	done
 	[ $# -eq 0 ] || git commit -q --amend --no-edit
 }
 
-# apply PATCH: commits the patch with its own message.
+# apply PATCH: commits the patch with its own message, signed off by the sender.
 apply() {
-	git am -q --keep-cr --committer-date-is-author-date "$1" >"$out/am.log" 2>&1 || {
+	sender_only <"$1" | git am -q --keep-cr >"$out/am.log" 2>&1 || {
 		cat "$out/am.log" >&2
 		die "${1##*/} does not apply to $version"
 	}
+	git commit -q --amend --no-edit --author="$sender"
+}
+
+# objects_of PATCH: prints the files of the overlay whose objects the patch adds to the
+# Makefile, and that no commit has yet.
+objects_of() {
+	local o
+	sed -n '/^+++ .*\/Makefile$/,/^diff /p' "$1" | grep '^+' | grep -oE '[a-z0-9_]+\.o\b' | sort -u | while read -r o; do
+		o=$radeon_dir/${o%.o}.c
+		[ ! -e "$overlay/$o" ] || [ -e "$o" ] || echo "$o"
+	done
 }
 
 # new_headers: prints the headers of the overlay that the text on stdin includes and that
@@ -108,18 +131,19 @@ begin() {
 	git commit -q --allow-empty -s -F "$1"
 }
 
-begin "$here/upstream/uapi.txt"
-add include/uapi/drm/radeon_drm_rw.h
-
+uapi=include/uapi/drm/radeon_drm.h
 for hook in "${hooks[@]}"; do
+	mapfile -t files < <(objects_of "$hook")
+	if git diff --quiet base HEAD -- $uapi && [ ${#files[@]} -gt 0 ] &&
+		(cd "$overlay" && grep -q RADEON_GEM_RW_ "${files[@]}"); then
+		begin "$here/upstream/uapi.txt"
+		awk -f "$here/merge-uapi.awk" "$overlay/${uapi%.h}_rw.h" $uapi >"$out/uapi.h" ||
+			die "$uapi of $version has no place for what radeon_drm_rw.h adds"
+		mv "$out/uapi.h" $uapi
+		git add $uapi
+		git commit -q --amend --no-edit
+	fi
 	apply "$hook"
-	mapfile -t objects < <(git show --format= -- "$radeon_dir/Makefile" |
-		grep '^+' | grep -oE '[a-z0-9_]+\.o\b' | sort -u)
-	files=()
-	for o in "${objects[@]}"; do
-		c=$radeon_dir/${o%.o}.c
-		[ ! -e "$overlay/$c" ] || [ -e "$c" ] || files+=("$c")
-	done
 	# Headers that these files and the hook include, and the headers that those include.
 	text=$(git show --format=; for f in "${files[@]}"; do cat "$overlay/$f"; done)
 	while mapfile -t headers < <(new_headers <<<"$text") && [ ${#headers[@]} -gt 0 ]; do
@@ -141,13 +165,20 @@ git add $contents
 add "${files[@]}"
 
 # The series must have all files of the overlay. Hooks may have changed them.
-(cd "$overlay" && find . -type f) | while read -r f; do
+(cd "$overlay" && find . -type f ! -name radeon_drm_rw.h) | while read -r f; do
 	[ -e "$f" ] ||
 		die "$f is in no commit: no patch adds its object to the Makefile, and nothing includes it"
 done
 [ -z "$(git status --porcelain --ignored)" ] || die "something was left uncommitted"
 
-git config branch.series.description "$(cat "$here/upstream/cover.txt"; printf '\nMade against Linux %s.\n' "$exact")"
-git format-patch -q --cover-letter --cover-from-description=subject --no-signature \
-	--zero-commit -o "$out" base
+base=$(awk -v v="$exact" '$1 == v { print $2 }' "$here/upstream/base-commit")
+alternatives=$here/../docs/results/alternatives-cover.txt
+[ -s "$alternatives" ] || die "$alternatives is missing: it has what the alternatives cost"
+git config branch.series.description "$(cat "$here/upstream/cover.txt"
+	printf '\n'
+	cat "$alternatives"
+	printf '\nMade against Linux %s.\n\nbase-commit: %s\n' "$exact" "${base:-not in upstream/base-commit}")"
+mapfile -t to < <(sed -E 's/^(To|Cc): (.*)/--\L\1\E=\2/' "$here/upstream/recipients")
+git format-patch -q --cover-letter --cover-from-description=subject --no-signature --rfc \
+	"${to[@]}" --zero-commit -o "$out" base
 echo "$(git rev-list --count base..) patches against Linux $exact"

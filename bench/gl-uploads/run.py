@@ -5,12 +5,13 @@
     run.py --where shim BUILD PROGRAM RESULT    natively, in the build root
     run.py --where board BUILD PROGRAM RESULT   in a guest
 
-BUILD has what "lab/build mesa mesa-unmodified" makes, mesa/ and mesa-unmodified/, PROGRAM is
-the compiled gl-uploads (mesa-patches/tests/run BUILD/mesa OUT build). The three
+BUILD has what "lab/build mesa mesa-a mesa-unmodified" makes, PROGRAM is
+the compiled gl-uploads (mesa-patches/tests/run BUILD/mesa OUT build). The
 variants take turns, ROUNDS times for each case; RESULT gets the median round:
 
     unmodified  Debian's Mesa, with the same options
-    patched     with the series
+    a           with series A, on a kernel without the ioctls
+    patched     with both series
     temporary   with the series, but mapping, copying and unmapping each time
                 (RADEON_MAP_TEMPORARY everywhere): what can be had without a
                 change of the kernel
@@ -31,6 +32,7 @@ CASES = ["vbo-idle", "vbo-busy", "vbo-part-busy", "vbo-many", "glyph-own", "glyp
          "map-hot", "readpixels", "stream"]
 VARIANTS = {
     "unmodified": ("mesa-unmodified/unmodified", {}),
+    "a": ("mesa-a/a", {"RADEON_SHIM_GEM_RW": "0"}),
     "patched": ("mesa/patched", {}),
     "temporary": ("mesa/patched", {"R600_DEBUG": "mmap", "RADEON_MAP_CACHE_COUNT": "0"}),
 }
@@ -81,7 +83,7 @@ def main():
         results = {v: [] for v in VARIANTS}
         for i in range(opts.rounds):
             # Another variant begins in each round.
-            order = list(VARIANTS)[i % 3:] + list(VARIANTS)[:i % 3]
+            order = list(VARIANTS)[i % len(VARIANTS):] + list(VARIANTS)[:i % len(VARIANTS)]
             for variant in order:
                 results[variant].append(run(opts, variant, case))
         for variant, got in results.items():

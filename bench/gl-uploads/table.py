@@ -12,21 +12,24 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from reporting import load  # noqa: E402 (the path comes first)
 
-VARIANTS = ("unmodified", "patched", "temporary")
+VARIANTS = {"unmodified": "unmodified", "a": "A alone, unmodified kernel", "patched": "patched", "temporary": "temporary"}
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: table.py RESULTS.json")
     rows = {(r["where"], r["case"], r["mesa"]): r for r in load(sys.argv[1])["rows"]}
-    print("| where | case | " + " | ".join(f"{what}, {v}" for what in ("µs", "ioctls", "maps") for v in VARIANTS) +
+    # Results of before series A was measured do not have it.
+    variants = [v for v in VARIANTS if any(k[2] == v for k in rows)]
+    print("| where | case | " + " | ".join(f"{what}, {VARIANTS[v]}" for what in ("µs", "ioctls", "maps") for v in variants) +
           " | patched / unmodified |")
-    print("|---|---" + "|---:" * 10 + "|")
+    print("|---|---" + "|---:" * (3 * len(variants) + 1) + "|")
     for where, case in dict.fromkeys(k[:2] for k in rows):
-        of = [rows[where, case, v] for v in VARIANTS]
+        of = [rows[where, case, v] for v in variants]
+        patched, unmodified = rows[where, case, "patched"], rows[where, case, "unmodified"]
         cells = [f"{r['ns'] / 1000:.2f}" for r in of]
         cells += [f"{r['ioctls']:.2f}" for r in of] + [f"{r['maps']:.2f}" for r in of]
-        print(f"| {where} | {case} | " + " | ".join(cells) + f" | {of[1]['ns'] / of[0]['ns']:.2f} |")
+        print(f"| {where} | {case} | " + " | ".join(cells) + f" | {patched['ns'] / unmodified['ns']:.2f} |")
 
 
 if __name__ == "__main__":

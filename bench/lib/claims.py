@@ -132,6 +132,12 @@ def hidden(results):
     return table.numbers(1, [r for r in table.rows if "vram-hidden" in r[0]])
 
 
+def alternative(results, variant, base, size, title="Upload to VRAM"):
+    """Instructions of a variant in units of another, of one size."""
+    table = results["alternatives"].table(title)
+    return table.cell(variant, column=size) / table.cell(base, column=size)
+
+
 def guards(results, layout, n, column):
     """A pair behind guards."""
     return results["mapstorm"].table("`guards`").cell(layout, n, column=column)
@@ -179,6 +185,9 @@ CLAIMS = (
     ("README.md", "{} vertex buffers make {} mappings instead of {}",
      lambda r, _: (10000, r["gl-maps"].table("case").cell("vbo-data", column="patched, 10,000"),
                    r["gl-maps"].table("case").cell("vbo-data", column="unmodified, 10,000"))),
+    ("mesa-patches/series-a.md", "With {} vertex buffers of {} bytes a program made {} mappings and {} ioctls. It makes {} mappings and {} ioctls.",
+     lambda r, _: (10000, 256, *(r["gl-maps"].table("case").cell("vbo-data", column=c) for c in (
+         "unmodified, 10,000", "ioctls, unmodified", "A alone, unmodified kernel, 10,000", "A alone, unmodified kernel")))),
 
     ("kernel/mm/README.md", "A pair without guards on the way takes up to {} % less, an anonymous `mmap()` {} to {} % less.",
      lambda r, _: (-min(percent(r, "`plain`")), *both([-p for p in percent(r, "`others`", "anon-map")]))),
@@ -259,6 +268,21 @@ CLAIMS = (
 
     ("bench/transfer-paths/reading.md", "{~} for 64 KiB ({} of mapping, copying and unmapping)",
      lambda r, _: (11800, float(re.search(r"\((.*)\)", r["transfer-paths"].table("256 B").row("read, GTT, write-combined")[3]).group(1)))),
+    ("bench/alternatives/reading.md", "4 KiB into VRAM by a BO of the caller's memory take {} times the instructions of PWRITE, by a window"
+     " that is kept {} times",
+     lambda r, _: (alternative(r, "userptr", "pwrite", "4 KiB"), alternative(r, "userptr-window", "pwrite", "4 KiB"))),
+    ("bench/alternatives/reading.md", "256 B into each of {} BOs by one submission, with {} relocations, take {} times the instructions"
+     " of one TRANSFER; with a BO of user memory for each it is {} times",
+     lambda r, _: (1000, r["alternatives"].table("Events").cell("1,000 uploads of 256 B", "userptr", column="relocations"),
+                   *(alternative(r, v, "transfer", "VRAM", "Upload of 256 B") for v in ("userptr", "userptr-each")))),
+    ("bench/alternatives/reading.md", "an upload of 16 MiB takes {} of PWRITE's instructions, and one of 1 MiB {};"
+     " at 64 KiB it takes {} times as many",
+     lambda r, _: [alternative(r, "userptr-kept", "pwrite", size) for size in ("16 MiB", "1 MiB", "64 KiB")]),
+    ("bench/alternatives/reading.md", "A window in GTT takes {} of PREAD's instructions for 1 MiB of VRAM",
+     lambda r, _: (alternative(r, "gtt-window", "pread", "1 MiB", "Download from VRAM"),)),
+    ("bench/alternatives/reading.md", "A window takes {} of PWRITE's instructions at 1 MiB and {} at 16 MiB",
+     lambda r, _: [alternative(r, "userptr-window", "pwrite", size) for size in ("1 MiB", "16 MiB")]),
+
     ("bench/board-fill/reading.md", "The goals for `fill` are {} ms, and twice llvmpipe's time; the times are {} ms and {} times",
      lambda r, _: (8, r["board-fill"].table("scene").cell("fill", column="board, ms"), fill(r, "fill"))),
     ("bench/board-fill/reading.md", "except `triangles` ({}) and `copy` ({})",
@@ -342,6 +366,7 @@ EXEMPT = (
     ("bench/board-fill/reading.md", "at least 40 ms", "how it is measured"),
     ("bench/gl-uploads/reading.md", "1 ms late", "how it is measured"),
     ("mesa-patches/tests/reading.md", "20 ms", "how it is measured"),
+    ("mesa-patches/series-a.md", "more than 16 mappings", "the bound that mesa-patches/tests/run asserts"),
     ("mesa-patches/tests/reading.md", "for 100 glyphs", "claims_test.py compares the range in a test of its own"),
     ("libdrm/README.md", "8,192 maps", "a bound that bench/libdrm-maps/check.py asserts"),
     ("libdrm/README.md", "8,191 mappings", "an eighth of vm.max_map_count, which bench/libdrm-maps/check.py asserts"),

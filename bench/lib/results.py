@@ -15,13 +15,15 @@ quiet; it leaves NAME.recorded.json beside NAME.json. Counts do not need that.
 
 --check changes nothing, and fails if anything would change or a plot is missing.
 
-A table is what table.py of the directory prints (Markdown), or build/results/NAME.txt.
+A table is what table.py of the directory prints (Markdown), or build/results/NAME.txt. What a
+cover.py prints (text for a cover letter) is kept in docs/results/NAME-cover.txt.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -39,6 +41,7 @@ README = os.environ.get("NOMAP_README", os.path.join(TOP, "README.md"))
 SECTIONS = (
     ("live-bos", "One more small BO with N live", "bench/live-bos", True),
     ("transfer-paths", "What a transfer costs, by path", "bench/transfer-paths", True),
+    ("alternatives", "What needs no new ioctl", "bench/alternatives", False),
     ("gl-maps", "Mesa: mappings by number of objects", "mesa-patches/tests", False),
     ("gl-uploads", "Mesa: uploads and readbacks", "bench/gl-uploads", True),
     ("address-space", "Mesa: address space of a 32-bit program", "bench/address-space", False),
@@ -147,6 +150,28 @@ def table(name, directory, path):
     return ""
 
 
+def printed(script, data):
+    """What a program prints that takes a file of results."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as f:
+        json.dump(data, f)
+        f.flush()
+        return subprocess.run([sys.executable, "-B", script, f.name], check=True, capture_output=True, text=True).stdout
+
+
+def covers(snapshots):
+    """The texts for cover letters, by their path: of new results, or of those that are kept."""
+    for name, _, directory, _ in SECTIONS:
+        script = os.path.join(TOP, directory, "cover.py")
+        kept_in = os.path.join(DOCS, "results", f"{name}.json")
+        if not os.path.exists(script) or (name not in snapshots and not os.path.exists(kept_in)):
+            continue
+        data = snapshots.get(name)
+        if data is None:
+            with open(kept_in, encoding="utf-8") as f:
+                data = json.load(f)
+        yield os.path.join(DOCS, "results", f"{name}-cover.txt"), printed(script, data)
+
+
 def reading(name, directory):
     """The text of a section."""
     # A directory with two results has a text for each.
@@ -242,10 +267,15 @@ def main():
             wrong.append("docs/results.md is not what results.py makes of its sources: make results")
         if new_front != front:
             wrong.append("README's tables are not those of docs/results.md: make results")
+        for path, letter in covers(snapshots):
+            if not os.path.exists(path) or pathlib.Path(path).read_text(encoding="utf-8") != letter:
+                wrong.append(f"docs/results/{os.path.basename(path)} is not of the published results: make results")
     else:
         os.makedirs(os.path.join(DOCS, "results"), exist_ok=True)
         for name, data in snapshots.items():
             write(os.path.join(DOCS, "results", f"{name}.json"), json.dumps(data, indent=1) + "\n")
+        for path, letter in covers(snapshots):
+            write(path, letter)
         for path in plots:
             shutil.copy(path, DOCS)
         write(doc, text)

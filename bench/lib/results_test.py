@@ -104,3 +104,15 @@ def test_an_edited_document_is_found(tree):
         assert path.read_text() != before
         assert results(tree, "--check").returncode == 1
         path.write_text(before)
+
+
+def test_an_edited_text_for_a_cover_letter_is_found(tree):
+    (tree / "build/live-bos.json").unlink()
+    path = tree / "docs/results/alternatives-cover.txt"
+    before = path.read_text()
+    path.write_text(before.replace("4 KiB", "8 KiB", 1))
+    assert path.read_text() != before
+    run = results(tree, "--check")
+    assert run.returncode == 1 and path.name in run.stderr
+    assert results(tree).returncode == 0
+    assert path.read_text() == before

@@ -488,14 +488,23 @@ static const char *take_verify(void *data, const char *text)
 	return "no such way to verify";
 }
 
+/* Columns after which a line of the help of --arms ends with the next name. */
+#define ARMS_WIDTH 50u
+
 /* The arms, and those that run by default. */
 static const char *arms_help(void)
 {
 	static char text[512];
-	unsigned int i, n = 0;
+	unsigned int i, n = 0, line = 0;
 
-	for (i = 0; i < lb_arm_count; i++)
-		n += snprintf(text + n, sizeof(text) - n, "%s%s", i ? "," : "", lb_arms[i].name);
+	for (i = 0; i < lb_arm_count; i++) {
+		if (i)
+			n += snprintf(text + n, sizeof(text) - n, "%s",
+				      n - line > ARMS_WIDTH ? ",\n" : ",");
+		if (i && text[n - 1] == '\n')
+			line = n;
+		n += snprintf(text + n, sizeof(text) - n, "%s", lb_arms[i].name);
+	}
 	n += snprintf(text + n, sizeof(text) - n, "\n(default: ");
 	for (i = 0; i < lb_arm_count; i++)
 		if (!lb_arms[i].extra)
@@ -533,6 +542,7 @@ static void parse(struct lb_options *o, int argc, char **argv)
 		  .help = "say on stderr what takes how long" },
 		{ .name = "quick", .flag = &quick, .take = take_quick, .data = o,
 		  .help = "100,1000,5000 with 51 samples, and not what 2011 measured" },
+		{ .name = "count", .flag = &o->count, .help = BENCH_COUNT_HELP },
 		{ .name = "as-2011", .flag = &as_2011,
 		  .help = "with --quick: also what 2011 measured" },
 		{ 0 }
@@ -555,7 +565,8 @@ static void parse(struct lb_options *o, int argc, char **argv)
 	parse_live(o, "gtt=100,1000,10000,20000,40000");
 	o->samples = 201;
 	bench_options(&program, argc, argv);
-	o->as_2011 = as_2011 || !quick;
+	o->as_2011 = (as_2011 || !quick) && !o->count;
+	o->clock = o->count ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
 	drop_unwanted(o);
 }
 
@@ -588,7 +599,6 @@ int main(int argc, char **argv)
 		.dev = &dev,
 		.rows = rows,
 		.max_map_count = bench_read_number("/proc/sys/vm/max_map_count"),
-		.clock_ns = bench_clock_cost(CLOCK_MONOTONIC),
 		.vma_bytes = vma_bytes(),
 	};
 	int ret;
@@ -605,6 +615,11 @@ int main(int argc, char **argv)
 		return 2;
 	}
 
+	if (options.count && !bench_counts_instructions(options.clock)) {
+		fprintf(stderr, "live-bos: CPU time does not count instructions here\n");
+		return 2;
+	}
+	results.clock_ns = bench_clock_cost(options.clock);
 	results.lockstep = lockstep(&options, &dev);
 	run(&results);
 	if (options.as_2011)

@@ -22,7 +22,7 @@
 
 #define LB_BO_SIZE 4096u
 #define LB_WORDS (LB_BO_SIZE / 8)
-#define LB_MAX_ARMS 8
+#define LB_MAX_ARMS 10
 #define LB_MAX_DOMAINS 4
 #define LB_MAX_LIVE 32
 #define LB_MAX_SAMPLES 10001
@@ -34,11 +34,12 @@
 /**
  * struct lb_bo - one live BO
  * @handle: GEM handle
+ * @domain: RADEON_GEM_DOMAIN_* in which it was made, if the arm has its own ioctls
  * @map: its mapping, if the arm keeps one
  * @object: libdrm_radeon's BO, if the arm goes through that library
  */
 struct lb_bo {
-	uint32_t handle;
+	uint32_t handle, domain;
 	void *map;
 	struct radeon_bo *object;
 };
@@ -193,6 +194,8 @@ struct lb_command {
  * @verbose: report on stderr how long each phase takes
  * @quick: few populations and samples
  * @as_2011: also measure what the report of 2011 measured
+ * @count: count instructions; the report of 2011 is left out then
+ * @clock: clock of all samples: with @count that of the thread's CPU time
  */
 struct lb_options {
 	bool arms[LB_MAX_ARMS], domains[LB_MAX_DOMAINS];
@@ -201,7 +204,8 @@ struct lb_options {
 	unsigned int samples;
 	enum lb_verify verify;
 	const char *libdrm, *json;
-	bool verbose, quick, as_2011;
+	bool verbose, quick, as_2011, count;
+	clockid_t clock;
 };
 
 int lb_worker(int socket, unsigned int arm, unsigned int domain,

@@ -42,9 +42,9 @@ static const struct lb_row *find_row(const struct lb_results *r,
 enum metric { UPLOAD, CREATE, DESTROY, MAPS, MEMORY };
 
 static const char * const metrics[] = {
-	[UPLOAD] = "upload, us",
-	[CREATE] = "create, us",
-	[DESTROY] = "destroy, us",
+	[UPLOAD] = "upload",
+	[CREATE] = "create",
+	[DESTROY] = "destroy",
 	[MAPS] = "maps of the process",
 	[MEMORY] = "page tables and maps, KiB",
 };
@@ -108,7 +108,8 @@ static void print_table(FILE *out, const struct lb_results *r,
 	char text[32];
 	bool first;
 
-	fprintf(out, "\n%-9s", metrics[metric]);
+	fprintf(out, "\n%-9s%s", metrics[metric],
+		metric >= MAPS ? "" : o->count ? ", thousand instructions" : ", us");
 	fprintf(out, "\n%9s", "live BOs");
 	for (k = 0; k < n; k++) {
 		first = k == 0 || c[k].domain != c[k - 1].domain;
@@ -290,6 +291,8 @@ int lb_write_json(const char *path, const struct lb_results *r)
 	unsigned int i;
 
 	bench_json_add_string(root, "benchmark", "live-bos");
+	bench_json_add_string(root, "unit",
+			      r->options->count ? "instructions" : "ns");
 	json_object_object_add(root, "environment", env);
 	for (i = 0; i < r->count; i++)
 		json_object_array_add(rows, json_row(r, &r->rows[i]));

@@ -36,16 +36,16 @@ static int add_bo(struct worker *w, struct lb_bo *bo, uint64_t index,
 	int ret;
 
 	lb_contents(data, w->arm, w->domain, index);
-	times[0] = bench_now();
+	times[0] = bench_clock(w->options->clock);
 	ret = arm->create(&w->dev, lb_domains[w->domain].domain, bo);
-	times[1] = bench_now();
+	times[1] = bench_clock(w->options->clock);
 	if (!ret) {
 		call = arm->call;
 		ret = arm->upload(&w->dev, bo, data);
 		if (ret)
 			arm->destroy(&w->dev, bo);
 	}
-	times[2] = bench_now();
+	times[2] = bench_clock(w->options->clock);
 	if (ret)
 		snprintf(w->row.error, sizeof(w->row.error),
 			 "%s: %s with %u live BOs", call, strerror(-ret),
@@ -91,9 +91,9 @@ static void measure(struct worker *w, unsigned int turn)
 	while (i < next) {
 		if (add_bo(w, &bo, w->live + i, t))
 			return;
-		end = bench_now();
+		end = bench_clock(w->options->clock);
 		ret = arm->destroy(&w->dev, &bo);
-		end = bench_now() - end;
+		end = bench_clock(w->options->clock) - end;
 		if (ret) {
 			snprintf(w->row.error, sizeof(w->row.error),
 				 "destroy: %s", strerror(-ret));

@@ -255,28 +255,65 @@ static unsigned int choose_down(const struct tp_case *c, struct tp_arm *arms)
 	return n;
 }
 
-static void single(struct tp_run *run, const struct tp_placement *placement,
-		   unsigned int size, bool write)
+/**
+ * tp_single_init - fill in a case of single uploads or downloads, without variants
+ * @run: the run
+ * @c: filled in
+ * @size: number of the size, below tp_size_count
+ * @write: uploads
+ * @placement: of the BO
+ */
+void tp_single_init(struct tp_run *run, struct tp_case *c, unsigned int size,
+		    bool write, const struct tp_placement *placement)
 {
-	struct tp_arm arms[TP_MAX_ARMS];
-	struct tp_case c = {
+	*c = (struct tp_case) {
 		.run = run,
 		.kind = write ? "upload" : "download",
 		.placement = placement,
 		.bytes = sizes[size],
 		.units = 1,
 		.ops = size_ops[size],
-		.arms = arms,
 		.prepare = write ? up_prepare : down_prepare,
 		.check = write ? up_check : down_check,
 	};
+	if (run->options->count)
+		c->ops = 3;
+	else if (run->options->quick)
+		c->ops = (c->ops + 3) / 4;
+}
+
+const unsigned int tp_size_count = COUNT(sizes);
+
+/**
+ * tp_single_first - the variants that a case of alternatives.c begins with
+ * @c: a case of single uploads or downloads
+ * @write: uploads
+ * @arms: filled in
+ *
+ * Returns: number of variants: by mappings, where the CPU reaches the BO, and by the
+ * ioctl with the driver's own thresholds
+ */
+unsigned int tp_single_first(const struct tp_case *c, bool write,
+			     struct tp_arm *arms)
+{
+	unsigned int n = 0;
+
+	if (!c->placement->hidden)
+		n = append(arms, n, write ? up_mapped : down_mapped,
+			   COUNT(up_mapped));
+	return append(arms, n, write ? up_always : down_always, 1);
+}
+
+static void single(struct tp_run *run, const struct tp_placement *placement,
+		   unsigned int size, bool write)
+{
+	struct tp_arm arms[TP_MAX_ARMS];
+	struct tp_case c;
 	struct tp_row *row;
 	int ret;
 
-	if (run->options->count)
-		c.ops = 3;
-	else if (run->options->quick)
-		c.ops = (c.ops + 3) / 4;
+	tp_single_init(run, &c, size, write, placement);
+	c.arms = arms;
 	c.arm_count = write ? choose_up(&c, arms) : choose_down(&c, arms);
 	ret = tp_case_bo(&c, (c.bytes + 4095) & ~4095ull);
 	if (ret) {

@@ -36,26 +36,40 @@ static const struct tp_arm arms[] = {
 	{ "pwrite", by_pwrite, TP_BY_STAGE, { }, 0 },
 };
 
-/*
- * One write. The board's latency is raised only while the GPU has to be slow.
+/**
+ * tp_busy_sample - one write to a busy BO
+ * @c: the case, with a helper BO to which the GPU copies
+ * @arm: the variant
+ * @row: its row
+ * @time: filled in: time of the operation, by the clock of the run
+ * @seed: number of the pattern that the BO has before; its successors are those of
+ *	the caller's memory before and after the call returns
+ * @latency: microseconds by which the board delays the GPU's earlier work. The
+ *	latency is raised only while the GPU has to be slow.
+ *
+ * Returns: 0, or a negative errno; -ENODATA if the BO was not busy
  */
-static int sample(struct tp_case *c, const struct tp_arm *arm,
-		  struct tp_row *row, uint64_t *time, uint64_t seed)
+int tp_busy_sample(struct tp_case *c, const struct tp_arm *arm,
+		   struct tp_row *row, uint64_t *time, uint64_t seed,
+		   uint32_t latency)
 {
 	const struct bench_piece piece = {
 		.handle = c->handle,
-		.bytes = BYTES,
+		.bytes = c->bytes,
 	};
+	const bool borrows = arm->paths & TP_BORROWS;
 	struct tp_counters before, after;
 	struct tp_run *run = c->run;
 	int fd = run->dev.fd, ret, ret2;
+	uint64_t since;
+	bool captured;
 
-	tp_pattern(c->map, BYTES, seed);
-	tp_pattern(run->user, BYTES, seed + 1);
-	memset(c->helper_map, 0, BYTES);
+	tp_pattern(c->map, c->bytes, seed);
+	tp_pattern(run->user, c->bytes, seed + 1);
+	memset(c->helper_map, 0, c->bytes);
 	ret = tp_counters_read(run, &before);
 	if (!ret)
-		ret = tp_board_latency(run, LATENCY_US);
+		ret = tp_board_latency(run, latency);
 	if (ret)
 		return ret;
 	ret = bench_gem_copy(fd, c->helper, RADEON_GEM_DOMAIN_GTT, &piece, 1,
@@ -63,9 +77,16 @@ static int sample(struct tp_case *c, const struct tp_arm *arm,
 	if (!ret && bench_gem_busy(fd, c->handle) != 1)
 		ret = -ENODATA;
 	if (!ret) {
-		*time = bench_now();
+		since = bench_now();
+		*time = bench_clock(run->clock);
 		ret = arm->op(c);
-		*time = bench_now() - *time;
+		*time = bench_clock(run->clock) - *time;
+		since = bench_now() - since;
+	}
+	if (!ret) {
+		/* Not by GEM_BUSY: it goes by the last interrupt of the other ring. */
+		row->waited += since > latency * 1000ull / 2;
+		tp_pattern(run->user, c->bytes, seed + 2);
 	}
 	ret2 = tp_board_latency(run, 0);
 	if (!ret)
@@ -81,10 +102,13 @@ static int sample(struct tp_case *c, const struct tp_arm *arm,
 
 	tp_counters_add(&row->counters, &before, &after);
 	row->turns++;
-	if (!tp_is_pattern(run, c->helper_map, BYTES, seed))
+	captured = tp_is_pattern(run, c->map, c->bytes, seed + 1);
+	row->captured += captured;
+	if (!tp_is_pattern(run, c->helper_map, c->bytes, seed))
 		snprintf(row->error, sizeof(row->error),
 			 "contents: the GPU did not see the old bytes");
-	else if (!tp_is_pattern(run, c->map, BYTES, seed + 1))
+	else if (!captured &&
+		 !(borrows && tp_is_pattern(run, c->map, c->bytes, seed + 2)))
 		snprintf(row->error, sizeof(row->error),
 			 "contents: the BO does not hold the new bytes");
 	else
@@ -129,9 +153,10 @@ static void measure(struct tp_run *run, const struct tp_placement *placement)
 			/* Spread its samples evenly over those of the other. */
 			if (i * samples[a] / samples[1] < done[a])
 				continue;
-			ret = sample(&c, &arms[a], rows[a],
-				     &times[a][done[a]], seed);
-			seed += 2;
+			ret = tp_busy_sample(&c, &arms[a], rows[a],
+					     &times[a][done[a]], seed,
+					     LATENCY_US);
+			seed += 3;
 			if (!ret)
 				done[a]++;
 			else if (!rows[a]->error[0])

@@ -13,33 +13,34 @@
 
 #include "transfer-paths.h"
 
-#define GLYPHS 1000u
+#define GLYPHS TP_GLYPHS
 #define SIDE 16u
-#define GLYPH_BYTES (SIDE * SIDE)
+#define GLYPH_BYTES TP_GLYPH_BYTES
 #define BO_BYTES 4096u
 /* An atlas has rows of glyphs side by side. */
 #define ATLAS_GLYPHS 32u
 #define ATLAS_PITCH (ATLAS_GLYPHS * SIDE)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-struct glyphs {
-	struct drm_radeon_gem_transfer_region regions[GLYPHS];
-	/* BOs of the glyphs, where each has its own. */
-	uint32_t handles[GLYPHS];
-};
-
-static int by_transfer(struct tp_case *c)
+/**
+ * tp_glyphs_transfer - all glyphs by one TRANSFER
+ * @c: the case
+ */
+int tp_glyphs_transfer(struct tp_case *c)
 {
-	struct glyphs *g = c->many;
+	struct tp_glyphs *g = c->many;
 
 	return bench_gem_transfer(c->run->dev.fd, g->regions, GLYPHS,
 				  RADEON_GEM_TRANSFER_WRITE);
 }
 
-/* One call for each piece that is contiguous in the BO. */
-static int by_pwrite(struct tp_case *c)
+/**
+ * tp_glyphs_pwrite - a PWRITE for each piece that is contiguous in its BO
+ * @c: the case
+ */
+int tp_glyphs_pwrite(struct tp_case *c)
 {
-	const struct glyphs *g = c->many;
+	const struct tp_glyphs *g = c->many;
 	unsigned int i, row, calls;
 	uint64_t bytes;
 	int ret;
@@ -70,7 +71,7 @@ static int prepare(struct tp_case *c, uint64_t seed)
 
 static int check_one(struct tp_case *c, uint64_t seed, bool *good)
 {
-	const struct glyphs *g = c->many;
+	const struct tp_glyphs *g = c->many;
 	uint8_t *found = c->run->user;
 	unsigned int i, row;
 
@@ -88,7 +89,7 @@ static int check_one(struct tp_case *c, uint64_t seed, bool *good)
 static int check_many(struct tp_case *c, uint64_t seed, bool *good)
 {
 	struct bench_piece pieces[BENCH_PIECES_MAX];
-	const struct glyphs *g = c->many;
+	const struct tp_glyphs *g = c->many;
 	unsigned int i, k, n;
 	int ret;
 
@@ -126,7 +127,7 @@ static const struct {
 	{ "glyphs-many", true, false },
 };
 
-static void place(struct tp_case *c, struct glyphs *g, unsigned int i,
+static void place(struct tp_case *c, struct tp_glyphs *g, unsigned int i,
 		  unsigned int layout)
 {
 	struct drm_radeon_gem_transfer_region *r = &g->regions[i];
@@ -152,14 +153,10 @@ static void place(struct tp_case *c, struct glyphs *g, unsigned int i,
 }
 
 static void measure(struct tp_run *run, const struct tp_placement *placement,
-		    unsigned int layout)
+		    unsigned int layout, const struct tp_arm *arms,
+		    unsigned int arm_count, bool user_bos)
 {
-	static const struct tp_arm arms[] = {
-		{ "pwrite", by_pwrite, TP_BY_CPU, { }, 0 },
-		{ "transfer", by_transfer, TP_BY_CPU, { }, 0 },
-		{ "transfer-again", by_transfer, TP_BY_CPU, { }, 0 },
-	};
-	struct glyphs *g = calloc(1, sizeof(*g));
+	struct tp_glyphs *g = calloc(1, sizeof(*g));
 	struct tp_case c = {
 		.run = run,
 		.kind = layouts[layout].kind,
@@ -168,7 +165,7 @@ static void measure(struct tp_run *run, const struct tp_placement *placement,
 		.units = GLYPHS,
 		.ops = run->options->quick || run->options->count ? 1 : 3,
 		.arms = arms,
-		.arm_count = COUNT(arms),
+		.arm_count = arm_count,
 		.many = g,
 		.fixed = true,
 		.prepare = prepare,
@@ -192,6 +189,8 @@ static void measure(struct tp_run *run, const struct tp_placement *placement,
 			ret = bench_gem_wait(run->dev.fd, g->handles[i]);
 		place(&c, g, i, layout);
 	}
+	if (user_bos && !ret)
+		ret = tp_user_init(&c, true);
 	if (ret) {
 		row = tp_row(run, c.kind, placement, &arms[0], c.bytes,
 			     GLYPHS);
@@ -200,6 +199,7 @@ static void measure(struct tp_run *run, const struct tp_placement *placement,
 	} else {
 		tp_measure(&c);
 	}
+	tp_user_fini(&c);
 	for (i = 0; g && i < GLYPHS; i++)
 		if (g->handles[i])
 			bench_gem_close(run->dev.fd, g->handles[i]);
@@ -208,11 +208,29 @@ static void measure(struct tp_run *run, const struct tp_placement *placement,
 }
 
 /**
+ * tp_glyphs_many - glyphs into BOs of their own, in given variants
+ * @run: the run
+ * @placement: of the BOs
+ * @arms: the variants; their case has @user_bos, and a struct tp_glyphs in @many
+ * @count: number of @arms
+ */
+void tp_glyphs_many(struct tp_run *run, const struct tp_placement *placement,
+		    const struct tp_arm *arms, unsigned int count)
+{
+	measure(run, placement, COUNT(layouts) - 1, arms, count, true);
+}
+
+/**
  * tp_glyphs - many glyphs into one BO, into an atlas, and into BOs of their own
  * @run: the run, whose device has TRANSFER
  */
 void tp_glyphs(struct tp_run *run)
 {
+	static const struct tp_arm arms[] = {
+		{ "pwrite", tp_glyphs_pwrite, TP_BY_CPU, { }, 0 },
+		{ "transfer", tp_glyphs_transfer, TP_BY_CPU, { }, 0 },
+		{ "transfer-again", tp_glyphs_transfer, TP_BY_CPU, { }, 0 },
+	};
 	unsigned int p, layout;
 
 	for (p = 0; p < tp_placement_count; p++) {
@@ -220,6 +238,7 @@ void tp_glyphs(struct tp_run *run)
 		    tp_placements[p].hidden)
 			continue;
 		for (layout = 0; layout < COUNT(layouts); layout++)
-			measure(run, &tp_placements[p], layout);
+			measure(run, &tp_placements[p], layout, arms,
+				COUNT(arms), false);
 	}
 }

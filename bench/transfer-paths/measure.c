@@ -101,7 +101,9 @@ void tp_row_times(struct tp_row *row, uint64_t *times, unsigned int n)
  */
 void tp_row_paths(struct tp_row *row, const struct tp_arm *arm)
 {
-	const uint64_t all = arm->paths ? row->bytes * row->samples : 0;
+	const uint64_t transferred = row->bytes * row->samples;
+	const uint64_t all = arm->paths & TP_BY_ANY ? transferred : 0;
+	const uint64_t by_dma = row->counters.board[TP_BOARD_DMA_BYTES];
 	const uint64_t edges = arm->paths & TP_EDGES ? TP_PAGE * row->samples : 0;
 	uint64_t good = 0, bad = 0;
 	unsigned int i;
@@ -117,6 +119,13 @@ void tp_row_paths(struct tp_row *row, const struct tp_arm *arm)
 		snprintf(row->error, sizeof(row->error),
 			 "path: %llu bytes by the paths it is about, %llu by others",
 			 (unsigned long long)good, (unsigned long long)bad);
+	/* Without the board its counters are 0, and nothing is known. */
+	if (!row->error[0] && arm->paths & TP_BY_CS && row->counters.board[TP_BOARD_FENCES] &&
+	    by_dma != transferred)
+		snprintf(row->error, sizeof(row->error),
+			 "path: the DMA engine copied %llu of %llu bytes",
+			 (unsigned long long)by_dma,
+			 (unsigned long long)transferred);
 }
 
 /**
@@ -166,6 +175,9 @@ static int turn(struct tp_case *c, const struct tp_arm *arm,
 	}
 
 	ret = c->prepare(c, seed);
+	/* A copy that was not waited for must not be counted, nor be left out below. */
+	if (!ret && arm->paths & TP_BY_CS)
+		ret = bench_gem_wait(run->dev.fd, c->handle);
 	if (!ret)
 		ret = tp_counters_read(run, &before);
 	for (i = 0; i < c->ops && !ret; i++) {
@@ -173,6 +185,8 @@ static int turn(struct tp_case *c, const struct tp_arm *arm,
 		ret = arm->op(c);
 		times[i] = bench_clock(run->clock) - t;
 	}
+	if (!ret && arm->paths & TP_BY_CS)
+		ret = bench_gem_wait(run->dev.fd, c->handle);
 	if (!ret)
 		ret = tp_counters_read(run, &after);
 	if (!ret)
@@ -185,6 +199,8 @@ static int turn(struct tp_case *c, const struct tp_arm *arm,
 	tp_counters_add(&row->counters, &before, &after);
 	memcpy(sorted, times, c->ops * sizeof(*times));
 	row->turn_medians[row->turns++] = bench_spread(sorted, c->ops).median;
+	if (arm->paths & TP_LOST)
+		row->lost = good = !good;
 	row->verified += good;
 	if (!good && !row->error[0])
 		snprintf(row->error, sizeof(row->error),
@@ -192,8 +208,45 @@ static int turn(struct tp_case *c, const struct tp_arm *arm,
 	return 0;
 }
 
+static struct tp_row *find(const struct tp_case *c, const struct tp_arm *arm)
+{
+	struct tp_run *run = c->run;
+	unsigned int i;
+
+	for (i = 0; i < run->row_count; i++) {
+		struct tp_row *row = &run->rows[i];
+
+		if (!strcmp(row->kind, c->kind) && !strcmp(row->arm, arm->name) &&
+		    row->placement == c->placement->name && row->bytes == c->bytes)
+			return row;
+	}
+	return NULL;
+}
+
+/* Counts the events of all variants, which have rows already. */
+static int count_events(struct tp_case *c)
+{
+	struct tp_row *row;
+	unsigned int a;
+	int ret, last = 0;
+
+	tp_progress(c->run, "events", c->placement->name, c->bytes);
+	for (a = 0; a < c->arm_count; a++) {
+		row = find(c, &c->arms[a]);
+		if (!row || row->error[0])
+			continue;
+		ret = tp_costs(c, &c->arms[a], row);
+		if (ret) {
+			fail(row, "events", ret);
+			last = ret;
+		}
+	}
+	tp_tune(c->run, NULL);
+	return last;
+}
+
 /**
- * tp_measure - measure all variants of a case
+ * tp_measure - measure all variants of a case, or count their events
  * @c: the case, complete
  *
  * Errors are recorded in the rows.
@@ -209,6 +262,8 @@ int tp_measure(struct tp_case *c)
 	unsigned int a, n;
 	int ret, last = 0;
 
+	if (run->events)
+		return count_events(c);
 	tp_progress(run, c->kind, c->placement->name, c->bytes);
 	for (a = 0; a < c->arm_count; a++)
 		rows[a] = tp_row(run, c->kind, c->placement, &c->arms[a],

@@ -2,6 +2,8 @@
 /*
  * The results of transfer-paths, as JSON.
  */
+#include <string.h>
+
 #include "bench-json.h"
 #include "transfer-paths.h"
 
@@ -67,6 +69,16 @@ static struct json_object *write_row(const struct tp_run *run,
 	for (i = 0; i < row->top_count; i++)
 		bench_json_add_number(top, row->top[i].name, row->top[i].hits);
 	json_object_object_add(o, "top", top);
+	if (row->cost_ops) {
+		numbers(o, "costs", tp_cost_names, row->costs, TP_COSTS);
+		bench_json_add_number(o, "cost_ops", row->cost_ops);
+	}
+	if (!strcmp(row->kind, "busy")) {
+		bench_json_add_number(o, "waited", row->waited);
+		bench_json_add_number(o, "captured", row->captured);
+	}
+	if (row->lost)
+		json_object_object_add(o, "lost", json_object_new_boolean(true));
 	bench_json_add_number(o, "verified", row->verified);
 	bench_json_add_string(o, "error", row->error);
 	return o;

@@ -13,12 +13,14 @@
 static const struct {
 	const char *name;
 	void (*measure)(struct tp_run *run);
-	bool transfer, staging;
+	bool transfer, staging, extra;
 } kinds[] = {
-	{ "single", tp_single, false, false },
-	{ "steps", tp_ladder, false, false },
-	{ "glyphs", tp_glyphs, true, false },
-	{ "busy", tp_busy, false, true },
+	{ "single", tp_single, false, false, false },
+	{ "steps", tp_ladder, false, false, false },
+	{ "glyphs", tp_glyphs, true, false, false },
+	{ "busy", tp_busy, false, true, false },
+	/* Runs only if it is asked for: its rows have the names of the others'. */
+	{ "alternatives", tp_alternatives, true, false, true },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -45,7 +47,8 @@ static void parse(struct tp_options *o, int argc, char **argv)
 		{ .name = "profile", .flag = &o->profile,
 		  .help = "find out in which functions the time goes, by sampling" },
 		{ .name = "only", .argument = "KIND", .take = take_only, .data = o,
-		  .help = "single, steps, glyphs or busy" },
+		  .help = "single, steps, glyphs or busy; or alternatives,\n"
+			  "which are ways without PREAD and PWRITE" },
 		{ .name = "verbose", .flag = &o->verbose,
 		  .help = "say on stderr what is being measured" },
 		{ 0 }
@@ -133,6 +136,7 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < KINDS; i++) {
 		if ((options.only && strcmp(options.only, kinds[i].name)) ||
+		    (kinds[i].extra && !options.only) ||
 		    (kinds[i].transfer && !run.dev.has_transfer) ||
 		    (kinds[i].staging && (options.count || !run.has_board ||
 					  !run.dev.has_staging)))

@@ -7,12 +7,17 @@
  * and where the BO is) has variants (struct tp_arm, ways to do it), which
  * measure.c measures in turns. arms.c has the variants of single uploads and
  * downloads, glyphs.c those of many small pieces, busy.c those of writes to a
- * busy BO. profile.c samples where they spend their time. counters.c accesses
- * the driver's parameters and counters, and the board's. report.c writes JSON,
- * of which report.py makes tables.
+ * busy BO. alternatives.c has all of these for what a client can do without
+ * PREAD and PWRITE; userptr.c has its operations, events.c counts what they cost
+ * the kernel. profile.c samples where variants spend their time. counters.c
+ * accesses the driver's parameters and counters, and the board's. report.c writes
+ * JSON, of which report.py and ../alternatives/report.py make tables.
  */
 #ifndef TRANSFER_PATHS_H
 #define TRANSFER_PATHS_H
+
+#include "radeon_drm.h"
+#include "radeon_drm_rw.h"
 
 #include "bench.h"
 
@@ -31,11 +36,16 @@
 #define TP_PATHS 3
 #define TP_EVENTS 6
 #define TP_BOARD 10
+/* Counters of the board by their index in tp_board_names. */
+#define TP_BOARD_DMA_BYTES 3
+#define TP_BOARD_FENCES 9
 #define TP_TUNABLES 3
 #define TP_TOP 8
+#define TP_COSTS 9
 #define TP_NAME 48
 
 struct tp_case;
+struct tp_user_bos;
 
 /**
  * struct tp_counters - what the driver and the board have counted
@@ -63,6 +73,13 @@ enum tp_path {
 #define TP_EDGES	(1u << 31)
 #define TP_BY_ANY	(TP_BY_CPU | TP_BY_STAGE | TP_BY_ZERO_COPY)
 
+/* Not a path: the DMA engine moves all bytes, by the client's own submission. */
+#define TP_BY_CS	(1u << 30)
+/* Returns although the GPU may still read the caller's memory. */
+#define TP_BORROWS	(1u << 29)
+/* The GPU's writes do not arrive: a turn is good if its contents have not. */
+#define TP_LOST		(1u << 28)
+
 enum tp_tunable {
 	TP_STAGE_READ_MIN,
 	TP_ZERO_COPY_MIN,
@@ -83,7 +100,8 @@ struct tp_setting {
  * struct tp_arm - a variant: one way to do what a case is about
  * @name: as in results
  * @op: does it once; timed
- * @paths: set of paths by which all bytes must go; 0: the driver moves none
+ * @paths: set of paths by which all bytes must go, and of the flags beside them; 0:
+ *	the driver moves none
  * @settings: module parameters that differ from the defaults
  * @setting_count: number of @settings
  */
@@ -131,6 +149,12 @@ extern const unsigned int tp_placement_count;
  * @top: functions that most samples of the profile hit, see tp_profile()
  * @top_count: number of functions in @top
  * @top_samples: number of samples of the profile
+ * @lost: the GPU's writes are known not to arrive, and did not
+ * @costs: events of @cost_ops operations, see tp_cost_names
+ * @cost_ops: operations in whose course @costs were counted; 0: not counted
+ * @waited: samples of a busy BO that took more than half as long as its earlier work
+ * @captured: samples of a busy BO whose bytes were those that the caller's memory had
+ *	before the call returned
  * @verified: turns at whose end the contents were right
  * @error: what went wrong, or ""
  */
@@ -151,6 +175,9 @@ struct tp_row {
 		unsigned int hits;
 	} top[TP_TOP];
 	unsigned int top_count, top_samples;
+	uint64_t costs[TP_COSTS];
+	unsigned int cost_ops, waited, captured;
+	bool lost;
 	unsigned int verified;
 	char error[120];
 };
@@ -186,6 +213,7 @@ struct tp_options {
  * @defaults: default values of the module parameters
  * @has_board: the device is the emulated board; its control block can be read
  * @write_combined: BOs of "gtt-wc" are so, see tp_is_write_combined()
+ * @events: cases are run to count events (events.c), after they have been measured
  * @rows: results
  * @row_count: number of @rows
  */
@@ -198,7 +226,7 @@ struct tp_run {
 	uint64_t start;
 	uint8_t *memory, *user, *scratch;
 	unsigned int defaults[TP_TUNABLES];
-	bool has_board, write_combined;
+	bool has_board, write_combined, events;
 	struct tp_row rows[TP_MAX_ROWS];
 	unsigned int row_count;
 };
@@ -219,6 +247,7 @@ struct tp_run {
  * @helper: BO in GTT, to or from which the GPU copies contents; 0: none
  * @helper_map: its mapping
  * @many: data of its own that a kind of cases needs, or NULL
+ * @user_bos: BOs of user memory and windows that the case keeps, or NULL
  * @fixed: user memory begins at the same address in each turn
  * @prepare: makes the bytes that the operations of a turn will transfer,
  *	different for each @seed
@@ -238,6 +267,7 @@ struct tp_case {
 	uint32_t helper;
 	void *helper_map;
 	void *many;
+	struct tp_user_bos *user_bos;
 	bool fixed;
 	int (*prepare)(struct tp_case *c, uint64_t seed);
 	int (*check)(struct tp_case *c, uint64_t seed, bool *good);
@@ -277,11 +307,56 @@ void tp_case_fini(struct tp_case *c);
 /* profile.c */
 int tp_profile(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row);
 
+/* arms.c */
+void tp_single_init(struct tp_run *run, struct tp_case *c, unsigned int size,
+		    bool write, const struct tp_placement *placement);
+unsigned int tp_single_first(const struct tp_case *c, bool write,
+			     struct tp_arm *arms);
+extern const unsigned int tp_size_count;
+
+/* busy.c */
+int tp_busy_sample(struct tp_case *c, const struct tp_arm *arm,
+		   struct tp_row *row, uint64_t *time, uint64_t seed,
+		   uint32_t latency);
+
+/* glyphs.c */
+#define TP_GLYPHS 1000u
+#define TP_GLYPH_BYTES 256u
+
+/**
+ * struct tp_glyphs - where the glyphs of a case go
+ * @regions: for TRANSFER
+ * @handles: BOs of the glyphs, where each has its own
+ */
+struct tp_glyphs {
+	struct drm_radeon_gem_transfer_region regions[TP_GLYPHS];
+	uint32_t handles[TP_GLYPHS];
+};
+
+int tp_glyphs_transfer(struct tp_case *c);
+int tp_glyphs_pwrite(struct tp_case *c);
+void tp_glyphs_many(struct tp_run *run, const struct tp_placement *placement,
+		    const struct tp_arm *arms, unsigned int count);
+
+/* userptr.c */
+extern const struct tp_arm tp_user_up[], tp_user_down[], tp_user_many[];
+extern const unsigned int tp_user_up_count, tp_user_down_count,
+			  tp_user_many_count;
+int tp_user_init(struct tp_case *c, bool write);
+void tp_user_fini(struct tp_case *c);
+
+/* events.c */
+extern const char * const tp_cost_names[TP_COSTS];
+int tp_events_open(void);
+void tp_events_close(void);
+int tp_costs(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row);
+
 /* Kinds of cases. Their rows have their errors. */
 void tp_single(struct tp_run *run);
 void tp_ladder(struct tp_run *run);
 void tp_glyphs(struct tp_run *run);
 void tp_busy(struct tp_run *run);
+void tp_alternatives(struct tp_run *run);
 
 /* report.c */
 int tp_write_json(const struct tp_run *run, const char *path);

@@ -50,9 +50,26 @@ struct bench_piece {
 	uint32_t bytes;
 };
 
+/**
+ * struct bench_dma_piece - bytes that bench_gem_dma() copies
+ * @src: source BO
+ * @dst: destination BO
+ * @src_offset: first byte in @src, a multiple of 4
+ * @dst_offset: first byte in @dst, a multiple of 4
+ * @bytes: bytes to copy, a multiple of 4, at most BENCH_DMA_MAX
+ */
+struct bench_dma_piece {
+	uint32_t src, dst;
+	uint64_t src_offset, dst_offset;
+	uint32_t bytes;
+};
+
 #define BENCH_PIECES_MAX 256u
 /* CP_DMA's byte count has 21 bits (r600d.h). */
 #define BENCH_PIECE_MAX (1u << 20)
+#define BENCH_DMA_PIECES_MAX 1000u
+/* The count of a packet of the DMA engine has 16 bits, and is of dwords (r600d.h). */
+#define BENCH_DMA_MAX (0xffffu * 4)
 
 int bench_open(struct bench_device *dev);
 int bench_gem_create(int fd, uint64_t size, uint32_t domain, uint32_t flags,
@@ -71,6 +88,11 @@ int bench_gem_transfer(int fd, const void *regions, uint32_t count,
 int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
 		   const struct bench_piece *pieces, unsigned int count,
 		   uint32_t src_domain);
+int bench_gem_userptr(int fd, const void *ptr, uint64_t size, uint32_t flags,
+		      uint32_t *handle);
+int bench_gem_dma(int fd, const struct bench_dma_piece *pieces,
+		  unsigned int count, uint32_t src_domain, uint32_t dst_domain);
+uint64_t bench_gem_dma_relocs(void);
 
 /**
  * struct bench_stat - spread of one kind of samples, in ns

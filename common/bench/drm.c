@@ -259,3 +259,77 @@ int bench_gem_copy(int fd, uint32_t dst, uint32_t dst_domain,
 	n = radeon_guest_pad(ib, n, RADEON_CS_RING_GFX);
 	return radeon_guest_submit(fd, RADEON_CS_RING_GFX, ib, n, relocs, used);
 }
+
+/**
+ * bench_gem_userptr - DRM_RADEON_GEM_USERPTR
+ * @fd: device
+ * @ptr: first byte of user memory, at the start of a page
+ * @size: bytes, a multiple of the page size
+ * @flags: RADEON_GEM_USERPTR_*
+ * @handle: filled in: a BO that consists of this memory
+ */
+int bench_gem_userptr(int fd, const void *ptr, uint64_t size, uint32_t flags,
+		      uint32_t *handle)
+{
+	struct drm_radeon_gem_userptr arg = {
+		.addr = (uintptr_t)ptr,
+		.size = size,
+		.flags = flags,
+	};
+	int ret = do_ioctl(fd, DRM_IOCTL_RADEON_GEM_USERPTR, &arg);
+
+	*handle = arg.handle;
+	return ret;
+}
+
+static uint64_t dma_relocs;
+
+/**
+ * bench_gem_dma - have the DMA engine copy pieces of BOs
+ * @fd: device
+ * @pieces: what to copy
+ * @count: number of pieces, at most BENCH_DMA_PIECES_MAX
+ * @src_domain: RADEON_GEM_DOMAIN_* of all sources
+ * @dst_domain: RADEON_GEM_DOMAIN_* of all destinations
+ *
+ * One submission to the DMA ring, in the form that the kernel's command checker
+ * for R600 and R700 requires (Evergreen's packets differ): two relocations for
+ * each piece. Does not wait for the copy.
+ */
+int bench_gem_dma(int fd, const struct bench_dma_piece *pieces,
+		  unsigned int count, uint32_t src_domain, uint32_t dst_domain)
+{
+	static struct drm_radeon_cs_reloc relocs[2 * BENCH_DMA_PIECES_MAX];
+	static uint32_t ib[BENCH_DMA_PIECES_MAX * RADEON_GUEST_DMA_DWORDS +
+			   RADEON_GUEST_IB_ALIGN];
+	unsigned int i, n = 0;
+
+	if (count > BENCH_DMA_PIECES_MAX)
+		return -EINVAL;
+	for (i = 0; i < count; i++) {
+		const struct bench_dma_piece *p = &pieces[i];
+
+		relocs[2 * i] = (struct drm_radeon_cs_reloc) {
+			.handle = p->src,
+			.read_domains = src_domain,
+		};
+		relocs[2 * i + 1] = (struct drm_radeon_cs_reloc) {
+			.handle = p->dst,
+			.write_domain = dst_domain,
+		};
+		n = radeon_guest_dma(ib, n, p->dst_offset, p->src_offset,
+				     p->bytes);
+	}
+	n = radeon_guest_pad(ib, n, RADEON_CS_RING_DMA);
+	dma_relocs += 2 * count;
+	return radeon_guest_submit(fd, RADEON_CS_RING_DMA, ib, n, relocs,
+				   2 * count);
+}
+
+/**
+ * bench_gem_dma_relocs - relocations in all submissions by bench_gem_dma() so far
+ */
+uint64_t bench_gem_dma_relocs(void)
+{
+	return dma_relocs;
+}

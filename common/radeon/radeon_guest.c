@@ -57,7 +57,7 @@ unsigned int radeon_guest_cp_dma(uint32_t *ib, unsigned int n, uint64_t dst_offs
  * @n: dwords in it so far
  * @dst_offset: bytes from the start of the destination, a multiple of 4
  * @src_offset: bytes from the start of the source, a multiple of 4
- * @bytes: size of the copy, a multiple of 4, at most RADEON_GUEST_DMA_MAX
+ * @bytes: size of the copy, a multiple of 4, at most 0xffff dwords
  *
  * The kernel takes the DMA ring's relocations in order, two for each packet:
  * the source's, then the destination's.

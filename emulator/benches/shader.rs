@@ -96,8 +96,7 @@ fn decode(words: &[u32]) -> Program {
         }
         true
     };
-    Program::decode(0, Options { dx10_clamp: true }, &mut code)
-        .expect("the bench's own program decodes")
+    Program::decode(0, Options::r700(true), &mut code).expect("the bench's own program decodes")
 }
 
 /// 20 instructions that are common in pixel shaders. None depends on the one before.
@@ -223,7 +222,7 @@ fn cache_row() -> Row {
         out.copy_from_slice(&words[at..at + out.len()]);
         true
     };
-    let options = Options { dx10_clamp: true };
+    let options = Options::r700(true);
     let ns = best(|| {
         black_box(
             cache

@@ -93,7 +93,7 @@ fn targets(mode: Mode) -> Targets {
 }
 
 /// A resource of 512x512 texels in 2D tiling.
-fn resource(format: u32) -> [u32; 7] {
+fn resource(format: u32) -> [u32; 8] {
     [
         1 | 4 << 3 | (512 / 8 - 1) << 8 | 511 << 19,
         511 | format << 26,
@@ -102,6 +102,7 @@ fn resource(format: u32) -> [u32; 7] {
         3 << 25 | 2 << 22 | 1 << 19,
         0,
         2 << 30,
+        0,
     ]
 }
 
@@ -161,7 +162,11 @@ fn main() {
         targets(Mode::Resolve),
     );
     let mut unit = Unit::new();
-    unit.set_state(TILING, 0);
+    unit.set_state(
+        &r7xx_board::chip::gfx::front::R700,
+        r7xx_board::chip::tiling::TilingConfig::from_register(TILING),
+        true,
+    );
     let op = TexInstruction {
         opcode: tex::SAMPLE,
         normalized: [true; 4],

@@ -102,7 +102,7 @@ pub fn shader(data: &[u8]) -> u64 {
         }
         address < 1 << 16
     };
-    let Ok(program) = Program::decode(0, Options { dx10_clamp: true }, &mut code) else {
+    let Ok(program) = Program::decode(0, Options::r700(true), &mut code) else {
         return 0;
     };
     let mut wave = Wave::new();

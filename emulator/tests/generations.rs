@@ -5,7 +5,7 @@
 use crate::rig::*;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::display::DCE4;
-use r7xx_board::chip::dma::evergreen::{header, BROADCAST, BYTES, SRBM_WRITE, TILED};
+use r7xx_board::chip::dma::evergreen::{header, BROADCAST, BYTES};
 use r7xx_board::chip::dma::packet;
 use r7xx_board::chip::family::MODELS;
 use r7xx_board::chip::gfx::NullGfx;
@@ -175,18 +175,19 @@ fn evergreen_dma_copies_long_bytes_and_twice() {
 
 /// evergreen_dma_ring_ib_execute(): the length is in other bits than on R7xx.
 #[test]
-fn evergreen_dma_ib_writes_registers_and_skips_tiled_copies() {
+fn evergreen_dma_ib_writes_registers_and_skips_copies_of_parts() {
     let mut rig = rig(Family::Cedar);
     let mut ib = vec![
-        header(SRBM_WRITE, 0, 0),
+        header(packet::SRBM_WRITE, 0, 0),
         0xF << 16 | cp::SCRATCH_REG0 >> 2,
         9,
     ];
-    ib.push(header(packet::COPY, TILED, 1));
+    // A part of a tiled surface, to a linear one.
+    ib.push(header(packet::COPY, 0x41, 1));
     ib.extend([0; 8]);
     // The two low bytes only.
     ib.extend([
-        header(SRBM_WRITE, 0, 0),
+        header(packet::SRBM_WRITE, 0, 0),
         0x3 << 16 | (cp::SCRATCH_REG0 + 4) >> 2,
         0x1234_5678,
     ]);
@@ -222,16 +223,16 @@ fn clear_state_restores_what_the_preamble_has_set() {
 }
 
 #[test]
-fn draws_without_an_engine_are_consumed_and_counted() {
+fn work_without_an_engine_is_consumed_and_counted() {
     for family in [Family::Cedar, Family::Turks, Family::Rv670] {
         let mut rig = rig(family);
-        // DRAW_INDEX_AUTO; on Evergreen also DISPATCH_DIRECT and DRAW_INDIRECT.
+        // DRAW_INDEX_AUTO, which Evergreen executes; there also DISPATCH_DIRECT and DRAW_INDIRECT.
         rig.cp(&[type3(0x2D, 2), 3, 2]);
         let mut expected = 1;
         if family != Family::Rv670 {
             rig.cp(&[type3(0x15, 4), 1, 1, 1, 1]);
             rig.cp(&[type3(0x24, 2), 0, 2]);
-            expected = 3;
+            expected = 2;
         }
         rig.cp(&fence(4));
         rig.until_mem(FENCE, 4);

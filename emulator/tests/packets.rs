@@ -161,6 +161,7 @@ fn surface() -> impl Strategy<Value = TiledSurface> {
                     z,
                     x,
                     y,
+                    own: None,
                 }
             },
         )

@@ -482,6 +482,7 @@ fn dma_tiled_copy_there_and_back_is_identity() {
             z: 0,
             x: 0,
             y: 0,
+            own: None,
         };
         let copy = |linear, detile| {
             DmaPacket::CopyTiled {

@@ -137,7 +137,7 @@ fn every_shader_decodes_without_unknowns() {
             }
             true
         };
-        let options = Options { dx10_clamp: true };
+        let options = Options::r700(true);
         let program = Program::decode(0, options, &mut fetch);
         let program = program.unwrap_or_else(|e| panic!("{}: {e:?}", shader.name));
         assert_eq!(program.unknown_instructions(), [], "{}", shader.name);

@@ -36,6 +36,10 @@ from .stage import STAGES
 KERNEL_REPORT, DIED, NO_PICTURE, TIMEOUT = 70, 71, 72, 124
 
 
+#: The stage that builds the Mesa of each --mesa but Debian's own; its libraries are in build/STAGE/MESA/lib.
+MESA_STAGES = {"patched": "mesa", "a": "mesa-a"}
+
+
 @dataclass
 class Boot:
     """What is booted, and how: the options of lab/run, by the same names."""
@@ -43,6 +47,7 @@ class Boot:
     kernel: str = "stock"
     module: str = "patched"
     mesa: str = ""
+    image: str = "guest"
     i386: bool = False
     share: Path | None = None
     timeout: int = 300
@@ -66,8 +71,10 @@ class Boot:
         """Refuses what cannot be booted, and settles what depends on another option."""
         if self.module not in ("patched", "stock"):
             raise UsageError(f"--module takes patched or stock, not '{self.module}'")
-        if self.mesa not in ("", "patched", "unmodified"):
-            raise UsageError(f"--mesa takes unmodified or patched, not '{self.mesa}'")
+        if self.mesa not in ("", "a", "patched", "unmodified"):
+            raise UsageError(f"--mesa takes unmodified, a or patched, not '{self.mesa}'")
+        if self.image not in ("guest", "desktop"):
+            raise UsageError(f"--image takes guest or desktop, not '{self.image}'")
         if self.accel not in ("tcg", "icount", "kvm"):
             raise UsageError(f"--accel takes tcg, icount or kvm, not '{self.accel}'")
         if self.accel == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
@@ -109,15 +116,15 @@ class Boot:
 
     def needs(self, cmd: list[str]) -> list[str]:
         """The stages that this boot and its command use: what it boots, and each /build/DIRECTORY."""
-        names = ["image"]
+        names = ["image" if self.image == "guest" else f"{self.image}-image"]
         if self.kernel == "stock":
             names.append("boot")
         elif self.kernel in STAGES:
             names.append(self.kernel)
         if self.has_board:
             names.append("board")
-        if self.mesa == "patched" and self.has_board:
-            names.append("mesa")
+        if self.mesa in MESA_STAGES and self.has_board:
+            names.append(MESA_STAGES[self.mesa])
         if self.i386:
             names.append("i386-image")
         named = set(re.findall(r"/build/([\w.-]+)", " ".join([*cmd, *map(str, self.insmod)])))
@@ -209,7 +216,7 @@ class Guest:
         drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), *groups, "--no-new-privs",
                 "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"]
         test = '[ -r "$0" ] && [ -r "$1/vmlinuz" ] && [ -x "$2" ] && [ -r "$3/lab/enter" ]'
-        files = (root_image("guest"), self.files, self.logs, TOP)
+        files = (root_image(self.boot.image), self.files, self.logs, TOP)
         if subprocess.run([*drop, "sh", "-c", test, *files], check=False, stderr=subprocess.DEVNULL).returncode:
             print(f"lab/run: QEMU runs as root: uid {GUEST_UID} cannot be had, or cannot read this checkout or the cache",
                   file=sys.stderr)
@@ -238,7 +245,8 @@ class Guest:
         (lab / "command").write_text(f"#!/bin/bash\nexec {shlex.join(cmd)}\n", encoding="utf-8")
         size = os.get_terminal_size(0) if interactive and os.isatty(0) else None
         options = {
-            "LAB_SHARE": str(int(bool(boot.share))), "LAB_MESA": boot.mesa, "LAB_I386": str(int(boot.i386)),
+            "LAB_SHARE": str(int(bool(boot.share))), "LAB_MESA": boot.mesa,
+            "LAB_MESA_STAGE": MESA_STAGES.get(boot.mesa, ""), "LAB_I386": str(int(boot.i386)),
             "LAB_INSMOD": " ".join(f"/build/{f.relative_to(BUILD)}" for f in boot.insmod),
             "LAB_RADEON": str(int(boot.radeon)), "LAB_INTERACTIVE": str(int(interactive)),
             "LAB_TTY_SIZE": f"rows {size.lines} cols {size.columns}" if size else "",
@@ -313,7 +321,7 @@ class Guest:
                  f"tsc=nowatchdog {append}",
                  "-chardev", f"file,id=console,path={self.logs}/console.log", "-serial", "chardev:console",
                  "-device", "virtio-rng-pci"]
-        drives = [("root", root_image("guest"))] + ([("i386", root_image("i386"))] if boot.i386 else [])
+        drives = [("root", root_image(boot.image))] + ([("i386", root_image("i386"))] if boot.i386 else [])
         for name, image in drives:
             words += ["-drive", f"file={image},format=raw,if=none,id={name},snapshot=on,cache=unsafe",
                       "-device", f"virtio-blk-pci,drive={name}"]

@@ -97,20 +97,25 @@ def host_path(text: str | Path) -> Path:
 
 
 def root_key(name: str) -> str:
-    """The key of a Debian root; lab/roots/lib.sh has the same rule."""
+    """The key of a Debian root; lab/roots/lib.sh has the same rule for those that are no layers on others."""
     roots = TOP / "lab/roots"
-    packages = [line for line in (roots / name).read_bytes().splitlines(True) if b"a" <= line[:1] <= b"z"]
-    parts = [*packages, (roots / "make").read_bytes(), (roots / "sid-prefix").read_bytes()]
+    lines = (roots / name).read_bytes().splitlines(True)
+    parts = [line for line in lines if b"a" <= line[:1] <= b"z"]
+    under = [line.split()[-1].decode() for line in lines if line.startswith(b"# on: ")]
+    if under:
+        parts += [root_key(under[0]).encode(), (roots / "layer").read_bytes()]
+    else:
+        parts += [(roots / "make").read_bytes(), (roots / "sid-prefix").read_bytes()]
     return hashlib.sha256(b"".join(parts)).hexdigest()[:20]
 
 
 def root_dir(name: str) -> Path:
-    """The directory of the root `name`: build, guest or i386."""
+    """The directory of the root `name`: build, guest, i386 or desktop."""
     return CACHE / "roots" / f"{name}-{root_key(name)}"
 
 
 def root_image(name: str) -> Path:
-    """The file system image of the root `name`: guest or i386."""
+    """The file system image of the root `name`: guest, i386 or desktop."""
     return CACHE / "images" / f"{name}-{root_key(name)}.ext4"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from . import apt, initramfs
 from . import backports as backports_kernel
+from . import ddx as x_driver
 from .deqp import source as deqp_source
 from .paths import BUILD, CACHE, TOP, LabError, need_free, root_dir, root_image, root_key, say, shown
 from .procs import as_builder, call, in_i386
@@ -39,7 +40,7 @@ def stock() -> Iterable[str]:
     return (kernel_version(),)
 
 
-def make_image(name: str) -> None:
+def make_image(name: str, size: str = "1536m") -> None:
     """The ext4 image of a Debian root, in the cache (mke2fs -d: no mount); guests write to an overlay."""
     image = root_image(name)
     need_free(1200, image.parent, f"the {name} image")
@@ -50,7 +51,7 @@ def make_image(name: str) -> None:
     try:
         # No journal: the overlay is thrown away. Room is left for swap files and such.
         call(["mke2fs", "-q", "-t", "ext4", "-O", "^has_journal,^metadata_csum", "-m", "0", "-E", "lazy_itable_init=1",
-              "-d", root_dir(name), new, "1536m"])
+              "-d", root_dir(name), new, size])
         with open(new, "rb") as f:
             os.fsync(f.fileno())
         new.rename(image)
@@ -80,6 +81,13 @@ def i386_root(_out: Path) -> None:
        is_there=lambda: root_image("i386").exists())
 def i386_image(_out: Path) -> None:
     make_image("i386")
+
+
+@stage("the guest's image with the programs of a desktop on top, in the cache, for lab/run --image desktop",
+       words=lambda: [root_key("desktop")], is_there=lambda: root_image("desktop").exists())
+def desktop_image(_out: Path) -> None:
+    call([TOP / "lab/roots/layer", "desktop", root_dir("desktop")])
+    make_image("desktop", "2304m")
 
 
 # The board
@@ -306,7 +314,8 @@ def igt(out: Path) -> None:
     subtests.write(out, root_dir("guest"))
 
 
-@stage("the benchmarks", inputs=["bench", *C_INPUTS], packages=["gcc-14", "libdrm-dev", "libjson-c-dev"])
+@stage("the benchmarks", inputs=["bench", *C_INPUTS],
+       packages=["gcc-14", "libdrm-dev", "libjson-c-dev", "libx11-dev", "libxext-dev", "libxrender-dev"])
 def bench(out: Path) -> None:
     meson("bench", out)
 
@@ -339,10 +348,19 @@ def libdrm(out: Path) -> None:
     as_builder(out, [TOP / "libdrm/build", "build/libdrm-source", out])
 
 
-@stage("libdrm-radeon1 and libdrm-dev with these patches", after=["libdrm-source"],
-       inputs=["packaging/libdrm", "packaging/changelog", "libdrm/patches"], packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
-def libdrm_deb(out: Path) -> None:
-    call([TOP / "packaging/libdrm/build", "build/libdrm-source", out])
+@stage("the source of the X driver for radeon, as Debian has it", inputs=["lab/nomap_lab/ddx.py", "lab/nomap_lab/apt.py"],
+       words=lambda: [x_driver.version()])
+def ddx_source(out: Path) -> None:
+    x_driver.get(out)
+
+
+@stage("that driver with our patches, for lab/desktop --servers exa-nomap",
+       inputs=["xorg-patches/build", "xorg-patches/patches", "lab/nomap_lab/ddx.py"],
+       after=["ddx-source", "libdrm"], packages=["gcc-14", "autoconf", "automake", "libtool"], mib=300)
+def ddx(out: Path) -> None:
+    x_driver.headers(out / "work/headers")
+    as_builder(out, [TOP / "xorg-patches/build", "build/ddx-source", "build/libdrm", out],
+               wrapper=x_driver.inside(out / "work/headers"))
 
 
 MESA = ("mesa-patches/build", "mesa-patches/unpack")
@@ -360,21 +378,63 @@ def mesa_unmodified(out: Path) -> None:
     as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "unmodified"])
 
 
+@stage("the same with the patches that need no new kernel, series A", inputs=[*MESA, "mesa-patches/patches"],
+       after=["mesa-source"], packages=MESA_TOOLS, mib=2500)
+def mesa_a(out: Path) -> None:
+    as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "a"])
+
+
 @stage("as mesa, for 32-bit processes", inputs=[*MESA, "mesa-patches/patches"], after=["mesa-source", "i386-root"], mib=3000)
 def mesa_i386(out: Path) -> None:
     in_i386([TOP / "mesa-patches/build", "build/mesa-source", out, "patched"])
 
 
-@stage("mesa-libgallium with our series, over Debian's", inputs=["packaging/mesa", "packaging/changelog"],
-       after=["mesa-source", "mesa"], packages=["dpkg-dev"])
+# Packages
+
+PACKAGING = ("packaging/build", "packaging/build-in-copy", "packaging/in-copy", "packaging/version")
+REBUILD = (*PACKAGING, "packaging/rebuild-source")
+OWN = (*PACKAGING, "packaging/own-source", "packaging/changelog", "CHANGELOG.md", "LICENSE", "kernel/patches")
+
+
+def release() -> list[str]:
+    """The version and the date of this release, as all packages have them."""
+    return [call([TOP / "packaging/version", *words], capture=True).stdout.strip() for words in ((), ("--date",))]
+
+
+def package(name: str, out: Path) -> None:
+    call([TOP / "packaging/build", name, out])
+
+
+@stage("source package radeon-nomap, and radeon-nomap-dkms of it", name="radeon-deb", words=release, mib=1500,
+       inputs=[*OWN, "packaging/radeon-nomap", *DRIVER], packages=["dpkg-dev", "debhelper"])
+def radeon_deb(out: Path) -> None:
+    package("radeon-nomap", out)
+
+
+@stage("libdrm with our series as source package, and its packages", after=["libdrm-source"], words=release, mib=1500,
+       inputs=[*REBUILD, "packaging/libdrm", "libdrm/patches"], packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
+def libdrm_deb(out: Path) -> None:
+    package("libdrm", out)
+
+
+@stage("source package mesa-nomap, Debian's Mesa with our series, and the package of it (12 minutes)",
+       after=["mesa-source"], words=release, mib=3000, inputs=[*REBUILD, "packaging/mesa", "mesa-patches/patches"],
+       packages=["gcc-14", "meson", "dpkg-dev", "debhelper"])
 def mesa_deb(out: Path) -> None:
-    call([TOP / "packaging/mesa/build", "build/mesa-source", "build/mesa", out])
+    package("mesa", out)
 
 
-@stage("the same for 32-bit programs beside it", inputs=["packaging/mesa", "packaging/changelog"],
-       after=["mesa-source", "mesa-i386"])
+@stage("the same package for 32-bit programs", after=["mesa-source", "i386-root"], words=release, mib=3000,
+       inputs=[*REBUILD, "packaging/mesa", "mesa-patches/patches"])
 def mesa_deb_i386(out: Path) -> None:
-    in_i386([TOP / "packaging/mesa/build", "build/mesa-source", "build/mesa-i386", out])
+    in_i386([TOP / "packaging/build", "mesa", out])
+
+
+@stage("source package nomap-tools (report, benchmarks), and its package", name="tools-deb", words=release, mib=1500,
+       inputs=[*OWN, "packaging/nomap-tools", "report", "bench", "common", "kernel/include"],
+       packages=["gcc-14", "meson", "dpkg-dev"])
+def tools_deb(out: Path) -> None:
+    package("nomap-tools", out)
 
 
 # Piglit

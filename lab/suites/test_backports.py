@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from nomap_lab.backports import fact, inside
-from nomap_lab.paths import CHECK, TOP
+from nomap_lab.paths import BUILD, CHECK, TOP
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=75, tier="all", finds="the same driver faults on Linux 7: hooks, series, package, IGT")
@@ -45,8 +45,8 @@ def package(lab: Lab) -> None:
     """The package finds this kernel's source, and has the files of which the booted module was built; one
     object is compiled from there."""
     d: Path = lab.dir("backports-deb")
-    lab.call("packaging/radeon-nomap-dkms/build", d)
-    [deb] = d.glob("*.deb")
+    lab.build("radeon-deb")
+    [deb] = (BUILD / "radeon-deb").glob("*.deb")
     lab.call("dpkg-deb", "-x", deb, d / "root")
     [source] = (d / "root/usr/src").glob("radeon-nomap-*")
     assert lab.call(*inside(source / "source-for", fact("version"))).strip() == fact("source")

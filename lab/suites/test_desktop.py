@@ -107,6 +107,53 @@ def uploads(lab: Lab) -> None:
     assert 0 < ours <= 16 and steps >= 50
 
 
+STORM = ("--out", "check/desktop-storm", "--check")
+
+
+@case("desktop/storm")
+def storm(lab: Lab) -> None:
+    """Mappings of Xorg with many pixmaps and glyphs, and all contents; Debian's stack shows that they are counted."""
+    lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "modesetting", "--pixmaps", "64", "--glyphs", "1200", *STORM)
+
+
+@case("desktop/storm-all", tier="all")
+def storm_all(lab: Lab) -> None:
+    """All stacks and servers, with little VRAM: pixmaps go to GTT."""
+    lab.lab("desktop", "--pixmaps", "300", "--glyphs", "2500", "--vram-mib", "64", *STORM)
+
+
+@case("desktop/storm-late", tier="all")
+def storm_late(lab: Lab) -> None:
+    """A client that is not done in time ends with a message, and so does the run; the logs stay."""
+    done = lab.lab("desktop", "--stacks", "nomap", "--servers", "modesetting", "--pixmaps", "90000", "--seconds", "5",
+                   "--out", "check/desktop-late", status=1)
+    assert "the server did not get done in time" in done.err and "stacks that failed: nomap" in done.err
+    assert (CHECK / "desktop-late/nomap/modesetting/xorg.log").stat().st_size
+
+
+@case("desktop/ddx", tier="all")
+def ddx(lab: Lab) -> None:
+    """The DDX of xorg-patches with EXA copies by our module's ioctls, and as it ever did on Debian's module."""
+    built = lab.lab("build", "ddx", status=None)
+    if built.status and "the source of xserver-xorg-video-ati" in built.err:
+        lab.skip("the source of xserver-xorg-video-ati cannot be downloaded")
+    if built.status:
+        lab.fail(built.err.splitlines()[-1])
+    lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "exa,exa-nomap", "--pixmaps", "64", "--glyphs", "500",
+            "--check", "--out", "check/desktop-ddx")
+
+
+@case("desktop/image", tier="all")
+def image(lab: Lab) -> None:
+    """The image with a desktop's programs boots, and has what lab/roots/desktop names; the guest's own does not."""
+    packages = [line for line in (TOP / "lab/roots/desktop").read_text(encoding="utf-8").splitlines() if line[:1].isalpha()]
+    ask = "dpkg-query -W -f '${Package} ${db:Status-Status}\n' \"$@\"; fc-match 'Noto Serif CJK JP' family"
+    said = lab.run("bash", "-c", ask, "bash", *packages, image="desktop", board="none").splitlines()
+    assert sorted(said[:-1]) == sorted(f"{p} installed" for p in packages)
+    assert "Noto Serif CJK JP" in said[-1]
+    assert "Noto" not in lab.run("fc-match", "Noto Serif CJK JP", "family", board="none")
+
+
 @case("desktop/where-time-goes", tier="all")
 def where_time_goes(lab: Lab) -> None:
     # Shares of times are only reported.

@@ -10,3 +10,9 @@ pytestmark = suite(order=26, lane="builds",
 @case("gallery/same-pictures")
 def same_pictures(lab: Lab) -> None:
     lab.lab("gallery", "--out", "check/gallery", "--check")
+
+
+@case("gallery/same-pictures-on-{chip}", chip=["turks", "cedar"], tier="all")
+def same_pictures_on_evergreen(lab: Lab, chip: str) -> None:
+    """Evergreen's and Northern Islands' decoders: registers, shaders, tiling."""
+    lab.lab("gallery", "--chip", chip, "--out", f"check/gallery-{chip}", "--check")

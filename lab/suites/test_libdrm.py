@@ -27,4 +27,5 @@ def check(lab: Lab, step: str) -> None:
 @case("libdrm/package")
 def package(lab: Lab) -> None:
     lab.build("libdrm-deb")
-    lab.call("packaging/tests/run", "libdrm", *sorted((BUILD / "libdrm-deb").glob("*.deb")))
+    debs = [deb for name in ("radeon1", "dev") for deb in (BUILD / "libdrm-deb").glob(f"libdrm-{name}_*.deb")]
+    lab.call("packaging/tests/run", "libdrm", *debs)

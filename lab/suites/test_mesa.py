@@ -20,8 +20,14 @@ def mesa_test(lab: Lab, *args: str) -> None:
     lab.call("mesa-patches/tests/run", "build/mesa", "build/check/mesa", *args)
 
 
+def with_series_a(lab: Lab) -> tuple[str, str]:
+    """Options of tests/run to run the Mesa that needs no new kernel as well."""
+    lab.build("mesa-a")
+    return "--series-a", "build/mesa-a/a"
+
+
 def maps(lab: Lab, *args: str) -> None:
-    mesa_test(lab, "maps", "--unmodified", *args)
+    mesa_test(lab, "maps", "--unmodified", *with_series_a(lab), *args)
     shutil.copy(CHECK / "mesa/gl-maps.json", RESULTS)
     lab.call("mesa-patches/tests/plot.py", RESULTS / "gl-maps.json", RESULTS / "gl-maps.png")
 
@@ -50,7 +56,7 @@ def tests(lab: Lab, test: str) -> None:
 @case("mesa/chip", needs=BUILT)
 def chip(lab: Lab) -> None:
     lab.build("board")
-    mesa_test(lab, "chip")
+    mesa_test(lab, "chip", *with_series_a(lab))
 
 
 def piglit(lab: Lab, mesa: str, tests_set: str, out: str) -> None:
@@ -84,7 +90,7 @@ def check(lab: Lab, step: str) -> None:
 @case("mesa/uploads", tier="all", needs=BUILT)
 def uploads(lab: Lab) -> None:
     """Times need a quiet machine; here only counts are checked."""
-    lab.build("mesa-unmodified")
+    lab.build("mesa-a", "mesa-unmodified")
     mesa_test(lab, "build")
     results, program = RESULTS / "gl-uploads.json", CHECK / "mesa/gl-uploads"
     lab.call("bench/gl-uploads/run.py", "--where", "shim", "--rounds", "3", "build", program, results)

@@ -12,9 +12,9 @@ pytestmark = suite(order=56,
 DIR = CHECK / "mesa-board"
 
 
-def session(lab: Lab, module: str, board: str = "", timeout: int = 400) -> None:
+def session(lab: Lab, module: str, mesa: str = "patched", board: str = "", timeout: int = 400) -> None:
     there = lab.guest_path(DIR)
-    lab.run(f"{there}/session", there, module, mesa="patched", module=module, board=board, timeout=timeout)
+    lab.run(f"{there}/session", there, module, mesa=mesa, module=module, board=board, timeout=timeout)
 
 
 @case("mesa-board/build")
@@ -29,7 +29,14 @@ def modules(lab: Lab, module: str) -> None:
     session(lab, module)
 
 
-@case("mesa-board/contents-and-counts", needs=["mesa-board/patched-module", "mesa-board/stock-module"])
+@case("mesa-board/series-a", needs=["mesa-board/build"])
+def series_a(lab: Lab) -> None:
+    """The patches that need no new kernel, on the distribution's module: its checker sees all command streams."""
+    lab.build("mesa-a")
+    session(lab, "stock", mesa="a")
+
+
+@case("mesa-board/contents-and-counts", needs=["mesa-board/patched-module", "mesa-board/stock-module", "mesa-board/series-a"])
 def contents(lab: Lab) -> None:
     lab.call("mesa-patches/tests/board_check.py", DIR)
 
@@ -44,7 +51,7 @@ def strict(lab: Lab) -> None:
 @case("mesa-board/uploads", tier="all", needs=["mesa-board/patched-module", "mesa-board/stock-module"])
 def uploads(lab: Lab) -> None:
     """The benchmark with the real driver. Times need a quiet machine; here only counts are checked."""
-    lab.build("mesa-unmodified")
+    lab.build("mesa-a", "mesa-unmodified")
     shutil.copy(TOP / "bench/gl-uploads/run.py", DIR)
     results, there = RESULTS / "gl-uploads.json", lab.guest_path(DIR)
     if results.exists():

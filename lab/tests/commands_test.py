@@ -40,6 +40,13 @@ def fixture_nothing_runs(monkeypatch):
     ("bench-board --out ../x", "takes the name of a directory in build/"),
     ("bench-desktop --chip rv999", "invalid choice: 'rv999' (choose from"),
     ("bench-desktop --seconds 0", "takes seconds (a whole number from 1 to 99), not '0'"),
+    ("desktop --stacks debian,mine", "takes a list of debian, our-mesa, nomap, not 'debian,mine'"),
+    ("desktop --servers", "argument --servers: expected one argument"),
+    ("desktop --servers Xorg", "takes a list of modesetting, radeon, exa, exa-nomap, not 'Xorg'"),
+    ("desktop --stacks our-mesa --servers exa,exa-nomap", "nothing to run: EXA does not use Mesa"),
+    ("desktop --pixmaps 15", "takes pixmaps (a whole number from 16 to 100000), not '15'"),
+    ("desktop --vram-mib 32", "takes MiB (a whole number from 64 to 1024), not '32'"),
+    ("desktop --out desktop", "takes check/NAME or results/NAME, not 'desktop'"),
     ("gallery --out /tmp", "takes the name of a directory in build/"),
     ("glmark2 --out x", "takes check/NAME or results/NAME, not 'x'"),
     ("glmark2 --sample --docs", "--docs needs all scenes: leave --sample out"),
@@ -60,7 +67,7 @@ def test_wrong_arguments_are_refused_at_once(nothing_runs, capsys, words, said):
     assert said in err and f"lab/{words.split()[0]}" in err and "--help" in err and len(err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", ["demo", "speed", "mutations", "fuzz", "fuzz-board", "gallery", "glmark2",
+@pytest.mark.parametrize("name", ["demo", "speed", "mutations", "fuzz", "fuzz-board", "desktop", "gallery", "glmark2",
                                   "bench-board", "bench-desktop", "bench-mm", "mm-debug", "piglit", "tree"])
 def test_help_tells_the_usage(nothing_runs, capsys, name):
     try:

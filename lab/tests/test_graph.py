@@ -12,9 +12,9 @@ from nomap_lab.stage import STAGES, stage
 
 
 def test_order_and_names() -> None:
-    order = graph.closure(["boot", "mesa-deb"])
+    order = graph.closure(["boot", "mesa", "mesa-deb"])
     assert order.index("kernel") < order.index("boot")
-    assert order.index("mesa-source") < order.index("mesa") < order.index("mesa-deb")
+    assert order.index("mesa-source") < min(order.index("mesa"), order.index("mesa-deb"))
     with pytest.raises(LabError, match="no stage 'nosuch', only: .*kernel"):
         graph.get("nosuch")
     assert len(STAGES) >= 30 and {"debug", "mm", "mm-debug", "backports"} <= set(STAGES)

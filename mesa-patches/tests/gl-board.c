@@ -531,6 +531,94 @@ static void uniforms(void)
 }
 
 /* Persistent mappings, written again after the GPU has drawn from them. */
+/* Small objects share BOs, so the GPU has to get the address of each: uniform buffers, index buffers
+ * and targets of drawing, all written before the first of them is used. */
+static void small(void)
+{
+	static const unsigned targets = 32;
+	GLuint ubos[64], indices[64], textures[32], buffer, fbo, old_fbo;
+	GLint old;
+	GLuint block = program("attribute vec2 position; void main() { gl_Position = vec4(position, 0.0, 1.0); }",
+			       "#version 130\n#extension GL_ARB_uniform_buffer_object : require\n"
+			       "uniform b { vec4 c; }; void main() { gl_FragColor = c; }");
+	struct vertex v[6 * 64];
+
+	glGenBuffers(64, ubos);
+	glGenBuffers(64, indices);
+	glGenBuffers(1, &buffer);
+	for (unsigned i = 0; i < 64; i++) {
+		uint16_t index[6];
+		uint8_t c[4];
+		float colour[4];
+
+		fill(c, 4, plain(i));
+		for (unsigned j = 0; j < 4; j++)
+			colour[j] = c[j] / 255.0f;
+		glBindBuffer(GL_UNIFORM_BUFFER, ubos[i]);
+		glBufferData(GL_UNIFORM_BUFFER, sizeof(colour), colour, GL_STATIC_DRAW);
+		square(v + 6 * i, i, 0);
+		for (unsigned j = 0; j < 6; j++)
+			index[j] = 6 * i + j;
+		glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, indices[i]);
+		glBufferData(GL_ELEMENT_ARRAY_BUFFER, sizeof(index), index, GL_STATIC_DRAW);
+	}
+	glBindBuffer(GL_ARRAY_BUFFER, buffer);
+	glBufferData(GL_ARRAY_BUFFER, sizeof(v), v, GL_STATIC_DRAW);
+
+	begin_squares();
+	glUseProgram(block);
+	glDisableVertexAttribArray(1);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, sizeof(struct vertex), (void *)0);
+	for (unsigned i = 0; i < 64; i++) {
+		glBindBufferBase(GL_UNIFORM_BUFFER, 0, ubos[i]);
+		glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, indices[i]);
+		glDrawElements(GL_TRIANGLES, 6, GL_UNSIGNED_SHORT, NULL);
+	}
+	check_squares(64, plain, "uniform and index buffer");
+	glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, 0);
+
+	glGetIntegerv(GL_FRAMEBUFFER_BINDING, &old);
+	old_fbo = old;
+	glGenFramebuffers(1, &fbo);
+	glBindFramebuffer(GL_FRAMEBUFFER, fbo);
+	glGenTextures(targets, textures);
+	for (unsigned i = 0; i < targets; i++) {
+		uint8_t c[4];
+
+		fill(c, 4, later(i));
+		glBindTexture(GL_TEXTURE_2D, textures[i]);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, textures[i], 0);
+		glClearColor(c[0] / 255.0f, c[1] / 255.0f, c[2] / 255.0f, c[3] / 255.0f);
+		glClear(GL_COLOR_BUFFER_BIT);
+	}
+	for (unsigned i = 0; i < targets; i++) {
+		uint8_t got[8 * 8 * 4], want[8 * 8 * 4];
+
+		fill(want, 4, later(i));
+		for (unsigned j = 4; j < sizeof(want); j++)
+			want[j] = want[j % 4];
+		glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, textures[i], 0);
+		glReadPixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE, got);
+		same(got, want, sizeof(got), "small target", i);
+	}
+	glBindFramebuffer(GL_FRAMEBUFFER, old_fbo);
+	for (unsigned i = 0; i < targets; i++) {
+		uint8_t want[4];
+
+		fill(want, 4, later(i));
+		glBindTexture(GL_TEXTURE_2D, textures[i]);
+		draw_texture(8, 8);
+		same(pixels, want, 4, "sampled small target", i);
+	}
+	glDeleteTextures(targets, textures);
+	glDeleteBuffers(64, ubos);
+	glDeleteBuffers(64, indices);
+	glDeleteBuffers(1, &buffer);
+	glDeleteProgram(block);
+}
+
 static void persistent(void)
 {
 	GLuint buffers[8];
@@ -723,7 +811,11 @@ static void dma_buf(void)
 	glGenTextures(1, &ours);
 	glBindTexture(GL_TEXTURE_2D, ours);
 	nearest();
-	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+	/* It is bound and has contents when it gets a BO that can be exported. */
+	fill(data, sizeof(data), 4711);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, data);
+	draw_texture(SIDE, SIDE);
+	same(pixels, data, sizeof(data), "texture before it is shared", 0);
 	image = create_image(context_display(), first, EGL_GL_TEXTURE_2D_KHR, (EGLClientBuffer)(uintptr_t)ours, NULL);
 	if (!image || !query(context_display(), image, &fourcc, &planes, NULL) || planes != 1 ||
 	    !export(context_display(), image, &fd, &stride, &offset))
@@ -745,6 +837,14 @@ static void dma_buf(void)
 	target_image(GL_TEXTURE_2D, import);
 	nearest();
 	no_error("importing a dma-buf");
+	draw_texture(SIDE, SIDE);
+	same(pixels, data, sizeof(data), "texture when it is shared", 0);
+	/* The first context has not bound it again since. */
+	context_current(first);
+	fill(data, sizeof(data), 4712);
+	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, data);
+	draw_texture(SIDE, SIDE);
+	same(pixels, data, sizeof(data), "bound texture after it is shared", 0);
 
 	for (unsigned i = 0; i < 40; i++) {
 		/* Each context uploads a part in turn; what is sampled in the other has both. */
@@ -808,7 +908,7 @@ static const struct {
 	{ "textures", textures }, { "mipmaps", mipmaps },	{ "pbo", pbo },
 	{ "readpixels", readpixels }, { "queries", queries },	{ "uniforms", uniforms },
 	{ "persistent", persistent }, { "samplers", samplers },	{ "stream-out", stream_out },
-	{ "dma-buf", dma_buf },
+	{ "dma-buf", dma_buf },	  { "small", small },
 };
 
 int main(int argc, char **argv)

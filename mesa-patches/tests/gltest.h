@@ -51,6 +51,7 @@
 	X(glDispatchCompute) \
 	X(glDispatchComputeIndirect) \
 	X(glDrawArrays) \
+	X(glDrawElements) \
 	X(glEnable) \
 	X(glEnableVertexAttribArray) \
 	X(glEndQuery) \
@@ -130,6 +131,7 @@ GL_FUNCTIONS(X)
 #define glDispatchCompute (*p_glDispatchCompute)
 #define glDispatchComputeIndirect (*p_glDispatchComputeIndirect)
 #define glDrawArrays (*p_glDrawArrays)
+#define glDrawElements (*p_glDrawElements)
 #define glEnable (*p_glEnable)
 #define glEnableVertexAttribArray (*p_glEnableVertexAttribArray)
 #define glEndQuery (*p_glEndQuery)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Plots gl-maps.json: plot.py FILE.json FILE.png
 
-Mappings that each case makes with the most objects, for RV770, without and with the series.
+Mappings that each case makes with the most objects, for RV770, without the series, with series A and with both.
 """
 
 import os
@@ -12,7 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from plotting import plt, results_and_target, save  # noqa: E402 (the path comes first)
 
 
-COLOURS = {"unmodified": "tab:red", "patched": "tab:green"}
+COLOURS = {"unmodified": "tab:red", "a": "tab:blue", "patched": "tab:green"}
+NAMES = {"unmodified": "unmodified Mesa", "a": "A alone, unmodified kernel", "patched": "A and B"}
 
 
 def main():
@@ -29,13 +30,13 @@ def main():
         maps = {mesa: max(m, 0.5) for mesa, m in cases[name][max(cases[name])].items()}
         ax.plot(list(maps.values()), [y] * len(maps), color="lightgrey", linewidth=1, zorder=1)
         for mesa, m in maps.items():
-            ax.scatter(m, y, color=COLOURS[mesa], s=22, zorder=2, label=f"{mesa} Mesa" if y == 0 else None)
-    ax.axvline(8, color="grey", linestyle=":", linewidth=1)
+            ax.scatter(m, y, color=COLOURS[mesa], s=22, zorder=2, label=NAMES[mesa] if y == 0 else None)
+    ax.axvline(64, color="grey", linestyle=":", linewidth=1)
     ax.set_xscale("log")
     ax.set_yticks(range(len(names)), [f"{n} ({max(cases[n])})" for n in names], fontsize=8)
-    ax.set_xlabel("mappings made (0 is drawn as 0.5; dotted: 8)")
+    ax.set_xlabel("mappings made (0 is drawn as 0.5; dotted: 64)")
     ax.set_title("case (objects)", loc="left", fontsize=9)
-    fig.legend(loc="upper right", ncol=2, fontsize=8)
+    fig.legend(loc="upper right", ncol=3, fontsize=8)
     fig.tight_layout()
     save(fig, target)
 

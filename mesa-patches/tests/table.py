@@ -3,7 +3,8 @@
 """Prints gl-maps.json as Markdown: table.py RESULTS.json
 
 A row for each case, on RV770: mappings made for 100, 1,000 and 10,000 objects, of the
-unmodified Mesa and the patched one, and ioctls of both for the largest number.
+unmodified Mesa, the one with series A alone on a kernel without the ioctls, and the patched one;
+and ioctls of all for the largest number.
 """
 
 import os
@@ -11,6 +12,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lib"))
 from reporting import load  # noqa: E402 (the path comes first)
+
+
+MESAS = {"unmodified": "unmodified", "a": "A alone, unmodified kernel", "patched": "patched"}
 
 
 def main():
@@ -22,13 +26,15 @@ def main():
     for r in rows:
         name = r["case"] + (f", GPU {r['latency_us'] // 1000} ms late" if r["latency_us"] else "")
         lines.setdefault(name, {})[r["mesa"], r["n"]] = r
-    print("| case | " + " | ".join(f"{m}, {n:,}" for m in ("unmodified", "patched") for n in steps) +
-          " | ioctls, unmodified | patched |")
-    print("|---" + "|---:" * (2 * len(steps) + 2) + "|")
+    # Results of before series A was measured do not have it.
+    mesas = [m for m in MESAS if any(r["mesa"] == m for r in rows)]
+    print("| case | " + " | ".join(f"{MESAS[m]}, {n:,}" for m in mesas for n in steps) + " | ioctls, " +
+          " | ".join(MESAS[m] for m in mesas) + " |")
+    print("|---" + "|---:" * (len(mesas) * (len(steps) + 1)) + "|")
     for name, of in lines.items():
         most = max(n for _, n in of)
-        cells = [f"{of[m, n]['maps']:,}" if (m, n) in of else "" for m in ("unmodified", "patched") for n in steps]
-        cells += [f"{of[m, most]['ioctls']:,}" if (m, most) in of else "" for m in ("unmodified", "patched")]
+        cells = [f"{of[m, n]['maps']:,}" if (m, n) in of else "" for m in mesas for n in steps]
+        cells += [f"{of[m, most]['ioctls']:,}" if (m, most) in of else "" for m in mesas]
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 

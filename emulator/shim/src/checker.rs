@@ -67,11 +67,11 @@ fn has_base(reg: u32) -> bool {
     )
 }
 
-struct Parser<'a> {
-    ib: &'a mut [u32],
+pub(crate) struct Parser<'a> {
+    pub(crate) ib: &'a mut [u32],
     relocs: &'a [Reloc],
     /// Index of the next packet's header.
-    next: usize,
+    pub(crate) next: usize,
     /// Last CB_COLORn_BASE, for CB_COLORn_TILE and _FRAG without relocation.
     colour_base: [u32; 8],
 }
@@ -81,6 +81,18 @@ struct Parser<'a> {
 /// # Errors
 /// The first error; the stream is then unusable.
 pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> {
+    relocate_with(ib, relocs, |parser, at, opcode, count| {
+        parser.packet3(at, opcode, count)
+    })
+}
+
+/// Relocates a stream of the graphics ring, whose packets of type 3 `packet3` relocates: it gets the
+/// index of the header, the opcode, and the number of data dwords.
+pub(crate) fn relocate_with(
+    ib: &mut [u32],
+    relocs: &[Reloc],
+    packet3: fn(&mut Parser<'_>, usize, u8, usize) -> Result<(), CheckError>,
+) -> Result<(), CheckError> {
     let mut parser = Parser {
         ib,
         relocs,
@@ -88,7 +100,7 @@ pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> 
         colour_base: [0; 8],
     };
     while parser.next < parser.ib.len() {
-        parser.packet()?;
+        parser.packet(packet3)?;
     }
     Ok(())
 }
@@ -110,7 +122,7 @@ impl Parser<'_> {
     }
 
     /// The relocation that the next NOP names.
-    fn reloc(&mut self, at: usize) -> Result<Reloc, CheckError> {
+    pub(crate) fn reloc(&mut self, at: usize) -> Result<Reloc, CheckError> {
         let (kind, opcode, count) = self
             .header(self.next)
             .map_err(|_| CheckError::NoReloc(at))?;
@@ -126,11 +138,14 @@ impl Parser<'_> {
             .ok_or(CheckError::BadReloc(at))
     }
 
-    fn next_is_nop(&self) -> bool {
+    pub(crate) fn next_is_nop(&self) -> bool {
         matches!(self.header(self.next), Ok((3, op::NOP, _)))
     }
 
-    fn packet(&mut self) -> Result<(), CheckError> {
+    fn packet(
+        &mut self,
+        packet3: fn(&mut Parser<'_>, usize, u8, usize) -> Result<(), CheckError>,
+    ) -> Result<(), CheckError> {
         let at = self.next;
         let (kind, opcode, count) = self.header(at)?;
         self.next = at + 1 + count;
@@ -138,7 +153,7 @@ impl Parser<'_> {
             2 => Ok(()),
             // The kernel allows type 0 only for waiting for a scan line; there is no
             // display here.
-            3 => self.packet3(at, opcode, count),
+            3 => packet3(self, at, opcode, count),
             _ => Err(CheckError::Packet(at)),
         }
     }
@@ -146,7 +161,13 @@ impl Parser<'_> {
     /// Adds a relocation to the 40-bit address in dwords `lo` and `lo + 1`. The
     /// mask `low` selects the address bits of the first dword. Of the other bits
     /// in both dwords, those in `keep` are kept and the rest become 0.
-    fn address(&mut self, at: usize, lo: usize, low: u32, keep: u32) -> Result<(), CheckError> {
+    pub(crate) fn address(
+        &mut self,
+        at: usize,
+        lo: usize,
+        low: u32,
+        keep: u32,
+    ) -> Result<(), CheckError> {
         let reloc = self.reloc(at)?;
         let offset = u64::from(self.ib[lo] & low) | u64::from(self.ib[lo + 1] & 0xFF) << 32;
         let address = reloc.address + offset;
@@ -155,7 +176,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn packet3(&mut self, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
+    pub(crate) fn packet3(
+        &mut self,
+        at: usize,
+        opcode: u8,
+        count: usize,
+    ) -> Result<(), CheckError> {
         let data = at + 1;
         let first = self.ib[data];
         let length = |n: usize| {
@@ -260,7 +286,7 @@ impl Parser<'_> {
         }
     }
 
-    fn add_base(&mut self, at: usize, reloc: Reloc) {
+    pub(crate) fn add_base(&mut self, at: usize, reloc: Reloc) {
         self.ib[at] = self.ib[at].wrapping_add((reloc.address >> 8) as u32);
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use r7xx_board::chip::bus::{IrqLine, Mc, McError};
+use r7xx_board::chip::gfx::shader::Isa;
 use r7xx_board::chip::gfx::Gfx;
 use r7xx_board::chip::memory::{MemoryError, RegisterFile, Vram};
 use r7xx_board::chip::regs::{cp, dma};
@@ -57,8 +58,46 @@ pub struct Setup {
     pub simds: u32,
 }
 
-/// The configuration that `rv770_gpu_init()` computes for a chip of the board.
+/// `GB_ADDR_CONFIG`.
+const GB_ADDR_CONFIG: u32 = 0x98F8;
+
+/// Whether the chip is of Evergreen or Northern Islands: it decodes shaders by R800.
+pub fn is_evergreen(family: Family) -> bool {
+    let front = family.model().generation.draws;
+    front.is_some_and(|front| front.isa == Isa::R800)
+}
+
+/// `GB_ADDR_CONFIG` of `evergreen_gpu_init()`: pipes, groups of 256 bytes, one bank at a time, one
+/// shader engine, rows of 2 KiB.
+fn address_config(family: Family) -> u32 {
+    let pipes = family.model().tile_pipes;
+    0x0201_0000 | pipes.ilog2()
+}
+
+/// The configuration that `evergreen_gpu_init()` computes. `tile_config` has log2 of the pipes, of
+/// the banks over four (eight), and of the group over 256 bytes.
+fn evergreen_setup(family: Family) -> Setup {
+    let model = family.model();
+    // The backend of each pipe, four bits each: the backends in turn.
+    let backend_map = (0..model.tile_pipes)
+        .rev()
+        .fold(0u32, |map, pipe| map << 4 | pipe % model.backends);
+    Setup {
+        tiling_config: model.tile_pipes.ilog2() | 1 << 4,
+        backend_map,
+        tile_pipes: model.tile_pipes,
+        backends: model.backends,
+        pipes: model.pipes,
+        simds: model.simds,
+    }
+}
+
+/// The configuration that `rv770_gpu_init()` or `evergreen_gpu_init()` computes for a chip of the
+/// board.
 pub fn setup(family: Family) -> Setup {
+    if is_evergreen(family) {
+        return evergreen_setup(family);
+    }
     let model = family.model();
     let tile_pipes = model.tile_pipes;
     // r6xx_remap_render_backend() with no backend fused off: two bits for each
@@ -219,6 +258,10 @@ impl Gpu {
         for (reg, value) in writes {
             self.chip.mmio_write(reg, value);
         }
+        if is_evergreen(self.family) {
+            let config = address_config(self.family);
+            self.chip.mmio_write(GB_ADDR_CONFIG, config);
+        }
     }
 
     /// Executes a stream of the graphics or the DMA ring, and waits for its end.
@@ -252,10 +295,14 @@ impl Gpu {
         let fence = rings.fence;
         let count = ib.len() as u32;
         if on_dma {
-            // r600_dma_ring_ib_execute(): NOPs, so that INDIRECT_BUFFER ends at a
+            // r600_dma_ring_ib_execute() or evergreen_dma_ring_ib_execute(): NOPs, so that INDIRECT_BUFFER ends at a
             // multiple of eight dwords; then FENCE.
             let mut words = vec![0xF << 28; ((5u32.wrapping_sub(rings.dma_wptr)) & 7) as usize];
-            words.extend([4 << 28, IB as u32, count << 16]);
+            let length = match is_evergreen(self.family) {
+                true => count << 12,
+                false => count << 16,
+            };
+            words.extend([4 << 28, IB as u32, length]);
             words.extend([6 << 28, FENCE as u32, 0, fence]);
             rings.dma_wptr = self.append(DMA_RING, rings.dma_wptr, &words)?;
             self.chip.mmio_write(dma::DMA_RB_WPTR, rings.dma_wptr << 2);

@@ -17,7 +17,8 @@ use r7xx_board::chip::gfx::Pipeline;
 use crate::bo::{Bo, Bos, Memory, GTT, VRAM};
 use crate::capture::Writer;
 use crate::checker::{relocate_dma, relocate_gfx, Reloc};
-use crate::gpu::{setup, Gpu};
+use crate::checker_evergreen as evergreen;
+use crate::gpu::{is_evergreen, setup, Gpu};
 use crate::settings::Settings;
 use crate::user;
 
@@ -359,9 +360,12 @@ impl Device {
                 })
             })
             .collect::<Result<Vec<_>, i32>>()?;
-        let checked = match ring {
-            0 | 1 => relocate_gfx(&mut ib, &relocs),
-            2 => relocate_dma(&mut ib, &relocs),
+        let own = is_evergreen(self.gpu.family());
+        let checked = match (ring, own) {
+            (0 | 1, false) => relocate_gfx(&mut ib, &relocs),
+            (2, false) => relocate_dma(&mut ib, &relocs),
+            (0 | 1, true) => evergreen::relocate_gfx(&mut ib, &relocs),
+            (2, true) => evergreen::relocate_dma(&mut ib, &relocs),
             _ => return Err(libc::EINVAL),
         };
         checked.map_err(|e| {

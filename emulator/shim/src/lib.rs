@@ -46,6 +46,7 @@
 pub mod bo;
 pub mod capture;
 pub mod checker;
+pub mod checker_evergreen;
 pub mod gpu;
 pub mod hooks;
 pub mod ioctl;

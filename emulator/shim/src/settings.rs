@@ -49,13 +49,15 @@ impl Settings {
         let family = match text("R7XX_CHIP") {
             None => Family::Rv770,
             Some((name, given)) => {
-                let drawing = MODELS.iter().filter(|model| model.generation.draws);
+                let drawing = MODELS
+                    .iter()
+                    .filter(|model| model.generation.draws.is_some());
                 let names: Vec<&str> = drawing.map(|model| model.name).collect();
                 let names = names.join(", ");
                 let family: Family = name
                     .parse()
                     .map_err(|_| format!("{given}: there is no such chip; name one of {names}"))?;
-                if !family.model().generation.draws {
+                if family.model().generation.draws.is_none() {
                     return Err(format!(
                         "{given}: the board has no 3D engine for it; name one of {names}"
                     ));
@@ -156,8 +158,8 @@ mod tests {
         let which = |range| ("R7XX_CAPTURE_SUBMISSIONS", range);
         for (variables, parts) in [
             (
-                &[("R7XX_CHIP", "cedar")][..],
-                ["R7XX_CHIP=cedar", "no 3D engine"],
+                &[("R7XX_CHIP", "rv670")][..],
+                ["R7XX_CHIP=rv670", "no 3D engine"],
             ),
             (
                 &[("R7XX_CHIP", "rv999")][..],

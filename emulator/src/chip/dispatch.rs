@@ -17,6 +17,7 @@ use crate::chip::cp::CpRegisters;
 use crate::chip::display::{Display, DisplayRegisters};
 use crate::chip::dma::DmaRegisters;
 use crate::chip::dmif::Dmif;
+use crate::chip::gfx::evergreen::BorderColours;
 use crate::chip::grbm::Grbm;
 use crate::chip::hdp::HdpRegisters;
 use crate::chip::hub::Hub;
@@ -37,6 +38,7 @@ pub(crate) struct Blocks {
     pub segments: Arc<UvdSegments>,
     pub tlb: TlbResponder,
     pub bif: Bif,
+    pub borders: BorderColours,
     pub cg: Cg,
     pub cp: Arc<CpRegisters>,
     pub crtc: DisplayRegisters,
@@ -67,6 +69,7 @@ impl Blocks {
         Self {
             tlb: TlbResponder::default(),
             bif: Bif::default(),
+            borders: BorderColours::new(hub.clone()),
             cg: Cg::new(hub.clone()),
             crtc: DisplayRegisters::new(hub.clone(), display.clone()),
             grbm: Grbm::new(hub.clone(), cp.clone()),

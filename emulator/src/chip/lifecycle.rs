@@ -98,8 +98,12 @@ impl Chip {
 
     fn start(&self, gfx: Box<dyn Gfx>) {
         let gfx = match self.hub().generation.draws {
-            true => gfx,
-            false => Box::<NullGfx>::default(),
+            Some(front) => {
+                let mut gfx = gfx;
+                gfx.set_front(front);
+                gfx
+            }
+            None => Box::<NullGfx>::default(),
         };
         let units: [(EngineId, Box<dyn RingUnit>); 3] = [
             (

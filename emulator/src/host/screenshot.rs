@@ -235,6 +235,7 @@ mod tests {
         log2_group: 8,
         log2_split: 10,
         optimal_bank_swap: false,
+        macro_tile: None,
     };
 
     #[test]

@@ -13,8 +13,11 @@ first if its sources have changed.
                     radeon, and boot without a board); or backports, the newest of
                     trixie-backports
   --module WHICH    radeon.ko: patched (default) or stock, the distribution's
-  --mesa WHICH      Mesa for GL programs: patched (drivers r600 and softpipe only), or
-                    unmodified, Debian's. Default: patched if "lab/build mesa" was called
+  --mesa WHICH      Mesa for GL programs: patched (drivers r600 and softpipe only); a, with
+                    the patches that need no new kernel; or unmodified, Debian's. Default:
+                    patched if "lab/build mesa" was called
+  --image WHICH     the guest's programs: guest (default), or desktop, which has a window
+                    manager, editors, browsers and CJK fonts besides (lab/roots/desktop)
   --i386            /i386 in the guest is a Debian 13 for i386, with the guest's /build,
                     /dev, /proc and /sys: "chroot /i386 CMD" runs 32-bit programs; its
                     Mesa is Debian's
@@ -74,7 +77,7 @@ def parse(argv: list[str], prog: str, interactive: bool = False) -> tuple[guest.
     if "--" in argv:
         words, cmd = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
     p = cli.parser(__doc__, prog)
-    for name in ("kernel", "module", "mesa", "mem", "board", "append", "accel", "qemu"):
+    for name in ("kernel", "module", "mesa", "image", "mem", "board", "append", "accel", "qemu"):
         p.add_argument(f"--{name}")
     for name in ("share", "screenshot", "logs"):
         p.add_argument(f"--{name}", type=host_path)
@@ -87,8 +90,8 @@ def parse(argv: list[str], prog: str, interactive: bool = False) -> tuple[guest.
     p.add_argument("--no-hypervisor", dest="hypervisor", action="store_false", default=None)
     # Options whose value begins with a dash: "--board --strict".
     joined: list[str] = []
-    takes = {"--kernel", "--module", "--mesa", "--mem", "--board", "--append", "--accel", "--qemu", "--share", "--screenshot",
-             "--logs", "--insmod", "--timeout", "--smp"}
+    takes = {"--kernel", "--module", "--mesa", "--image", "--mem", "--board", "--append", "--accel", "--qemu", "--share",
+             "--screenshot", "--logs", "--insmod", "--timeout", "--smp"}
     i = 0
     while i < len(words):
         if words[i] in takes and i + 1 < len(words):

@@ -205,7 +205,7 @@ impl Cp {
 
     fn draw(&mut self, job: &Job<'_>, draw: &Draw) -> Result<(), Cancelled> {
         job.count(Counter::Draws, 1);
-        if !job.hub.generation.draws {
+        if job.hub.generation.draws.is_none() {
             job.hub.unmodelled(Client::Gfx);
             return Ok(());
         }

@@ -6,7 +6,7 @@
 //! (`DMA_PACKET_*`), `evergreen_dma.c`, `evergreen_dma_cs_parse()` (lengths,
 //! addresses).
 
-use super::packet::{addr, Packet};
+use super::packet::{addr, OwnTiling, Packet, TiledSurface};
 use super::packet::{
     CONSTANT_FILL, COPY, FENCE, INDIRECT_BUFFER, NOP, SEMAPHORE, SRBM_WRITE, TRAP, WRITE,
 };
@@ -34,6 +34,31 @@ const TILED_COPIES: [(u32, u32); 8] = [
     (0x4D, 12),
     (0x4F, 9),
 ];
+
+/// The tiled side of a copy, and whether it is the source (Mesa's `evergreen_dma_copy_tile()`).
+fn surface(b: &[u32; 6]) -> (TiledSurface, bool) {
+    let own = OwnTiling {
+        split: b[5] >> 21 & 7,
+        banks: b[5] >> 25 & 3,
+        bank_width: b[1] >> 18 & 7,
+        bank_height: b[1] >> 21 & 7,
+        aspect: b[1] >> 16 & 3,
+        depth_order: b[5] & 1 << 28 != 0,
+    };
+    let surface = TiledSurface {
+        base: u64::from(b[0]) << 8,
+        array_mode: b[1] >> 27 & 0xF,
+        log2_bpe: b[1] >> 24 & 7,
+        height: (b[2] >> 16 & 0x3FFF) + 1,
+        pitch_tiles: (b[2] & 0x7FF) + 1,
+        slice_tiles: (b[3] & 0x3F_FFFF) + 1,
+        z: b[4] >> 18 & 0x7FF,
+        x: b[4] & 0x3FFF,
+        y: b[5] & 0x3FFF,
+        own: Some(own),
+    };
+    (surface, b[1] & 1 << 31 != 0)
+}
 
 /// Encodes a header.
 pub fn header(command: u32, sub_command: u32, count: u32) -> u32 {
@@ -87,7 +112,16 @@ pub fn decode(header: u32, b: &[u32]) -> Option<Packet<'_>> {
                 dwords: count,
             }
         }
-        // The generation's tiling is not modelled.
+        (COPY, TILED, [words @ .., lo, hi]) => {
+            let (tiled, detile) = surface(words.try_into().ok()?);
+            Packet::CopyTiled {
+                tiled,
+                linear: addr(*lo, *hi),
+                detile,
+                dwords: count,
+            }
+        }
+        // No driver writes tiled surfaces from packets, or copies parts of them.
         (WRITE, TILED, [_, ..]) => Packet::Unmodelled,
         (COPY, sub, [_, ..]) if TILED_COPIES.iter().any(|(code, _)| *code == sub) => {
             Packet::Unmodelled
@@ -199,6 +233,38 @@ mod tests {
         assert_eq!(decode(header(COPY, 0x42, 5), &[]), None);
         assert_eq!(decode(header(1, 0, 0), &[]), None);
         assert_eq!(decode(header(COPY, LINEAR, 5), &[0; 3]), None);
+    }
+
+    #[test]
+    fn tiled_copies_have_the_surfaces_geometry() {
+        let words = [
+            0x100,
+            1 << 31 | 4 << 27 | 2 << 24 | 1 << 21 | 2 << 18 | 1 << 16,
+            31 | 99 << 16,
+            1023,
+            8 | 3 << 18,
+            16 | 4 << 21 | 2 << 25 | 1 << 28,
+            0x2000,
+            1,
+        ];
+        let Some(Packet::CopyTiled {
+            tiled,
+            linear,
+            detile,
+            dwords,
+        }) = decode(header(COPY, TILED, 64), &words)
+        else {
+            panic!("no tiled copy");
+        };
+        assert_eq!((linear, detile, dwords), (0x1_0000_2000, true, 64));
+        assert_eq!(
+            (tiled.base, tiled.pitch_tiles, tiled.slice_tiles),
+            (0x1_0000, 32, 1024)
+        );
+        assert_eq!((tiled.x, tiled.y, tiled.z, tiled.height), (8, 16, 3, 100));
+        let own = tiled.own.unwrap();
+        assert_eq!((own.bank_height, own.bank_width, own.aspect), (1, 2, 1));
+        assert_eq!((own.split, own.banks, own.depth_order), (4, 2, true));
     }
 
     #[test]

@@ -111,6 +111,25 @@ pub struct TiledSurface {
     pub x: u32,
     /// First row (14 bits).
     pub y: u32,
+    /// The surface's own tiling geometry (Evergreen).
+    pub own: Option<OwnTiling>,
+}
+
+/// Tiling geometry that a packet of Evergreen has, in the fields' values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnTiling {
+    /// `TILE_SPLIT`.
+    pub split: u32,
+    /// `NUM_BANKS`.
+    pub banks: u32,
+    /// `BANK_WIDTH`.
+    pub bank_width: u32,
+    /// `BANK_HEIGHT`.
+    pub bank_height: u32,
+    /// `MACRO_TILE_ASPECT`.
+    pub aspect: u32,
+    /// Elements are in the order of depth buffers.
+    pub depth_order: bool,
 }
 
 impl TiledSurface {
@@ -127,6 +146,7 @@ impl TiledSurface {
             z: b[2] & 0xFFF,
             x: (b[3] >> 3) & 0x3FFF,
             y: (b[3] >> 17) & 0x3FFF,
+            own: None,
         };
         (surface, b[1] & (1 << 31) != 0)
     }

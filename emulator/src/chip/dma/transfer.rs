@@ -7,6 +7,7 @@ use crate::chip::counters::Counter;
 use crate::chip::engine::{Ended, Job, COPY_CHUNK};
 use crate::chip::hub::Hub;
 use crate::chip::regs::dma;
+use crate::chip::regs::evergreen::gfx as evergreen;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 fn charge(job: &Job<'_>, bytes: usize) -> Result<(), Ended<McError>> {
@@ -97,15 +98,27 @@ pub(super) fn write_tiled(
 }
 
 fn layout(hub: &Hub, surface: &TiledSurface) -> Layout {
-    let config = TilingConfig::from_register(hub.regs.load(dma::DMA_TILING_CONFIG));
-    Layout::new(
+    let config = match &surface.own {
+        None => TilingConfig::from_register(hub.regs.load(dma::DMA_TILING_CONFIG)),
+        Some(own) => TilingConfig::from_address_config(hub.regs.load(evergreen::GB_ADDR_CONFIG))
+            .of_surface(
+                own.split,
+                own.banks,
+                own.bank_width,
+                own.bank_height,
+                own.aspect,
+            ),
+    };
+    let mut layout = Layout::new(
         ArrayMode::from_field(surface.array_mode),
         // Elements have at most 16 bytes.
         1 << surface.log2_bpe.min(4),
         surface.pitch_tiles * 8,
         surface.slice_tiles * 64,
         config,
-    )
+    );
+    layout.depth_order = surface.own.is_some_and(|own| own.depth_order);
+    layout
 }
 
 /// Calls `access` for each element in the `len` bytes from linear byte `start`

@@ -14,11 +14,12 @@ use crate::chip::dispatch::Entry;
 use crate::chip::display;
 use crate::chip::dma;
 use crate::chip::family::Model;
+use crate::chip::gfx;
 use crate::chip::regs::{self, cg, evergreen as eg, gb, grbm, mc, srbm};
 
 /// Blocks of an Evergreen chip. CRTCs 1 and 2 end below 0x8000, the others begin
 /// at 0x10000.
-const BLOCKS: [Entry; 16] = [
+const BLOCKS: [Entry; 17] = [
     (0x0_0038, 0x0_003F, |b| &b.bif),
     (0x0_0100, 0x0_0107, |b| &b.rcu),
     (0x0_0600, 0x0_07FF, |b| &b.cg),
@@ -30,6 +31,7 @@ const BLOCKS: [Entry; 16] = [
     (0x0_6000, 0x0_7FFF, |b| &b.crtc),
     (0x0_8000, 0x0_84FF, |b| &b.grbm),
     (0x0_8500, 0x0_87FF, |b| &*b.cp),
+    (0x0_A400, 0x0_A477, |b| &b.borders),
     (0x0_C000, 0x0_CFFF, |b| &*b.cp),
     (0x0_D000, 0x0_DFFF, |b| &*b.dma),
     (0x0_EF00, 0x0_FFFF, |b| &*b.uvd),
@@ -38,7 +40,7 @@ const BLOCKS: [Entry; 16] = [
 ];
 
 /// As [`BLOCKS`], with the memory sequencer.
-const BLOCKS_NI: [Entry; 17] = [
+const BLOCKS_NI: [Entry; 18] = [
     BLOCKS[0],
     BLOCKS[1],
     BLOCKS[2],
@@ -56,6 +58,7 @@ const BLOCKS_NI: [Entry; 17] = [
     BLOCKS[13],
     BLOCKS[14],
     BLOCKS[15],
+    BLOCKS[16],
 ];
 
 /// What the three below have in common. (A function: a constant cannot refer to the
@@ -64,9 +67,9 @@ const fn evergreen() -> Generation {
     Generation {
         name: "Evergreen",
         mmio_size: 0x2_0000,
-        // As on R700, without the page of the second CRTC.
-        mappable: &[(0x1000, 0x5000), (0x9000, 0x3000)],
-        mappable_strict: &[(0x3000, 0x2000), (0x9000, 0x3000)],
+        // As on R700, without the pages of the second CRTC and of the border colours.
+        mappable: &[(0x1000, 0x5000), (0x9000, 0x1000), (0xB000, 0x1000)],
+        mappable_strict: &[(0x3000, 0x2000), (0x9000, 0x1000), (0xB000, 0x1000)],
         registers: &regs::EVERGREEN,
         blocks: &BLOCKS,
         vm: VM,
@@ -89,7 +92,7 @@ const fn evergreen() -> Generation {
             set_pixel_clock: 5,
             chipset: false,
         },
-        draws: false,
+        draws: Some(&gfx::evergreen::FRONT),
     }
 }
 
@@ -112,7 +115,12 @@ pub static APU: Generation = Generation {
 pub static NI: Generation = Generation {
     name: "Northern Islands",
     // Without the page of the memory sequencer.
-    mappable: &[(0x1000, 0x1000), (0x3000, 0x3000), (0x9000, 0x3000)],
+    mappable: &[
+        (0x1000, 0x1000),
+        (0x3000, 0x3000),
+        (0x9000, 0x1000),
+        (0xB000, 0x1000),
+    ],
     blocks: &BLOCKS_NI,
     straps: ni,
     bios: Bios {

@@ -20,6 +20,7 @@ use crate::chip::dispatch::Entry;
 use crate::chip::display::Layout;
 use crate::chip::dma;
 use crate::chip::family::Model;
+use crate::chip::gfx::front::Front;
 use crate::chip::memory::gart::VmRegisters;
 use crate::chip::regs::Map;
 
@@ -65,9 +66,9 @@ pub struct Generation {
     pub display: Layout,
     /// What the driver expects of the BIOS.
     pub bios: Bios,
-    /// Whether the model executes draws. Without, the command processor consumes
+    /// The decoders by which the model executes draws. Without, the command processor consumes
     /// and counts them (`undrawn`).
-    pub draws: bool,
+    pub draws: Option<&'static Front>,
 }
 
 /// Bits of `SRBM_SOFT_RESET`; 0 if the generation has no such block.

@@ -55,7 +55,7 @@ const fn r600() -> Generation {
             set_pixel_clock: 1,
             chipset: false,
         },
-        draws: false,
+        draws: None,
     }
 }
 

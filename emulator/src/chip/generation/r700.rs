@@ -8,6 +8,7 @@ use crate::chip::dispatch::Entry;
 use crate::chip::display;
 use crate::chip::dma;
 use crate::chip::family::Model;
+use crate::chip::gfx::front;
 use crate::chip::memory::gart::VmRegisters;
 use crate::chip::regs::{self, cg, gb, grbm, mc, srbm};
 
@@ -58,7 +59,7 @@ pub static R700: Generation = Generation {
         set_pixel_clock: 1,
         chipset: false,
     },
-    draws: true,
+    draws: Some(&front::R700),
 };
 
 /// Where R700 and everything later has the VM's registers (`rv770d.h`,

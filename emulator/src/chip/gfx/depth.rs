@@ -134,6 +134,16 @@ impl State {
     /// Decodes the state; none if there is no depth buffer.
     pub fn decode(s: &Shadow) -> Option<Self> {
         let format = Format::decode(bits(s.get(reg::DB_DEPTH_INFO), 0, 3))?;
+        Some(Self::of(s, format, true, format.has_stencil()))
+    }
+
+    /// The state of separate planes of depth, none without `format`, and stencil.
+    pub fn planes(s: &Shadow, format: Option<Format>, has_stencil: bool) -> Self {
+        let held = format.unwrap_or(Format::X8D24);
+        Self::of(s, held, format.is_some(), has_stencil)
+    }
+
+    fn of(s: &Shadow, format: Format, has_depth: bool, has_stencil: bool) -> Self {
         let control = s.get(reg::DB_DEPTH_CONTROL);
         let face = |shift: u32, masks: u32| Face {
             function: bits(control, shift, 3),
@@ -152,14 +162,14 @@ impl State {
         } else {
             front
         };
-        Some(Self {
+        Self {
             format,
-            z_enable: bit(control, 1),
-            z_write: bit(control, 1) && bit(control, 2),
+            z_enable: has_depth && bit(control, 1),
+            z_write: has_depth && bit(control, 1) && bit(control, 2),
             z_function: bits(control, 4, 3),
-            stencil_enable: bit(control, 0) && format.has_stencil(),
+            stencil_enable: bit(control, 0) && has_stencil,
             faces: [front, back],
-        })
+        }
     }
 
     /// Whether depth or stencil is tested.

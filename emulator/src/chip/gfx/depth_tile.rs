@@ -20,11 +20,43 @@ const MAX_TILE: usize = LANES * 8 * 8;
 /// All rows of a tile: there are no linear depth buffers.
 const ALL_ROWS: u8 = 0xFF;
 
+/// A plane of depth or of stencil.
+#[derive(Debug, Clone, Copy)]
+pub struct Plane {
+    /// MC address.
+    pub base: u64,
+    /// Tiling geometry.
+    pub config: TilingConfig,
+}
+
+/// Separate planes of depth and stencil (Evergreen).
+#[derive(Debug, Clone, Copy)]
+pub struct Planes {
+    /// Arrangement.
+    pub mode: ArrayMode,
+    /// Pixels in a row.
+    pub pitch: u32,
+    /// Pixels of a slice.
+    pub slice: u32,
+    /// First and last slice of the view.
+    pub slices: (u32, u32),
+    /// Samples of a pixel.
+    pub samples: u32,
+    /// Depth.
+    pub depth: Plane,
+    /// Stencil, if there is one.
+    pub stencil: Option<Plane>,
+}
+
 /// A depth buffer.
 #[derive(Debug, Clone)]
 pub struct Surface {
     surface: surface::Surface,
     format: Format,
+    /// There is no depth, only the plane of stencil.
+    no_depth: bool,
+    /// The plane of stencil, a byte for each sample; none if it shares the elements of depth.
+    stencil: Option<surface::Surface>,
     first_slice: u32,
     last_slice: u32,
 }
@@ -57,9 +89,34 @@ impl Surface {
                 Cache::Depth,
             ),
             format,
+            no_depth: false,
+            stencil: None,
             first_slice: bits(view, 0, 11),
             last_slice: bits(view, 13, 11),
         })
+    }
+
+    /// A buffer of separate planes of depth, none without `format`, and stencil.
+    pub fn planes(format: Option<Format>, planes: &Planes) -> Self {
+        let mode = match planes.mode {
+            ArrayMode::Tiled2dThin1 => ArrayMode::Tiled2dThin1,
+            _ => ArrayMode::Tiled1dThin1,
+        };
+        let surface = |plane: &Plane, bytes| {
+            let mut layout = Layout::new(mode, bytes, planes.pitch, planes.slice, plane.config);
+            layout.samples = planes.samples;
+            layout.depth_order = true;
+            surface::Surface::new(plane.base, layout, Cache::Depth)
+        };
+        let held = format.unwrap_or(Format::X8D24);
+        Self {
+            surface: surface(&planes.depth, held.bytes()),
+            format: held,
+            no_depth: format.is_none(),
+            stencil: planes.stencil.as_ref().map(|plane| surface(plane, 1)),
+            first_slice: planes.slices.0,
+            last_slice: planes.slices.1,
+        }
     }
 
     fn slice(&self, layer: u32) -> u32 {
@@ -83,8 +140,40 @@ impl Surface {
     /// # Errors
     /// The first access that no memory answered.
     pub fn load(&self, view: &View<'_>, at: At, out: &mut Samples) -> Result<u64, McError> {
+        let depth = match self.no_depth {
+            true => 0,
+            false => self.load_elements(view, at, out)?,
+        };
+        let Some(stencil) = &self.stencil else {
+            return Ok(depth);
+        };
+        let mut buffer = [0; LANES * 8];
+        let (place, bytes) = self.stencil_place(stencil, at, &mut buffer);
+        stencil.read_tile(view, &place, ALL_ROWS, bytes)?;
+        let elements = stencil.layout.lanes();
+        for lane in 0..LANES {
+            let element = u32::from(elements[lane]);
+            out.stencil[lane] = bytes[stencil.layout.sample_place(element, at.sample) as usize];
+        }
+        Ok(depth + bytes.len() as u64)
+    }
+
+    /// The micro tile of `at` in the plane of stencil, and room for its bytes.
+    fn stencil_place<'b>(
+        &self,
+        stencil: &surface::Surface,
+        at: At,
+        buffer: &'b mut [u8; LANES * 8],
+    ) -> (Place, &'b mut [u8]) {
+        let len = stencil.layout.tile_bytes() as usize;
+        let place = stencil.place((at.x, at.y), self.slice(at.layer), 0, len);
+        (place, &mut buffer[..len.min(LANES * 8)])
+    }
+
+    /// [`Self::load`] without a separate plane of stencil.
+    fn load_elements(&self, view: &View<'_>, at: At, out: &mut Samples) -> Result<u64, McError> {
         let place = self.place(at);
-        if self.is_plain() {
+        if self.is_dword() {
             let mut bytes = [0; LANES * 4];
             self.read(view, &place, &mut bytes)?;
             let words = reorder(&std::array::from_fn(|i| {
@@ -149,8 +238,37 @@ impl Surface {
         samples: &Samples,
         changed: Mask,
     ) -> Result<u64, McError> {
+        let depth = match self.no_depth {
+            true => 0,
+            false => self.store_elements(view, at, samples, changed)?,
+        };
+        let Some(stencil) = &self.stencil else {
+            return Ok(depth);
+        };
+        let mut buffer = [0; LANES * 8];
+        let (place, bytes) = self.stencil_place(stencil, at, &mut buffer);
+        if stencil.layout.samples != 1 || changed != ALL {
+            stencil.read_tile(view, &place, ALL_ROWS, bytes)?;
+        }
+        let elements = stencil.layout.lanes();
+        for lane in (0..LANES).filter(|l| changed >> l & 1 != 0) {
+            let element = u32::from(elements[lane]);
+            bytes[stencil.layout.sample_place(element, at.sample) as usize] = samples.stencil[lane];
+        }
+        stencil.write_tile(view, &place, ALL_ROWS, bytes)?;
+        Ok(depth + bytes.len() as u64)
+    }
+
+    /// [`Self::store`] without a separate plane of stencil.
+    fn store_elements(
+        &self,
+        view: &View<'_>,
+        at: At,
+        samples: &Samples,
+        changed: Mask,
+    ) -> Result<u64, McError> {
         let place = self.place(at);
-        if self.is_plain() {
+        if self.is_dword() {
             // The unchanged lanes still have the values that `load` read.
             let mask = self.depth_mask();
             let words = reorder(&std::array::from_fn(|lane| {
@@ -212,6 +330,11 @@ impl Surface {
 
     /// Whether there is one sample and an element is a dword.
     pub fn is_plain(&self) -> bool {
+        self.is_dword() && self.stencil.is_none() && !self.no_depth
+    }
+
+    /// Whether there is one sample and an element of depth is a dword.
+    fn is_dword(&self) -> bool {
         self.surface.layout.samples == 1 && self.format.bytes() == 4
     }
 

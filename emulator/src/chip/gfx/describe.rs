@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use super::colour::Targets;
+use super::front;
 use super::shader::disasm::disassemble;
 use super::state::{has_geometry, Stage, FETCH_PROGRAM_REGISTERS, VGT_GS_MODE};
 use super::{GfxContext, STATE_BASE};
@@ -34,11 +35,14 @@ pub fn describe(context: &GfxContext<'_>, draw: &Draw) -> String {
     }
     let mut programs = vec![("FS (fetch)", FETCH_PROGRAM_REGISTERS)];
     if has_geometry(context.regs.load(VGT_GS_MODE)) {
-        programs.push(("ES (export)", Stage::Export.program_registers()));
-        programs.push(("GS (geometry)", Stage::Geometry.program_registers()));
+        programs.push(("ES (export)", (front::R700.stage)(Stage::Export).program));
+        programs.push((
+            "GS (geometry)",
+            (front::R700.stage)(Stage::Geometry).program,
+        ));
     }
-    programs.push(("VS (vertex)", Stage::Vertex.program_registers()));
-    programs.push(("PS (pixel)", Stage::Pixel.program_registers()));
+    programs.push(("VS (vertex)", (front::R700.stage)(Stage::Vertex).program));
+    programs.push(("PS (pixel)", (front::R700.stage)(Stage::Pixel).program));
     for (name, [start, _]) in programs {
         let base = u64::from(context.regs.load(start)) << 8;
         let words = read_words(context, base);

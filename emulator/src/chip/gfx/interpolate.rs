@@ -12,7 +12,8 @@ use super::lanes::{has_denormals, pixel_of, Lanes, Mask, LANES};
 use super::raster::Plane;
 use super::setup::{Setup, Vertices};
 use super::shader::{Program, Wave, GPRS};
-use super::state::{bit, bits, Shadow};
+use super::state::{bit, bits, SetupState, Shadow};
+use crate::chip::regs::evergreen::gfx as eg;
 use crate::chip::regs::gfx as reg;
 
 /// Most inputs of a pixel shader.
@@ -71,6 +72,15 @@ pub struct Interpolator {
     center: [f32; 2],
     places: [[f32; 2]; 8],
     samples: usize,
+    /// The shader interpolates its inputs itself: it gets weights, two pairs in a register.
+    barycentric: Option<Vec<Pair>>,
+}
+
+/// A pair of weights, of vertices 1 and 2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Pair {
+    place: Place,
+    linear: bool,
 }
 
 /// Interpolation weights of a tile's lanes at one place of their pixels.
@@ -178,12 +188,41 @@ impl Interpolator {
             center: [center; 2],
             places: places.map(|p| p.map(|v| center + f32::from(v) / 16.0)),
             samples,
+            barycentric: None,
         }
+    }
+
+    /// Decodes the state of Evergreen, whose shaders get weights. The inputs are parameters of the
+    /// shader's interpolation instructions. `SPI_BARYC_CNTL` enables pairs of weights, which follow
+    /// each other from R0.xy on: with perspective at the sample, the centre and the centroid, then
+    /// without (Mesa's `evergreen_update_ps_state()`, `allocate_interpolators_or_inputs()`).
+    pub fn barycentric(s: &Shadow, setup: &SetupState) -> Self {
+        let samples = setup.samples();
+        let mut of = Self::new(s, &setup.sample_places, samples, setup.center_half);
+        let control = s.raw(eg::SPI_BARYC_CNTL);
+        let pairs = [
+            (8, Place::Sample, false),
+            (0, Place::Center, false),
+            (4, Place::Centroid, false),
+            (24, Place::Sample, true),
+            (16, Place::Center, true),
+            (20, Place::Centroid, true),
+        ];
+        let enabled = pairs
+            .into_iter()
+            .filter(|(at, ..)| bits(control, *at, 2) != 0);
+        let pairs: Vec<_> = enabled
+            .map(|(_, place, linear)| Pair { place, linear })
+            .collect();
+        of.uses = [true, false].map(|linear| pairs.iter().any(|pair| pair.linear == linear));
+        of.barycentric = Some(pairs);
+        of
     }
 
     /// True if the shader starts with the same registers in all pixels of `setup`.
     pub fn is_uniform(&self, setup: &Setup) -> bool {
-        setup.sprite.is_none()
+        self.barycentric.is_none()
+            && setup.sprite.is_none()
             && self.position.is_none()
             && self.face.is_none()
             && self.sample_id.is_none()
@@ -210,7 +249,10 @@ impl Interpolator {
         let straight = input.linear || !setup.perspective;
         let central = input.place.is_center(self.samples);
         // These may overwrite an input's register.
-        let others = self.position.is_some() || self.face.is_some() || self.sample_id.is_some();
+        let others = self.barycentric.is_some()
+            || self.position.is_some()
+            || self.face.is_some()
+            || self.sample_id.is_some();
         if flat || !straight || !central || others || setup.sprite.is_some() {
             return None;
         }
@@ -441,6 +483,45 @@ impl Scratch {
         self.known = false;
     }
 
+    /// Component `chan` of input `index` at vertex 0, and how much those at vertices 1 and 2 differ
+    /// from it.
+    pub fn parameter(&self, index: usize, chan: usize) -> [f32; 3] {
+        match self.deltas.get(index) {
+            Some(of) => of.map(|vector| vector[chan & 3]),
+            None => [0.0; 3],
+        }
+    }
+
+    /// [`Self::find_deltas`] of a shader that interpolates itself: its flat inputs do not differ,
+    /// and those of a point sprite are its coordinates.
+    fn find_parameters(&mut self, of: &Interpolator, setup: &Setup, vertices: &Vertices) {
+        self.find_deltas(&of.inputs, setup, vertices);
+        for (deltas, input) in self.deltas.iter_mut().zip(&of.inputs) {
+            let flat = |value: [f32; 4]| [value, [0.0; 4], [0.0; 4]];
+            if input.sprite && of.sprite_enabled && setup.sprite.is_some() {
+                let mut parts = flat([0.0; 4]);
+                for chan in 0..4 {
+                    match (of.sprite[chan], of.sprite_top_1) {
+                        (1, _) => parts[0][chan] = 1.0,
+                        (2, _) => parts[1][chan] = 1.0,
+                        (3, false) => parts[2][chan] = 1.0,
+                        (3, true) => (parts[0][chan], parts[2][chan]) = (1.0, -1.0),
+                        _ => {}
+                    }
+                }
+                *deltas = parts;
+                continue;
+            }
+            let Some(param) = input.param else {
+                *deltas = flat(input.default);
+                continue;
+            };
+            if (input.flat && of.flat_enabled) || setup.sprite.is_some() {
+                *deltas = flat(vertices.param(setup.provoking, param).map(f32::from_bits));
+            }
+        }
+    }
+
     fn find_deltas(&mut self, inputs: &[Input], setup: &Setup, vertices: &Vertices) {
         for (deltas, input) in self.deltas.iter_mut().zip(inputs) {
             let Some(param) = input.param else {
@@ -493,8 +574,14 @@ impl WithSimd for Fill<'_> {
         } = self;
         let (reads, floats) = (program.reads(), program.reads_floats());
         let mut normal = 0;
-        if !scratch.known {
-            scratch.find_deltas(&interpolator.inputs, setup, vertices);
+        match &interpolator.barycentric {
+            None if !scratch.known => {
+                scratch.find_deltas(&interpolator.inputs, setup, vertices);
+            }
+            Some(_) if !scratch.known => {
+                scratch.find_parameters(interpolator, setup, vertices);
+            }
+            _ => {}
         }
         let (scratch, deltas) = (&mut scratch.weights, &scratch.deltas);
         let mut there = [false; 3];
@@ -517,7 +604,14 @@ impl WithSimd for Fill<'_> {
         // Bytes, because the array is initialised for each tile.
         let mut chosen = [CENTER as u8; MAX_INPUTS + 1];
         let mut wanted = true;
-        if !interpolator.central || sample.is_some() {
+        if let Some(pairs) = &interpolator.barycentric {
+            for (slot, pair) in chosen.iter_mut().zip(pairs) {
+                *slot = at(pair.place) as u8;
+            }
+            if let Some((_, place)) = interpolator.position {
+                chosen[MAX_INPUTS] = at(place) as u8;
+            }
+        } else if !interpolator.central || sample.is_some() {
             for (slot, input) in chosen.iter_mut().zip(&interpolator.inputs) {
                 *slot = at(input.place) as u8;
             }
@@ -535,7 +629,31 @@ impl WithSimd for Fill<'_> {
             let index = usize::from(chosen[slot]).min(CENTER);
             there[index].then_some(&scratch[index])
         };
-        for (gpr, input) in interpolator.inputs.iter().enumerate() {
+        for (n, pair) in interpolator.barycentric.iter().flatten().enumerate() {
+            let Some(weights) = pick(n) else {
+                continue;
+            };
+            let linear = pair.linear || !setup.perspective;
+            for half in 0..2 {
+                let row = wave.gpr_mut(n / 2, n % 2 * 2 + half);
+                match &setup.sprite {
+                    // The parameters of a sprite are weighted by its coordinates.
+                    Some(sprite) => {
+                        let plane = [&sprite.s, &sprite.t][half];
+                        let mut values = [0.0; LANES];
+                        evaluate(plane, x, y, &weights.x, &weights.y, &mut values);
+                        *row = to_bits(&values);
+                    }
+                    None if linear => *row = to_bits(&weights.linear[half]),
+                    None => *row = to_bits(&weights.perspective[half]),
+                }
+            }
+        }
+        let inputs = match interpolator.barycentric {
+            Some(_) => &[][..],
+            None => &interpolator.inputs[..],
+        };
+        for (gpr, input) in inputs.iter().enumerate() {
             let weights = pick(gpr);
             if input.sprite && interpolator.sprite_enabled {
                 if let Some(sprite) = &setup.sprite {

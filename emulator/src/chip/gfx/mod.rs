@@ -21,8 +21,10 @@ mod depth;
 mod depth_tile;
 mod describe;
 mod draw;
+pub mod evergreen;
 mod execute;
 pub mod format;
+pub mod front;
 mod geometry;
 mod interpolate;
 pub mod lanes;
@@ -164,6 +166,10 @@ pub trait Gfx: Send {
     /// Sets where stream-out continues in buffer `buffer` (0 to 3), in dwords
     /// from its base.
     fn set_filled(&mut self, _buffer: usize, _dwords: u32) {}
+
+    /// The chip's generation has these decoders. Called before the first draw; without, they are
+    /// R7xx's.
+    fn set_front(&mut self, _front: &'static front::Front) {}
 
     /// Restores the state after a reset of the chip.
     fn reset(&mut self) {}

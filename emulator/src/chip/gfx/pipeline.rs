@@ -10,10 +10,8 @@ use std::sync::Arc;
 
 use super::batch::{DrawState, Failed, Pool, Progress};
 use super::colour::Targets;
-use super::depth;
-use super::depth_tile::Surface;
 use super::execute::{run, Buffers};
-use super::interpolate::Interpolator;
+use super::front::Front;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::Type;
@@ -136,6 +134,7 @@ impl Pipeline {
     ) -> Result<Arc<Program>, Failed> {
         let options = Options {
             dx10_clamp: state.dx10_clamp,
+            isa: self.shadow.front().isa,
         };
         let mut code = ShaderMemory {
             view,
@@ -192,12 +191,12 @@ impl Pipeline {
         };
 
         let setup = SetupState::decode(&self.shadow);
-        let samples = setup.samples();
-        let tiling = TilingConfig::from_register(context.regs.load(gb::GB_TILING_CONFIG));
+        let front = self.shadow.front();
+        let tiling = (front.tiling)(context.regs);
         let pixel = if setup.kill {
             None
         } else {
-            Some(self.pixel_state(context, &view, &setup, tiling, samples)?)
+            Some(self.pixel_state(context, &view, &setup, tiling)?)
         };
         let params = pixel.as_ref().map_or(0, |p| p.interpolator.params);
         let streamout = StreamOut::decode(&self.shadow, self.statistics.filled);
@@ -211,10 +210,8 @@ impl Pipeline {
         };
         for core in &mut self.cores {
             core.executed = 0;
-            core.unit.set_state(
-                context.regs.load(gb::GB_TILING_CONFIG),
-                context.regs.load(reg::TA_CNTL_AUX),
-            );
+            core.unit
+                .set_state(front, tiling, (front.seamless)(context.regs));
             // Textures may have been written since the last draw.
             core.unit.invalidate();
         }
@@ -260,22 +257,17 @@ impl Pipeline {
         view: &View<'_>,
         setup: &SetupState,
         tiling: TilingConfig,
-        samples: usize,
     ) -> Result<PixelState, Failed> {
-        let interpolator = Interpolator::new(
-            &self.shadow,
-            &setup.sample_places,
-            samples,
-            setup.center_half,
-        );
-        let targets = Targets::decode(&Registers {
+        let front = self.shadow.front();
+        let interpolator = (front.interpolator)(&self.shadow, setup);
+        let registers = Registers {
             shadow: &self.shadow,
             regs: context.regs,
+        };
+        let targets = Targets::of(&registers, |i| {
+            (front.colour)(&self.shadow, context.regs, i)
         });
-        let depth = depth::State::decode(&self.shadow).and_then(|state| {
-            let surface = Surface::decode(&self.shadow, tiling, samples as u32)?;
-            Some((state, surface))
-        });
+        let depth = (front.depth)(&self.shadow, tiling, setup.samples() as u32);
         let mut pixel = PixelState::decode(&self.shadow, setup, None, interpolator, targets, depth);
         if pixel.needs_shader() {
             pixel.program = Some(self.stage_program(context, view, Stage::Pixel)?);
@@ -377,6 +369,10 @@ impl Gfx for Pipeline {
 
     fn set_filled(&mut self, buffer: usize, dwords: u32) {
         self.statistics.filled[buffer & 3] = dwords;
+    }
+
+    fn set_front(&mut self, front: &'static Front) {
+        self.shadow = Shadow::new(front);
     }
 
     fn reset(&mut self) {

@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use super::front::BufferView;
+use super::interpolate::Scratch;
 use super::lanes::{expand, select, Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::shader::isa::TexInstruction;
@@ -41,8 +43,6 @@ impl Default for Limits {
     }
 }
 
-/// Number of resources: 7 dwords each in the window of `SET_RESOURCE`.
-const RESOURCES: u32 = 0x4000 / 28;
 /// Samplers of one stage.
 const STAGE_SAMPLERS: u32 = 18;
 
@@ -174,22 +174,29 @@ pub struct DrawShared<'a> {
 
 impl DrawShared<'_> {
     /// Words of fetch resource `index` of `stage`; zeroes if there is none.
-    pub fn resource(&self, stage: Stage, index: u32) -> [u32; 7] {
-        let index = stage.first_resource().saturating_add(index);
-        if index >= RESOURCES {
-            return [0; 7];
+    pub fn resource(&self, stage: Stage, index: u32) -> [u32; 8] {
+        let front = self.shadow.front();
+        let (base, dwords, count) = front.resources;
+        let index = (front.stage)(stage).first_resource.saturating_add(index);
+        let mut words = [0; 8];
+        if index < count {
+            for (i, word) in (0..dwords).zip(&mut words) {
+                *word = self.shadow.raw(base + 4 * (dwords * index + i));
+            }
         }
-        self.shadow.array(reg::SQ_TEX_RESOURCE_WORD0_0 + 28 * index)
+        words
     }
 
     /// Sampler `index` of `stage`.
     pub fn sampler(&self, stage: Stage, index: u32) -> Sampler {
+        let front = self.shadow.front();
+        let layout = (front.stage)(stage);
         let index = index % STAGE_SAMPLERS;
-        let at = reg::SQ_TEX_SAMPLER_WORD0_0 + 12 * (stage.first_sampler() + index);
-        let words = self.shadow.array(at);
+        let at = front.samplers + 12 * (layout.first_sampler + index);
+        let words = std::array::from_fn(|i| self.shadow.raw(at + 4 * i as u32));
         let mut border = [0; 4];
-        if Sampler::has_border_registers(&words) {
-            let register = stage.border_register() + 16 * index;
+        if (front.has_border)(&words) {
+            let register = layout.border + 16 * index;
             border = std::array::from_fn(|i| self.context.regs.load(register + 4 * i as u32));
         }
         Sampler { words, border }
@@ -208,16 +215,19 @@ pub struct StageEnv<'a, 'b> {
     pub exports: &'b mut Exports,
     /// The worker's texture unit.
     pub unit: &'b mut texture::Unit,
+    /// The inputs of a pixel shader that interpolates itself.
+    pub inputs: &'b Scratch,
 }
 
 impl Env for StageEnv<'_, '_> {
     fn constants(&mut self, bank: u32, first: u32, out: &mut [[u32; 4]]) {
         out.fill([0; 4]);
-        let [size, address] = self.stage.constant_registers();
+        let shadow = self.shared.shadow;
+        let [size, address] = (shadow.front().stage)(self.stage).constants;
         let bank = 4 * (bank & 15);
         // Size and address count units of 256 bytes, 16 vectors.
-        let size = u64::from(self.shared.shadow.get(size + bank)).min(1 << 16) * 16;
-        let base = u64::from(self.shared.shadow.get(address + bank)) << 8;
+        let size = u64::from(shadow.raw(size + bank)).min(1 << 16) * 16;
+        let base = u64::from(shadow.raw(address + bank)) << 8;
         let first = u64::from(first);
         let count = size.saturating_sub(first).min(out.len() as u64) as usize;
         let mut bytes = [0; 512];
@@ -252,7 +262,19 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn resource(&mut self, index: u32) -> [u32; 7] {
-        self.shared.resource(self.stage, index)
+        (self.shared.shadow.front().buffer)(self.shared.resource(self.stage, index))
+    }
+
+    fn fetch_resources(&mut self) -> u32 {
+        self.shared.shadow.front().fetch_resources
+    }
+
+    fn parameter(&mut self, index: u32, chan: u8) -> [f32; 3] {
+        self.inputs.parameter(index as usize, chan.into())
+    }
+
+    fn buffer_view(&mut self, index: u32) -> Option<BufferView> {
+        (self.shared.shadow.front().buffer_view)(&self.shared.resource(self.stage, index))
     }
 
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError> {
@@ -379,14 +401,15 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn loop_constant(&mut self, index: u32) -> u32 {
-        let at = 32 * self.stage.constant_set() + (index & 31);
-        self.shared.shadow.get(reg::SQ_LOOP_CONST_0 + 4 * at)
+        let front = self.shared.shadow.front();
+        let at = 32 * (front.stage)(self.stage).constant_set + (index & 31);
+        self.shared.shadow.raw(front.flow_constants[0] + 4 * at)
     }
 
     fn bool_constants(&mut self) -> u32 {
-        self.shared
-            .shadow
-            .get(reg::SQ_BOOL_CONST_0 + 4 * self.stage.constant_set())
+        let front = self.shared.shadow.front();
+        let set = (front.stage)(self.stage).constant_set;
+        self.shared.shadow.raw(front.flow_constants[1] + 4 * set)
     }
 
     fn vertex_offsets(&mut self) -> [u32; 2] {

@@ -6,6 +6,7 @@
 //! a field's meaning where the field is used. The guest can write any value to a
 //! register: code that takes an index from one masks or checks it.
 
+use super::front::{self, Front};
 use super::{GfxContext, STATE_BASE};
 use crate::chip::bus::RegFile;
 use crate::chip::regs::gfx as reg;
@@ -16,26 +17,49 @@ const SHADOW_BYTES: u32 = 0x4_0000 - STATE_BASE;
 /// has one bit for.
 const BLOCK_BYTES: u32 = 2048;
 
-/// A copy of the state registers: faster to read than the register file.
+/// A copy of the state registers: faster to read than the register file. It has them in R7xx's
+/// places; of a generation that has them elsewhere, also in their own.
 #[derive(Debug)]
 pub struct Shadow {
     words: Vec<u32>,
+    /// As the chip has them; empty if that is as in `words`.
+    raw: Vec<u32>,
+    front: &'static Front,
 }
 
 impl Default for Shadow {
     fn default() -> Self {
-        Self {
-            words: vec![0; SHADOW_BYTES as usize / 4],
-        }
+        Self::new(&front::R700)
     }
 }
 
 impl Shadow {
+    /// All registers are 0.
+    pub fn new(front: &'static Front) -> Self {
+        let words = vec![0; SHADOW_BYTES as usize / 4];
+        Self {
+            raw: match front.translate {
+                Some(_) => words.clone(),
+                None => Vec::new(),
+            },
+            words,
+            front,
+        }
+    }
+
+    /// The generation's decoders.
+    pub fn front(&self) -> &'static Front {
+        self.front
+    }
+
     /// Reloads the blocks written since the last call.
     pub fn refresh(&mut self, context: &GfxContext<'_>) {
         let dirty = context.control.take_dirty();
-        for (i, block) in self
-            .words
+        let words = match self.front.translate {
+            Some(_) => &mut self.raw,
+            None => &mut self.words,
+        };
+        for (i, block) in words
             .chunks_mut(BLOCK_BYTES as usize / 4)
             .enumerate()
             .filter(|(i, _)| dirty >> i & 1 != 0)
@@ -44,6 +68,29 @@ impl Shadow {
             for (j, word) in block.iter_mut().enumerate() {
                 *word = context.regs.load(base + 4 * j as u32);
             }
+        }
+        if let Some(translate) = self.front.translate.filter(|_| dirty != 0) {
+            translate(self);
+        }
+    }
+
+    /// The chip's own register at byte offset `offset`, which lies at or above [`STATE_BASE`]; 0
+    /// for others.
+    #[inline]
+    pub fn raw(&self, offset: u32) -> u32 {
+        let words = match self.front.translate {
+            Some(_) => &self.raw,
+            None => &self.words,
+        };
+        let at = offset.wrapping_sub(STATE_BASE) / 4;
+        words.get(at as usize).copied().unwrap_or(0)
+    }
+
+    /// Sets the register in R7xx's place `offset`, for [`Front::translate`].
+    pub fn set(&mut self, offset: u32, value: u32) {
+        let at = offset.wrapping_sub(STATE_BASE) / 4;
+        if let Some(word) = self.words.get_mut(at as usize) {
+            *word = value;
         }
     }
 
@@ -126,72 +173,6 @@ pub const fn has_geometry(gs_mode: u32) -> bool {
     bits(gs_mode, 0, 2) == 3
 }
 
-impl Stage {
-    /// `SQ_PGM_START_x`, `SQ_PGM_RESOURCES_x`.
-    pub fn program_registers(self) -> [u32; 2] {
-        match self {
-            Stage::Pixel => [reg::SQ_PGM_START_PS, reg::SQ_PGM_RESOURCES_PS],
-            Stage::Vertex => [reg::SQ_PGM_START_VS, reg::SQ_PGM_RESOURCES_VS],
-            Stage::Geometry => [reg::SQ_PGM_START_GS, reg::SQ_PGM_RESOURCES_GS],
-            Stage::Export => [reg::SQ_PGM_START_ES, reg::SQ_PGM_RESOURCES_ES],
-        }
-    }
-
-    /// First constant buffer registers: size and address.
-    pub fn constant_registers(self) -> [u32; 2] {
-        match self {
-            Stage::Pixel => [
-                reg::SQ_ALU_CONST_BUFFER_SIZE_PS_0,
-                reg::SQ_ALU_CONST_CACHE_PS_0,
-            ],
-            Stage::Vertex | Stage::Export => [
-                reg::SQ_ALU_CONST_BUFFER_SIZE_VS_0,
-                reg::SQ_ALU_CONST_CACHE_VS_0,
-            ],
-            Stage::Geometry => [
-                reg::SQ_ALU_CONST_BUFFER_SIZE_GS_0,
-                reg::SQ_ALU_CONST_CACHE_GS_0,
-            ],
-        }
-    }
-
-    /// First of the stage's fetch resources.
-    pub fn first_resource(self) -> u32 {
-        match self {
-            Stage::Pixel => 0,
-            Stage::Vertex | Stage::Export => 160,
-            Stage::Geometry => 336,
-        }
-    }
-
-    /// First of the stage's samplers.
-    pub fn first_sampler(self) -> u32 {
-        match self {
-            Stage::Pixel => 0,
-            Stage::Vertex | Stage::Export => 18,
-            Stage::Geometry => 36,
-        }
-    }
-
-    /// `TD_x_SAMPLER0_BORDER_RED`.
-    pub fn border_register(self) -> u32 {
-        match self {
-            Stage::Pixel => reg::TD_PS_SAMPLER0_BORDER_RED,
-            Stage::Vertex | Stage::Export => reg::TD_VS_SAMPLER0_BORDER_RED,
-            Stage::Geometry => reg::TD_GS_SAMPLER0_BORDER_RED,
-        }
-    }
-
-    /// Index of the stage among loop and boolean constants.
-    pub fn constant_set(self) -> u32 {
-        match self {
-            Stage::Pixel => 0,
-            Stage::Vertex | Stage::Export => 1,
-            Stage::Geometry => 2,
-        }
-    }
-}
-
 /// Address and options of a stage's program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgramState {
@@ -206,11 +187,11 @@ pub struct ProgramState {
 impl Shadow {
     /// Address and options of `stage`'s program.
     pub fn program(&self, stage: Stage) -> ProgramState {
-        let [start, resources] = stage.program_registers();
+        let [start, resources] = (self.front.stage)(stage).program;
         ProgramState {
-            base: u64::from(self.get(start)) << 8,
-            resources: self.get(resources),
-            dx10_clamp: bit(self.get(resources), 21),
+            base: u64::from(self.raw(start)) << 8,
+            resources: self.raw(resources),
+            dx10_clamp: bit(self.raw(resources), 21),
         }
     }
 

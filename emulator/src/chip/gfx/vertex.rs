@@ -70,6 +70,7 @@ impl Core {
             stage,
             exports: &mut self.exports,
             unit: &mut self.unit,
+            inputs: &self.weights,
         };
         let result = shader::run(program, &mut self.wave, &mut env);
         self.executed += self.wave.executed;

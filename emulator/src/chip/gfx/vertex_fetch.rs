@@ -53,16 +53,17 @@ impl BufferResource {
 /// Runs a vertex instruction for the lanes of `exec`, whose indices are in
 /// `index`. Returns the four values before `DST_SEL` is applied, and whether the
 /// format is an integer one: `SEL_1` is then an integer, too. The caller keeps
-/// `buffer` from call to call to save allocations.
+/// `buffer` from call to call to save allocations. Buffers count from resource `first`.
 pub fn fetch(
     env: &mut dyn Env,
     op: &VtxInstruction,
+    first: u32,
     index: &Lanes,
     exec: Mask,
     buffer: &mut Vec<u8>,
 ) -> ([Lanes; 4], bool) {
     let mut out = [[0; LANES]; 4];
-    let words = env.resource(u32::from(op.buffer));
+    let words = env.resource(first + u32::from(op.buffer));
     let Some(resource) = BufferResource::decode(&words) else {
         return (out, false);
     };

@@ -252,6 +252,7 @@ pub static EVERGREEN: Map = Map::new(
         uvd::REGISTERS,
         vgt::REGISTERS,
         evergreen::REGISTERS,
+        evergreen::gfx::REGISTERS,
     ],
     &[evergreen::stored::REGISTERS],
     &[

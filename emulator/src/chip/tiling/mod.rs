@@ -21,8 +21,10 @@
 //!   swaps (`ARRAY_2D_TILED_THIN2` and up). The kernel's command checker refuses
 //!   them.
 
+mod evergreen;
 mod runs;
 
+pub use evergreen::MacroTile;
 pub use runs::Runs;
 
 /// Width and height of a micro tile in elements.
@@ -68,6 +70,8 @@ pub struct TilingConfig {
     pub log2_split: u32,
     /// Use the variant of the bank hash that chips with 8 pipes have.
     pub optimal_bank_swap: bool,
+    /// Evergreen: the surface's own macro tile, and its split size in `log2_split`.
+    pub macro_tile: Option<MacroTile>,
 }
 
 impl TilingConfig {
@@ -79,6 +83,28 @@ impl TilingConfig {
             log2_group: 8 + ((value >> 6) & 1),
             log2_split: 10 + ((value >> 14) & 3),
             optimal_bank_swap: value & (1 << 10) != 0,
+            macro_tile: None,
+        }
+    }
+
+    /// Alignment of pitch and height in elements of `bytes` bytes with `samples` samples
+    /// (`r6_surface_init_*()` and `eg_surface_init_*()` of libdrm's `radeon_surface.c`).
+    pub fn alignment(&self, mode: ArrayMode, bytes: u32, samples: u32) -> (u32, u32) {
+        let group = 1 << self.log2_group;
+        let line = (bytes * samples).max(1);
+        match mode {
+            ArrayMode::LinearGeneral | ArrayMode::LinearAligned => {
+                (64u32.max(group / bytes.max(1)), 1)
+            }
+            ArrayMode::Tiled1dThin1 => (8u32.max(group / (8 * line)), 8),
+            ArrayMode::Tiled2dThin1 => match &self.macro_tile {
+                Some(tile) => tile.size(self),
+                None => {
+                    let banks = 1 << self.log2_banks;
+                    let width = (8 * banks).max(group * banks / (8 * line));
+                    (width, 8 << self.log2_pipes)
+                }
+            },
         }
     }
 
@@ -375,6 +401,9 @@ impl Layout {
                     place: Place::Run,
                 }
             }
+            ArrayMode::Tiled2dThin1 if self.config.macro_tile.is_some() => {
+                self.macro_tiled(tx, ty, z)
+            }
             ArrayMode::Tiled2dThin1 => {
                 let TilingConfig {
                     log2_pipes,
@@ -523,6 +552,7 @@ mod tests {
                 log2_group,
                 log2_split,
                 optimal_bank_swap,
+                macro_tile: None,
             },
         )
     }
@@ -650,6 +680,7 @@ mod tests {
                 log2_group: 9,
                 log2_split: 12,
                 optimal_bank_swap: true,
+                macro_tile: None,
             }
         );
     }

@@ -34,7 +34,11 @@ impl Runs {
         let bytes = u64::from(layout.bytes_per_element) * u64::from(layout.stored_samples());
         let two_d = match layout.mode {
             ArrayMode::Tiled1dThin1 => false,
-            ArrayMode::Tiled2dThin1 if tile_bytes <= layout.split_size() => true,
+            ArrayMode::Tiled2dThin1
+                if tile_bytes <= layout.split_size() && config.macro_tile.is_none() =>
+            {
+                true
+            }
             _ => return None,
         };
         let (mut columns, mut rows) = ([0; 16], [0; 64]);

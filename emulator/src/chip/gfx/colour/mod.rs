@@ -24,6 +24,7 @@ use self::packed::{Mode, Packed};
 use super::format::{DataFormat, Endian, Kind, NumberType};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
+use super::state::{Registers, Shadow};
 use super::surface::{rows_of, At, Place, Surface};
 use crate::chip::bus::{Mc, McError, RegFile};
 use crate::chip::regs::gb::GB_TILING_CONFIG;
@@ -83,6 +84,8 @@ pub struct Target {
     reads: bool,
     /// State of the fast path, if the target takes it.
     packed: Option<Packed>,
+    /// See [`ColourBuffer::cleared`].
+    pub cleared: Option<FastClear>,
 }
 
 impl Target {
@@ -166,6 +169,11 @@ impl Targets {
     /// `CB_SHADER_MASK` and `CB_TARGET_MASK` have no common component of it. A
     /// resolve ignores the masks of targets 0 and 1.
     pub fn decode(regs: &dyn RegFile) -> Self {
+        Self::of(regs, |index| ColourBuffer::of(regs, regs, index))
+    }
+
+    /// As [`Self::decode`]; `buffer` returns the registers of a target's buffer.
+    pub fn of(regs: &dyn RegFile, buffer: impl Fn(usize) -> ColourBuffer) -> Self {
         let control = regs.load(CB_COLOR_CONTROL);
         let special = SpecialOp::from_field(control >> 4);
         let resolve = special == SpecialOp::Resolve;
@@ -181,7 +189,7 @@ impl Targets {
                 _ => (nibble(masks), samples),
             };
             if write_mask != 0 {
-                *target = decode_target(regs, i, write_mask, samples, control);
+                *target = decode_target(regs, &buffer(i), i, write_mask, samples, control);
             }
         }
         Self {
@@ -624,35 +632,88 @@ impl WithSimd for Average<'_> {
     }
 }
 
+/// The registers of a target's memory, whatever their places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColourBuffer {
+    /// MC address.
+    pub base: u64,
+    /// `CB_COLORn_INFO` in R7xx's form.
+    pub info: u32,
+    /// `CB_COLORn_VIEW`.
+    pub view: u32,
+    /// Pixels in a row.
+    pub pitch: u32,
+    /// Pixels of a slice.
+    pub slice: u32,
+    /// Pixels are in the order of depth buffers.
+    pub depth_order: bool,
+    /// Tiling geometry.
+    pub config: TilingConfig,
+    /// Fast clear, if the buffer has been cleared so.
+    pub cleared: Option<FastClear>,
+}
+
+/// A buffer whose tiles may stand for a colour that is not in memory (`FAST_CLEAR`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FastClear {
+    /// MC address of the mask with four bits for each tile: 0 for a tile in the clear colour.
+    pub mask: u64,
+    /// The colour as an element in memory.
+    pub element: [u32; 4],
+}
+
+impl ColourBuffer {
+    /// The registers of target `index` of R7xx.
+    pub fn decode(shadow: &Shadow, regs: &dyn RegFile, index: usize) -> Self {
+        Self::of(&Registers { shadow, regs }, regs, index)
+    }
+
+    fn of(registers: &dyn RegFile, regs: &dyn RegFile, index: usize) -> Self {
+        let reg = |first: u32| registers.load(first + 4 * index as u32);
+        let size = reg(CB_COLOR0_SIZE);
+        Self {
+            base: u64::from(reg(CB_COLOR0_BASE)) << 8,
+            info: reg(CB_COLOR0_INFO),
+            view: reg(CB_COLOR0_VIEW),
+            pitch: ((size & 0x3FF) + 1) * 8,
+            slice: ((size >> 10 & 0xF_FFFF) + 1) * 64,
+            depth_order: false,
+            config: TilingConfig::from_register(regs.load(GB_TILING_CONFIG)),
+            cleared: None,
+        }
+    }
+}
+
 /// Decodes target `index`; none if its format cannot be written.
 fn decode_target(
     regs: &dyn RegFile,
+    buffer: &ColourBuffer,
     index: usize,
     write_mask: u8,
     samples: u32,
     control: u32,
 ) -> Option<Target> {
     let reg = |first: u32| regs.load(first + 4 * index as u32);
-    let info = reg(CB_COLOR0_INFO);
+    let info = buffer.info;
     let format = DataFormat::from_field(info >> 2);
     if !matches!(format.layout().kind, Kind::Fixed | Kind::Float) {
         return None;
     }
     let number = NumberType::from_field(info >> 12);
     let packing = Packing::new(format, number, info >> 16);
-    let size = reg(CB_COLOR0_SIZE);
     let mut layout = Layout::new(
         ArrayMode::from_field(info >> 8 & 0xF),
         format.bytes(),
-        ((size & 0x3FF) + 1) * 8,
-        ((size >> 10 & 0xF_FFFF) + 1) * 64,
-        TilingConfig::from_register(regs.load(GB_TILING_CONFIG)),
+        buffer.pitch,
+        buffer.slice,
+        buffer.config,
     );
     layout.samples = samples;
+    layout.depth_order = buffer.depth_order;
     if layout.is_tiled() && !format.bytes().is_power_of_two() {
         return None;
     }
-    let view = reg(CB_COLOR0_VIEW);
+    let view = buffer.view;
     let bit = |n: u32| info & (1 << n) != 0;
     let (clamp, bypass) = (bit(20), bit(22));
     let per_target = control & (1 << 7) != 0;
@@ -687,7 +748,8 @@ fn decode_target(
         })
     });
     Some(Target {
-        surface: Surface::new(u64::from(reg(CB_COLOR0_BASE)) << 8, layout, Cache::Color),
+        surface: Surface::new(buffer.base, layout, Cache::Color),
+        cleared: buffer.cleared,
         slices: (view & 0x7FF, view >> 13 & 0x7FF),
         packing,
         endian,

@@ -63,7 +63,7 @@ impl Listing<'_> {
         let (a, b) = (self.word(at), self.word(at + 1));
         write!(self.out, "{at:04} {a:08X} {b:08X} ")?;
         match kind {
-            CfKind::Alu(word) => self.alu_clause(word),
+            CfKind::Alu(word) | CfKind::AluExtended(word) => self.alu_clause(word),
             CfKind::Export(word) => self.export(word),
             CfKind::Memory(word) => self.memory(word),
             CfKind::Other(word) if is_tex_clause(word.code) || is_vtx_clause(word.code) => {

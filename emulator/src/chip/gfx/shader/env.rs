@@ -3,6 +3,7 @@
 
 use super::isa::{TexInstruction, VtxInstruction};
 use crate::chip::bus::McError;
+use crate::chip::gfx::front::BufferView;
 use crate::chip::gfx::lanes::{Lanes, Mask};
 
 /// Destination of an export.
@@ -75,6 +76,24 @@ pub trait Env {
     /// The seven words of fetch resource `index`, counted from the stage's
     /// first (PS 0, VS 160, GS 336; a fetch shader counts from VS's).
     fn resource(&mut self, index: u32) -> [u32; 7];
+
+    /// What the descriptor of buffer `index` adds to fetches, counted as for
+    /// [`Env::resource`]. None on R7xx.
+    fn buffer_view(&mut self, _index: u32) -> Option<BufferView> {
+        None
+    }
+
+    /// First resource of a fetch shader, counted as for [`Env::resource`]. On R7xx its
+    /// instructions name it.
+    fn fetch_resources(&mut self) -> u32 {
+        0
+    }
+
+    /// Component `chan` of input `index` of a pixel shader that interpolates its inputs itself:
+    /// its value at vertex 0, and how much those at vertices 1 and 2 differ from it.
+    fn parameter(&mut self, _index: u32, _chan: u8) -> [f32; 3] {
+        [0.0; 3]
+    }
 
     /// Reads memory for vertex fetches.
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError>;

@@ -62,6 +62,8 @@ struct Runner<'a> {
     al: i32,
     pred: Mask,
     next_check: u64,
+    /// A fetch shader runs.
+    in_fetch_shader: bool,
 }
 
 /// Runs `program` from its first instruction until it ends.
@@ -84,6 +86,7 @@ pub fn run(program: &Program, wave: &mut Wave, env: &mut dyn Env) -> Result<(), 
         al: 0,
         pred: 0,
         next_check: CHECK_EVERY,
+        in_fetch_shader: false,
     };
     runner.stack.clear();
     let result = runner.program(program, 0);
@@ -194,7 +197,9 @@ impl Runner<'_> {
         };
         let denormals = self.wave.denormals;
         let constants = self.wave.constant_denormals;
+        self.in_fetch_shader = true;
         self.program(&fetch_shader, depth + 1)?;
+        self.in_fetch_shader = false;
         if !fetch_shader.constants.is_empty() {
             self.load_constants(program)?;
         }
@@ -282,6 +287,7 @@ impl Runner<'_> {
                 state: State {
                     rows: &mut wave.rows,
                     ar: &mut wave.ar,
+                    index: &mut wave.index,
                     al: self.al,
                     exec: wave.exec,
                     live: wave.live,

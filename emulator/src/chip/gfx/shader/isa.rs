@@ -37,6 +37,11 @@ pub struct TexInstruction {
     pub normalized: [bool; 4],
     /// `OFFSET_X` to `Z`: signed, in half texels.
     pub offset: [i8; 3],
+    /// `INST_MOD` of R800: the component of a `GATHER4`.
+    pub modifier: u8,
+    /// `RESOURCE_INDEX_MODE` and `SAMPLER_INDEX_MODE` of R800: 0 none, 1 and 2 add index register
+    /// 0 or 1.
+    pub index: [u8; 2],
 }
 
 /// Values of [`TexInstruction::opcode`] (Mesa, `r600_isa.h`).
@@ -71,6 +76,13 @@ pub mod tex {
     pub const SAMPLE_C_G_L: u8 = 0x1d;
     pub const SAMPLE_C_G_LB: u8 = 0x1e;
     pub const SAMPLE_C_G_LZ: u8 = 0x1f;
+    /// R800's, in no R700 word: the pointers to the samples' colours (`LD` with `INST_MOD` 1).
+    pub const LD_FPTR: u8 = 0x23;
+    pub const GATHER4: u8 = 0x40;
+    pub const GATHER4_O: u8 = 0x41;
+    pub const GATHER4_C: u8 = 0x42;
+    pub const GATHER4_C_O: u8 = 0x43;
+    pub const SET_TEXTURE_OFFSETS: u8 = 0x44;
 }
 
 /// A vertex instruction (`SQ_VTX_WORD0` to `WORD2`).
@@ -118,13 +130,15 @@ pub struct VtxInstruction {
     pub mega_fetch: bool,
     /// `ALT_CONST`.
     pub alt_const: bool,
+    /// `BUFFER_INDEX_MODE` of R800: 0 none, 1 and 2 add index register 0 or 1.
+    pub index: u8,
 }
 
-const fn bits(word: u32, low: u32, count: u32) -> u32 {
+pub(super) const fn bits(word: u32, low: u32, count: u32) -> u32 {
     (word >> low) & ((1 << count) - 1)
 }
 
-const fn bit(word: u32, at: u32) -> bool {
+pub(super) const fn bit(word: u32, at: u32) -> bool {
     word >> at & 1 != 0
 }
 
@@ -133,7 +147,7 @@ const fn signed(value: u32, count: u32) -> i8 {
     ((value << (32 - count)) as i32 >> (32 - count)) as i8
 }
 
-const fn four(word: u32, low: u32) -> [u8; 4] {
+pub(super) const fn four(word: u32, low: u32) -> [u8; 4] {
     [
         bits(word, low, 3) as u8,
         bits(word, low + 3, 3) as u8,
@@ -166,6 +180,8 @@ impl TexInstruction {
                 signed(bits(c, 5, 5), 5),
                 signed(bits(c, 10, 5), 5),
             ],
+            modifier: 0,
+            index: [0; 2],
         }
     }
 
@@ -180,6 +196,9 @@ impl TexInstruction {
                 | tex::SET_CUBEMAP_INDEX
                 | tex::FETCH4
                 | 0x20..
+        ) || matches!(
+            self.opcode,
+            tex::LD_FPTR | tex::GATHER4..=tex::SET_TEXTURE_OFFSETS
         )
     }
 
@@ -215,6 +234,12 @@ impl TexInstruction {
             tex::SAMPLE_C_G_L => "SAMPLE_C_G_L",
             tex::SAMPLE_C_G_LB => "SAMPLE_C_G_LB",
             tex::SAMPLE_C_G_LZ => "SAMPLE_C_G_LZ",
+            tex::LD_FPTR => "LDFPTR",
+            tex::GATHER4 => "GATHER4",
+            tex::GATHER4_O => "GATHER4_O",
+            tex::GATHER4_C => "GATHER4_C",
+            tex::GATHER4_C_O => "GATHER4_C_O",
+            tex::SET_TEXTURE_OFFSETS => "SET_TEXTURE_OFFSETS",
             _ => "TEX_UNKNOWN",
         }
     }
@@ -250,6 +275,7 @@ impl VtxInstruction {
             const_buf_no_stride: bit(c, 18),
             mega_fetch: bit(c, 19),
             alt_const: bit(c, 20),
+            index: 0,
         }
     }
 }
@@ -361,13 +387,23 @@ pub mod sel {
     pub const PV: u16 = 254;
     pub const PS: u16 = 255;
     pub const CONSTANT_FILE: u16 = 256;
+    /// R800's sets 2 and 3 of the constant cache (256 to 319 there).
+    pub const KCACHE2: u16 = 0x200;
+    pub const KCACHE3: u16 = 0x220;
+    pub const KCACHE_EXTENDED_END: u16 = 0x240;
+    /// R800's interpolation parameters (448 and up there).
+    pub const PARAMETER: u16 = 0x280;
+    /// Selects of R800 without a meaning here (192 to 243 and 320 to 447 there).
+    pub const OTHER: u16 = 0x400;
 }
 
 /// An ALU instruction (`SQ_ALU_WORD0` and `WORD1`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AluInstruction {
-    /// The operation; none for a code that R700 does not have.
+    /// The operation; none for a code that the chip does not have.
     pub op: Option<super::ops::AluOp>,
+    /// Units that can run it.
+    pub units: super::ops::Units,
     /// `ALU_INST`, not decoded.
     pub code: u16,
     /// True for the three-operand encoding.
@@ -406,8 +442,13 @@ impl AluInstruction {
         let [a, b] = words;
         let op3 = bits(b, 15, 3) != 0;
         let code = if op3 { bits(b, 13, 5) } else { bits(b, 7, 11) };
+        let op = super::ops::AluOp::decode(op3, code);
         Self {
-            op: super::ops::AluOp::decode(op3, code),
+            op,
+            units: match op {
+                Some(op) => op.units(),
+                None => super::ops::Units::Any,
+            },
             code: code as u16,
             op3,
             src: [
@@ -463,6 +504,9 @@ impl AluInstruction {
 pub enum CfKind {
     /// An ALU clause of `count` slots at dword pair `address`.
     Alu(CfAlu),
+    /// `ALU_EXT` of R800: sets 2 and 3 of the constant cache, and the indices of all, for the
+    /// clause that follows.
+    AluExtended(CfAlu),
     /// An export (`EXPORT`, `EXPORT_DONE`).
     Export(CfExport),
     /// A memory export.
@@ -472,7 +516,7 @@ pub enum CfKind {
 }
 
 /// `SQ_CF_ALU_WORD0` and `WORD1`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct CfAlu {
     /// `CF_INST`: 8 to 15.
     pub code: u8,
@@ -480,12 +524,14 @@ pub struct CfAlu {
     pub address: u32,
     /// Instructions and pairs of literals: `COUNT` + 1.
     pub count: u32,
-    /// `KCACHE_BANKn`.
-    pub kcache_bank: [u8; 2],
+    /// `KCACHE_BANKn`; only R800 has sets 2 and 3.
+    pub kcache_bank: [u8; 4],
     /// `KCACHE_MODEn`: 0 off, 1 one line, 2 two lines, 3 lines by the loop index.
-    pub kcache_mode: [u8; 2],
+    pub kcache_mode: [u8; 4],
     /// `KCACHE_ADDRn` in lines of 16 vec4.
-    pub kcache_line: [u8; 2],
+    pub kcache_line: [u8; 4],
+    /// `KCACHE_BANK_INDEX_MODEn` of R800: 0 none, 1 and 2 add index register 0 or 1 to the bank.
+    pub kcache_index: [u8; 4],
     /// `ALT_CONST`.
     pub alt_const: bool,
 }
@@ -520,6 +566,8 @@ pub struct CfExport {
     pub end: bool,
     /// `BARRIER`.
     pub barrier: bool,
+    /// Vertex stream of a stream-out or ring write; 0 on R700.
+    pub stream: u8,
 }
 
 /// `SQ_CF_WORD0` and `WORD1`.
@@ -587,6 +635,11 @@ pub mod cf {
     pub const EXPORT: u8 = 0x27;
     pub const EXPORT_DONE: u8 = 0x28;
     pub const MEM_EXPORT: u8 = 0x3a;
+    /// R800's, at other codes there: its clause of the global data share, writes to RATs, and the
+    /// rings of streams 1 to 3.
+    pub const GDS: u8 = 0x40;
+    pub const MEM_RAT: u8 = 0x41;
+    pub const MEM_RING1: u8 = 0x42;
 
     pub const ALU: u8 = 0x08;
     pub const ALU_PUSH_BEFORE: u8 = 0x09;
@@ -609,9 +662,10 @@ impl CfKind {
                 code: bits(b, 26, 4) as u8,
                 address: bits(a, 0, 22),
                 count: bits(b, 18, 7) + 1,
-                kcache_bank: [bits(a, 22, 4) as u8, bits(a, 26, 4) as u8],
-                kcache_mode: [bits(a, 30, 2) as u8, bits(b, 0, 2) as u8],
-                kcache_line: [bits(b, 2, 8) as u8, bits(b, 10, 8) as u8],
+                kcache_bank: [bits(a, 22, 4) as u8, bits(a, 26, 4) as u8, 0, 0],
+                kcache_mode: [bits(a, 30, 2) as u8, bits(b, 0, 2) as u8, 0, 0],
+                kcache_line: [bits(b, 2, 8) as u8, bits(b, 10, 8) as u8, 0, 0],
+                kcache_index: [0; 4],
                 alt_const: bit(b, 25),
             });
         }
@@ -631,6 +685,7 @@ impl CfKind {
                 burst: bits(b, 17, 4) as u8 + 1,
                 end: bit(b, 21),
                 barrier: bit(b, 31),
+                stream: 0,
             };
             return match code {
                 cf::EXPORT | cf::EXPORT_DONE => Self::Export(export),
@@ -653,7 +708,7 @@ impl CfKind {
     /// True if the program ends after this instruction.
     pub const fn ends(&self) -> bool {
         match self {
-            Self::Alu(_) => false,
+            Self::Alu(_) | Self::AluExtended(_) => false,
             Self::Export(e) | Self::Memory(e) => e.end,
             Self::Other(o) => o.end || o.code == cf::END_PROGRAM,
         }

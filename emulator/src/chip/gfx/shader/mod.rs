@@ -9,6 +9,7 @@ mod exec;
 pub mod isa;
 pub mod ops;
 mod program;
+pub mod r800;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -35,11 +36,33 @@ pub enum Stop {
     Fault(&'static str),
 }
 
-/// The fields of `SQ_PGM_RESOURCES_x` that change how a program runs.
+/// The encoding of a shader's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Isa {
+    /// R7xx: [`isa`].
+    #[default]
+    R700,
+    /// Evergreen and Northern Islands without VLIW4: [`r800`].
+    R800,
+}
+
+/// How a program is decoded, and the fields of `SQ_PGM_RESOURCES_x` that change how it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Options {
     /// `DX10_CLAMP`: clamping a NaN gives 0.
     pub dx10_clamp: bool,
+    /// The encoding.
+    pub isa: Isa,
+}
+
+impl Options {
+    /// Options of an R7xx shader.
+    pub const fn r700(dx10_clamp: bool) -> Self {
+        Self {
+            dx10_clamp,
+            isa: Isa::R700,
+        }
+    }
 }
 
 /// A wavefront: 64 lanes with their registers.
@@ -48,6 +71,8 @@ pub struct Wave {
     /// A row for each component: GPRs first, then the interpreter's own rows and constants.
     rows: Vec<Lanes>,
     ar: Box<[[i32; LANES]; 4]>,
+    /// Index registers of resources and constant buffers (R800).
+    index: [u32; 2],
     scratch: Vec<Lanes>,
     /// Buffer for the bytes of a vertex fetch.
     buffer: Vec<u8>,
@@ -90,6 +115,7 @@ impl Wave {
         Self {
             rows: vec![[0; LANES]; step::ROW_CONST as usize],
             ar: Box::new([[0; LANES]; 4]),
+            index: [0; 2],
             scratch: Vec::new(),
             buffer: Vec::new(),
             texels: None,

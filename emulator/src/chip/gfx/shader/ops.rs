@@ -198,6 +198,45 @@ alu_ops! {
     CndeInt "CNDE_INT" true 0x1c 3 Any;
     CndgtInt "CNDGT_INT" true 0x1d 3 Any;
     CndgeInt "CNDGE_INT" true 0x1e 3 Any;
+    // R800's own: see `r800::ALU`. No word of R700 has codes from 0x800 on.
+    BfrevInt "BFREV_INT" false 0x800 1 Vector;
+    AddcUint "ADDC_UINT" false 0x801 2 Vector;
+    SubbUint "SUBB_UINT" false 0x802 2 Vector;
+    GroupBarrier "GROUP_BARRIER" false 0x803 0 Vector;
+    SetMode "SET_MODE" false 0x804 2 Vector;
+    SetCfIdx0 "SET_CF_IDX0" false 0x805 0 Vector;
+    SetCfIdx1 "SET_CF_IDX1" false 0x806 0 Vector;
+    BfmInt "BFM_INT" false 0x807 2 Vector;
+    Flt32ToFlt16 "FLT32_TO_FLT16" false 0x808 1 Vector;
+    Flt16ToFlt32 "FLT16_TO_FLT32" false 0x809 1 Vector;
+    Ubyte0Flt "UBYTE0_FLT" false 0x80a 1 Vector;
+    Ubyte1Flt "UBYTE1_FLT" false 0x80b 1 Vector;
+    Ubyte2Flt "UBYTE2_FLT" false 0x80c 1 Vector;
+    Ubyte3Flt "UBYTE3_FLT" false 0x80d 1 Vector;
+    BcntInt "BCNT_INT" false 0x80e 1 Vector;
+    FfbhUint "FFBH_UINT" false 0x80f 1 Vector;
+    FfblInt "FFBL_INT" false 0x810 1 Vector;
+    FfbhInt "FFBH_INT" false 0x811 1 Vector;
+    FltToIntRpi "FLT_TO_INT_RPI" false 0x812 1 Vector;
+    FltToIntFloor "FLT_TO_INT_FLOOR" false 0x813 1 Vector;
+    MulhiUint24 "MULHI_UINT24" false 0x814 2 Vector;
+    MulUint24 "MUL_UINT24" false 0x815 2 Vector;
+    InterpXy "INTERP_XY" false 0x816 2 Vector;
+    InterpZw "INTERP_ZW" false 0x817 2 Vector;
+    InterpX "INTERP_X" false 0x818 2 Vector;
+    InterpZ "INTERP_Z" false 0x819 2 Vector;
+    InterpLoadP0 "INTERP_LOAD_P0" false 0x81a 1 Vector;
+    InterpLoadP10 "INTERP_LOAD_P10" false 0x81b 1 Vector;
+    InterpLoadP20 "INTERP_LOAD_P20" false 0x81c 1 Vector;
+    BfeUint "BFE_UINT" true 0x81d 3 Vector;
+    BfeInt "BFE_INT" true 0x81e 3 Vector;
+    BfiInt "BFI_INT" true 0x81f 3 Vector;
+    Fma "FMA" true 0x820 3 Vector;
+    BitAlignInt "BIT_ALIGN_INT" true 0x821 3 Vector;
+    ByteAlignInt "BYTE_ALIGN_INT" true 0x822 3 Vector;
+    MuladdUint24 "MULADD_UINT24" true 0x823 3 Vector;
+    Dot "DOT" false 0x824 2 Vector;
+    DotIeee "DOT_IEEE" false 0x825 2 Vector;
 }
 
 impl AluOp {
@@ -211,6 +250,20 @@ impl AluOp {
     pub const fn is_kill(self) -> bool {
         let (op3, code) = self.encoding();
         !op3 && matches!(code, 0x2c..=0x2f | 0x40 | 0x41 | 0x46..=0x49)
+    }
+
+    /// True for operations that only R800 has.
+    pub const fn is_r800(self) -> bool {
+        self.encoding().1 >= 0x800
+    }
+
+    /// True for operations that interpolate the inputs of a pixel shader.
+    pub const fn is_interpolation(self) -> bool {
+        use AluOp::*;
+        matches!(
+            self,
+            InterpXy | InterpZw | InterpX | InterpZ | InterpLoadP0 | InterpLoadP10 | InterpLoadP20
+        )
     }
 
     /// True for operations that load the address register.
@@ -251,7 +304,8 @@ impl AluOp {
             | LogIeee | RecipClamped | RecipFf | RecipIeee | RecipsqrtClamped | RecipsqrtFf
             | RecipsqrtIeee | SqrtIeee | FltToInt | FltToUint | Sin | Cos | MulLit | MulLitM2
             | MulLitM4 | MulLitD2 | Muladd | MuladdM2 | MuladdM4 | MuladdD2 | MuladdIeee
-            | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2 => true,
+            | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2 | Flt32ToFlt16 | FltToIntRpi
+            | FltToIntFloor | Fma | Dot | DotIeee => true,
             _ => matches!(
                 self,
                 PredSete
@@ -278,8 +332,10 @@ impl AluOp {
         use AluOp::*;
         match self {
             SeteDx10 | SetgtDx10 | SetgeDx10 | SetneDx10 | Mova | MovaFloor | MovaInt
-            | FltToInt | FltToUint => false,
-            IntToFlt | UintToFlt => true,
+            | FltToInt | FltToUint | FltToIntRpi | FltToIntFloor | Flt32ToFlt16 => false,
+            IntToFlt | UintToFlt | Ubyte0Flt | Ubyte1Flt | Ubyte2Flt | Ubyte3Flt | Flt16ToFlt32 => {
+                true
+            }
             _ => self.float_operands() || self.is_kill() || (self.is_pred() && !self.is_double()),
         }
     }

@@ -24,7 +24,7 @@ use super::isa::{
 };
 use super::ops::{AluOp, Units};
 use super::step::*;
-use super::{Options, Stop, GPRS};
+use super::{r800, Isa, Options, Stop, GPRS};
 
 /// Dwords of the blocks that a program is read in; the hardware's instruction
 /// fetch and `SQ_PGM_START_x` have the same granularity.
@@ -98,6 +98,7 @@ pub const fn is_modelled(code: u8) -> bool {
     match code {
         // No driver of the family uses the reduction buffer or global memory.
         cf::MEM_REDUCTION | cf::MEM_EXPORT => false,
+        cf::MEM_RING1 => true,
         _ => code <= cf::VTX_TC_ACK || matches!(code, 0x20..=cf::EXPORT_DONE),
     }
 }
@@ -144,6 +145,8 @@ pub struct Program {
     pub(super) has_buffers: bool,
     /// See [`Program::is_uniform`].
     uniform: bool,
+    /// See [`Program::interpolates`].
+    interpolates: bool,
     /// See [`Program::texel_copy`].
     texel_copy: Option<TexelCopy>,
     /// See [`Program::reads`].
@@ -162,7 +165,9 @@ impl Program {
     /// A program that cannot be read, or is longer than the decoder accepts; or the caller has
     /// cancelled the decoding.
     pub fn decode(base: u64, options: Options, code: &mut dyn Code) -> Result<Self, Stop> {
+        let isa = options.isa;
         let mut reader = Reader {
+            isa,
             base,
             code,
             blocks: HashMap::new(),
@@ -181,6 +186,7 @@ impl Program {
         let mut ends = Vec::new();
         let mut index_of: HashMap<u32, u32> = HashMap::new();
         let mut pending = vec![0u32];
+        let mut extension = None;
         while let Some(start) = pending.pop() {
             let mut address = start;
             let mut first = true;
@@ -199,18 +205,25 @@ impl Program {
                     return Err(Stop::Fault("the shader has too many CF instructions"));
                 }
                 let words = reader.pair(u64::from(address) * 2)?;
-                let kind = CfKind::decode(words);
+                let kind = match isa {
+                    Isa::R700 => CfKind::decode(words),
+                    Isa::R800 => r800::cf(words),
+                };
                 index_of.insert(address, cfs.len() as u32);
                 let decoded = match kind {
-                    CfKind::Alu(word) => Cf::Alu {
-                        code: word.code,
-                        // The key has all fields that the decoded clause depends on.
-                        clause: builder.alu_clause(
-                            &mut reader,
-                            &word,
-                            [words[0], words[1] & !0x3c00_0000],
-                        )?,
-                    },
+                    CfKind::Alu(mut word) => {
+                        if let Some(extension) = extension.take() {
+                            r800::extend(&mut word, &extension);
+                        }
+                        Cf::Alu {
+                            code: word.code,
+                            clause: builder.alu_clause(&mut reader, &word)?,
+                        }
+                    }
+                    CfKind::AluExtended(word) => {
+                        extension = Some(word);
+                        Cf::Goto(cfs.len() as u32 + 1)
+                    }
                     CfKind::Export(word) => Cf::Export(word),
                     CfKind::Memory(word) => {
                         if !is_modelled(word.code) {
@@ -282,6 +295,7 @@ impl Program {
             calls_fetch_shader,
             has_buffers,
             uniform: false,
+            interpolates: false,
             texel_copy: None,
             reads: [0; GPRS],
             image,
@@ -299,6 +313,8 @@ impl Program {
                 Cf::Fetch { .. } | Cf::Memory(_) => false,
                 Cf::Flow { word, .. } => word.code != cf::CALL_FS,
             });
+        program.interpolates = (program.alu.iter().flat_map(|clause| &clause.steps))
+            .any(|step| matches!(step, Step::Interpolate { .. }));
         program.texel_copy = program.find_texel_copy();
         Ok(program)
     }
@@ -379,6 +395,16 @@ impl Program {
     /// else: one run gives the results of all pixels with the same inputs.
     pub fn is_uniform(&self) -> bool {
         self.uniform
+    }
+
+    /// The encoding that it was decoded from.
+    pub fn isa(&self) -> Isa {
+        self.options.isa
+    }
+
+    /// True if the program interpolates inputs of its own (R800).
+    pub fn interpolates(&self) -> bool {
+        self.interpolates
     }
 
     /// The fetch, if the program only fetches and exports a texel.

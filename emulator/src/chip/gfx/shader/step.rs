@@ -72,6 +72,21 @@ pub(super) struct Wide {
     pub src: [[Src; 3]; 4],
 }
 
+/// An interpolation: P0 + I * P10 + J * P20, or one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Interpolate {
+    pub dst: u32,
+    /// Number of the input.
+    pub parameter: u8,
+    pub chan: u8,
+    /// Without weights: 0 loads P0, 1 P10, 2 P20.
+    pub part: u8,
+    /// Rows of I and J.
+    pub weights: Option<[u32; 2]>,
+    pub pred_sel: u8,
+    pub clamp: bool,
+}
+
 /// A step of an ALU clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -88,6 +103,8 @@ pub(super) enum Step {
     /// lane, in constant buffer `bank`, or in the constant file if it is none.
     GatherConst {
         bank: Option<u8>,
+        /// 1 or 2: index register 0 or 1 is added to the bank.
+        bank_index: u8,
         base: u32,
         scale: u32,
         chan: u8,
@@ -107,6 +124,10 @@ pub(super) enum Step {
         to: u32,
         pred_sel: u8,
     },
+    /// Interpolates an input of a pixel shader.
+    Interpolate(Interpolate),
+    /// Index register 0 or 1 = `AR.x`.
+    SetIndex(u8),
     /// Predicates and execution mask of the group take effect.
     Commit,
 }

@@ -16,6 +16,7 @@ mod exports;
 mod fetches;
 mod limits;
 mod operations;
+mod r800;
 mod rules;
 
 use assembler::*;
@@ -159,7 +160,7 @@ fn decode(words: &[u32]) -> Program {
         out.copy_from_slice(&words[at..at + out.len()]);
         true
     };
-    Program::decode(0, Options { dx10_clamp: true }, &mut fetch).unwrap()
+    Program::decode(0, Options::r700(true), &mut fetch).unwrap()
 }
 
 /// Runs `words` on a wave whose GPR 1 holds, in lane l, the integers l in x and

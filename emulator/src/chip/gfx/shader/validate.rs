@@ -126,6 +126,8 @@ impl Check<'_> {
             let mut push = None;
             let mut pops = 0;
             match kind {
+                // This checks R700's words only.
+                CfKind::AluExtended(_) => {}
                 CfKind::Alu(word) => {
                     self.alu(2 * word.address as usize, 2 * word.count as usize);
                     match word.code {

@@ -36,6 +36,7 @@ use self::resource::{Dim, Texture};
 pub use self::sampler::Sampler;
 use self::sampler::{Filter, MipFilter, Wrap};
 pub use self::source::Source;
+use super::front::{self, Front};
 use super::lanes::{iter, Lanes, Mask, LANES};
 use super::memory::View;
 use super::shader::isa::{tex, TexInstruction};
@@ -68,6 +69,7 @@ pub struct Unit {
     cache: Cache,
     /// The slot that was fetched from last; most shaders have only one.
     bound: Option<(Slot, Binding)>,
+    front: &'static Front,
     config: TilingConfig,
     seamless: bool,
     /// Gradients of `SET_GRADIENTS_H` and `V`, until the clause ends.
@@ -93,6 +95,7 @@ impl Unit {
         Self {
             cache: Cache::default(),
             bound: None,
+            front: &front::R700,
             config: TilingConfig::from_register(0),
             seamless: true,
             gradients: [[[0; LANES]; 4]; 2],
@@ -103,13 +106,14 @@ impl Unit {
         }
     }
 
-    /// Sets the state that all textures share: `GB_TILING_CONFIG` and
-    /// `TA_CNTL_AUX`. Keeps the cache. Call it for each draw: slots are looked up again after it.
-    pub fn set_state(&mut self, gb_tiling_config: u32, ta_cntl_aux: u32) {
+    /// Sets the state that all textures share: the decoders of descriptors, the tiling geometry,
+    /// and whether cube maps filter across edges. Keeps the cache. Call it for each draw: slots are
+    /// looked up again after it.
+    pub fn set_state(&mut self, front: &'static Front, config: TilingConfig, seamless: bool) {
         self.bound = None;
-        self.config = TilingConfig::from_register(gb_tiling_config);
-        // DISABLE_CUBE_WRAP.
-        self.seamless = ta_cntl_aux & 1 == 0;
+        self.front = front;
+        self.config = config;
+        self.seamless = seamless;
     }
 
     /// Drops all texels. The pipeline does this for each draw.
@@ -151,7 +155,7 @@ impl Unit {
         view: &View<'_>,
         op: &TexInstruction,
         slot: Slot,
-        words: impl FnOnce() -> ([u32; 7], Sampler),
+        words: impl FnOnce() -> ([u32; 8], Sampler),
         src: &[&Lanes; 4],
         exec: Mask,
         out: &mut [Lanes; 4],
@@ -176,12 +180,12 @@ impl Unit {
         self.execute(view, op, &binding, src, exec, out)
     }
 
-    fn binding(&mut self, resource: &[u32; 7], sampler: &Sampler) -> Binding {
+    fn binding(&mut self, resource: &[u32; 8], sampler: &Sampler) -> Binding {
         let index = self.texture(resource);
         let number = |index: usize| Some((index, self.cache.textures.get(index)?.1));
         Binding {
             texture: index.and_then(number),
-            filter: sampler.decode(),
+            filter: (self.front.sampler)(sampler),
         }
     }
 
@@ -268,11 +272,11 @@ impl Unit {
     }
 
     /// Index in the cache's list of the texture that `resource` describes.
-    fn texture(&mut self, resource: &[u32; 7]) -> Option<usize> {
-        let config = self.config;
+    fn texture(&mut self, resource: &[u32; 8]) -> Option<usize> {
+        let (config, decode) = (self.config, self.front.texture);
         self.cache.texture(
             |texture| texture.words == *resource && texture.config == config,
-            || Texture::decode(resource, config),
+            || decode(resource, config),
         )
     }
 
@@ -500,7 +504,7 @@ impl Unit {
                 normalized: [op.normalized[0], op.normalized[1], op.normalized[2]],
                 offset: op.offset.map(i32::from),
                 reference: reference.as_ref(),
-                seamless: self.seamless,
+                seamless: self.seamless && filter.seamless,
                 mask: 0,
             };
             levels.each_group(mask, &levels.first, |level, linear, mask| {

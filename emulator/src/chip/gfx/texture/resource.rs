@@ -67,11 +67,44 @@ pub struct Level {
     pub surface: Surface,
 }
 
+/// The fields of a resource's words, whatever their places.
+#[derive(Debug, Clone, Copy)]
+pub struct Descriptor {
+    /// `DIM`.
+    pub dim: Dim,
+    /// Arrangement of level 0.
+    pub mode: ArrayMode,
+    /// Texels are in the order of depth buffers.
+    pub depth_order: bool,
+    /// Texels in a row of level 0.
+    pub pitch: u32,
+    /// Width, height, and depth or number of layers.
+    pub size: [u32; 3],
+    /// Format of an element.
+    pub format: ElementFormat,
+    /// MC address of level 0.
+    pub base: u64,
+    /// MC address of level 1.
+    pub mips: u64,
+    /// `DST_SEL_X` to `W`.
+    pub swizzle: [u8; 4],
+    /// `BASE_LEVEL`.
+    pub base_level: u32,
+    /// `LAST_LEVEL`, 0 to 15; of multisampled textures log2 of the samples.
+    pub last: u32,
+    /// `BASE_ARRAY` and `LAST_ARRAY`.
+    pub layers: (u32, u32),
+    /// log2 of `MAX_ANISO`.
+    pub log2_max_aniso: u32,
+    /// Tiling geometry, with the surface's own parts.
+    pub config: TilingConfig,
+}
+
 /// A decoded texture resource.
 #[derive(Debug, Clone)]
 pub struct Texture {
     /// The words that it was decoded from.
-    pub words: [u32; 7],
+    pub words: [u32; 8],
     /// Tiling geometry that it was decoded with.
     pub config: TilingConfig,
     /// Dimensions.
@@ -100,44 +133,69 @@ pub struct Texture {
 }
 
 impl Texture {
-    /// Decodes a resource. None if it is no valid texture or its format is
+    /// Decodes a resource of R7xx. None if it is no valid texture or its format is
     /// unknown: such textures read as zero.
-    pub fn decode(words: &[u32; 7], config: TilingConfig) -> Option<Self> {
+    pub fn decode(words: &[u32; 8], config: TilingConfig) -> Option<Self> {
         // SQ_TEX_VTX_VALID_TEXTURE.
         if words[6] >> 30 != 2 {
             return None;
         }
-        let format = ElementFormat::texture(words[1], words[4]);
+        let descriptor = Descriptor {
+            dim: Dim::from_field(words[0]),
+            mode: ArrayMode::from_field(words[0] >> 3 & 0xF),
+            depth_order: words[0] & (1 << 7) != 0,
+            pitch: ((words[0] >> 8 & 0x7FF) + 1) * 8,
+            size: [
+                (words[0] >> 19 & 0x1FFF) + 1,
+                (words[1] & 0x1FFF) + 1,
+                (words[1] >> 13 & 0x1FFF) + 1,
+            ],
+            format: ElementFormat::texture(words[1], words[4]),
+            base: u64::from(words[2]) << 8,
+            mips: u64::from(words[3]) << 8,
+            swizzle: [16, 19, 22, 25].map(|shift| (words[4] >> shift & 7) as u8),
+            base_level: words[4] >> 28,
+            last: words[5] & 0xF,
+            layers: (words[5] >> 4 & 0x1FFF, words[5] >> 17 & 0x1FFF),
+            log2_max_aniso: words[6] >> 2 & 7,
+            config,
+        };
+        Self::new(words, config, &descriptor)
+    }
+
+    /// The texture that `descriptor` describes, which was decoded from `words` and the tiling
+    /// geometry `config`. None if its format is unknown.
+    pub fn new(words: &[u32; 8], config: TilingConfig, descriptor: &Descriptor) -> Option<Self> {
+        let format = descriptor.format;
         let kind = format.data.layout().kind;
         if kind == Kind::Invalid {
             return None;
         }
-        let dim = Dim::from_field(words[0]);
-        let mode = ArrayMode::from_field(words[0] >> 3 & 0xF);
+        let (dim, mode) = (descriptor.dim, descriptor.mode);
         let bytes = format.data.bytes();
         let tiled = matches!(mode, ArrayMode::Tiled1dThin1 | ArrayMode::Tiled2dThin1);
         if tiled && !bytes.is_power_of_two() {
             return None;
         }
-        let last = words[5] & 0xF;
+        let last = descriptor.last;
         let (samples, last_level) = if dim.is_msaa() {
             (1 << last.min(3), 0)
         } else {
             (1, last)
         };
-        let depth = (words[1] >> 13 & 0x1FFF) + 1;
+        let [_, _, depth] = descriptor.size;
         let mut texture = Self {
             words: *words,
             config,
             dim,
             format,
-            swizzle: [16, 19, 22, 25].map(|shift| (words[4] >> shift & 7) as u8),
-            base_level: (words[4] >> 28).min(last_level),
+            swizzle: descriptor.swizzle,
+            base_level: descriptor.base_level.min(last_level),
             last_level,
             samples,
-            layers: (words[5] >> 4 & 0x1FFF, words[5] >> 17 & 0x1FFF),
+            layers: descriptor.layers,
             layer_count: if dim == Dim::D3 { 1 } else { depth },
-            log2_max_aniso: (words[6] >> 2 & 7).min(4),
+            log2_max_aniso: descriptor.log2_max_aniso.min(4),
             levels: [None; MAX_LEVELS],
             packed: kind == Kind::Fixed
                 && format.num == NumFormat::Norm
@@ -146,7 +204,7 @@ impl Texture {
                 && format.endian == Default::default()
                 && matches!(format.data.field(), 0x01 | 0x07 | 0x1A),
         };
-        texture.lay_out(mode, depth);
+        texture.lay_out(descriptor);
         Some(texture)
     }
 
@@ -164,37 +222,24 @@ impl Texture {
     fn slices(&self, depth: u32) -> u32 {
         match self.dim {
             Dim::D3 => depth,
-            Dim::Cube => CUBE_SLICES,
+            // More than one cube only on Evergreen, where they are an array of faces.
+            Dim::Cube => CUBE_SLICES.max((6 * self.layer_count).next_power_of_two()),
             // radeon_surface_init() of Mesa's winsys lays out arrays so.
             _ => self.layer_count.next_power_of_two(),
         }
     }
 
-    fn lay_out(&mut self, first_mode: ArrayMode, depth0: u32) {
-        let words = self.words;
+    fn lay_out(&mut self, descriptor: &Descriptor) {
         let bpe = self.format.data.bytes().max(1);
         let (block_w, block_h) = self.format.data.texels();
-        let width0 = (words[0] >> 19 & 0x1FFF) + 1;
-        let height0 = if self.dim.is_1d() {
-            1
-        } else {
-            (words[1] & 0x1FFF) + 1
-        };
+        let [width0, height0, depth0] = descriptor.size;
+        let height0 = if self.dim.is_1d() { 1 } else { height0 };
         let depth0 = if self.dim == Dim::D3 { depth0 } else { 1 };
-        let config = self.config;
-        let group = 1 << config.log2_group;
-        let banks = 1 << config.log2_banks;
+        let config = descriptor.config;
         let line = bpe * self.samples;
-        let align = |mode: ArrayMode| match mode {
-            ArrayMode::LinearGeneral | ArrayMode::LinearAligned => (64u32.max(group / bpe), 1),
-            ArrayMode::Tiled1dThin1 => (8u32.max(group / (8 * line)), 8),
-            ArrayMode::Tiled2dThin1 => (
-                (8 * banks).max(group * banks / (8 * line)),
-                8 << config.log2_pipes,
-            ),
-        };
-        let mut mode = first_mode;
-        let mut next = u64::from(words[3]) << 8;
+        let align = |mode: ArrayMode| config.alignment(mode, bpe, self.samples);
+        let mut mode = descriptor.mode;
+        let mut next = descriptor.mips;
         for level in 0..=self.last_level.min(MAX_LEVELS as u32 - 1) {
             // The sizes that a shader sees. In memory, those of levels above 0 are rounded up to
             // powers of two.
@@ -218,7 +263,7 @@ impl Texture {
             let (x, y) = align(mode);
             let pitch = if level == 0 {
                 // The field is in texels, the layout's pitch in elements (blocks).
-                ((words[0] >> 8 & 0x7FF) + 1) * 8 / block_w
+                descriptor.pitch / block_w
             } else {
                 across.next_multiple_of(x)
             }
@@ -226,12 +271,8 @@ impl Texture {
             let rows = down.next_multiple_of(y);
             let mut layout = Layout::new(mode, bpe, pitch, pitch * rows, config);
             layout.samples = self.samples;
-            layout.depth_order = words[0] & (1 << 7) != 0;
-            let base = if level == 0 {
-                u64::from(words[2]) << 8
-            } else {
-                next
-            };
+            layout.depth_order = descriptor.depth_order;
+            let base = if level == 0 { descriptor.base } else { next };
             if level > 0 {
                 let slice = u64::from(pitch) * u64::from(rows) * u64::from(line);
                 next = next.wrapping_add(slice * u64::from(self.slices(stored(depth))));
@@ -263,7 +304,7 @@ mod tests {
         format: u32,
         levels: u32,
         pitch: u32,
-    ) -> [u32; 7] {
+    ) -> [u32; 8] {
         [
             dim | mode << 3 | (pitch / 8 - 1) << 8 | (size[0] - 1) << 19,
             (size[1] - 1) | (size[2] - 1) << 13 | format << 26,
@@ -272,6 +313,7 @@ mod tests {
             0o3210 << 16,
             levels,
             2 << 30,
+            0,
         ]
     }
 
@@ -342,7 +384,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_words_decode(words: [u32; 7], tiling: u32) {
+        fn hostile_words_decode(words: [u32; 8], tiling: u32) {
             let mut words = words;
             words[6] = words[6] & 0x3FFF_FFFF | 2 << 30;
             if let Some(t) = Texture::decode(&words, TilingConfig::from_register(tiling)) {

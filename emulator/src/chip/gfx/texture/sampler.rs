@@ -77,9 +77,12 @@ pub struct Filter {
     pub bias: f32,
     /// `DEPTH_COMPARE_FUNCTION`: 0 never, 1 less, .. 7 always.
     pub compare: u8,
+    /// Cube maps filter across edges, if they do so at all.
+    pub seamless: bool,
     /// `BORDER_COLOR_TYPE`.
-    border_type: u8,
-    border: [u32; 4],
+    pub border_type: u8,
+    /// The border colour in registers.
+    pub border: [u32; 4],
 }
 
 /// Sign-extends the low `bits` bits and scales by 1/64.
@@ -117,6 +120,7 @@ impl Sampler {
             lod: ((w1 & 0x3FF) as f32 / 64.0, (w1 >> 10 & 0x3FF) as f32 / 64.0),
             bias: lod(w1 >> 20, 12),
             compare: (w0 >> 26 & 7) as u8,
+            seamless: true,
             border_type: (w0 >> 22 & 3) as u8,
             border: self.border,
         }

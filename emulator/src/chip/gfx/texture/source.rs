@@ -36,7 +36,7 @@ impl Unit {
     pub fn source(
         &mut self,
         op: &TexInstruction,
-        resource: &[u32; 7],
+        resource: &[u32; 8],
         sampler: &Sampler,
         level: u32,
     ) -> Option<Source> {
@@ -45,7 +45,7 @@ impl Unit {
         if !texture.packed || texture.dim != Dim::D2 || self.general {
             return None;
         }
-        let filter = sampler.decode();
+        let filter = (self.front.sampler)(sampler);
         let level = match op.opcode {
             tex::LD if level <= texture.last_level => {
                 (texture.base_level + level).min(texture.last_level)

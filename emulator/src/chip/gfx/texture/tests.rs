@@ -34,7 +34,7 @@ const LINEAR_FILTERS: u32 = 1 << 9 | 1 << 12;
 
 /// A texture with random-looking contents, and its memory.
 struct Scene {
-    words: [u32; 7],
+    words: [u32; 8],
     texture: Texture,
     memory: Memory,
     unit: Unit,
@@ -59,7 +59,7 @@ fn sample_anew(
     unit: &mut Unit,
     view: &View<'_>,
     op: &TexInstruction,
-    words: ([u32; 7], Sampler),
+    words: ([u32; 8], Sampler),
     src: &[&Lanes; 4],
     exec: Mask,
     out: &mut [Lanes; 4],
@@ -82,6 +82,7 @@ impl Scene {
             3 << 25 | 2 << 22 | 1 << 19,
             last | (layers - 1) << 17,
             2 << 30,
+            0,
         ];
         let texture = Texture::decode(&words, TilingConfig::from_register(TILING)).unwrap();
         let mut bytes = vec![0u8; 0x40_0000];
@@ -121,7 +122,7 @@ impl Scene {
             }
         }
         let mut unit = Unit::new();
-        unit.set_state(TILING, 0);
+        unit.set_state(&front::R700, TilingConfig::from_register(TILING), true);
         Self {
             words,
             texture,
@@ -353,7 +354,7 @@ proptest! {
 
     #[test]
     fn hostile_descriptors_end_in_a_result(
-        words: [u32; 7], sampler_words: [u32; 3], src: [u32; 4], opcode in 0u8..32,
+        words: [u32; 8], sampler_words: [u32; 3], src: [u32; 4], opcode in 0u8..32,
         bias: i8, offset: [i8; 3], normalized: [bool; 4], exec: Mask, tiling: u32, aux: u32,
         valid in 0u32..8, small: bool,
     ) {
@@ -367,7 +368,7 @@ proptest! {
         let memory = Memory(Mutex::new(vec![0x5A; 0x1_0000]));
         let view = View::new(&memory);
         let mut unit = Unit::new();
-        unit.set_state(tiling, aux);
+        unit.set_state(&front::R700, TilingConfig::from_register(tiling), aux & 1 == 0);
         let instruction = TexInstruction {
             opcode, lod_bias: bias, offset, normalized, ..TexInstruction::default()
         };
@@ -636,7 +637,9 @@ fn seamless_cubes_filter_across_edges() {
         std::array::from_fn(|c| (scene.value(0, 3, 4, 0, c) + scene.value(x, y, 1, 0, c)) / 2.0);
     close(&got, 40, want, 1e-5);
     // DISABLE_CUBE_WRAP: clamped to the face.
-    scene.unit.set_state(TILING, 1);
+    scene
+        .unit
+        .set_state(&front::R700, TilingConfig::from_register(TILING), false);
     let got = scene.run(&op(tex::SAMPLE_LZ), &s, &src, Mask::MAX);
     close(
         &got,
@@ -645,7 +648,9 @@ fn seamless_cubes_filter_across_edges() {
         1e-5,
     );
     // At a corner, three texels of three faces have the same weight.
-    scene.unit.set_state(TILING, 0);
+    scene
+        .unit
+        .set_state(&front::R700, TilingConfig::from_register(TILING), true);
     let src = splat([1.0, 1.0, 4.0, 0.0]);
     let got = scene.run(&op(tex::SAMPLE_LZ), &s, &src, Mask::MAX);
     let want = std::array::from_fn(|c| {
@@ -683,7 +688,7 @@ fn slots_are_looked_up_once_a_draw() {
         op(tex::SAMPLE_LZ),
     );
     let mut asked = Vec::new();
-    let mut fetch = |unit: &mut Unit, slot: Slot, words: [u32; 7]| {
+    let mut fetch = |unit: &mut Unit, slot: Slot, words: [u32; 8]| {
         let mut out = [[0; LANES]; 4];
         let mut looked = false;
         let of = || {
@@ -715,7 +720,7 @@ fn slots_are_looked_up_once_a_draw() {
         assert_ne!(fetch(unit, next, other), red, "{next:?}");
     }
     assert_eq!(fetch(unit, slot, scene.words), red);
-    unit.set_state(TILING, 0);
+    unit.set_state(&front::R700, TilingConfig::from_register(TILING), true);
     assert_ne!(fetch(unit, slot, other), red);
     // Textures of blits replace all others in the list; the slot's texture is looked up again.
     for width in 1..=40 {

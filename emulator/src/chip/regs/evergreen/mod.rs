@@ -5,6 +5,7 @@
 //!
 //! Display offsets are those of the first CRTC of DCE 4; see [`CRTC_BLOCKS`].
 
+pub mod gfx;
 pub(super) mod stored;
 
 super::registers! {

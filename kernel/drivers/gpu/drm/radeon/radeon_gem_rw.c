@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
+ * Copyright 2026 Seed 7e3b15d1 maintainers
+ *
  * Reading and writing GEM objects without mapping them: locks, waiting, steps of a
- * transfer and the choice of their path, the ioctls, counters, and setting up.
+ * transfer and the choice of what they do, and the ioctls.
  */
 
-#include <linux/debugfs.h>
-#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <drm/drm_device.h>
 #include <drm/drm_file.h>
-#include <drm/radeon_drm_rw.h>
+#include <drm/radeon_drm.h>
 #include <drm/ttm/ttm_tt.h>
 
 #include "radeon.h"
@@ -27,11 +25,11 @@
  * DOC: GEM read and write
  *
  * A transfer is done in steps of up to 256 KiB. A step takes the locks, looks at the
- * state of the BO, and takes the path of the first rule in radeon_gem_rw_rules that
- * fits. Usually the path copies bytes, and accesses user memory with page faults
- * disabled. Others drop the locks and wait for the BO, move it, or populate it; then the
- * step is tried again. If user memory was not resident, the next step faults it in
- * first, with no lock held, because user space controls how long that takes.
+ * state of the BO, and radeon_gem_rw_choose() says what to do. Usually the step copies
+ * bytes, and accesses user memory with page faults disabled. Otherwise it drops the
+ * locks and waits for the BO, moves it, or populates it; then the step is tried again.
+ * If user memory was not resident, the next step faults it in first, with no lock held,
+ * because user space controls how long that takes.
  *
  * Locks, outermost first:
  *
@@ -42,15 +40,11 @@
  * - The BO's &dma_resv: the BO stays where it is, and gets no more work.
  * - The spin lock of fences.
  *
- * Fences are waited for with nothing held, except after RADEON_GEM_RW_MAX_LOST_RACES
- * lost races: then with the &dma_resv held, and the two outer locks are only tried.
+ * Fences are waited for with nothing held.
  *
  * Sleeping is interruptible until the first bytes are transferred. From then on only a
- * fatal signal ends the call, as it would start again from its beginning. So that it
- * ends in any case, signals end only RADEON_GEM_RW_MAX_ENDS calls in a row for a BO.
+ * fatal signal ends the call, as it would start again from its beginning.
  */
-
-/* Waiting */
 
 /* The fences that have to be waited for before BO contents may be accessed. */
 static enum dma_resv_usage radeon_gem_rw_usage(const struct radeon_gem_rw *rw)
@@ -89,25 +83,10 @@ static bool radeon_gem_rw_is_idle(const struct radeon_gem_rw *rw)
 	return true;
 }
 
-/*
- * May a signal that is not fatal end a sleep of the call, and so the call? Not if it has
- * transferred bytes, nor if signals have ended too many calls for the BO: others may
- * keep the BO or the rings busy, and the call begin again each time.
- */
+/* May a signal that is not fatal end a sleep of the call, and so the call? */
 bool radeon_gem_rw_is_interruptible(const struct radeon_gem_rw *rw)
 {
-	return !rw->begun && READ_ONCE(rw->bo->gem_rw_ends) < RADEON_GEM_RW_MAX_ENDS;
-}
-
-/* Note that a signal has ended a sleep, or that a step has ended. Races do no harm. */
-static void radeon_gem_rw_note_end(struct radeon_gem_rw *rw, bool interrupted)
-{
-	unsigned int ends = READ_ONCE(rw->bo->gem_rw_ends);
-
-	if (interrupted && ends < RADEON_GEM_RW_MAX_ENDS)
-		WRITE_ONCE(rw->bo->gem_rw_ends, ends + 1);
-	else if (!interrupted && ends)
-		WRITE_ONCE(rw->bo->gem_rw_ends, ends - 1);
+	return !rw->begun;
 }
 
 /*
@@ -135,28 +114,14 @@ static int radeon_gem_rw_wait_idle(const struct radeon_gem_rw *rw)
 	return radeon_gem_rw_wait_fences(rw, radeon_gem_rw_usage(rw));
 }
 
-static ssize_t radeon_gem_rw_wait_after(struct radeon_gem_rw *rw, ssize_t done)
+static int radeon_gem_rw_wait(struct radeon_gem_rw *rw)
 {
 	if (rw->flags & RADEON_GEM_RW_NOWAIT)
 		return -EBUSY;
 
-	radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_STALL);
-
-	/* Others may use the BO again before each wait of calls that signals end. */
-	if (READ_ONCE(rw->bo->gem_rw_ends) >= RADEON_GEM_RW_MAX_ENDS) {
-		rw->lost = RADEON_GEM_RW_MAX_LOST_RACES;
-		return 0;
-	}
-
-	rw->lost++;
+	rw->flushed = false;
 	return radeon_gem_rw_wait_idle(rw);
 }
-
-static const struct radeon_gem_rw_path radeon_gem_rw_wait = {
-	.after = radeon_gem_rw_wait_after,
-};
-
-/* Locks */
 
 static int radeon_gem_rw_down_read(const struct radeon_gem_rw *rw,
 				   struct rw_semaphore *sem)
@@ -171,31 +136,15 @@ static int radeon_gem_rw_reserve(const struct radeon_gem_rw *rw)
 }
 
 /*
- * Keep device and BO as they are: until radeon_gem_rw_release() the BO stays where
+ * Keep device and BO as they are: until radeon_gem_rw_unlock() the BO stays where
  * it is and gets no more work, and there is no GPU reset and no change of memory
  * clocks. Must be called with no lock held. Returns 0, -ERESTARTSYS, or -EDEADLK if
  * the GPU has to be reset. Then nothing is held.
  */
-static int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
+static int radeon_gem_rw_lock(struct radeon_gem_rw *rw)
 {
 	struct radeon_device *rdev = rw->rdev;
 	int r;
-
-	if (rw->lost >= RADEON_GEM_RW_MAX_LOST_RACES) {
-		r = radeon_gem_rw_reserve(rw);
-		if (r)
-			return r;
-
-		r = radeon_gem_rw_wait_idle(rw);
-		if (!r && down_read_trylock(&rdev->exclusive_lock)) {
-			if (down_read_trylock(&rdev->pm.mclk_lock))
-				return 0;
-			up_read(&rdev->exclusive_lock);
-		}
-		radeon_bo_unreserve(rw->bo);
-		if (r)
-			return r;
-	}
 
 	if (radeon_gem_rw_down_read(rw, &rdev->exclusive_lock))
 		return -ERESTARTSYS;
@@ -212,7 +161,7 @@ static int radeon_gem_rw_hold(struct radeon_gem_rw *rw)
 	return r;
 }
 
-static void radeon_gem_rw_release(struct radeon_gem_rw *rw)
+static void radeon_gem_rw_unlock(struct radeon_gem_rw *rw)
 {
 	if (rw->write) {
 		/*
@@ -226,8 +175,6 @@ static void radeon_gem_rw_release(struct radeon_gem_rw *rw)
 	up_read(&rw->rdev->exclusive_lock);
 }
 
-/* Making a BO accessible */
-
 /*
  * Is a byte of the step in CPU-inaccessible VRAM? Without a mapping of the aperture all
  * bytes of the BO count, as TTM only maps BOs that are wholly visible. BO is reserved.
@@ -235,55 +182,20 @@ static void radeon_gem_rw_release(struct radeon_gem_rw *rw)
 static bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw)
 {
 	const struct ttm_resource *res = rw->bo->tbo.resource;
-	u64 end = rw->rdev->gem_rw->aperture ? rw->end : res->size;
+	u64 end = rw->rdev->vram.aperture ? rw->end : res->size;
 
 	return res->mem_type == TTM_PL_VRAM &&
 		((u64)res->start << PAGE_SHIFT) + end > rw->rdev->mc.visible_vram_size;
 }
 
-/* Move a reserved BO to visible VRAM or GTT, without evicting others if possible. */
-static int radeon_gem_rw_validate(struct radeon_gem_rw *rw, bool gtt_only)
-{
-	struct radeon_device *rdev = rw->rdev;
-	struct ttm_operation_ctx ctx = {
-		.interruptible = radeon_gem_rw_is_interruptible(rw),
-	};
-	const struct ttm_place places[] = {
-		{ .mem_type = TTM_PL_VRAM, .lpfn = rdev->mc.visible_vram_size >> PAGE_SHIFT },
-		{ .mem_type = TTM_PL_TT },
-	};
-	struct ttm_placement placement = {
-		.placement = places + gtt_only,
-		.num_placement = ARRAY_SIZE(places) - gtt_only,
-	};
-	int r;
-
-	if (rw->bo->tbo.pin_count || !rdev->ring[radeon_copy_ring_index(rdev)].ready)
-		return -EBUSY;
-
-	r = ttm_bo_validate(&rw->bo->tbo, &placement, &ctx);
-
-	/*
-	 * -EINVAL: the engine did not take the copy, so TTM tried to use the
-	 * CPU, which cannot access the BO. -EBUSY: a fence that TTM waited for
-	 * did not signal in time.
-	 */
-	if (r == -EINVAL || r == -EBUSY)
-		return READ_ONCE(rdev->needs_reset) ? -EDEADLK : -EBUSY;
-	if (!r)
-		radeon_gem_rw_event(rdev, RADEON_GEM_RW_MOVED);
-
-	return r;
-}
-
 /*
- * Move a BO to where the CPU can access it, the second time to GTT only. A move waits
- * for all users of the BO, so wait for them first, with nothing locked. mclk_lock is
- * not needed, as the engine copies.
+ * Move a BO to where the CPU can access it, as for a page fault: to visible VRAM, or to
+ * GTT. A move waits for all users of the BO, so wait for them first, with nothing locked.
  */
-static ssize_t radeon_gem_rw_move_after(struct radeon_gem_rw *rw, ssize_t done)
+static int radeon_gem_rw_move(struct radeon_gem_rw *rw)
 {
 	struct radeon_device *rdev = rw->rdev;
+	struct radeon_bo *bo = rw->bo;
 	int r;
 
 	r = radeon_gem_rw_wait_fences(rw, DMA_RESV_USAGE_BOOKKEEP);
@@ -296,21 +208,21 @@ static ssize_t radeon_gem_rw_move_after(struct radeon_gem_rw *rw, ssize_t done)
 	/* The engines are being tested, they do not take work yet. */
 	r = rdev->in_reset ? -EDEADLK : radeon_gem_rw_reserve(rw);
 	if (!r) {
-		if (radeon_gem_rw_is_hidden(rw))
-			r = radeon_gem_rw_validate(rw, rw->moves++);
-		radeon_bo_unreserve(rw->bo);
+		if (radeon_gem_rw_is_hidden(rw)) {
+			if (bo->tbo.pin_count ||
+			    !rdev->ring[radeon_copy_ring_index(rdev)].ready ||
+			    radeon_bo_fault_reserve_notify(&bo->tbo))
+				r = READ_ONCE(rdev->needs_reset) ? -EDEADLK : -EBUSY;
+		}
+		radeon_bo_unreserve(bo);
 	}
 
 	up_read(&rdev->exclusive_lock);
 	return r;
 }
 
-static const struct radeon_gem_rw_path radeon_gem_rw_move = {
-	.after = radeon_gem_rw_move_after,
-};
-
 /* Populate a BO that has no pages yet, or whose pages were swapped out. */
-static ssize_t radeon_gem_rw_populate_after(struct radeon_gem_rw *rw, ssize_t done)
+static int radeon_gem_rw_populate(struct radeon_gem_rw *rw)
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
 	struct ttm_operation_ctx ctx = {
@@ -330,35 +242,42 @@ static ssize_t radeon_gem_rw_populate_after(struct radeon_gem_rw *rw, ssize_t do
 	return r;
 }
 
-static const struct radeon_gem_rw_path radeon_gem_rw_populate = {
-	.after = radeon_gem_rw_populate_after,
-};
-
-/* Steps */
-
-/* A step takes the first rule of which it has all flags of @all and none of @none. */
 #define IS(x)	RADEON_GEM_RW_IS_##x
 
-static const struct radeon_gem_rw_rule {
-	unsigned int all;
-	unsigned int none;
-	const struct radeon_gem_rw_path *path;
-} radeon_gem_rw_rules[] = {
-	/* Idle BOs in GTT, and writes to visible VRAM: the CPU is fastest. */
-	{ 0, IS(VRAM) | IS(BUSY) | IS(ABSENT), &radeon_gem_rw_cpu },
-	{ IS(WRITE), IS(HIDDEN) | IS(BUSY) | IS(ABSENT), &radeon_gem_rw_cpu },
-	{ IS(BUSY), 0, &radeon_gem_rw_wait },
-	{ IS(HIDDEN) | IS(UNSYNC) | IS(WRITE), 0, &radeon_gem_rw_cpu },
-	{ IS(HIDDEN) | IS(UNSYNC), IS(NOWAIT), &radeon_gem_rw_cpu },
-	/* -EBUSY: the call would have to sleep on the fence of the move. */
-	{ IS(HIDDEN) | IS(NOWAIT), 0, &radeon_gem_rw_wait },
-	{ IS(HIDDEN), 0, &radeon_gem_rw_move },
-	{ IS(ABSENT), 0, &radeon_gem_rw_populate },
-	{ 0, 0, &radeon_gem_rw_cpu },
-};
+/* Returns what to do in a state, a mask of RADEON_GEM_RW_IS_*. */
+static enum radeon_gem_rw_action radeon_gem_rw_choose(unsigned int is)
+{
+	if (is & IS(BUSY))
+		return RADEON_GEM_RW_WAIT;
+
+	if (is & IS(HIDDEN))
+		return is & IS(NOWAIT) ? RADEON_GEM_RW_WAIT : RADEON_GEM_RW_MOVE;
+
+	return is & IS(ABSENT) ? RADEON_GEM_RW_POPULATE : RADEON_GEM_RW_COPY;
+}
+
+/* Returns the RADEON_GEM_RW_IS_* flags of a step. The BO is reserved. */
+static unsigned int radeon_gem_rw_state(const struct radeon_gem_rw *rw)
+{
+	struct ttm_buffer_object *tbo = &rw->bo->tbo;
+	unsigned int is = rw->flags & (IS(NOWAIT) | IS(UNSYNC));
+
+	if (rw->write)
+		is |= IS(WRITE);
+	if (tbo->resource->mem_type == TTM_PL_VRAM)
+		is |= IS(VRAM);
+	else if (!tbo->ttm || !ttm_tt_is_populated(tbo->ttm))
+		is |= IS(ABSENT);
+	if (radeon_gem_rw_is_hidden(rw))
+		is |= IS(HIDDEN);
+	if (!radeon_gem_rw_is_idle(rw))
+		is |= IS(BUSY);
+
+	return is;
+}
 
 /* Make a step of the next bytes, up to @max_len. */
-void radeon_gem_rw_take(struct radeon_gem_rw *rw, u64 max_len)
+void radeon_gem_rw_set_step(struct radeon_gem_rw *rw, u64 max_len)
 {
 	rw->len = min(rw->left, max_len);
 	rw->end = rw->offset + rw->len;
@@ -389,61 +308,20 @@ static int radeon_gem_rw_fault_in(struct radeon_gem_rw *rw)
 	if (missed == rw->len)
 		return -EFAULT;
 	if (missed)
-		radeon_gem_rw_take(rw, rw->len - missed);
+		radeon_gem_rw_set_step(rw, rw->len - missed);
 
 	return 0;
-}
-
-/* Returns the RADEON_GEM_RW_IS_* flags of a step. The BO is reserved. */
-static unsigned int radeon_gem_rw_look(struct radeon_gem_rw *rw)
-{
-	struct ttm_buffer_object *tbo = &rw->bo->tbo;
-	unsigned int look = rw->flags & (IS(NOWAIT) | IS(UNSYNC));
-
-	if (rw->write)
-		look |= IS(WRITE);
-	if (tbo->resource->mem_type == TTM_PL_VRAM)
-		look |= IS(VRAM);
-	else if (!tbo->ttm || !ttm_tt_is_populated(tbo->ttm))
-		look |= IS(ABSENT);
-	if (radeon_gem_rw_is_hidden(rw))
-		look |= IS(HIDDEN);
-	if (!radeon_gem_rw_is_idle(rw))
-		look |= IS(BUSY);
-
-	return look;
-}
-
-/*
- * Choose the path of a step by the first rule that fits, and call its held(), if any.
- * Returns what that returns, or 0, and the path; -EPERM if the BO is a userptr.
- */
-static ssize_t radeon_gem_rw_choose(struct radeon_gem_rw *rw,
-				    const struct radeon_gem_rw_path **path)
-{
-	const struct radeon_gem_rw_rule *rule = radeon_gem_rw_rules;
-
-	if (radeon_ttm_tt_has_userptr(rw->rdev, rw->bo->tbo.ttm))
-		return -EPERM;
-
-	rw->look = radeon_gem_rw_look(rw);
-
-	while ((rw->look & (rule->all | rule->none)) != rule->all)
-		rule++;
-	*path = rule->path;
-
-	return rule->path->held ? rule->path->held(rw) : 0;
 }
 
 /* Returns how many bytes were transferred, 0 to try again, or an error. */
 static ssize_t radeon_gem_rw_step(struct radeon_gem_rw *rw)
 {
-	const struct radeon_gem_rw_path *path = NULL;
+	enum radeon_gem_rw_action action = RADEON_GEM_RW_COPY;
 	ssize_t done;
 	int r;
 
 	/* If pages are reclaimed again before the copy, go on with one at a time. */
-	radeon_gem_rw_take(rw, rw->fails > 1 ? PAGE_SIZE : RADEON_GEM_RW_STEP_MAX);
+	radeon_gem_rw_set_step(rw, rw->fails > 1 ? PAGE_SIZE : RADEON_GEM_RW_STEP_MAX);
 	if (rw->fault_in) {
 		r = radeon_gem_rw_fault_in(rw);
 		if (r)
@@ -451,24 +329,36 @@ static ssize_t radeon_gem_rw_step(struct radeon_gem_rw *rw)
 		rw->fault_in = false;
 	}
 
-	r = radeon_gem_rw_hold(rw);
+	r = radeon_gem_rw_lock(rw);
 	if (r)
 		return r;
 
-	done = radeon_gem_rw_choose(rw, &path);
-	radeon_gem_rw_release(rw);
+	done = radeon_ttm_tt_has_userptr(rw->rdev, rw->bo->tbo.ttm) ? -EPERM : 0;
+	if (!done) {
+		rw->is = radeon_gem_rw_state(rw);
+		action = radeon_gem_rw_choose(rw->is);
+		if (action == RADEON_GEM_RW_COPY)
+			done = radeon_gem_rw_copy_by_cpu(rw);
+	}
+	radeon_gem_rw_unlock(rw);
 
-	if (done >= 0 && path->after)
-		done = path->after(rw, done);
-
-	return done;
+	switch (action) {
+	case RADEON_GEM_RW_WAIT:
+		return radeon_gem_rw_wait(rw);
+	case RADEON_GEM_RW_MOVE:
+		return radeon_gem_rw_move(rw);
+	case RADEON_GEM_RW_POPULATE:
+		return radeon_gem_rw_populate(rw);
+	default:
+		return done;
+	}
 }
 
 /*
  * Do a transfer whose arguments have been checked. Returns 0, or an error of the user
  * API; -EDEADLK if the GPU has to be reset.
  */
-static int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
+static int radeon_gem_rw_transfer(struct radeon_gem_rw *rw)
 {
 	ssize_t done = 0;
 
@@ -477,8 +367,6 @@ static int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 
 	while (rw->left) {
 		done = radeon_gem_rw_step(rw);
-		if (done)
-			radeon_gem_rw_note_end(rw, done == -ERESTARTSYS);
 		if (done < 0)
 			break;
 
@@ -486,10 +374,8 @@ static int radeon_gem_rw_copy(struct radeon_gem_rw *rw)
 		rw->offset += done;
 		rw->user += done;
 		rw->left -= done;
-		if (done) {
-			rw->lost = 0;
+		if (done)
 			rw->fails = 0;
-		}
 
 		if (rw->left && fatal_signal_pending(current)) {
 			done = -ERESTARTSYS;
@@ -554,16 +440,14 @@ static int radeon_gem_rw_ioctl(struct drm_device *dev, struct drm_file *filp,
 
 	r = radeon_gem_rw_check_range(rw.bo, args->offset, args->size);
 	if (!r)
-		r = radeon_gem_rw_copy(&rw);
+		r = radeon_gem_rw_transfer(&rw);
 
-	kfree(rw.buffer);
 	drm_gem_object_put(gobj);
 	return radeon_gem_handle_lockup(rdev, r);
 }
 
 int radeon_gem_pread_ioctl(struct drm_device *dev, void *data, struct drm_file *filp)
 {
-	/* The two structs have the same layout. */
 	BUILD_BUG_ON(sizeof(struct drm_radeon_gem_pread) !=
 		     sizeof(struct drm_radeon_gem_pwrite));
 
@@ -579,63 +463,4 @@ int radeon_gem_pwrite_ioctl(struct drm_device *dev, void *data, struct drm_file 
 u32 radeon_gem_rw_caps(struct radeon_device *rdev)
 {
 	return RADEON_GEM_RW_CAP_PREAD_PWRITE;
-}
-
-static const char * const radeon_gem_rw_names[] = {
-	[RADEON_GEM_RW_CPU] = "cpu",
-	[RADEON_GEM_RW_STALL] = "stall",
-	[RADEON_GEM_RW_NOT_RESIDENT] = "not_resident",
-	[RADEON_GEM_RW_MOVED] = "moved",
-};
-
-static int radeon_debugfs_gem_rw_show(struct seq_file *m, void *unused)
-{
-	struct radeon_device *rdev = m->private;
-	struct radeon_gem_rw_state *state = rdev->gem_rw;
-	unsigned int i;
-
-	for (i = 0; state && i < RADEON_GEM_RW_COUNTERS; i++) {
-		seq_printf(m, "%s %lld", radeon_gem_rw_names[i],
-			   atomic64_read(&state->counts[i]));
-		if (i < RADEON_GEM_RW_PATHS)
-			seq_printf(m, " %lld", atomic64_read(&state->bytes[i]));
-		seq_putc(m, '\n');
-	}
-
-	return 0;
-}
-
-DEFINE_SHOW_ATTRIBUTE(radeon_debugfs_gem_rw);
-
-/*
- * Map the aperture once on 64 bit, where there is address space for it. On 32 bit each
- * access maps its own pages, which takes longer than the access from about 64 KiB on.
- */
-int radeon_gem_rw_init(struct radeon_device *rdev)
-{
-	rdev->gem_rw = kzalloc(sizeof(*rdev->gem_rw), GFP_KERNEL);
-	if (!rdev->gem_rw)
-		return -ENOMEM;
-
-	if (IS_ENABLED(CONFIG_64BIT))
-		rdev->gem_rw->aperture = ioremap_wc(rdev->mc.aper_base,
-						    rdev->mc.visible_vram_size);
-
-	/* The minors have no directory before the device is registered. */
-	debugfs_create_file("radeon_gem_rw", 0444, rdev_to_drm(rdev)->debugfs_root,
-			    rdev, &radeon_debugfs_gem_rw_fops);
-
-	return 0;
-}
-
-/* No transfer is under way any more. A probe that failed early has set up nothing. */
-void radeon_gem_rw_fini(struct radeon_device *rdev)
-{
-	if (!rdev->gem_rw)
-		return;
-
-	if (rdev->gem_rw->aperture)
-		iounmap(rdev->gem_rw->aperture);
-	kfree(rdev->gem_rw);
-	rdev->gem_rw = NULL;
 }

@@ -1,68 +1,68 @@
 // SPDX-License-Identifier: MIT
 /*
+ * Copyright 2026 Seed 7e3b15d1 maintainers
+ *
  * Reading and writing GEM objects without mapping them: copies by the CPU.
  *
- * The BO is held, see radeon_gem_rw_hold(). User memory is accessed with page faults
+ * The locks are held, see radeon_gem_rw_lock(). User memory is accessed with page faults
  * disabled. If it is not resident, it is faulted in before the next try.
  */
 
 #include <linux/highmem.h>
 #include <linux/io.h>
 #include <linux/iosys-map.h>
-#include <linux/slab.h>
+#include <linux/sched/clock.h>
 #include <linux/uaccess.h>
 
 #include <drm/drm_cache.h>
+#include <drm/radeon_drm.h>
 #include <drm/ttm/ttm_tt.h>
 
 #include "radeon.h"
-#include "radeon_reg.h"
 #include "radeon_gem_rw.h"
 
-/* Bytes of the buffers for uncached loads: on the stack, and for longer pieces. */
-#define RADEON_GEM_RW_STACK_BUFFER	512
-#define RADEON_GEM_RW_BUFFER		SZ_8K
+/* Bytes of the buffer for uncached loads, which is on the stack. */
+#define RADEON_GEM_RW_BUFFER		512
+
+/*
+ * A step looks every so many bytes whether it has to end, more often if loads are
+ * uncached; and it ends after so many nanoseconds. An uncached load of 64 bytes or, in
+ * virtual machines, of 8 takes about a microsecond.
+ */
+#define RADEON_GEM_RW_CHUNK		SZ_64K
+#define RADEON_GEM_RW_CHUNK_UNCACHED	SZ_4K
+#define RADEON_GEM_RW_STEP_NS		(200 * NSEC_PER_USEC)
 
 /* Bytes of a BO that the CPU can access. */
 struct radeon_gem_rw_mapping {
 	void *mem;			/* the first byte; I/O memory if io is set */
 	bool io;
-	u64 vram;			/* without mem: offset in VRAM, for registers */
 	bool uncached;			/* small loads are slow */
 	void *page;			/* for kunmap_local(), or NULL */
 	struct ttm_bo_kmap_obj kmap;
 };
 
 /*
- * Flush the CPU's writes to VRAM out of the host data path, for work whose submission
- * does not flush it: moves of BOs, which are reserved.
- */
-void radeon_gem_rw_flush_hdp(struct radeon_device *rdev)
-{
-	struct radeon_gem_rw_state *state = rdev->gem_rw;
-
-	if (state && READ_ONCE(state->hdp_dirty) &&
-	    xchg(&state->hdp_dirty, false) && rdev->asic->mmio_hdp_flush)
-		rdev->asic->mmio_hdp_flush(rdev);
-}
-
-/*
  * Prepare for accesses to VRAM. Before R600, the CPU sees tiled surfaces through
  * surface registers. Loads must not get bytes that the host data path has kept from
- * before writes by the GPU, so flush it.
+ * before writes by the GPU, so flush it: once a call, and again if the call has waited
+ * for the GPU, or BOs have been moved. Unsynchronized calls do not know.
  */
-static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw, bool load)
+static void radeon_gem_rw_prepare_vram(struct radeon_gem_rw *rw)
 {
 	struct radeon_device *rdev = rw->rdev;
+	unsigned int moves = atomic_read(&rdev->vram.moves);
 
 	radeon_bo_check_tiling(rw->bo, 0, 0);
 
 	if (rw->write)
-		WRITE_ONCE(rdev->gem_rw->hdp_dirty, true);
-	if (load && rdev->asic->mmio_hdp_flush) {
+		WRITE_ONCE(rdev->vram.hdp_dirty, true);
+	if (!rw->write && !(rw->flushed && rw->moves == moves) && rdev->asic->mmio_hdp_flush) {
 		rdev->asic->mmio_hdp_flush(rdev);
 		/* The flush is posted; no load may be done before it. */
 		mb();
+		rw->flushed = !(rw->flags & RADEON_GEM_RW_UNSYNCHRONIZED);
+		rw->moves = moves;
 	}
 }
 
@@ -82,34 +82,27 @@ static bool radeon_gem_rw_has_direct_pages(struct radeon_gem_rw *rw)
 	return tt->caching == ttm_cached || IS_ENABLED(CONFIG_X86_64);
 }
 
-/* Map bytes from @offset on. Returns how many of @len, or 0 if out of memory. */
+/* Map a chunk from @offset on. Returns how many of @len bytes; 0 if out of memory. */
 static size_t radeon_gem_rw_map(struct radeon_gem_rw *rw, u64 offset, size_t len,
 				struct radeon_gem_rw_mapping *map)
 {
 	struct ttm_buffer_object *tbo = &rw->bo->tbo;
-	size_t in_page = offset_in_page(offset);
+	size_t n, in_page = offset_in_page(offset);
+	bool vram = rw->is & RADEON_GEM_RW_IS_VRAM;
 	struct page **page;
 	bool is_iomem;
-	size_t n;
 
-	map->page = NULL;
-	map->kmap.virtual = NULL;
-	map->mem = NULL;
+	*map = (struct radeon_gem_rw_mapping) {
+		.uncached = vram || tbo->ttm->caching != ttm_cached,
+		.io = vram || !radeon_gem_rw_has_direct_pages(rw),
+	};
+	len = min_t(size_t, len, map->uncached && !rw->write ?
+		    RADEON_GEM_RW_CHUNK_UNCACHED : RADEON_GEM_RW_CHUNK);
 
-	if (rw->look & RADEON_GEM_RW_IS_VRAM) {
-		map->io = true;
-		map->uncached = true;
-		map->vram = offset + ((u64)tbo->resource->start << PAGE_SHIFT);
-		if (rw->look & RADEON_GEM_RW_IS_HIDDEN)
-			return min_t(size_t, len, RADEON_GEM_RW_STACK_BUFFER);
-		if (rw->rdev->gem_rw->aperture) {
-			map->mem = (void __force *)rw->rdev->gem_rw->aperture +
-				map->vram;
-			return len;
-		}
-	} else {
-		map->uncached = tbo->ttm->caching != ttm_cached;
-		map->io = !radeon_gem_rw_has_direct_pages(rw);
+	if (vram && rw->rdev->vram.aperture) {
+		map->mem = (void __force *)rw->rdev->vram.aperture +
+			offset + ((u64)tbo->resource->start << PAGE_SHIFT);
+		return len;
 	}
 
 	if (map->io) {
@@ -167,67 +160,23 @@ static void radeon_gem_rw_load(void *dst, const void __iomem *src, size_t len)
 	memcpy_fromio(dst + head, src + head, len - head);
 }
 
-/*
- * Copy to or from VRAM at @pos through a window of registers, a dword at a time.
- * That is slow, but reaches all of VRAM. A dword of which only a part is written is
- * read first.
- */
-static void radeon_gem_rw_copy_indirect(struct radeon_gem_rw *rw, u64 pos,
-					u8 *bytes, size_t len)
-{
-	struct radeon_device *rdev = rw->rdev;
-	size_t in_dword, n;
-	unsigned long flags;
-	__le32 dword;
-
-	for (; len; len -= n, pos += n, bytes += n) {
-		in_dword = pos % sizeof(dword);
-		n = min(len, sizeof(dword) - in_dword);
-
-		spin_lock_irqsave(&rdev->mmio_idx_lock, flags);
-		WREG32(RADEON_MM_INDEX, lower_32_bits(pos - in_dword) | 0x80000000);
-		if (rdev->family >= CHIP_CEDAR)
-			WREG32(EVERGREEN_MM_INDEX_HI, pos >> 31);
-		if (!rw->write || n < sizeof(dword))
-			dword = cpu_to_le32(RREG32(RADEON_MM_DATA));
-		if (rw->write) {
-			memcpy((u8 *)&dword + in_dword, bytes, n);
-			WREG32(RADEON_MM_DATA, le32_to_cpu(dword));
-		}
-		spin_unlock_irqrestore(&rdev->mmio_idx_lock, flags);
-
-		if (!rw->write)
-			memcpy(bytes, (u8 *)&dword + in_dword, n);
-	}
-}
-
 /* Copy by way of a buffer. Returns how many bytes were not copied. */
 static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
 					  struct radeon_gem_rw_mapping *map,
 					  char __user *user, size_t len)
 {
-	char stack[RADEON_GEM_RW_STACK_BUFFER] __aligned(RADEON_GEM_RW_SLOT_ALIGN);
+	char buffer[RADEON_GEM_RW_BUFFER] __aligned(RADEON_GEM_RW_SLOT_ALIGN);
 	void __iomem *io = (void __force __iomem *)map->mem;
-	size_t n, missed = 0, size = sizeof(stack);
-	char *slot, *buffer = stack;
-	u64 vram = map->vram;
-
-	if (len > size && !rw->buffer)
-		rw->buffer = kmalloc(RADEON_GEM_RW_BUFFER, GFP_KERNEL | __GFP_NOWARN);
-	if (len > size && rw->buffer) {
-		buffer = rw->buffer;
-		size = RADEON_GEM_RW_BUFFER;
-	}
+	size_t n, missed = 0;
+	char *slot;
 
 	for (; len && !missed; len -= n) {
-		slot = buffer + (map->mem ? (uintptr_t)io : vram) % RADEON_GEM_RW_SLOT_ALIGN;
-		n = min_t(size_t, len, buffer + size - slot);
+		slot = buffer + (uintptr_t)io % RADEON_GEM_RW_SLOT_ALIGN;
+		n = min_t(size_t, len, buffer + sizeof(buffer) - slot);
 		if (rw->write)
 			missed = __copy_from_user_inatomic(slot, user, n);
 
-		if (!map->mem)
-			radeon_gem_rw_copy_indirect(rw, vram, slot, n - missed);
-		else if (rw->write)
+		if (rw->write)
 			memcpy_toio(io, slot, n - missed);
 		else
 			radeon_gem_rw_load(slot, io, n);
@@ -235,7 +184,6 @@ static size_t radeon_gem_rw_copy_buffered(struct radeon_gem_rw *rw,
 		if (!rw->write)
 			missed = __copy_to_user_inatomic(user, slot, n);
 		io += n;
-		vram += n;
 		user += n;
 	}
 
@@ -251,9 +199,8 @@ static bool radeon_gem_rw_is_direct(const struct radeon_gem_rw *rw,
 				    const struct radeon_gem_rw_mapping *map)
 {
 #ifdef CONFIG_X86
-	return map->mem && (rw->write || !map->uncached ||
-			    !boot_cpu_has(X86_FEATURE_XMM4_1) ||
-			    boot_cpu_has(X86_FEATURE_HYPERVISOR));
+	return rw->write || !map->uncached || !boot_cpu_has(X86_FEATURE_XMM4_1) ||
+		boot_cpu_has(X86_FEATURE_HYPERVISOR);
 #else
 	return !map->io;
 #endif
@@ -278,41 +225,51 @@ static size_t radeon_gem_rw_copy_user(struct radeon_gem_rw *rw,
 	return missed;
 }
 
-static ssize_t radeon_gem_rw_cpu_held(struct radeon_gem_rw *rw)
+/* Shall the step that began at @begun end, so that others get the locks or the CPU? */
+static bool radeon_gem_rw_is_over(struct radeon_gem_rw *rw, u64 begun)
 {
-	const struct radeon_gem_rw_piece *piece;
+	return need_resched() || rwsem_is_contended(&rw->rdev->exclusive_lock) ||
+		rwsem_is_contended(&rw->rdev->pm.mclk_lock) ||
+		local_clock() - begun > RADEON_GEM_RW_STEP_NS;
+}
+
+/*
+ * Copy a step, or its first bytes. Returns how many were copied, 0 if the user's are not
+ * resident, or -ENOMEM.
+ */
+ssize_t radeon_gem_rw_copy_by_cpu(struct radeon_gem_rw *rw)
+{
+	const struct radeon_gem_rw_piece *piece = rw->pieces;
 	struct radeon_gem_rw_mapping map;
-	size_t pos, n, missed = 0;
-	u64 done = 0;
+	u64 done = 0, look = RADEON_GEM_RW_CHUNK_UNCACHED, begun = local_clock();
+	size_t n, pos = 0, missed = 0;
 
-	/* Registers are slow, so drop the locks after each page. */
-	if (rw->look & RADEON_GEM_RW_IS_HIDDEN)
-		radeon_gem_rw_take(rw, PAGE_SIZE);
-	if (rw->look & RADEON_GEM_RW_IS_VRAM)
-		radeon_gem_rw_prepare_vram(rw, !rw->write ||
-					   rw->look & RADEON_GEM_RW_IS_HIDDEN);
+	if (rw->is & RADEON_GEM_RW_IS_VRAM)
+		radeon_gem_rw_prepare_vram(rw);
 
-	for (piece = rw->pieces; done < rw->len && !missed; piece++) {
-		for (pos = 0; pos < piece->len && !missed; pos += n) {
-			n = radeon_gem_rw_map(rw, piece->offset + pos,
-					      piece->len - pos, &map);
-			if (!n)
-				return done ?: -ENOMEM;
-			missed = radeon_gem_rw_copy_user(rw, &map,
-							 piece->user + pos, n);
-			radeon_gem_rw_unmap(&map);
+	do {
+		n = radeon_gem_rw_map(rw, piece->offset + pos, piece->len - pos, &map);
+		if (!n)
+			return done ?: -ENOMEM;
+		missed = radeon_gem_rw_copy_user(rw, &map, piece->user + pos, n);
+		radeon_gem_rw_unmap(&map);
+
+		done += n - missed;
+		pos += n;
+		if (pos == piece->len) {
+			piece++;
+			pos = 0;
 		}
-		done += pos - missed;
-		cond_resched();
-	}
 
-	radeon_gem_rw_count(rw->rdev, RADEON_GEM_RW_CPU, done);
+		if (done >= look) {
+			if (radeon_gem_rw_is_over(rw, begun))
+				break;
+			look = done + RADEON_GEM_RW_CHUNK_UNCACHED;
+		}
+	} while (done < rw->len && !missed);
+
 	if (missed)
-		radeon_gem_rw_missed(rw);
+		radeon_gem_rw_note_fault(rw);
 
 	return done;
 }
-
-const struct radeon_gem_rw_path radeon_gem_rw_cpu = {
-	.held = radeon_gem_rw_cpu_held,
-};

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Copyright 2026 Seed 7e3b15d1 maintainers
+ *
  * Reading and writing GEM objects without mapping them: declarations that the
  * GPU's paths share.
  *
  * radeon_gem_rw_stage.c	copies through the staging buffer, setting up
- * radeon_gem_rw_job.c		jobs, their parts of the staging buffer, replay
+ * radeon_gem_rw_job.c		jobs, their parts of the staging buffer
  * radeon_gem_rw_ring.c		packets and submission
+ * radeon_gem_rw_replay.c	jobs that a GPU reset has lost
  */
 
 #ifndef __RADEON_GEM_RW_GPU_H__
@@ -81,14 +84,14 @@ struct radeon_gem_rw_gpu {
 	struct list_head jobs[RADEON_NUM_RINGS];	/* submitted, oldest first */
 };
 
-extern const struct radeon_gem_rw_path radeon_gem_rw_staged;
-
 /* radeon_gem_rw_stage.c */
 bool radeon_gem_rw_gpu_supported(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_init(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_drain(struct radeon_device *rdev);
 void radeon_gem_rw_gpu_fini(struct radeon_device *rdev);
-unsigned int radeon_gem_rw_gpu_look(const struct radeon_gem_rw *rw);
+unsigned int radeon_gem_rw_gpu_state(const struct radeon_gem_rw *rw);
+ssize_t radeon_gem_rw_stage(struct radeon_gem_rw *rw);
+ssize_t radeon_gem_rw_finish_stage(struct radeon_gem_rw *rw);
 bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw);
 
@@ -105,16 +108,18 @@ void radeon_gem_rw_job_put(struct radeon_device *rdev, struct radeon_gem_rw_job 
 void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 			    struct radeon_gem_rw_job *job);
 void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu);
+bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring);
 int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job);
-void radeon_gem_rw_gpu_give_up(struct radeon_device *rdev, unsigned int ring);
+
+/* radeon_gem_rw_replay.c */
 void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings);
 void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored);
 
 /* radeon_gem_rw_ring.c */
-bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring);
 int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job *job);
-int radeon_gem_rw_ring_replay(struct radeon_device *rdev, struct radeon_gem_rw_job *job,
-			      struct radeon_fence **fence);
+int radeon_gem_rw_ring_resubmit(struct radeon_device *rdev,
+				struct radeon_gem_rw_job *job,
+				struct radeon_fence **fence);
 
 #endif

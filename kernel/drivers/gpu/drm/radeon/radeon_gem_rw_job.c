@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
+ * Copyright 2026 Seed 7e3b15d1 maintainers
+ *
  * Reading and writing GEM objects without mapping them: jobs for the GPU, and
  * their suballocations of the staging buffer.
  *
@@ -11,8 +13,6 @@
 #include <linux/bitmap.h>
 #include <linux/cred.h>
 #include <linux/delay.h>
-#include <linux/highmem.h>
-#include <linux/io.h>
 #include <linux/iopoll.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -118,7 +118,7 @@ struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n)
 /* Give a job back. If it has been submitted, it lives until it is done. */
 void radeon_gem_rw_job_put(struct radeon_device *rdev, struct radeon_gem_rw_job *job)
 {
-	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
+	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw_gpu;
 
 	spin_lock(&gpu->lock);
 	job->busy = false;
@@ -135,7 +135,7 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 {
 	unsigned int count = DIV_ROUND_UP(size + RADEON_GEM_RW_JOB_HEADER,
 					  RADEON_GEM_RW_UNIT);
-	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw->gpu;
+	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw_gpu;
 	unsigned int unit;
 
 	job->client = radeon_gem_rw_client();
@@ -158,6 +158,22 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 	return job->units;
 }
 
+/* Has a failed reset disabled the ring? Nobody signals its fences then. */
+bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
+{
+	return !rdev->ring[ring].ready && !READ_ONCE(rdev->needs_reset) &&
+		!rdev->in_reset;
+}
+
+/* Is the job the next in its ring? Others' work before it can take any time. */
+static bool radeon_gem_rw_job_is_next(struct radeon_device *rdev,
+				      const struct radeon_gem_rw_job *job)
+{
+	u64 done = atomic64_read(&rdev->fence_drv[job->fence->ring].last_seq);
+
+	return done + 1 >= job->fence->seq;
+}
+
 /*
  * Wait for a job that this call has submitted. Once the copy is the next in its
  * ring, only a fatal signal ends the wait, as it does where a call may not end by
@@ -170,14 +186,14 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job)
 {
 	struct radeon_device *rdev = rw->rdev;
-	struct radeon_fence_driver *drv = &rdev->fence_drv[job->fence->ring];
 	bool end, pending;
 	long r;
 
 	/* Do not spin for a copy larger than a step: it takes longer than the limit. */
 	if (job->ops[0].len <= RADEON_GEM_RW_STEP_MAX)
 		read_poll_timeout(radeon_fence_signaled, end,
-				  end || signal_pending(current) || need_resched(),
+				  end || signal_pending(current) || need_resched() ||
+				  !radeon_gem_rw_job_is_next(rdev, job),
 				  0, RADEON_GEM_RW_SPIN_US, false, job->fence);
 	read_poll_timeout(radeon_fence_signaled, end, end || signal_pending(current),
 			  RADEON_GEM_RW_NAP_US, RADEON_GEM_RW_NAPS_US, false,
@@ -186,10 +202,9 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 		if (fatal_signal_pending(current))
 			return -ERESTARTSYS;
 
-		/* Others' work before it in the ring can take any time. */
 		pending = signal_pending(current);
 		if (pending && radeon_gem_rw_is_interruptible(rw) &&
-		    atomic64_read(&drv->last_seq) + 1 < job->fence->seq)
+		    !radeon_gem_rw_job_is_next(rdev, job))
 			return -ERESTARTSYS;
 
 		r = dma_fence_wait_timeout(&job->fence->base, !pending,
@@ -203,134 +218,4 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 		r = -EDEADLK;
 
 	return r < 0 ? r : 0;
-}
-
-/*
- * Replay after a GPU reset
- *
- * A GPU reset loses the work in the DMA ring, and all if it fails. A staged write
- * has succeeded for its caller, so it is done again, from the staging buffer, by
- * the GPU or else by the CPU.
- */
-
-/* How long a reset waits for an engine, in microseconds. Far more than needed. */
-#define RADEON_GEM_RW_REPLAY_TIMEOUT	2000000
-
-/* Do a job by the CPU, a page at a time, where the CPU can access the memory. */
-static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
-					struct radeon_gem_rw_job *job)
-{
-	void __iomem *aperture = rdev->gem_rw->aperture;
-	const struct radeon_gem_rw_op *op;
-	u64 done, dst, n, vram;
-	struct page *page;
-	const void *src;
-
-	for (op = job->ops; op < job->ops + job->n; op++) {
-		for (done = 0; done < op->len; done += n) {
-			dst = op->dst + done;
-			vram = dst - rdev->mc.vram_start;
-			n = min(op->len - done, PAGE_SIZE - offset_in_page(dst));
-			src = job->mem + op->src - job->gpu_addr + done;
-
-			if (dst >= rdev->mc.gtt_start && dst <= rdev->mc.gtt_end) {
-				page = rdev->gart.pages[PFN_DOWN(dst - rdev->mc.gtt_start)];
-				if (page)
-					memcpy_to_page(page, offset_in_page(dst), src, n);
-			} else if (aperture && vram + n <= rdev->mc.visible_vram_size) {
-				memcpy_toio(aperture + vram, src, n);
-			}
-		}
-		cond_resched();
-	}
-	/* Before the fences are signaled. */
-	wmb();
-}
-
-/*
- * Give up the work in a ring that does not work any more, before its fences are signaled
- * without a reset: replay its jobs, by the CPU if no other ring works. Nobody submits
- * work. The ring is not used again until the device is resumed.
- */
-void radeon_gem_rw_gpu_give_up(struct radeon_device *rdev, unsigned int ring)
-{
-	if (!rdev->gem_rw->gpu)
-		return;
-
-	rdev->ring[ring].ready = false;
-	radeon_gem_rw_gpu_replay(rdev, BIT(ring));
-}
-
-/*
- * Replay the jobs that the rings of a bit mask have lost. Must be called before the
- * fences of lost work are signaled: until then the memory belongs to the BOs, and nobody
- * else has written to it. exclusive_lock is held, the engines are started if possible,
- * and nobody else submits work. Without a working engine, jobs that write to
- * CPU-inaccessible VRAM cannot be replayed.
- */
-void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
-{
-	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw ? rdev->gem_rw->gpu : NULL;
-	struct radeon_gem_rw_job *job, *next;
-	struct radeon_fence *fence;
-	bool by_gpu = true;
-	LIST_HEAD(lost);
-	unsigned int i;
-
-	if (!gpu)
-		return;
-
-	spin_lock(&gpu->lock);
-	radeon_gem_rw_reap(gpu);
-	for_each_set_bit(i, &rings, RADEON_NUM_RINGS) {
-		list_for_each_entry_safe(job, next, &gpu->jobs[i], head) {
-			if (job->replay)
-				list_move_tail(&job->head, &lost);
-		}
-	}
-	spin_unlock(&gpu->lock);
-
-	list_for_each_entry_safe(job, next, &lost, head) {
-		by_gpu = by_gpu && !radeon_gem_rw_ring_replay(rdev, job, &fence);
-		if (by_gpu) {
-			read_poll_timeout(radeon_fence_signaled, by_gpu, by_gpu, 100,
-					  RADEON_GEM_RW_REPLAY_TIMEOUT, false, fence);
-			radeon_fence_unref(&fence);
-		}
-		if (!by_gpu)
-			radeon_gem_rw_replay_by_cpu(rdev, job);
-		radeon_gem_rw_event(rdev, RADEON_GEM_RW_REPLAYED);
-		list_del_init(&job->head);
-		radeon_gem_rw_job_put(rdev, job);
-	}
-}
-
-/*
- * Replay what a GPU reset has lost. @restored has the contents of each ring that are
- * going to be restored, NULL for a ring that has lost them; or is NULL if all have.
- * A restored job may wait for semaphores of rings that have lost their signals: signal
- * them here, as the work before them is done or lost.
- */
-void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored)
-{
-	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw ? rdev->gem_rw->gpu : NULL;
-	struct radeon_gem_rw_job *job;
-	unsigned long lost = 0;
-	unsigned int i;
-
-	if (!gpu)
-		return;
-
-	spin_lock(&gpu->lock);
-	for (i = 0; i < RADEON_NUM_RINGS; i++) {
-		if (!restored || !restored[i])
-			lost |= BIT(i);
-		list_for_each_entry(job, &gpu->jobs[i], head) {
-			memset64(job->mem, 1, RADEON_GEM_RW_JOB_SEMAPHORES + 1);
-			*(u64 *)job->mem = 0;
-		}
-	}
-	spin_unlock(&gpu->lock);
-
-	radeon_gem_rw_gpu_replay(rdev, lost);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
+ * Copyright 2026 Seed 7e3b15d1 maintainers
+ *
  * Reading and writing GEM objects without mapping them: work for the GPU.
  *
  * The copy callbacks of struct radeon_asic only copy whole pages. From R600 to Cayman
@@ -53,13 +55,6 @@
 /* SURFACE_SYNC on Cayman: the ME waits for CB0 to CB11, DB, and their caches; nid.h. */
 #define RADEON_GEM_RW_SYNC_CB_DB	(BIT(31) | GENMASK(18, 6) | BIT(28) |	\
 					 PACKET3_CB_ACTION_ENA | PACKET3_DB_ACTION_ENA)
-
-/* Has a failed reset disabled the ring? Nobody signals its fences then. */
-bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
-{
-	return !rdev->ring[ring].ready && !READ_ONCE(rdev->needs_reset) &&
-		!rdev->in_reset;
-}
 
 /* Packets */
 
@@ -331,7 +326,7 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job
 {
 	struct dma_resv *resv = rw->bo->tbo.base.resv;
 	struct radeon_device *rdev = rw->rdev;
-	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
+	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw_gpu;
 	struct radeon_ring *ring;
 	struct radeon_sync sync;
 	unsigned long waits = 0;
@@ -390,13 +385,14 @@ out_unlock:
 }
 
 /*
- * Submit a job that a GPU reset has lost. The memory must not be in use by others. What
+ * Submit a job again that a GPU reset has lost. The memory must not be in use by others. What
  * the CPU has written there before does not arrive later: the host data path is flushed
  * first. Waits for room in the ring, as moves of BOs do. Returns 0 and a @fence; -EBUSY
  * if no engine takes work at the moment; -EDEADLK if the GPU has to be reset; or -ENOMEM.
  */
-int radeon_gem_rw_ring_replay(struct radeon_device *rdev, struct radeon_gem_rw_job *job,
-			      struct radeon_fence **fence)
+int radeon_gem_rw_ring_resubmit(struct radeon_device *rdev,
+				struct radeon_gem_rw_job *job,
+				struct radeon_fence **fence)
 {
 	int idx = rdev->asic->copy.dma_ring_index;
 	bool dma = radeon_gem_rw_can_dma(rdev, job);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
+ * Copyright 2026 Seed 7e3b15d1 maintainers
+ *
  * Reading and writing GEM objects without mapping them: copies through the
  * staging buffer.
  *
@@ -18,7 +20,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include <drm/radeon_drm_rw.h>
+#include <drm/radeon_drm.h>
 
 #include "radeon.h"
 #include "radeon_asic.h"
@@ -53,7 +55,7 @@ module_param_named(gem_rw_stage_read_min, radeon_gem_rw_stage_read_min, uint, 06
 static struct radeon_fence *
 radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 {
-	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw->gpu;
+	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw_gpu;
 	u64 start = ALIGN_DOWN(rw->start, 4), end = ALIGN(rw->end, 4);
 	struct radeon_fence *fence = NULL;
 	struct radeon_gem_rw_job *job;
@@ -136,7 +138,7 @@ static u32 radeon_gem_rw_slot(const struct radeon_gem_rw_piece *piece, u32 *end)
 static struct radeon_gem_rw_job *
 radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 {
-	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw->gpu;
+	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw_gpu;
 	u32 max = gpu->share.max[0] * RADEON_GEM_RW_UNIT -
 		RADEON_GEM_RW_JOB_HEADER - RADEON_GEM_RW_SLOT_COST;
 	u32 end = RADEON_GEM_RW_JOB_HEADER;
@@ -145,7 +147,7 @@ radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 	unsigned int i;
 
 	if (rw->len + rw->n * RADEON_GEM_RW_SLOT_COST > max)
-		radeon_gem_rw_take(rw, max);
+		radeon_gem_rw_set_step(rw, max);
 
 	job = radeon_gem_rw_job_new(rw->n);
 	if (!job)
@@ -209,28 +211,41 @@ static u64 radeon_gem_rw_copy_slots(struct radeon_gem_rw *rw,
 	pagefault_enable();
 
 	if (missed)
-		radeon_gem_rw_missed(rw);
+		radeon_gem_rw_note_fault(rw);
 
 	return done;
 }
 
-static ssize_t radeon_gem_rw_staged_held(struct radeon_gem_rw *rw)
+/* There is no room, or no ring takes the copy: let the step do something else. */
+static ssize_t radeon_gem_rw_not_staged(struct radeon_gem_rw *rw)
+{
+	radeon_gem_rw_event(rw->rdev, RADEON_GEM_RW_NOT_STAGED);
+	rw->is &= ~RADEON_GEM_RW_IS_GPU;
+	return 0;
+}
+
+/*
+ * Submit the copy of a step, or of its first bytes, with the locks held. A write is done
+ * then. Returns how many bytes are done. 0: with RADEON_GEM_RW_IS_GPU in rw->is,
+ * radeon_gem_rw_finish_stage() has to follow with nothing held; without it, the GPU
+ * cannot copy at the moment. Or returns -EDEADLK if the GPU has to be reset.
+ */
+ssize_t radeon_gem_rw_stage(struct radeon_gem_rw *rw)
 {
 	struct radeon_device *rdev = rw->rdev;
 	struct radeon_gem_rw_job *job;
 	int r;
 
-	if (!rdev->gem_rw->gpu)
-		return RADEON_GEM_RW_IMPOSSIBLE;
-
 	job = radeon_gem_rw_stage_job(rw);
 	if (!job) {
-		radeon_gem_rw_event(rdev, RADEON_GEM_RW_NOT_STAGED);
 		/* Rather than move an inaccessible BO, wait for an own job. */
-		if (rw->look & RADEON_GEM_RW_IS_HIDDEN &&
-		    !(rw->look & (RADEON_GEM_RW_IS_UNSYNC | RADEON_GEM_RW_IS_NOWAIT)))
+		if (rw->is & RADEON_GEM_RW_IS_HIDDEN &&
+		    !(rw->is & (RADEON_GEM_RW_IS_UNSYNC | RADEON_GEM_RW_IS_NOWAIT)))
 			rw->fence = radeon_gem_rw_find_fence(rw, true);
-		return rw->fence ? 0 : RADEON_GEM_RW_IMPOSSIBLE;
+		if (!rw->fence)
+			return radeon_gem_rw_not_staged(rw);
+		radeon_gem_rw_event(rdev, RADEON_GEM_RW_NOT_STAGED);
+		return 0;
 	}
 
 	if (rw->write && radeon_gem_rw_copy_slots(rw, job) < rw->len) {
@@ -241,10 +256,7 @@ static ssize_t radeon_gem_rw_staged_held(struct radeon_gem_rw *rw)
 	r = radeon_gem_rw_ring_submit(rw, job);
 	if (r) {
 		radeon_gem_rw_job_put(rdev, job);
-		if (r == -EDEADLK)
-			return r;
-		radeon_gem_rw_event(rdev, RADEON_GEM_RW_NOT_STAGED);
-		return RADEON_GEM_RW_IMPOSSIBLE;
+		return r == -EDEADLK ? r : radeon_gem_rw_not_staged(rw);
 	}
 
 	if (!rw->write) {
@@ -257,9 +269,11 @@ static ssize_t radeon_gem_rw_staged_held(struct radeon_gem_rw *rw)
 	return rw->len;
 }
 
-static ssize_t radeon_gem_rw_staged_after(struct radeon_gem_rw *rw, ssize_t done)
+/* Wait for the copy of a read, or for room. Returns the number of bytes, or an error. */
+ssize_t radeon_gem_rw_finish_stage(struct radeon_gem_rw *rw)
 {
 	struct radeon_gem_rw_job *job = rw->job;
+	ssize_t done = 0;
 
 	if (rw->fence) {
 		done = radeon_gem_rw_wait_fence(rw, rw->fence);
@@ -279,18 +293,16 @@ static ssize_t radeon_gem_rw_staged_after(struct radeon_gem_rw *rw, ssize_t done
 	return done;
 }
 
-const struct radeon_gem_rw_path radeon_gem_rw_staged = {
-	.held = radeon_gem_rw_staged_held,
-	.after = radeon_gem_rw_staged_after,
-};
-
-/* Returns RADEON_GEM_RW_IS_SMALL and _LONG of a step, for radeon_gem_rw_look(). */
-unsigned int radeon_gem_rw_gpu_look(const struct radeon_gem_rw *rw)
+/* Returns RADEON_GEM_RW_IS_GPU, _SMALL and _LONG of a step. */
+unsigned int radeon_gem_rw_gpu_state(const struct radeon_gem_rw *rw)
 {
 	bool is_small = rw->left <= READ_ONCE(radeon_gem_rw_stage_write_max);
 	bool is_long = rw->len >= READ_ONCE(radeon_gem_rw_stage_read_min);
 
-	return (is_small ? RADEON_GEM_RW_IS_SMALL : 0) |
+	if (!rw->rdev->gem_rw_gpu)
+		return 0;
+
+	return RADEON_GEM_RW_IS_GPU | (is_small ? RADEON_GEM_RW_IS_SMALL : 0) |
 		(is_long ? RADEON_GEM_RW_IS_LONG : 0);
 }
 
@@ -318,7 +330,7 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 	unsigned int i;
 	int r;
 
-	if (rdev->gem_rw->gpu || !radeon_gem_rw_gpu_supported(rdev))
+	if (rdev->gem_rw_gpu || !radeon_gem_rw_gpu_supported(rdev))
 		return;
 
 	gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
@@ -343,7 +355,7 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 	if (r)
 		goto out_fini;
 
-	rdev->gem_rw->gpu = gpu;
+	rdev->gem_rw_gpu = gpu;
 	return;
 
 out_fini:
@@ -358,7 +370,7 @@ void radeon_gem_rw_gpu_drain(struct radeon_device *rdev)
 {
 	unsigned int i;
 
-	if (!rdev->gem_rw || !rdev->gem_rw->gpu)
+	if (!rdev->gem_rw_gpu)
 		return;
 
 	mutex_lock(&rdev->ring_lock);
@@ -372,7 +384,7 @@ void radeon_gem_rw_gpu_drain(struct radeon_device *rdev)
 /* Release what copies by the GPU need. The engines have been stopped. */
 void radeon_gem_rw_gpu_fini(struct radeon_device *rdev)
 {
-	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw->gpu;
+	struct radeon_gem_rw_gpu *gpu = rdev->gem_rw_gpu;
 	struct radeon_gem_rw_job *job, *next;
 	unsigned int i;
 
@@ -388,6 +400,6 @@ void radeon_gem_rw_gpu_fini(struct radeon_device *rdev)
 
 	radeon_sa_bo_manager_suspend(rdev, &gpu->sa);
 	radeon_sa_bo_manager_fini(rdev, &gpu->sa);
-	rdev->gem_rw->gpu = NULL;
+	rdev->gem_rw_gpu = NULL;
 	kfree(gpu);
 }

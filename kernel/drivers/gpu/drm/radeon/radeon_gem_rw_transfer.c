@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
+ * Copyright 2026 Seed 7e3b15d1 maintainers
+ *
  * Reading and writing GEM objects without mapping them: many two-dimensional
  * regions in one call.
  *
@@ -15,7 +17,7 @@
 
 #include <drm/drm_device.h>
 #include <drm/drm_file.h>
-#include <drm/radeon_drm_rw.h>
+#include <drm/radeon_drm.h>
 
 #include "radeon.h"
 #include "radeon_gem_rw.h"
@@ -31,8 +33,6 @@ struct radeon_gem_transfer_part {
 	struct radeon_gem_rw_region regions[RADEON_GEM_TRANSFER_PART];
 	u32 parsed;
 	struct radeon_gem_rw_piece pieces[RADEON_GEM_RW_MAX_PIECES];
-	struct drm_gem_object *bos[RADEON_GEM_TRANSFER_PART];	/* referenced */
-	u32 bo_count;
 };
 
 /* Returns the bytes from a region's first to its last one. That cannot overflow. */
@@ -91,7 +91,7 @@ radeon_gem_transfer_parse(const struct drm_radeon_gem_transfer_region *from,
  * later one with an error ends this; the next call begins with it and returns the error.
  * Adds the number of regions that are done to @done.
  */
-static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
+static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw, struct drm_file *filp,
 				  struct radeon_gem_transfer_part *part,
 				  u32 i, u32 *done)
 {
@@ -100,10 +100,9 @@ static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
 	struct drm_gem_object *gobj;
 	int r = 0;
 
-	gobj = drm_gem_object_lookup(rw->filp, handle);
+	gobj = drm_gem_object_lookup(filp, handle);
 	if (!gobj)
 		return -ENOENT;
-	part->bos[part->bo_count++] = gobj;
 	rw->bo = gem_to_radeon_bo(gobj);
 
 	rw->pos = (struct radeon_gem_rw_pos) { .region = i };
@@ -120,17 +119,17 @@ static int radeon_gem_transfer_bo(struct radeon_gem_rw *rw,
 			break;
 		rw->left += (u64)user->row_bytes * user->rows;
 	}
-	if (rw->count == i)
-		return r;
+	if (rw->count > i) {
+		r = radeon_gem_rw_transfer(rw);
+		*done += rw->pos.region - i;
+	}
 
-	r = radeon_gem_rw_copy(rw);
-	*done += rw->pos.region - i;
-
+	drm_gem_object_put(gobj);
 	return r;
 }
 
 /* Transfer a part of the array of regions, which has @end entries in all. */
-static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
+static int radeon_gem_transfer_part(struct radeon_gem_rw *rw, struct drm_file *filp,
 				    struct radeon_gem_transfer_part *part,
 				    u32 *done, u32 end)
 {
@@ -143,7 +142,6 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 			break;
 	}
 	part->parsed = i;
-	part->bo_count = 0;
 
 	while (!err && (i = *done - before) < part->parsed) {
 		if (!part->regions[i].rows) {
@@ -151,17 +149,12 @@ static int radeon_gem_transfer_part(struct radeon_gem_rw *rw,
 			continue;
 		}
 
-		err = radeon_gem_transfer_bo(rw, part, i, done);
+		err = radeon_gem_transfer_bo(rw, filp, part, i, done);
 
 		/* A restarted call goes on behind the regions that are done. */
 		if (!err && signal_pending(current) && *done < end)
 			err = -ERESTARTSYS;
 	}
-
-	/* Unlock first: this may drop the last references to BOs. */
-	radeon_gem_rw_unlock(rw);
-	while (part->bo_count)
-		drm_gem_object_put(part->bos[--part->bo_count]);
 
 	return err ?: r;
 }
@@ -173,7 +166,6 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data, struct drm_fil
 	u32 count, done = args->regions_done;
 	struct radeon_gem_rw rw = {
 		.rdev = rdev,
-		.filp = filp,
 		.write = args->flags & RADEON_GEM_TRANSFER_WRITE,
 		.flags = args->flags,
 	};
@@ -209,12 +201,12 @@ int radeon_gem_transfer_ioctl(struct drm_device *dev, void *data, struct drm_fil
 						    count * sizeof(*from)),
 				     sizeof(*from));
 
-		r = radeon_gem_transfer_part(&rw, part, &done, args->region_count);
+		r = radeon_gem_transfer_part(&rw, filp, part, &done,
+					     args->region_count);
 		if (!r && part->count < count)
 			r = -EFAULT;
 	}
 
-	kfree(rw.buffer);
 	kvfree(part);
 	args->regions_done = done;
 

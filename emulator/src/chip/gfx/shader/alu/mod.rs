@@ -20,6 +20,7 @@
 mod chunk;
 mod double;
 mod four;
+mod own;
 mod plain;
 mod relative;
 
@@ -37,7 +38,7 @@ use relative::{gather_const, gather_gpr, index_of, load_ar, scatter, ConstGather
 
 use super::env::Env;
 use super::ops::AluOp;
-use super::step::{AluClause, Slot, Step, Wide, ROW_EXEC, ROW_SELECT};
+use super::step::{AluClause, Interpolate, Slot, Step, Wide, ROW_EXEC, ROW_SELECT};
 use crate::chip::gfx::lanes::{expand, has_denormals, Lanes, Mask, LANES};
 use crate::chip::gfx::math;
 
@@ -46,6 +47,8 @@ pub(super) struct State<'a> {
     pub rows: &'a mut [Lanes],
     /// Address register, by component.
     pub ar: &'a mut [[i32; LANES]; 4],
+    /// Index registers of resources and constant buffers (R800).
+    pub index: &'a mut [u32; 2],
     /// Loop index.
     pub al: i32,
     pub exec: Mask,
@@ -95,6 +98,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
     let State {
         rows,
         ar,
+        index,
         al,
         mut exec,
         live,
@@ -170,16 +174,39 @@ fn run(job: Clause<'_, '_>) -> Outcome {
                 mode,
                 dst,
             } => gather_gpr(rows, ar, al, *base, *chan, *mode, *dst),
+            Step::Interpolate(item) => {
+                let mut post = Post {
+                    omod: 0,
+                    clamp: item.clamp,
+                    dx10_clamp,
+                    mask,
+                };
+                if item.pred_sel >= 2 {
+                    predicated(rows, item.pred_sel, exec, pred);
+                    post.mask = Some(ROW_SELECT);
+                }
+                let parts = env.parameter(item.parameter.into(), item.chan);
+                interpolate(rows, item, parts, &post);
+            }
+            Step::SetIndex(which) => {
+                let lane = exec.trailing_zeros() as usize & 63;
+                index[usize::from(*which & 1)] = ar[0][lane].max(0) as u32;
+            }
             Step::GatherConst {
                 bank,
+                bank_index,
                 base,
                 scale,
                 chan,
                 mode,
                 dst,
             } => {
+                let moved = match bank_index {
+                    0 => 0,
+                    which => index[usize::from(which - 1 & 1)],
+                };
                 let gather = ConstGather {
-                    bank: *bank,
+                    bank: bank.map(|bank| (u32::from(bank) + moved).min(255) as u8),
                     base: *base,
                     scale: *scale,
                     chan: *chan,
@@ -229,6 +256,27 @@ fn run(job: Clause<'_, '_>) -> Outcome {
         }
     }
     Outcome { exec, pred, killed }
+}
+
+/// Interpolates an input whose P0, P10 and P20 are `parts`, or loads one of them.
+#[inline(always)]
+fn interpolate(rows: &mut [Lanes], item: &Interpolate, parts: [f32; 3], post: &Post) {
+    let [a, b, c] = parts;
+    for at in 0..LANES / CHUNK {
+        let mut chunk: Chunk = [0; CHUNK];
+        match item.weights {
+            None => chunk = [parts[usize::from(item.part).min(2)].to_bits(); CHUNK],
+            // Flat inputs keep their bits.
+            Some(_) if (b.to_bits(), c.to_bits()) == (0, 0) => chunk = [a.to_bits(); CHUNK],
+            Some([i, j]) => {
+                let row = |row: u32| &rows[row as usize][at * CHUNK..(at + 1) * CHUNK];
+                for (to, (i, j)) in chunk.iter_mut().zip(row(i).iter().zip(row(j))) {
+                    *to = (a + (b * f(*i) + c * f(*j))).to_bits();
+                }
+            }
+        }
+        store(rows, item.dst, post, at, chunk);
+    }
 }
 
 /// Fills [`ROW_SELECT`] for a step with `pred_sel`; returns its lanes.
@@ -554,7 +602,7 @@ fn special(
             ))
         }
         PredSetneInt => return Some(test!(rows, slot, post, level, |a, b| a != b, 0, ONE)),
-        _ => return counter(rows, slot, post, level),
+        _ => return own::r800(rows, slot, post, level),
     }
     None
 }

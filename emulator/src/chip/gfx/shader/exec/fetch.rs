@@ -23,6 +23,18 @@ impl Runner<'_> {
     }
 
     fn texture(&mut self, program: &Program, op: &TexInstruction) {
+        let moved;
+        let op = match op.index {
+            [0, 0] => op,
+            [resource, sampler] => {
+                moved = TexInstruction {
+                    resource: self.indexed(op.resource, resource),
+                    sampler: self.indexed(op.sampler, sampler),
+                    ..*op
+                };
+                &moved
+            }
+        };
         let Some(gpr) = self.gpr(op.src_gpr, op.src_rel) else {
             return;
         };
@@ -80,7 +92,20 @@ impl Runner<'_> {
         }
     }
 
+    /// A resource's number, to which `mode` 1 or 2 adds index register 0 or 1.
+    fn indexed(&self, number: u8, mode: u8) -> u8 {
+        let added = match mode {
+            1 | 2 => self.wave.index[usize::from(mode - 1)],
+            _ => 0,
+        };
+        (u32::from(number).saturating_add(added)).min(255) as u8
+    }
+
     fn vertex(&mut self, program: &Program, op: &VtxInstruction) {
+        let op = &VtxInstruction {
+            buffer: self.indexed(op.buffer, op.index),
+            ..*op
+        };
         self.env.vertex_fetch(op, self.wave.exec);
         let Some(gpr) = self.gpr(op.src_gpr, op.src_rel) else {
             return;
@@ -92,11 +117,23 @@ impl Runner<'_> {
                 _ => return,
             },
         };
+        let first = match self.in_fetch_shader {
+            true => self.env.fetch_resources(),
+            false => 0,
+        };
         let wave = &mut *self.wave;
         let index = wave.rows[gpr * 4 + usize::from(op.src_sel_x & 3)];
         let (result, integer) =
-            vertex_fetch::fetch(self.env, op, &index, wave.exec, &mut wave.buffer);
+            vertex_fetch::fetch(self.env, op, first, &index, wave.exec, &mut wave.buffer);
         let one = if integer { &ONE_INT } else { &ONE };
+        let result = match self.env.buffer_view(first + u32::from(op.buffer)) {
+            Some(view) if op.use_const_fields => view.swizzle.map(|select| match select {
+                0..=3 => result[usize::from(select)],
+                5 => *one,
+                _ => ZERO,
+            }),
+            _ => result,
+        };
         self.write(program, dst, op.dst_rel, op.dst_sel, &result, one, true);
     }
 

@@ -50,7 +50,10 @@ impl Program {
                 Step::Copy { from, .. } => read(*from),
                 Step::Scatter { src, .. } => read(*src),
                 Step::GatherGpr { .. } => return EVERYTHING,
-                Step::GatherConst { .. } | Step::Commit => {}
+                Step::Interpolate(item) => {
+                    item.weights.iter().flatten().for_each(|row| read(*row));
+                }
+                Step::GatherConst { .. } | Step::SetIndex(_) | Step::Commit => {}
             }
         }
         reads
@@ -127,7 +130,9 @@ impl Program {
                             }
                         }
                     }
-                    Step::Commit => {}
+                    // Flat inputs can be integers.
+                    Step::Interpolate(item) => raise(&mut class, item.dst, Flush::Always),
+                    Step::SetIndex(_) | Step::Commit => {}
                 }
             }
             if !changed {
@@ -210,6 +215,13 @@ impl Program {
                                 if definite && wide.pred_sel < 2 {
                                     let rows = wide.dst.iter().flatten();
                                     rows.for_each(|&row| mark(&mut written, row));
+                                }
+                            }
+                            Step::Interpolate(item) => {
+                                let rows = item.weights.iter().flatten();
+                                rows.for_each(|row| read(*row, &written));
+                                if definite && item.pred_sel < 2 {
+                                    mark(&mut written, item.dst);
                                 }
                             }
                             Step::Copy { from, to, pred_sel } => {

@@ -11,6 +11,7 @@ const CHECK_EVERY: usize = 4096;
 
 /// Reads a program's words, a block at a time.
 pub(super) struct Reader<'a> {
+    pub(super) isa: Isa,
     pub(super) base: u64,
     pub(super) code: &'a mut dyn Code,
     pub(super) blocks: HashMap<u64, [u32; BLOCK]>,
@@ -47,7 +48,8 @@ pub(super) struct Builder {
     pub(super) constants: Vec<Constant>,
     pub(super) constant_rows: HashMap<Constant, u32>,
     pub(super) alu: Vec<AluClause>,
-    pub(super) alu_at: HashMap<[u32; 2], u32>,
+    /// Decoded clauses by the fields that they depend on.
+    pub(super) alu_at: HashMap<CfAlu, u32>,
     pub(super) wide: Vec<Wide>,
     pub(super) fetch: Vec<Vec<Fetch>>,
     pub(super) unknown: Vec<(&'static str, u32)>,
@@ -60,6 +62,7 @@ pub(super) struct Builder {
 pub(super) enum Work {
     Slot(Slot),
     Wide(Wide),
+    Interpolate(Interpolate),
 }
 
 impl Work {
@@ -69,6 +72,7 @@ impl Work {
             Work::Wide(wide) => {
                 (wide.src.iter()).any(|unit| unit[..wide.op.sources()].iter().any(|s| s.row == row))
             }
+            Work::Interpolate(item) => item.weights.is_some_and(|rows| rows.contains(&row)),
         }
     }
 
@@ -76,12 +80,14 @@ impl Work {
         match self {
             Work::Slot(slot) => [Some(slot.dst), None, None, None],
             Work::Wide(wide) => wide.dst,
+            Work::Interpolate(item) => [Some(item.dst), None, None, None],
         }
     }
 
     pub(super) fn redirect(&mut self, from: u32, to: u32) {
         match self {
             Work::Slot(slot) => slot.dst = to,
+            Work::Interpolate(item) => item.dst = to,
             Work::Wide(wide) => {
                 for dst in wide.dst.iter_mut().filter(|dst| **dst == Some(from)) {
                     *dst = Some(to);
@@ -94,6 +100,7 @@ impl Work {
         match self {
             Work::Slot(slot) => slot.pred_sel,
             Work::Wide(wide) => wide.pred_sel,
+            Work::Interpolate(item) => item.pred_sel,
         }
     }
 }
@@ -119,10 +126,12 @@ impl Builder {
         let chan = src.chan;
         match src.sel {
             0..=127 => u32::from(src.sel) * 4 + u32::from(chan),
-            sel::KCACHE0..sel::KCACHE_END => match kcache(clause, src.sel) {
-                Some((bank, index, _)) => self.constant(Constant::Cache(bank, index, chan)),
-                None => self.constant(Constant::Literal(0)),
-            },
+            sel::KCACHE0..sel::KCACHE_END | sel::KCACHE2..sel::KCACHE_EXTENDED_END => {
+                match kcache(clause, src.sel) {
+                    Some((bank, index, _)) => self.constant(Constant::Cache(bank, index, chan)),
+                    None => self.constant(Constant::Literal(0)),
+                }
+            }
             sel::ONE => self.constant(Constant::Literal(1f32.to_bits())),
             sel::ONE_INT => self.constant(Constant::Literal(1)),
             sel::MINUS_ONE_INT => self.constant(Constant::Literal(u32::MAX)),
@@ -136,7 +145,7 @@ impl Builder {
                 Some(row) => row,
                 None => self.constant(Constant::Literal(0)),
             },
-            sel::CONSTANT_FILE.. => {
+            sel::CONSTANT_FILE..sel::KCACHE2 => {
                 let index = u32::from(src.sel - sel::CONSTANT_FILE);
                 self.constant(Constant::File(index, chan))
             }
@@ -162,8 +171,10 @@ impl Builder {
     ) -> Src {
         let locked = kcache(clause, src.sel);
         let looped = locked.is_some_and(|(_, _, looped)| looped);
-        let can_move = src.sel < sel::KCACHE0 || src.sel >= sel::CONSTANT_FILE || locked.is_some();
-        let row = if looped || (src.rel && can_move) {
+        let bank_index = kcache_set(src.sel).map_or(0, |set| clause.kcache_index[set]);
+        let file = (sel::CONSTANT_FILE..sel::KCACHE2).contains(&src.sel);
+        let can_move = src.sel < sel::KCACHE0 || file || locked.is_some();
+        let row = if looped || bank_index != 0 && locked.is_some() || (src.rel && can_move) {
             let dst = *temp;
             *temp += 1;
             let mode = instruction.index_mode;
@@ -175,8 +186,9 @@ impl Builder {
                     mode,
                     dst,
                 }),
-                sel::CONSTANT_FILE.. => steps.push(Step::GatherConst {
+                sel::CONSTANT_FILE..sel::KCACHE2 => steps.push(Step::GatherConst {
                     bank: None,
+                    bank_index: 0,
                     base: u32::from(src.sel - sel::CONSTANT_FILE),
                     scale: 1,
                     chan,
@@ -187,11 +199,17 @@ impl Builder {
                     let (bank, base, looped) = kcache(clause, src.sel).unwrap_or_default();
                     steps.push(Step::GatherConst {
                         bank: Some(bank),
+                        bank_index,
                         base,
                         // The loop index moves a locked set by lines of 16 vec4s.
                         scale: if looped { 16 } else { 1 },
                         chan,
-                        mode: if looped { 4 } else { mode },
+                        // Mode 5 is no index.
+                        mode: match (looped, src.rel) {
+                            (true, _) => 4,
+                            (false, true) => mode,
+                            (false, false) => 5,
+                        },
                         dst,
                     });
                 }
@@ -231,8 +249,8 @@ impl Builder {
         &mut self,
         reader: &mut Reader<'_>,
         word: &CfAlu,
-        key: [u32; 2],
     ) -> Result<u32, Stop> {
+        let key = CfAlu { code: 0, ..*word };
         if let Some(&clause) = self.alu_at.get(&key) {
             return Ok(clause);
         }
@@ -246,7 +264,11 @@ impl Builder {
         while at < end {
             let mut group: Vec<AluInstruction> = Vec::with_capacity(5);
             while at < end && group.len() < 5 {
-                let instruction = AluInstruction::decode(reader.pair(at)?);
+                let words = reader.pair(at)?;
+                let instruction = match reader.isa {
+                    Isa::R700 => AluInstruction::decode(words),
+                    Isa::R800 => r800::alu(words),
+                };
                 at += 2;
                 group.push(instruction);
                 if instruction.last {
@@ -302,6 +324,7 @@ impl Builder {
         let mut tail: Vec<Step> = Vec::new();
         let mut next: [Option<u32>; 5] = *pv;
         let mut commit = false;
+        let mut sums: Vec<(usize, AluInstruction, u32, u32)> = Vec::new();
         let mut taken = [false; 5];
         // Collects the units of wide operations, by operation.
         #[allow(clippy::type_complexity)] // of this loop alone
@@ -315,7 +338,7 @@ impl Builder {
                 continue;
             };
             let chan = usize::from(instruction.dst_chan);
-            let unit = match op.units() {
+            let unit = match instruction.units {
                 Units::Trans => 4,
                 Units::Vector | Units::Four => chan,
                 Units::Any => {
@@ -327,14 +350,27 @@ impl Builder {
                 }
             };
             taken[unit] = true;
-            if op == AluOp::Nop {
-                continue;
+            match op {
+                // Waves of a group run one after the other.
+                AluOp::Nop | AluOp::GroupBarrier | AluOp::SetMode => continue,
+                AluOp::SetCfIdx0 | AluOp::SetCfIdx1 => {
+                    tail.push(Step::SetIndex(u8::from(op == AluOp::SetCfIdx1)));
+                    continue;
+                }
+                _ if op.is_interpolation() => {
+                    let dst = self.destination(instruction, unit, bank, &mut next, &mut tail);
+                    if let Some(item) = interpolation(op, instruction, group, dst) {
+                        work.push(Work::Interpolate(item));
+                    }
+                    continue;
+                }
+                _ => {}
             }
             let mut src = [zero; 3];
             for (to, from) in src.iter_mut().zip(instruction.sources()) {
                 *to = self.operand(clause, instruction, from, literals, pv, &mut temp, steps);
             }
-            if op.units() == Units::Four || op.is_double() {
+            if instruction.units == Units::Four || op.is_double() {
                 let place = wides
                     .iter()
                     .position(|(other, units, _)| *other == op && units[chan].is_none());
@@ -347,8 +383,31 @@ impl Builder {
                 commit |= op.is_pred();
                 continue;
             }
-            let dst = self.destination(instruction, unit, bank, &mut next, &mut tail);
+            let mut dst = self.destination(instruction, unit, bank, &mut next, &mut tail);
             commit |= op.is_pred();
+            // The product is a slot like the others. The sum comes after them, as it adds the
+            // result of the next channel.
+            if let AluOp::Dot | AluOp::DotIeee = op {
+                sums.push((chan, *instruction, dst, temp));
+                dst = temp;
+                temp += 1;
+                work.push(Work::Slot(Slot {
+                    op: match op {
+                        AluOp::Dot => AluOp::Mul,
+                        _ => AluOp::MulIeee,
+                    },
+                    omod: 0,
+                    clamp: false,
+                    pred_sel: 0,
+                    update_exec: false,
+                    update_pred: false,
+                    chan: instruction.dst_chan,
+                    plain: false,
+                    dst,
+                    src,
+                }));
+                continue;
+            }
             work.push(Work::Slot(Slot {
                 op,
                 omod: instruction.omod,
@@ -388,6 +447,7 @@ impl Builder {
             }
             match item {
                 Work::Slot(slot) => steps.push(Step::Alu(slot)),
+                Work::Interpolate(item) => steps.push(Step::Interpolate(item)),
                 Work::Wide(wide) => {
                     steps.push(Step::Wide(self.wide.len() as u32));
                     self.wide.push(wide);
@@ -395,6 +455,31 @@ impl Builder {
             }
         }
         steps.append(&mut copies);
+        // From w to x: `DOT` in y adds the result of z.
+        sums.sort_by_key(|(chan, ..)| std::cmp::Reverse(*chan));
+        for (chan, instruction, dst, product) in sums {
+            let of = |row| Src {
+                row,
+                flush: Flush::Always,
+                ..zero
+            };
+            let after = match (chan < 3 && taken[chan + 1], next[(chan + 1).min(3)]) {
+                (true, Some(row)) => of(row),
+                _ => zero,
+            };
+            steps.push(Step::Alu(Slot {
+                op: AluOp::Add,
+                omod: instruction.omod,
+                clamp: instruction.clamp,
+                pred_sel: instruction.pred_sel,
+                update_exec: false,
+                update_pred: false,
+                chan: instruction.dst_chan,
+                plain: false,
+                dst,
+                src: [of(product), after, zero],
+            }));
+        }
         steps.append(&mut tail);
         if commit {
             steps.push(Step::Commit);
@@ -505,7 +590,10 @@ impl Builder {
             let at = u64::from(word.address) * 2 + i * 4;
             let words = [reader.word(at)?, reader.word(at + 1)?, reader.word(at + 2)?];
             clause.push(match words[0] & 0x1f {
-                0 | 1 => Fetch::Vtx(VtxInstruction::decode(words)),
+                0 | 1 => Fetch::Vtx(match reader.isa {
+                    Isa::R700 => VtxInstruction::decode(words),
+                    Isa::R800 => r800::vertex(words),
+                }),
                 2 => {
                     let op = MemInstruction::decode(words);
                     if op.op != MEM_SCRATCH {
@@ -514,7 +602,10 @@ impl Builder {
                     Fetch::Mem(op)
                 }
                 _ => {
-                    let op = TexInstruction::decode(words);
+                    let op = match reader.isa {
+                        Isa::R700 => TexInstruction::decode(words),
+                        Isa::R800 => r800::texture(words),
+                    };
                     if !op.is_modelled() {
                         self.unknown.push((TEX, op.opcode.into()));
                     }
@@ -528,14 +619,23 @@ impl Builder {
     }
 }
 
+/// The set of the constant cache that a select belongs to.
+fn kcache_set(select: u16) -> Option<usize> {
+    Some(match select {
+        sel::KCACHE0..sel::KCACHE1 => 0,
+        sel::KCACHE1..sel::KCACHE_END => 1,
+        sel::KCACHE2..sel::KCACHE3 => 2,
+        sel::KCACHE3..sel::KCACHE_EXTENDED_END => 3,
+        _ => return None,
+    })
+}
+
 /// Decodes a select of the constant cache: bank, vec4, and whether the loop
 /// index is added. None if the clause has not locked the line.
 pub(super) fn kcache(clause: &CfAlu, select: u16) -> Option<(u8, u32, bool)> {
-    if !(sel::KCACHE0..sel::KCACHE_END).contains(&select) {
-        return None;
-    }
-    let set = usize::from(select >= sel::KCACHE1);
-    let offset = u32::from((select - sel::KCACHE0) % 32);
+    let set = kcache_set(select)?;
+    // Each set has 32 selects.
+    let offset = u32::from(select % 32);
     let lines = match clause.kcache_mode[set] {
         0 => return None,
         1 => 1,
@@ -546,4 +646,46 @@ pub(super) fn kcache(clause: &CfAlu, select: u16) -> Option<(u8, u32, bool)> {
     }
     let index = u32::from(clause.kcache_line[set]) * 16 + offset;
     Some((clause.kcache_bank[set], index, clause.kcache_mode[set] == 3))
+}
+
+/// The interpolation of `instruction`, whose result goes to row `dst`. The slots of a group take
+/// turns in naming the weights: those of channels x and z name J, the others I (Mesa's
+/// `evergreen_interp_alu()`). None if the group does not name both, or nothing that can be
+/// interpolated.
+fn interpolation(
+    op: AluOp,
+    instruction: &AluInstruction,
+    group: &[AluInstruction],
+    dst: u32,
+) -> Option<Interpolate> {
+    let weight = |odd: u8| {
+        let slot = group
+            .iter()
+            .find(|i| i.op == Some(op) && i.dst_chan & 1 == odd)?;
+        let src = &slot.src[0];
+        (src.sel < GPRS as u16).then(|| u32::from(src.sel) * 4 + u32::from(src.chan))
+    };
+    let (part, operand, weights) = match op {
+        AluOp::InterpLoadP0 => (0, &instruction.src[0], None),
+        AluOp::InterpLoadP10 => (1, &instruction.src[0], None),
+        AluOp::InterpLoadP20 => (2, &instruction.src[0], None),
+        _ => (0, &instruction.src[1], Some([weight(1)?, weight(0)?])),
+    };
+    let parameter = operand
+        .sel
+        .checked_sub(sel::PARAMETER)
+        .filter(|n| *n < 64)?;
+    Some(Interpolate {
+        dst,
+        parameter: parameter as u8,
+        // A load names its component, an interpolation has the destination's.
+        chan: match weights {
+            None => operand.chan,
+            Some(_) => instruction.dst_chan,
+        },
+        part,
+        weights,
+        pred_sel: instruction.pred_sel,
+        clamp: instruction.clamp,
+    })
 }

@@ -727,7 +727,7 @@ mod hostile {
             }
             address < 1 << 16
         };
-        let Ok(program) = Program::decode(0, Options { dx10_clamp: true }, &mut fetch) else {
+        let Ok(program) = Program::decode(0, Options::r700(true), &mut fetch) else {
             return;
         };
         let mut wave = lane_numbers();

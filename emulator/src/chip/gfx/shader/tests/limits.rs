@@ -25,7 +25,7 @@ impl Memory {
     }
 
     fn decode(&mut self) -> Result<Program, Stop> {
-        Program::decode(self.base, Options { dx10_clamp: true }, self)
+        Program::decode(self.base, Options::r700(true), self)
     }
 }
 
@@ -156,14 +156,14 @@ fn the_cache_is_bound_by_bytes() {
         // Moved starts: each is a program of its own.
         memory.base = n * 256;
         let before = programs.bytes();
-        let program = programs.load(memory.base, Options { dx10_clamp: true }, &mut memory);
+        let program = programs.load(memory.base, Options::r700(true), &mut memory);
         sum += program.unwrap().bytes();
         dropped += usize::from(programs.bytes() < before);
         assert!(programs.bytes() > 0 && programs.bytes() <= cache::BYTES);
     }
     assert!(sum > cache::BYTES && dropped > 0);
     assert_eq!((programs.hits, programs.misses), (0, 8));
-    let again = programs.load(memory.base, Options { dx10_clamp: true }, &mut memory);
+    let again = programs.load(memory.base, Options::r700(true), &mut memory);
     assert!(again.is_ok() && programs.hits == 1);
 }
 
@@ -174,7 +174,7 @@ fn versions_of_an_address_leave_the_byte_count() {
     for n in 0..40 {
         let slot = op(AluOp::Add, (1, 0), &[lit(n + 1), r(1, 1)]);
         let mut memory = Memory::new(assemble(&[clause(cf::ALU, &[slot])]));
-        let program = programs.load(0, Options { dx10_clamp: true }, &mut memory);
+        let program = programs.load(0, Options::r700(true), &mut memory);
         most = most.max(program.unwrap().bytes());
         assert!(programs.bytes() <= 8 * most);
     }

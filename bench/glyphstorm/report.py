@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes results, tables and docs/desktop.md of what glyphstorm has counted on several stacks.
+
+usage: report.py [--check] [--json OUT.json] --cases STACK/SERVER,... DIR
+       report.py --docs DOCS RESULTS.json
+
+DIR/STACK/SERVER/glyphstorm.json is what a server of a stack has left. Stacks: debian (Debian's module
+and Mesa), our-mesa (Debian's module, our Mesa), nomap (both ours). Servers: those of session.
+OUT.json gets for each case the rows of glyphstorm, and gem_rw, the copies that our module has
+made meanwhile. Prints tables of counts.
+
+--check  fails unless all cases are there with each operation, all contents were right and nothing was
+         refused; a server of nomap has, at its most, 32 mappings of BOs more than at its start, and maps
+         at most 1 in 20 times that it is given a pixmap (not exa, which is Debian's DDX). With debian,
+         glamor must map at least once for 4 pixmaps: else the counts cannot see what they are for.
+         exa-nomap must copy by our module's ioctls with nomap, and must not without our module
+--docs   puts tables and plot (RESULTS.png) into DOCS/desktop.md, between the marks there. Times are
+         printed only of a quiet machine (bench/lib/record)
+
+Exit status: 0, 1 if a check fails or results cannot be read, 2 for a bad command line.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import results as published  # noqa: E402 (the path comes first)
+from pictures import put_between  # noqa: E402
+from reporting import load, verdict, write  # noqa: E402
+
+STACKS = {"debian": "Debian's module and Mesa", "our-mesa": "Debian's module, our Mesa", "nomap": "our module and Mesa"}
+SERVERS = {"modesetting": "modesetting, glamor", "radeon": "radeon DDX, glamor", "exa": "radeon DDX, EXA",
+           "exa-nomap": "our radeon DDX, EXA"}
+OPERATIONS = ("start", "put", "put-shm", "check", "arc", "check-arc", "arc-back", "copy", "check-copy", "get",
+              "put-again", "check", "glyph-add", "glyph-draw", "check-glyph", "free")
+# Operations of the tables, and what they are called there.
+SHOWN = {"put": "create and put", "put-shm": "create and put, MIT-SHM", "put-again": "put again", "get": "get",
+         "arc-back": "arc", "copy": "copy", "glyph-draw": "draw a glyph"}
+MARKS = ("<!-- counts: make desktop -->\n", "<!-- end of counts -->\n")
+MORE_MAPS = 32
+GLAMOR = ("modesetting", "radeon")
+# The cases of the document.
+ALL = tuple((stack, server) for stack in STACKS for server in ("modesetting", "radeon", "exa")
+            if (stack, server) != ("our-mesa", "exa"))
+
+
+def row(case, operation):
+    """A case's row of an operation; None if there is none."""
+    return next((r for r in case["rows"] if r["operation"] == operation), None)
+
+
+def peak(case):
+    """The most mappings of BOs that the server had."""
+    return max(r["gpu_maps_peak"] for r in case["rows"])
+
+
+def copies(path):
+    """Copies that our module has made, by path, from its counters; None without the module."""
+    text = path.read_text() if path.exists() else ""
+    found = {name: int(n) for name, n in re.findall(r"(?m)^\s*(cpu|staged|zero_copy)\s+(\d+)", text)}
+    return found or None
+
+
+def read(directory, names):
+    """The cases that were run, and what is wrong with those that were not."""
+    cases, wrong = [], []
+    for name in names:
+        stack, server = name.split("/")
+        path = directory / name / "glyphstorm.json"
+        if not path.exists():
+            wrong.append(f"{name}: did not get to its end (its logs are in {directory / name})")
+            continue
+        case = {"stack": stack, "server": server, **load(path)}
+        if tuple(r["operation"] for r in case["rows"]) != OPERATIONS:
+            wrong.append(f"{name}: operations are missing")
+            continue
+        before, after = (copies(directory / name / file) for file in ("gem_rw.before", "gem_rw"))
+        case["gem_rw"] = {k: after[k] - before.get(k, 0) for k in after} if before and after else None
+        cases.append(case)
+    return cases, wrong
+
+
+def each(case, operation, what):
+    """A count of an operation, for each time that it was done; "ioctls": all of the driver's."""
+    found = row(case, operation)
+    if not found or not found["count"]:
+        return None
+    calls = sum(found["ioctls"].values()) if what == "ioctls" else found[what]
+    return calls / found["count"]
+
+
+def faults(cases):
+    """What is wrong with cases that came to their end."""
+    for case in cases:
+        name = f"{case['stack']}/{case['server']}"
+        if case["wrong_pixels"]:
+            yield f"{name}: {case['wrong_pixels']} pixels are wrong"
+        if case["refused"]:
+            yield f"{name}: the server refused {case['refused']} requests, or drew nothing"
+        start, most = row(case, "start")["gpu_maps"], peak(case)
+        if case["stack"] == "nomap" and case["server"] != "exa" and most > start + MORE_MAPS:
+            yield f"{name}: {most} mappings of BOs, {start} at its start: more than {MORE_MAPS} more"
+        puts = each(case, "put", "mmaps")
+        if case["server"] in GLAMOR and case["stack"] == "nomap" and puts > 1 / 20:
+            yield f"{name}: {puts:.2f} mmap() for a pixmap that is put"
+        if case["server"] in GLAMOR and case["stack"] == "debian" and puts < 1 / 4:
+            yield f"{name}: only {puts:.2f} mmap() for a pixmap that is put: are they counted?"
+        if case["server"] == "exa-nomap":
+            made, done = sum((case["gem_rw"] or {}).values()), row(case, "put")["count"]
+            calls = row(case, "put")["ioctls"].get("gem_transfer", 0)
+            if case["stack"] == "nomap" and (made < done or calls < done or puts > 1 / 20):
+                yield (f"{name}: for {done} puts {calls} calls of TRANSFER and {puts * done:.0f} mmap(); our module made {made} "
+                       "copies in all: the DDX does not use it")
+            if case["stack"] != "nomap" and (case["gem_rw"] or any("gem_transfer" in r["ioctls"] for r in case["rows"])):
+                yield f"{name}: our module ran or was called, where Debian's should"
+
+
+def table(head, rows):
+    """Lines of a table in Markdown, whose first column is text."""
+    return ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)] + \
+        ["| " + " | ".join(cells) + " |" for cells in rows]
+
+
+def names_of(case):
+    return f"{SERVERS[case['server']]}; {STACKS[case['stack']]}"
+
+
+def tables(cases):
+    """Counts: mappings and memory of each server, calls for each operation."""
+    head = ["server", "mappings of BOs at its start", "at the most", "at the end", "`mmap()` in all", "RSS, MiB",
+            "page tables, KiB"]
+    rows = []
+    for case in cases:
+        last = case["rows"][-1]
+        rows.append([names_of(case), f"{row(case, 'start')['gpu_maps']:,}", f"{peak(case):,}", f"{last['gpu_maps']:,}",
+                     f"{sum(r['mmaps'] for r in case['rows']):,}", f"{last['rss_kib'] / 1024:.0f}", f"{last['pte_kib']:,}"])
+    lines = table(head, rows)
+    for what, title in (("mmaps", "`mmap()`"), ("ioctls", "Ioctls of the driver")):
+        lines += ["", f"{title} for each operation:", ""]
+        lines += table(["server", *SHOWN.values()],
+                       [[names_of(case), *(f"{each(case, o, what) or 0:.2f}" for o in SHOWN)] for case in cases])
+    return lines
+
+
+def times(cases):
+    """Times of operations, in units of Debian's stack on the same server."""
+    base = {case["server"]: case for case in cases if case["stack"] == "debian"}
+    rows = []
+    for case in cases:
+        other = base.get(case["server"].removesuffix("-nomap"))
+        if case["stack"] == "debian" or not other:
+            continue
+        rows.append([names_of(case), *(f"{row(case, o)['p50_ns'] / row(other, o)['p50_ns']:.2f}" for o in SHOWN)])
+    return ["", "Median times, in units of Debian's stack on the same server:", "", *table(["server", *SHOWN.values()], rows)]
+
+
+def document(docs, path):
+    """Puts counts and plot into desktop.md, and times if they can be published."""
+    try:
+        cases = load(path)["cases"]
+        recorded, refused = published.recording(path.stem, True)
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"report.py: {path}: {error}")
+    missing = [f"{stack}/{server}" for stack, server in ALL if not any(names_of(c) == f"{SERVERS[server]}; {STACKS[stack]}"
+                                                                        for c in cases)]
+    if missing:
+        sys.exit(f"report.py: the document has all stacks and servers, but {path} lacks {', '.join(missing)}")
+    text = [f"{cases[0]['pixmaps']:,} pixmaps, {cases[0]['glyphs']:,} glyphs.", "", *tables(cases)]
+    if refused:
+        print(f"report.py: the times are not published: {refused}", file=sys.stderr)
+    else:
+        text += [*times(cases), "", f"Measured on {recorded['date'][:10]} at commit {recorded['commit'][:7]}."]
+    text += ["", "![mappings of BOs, and calls of mmap(), while glyphstorm runs](desktop-counts.png)"]
+    put_between(docs / "desktop.md", MARKS, text)
+    shutil.copyfile(path.with_suffix(".png"), docs / "desktop-counts.png")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--docs", type=pathlib.Path)
+    parser.add_argument("--cases")
+    parser.add_argument("path", type=pathlib.Path, metavar="DIR")
+    args = parser.parse_args()
+    if args.docs:
+        document(args.docs, args.path)
+        return 0
+    names = (args.cases or "").split(",")
+    for name in names:
+        stack, _, server = name.partition("/")
+        if stack not in STACKS or server not in SERVERS:
+            parser.error(f"--cases: '{name}' is no case")
+    cases, wrong = read(args.path, names)
+    wrong += faults(cases)
+    print("\n".join(tables(cases)))
+    if args.json:
+        write(args.json, {"benchmark": "desktop", "environment": cases[0]["environment"] if cases else None, "cases": cases})
+    return verdict(wrong) if args.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

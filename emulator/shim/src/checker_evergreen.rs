@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+//! Relocates command streams of Evergreen and Northern Islands, as the kernel's checker does:
+//! what differs from [`checker`](crate::checker).
+//!
+//! Source: `evergreen_packet3_check()`, `evergreen_cs_handle_reg()` and `evergreen_dma_cs_parse()`
+//! in `evergreen_cs.c` of Linux 6.12. Mesa asks for `RADEON_CS_KEEP_TILING_FLAGS`, so tiling fields
+//! stay as they are.
+
+use r7xx_board::chip::cp::evergreen as eg;
+use r7xx_board::chip::cp::opcode as op;
+
+use crate::checker::{relocate_with, CheckError, Parser, Reloc};
+
+/// `SQ_TEX_VTX_VALID_TEXTURE` and `_BUFFER`, in bits 31:30 of a resource's word 7.
+const VALID_TEXTURE: u32 = 2;
+const VALID_BUFFER: u32 = 3;
+
+/// Registers of targets 0 to 7 begin here, 60 bytes each; those of 8 to 11 end before the second.
+const COLOURS: u32 = 0x2_8C60;
+const COLOURS_8: u32 = 0x2_8E40;
+const COLOURS_END: u32 = 0x2_8EB0;
+
+/// What a relocation does to a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// None is taken.
+    Nothing,
+    /// The register has an address in units of 256 bytes.
+    Base,
+    /// One is taken; it changes tiling fields, which stay as they are.
+    Tiling,
+}
+
+fn use_of(reg: u32) -> Use {
+    match reg {
+        // SQ_*_RING_BASE, SQ_*TMP_RING_BASE, CP_COHER_BASE, SX_MEMORY_EXPORT_BASE
+        0x8C40 | 0x8C48 | 0x8C50 | 0x8C58 | 0x8C60 | 0x8C68 | 0x8E10 | 0x8E18 | 0x85F8 | 0x9010
+        // DB_HTILE_DATA_BASE, DB_Z_READ, STENCIL_READ, Z_WRITE and STENCIL_WRITE_BASE
+        | 0x2_8014 | 0x2_8048 | 0x2_804C | 0x2_8050 | 0x2_8054
+        // SQ_PGM_START_PS, VS, GS, ES, FS, HS, LS
+        | 0x2_8840 | 0x2_885C | 0x2_8874 | 0x2_888C | 0x2_88A4 | 0x2_88B8 | 0x2_88D0
+        // SQ_ALU_CONST_CACHE_PS, VS, GS, HS, LS, 16 each
+        | 0x2_8940..=0x2_89FC | 0x2_8F00..=0x2_8F7C
+        // VGT_STRMOUT_BUFFER_BASE_0-3, CB_IMMED0-11_BASE
+        | 0x2_8AD8 | 0x2_8AE8 | 0x2_8AF8 | 0x2_8B08 | 0x2_8B9C..=0x2_8BC8 => Use::Base,
+        COLOURS..COLOURS_8 => match (reg - COLOURS) % 0x3C {
+            // BASE, CMASK, FMASK; ATTRIB
+            0x00 | 0x1C | 0x24 => Use::Base,
+            0x14 => Use::Tiling,
+            _ => Use::Nothing,
+        },
+        COLOURS_8..COLOURS_END => match (reg - COLOURS_8) % 0x1C {
+            0x00 => Use::Base,
+            0x14 => Use::Tiling,
+            _ => Use::Nothing,
+        },
+        _ => Use::Nothing,
+    }
+}
+
+/// Relocates a stream of the graphics ring in place.
+///
+/// # Errors
+/// The first error; the stream is then unusable.
+pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> {
+    relocate_with(ib, relocs, packet3)
+}
+
+fn packet3(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
+    let data = at + 1;
+    match opcode {
+        op::SET_CONFIG_REG => registers(p, at, 0x8000, count),
+        op::SET_CONTEXT_REG => registers(p, at, 0x2_8000, count),
+        op::SET_RESOURCE => resources(p, at, count),
+        op::CP_DMA if count == 5 => {
+            // Both ends are in memory, or the source is data or shared memory (SRC_SEL, DST_SEL).
+            let (from, to) = (p.ib[data + 1] >> 29 & 3, p.ib[data + 1] >> 20 & 3);
+            if from == 0 {
+                p.address(at, data, !0, !0)?;
+            }
+            if to == 0 {
+                p.address(at, data + 2, !0, 0)?;
+            }
+            Ok(())
+        }
+        // Base of the arguments of indirect draws and dispatches.
+        eg::SET_BASE if count == 3 => p.address(at, data + 1, !0, 0),
+        eg::INDEX_BASE if count == 2 => p.address(at, data, !0, 0),
+        eg::DISPATCH_INDIRECT if count == 2 => {
+            let reloc = p.reloc(at)?;
+            p.ib[data] = p.ib[data].wrapping_add(reloc.address as u32);
+            Ok(())
+        }
+        eg::EVENT_WRITE_EOS if count == 4 => {
+            let fields = p.ib[data + 2] & !0xFF;
+            p.address(at, data + 1, !3, 0)?;
+            p.ib[data + 2] |= fields;
+            Ok(())
+        }
+        eg::SET_APPEND_CNT if count == 3 => {
+            // From memory, if SRC_SEL says so.
+            if p.ib[data] & 3 == 2 {
+                p.address(at, data + 1, !0, 0)?;
+            }
+            Ok(())
+        }
+        // With R7xx's opcodes, other packets.
+        op::STRMOUT_BASE_UPDATE | op::DRAW_INDEX_IMMD_BE | op::START_3D_CMDBUF => Ok(()),
+        _ => p.packet3(at, opcode, count),
+    }
+}
+
+fn registers(p: &mut Parser<'_>, at: usize, base: u32, count: usize) -> Result<(), CheckError> {
+    let start = base.wrapping_add(p.ib[at + 1] << 2);
+    for i in 0..count - 1 {
+        match use_of(start.wrapping_add(4 * i as u32)) {
+            Use::Nothing => {}
+            Use::Base => {
+                let reloc = p.reloc(at)?;
+                p.add_base(at + 2 + i, reloc);
+            }
+            Use::Tiling => {
+                p.reloc(at)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn resources(p: &mut Parser<'_>, at: usize, count: usize) -> Result<(), CheckError> {
+    if (count - 1) % 8 != 0 {
+        return Err(CheckError::Field(at));
+    }
+    for i in 0..(count - 1) / 8 {
+        let word = at + 2 + 8 * i;
+        match p.ib[word + 7] >> 30 {
+            VALID_TEXTURE => {
+                let texture = p.reloc(at)?;
+                p.add_base(word + 2, texture);
+                // A multisampled depth texture has no mip address (FMASK).
+                let samples = p.ib[word] & 7 >= 6;
+                if p.ib[word + 3] != 0 || !samples || p.next_is_nop() {
+                    let mipmap = p.reloc(at)?;
+                    p.add_base(word + 3, mipmap);
+                }
+            }
+            VALID_BUFFER => {
+                let reloc = p.reloc(at)?;
+                let (offset, size) = (p.ib[word], u64::from(p.ib[word + 1]) + 1);
+                if size + u64::from(offset) > reloc.size {
+                    p.ib[word + 1] = (reloc.size as u32).wrapping_sub(offset);
+                }
+                let address = reloc.address + u64::from(offset);
+                p.ib[word] = address as u32;
+                p.ib[word + 2] = p.ib[word + 2] & !0xFF | (address >> 32) as u32 & 0xFF;
+            }
+            _ => return Err(CheckError::Field(at)),
+        }
+    }
+    Ok(())
+}
+
+/// Relocates a stream of the DMA ring in place. Packets take the relocations in the order of the
+/// list, without NOPs.
+///
+/// # Errors
+/// The first error; the stream is then unusable.
+pub fn relocate_dma(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> {
+    let mut relocs = relocs.iter();
+    let mut at = 0;
+    while at < ib.len() {
+        let header = ib[at];
+        let (command, sub, count) = (header >> 28, header >> 20 & 0xFF, header & 0xF_FFFF);
+        let mut reloc = || relocs.next().copied().ok_or(CheckError::NoReloc(at));
+        let length = match (command, sub) {
+            (2, 0) => 3 + count as usize,
+            (3, 0x00 | 0x40) => 5,
+            (3, 0x08) => 9,
+            (0xD, _) => 4,
+            (0xF, _) => 1,
+            _ => return Err(CheckError::Packet(at)),
+        };
+        if at + length > ib.len() {
+            return Err(CheckError::Truncated(at));
+        }
+        let linear = |ib: &mut [u32], lo: usize, hi: usize, r: Reloc, low: u32| {
+            ib[lo] = ib[lo].wrapping_add(r.address as u32 & low);
+            ib[hi] = ib[hi].wrapping_add((r.address >> 32) as u32 & 0xFF);
+        };
+        match (command, sub) {
+            (2, 0) => linear(ib, at + 1, at + 2, reloc()?, !3),
+            (3, 0x00 | 0x40) => {
+                let (source, target) = (reloc()?, reloc()?);
+                let low = if sub == 0 { !3 } else { !0 };
+                linear(ib, at + 1, at + 3, target, low);
+                linear(ib, at + 2, at + 4, source, low);
+            }
+            (3, _) => {
+                let (source, target) = (reloc()?, reloc()?);
+                let detile = ib[at + 2] & 1 << 31 != 0;
+                let (tiled, flat) = match detile {
+                    true => (source, target),
+                    false => (target, source),
+                };
+                ib[at + 1] = ib[at + 1].wrapping_add((tiled.address >> 8) as u32);
+                linear(ib, at + 7, at + 8, flat, !3);
+            }
+            (0xD, _) => {
+                let target = reloc()?;
+                ib[at + 1] = ib[at + 1].wrapping_add(target.address as u32 & !3);
+                let high = (target.address >> 32) as u32 & 0xFF;
+                ib[at + 3] = ib[at + 3].wrapping_add(high << 16);
+            }
+            _ => {}
+        }
+        at += length;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BO: Reloc = Reloc {
+        address: 0x12_3456_7000,
+        size: 0x1000,
+    };
+
+    fn packet(opcode: u8, data: &[u32]) -> Vec<u32> {
+        let mut words = vec![3 << 30 | (data.len() as u32 - 1) << 16 | u32::from(opcode) << 8];
+        words.extend(data);
+        words
+    }
+
+    #[test]
+    fn a_targets_registers_take_four_relocations() {
+        let mut ib = packet(
+            op::SET_CONTEXT_REG,
+            &[0xC60 / 4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+        );
+        for _ in 0..4 {
+            ib.extend(packet(op::NOP, &[0]));
+        }
+        relocate_gfx(&mut ib, &[BO]).unwrap();
+        // BASE, ATTRIB (unchanged), CMASK, FMASK.
+        assert_eq!((ib[2], ib[7], ib[9]), (0x1234_5671, 6, 0x1234_5678));
+        let mut short = packet(op::SET_CONTEXT_REG, &[0xC74 / 4, 1]);
+        assert_eq!(relocate_gfx(&mut short, &[BO]), Err(CheckError::NoReloc(0)));
+    }
+
+    #[test]
+    fn resources_have_eight_words() {
+        let texture = [0, 1, 2, 3, 4, 5, 6, 7, 2 << 30];
+        let mut ib = packet(op::SET_RESOURCE, &texture);
+        ib.extend(packet(op::NOP, &[0]));
+        ib.extend(packet(op::NOP, &[0]));
+        relocate_gfx(&mut ib, &[BO]).unwrap();
+        assert_eq!(ib[4..6], [0x1234_5673, 0x1234_5674]);
+        let mut buffer = packet(op::SET_RESOURCE, &[0, 0x10, 0xFFFF, 0, 0, 0, 0, 0, 3 << 30]);
+        buffer.extend(packet(op::NOP, &[0]));
+        relocate_gfx(&mut buffer, &[BO]).unwrap();
+        assert_eq!(buffer[2..5], [0x3456_7010, 0xFF0, 0x12]);
+        let mut seven = packet(op::SET_RESOURCE, &[0; 8]);
+        assert_eq!(relocate_gfx(&mut seven, &[BO]), Err(CheckError::Field(0)));
+    }
+
+    #[test]
+    fn dma_copies_have_source_and_target() {
+        let other = Reloc {
+            address: 0x100,
+            size: 0x100,
+        };
+        let mut ib = vec![3 << 28 | 4, 0, 0, 0, 0];
+        relocate_dma(&mut ib, &[BO, other]).unwrap();
+        assert_eq!(ib[1..], [0x100, 0x3456_7000, 0, 0x12]);
+        assert_eq!(
+            relocate_dma(&mut [1 << 28], &[]),
+            Err(CheckError::Packet(0))
+        );
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+//! Context registers in R7xx's places, and the indexed registers of border colours.
+
+use std::sync::Arc;
+
+use super::super::state::{bit, bits, Shadow};
+use crate::chip::bus::Registers;
+use crate::chip::hub::Hub;
+use crate::chip::regs::evergreen::gfx as eg;
+use crate::chip::regs::{gfx as reg, vgt};
+
+/// Registers with the same fields: here, R7xx's place, number of consecutive ones.
+const MOVED: &[(u32, u32, u32)] = &[
+    (eg::DB_RENDER_OVERRIDE, reg::DB_RENDER_OVERRIDE, 1),
+    (eg::DB_STENCIL_CLEAR, reg::DB_STENCIL_CLEAR, 2),
+    (eg::PA_SC_SCREEN_SCISSOR_TL, reg::PA_SC_SCREEN_SCISSOR_TL, 2),
+    (eg::PA_SC_WINDOW_OFFSET, reg::PA_SC_WINDOW_OFFSET, 12),
+    (eg::CB_TARGET_MASK, reg::CB_TARGET_MASK, 2),
+    (
+        eg::PA_SC_GENERIC_SCISSOR_TL,
+        reg::PA_SC_GENERIC_SCISSOR_TL,
+        2,
+    ),
+    (
+        eg::PA_SC_VPORT_SCISSOR_0_TL,
+        reg::PA_SC_VPORT_SCISSOR_0_TL,
+        32,
+    ),
+    (eg::PA_SC_VPORT_ZMIN_0, reg::PA_SC_VPORT_ZMIN_0, 32),
+    (eg::SQ_VTX_SEMANTIC_0, reg::SQ_VTX_SEMANTIC_0, 32),
+    (eg::VGT_MAX_VTX_INDX, reg::VGT_MAX_VTX_INDX, 4),
+    (eg::SX_ALPHA_TEST_CONTROL, reg::SX_ALPHA_TEST_CONTROL, 1),
+    (eg::CB_BLEND_RED, reg::CB_BLEND_RED, 4),
+    (eg::DB_STENCILREFMASK, reg::DB_STENCILREFMASK, 2),
+    (eg::SX_ALPHA_REF, reg::SX_ALPHA_REF, 1),
+    (eg::PA_CL_VPORT_XSCALE_0, reg::PA_CL_VPORT_XSCALE_0, 96),
+    (eg::PA_CL_UCP_0_X, reg::PA_CL_UCP_0_X, 24),
+    (eg::SPI_VS_OUT_ID_0, reg::SPI_VS_OUT_ID_0, 10),
+    (eg::SPI_PS_INPUT_CNTL_0, reg::SPI_PS_INPUT_CNTL_0, 32),
+    (eg::SPI_VS_OUT_CONFIG, reg::SPI_VS_OUT_CONFIG, 1),
+    (eg::SPI_PS_IN_CONTROL_0, reg::SPI_PS_IN_CONTROL_0, 2),
+    (eg::SPI_INTERP_CONTROL_0, reg::SPI_INTERP_CONTROL_0, 1),
+    (eg::CB_BLEND0_CONTROL, reg::CB_BLEND0_CONTROL, 8),
+    (eg::DB_DEPTH_CONTROL, reg::DB_DEPTH_CONTROL, 1),
+    (eg::DB_SHADER_CONTROL, reg::DB_SHADER_CONTROL, 1),
+    (eg::PA_CL_CLIP_CNTL, reg::PA_CL_CLIP_CNTL, 4),
+    (eg::SQ_PGM_START_FS, reg::SQ_PGM_START_FS, 1),
+    (eg::SQ_PGM_RESOURCES_FS, reg::SQ_PGM_RESOURCES_FS, 1),
+    (eg::SQ_ESGS_RING_ITEMSIZE, reg::SQ_ESGS_RING_ITEMSIZE, 1),
+    (eg::SQ_GSVS_RING_ITEMSIZE, reg::SQ_GSVS_RING_ITEMSIZE, 1),
+    (eg::SQ_GS_VERT_ITEMSIZE, reg::SQ_GS_VERT_ITEMSIZE, 1),
+    (eg::PA_SU_POINT_SIZE, reg::PA_SU_POINT_SIZE, 4),
+    (eg::VGT_GS_MODE, reg::VGT_GS_MODE, 1),
+    (eg::VGT_GS_OUT_PRIM_TYPE, reg::VGT_GS_OUT_PRIM_TYPE, 1),
+    (vgt::VGT_DMA_INDEX_TYPE, vgt::VGT_DMA_INDEX_TYPE, 1),
+    (vgt::VGT_DMA_NUM_INSTANCES, vgt::VGT_DMA_NUM_INSTANCES, 1),
+    (eg::VGT_PRIMITIVEID_EN, reg::VGT_PRIMITIVEID_EN, 1),
+    (
+        eg::VGT_MULTI_PRIM_IB_RESET_EN,
+        reg::VGT_MULTI_PRIM_IB_RESET_EN,
+        1,
+    ),
+    (
+        eg::VGT_STRMOUT_BUFFER_SIZE_0,
+        reg::VGT_STRMOUT_BUFFER_SIZE_0,
+        16,
+    ),
+    (
+        eg::VGT_STRMOUT_DRAW_OPAQUE_OFFSET,
+        reg::VGT_STRMOUT_DRAW_OPAQUE_OFFSET,
+        3,
+    ),
+    (eg::VGT_GS_MAX_VERT_OUT, reg::VGT_GS_MAX_VERT_OUT, 1),
+    (eg::DB_ALPHA_TO_MASK, reg::DB_ALPHA_TO_MASK, 1),
+    (
+        eg::PA_SU_POLY_OFFSET_DB_FMT_CNTL,
+        reg::PA_SU_POLY_OFFSET_DB_FMT_CNTL,
+        6,
+    ),
+    (eg::PA_SC_LINE_CNTL, reg::PA_SC_LINE_CNTL, 7),
+    // Of pixel 0; Mesa gives all four the same.
+    (
+        eg::PA_SC_AA_SAMPLE_LOCS_0,
+        reg::PA_SC_AA_SAMPLE_LOCS_MCTX,
+        2,
+    ),
+    (eg::PA_SC_AA_MASK, reg::PA_SC_AA_MASK, 1),
+    (eg::SQ_VTX_BASE_VTX_LOC, reg::SQ_VTX_BASE_VTX_LOC, 2),
+];
+
+/// Sets R7xx's registers: those of [`MOVED`], and those whose fields differ.
+pub(super) fn translate(s: &mut Shadow) {
+    for &(from, to, count) in MOVED {
+        for i in 0..count {
+            s.set(to + 4 * i, s.raw(from + 4 * i));
+        }
+    }
+    // Fields of 15 bits instead of 14, for sizes up to 16384.
+    let fields = |value: u32| {
+        let field = |shift| bits(value, shift, 15).min(0x3FFF) << shift;
+        value & 1 << 31 | field(16) | field(0)
+    };
+    for (first, count) in [
+        (reg::PA_SC_WINDOW_SCISSOR_TL, 2),
+        (reg::PA_SC_CLIPRECT_0_TL, 8),
+        (reg::PA_SC_GENERIC_SCISSOR_TL, 2),
+        (reg::PA_SC_VPORT_SCISSOR_0_TL, 32),
+    ] {
+        for i in 0..count {
+            s.set(first + 4 * i, fields(s.get(first + 4 * i)));
+        }
+    }
+    // ZPASS_INCREMENT_DISABLE has moved to DB_COUNT_CONTROL.
+    let disabled = s.raw(eg::DB_COUNT_CONTROL) & 1;
+    let render = s.raw(eg::DB_RENDER_CONTROL) & !(1 << 11);
+    s.set(reg::DB_RENDER_CONTROL, render | disabled << 11);
+    let (mode_0, mode_1) = (s.raw(eg::PA_SC_MODE_CNTL_0), s.raw(eg::PA_SC_MODE_CNTL_1));
+    // MSAA_ENABLE and LINE_STIPPLE_ENABLE, VPORT_SCISSOR_ENABLE; PS_ITER_SAMPLE.
+    let mode = mode_0 & 5 | (mode_0 >> 1 & 1) << 22 | (mode_1 >> 16 & 1) << 17;
+    s.set(reg::PA_SC_MODE_CNTL, mode);
+    // STREAMOUT_0_EN, STREAM_0_BUFFER_EN
+    s.set(reg::VGT_STRMOUT_EN, s.raw(eg::VGT_STRMOUT_CONFIG) & 1);
+    s.set(
+        reg::VGT_STRMOUT_BUFFER_EN,
+        s.raw(eg::VGT_STRMOUT_BUFFER_CONFIG) & 0xF,
+    );
+    s.set(reg::CB_COLOR_CONTROL, colour_control(s));
+}
+
+/// `CB_COLOR_CONTROL` in R7xx's form: `MODE` as `SPECIAL_OP`, the blend enables of all targets, which
+/// have blend controls of their own.
+fn colour_control(s: &Shadow) -> u32 {
+    let control = s.raw(eg::CB_COLOR_CONTROL);
+    let special = match bits(control, 4, 3) {
+        // CB_NORMAL, CB_RESOLVE
+        1 => 0,
+        3 => 7,
+        // R7xx's SPECIAL_DISABLE. The others eliminate fast clears or expand.
+        _ => 1,
+    };
+    let blends = (0..8).fold(0, |all, i| {
+        let enabled = bit(s.raw(eg::CB_BLEND0_CONTROL + 4 * i), 30);
+        all | u32::from(enabled) << (8 + i)
+    });
+    // PER_MRT_BLEND
+    control & 0xFF_0000 | special << 4 | 1 << 7 | blends
+}
+
+/// First place of the border colours in the register file: beyond all registers of the chip.
+const PLACE: u32 = 0x2_A000;
+/// Samplers of a stage.
+const SAMPLERS: u32 = 18;
+/// Registers of the stages: index, red, green, blue, alpha.
+const BORDERS: [[u32; 5]; 6] = [
+    [
+        eg::TD_PS_BORDER_COLOR_INDEX,
+        eg::TD_PS_BORDER_COLOR_RED,
+        eg::TD_PS_BORDER_COLOR_GREEN,
+        eg::TD_PS_BORDER_COLOR_BLUE,
+        eg::TD_PS_BORDER_COLOR_ALPHA,
+    ],
+    [
+        eg::TD_VS_BORDER_COLOR_INDEX,
+        eg::TD_VS_BORDER_COLOR_RED,
+        eg::TD_VS_BORDER_COLOR_GREEN,
+        eg::TD_VS_BORDER_COLOR_BLUE,
+        eg::TD_VS_BORDER_COLOR_ALPHA,
+    ],
+    [
+        eg::TD_GS_BORDER_COLOR_INDEX,
+        eg::TD_GS_BORDER_COLOR_RED,
+        eg::TD_GS_BORDER_COLOR_GREEN,
+        eg::TD_GS_BORDER_COLOR_BLUE,
+        eg::TD_GS_BORDER_COLOR_ALPHA,
+    ],
+    [
+        eg::TD_HS_BORDER_COLOR_INDEX,
+        eg::TD_HS_BORDER_COLOR_RED,
+        eg::TD_HS_BORDER_COLOR_GREEN,
+        eg::TD_HS_BORDER_COLOR_BLUE,
+        eg::TD_HS_BORDER_COLOR_ALPHA,
+    ],
+    [
+        eg::TD_LS_BORDER_COLOR_INDEX,
+        eg::TD_LS_BORDER_COLOR_RED,
+        eg::TD_LS_BORDER_COLOR_GREEN,
+        eg::TD_LS_BORDER_COLOR_BLUE,
+        eg::TD_LS_BORDER_COLOR_ALPHA,
+    ],
+    [
+        eg::TD_CS_BORDER_COLOR_INDEX,
+        eg::TD_CS_BORDER_COLOR_RED,
+        eg::TD_CS_BORDER_COLOR_GREEN,
+        eg::TD_CS_BORDER_COLOR_BLUE,
+        eg::TD_CS_BORDER_COLOR_ALPHA,
+    ],
+];
+
+/// The border colours: of each stage four registers for the sampler that an index selects.
+#[derive(Debug)]
+pub struct BorderColours {
+    hub: Arc<Hub>,
+}
+
+impl BorderColours {
+    /// Registers in `hub`'s register file.
+    pub(crate) fn new(hub: Arc<Hub>) -> Self {
+        Self { hub }
+    }
+
+    /// Byte offset of the red component of sampler `sampler` of stage `stage` in the register
+    /// file.
+    pub const fn place(stage: u32, sampler: u32) -> u32 {
+        PLACE + 16 * (SAMPLERS * stage + sampler)
+    }
+}
+
+impl Registers for BorderColours {
+    fn read(&self, offset: u32) -> u32 {
+        self.hub.regs.load(offset)
+    }
+
+    fn write(&self, offset: u32, value: u32) {
+        self.hub.regs.store(offset, value);
+        let found = (BORDERS.iter().enumerate()).find_map(|(stage, registers)| {
+            let at = registers.iter().position(|r| *r == offset)?;
+            Some((stage as u32, registers[0], at.checked_sub(1)?))
+        });
+        if let Some((stage, index, component)) = found {
+            let sampler = self.hub.regs.load(index) % SAMPLERS;
+            let place = Self::place(stage, sampler) + 4 * component as u32;
+            self.hub.regs.store(place, value);
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::FRONT;
+    use super::*;
+    use crate::chip::bus::{Mc, McError, RegFile};
+    use crate::chip::engine::Cancelled;
+    use crate::chip::gfx::state::SetupState;
+    use crate::chip::gfx::{Control, GfxContext};
+    use std::collections::HashMap;
+
+    struct Nothing;
+    impl Mc for Nothing {
+        fn read(&self, addr: u64, _: &mut [u8]) -> Result<(), McError> {
+            Err(McError::Unmapped(addr))
+        }
+        fn write(&self, addr: u64, _: &[u8]) -> Result<(), McError> {
+            Err(McError::Unmapped(addr))
+        }
+    }
+    impl Control for Nothing {
+        fn check(&self) -> Result<(), Cancelled> {
+            Ok(())
+        }
+    }
+    struct Regs(HashMap<u32, u32>);
+    impl RegFile for Regs {
+        fn load(&self, offset: u32) -> u32 {
+            self.0.get(&offset).copied().unwrap_or(0)
+        }
+        fn store(&self, _: u32, _: u32) {}
+    }
+
+    pub(in super::super) fn shadow(registers: &[(u32, u32)]) -> Shadow {
+        let regs = Regs(registers.iter().copied().collect());
+        let mut shadow = Shadow::new(&FRONT);
+        shadow.refresh(&GfxContext {
+            regs: &regs,
+            mc: &Nothing,
+            control: &Nothing,
+        });
+        shadow
+    }
+
+    #[test]
+    fn moved_registers_arrive_and_others_do_not() {
+        // A plane's y at 0x285C0, and R7xx's place of it.
+        let s = shadow(&[(0x2_85C0, 7), (0x2_8E28, 9)]);
+        assert_eq!(s.get(reg::PA_CL_UCP_0_X + 4), 7);
+        assert_eq!(
+            s.get(reg::PA_CL_UCP_0_X + 8),
+            0,
+            "not what the chip has there"
+        );
+        for (i, (from, to, count)) in MOVED.iter().enumerate() {
+            let s = shadow(&[(from + 4 * (count - 1), 0x1234)]);
+            assert_eq!(s.get(to + 4 * (count - 1)), 0x1234, "{i}: {from:#x}");
+        }
+    }
+
+    #[test]
+    fn scissors_reach_16384() {
+        let s = shadow(&[(0x2_8244, 0x4000 | 0x4000 << 16), (0x2_8240, 1 << 31 | 5)]);
+        assert_eq!(s.get(reg::PA_SC_GENERIC_SCISSOR_BR), 0x3FFF | 0x3FFF << 16);
+        assert_eq!(s.get(reg::PA_SC_GENERIC_SCISSOR_TL), 1 << 31 | 5);
+    }
+
+    #[test]
+    fn split_registers_are_joined() {
+        let s = shadow(&[
+            (0x2_8A48, 7),
+            (0x2_8A4C, 1 << 16),
+            (0x2_8C04, 2),
+            (0x2_8004, 1),
+        ]);
+        let setup = SetupState::decode(&s);
+        assert!(setup.per_sample && setup.stipple.is_some());
+        assert_eq!(setup.samples(), 4);
+        assert!(bit(s.get(reg::DB_RENDER_CONTROL), 11));
+    }
+
+    #[test]
+    fn blending_is_enabled_by_target() {
+        let s = shadow(&[(0x2_8808, 0xCC_0010), (0x2_8784, 1 << 30)]);
+        assert_eq!(s.get(reg::CB_COLOR_CONTROL), 0xCC_0000 | 1 << 7 | 1 << 9);
+        let resolve = shadow(&[(0x2_8808, 0x30)]);
+        assert_eq!(bits(resolve.get(reg::CB_COLOR_CONTROL), 4, 3), 7);
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//! The seam between a generation's registers and the pipeline.
+//!
+//! The pipeline works on neutral state: context registers in R7xx's places, decoded programs,
+//! textures, buffers, render targets and depth buffers. A [`Front`] is the table of the decoders
+//! by which a generation's registers, descriptors and shader words become that state. R7xx's is
+//! here; [`evergreen`](super::evergreen) has its own. No other code of the pipeline asks for the
+//! generation.
+
+use super::colour::ColourBuffer;
+use super::depth;
+use super::depth_tile;
+use super::interpolate::Interpolator;
+use super::shader::Isa;
+use super::state::{SetupState, Shadow, Stage};
+use super::texture::resource::Texture;
+use super::texture::sampler::{Filter, Sampler};
+use crate::chip::bus::RegFile;
+use crate::chip::regs::{gb, gfx as reg};
+use crate::chip::tiling::TilingConfig;
+
+/// Where a stage's registers and descriptors are, as byte offsets and numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageLayout {
+    /// `SQ_PGM_START_x`, `SQ_PGM_RESOURCES_x`.
+    pub program: [u32; 2],
+    /// First constant buffer registers: size and address.
+    pub constants: [u32; 2],
+    /// First of the stage's fetch resources.
+    pub first_resource: u32,
+    /// First of the stage's samplers.
+    pub first_sampler: u32,
+    /// Red border colour of the stage's first sampler.
+    pub border: u32,
+    /// Index of the stage among loop and boolean constants.
+    pub constant_set: u32,
+}
+
+/// A generation's decoders.
+pub struct Front {
+    /// Its name.
+    pub name: &'static str,
+    /// The encoding of shaders.
+    pub isa: Isa,
+    /// Converts context registers to R7xx's places: reads [`Shadow::raw`], sets
+    /// [`Shadow::set`]. None if they are there.
+    pub translate: Option<fn(&mut Shadow)>,
+    /// A stage's registers and descriptors.
+    pub stage: fn(Stage) -> StageLayout,
+    /// Byte offset of the first fetch resource, dwords of one, and their number.
+    pub resources: (u32, u32, u32),
+    /// First resource of a fetch shader, counted from the vertex shader's first.
+    pub fetch_resources: u32,
+    /// Byte offset of the first sampler.
+    pub samplers: u32,
+    /// Byte offsets of the first loop constant and of the first boolean constants.
+    pub flow_constants: [u32; 2],
+    /// The tiling geometry that all surfaces share.
+    pub tiling: fn(&dyn RegFile) -> TilingConfig,
+    /// Whether cube maps filter across edges, unless a sampler forbids it.
+    pub seamless: fn(&dyn RegFile) -> bool,
+    /// A buffer's words in R7xx's form (`SQ_VTX_CONSTANT_WORD0` to `WORD6`).
+    pub buffer: fn([u32; 8]) -> [u32; 7],
+    /// `DST_SEL` of a buffer, which fetches with `USE_CONST_FIELDS` apply after their own; and its
+    /// number of elements. None if buffers have none.
+    pub buffer_view: fn(&[u32; 8]) -> Option<BufferView>,
+    /// A texture.
+    pub texture: fn(&[u32; 8], TilingConfig) -> Option<Texture>,
+    /// A sampler's fields.
+    pub sampler: fn(&Sampler) -> Filter,
+    /// Whether a sampler's border colour is in registers.
+    pub has_border: fn(&[u32; 3]) -> bool,
+    /// Registers of a render target; none without a format.
+    pub colour: fn(&Shadow, &dyn RegFile, usize) -> ColourBuffer,
+    /// Depth and stencil state and buffer; none without a depth buffer.
+    #[allow(clippy::type_complexity)] // of one entry
+    pub depth: fn(&Shadow, TilingConfig, u32) -> Option<(depth::State, depth_tile::Surface)>,
+    /// The inputs of the pixel shader.
+    pub interpolator: fn(&Shadow, &SetupState) -> Interpolator,
+}
+
+/// What a buffer's descriptor adds to a fetch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferView {
+    /// `DST_SEL_X` to `W`.
+    pub swizzle: [u8; 4],
+    /// Number of elements, for size queries.
+    pub elements: u32,
+}
+
+impl std::fmt::Debug for Front {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// R6xx and R7xx.
+pub static R700: Front = Front {
+    name: "R700",
+    isa: Isa::R700,
+    translate: None,
+    stage: r700_stage,
+    // 7 dwords each in the window of `SET_RESOURCE`.
+    resources: (reg::SQ_TEX_RESOURCE_WORD0_0, 7, 0x4000 / 28),
+    fetch_resources: 0,
+    samplers: reg::SQ_TEX_SAMPLER_WORD0_0,
+    flow_constants: [reg::SQ_LOOP_CONST_0, reg::SQ_BOOL_CONST_0],
+    tiling: |regs| TilingConfig::from_register(regs.load(gb::GB_TILING_CONFIG)),
+    // DISABLE_CUBE_WRAP
+    seamless: |regs| regs.load(reg::TA_CNTL_AUX) & 1 == 0,
+    buffer: |words| std::array::from_fn(|i| words[i]),
+    buffer_view: |_| None,
+    texture: Texture::decode,
+    sampler: Sampler::decode,
+    has_border: Sampler::has_border_registers,
+    colour: |shadow, regs, index| ColourBuffer::decode(shadow, regs, index),
+    depth: |s, tiling, samples| {
+        let state = depth::State::decode(s)?;
+        Some((state, depth_tile::Surface::decode(s, tiling, samples)?))
+    },
+    interpolator: |s, setup| {
+        let samples = setup.samples();
+        Interpolator::new(s, &setup.sample_places, samples, setup.center_half)
+    },
+};
+
+fn r700_stage(stage: Stage) -> StageLayout {
+    let layout =
+        |program, constants, first_resource, first_sampler, border, constant_set| StageLayout {
+            program,
+            constants,
+            first_resource,
+            first_sampler,
+            border,
+            constant_set,
+        };
+    match stage {
+        Stage::Pixel => layout(
+            [reg::SQ_PGM_START_PS, reg::SQ_PGM_RESOURCES_PS],
+            [
+                reg::SQ_ALU_CONST_BUFFER_SIZE_PS_0,
+                reg::SQ_ALU_CONST_CACHE_PS_0,
+            ],
+            0,
+            0,
+            reg::TD_PS_SAMPLER0_BORDER_RED,
+            0,
+        ),
+        Stage::Vertex | Stage::Export => layout(
+            match stage {
+                Stage::Vertex => [reg::SQ_PGM_START_VS, reg::SQ_PGM_RESOURCES_VS],
+                _ => [reg::SQ_PGM_START_ES, reg::SQ_PGM_RESOURCES_ES],
+            },
+            [
+                reg::SQ_ALU_CONST_BUFFER_SIZE_VS_0,
+                reg::SQ_ALU_CONST_CACHE_VS_0,
+            ],
+            160,
+            18,
+            reg::TD_VS_SAMPLER0_BORDER_RED,
+            1,
+        ),
+        Stage::Geometry => layout(
+            [reg::SQ_PGM_START_GS, reg::SQ_PGM_RESOURCES_GS],
+            [
+                reg::SQ_ALU_CONST_BUFFER_SIZE_GS_0,
+                reg::SQ_ALU_CONST_CACHE_GS_0,
+            ],
+            336,
+            36,
+            reg::TD_GS_SAMPLER0_BORDER_RED,
+            2,
+        ),
+    }
+}

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# An X server on the board, for scripts in a guest. Sourced.
+
+# board_bus: the board's PCI address in Xorg's form; fails without a board.
+board_bus() {
+	local slot
+	slot=$(lspci -D -d 1002: | head -n 1 | cut -d' ' -f1)
+	[[ $slot =~ ^0000:(..):(..)\.(.)$ ]] || return 1
+	echo "PCI:$((16#${BASH_REMATCH[1]})):$((16#${BASH_REMATCH[2]})):${BASH_REMATCH[3]}"
+}
+# write_config TEMPLATE FILE BUS DRIVER [ACCEL]: Xorg's configuration; ACCEL is glamor (default) or EXA.
+write_config() {
+	sed "s/@BUSID@/$3/; s/@DRIVER@/$4/; s/\"glamor\"/\"${5:-glamor}\"/" "$1" >"$2"
+}
+# await DISPLAY PID: until a server answers; fails if its process ends or it does not within 90 s.
+await() {
+	local i
+	for ((i = 0; i < 900; i++)); do
+		DISPLAY=$1 xset q >/dev/null 2>&1 && return
+		kill -0 "$2" || return 1
+		sleep 0.1
+	done
+	return 1
+}
+# start_xorg CONFIG OUT: Xorg on :0, with its logs xorg.log and xorg.out in OUT; its process is in xorg_pid.
+start_xorg() {
+	Xorg :0 -config "$1" -logfile "$2/xorg.log" -noreset -nolisten tcp -dpi 96 \
+		vt1 -novtswitch >"$2/xorg.out" 2>&1 &
+	xorg_pid=$!
+	await :0 $xorg_pid
+}

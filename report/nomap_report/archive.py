@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The archive to send: an HTML page, the facts as JSON, the logs. All of it is filtered."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .private import Filter
+from .steps import CHOICES
+
+NAME = "nomap-report"
+#: Bytes of a log that are kept: its end.
+LOG_BYTES = 1 << 20
+STYLE = ("body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
+         "td,th{border:1px solid #bbb;padding:.2em .6em;text-align:left;vertical-align:top}pre{background:#eee;padding:1em;"
+         "overflow:auto}.fail,.hang{background:#fbb}.pass{background:#bfb}")
+
+
+def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = (), kinds: Sequence[str] = ()) -> str:
+    """An HTML table; `kinds` has a class for each row."""
+    def row(cells: tuple[str, ...], tag: str, kind: str = "") -> str:
+        return f"<tr class='{kind}'>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+    return "<table>" + (row(head, "th") if head else "") + "".join(
+        row(cells, "td", kinds[i] if kinds else "") for i, cells in enumerate(rows)) + "</table>"
+
+
+def page(report: Mapping[str, Any]) -> str:
+    """The report as HTML."""
+    facts, done = report["facts"], report["steps"]
+    means = {step.name: step.means for choice in CHOICES.values() for step in choice.steps}
+    rows = [(name, r["status"], str(r["seconds"]), r["reason"], means.get(name, "") if r["status"] in ("fail", "hang") else "")
+            for name, r in done.items()]
+    simple = [(k, json.dumps(v) if not isinstance(v, str) else v) for k, v in facts.items() if k not in ("kernel_log", "kernel_reports", "parts")]
+    parts = [
+        f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>nomap report</title><style>{STYLE}</style>",
+        f"<h1>nomap report</h1><p>{html.escape(report['conclusion'])}</p>",
+        "<p>Host names, names of users, serial numbers, and MAC, IP and disk identifiers were removed.</p>",
+        "<h2>Steps</h2>", table(rows, ("step", "result", "seconds", "reason", "what it may mean"), [r[1] for r in rows]) if rows else "<p>None was run.</p>",
+        "<h2>Parts of nomap</h2>", table([(p,) for p in facts["parts"]]),
+        "<h2>Machine</h2>", table(simple),
+        "<h2>Faults in the kernel log</h2>", f"<pre>{html.escape(chr(10).join(facts['kernel_reports'])) or 'none'}</pre>",
+        "<h2>Kernel log of the graphics driver</h2>", f"<pre>{html.escape(chr(10).join(facts['kernel_log']))}</pre></html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def conclusion(report: Mapping[str, Any]) -> str:
+    """One sentence for the top of the page and the end of the run."""
+    if report.get("stopped"):
+        return str(report["stopped"])
+    results = [r["status"] for r in report["steps"].values()]
+    counts = ", ".join(f"{results.count(s)} {word}" for s, word in (("pass", "passed"), ("fail", "failed"), ("hang", "hung"), ("skip", "skipped")))
+    faults = len(report["facts"]["kernel_reports"])
+    return f"{counts}; " + (f"{faults} lines of faults in the kernel log." if faults else "no fault in the kernel log.")
+
+
+def make(out: Path, report: dict[str, Any], clean: Filter) -> Path:
+    """Writes OUT/nomap-report.tar.xz and returns its path."""
+    report = clean.clean_all(dict(report, conclusion=conclusion(report)))
+    files = {"report.json": json.dumps(report, indent=1, default=str), "index.html": page(report)}
+    for path in sorted(p for p in out.rglob("*") if p.is_file() and p.suffix in (".log", ".json") and p.name != "state.json"):
+        name = "logs/" + str(path.relative_to(out)).replace("/", "-")
+        files[name] = clean.clean(path.read_bytes()[-LOG_BYTES:].decode(errors="replace"))
+    target = out / f"{NAME}.tar.xz"
+    new = out / f".{NAME}.new"
+    with tarfile.open(new, "w:xz") as tar:
+        for name, text in files.items():
+            data = text.encode()
+            info = tarfile.TarInfo(f"{NAME}/{name}")
+            info.size, info.mode = len(data), 0o644
+            tar.addfile(info, io.BytesIO(data))
+    new.replace(target)
+    return target

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What a report says of the machine, and which parts of nomap are active."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .cards import Card
+from .system import System
+
+#: What the kernel log says when something went wrong in it.
+REPORT = re.compile(r"WARNING: |BUG: |Oops|KASAN|UBSAN|lockdep|possible recursive locking|general protection|Call Trace"
+                    r"|GPU lockup|ring \d+ (?:test failed|stalled)|GPU reset|hung task|blocked for more than")
+#: Lines of the kernel log that a report has: those of the graphics driver, and reports.
+OURS = re.compile(r"radeon|drm|ttm|\[fb|PCIe|pcieport|AER|Linux version|lockdown|module verification|secure ?boot", re.I)
+PACKAGES = ("radeon-nomap-dkms", "libdrm-radeon1", "mesa-nomap", "mesa-libgallium", "nomap-tools", "linux-source-6.12", "dkms")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of nomap: is it in use, and what there is to say of it."""
+
+    name: str
+    active: bool
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {'active' if self.active else 'NOT active'}: {self.text}"
+
+
+def versions(system: System) -> dict[str, str]:
+    """Installed packages that matter, with their versions."""
+    listed = system.run(["dpkg-query", "-W", "-f", "${db:Status-Status} ${binary:Package} ${Version}\n", *PACKAGES]) or "\n".join(
+        system.run(["dpkg-query", "-W", "-f", "${db:Status-Status} ${binary:Package} ${Version}\n", p]) for p in PACKAGES)
+    found = {}
+    for line in listed.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[0] == "installed":
+            found[words[1].split(":")[0]] = words[2]
+    return found
+
+
+def module_part(system: System, installed: dict[str, str]) -> Part:
+    """The kernel module: ours has parameters that the stock one lacks."""
+    name, package = "kernel module", installed.get("radeon-nomap-dkms", "")
+    if not system.path("/sys/module/radeon").exists():
+        return Part(name, False, "radeon is not loaded")
+    if list(system.path("/sys/module/radeon/parameters").glob("gem_rw_*")):
+        return Part(name, True, f"radeon-nomap-dkms {package or 'is not installed: built by hand'}")
+    if not package:
+        return Part(name, False, "Debian's own is loaded; radeon-nomap-dkms is not installed")
+    file = system.run(["modinfo", "-F", "filename", "radeon"])
+    if "/updates/" in file:
+        return Part(name, False, f"Debian's own is loaded, {package} is built for this kernel: reboot; if that does not help, the "
+                    "kernel refuses it: /usr/src/radeon-nomap-*/secure-boot says whether Secure Boot is why")
+    return Part(name, False, f"Debian's own is loaded, {package} is installed but not built for this kernel: "
+                "dpkg-reconfigure radeon-nomap-dkms says why")
+
+
+def status(system: System) -> list[Part]:
+    """The parts, and of those that are not active why."""
+    installed = versions(system)
+    parts = [module_part(system, installed)]
+    libdrm = installed.get("libdrm-radeon1", "")
+    if "nomap" in libdrm:
+        parts.append(Part("libdrm", True, f"libdrm-radeon1 {libdrm}"))
+    else:
+        parts.append(Part("libdrm", False, f"Debian's {libdrm} is installed, it replaced ours or ours never was"
+                          if libdrm else "libdrm-radeon1 is not installed"))
+    mesa = installed.get("mesa-nomap", "")
+    if not mesa:
+        parts.append(Part("Mesa", False, f"mesa-nomap is not installed, OpenGL uses Debian's {installed.get('mesa-libgallium', '')}"))
+    else:
+        said = system.run(["sh", "-c", "/usr/libexec/mesa-nomap status || :"]) or "its status is not known"
+        parts.append(Part("Mesa", said == "active", f"mesa-nomap {mesa}" + ("" if said == "active" else f": {said}")))
+    return parts
+
+
+def kernel_log(system: System) -> tuple[list[str], list[str]]:
+    """Lines of the kernel log that a report has, and of these what is a report of a fault."""
+    log = system.run(["dmesg"]) or system.run(["journalctl", "-k", "-b", "-o", "short-monotonic", "--no-hostname"])
+    lines = [line for line in log.splitlines() if OURS.search(line) or REPORT.search(line)]
+    return lines, [line for line in lines if REPORT.search(line)]
+
+
+def collect(system: System, card: Card | None) -> dict[str, object]:
+    """All facts. What is not listed here is in no report."""
+    lines, reports = kernel_log(system)
+    memory = re.search(r"MemTotal:\s*(\d+)", system.read("/proc/meminfo"))
+    cpu = re.search(r"model name\s*:\s*(.*)", system.read("/proc/cpuinfo"))
+    at = system.path(f"/sys/bus/pci/devices/{card.slot}") if card else None
+    connectors = {p.parent.name: system.read(p) for p in sorted(system.path("/sys/class/drm").glob("card*-*/status"))}
+    return {
+        "card": vars(card) if card else None,
+        "vram_aperture": system.read(at / "resource").splitlines()[:1] if at else [],
+        "kernel": system.read("/proc/sys/kernel/osrelease"),
+        "debian": system.read("/etc/debian_version"),
+        "cpu": cpu[1] if cpu else "",
+        "memory_mib": int(memory[1]) // 1024 if memory else 0,
+        "secure_boot": system.run(["mokutil", "--sb-state"]),
+        "lockdown": system.read("/sys/kernel/security/lockdown"),
+        "packages": versions(system),
+        "parts": [str(part) for part in status(system)],
+        "parameters": {p.name: system.read(p) for p in sorted(system.path("/sys/module/radeon/parameters").glob("*"))},
+        "counters": {p.parent.name: system.read(p) for p in sorted(system.path("/sys/kernel/debug/dri").glob("*/radeon_gem_rw"))},
+        "connectors": connectors,
+        "kernel_log": lines,
+        "kernel_reports": reports,
+    }

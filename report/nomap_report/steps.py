@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What can be run: the choices, and the steps of each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Where nomap-tools installs the programs.
+PROGRAMS = Path(os.environ.get("NOMAP_PROGRAMS", "/usr/libexec/nomap"))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A program of a choice. `{json}` in its words is a file for results, `{out}` a directory of its own.
+
+    `means` is what a failure tells of the hardware. `needs` is a program that has to be there.
+    Exit status 77 means that it does not run here.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    minutes: int
+    means: str
+    needs: str = ""
+
+    def missing(self) -> str:
+        """Why it cannot be run here; "" if it can."""
+        program = self.words[0] if self.words[0].startswith("/") else str(PROGRAMS / self.words[0])
+        for word in (program, self.needs):
+            if word and not shutil.which(word):
+                return f"{word} is not installed"
+        return ""
+
+    def command(self, out: Path) -> list[str]:
+        """The words to run, with results below `out`."""
+        words = [w.format(json=out / f"{self.name}.json", out=out / self.name) for w in self.words]
+        return words if words[0].startswith("/") else [str(PROGRAMS / words[0]), *words[1:]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Steps that are run together. `risk` is what can go wrong."""
+
+    name: str
+    about: str
+    risk: str
+    steps: tuple[Step, ...]
+
+    @property
+    def minutes(self) -> int:
+        return sum(step.minutes for step in self.steps)
+
+
+def igt(name: str, means: str, minutes: int, *tests: str) -> Step:
+    """IGT tests that match; they need igt_runner, which Debian 13 does not have."""
+    words = [w for test in tests for w in ("-t", test)]
+    return Step(name, ("igt-tests/run", "-r", "{out}", *words), minutes, means, needs="igt_runner")
+
+
+SAFE = (
+    Step("live-bos", ("live-bos", "--quick", "--live", "100,1000", "--arms", "mmap,mmap-temp,pwrite", "--json", "{json}"), 2,
+         "bytes that a buffer does not have afterwards: order of write-combined stores, or the HDP's cache"),
+    Step("transfer-paths", ("transfer-paths", "--quick", "--json", "{json}"), 3,
+         "wrong bytes on one path only: by the CPU, the aperture's ordering; staged or zero-copy, the copy engine or the GART"),
+    igt("igt-basic", "PREAD, PWRITE or TRANSFER do not work at all", 2, "@basic$"),
+    igt("igt-order", "order of write-combined stores and of PCIe writes against the GPU's reads", 3,
+        "radeon_gem_p(read|write)@(after-gpu-write|before-gpu-read)"),
+    igt("igt-caches", "the HDP is not flushed or invalidated where it has to be", 2, "radeon_gem_rw_caches"),
+    igt("igt-engine", "limits of the copy engines: sizes, alignment, and copies on the rings without IBs", 3, "radeon_gem_rw_align"),
+)
+BENCHMARKS = (
+    Step("live-bos-all", ("live-bos", "--json", "{json}"), 10, "a run that does not end: memory, or the limit of mappings"),
+    Step("transfer-paths-all", ("transfer-paths", "--json", "{json}"), 10, "as transfer-paths"),
+    Step("libdrm-maps", ("libdrm-maps", "--json", "{json}"), 2, "libdrm_radeon keeps more mappings than it may"),
+    Step("clear-cost", ("clear-cost", "--json", "{json}"), 2, "new buffers are not cleared"),
+)
+FULL = (
+    igt("igt-all", "any of the above; hangs and resets of the GPU, suspends", 30, ".*"),
+)
+CHOICES = {
+    "safe": Choice("safe", "Tests that neither hang nor reset the card.",
+                   "A fault of the driver can still hang the card: save your work first.", SAFE),
+    "benchmarks": Choice("benchmarks", "What uploads and downloads cost. The numbers are worth most on an idle machine.",
+                         "As with the safe tests; they take gigabytes of memory.", BENCHMARKS),
+    "full": Choice("full", "All IGT tests. They hang and reset the card on purpose, and suspend devices.",
+                   "The screen goes black for seconds, again and again; the card may not come back until the next boot.", FULL),
+}

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""nomap-report on machines that are directories: what it says and leaves in each case that can go wrong,
+and that nothing personal is in its archive. Needs root, and namespaces for file systems that are full
+or read-only."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+REPORT = Path(__file__).resolve().parent.parent / "nomap-report"
+SLOT, OTHER = "0000:01:00.0", "0000:02:00.0"
+#: What the machine of personal() has, and no report may.
+PERSONAL = {
+    "host name": "violets-tower", "user": "violetta", "full name": "Violetta Example", "home": "/home/violetta",
+    "machine": "0f1e2d3c4b5a69788796a5b4c3d2e1f0", "board serial": "MB-77X1234567", "uuid": "4c4c4544-0042-3510-8052-b4c04f4a4e31",
+    "disk serial": "S3Z9NB0K512345V", "mac": "de:ad:be:ef:12:34", "ip": "192.168.77.13", "ip6": "fe80::dcad:beff:feef:1234",
+    "root": "8f3d1c2a-1111-2222-3333-444455556666", "monitor": "CN0ABC12X3",
+}
+
+
+class Machine:
+    """A machine: a root directory, and programs for PATH."""
+
+    def __init__(self, at: Path) -> None:
+        self.root, self.bin, self.programs, self.out = at / "root", at / "bin", at / "programs", at / "out"
+        for d in (self.root, self.bin, self.programs):
+            d.mkdir(parents=True)
+        self.write("/proc/meminfo", "MemTotal: 8000000 kB\nMemAvailable: 4000000 kB")
+        self.write("/proc/cpuinfo", "model name : Test CPU")
+        self.script(self.bin / "dmesg", "cat <<'E'\n[    1.0] [drm] radeon kernel modesetting enabled.\nE")
+        for name in ("live-bos", "transfer-paths"):
+            self.script(self.programs / name, "echo measured")
+
+    def write(self, path: str, text: str) -> None:
+        file = self.root / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text + "\n", encoding="utf-8")
+
+    def script(self, path: Path, text: str) -> None:
+        path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def card(self, slot: str = SLOT, vendor: str = "0x1002", device: str = "0x954f", driver: str = "radeon") -> Machine:
+        base = f"/sys/bus/pci/devices/{slot}"
+        for name, value in {"class": "0x030000", "vendor": vendor, "device": device, "subsystem_vendor": "0x174b", "subsystem_device": "0x1234",
+                            "current_link_speed": "2.5 GT/s PCIe", "current_link_width": "16", "max_link_speed": "5.0 GT/s PCIe",
+                            "max_link_width": "16"}.items():
+            self.write(f"{base}/{name}", value)
+        (self.root / f"sys/bus/pci/drivers/{driver}").mkdir(parents=True, exist_ok=True)
+        (self.root / base.lstrip("/") / "driver").symlink_to(self.root / f"sys/bus/pci/drivers/{driver}")
+        return self
+
+    def command(self, *words: str, out: Path | None = None) -> list[str]:
+        return [str(REPORT), *words, "--out", str(out or self.out)]
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "NOMAP_ROOT": str(self.root), "NOMAP_PROGRAMS": str(self.programs)}
+
+    def run(self, *words: str, status: int, out: Path | None = None, prefix: tuple[str, ...] = ()) -> str:
+        done = subprocess.run([*prefix, *self.command(*words, out=out)], env=self.env, capture_output=True, text=True, check=False, timeout=120)
+        said = done.stdout + done.stderr
+        assert "Traceback" not in said, said
+        assert done.returncode == status, said
+        return said
+
+    def archive(self) -> dict[str, str]:
+        """The files of the archive. It belongs to root and nobody else."""
+        with tarfile.open(self.out / "nomap-report.tar.xz") as tar:
+            assert all(m.uname == "" and m.uid == 0 and m.mtime == 0 for m in tar)
+            return {m.name.removeprefix("nomap-report/"): tar.extractfile(m).read().decode() for m in tar}  # type: ignore[union-attr]
+
+    @property
+    def report(self) -> dict[str, object]:
+        found: dict[str, object] = json.loads(self.archive()["report.json"])
+        return found
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_safe_run(machine: Machine) -> None:
+    said = machine.card().run("--safe", status=0)
+    assert "RV710, in range" in said and "2 passed, 0 failed, 0 hung, 4 skipped" in said
+    files = machine.archive()
+    assert "measured" in files["logs/live-bos.log"]
+    assert "2.5 GT/s PCIe x16 of 5.0 GT/s PCIe x16" in files["index.html"] and "igt-tests/run is not installed" in files["index.html"]
+
+
+def test_failure_says_what_it_may_mean(machine: Machine) -> None:
+    machine.card().script(machine.programs / "live-bos", "echo 'wrong bytes at 17 <b>'; exit 1")
+    machine.run("--safe", status=1)
+    page = machine.archive()["index.html"]
+    assert "exit status 1: wrong bytes at 17 &lt;b&gt;" in page and "write-combined stores" in page
+
+
+def test_fault_in_the_kernel_log(machine: Machine) -> None:
+    machine.card().script(machine.bin / "dmesg", "echo '[ 9.0] WARNING: CPU: 0 PID: 7 at drivers/gpu/drm/radeon/radeon_ring.c:1'")
+    assert "1 lines of faults in the kernel log" in machine.run("--safe", status=1)
+
+
+def test_no_card(machine: Machine) -> None:
+    assert "no graphics card, so there is nothing to test." in machine.run("--safe", status=3)
+    assert "no graphics card" in str(machine.report["stopped"])
+
+
+def test_card_out_of_range(machine: Machine) -> None:
+    said = machine.card(device="0x67df", driver="amdgpu").run("--safe", status=3)
+    assert "not an R600 to Cayman" in said
+    assert machine.report["steps"] == {}
+
+
+def test_wrong_driver(machine: Machine) -> None:
+    assert "its driver is vfio-pci instead of radeon" in machine.card(driver="vfio-pci").run("--safe", status=3)
+
+
+def test_two_cards(machine: Machine) -> None:
+    said = machine.card().card(OTHER, device="0x9540").run("--safe", status=3)
+    assert f"--card {SLOT} or --card {OTHER}" in said
+    assert f"Testing {OTHER}" in machine.run("--safe", "--card", "02:00.0", status=0)
+
+
+def test_a_card_of_another_make_beside_it(machine: Machine) -> None:
+    assert f"Testing {SLOT}" in machine.card().card("0000:00:02.0", "0x8086", "0x1912", "i915").run("--safe", status=0)
+    assert "not an R600 to Cayman" in machine.run("--safe", "--card", "0000:00:02.0", status=3)
+
+
+def test_too_little_memory(machine: Machine) -> None:
+    machine.card().write("/proc/meminfo", "MemTotal: 262144 kB\nMemAvailable: 102400 kB")
+    assert "Only 100 MiB of memory are available" in machine.run("--safe", status=3)
+    assert "Only 100 MiB" in str(machine.report["stopped"])
+
+
+def in_tmpfs(options: str) -> tuple[str, ...]:
+    return ("unshare", "--mount", "sh", "-c", f'mount -t tmpfs -o {options} tmpfs "$0" && exec "$@"')
+
+
+def test_full_disk(machine: Machine, tmp_path: Path) -> None:
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    said = machine.card().run("--safe", status=3, out=stick, prefix=(*in_tmpfs("size=4m"), str(stick)))
+    assert f"{stick}, is full" in said and said.count("\n") == 1
+
+
+def test_disk_that_becomes_full(machine: Machine, tmp_path: Path) -> None:
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    machine.card().script(machine.programs / "live-bos", f"dd if=/dev/zero of={stick}/filler bs=1M 2>/dev/null; echo x; exit 0")
+    said = machine.run("--safe", status=3, out=stick, prefix=(*in_tmpfs("size=60m"), str(stick)))
+    assert "is full: name another one" in said
+
+
+def test_read_only_disk(machine: Machine, tmp_path: Path) -> None:
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    said = machine.card().run("--safe", status=3, out=stick, prefix=(*in_tmpfs("ro"), str(stick)))
+    assert f"{stick}, is read-only" in said and said.count("\n") == 1
+
+
+def test_no_network(machine: Machine) -> None:
+    machine.card().run("--safe", status=0, prefix=("unshare", "--net"))
+
+
+def test_hang_in_the_middle(machine: Machine) -> None:
+    machine.card().script(machine.programs / "transfer-paths", "exec sleep 1000")
+    child = subprocess.Popen(machine.command("--safe"), env=machine.env, stdout=subprocess.DEVNULL, start_new_session=True)
+    state = machine.out / "state.json"
+    for _ in range(200):
+        if state.exists() and json.loads(state.read_text())["running"] == "transfer-paths":
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the step was not on the disk before it ran")
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    machine.script(machine.programs / "live-bos", "echo 'ran twice'; exit 1")
+    said = machine.run("--safe", status=1)
+    assert "did not end 'transfer-paths': it counts as a hang" in said
+    assert "1 passed, 0 failed, 1 hung, 4 skipped" in said and "live-bos: pass, in an earlier run" in said
+    # What was run is run again only if that is asked for.
+    machine.script(machine.programs / "transfer-paths", "echo well")
+    assert "1 passed, 1 failed, 0 hung" in machine.run("--safe", "--again", status=1)
+
+
+def test_state_that_cannot_be_read(machine: Machine) -> None:
+    machine.card().out.mkdir()
+    (machine.out / "state.json").write_text("{", encoding="utf-8")
+    assert "everything is run again" in machine.run("--safe", status=0)
+
+
+def personal(machine: Machine) -> None:
+    """Plants what is personal where programs and kernels show it."""
+    p = PERSONAL
+    machine.card()
+    machine.write("/proc/sys/kernel/hostname", p["host name"])
+    machine.write("/etc/hostname", p["host name"])
+    machine.write("/etc/passwd", f"root:x:0:0:root:/root:/bin/bash\n{p['user']}:x:1000:1000:{p['full name']},,,:{p['home']}:/bin/bash")
+    machine.write("/etc/machine-id", p["machine"])
+    machine.write("/sys/class/dmi/id/board_serial", p["board serial"])
+    machine.write("/sys/class/dmi/id/product_uuid", p["uuid"])
+    machine.write("/sys/block/sda/device/serial", p["disk serial"])
+    machine.write("/sys/class/net/eth0/address", p["mac"])
+    log = [f"[    0.0] Linux version 6.12 ({p['user']}@{p['host name']}) radeon root=UUID={p['root']}",
+           f"[    1.0] radeon 0000:01:00.0: board {p['board serial']} of {p['full name']}", f"[    2.0] [drm] nfs at {p['ip']}, {p['ip6']}/64",
+           f"[    3.0] [drm] eth0 {p['mac'].upper()} disk {p['disk serial']} id {p['machine']}", f"[    4.0] [drm] monitor serial number: {p['monitor']}",
+           f"[    5.0] WARNING: radeon in {p['home']}/src uuid {p['uuid'].upper()}"]
+    machine.script(machine.bin / "dmesg", "cat <<'E'\n" + "\n".join(log) + "\nE")
+    machine.script(machine.programs / "live-bos", f"echo 'run by {p['user']} on {p['host name']}.lan'; echo '{{\"host\": \"{p['host name']}\"}}' >" + ' "$7"')
+
+
+def test_nothing_personal(machine: Machine) -> None:
+    personal(machine)
+    machine.run("--safe", status=1)
+    files = machine.archive()
+    # The lines in which it was are there, and so is what tells of the hardware.
+    assert "logs/live-bos.json" in files and "run by [USER] on [HOST].lan" in files["logs/live-bos.log"]
+    assert "radeon 0000:01:00.0: board [SERIAL]" in files["index.html"] and "monitor serial[SERIAL]" in files["index.html"]
+    assert len(machine.report["facts"]["kernel_log"]) == 6  # type: ignore[index]
+    for name, text in files.items():
+        for what, word in PERSONAL.items():
+            assert word.lower() not in text.lower(), f"the {what} is in {name}"
+
+
+def test_choices_are_explained(machine: Machine) -> None:
+    machine.card()
+    done = subprocess.run([str(REPORT)], env=machine.env, capture_output=True, text=True, check=True)
+    for words in ("RV710, in range", "--safe", "goes black", "About 15 minutes", "goes on behind what hung"):
+        assert words in done.stdout
+
+
+def test_status_says_what_was_replaced(machine: Machine) -> None:
+    machine.card().write("/sys/module/radeon/parameters/gem_rw_stage_size", "1")
+    machine.script(machine.bin / "dpkg-query", "echo 'installed radeon-nomap-dkms 0.3.0-1'; echo 'installed libdrm-radeon1:amd64 2.4.124-3'; "
+                   "echo 'installed mesa-nomap:amd64 25.0.7-2+0nomap.0.3.0'")
+    machine.script(machine.bin / "sh", 'echo "Debian\'s Mesa is no longer 25.0.7-2"')
+    machine.bin.joinpath("sh").chmod(0o755)
+    done = subprocess.run(["/usr/bin/python3", str(REPORT), "--status"], env=machine.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[0] == "kernel module: active: radeon-nomap-dkms 0.3.0-1"
+    assert lines[1].startswith("libdrm: NOT active: Debian's 2.4.124-3 is installed, it replaced ours")
+    assert lines[2] == "Mesa: NOT active: mesa-nomap 25.0.7-2+0nomap.0.3.0: Debian's Mesa is no longer 25.0.7-2"
