@@ -67,8 +67,10 @@ def new_copy() -> Iterator[Path]:
         for suite in (path / "lab/suites").glob("test_*.py"):
             suite.unlink()
         (path / "lab/suites/test_slow.py").write_text(SUITE)
-        with open(path / "kernel/drivers/gpu/drm/radeon/radeon_gem_rw.c", "a", encoding="utf-8") as f:
-            f.write(f"/* {time.time_ns()} */\n")
+        # At its beginning: patches of the series add to its end.
+        driver = path / "kernel/drivers/gpu/drm/radeon/radeon_gem_rw.c"
+        first, rest = driver.read_text(encoding="utf-8").split("\n", 1)
+        driver.write_text(f"{first}\n/* {time.time_ns()} */\n{rest}", encoding="utf-8")
         yield path
 
 

@@ -42,8 +42,8 @@ pub struct Front {
     pub name: &'static str,
     /// The encoding of shaders.
     pub isa: Isa,
-    /// Converts context registers to R7xx's places: reads [`Shadow::raw`], sets
-    /// [`Shadow::set`]. None if they are there.
+    /// Converts context registers to R7xx's places: reads with `Shadow::raw`, sets
+    /// with `Shadow::set`. None if they are there.
     pub translate: Option<fn(&mut Shadow)>,
     /// A stage's registers and descriptors.
     pub stage: fn(Stage) -> StageLayout,
