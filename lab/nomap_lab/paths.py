@@ -91,9 +91,9 @@ def host_path(text: str | Path) -> Path:
     inside = (TOP, CACHE, Path("/proc"), Path("/dev"))
     if not IN_ROOT or any(path.is_relative_to(p) for p in inside):
         return path
-    # By our number, so that children that run as root can use it, too.
-    outside = Path(f"/proc/{os.getpid()}/fd/{HOST_ROOT_FD}")
-    return outside / path.relative_to("/") if outside.is_dir() and top else path
+    # By a number, so that children that run as root can use it, too. Those do not inherit it: the first process has it.
+    outside = next((p for n in (os.getpid(), 1) if (p := Path(f"/proc/{n}/fd/{HOST_ROOT_FD}")).is_dir()), None)
+    return outside / path.relative_to("/") if outside and top else path
 
 
 def root_key(name: str) -> str:

@@ -38,10 +38,7 @@ def module_of(test: str) -> str:
 
 
 def named() -> str | Path:
-    """The source: a URL, or a path by which this program reaches it. Raises LabError with status 77 if there is none.
-
-    A path is kept in $NOMAP_VK_GL_CTS: the processes that build cannot find the machine's root directory themselves.
-    """
+    """The source: a URL, or a path by which this program reaches it. Raises LabError with status 77 if there is none."""
     text = os.environ.get(VARIABLE, "")
     if is_url(text):
         return text
@@ -51,7 +48,6 @@ def named() -> str | Path:
         raise LabError(f"there is no source of VK-GL-CTS: name a directory or a git URL by lab/deqp --source or {VARIABLE}", 77)
     if not archive(path) and not (path / "modules").is_dir():
         raise LabError(f"{text} has neither an archive vk-gl-cts*.tar.zst nor a source tree of VK-GL-CTS", 2)
-    os.environ[VARIABLE] = str(path)
     return path
 
 
