@@ -10,6 +10,7 @@ import pytest
 from nomap_lab import cli, graph, guest, options
 from nomap_lab.commands import bench_mm, fuzz, mutations, piglit
 from nomap_lab.paths import LabError
+from nomap_lab.piglit import runs
 
 
 @pytest.fixture(name="nothing_runs")
@@ -188,7 +189,7 @@ def test_a_guest_that_dies_is_booted_again_for_the_rest(boots, monkeypatch, tmp_
     run.mkdir()
     names = [f"spec@test {i}" for i in range(27)]
     (run / "profile.xml").write_text("<L>" + "".join(f'<Test name="{name}"/>' for name in names) + "</L>")
-    monkeypatch.setattr(piglit, "BUILD", tmp_path)
+    monkeypatch.setattr(runs, "BUILD", tmp_path)
 
     def until(killer, status):
         """A guest that runs parts until one has the test `killer`."""
@@ -218,7 +219,7 @@ def test_a_guest_that_dies_is_booted_again_for_the_rest(boots, monkeypatch, tmp_
 
 def test_a_runner_that_cannot_run_is_not_tried_again(boots, monkeypatch, tmp_path):
     (tmp_path / "profile.xml").write_text('<L><Test name="a"/></L>')
-    monkeypatch.setattr(piglit, "BUILD", tmp_path)
+    monkeypatch.setattr(runs, "BUILD", tmp_path)
     boots.ends = [3]
     piglit.run_in_guests(piglit.options(["--tests", "x", "--out", "y"]), tmp_path, 1)
     assert len(boots) == 1
@@ -231,6 +232,6 @@ def test_directories_of_killed_runs_are_removed_and_no_others(tmp_path):
         os.utime(tmp_path / name, (1, 1))
     live = os.open(tmp_path / ".run.live", os.O_RDONLY)
     fcntl.flock(live, fcntl.LOCK_SH)
-    piglit.remove_old(tmp_path)
+    runs.remove_old(tmp_path)
     os.close(live)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".run.live", ".run.new", "native"]

@@ -286,6 +286,20 @@ impl Parser<'_> {
         }
     }
 
+    /// Relocates a buffer's resource, whose first words at `word` are offset, size in bytes less
+    /// one, and address bits 39:32. A size beyond the BO is cut.
+    pub(crate) fn buffer_resource(&mut self, at: usize, word: usize) -> Result<(), CheckError> {
+        let reloc = self.reloc(at)?;
+        let (offset, size) = (self.ib[word], u64::from(self.ib[word + 1]) + 1);
+        if size + u64::from(offset) > reloc.size {
+            self.ib[word + 1] = (reloc.size as u32).wrapping_sub(offset);
+        }
+        let address = reloc.address + u64::from(offset);
+        self.ib[word] = address as u32;
+        self.ib[word + 2] = self.ib[word + 2] & !0xFF | (address >> 32) as u32 & 0xFF;
+        Ok(())
+    }
+
     pub(crate) fn add_base(&mut self, at: usize, reloc: Reloc) {
         self.ib[at] = self.ib[at].wrapping_add((reloc.address >> 8) as u32);
     }
@@ -330,16 +344,7 @@ impl Parser<'_> {
                     self.add_base(word + 2, texture);
                     self.add_base(word + 3, mipmap);
                 }
-                VALID_BUFFER => {
-                    let reloc = self.reloc(at)?;
-                    let (offset, size) = (self.ib[word], u64::from(self.ib[word + 1]) + 1);
-                    if size + u64::from(offset) > reloc.size {
-                        self.ib[word + 1] = (reloc.size as u32).wrapping_sub(offset);
-                    }
-                    let address = reloc.address + u64::from(offset);
-                    self.ib[word] = address as u32;
-                    self.ib[word + 2] = self.ib[word + 2] & !0xFF | (address >> 32) as u32 & 0xFF;
-                }
+                VALID_BUFFER => self.buffer_resource(at, word)?,
                 _ => return Err(CheckError::Field(at)),
             }
         }

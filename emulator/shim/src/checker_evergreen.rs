@@ -144,16 +144,7 @@ fn resources(p: &mut Parser<'_>, at: usize, count: usize) -> Result<(), CheckErr
                     p.add_base(word + 3, mipmap);
                 }
             }
-            VALID_BUFFER => {
-                let reloc = p.reloc(at)?;
-                let (offset, size) = (p.ib[word], u64::from(p.ib[word + 1]) + 1);
-                if size + u64::from(offset) > reloc.size {
-                    p.ib[word + 1] = (reloc.size as u32).wrapping_sub(offset);
-                }
-                let address = reloc.address + u64::from(offset);
-                p.ib[word] = address as u32;
-                p.ib[word + 2] = p.ib[word + 2] & !0xFF | (address >> 32) as u32 & 0xFF;
-            }
+            VALID_BUFFER => p.buffer_resource(at, word)?,
             _ => return Err(CheckError::Field(at)),
         }
     }

@@ -34,19 +34,15 @@ Exit status: 0 if no test did worse than on the real chip, 1 if one did, 2 for w
 arguments, 77 if there is no source of VK-GL-CTS.
 """
 import argparse
-import fcntl
+import functools
 import os
-import re
-import shutil
-import tempfile
 import time
 from pathlib import Path
 
-from nomap_lab import cli, graph, guest, procs
-from nomap_lab.commands.piglit import MAX_GUESTS, NO_RUNNER, pattern, remove_old
+from nomap_lab import cli, graph
 from nomap_lab.deqp import lists, source
-from nomap_lab.paths import BUILD, RESULTS, TOP, LabError, UsageError, host_path, say
-from nomap_lab.piglit import known, summary
+from nomap_lab.paths import BUILD, UsageError, host_path, say
+from nomap_lab.piglit import runs
 
 DEQP = BUILD / "deqp"
 
@@ -54,77 +50,21 @@ DEQP = BUILD / "deqp"
 def options(argv: list[str]) -> argparse.Namespace:
     """The options."""
     parser = cli.parser(__doc__, prog="lab/deqp")
-    parser.add_argument("--tests")
-    parser.add_argument("-t", dest="only", metavar="REGEX", type=pattern, action="append", default=[])
-    parser.add_argument("--out")
+    runs.add_options(parser, timeout=120)
     parser.add_argument("--source")
-    parser.add_argument("--native", action="store_true")
-    parser.add_argument("--chip", choices=["rv770", "rv710"], default="rv770")
-    parser.add_argument("--mesa", choices=["patched", "unmodified"], default="patched")
-    parser.add_argument("--module", choices=["patched", "stock"], default="patched")
-    parser.add_argument("--strict", action="store_true")
-    parser.add_argument("--timeout", type=cli.number("seconds"), default=120)
-    parser.add_argument("--jobs", type=cli.number("a number of tests"))
-    parser.add_argument("--sample", type=cli.number("a number of tests"))
-    parser.add_argument("--seed", type=cli.number("a seed"), default=1)
     return parser.parse(argv)
 
 
-def run_natively(args: argparse.Namespace, run: Path) -> None:
-    """All tests, in the build root."""
-    lists.divide(run, 1_000_000)
-    env = {"DEQP_JOBS": str(args.jobs or len(os.sched_getaffinity(0))), "DEQP_TIMEOUT": str(args.timeout),
-           "DEQP_SHIM": str(BUILD / "board/libr7xx_shim.so"), "R7XX_CHIP": args.chip,
-           "DEQP_MESA": str(BUILD / "mesa/patched/lib") if args.mesa == "patched" else ""}
-    if args.strict:
-        env["R7XX_STRICT"] = "1"
-    status = procs.call(["bash", run / "deqp-run", BUILD, run], env=env, check=False).returncode
-    if status:
-        say(f"deqp: the runner ended with status {status}")
-
-
-def run_in_guests(args: argparse.Namespace, run: Path, count: int) -> None:
-    """A guest for all tests; where it dies, another goes on behind the test that ended it."""
-    inside = f"/build/{run.relative_to(BUILD)}"
-    cmd = ["env", f"DEQP_JOBS={args.jobs or 1}", f"DEQP_TIMEOUT={args.timeout}", "DEQP_SHIM=", "DEQP_MESA=",
-           "bash", f"{inside}/deqp-run", "/build", inside]
-    for n in range(1, MAX_GUESTS + 1):
-        left = lists.divide(run, lists.SIZE)
-        if not left:
-            break
-        tests = sum((part / "names").read_text(encoding="ascii").count("\n") for part in left)
-        say(f"deqp: {tests} tests in guest {n}, {args.chip}, {args.module} radeon.ko")
-        boot = guest.Boot(board=f"--chip {args.chip}{' --strict' * args.strict}", module=args.module, mesa=args.mesa,
-                          timeout=600 + count * args.timeout, logs=run / f"guest.{n}")
-        log = run / f"guest.{n}.log"
-        with open(log, "wb") as f:
-            status = guest.run(boot, cmd, stdout=f, stderr=f)
-        if not status:
-            break
-        said = log.read_text(encoding="utf-8", errors="replace").splitlines() or ["nothing was said"]
-        say(f"deqp: guest {n} ended with status {status}: {said[-1]}")
-        (run / f"guest.{n}.status").write_text(f"{status}\n", encoding="ascii")
-        # If the runner cannot run at all, another guest does not help.
-        if status == NO_RUNNER and not list(run.glob("parts/*/out/results.csv")):
-            say("\n".join(said[-20:]))
-            break
-
-
-def prepare(args: argparse.Namespace, names: list[str], run: Path) -> int:
+def prepare(names: list[str], run: Path) -> int:
     """Writes to the directory RUN what the runner reads; returns how many tests will be run."""
     # All chips of R7xx are judged by the RV770, the only one with lists.
-    expected = {kind: (BUILD / f"deqp-expected/rv770-{kind}.txt").read_text(encoding="utf-8") for kind in lists.KINDS}
-    causes = known.failures((TOP / "lab/piglit-sets/deqp-known-fails").read_text(encoding="utf-8"), expected["fails"])
-    expected["fails"] += "".join(f"{re.sub(' *#.*', '', test)}\n" for test, _ in causes)
-    for kind, text in expected.items():
-        (run / f"{kind}.txt").write_text(text, encoding="utf-8")
-    (run / "known").write_text("".join(f"{test}  # {cause}\n" for test, cause in causes), encoding="utf-8")
+    runs.expect(run, {kind: (BUILD / f"deqp-expected/rv770-{kind}.txt").read_text(encoding="utf-8") for kind in lists.KINDS},
+                "deqp-known-fails")
     there = [name for name in names if (DEQP / source.module_of(name)).is_dir()]
     if absent := sorted({source.module_of(name) for name in set(names) - set(there)}):
         say(f"deqp: skipped, as the source of VK-GL-CTS lacks it: {', '.join(absent)}")
     (run / "names").write_text("".join(f"{name}\n" for name in there), encoding="ascii")
     (run / "absent.csv").write_text("".join(f"{name},Skip\n" for name in names if name not in set(there)), encoding="ascii")
-    shutil.copy(TOP / "lab/guest/deqp-run", run)
     # dEQP opens the library by the name that only development packages have.
     (run / "lib").mkdir()
     (run / "lib/libEGL.so").symlink_to("/usr/lib/x86_64-linux-gnu/libEGL.so.1")
@@ -132,24 +72,16 @@ def prepare(args: argparse.Namespace, names: list[str], run: Path) -> int:
 
 
 def run_tests(args: argparse.Namespace, names: list[str], out: Path, run: Path) -> int:
-    """Runs the tests with the directory RUN, which guests see, and copies the results to OUT."""
-    count = prepare(args, names, run)
+    """Runs the tests with the directory RUN, and copies the results to OUT."""
+    count = prepare(names, run)
     started = time.monotonic()
     if args.native:
         say(f"deqp: {count} tests, natively, {args.chip}")
-        run_natively(args, run)
+        lists.divide(run, 1_000_000)
+        runs.natively(args, run, "deqp")
     else:
-        run_in_guests(args, run, count)
-    shutil.rmtree(out / "logs", ignore_errors=True)
-    for log in run.rglob("*.log"):
-        (out / "logs" / log.relative_to(run)).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(log, out / "logs" / log.relative_to(run))
-    where = "native" if args.native else f"guest, {args.module} radeon.ko"
-    good = summary.summarise(run, f"{args.chip}, {where}{', strict' * args.strict}, {args.mesa} Mesa",
-                             int(time.monotonic() - started), "dEQP")
-    for name in ("results.csv", "results.json", "summary.html"):
-        shutil.copy(run / name, out)
-    return 0 if good else 1
+        runs.in_guests(args, run, count, "deqp", functools.partial(lists.divide, size=lists.SIZE))
+    return 0 if runs.keep(args, run, out, int(time.monotonic() - started), "dEQP") else 1
 
 
 def main(argv: list[str]) -> int:
@@ -157,15 +89,15 @@ def main(argv: list[str]) -> int:
     args = options(argv)
     if args.source:
         os.environ[source.VARIABLE] = args.source if source.is_url(args.source) else os.path.normpath(Path.cwd() / args.source)
-    if not args.sample and (not args.tests or not args.out):
-        raise UsageError("--tests and --out are needed: what to run, and where to put the results")
     words = ""
-    if not args.sample and args.tests not in source.MODULES:
+    if not args.sample:
+        runs.need_tests_and_out(args)
         tests = host_path(args.tests)
-        if not os.access(tests, os.R_OK) or not tests.is_file():
-            raise UsageError(f"--tests: there is no file {args.tests} that can be read, "
-                             f"nor is it one of {', '.join(source.MODULES)}")
-        words = tests.read_text(encoding="utf-8")
+        if args.tests not in source.MODULES:
+            if not os.access(tests, os.R_OK) or not tests.is_file():
+                raise UsageError(f"--tests: there is no file {args.tests} that can be read, "
+                                 f"nor is it one of {', '.join(source.MODULES)}")
+            words = tests.read_text(encoding="utf-8")
     source.named()
     graph.ensure("deqp")
     if args.sample:
@@ -173,19 +105,6 @@ def main(argv: list[str]) -> int:
         return 0
     names = lists.choose(words, args.tests, DEQP, args.only)
     graph.ensure("board", *["mesa"] * (args.mesa == "patched"))
-    out = host_path(args.out)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LabError(f"--out: {args.out} cannot be made: {error.strerror}") from None
-    base = RESULTS / "deqp"
-    base.mkdir(parents=True, exist_ok=True)
-    remove_old(base)
-    with tempfile.TemporaryDirectory(prefix=".run.", dir=base) as name:
-        lock = os.open(name, os.O_RDONLY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH)
-            os.chmod(name, 0o755)
-            return run_tests(args, names, out, Path(name))
-        finally:
-            os.close(lock)
+    out = runs.make_out(args)
+    with runs.directory("deqp") as run:
+        return run_tests(args, names, out, run)
