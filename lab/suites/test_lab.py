@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nomap_lab.outside import copy_of_repository, outside, outside_path
-from nomap_lab.paths import BUILD, TOP
+from nomap_lab.paths import BUILD, HOST_ROOT_FD, TOP
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=30,
@@ -247,9 +247,11 @@ def big_output(lab: Lab) -> None:
 
 @case("lab/share")
 def share(lab: Lab) -> None:
-    with tempfile.TemporaryDirectory() as d:
+    """A directory of the machine, outside of the repository: not the build root's of the same name."""
+    machine = f"/proc/1/fd/{HOST_ROOT_FD}"
+    with tempfile.TemporaryDirectory(dir=f"{machine}/tmp") as d:
         Path(d, "a").write_text("in\n", encoding="ascii")
-        assert lab.lab("run", "--share", d, *PLAIN, "sh", "-c", "cat /share/a && echo out >/share/b").out == "in\n"
+        assert lab.lab("run", "--share", d.removeprefix(machine), *PLAIN, "sh", "-c", "cat /share/a && echo out >/share/b").out == "in\n"
         assert Path(d, "b").read_text(encoding="ascii") == "out\n"
 
 
