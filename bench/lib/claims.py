@@ -125,6 +125,16 @@ def uploads(results, column):
     return results["gl-uploads"].table("case").numbers(column)
 
 
+def parts(results, mesa):
+    """Instructions of gl-instructions, in parts of the unmodified Mesa's, of all cases."""
+    return results["gl-instructions"].table("case").numbers(f"{mesa} / unmodified")
+
+
+def part(results, case, mesa):
+    """The same of one case."""
+    return results["gl-instructions"].table("case").cell(case, column=f"{mesa} / unmodified")
+
+
 def hidden(results):
     """Transfers of CPU-inaccessible VRAM, in units of a mapping of visible VRAM."""
     table = results["transfer-paths"].table("measured")
@@ -279,6 +289,14 @@ CLAIMS = (
 
     ("mesa-patches/README.md", "no row takes more than {} times as long as with the unmodified Mesa",
      lambda r, _: (max(uploads(r, "patched / unmodified")),)),
+    ("mesa-patches/README.md", "they take {} to {} of the unmodified Mesa's instructions, with both series on ours {} to {}. No row is above {}.",
+     lambda r, _: (*both(parts(r, "A")), *both(parts(r, "patched")), 1.03)),
+    ("mesa-patches/README.md", "which `stream` and `vbo-part-busy` miss ({} and {}), and with both {} for buffers and glyphs",
+     lambda r, _: (part(r, "stream", "A"), part(r, "vbo-part-busy", "A"), 0.5)),
+    ("mesa-patches/README.md", "`vbo-many` alone ({}): `vbo-idle` takes {}, `vbo-busy` {}, `glyph-own` {}, `glyph-atlas` {} and `vbo-part-busy` {}.",
+     lambda r, _: tuple(part(r, case, "patched") for case in
+                        ("vbo-many", "vbo-idle", "vbo-busy", "glyph-own", "glyph-atlas", "vbo-part-busy"))),
+    ("mesa-patches/series-a.md", "In Mesa and in the kernel this takes {} of the instructions", lambda r, _: (part(r, "vbo-many", "A"),)),
     ("mesa-patches/README.md", "virtual size peaks at {} MiB and nothing is lost",
      lambda r, _: (max(peak(r, "patched")),)),
     ("mesa-patches/README.md", "With Debian's Mesa it peaks at {} MiB, and {} or {} of {} objects are lost",
