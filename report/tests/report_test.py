@@ -167,6 +167,70 @@ def test_read_only_disk(machine: Machine, tmp_path: Path) -> None:
     assert f"{stick}, is read-only" in said and said.count("\n") == 1
 
 
+def menu(machine: Machine, *answers: str, out: Path | None = None, prefix: tuple[str, ...] = ()) -> str:
+    """What the first screen says, given these answers; the last has the machine turned off."""
+    machine.script(machine.bin / "systemctl", f'echo "$@" >>{machine.root}/systemctl')
+    done = subprocess.run([*prefix, *machine.command("--menu", out=out)], env=machine.env, input="".join(f"{a}\n" for a in answers),
+                          capture_output=True, text=True, check=False, timeout=120)
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said and done.returncode == 0, said
+    assert max(map(len, done.stdout.splitlines())) <= 200
+    return said
+
+
+def test_menu(machine: Machine) -> None:
+    said = menu(machine.card(), "7", "1", "", "q")
+    first = said.split("There is no choice '7'.")[0]
+    assert "RV710, in range" in first and "Debian's own driver and libraries are active." in first
+    assert "no data partition" in first and "So far" not in first
+    # The screen has room on 80 columns by 25 lines.
+    lines = first.split("Your choice:")[0].splitlines()
+    assert max(map(len, lines)) < 80 and len(lines) < 25, first
+    assert "2 passed, 0 failed, 0 hung, 4 skipped" in said and "So far 6 of 6 steps have ended, 0 of them badly." in said.replace("\n   ", " ")
+    assert (machine.root / "systemctl").read_text() == "poweroff\n"
+    # What has ended is run again if it is chosen again, and nothing else is forgotten.
+    machine.script(machine.programs / "live-bos", "exit 1")
+    menu(machine, "1", "", "2", "", "q")
+    steps = machine.report["steps"]
+    assert steps["live-bos"]["status"] == "fail" and steps["libdrm-maps"]["status"] == "skip"  # type: ignore[index]
+
+
+def test_menu_without_a_card(machine: Machine) -> None:
+    said = menu(machine, "1", "", "q")
+    assert said.count("This machine has no graphics card, so there is nothing to test.") >= 3
+    assert "no graphics card" in str(machine.report["stopped"])
+
+
+def test_menu_after_a_hang(machine: Machine) -> None:
+    machine.card().out.mkdir()
+    (machine.out / "state.json").write_text(json.dumps({"choice": "safe", "running": "live-bos", "done": {}}), encoding="utf-8")
+    said = menu(machine, "1", "", "q")
+    assert "The last run of 'safe' did not end its step 'live-bos'." in said.split("Your choice")[0]
+    assert "1 passed, 0 failed, 1 hung, 4 skipped" in said
+
+
+def test_menu_with_a_data_partition(machine: Machine, tmp_path: Path) -> None:
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    machine.card()
+    for options, words in (("ro", "is read-only, so nothing can be tested"), ("size=60m", "data partition (60 MiB free)"), ("size=1m", "(1 MiB free)")):
+        said = menu(machine, "1", "", "q", out=stick / "nomap", prefix=(*in_tmpfs(options), str(stick)))
+        assert words in said.replace("\n", " "), said
+        assert {"ro": f"{stick}/nomap, is read-only", "size=1m": f"{stick}/nomap, is full"}.get(options, "2 passed") in said
+
+
+def test_two_at_a_time(machine: Machine) -> None:
+    machine.card().script(machine.programs / "live-bos", "sleep 20")
+    with subprocess.Popen(machine.command("--safe"), env=machine.env, stdout=subprocess.PIPE, start_new_session=True) as first:
+        try:
+            assert first.stdout is not None
+            first.stdout.readline()
+            first.stdout.readline()
+            assert f"Another nomap-report runs with {machine.out}" in machine.run("--safe", status=3)
+        finally:
+            os.killpg(first.pid, signal.SIGKILL)
+
+
 def test_no_network(machine: Machine) -> None:
     machine.card().run("--safe", status=0, prefix=("unshare", "--net"))
 
