@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import archive, facts, menu
+from . import archive, compare, facts, menu
 from .cards import Card, cards, choose
 from .private import Filter
 from .session import NEED_MEMORY, Session, sentence
@@ -67,7 +67,8 @@ def in_session(system: System, session: Session, choice: str, slot: str, again: 
     except ReportError as e:
         stopped = str(e)
         print(stopped, file=sys.stderr)
-    report: dict[str, Any] = {"choice": choice, "facts": facts.collect(system, card), "steps": session.done, "stopped": stopped}
+    report: dict[str, Any] = {"choice": choice, "facts": facts.collect(system, card), "steps": session.done, "stopped": stopped,
+                              "board": compare.differences(out)}
     try:
         target = archive.make(out, report, clean)
     except OSError as e:

@@ -63,7 +63,7 @@ class Machine:
 
     @property
     def env(self) -> dict[str, str]:
-        return {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "NOMAP_ROOT": str(self.root), "NOMAP_PROGRAMS": str(self.programs)}
+        return {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "NOMAP_ROOT": str(self.root), "NOMAP_PROGRAMS": str(self.programs), "NOMAP_PREFIXES": str(self.root / "opt")}
 
     def run(self, *words: str, status: int, out: Path | None = None, prefix: tuple[str, ...] = ()) -> str:
         done = subprocess.run([*prefix, *self.command(*words, out=out)], env=self.env, capture_output=True, text=True, check=False, timeout=120)
@@ -165,6 +165,43 @@ def test_read_only_disk(machine: Machine, tmp_path: Path) -> None:
     stick.mkdir()
     said = machine.card().run("--safe", status=3, out=stick, prefix=(*in_tmpfs("ro"), str(stick)))
     assert f"{stick}, is read-only" in said and said.count("\n") == 1
+
+
+def test_differences_from_the_board(machine: Machine) -> None:
+    """Times beside the board's, what the card has otherwise, and subtests that did not pass, which the board passes."""
+    recorded = json.loads((REPORT.parent.parent / "docs/results/live-bos.json").read_text(encoding="utf-8"))
+    row = dict(next(r for r in recorded["rows"] if not r["error"]))
+    upload = row["upload_ns"]
+    row["upload_ns"] = 3 * upload
+    here = {"environment": dict(recorded["environment"], vram_mib=512), "rows": [row, dict(row, arm="other"), dict(row, error="no", live=1)]}
+    source = machine.out.parent / "here.json"
+    source.write_text(json.dumps(here), encoding="utf-8")
+    machine.card().script(machine.programs / "live-bos", f'cp {source} "$7"')
+    results = machine.out / "igt-basic" / "results.json"
+    results.parent.mkdir(parents=True)
+    results.write_text(json.dumps({"tests": {"igt@radeon_gem_pread@basic": {"result": "pass"}, "igt@radeon_gem_pread@huge": {"result": "fail"}}}))
+    machine.run("--safe", status=0)
+    board = machine.report["board"]
+    assert [r[-1] for r in board["timings"]] == ["1.00", "3.00", "1.00"], board  # type: ignore[index]
+    assert board["card"] == [["vram_mib", "512", str(recorded["environment"]["vram_mib"])]]  # type: ignore[index]
+    assert board["subtests"] == [["igt-basic", "radeon_gem_pread@huge", "fail"]]  # type: ignore[index]
+    page = machine.archive()["index.html"]
+    assert "<td>radeon_gem_pread@huge</td><td>fail</td>" in page and f"<td>{3 * upload / 1000:.1f}</td><td>{upload / 1000:.1f}</td><td>3.00</td>" in page
+
+
+def test_igt_in_a_prefix(machine: Machine) -> None:
+    """igt_runner can lie in a prefix below /opt, as on the live image."""
+    for path in (machine.programs / "igt-tests/run", machine.root / "opt/sid/usr/bin/igt_runner"):
+        path.parent.mkdir(parents=True)
+        machine.script(path, "echo igt ran")
+    assert "6 passed, 0 failed, 0 hung, 0 skipped" in machine.card().run("--safe", status=0)
+    assert "igt ran" in machine.archive()["logs/igt-order.log"]
+
+
+def test_no_recording_of_the_board(machine: Machine) -> None:
+    machine.card().run("--safe", status=0)
+    assert machine.report["board"] == {"card": [], "timings": [], "subtests": []}
+    assert "None was found." in machine.archive()["index.html"]
 
 
 def menu(machine: Machine, *answers: str, out: Path | None = None, prefix: tuple[str, ...] = ()) -> str:
