@@ -86,8 +86,8 @@ def result(choice: Choice, before: dict[str, Any]) -> str:
 
 def screen(system: System, out: Path, slot: str) -> str:
     """The first screen."""
-    lines = [wrap("nomap: uploads and downloads without mappings on Radeon HD 2000 to 6000. All of it has run on an emulated "
-                  "board only. Nothing on this machine's disks is touched."), "",
+    lines = [wrap("nomap: uploads and downloads without mappings on Radeon HD 2000 to 6000. It has run on an emulated board only. "
+                  "Nothing on this machine's disks is touched."), "",
              wrap(card_line(system, slot)), wrap(stack(system)), wrap(place(out)), ""]
     before = state(out)
     choice, step = unfinished(before)

@@ -72,7 +72,9 @@ SAFE = (
     igt("igt-order", "order of write-combined stores and of PCIe writes against the GPU's reads", 3,
         "radeon_gem_p(read|write)@(after-gpu-write|before-gpu-read)"),
     igt("igt-caches", "the HDP is not flushed or invalidated where it has to be", 2, "radeon_gem_rw_caches"),
-    igt("igt-engine", "limits of the copy engines: sizes, alignment, and copies on the rings without IBs", 3, "radeon_gem_rw_align"),
+    igt("igt-engine", "limits of the copy engines: sizes and alignment", 3, "radeon_gem_rw_align"),
+    igt("igt-rings", "copies that the driver writes to the rings itself, without IBs: on R700 the fault for which Mesa leaves the DMA ring alone",
+        1, "radeon_ring_copy@(dma|cp-dma|engines-in-turn)$"),
 )
 BENCHMARKS = (
     Step("live-bos-all", ("live-bos", "--json", "{json}"), 10, "a run that does not end: memory, or the limit of mappings"),
@@ -90,10 +92,10 @@ FULL = (
 CHOICES = {
     "safe": Choice("safe", "Tests that neither hang nor reset the card.",
                    "A fault of the driver can still hang the card: save your work first.", SAFE),
-    "benchmarks": Choice("benchmarks", "What uploads and downloads cost. The numbers are worth most on an idle machine.",
-                         "As with the safe tests; they take gigabytes of memory.", BENCHMARKS),
+    "benchmarks": Choice("benchmarks", "What uploads and downloads cost.",
+                         "They take gigabytes of memory.", BENCHMARKS),
     "desktop": Choice("desktop", "An X server with Debian's Mesa, then with nomap's: mappings and ioctls.",
                       "The screen shows small squares; a text console comes back at the end.", DESKTOP),
     "full": Choice("full", "All IGT tests. They hang and reset the card on purpose, and suspend devices.",
-                   "The screen goes black for seconds, again and again; the card may not come back until the next boot.", FULL),
+                   "The screen goes black again and again; the card may not come back until the next boot.", FULL),
 }

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
+import sys
 import tarfile
 import time
 from pathlib import Path
@@ -16,6 +18,11 @@ from pathlib import Path
 import pytest
 
 REPORT = Path(__file__).resolve().parent.parent / "nomap-report"
+HARDWARE = REPORT.parent.parent / "docs/hardware.md"
+sys.path.insert(0, str(REPORT.parent))
+
+from nomap_report.steps import CHOICES  # noqa: E402
+
 SLOT, OTHER = "0000:01:00.0", "0000:02:00.0"
 #: What the machine of personal() has, and no report may.
 PERSONAL = {
@@ -91,7 +98,7 @@ def machine(tmp_path: Path) -> Machine:
 
 def test_safe_run(machine: Machine) -> None:
     said = machine.card().run("--safe", status=0)
-    assert "RV710, in range" in said and "2 passed, 0 failed, 0 hung, 4 skipped" in said
+    assert "RV710, in range" in said and "2 passed, 0 failed, 0 hung, 5 skipped" in said
     files = machine.archive()
     assert "measured" in files["logs/live-bos.log"]
     assert "2.5 GT/s PCIe x16 of 5.0 GT/s PCIe x16" in files["index.html"] and "igt-tests/run is not installed" in files["index.html"]
@@ -194,8 +201,25 @@ def test_igt_in_a_prefix(machine: Machine) -> None:
     for path in (machine.programs / "igt-tests/run", machine.root / "opt/sid/usr/bin/igt_runner"):
         path.parent.mkdir(parents=True)
         machine.script(path, "echo igt ran")
-    assert "6 passed, 0 failed, 0 hung, 0 skipped" in machine.card().run("--safe", status=0)
+    assert "7 passed, 0 failed, 0 hung, 0 skipped" in machine.card().run("--safe", status=0)
     assert "igt ran" in machine.archive()["logs/igt-order.log"]
+
+
+@pytest.mark.skipif(not HARDWARE.exists(), reason="the package's source has no documents")
+def test_questions_have_steps() -> None:
+    """Each question in docs/hardware.md that only a card can answer has steps in the safe or the full set, and these tests exist."""
+    text = HARDWARE.read_text(encoding="utf-8").split("## What only hardware can tell")[1].split("\n\n")[1]
+    rows = [line.split("|")[1:4] for line in text.splitlines()[2:]]
+    assert len(rows) >= 5
+    programs = [path.stem for path in HARDWARE.parent.parent.glob("igt-tests/tests/*.c")]
+    steps = {step.name: step for step in (*CHOICES["safe"].steps, *CHOICES["full"].steps)}
+    for question, names, means in rows:
+        assert re.findall(r"`([a-z-]+)`", names), question
+        assert means.strip(), question
+        for name in re.findall(r"`([a-z-]+)`", names):
+            assert name in steps, f"{question.strip()}: there is no step {name}"
+            for pattern in steps[name].words[4::2] if steps[name].needs == "igt_runner" else ():
+                assert any(re.fullmatch(pattern.split("@")[0], program) for program in programs), pattern
 
 
 def test_no_recording_of_the_board(machine: Machine) -> None:
@@ -223,7 +247,7 @@ def test_menu(machine: Machine) -> None:
     # The screen has room on 80 columns by 25 lines.
     lines = first.split("Your choice:")[0].splitlines()
     assert max(map(len, lines)) < 80 and len(lines) < 25, first
-    assert "2 passed, 0 failed, 0 hung, 4 skipped" in said and "So far 6 of 6 steps have ended, 0 of them badly." in said.replace("\n   ", " ")
+    assert "2 passed, 0 failed, 0 hung, 5 skipped" in said and "So far 7 of 7 steps have ended, 0 of them badly." in said.replace("\n   ", " ")
     assert (machine.root / "systemctl").read_text() == "poweroff\n"
     # What has ended is run again if it is chosen again, and nothing else is forgotten.
     machine.script(machine.programs / "live-bos", "exit 1")
@@ -243,7 +267,7 @@ def test_menu_after_a_hang(machine: Machine) -> None:
     (machine.out / "state.json").write_text(json.dumps({"choice": "safe", "running": "live-bos", "done": {}}), encoding="utf-8")
     said = menu(machine, "1", "", "q")
     assert "The last run of 'safe' did not end its step 'live-bos'." in said.split("Your choice")[0]
-    assert "1 passed, 0 failed, 1 hung, 4 skipped" in said
+    assert "1 passed, 0 failed, 1 hung, 5 skipped" in said
 
 
 def test_menu_with_a_data_partition(machine: Machine, tmp_path: Path) -> None:
@@ -287,7 +311,7 @@ def test_hang_in_the_middle(machine: Machine) -> None:
     machine.script(machine.programs / "live-bos", "echo 'ran twice'; exit 1")
     said = machine.run("--safe", status=1)
     assert "did not end 'transfer-paths': it counts as a hang" in said
-    assert "1 passed, 0 failed, 1 hung, 4 skipped" in said and "live-bos: pass, in an earlier run" in said
+    assert "1 passed, 0 failed, 1 hung, 5 skipped" in said and "live-bos: pass, in an earlier run" in said
     # What was run is run again only if that is asked for.
     machine.script(machine.programs / "transfer-paths", "echo well")
     assert "1 passed, 1 failed, 0 hung" in machine.run("--safe", "--again", status=1)
@@ -335,7 +359,7 @@ def test_nothing_personal(machine: Machine) -> None:
 def test_choices_are_explained(machine: Machine) -> None:
     machine.card()
     done = subprocess.run([str(REPORT)], env=machine.env, capture_output=True, text=True, check=True)
-    for words in ("RV710, in range", "--safe", "goes black", "About 15 minutes", "goes on behind what hung"):
+    for words in ("RV710, in range", "--safe", "goes black", "About 16 minutes", "goes on behind what hung"):
         assert words in done.stdout
 
 
