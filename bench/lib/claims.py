@@ -11,10 +11,9 @@ TABLES: tables of other documents that repeat published results.
 EXEMPT: sentences whose figures are not results, with the reason.
 """
 
-import os
 import re
 
-from document import TOP, Section, number
+from document import Section, number
 from sources import load as sources
 
 
@@ -40,7 +39,7 @@ def percent(results, title, *operations):
     return found
 
 
-SEARCHING = ("anon-map", "stack-map", "mremap-move")
+SEARCHING = ("anon-map", "mmap1-map", "stack-map", "mremap-move")
 NOT_STORING = ("syscall", "fault", "fork-exit", "spawn")
 
 
@@ -169,12 +168,6 @@ def more(document, what, operations, column, base="before"):
     return [cost(document, what, o, column) - cost(document, what, o, base) for o in operations]
 
 
-def of(file):
-    """The text of another document."""
-    with open(os.path.join(TOP, file), encoding="utf-8") as f:
-        return f.read()
-
-
 def both(values):
     """The least and the largest."""
     return min(values), max(values)
@@ -184,7 +177,6 @@ HOLES = "a hole of one page before each"
 STACKS = "a stack between any two"
 FORKS = ("fork-exit",)
 SEARCHES = ("search, bottom-up", "search, top-down")
-FIRST = "kernel/mm/tried/6.12-first/README.md"
 
 # -- sentences -------------------------------------------------------------------------
 # (file, sentence, function of the results and of the file's own text)
@@ -204,17 +196,11 @@ CLAIMS = (
     ("kernel/mm/README.md", "Calls that store and do not search take {} to {} % more",
      lambda r, _: both(storing(r))),
     ("kernel/mm/README.md", "growing the heap {} to {} %",
-     lambda r, _: both([100 * (row[2] - 1) for row in brk(r, "grow")])),
+     lambda r, _: both(percent(r, "`others`", "brk-grow", "brk1-grow"))),
     ("kernel/mm/README.md", "fork {} to {} %",
      lambda r, _: both(percent(r, "`others`", *FORKS))),
     ("kernel/mm/README.md", "and `munmap()` in leaves full of stacks {} to {} %",
      lambda r, _: both(percent(r, "`among`", "munmap()"))),
-    (FIRST, "cost {} instructions a search bottom-up and {} top-down",
-     lambda _, text: more(text, HOLES, SEARCHES, "first")),
-    (FIRST, "In units of the second version it was {} and {}.",
-     lambda _, text: more(text, HOLES, SEARCHES, "first", "now")),
-    ("kernel/mm/patches/cover-letter", "to ask always cost {} to {} instructions a search",
-     lambda *_: both(more(of(FIRST), HOLES, SEARCHES, "first", "now"))),
     ("kernel/mm/README.md", "takes all guards into account: {} to {} instructions a store.",
      lambda _, text: both(more(text, STACKS, ["unmap", "map"], "now"))),
     ("kernel/mm/README.md", "A search among such stacks cost {~} to {~} before.",
@@ -236,7 +222,7 @@ CLAIMS = (
     ("kernel/mm/patches/cover-letter", "Calls that store and do not search take {} to {} % more",
      lambda r, _: both(storing(r))),
     ("kernel/mm/patches/cover-letter", "growing the heap {} to {} %",
-     lambda r, _: both([100 * (row[2] - 1) for row in brk(r, "grow")])),
+     lambda r, _: both(percent(r, "`others`", "brk-grow", "brk1-grow"))),
     ("kernel/mm/patches/cover-letter", "fork {} to {} %", lambda r, _: both(percent(r, "`others`", *FORKS))),
     ("kernel/mm/patches/cover-letter", "and munmap() in leaves full of stacks {} to {} %",
      lambda r, _: both(percent(r, "`among`", "munmap()"))),
