@@ -296,6 +296,9 @@ CLAIMS = (
     ("mesa-patches/README.md", "`vbo-many` alone ({}): `vbo-idle` takes {}, `vbo-busy` {}, `glyph-own` {}, `glyph-atlas` {} and `vbo-part-busy` {}.",
      lambda r, _: tuple(part(r, case, "patched") for case in
                         ("vbo-many", "vbo-idle", "vbo-busy", "glyph-own", "glyph-atlas", "vbo-part-busy"))),
+    ("mesa-patches/README.md", "widget factory makes {} mappings in place of {} and {} ioctls in place of {}, with series A alone",
+     lambda r, _: tuple(r["traces"].table("program").cell("gtk4-widget-factory", column=f"{what}, {mesa}")
+                        for what in ("mappings", "ioctls") for mesa in ("A alone", "unmodified"))),
     ("mesa-patches/series-a.md", "In Mesa and in the kernel this takes {} of the instructions", lambda r, _: (part(r, "vbo-many", "A"),)),
     ("mesa-patches/README.md", "virtual size peaks at {} MiB and nothing is lost",
      lambda r, _: (max(peak(r, "patched")),)),

@@ -90,6 +90,12 @@ def desktop_image(_out: Path) -> None:
     make_image("desktop", "2304m")
 
 
+@stage("the root in which apitrace records programs, in the cache", words=lambda: [root_key("traces")],
+       is_there=lambda: (root_dir("traces") / ".complete").exists())
+def traces_root(_out: Path) -> None:
+    call([TOP / "lab/roots/layer", "traces", root_dir("traces")])
+
+
 # The board
 
 RUST = ("rustc", "libc6-dev")
