@@ -68,11 +68,15 @@ enum igt_radeon_engine {
  * @IGT_RADEON_CP_DMA_BYTES: bytes copied by CP_DMA
  * @IGT_RADEON_DMA_BYTES: bytes copied by the DMA ring
  * @IGT_RADEON_SOFT_RESETS: soft resets of any block
+ * @IGT_RADEON_HDP_FLUSHES: flushes of the HDP; only a strict board counts them
+ * @IGT_RADEON_TLB_INVALIDATES: flushes of the GART's TLB; the same
  */
 enum igt_radeon_counter {
 	IGT_RADEON_CP_DMA_BYTES = 2,
 	IGT_RADEON_DMA_BYTES = 3,
-	IGT_RADEON_SOFT_RESETS = 7
+	IGT_RADEON_SOFT_RESETS = 7,
+	IGT_RADEON_HDP_FLUSHES = 19,
+	IGT_RADEON_TLB_INVALIDATES = 23
 };
 
 /* Device */

@@ -70,9 +70,9 @@ def edited(mutation, source):
 
 
 def options(mutation):
-    """(board, append, dma32, bare) to boot a guest with; the last two are their names or empty."""
+    """(board, append, dma32, bare, icount) to boot a guest with; the last three are their names or empty."""
     return (mutation.get("board", ""), mutation.get("append", ""),
-            "dma32" if mutation.get("dma32") else "", "bare" if mutation.get("bare") else "")
+            *(flag if mutation.get(flag) else "" for flag in ("dma32", "bare", "icount")))
 
 
 def message(test):

@@ -44,6 +44,12 @@ def others(lab: Lab) -> None:
     lab.igt(RESULTS / "igt-others", timeout=900, append="radeon.lockup_timeout=1500")
 
 
+@case("igt/counted", runner="igt", include=["radeon_gem_rw_steps@(spin|naps)"])
+def counted(lab: Lab) -> None:
+    """How long a call spins and how often it wakes up, in instructions."""
+    lab.igt(RESULTS / "igt-counted", timeout=900, accel="icount", smp=1, append="radeon.lockup_timeout=60000")
+
+
 # Each of these takes minutes, in a boot of its own.
 @case("igt/held", tier="all", runner="igt", include=[HELD], exclude=["@bounced"])
 def held(lab: Lab) -> None:

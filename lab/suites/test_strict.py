@@ -42,6 +42,12 @@ def caches(lab: Lab) -> None:
     lab.counters(BOARD, "hdp_late_lines > 0", *NOTHING_MISSED)
 
 
+@case("strict/steps", runner="igt", include=["radeon_gem_rw_steps@(time|flush-once|writer)"])
+def steps(lab: Lab) -> None:
+    """Where a load from VRAM takes long: a call lets others have the locks, and flushes once."""
+    lab.igt(CHECK / "igt-strict-steps", timeout=900, board="--strict", append="radeon.lockup_timeout=60000")
+
+
 @case("strict/reclock-during-transfers")
 def reclock(lab: Lab) -> None:
     """Power profiles with different memory clocks, in turn while data moves: radeon takes mclk_lock for writing."""
