@@ -90,6 +90,12 @@ def desktop_image(_out: Path) -> None:
     make_image("desktop", "2304m")
 
 
+@stage("the root in which apitrace records programs, in the cache", words=lambda: [root_key("traces")],
+       is_there=lambda: (root_dir("traces") / ".complete").exists())
+def traces_root(_out: Path) -> None:
+    call([TOP / "lab/roots/layer", "traces", root_dir("traces")])
+
+
 # The board
 
 RUST = ("rustc", "libc6-dev")
@@ -456,11 +462,12 @@ def piglit_tests(out: Path) -> None:
     get.piglit(out)
 
 
-@stage("what Mesa CI has seen on a real RV770", inputs=["lab/nomap_lab/piglit/get.py"], after=["mesa-source"])
+@stage("what Mesa CI has seen of piglit on real chips", inputs=["lab/nomap_lab/piglit/seen.py", "lab/nomap_lab/mesa_ci.py"],
+       after=["mesa-source"])
 def piglit_expected(out: Path) -> None:
-    from .piglit import get
+    from .piglit import seen
 
-    get.expected(BUILD / "mesa-source", out)
+    seen.expected(BUILD / "mesa-source", out)
 
 
 @stage("the last three", after=["piglit-tests", "piglit-runner", "piglit-expected"], out=".lab/piglit")
@@ -468,7 +475,8 @@ def piglit(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 
-@stage("what Mesa CI has seen of dEQP on real chips", inputs=["lab/nomap_lab/deqp/lists.py"], after=["mesa-source"])
+@stage("what Mesa CI has seen of dEQP on real chips", inputs=["lab/nomap_lab/deqp/lists.py", "lab/nomap_lab/mesa_ci.py"],
+       after=["mesa-source"])
 def deqp_expected(out: Path) -> None:
     from .deqp import lists
 

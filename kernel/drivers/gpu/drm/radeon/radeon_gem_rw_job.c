@@ -22,11 +22,11 @@
 
 /*
  * Waiting for a job, in microseconds: for how long the fence is polled without a pause,
- * then the interval of polling, and for how long the fence is polled like that before
- * the wait enables the ring's interrupt.
+ * then the shortest nap between two polls, and the sum of the naps before the wait
+ * enables the ring's interrupt.
  */
 #define RADEON_GEM_RW_SPIN_US		200
-#define RADEON_GEM_RW_NAP_US		100
+#define RADEON_GEM_RW_NAP_US		100U
 #define RADEON_GEM_RW_NAPS_US		10000
 
 /* Returns the client that makes the call. */
@@ -186,6 +186,7 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job)
 {
 	struct radeon_device *rdev = rw->rdev;
+	unsigned int nap, slept;
 	bool end, pending;
 	long r;
 
@@ -195,9 +196,12 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 				  end || signal_pending(current) || need_resched() ||
 				  !radeon_gem_rw_job_is_next(rdev, job),
 				  0, RADEON_GEM_RW_SPIN_US, false, job->fence);
-	read_poll_timeout(radeon_fence_signaled, end, end || signal_pending(current),
-			  RADEON_GEM_RW_NAP_US, RADEON_GEM_RW_NAPS_US, false,
-			  job->fence);
+	/* Each nap costs thousands of instructions: make them longer with the copy. */
+	for (slept = 0; slept < RADEON_GEM_RW_NAPS_US && !signal_pending(current) &&
+	     !radeon_fence_signaled(job->fence); slept += nap) {
+		nap = max(slept / 4, RADEON_GEM_RW_NAP_US);
+		usleep_range(nap / 2, nap);
+	}
 	do {
 		if (fatal_signal_pending(current))
 			return -ERESTARTSYS;
