@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The first screen of the live image: what there is, what can be chosen, and what comes of it."""
+"""A first screen that asks: what there is, what can be chosen, and what comes of it."""
 
 from __future__ import annotations
 
@@ -47,16 +47,21 @@ def card_line(system: System, slot: str) -> str:
     return f"Card: {card}."
 
 
-def place(out: Path) -> str:
+def place(system: System, out: Path) -> str:
     """Where reports go, and what is wrong with it."""
-    mount = out.parent
-    if not os.path.ismount(mount):
-        return f"Reports: there is no data partition at {mount}, so they are lost when the machine is turned off."
-    disk = os.statvfs(mount)
+    roots = [words[2] for line in system.read("/proc/mounts").splitlines() if len(words := line.split()) > 2 and words[1] == "/"]
+    at = next(path for path in (out, *out.parents) if path.exists())
+    disk = os.statvfs(at)
     if disk.f_flag & os.ST_RDONLY:
-        return f"Reports: the data partition at {mount} is read-only, so nothing can be tested. Is the stick's switch set?"
+        return f"Reports: {at} is read-only, so nothing can be tested."
     free = disk.f_bavail * disk.f_frsize >> 20
-    return f"Reports: {out}, on the stick's data partition ({free} MiB free)."
+    lost = ", in memory: they are lost when the machine is turned off" if roots[-1:] in (["overlay"], ["tmpfs"]) and not mounted(at) else ""
+    return f"Reports: {out} ({free} MiB free){lost}."
+
+
+def mounted(path: Path) -> bool:
+    """Is `path` on another file system than the root?"""
+    return path.stat().st_dev != Path("/").stat().st_dev
 
 
 def state(out: Path) -> dict[str, Any]:
@@ -88,7 +93,7 @@ def screen(system: System, out: Path, slot: str) -> str:
     """The first screen."""
     lines = [wrap("nomap: uploads and downloads without mappings on Radeon HD 2000 to 6000. It has run on an emulated board only. "
                   "Nothing on this machine's disks is touched."), "",
-             wrap(card_line(system, slot)), wrap(stack(system)), wrap(place(out)), ""]
+             wrap(card_line(system, slot)), wrap(stack(system)), wrap(place(system, out)), ""]
     before = state(out)
     choice, step = unfinished(before)
     if choice:
