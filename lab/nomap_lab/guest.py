@@ -15,7 +15,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import termios
 import threading
 import time
@@ -29,6 +28,7 @@ from typing import IO, Any
 from . import graph, kernel_reports, stages
 from .paths import BUILD, CHECK, GUEST_UID, RESULTS, TOP, LabError, UsageError, root_image, say, shown
 from .procs import WITH_PARENT, last_lines
+from .run_directory import run_directory
 from .slots import Slot
 from .stage import STAGES
 
@@ -162,31 +162,6 @@ def _own_logs(stack: ExitStack, wanted: Path | None) -> Path:
     return base if n == 1 else base / str(n)
 
 
-def _run_directory(stack: ExitStack) -> Path:
-    """A new directory of this run; those of killed runs are removed. A live run holds a lock on its own."""
-    base = BUILD / "lab"
-    base.mkdir(parents=True, exist_ok=True)
-    for old in base.glob(".run.*"):
-        try:
-            fd = os.open(old, os.O_RDONLY)
-        except OSError:
-            continue
-        try:
-            if time.time() - os.fstat(fd).st_mtime > 60:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(old, ignore_errors=True)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(fd)
-    directory = Path(tempfile.mkdtemp(prefix=".run.", dir=base))
-    fd = os.open(directory, os.O_RDONLY)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    stack.callback(shutil.rmtree, directory, ignore_errors=True)
-    stack.callback(os.close, fd)
-    return directory
-
-
 class Guest:
     """One boot. Its files are in `dir`, which goes with it; its logs stay in `logs`."""
 
@@ -196,7 +171,7 @@ class Guest:
         stack.enter_context(Slot(boot.exclusive))
         for name in ("console.log", "board.log", "qemu.log", "board.json"):
             (self.logs / name).unlink(missing_ok=True)
-        self.dir = _run_directory(stack)
+        self.dir = stack.enter_context(run_directory(BUILD / "lab"))
         self.files = BUILD / "boot" / boot.kernel
         self.share: Path | None = None
         if boot.share:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from nomap_lab import cli, graph, guest, options
+from nomap_lab import cli, graph, guest, options, run_directory
 from nomap_lab.commands import bench_mm, fuzz, mutations, piglit
 from nomap_lab.paths import LabError
 from nomap_lab.piglit import runs
@@ -232,6 +232,6 @@ def test_directories_of_killed_runs_are_removed_and_no_others(tmp_path):
         os.utime(tmp_path / name, (1, 1))
     live = os.open(tmp_path / ".run.live", os.O_RDONLY)
     fcntl.flock(live, fcntl.LOCK_SH)
-    runs.remove_old(tmp_path)
+    run_directory.remove_old(tmp_path)
     os.close(live)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".run.live", ".run.new", "native"]

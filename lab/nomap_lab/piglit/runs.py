@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import os
 import re
 import shutil
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from nomap_lab import cli, guest, mesa_ci, procs
 from nomap_lab.paths import BUILD, RESULTS, TOP, LabError, UsageError, host_path, say
 from nomap_lab.piglit import known, summary
+from nomap_lab.run_directory import run_directory
 
 MAX_GUESTS = 12
 #: Exit status of lab/guest/SUITE-run: the guest lives, its runner does not.
@@ -151,30 +149,7 @@ def keep(args: argparse.Namespace, run: Path, out: Path, seconds: int, title: st
 @contextlib.contextmanager
 def directory(suite: str) -> Iterator[Path]:
     """A directory for a run, which guests see, and which is removed afterwards."""
-    base = RESULTS / suite
-    base.mkdir(parents=True, exist_ok=True)
-    remove_old(base)
-    with tempfile.TemporaryDirectory(prefix=".run.", dir=base) as name:
-        lock = os.open(name, os.O_RDONLY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH)
-            os.chmod(name, 0o755)
-            shutil.copy(TOP / f"lab/guest/{suite}-run", name)
-            yield Path(name)
-        finally:
-            os.close(lock)
-
-
-def remove_old(base: Path) -> None:
-    """Removes the directories of runs that were killed; a run that lives holds a lock on its own."""
-    for path in base.glob(".run.*"):
-        if path.stat().st_mtime > time.time() - 60:
-            continue
-        lock = os.open(path, os.O_RDONLY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path, ignore_errors=True)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(lock)
+    with run_directory(RESULTS / suite) as run:
+        run.chmod(0o755)
+        shutil.copy(TOP / f"lab/guest/{suite}-run", run)
+        yield run
