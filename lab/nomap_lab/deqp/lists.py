@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .. import mesa_ci
 from ..paths import UsageError
+from ..piglit import parts
 from .source import MODULES, module_of
 
 #: Tests that a guest runs before the next ones are begun.
@@ -67,39 +68,23 @@ def sample(built: Path, count: int, seed: int) -> list[str]:
 
 
 def write_part(directory: Path, names: Sequence[str]) -> None:
-    """A part of these tests, all of one module, to which a guest can write."""
-    directory.mkdir(parents=True)
-    (directory / "names").write_text("".join(f"{name}\n" for name in names), encoding="ascii")
+    """A part of these tests, all of one module."""
+    parts.make(directory, names)
     (directory / "module").write_text(module_of(names[0]) + "\n", encoding="ascii")
-    directory.chmod(0o777)
+
+
+def names_of(directory: Path) -> list[str]:
+    """The tests of DIRECTORY/names."""
+    return read((directory / "names").read_text(encoding="ascii"))
 
 
 def divide(run: Path, size: int) -> list[Path]:
-    """Divides the tests of RUN/names into RUN/parts/NNNNN of one module and at most SIZE tests each.
-
-    Returns the parts that are left to be run. A part that a guest has begun and not finished is divided into its
-    tests; if it was a single one, that test is what ended the guest: its result is Crash.
-    """
-    parts = run / "parts"
-    if not parts.exists():
-        parts.mkdir()
-        parts.chmod(0o777)
-        names = read((run / "names").read_text(encoding="ascii"))
+    """Divides the tests of RUN/names into parts of one module and at most SIZE tests each, see parts.divided()."""
+    def whole() -> Iterator[tuple[str, list[str]]]:
+        names = names_of(run)
         for module in MODULES:
             own = [name for name in names if module_of(name) == module]
             for i in range(0, len(own), size):
-                write_part(parts / f"{module}.{i:06}", own[i:i + size])
-    for part in sorted(parts.iterdir()):
-        if (part / "out/results.csv").exists() or not (part / "begun").exists():
-            continue
-        own = read((part / "names").read_text(encoding="ascii"))
-        if len(own) == 1:
-            (part / "out").mkdir(exist_ok=True)
-            (part / "out/results.csv").write_text(f"{own[0]},Crash,0\n", encoding="ascii")
-            continue
-        for i, name in enumerate(own):
-            write_part(parts / f"{part.name}.{i:03}", [name])
-        for left in sorted(part.rglob("*"), reverse=True):
-            left.rmdir() if left.is_dir() else left.unlink()
-        part.rmdir()
-    return [part for part in sorted(parts.iterdir()) if not (part / "out/results.csv").exists()]
+                yield f"{module}.{i:06}", own[i:i + size]
+
+    return parts.divided(run, whole, names_of, write_part)
