@@ -237,21 +237,31 @@ class Lab:
 
     def piglit(self, *args: object, out: Path | str) -> None:
         """lab/piglit with these arguments."""
-        results = TOP / out / "results.json"
-        results.unlink(missing_ok=True)
-        only = [w for name in self.only for w in ("-t", f"^{name}$")]
-        done = self.lab("piglit", *args, "--out", TOP / out, *only, status=None)
-        self._read("piglit", done.status, results)
+        self._judged(out, "piglit", *args)
 
     def deqp(self, *args: object, out: Path | str) -> None:
         """lab/deqp with these arguments; skips if there is no source of VK-GL-CTS."""
+        self._judged(out, "deqp", *args, may_skip=True)
+
+    def deqp_sample(self, *args: object) -> str:
+        """Names that lab/deqp --sample prints with these arguments; skips as deqp()."""
+        done = self.lab("deqp", "--sample", *args, status=None)
+        self._skip_if_77(done)
+        return done.out
+
+    def _judged(self, out: Path | str, command: str, *args: object, may_skip: bool = False) -> None:
         results = TOP / out / "results.json"
         results.unlink(missing_ok=True)
         only = [w for name in self.only for w in ("-t", f"^{name}$")]
-        done = self.lab("deqp", *args, "--out", TOP / out, *only, status=None)
-        if done.status == 77:
-            self.skip(last_lines(self.log, 1).strip().removeprefix("nomap: error: "))
+        done = self.lab(command, *args, "--out", TOP / out, *only, status=None)
+        if may_skip:
+            self._skip_if_77(done)
         self._read("piglit", done.status, results)
+
+    def _skip_if_77(self, done: Result) -> None:
+        """Skips with the command's last words if its exit status is 77."""
+        if done.status == 77:
+            self.skip(done.err.strip().splitlines()[-1].removeprefix("nomap: error: "))
 
     def pytest(self, *files: object) -> None:
         """pytest on files of the repository."""

@@ -9,6 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
+from nomap_lab.commands.desktop import STACKS
 from nomap_lab.paths import CHECK, RESULTS, TOP
 from nomap_lab.testing import Lab, case, suite
 
@@ -153,9 +154,6 @@ def image(lab: Lab) -> None:
     assert sorted(said[:-1]) == sorted(f"{p} installed" for p in packages)
     assert "Noto Serif CJK JP" in said[-1]
     assert "Noto" not in lab.run("fc-match", "Noto Serif CJK JP", "family", board="none")
-
-
-STACKS = {"debian": ("stock", "unmodified"), "our-mesa": ("stock", "patched"), "nomap": ("patched", "patched")}
 
 
 def run_scene(lab: Lab, name: str, stack: str, *words: object, status: int = 0) -> Path:

@@ -8,6 +8,7 @@ frag.
 
 from typing import Any
 
+from nomap_lab.commands.bench_mm import RETPOLINE
 from nomap_lab.paths import CHECK
 from nomap_lab.testing import Lab, case, suite
 
@@ -19,8 +20,6 @@ BOTH = ["mapstorm/before", "mapstorm/after"]
 BRK = ["mapstorm/brk-before", "mapstorm/brk-after"]
 KERNEL = {"before": "mm-base", "after": "mm"}
 COUNTED: dict[str, Any] = {"accel": "icount", "smp": 1}
-#: Indirect calls as most of Debian's machines make them: the report of mapstorm asks for it.
-RETPOLINE = "spectre_v2=retpoline"
 BRK_STORM = ("/build/mm-tools/brk-storm", "--quick", "--count", "--json")
 
 
