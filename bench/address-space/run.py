@@ -24,6 +24,10 @@ import subprocess
 import sys
 import tempfile
 
+# A guest has it beside this program.
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from reporting import replace_rows  # noqa: E402 (the path comes first)
+
 MOST_MIB = 600
 # An eighth of them are textures; these are tiled, and neither Mesa maps them.
 OBJECTS_MIB = 3584
@@ -104,13 +108,7 @@ def main():
         if fault:
             bad.append(f"{what}: {fault}")
     scratch.cleanup()
-    old = []
-    if os.path.exists(opts.result):
-        with open(opts.result, encoding="ascii") as f:
-            old = [r for r in json.load(f)["rows"] if (r.get("where"), r["kernel"]) not in [(opts.where, k) for k in kernels]]
-    with open(opts.result + ".new", "w", encoding="ascii") as f:
-        json.dump({"rows": old + rows}, f, indent=1)
-    os.rename(opts.result + ".new", opts.result)
+    replace_rows(opts.result, rows, lambda r: (r.get("where"), r["kernel"]) in [(opts.where, k) for k in kernels])
     print("\n".join(bad), file=sys.stderr)
     sys.exit(bool(bad))
 

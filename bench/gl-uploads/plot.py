@@ -9,7 +9,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from plotting import plt, results_and_target, save  # noqa: E402 (the path comes first)
+from plotting import grouped_bars, plt, results_and_target, save  # noqa: E402 (the path comes first)
 
 
 def main():
@@ -19,12 +19,11 @@ def main():
     fig, axes = plt.subplots(1, len(places), figsize=(6 * len(places), 4.5), sharey=True, squeeze=False)
     for ax, where in zip(axes[0], places):
         cases = list(dict.fromkeys(c for w, c, _ in rows if w == where))
-        for i, mesa in enumerate(("patched", "temporary")):
-            ax.bar([n + (i - 0.5) * 0.4 for n in range(len(cases))],
-                   [rows[where, c, mesa]["ns"] / rows[where, c, "unmodified"]["ns"] for c in cases], 0.4, label=mesa)
+        series = {mesa: [rows[where, c, mesa]["ns"] / rows[where, c, "unmodified"]["ns"] for c in cases]
+                  for mesa in ("patched", "temporary")}
+        grouped_bars(ax, cases, series, 0.4, rotation=60, ha="right")
         ax.axhline(1, color="black", linewidth=0.8)
         ax.set_yscale("log")
-        ax.set_xticks(range(len(cases)), cases, rotation=60, ha="right", fontsize=8)
         ax.set_title(where)
     axes[0][0].set_ylabel("time per call, unmodified = 1")
     axes[0][0].legend(fontsize=8)

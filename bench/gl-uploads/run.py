@@ -28,6 +28,10 @@ import subprocess
 import sys
 import tempfile
 
+# A guest has it beside this program.
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from reporting import replace_rows  # noqa: E402 (the path comes first)
+
 CASES = ["vbo-idle", "vbo-busy", "vbo-part-busy", "vbo-many", "glyph-own", "glyph-atlas", "tex1d", "pbo",
          "map-hot", "readpixels", "stream"]
 VARIANTS = {
@@ -96,13 +100,7 @@ def main():
                   f"{rows[-1]['maps']:7.3f} maps a call", flush=True)
 
     scratch.cleanup()
-    old = []
-    if os.path.exists(opts.result):
-        with open(opts.result, encoding="ascii") as f:
-            old = [r for r in json.load(f)["rows"] if r["where"] != opts.where]
-    with open(opts.result + ".new", "w", encoding="ascii") as f:
-        json.dump({"rows": old + rows}, f, indent=1)
-    os.rename(opts.result + ".new", opts.result)
+    replace_rows(opts.result, rows, lambda r: r["where"] == opts.where)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,14 @@ def save(figure, target):
     os.replace(aside, target)
 
 
+def grouped_bars(axes, names, series, width, **ticks):
+    """A group of bars, each as wide as width, at the tick of each name; series are labels with a value for each name."""
+    for i, (label, values) in enumerate(series.items()):
+        middle = i - (len(series) - 1) / 2
+        axes.bar([n + middle * width for n in range(len(names))], values, width, label=label)
+    axes.set_xticks(range(len(names)), names, fontsize=8, **ticks)
+
+
 def in_bytes(axes, sizes):
     """A logarithmic x axis with a tick at each size, as "4 KiB"."""
     sizes = sorted(sizes)

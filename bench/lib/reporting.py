@@ -39,6 +39,12 @@ def write(path, results):
     os.replace(aside, path)
 
 
+def replace_rows(path, rows, stale):
+    """Writes rows to the results in a file, behind those that are there, without the ones for which stale(row)."""
+    old = load(path)["rows"] if os.path.exists(path) else []
+    write(path, {"rows": [row for row in old if not stale(row)] + rows})
+
+
 def verdict(wrong):
     """Prints what is wrong, and returns the exit status."""
     for line in wrong:

@@ -24,6 +24,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from reporting import replace_rows  # noqa: E402 (the path comes first)
+
 # Program: API that apitrace intercepts, command.
 PROGRAMS = {
     "gtk4-widget-factory": ("egl", ["gtk4-widget-factory"]),
@@ -154,12 +157,7 @@ def main():
                                   for name in names if name in UNDEFINED]))
     for row in rows:
         row["frames"] = len(row["frames"])
-    if os.path.exists(opts.result):
-        with open(opts.result, encoding="ascii") as f:
-            rows += [r for r in json.load(f)["rows"] if r["program"] not in names]
-    with open(opts.result + ".new", "w", encoding="ascii") as f:
-        json.dump({"rows": rows}, f, indent=1)
-    os.rename(opts.result + ".new", opts.result)
+    replace_rows(opts.result, rows, lambda r: r["program"] in names)
     print("\n".join(wrong), file=sys.stderr)
     sys.exit(bool(wrong))
 

@@ -143,7 +143,8 @@ def address_space(lab: Lab) -> None:
 def address_space_guest(lab: Lab) -> None:
     """The same with the real driver. Buffers for which VRAM and GTT have no room are in the guest's memory."""
     lab.build("i386-image")
-    shutil.copy(TOP / "bench/address-space/run.py", I386)
+    for file in ("bench/address-space/run.py", "bench/lib/reporting.py"):
+        shutil.copy(TOP / file, I386)
     shutil.copy(RESULTS / "address-space.json", I386)
     there = lab.guest_path(I386)
     for module, kernel in (("stock", "unmodified"), ("patched", "patched")):

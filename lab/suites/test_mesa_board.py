@@ -10,6 +10,8 @@ pytestmark = suite(order=56,
                    finds="an upload of GL that the GPU does not see as it was written, with our module and without")
 
 DIR = CHECK / "mesa-board"
+#: What the benchmarks' programs need beside them in a guest.
+REPORTING = "bench/lib/reporting.py"
 
 
 def session(lab: Lab, module: str, mesa: str = "patched", board: str = "", timeout: int = 400) -> None:
@@ -52,7 +54,8 @@ def strict(lab: Lab) -> None:
 def uploads(lab: Lab) -> None:
     """The benchmark with the real driver. Times need a quiet machine; here only counts are checked."""
     lab.build("mesa-a", "mesa-unmodified")
-    shutil.copy(TOP / "bench/gl-uploads/run.py", DIR)
+    for file in ("bench/gl-uploads/run.py", REPORTING):
+        shutil.copy(TOP / file, DIR)
     results, there = RESULTS / "gl-uploads.json", lab.guest_path(DIR)
     if results.exists():
         shutil.copy(results, DIR)
@@ -71,7 +74,7 @@ def instructions(lab: Lab) -> None:
     directory = lab.dir("mesa-board/instructions")
     there, results = lab.guest_path(directory), directory / "gl-instructions.json"
     results.unlink(missing_ok=True)
-    for file in (TOP / "bench/gl-instructions/run.py", TOP / "bench/gl-instructions/goals.py", DIR / "gl-uploads"):
+    for file in (TOP / "bench/gl-instructions/run.py", TOP / "bench/gl-instructions/goals.py", TOP / REPORTING, DIR / "gl-uploads"):
         shutil.copy(file, directory)
     for module, kernel in (("stock", "unmodified"), ("patched", "patched")):
         lab.run("python3", "-B", f"{there}/run.py", "--kernel", kernel, "/build", f"{there}/gl-uploads",
