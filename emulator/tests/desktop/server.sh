@@ -30,3 +30,15 @@ start_xorg() {
 	xorg_pid=$!
 	await :0 $xorg_pid
 }
+# picture FILE: the whole screen.
+picture() { xwd -root -silent | xwdtopnm 2>/dev/null | pnmtopng >"$1" 2>/dev/null; }
+# board_maps PID: mappings of BOs that a process has.
+board_maps() { grep -c ' /dev/dri/' "/proc/$1/maps"; }
+# still: waits three seconds; is the screen as at the call before? The first one has /tmp/a.xwd removed.
+still() {
+	sleep 3
+	xwd -root -silent -out /tmp/b.xwd || return 1
+	cmp -s /tmp/a.xwd /tmp/b.xwd && return
+	mv /tmp/b.xwd /tmp/a.xwd
+	return 1
+}
