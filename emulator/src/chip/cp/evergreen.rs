@@ -5,7 +5,7 @@
 //! (clear state), the checks in `evergreen_cs.c` (body layouts).
 
 use super::opcode as op;
-use super::pm4::{DecodeError, Packet, Place};
+use super::pm4::{addr, DecodeError, Packet, Place};
 
 /// Defines opcode constants with their names.
 macro_rules! opcodes {
@@ -84,10 +84,6 @@ pub fn set_window(opcode: u8) -> Option<(u32, u32)> {
     }
 }
 
-fn address(low: u32, high: u32) -> u64 {
-    u64::from(high & 0xFF) << 32 | u64::from(low)
-}
-
 /// Decodes the body of a type-3 packet.
 ///
 /// # Errors
@@ -112,12 +108,12 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
             need(3)?;
             Ok(Packet::SetBase {
                 base: b[0] as u8 & 0xF,
-                addr: address(b[1] & !3, b[2]),
+                addr: addr(b[1] & !3, b[2]),
             })
         }
         INDEX_BASE => {
             need(2)?;
-            Ok(Packet::IndexBase(address(b[0], b[1])))
+            Ok(Packet::IndexBase(addr(b[0], b[1])))
         }
         INDEX_BUFFER_SIZE => {
             need(1)?;
@@ -151,7 +147,7 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
             need(4)?;
             Ok(Packet::EventWriteEop {
                 event: b[0] as u8 & 0x3F,
-                addr: u64::from(b[2] & 0xFF) << 32 | u64::from(b[1] & !3),
+                addr: addr(b[1] & !3, b[2]),
                 // COMMAND 2 writes the packet's dword; the others write counters of
                 // the engine's memory, which is not modelled.
                 data_sel: u8::from(b[2] >> 29 == 2),
@@ -170,7 +166,7 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
                     dst: if b[4] & (1 << 27) != 0 {
                         Place::Reg(b[2] & 0x3_FFFC)
                     } else {
-                        Place::Mem(u64::from(b[3] & 0xFF) << 32 | u64::from(b[2]))
+                        Place::Mem(addr(b[2], b[3]))
                     },
                     bytes: b[4] & 0x1F_FFFF,
                 }),

@@ -107,7 +107,8 @@ impl Place {
     }
 }
 
-fn addr(lo: u32, hi: u32) -> u64 {
+/// A 40-bit address of a packet, from its two dwords.
+pub(super) fn addr(lo: u32, hi: u32) -> u64 {
     (u64::from(hi & 0xFF) << 32) | u64::from(lo)
 }
 

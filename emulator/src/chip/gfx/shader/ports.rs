@@ -63,15 +63,11 @@ impl Ports {
         let sources = instruction.sources();
         let swizzle = usize::from(instruction.bank_swizzle);
         if scalar {
-            match SCALAR.get(swizzle) {
-                Some(cycles) => self.take_scalar(sources, cycles),
-                None => false,
-            }
+            let cycles = SCALAR.get(swizzle);
+            cycles.is_some_and(|cycles| self.take_scalar(sources, cycles))
         } else {
-            match VECTOR.get(swizzle) {
-                Some(cycles) => self.take_vector(sources, cycles),
-                None => false,
-            }
+            let cycles = VECTOR.get(swizzle);
+            cycles.is_some_and(|cycles| self.take_vector(sources, cycles))
         }
     }
 
