@@ -74,9 +74,7 @@ void pbo(void)
 	GLuint texture, back;
 
 	glGenTextures(1, &texture);
-	glBindTexture(GL_TEXTURE_2D, texture);
-	nearest();
-	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, GLYPH, GLYPH, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+	rgba_texture(texture, GLYPH, GLYPH, NULL);
 	glGenBuffers(N, names);
 	glGenBuffers(1, &back);
 	for (unsigned i = 0; i < N; i++) {

@@ -22,11 +22,9 @@ void dma_buf(void)
 	EGLImageKHR image;
 
 	glGenTextures(1, &ours);
-	glBindTexture(GL_TEXTURE_2D, ours);
-	nearest();
 	/* It is bound and has contents when it gets a BO that can be exported. */
 	fill(data, sizeof(data), 4711);
-	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, data);
+	rgba_texture(ours, SIDE, SIDE, data);
 	draw_texture(SIDE, SIDE);
 	same(pixels, data, sizeof(data), "texture before it is shared", 0);
 	image = create_image(context_display(), first, EGL_GL_TEXTURE_2D_KHR, (EGLClientBuffer)(uintptr_t)ours, NULL);
@@ -113,9 +111,7 @@ void leave_slabs(void)
 	glGenTextures(TEXTURES, names);
 	for (unsigned i = 0; i < TEXTURES; i++) {
 		fill(data, sizeof(data), plain(i));
-		glBindTexture(GL_TEXTURE_2D, names[i]);
-		nearest();
-		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, TEXELS, TEXELS, 0, GL_RGBA, GL_UNSIGNED_BYTE, data);
+		rgba_texture(names[i], TEXELS, TEXELS, data);
 	}
 	glFinish();
 	for (unsigned i = 0; i < TEXTURES / 2; i++) {

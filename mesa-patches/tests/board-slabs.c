@@ -103,9 +103,7 @@ void dma_copies(void)
 	glGenTextures(TEXTURES, textures);
 	for (unsigned i = 0; i < TEXTURES; i++) {
 		fill(data, sizeof(data), later(i));
-		glBindTexture(GL_TEXTURE_2D, textures[i]);
-		nearest();
-		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, WIDTH, HEIGHT, 0, GL_RGBA, GL_UNSIGNED_BYTE, data);
+		rgba_texture(textures[i], WIDTH, HEIGHT, data);
 	}
 	for (unsigned i = 0; i < TEXTURES; i++) {
 		fill(data, sizeof(data), later(i));

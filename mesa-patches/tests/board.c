@@ -125,3 +125,10 @@ void nearest(void)
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
 }
+
+void rgba_texture(GLuint name, unsigned w, unsigned h, const void *texels)
+{
+	glBindTexture(GL_TEXTURE_2D, name);
+	nearest();
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, w, h, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+}

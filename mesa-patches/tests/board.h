@@ -88,6 +88,13 @@ void draw_texture(unsigned w, unsigned h);
 /** nearest() - has the bound 2D texture sampled without filters */
 void nearest(void);
 
+/**
+ * rgba_texture() - binds a 2D texture, gives it w x h texels of GL_RGBA8, and has it sampled without filters
+ * @name: its name
+ * @texels: 4 bytes for each, or NULL for undefined ones
+ */
+void rgba_texture(GLuint name, unsigned w, unsigned h, const void *texels);
+
 /* board-buffers.c */
 void vbo(void);
 void pbo(void);
