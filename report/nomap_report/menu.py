@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import textwrap
@@ -13,6 +12,7 @@ from typing import Any
 
 from . import facts
 from .cards import cards, choose
+from .compare import load
 from .steps import CHOICES, Choice
 from .system import ReportError, System
 
@@ -66,11 +66,7 @@ def mounted(path: Path) -> bool:
 
 def state(out: Path) -> dict[str, Any]:
     """The state of the runs in `out`, as session.py writes it; empty if there is none."""
-    try:
-        found: dict[str, Any] = json.loads((out / "state.json").read_text(encoding="utf-8"))
-        return found
-    except (OSError, ValueError):
-        return {}
+    return load(out / "state.json")
 
 
 def unfinished(state: dict[str, Any]) -> tuple[str, str]:
