@@ -150,10 +150,10 @@ def write_html(path: Path, title: str, results: Results, logs: Logs, seconds: in
         "pre{margin:0;max-width:60em;white-space:pre-wrap}</style>"
         f"<h1>{suite}: {html.escape(title)}</h1><p>{len(results)} results in {seconds} s.</p>"
         f"{died}<table>{lines}</table>"
-        + table("Worse than on a real RV770", worse, logs)
-        + table("Kinder than a real RV770", better, logs)
+        + table("Worse than on the real chip", worse, logs)
+        + table("Kinder than the real chip", better, logs)
         + table("For a known reason", rest, {})
-        + table("As on a real RV770", same, {})
+        + table("As on the real chip", same, {})
         + "<h2>Slowest</h2><table>"
         + "".join(f"<tr><td>{took:.1f} s<td>{html.escape(name)}</tr>" for took, name in slow) + "</table>")
 
