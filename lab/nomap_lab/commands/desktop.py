@@ -77,12 +77,14 @@ def main(argv: list[str]) -> int:
     (out / "session").mkdir(parents=True)
     for file in SESSION:
         shutil.copy(TOP / file, out / "session")
+    # The CPU reaches all of a small VRAM, as on cards; the aperture is a power of two.
+    aperture = min(256, 1 << args.vram_mib.bit_length() - 1)
     failed = []
     for stack, servers in runs.items():
         module, mesa = STACKS[stack]
         say(f"{stack}: {module} radeon.ko, {mesa} Mesa; {', '.join(servers)}")
         (out / stack).mkdir()
-        boot = guest.Boot(module=module, mesa=mesa, mem="3G", board=f"--vram-mib {args.vram_mib}",
+        boot = guest.Boot(module=module, mesa=mesa, mem="3G", board=f"--vram-mib {args.vram_mib} --bar-mib {aperture}",
                           timeout=(args.seconds + 120) * len(servers), logs=out / stack / "logs")
         if guest.run(boot, [f"/build/{args.out}/session/session", f"/build/{args.out}/{stack}", ",".join(servers),
                             str(args.pixmaps), str(args.glyphs), str(args.seconds)]):
