@@ -8,8 +8,8 @@ are checked. A guest is booted for each stack, and has the servers in turn.
   --stacks LIST   of debian (Debian's module and Mesa), our-mesa (Debian's module, our Mesa) and
                   nomap (both ours); default: all
   --servers LIST  of modesetting, radeon (both with glamor), exa (radeon's EXA), and exa-nomap, the
-                  same with the patches of xorg-patches and our libdrm_radeon; default: the
-                  first three. EXA is left out with our-mesa, as it does not use Mesa
+                  same with the patches of xorg-patches and our libdrm_radeon. Default: the
+                  first three, and exa-nomap with nomap. EXA is left out with our-mesa, as it does not use Mesa
   --pixmaps N     from images, and as many from shared memory (default 1000)
   --glyphs N      default 4000
   --seconds N     a client that has not ended by then does, and its case fails (default 600)
@@ -47,8 +47,10 @@ def words_of(known: list[str]) -> Callable[[str], list[str]]:
     return convert
 
 
-def servers_of(stack: str, servers: list[str]) -> list[str]:
-    """The servers that a stack is run with: EXA does not use Mesa."""
+def servers_of(stack: str, servers: list[str] | None) -> list[str]:
+    """The servers that a stack is run with: EXA does not use Mesa. Our DDX is for our module, if not asked for by name."""
+    if servers is None:
+        servers = [s for s in SERVERS if stack == "nomap" or s != "exa-nomap"]
     return [s for s in servers if stack != "our-mesa" or not s.startswith("exa")]
 
 
@@ -56,7 +58,7 @@ def main(argv: list[str]) -> int:
     """The command."""
     parser = cli.parser(__doc__, prog="lab/desktop")
     parser.add_argument("--stacks", type=words_of(list(STACKS)), default=list(STACKS))
-    parser.add_argument("--servers", type=words_of(list(SERVERS)), default=list(SERVERS[:3]))
+    parser.add_argument("--servers", type=words_of(list(SERVERS)), default=None)
     parser.add_argument("--pixmaps", type=cli.number("pixmaps", 16, 100000), default=1000)
     parser.add_argument("--glyphs", type=cli.number("glyphs", 1, 100000), default=4000)
     parser.add_argument("--seconds", type=cli.number("seconds", 1, 36000), default=600)
