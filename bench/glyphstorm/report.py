@@ -197,8 +197,10 @@ def published_cases(path):
 def document(docs, path, more):
     """Puts counts and plot into desktop.md, and times if they can be published."""
     cases, recorded, refused = published_cases(path)
-    missing = [f"{stack}/{server}" for stack, server in ALL if not any(names_of(c) == f"{SERVERS[server]}; {STACKS[stack]}"
-                                                                        for c in cases)]
+    shown = {names_of(case) for case in cases}
+    # The source of our DDX cannot be had everywhere.
+    missing = [f"{stack}/{server}" for stack, server in ALL
+               if server != "exa-nomap" and f"{SERVERS[server]}; {STACKS[stack]}" not in shown]
     if missing:
         sys.exit(f"report.py: the document has all stacks and servers, but {path} lacks {', '.join(missing)}")
     text = [f"{cases[0]['pixmaps']:,} pixmaps, {cases[0]['glyphs']:,} glyphs.", "", *tables(cases)]

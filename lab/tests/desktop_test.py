@@ -19,7 +19,8 @@ def row(operation, stack):
     """A row of a healthy run."""
     done = 0 if operation in ("start",) else 100
     return {"operation": operation, "count": done, "p50_ns": 1000, "p95_ns": 1000, "wrong_pixels": 0,
-            "gpu_maps_peak": 9, "gpu_maps": 5, "mmaps": done * MAPS[stack], "munmaps": 0, "rss_kib": 90000, "pte_kib": 400, "ioctls": {"cs": done}}
+            "gpu_maps_peak": 9, "gpu_maps": 5, "mmaps": done * MAPS[stack], "munmaps": 0, "rss_kib": 90000, "pte_kib": 400,
+            "ioctls": {"cs": done}}
 
 
 def case(stack, server):
@@ -132,16 +133,20 @@ def document(directory, quiet, *more):
                 "date": "2026-11-24T10:00:00Z", "foreign": 0.0 if quiet else 0.5, "stolen": 0.0,
                 "spread": {"before": 0.0, "after": 0.0}}
     (results / "desktop.recorded.json").write_text(json.dumps(recorded))
-    docs = directory / "docs"
-    docs.mkdir()
+    done = put_into(directory / "docs", results, *more)
+    assert done.returncode == 0, done.stderr
+    return (directory / "docs/desktop.md").read_text(), done.stderr
+
+
+def put_into(docs, results, *more):
+    """Writes the document of the results in a directory."""
+    docs.mkdir(exist_ok=True)
     (docs / "desktop.md").write_text("before\n" + "old\n".join(report.MARKS) + "after\n")
     script = ("import sys, pathlib; sys.path[:0] = sys.argv[1:3]; import results, report; results.RESULTS = sys.argv[3]; "
               "report.document(pathlib.Path(sys.argv[4]), pathlib.Path(sys.argv[3], 'desktop.json'), "
               "[pathlib.Path(sys.argv[3], name) for name in sys.argv[5:]])")
-    done = subprocess.run([sys.executable, "-B", "-c", script, HERE / "bench/lib", HERE / "bench/glyphstorm", results, docs,
-                           *more],
-                          capture_output=True, text=True, check=True)
-    return (docs / "desktop.md").read_text(), done.stderr
+    return subprocess.run([sys.executable, "-B", "-c", script, HERE / "bench/lib", HERE / "bench/glyphstorm", results, docs,
+                           *more], capture_output=True, text=True, check=False)
 
 
 def test_document_has_counts_and_no_times_of_a_noisy_machine(ran):
@@ -155,6 +160,18 @@ def test_document_has_counts_and_no_times_of_a_noisy_machine(ran):
 def test_document_has_times_of_a_quiet_machine(ran):
     text, said = document(ran, quiet=True)
     assert "Median times" in text and "at commit 0123456" in text and not said
+
+
+@pytest.mark.parametrize(("server", "needed"), [("exa-nomap", False), ("radeon", True)])
+def test_document_does_without_our_ddx_only(ran, server, needed):
+    document(ran, True)
+    results = ran / "build/results"
+    data = json.loads((results / "desktop.json").read_text())
+    data["cases"] = [case for case in data["cases"] if case["server"] != server]
+    (results / "desktop.json").write_text(json.dumps(data))
+    done = put_into(ran / "docs", results)
+    assert bool(done.returncode) is needed, done.stderr
+    assert not needed or "lacks debian/radeon, our-mesa/radeon, nomap/radeon" in done.stderr
 
 
 def test_growth_has_each_number_of_pixmaps():
