@@ -18,8 +18,10 @@ def recorded(lab: Lab) -> None:
     lab.build("traces-root")
     out = lab.dir("traces")
     tests = "mesa-patches/tests"
-    lab.call("gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{tests}", "-o", out / "count.so",
-             "bench/traces/count.c", f"{tests}/glcount.c", f"{tests}/glstream.c", "-ldl", "-pthread")
+    compiler = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+    lab.call(*compiler, f"-I{tests}", "-o", out / "count.so", "bench/traces/count.c", f"{tests}/glcount.c", f"{tests}/glstream.c",
+             "-ldl", "-pthread")
+    lab.call(*compiler, "-o", out / "limits.so", "bench/traces/limits.c", "-ldl")
     in_root("traces", [*RUN, "record", out])
 
 
