@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A first screen that asks: what there is, what can be chosen, and what comes of it."""
+"""The first screen of the live image: what there is, what can be chosen, and what comes of it."""
 
 from __future__ import annotations
 
@@ -47,21 +47,16 @@ def card_line(system: System, slot: str) -> str:
     return f"Card: {card}."
 
 
-def place(system: System, out: Path) -> str:
+def place(out: Path) -> str:
     """Where reports go, and what is wrong with it."""
-    roots = [words[2] for line in system.read("/proc/mounts").splitlines() if len(words := line.split()) > 2 and words[1] == "/"]
-    at = next(path for path in (out, *out.parents) if path.exists())
-    disk = os.statvfs(at)
+    mount = out.parent
+    if not os.path.ismount(mount):
+        return f"Reports: there is no data partition at {mount}, so they are lost when the machine is turned off."
+    disk = os.statvfs(mount)
     if disk.f_flag & os.ST_RDONLY:
-        return f"Reports: {at} is read-only, so nothing can be tested."
+        return f"Reports: the data partition at {mount} is read-only, so nothing can be tested. Is the stick's switch set?"
     free = disk.f_bavail * disk.f_frsize >> 20
-    lost = ", in memory: they are lost when the machine is turned off" if roots[-1:] in (["overlay"], ["tmpfs"]) and not mounted(at) else ""
-    return f"Reports: {out} ({free} MiB free){lost}."
-
-
-def mounted(path: Path) -> bool:
-    """Is `path` on another file system than the root?"""
-    return path.stat().st_dev != Path("/").stat().st_dev
+    return f"Reports: {out}, on the stick's data partition ({free} MiB free)."
 
 
 def state(out: Path) -> dict[str, Any]:
@@ -89,7 +84,7 @@ def screen(system: System, out: Path, slot: str) -> str:
     """The first screen."""
     lines = [wrap("nomap: uploads and downloads without mappings on Radeon HD 2000 to 6000. It has run on an emulated board only. "
                   "Nothing on this machine's disks is touched."), "",
-             wrap(card_line(system, slot)), wrap(stack(system)), wrap(place(system, out)), ""]
+             wrap(card_line(system, slot)), wrap(stack(system)), wrap(place(out)), ""]
     before = state(out)
     choice, step = unfinished(before)
     if choice:
