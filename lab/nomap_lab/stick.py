@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import threading
 import time
@@ -43,8 +42,8 @@ class Stick:
         # QEMU and the board run as the user of guests.
         for path in (self.logs, self.image):
             os.chown(path, GUEST_UID, GUEST_UID)
-        drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), "--clear-groups", "--no-new-privs", "--inh-caps=-all",
-                "--bounding-set=-all", "--pdeathsig", "KILL"]
+        drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), "--clear-groups", "--no-new-privs",
+                "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"]
         if self.graphics == "board":
             socket = self.logs / "board.sock"
             socket.unlink(missing_ok=True)
@@ -52,8 +51,8 @@ class Stick:
             if subprocess.run([*first, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
                 first = []
             with open(self.logs / "board.log", "wb") as log:
-                self.board = subprocess.Popen([*first, *drop, str(BUILD / "board/r7xx-board"), "--socket", str(socket), "--screenshot",
-                                               str(self.logs / "screen.png")], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                words = [BUILD / "board/r7xx-board", "--socket", socket, "--screenshot", self.logs / "screen.png"]
+                self.board = subprocess.Popen([*first, *drop, *map(str, words)], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             for _ in range(500):
                 if socket.exists():
                     break
@@ -115,7 +114,7 @@ class Stick:
                 raise LabError(f"{why}, and the console has not said {pattern!r} but: {said[self.at:][-600:]}")
             time.sleep(0.3)
 
-    def type(self, text: str) -> None:
+    def send(self, text: str) -> None:
         """Types on the serial console."""
         assert self.qemu is not None and self.qemu.stdin is not None
         self.qemu.stdin.write(text.encode())
@@ -123,9 +122,9 @@ class Stick:
 
     def shell(self, script: str, seconds: int = 120) -> str:
         """What a script prints in the shell of the first screen, which comes back then. The script has no single quotes."""
-        self.type("s\n")
+        self.send("s\n")
         self.expect(r"[#$] $", seconds)
-        self.type(f"sh -c '{script}'; echo \"end:\"$?; exit\n")
+        self.send(f"sh -c '{script}'; echo \"end:\"$?; exit\n")
         text = self.expect(r"\nend:\d+\n", seconds)
         self.expect("Your choice: $", seconds)
         return text.split("exit\n", 1)[-1]
@@ -155,10 +154,4 @@ class Stick:
 def copy(image: Path, to: Path) -> Path:
     """A copy of an image to boot, which may be written to. Holes stay holes."""
     subprocess.run(["cp", "--sparse=always", "--reflink=auto", image, to], check=True)
-    os.chown(to, GUEST_UID, GUEST_UID)
     return to
-
-
-def remove(image: Path) -> None:
-    """Removes a copy."""
-    shutil.rmtree(image) if image.is_dir() else image.unlink(missing_ok=True)
