@@ -108,7 +108,7 @@ def main(argv: list[str] | None = None, system: System | None = None) -> int:
         if not PROGRAMS.is_dir():
             raise ReportError(f"The programs of nomap-tools are not in {PROGRAMS}.")
         if options.menu:
-            return menu.loop(system, options.out, options.card, lambda choice, again: run(system, choice, options.out, options.card, again))
+            return menu.loop(system, options.out, options.card, lambda choice, again, out, slot: run(system, choice, out, slot, again))
         return run(system, options.choice, options.out, options.card, options.again)
     except ReportError as e:
         print(e, file=sys.stderr)

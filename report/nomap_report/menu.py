@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import facts
-from .cards import cards, choose
+from .cards import Card, cards, choose
 from .compare import load
 from .steps import CHOICES, Choice
 from .system import ReportError, System
@@ -36,15 +36,29 @@ def stack(system: System) -> str:
     return f"Of nomap, only this is active: {', '.join(active)}."
 
 
+def several(system: System) -> list[Card]:
+    """The cards in range if there are two or more; a person has to say which one is meant."""
+    good = [card for card in cards(system) if card.in_range]
+    return good if len(good) > 1 else []
+
+
+def of_card(out: Path, slot: str, found: list[Card]) -> Path:
+    """The directory for the report of the card at `slot`: `out` for the first of the cards, so that results of two are never mixed."""
+    # A FAT file system takes no colons.
+    return out.with_name(f"{out.name}-{slot.replace(':', '-')}") if found and slot != found[0].slot else out
+
+
 def card_line(system: System, slot: str) -> str:
     """The card that would be tested, or why none can be."""
     try:
         card = choose(cards(system), slot)
     except ReportError as e:
         return str(e)
+    others = len(several(system)) - 1
+    which = f" There {'is 1 other' if others == 1 else f'are {others} others'} in range: c takes the next one." if others > 0 else ""
     if card.driver != "radeon":
-        return f"Card: {card}. Without the driver radeon nothing can be tested."
-    return f"Card: {card}."
+        return f"Card: {card}. Without the driver radeon nothing can be tested.{which}"
+    return f"Card: {card}.{which}"
 
 
 def place(out: Path) -> str:
@@ -96,10 +110,18 @@ def screen(system: System, out: Path, slot: str) -> str:
     return "\n".join(lines)
 
 
-def loop(system: System, out: Path, slot: str, run: Callable[[str, bool], int], read: Callable[[str], str] = input) -> int:
-    """Shows the screen, runs what is chosen and shows it again, until the machine is turned off."""
+def loop(system: System, base: Path, slot: str, run: Callable[[str, bool, Path, str], int], read: Callable[[str], str] = input) -> int:
+    """Shows the screen, runs what is chosen and shows it again, until the machine is turned off.
+
+    `run` gets the choice, whether it is run again, the directory for the report, and the card's slot. If several cards are in
+    range, the one at `slot` comes first, or the first of them.
+    """
     numbers = {str(number): name for number, name in enumerate(CHOICES, 1)}
+    found = several(system)
+    slots = [card.slot for card in found]
+    slot = next((s for s in slots if s.endswith(slot)), slot) if slot else (slots or [""])[0]
     while True:
+        out = of_card(base, slot, found)
         print(screen(system, out, slot))
         try:
             answer = read("\nYour choice: ").strip().lower()
@@ -109,10 +131,12 @@ def loop(system: System, out: Path, slot: str, run: Callable[[str, bool], int], 
             try:
                 name = numbers[answer]
                 done = state(out).get("done", {})
-                run(name, all(step.name in done for step in CHOICES[name].steps))
+                run(name, all(step.name in done for step in CHOICES[name].steps), out, slot)
             except ReportError as e:
                 print(e)
             read("Press Enter for the first screen. ")
+        elif answer == "c" and slots:
+            slot = slots[(slots.index(slot) + 1) % len(slots)] if slot in slots else slots[0]
         elif answer == "s":
             subprocess.run([os.environ.get("SHELL", "/bin/bash")], check=False)
         elif answer == "q":

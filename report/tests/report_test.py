@@ -280,6 +280,22 @@ def test_menu_with_a_data_partition(machine: Machine, tmp_path: Path) -> None:
         assert {"ro": f"{stick}/nomap, is read-only", "size=1m": f"{stick}/nomap, is full"}.get(options, "2 passed") in said
 
 
+def test_menu_with_two_cards(machine: Machine) -> None:
+    """The first card is tested unless c is typed; what has come of each is in a directory of its own, with a name that FAT takes."""
+    said = menu(machine.card().card(OTHER, device="0x9540"), "1", "", "c", "1", "", "c", "q").replace("\n", " ")
+    screens = said.split("Your choice:")
+    assert f"Card: {SLOT}" in screens[0] and "There is 1 other in range: c takes the next one." in screens[0]
+    assert f"Testing {SLOT}" in screens[1] and f"Card: {SLOT}" in screens[1]
+    other = machine.out.with_name("out-0000-02-00.0")
+    assert f"Card: {OTHER}" in screens[2] and "So far" not in screens[2]
+    assert f"Testing {OTHER}" in screens[3] and f"The report to send is {other}/nomap-report.tar.xz." in screens[3]
+    assert f"Card: {SLOT}" in screens[4] and "So far 7 of 7 steps have ended" in screens[4].replace("   ", "")
+    assert machine.report["facts"]["card"]["slot"] == SLOT  # type: ignore[index]
+    machine.out = other
+    assert machine.report["facts"]["card"]["slot"] == OTHER  # type: ignore[index]
+    assert "There is no choice 'c'" not in said and "There is no choice 'c'" in menu(Machine(other / "one").card(), "c", "q")
+
+
 def test_two_at_a_time(machine: Machine) -> None:
     machine.card().script(machine.programs / "live-bos", "sleep 20")
     with subprocess.Popen(machine.command("--safe"), env=machine.env, stdout=subprocess.PIPE, start_new_session=True) as first:
@@ -375,3 +391,16 @@ def test_status_says_what_was_replaced(machine: Machine) -> None:
     assert lines[0] == "kernel module: active: radeon-nomap-dkms 0.3.0-1"
     assert lines[1].startswith("libdrm: NOT active: Debian's 2.4.124-3 is installed, it replaced ours")
     assert lines[2] == "Mesa: NOT active: mesa-nomap 25.0.7-2+0nomap.0.3.0: Debian's Mesa is no longer 25.0.7-2"
+
+
+def test_status_says_which_libdrm_is_used(machine: Machine) -> None:
+    """A directory that comes before the package's has another libdrm_radeon, as in the live image's entry with Debian's own."""
+    machine.script(machine.bin / "dpkg-query", "echo 'installed libdrm-radeon1:amd64 2.4.124-2+0nomap.0.3.0'")
+    for path, active in (("/usr/lib/nomap-live/debian/libdrm_radeon.so.1", False), ("/usr/local/lib/libdrm_radeon.so.1", False),
+                         ("/lib/x86_64-linux-gnu/libdrm_radeon.so.1", True), ("/usr/lib/i386-linux-gnu/libdrm_radeon.so.1", True)):
+        machine.script(machine.bin / "ldconfig", f"echo '	libdrm.so.2 (libc6,x86-64) => /lib/libdrm.so.2'; echo '	libdrm_radeon.so.1 (libc6,x86-64) => {path}'; "
+                       "echo '	libdrm_radeon.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libdrm_radeon.so.1'")
+        done = subprocess.run([str(REPORT), "--status"], env=machine.env, capture_output=True, text=True, check=False)
+        line = next(line for line in done.stdout.splitlines() if line.startswith("libdrm: "))
+        assert line == ("libdrm: active: libdrm-radeon1 2.4.124-2+0nomap.0.3.0" if active else
+                        f"libdrm: NOT active: programs use {path} instead of libdrm-radeon1 2.4.124-2+0nomap.0.3.0")
