@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Boots the live image from a USB stick on a machine with the emulated board or without, and types on its serial console."""
+"""Boots the live image from a USB stick on a machine with emulated boards or without, and types on its serial console."""
 
 from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -22,64 +23,90 @@ ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>c78])|\r")
 
 
 class Stick:
-    """A machine that boots `image`. The logs are in `logs`: serial.log, board.log, qemu.log; screen.png of the board's monitor.
+    """A machine that boots `image`. The logs are in `logs`: serial.log, boardN.log, qemu.log; screenN.png of each board's monitor.
 
-    `graphics` is "board", "none" or "VGA" (a card of another make); with `uefi` the firmware is OVMF; `read_only` is the
-    stick's switch. What the machine writes stays in `image`.
+    It has `boards` cards, and one of another make if `other`; with `uefi` the firmware is OVMF; `read_only` is the
+    stick's switch; `disk` is the machine's own. What the machine writes stays in `image` and `disk`.
     """
 
-    def __init__(self, image: Path, logs: Path, *, graphics: str = "board", uefi: bool = False, read_only: bool = False) -> None:
-        self.image, self.logs, self.graphics, self.uefi, self.read_only = image, logs, graphics, uefi, read_only
+    def __init__(self, image: Path, logs: Path, *, boards: int = 1, other: bool = False, uefi: bool = False, read_only: bool = False,
+                 mib: int = 2048, disk: Path | None = None) -> None:
+        self.image, self.logs, self.boards, self.other, self.uefi = image, logs, boards, other, uefi
+        self.read_only, self.mib, self.disk = read_only, mib, disk
         self.serial = logs / "serial.log"
         self.at = 0
         self.stack = ExitStack()
-        self.board: subprocess.Popen[bytes] | None = None
+        self.children: list[subprocess.Popen[bytes]] = []
         self.qemu: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Stick:
         self.logs.mkdir(parents=True, exist_ok=True)
         self.stack.enter_context(Slot())
-        # QEMU and the board run as the user of guests.
-        for path in (self.logs, self.image):
+        # QEMU and the boards run as the user of guests.
+        for path in (self.logs, self.image, *([self.disk] if self.disk else [])):
             os.chown(path, GUEST_UID, GUEST_UID)
         drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), "--clear-groups", "--no-new-privs",
                 "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"]
-        if self.graphics == "board":
-            socket = self.logs / "board.sock"
-            socket.unlink(missing_ok=True)
-            first = ["chrt", "--rr", "1"]
-            if subprocess.run([*first, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
-                first = []
-            with open(self.logs / "board.log", "wb") as log:
-                words = [BUILD / "board/r7xx-board", "--socket", socket, "--screenshot", self.logs / "screen.png"]
-                self.board = subprocess.Popen([*first, *drop, *map(str, words)], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-            for _ in range(500):
-                if socket.exists():
-                    break
-                time.sleep(0.02)
-            else:
-                raise LabError(f"the board does not start, see {self.logs}/board.log")
-        with open(self.logs / "qemu.log", "wb") as log:
-            self.qemu = subprocess.Popen([*drop, *self.words()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                                         env={**os.environ, "TMPDIR": str(self.logs)})
+        try:
+            for number in range(self.boards):
+                self._board(number, drop)
+            with open(self.logs / "qemu.log", "wb") as log:
+                self.qemu = subprocess.Popen([*drop, *self.words()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                                             env={**os.environ, "TMPDIR": str(self.logs)})
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         threading.Thread(target=self._copy, args=(self.qemu,), daemon=True).start()
         return self
+
+    def _socket(self, number: int) -> Path:
+        return self.logs / f"board{number}.sock"
+
+    def _board(self, number: int, drop: list[str]) -> None:
+        """Starts a board, which waits for QEMU."""
+        socket = self._socket(number)
+        socket.unlink(missing_ok=True)
+        words = [str(BUILD / "board/r7xx-board"), "--socket", str(socket), "--screenshot", str(self.logs / f"screen{number}.png")]
+        first = ["chrt", "--rr", "1"]
+        # Not in containers without CAP_SYS_NICE.
+        if subprocess.run([*first, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+            first = []
+        with open(self.logs / f"board{number}.log", "wb") as log:
+            self.children.append(subprocess.Popen([*first, *drop, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+        for _ in range(1500):
+            if socket.exists():
+                return
+            time.sleep(0.02)
+        raise LabError(f"the board does not start, see {self.logs}/board{number}.log")
 
     def words(self) -> list[str]:
         """QEMU's words."""
         words = ["qemu-system-x86_64", "-name", "nomap-live", "-no-user-config", "-nodefaults", "-no-reboot", "-display", "none",
-                 "-cpu", "max,-erms,-fsrm,-fsrs", "-smp", "2", "-accel", "tcg,thread=multi", "-m", "2G",
-                 "-object", "memory-backend-memfd,id=mem,size=2G,share=on", "-machine", "q35,memory-backend=mem,vmport=off,smm=off",
-                 "-vga", "std" if self.graphics == "VGA" else "none", "-serial", "stdio", "-device", "virtio-rng-pci",
+                 "-cpu", "max,-erms,-fsrm,-fsrs", "-smp", "2", "-accel", "tcg,thread=multi", "-m", f"{self.mib}M",
+                 "-object", f"memory-backend-memfd,id=mem,size={self.mib}M,share=on", "-machine", "q35,memory-backend=mem,vmport=off,smm=off",
+                 "-vga", "std" if self.other else "none", "-serial", "stdio", "-device", "virtio-rng-pci",
                  "-device", "qemu-xhci", "-drive", f"file={self.image},format=raw,if=none,id=stick,cache=unsafe"
-                 + (",readonly=on" if self.read_only else ""), "-device", "usb-storage,drive=stick,removable=on"]
+                 + (",readonly=on" if self.read_only else ""), "-device", "usb-storage,drive=stick,removable=on,bootindex=0"]
+        if self.disk:
+            words += ["-drive", f"file={self.disk},format=raw,if=none,id=disk,cache=unsafe", "-device", "virtio-blk-pci,drive=disk"]
         if self.uefi:
             words += ["-bios", str(BUILD / "live/OVMF.fd")]
-        if self.graphics == "board":
-            words += ["-device", "pcie-root-port,id=card-port,chassis=1,x-speed=5,x-width=16", "-device",
-                      '{"driver":"vfio-user-pci","id":"gpu","bus":"card-port","socket":{"path":"' + str(self.logs / "board.sock")
-                      + '","type":"unix"}}']
+        for number in range(self.boards):
+            words += ["-device", f"pcie-root-port,id=port{number},chassis={number + 1},x-speed=5,x-width=16", "-device",
+                      f'{{"driver":"vfio-user-pci","id":"gpu{number}","bus":"port{number}","socket":{{"path":"{self._socket(number)}","type":"unix"}}}}']
         return words
+
+    def screenshot(self, number: int = 0) -> Path:
+        """The picture on a board's monitor now."""
+        path = self.logs / f"screen{number}.png"
+        path.unlink(missing_ok=True)
+        self.children[number].send_signal(signal.SIGUSR1)
+        for _ in range(500):
+            # The board renames it when it is whole.
+            if path.exists():
+                return path
+            time.sleep(0.1)
+        raise LabError("the board makes no screenshot")
 
     def _copy(self, qemu: subprocess.Popen[bytes]) -> None:
         assert qemu.stdout is not None
@@ -124,10 +151,11 @@ class Stick:
         """What a script prints in the shell of the first screen, which comes back then. The script has no single quotes."""
         self.send("s\n")
         self.expect(r"[#$] $", seconds)
-        self.send(f"sh -c '{script}'; echo \"end:\"$?; exit\n")
-        text = self.expect(r"\nend:\d+\n", seconds)
+        # The terminal shows what is typed, too, where the sums are no numbers yet.
+        self.send(f"echo begin$((1)):; sh -c '{script}'; echo end$((1)):; exit\n")
+        text = self.expect(r"begin1:\n.*end1:\n", seconds)
         self.expect("Your choice: $", seconds)
-        return text.split("exit\n", 1)[-1]
+        return text.split("begin1:\n", 1)[1].removesuffix("end1:\n")
 
     def wait(self, seconds: int) -> None:
         """Waits until the machine has turned itself off."""
@@ -138,16 +166,17 @@ class Stick:
             raise LabError(f"the machine is not off after {seconds} s") from None
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        """Turns the power off. The board leaves its picture."""
+        """Turns the power off. The boards leave their pictures."""
         if self.qemu and self.qemu.poll() is None:
             self.qemu.kill()
             self.qemu.wait()
-        if self.board:
+        for board in self.children:
+            # Each ends with its client; if there was none, it is told to.
             try:
-                self.board.wait(20)
+                board.wait(20 if self.qemu else 0)
             except subprocess.TimeoutExpired:
-                self.board.terminate()
-                self.board.wait()
+                board.terminate()
+                board.wait()
         self.stack.close()
 
 
