@@ -84,8 +84,8 @@ backports: host-packages ## trixie-backports' newest kernel, for lab/run --kerne
 	@lab/build backports
 series: host-packages ## build/series: the driver as patches for the kernel's lists
 	@lab/in-root kernel/series.sh /usr/src/linux-source-6.12.tar.xz build/series
-PACKAGES := radeon-deb libdrm-deb mesa-deb tools-deb
-deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa, tools (I386=1: Mesa for 32-bit programs, too)
+PACKAGES := radeon-deb libdrm-deb mesa-deb tools-deb r7xx-deb
+deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa, tools, the board (I386=1: Mesa for 32-bit programs, too)
 	@lab/build $(PACKAGES) $(if $(I386),mesa-deb-i386)
 	@mkdir -p build/deb
 	@cp $(PACKAGES:%=build/%/*.deb) $(if $(I386),build/mesa-deb-i386/*.deb) build/deb/
