@@ -443,8 +443,8 @@ def tools_deb(out: Path) -> None:
     package("nomap-tools", out)
 
 
-@stage("source package r7xx-tools (board, shim, replay) with all crates, and its package (5 minutes)", name="r7xx-deb", words=release,
-       mib=3000, inputs=[*OWN, "packaging/r7xx-tools", "emulator"], packages=[*RUST, "dpkg-dev", "debhelper"])
+@stage("source package r7xx-tools (board, shim, replay) with all crates, and its package (5 minutes)", name="r7xx-deb",
+       words=release, mib=3000, inputs=[*OWN, "packaging/r7xx-tools", "emulator"], packages=[*RUST, "dpkg-dev", "debhelper"])
 def r7xx_deb(out: Path) -> None:
     package("r7xx-tools", out)
 

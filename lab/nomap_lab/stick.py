@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -29,8 +30,8 @@ class Stick:
     stick's switch; `disk` is the machine's own. What the machine writes stays in `image` and `disk`.
     """
 
-    def __init__(self, image: Path, logs: Path, *, boards: int = 1, other: bool = False, uefi: bool = False, read_only: bool = False,
-                 mib: int = 2048, disk: Path | None = None) -> None:
+    def __init__(self, image: Path, logs: Path, *, boards: int = 1, other: bool = False, uefi: bool = False,
+                 read_only: bool = False, mib: int = 2048, disk: Path | None = None) -> None:
         self.image, self.logs, self.boards, self.other, self.uefi = image, logs, boards, other, uefi
         self.read_only, self.mib, self.disk = read_only, mib, disk
         self.serial = logs / "serial.log"
@@ -83,7 +84,8 @@ class Stick:
         """QEMU's words."""
         words = ["qemu-system-x86_64", "-name", "nomap-live", "-no-user-config", "-nodefaults", "-no-reboot", "-display", "none",
                  "-cpu", "max,-erms,-fsrm,-fsrs", "-smp", "2", "-accel", "tcg,thread=multi", "-m", f"{self.mib}M",
-                 "-object", f"memory-backend-memfd,id=mem,size={self.mib}M,share=on", "-machine", "q35,memory-backend=mem,vmport=off,smm=off",
+                 "-object", f"memory-backend-memfd,id=mem,size={self.mib}M,share=on",
+                 "-machine", "q35,memory-backend=mem,vmport=off,smm=off",
                  "-vga", "std" if self.other else "none", "-serial", "stdio", "-device", "virtio-rng-pci",
                  "-device", "qemu-xhci", "-drive", f"file={self.image},format=raw,if=none,id=stick,cache=unsafe"
                  + (",readonly=on" if self.read_only else ""), "-device", "usb-storage,drive=stick,removable=on,bootindex=0"]
@@ -92,8 +94,10 @@ class Stick:
         if self.uefi:
             words += ["-bios", str(BUILD / "live/OVMF.fd")]
         for number in range(self.boards):
-            words += ["-device", f"pcie-root-port,id=port{number},chassis={number + 1},x-speed=5,x-width=16", "-device",
-                      f'{{"driver":"vfio-user-pci","id":"gpu{number}","bus":"port{number}","socket":{{"path":"{self._socket(number)}","type":"unix"}}}}']
+            board = {"driver": "vfio-user-pci", "id": f"gpu{number}", "bus": f"port{number}",
+                     "socket": {"path": str(self._socket(number)), "type": "unix"}}
+            words += ["-device", f"pcie-root-port,id=port{number},chassis={number + 1},x-speed=5,x-width=16",
+                      "-device", json.dumps(board)]
         return words
 
     def screenshot(self, number: int = 0) -> Path:
