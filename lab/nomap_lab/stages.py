@@ -443,6 +443,23 @@ def tools_deb(out: Path) -> None:
     package("nomap-tools", out)
 
 
+@stage("source package r7xx-tools (board, shim, replay) with all crates, and its package (5 minutes)", name="r7xx-deb",
+       words=release, mib=3000, inputs=[*OWN, "packaging/r7xx-tools", "emulator"], packages=[*RUST, "dpkg-dev", "debhelper"])
+def r7xx_deb(out: Path) -> None:
+    package("r7xx-tools", out)
+
+
+LIVE_PACKAGES = ("radeon-deb", "libdrm-deb", "mesa-deb", "tools-deb")
+
+
+@stage("nomap-live.img, which boots from a USB stick; SSH_KEY is a public key that may log in (15 minutes)",
+       inputs=["packaging/live", "packaging/in-copy", "packaging/version"], after=[*LIVE_PACKAGES, "igt"], mib=6000,
+       words=lambda: [os.environ.get("SSH_KEY", ""), root_key("guest")])
+def live(out: Path) -> None:
+    call([TOP / "packaging/in-copy", out / "work", TOP / "packaging/live/build", out, root_dir("guest") / "opt/sid",
+          *(BUILD / name for name in LIVE_PACKAGES)])
+
+
 # Piglit
 
 DEQP_RUNNER = "0.24.0"

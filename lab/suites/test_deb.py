@@ -31,16 +31,20 @@ def boot(lab: Lab) -> None:
 
 
 #: The stages whose packages a release has.
-RELEASE = ("radeon-deb", "libdrm-deb", "mesa-deb", "tools-deb")
+RELEASE = ("radeon-deb", "libdrm-deb", "mesa-deb", "tools-deb", "r7xx-deb")
+
+
+def released() -> list[Path]:
+    """The packages of a release: of libdrm, only those that the series changes."""
+    return [deb for stage in RELEASE for deb in sorted((BUILD / stage).glob("*.deb"))
+            if not deb.name.startswith("libdrm") or deb.name.startswith(("libdrm-radeon1_", "libdrm-dev_"))]
 
 
 @case("deb/repository", tier="all")
 def repository(lab: Lab) -> None:
     """What "make release" makes, installed over file: in a clean Debian, upgraded from the release before, removed."""
     lab.build(*RELEASE)
-    debs = [deb for stage in RELEASE for deb in sorted((BUILD / stage).glob("*.deb"))
-            if not deb.name.startswith("libdrm") or deb.name.startswith(("libdrm-radeon1_", "libdrm-dev_"))]
-    lab.call("packaging/tests/run", "repository", *debs)
+    lab.call("packaging/tests/run", "repository", *released())
 
 
 @case("deb/lintian", tier="all")
@@ -61,16 +65,23 @@ def autopkgtest(lab: Lab) -> None:
 @case("deb/piuparts", tier="all")
 def piuparts(lab: Lab) -> None:
     """Each package is installed, removed and purged in a clean Debian, which is as before then."""
-    stages = ("radeon-deb", "tools-deb")
-    lab.build(*stages)
-    lab.call("packaging/tests/run", "piuparts", *[deb for stage in stages for deb in (BUILD / stage).glob("*.deb")])
+    lab.build(*RELEASE)
+    lab.call("packaging/tests/run", "piuparts", *released())
+
+
+@case("deb/arm64", tier="all")
+def arm64(lab: Lab) -> None:
+    """The module is compiled for Debian's arm64 kernel, where VRAM is reached by the functions for I/O memory only."""
+    lab.build("radeon-deb")
+    lab.call("packaging/tests/run", "arm64", *(BUILD / "radeon-deb").glob("*.deb"), skip77=True)
 
 
 @case("deb/same-bytes", tier="all")
 def same_bytes(lab: Lab) -> None:
     """Two builds of a package give the same bytes."""
     out = lab.dir("deb-again")
-    for name, stage in (("radeon-nomap", "radeon-deb"), ("libdrm", "libdrm-deb"), ("nomap-tools", "tools-deb")):
+    for name, stage in (("radeon-nomap", "radeon-deb"), ("libdrm", "libdrm-deb"), ("nomap-tools", "tools-deb"),
+                        ("r7xx-tools", "r7xx-deb")):
         lab.build(stage)
         lab.call("packaging/build", name, out / name)
         compared = 0

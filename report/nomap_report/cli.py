@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None, system: System | None = None) -> int:
     what = parser.add_mutually_exclusive_group()
     for choice in CHOICES.values():
         what.add_argument(f"--{choice.name}", dest="choice", action="store_const", const=choice.name, help=choice.about)
-    what.add_argument("--menu", action="store_true", help="ask on the terminal what to run, again and again")
+    what.add_argument("--menu", action="store_true", help="ask on the terminal what to run, again and again: the first screen of the live image")
     what.add_argument("--status", action="store_true", help="say which parts of nomap are active, and why the others are not")
     parser.add_argument("--out", type=Path, default=Path("/var/lib/nomap-report"), help="the directory of the report (default: %(default)s)")
     parser.add_argument("--card", default="", metavar="SLOT", help="the card to test, as 0000:01:00.0, if there are several")
@@ -108,7 +108,7 @@ def main(argv: list[str] | None = None, system: System | None = None) -> int:
         if not PROGRAMS.is_dir():
             raise ReportError(f"The programs of nomap-tools are not in {PROGRAMS}.")
         if options.menu:
-            return menu.loop(system, options.out, options.card, lambda choice, again: run(system, choice, options.out, options.card, again))
+            return menu.loop(system, options.out, options.card, lambda choice, again, out, slot: run(system, choice, out, slot, again))
         return run(system, options.choice, options.out, options.card, options.again)
     except ReportError as e:
         print(e, file=sys.stderr)

@@ -58,16 +58,30 @@ def module_part(system: System, installed: dict[str, str]) -> Part:
                 "dpkg-reconfigure radeon-nomap-dkms says why")
 
 
+def linked(system: System, library: str) -> str:
+    """The path by which programs get a library, from the cache of the dynamic linker; "" if that is not known."""
+    for line in system.run(["sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; ldconfig -p"]).splitlines():
+        words = line.split()
+        if words and words[0] == library:
+            return words[-1]
+    return ""
+
+
+def libdrm_part(system: System, installed: dict[str, str]) -> Part:
+    """libdrm_radeon: the package's, unless another directory comes before its."""
+    name, version = "libdrm", installed.get("libdrm-radeon1", "")
+    if "nomap" not in version:
+        return Part(name, False, f"Debian's {version} is installed, it replaced ours or ours never was" if version else "libdrm-radeon1 is not installed")
+    path = linked(system, "libdrm_radeon.so.1")
+    if path and not re.fullmatch(r"(/usr)?/lib/[a-z0-9_]+-linux-gnu/libdrm_radeon\.so\.1", path):
+        return Part(name, False, f"programs use {path} instead of libdrm-radeon1 {version}")
+    return Part(name, True, f"libdrm-radeon1 {version}")
+
+
 def status(system: System) -> list[Part]:
     """The parts, and of those that are not active why."""
     installed = versions(system)
-    parts = [module_part(system, installed)]
-    libdrm = installed.get("libdrm-radeon1", "")
-    if "nomap" in libdrm:
-        parts.append(Part("libdrm", True, f"libdrm-radeon1 {libdrm}"))
-    else:
-        parts.append(Part("libdrm", False, f"Debian's {libdrm} is installed, it replaced ours or ours never was"
-                          if libdrm else "libdrm-radeon1 is not installed"))
+    parts = [module_part(system, installed), libdrm_part(system, installed)]
     mesa = installed.get("mesa-nomap", "")
     if not mesa:
         parts.append(Part("Mesa", False, f"mesa-nomap is not installed, OpenGL uses Debian's {installed.get('mesa-libgallium', '')}"))

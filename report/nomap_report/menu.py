@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A first screen that asks: what there is, what can be chosen, and what comes of it."""
+"""The first screen of the live image: what there is, what can be chosen, and what comes of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import facts
-from .cards import cards, choose
+from .cards import Card, cards, choose
 from .compare import load
 from .steps import CHOICES, Choice
 from .system import ReportError, System
@@ -36,32 +36,41 @@ def stack(system: System) -> str:
     return f"Of nomap, only this is active: {', '.join(active)}."
 
 
+def several(system: System) -> list[Card]:
+    """The cards in range if there are two or more; a person has to say which one is meant."""
+    good = [card for card in cards(system) if card.in_range]
+    return good if len(good) > 1 else []
+
+
+def of_card(out: Path, slot: str, found: list[Card]) -> Path:
+    """The directory for the report of the card at `slot`: `out` for the first of the cards, so that results of two are never mixed."""
+    # A FAT file system takes no colons.
+    return out.with_name(f"{out.name}-{slot.replace(':', '-')}") if found and slot != found[0].slot else out
+
+
 def card_line(system: System, slot: str) -> str:
     """The card that would be tested, or why none can be."""
     try:
         card = choose(cards(system), slot)
     except ReportError as e:
         return str(e)
+    others = len(several(system)) - 1
+    which = f" There {'is 1 other' if others == 1 else f'are {others} others'} in range: c takes the next one." if others > 0 else ""
     if card.driver != "radeon":
-        return f"Card: {card}. Without the driver radeon nothing can be tested."
-    return f"Card: {card}."
+        return f"Card: {card}. Without the driver radeon nothing can be tested.{which}"
+    return f"Card: {card}.{which}"
 
 
-def place(system: System, out: Path) -> str:
+def place(out: Path) -> str:
     """Where reports go, and what is wrong with it."""
-    roots = [words[2] for line in system.read("/proc/mounts").splitlines() if len(words := line.split()) > 2 and words[1] == "/"]
-    at = next(path for path in (out, *out.parents) if path.exists())
-    disk = os.statvfs(at)
+    mount = out.parent
+    if not os.path.ismount(mount):
+        return f"Reports: there is no data partition at {mount}, so they are lost when the machine is turned off."
+    disk = os.statvfs(mount)
     if disk.f_flag & os.ST_RDONLY:
-        return f"Reports: {at} is read-only, so nothing can be tested."
+        return f"Reports: the data partition at {mount} is read-only, so nothing can be tested. Is the stick's switch set?"
     free = disk.f_bavail * disk.f_frsize >> 20
-    lost = ", in memory: they are lost when the machine is turned off" if roots[-1:] in (["overlay"], ["tmpfs"]) and not mounted(at) else ""
-    return f"Reports: {out} ({free} MiB free){lost}."
-
-
-def mounted(path: Path) -> bool:
-    """Is `path` on another file system than the root?"""
-    return path.stat().st_dev != Path("/").stat().st_dev
+    return f"Reports: {out}, on the stick's data partition ({free} MiB free)."
 
 
 def state(out: Path) -> dict[str, Any]:
@@ -89,7 +98,7 @@ def screen(system: System, out: Path, slot: str) -> str:
     """The first screen."""
     lines = [wrap("nomap: uploads and downloads without mappings on Radeon HD 2000 to 6000. It has run on an emulated board only. "
                   "Nothing on this machine's disks is touched."), "",
-             wrap(card_line(system, slot)), wrap(stack(system)), wrap(place(system, out)), ""]
+             wrap(card_line(system, slot)), wrap(stack(system)), wrap(place(out)), ""]
     before = state(out)
     choice, step = unfinished(before)
     if choice:
@@ -101,10 +110,18 @@ def screen(system: System, out: Path, slot: str) -> str:
     return "\n".join(lines)
 
 
-def loop(system: System, out: Path, slot: str, run: Callable[[str, bool], int], read: Callable[[str], str] = input) -> int:
-    """Shows the screen, runs what is chosen and shows it again, until the machine is turned off."""
+def loop(system: System, base: Path, slot: str, run: Callable[[str, bool, Path, str], int], read: Callable[[str], str] = input) -> int:
+    """Shows the screen, runs what is chosen and shows it again, until the machine is turned off.
+
+    `run` gets the choice, whether it is run again, the directory for the report, and the card's slot. If several cards are in
+    range, the one at `slot` comes first, or the first of them.
+    """
     numbers = {str(number): name for number, name in enumerate(CHOICES, 1)}
+    found = several(system)
+    slots = [card.slot for card in found]
+    slot = next((s for s in slots if s.endswith(slot)), slot) if slot else (slots or [""])[0]
     while True:
+        out = of_card(base, slot, found)
         print(screen(system, out, slot))
         try:
             answer = read("\nYour choice: ").strip().lower()
@@ -114,10 +131,12 @@ def loop(system: System, out: Path, slot: str, run: Callable[[str, bool], int], 
             try:
                 name = numbers[answer]
                 done = state(out).get("done", {})
-                run(name, all(step.name in done for step in CHOICES[name].steps))
+                run(name, all(step.name in done for step in CHOICES[name].steps), out, slot)
             except ReportError as e:
                 print(e)
             read("Press Enter for the first screen. ")
+        elif answer == "c" and slots:
+            slot = slots[(slots.index(slot) + 1) % len(slots)] if slot in slots else slots[0]
         elif answer == "s":
             subprocess.run([os.environ.get("SHELL", "/bin/bash")], check=False)
         elif answer == "q":

@@ -56,7 +56,7 @@ class Session:
         self.state: dict[str, Any] = {"choice": choice, "running": None, "done": {}}
         try:
             out.mkdir(parents=True, exist_ok=True)
-            # Held until the object goes: two first screens can be open.
+            # Held until the object goes: the live image has a first screen on each of two terminals.
             self.lock = os.open(out, os.O_RDONLY)
             try:
                 fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

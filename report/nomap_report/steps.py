@@ -11,7 +11,7 @@ from pathlib import Path
 #: Where nomap-tools installs the programs.
 PROGRAMS = Path(os.environ.get("NOMAP_PROGRAMS", "/usr/libexec/nomap"))
 
-#: Programs can lie in prefixes of their own below it, as igt_runner can.
+#: Programs can lie in prefixes of their own below it, as igt_runner does on the live image.
 PREFIXES = Path(os.environ.get("NOMAP_PREFIXES", "/opt"))
 
 
