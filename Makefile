@@ -77,7 +77,7 @@ bench: host-packages ## the benchmarks
 libdrm: host-packages ## libdrm_radeon with our patches
 	@lab/build libdrm
 
-.PHONY: debug backports series deb release
+.PHONY: debug backports series deb release live
 debug: host-packages ## the debug kernel (KASAN, lockdep, ...), for lab/run --kernel debug
 	@lab/build debug
 backports: host-packages ## trixie-backports' newest kernel, for lab/run --kernel backports
@@ -94,6 +94,10 @@ release: host-packages ## release/: an apt repository of them, signed with KEY=F
 	@[ -r "$(KEY)" ] || { echo "make release KEY=FILE: the secret OpenPGP key to sign with (gpg --armor --export-secret-keys ID >FILE)" >&2; exit 2; }
 	@lab/build $(PACKAGES) $(if $(I386),mesa-deb-i386)
 	@URI="$${URI:-file:$(CURDIR)/release/apt}" lab/in-root packaging/in-copy build/deb/work-release packaging/release release $(PACKAGES:%=build/%) $(if $(I386),build/mesa-deb-i386) <$(KEY)
+
+live: host-packages ## build/live/nomap-live.img, for a USB stick: Debian 13 with our packages (SSH_KEY=FILE: a public key that may log in)
+	@SSH_KEY="$(if $(SSH_KEY),$$(cat $(SSH_KEY)))" lab/build live
+	@echo "write it to a stick, all of which it replaces: dd if=build/live/nomap-live.img of=/dev/sdX bs=4M conv=fsync"
 
 .PHONY: results
 results: ## docs/results.md from build/results

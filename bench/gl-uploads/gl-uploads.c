@@ -9,7 +9,7 @@
  *
  * Calls are counted in the process (glcount.h).
  *
- *     gl-uploads [--batches N] [--calls N] CASE...     ("all": all of them)
+ *     gl-uploads [--batches N] [--calls N] [--warm-up N] CASE...     ("all": all of them)
  *
  * prints a line of JSON for each: case, ns, CPU time of all threads, ioctls and maps
  * (per call).
@@ -28,7 +28,7 @@
 #define ATLAS 1024
 #define STREAM 512 /* side of the texture that is replaced each time, in pixels */
 
-/* Batches before those that are measured. Mesa maps a BO that it has accessed
+/* Batches before those that are measured, by default. Mesa maps a BO that it has accessed
  * often; measured is the cost after that.
  */
 #define WARM_UP 10
@@ -213,13 +213,13 @@ static double median(double *v, unsigned n)
 	return v[n / 2];
 }
 
-static void measure(unsigned c, unsigned batches, unsigned calls)
+static void measure(unsigned c, unsigned warm_up, unsigned batches, unsigned calls)
 {
 	double ns[batches], cpu[batches], io[batches], mm[batches];
 
 	if (calls > cases[c].calls)
 		calls = cases[c].calls;
-	for (unsigned b = 0; b < WARM_UP + batches; b++) {
+	for (unsigned b = 0; b < warm_up + batches; b++) {
 		cases[c].begin();
 		glFinish();
 
@@ -232,8 +232,8 @@ static void measure(unsigned c, unsigned batches, unsigned calls)
 		double t = now(CLOCK_MONOTONIC) - t0, used = now(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
 		struct gl_counts after = gl_counts();
 
-		if (b >= WARM_UP) {
-			unsigned i = b - WARM_UP;
+		if (b >= warm_up) {
+			unsigned i = b - warm_up;
 
 			ns[i] = t / calls;
 			cpu[i] = used / calls;
@@ -251,12 +251,19 @@ static void measure(unsigned c, unsigned batches, unsigned calls)
 
 int main(int argc, char **argv)
 {
-	unsigned batches = 11, calls = 1000, n = sizeof(cases) / sizeof(*cases);
+	unsigned warm_up = WARM_UP, batches = 11, calls = 1000, n = sizeof(cases) / sizeof(*cases);
 	int arg = 1;
 
 	while (arg + 1 < argc && argv[arg][0] == '-') {
 		unsigned value = strtoul(argv[arg + 1], NULL, 10);
 
+		if (!strcmp(argv[arg], "--warm-up")) {
+			if (value > 100)
+				die("gl-uploads: --warm-up takes a number from 0 to 100");
+			warm_up = value;
+			arg += 2;
+			continue;
+		}
 		if (!value || value > 10000)
 			die("gl-uploads: %s takes a number from 1 to 10000", argv[arg]);
 		if (!strcmp(argv[arg], "--batches"))
@@ -268,7 +275,7 @@ int main(int argc, char **argv)
 		arg += 2;
 	}
 	if (arg >= argc)
-		die("usage: gl-uploads [--batches N] [--calls N] CASE... | all");
+		die("usage: gl-uploads [--batches N] [--calls N] [--warm-up N] CASE... | all");
 	context_create(EGL_NO_CONTEXT);
 	fprintf(stderr, "%s\n", glGetString(GL_RENDERER));
 	fill(data, sizeof(data), 1);
@@ -279,7 +286,7 @@ int main(int argc, char **argv)
 			if (strcmp(argv[arg], "all") && strcmp(argv[arg], cases[c].name))
 				continue;
 			any = true;
-			measure(c, batches, calls);
+			measure(c, warm_up, batches, calls);
 		}
 		if (!any)
 			die("gl-uploads: there is no case \"%s\"", argv[arg]);

@@ -4,11 +4,12 @@
 
 use crate::rig::*;
 use r7xx_board::chip::counters::Counter;
+use r7xx_board::chip::cp::pm4::Draw;
 use r7xx_board::chip::display::DCE4;
 use r7xx_board::chip::dma::evergreen::{header, BROADCAST, BYTES};
 use r7xx_board::chip::dma::packet;
 use r7xx_board::chip::family::MODELS;
-use r7xx_board::chip::gfx::NullGfx;
+use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext, GfxStatistics, NullGfx};
 use r7xx_board::chip::regs::{cg, cp, dce, evergreen as eg, gb, mc, r600, srbm, uvd};
 use r7xx_board::chip::{ChipConfig, Family};
 
@@ -226,12 +227,12 @@ fn clear_state_restores_what_the_preamble_has_set() {
 fn work_without_an_engine_is_consumed_and_counted() {
     for family in [Family::Cedar, Family::Turks, Family::Rv670] {
         let mut rig = rig(family);
-        // DRAW_INDEX_AUTO, which Evergreen executes; there also DISPATCH_DIRECT and DRAW_INDIRECT.
+        // DRAW_INDEX_AUTO, which Evergreen executes; there also DISPATCH_DIRECT and DRAW_INDEX_OFFSET.
         rig.cp(&[type3(0x2D, 2), 3, 2]);
         let mut expected = 1;
         if family != Family::Rv670 {
             rig.cp(&[type3(0x15, 4), 1, 1, 1, 1]);
-            rig.cp(&[type3(0x24, 2), 0, 2]);
+            rig.cp(&[type3(0x29, 3), 8, 0, 0]);
             expected = 2;
         }
         rig.cp(&fence(4));
@@ -369,4 +370,62 @@ fn fences_of_the_first_video_decoder_have_their_value_in_the_data() {
     rig.until_mem(FENCE, 123);
     rig.until("the interrupt", |rig| rig.irq_count() == 1);
     assert_eq!(rig.vectors(), [(124, 0)]);
+}
+
+/// Has counters of its own.
+struct Counting;
+
+impl Gfx for Counting {
+    fn draw(&mut self, _: &GfxContext<'_>, _: &Draw) -> Result<bool, Cancelled> {
+        Ok(true)
+    }
+
+    fn statistics(&self) -> GfxStatistics {
+        GfxStatistics {
+            pipeline: [1, 2, 3, 4, 5, 6, 7, 8],
+            streamout: [[10, 11], [12, 13], [14, 15], [16, 17]],
+            ..GfxStatistics::default()
+        }
+    }
+}
+
+/// `event_type_for_stream()` and `r600_query_init()` in Mesa: events 1 to 3 sample streams 1 to 3, and
+/// there are eleven pipeline counters, of which R7xx has eight.
+#[test]
+fn queries_have_the_counters_of_the_generation() {
+    for (family, streams, counters) in [(Family::Turks, 4, 11), (Family::Rv770, 1, 8)] {
+        let config = ChipConfig {
+            family,
+            ..config(None)
+        };
+        let mut rig = Rig::with_gfx(config, Box::new(Counting));
+        let at = |slot: u64| DATA + 256 * slot;
+        let mut sample = |slot: u64, event: u32, index: u32| {
+            let body = [event | index << 8, at(slot) as u32, 0];
+            rig.cp_fill(&[type3(0x46, 3)]);
+            rig.cp_fill(&body);
+        };
+        for (stream, event) in [0x20, 1, 2, 3].into_iter().enumerate().take(streams) {
+            sample(stream as u64, event, 3);
+        }
+        sample(4, 0x1E, 2);
+        // What is not written stays.
+        for slot in 0..5 {
+            (0..32).for_each(|i| rig.set_mem(at(slot) + 4 * i, 0xEE));
+        }
+        rig.cp(&fence(77));
+        rig.until_mem(FENCE, 77);
+        for slot in 0..streams as u64 {
+            let found = [0, 8].map(|offset| rig.mem(at(slot) + offset));
+            assert_eq!(found, [10 + 2 * slot as u32, 11 + 2 * slot as u32]);
+        }
+        for i in 0..12 {
+            let value = match i {
+                0..=7 => i + 1,
+                _ if i < counters => 0,
+                _ => 0xEE,
+            };
+            assert_eq!(rig.mem(at(4) + 8 * u64::from(i)), value, "{family}: {i}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod fuzz_targets;
 mod generations;
 mod geometry;
 mod hostile_client;
+mod indirect;
 mod packets;
 mod process;
 mod rings;

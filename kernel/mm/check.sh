@@ -199,7 +199,7 @@ step_series() {
 	"${git[@]}" tag base
 	for patch in "${patches[@]}"; do
 		i=$((i + 1))
-		sed "0,/^Subject: \[PATCH\]/s//Subject: [PATCH v2 $i\/$n]/" "$patch" >"$dir/${patch##*/}"
+		sed "0,/^Subject: \[PATCH\]/s//Subject: [PATCH v3 $i\/$n]/" "$patch" >"$dir/${patch##*/}"
 		"${git[@]}" am -q "$dir/${patch##*/}" || die "git am does not take ${patch##*/}"
 	done
 	title=$(sed -n '1s/^Subject: //p' "$mm/patches/cover-letter")
@@ -207,7 +207,7 @@ step_series() {
 	{
 		sed -n '1{p;q}' "${patches[0]}"
 		sed -n '2,/^Date:/p' "${patches[0]}"
-		printf 'Subject: [PATCH v2 0/%s] %s\n' "$n" "$title"
+		printf 'Subject: [PATCH v3 0/%s] %s\n' "$n" "$title"
 		sed 1d "$mm/patches/cover-letter"
 		printf '\nFor Linux %s.\n\n' "$version"
 		"${git[@]}" shortlog --format='%s' base..HEAD

@@ -110,7 +110,7 @@ def root_key(name: str) -> str:
 
 
 def root_dir(name: str) -> Path:
-    """The directory of the root `name`: build, guest, i386 or desktop."""
+    """The directory of the root `name`: build, guest, i386, desktop or traces."""
     return CACHE / "roots" / f"{name}-{root_key(name)}"
 
 

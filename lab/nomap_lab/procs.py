@@ -88,11 +88,16 @@ def as_builder(out: Path, cmd: Words, *, env: Mapping[str, str] | None = None, w
                         "-h", "0:0", "{}", "+"], check=False)
 
 
+def in_root(name: str, cmd: Words, **options: object) -> subprocess.CompletedProcess[str]:
+    """As call(), in the Debian root `name`, which is there. Nothing that the command starts outlives it."""
+    enter: list[str | Path] = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private",
+                               TOP / "lab/roots/enter", root_dir(name), TOP, CACHE, TOP]
+    return call([*enter, *cmd], **options)  # type: ignore[arg-type]
+
+
 def in_i386(cmd: Words, **options: object) -> subprocess.CompletedProcess[str]:
-    """As call(), for a 32-bit program in the Debian root for i386."""
-    enter: list[str | Path] = ["unshare", "--mount", "--propagation", "private", TOP / "lab/roots/enter", root_dir("i386"),
-                               TOP, CACHE, TOP]
-    return call([*enter, "setarch", "i386", *cmd], **options)  # type: ignore[arg-type]
+    """As in_root(), for a 32-bit program in the Debian root for i386."""
+    return in_root("i386", ["setarch", "i386", *cmd], **options)
 
 
 def rendered_env(renderer: str) -> dict[str, str]:

@@ -90,6 +90,12 @@ def desktop_image(_out: Path) -> None:
     make_image("desktop", "2304m")
 
 
+@stage("the root in which apitrace records programs, in the cache", words=lambda: [root_key("traces")],
+       is_there=lambda: (root_dir("traces") / ".complete").exists())
+def traces_root(_out: Path) -> None:
+    call([TOP / "lab/roots/layer", "traces", root_dir("traces")])
+
+
 # The board
 
 RUST = ("rustc", "libc6-dev")
@@ -431,10 +437,21 @@ def mesa_deb_i386(out: Path) -> None:
 
 
 @stage("source package nomap-tools (report, benchmarks), and its package", name="tools-deb", words=release, mib=1500,
-       inputs=[*OWN, "packaging/nomap-tools", "report", "bench", "common", "kernel/include"],
+       inputs=[*OWN, "packaging/nomap-tools", "report", "bench", "common", "kernel/include", "docs/results/live-bos.json"],
        packages=["gcc-14", "meson", "dpkg-dev"])
 def tools_deb(out: Path) -> None:
     package("nomap-tools", out)
+
+
+LIVE_PACKAGES = ("radeon-deb", "libdrm-deb", "mesa-deb", "tools-deb")
+
+
+@stage("nomap-live.img, which boots from a USB stick; SSH_KEY is a public key that may log in (15 minutes)",
+       inputs=["packaging/live", "packaging/in-copy", "packaging/version"], after=[*LIVE_PACKAGES, "igt"], mib=6000,
+       words=lambda: [os.environ.get("SSH_KEY", ""), root_key("guest")])
+def live(out: Path) -> None:
+    call([TOP / "packaging/in-copy", out / "work", TOP / "packaging/live/build", out, root_dir("guest") / "opt/sid",
+          *(BUILD / name for name in LIVE_PACKAGES)])
 
 
 # Piglit
@@ -456,11 +473,12 @@ def piglit_tests(out: Path) -> None:
     get.piglit(out)
 
 
-@stage("what Mesa CI has seen on a real RV770", inputs=["lab/nomap_lab/piglit/get.py"], after=["mesa-source"])
+@stage("what Mesa CI has seen of piglit on real chips", inputs=["lab/nomap_lab/piglit/seen.py", "lab/nomap_lab/mesa_ci.py"],
+       after=["mesa-source"])
 def piglit_expected(out: Path) -> None:
-    from .piglit import get
+    from .piglit import seen
 
-    get.expected(BUILD / "mesa-source", out)
+    seen.expected(BUILD / "mesa-source", out)
 
 
 @stage("the last three", after=["piglit-tests", "piglit-runner", "piglit-expected"], out=".lab/piglit")
@@ -468,7 +486,8 @@ def piglit(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 
-@stage("what Mesa CI has seen of dEQP on real chips", inputs=["lab/nomap_lab/deqp/lists.py"], after=["mesa-source"])
+@stage("what Mesa CI has seen of dEQP on real chips", inputs=["lab/nomap_lab/deqp/lists.py", "lab/nomap_lab/mesa_ci.py"],
+       after=["mesa-source"])
 def deqp_expected(out: Path) -> None:
     from .deqp import lists
 

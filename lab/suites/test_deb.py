@@ -50,6 +50,22 @@ def lintian(lab: Lab) -> None:
     lab.call("packaging/tests/run", "lintian", *[changes for stage in RELEASE for changes in (BUILD / stage).glob("*.changes")])
 
 
+@case("deb/autopkgtest", tier="all")
+def autopkgtest(lab: Lab) -> None:
+    """The tests of each source package that has some, on the packages of this release."""
+    lab.build(*RELEASE)
+    sources = [dsc for stage in RELEASE if stage != "libdrm-deb" for dsc in (BUILD / stage).glob("*.dsc")]
+    lab.call("packaging/tests/run", "autopkgtest", *sources)
+
+
+@case("deb/piuparts", tier="all")
+def piuparts(lab: Lab) -> None:
+    """Each package is installed, removed and purged in a clean Debian, which is as before then."""
+    stages = ("radeon-deb", "tools-deb")
+    lab.build(*stages)
+    lab.call("packaging/tests/run", "piuparts", *[deb for stage in stages for deb in (BUILD / stage).glob("*.deb")])
+
+
 @case("deb/same-bytes", tier="all")
 def same_bytes(lab: Lab) -> None:
     """Two builds of a package give the same bytes."""

@@ -7,6 +7,7 @@ shows and with the same windows drawn in software (Xvfb).
 
 import re
 import shutil
+from pathlib import Path
 
 from nomap_lab.paths import CHECK, RESULTS, TOP
 from nomap_lab.testing import Lab, case, suite
@@ -152,6 +153,58 @@ def image(lab: Lab) -> None:
     assert sorted(said[:-1]) == sorted(f"{p} installed" for p in packages)
     assert "Noto Serif CJK JP" in said[-1]
     assert "Noto" not in lab.run("fc-match", "Noto Serif CJK JP", "family", board="none")
+
+
+STACKS = {"debian": ("stock", "unmodified"), "our-mesa": ("stock", "patched"), "nomap": ("patched", "patched")}
+
+
+def run_scene(lab: Lab, name: str, stack: str, *words: object, status: int = 0) -> Path:
+    """Real clients on two workspaces (emulator/tests/desktop/scene), and the monitor at the end in NAME.png."""
+    module, mesa = STACKS[stack]
+    out = DESK / name
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(TOP / "emulator/tests/desktop", DESK / "session", dirs_exist_ok=True)
+    lab.run(f"{lab.guest_path(DESK)}/session/scene", lab.guest_path(out), *words, status=status, image="desktop", module=module,
+            mesa=mesa, mem="3G", timeout=1200, logs=DESK / f"{name}-logs", screenshot=DESK / f"{name}.png")
+    return out
+
+
+@case("desktop/scene/{stack}", tier="all", stack=list(STACKS))
+def scene(lab: Lab, stack: str) -> None:
+    """Two workspaces with xterm, GTK, Qt, a browser and CJK text: each is the same again after switches."""
+    out = run_scene(lab, f"scene-{stack}", stack)
+    for again in ("again", "x"):
+        lab.call(*CHECKER, "same", out / "first.png", out / f"{again}.png")
+    lab.call(*CHECKER, "same", out / "x.png", DESK / f"scene-{stack}.png")
+    # A switch that did nothing would leave equal pictures, too.
+    lab.call(*CHECKER, "same", out / "first.png", out / "second.png", ok=[1])
+    lab.counters(DESK / f"scene-{stack}-logs/board.json", "draws > 1000", "bad_packets == 0", "mc_faults == 0")
+    if stack == "nomap":
+        counts = dict(line.split("\t") for line in (out / "counts.tsv").read_text().splitlines())
+        assert int(counts["switched"]) <= int(counts["start"]) + 32
+
+
+@case("desktop/scene-same/{picture}", tier="all", needs=[f"desktop/scene/{s}" for s in STACKS], picture=["first", "second"])
+def scene_same(lab: Lab, picture: str) -> None:
+    """The three stacks show the same pixels."""
+    for stack in ("our-mesa", "nomap"):
+        lab.call(*CHECKER, "same", DESK / f"scene-debian/{picture}.png", DESK / f"scene-{stack}/{picture}.png")
+
+
+@case("desktop/scene-animation", tier="all", needs=["desktop/scene/nomap"])
+def scene_animation(lab: Lab) -> None:
+    """Keeps the animation of docs/desktop.md."""
+    (RESULTS / "gallery").mkdir(parents=True, exist_ok=True)
+    lab.call(*CHECKER, "animate", *(DESK / f"scene-nomap/{p}.png" for p in ("first", "second")),
+             RESULTS / "gallery/desktop-switch.gif")
+
+
+@case("desktop/scene-late", tier="all")
+def scene_late(lab: Lab) -> None:
+    """A client without a window in time ends the scene, which names it and keeps the picture so far."""
+    out = run_scene(lab, "scene-late", "nomap", 1, status=1)
+    assert re.search(r"scene: xterm shows no window within 1 s|openbox does not manage", (out / "scene.log").read_text())
+    assert (out / "end.png").stat().st_size
 
 
 @case("desktop/where-time-goes", tier="all")

@@ -246,12 +246,13 @@ def big_output(lab: Lab) -> None:
 
 
 @case("lab/share")
-def share(lab: Lab) -> None:
+def share_directory(lab: Lab) -> None:
     """A directory of the machine, outside of the repository: not the build root's of the same name."""
     machine = f"/proc/1/fd/{HOST_ROOT_FD}"
     with tempfile.TemporaryDirectory(dir=f"{machine}/tmp") as d:
         Path(d, "a").write_text("in\n", encoding="ascii")
-        assert lab.lab("run", "--share", d.removeprefix(machine), *PLAIN, "sh", "-c", "cat /share/a && echo out >/share/b").out == "in\n"
+        share = d.removeprefix(machine)
+        assert lab.lab("run", "--share", share, *PLAIN, "sh", "-c", "cat /share/a && echo out >/share/b").out == "in\n"
         assert Path(d, "b").read_text(encoding="ascii") == "out\n"
 
 

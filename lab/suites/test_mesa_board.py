@@ -62,3 +62,20 @@ def uploads(lab: Lab) -> None:
     shutil.copy(DIR / "gl-uploads.json", RESULTS)
     lab.call("bench/gl-uploads/check.py", results)
     lab.call("bench/gl-uploads/plot.py", results, RESULTS / "gl-uploads.png")
+
+
+@case("mesa-board/instructions", tier="all", needs=["mesa-board/build"])
+def instructions(lab: Lab) -> None:
+    """Instructions of uploads, in Mesa and in the kernel. They do not depend on the machine's load."""
+    lab.build("mesa-a", "mesa-unmodified")
+    directory = lab.dir("mesa-board/instructions")
+    there, results = lab.guest_path(directory), directory / "gl-instructions.json"
+    results.unlink(missing_ok=True)
+    for file in (TOP / "bench/gl-instructions/run.py", TOP / "bench/gl-instructions/goals.py", DIR / "gl-uploads"):
+        shutil.copy(file, directory)
+    for module, kernel in (("stock", "unmodified"), ("patched", "patched")):
+        lab.run("python3", "-B", f"{there}/run.py", "--kernel", kernel, "/build", f"{there}/gl-uploads",
+                f"{there}/gl-instructions.json", mesa="unmodified", module=module, accel="icount", smp=1, timeout=3000)
+    shutil.copy(results, RESULTS)
+    lab.call("bench/gl-instructions/check.py", RESULTS / "gl-instructions.json")
+    lab.call("bench/gl-instructions/plot.py", RESULTS / "gl-instructions.json", RESULTS / "gl-instructions.png")

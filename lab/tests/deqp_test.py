@@ -58,11 +58,12 @@ def packed(path, **files):
 def test_lists_of_mesa_ci(tmp_path):
     packed(tmp_path / "mesa_1.orig.tar.xz", **{
         "rv770-fails": "dEQP-GLES2.a,Fail # why\nspec@b,Fail\nKHR-GL33.c,Fail\n", "rv770-flakes": "dEQP-GLES3.*\n",
-        "turks-fails": ""})
+        "turks-fails": "dEQP-GLES3.d,Fail\n"})
     lists.expected(tmp_path, tmp_path / "out")
     assert (tmp_path / "out/rv770-fails.txt").read_text() == "dEQP-GLES2.a,Fail\nKHR-GL33.c,Fail\n"
     assert (tmp_path / "out/rv770-flakes.txt").read_text() == "dEQP-GLES3.*\n"
     assert (tmp_path / "out/turks-skips.txt").read_text() == ""
+    assert (tmp_path / "out/turks-fails.txt").read_text() == "dEQP-GLES3.d,Fail\n"
     packed(tmp_path / "mesa_1.orig.tar.xz", **{"turks-fails": ""})
     with pytest.raises(LabError, match="no list of a real RV770"):
         lists.expected(tmp_path, tmp_path / "out")

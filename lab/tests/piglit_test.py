@@ -2,16 +2,18 @@
 """The modules of nomap_lab.piglit: a guest that dies costs one test, and results count
 as they should."""
 import gzip
+import io
 import json
 import re
 import subprocess
 import sys
+import tarfile
 import xml.etree.ElementTree as xml
 
 import pytest
 
 from nomap_lab.paths import LabError
-from nomap_lab.piglit import known, parts, select, summary
+from nomap_lab.piglit import known, parts, seen, select, summary
 
 
 def profile(run, count):
@@ -164,3 +166,21 @@ def test_names_are_looked_up_in_piglits_profiles(tmp_path):
     with pytest.raises(LabError, match="quick_shader: nosuch$"):
         select.choose(tmp_path, listed, out, [], "list")
     assert select.sample(tmp_path, 9, 1) == ["a@b-c", "s#1", "s#2"]
+
+
+def test_lists_of_mesa_ci(tmp_path):
+    many = "".join(f"spec@{i},Fail\n" for i in range(600))
+    lists = {"rv770-fails": "dEQP-GLES2.a,Fail\n" + many, "turks-fails": many.replace("spec@1,", "spec@only turks,"),
+             "turks-skips": "# Hangs the GPU\nspec@hangs\n"}
+    with tarfile.open(tmp_path / "mesa_1.orig.tar.xz", "w:xz") as tar:
+        for name, text in {f"src/gallium/drivers/r600/ci/r600-{k}.txt": v for k, v in lists.items()}.items() | {
+                (".gitlab-ci/gbm-skips.txt", "spec@front\n")}:
+            info = tarfile.TarInfo(f"mesa-1/{name}")
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
+    seen.expected(tmp_path, tmp_path / "out")
+    assert (tmp_path / "out/rv770-fails.txt").read_text() == many
+    assert (tmp_path / "out/turks-skips.txt").read_text().splitlines()[:2] == ["spec@hangs", "spec@front"]
+    assert "spec@front\n" in (tmp_path / "out/rv770-skips.txt").read_text()
+    assert "spec@only turks,Fail\n" in (tmp_path / "out/turks-fails.txt").read_text()
+    assert (tmp_path / "out/turks-flakes.txt").read_text() == ""

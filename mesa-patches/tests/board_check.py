@@ -31,13 +31,32 @@ MAPPED_AT_A_TIME = 20
 MAPPED = {"vbo": OBJECTS}
 # What the unmodified Mesa draws wrong: r600 changes sampler states that textures share.
 FAULTS_OF_UNMODIFIED = ("samplers",)
+# Whether objects were parts of slabs, as the addresses in command streams tell (glstream.h), or left
+# them: case, field of its row. Debian's Mesa has no slabs on these chips.
+IN_SLABS = {"contexts": "fetch_in_slab", "leave-slabs": "left_slabs"}
+# The same of copies by the DMA ring, which Mesa uses from Evergreen on; with FORCE_DMA for all copies.
+DMA_IN_SLABS = {"dma": "tiled_in_slab"}
+FORCED_DMA_IN_SLABS = {"dma": "dma_in_slab"}
+FORCE_DMA = {"R600_DEBUG": "forcedma"}
 # The layers of two levels of "mipmaps" are read back on their own, each with a submission.
 SUBMITTED = {"mipmaps": 2 * MAPPED_AT_A_TIME}
 
 
-def check(rows, module, mesa):
-    """What is wrong with the rows of a run, as lines."""
+def expected_in_slabs(chip, extra):
+    """{case: fields of its row that are not 0 where there are slabs}."""
+    sets = [IN_SLABS]
+    if not chip.startswith("rv"):
+        sets += [DMA_IN_SLABS] + [FORCED_DMA_IN_SLABS] * (extra == FORCE_DMA)
+    return {case: [s[case] for s in sets if case in s] for s in sets for case in s}
+
+
+def check(rows, module, mesa, chip="rv770", extra=None):
+    """What is wrong with the rows of a run on a chip, with variables of the environment in extra, as lines."""
     bad = []
+    for case, fields in expected_in_slabs(chip, extra).items():
+        for field in fields:
+            if case in rows and (rows[case][field] > 0) != (mesa != "unmodified"):
+                bad.append(f"{case}, {mesa} Mesa, {module} module: {field} is {rows[case][field]}")
     ours = module == "patched" and mesa == "patched"
     for case, r in rows.items():
         what = f"{case}, {mesa} Mesa, {module} module"

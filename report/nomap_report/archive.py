@@ -31,6 +31,18 @@ def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = (), kinds: Se
         row(cells, "td", kinds[i] if kinds else "") for i, cells in enumerate(rows)) + "</table>"
 
 
+def different(board: Mapping[str, Sequence[tuple[str, ...]]]) -> list[str]:
+    """What is different from the emulated board, as HTML."""
+    heads = {"card": ("", "here", "on the board"),
+             "timings": ("operation", "arm", "domain", "buffers", "µs here", "µs on the board", "ratio"), "subtests": ("step", "IGT subtest", "result")}
+    texts = {"card": "What the card has otherwise.", "timings": "Times of live-bos. The board's machine emulates its CPU, so that ratios between "
+             "rows tell more than the times.", "subtests": "IGT subtests that have not passed. On the board all pass but those that skip."}
+    found = ["<h2>Differences from the emulated board</h2>"]
+    for name, rows in board.items():
+        found += [f"<p>{texts[name]}</p>", table([tuple(row) for row in rows], heads[name]) if rows else "<p>None was found.</p>"]
+    return found
+
+
 def page(report: Mapping[str, Any]) -> str:
     """The report as HTML."""
     facts, done = report["facts"], report["steps"]
@@ -43,6 +55,7 @@ def page(report: Mapping[str, Any]) -> str:
         f"<h1>nomap report</h1><p>{html.escape(report['conclusion'])}</p>",
         "<p>Host names, names of users, serial numbers, and MAC, IP and disk identifiers were removed.</p>",
         "<h2>Steps</h2>", table(rows, ("step", "result", "seconds", "reason", "what it may mean"), [r[1] for r in rows]) if rows else "<p>None was run.</p>",
+        *different(report["board"]),
         "<h2>Parts of nomap</h2>", table([(p,) for p in facts["parts"]]),
         "<h2>Machine</h2>", table(simple),
         "<h2>Faults in the kernel log</h2>", f"<pre>{html.escape(chr(10).join(facts['kernel_reports'])) or 'none'}</pre>",

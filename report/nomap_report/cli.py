@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import archive, facts
+from . import archive, compare, facts, menu
 from .cards import Card, cards, choose
 from .private import Filter
 from .session import NEED_MEMORY, Session, sentence
@@ -42,10 +42,18 @@ def memory(system: System) -> None:
 
 def run(system: System, choice: str, out: Path, slot: str, again: bool) -> int:
     """Runs a choice and makes the archive, also if nothing can be run."""
-    clean = Filter(system)
     session = Session(out, choice)
+    try:
+        return in_session(system, session, choice, slot, again)
+    finally:
+        session.close()
+
+
+def in_session(system: System, session: Session, choice: str, slot: str, again: bool) -> int:
+    """run() with the state of the directory for the report."""
+    clean, out, steps = Filter(system), session.out, CHOICES[choice].steps
     if again:
-        session.again()
+        session.again(steps)
     card: Card | None = None
     stopped = ""
     try:
@@ -55,11 +63,12 @@ def run(system: System, choice: str, out: Path, slot: str, again: bool) -> int:
             raise ReportError(f"The card {card.slot} is in range, but its driver is {card.driver or 'none'} instead of radeon: is its "
                               "firmware installed (firmware-amd-graphics), and no nomodeset on the kernel's command line?")
         print(f"Testing {card}")
-        session.run(CHOICES[choice].steps)
+        session.run(steps)
     except ReportError as e:
         stopped = str(e)
         print(stopped, file=sys.stderr)
-    report: dict[str, Any] = {"choice": choice, "facts": facts.collect(system, card), "steps": session.done, "stopped": stopped}
+    report: dict[str, Any] = {"choice": choice, "facts": facts.collect(system, card), "steps": session.done, "stopped": stopped,
+                              "board": compare.differences(out)}
     try:
         target = archive.make(out, report, clean)
     except OSError as e:
@@ -68,7 +77,8 @@ def run(system: System, choice: str, out: Path, slot: str, again: bool) -> int:
     print(f"The report to send is {target}.")
     if stopped:
         return 3
-    return 1 if any(r["status"] in ("fail", "hang") for r in session.done.values()) or report["facts"]["kernel_reports"] else 0
+    bad = [step for step in steps if session.done.get(step.name, {}).get("status") in ("fail", "hang")]
+    return 1 if bad or report["facts"]["kernel_reports"] else 0
 
 
 def main(argv: list[str] | None = None, system: System | None = None) -> int:
@@ -79,6 +89,7 @@ def main(argv: list[str] | None = None, system: System | None = None) -> int:
     what = parser.add_mutually_exclusive_group()
     for choice in CHOICES.values():
         what.add_argument(f"--{choice.name}", dest="choice", action="store_const", const=choice.name, help=choice.about)
+    what.add_argument("--menu", action="store_true", help="ask on the terminal what to run, again and again: the first screen of the live image")
     what.add_argument("--status", action="store_true", help="say which parts of nomap are active, and why the others are not")
     parser.add_argument("--out", type=Path, default=Path("/var/lib/nomap-report"), help="the directory of the report (default: %(default)s)")
     parser.add_argument("--card", default="", metavar="SLOT", help="the card to test, as 0000:01:00.0, if there are several")
@@ -89,13 +100,15 @@ def main(argv: list[str] | None = None, system: System | None = None) -> int:
             parts = facts.status(system)
             print("\n".join(map(str, parts)))
             return 0 if all(part.active for part in parts) else 1
-        if not options.choice:
+        if not options.choice and not options.menu:
             print(first_screen(system))
             return 0
         if os.geteuid() != 0:
-            raise ReportError(f"Tests need root: sudo nomap-report --{options.choice}", 2)
+            raise ReportError(f"Tests need root: sudo nomap-report --{options.choice or 'menu'}", 2)
         if not PROGRAMS.is_dir():
             raise ReportError(f"The programs of nomap-tools are not in {PROGRAMS}.")
+        if options.menu:
+            return menu.loop(system, options.out, options.card, lambda choice, again: run(system, choice, options.out, options.card, again))
         return run(system, options.choice, options.out, options.card, options.again)
     except ReportError as e:
         print(e, file=sys.stderr)

@@ -5,6 +5,7 @@ call goes on behind it."""
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -47,7 +48,7 @@ def write(path: Path, text: str) -> None:
 
 
 class Session:
-    """The state of a run, in the directory `out`."""
+    """The state of all runs in the directory `out`: the results of each choice stay."""
 
     def __init__(self, out: Path, choice: str, say: Callable[[str], None] = print) -> None:
         self.out, self.say = out, say
@@ -55,6 +56,12 @@ class Session:
         self.state: dict[str, Any] = {"choice": choice, "running": None, "done": {}}
         try:
             out.mkdir(parents=True, exist_ok=True)
+            # Held until the object goes: the live image has a first screen on each of two terminals.
+            self.lock = os.open(out, os.O_RDONLY)
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ReportError(f"Another nomap-report runs with {out}: wait for its end.") from None
             if shutil.disk_usage(out).free < NEED_DISK << 20:
                 raise ReportError(f"The directory for the report, {out}, is full: {NEED_DISK} MiB have to be free. Name another one "
                                   "with --out.")
@@ -70,21 +77,23 @@ class Session:
         except ValueError:
             self.say("The state of the last run cannot be read: everything is run again.")
             return
-        if old.get("choice") != choice:
-            return
-        self.state = old
+        self.state = dict(old, choice=choice)
         hung = old.get("running")
         if hung:
             self.say(f"The last run did not end '{hung}': it counts as a hang, and the rest is run.")
-            old["done"][hung] = {"status": "hang", "seconds": 0, "reason": "the machine or the program ended while it ran"}
-            old["running"] = None
+            self.done[hung] = {"status": "hang", "seconds": 0, "reason": "the machine or the program ended while it ran"}
+            self.state["running"] = None
 
     def _save(self) -> None:
         write(self.file, json.dumps(self.state, indent=1) + "\n")
 
-    def again(self) -> None:
-        """Forgets what was run."""
-        self.state.update(running=None, done={})
+    def close(self) -> None:
+        """Lets another run use the directory."""
+        os.close(self.lock)
+
+    def again(self, steps: Sequence[Step]) -> None:
+        """Forgets what was run of these steps."""
+        self.state.update(running=None, done={name: r for name, r in self.done.items() if name not in {step.name for step in steps}})
         self._save()
 
     @property

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
+import sys
 import tarfile
 import time
 from pathlib import Path
@@ -16,6 +18,11 @@ from pathlib import Path
 import pytest
 
 REPORT = Path(__file__).resolve().parent.parent / "nomap-report"
+HARDWARE = REPORT.parent.parent / "docs/hardware.md"
+sys.path.insert(0, str(REPORT.parent))
+
+from nomap_report.steps import CHOICES  # noqa: E402
+
 SLOT, OTHER = "0000:01:00.0", "0000:02:00.0"
 #: What the machine of personal() has, and no report may.
 PERSONAL = {
@@ -63,7 +70,7 @@ class Machine:
 
     @property
     def env(self) -> dict[str, str]:
-        return {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "NOMAP_ROOT": str(self.root), "NOMAP_PROGRAMS": str(self.programs)}
+        return {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "NOMAP_ROOT": str(self.root), "NOMAP_PROGRAMS": str(self.programs), "NOMAP_PREFIXES": str(self.root / "opt")}
 
     def run(self, *words: str, status: int, out: Path | None = None, prefix: tuple[str, ...] = ()) -> str:
         done = subprocess.run([*prefix, *self.command(*words, out=out)], env=self.env, capture_output=True, text=True, check=False, timeout=120)
@@ -91,7 +98,7 @@ def machine(tmp_path: Path) -> Machine:
 
 def test_safe_run(machine: Machine) -> None:
     said = machine.card().run("--safe", status=0)
-    assert "RV710, in range" in said and "2 passed, 0 failed, 0 hung, 4 skipped" in said
+    assert "RV710, in range" in said and "2 passed, 0 failed, 0 hung, 5 skipped" in said
     files = machine.archive()
     assert "measured" in files["logs/live-bos.log"]
     assert "2.5 GT/s PCIe x16 of 5.0 GT/s PCIe x16" in files["index.html"] and "igt-tests/run is not installed" in files["index.html"]
@@ -167,6 +174,124 @@ def test_read_only_disk(machine: Machine, tmp_path: Path) -> None:
     assert f"{stick}, is read-only" in said and said.count("\n") == 1
 
 
+def test_differences_from_the_board(machine: Machine) -> None:
+    """Times beside the board's, what the card has otherwise, and subtests that did not pass, which the board passes."""
+    recorded = json.loads((REPORT.parent.parent / "docs/results/live-bos.json").read_text(encoding="utf-8"))
+    row = dict(next(r for r in recorded["rows"] if not r["error"]))
+    upload = row["upload_ns"]
+    row["upload_ns"] = 3 * upload
+    here = {"environment": dict(recorded["environment"], vram_mib=512), "rows": [row, dict(row, arm="other"), dict(row, error="no", live=1)]}
+    source = machine.out.parent / "here.json"
+    source.write_text(json.dumps(here), encoding="utf-8")
+    machine.card().script(machine.programs / "live-bos", f'cp {source} "$7"')
+    results = machine.out / "igt-basic" / "results.json"
+    results.parent.mkdir(parents=True)
+    results.write_text(json.dumps({"tests": {"igt@radeon_gem_pread@basic": {"result": "pass"}, "igt@radeon_gem_pread@huge": {"result": "fail"}}}))
+    machine.run("--safe", status=0)
+    board = machine.report["board"]
+    assert [r[-1] for r in board["timings"]] == ["1.00", "3.00", "1.00"], board  # type: ignore[index]
+    assert board["card"] == [["vram_mib", "512", str(recorded["environment"]["vram_mib"])]]  # type: ignore[index]
+    assert board["subtests"] == [["igt-basic", "radeon_gem_pread@huge", "fail"]]  # type: ignore[index]
+    page = machine.archive()["index.html"]
+    assert "<td>radeon_gem_pread@huge</td><td>fail</td>" in page and f"<td>{3 * upload / 1000:.1f}</td><td>{upload / 1000:.1f}</td><td>3.00</td>" in page
+
+
+def test_igt_in_a_prefix(machine: Machine) -> None:
+    """igt_runner can lie in a prefix below /opt, as on the live image."""
+    for path in (machine.programs / "igt-tests/run", machine.root / "opt/sid/usr/bin/igt_runner"):
+        path.parent.mkdir(parents=True)
+        machine.script(path, "echo igt ran")
+    assert "7 passed, 0 failed, 0 hung, 0 skipped" in machine.card().run("--safe", status=0)
+    assert "igt ran" in machine.archive()["logs/igt-order.log"]
+
+
+@pytest.mark.skipif(not HARDWARE.exists(), reason="the package's source has no documents")
+def test_questions_have_steps() -> None:
+    """Each question in docs/hardware.md that only a card can answer has steps in the safe or the full set, and these tests exist."""
+    text = HARDWARE.read_text(encoding="utf-8").split("## What only hardware can tell")[1].split("\n\n")[1]
+    rows = [line.split("|")[1:4] for line in text.splitlines()[2:]]
+    assert len(rows) >= 5
+    programs = [path.stem for path in HARDWARE.parent.parent.glob("igt-tests/tests/*.c")]
+    steps = {step.name: step for step in (*CHOICES["safe"].steps, *CHOICES["full"].steps)}
+    for question, names, means in rows:
+        assert re.findall(r"`([a-z-]+)`", names), question
+        assert means.strip(), question
+        for name in re.findall(r"`([a-z-]+)`", names):
+            assert name in steps, f"{question.strip()}: there is no step {name}"
+            for pattern in steps[name].words[4::2] if steps[name].needs == "igt_runner" else ():
+                assert any(re.fullmatch(pattern.split("@")[0], program) for program in programs), pattern
+
+
+def test_no_recording_of_the_board(machine: Machine) -> None:
+    machine.card().run("--safe", status=0)
+    assert machine.report["board"] == {"card": [], "timings": [], "subtests": []}
+    assert "None was found." in machine.archive()["index.html"]
+
+
+def menu(machine: Machine, *answers: str, out: Path | None = None, prefix: tuple[str, ...] = ()) -> str:
+    """What the first screen says, given these answers; the last has the machine turned off."""
+    machine.script(machine.bin / "systemctl", f'echo "$@" >>{machine.root}/systemctl')
+    done = subprocess.run([*prefix, *machine.command("--menu", out=out)], env=machine.env, input="".join(f"{a}\n" for a in answers),
+                          capture_output=True, text=True, check=False, timeout=120)
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said and done.returncode == 0, said
+    assert max(map(len, done.stdout.splitlines())) <= 200
+    return said
+
+
+def test_menu(machine: Machine) -> None:
+    said = menu(machine.card(), "7", "1", "", "q")
+    first = said.split("There is no choice '7'.")[0]
+    assert "RV710, in range" in first and "Debian's own driver and libraries are active." in first
+    assert "no data partition" in first and "So far" not in first
+    # The screen has room on 80 columns by 25 lines.
+    lines = first.split("Your choice:")[0].splitlines()
+    assert max(map(len, lines)) < 80 and len(lines) < 25, first
+    assert "2 passed, 0 failed, 0 hung, 5 skipped" in said and "So far 7 of 7 steps have ended, 0 of them badly." in said.replace("\n   ", " ")
+    assert (machine.root / "systemctl").read_text() == "poweroff\n"
+    # What has ended is run again if it is chosen again, and nothing else is forgotten.
+    machine.script(machine.programs / "live-bos", "exit 1")
+    menu(machine, "1", "", "2", "", "q")
+    steps = machine.report["steps"]
+    assert steps["live-bos"]["status"] == "fail" and steps["libdrm-maps"]["status"] == "skip"  # type: ignore[index]
+
+
+def test_menu_without_a_card(machine: Machine) -> None:
+    said = menu(machine, "1", "", "q")
+    assert said.count("This machine has no graphics card, so there is nothing to test.") >= 3
+    assert "no graphics card" in str(machine.report["stopped"])
+
+
+def test_menu_after_a_hang(machine: Machine) -> None:
+    machine.card().out.mkdir()
+    (machine.out / "state.json").write_text(json.dumps({"choice": "safe", "running": "live-bos", "done": {}}), encoding="utf-8")
+    said = menu(machine, "1", "", "q")
+    assert "The last run of 'safe' did not end its step 'live-bos'." in said.split("Your choice")[0]
+    assert "1 passed, 0 failed, 1 hung, 5 skipped" in said
+
+
+def test_menu_with_a_data_partition(machine: Machine, tmp_path: Path) -> None:
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    machine.card()
+    for options, words in (("ro", "is read-only, so nothing can be tested"), ("size=60m", "data partition (60 MiB free)"), ("size=1m", "(1 MiB free)")):
+        said = menu(machine, "1", "", "q", out=stick / "nomap", prefix=(*in_tmpfs(options), str(stick)))
+        assert words in said.replace("\n", " "), said
+        assert {"ro": f"{stick}/nomap, is read-only", "size=1m": f"{stick}/nomap, is full"}.get(options, "2 passed") in said
+
+
+def test_two_at_a_time(machine: Machine) -> None:
+    machine.card().script(machine.programs / "live-bos", "sleep 20")
+    with subprocess.Popen(machine.command("--safe"), env=machine.env, stdout=subprocess.PIPE, start_new_session=True) as first:
+        try:
+            assert first.stdout is not None
+            first.stdout.readline()
+            first.stdout.readline()
+            assert f"Another nomap-report runs with {machine.out}" in machine.run("--safe", status=3)
+        finally:
+            os.killpg(first.pid, signal.SIGKILL)
+
+
 def test_no_network(machine: Machine) -> None:
     machine.card().run("--safe", status=0, prefix=("unshare", "--net"))
 
@@ -186,7 +311,7 @@ def test_hang_in_the_middle(machine: Machine) -> None:
     machine.script(machine.programs / "live-bos", "echo 'ran twice'; exit 1")
     said = machine.run("--safe", status=1)
     assert "did not end 'transfer-paths': it counts as a hang" in said
-    assert "1 passed, 0 failed, 1 hung, 4 skipped" in said and "live-bos: pass, in an earlier run" in said
+    assert "1 passed, 0 failed, 1 hung, 5 skipped" in said and "live-bos: pass, in an earlier run" in said
     # What was run is run again only if that is asked for.
     machine.script(machine.programs / "transfer-paths", "echo well")
     assert "1 passed, 1 failed, 0 hung" in machine.run("--safe", "--again", status=1)
@@ -234,7 +359,7 @@ def test_nothing_personal(machine: Machine) -> None:
 def test_choices_are_explained(machine: Machine) -> None:
     machine.card()
     done = subprocess.run([str(REPORT)], env=machine.env, capture_output=True, text=True, check=True)
-    for words in ("RV710, in range", "--safe", "goes black", "About 15 minutes", "goes on behind what hung"):
+    for words in ("RV710, in range", "--safe", "goes black", "About 16 minutes", "goes on behind what hung"):
         assert words in done.stdout
 
 

@@ -12,9 +12,9 @@ use crate::chip::cp::pm4::{DecodeError, Packet};
 use crate::chip::cp::{self, opcode};
 use crate::chip::generation::evergreen::EVERGREEN;
 use crate::chip::generation::r700::R700;
-use crate::chip::gfx::shader::is_modelled;
-use crate::chip::gfx::shader::isa::{cf, cf_name, TexInstruction, MEM_SCRATCH};
+use crate::chip::gfx::shader::isa::{cf, cf_name, CfKind, TexInstruction, MEM_SCRATCH};
 use crate::chip::gfx::shader::ops::AluOp;
+use crate::chip::gfx::shader::{is_modelled, r800};
 use crate::chip::regs::{self, Register, REG_SPACE_SIZE};
 
 /// How far the board models an item.
@@ -62,7 +62,7 @@ fn packets(format: &cp::Format, draws: bool) -> Rows {
                     State::Stored
                 }
                 Ok(Packet::Undrawn) => State::Stored,
-                Ok(Packet::Draw(_)) if !draws => State::Stored,
+                Ok(Packet::Draw(_) | Packet::DrawIndirect { .. }) if !draws => State::Stored,
                 Err(DecodeError::UnknownOpcode) => State::Unknown,
                 _ => State::Modelled,
             };
@@ -133,6 +133,59 @@ fn fetches() -> Rows {
             false => State::Unknown,
         };
         rows.push((format!("{code:#04x}"), op.name().into(), state));
+    }
+    rows
+}
+
+/// The codes of R800's shaders that R700 does not have.
+fn r800() -> Rows {
+    let state = |known| match known {
+        true => State::Modelled,
+        false => State::Unknown,
+    };
+    let mut rows: Rows = Vec::new();
+    // The names are Mesa's (`r600_isa.c`).
+    for (code, name) in [
+        (0x03, "GDS"),
+        (0x40, "MEM_STREAM0_BUF0"),
+        (0x44, "MEM_STREAM1_BUF0"),
+        (0x48, "MEM_STREAM2_BUF0"),
+        (0x4C, "MEM_STREAM3_BUF0"),
+        (0x56, "MEM_RAT"),
+        (0x57, "MEM_RAT_NOCACHE"),
+        (0x58, "MEM_RING1"),
+        (0x59, "MEM_RING2"),
+        (0x5A, "MEM_RING3"),
+    ] {
+        let known = match r800::cf([0, code << 22]) {
+            CfKind::Export(word) | CfKind::Memory(word) => is_modelled(word.code),
+            CfKind::Other(word) => is_modelled(word.code),
+            CfKind::Alu(_) | CfKind::AluExtended(_) => true,
+        };
+        rows.push((format!("CF {code:#04x}"), name.into(), state(known)));
+    }
+    rows.push(("CF ALU 0x0c".into(), "ALU_EXT".into(), State::Modelled));
+    let own = r800::ALU.iter().filter(|(_, _, op, _)| op.is_r800());
+    for (op3, code, op, _) in own {
+        let form = if *op3 { "OP3" } else { "OP2" };
+        let code = format!("ALU {form} {code:#04x}");
+        // A wave has no other to wait for.
+        let state = match op {
+            AluOp::GroupBarrier | AluOp::SetMode => State::Stored,
+            _ => State::Modelled,
+        };
+        rows.push((code, op.name().into(), state));
+    }
+    let lds = r800::alu([0, 0x11 << 13]).op.is_some();
+    rows.push(("ALU OP3 0x11".into(), "LDS_IDX_OP".into(), state(lds)));
+    for (code, modifier) in [(3, 1), (9, 0), (0x15, 0), (0x17, 0), (0x1D, 0), (0x1F, 0)] {
+        let op = r800::texture([code | modifier << 5, 0, 0]);
+        let known = op.is_modelled();
+        let code = match modifier {
+            0 => format!("TEX {code:#04x}"),
+            _ => format!("TEX {code:#04x}, INST_MOD {modifier}"),
+        };
+        rows.push((code, op.name().into(), state(known)));
     }
     rows
 }
@@ -236,6 +289,13 @@ fn sections() -> Vec<Section> {
              counted by `unmodelled` of `--counters`.",
             "opcode",
             packets(&EVERGREEN.pm4, EVERGREEN.draws.is_some()),
+        ),
+        section(
+            "Evergreen and Northern Islands: shaders",
+            "Codes of R800 that R700 does not have, or with another meaning (Mesa, `r600_isa.c`, \
+             the columns of Evergreen). Codes without a row that R700 does not have are unknown.",
+            "code",
+            r800(),
         ),
         section(
             "Evergreen and Northern Islands: registers",

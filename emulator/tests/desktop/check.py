@@ -8,6 +8,8 @@ usage: check.py same A.png B.png        every pixel is equal
                  most: curves and blended edges round otherwise in hardware
        check.py text A.png              the windows show what they should: enough
                  dark pixels in each line of text, colours of the listing
+       check.py animate A.png B.png OUT.gif
+                 writes them as an animation, half as wide and high
 
 Exit status: 0, 1 if it does not hold, 2 for a picture that cannot be read.
 """
@@ -67,8 +69,14 @@ def text(path):
         sys.exit("the text is not there")
 
 
+def animate(a, b, out):
+    frames = [Image.fromarray(load(path).astype("uint8")) for path in (a, b)]
+    frames = [f.resize((f.width // 2, f.height // 2), Image.Resampling.LANCZOS).quantize(128) for f in frames]
+    frames[0].save(out, save_all=True, append_images=frames[1:], duration=1500, loop=0)
+
+
 if __name__ == "__main__":
-    commands = {"same": (same, 2), "close": (close, 3), "text": (text, 1)}
+    commands = {"same": (same, 2), "close": (close, 3), "text": (text, 1), "animate": (animate, 3)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands or \
             len(sys.argv) - 2 != commands[sys.argv[1]][1]:
         print(__doc__, file=sys.stderr)

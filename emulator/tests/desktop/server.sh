@@ -23,10 +23,10 @@ await() {
 	done
 	return 1
 }
-# start_xorg CONFIG OUT: Xorg on :0, with its logs xorg.log and xorg.out in OUT; its process is in xorg_pid.
+# start_xorg CONFIG OUT [OPTION...]: Xorg on :0, with its logs xorg.log and xorg.out in OUT; its process is in xorg_pid.
 start_xorg() {
 	Xorg :0 -config "$1" -logfile "$2/xorg.log" -noreset -nolisten tcp -dpi 96 \
-		vt1 -novtswitch >"$2/xorg.out" 2>&1 &
+		vt1 -novtswitch "${@:3}" >"$2/xorg.out" 2>&1 &
 	xorg_pid=$!
 	await :0 $xorg_pid
 }

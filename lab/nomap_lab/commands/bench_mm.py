@@ -13,8 +13,6 @@ series of kernel/mm (lab/kernels/mm-base.config, mm.config), and compares. Parts
 By default these. Results: build/results/PART.json, .txt and .png. And
 
   counts      mapstorm without its times
-  first       mapstorm's counts with the first version of the series
-              (lab/build mm-first); mapstorm then reports them, too
 """
 from collections.abc import Callable
 
@@ -33,17 +31,18 @@ def result(name: str) -> str:
 
 
 def boot(part: str, what: str, options: guest.Boot, cmd: list[str]) -> None:
-    """One boot of a part."""
+    """One boot of a part, with indirect calls as most of Debian's machines make them."""
+    options.append = f"spectre_v2=retpoline {options.append}".rstrip()
     options.logs = BUILD / "bench-mm" / part
     status = guest.run(options, cmd)
     if status:
         raise LabError(f"{what} failed on {options.kernel} with status {status} (logs: build/bench-mm/{part}/)")
 
 
-def in_turn(times: int, what: str, run: Callable[[str, int], None], kernels: tuple[str, ...] = KERNELS) -> None:
+def in_turn(times: int, what: str, run: Callable[[str, int], None]) -> None:
     """Runs each of the kernels in turn, so that other load of the machine affects all kernels alike."""
     for i in range(1, times + 1):
-        for kernel in kernels:
+        for kernel in KERNELS:
             say(f"{what}: {kernel}, {i} of {times}")
             run(kernel, i)
 
@@ -84,16 +83,16 @@ def mapstorm_small(part: str) -> Callable[[str, int], None]:
     return run
 
 
-def counts(part: str, kernels: tuple[str, ...] = KERNELS) -> None:
+def counts(part: str) -> None:
     """What mapstorm counts."""
-    in_turn(1, "mapstorm counts", mapstorm_counts(part), kernels)
-    in_turn(1, "mapstorm small", mapstorm_small(part), kernels)
+    in_turn(1, "mapstorm counts", mapstorm_counts(part))
+    in_turn(1, "mapstorm small", mapstorm_small(part))
 
 
 def mapstorm_report() -> None:
-    """Times, counts and the first version are measured separately: reports those that exist."""
+    """Times and counts are measured separately: reports those that exist."""
     runs = [f"mapstorm-ns-{kernel}-{turn}" for kernel in KERNELS for turn in range(1, 7)]
-    runs += [f"mapstorm-{what}-{kernel}" for what in ("count", "small") for kernel in (*KERNELS, "mm-first")]
+    runs += [f"mapstorm-{what}-{kernel}" for what in ("count", "small") for kernel in KERNELS]
     report("bench/mapstorm", "mapstorm", [run for run in runs if (RESULTS / f".{run}.json").exists()])
 
 
@@ -109,11 +108,6 @@ def part_counts() -> None:
     """mapstorm without its times."""
     counts("counts")
     mapstorm_report()
-
-
-def part_first() -> None:
-    """The first version of the series."""
-    counts("first", ("mm-first",))
 
 
 def part_brk() -> None:
@@ -178,7 +172,7 @@ def part_threads() -> None:
 
 DEFAULT: dict[str, Callable[[], None]] = {
     "mapstorm": part_mapstorm, "selftests": part_selftests, "brk": part_brk, "frag": part_frag, "threads": part_threads}
-PARTS = {**DEFAULT, "counts": part_counts, "first": part_first}
+PARTS = {**DEFAULT, "counts": part_counts}
 
 
 def main(argv: list[str]) -> int:

@@ -3,8 +3,8 @@
        lab/piglit --sample N [--seed SEED]
 
 Runs tests of Debian's piglit on the emulated board with Mesa CI's runner (piglit-runner
-of deqp-runner), and judges them by what Mesa CI has seen on a real RV770: its lists of
-failures, skips and flakes, from the source package of the Mesa that is tested.
+of deqp-runner), and judges them by what Mesa CI has seen on a real RV770 or Turks: its
+lists of failures, skips and flakes, from the source package of the Mesa that is tested.
 
   --tests FILE      names of tests of the profiles quick_gl and quick_shader, one a line;
                     "NAME*" is all that begin so, "#" begins a comment. lab/piglit-sets/
@@ -14,7 +14,8 @@ failures, skips and flakes, from the source package of the Mesa that is tested.
                     summary.html, results.json (piglit's own format) and the runner's logs
   --native          without guest and kernel: Mesa renders on the board's 3D engine in the
                     test's own process (r7xx-shim)
-  --chip NAME       rv770 (default) or rv710
+  --chip NAME       rv770 (default), rv740, rv730, rv710, or turks, cedar, cypress, which are
+                    judged by a real Turks
   --mesa WHICH      patched (default) or unmodified, Debian's
   --module WHICH    radeon.ko of the guest: patched (default) or stock
   --strict          on the strict board; with --native, what is strict between a
@@ -25,8 +26,8 @@ failures, skips and flakes, from the source package of the Mesa that is tested.
                     for --tests
 
 A test that crashes or hangs costs only itself; so does one that takes the guest with it,
-which is booted again for the rest. Tests of GLSL 4 and later, which an R700 skips, count
-as skipped without being run.
+which is booted again for the rest. Generated tests of GLSL 4 and later, which an R700 skips,
+count as skipped without being run.
 
 Exit status: 0 if no test did worse than on the real chip, 1 if one did, 2 for wrong
 arguments.
@@ -36,7 +37,7 @@ import os
 import time
 from pathlib import Path
 
-from nomap_lab import cli, graph
+from nomap_lab import cli, graph, mesa_ci
 from nomap_lab.paths import BUILD, TOP, UsageError, host_path, say
 from nomap_lab.piglit import parts, runs, select
 
@@ -58,11 +59,11 @@ def run_in_guests(args: argparse.Namespace, run: Path, count: int) -> None:
 def run_tests(args: argparse.Namespace, tests: Path, out: Path, run: Path) -> int:
     """Runs TESTS with the directory RUN, and copies the results to OUT."""
     count = select.choose(PIGLIT, tests, run, args.only, args.tests)
-    lists = {what: (BUILD / f"piglit-expected/{what}.txt").read_text(encoding="utf-8")
-             for what in ("fails", "skips", "flakes")}
+    lists = runs.seen("piglit", args.chip)
     flakes = (TOP / "lab/piglit-sets/known-flakes").read_text(encoding="utf-8").splitlines()
     lists["flakes"] += "".join(f"{line.split('  # ')[0]}\n" for line in flakes if "  # " in line)
-    runs.expect(run, lists, "known-fails")
+    judge = mesa_ci.JUDGE[args.chip]
+    runs.expect(run, lists, "known-fails" if judge == "rv770" else f"{judge}-known-fails")
     started = time.monotonic()
     if args.native:
         say(f"piglit: {count} tests, natively, {args.chip}")

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import random
 import re
-import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..paths import LabError, UsageError
+from .. import mesa_ci
+from ..paths import UsageError
 from .source import MODULES, module_of
 
 #: Tests that a guest runs before the next ones are begun.
 SIZE = 200
-SEEN = re.compile(r".*/src/gallium/drivers/r600/ci/r600-(\w+)-(fails|skips|flakes)\.txt$")
-KINDS = ("fails", "skips", "flakes")
 
 
 def expected(source: Path, out: Path) -> None:
@@ -24,22 +22,11 @@ def expected(source: Path, out: Path) -> None:
     Writes OUT/CHIP-fails.txt, CHIP-skips.txt and CHIP-flakes.txt for each chip that Mesa CI has lists of.
     """
     out.mkdir(parents=True, exist_ok=True)
-    (archive,) = source.glob("mesa_*.orig.tar.xz")
-    chips = set()
-    with tarfile.open(archive, mode="r|xz") as tar:
-        for member in tar:
-            if not (match := SEEN.match(member.name)) or not (file := tar.extractfile(member)):
-                continue
-            chip, kind = match.groups()
-            chips.add(chip)
-            lines = [line for line in file.read().decode().splitlines() if re.match(r"dEQP-|KHR-", line)]
-            # Skips and flakes are regular expressions, failures are "NAME,STATUS".
-            (out / f"{chip}-{kind}.txt").write_text("".join(f"{line.split(' #')[0].strip()}\n" for line in lines), encoding="utf-8")
-    for chip in chips:
-        for kind in KINDS:
-            (out / f"{chip}-{kind}.txt").touch()
-    if "rv770" not in chips:
-        raise LabError("no list of a real RV770: Mesa has it in another place by now, look for it in its source")
+    found, _ = mesa_ci.read(source)
+    for (chip, kind), listed in found.items():
+        lines = [line for line in listed if re.match(r"dEQP-|KHR-", line)]
+        # Skips and flakes are regular expressions, failures are "NAME,STATUS".
+        (out / f"{chip}-{kind}.txt").write_text("".join(f"{line.split(' #')[0].strip()}\n" for line in lines), encoding="utf-8")
 
 
 def read(text: str) -> list[str]:

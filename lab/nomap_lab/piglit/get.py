@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Debian's piglit, and what Mesa CI has seen of it on a real RV770."""
-import fnmatch
-import re
+"""Debian's piglit."""
 import shutil
 import subprocess
-import tarfile
 import tempfile
 from pathlib import Path
 
@@ -49,34 +46,3 @@ def piglit(out: Path) -> None:
             for program in (out / "piglit/bin").glob(pattern):
                 program.unlink()
         subprocess.run(["chmod", "-R", "a+rX", out], check=True)
-
-
-SEEN = "*/src/gallium/drivers/r600/ci/r600-rv770-{}.txt"
-GBM = "*/.gitlab-ci/gbm-skips.txt"
-# dEQP's and the CTS's tests have other names. Names in the results have no commas.
-OTHER = re.compile(r"#|$|KHR-|dEQP-|WayEGL|wayland-")
-# Programs that Debian does not have: they are for GLUT and for Windows.
-ABSENT = "^spec@!opengl 1.1@windowoverlap$\n^wgl@\n"
-
-
-def expected(source: Path, out: Path) -> None:
-    """Takes what Mesa CI has seen on a real RV770 out of Debian's source package of Mesa in SOURCE.
-
-    Writes OUT/fails.txt, skips.txt and flakes.txt, the piglit part of it. To the skips come those of all drivers
-    where piglit runs on GBM, and what needs windows.
-    """
-    patterns = {what: SEEN.format(what) for what in ("fails", "skips", "flakes")} | {"gbm": GBM}
-    texts = dict.fromkeys(patterns, "")
-    (archive,) = source.glob("mesa_*.orig.tar.xz")
-    with tarfile.open(archive, mode="r|xz") as tar:
-        for member in tar:
-            for what, pattern in patterns.items():
-                if fnmatch.fnmatchcase(member.name, pattern) and (file := tar.extractfile(member)):
-                    lines = file.read().decode().splitlines()
-                    texts[what] = "".join(f"{line}\n" for line in lines if not OTHER.match(line))
-    texts["skips"] += texts.pop("gbm") + ABSENT
-    if texts["fails"].count("\n") <= 1000:
-        raise LabError("too few failures of a real RV770: Mesa has another list by now, look for it in its source")
-    out.mkdir(parents=True, exist_ok=True)
-    for what, text in texts.items():
-        (out / f"{what}.txt").write_text(text, encoding="utf-8")

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from nomap_lab import cli, guest, procs
+from nomap_lab import cli, guest, mesa_ci, procs
 from nomap_lab.paths import BUILD, RESULTS, TOP, LabError, UsageError, host_path, say
 from nomap_lab.piglit import known, summary
 
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser, timeout: int) -> None:
     parser.add_argument("-t", dest="only", metavar="REGEX", type=pattern, action="append", default=[])
     parser.add_argument("--out")
     parser.add_argument("--native", action="store_true")
-    parser.add_argument("--chip", choices=["rv770", "rv710"], default="rv770")
+    parser.add_argument("--chip", choices=list(mesa_ci.JUDGE), default="rv770")
     parser.add_argument("--mesa", choices=["patched", "unmodified"], default="patched")
     parser.add_argument("--module", choices=["patched", "stock"], default="patched")
     parser.add_argument("--strict", action="store_true")
@@ -65,6 +65,12 @@ def make_out(args: argparse.Namespace) -> Path:
     except OSError as error:
         raise LabError(f"--out: {args.out} cannot be made: {error.strerror}") from None
     return out
+
+
+def seen(suite: str, chip: str) -> dict[str, str]:
+    """Mesa CI's lists by kind for a chip: those of the real one that it is judged by."""
+    judge = mesa_ci.JUDGE[chip]
+    return {kind: (BUILD / f"{suite}-expected/{judge}-{kind}.txt").read_text(encoding="utf-8") for kind in mesa_ci.KINDS}
 
 
 def expect(run: Path, lists: Mapping[str, str], known_fails: str) -> None:

@@ -2,7 +2,7 @@
 """Gathers the results of a run of lab/piglit or lab/deqp, and judges them.
 
 Reads from the directory of a run DIR/names (the tests), DIR/absent.csv, DIR/fails.txt (Mesa
-CI's list of failures on a real RV770), DIR/known ("NAME,STATUS  # cause" of other failures that are expected), the
+CI's list of failures on a real chip), DIR/known ("NAME,STATUS  # cause" of other failures that are expected), the
 results.csv that piglit-runner left in DIR/out or DIR/parts/*/out with
 its logs, and DIR/guest.N.status (guests that ended badly: exit status of lab/run).
 Writes to DIR

@@ -209,6 +209,10 @@ impl Packet<'_> {
             Packet::ClearState
             | Packet::Preamble { .. }
             | Packet::CpDmaFill { .. }
+            | Packet::SetBase { .. }
+            | Packet::IndexBase(_)
+            | Packet::IndexBufferSize(_)
+            | Packet::DrawIndirect { .. }
             | Packet::Undrawn => Vec::new(),
         }
     }

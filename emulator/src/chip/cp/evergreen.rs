@@ -84,6 +84,10 @@ pub fn set_window(opcode: u8) -> Option<(u32, u32)> {
     }
 }
 
+fn address(low: u32, high: u32) -> u64 {
+    u64::from(high & 0xFF) << 32 | u64::from(low)
+}
+
 /// Decodes the body of a type-3 packet.
 ///
 /// # Errors
@@ -103,8 +107,29 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
         return Ok(Packet::SetRegs { first, values });
     }
     match opcode {
-        SET_BASE | INDEX_BUFFER_SIZE | INDEX_BASE | MODE_CONTROL | RB_OFFSET | SET_APPEND_CNT => {
-            Ok(Packet::Nop)
+        MODE_CONTROL | RB_OFFSET | SET_APPEND_CNT => Ok(Packet::Nop),
+        SET_BASE => {
+            need(3)?;
+            Ok(Packet::SetBase {
+                base: b[0] as u8 & 0xF,
+                addr: address(b[1] & !3, b[2]),
+            })
+        }
+        INDEX_BASE => {
+            need(2)?;
+            Ok(Packet::IndexBase(address(b[0], b[1])))
+        }
+        INDEX_BUFFER_SIZE => {
+            need(1)?;
+            Ok(Packet::IndexBufferSize(b[0]))
+        }
+        DRAW_INDIRECT | DRAW_INDEX_INDIRECT => {
+            need(2)?;
+            Ok(Packet::DrawIndirect {
+                indexed: opcode == DRAW_INDEX_INDIRECT,
+                offset: b[0] & !3,
+                initiator: b[1],
+            })
         }
         CLEAR_STATE => Ok(Packet::ClearState),
         PREAMBLE_CNTL => {
@@ -118,8 +143,6 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
         }
         DISPATCH_DIRECT
         | DISPATCH_INDIRECT
-        | DRAW_INDIRECT
-        | DRAW_INDEX_INDIRECT
         | DRAW_INDEX_OFFSET
         | DRAW_INDEX_MULTI_AUTO
         | DRAW_INDEX_OFFSET_2
@@ -196,7 +219,13 @@ mod tests {
     fn opcodes_with_another_meaning_than_before() {
         assert_eq!(op::name(0x24), Some("START_3D_CMDBUF"));
         assert_eq!(name(0x24), Some("DRAW_INDIRECT"));
-        assert_eq!(decode(0x24, &[0, 0]), Ok(Packet::Undrawn));
+        let (indexed, offset, initiator) = (false, 16, 2);
+        let draw = Packet::DrawIndirect {
+            indexed,
+            offset,
+            initiator,
+        };
+        assert_eq!(decode(0x24, &[16, 2]), Ok(draw));
         assert_eq!(decode(0x29, &[0; 4]), Ok(Packet::Undrawn));
         for (control, packet) in [
             (2 << 28, Packet::Preamble { record: true }),

@@ -8,13 +8,14 @@ use super::pm4::{
     Compare, DecodeError, Draw, Header, IndexSource, MemWriteData, Operand, Packet, Place,
     StrmoutSource,
 };
-use super::{opcode, Cp, Flow};
+use super::{opcode, Cp, Flow, Indirect};
 use crate::chip::bus::McError;
 use crate::chip::counters::{Counter, PACKET};
 use crate::chip::engine::{Cancelled, Ended, Job, Ring};
 use crate::chip::gfx::{Control, GfxContext};
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
+use crate::chip::regs::evergreen::gfx;
 use crate::chip::regs::{cp, field, gb, vgt};
 
 /// Bit 63 of a query result: the value has been written.
@@ -171,7 +172,7 @@ impl Cp {
             Packet::EventWrite { event, index, addr } => {
                 self.event(job, event);
                 if let Some(addr) = addr {
-                    self.event_result(hub, index, addr)?;
+                    self.event_result(hub, event, index, addr)?;
                 }
             }
             Packet::EventWriteEop {
@@ -198,6 +199,16 @@ impl Cp {
                 }
             }
             Packet::CpDmaFill { value, dst, bytes } => super::copy::fill(job, value, dst, bytes)?,
+            // DRAW_INDEX_INDIRECT_PATCH_TABLE_BASE, the only one that the kernel accepts.
+            Packet::SetBase { base: 1, addr } => self.indirect.arguments = addr,
+            Packet::SetBase { .. } => {}
+            Packet::IndexBase(addr) => self.indirect.indices = addr,
+            Packet::IndexBufferSize(size) => self.indirect.size = size,
+            Packet::DrawIndirect {
+                indexed,
+                offset,
+                initiator,
+            } => self.draw_indirect(job, indexed, offset, initiator)?,
             Packet::Undrawn => hub.unmodelled(Client::Gfx),
         }
         Ok(Flow::Next)
@@ -220,6 +231,57 @@ impl Cp {
         Ok(())
     }
 
+    /// Draws with arguments from memory, which become registers: the number of instances, the first
+    /// vertex (or the base of the indices) and the first instance, as fetches add them
+    /// (`r600_draw_vbo()` in Mesa sets the registers anew after such a draw). Indices beyond the
+    /// index buffer are not drawn.
+    fn draw_indirect(
+        &mut self,
+        job: &Job<'_>,
+        indexed: bool,
+        offset: u32,
+        initiator: u32,
+    ) -> Result<(), Ended<McError>> {
+        let Indirect {
+            arguments,
+            indices,
+            size,
+        } = self.indirect;
+        let mut args = [0; 5];
+        for (i, arg) in args.iter_mut().enumerate().take(4 + usize::from(indexed)) {
+            let at = arguments.wrapping_add(u64::from(offset) + 4 * i as u64);
+            *arg = job.hub.mc.read_u32(at)?;
+        }
+        let [mut count, instances, first, third, fourth] = args;
+        let (mut source, mut bases) = (IndexSource::Auto, [first, third]);
+        if indexed {
+            let bytes = match job.hub.regs.load(vgt::VGT_DMA_INDEX_TYPE) & 3 {
+                1 => 4,
+                _ => 2,
+            };
+            count = count.min(size.saturating_sub(first));
+            source = IndexSource::Memory(indices.wrapping_add(u64::from(first) * bytes));
+            bases = [third, fourth];
+        }
+        job.registers.write(vgt::VGT_DMA_NUM_INSTANCES, instances);
+        for (register, base) in [gfx::SQ_VTX_BASE_VTX_LOC, gfx::SQ_VTX_START_INST_LOC]
+            .into_iter()
+            .zip(bases)
+        {
+            job.registers.write(register, base);
+        }
+        if count == 0 || instances == 0 {
+            job.count(Counter::Draws, 1);
+            return Ok(());
+        }
+        let draw = Draw {
+            initiator,
+            indices: count,
+            source,
+        };
+        Ok(self.draw(job, &draw)?)
+    }
+
     fn flush(&mut self, job: &Job<'_>, coher_cntl: u32) {
         self.gfx.flush(&context(job), coher_cntl);
     }
@@ -236,7 +298,7 @@ impl Cp {
     }
 
     /// Writes the result an event asks for (`EVENT_INDEX` in `r600d.h`).
-    fn event_result(&mut self, hub: &Hub, index: u8, addr: u64) -> Result<(), McError> {
+    fn event_result(&mut self, hub: &Hub, event: u8, index: u8, addr: u64) -> Result<(), McError> {
         let stats = self.gfx.statistics();
         match index {
             // ZPASS_DONE: each enabled backend has a slot of 16 bytes: 8 for the
@@ -249,13 +311,16 @@ impl Cp {
             }
             // SAMPLE_PIPELINESTAT
             2 => {
-                for (i, value) in stats.pipeline.iter().enumerate() {
-                    hub.mc.write_u64(addr + 8 * i as u64, *value)?;
+                for i in 0..hub.generation.pm4.pipeline_counters {
+                    let value = stats.pipeline.get(i).copied().unwrap_or(0);
+                    hub.mc.write_u64(addr + 8 * i as u64, value)?;
                 }
             }
-            // SAMPLE_STREAMOUTSTATS: primitives needed, then written.
+            // SAMPLE_STREAMOUTSTATS, and SAMPLE_STREAMOUTSTATS1 to 3 of the other streams:
+            // primitives needed, then written.
             3 => {
-                for (i, value) in stats.streamout[0].iter().enumerate() {
+                let stream = if event <= 3 { usize::from(event) } else { 0 };
+                for (i, value) in stats.streamout[stream].iter().enumerate() {
                     hub.mc
                         .write_u64(addr + 8 * i as u64, value | RESULT_VALID)?;
                 }

@@ -40,6 +40,10 @@ pub struct Format {
     pub decode: for<'a> fn(u8, &'a [u32]) -> Result<Packet<'a>, DecodeError>,
     /// Byte offset of `CP_STRMOUT_CNTL`.
     pub strmout_control: u32,
+    /// Counters that `SAMPLE_PIPELINESTAT` writes. Those beyond
+    /// [`GfxStatistics::pipeline`](crate::chip::gfx::GfxStatistics), of hull, domain and compute
+    /// shaders, are 0.
+    pub pipeline_counters: usize,
 }
 
 /// Packets of R6xx and R7xx.
@@ -47,6 +51,7 @@ pub(crate) const R700_FORMAT: Format = Format {
     name: opcode::name,
     decode: |opcode, body| Packet::decode(opcode, body),
     strmout_control: cp::CP_STRMOUT_CNTL,
+    pipeline_counters: 8,
 };
 
 /// Packets of Evergreen and Northern Islands.
@@ -54,6 +59,8 @@ pub(crate) const EVERGREEN_FORMAT: Format = Format {
     name: evergreen::name,
     decode: evergreen::decode,
     strmout_control: crate::chip::regs::evergreen::CP_STRMOUT_CNTL,
+    // r600_query_init() in Mesa: 11 on Evergreen.
+    pipeline_counters: 11,
 };
 
 /// Nesting depth of indirect buffers: IB1 in the ring, IB2 in IB1.
@@ -92,6 +99,18 @@ pub(crate) struct Cp {
     /// Opcodes already logged as unknown, one bit each.
     logged: [u64; 4],
     clear: ClearState,
+    indirect: Indirect,
+}
+
+/// Where an indirect draw of Evergreen finds its arguments and indices.
+#[derive(Debug, Default, Clone, Copy)]
+struct Indirect {
+    /// Base of the arguments (`SET_BASE`).
+    arguments: u64,
+    /// The index buffer (`INDEX_BASE`).
+    indices: u64,
+    /// Its number of indices (`INDEX_BUFFER_SIZE`).
+    size: u32,
 }
 
 /// The state to which `CLEAR_STATE` sets the context registers (Evergreen).
@@ -118,6 +137,7 @@ impl Cp {
             position: String::new(),
             logged: [0; 4],
             clear: ClearState::default(),
+            indirect: Indirect::default(),
         }
     }
 

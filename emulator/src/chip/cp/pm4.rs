@@ -205,6 +205,20 @@ pub enum Packet<'a> {
     IndexType(u32),
     NumInstances(u32),
     Draw(Draw),
+    /// `SET_BASE`: base 1 is that of the arguments of indirect draws.
+    SetBase {
+        base: u8,
+        addr: u64,
+    },
+    IndexBase(u64),
+    /// In indices.
+    IndexBufferSize(u32),
+    /// `DRAW_INDIRECT` and `DRAW_INDEX_INDIRECT`: `offset` in bytes from the base.
+    DrawIndirect {
+        indexed: bool,
+        offset: u32,
+        initiator: u32,
+    },
     IndirectBuffer {
         addr: u64,
         dwords: u32,

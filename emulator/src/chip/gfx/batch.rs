@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon_core::ThreadPool;
 
+use super::front::VertexStreams;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::Primitive;
@@ -66,6 +67,7 @@ pub(super) struct DrawState<'a, 'b> {
     pub(super) setup: &'b SetupState,
     pub(super) pixel: Option<&'b PixelState>,
     pub(super) params: usize,
+    pub(super) streams: &'b VertexStreams,
     pub(super) primitive_ids: bool,
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, DrawState, Failed, Progress};
 use super::draw::{Index, Indices};
+use super::front::STREAMS;
 use super::geometry::{self, Emitted};
 use super::primitive::{Assembler, Input, Primitive, Sink, Type};
 use super::setup::capacity;
@@ -26,7 +27,8 @@ pub(super) struct Buffers {
     pub(super) indices: Vec<Index>,
     pub(super) primitives: Vec<(Primitive, u32)>,
     pub(super) inputs: Vec<(Input, u32)>,
-    pub(super) emitted: Emitted,
+    /// Of each vertex stream.
+    pub(super) emitted: [Emitted; STREAMS],
     pub(super) batch: Batch,
 }
 
@@ -51,7 +53,7 @@ impl Buffers {
             + capacity(setups)
             + capacity(reuse);
         let lists = capacity(&self.indices) + capacity(&self.primitives) + capacity(&self.inputs);
-        lists + self.emitted.bytes() + batch
+        lists + self.emitted.iter().map(Emitted::bytes).sum::<usize>() + batch
     }
 
     /// Primitives that wait for a flush.
@@ -221,11 +223,13 @@ fn flush(
                 result => result?,
             }
             // A wave can emit as many as 64 batches.
-            for first in (0..emitted.len()).step_by(BATCH) {
-                state.shared.context.control.check()?;
-                let part = first..emitted.len().min(first + BATCH);
-                geometry::copy(state, &mut cores[0], emitted, part, batch)?;
-                finish(state, progress, cores, batch)?;
+            for (stream, emitted) in emitted.iter().enumerate() {
+                for first in (0..emitted.len()).step_by(BATCH) {
+                    state.shared.context.control.check()?;
+                    let part = first..emitted.len().min(first + BATCH);
+                    geometry::copy(state, &mut cores[0], emitted, part, batch)?;
+                    finish(state, progress, cores, batch, stream)?;
+                }
             }
             rest = &rest[part.len()..];
         }
@@ -234,7 +238,7 @@ fn flush(
     }
     for part in primitives.chunks(BATCH) {
         shade(state, progress, &mut cores[0], batch, part)?;
-        finish(state, progress, cores, batch)?;
+        finish(state, progress, cores, batch, 0)?;
     }
     primitives.clear();
     Ok(())
@@ -294,25 +298,26 @@ fn shade(
     Ok(())
 }
 
-/// Streams a batch out and draws its pixels.
+/// Streams a batch of vertex stream `stream` out, and draws its pixels if that one is rasterised.
 fn finish(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
     cores: &mut [Core],
     batch: &mut Batch,
+    stream: usize,
 ) -> Result<(), Failed> {
     let control = state.shared.context.control;
     if let Some(out) = &mut progress.streamout {
         for primitive in &batch.primitives {
             let vertices = &primitive.vertices[..primitive.shape.corners()];
-            out.primitive(state.view, &batch.streams, vertices)
+            out.primitive(state.view, &batch.streams, stream, vertices)
                 .map_err(|e| {
                     control.fault(e);
                     Failed::Dropped("a stream-out buffer cannot be written")
                 })?;
         }
     }
-    let Some(pixel) = state.pixel else {
+    let Some(pixel) = state.pixel.filter(|_| stream == state.streams.rasterised) else {
         return Ok(());
     };
     batch.setups.clear();

@@ -12,7 +12,7 @@ use super::depth;
 use super::depth_tile;
 use super::interpolate::Interpolator;
 use super::shader::Isa;
-use super::state::{SetupState, Shadow, Stage};
+use super::state::{bit, bits, SetupState, Shadow, Stage};
 use super::texture::resource::Texture;
 use super::texture::sampler::{Filter, Sampler};
 use crate::chip::bus::RegFile;
@@ -75,8 +75,30 @@ pub struct Front {
     /// Depth and stencil state and buffer; none without a depth buffer.
     #[allow(clippy::type_complexity)] // of one entry
     pub depth: fn(&Shadow, TilingConfig, u32) -> Option<(depth::State, depth_tile::Surface)>,
+    /// The vertex streams.
+    pub streams: fn(&Shadow) -> VertexStreams,
     /// The inputs of the pixel shader.
     pub interpolator: fn(&Shadow, &SetupState) -> Interpolator,
+}
+
+/// Number of vertex streams of a geometry shader; only Evergreen has more than the first.
+pub const STREAMS: usize = 4;
+
+/// The vertex streams: what a geometry shader emits to each, and where stream-out writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct VertexStreams {
+    /// Whether stream-out is on.
+    pub enabled: [bool; STREAMS],
+    /// Bit n: stream-out writes to buffer n.
+    pub buffers: [u8; STREAMS],
+    /// The stream that is rasterised; from [`STREAMS`] on none is.
+    pub rasterised: usize,
+    /// Dwords of a vertex in the GS-VS ring.
+    pub vertex_size: [u32; STREAMS],
+    /// Where a thread's item in the ring has the stream's vertices, in dwords.
+    pub ring_offset: [u32; STREAMS],
+    /// `VGT_GS_OUT_PRIM_TYPE`: 0 points, 1 line strips, 2 triangle strips.
+    pub kind: [u32; STREAMS],
 }
 
 /// What a buffer's descriptor adds to a fetch.
@@ -117,6 +139,14 @@ pub static R700: Front = Front {
     depth: |s, tiling, samples| {
         let state = depth::State::decode(s)?;
         Some((state, depth_tile::Surface::decode(s, tiling, samples)?))
+    },
+    streams: |s| VertexStreams {
+        enabled: [bit(s.get(reg::VGT_STRMOUT_EN), 0), false, false, false],
+        buffers: [s.get(reg::VGT_STRMOUT_BUFFER_EN) as u8 & 0xF, 0, 0, 0],
+        rasterised: 0,
+        vertex_size: [bits(s.get(reg::SQ_GS_VERT_ITEMSIZE), 0, 15), 0, 0, 0],
+        ring_offset: [0; STREAMS],
+        kind: [bits(s.get(reg::VGT_GS_OUT_PRIM_TYPE), 0, 6), 0, 0, 0],
     },
     interpolator: |s, setup| {
         let samples = setup.samples();

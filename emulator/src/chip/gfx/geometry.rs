@@ -18,11 +18,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::batch::{Batch, DrawState, Failed, Progress};
-use super::lanes::{first, Mask, LANES};
+use super::front::STREAMS;
+use super::lanes::{first, LANES};
 use super::primitive::{Assembler, Input, Primitive, Sink, Type};
 use super::setup::capacity;
 use super::shader::Program;
-use super::stage::RingWrite;
+use super::stage::{Emission, RingWrite};
 use super::state::{bits, Stage};
 use super::vertex::{self, Core, Request};
 use crate::chip::regs::gfx as reg;
@@ -51,17 +52,20 @@ impl Ring {
         }
     }
 
-    /// Writes a wave's exports to the ring; lane `l` has item `first_item + l`.
+    /// Writes a wave's exports to the ring; lane `l` has item `first_item + l`, in which the
+    /// vertices of each stream begin at `stream_offset` dwords.
     fn store(
         &self,
         state: &DrawState<'_, '_>,
         writes: &[RingWrite],
         first_item: u32,
+        stream_offset: &[u32; STREAMS],
     ) -> Result<(), Failed> {
         for write in writes {
             for lane in (0..LANES).filter(|l| write.exec >> l & 1 != 0) {
                 let item = first_item + lane as u32;
-                let offset = write.offset[lane];
+                let stream = stream_offset[usize::from(write.stream) & (STREAMS - 1)];
+                let offset = write.offset[lane].saturating_add(stream);
                 if item >= self.items || offset >= self.item {
                     continue;
                 }
@@ -151,7 +155,7 @@ pub(super) fn shade(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
     core: &mut Core,
-    out: &mut Emitted,
+    out: &mut [Emitted; STREAMS],
     inputs: &[(Input, u32)],
     export: &Arc<Program>,
     geometry: &Arc<Program>,
@@ -168,10 +172,12 @@ pub(super) fn shade(
         regs.load(reg::SQ_GSVS_RING_SIZE),
         s.get(reg::SQ_GSVS_RING_ITEMSIZE),
     );
-    let vertex_size = bits(s.get(reg::SQ_GS_VERT_ITEMSIZE), 0, 15);
+    let streams = state.streams;
     let most = bits(s.get(reg::VGT_GS_MAX_VERT_OUT), 0, 11);
-    out.vertices.clear();
-    out.primitives.clear();
+    for out in &mut *out {
+        out.vertices.clear();
+        out.primitives.clear();
+    }
     if inputs.is_empty() {
         return Ok(());
     }
@@ -210,7 +216,7 @@ pub(super) fn shade(
     for (i, part) in requests.chunks(LANES).enumerate() {
         vertex::begin(core, state.shared, part);
         core.run(state.shared, state.view, Stage::Export, export)?;
-        esgs.store(state, &core.exports.ring, (i * LANES) as u32)?;
+        esgs.store(state, &core.exports.ring, (i * LANES) as u32, &[0; STREAMS])?;
     }
 
     // One thread for each primitive.
@@ -228,23 +234,32 @@ pub(super) fn shade(
     }
     core.run(state.shared, state.view, Stage::Geometry, geometry)?;
     progress.geometry[0] += inputs.len() as u64;
-    gsvs.store(state, &core.exports.ring, 0)?;
+    gsvs.store(state, &core.exports.ring, 0, &streams.ring_offset)?;
 
-    let kind = match bits(s.get(reg::VGT_GS_OUT_PRIM_TYPE), 0, 6) {
-        0 => Type::PointList,
-        1 => Type::LineStrip,
-        _ => Type::TriangleStrip,
+    let emits = |stream: usize| {
+        let events = &core.exports.emitted;
+        events.iter().any(|e| usize::from(e.stream) == stream)
     };
-    emitted(
-        &core.exports.emitted,
-        inputs.iter().map(|(input, _)| input.id),
-        most,
-        kind,
-        state.setup.provoking_last,
-        |lane, n| lane * gsvs.item + n * vertex_size,
-        out,
-    );
-    progress.geometry[1] += out.len() as u64;
+    for (stream, out) in out.iter_mut().enumerate().filter(|(n, _)| emits(*n)) {
+        let kind = match streams.kind[stream] {
+            0 => Type::PointList,
+            1 => Type::LineStrip,
+            _ => Type::TriangleStrip,
+        };
+        let (size, first) = (streams.vertex_size[stream], streams.ring_offset[stream]);
+        emitted(
+            &core.exports.emitted,
+            stream as u8,
+            inputs.iter().map(|(input, _)| input.id),
+            most,
+            kind,
+            state.setup.provoking_last,
+            // The copy shader finds the stream in the two highest bits.
+            |lane, n| (lane * gsvs.item + first + n * size) & 0x3FFF_FFFF | (stream as u32) << 30,
+            out,
+        );
+        progress.geometry[1] += out.len() as u64;
+    }
     Ok(())
 }
 
@@ -272,11 +287,13 @@ pub(super) fn copy(
     Ok(())
 }
 
-/// Assembles the vertices that a wave emitted, thread by thread, at most `most` of each. `ids` are
-/// the primitive ids of the threads. The index of a vertex for the copy shader is `offset` of
-/// thread and vertex number.
+/// Assembles the vertices that a wave emitted to `stream`, thread by thread, at most `most` of each.
+/// `ids` are the primitive ids of the threads. The index of a vertex for the copy shader is `offset`
+/// of thread and vertex number.
+#[allow(clippy::too_many_arguments)]
 fn emitted(
-    events: &[(bool, Mask)],
+    events: &[Emission],
+    stream: u8,
     ids: impl Iterator<Item = u32>,
     most: u32,
     kind: Type,
@@ -288,8 +305,9 @@ fn emitted(
         let first = out.primitives.len();
         let mut assembler = Assembler::new(kind, provoking_last, false);
         let mut count = 0;
-        for (cut, _) in events.iter().filter(|(_, exec)| exec >> lane & 1 != 0) {
-            if *cut {
+        let of_lane = |e: &&Emission| e.stream == stream && e.exec >> lane & 1 != 0;
+        for event in events.iter().filter(of_lane) {
+            if event.cut {
                 assembler.restart(&mut Assembled(&mut out.primitives));
             } else if count < most {
                 let vertex = out.vertices.len() as u32;
@@ -316,7 +334,12 @@ mod tests {
     #[test]
     fn emitted_vertices_become_strips_of_their_thread() {
         let both = 0b11;
-        let events = [
+        let event = |(cut, exec)| Emission {
+            cut,
+            stream: 1,
+            exec,
+        };
+        let mut events = [
             (false, both),
             (false, both),
             (false, both),
@@ -324,10 +347,24 @@ mod tests {
             (false, both),
             (false, 0b01),
             (false, 0b01),
-        ];
+        ]
+        .map(event)
+        .to_vec();
+        // Other streams do not matter.
+        for stream in [0, 2, 3] {
+            events.insert(
+                2,
+                Emission {
+                    cut: stream == 2,
+                    stream,
+                    exec: both,
+                },
+            );
+        }
         let mut out = Emitted::default();
         emitted(
             &events,
+            1,
             [7, 8].into_iter(),
             100,
             Type::TriangleStrip,
@@ -360,7 +397,12 @@ mod tests {
         let mut out = Emitted::default();
         let ids = [0].into_iter();
         emitted(
-            &[(false, 1); 9],
+            &[Emission {
+                cut: false,
+                stream: 0,
+                exec: 1,
+            }; 9],
+            0,
             ids,
             4,
             Type::PointList,

@@ -199,7 +199,8 @@ impl Pipeline {
             Some(self.pixel_state(context, &view, &setup, tiling)?)
         };
         let params = pixel.as_ref().map_or(0, |p| p.interpolator.params);
-        let streamout = StreamOut::decode(&self.shadow, self.statistics.filled);
+        let streams = (front.streams)(&self.shadow);
+        let streamout = StreamOut::decode(&self.shadow, &streams, self.statistics.filled);
 
         let shared = DrawShared {
             context: *context,
@@ -223,6 +224,7 @@ impl Pipeline {
             setup: &setup,
             pixel: pixel.as_ref(),
             params,
+            streams: &streams,
             primitive_ids: bit(self.shadow.get(reg::VGT_PRIMITIVEID_EN), 0),
         };
         let mut progress = Progress {
@@ -289,8 +291,9 @@ impl Pipeline {
             // Mesa stops the counters around its own draws while a query of generated
             // primitives is active; a real RV770 then does not count those primitives.
             if self.counting {
-                s.streamout[0][0] += out.needed;
-                s.streamout[0][1] += out.written;
+                let drawn = out.primitives.iter().flatten();
+                let counters = s.streamout.iter_mut().flatten();
+                counters.zip(drawn).for_each(|(all, n)| *all += n);
             }
         }
         if self.counting {

@@ -65,9 +65,8 @@ pub struct Exports {
     pub stream: Vec<StreamWrite>,
     /// Writes to the stage's ring.
     pub ring: Vec<RingWrite>,
-    /// Emits (false) and cuts (true) of a geometry shader in order, each with
-    /// the lanes that executed it.
-    pub emitted: Vec<(bool, Mask)>,
+    /// What a geometry shader emitted and cut, in order.
+    pub emitted: Vec<Emission>,
 }
 
 /// One stream-out export of a wave: up to four dwords of each vertex.
@@ -85,9 +84,22 @@ pub struct StreamWrite {
     pub values: Box<[Lanes; 4]>,
 }
 
+/// An emit or a cut of a geometry shader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Emission {
+    /// A cut: the stream's strip ends.
+    pub cut: bool,
+    /// Vertex stream 0 to 3.
+    pub stream: u8,
+    /// The lanes that executed it.
+    pub exec: Mask,
+}
+
 /// One ring export of a wave.
 #[derive(Debug, Clone)]
 pub struct RingWrite {
+    /// Vertex stream 0 to 3 of a geometry shader.
+    pub stream: u8,
     /// First dword within the lane's item, for each lane.
     pub offset: Box<Lanes>,
     /// Bit n: dword `offset` + n is written.
@@ -140,6 +152,13 @@ impl Exports {
         // Not `map()`, which the compiler does not inline here.
         let component = |chan: u8| wave.gpr(gpr.into(), (chan & 3).into());
         [component(x), component(y), component(z), component(w)]
+    }
+
+    fn emission(&mut self, cut: bool, stream: u32, exec: Mask) {
+        if self.emitted.len() < MAX_WRITES {
+            let stream = stream as u8 & 3;
+            self.emitted.push(Emission { cut, stream, exec });
+        }
     }
 
     fn slot(&mut self, kind: ExportKind, index: u32) -> Option<&mut [Lanes; 4]> {
@@ -365,7 +384,7 @@ impl Env for StageEnv<'_, '_> {
                     values: values(),
                 });
             }
-            MemoryTarget::Ring if self.exports.ring.len() < MAX_WRITES => {
+            MemoryTarget::Ring(stream) if self.exports.ring.len() < MAX_WRITES => {
                 let base = export.array_base;
                 let mut offset = Box::new([base; LANES]);
                 if let Some(index) = export.index {
@@ -374,6 +393,7 @@ impl Env for StageEnv<'_, '_> {
                     }
                 }
                 self.exports.ring.push(RingWrite {
+                    stream: stream & 3,
                     offset,
                     components: export.components,
                     exec: export.exec,
@@ -385,15 +405,11 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn emit_vertex(&mut self, stream: u32, exec: Mask) {
-        if stream == 0 && self.exports.emitted.len() < MAX_WRITES {
-            self.exports.emitted.push((false, exec));
-        }
+        self.exports.emission(false, stream, exec);
     }
 
     fn cut_vertex(&mut self, stream: u32, exec: Mask) {
-        if stream == 0 && self.exports.emitted.len() < MAX_WRITES {
-            self.exports.emitted.push((true, exec));
-        }
+        self.exports.emission(true, stream, exec);
     }
 
     fn fetch_shader(&mut self) -> Option<Arc<Program>> {

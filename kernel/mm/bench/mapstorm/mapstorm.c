@@ -391,6 +391,20 @@ static void raise_map_count(const struct options *o)
 			bench_read_number(MAP_COUNT), strerror(-ret));
 }
 
+/* Whether the kernel calls by retpolines what it calls by a pointer, in its own words. */
+static void indirect_calls(FILE *out)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/vulnerabilities/spectre_v2", "re");
+	char line[256] = "";
+
+	if (f) {
+		if (fgets(line, sizeof(line), f))
+			line[strcspn(line, "\n")] = 0;
+		fclose(f);
+	}
+	bench_json_string(out, line);
+}
+
 static void environment(FILE *out, const struct options *o)
 {
 	struct utsname uts;
@@ -398,6 +412,8 @@ static void environment(FILE *out, const struct options *o)
 	uname(&uts);
 	fputs("{\n  \"environment\": {\"kernel\": ", out);
 	bench_json_string(out, uts.release);
+	fputs(", \"indirect_calls\": ", out);
+	indirect_calls(out);
 	fprintf(out, ", \"cpus\": %ld, \"memory_mib\": %lu, \"unit\": \"%s\", \"quick\": %s, \"seed\": %llu, \"clock_cost\": %llu},\n  \"rows\": [",
 		sysconf(_SC_NPROCESSORS_ONLN),
 		bench_field("/proc/meminfo", "MemTotal:") >> 10,

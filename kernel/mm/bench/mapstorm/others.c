@@ -70,6 +70,23 @@ static int map_unmap(struct others *o)
 	return 0;
 }
 
+/* What a round of will-it-scale's mmap1 does. */
+static int large_map_unmap(struct others *o)
+{
+	const size_t size = 128ul << 20;
+	uint64_t t = bench_now();
+	void *p = mmap(NULL, size, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	first(o, t);
+	if (p == MAP_FAILED)
+		return -errno;
+	ms_saw(o->s, (uintptr_t)p);
+	t = bench_now();
+	munmap(p, size);
+	second(o, t);
+	return 0;
+}
+
 static int stack_map_unmap(struct others *o)
 {
 	uint64_t t = bench_now();
@@ -208,6 +225,31 @@ static int brk_grow_shrink(struct others *o)
 	return p == (void *)-1 ? -errno : 0;
 }
 
+/* What a round of will-it-scale's brk1 does: the heap is touched, and a page comes and goes. */
+static int brk_one_page(struct others *o)
+{
+	char *end = sbrk(0);
+	uint64_t t;
+	int ret;
+
+	if (!o->i) {
+		if (brk(end + MS_PAGE))
+			return -errno;
+		end[MS_PAGE - 1] = 1;
+		end += MS_PAGE;
+	}
+	t = bench_now();
+	ret = brk(end + MS_PAGE);
+	first(o, t);
+	if (ret)
+		return -errno;
+	ms_saw(o->s, (uintptr_t)end);
+	t = bench_now();
+	ret = brk(end);
+	second(o, t);
+	return ret ? -errno : 0;
+}
+
 static int ended_well(pid_t pid)
 {
 	int status;
@@ -277,11 +319,13 @@ void ms_others(struct ms_space *s, const char *self)
 	} all[] = {
 		{ syscall_only, "syscall", NULL, 1001 },
 		{ map_unmap, "anon-map", "anon-unmap", 1001 },
+		{ large_map_unmap, "mmap1-map", "mmap1-unmap", 1001 },
 		{ map_over, "map-over", NULL, 1001 },
 		{ mprotect_split_merge, "mprotect-split", "mprotect-merge", 1001 },
 		{ mremap_shrink_grow, "mremap-shrink", "mremap-grow", 1001 },
 		{ mremap_move, "mremap-move", NULL, 1001 },
 		{ brk_grow_shrink, "brk-grow", "brk-shrink", 1001 },
+		{ brk_one_page, "brk1-grow", "brk1-shrink", 1001 },
 		{ fault, "fault", NULL, 1001 },
 		{ stack_map_unmap, "stack-map", "stack-unmap", 1001 },
 		{ stack_grow, "stack-grow", NULL, 1001 },

@@ -5,10 +5,10 @@
 usage: report.py [--check] [--json OUT] RESULTS.json...
 
 Which kernel a run was on, and what it counted, is in its results: "-mm-base" is
-before, "-mm" after, "-mm-first" the first version of the series, which is shown
-beside them. Runs of times are paired in their order; a row's ratio is the median over
+before, "-mm" after. Runs of times are paired in their order; a row's ratio is the median over
 the pairs. With --check, exit status 1 unless
 
+- all kernels make indirect calls by retpolines, as Debian's do;
 - all runs have the same rows, and none has an error ("unsupported" is none);
 - each row has the same digest in all runs: both kernels chose the same addresses;
 - with the largest number of guards a pair of munmap and mmap costs at most twice
@@ -30,7 +30,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "bench", "lib"))
 from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
-KERNELS = {"before": "-mm-base", "first": "-mm-first", "after": "-mm"}
+KERNELS = {"before": "-mm-base", "after": "-mm"}
 WORSE_MAX = 1.03
 # The second pass over a leaf costs this much, see kernel/mm/README.md.
 WORSE_AMONG_MAX = 1.20
@@ -158,8 +158,7 @@ def figure(value, unit):
 
 
 def table(rows, scalings):
-    whens = [w for w in KERNELS if w != "first" or any(r["instructions"][w] for r in rows)]
-    head = ("", "us before", "after", "ratio", "of each pair", "instr. before", *whens[1:],
+    head = ("", "us before", "after", "ratio", "of each pair", "instr. before", "after",
             "ratio", "addresses")
     lines = []
     for r in rows:
@@ -169,7 +168,7 @@ def table(rows, scalings):
         line = [r["id"]]
         for unit in ("ns", "instructions"):
             line += [figure(r[unit][when] and r[unit][when]["median"], unit)
-                     for when in (whens if unit == "instructions" else ("before", "after"))]
+                     for when in KERNELS]
             line.append(f"{r[unit]['ratio']:.3f}" if r[unit]["ratio"] else "-")
             if unit == "ns":
                 line.append(" ".join(f"{x:.2f}" for x in r[unit]["ratios"]) or "-")
@@ -196,7 +195,10 @@ def main():
     if args.json:
         environments = [r["environment"] for some in runs.values() for r in some]
         write(args.json, {"environments": environments, "scaling": scalings, "rows": rows})
-    found = list(faults(rows, scalings))
+    found = [f"{r['environment']['kernel']}: indirect calls are not made by retpolines"
+             f" ({r['environment']['indirect_calls'] or 'unknown'})"
+             for some in runs.values() for r in some if "Retpolines" not in r["environment"]["indirect_calls"]]
+    found += faults(rows, scalings)
     print()
     failed = verdict(found)
     return failed if args.check else 0

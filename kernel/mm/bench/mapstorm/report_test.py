@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The report of mapstorm finds another address, a dearer operation, guards that cost as
 much as before, a search that asks for guards among small holes, leaves of stacks that are gone
-over too often, a row that is missing, and one that failed."""
+over too often, a row that is missing, one that failed, and a kernel without retpolines."""
 
 import pathlib
 import sys
@@ -56,4 +56,10 @@ def failed(_before, after):
 def test_fault_is_found(edit, tmp_path):
     results = REPORT.load()
     edit(results["before"]["rows"], results["after"]["rows"])
+    assert REPORT.check(results, tmp_path) == 1
+
+
+def test_kernel_without_retpolines_is_refused(tmp_path):
+    results = REPORT.load()
+    results["after"]["environment"]["indirect_calls"] = "Vulnerable"
     assert REPORT.check(results, tmp_path) == 1

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Prints what mapstorm found as the tables of docs/results.md, in Markdown.
 
-usage: table.py [--first] RESULTS.json
+usage: table.py RESULTS.json
 
 RESULTS.json is what report.py wrote. Instructions; times of the pairs as well, where
-they were measured. With --first, columns of the first version of the series, if it was
-measured (kernel/mm/tried/6.12-first/README.md has them).
+they were measured.
 """
 
 import json
@@ -23,8 +22,7 @@ CYCLES = (
     ("holes", "live", ("unmap", "map"), "`holes`: N live maps with a hole of one page before each, no stack"),
     ("plain", "live", ("pair",), "`plain`: N live maps only"),
 )
-WHENS = ["before", "after"]
-HEADS = {"before": "before", "first": "first version", "after": "after"}
+WHENS = ("before", "after")
 
 
 def number(stat, scale=1, key="median"):
@@ -63,7 +61,7 @@ def cycle(rows, kind, key, operations, title):
     yield title + ":"
     yield ""
     head = ["search", "N", *(["operation"] if len(operations) > 1 else []),
-            *(HEADS[w] for w in whens), ""]
+            *whens, ""]
     if timed:
         head += ["us before", "after", "", "of each pair of boots"]
     body = []
@@ -91,7 +89,7 @@ def others(rows):
     yield ""
     head = ["operation"]
     for live in lives:
-        head += [f"{live:,} maps: {HEADS[whens[0]]}", *(HEADS[w] for w in whens[1:]), ""]
+        head += [f"{live:,} maps: {whens[0]}", *whens[1:], ""]
     body = []
     for operation in dict.fromkeys(r["operation"] for r in mine):
         cells = [f"`{operation}`"]
@@ -103,12 +101,9 @@ def others(rows):
 
 
 def main():
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["--first"]:
-        WHENS.insert(1, arguments.pop(0)[2:])
-    if len(arguments) != 1:
-        sys.exit("usage: table.py [--first] RESULTS.json")
-    with open(arguments[0], encoding="utf-8") as f:
+    if len(sys.argv) != 2:
+        sys.exit("usage: table.py RESULTS.json")
+    with open(sys.argv[1], encoding="utf-8") as f:
         rows = json.load(f)["rows"]
     for kind in CYCLES:
         print("\n".join(cycle(rows, *kind)))

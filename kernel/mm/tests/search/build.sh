@@ -82,8 +82,9 @@ search() {
 			function_of "$1/mm/vma.h" $f
 		done
 		if grep -q '^unsigned long vma_guard_gap(' "$mmap"; then
-			function_of "$mmap" vma_guard_gap
-			echo '#define SEARCH_GUARD vma_guard_gap'
+			# The maple tree calls the one of unit.c, which counts.
+			function_of "$mmap" vma_guard_gap | sed 's/vma_guard_gap(/mm_guard_gap(/'
+			echo '#define SEARCH_GUARD mm_guard_gap'
 		fi
 		function_of "$mmap" unmapped_area
 		function_of "$mmap" unmapped_area_topdown
@@ -103,7 +104,7 @@ search() {
 
 # Flags of the oracle's programs. Not position independent: on i386 the objects of a unit
 # would share code that objcopy makes local.
-oracle_flags=(-g -O2 -Wall -Wno-unused -Wno-maybe-uninitialized -D_LGPL_SOURCE
+oracle_flags=(-g -O2 -Wall -Wno-unused -Wno-maybe-uninitialized -D_LGPL_SOURCE -DCONFIG_MMU=
 	-fno-sanitize-recover=all -fno-pie -I"$mm/tests/search/compat" -I"$mm/tests/search")
 
 # generated: writes the headers that shared.mk generates, in the patched source.

@@ -32,6 +32,7 @@ step_planted() {
 	while IFS=$'\t' read -r name file change; do
 		cp "$out/new/lib/maple_tree.c" "$out/planted/lib/"
 		cp "$out"/new/mm/*.c "$out/planted/mm/"
+		cp "$out/new/include/linux/mm_types.h" "$out/planted/include/linux/"
 		perl -0pi -e "$change or die qq(nothing to change\n)" "$out/planted/$file" ||
 			die "$name: $file has nothing that it changes"
 		found=$(planted_found)

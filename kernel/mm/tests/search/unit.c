@@ -43,7 +43,7 @@ static struct task {
 static struct steps steps;
 
 #ifdef SEARCH_GUARD
-static unsigned long counted_guard(void *entry)
+unsigned long vma_guard_gap(void *entry)
 {
 	/* A zero entry, which a fork stores, is not a VMA. */
 	if (entry && !xa_is_zero(entry))
@@ -56,9 +56,6 @@ static unsigned long counted_guard(void *entry)
 static void init_tree(struct mm_struct *mm)
 {
 	mt_init_flags(&mm->mm_mt, MM_MT_FLAGS);
-#ifdef SEARCH_GUARD
-	mt_set_guard(&mm->mm_mt, counted_guard);
-#endif
 }
 
 static void fail(const char *what)

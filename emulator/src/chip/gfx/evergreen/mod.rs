@@ -42,6 +42,7 @@ pub static FRONT: Front = Front {
     has_border: surfaces::has_border,
     colour: surfaces::colour,
     depth: surfaces::depth,
+    streams: registers::streams,
     interpolator: Interpolator::barycentric,
 };
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::super::front::VertexStreams;
 use super::super::state::{bit, bits, Shadow};
 use crate::chip::bus::Registers;
 use crate::chip::hub::Hub;
@@ -48,10 +49,8 @@ const MOVED: &[(u32, u32, u32)] = &[
     (eg::SQ_PGM_RESOURCES_FS, reg::SQ_PGM_RESOURCES_FS, 1),
     (eg::SQ_ESGS_RING_ITEMSIZE, reg::SQ_ESGS_RING_ITEMSIZE, 1),
     (eg::SQ_GSVS_RING_ITEMSIZE, reg::SQ_GSVS_RING_ITEMSIZE, 1),
-    (eg::SQ_GS_VERT_ITEMSIZE, reg::SQ_GS_VERT_ITEMSIZE, 1),
     (eg::PA_SU_POINT_SIZE, reg::PA_SU_POINT_SIZE, 4),
     (eg::VGT_GS_MODE, reg::VGT_GS_MODE, 1),
-    (eg::VGT_GS_OUT_PRIM_TYPE, reg::VGT_GS_OUT_PRIM_TYPE, 1),
     (vgt::VGT_DMA_INDEX_TYPE, vgt::VGT_DMA_INDEX_TYPE, 1),
     (vgt::VGT_DMA_NUM_INSTANCES, vgt::VGT_DMA_NUM_INSTANCES, 1),
     (eg::VGT_PRIMITIVEID_EN, reg::VGT_PRIMITIVEID_EN, 1),
@@ -118,13 +117,39 @@ pub(super) fn translate(s: &mut Shadow) {
     // MSAA_ENABLE and LINE_STIPPLE_ENABLE, VPORT_SCISSOR_ENABLE; PS_ITER_SAMPLE.
     let mode = mode_0 & 5 | (mode_0 >> 1 & 1) << 22 | (mode_1 >> 16 & 1) << 17;
     s.set(reg::PA_SC_MODE_CNTL, mode);
-    // STREAMOUT_0_EN, STREAM_0_BUFFER_EN
-    s.set(reg::VGT_STRMOUT_EN, s.raw(eg::VGT_STRMOUT_CONFIG) & 1);
-    s.set(
-        reg::VGT_STRMOUT_BUFFER_EN,
-        s.raw(eg::VGT_STRMOUT_BUFFER_CONFIG) & 0xF,
-    );
     s.set(reg::CB_COLOR_CONTROL, colour_control(s));
+}
+
+/// `VGT_STRMOUT_CONFIG`, `VGT_STRMOUT_BUFFER_CONFIG` and the geometry shader's registers of each
+/// stream (`evergreen_update_gs_state()`, `r600_emit_streamout_enable()` in Mesa).
+pub(super) fn streams(s: &Shadow) -> VertexStreams {
+    let (config, buffers) = (
+        s.raw(eg::VGT_STRMOUT_CONFIG),
+        s.raw(eg::VGT_STRMOUT_BUFFER_CONFIG),
+    );
+    let dwords = |register| bits(s.raw(register), 0, 15);
+    let kinds = s.raw(eg::VGT_GS_OUT_PRIM_TYPE);
+    VertexStreams {
+        enabled: std::array::from_fn(|n| bit(config, n as u32)),
+        buffers: std::array::from_fn(|n| bits(buffers, 4 * n as u32, 4) as u8),
+        // RAST_STREAM
+        rasterised: bits(config, 4, 3) as usize,
+        vertex_size: [
+            eg::SQ_GS_VERT_ITEMSIZE,
+            eg::SQ_GS_VERT_ITEMSIZE_1,
+            eg::SQ_GS_VERT_ITEMSIZE_2,
+            eg::SQ_GS_VERT_ITEMSIZE_3,
+        ]
+        .map(dwords),
+        ring_offset: [
+            0,
+            dwords(eg::SQ_GSVS_RING_OFFSET_1),
+            dwords(eg::SQ_GSVS_RING_OFFSET_2),
+            dwords(eg::SQ_GSVS_RING_OFFSET_3),
+        ],
+        // OUTPRIM_TYPE, OUTPRIM_TYPE_1 to 3
+        kind: std::array::from_fn(|n| bits(kinds, 8 * n as u32, 6)),
+    }
 }
 
 /// `CB_COLOR_CONTROL` in R7xx's form: `MODE` as `SPECIAL_OP`, the blend enables of all targets, which
@@ -312,6 +337,26 @@ pub(super) mod tests {
         assert!(setup.per_sample && setup.stipple.is_some());
         assert_eq!(setup.samples(), 4);
         assert!(bit(s.get(reg::DB_RENDER_CONTROL), 11));
+    }
+
+    #[test]
+    fn each_stream_has_its_fields() {
+        let s = shadow(&[
+            (0x2_8B94, 0b1010 | 1 << 4),
+            (0x2_8B98, 0x8421),
+            (0x2_891C, 4),
+            (0x2_8920, 8),
+            (0x2_8934, 48),
+            (0x2_8A6C, 2 | 1 << 8),
+        ]);
+        let streams = streams(&s);
+        assert_eq!(streams.enabled, [false, true, false, true]);
+        assert_eq!((streams.buffers, streams.rasterised), ([1, 2, 4, 8], 1));
+        assert_eq!(streams.vertex_size, [4, 8, 0, 0]);
+        assert_eq!(
+            (streams.ring_offset, streams.kind),
+            ([0, 0, 0, 48], [2, 1, 0, 0])
+        );
     }
 
     #[test]

@@ -22,9 +22,9 @@ pub enum ExportKind {
 pub enum MemoryTarget {
     /// Stream-out buffer 0-3 (`MEM_STREAMn`).
     Stream(u8),
-    /// The ES-GS ring of an export shader, or the GS-VS ring of a geometry
-    /// shader (`MEM_RING`).
-    Ring,
+    /// The ES-GS ring of an export shader, or the part of the GS-VS ring that has the vertices of
+    /// this stream of a geometry shader (`MEM_RING`, `MEM_RING1` to `3`).
+    Ring(u8),
     /// The reduction buffer (`MEM_REDUCTION`).
     Reduction,
     /// Global memory at a byte address from the index GPR (`MEM_EXPORT`).

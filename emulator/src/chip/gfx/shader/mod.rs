@@ -8,6 +8,7 @@ pub mod env;
 mod exec;
 pub mod isa;
 pub mod ops;
+mod ports;
 mod program;
 pub mod r800;
 mod step;

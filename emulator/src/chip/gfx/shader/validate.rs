@@ -3,7 +3,7 @@
 //! author meant it; hardware hangs, or corrupts the registers of other waves.
 //!
 //! Rules: AMD "R700-Family Instruction Set Architecture", chapters 3 (control flow, exports), 4.3
-//! (assignment of ALU units) and 8; sizes of stack entries: Mesa's `update_max_depth()` and
+//! (assignment of ALU units) and 8, read ports: see `ports`; sizes of stack entries: Mesa's `update_max_depth()` and
 //! `stack_entry_size()`.
 
 use std::fmt;
@@ -14,6 +14,7 @@ use super::isa::{
     VtxInstruction,
 };
 use super::ops::Units;
+use super::ports::Ports;
 use super::{Program, GPRS};
 
 /// First of the four clause temporaries, which are no wave's own.
@@ -51,6 +52,8 @@ pub enum Violation {
     Stack(usize, usize),
     /// Two instructions of the group that begins at this dword need the same unit.
     Unit(usize),
+    /// The group that begins at this dword reads more registers or constants than there are ports.
+    Ports(usize),
     /// The last export of a kind is no `EXPORT_DONE`, or there is none.
     NotDone(ExportKind),
 }
@@ -66,6 +69,12 @@ impl fmt::Display for Violation {
                 write!(
                     f,
                     "two instructions of the group at dword {at} need the same unit"
+                )
+            }
+            Self::Ports(at) => {
+                write!(
+                    f,
+                    "the bank swizzles of the group at dword {at} read two registers by one port"
                 )
             }
             Self::NotDone(kind) => write!(f, "no EXPORT_DONE ends its {kind:?} exports"),
@@ -204,25 +213,32 @@ impl Check<'_> {
             let group = at;
             let mut taken = [false; 5];
             let mut literals = 0;
+            let mut ports = Ports::default();
+            let mut fits = true;
             for _ in 0..taken.len() {
                 let instruction = AluInstruction::decode(self.pair(at));
                 at += 2;
-                self.slot(&instruction, group, &mut taken, &mut literals);
+                let scalar = self.slot(&instruction, group, &mut taken, &mut literals);
+                fits = fits && ports.take(&instruction, scalar);
                 if instruction.last || at >= end {
                     break;
                 }
+            }
+            if !fits && self.found.len() < MOST {
+                self.found.push(Violation::Ports(group));
             }
             at += 2 * usize::div_ceil(literals, 2);
         }
     }
 
+    /// Checks an instruction. Returns whether it runs on the transcendental unit.
     fn slot(
         &mut self,
         instruction: &AluInstruction,
         group: usize,
         taken: &mut [bool; 5],
         literals: &mut usize,
-    ) {
+    ) -> bool {
         let temporary = |gpr: usize| gpr >= CLAUSE_TEMPORARIES;
         for source in instruction.sources() {
             let gpr = usize::from(source.sel);
@@ -233,7 +249,9 @@ impl Check<'_> {
                 *literals = (*literals).max(usize::from(source.chan) + 1);
             }
         }
-        let Some(op) = instruction.op else { return };
+        let Some(op) = instruction.op else {
+            return false;
+        };
         if instruction.write && !temporary(instruction.dst_gpr.into()) {
             self.uses(instruction.dst_gpr, 1, instruction.dst_rel);
         }
@@ -247,6 +265,7 @@ impl Check<'_> {
         if std::mem::replace(&mut taken[unit], true) && self.found.len() < MOST {
             self.found.push(Violation::Unit(group));
         }
+        unit == TRANS
     }
 
     fn fetches(&mut self, from: usize, count: usize) {

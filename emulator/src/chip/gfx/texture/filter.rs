@@ -11,6 +11,7 @@ use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
 use crate::chip::gfx::memory::View;
 
 /// Arguments of a sample instruction for one level.
+#[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The texture.
     pub texture: &'a Texture,
@@ -70,7 +71,7 @@ pub fn level(
     });
     let wrapped = cube && linear && request.seamless;
     if wrapped {
-        return cube_seamless(cache, view, request, level, &planes, out);
+        return cube_seamless(cache, view, request, level, out);
     }
     let borders = (axes[0].border[0] | axes[0].border[1] | axes[1].border[0] | axes[1].border[1])
         & request.mask;
@@ -160,11 +161,11 @@ fn accumulate(texels: &[Lanes; 4], weight: &Coord, mask: Mask, sum: &mut [Coord;
 }
 
 /// Finds the axes of the filter, compiled for several instruction sets.
-struct FindTexels<'a> {
-    request: &'a Request<'a>,
-    level: &'a Level,
-    linear: bool,
-    axes: &'a mut [Axis; 2],
+pub(super) struct FindTexels<'a> {
+    pub(super) request: &'a Request<'a>,
+    pub(super) level: &'a Level,
+    pub(super) linear: bool,
+    pub(super) axes: &'a mut [Axis; 2],
 }
 
 impl WithSimd for FindTexels<'_> {
@@ -201,8 +202,8 @@ impl WithSimd for FindTexels<'_> {
 }
 
 /// The slices that each lane reads: one, or two of a 3D texture with a linear filter.
-struct Planes {
-    first: Lanes,
+pub(super) struct Planes {
+    pub(super) first: Lanes,
     first_weight: Coord,
     first_border: Mask,
     second: Option<(Lanes, Coord, Mask)>,
@@ -210,7 +211,7 @@ struct Planes {
 }
 
 impl Planes {
-    fn new(request: &Request<'_>, level: &Level, linear: bool) -> Self {
+    pub(super) fn new(request: &Request<'_>, level: &Level, linear: bool) -> Self {
         let texture = request.texture;
         let coord = &request.coord[2];
         let (base, last) = texture.layers;
@@ -245,7 +246,7 @@ impl Planes {
                 }
             }
             Dim::Cube => {
-                planes.first = coord.map(|face| base + (face.max(0.0) + 0.5).min(5.0) as u32);
+                planes.first = coord.map(|face| cube_slice(texture, face));
             }
             dim if dim.is_array() => {
                 planes.first = coord.map(|layer| layer_of(layer, base, last));
@@ -260,6 +261,15 @@ impl Planes {
         let second = self.second.as_ref().map(|(s, w, b)| (s, w, *b));
         std::iter::once(first).chain(second)
     }
+}
+
+/// The slice of a cube map's face: `face`, or of an array (Evergreen) eight times the cube's number
+/// and the face (Mesa's `r600_nir_lower_cube_to_2darray_impl()`).
+fn cube_slice(texture: &Texture, face: f32) -> u32 {
+    let base = texture.layers.0;
+    let most = 8 * (texture.layer_count - 1) + 5;
+    let number = (face.max(0.0) + 0.5).min(most as f32) as u32;
+    base.saturating_add(6 * (number >> 3) + (number & 7).min(5))
 }
 
 /// The slice of array layer `layer`, rounded to nearest and clamped to the view.
@@ -523,7 +533,7 @@ pub fn finish(request: &Request<'_>, lane: usize, texel: &[u32; 4]) -> [u32; 4] 
 /// The result for a texel of the border. The swizzle does not apply to the
 /// border colour (Mesa: `PIPE_QUIRK_TEXTURE_BORDER_COLOR_SWIZZLE_R600`), only
 /// to the result of a comparison.
-fn border(request: &Request<'_>, lane: usize) -> [u32; 4] {
+pub(super) fn border(request: &Request<'_>, lane: usize) -> [u32; 4] {
     let colour = request.filter.border_colour(request.texture.is_integer());
     match request.reference {
         Some(_) => finish(request, lane, &colour),
@@ -566,6 +576,61 @@ fn fetch(
     }
 }
 
+/// Where the filter is on a face of a cube map: its first texel along both axes, and the weights of
+/// the second ones. The face has `n` by `n` texels; `half` is added to the coordinates, in texels.
+pub(super) fn cube_point(
+    request: &Request<'_>,
+    lane: usize,
+    n: f32,
+    half: f32,
+) -> ([f32; 2], [f32; 2]) {
+    let point = [0, 1].map(|i| {
+        let offset = request.offset[i] as f32 * 0.5 + half;
+        let t = ((request.coord[i][lane] - 1.0) * n + offset).clamp(0.0, n) - 0.5;
+        ((t * 256.0).round() / 256.0).max(-0.5)
+    });
+    let base = point.map(f32::floor);
+    (base, [point[0] - base[0], point[1] - base[1]])
+}
+
+/// Texel `corner` (0 or 1 along x and y) of the filter of `lane` on a cube map, which may be on
+/// another face; `base` is of [`cube_point`]. None at a corner of the cube, where three faces meet.
+pub(super) fn cube_corner(
+    cache: &mut Cache,
+    view: &View<'_>,
+    request: &Request<'_>,
+    lane: usize,
+    base: [f32; 2],
+    corner: (usize, usize),
+) -> Option<[u32; 4]> {
+    let texture = request.texture;
+    let size = texture.level(request.level)?.width.max(1);
+    let n = size as f32;
+    let slice = cube_slice(texture, request.coord[2][lane]);
+    let of_face = slice.saturating_sub(texture.layers.0);
+    // The cube of an array, and the face.
+    let (first, face) = (slice - of_face % 6, of_face % 6);
+    let (x, y) = (base[0] + corner.0 as f32, base[1] + corner.1 as f32);
+    let (in_x, in_y) = ((0.0..n).contains(&x), (0.0..n).contains(&y));
+    if !in_x && !in_y {
+        return None;
+    }
+    let mut at = CubePoint {
+        face,
+        s: (x + 0.5) / n,
+        t: (y + 0.5) / n,
+    };
+    if !in_x || !in_y {
+        at = CubePoint::of(at.direction());
+    }
+    let place = |v: f32| ((v * n).max(0.0) as u32).min(size - 1);
+    let (x, y) = (place(at.s), place(at.t));
+    let (slice, level) = (first + at.face, request.level);
+    Some(texel(
+        cache, view, texture, request.id, level, slice, 0, x, y,
+    ))
+}
+
 /// Bilinear filtering of a cube map across the edges of its faces. At a corner,
 /// where three faces meet, the missing fourth texel is the average of the other
 /// three (OpenGL 3.3, section 3.8.7).
@@ -574,55 +639,20 @@ fn cube_seamless(
     view: &View<'_>,
     request: &Request<'_>,
     level: &Level,
-    planes: &Planes,
     out: &mut [Lanes; 4],
 ) {
-    let texture = request.texture;
-    let size = level.width.max(1);
-    let n = size as f32;
+    let n = level.width.max(1) as f32;
     for lane in iter(request.mask) {
-        let slice = planes.first[lane];
-        let face = slice.saturating_sub(texture.layers.0).min(5);
-        let point = [0, 1].map(|i| {
-            let offset = request.offset[i] as f32 * 0.5;
-            let t = ((request.coord[i][lane] - 1.0) * n + offset).clamp(0.0, n) - 0.5;
-            ((t * 256.0).round() / 256.0).max(-0.5)
-        });
-        let base = point.map(f32::floor);
-        let weight = [point[0] - base[0], point[1] - base[1]];
+        let (base, weight) = cube_point(request, lane, n, 0.0);
         let (mut sum, mut missing) = ([0.0; 4], 0.0);
         let (mut plain, mut count) = ([0.0; 4], 0.0);
         for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-            let (x, y) = (base[0] + i as f32, base[1] + j as f32);
             let wx = if i == 0 { 1.0 - weight[0] } else { weight[0] };
             let wy = if j == 0 { 1.0 - weight[1] } else { weight[1] };
-            let (in_x, in_y) = ((0.0..n).contains(&x), (0.0..n).contains(&y));
-            if !in_x && !in_y {
+            let Some(raw) = cube_corner(cache, view, request, lane, base, (i, j)) else {
                 missing += wx * wy;
                 continue;
-            }
-            let mut at = CubePoint {
-                face,
-                s: (x + 0.5) / n,
-                t: (y + 0.5) / n,
             };
-            if !in_x || !in_y {
-                at = CubePoint::of(at.direction());
-            }
-            let place = |v: f32| ((v * n).max(0.0) as u32).min(size - 1);
-            let slice = texture.layers.0 + at.face;
-            let (x, y) = (place(at.s), place(at.t));
-            let raw = texel(
-                cache,
-                view,
-                texture,
-                request.id,
-                request.level,
-                slice,
-                0,
-                x,
-                y,
-            );
             let value = finish(request, lane, &raw).map(f32::from_bits);
             for c in 0..4 {
                 sum[c] += value[c] * wx * wy;

@@ -9,7 +9,7 @@
 //!
 //! Modelled: all dimensions with mip levels, nearest, bilinear, trilinear and
 //! anisotropic filtering, all wrap modes and borders, comparisons, seamless
-//! cubes, multisampled loads, size queries, gradients and offsets. Anisotropy
+//! cubes, multisampled loads, size queries, gradients, offsets and gathers. Anisotropy
 //! takes up to 16 samples along the longer axis of the footprint; where the
 //! chip places its samples is not known. Level of detail is exact rather than
 //! the chip's approximation. Not modelled: `FETCH4`, `GET_LERP_FACTORS`,
@@ -20,6 +20,7 @@ pub mod address;
 pub mod block;
 pub mod cache;
 mod filter;
+mod gather;
 mod lod;
 mod patch;
 mod plain;
@@ -76,6 +77,8 @@ pub struct Unit {
     gradients: [[Lanes; 4]; 2],
     /// The clause has set gradients.
     has_gradients: bool,
+    /// Offsets in texels of `SET_TEXTURE_OFFSETS`, until the clause ends.
+    offsets: Option<Box<[Lanes; 3]>>,
     arch: Arch,
     /// Fetches that took the fast path.
     fast: u64,
@@ -100,6 +103,7 @@ impl Unit {
             seamless: true,
             gradients: [[[0; LANES]; 4]; 2],
             has_gradients: false,
+            offsets: None,
             arch: Arch::new(),
             fast: 0,
             general: false,
@@ -121,8 +125,9 @@ impl Unit {
         self.cache.invalidate();
     }
 
-    /// Discards the gradients of a clause that ended.
+    /// Discards the gradients and offsets of a clause that ended.
     pub fn end_of_clause(&mut self) {
+        self.offsets = None;
         if std::mem::take(&mut self.has_gradients) {
             self.gradients = [[[0; LANES]; 4]; 2];
         }
@@ -216,6 +221,11 @@ impl Unit {
                 *out = [[0; LANES]; 4];
                 return false;
             }
+            tex::SET_TEXTURE_OFFSETS => {
+                self.offsets = Some(Box::new([*src[0], *src[1], *src[2]]));
+                *out = [[0; LANES]; 4];
+                return false;
+            }
             _ => {}
         }
         // Taken out of the unit during the fetch, which needs the unit mutably.
@@ -266,6 +276,11 @@ impl Unit {
             tex::SAMPLE..=tex::SAMPLE_C_G_LZ => {
                 self.filtered(view, op, texture, id, filter, src, exec, out);
             }
+            tex::GATHER4..=tex::GATHER4_C_O => {
+                self.gather(view, op, texture, id, filter, src, exec, out);
+            }
+            // Samples are stored expanded: sample n has colour n, four bits each.
+            tex::LD_FPTR => iter(exec).for_each(|lane| out[0][lane] = 0x7654_3210),
             _ => {}
         }
         true
@@ -461,6 +476,44 @@ impl Unit {
             out[0][lane] = limited.to_bits();
             out[1][lane] = raw.to_bits();
         }
+    }
+
+    /// `GATHER4` and its variants, of the base level. The reference value of a comparison is in w
+    /// (Mesa's `prepare_coord()`).
+    #[allow(clippy::too_many_arguments)]
+    fn gather(
+        &mut self,
+        view: &View<'_>,
+        op: &TexInstruction,
+        texture: &Texture,
+        id: u64,
+        filter: &Filter,
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) {
+        let compares = matches!(op.opcode, tex::GATHER4_C | tex::GATHER4_C_O);
+        let reference = compares.then(|| src[3].map(f32::from_bits));
+        let request = Request {
+            texture,
+            id,
+            filter,
+            level: texture.base_level,
+            linear: true,
+            coord: &std::array::from_fn(|i| src[i].map(f32::from_bits)),
+            normalized: [op.normalized[0], op.normalized[1], op.normalized[2]],
+            offset: op.offset.map(i32::from),
+            reference: reference.as_ref(),
+            seamless: self.seamless && filter.seamless,
+            mask: exec,
+        };
+        let by_register = matches!(op.opcode, tex::GATHER4_O | tex::GATHER4_C_O);
+        let offsets = self.offsets.as_deref().filter(|_| by_register);
+        // A comparison has one result.
+        let component = if compares { 0 } else { op.modifier };
+        let component = usize::from(component);
+        let cache = &mut self.cache;
+        gather::gather(cache, view, self.arch, &request, offsets, component, out);
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -8,6 +8,7 @@ use super::address::CubePoint;
 use super::*;
 use crate::chip::bus::Mc;
 
+mod gather;
 mod plain;
 
 /// Memory at address 0.

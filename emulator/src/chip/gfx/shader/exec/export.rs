@@ -60,7 +60,7 @@ impl Runner<'_> {
             }
             cf::MEM_SCRATCH => return self.write_scratch(export),
             cf::MEM_REDUCTION => MemoryTarget::Reduction,
-            cf::MEM_RING | cf::MEM_RING1 => MemoryTarget::Ring,
+            cf::MEM_RING | cf::MEM_RING1 => MemoryTarget::Ring(export.stream & 3),
             cf::MEM_EXPORT => MemoryTarget::Global,
             _ => return,
         };

@@ -73,6 +73,8 @@ pub struct Alu {
     pub pred: bool,
     pub pred_sel: u32,
     pub index_mode: u32,
+    /// `BANK_SWIZZLE`
+    pub bank: u32,
 }
 
 pub fn alu(op: AluOp, dst: (u8, u8), src: &[Operand]) -> Alu {
@@ -88,6 +90,7 @@ pub fn alu(op: AluOp, dst: (u8, u8), src: &[Operand]) -> Alu {
         pred: false,
         pred_sel: 0,
         index_mode: 0,
+        bank: 0,
     }
 }
 
@@ -112,6 +115,10 @@ impl Alu {
     }
     pub fn pred_sel(mut self, pred_sel: u32) -> Self {
         self.pred_sel = pred_sel;
+        self
+    }
+    pub fn bank(mut self, bank: u32) -> Self {
+        self.bank = bank;
         self
     }
     pub fn dst_rel(mut self) -> Self {
@@ -148,7 +155,8 @@ pub fn group(slots: &[Alu]) -> Vec<u32> {
                 | slot.pred_sel << 29
                 | bit(i + 1 == slots.len(), 31),
         );
-        let common = u32::from(slot.dst.0) << 21
+        let common = slot.bank << 18
+            | u32::from(slot.dst.0) << 21
             | bit(slot.dst_rel, 28)
             | u32::from(slot.dst.1) << 29
             | bit(slot.clamp, 31);

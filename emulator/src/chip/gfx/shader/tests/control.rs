@@ -549,7 +549,7 @@ fn ring_and_stream_exports() {
     let seen: Vec<_> = (env.memory_exports.iter())
         .map(|e| (e.0, e.1, e.2, e.3.map(|i| i[9]), e.4[0][9], e.5))
         .collect();
-    let ring = MemoryTarget::Ring;
+    let ring = MemoryTarget::Ring(0);
     assert_eq!(
         seen,
         [

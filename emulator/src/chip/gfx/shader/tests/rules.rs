@@ -78,6 +78,130 @@ fn units_of_a_group_are_taken_once() {
 }
 
 #[test]
+fn registers_are_read_by_one_port_an_element_and_cycle() {
+    let ports = |slots: &[Alu]| found(&[clause(cf::ALU, &[group(slots)])], 8, &[]);
+    let refused = [Violation::Ports(4)];
+    let add = |chan, a, b| alu(AluOp::Add, (0, chan), &[a, b]);
+    // Both read an x in cycle 0, of two registers; with VEC_102 the second one reads it in cycle 1.
+    let slots = |bank| {
+        [
+            add(0, r(1, 0), r(1, 1)),
+            add(1, r(2, 0), r(1, 2)).bank(bank),
+        ]
+    };
+    assert_eq!(ports(&slots(0)), refused);
+    assert_eq!(ports(&slots(3)), []);
+    // The same register, and another element, are no conflict.
+    assert_eq!(
+        ports(&[add(0, r(1, 0), r(1, 1)), add(1, r(1, 0), r(3, 2))]),
+        []
+    );
+    assert_eq!(
+        ports(&[add(0, r(1, 0), r(1, 1)), add(1, r(2, 1), r(3, 2))]),
+        []
+    );
+    // Three registers of an element need three cycles, and a fourth one has none.
+    let muladd = |chan, regs: [u16; 3], bank| {
+        alu(AluOp::Muladd, (0, chan), &regs.map(|reg| r(reg, 0))).bank(bank)
+    };
+    assert_eq!(
+        ports(&[muladd(0, [1, 2, 3], 0), muladd(1, [3, 1, 2], 4)]),
+        []
+    );
+    assert_eq!(
+        ports(&[muladd(0, [1, 2, 3], 0), muladd(1, [3, 1, 2], 0)]),
+        refused
+    );
+    for bank in 0..6 {
+        assert_eq!(
+            ports(&[muladd(0, [1, 2, 3], 0), muladd(1, [4, 1, 2], bank)]),
+            refused
+        );
+        // Each swizzle has a cycle for each operand: an order of its own suits the other instruction.
+        let orders = [
+            [1, 2, 3],
+            [1, 3, 2],
+            [3, 1, 2],
+            [2, 1, 3],
+            [2, 3, 1],
+            [3, 2, 1],
+        ];
+        let fits =
+            |regs: [u16; 3]| ports(&[muladd(0, [1, 2, 3], 0), muladd(1, regs, bank)]).is_empty();
+        assert_eq!(orders.into_iter().filter(|regs| fits(*regs)).count(), 1);
+    }
+    // A second operand that is the first has its cycle; a third one has not.
+    assert_eq!(
+        ports(&[
+            add(0, r(1, 0), r(1, 0)),
+            alu(AluOp::Mov, (0, 1), &[r(2, 0)]).bank(3)
+        ]),
+        []
+    );
+    assert_eq!(
+        ports(&[
+            muladd(0, [1, 2, 2], 0),
+            alu(AluOp::Mov, (0, 1), &[r(3, 0)]).bank(4)
+        ]),
+        refused
+    );
+    // There are no seventh swizzle and no fifth one of the transcendental unit.
+    assert_eq!(ports(&[add(0, r(1, 0), r(1, 1)).bank(6)]), refused);
+    assert_eq!(
+        ports(&[alu(AluOp::Sin, (0, 0), &[r(1, 0)]).bank(4)]),
+        refused
+    );
+}
+
+#[test]
+fn constants_have_two_ports_a_group() {
+    let ports = |slots: &[Alu]| found(&[clause_kc([0, 0], &[group(slots)])], 8, &[]);
+    let refused = [Violation::Ports(4)];
+    let mov = |chan, source| alu(AluOp::Mov, (0, chan), &[source]);
+    // A port reads a pair of elements of a constant.
+    assert_eq!(
+        ports(&[
+            mov(0, kc(0, 0, 0)),
+            mov(1, kc(0, 0, 1)),
+            mov(2, kc(0, 1, 3))
+        ]),
+        []
+    );
+    assert_eq!(
+        ports(&[
+            mov(0, kc(0, 0, 0)),
+            mov(1, kc(0, 0, 2)),
+            mov(2, kc(0, 1, 3))
+        ]),
+        refused
+    );
+    assert_eq!(
+        ports(&[
+            mov(0, kc(0, 0, 0)),
+            mov(1, kc(0, 1, 0)),
+            mov(2, kc(0, 2, 0))
+        ]),
+        refused
+    );
+    // The transcendental unit reads its constants in the first cycles, before registers.
+    let exp = |op_: AluOp, src: &[Operand], bank| alu(op_, (0, 0), src).bank(bank);
+    let three = |a, b, c, bank| exp(AluOp::MulLitM2, &[a, b, c], bank);
+    assert_eq!(ports(&[three(r(1, 0), kc(0, 0, 0), r(2, 1), 3)]), []);
+    assert_eq!(ports(&[three(r(1, 0), kc(0, 0, 0), r(2, 1), 0)]), refused);
+    assert_eq!(
+        ports(&[three(kc(0, 0, 0), kc(0, 1, 0), r(2, 1), 3)]),
+        refused
+    );
+    assert_eq!(ports(&[three(kc(0, 0, 0), kc(0, 1, 0), r(2, 1), 1)]), []);
+    assert_eq!(
+        ports(&[three(kc(0, 0, 0), kc(0, 0, 1), lit(3), 1)]),
+        refused
+    );
+    assert_eq!(ports(&[three(kc(0, 0, 0), zero(), pv(1), 3)]), refused);
+    assert_eq!(ports(&[three(r(1, 0), r(1, 1), pv(1), 0)]), []);
+}
+
+#[test]
 fn nesting_needs_stack_entries() {
     // STACK_SIZE is in bits 8 to 15.
     let has = |entries: u32| 8 | entries << 8;

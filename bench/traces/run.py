@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Records GL programs of Debian's with apitrace, and replays them on the board's chip with three Mesas.
+
+    run.py record OUT                 the programs draw with llvmpipe, in a virtual X server
+    run.py replay BUILD OUT RESULT    with Debian's Mesa, with series A and with both series
+
+Both run in the root for traces (lab/roots/traces). OUT gets a trace for each program, of its first
+frames, and has count.so (count.c). BUILD has what "lab/build board mesa mesa-a" makes. Each
+replay is a process of eglretrace without a window, on the board's chip in that process (r7xx-shim, which
+has no ioctls of ours). It is done twice: once counted, and once with a checksum of each frame.
+
+Fails unless all frames are the same with the three Mesas, and differ from each other; and
+unless both series map and create less than Debian's Mesa. A program in UNDEFINED shows memory that nobody
+has written: where slabs change what lies there, frames may differ, but not without slabs. Rows
+of the same programs in RESULT are replaced.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+# Program: API that apitrace intercepts, command.
+PROGRAMS = {
+    "gtk4-widget-factory": ("egl", ["gtk4-widget-factory"]),
+    "neverball": ("gl", ["/usr/games/neverball"]),
+    "extremetuxracer": ("gl", ["/usr/games/etr"]),
+}
+# An icon of GTK's widget factory is wrong with all three Mesas: what Debian's draws there is a part of
+# another icon, whose memory it had before. llvmpipe draws it.
+UNDEFINED = ("gtk4-widget-factory",)
+FRAMES = 40
+# llvmpipe needs longer to start a program than to draw its first frames.
+RECORD_SECONDS = 120
+MESAS = {"unmodified": None, "a": "mesa-a/a/lib", "patched": "mesa/patched/lib"}
+CHIP = "rv770"
+# What the chip has; without this programs use what llvmpipe has.
+VERSIONS = {"MESA_GL_VERSION_OVERRIDE": "3.0", "MESA_GLES_VERSION_OVERRIDE": "3.0"}
+LIBRARIES = "/usr/lib/x86_64-linux-gnu"
+
+
+def frames_of(trace):
+    """How many frames a trace has, as far as it is written."""
+    r = subprocess.run(["apitrace", "dump", "--calls=frame", "--color=never", trace], stdout=subprocess.PIPE,
+                       stderr=subprocess.DEVNULL, text=True, check=False)
+    return sum("SwapBuffers" in line for line in r.stdout.splitlines())
+
+
+def record(out):
+    """Leaves OUT/PROGRAM.trace of each program."""
+    with tempfile.TemporaryDirectory() as home:
+        env = dict(os.environ, HOME=home, XDG_RUNTIME_DIR=home, LIBGL_ALWAYS_SOFTWARE="1", DISPLAY=":7",
+                   SDL_AUDIODRIVER="dummy", GSK_RENDERER="gl", **VERSIONS)
+        with subprocess.Popen(["Xvfb", ":7", "-screen", "0", "800x600x24"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as server:
+            for name, (api, command) in PROGRAMS.items():
+                whole, trace = f"{home}/{name}.trace", f"{out}/{name}.trace"
+                with subprocess.Popen(["apitrace", "trace", "--api", api, "-o", whole, *command], env=env,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+                    end = time.monotonic() + RECORD_SECONDS
+                    while time.monotonic() < end and program.poll() is None:
+                        time.sleep(5)
+                        # What is written lags behind what is drawn.
+                        if os.path.exists(whole) and frames_of(whole) > FRAMES:
+                            break
+                    # The tracer writes the rest and ends with the program.
+                    subprocess.run(["pkill", "-TERM", "-P", str(program.pid)], check=False)
+                    program.terminate()
+                subprocess.run(["apitrace", "trim", f"--frames=0-{FRAMES - 1}", "-o", trace, whole], check=True,
+                               stdout=subprocess.DEVNULL)
+                print(f"{name}: {frames_of(trace)} frames, {os.path.getsize(trace)} bytes", flush=True)
+            server.terminate()
+
+
+def environment(build, out, mesa, links):
+    """Variables for a replay with a Mesa; LINKS has the names of libraries that eglretrace looks for."""
+    lib = MESAS[mesa] and f"{build}/{MESAS[mesa]}"
+    env = dict(os.environ, WAFFLE_PLATFORM="surfaceless_egl", MESA_LOADER_DRIVER_OVERRIDE="r600", R7XX_CHIP=CHIP,
+               MESA_SHADER_CACHE_DISABLE="true", LD_PRELOAD=f"{out}/count.so:{build}/board/libr7xx_shim.so",
+               LD_LIBRARY_PATH=f"{lib}:{links}" if lib else links)
+    if lib:
+        env.update(LIBGL_DRIVERS_PATH=f"{lib}/dri", GBM_BACKENDS_PATH=f"{lib}/gbm")
+    return env
+
+
+def replay(build, out, name, mesa, links, extra=None):
+    """The row of a program with a Mesa, and with more variables."""
+    counts = f"{out}/counts.json"
+    row = {"program": name, "mesa": mesa}
+    for options in (["--benchmark"], ["-s", "-", "--snapshot-format=MD5", "-S", "*/frame"]):
+        if os.path.exists(counts):
+            os.unlink(counts)
+        env = dict(environment(build, out, mesa, links), GLCOUNT_OUT=counts, **(extra or {}))
+        r = subprocess.run(["eglretrace", "--headless", *options, f"{out}/{name}.trace"], env=env, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True, timeout=1200, check=False)
+        # Without these it was another driver.
+        if r.returncode or not os.path.exists(counts):
+            sys.exit(f"{name}, {mesa} Mesa: status {r.returncode}: {r.stdout[-300:]} {r.stderr[-300:]}")
+        if "--benchmark" in options:
+            with open(counts, encoding="ascii") as f:
+                row.update(json.load(f))
+        else:
+            row["frames"] = [line for line in r.stdout.split() if len(line) == 32]
+    print(name, mesa, {k: v for k, v in row.items() if k != "frames"}, len(row["frames"]), "frames", flush=True)
+    return row
+
+
+def check(rows, without_slabs):
+    """What is wrong with the rows, as lines; without_slabs has rows of the programs in UNDEFINED."""
+    of = {(r["program"], r["mesa"]): r for r in rows}
+    for row in without_slabs:
+        if row["frames"] != of[row["program"], "unmodified"]["frames"]:
+            yield f"{row['program']}: other frames without slabs than with Debian's Mesa"
+    for name in dict.fromkeys(r["program"] for r in rows):
+        base = of[name, "unmodified"]
+        if len(base["frames"]) < FRAMES // 2 or len(set(base["frames"])) < 2:
+            yield f"{name}: {len(base['frames'])} frames, {len(set(base['frames']))} of them different"
+        for mesa in ("a", "patched"):
+            row = of[name, mesa]
+            row["other_frames"] = sum(a != b for a, b in zip(row["frames"], base["frames"]))
+            if len(row["frames"]) != len(base["frames"]) or (row["other_frames"] and name not in UNDEFINED):
+                yield f"{name}: other frames with {mesa} than with Debian's Mesa"
+            if row["submissions"] > base["submissions"] + 1:
+                yield f"{name}, {mesa}: {row['submissions']} submissions, {base['submissions']} with Debian's Mesa"
+            for what in ("maps", "creates", "ioctls"):
+                if row[what] >= base[what]:
+                    yield f"{name}, {mesa}: {row[what]} {what}, {base[what]} with Debian's Mesa"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = p.add_subparsers(dest="command", required=True)
+    commands.add_parser("record").add_argument("out")
+    r = commands.add_parser("replay")
+    for name in ("build", "out", "result"):
+        r.add_argument(name)
+    r.add_argument("--programs", default=",".join(PROGRAMS))
+    opts = p.parse_args()
+    out = os.path.abspath(opts.out)
+    if opts.command == "record":
+        record(out)
+        return
+    with tempfile.TemporaryDirectory() as links:
+        # Debian's packages of libraries do not have the names without a version.
+        for name in ("libEGL.so.1", "libGL.so.1", "libGLESv2.so.2"):
+            os.symlink(f"{LIBRARIES}/{name}", f"{links}/{name.rpartition('.')[0]}")
+        build, names = os.path.abspath(opts.build), opts.programs.split(",")
+        rows = [replay(build, out, name, mesa, links) for name in names for mesa in MESAS]
+        wrong = list(check(rows, [replay(build, out, name, "a", links, {"RADEON_SLABS": "false"})
+                                  for name in names if name in UNDEFINED]))
+    for row in rows:
+        row["frames"] = len(row["frames"])
+    if os.path.exists(opts.result):
+        with open(opts.result, encoding="ascii") as f:
+            rows += [r for r in json.load(f)["rows"] if r["program"] not in names]
+    with open(opts.result + ".new", "w", encoding="ascii") as f:
+        json.dump({"rows": rows}, f, indent=1)
+    os.rename(opts.result + ".new", opts.result)
+    print("\n".join(wrong), file=sys.stderr)
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
