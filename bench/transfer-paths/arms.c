@@ -35,6 +35,8 @@ static const uint64_t sizes[] = {
 static const unsigned int size_ops[] = { 40, 40, 15, 5, 3, 2 };
 
 #define QUICK_SIZES 4u
+/* Up to 64 KiB. */
+#define BUS_SIZES 3u
 
 /*
  * Operations
@@ -339,6 +341,27 @@ void tp_single(struct tp_run *run)
 		for (i = 0; i < n; i++)
 			single(run, &tp_placements[p], i, true);
 		for (i = 0; i < n; i++)
+			single(run, &tp_placements[p], i, false);
+	}
+}
+
+/**
+ * tp_bus - small uploads to and downloads from VRAM, on a board that counts accesses
+ * @run: the run
+ *
+ * Each access of the CPU to VRAM traps there (r7xx-board --bar-read-ns), so larger
+ * transfers would take minutes. A board that maps VRAM counts nothing.
+ */
+void tp_bus(struct tp_run *run)
+{
+	unsigned int p, i;
+
+	for (p = 0; p < tp_placement_count; p++) {
+		if (strcmp(tp_placements[p].name, "vram"))
+			continue;
+		for (i = 0; i < BUS_SIZES; i++)
+			single(run, &tp_placements[p], i, true);
+		for (i = 0; i < BUS_SIZES; i++)
 			single(run, &tp_placements[p], i, false);
 	}
 }

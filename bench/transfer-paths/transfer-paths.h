@@ -35,7 +35,7 @@
 #define TP_PAGE 4096u
 #define TP_PATHS 3
 #define TP_EVENTS 6
-#define TP_BOARD 10
+#define TP_BOARD 13
 /* Counters of the board by their index in tp_board_names. */
 #define TP_BOARD_DMA_BYTES 3
 #define TP_BOARD_FENCES 9
@@ -354,6 +354,7 @@ int tp_costs(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row);
 /* Kinds of cases. Their rows have their errors. */
 void tp_single(struct tp_run *run);
 void tp_ladder(struct tp_run *run);
+void tp_bus(struct tp_run *run);
 void tp_glyphs(struct tp_run *run);
 void tp_busy(struct tp_run *run);
 void tp_alternatives(struct tp_run *run);

@@ -418,11 +418,18 @@ static void test_gart(int fd)
 		     writeable, bound);
 }
 
+static void assert_untouched(const uint8_t *mem, size_t size, enum igt_radeon_op op)
+{
+	igt_assert_f(mem[0] == 1 && !memcmp(mem, mem + 1, size - 1),
+		     "%s: a call that failed has changed user memory\n",
+		     igt_radeon_op_name[op]);
+}
+
 /**
  * SUBTEST: fault-before-busy
  * Description: A call with NOWAIT, for a BO that the GPU is going to write,
  *              whose user memory ends early gives -EFAULT and not -EBUSY,
- *              wherever the memory ends.
+ *              wherever the memory ends. Neither changes the memory.
  */
 static void test_fault_before_busy(int fd)
 {
@@ -447,6 +454,7 @@ static void test_fault_before_busy(int fd)
 				    RADEON_GEM_RW_NOWAIT);
 		igt_assert_f(ret == -EBUSY, "%s: %d instead of -EBUSY\n",
 			     igt_radeon_op_name[op], ret);
+		assert_untouched(mem, LARGE, op);
 		for (i = ARRAY_SIZE(ends); i--;) {
 			munmap(mem + ends[i], LARGE - ends[i]);
 			ret = igt_radeon_rw(op, fd, bo.handle, 0, LARGE, mem,
@@ -454,6 +462,7 @@ static void test_fault_before_busy(int fd)
 			igt_assert_f(ret == -EFAULT,
 				     "%s, memory of %u bytes: %d instead of -EFAULT\n",
 				     igt_radeon_op_name[op], ends[i], ret);
+			assert_untouched(mem, ends[i], op);
 		}
 		munmap(mem, LARGE);
 	}
