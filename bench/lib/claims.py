@@ -371,7 +371,6 @@ EXEMPT = (
     ("bench/transfer-paths/reading.md", "1 MiB took 0.2 of a mapping", "two other runs, named as such, to show how they differ"),
     ("bench/transfer-paths/reading.md", "takes 192 us", "times of the same run that only its JSON has, which was not kept"),
     ("bench/transfer-paths/reading.md", "takes 11,700 instructions", "counts that only the run's JSON has"),
-    ("bench/transfer-paths/reading.md", "470 to 550 instructions", "the profile of the counting boot"),
     ("bench/transfer-paths/reading.md", "costs 2,530 instructions more", "the case `steps` of the counting boot"),
     ("bench/board-fill/reading.md", "takes 8,200 instructions", "callgrind, by hand"),
     ("bench/board-fill/reading.md", "at least 40 ms", "how it is measured"),

@@ -17,12 +17,10 @@
 const char * const tp_path_names[TP_PATHS] = {
 	[TP_CPU] = "cpu",
 	[TP_STAGED] = "staged",
-	[TP_ZERO_COPY] = "zero_copy",
 };
 
 const char * const tp_event_names[TP_EVENTS] = {
-	"stall_avoided", "stall", "not_resident", "not_pinned", "not_staged",
-	"moved",
+	"stall_avoided", "stall", "not_resident", "not_staged", "moved",
 };
 
 const char * const tp_board_names[TP_BOARD] = {
@@ -38,7 +36,6 @@ static const unsigned int board_numbers[TP_BOARD] = {
 
 static const char * const tunable_names[TP_TUNABLES] = {
 	[TP_STAGE_READ_MIN] = "gem_rw_stage_read_min",
-	[TP_ZERO_COPY_MIN] = "gem_rw_zero_copy_min",
 	[TP_STAGE_WRITE_MAX] = "gem_rw_stage_write_max",
 };
 

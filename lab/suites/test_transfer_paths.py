@@ -30,6 +30,11 @@ def bus(lab: Lab) -> None:
     lab.call("python3", "bench/bus/report.py", "--check", "--json", RESULTS / "bus.json", "build/check/bus-counts.json")
 
 
+@case("transfer-paths/bus-report-finds-faults", runner="pytest", tier="all", needs=["transfer-paths/bus"])
+def bus_report_test(lab: Lab) -> None:
+    lab.pytest("bench/bus/report_test.py")
+
+
 @case("transfer-paths/report", needs=BOTH)
 def report(lab: Lab) -> None:
     lab.call("python3", "bench/transfer-paths/report.py", "--check", "--json", "build/check/transfer-paths.json",
