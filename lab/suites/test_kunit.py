@@ -16,7 +16,7 @@ def kernel(lab: Lab) -> None:
 @case("kunit/driver", needs=["kunit/kernel"])
 def driver(lab: Lab) -> None:
     """They run when the module is loaded, and their results are in the kernel's log."""
-    log = lab.run("dmesg", kernel="kunit", timeout=300)
+    log = lab.run("dmesg", kernel="kunit", timeout=300, append="kunit.enable=1")
     totals = re.search(r"# radeon_gem_rw: pass:(\d+) fail:(\d+) skip:(\d+) total:(\d+)", log)
     failed = [line for line in log.splitlines() if "not ok" in line or "EXPECTATION FAILED" in line]
     assert totals, "the tests have not run"
