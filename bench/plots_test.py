@@ -43,7 +43,7 @@ def transfer_paths():
                 results.append({"id": f"{case}/{place}/{size}/mmap", "target": (.15, .2, .3, .6, 1, 1)[i], "measured": ratio,
                                 "instructions": .15 + .04 * i, "quartiles": (.9 * ratio, 1.1 * ratio),
                                 "arm": [case, place, size, arm]})
-    for number, arm in enumerate(("mmap", "kept", "pwrite", "pwrite-again", "pwrite-cpu", "pwrite-zero-copy")):
+    for number, arm in enumerate(("mmap", "kept", "pwrite", "pwrite-again")):
         for size in SIZES:
             counts.append({"case": "upload", "placement": "vram", "bytes": size, "arm": arm,
                            "median": 16000 / (number + 1) + size * .1 * (number + 1)})

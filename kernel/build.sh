@@ -166,6 +166,8 @@ rm -rf "$fresh"
 
 stage "building ${targets[*]-radeon.ko} for $kver"
 [ ${#targets[@]} -gt 0 ] || make_args+=(modules)
+# A kernel that has KUnit gets the driver's unit tests.
+! grep -qs '^CONFIG_KUNIT=' "$headers/include/config/auto.conf" || make_args+=(CONFIG_DRM_RADEON_KUNIT_TEST=y)
 if ! make -C "$headers" M="$tree/$radeon_dir" -j"$jobs" --no-print-directory \
 	KCFLAGS="-include $tree/include/uapi/drm/radeon_drm_rw.h" \
 	CFLAGS_radeon_trace_points.o="-I$tree/include/trace" \

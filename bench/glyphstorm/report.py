@@ -68,7 +68,7 @@ def peak(case):
 def copies(path):
     """Copies that our module has made, by path, from its counters; None without the module."""
     text = path.read_text() if path.exists() else ""
-    found = {name: int(n) for name, n in re.findall(r"(?m)^\s*(cpu|staged|zero_copy)\s+(\d+)", text)}
+    found = {name: int(n) for name, n in re.findall(r"(?m)^\s*(cpu|staged)\s+(\d+)", text)}
     return found or None
 
 

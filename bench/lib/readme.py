@@ -72,8 +72,7 @@ def block(sections):
         BEGIN,
         *uploads(sections["live-bos"]),
         "",
-        "What costs more than its target allows, in units of mapping, copying and unmapping (zero-copy: of",
-        "the instructions of the CPU's copy):",
+        "What costs more than its target allows, in units of mapping, copying and unmapping:",
         "",
         *transfers(sections["transfer-paths"]),
         END])

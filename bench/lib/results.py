@@ -41,6 +41,7 @@ README = os.environ.get("NOMAP_README", os.path.join(TOP, "README.md"))
 SECTIONS = (
     ("live-bos", "One more small BO with N live", "bench/live-bos", True),
     ("transfer-paths", "What a transfer costs, by path", "bench/transfer-paths", True),
+    ("bus", "What a transfer costs as on PCIe 2.0 x16", "bench/bus", False),
     ("alternatives", "What needs no new ioctl", "bench/alternatives", False),
     ("gl-maps", "Mesa: mappings by number of objects", "mesa-patches/tests", False),
     ("gl-uploads", "Mesa: uploads and readbacks", "bench/gl-uploads", True),

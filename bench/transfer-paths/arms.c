@@ -35,6 +35,8 @@ static const uint64_t sizes[] = {
 static const unsigned int size_ops[] = { 40, 40, 15, 5, 3, 2 };
 
 #define QUICK_SIZES 4u
+/* Up to 64 KiB. */
+#define BUS_SIZES 3u
 
 /*
  * Operations
@@ -97,20 +99,6 @@ static const struct tp_arm up_always[] = {
 	{ "pwrite-again", up_pwrite, TP_BY_ANY, { }, 0 },
 };
 
-static const struct tp_arm up_cpu = {
-	"pwrite-cpu", up_pwrite, TP_BY_CPU, { { TP_ZERO_COPY_MIN, NEVER } }, 1,
-};
-
-static const struct tp_arm up_staged = {
-	"pwrite-staged", up_pwrite, TP_BY_STAGE,
-	{ { TP_ZERO_COPY_MIN, NEVER } }, 1,
-};
-
-static const struct tp_arm up_zero_copy = {
-	"pwrite-zero-copy", up_pwrite, TP_BY_ZERO_COPY,
-	{ { TP_ZERO_COPY_MIN, 1 } }, 1,
-};
-
 static const struct tp_arm down_mapped[] = {
 	{ "mmap", down_mmap, 0, { }, 0 },
 	{ "kept", down_kept, 0, { }, 0 },
@@ -123,17 +111,12 @@ static const struct tp_arm down_always[] = {
 
 static const struct tp_arm down_cpu = {
 	"pread-cpu", down_pread, TP_BY_CPU,
-	{ { TP_STAGE_READ_MIN, NEVER }, { TP_ZERO_COPY_MIN, NEVER } }, 2,
+	{ { TP_STAGE_READ_MIN, NEVER } }, 1,
 };
 
 static const struct tp_arm down_staged = {
 	"pread-staged", down_pread, TP_BY_STAGE,
-	{ { TP_STAGE_READ_MIN, 1 }, { TP_ZERO_COPY_MIN, NEVER } }, 2,
-};
-
-static const struct tp_arm down_zero_copy = {
-	"pread-zero-copy", down_pread, TP_BY_ZERO_COPY | TP_EDGES,
-	{ { TP_ZERO_COPY_MIN, 1 } }, 1,
+	{ { TP_STAGE_READ_MIN, 1 } }, 1,
 };
 
 /*
@@ -222,20 +205,11 @@ static unsigned int append(struct tp_arm *arms, unsigned int n,
 
 static unsigned int choose_up(const struct tp_case *c, struct tp_arm *arms)
 {
-	bool vram = c->placement->domain == RADEON_GEM_DOMAIN_VRAM;
-	bool large = vram && c->bytes >= 1 << 20;
 	unsigned int n = 0;
 
 	if (!c->placement->hidden)
 		n = append(arms, n, up_mapped, COUNT(up_mapped));
-	n = append(arms, n, up_always, COUNT(up_always));
-	if (large && c->placement->hidden)
-		n = append(arms, n, &up_staged, 1);
-	else if (large)
-		n = append(arms, n, &up_cpu, 1);
-	if (large)
-		n = append(arms, n, &up_zero_copy, 1);
-	return n;
+	return append(arms, n, up_always, COUNT(up_always));
 }
 
 static unsigned int choose_down(const struct tp_case *c, struct tp_arm *arms)
@@ -250,8 +224,6 @@ static unsigned int choose_down(const struct tp_case *c, struct tp_arm *arms)
 		n = append(arms, n, &down_cpu, 1);
 	if (vram)
 		n = append(arms, n, &down_staged, 1);
-	if (vram && c->bytes >= 1 << 20)
-		n = append(arms, n, &down_zero_copy, 1);
 	return n;
 }
 
@@ -339,6 +311,27 @@ void tp_single(struct tp_run *run)
 		for (i = 0; i < n; i++)
 			single(run, &tp_placements[p], i, true);
 		for (i = 0; i < n; i++)
+			single(run, &tp_placements[p], i, false);
+	}
+}
+
+/**
+ * tp_bus - small uploads to and downloads from VRAM, on a board that counts accesses
+ * @run: the run
+ *
+ * Each access of the CPU to VRAM traps there (r7xx-board --bar-read-ns), so larger
+ * transfers would take minutes. A board that maps VRAM counts nothing.
+ */
+void tp_bus(struct tp_run *run)
+{
+	unsigned int p, i;
+
+	for (p = 0; p < tp_placement_count; p++) {
+		if (strcmp(tp_placements[p].name, "vram"))
+			continue;
+		for (i = 0; i < BUS_SIZES; i++)
+			single(run, &tp_placements[p], i, true);
+		for (i = 0; i < BUS_SIZES; i++)
 			single(run, &tp_placements[p], i, false);
 	}
 }

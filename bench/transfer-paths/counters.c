@@ -17,23 +17,25 @@
 const char * const tp_path_names[TP_PATHS] = {
 	[TP_CPU] = "cpu",
 	[TP_STAGED] = "staged",
-	[TP_ZERO_COPY] = "zero_copy",
 };
 
 const char * const tp_event_names[TP_EVENTS] = {
-	"stall_avoided", "stall", "not_resident", "not_pinned", "not_staged",
-	"moved",
+	"stall_avoided", "stall", "not_resident", "not_staged", "moved",
 };
 
 const char * const tp_board_names[TP_BOARD] = {
 	"pm4_packets", "dma_packets", "cp_dma_bytes", "dma_bytes", "interrupts",
 	"register_reads", "register_writes", "soft_resets", "indirect_buffers",
-	"fences",
+	"fences", "bar_reads", "bar_lines", "bar_ns",
+};
+
+/* Their numbers (emulator/src/chip/counters.rs). */
+static const unsigned int board_numbers[TP_BOARD] = {
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 38, 39, 40,
 };
 
 static const char * const tunable_names[TP_TUNABLES] = {
 	[TP_STAGE_READ_MIN] = "gem_rw_stage_read_min",
-	[TP_ZERO_COPY_MIN] = "gem_rw_zero_copy_min",
 	[TP_STAGE_WRITE_MAX] = "gem_rw_stage_write_max",
 };
 
@@ -185,7 +187,8 @@ static int read_board(struct tp_counters *now)
 	int ret = 0;
 
 	for (i = 0; i < TP_BOARD && !ret; i++)
-		ret = radeon_guest_board_counter(board_fd, i, &now->board[i]);
+		ret = radeon_guest_board_counter(board_fd, board_numbers[i],
+						 &now->board[i]);
 	return ret;
 }
 

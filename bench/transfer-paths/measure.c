@@ -104,7 +104,6 @@ void tp_row_paths(struct tp_row *row, const struct tp_arm *arm)
 	const uint64_t transferred = row->bytes * row->samples;
 	const uint64_t all = arm->paths & TP_BY_ANY ? transferred : 0;
 	const uint64_t by_dma = row->counters.board[TP_BOARD_DMA_BYTES];
-	const uint64_t edges = arm->paths & TP_EDGES ? TP_PAGE * row->samples : 0;
 	uint64_t good = 0, bad = 0;
 	unsigned int i;
 
@@ -115,7 +114,7 @@ void tp_row_paths(struct tp_row *row, const struct tp_arm *arm)
 			bad += row->counters.bytes[i];
 	}
 	if (!row->error[0] &&
-	    (good + bad != all || bad > edges))
+	    (good != all || bad))
 		snprintf(row->error, sizeof(row->error),
 			 "path: %llu bytes by the paths it is about, %llu by others",
 			 (unsigned long long)good, (unsigned long long)bad);

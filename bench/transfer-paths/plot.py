@@ -19,10 +19,7 @@ from plotting import (  # noqa: E402 (the path comes first)
 PLACEMENTS = {"gtt": ("GTT, cached", "o"), "gtt-wc": ("GTT, write-combined", "^"), "vram": ("VRAM", "s")}
 VARIANTS = {
     "mmap": "map, copy, unmap",
-    "pwrite": "PWRITE, path chosen by the driver",
-    "pwrite-cpu": "PWRITE, copied by the CPU",
-    "pwrite-zero-copy": "PWRITE, zero-copy",
-    "pwrite-staged": "PWRITE, staged",
+    "pwrite": "PWRITE",
     "kept": "copy to a mapping that is kept",
 }
 

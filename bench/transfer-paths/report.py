@@ -33,7 +33,6 @@ GLYPHS = {"glyphs-one": 0.15, "glyphs-atlas": 0.15, "glyphs-many": 0.5}
 GLYPH_TITLES = {"glyphs-one": "into one BO", "glyphs-atlas": "into an atlas",
                 "glyphs-many": "into 1,000 BOs"}
 BUSY_MS = 20
-LARGE = 0.05
 
 # Largest ratios of instructions that --check accepts: about a tenth above what
 # was measured. A path that got longer shows here, on any machine. (At 1 MiB it
@@ -150,35 +149,10 @@ def kept_results(times, counts, case, arm):
         yield result
 
 
-def large_results(times, counts):
-    """Large uploads to VRAM: the CPU's part of the work of zero-copy."""
-    for placement, size in times.cases("upload"):
-        arms = "pwrite-zero-copy", "pwrite-cpu"
-        if not counts or not counts.get("upload", placement, size, arms[0]) \
-                or not counts.get("upload", placement, size, arms[1]):
-            continue
-        ratio = counts.ratio("upload", placement, size, *arms)
-        yield {
-            "id": f"upload/{placement}/{size}/zero-copy",
-            "what": f"upload, {placement}, {SIZES[size]}: instructions of "
-                    "zero-copy / by CPU",
-            "target": LARGE, "measured": ratio, "unit": "instructions",
-            "quartiles": counts.spread("upload", placement, size, *arms),
-            "null": None, "instructions": ratio,
-            "arm": ["upload", placement, size, arms[0]],
-            "base": ["upload", placement, size, arms[1]],
-        }
-        yield dict(ratio_result(
-            times, None, f"upload/{placement}/{size}/zero-copy-time",
-            f"upload, {placement}, {SIZES[size]}: zero-copy / by CPU",
-            "upload", placement, size, "pwrite-zero-copy", "pwrite-cpu",
-            None))
-
-
 def other_results(times, counts):
     """Comparisons without a target."""
     for placement, size in times.cases("download"):
-        for arm in ("pread-staged", "pread-cpu", "pread-zero-copy"):
+        for arm in ("pread-staged", "pread-cpu"):
             base = "mmap" if placement != "vram-hidden" else "pread"
             if not times.get("download", placement, size, arm) or \
                     not times.get("download", placement, size, base):
@@ -232,7 +206,6 @@ def results(times, counts):
                 "arm": ["busy", placement, size, "pwrite"],
                 "base": ["busy", placement, size, "mapped"],
             }
-    yield from large_results(times, counts)
     yield from kept_results(times, counts, "upload", "pwrite")
     yield from kept_results(times, counts, "download", "pread")
     yield from other_results(times, counts)
@@ -264,7 +237,7 @@ def per_call(row):
         value = (row["board"] or {}).get(name)
         if value:
             parts.append(f"{value / row['samples']:.2g} {what}")
-    for name in ("not_staged", "not_pinned", "stall"):
+    for name in ("not_staged", "stall"):
         value = row["events"].get(name)
         if value:
             parts.append(f"{value / row['samples']:.2g} {name}")
@@ -375,8 +348,6 @@ def expected(staging):
                     arms += ["pread-cpu", "pread-staged"]
                 for name in arms:
                     yield case, placement, size, name
-    for name in ("pwrite-cpu", "pwrite-zero-copy"):
-        yield "upload", "vram", MIB, name
     for case in GLYPHS:
         for placement in ("gtt", "vram"):
             for name in ("pwrite", "transfer", "transfer-again"):
@@ -423,8 +394,6 @@ def check_counts(counts):
         for placement in ("gtt", "gtt-wc", "vram"):
             if placement == "gtt-wc" and case != "upload":
                 continue
-            if (case, placement, size) == ("upload", "vram", MIB):
-                arm = "pwrite-cpu"
             ratio = counts.ratio(case, placement, size, arm, base)
             if ratio is None or ratio > limit:
                 yield (f"instructions: {case}, {placement}, {size} bytes: "

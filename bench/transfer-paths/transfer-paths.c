@@ -19,8 +19,9 @@ static const struct {
 	{ "steps", tp_ladder, false, false, false },
 	{ "glyphs", tp_glyphs, true, false, false },
 	{ "busy", tp_busy, false, true, false },
-	/* Runs only if it is asked for: its rows have the names of the others'. */
+	/* Run only if they are asked for: their rows have the names of the others'. */
 	{ "alternatives", tp_alternatives, true, false, true },
+	{ "bus", tp_bus, false, false, true },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -48,7 +49,8 @@ static void parse(struct tp_options *o, int argc, char **argv)
 		  .help = "find out in which functions the time goes, by sampling" },
 		{ .name = "only", .argument = "KIND", .take = take_only, .data = o,
 		  .help = "single, steps, glyphs or busy; or alternatives,\n"
-			  "which are ways without PREAD and PWRITE" },
+			  "which are ways without PREAD and PWRITE; or bus, what\n"
+			  "the CPU's accesses to VRAM cost" },
 		{ .name = "verbose", .flag = &o->verbose,
 		  .help = "say on stderr what is being measured" },
 		{ 0 }

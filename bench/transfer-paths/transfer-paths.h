@@ -33,13 +33,13 @@
  */
 #define TP_USER_SHIFT 1024u
 #define TP_PAGE 4096u
-#define TP_PATHS 3
-#define TP_EVENTS 6
-#define TP_BOARD 10
+#define TP_PATHS 2
+#define TP_EVENTS 5
+#define TP_BOARD 13
 /* Counters of the board by their index in tp_board_names. */
 #define TP_BOARD_DMA_BYTES 3
 #define TP_BOARD_FENCES 9
-#define TP_TUNABLES 3
+#define TP_TUNABLES 2
 #define TP_TOP 8
 #define TP_COSTS 9
 #define TP_NAME 48
@@ -62,16 +62,12 @@ struct tp_counters {
 enum tp_path {
 	TP_CPU,
 	TP_STAGED,
-	TP_ZERO_COPY,
 };
 
 /* Sets of paths that the driver may take for a variant. */
 #define TP_BY_CPU	(1u << TP_CPU)
 #define TP_BY_STAGE	(1u << TP_STAGED)
-#define TP_BY_ZERO_COPY	(1u << TP_ZERO_COPY)
-/* The CPU may read the partial pages at either end. */
-#define TP_EDGES	(1u << 31)
-#define TP_BY_ANY	(TP_BY_CPU | TP_BY_STAGE | TP_BY_ZERO_COPY)
+#define TP_BY_ANY	(TP_BY_CPU | TP_BY_STAGE)
 
 /* Not a path: the DMA engine moves all bytes, by the client's own submission. */
 #define TP_BY_CS	(1u << 30)
@@ -82,7 +78,6 @@ enum tp_path {
 
 enum tp_tunable {
 	TP_STAGE_READ_MIN,
-	TP_ZERO_COPY_MIN,
 	TP_STAGE_WRITE_MAX,
 };
 
@@ -354,6 +349,7 @@ int tp_costs(struct tp_case *c, const struct tp_arm *arm, struct tp_row *row);
 /* Kinds of cases. Their rows have their errors. */
 void tp_single(struct tp_run *run);
 void tp_ladder(struct tp_run *run);
+void tp_bus(struct tp_run *run);
 void tp_glyphs(struct tp_run *run);
 void tp_busy(struct tp_run *run);
 void tp_alternatives(struct tp_run *run);

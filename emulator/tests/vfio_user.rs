@@ -63,6 +63,19 @@ fn rom_is_read_whole_and_padded() {
 }
 
 #[test]
+fn vram_with_a_price_traps_and_is_counted() {
+    let served = Served::start(&["--bar-read-ns", "1000", "--bar-write-ns", "10"]);
+    let mut client = served.client();
+    assert!(client.region(BAR0).unwrap().sparse_areas.is_empty());
+    write32(&mut client, BAR0, 0x40, 0xfeed);
+    write32(&mut client, BAR0, 0x44, 1);
+    assert_eq!(read32(&mut client, BAR0, 0x40), 0xfeed);
+    let counters = served.board.chip().counters().snapshot();
+    assert_eq!((counters.bar_reads, counters.bar_lines), (1, 1));
+    assert_eq!(counters.bar_ns, 1010);
+}
+
+#[test]
 fn mapped_vram_and_trapped_vram_are_the_same() {
     let served = Served::start(&[]);
     let mut client = served.client();

@@ -13,7 +13,7 @@
 #include "igt.h"
 #include "igt_fuzz.h"
 
-/* Default of the smallest zero-copy. */
+/* Reads of several steps. */
 #define LARGE	(1u << 20)
 
 /*

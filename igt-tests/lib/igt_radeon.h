@@ -67,6 +67,7 @@ enum igt_radeon_engine {
  * enum igt_radeon_counter - counters of the emulated board (CTL_COUNTER_SELECT)
  * @IGT_RADEON_CP_DMA_BYTES: bytes copied by CP_DMA
  * @IGT_RADEON_DMA_BYTES: bytes copied by the DMA ring
+ * @IGT_RADEON_REGISTER_WRITES: writes to registers that trap
  * @IGT_RADEON_SOFT_RESETS: soft resets of any block
  * @IGT_RADEON_HDP_FLUSHES: flushes of the HDP; only a strict board counts them
  * @IGT_RADEON_TLB_INVALIDATES: flushes of the GART's TLB; the same
@@ -74,6 +75,7 @@ enum igt_radeon_engine {
 enum igt_radeon_counter {
 	IGT_RADEON_CP_DMA_BYTES = 2,
 	IGT_RADEON_DMA_BYTES = 3,
+	IGT_RADEON_REGISTER_WRITES = 6,
 	IGT_RADEON_SOFT_RESETS = 7,
 	IGT_RADEON_HDP_FLUSHES = 19,
 	IGT_RADEON_TLB_INVALIDATES = 23

@@ -27,8 +27,7 @@ static bool in_vram(const struct igt_radeon_bo *bo)
 				       mem, 0), 0);
 	stats = igt_radeon_stats_since(bo->fd, &stats);
 	free(mem);
-	return stats.bytes[IGT_RADEON_STAGED] ||
-	       stats.bytes[IGT_RADEON_ZERO_COPY];
+	return stats.bytes[IGT_RADEON_STAGED];
 }
 
 /* BOs that fill VRAM. */

@@ -19,7 +19,6 @@
 const char *const igt_radeon_path_name[IGT_RADEON_COUNTED] = {
 	[IGT_RADEON_CPU] = "cpu",
 	[IGT_RADEON_STAGED] = "staged",
-	[IGT_RADEON_ZERO_COPY] = "zero_copy",
 	[IGT_RADEON_CLEAR_CPU] = "clear_cpu",
 	[IGT_RADEON_CLEAR_GPU] = "clear_gpu",
 	[IGT_RADEON_CLEAR_HOP] = "clear_hop",

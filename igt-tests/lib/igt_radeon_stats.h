@@ -13,7 +13,6 @@
  * enum igt_radeon_path - paths and ways to clear; the driver counts their bytes
  * @IGT_RADEON_CPU: copied by the CPU
  * @IGT_RADEON_STAGED: copied by the GPU, through the staging buffer
- * @IGT_RADEON_ZERO_COPY: copied by the GPU from or to user memory
  * @IGT_RADEON_PATHS: number of paths that a transfer can take
  * @IGT_RADEON_CLEAR_CPU: VRAM of new BOs, cleared by the CPU
  * @IGT_RADEON_CLEAR_GPU: VRAM of new BOs, filled by the GPU
@@ -23,7 +22,6 @@
 enum igt_radeon_path {
 	IGT_RADEON_CPU,
 	IGT_RADEON_STAGED,
-	IGT_RADEON_ZERO_COPY,
 	IGT_RADEON_PATHS,
 	IGT_RADEON_CLEAR_CPU = IGT_RADEON_PATHS,
 	IGT_RADEON_CLEAR_GPU,

@@ -21,8 +21,6 @@ const struct igt_radeon_way igt_radeon_ways[] = {
 	  "staged", "staged" },
 	{ "invisible", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_NO_CPU_ACCESS,
 	  96 << 10, false, "staged", "staged" },
-	{ "zero-copy", RADEON_GEM_DOMAIN_VRAM, 0, 3 << 20, false,
-	  "zero_copy", "zero_copy" },
 };
 
 const unsigned int igt_radeon_way_count =

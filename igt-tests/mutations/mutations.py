@@ -70,9 +70,9 @@ def edited(mutation, source):
 
 
 def options(mutation):
-    """(board, append, dma32, bare, icount) to boot a guest with; the last three are their names or empty."""
+    """(board, append, bare, icount) to boot a guest with; the last two are their names or empty."""
     return (mutation.get("board", ""), mutation.get("append", ""),
-            *(flag if mutation.get(flag) else "" for flag in ("dma32", "bare", "icount")))
+            *(flag if mutation.get(flag) else "" for flag in ("bare", "icount")))
 
 
 def message(test):

@@ -5,7 +5,6 @@
  * placement. Each test sets the driver's thresholds so that one path is taken,
  * and the driver's counters have to show that all bytes took it.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -93,8 +92,6 @@ static bool applies(enum igt_radeon_path path, enum igt_radeon_op op,
 		/* The GPU cannot access system memory. */
 		return igt_radeon_op_writes(op) ?
 		       p->domain != RADEON_GEM_DOMAIN_CPU : vram;
-	case IGT_RADEON_ZERO_COPY:
-		return vram;
 	default:
 		return reachable;
 	}
@@ -104,14 +101,11 @@ static bool applies(enum igt_radeon_path path, enum igt_radeon_op op,
 static void choose_path(enum igt_radeon_path path)
 {
 	const bool staged = path == IGT_RADEON_STAGED;
-	const bool zero_copy = path == IGT_RADEON_ZERO_COPY;
 
 	igt_radeon_require_param("gem_rw_stage_write_max",
 				 staged ? UINT32_MAX : 0);
 	igt_radeon_require_param("gem_rw_stage_read_min",
 				 staged ? 0 : UINT32_MAX);
-	igt_radeon_require_param("gem_rw_zero_copy_min",
-				 zero_copy ? 0 : UINT32_MAX);
 }
 
 static void setup_init(struct setup *s)
@@ -180,36 +174,6 @@ static void make_calls(const struct setup *s, unsigned int round)
 	}
 }
 
-/*
- * A zero-copy read writes only whole pages of user memory, and other paths
- * write the rest. A PREAD has to zero-copy all of its whole pages, a TRANSFER
- * at least some, because regions share steps.
- */
-static void assert_whole_pages(const struct setup *s, unsigned int round,
-			       const struct igt_radeon_stats *delta,
-			       uint64_t total, const char *what)
-{
-	uint64_t whole = 0, bytes = 0, zero = delta->bytes[IGT_RADEON_ZERO_COPY];
-	uintptr_t start, end;
-	struct place at;
-	unsigned int i;
-
-	for (i = 0; i < s->shape.slots; i++) {
-		at = place(s, round, i);
-		start = ((uintptr_t)s->user + at.user + PAGE - 1) / PAGE * PAGE;
-		end = ((uintptr_t)s->user + at.user + at.size) / PAGE * PAGE;
-		whole += end > start ? end - start : 0;
-	}
-	for (i = 0; i < IGT_RADEON_PATHS; i++)
-		bytes += delta->bytes[i];
-	igt_assert_f(bytes == total, "%s: %" PRIu64 " of %" PRIu64 " bytes\n",
-		     what, bytes, total);
-	igt_assert_f(s->op == IGT_RADEON_DOWNLOAD ?
-		     zero <= whole && !zero == !whole : zero == whole,
-		     "%s: %" PRIu64 " bytes by zero-copy, %" PRIu64 " in whole pages\n",
-		     what, zero, whole);
-}
-
 static void test_round(struct setup *s, unsigned int round)
 {
 	const bool writes = igt_radeon_op_writes(s->op);
@@ -244,10 +208,7 @@ static void test_round(struct setup *s, unsigned int round)
 		igt_radeon_set_latency(s->fd, 0);
 	}
 	delta = igt_radeon_stats_since(s->fd, &before);
-	if (s->path == IGT_RADEON_ZERO_COPY && !writes)
-		assert_whole_pages(s, round, &delta, total, what);
-	else
-		igt_radeon_assert_path(&delta, s->path, total, what);
+	igt_radeon_assert_path(&delta, s->path, total, what);
 
 	igt_radeon_assert_equal(s->user, s->shadow, s->user_size, what);
 	if (writes)
@@ -261,12 +222,9 @@ static void test_path(int fd, enum igt_radeon_path path, bool mapping,
 	static const size_t chunk[IGT_RADEON_PATHS] = {
 		[IGT_RADEON_CPU] = 256 << 10,
 		[IGT_RADEON_STAGED] = 256 << 10,
-		[IGT_RADEON_ZERO_COPY] = 4 << 20,
 	};
 	const struct shape shapes[] = {
-		/* Fewer rounds where each call pins pages. */
-		{ 1, 68, path == IGT_RADEON_ZERO_COPY ? SLOW_QUICK(4, 2) :
-							SLOW_QUICK(17, 2) },
+		{ 1, 68, SLOW_QUICK(17, 2) },
 		{ PAGE - 34, 17, 4 },
 		{ 3 * PAGE, 4, SLOW_QUICK(17, 4) },
 		{ chunk[path] - 34, 1, 2 },
@@ -295,9 +253,6 @@ static void test_path(int fd, enum igt_radeon_path path, bool mapping,
  * SUBTEST: staged
  * Description: Transfers by the GPU through the staging buffer: reads of VRAM,
  *              and writes to BOs that the GPU has yet to read. No write waits.
- *
- * SUBTEST: zero-copy
- * Description: Transfers by the GPU between VRAM and user memory.
  */
 static void test_everywhere(int fd, enum igt_radeon_path path, bool mapping)
 {
@@ -306,10 +261,10 @@ static void test_everywhere(int fd, enum igt_radeon_path path, bool mapping)
 	unsigned int i;
 
 	igt_radeon_require_stats(fd);
-	if (path == IGT_RADEON_STAGED)
+	if (path == IGT_RADEON_STAGED) {
 		igt_radeon_require_board(fd);
-	if (path == IGT_RADEON_STAGED || path == IGT_RADEON_ZERO_COPY)
 		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
+	}
 	choose_path(path);
 	for (op = 0; op < IGT_RADEON_OPS; op++) {
 		for (i = 0; (p = igt_radeon_placement(fd, i)); i++) {
@@ -334,8 +289,6 @@ int igt_main()
 		  IGT_RADEON_CPU, true },
 		{ "staged", "By the GPU, through the staging buffer.",
 		  IGT_RADEON_STAGED, false },
-		{ "zero-copy", "By the GPU, from and to user memory.",
-		  IGT_RADEON_ZERO_COPY, false },
 	};
 	unsigned int i;
 	int fd = -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Coherency of CPU, engines and pages: flushes of the host data path (HDP) and
- * of the GART's TLB, and waits for the end of copies. If the driver omits one,
- * bytes are old on hardware and on the emulated board with --strict.
+ * Coherency of CPU and engines: flushes of the host data path (HDP), and waits
+ * for the end of copies. If the driver omits one, bytes are old on hardware and
+ * on the emulated board with --strict.
  *
  * The HDP has a write buffer, which GPU reads do not see, and a read cache,
  * which GPU writes do not invalidate. So each test first has the CPU write or
@@ -11,7 +11,6 @@
  * prove that a flush is missing; docs/mutations.md shows that they do.
  */
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "igt.h"
@@ -24,15 +23,13 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, coherency
- * Description: Checks that the CPU sees what the GPU has written, that the GPU
- *              sees what the CPU has written, and that both use the pages that
- *              user memory has now.
+ * Description: Checks that the CPU sees what the GPU has written, and that the
+ *              GPU sees what the CPU has written.
  */
 IGT_TEST_DESCRIPTION("Checks that reads and writes of radeon BOs are coherent.");
 
 #define SMALL		256u
 #define SIZE		(64 * KIB)
-#define LARGE		(4 * MIB)
 #define ROUNDS		24u
 #define HOLD_US		60000000u
 
@@ -41,9 +38,6 @@ static const struct igt_radeon_placement vram = {
 };
 static const struct igt_radeon_placement anywhere = {
 	"VRAM", RADEON_GEM_DOMAIN_VRAM, 0
-};
-static const struct igt_radeon_placement hidden = {
-	"CPU-inaccessible VRAM", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_NO_CPU_ACCESS
 };
 static const struct igt_radeon_placement gtt = {
 	"GTT", RADEON_GEM_DOMAIN_GTT, 0
@@ -62,8 +56,7 @@ static void assert_only(int fd, const struct igt_radeon_stats *before,
 			bool engine)
 {
 	const struct igt_radeon_stats d = igt_radeon_stats_since(fd, before);
-	const uint64_t by_engine = d.bytes[IGT_RADEON_STAGED] +
-				   d.bytes[IGT_RADEON_ZERO_COPY];
+	const uint64_t by_engine = d.bytes[IGT_RADEON_STAGED];
 
 	igt_assert_f(engine ? by_engine > 0 : !by_engine,
 		     "the %s has copied\n", engine ? "CPU" : "GPU");
@@ -240,55 +233,6 @@ static void test_moved(int fd)
 }
 
 /**
- * SUBTEST: user-pages-change
- * Description: Zero-copies from and to different user pages, one after the
- *              other, each use the pages of their own call. Some follow each
- *              other without a binding of a BO in between, which would flush
- *              the TLB.
- */
-static void test_pages(int fd)
-{
-	uint8_t *mem[3], *model;
-	struct igt_radeon_stats stats;
-	struct igt_radeon_bo bo;
-	unsigned int i, j;
-
-	/* A strict board traps, and so slows down, CPU accesses to VRAM. */
-	model = igt_radeon_bo_init_pattern(&bo, fd, LARGE,
-					   igt_radeon_has_invisible_vram(fd) ?
-					   &hidden : &vram, 1);
-	for (j = 0; j < ARRAY_SIZE(mem); j++) {
-		mem[j] = igt_radeon_memory(LARGE);
-		igt_radeon_pattern(mem[j], LARGE, 10 + j);
-	}
-	stats = igt_radeon_stats(fd);
-	for (i = 0; i < ROUNDS / 2; i++) {
-		j = i % ARRAY_SIZE(mem);
-		if (i & 2) {
-			igt_radeon_pattern(mem[j], LARGE, 20 + i);
-			memcpy(model, mem[j], LARGE);
-			igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, 0, LARGE,
-							mem[j], 0), 0);
-			if (i & 1)
-				igt_radeon_bo_assert(&bo, model, "BO");
-		} else {
-			memset(mem[j], 0, LARGE);
-			igt_assert_eq(igt_radeon_pread(fd, bo.handle, 0, LARGE,
-						       mem[j], 0), 0);
-			igt_radeon_assert_equal(mem[j], model, LARGE,
-						"user memory");
-		}
-	}
-	stats = igt_radeon_stats_since(fd, &stats);
-	igt_assert_f(stats.bytes[IGT_RADEON_ZERO_COPY] >= ROUNDS / 2 * LARGE / 2,
-		     "the GPU has not copied straight\n");
-	for (j = 0; j < ARRAY_SIZE(mem); j++)
-		munmap(mem[j], LARGE);
-	igt_radeon_bo_fini(&bo);
-	free(model);
-}
-
-/**
  * SUBTEST: cleared-then-read
  * Description: The CPU writes and reads a BO in VRAM and closes it. The GPU
  *              clears a new BO in the same memory, and the CPU reads zeros.
@@ -358,10 +302,6 @@ int igt_main()
 	igt_describe("A move within VRAM moves what the CPU has written.");
 	igt_subtest("moved-after-cpu")
 		test_moved(fd);
-
-	igt_describe("A zero-copy uses the pages of its own call.");
-	igt_subtest("user-pages-change")
-		test_pages(fd);
 
 	igt_describe("The CPU reads zeros where the GPU has cleared.");
 	igt_subtest("cleared-then-read")

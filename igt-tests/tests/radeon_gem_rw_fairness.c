@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls of one client must not take GTT, the staging buffer or semaphores away
- * from other clients, nor make them wait.
+ * Calls of one client must not take the staging buffer or semaphores away from
+ * other clients, nor make them wait.
  *
  * Clients here are DRM files of one process, or processes. No test judges by
  * the clock whether a call has waited for GPU work: the work is held back, and
  * must be unfinished when the call has returned.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,306 +25,19 @@
  * Mega feature: General Core features
  * Sub-category: Memory management tests
  * Functionality: reading and writing buffer objects, several clients
- * Description: Checks that no client can take GTT, the staging buffer or the
- *              pool of semaphores away from others, or make them wait.
+ * Description: Checks that no client can take the staging buffer or the pool of
+ *              semaphores away from others, or make them wait.
  */
 IGT_TEST_DESCRIPTION("Checks that PREAD and PWRITE leave other clients their share.");
 
 #define HOLD_US		60000000u
 #define END_SECONDS	60u
-#define LARGE		(4 * MIB)
-#define READERS		256u
-#define WRITERS		48u
-#define VICTIMS		40u
 #define STAGED		(256 * KIB)
 #define SMALL		(16 * KIB)
 
 /* A copy of this size at this rate takes 8 s, each of its packets 1 s. */
 #define SLOW_MBPS	1u
 #define SLOW_SIZE	(8 * MIB)
-
-static uint64_t gart_left(int fd)
-{
-	struct drm_radeon_gem_info arg = { 0 };
-
-	igt_assert_eq(igt_ioctl(fd, DRM_IOCTL_RADEON_GEM_INFO, &arg), 0);
-	return arg.gart_size;
-}
-
-/* Bytes of user memory that are pinned now, less those of @before. */
-static uint64_t pinned_since(int fd, const struct igt_radeon_baseline *before)
-{
-	return (igt_radeon_baseline_take(fd).pins - before->pins) * PAGE;
-}
-
-/*
- * Most bytes that all clients together may have pinned and bound to the GART:
- * an eighth of it.
- */
-static uint64_t budget(int fd)
-{
-	return gart_left(fd) / 8;
-}
-
-/* Another client submits work that needs @bytes of GTT. */
-static int submit_gtt(uint64_t bytes)
-{
-	struct igt_radeon_bo bo[2];
-	int fd = igt_radeon_open(), ret;
-
-	igt_radeon_bo_init(&bo[0], fd, bytes / 2, RADEON_GEM_DOMAIN_GTT, 0);
-	igt_radeon_bo_init(&bo[1], fd, bytes / 2, RADEON_GEM_DOMAIN_GTT, 0);
-	ret = igt_radeon_try_copy(IGT_RADEON_CP_DMA, &bo[1], 0, &bo[0], 0,
-				  PAGE);
-	igt_radeon_bo_fini(&bo[1]);
-	igt_radeon_bo_fini(&bo[0]);
-	close(fd);
-	return ret;
-}
-
-/*
- * Threads that transfer between BOs in VRAM and the same user memory. Reads can
- * share a BO; writes of one BO would wait for each other.
- */
-struct readers {
-	struct igt_radeon_bo bo[WRITERS];
-	unsigned int bos;
-	uint8_t *mem;
-	struct igt_radeon_thread *thread;
-	unsigned int count;
-};
-
-static void readers_init(struct readers *r, int fd, enum igt_radeon_op op,
-			 unsigned int count, uint8_t *mem)
-{
-	unsigned int i;
-
-	*r = (struct readers) {
-		.count = count,
-		.bos = igt_radeon_op_writes(op) ? count : 1,
-		.mem = mem,
-	};
-	igt_assert(r->bos <= WRITERS);
-	r->thread = calloc(count, sizeof(*r->thread));
-	igt_assert(r->thread);
-	for (i = 0; i < r->bos; i++) {
-		igt_radeon_bo_init(&r->bo[i], fd, LARGE, RADEON_GEM_DOMAIN_VRAM,
-				   0);
-		igt_radeon_bo_wait(&r->bo[i]);
-	}
-}
-
-/* The caller holds the engines back, so that submitted copies do not end. */
-static void readers_start(struct readers *r, enum igt_radeon_op op)
-{
-	unsigned int i;
-
-	for (i = 0; i < r->count; i++) {
-		r->thread[i].call = (struct igt_radeon_call) {
-			.op = op,
-			.fd = r->bo[0].fd,
-			.handle = r->bo[i % r->bos].handle,
-			.size = LARGE,
-			.mem = r->mem + 1,
-		};
-		r->thread[i].once = true;
-		igt_radeon_thread_start(&r->thread[i]);
-	}
-}
-
-static void readers_end(struct readers *r)
-{
-	unsigned int i;
-	int ret;
-
-	igt_radeon_set_latency(r->bo[0].fd, 0);
-	for (i = 0; i < r->count; i++) {
-		ret = igt_radeon_thread_join(&r->thread[i], END_SECONDS);
-		igt_assert_f(ret == 0, "call %u: %d\n", i, ret);
-	}
-	for (i = 0; i < r->bos; i++)
-		igt_radeon_bo_fini(&r->bo[i]);
-	free(r->thread);
-}
-
-/* Waits until no more pages get pinned; returns the number of pinned bytes. */
-static uint64_t settle(int fd, const struct igt_radeon_baseline *before)
-{
-	uint64_t pinned = 0, last;
-	unsigned int i, same = 0;
-
-	for (i = 0; i < 300 && same < 5; i++) {
-		last = pinned;
-		usleep(100000);
-		pinned = pinned_since(fd, before);
-		same = pinned && pinned == last ? same + 1 : 0;
-	}
-	return pinned;
-}
-
-/**
- * SUBTEST: gtt-reads
- * Description: 256 threads read a BO of 4 MiB while the engines are held back.
- *              Together they pin at most an eighth of the GART, and another
- *              client's submission that needs five eighths of it succeeds.
- *
- * SUBTEST: gtt-writes
- * Description: The same with 48 threads that each write a BO of their own.
- */
-static void test_gtt(int fd, enum igt_radeon_op op)
-{
-	const struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
-	const uint64_t limit = budget(fd), gart = gart_left(fd);
-	uint8_t *mem = igt_radeon_memory(LARGE + PAGE);
-	struct igt_radeon_stats stats;
-	uint64_t pinned;
-	struct readers r;
-	int ret;
-
-	igt_radeon_require_hold(fd);
-	memset(mem, 1, LARGE + PAGE);
-	readers_init(&r, fd, op, igt_radeon_op_writes(op) ? WRITERS : READERS,
-		     mem);
-	stats = igt_radeon_stats(fd);
-	igt_radeon_set_latency(fd, HOLD_US);
-	readers_start(&r, op);
-	pinned = settle(fd, &before);
-	igt_debug("%llu bytes pinned, GART of %llu\n",
-		  (unsigned long long)pinned, (unsigned long long)gart);
-	ret = submit_gtt(gart / 8 * 5);
-	igt_assert_f(pinned > 0, "no copy from or to user memory happened\n");
-	readers_end(&r);
-	stats = igt_radeon_stats_since(fd, &stats);
-	igt_assert_f(stats.bytes[IGT_RADEON_ZERO_COPY] > 0,
-		     "no copy from or to user memory happened\n");
-	munmap(mem, LARGE + PAGE);
-	igt_assert_f(ret == 0, "another client's submission: %d\n", ret);
-	igt_assert_f(pinned <= limit, "%llu bytes are pinned at once, more than %llu\n",
-		     (unsigned long long)pinned, (unsigned long long)limit);
-	igt_radeon_baseline_assert(fd, &before);
-}
-
-static int victim_main(void *data)
-{
-	uint8_t *mem = data;
-	struct readers r;
-
-	readers_init(&r, igt_radeon_open(), IGT_RADEON_PREAD, 2, mem);
-	readers_start(&r, IGT_RADEON_PREAD);
-	pause();
-	return 0;
-}
-
-/**
- * SUBTEST: gtt-kills
- * Description: Processes are killed while they read and the engines are held
- *              back. The pages that they leave pinned stay within the same
- *              eighth, another client's submission succeeds, and in the end all
- *              pages are unpinned.
- */
-static void test_kills(int fd)
-{
-	const struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
-	const uint64_t limit = budget(fd), gart = gart_left(fd);
-	unsigned int i, round;
-	pid_t pid[VICTIMS];
-	uint64_t pinned = 0;
-	uint8_t *mem;
-	int ret;
-
-	igt_radeon_require_hold(fd);
-	/* Clearing the victims' BOs would wait for the engines. */
-	igt_radeon_require_param("gem_rw_clear_vram", 0);
-	mem = mmap(NULL, LARGE + PAGE, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	igt_assert(mem != MAP_FAILED);
-	memset(mem, 1, LARGE + PAGE);
-	igt_radeon_set_latency(fd, HOLD_US);
-	for (round = 0; round < 2; round++) {
-		for (i = 0; i < ARRAY_SIZE(pid); i++)
-			pid[i] = igt_radeon_spawn(victim_main, mem);
-		/* Threads beyond the budget pin nothing. */
-		settle(fd, &before);
-		for (i = 0; i < ARRAY_SIZE(pid); i++)
-			kill(pid[i], SIGKILL);
-		for (i = 0; i < ARRAY_SIZE(pid); i++)
-			igt_assert(WIFSIGNALED(igt_radeon_reap(pid[i],
-							       END_SECONDS)));
-	}
-	pinned = pinned_since(fd, &before);
-	ret = submit_gtt(gart / 8 * 5);
-	igt_radeon_set_latency(fd, 0);
-	igt_radeon_reset_params();
-	munmap(mem, LARGE + PAGE);
-	igt_assert_f(ret == 0, "another client's submission: %d\n", ret);
-	igt_assert_f(pinned > 0, "nobody was killed with pages pinned\n");
-	igt_assert_f(pinned <= limit, "%llu bytes stay pinned, more than %llu\n",
-		     (unsigned long long)pinned, (unsigned long long)limit);
-	igt_radeon_baseline_assert(fd, &before);
-}
-
-/**
- * SUBTEST: gart-size
- * Description: Threads read and write BOs in VRAM by zero-copy, all at once.
- *              Afterwards GEM_INFO returns the same size of the GART as before.
- */
-struct churn {
-	int fd;
-	bool stop;
-	unsigned int calls;
-	pthread_t thread;
-};
-
-static void *churn_main(void *data)
-{
-	struct churn *c = data;
-	uint8_t *mem = igt_radeon_memory(LARGE);
-	struct igt_radeon_bo bo;
-
-	memset(mem, 1, LARGE);
-	igt_radeon_bo_init(&bo, c->fd, LARGE, RADEON_GEM_DOMAIN_VRAM, 0);
-	while (!__atomic_load_n(&c->stop, __ATOMIC_RELAXED)) {
-		igt_radeon_rw(c->calls % IGT_RADEON_OPS, c->fd, bo.handle, 0,
-			      LARGE, mem, 0);
-		c->calls++;
-	}
-	igt_radeon_bo_fini(&bo);
-	munmap(mem, LARGE);
-	return NULL;
-}
-
-static void test_gart_size(int fd)
-{
-	struct igt_radeon_stats stats = igt_radeon_stats(fd);
-	const uint64_t before = gart_left(fd);
-	struct churn c[8];
-	unsigned int i, calls = 0;
-	uint64_t after;
-
-	for (i = 0; i < ARRAY_SIZE(c); i++) {
-		c[i] = (struct churn) { .fd = fd };
-		igt_assert_eq(pthread_create(&c[i].thread, NULL, churn_main,
-					     &c[i]), 0);
-	}
-	sleep(SLOW_QUICK(10, 3));
-	for (i = 0; i < ARRAY_SIZE(c); i++)
-		__atomic_store_n(&c[i].stop, true, __ATOMIC_RELAXED);
-	for (i = 0; i < ARRAY_SIZE(c); i++) {
-		pthread_join(c[i].thread, NULL);
-		calls += c[i].calls;
-	}
-	/* The driver may free its windows a moment later. */
-	for (i = 0, after = 0; i < 50 && after != before; i++) {
-		usleep(100000);
-		after = gart_left(fd);
-	}
-	stats = igt_radeon_stats_since(fd, &stats);
-	igt_info("%u calls, %llu of them zero-copies\n", calls,
-		 (unsigned long long)stats.calls[IGT_RADEON_ZERO_COPY]);
-	igt_assert(stats.calls[IGT_RADEON_ZERO_COPY] > ARRAY_SIZE(c));
-	igt_assert_f(after == before, "GEM_INFO's GART went from %llu to %llu\n",
-		     (unsigned long long)before, (unsigned long long)after);
-}
 
 /* A job that keeps only the gfx ring busy, for seconds. */
 struct slow {
@@ -560,65 +272,6 @@ static void test_staging_processes(int fd)
 }
 
 /**
- * SUBTEST: windows
- * Description: Eight threads of one process read the same BO by zero-copy. At any
- *              time two of them at most have their pages pinned, which leaves
- *              others two of the driver's four windows.
- */
-struct reading {
-	struct igt_radeon_bo *bo;
-	uint8_t *mem;
-	bool stop;
-};
-
-static void *reading_main(void *data)
-{
-	struct reading *r = data;
-
-	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
-		igt_radeon_pread(r->bo->fd, r->bo->handle, 0, LARGE, r->mem, 0);
-	return NULL;
-}
-
-static void test_windows(int fd)
-{
-	const struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
-	struct igt_radeon_stats stats = igt_radeon_stats(fd);
-	struct reading r = { .mem = igt_radeon_memory(LARGE) };
-	uint64_t pinned, most = 0;
-	struct igt_radeon_bo bo;
-	pthread_t thread[8];
-	unsigned int i;
-	double end;
-
-	igt_radeon_bo_init(&bo, fd, LARGE, RADEON_GEM_DOMAIN_VRAM, 0);
-	r.bo = &bo;
-	memset(r.mem, 1, LARGE);
-	for (i = 0; i < ARRAY_SIZE(thread); i++)
-		igt_assert_eq(pthread_create(&thread[i], NULL, reading_main, &r), 0);
-	end = igt_radeon_now() + SLOW_QUICK(20, 10);
-	while (igt_radeon_now() < end) {
-		pinned = pinned_since(fd, &before);
-		/* The two counts are not read at once. */
-		most = pinned < 16 * LARGE && pinned > most ? pinned : most;
-	}
-	__atomic_store_n(&r.stop, true, __ATOMIC_RELAXED);
-	for (i = 0; i < ARRAY_SIZE(thread); i++)
-		pthread_join(thread[i], NULL);
-	igt_radeon_bo_fini(&bo);
-	munmap(r.mem, LARGE);
-	stats = igt_radeon_stats_since(fd, &stats);
-	igt_info("%llu zero-copies, up to %llu bytes pinned\n",
-		 (unsigned long long)stats.calls[IGT_RADEON_ZERO_COPY],
-		 (unsigned long long)most);
-	igt_assert_f(stats.calls[IGT_RADEON_ZERO_COPY] > 0 && most >= LARGE,
-		     "no zero-copy was seen\n");
-	igt_assert_f(most <= 2 * LARGE, "%llu bytes were pinned by one process\n",
-		     (unsigned long long)most);
-	igt_radeon_baseline_assert(fd, &before);
-}
-
-/**
  * SUBTEST: nowait-no-semaphores
  * Description: Submissions that wait for an engine use up the pool of IBs and
  *              semaphores. Writes with NOWAIT or UNSYNCHRONIZED to a BO that a
@@ -688,28 +341,6 @@ int igt_main()
 		igt_radeon_require_stats(fd);
 	}
 
-	igt_describe("Many large reads leave others their share of the GART.");
-	igt_subtest("gtt-reads")
-		test_gtt(fd, IGT_RADEON_PREAD);
-	igt_fixture()
-		release(fd);
-
-	igt_describe("Many large writes leave others their share of the GART.");
-	igt_subtest("gtt-writes")
-		test_gtt(fd, IGT_RADEON_PWRITE);
-	igt_fixture()
-		release(fd);
-
-	igt_describe("Killed processes leave others their share of the GART.");
-	igt_subtest("gtt-kills")
-		test_kills(fd);
-	igt_fixture()
-		release(fd);
-
-	igt_describe("Zero-copies do not change the GART size of GEM_INFO.");
-	igt_subtest("gart-size")
-		test_gart_size(fd);
-
 	igt_describe("A full staging buffer does not delay another client's read.");
 	igt_subtest("staging-reads")
 		test_staging(fd, false);
@@ -733,10 +364,6 @@ int igt_main()
 		test_staging_processes(fd);
 	igt_fixture()
 		release(fd);
-
-	igt_describe("A process does not take all windows of zero-copies.");
-	igt_subtest("windows")
-		test_windows(fd);
 
 	igt_describe("NOWAIT and UNSYNCHRONIZED never wait for a semaphore.");
 	igt_subtest("nowait-no-semaphores")

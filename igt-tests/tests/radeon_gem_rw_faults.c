@@ -6,7 +6,7 @@
  *
  * For each fault: the call succeeds or gives the right error, each byte has its
  * old or its new value, and the same call without a fault then succeeds. No
- * pinned pages, GTT or VRAM are leaked; kmemleak finds other leaks at the end.
+ * GTT or VRAM are leaked; kmemleak finds other leaks at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@
  */
 IGT_TEST_DESCRIPTION("Checks every error path of radeon's PREAD and PWRITE.");
 
-/* Threshold for zero-copy, low so that rounds are short. */
+/* More than a step, but not much, so that rounds are short. */
 #define LARGE		(96 * PAGE)
 #define GUARD		64u
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
@@ -40,7 +40,7 @@ IGT_TEST_DESCRIPTION("Checks every error path of radeon's PREAD and PWRITE.");
 enum user {
 	USER_TOUCHED,		/* pages are there */
 	USER_UNTOUCHED,		/* the call has to fault them in */
-	USER_BO,		/* a mapping of a BO, which cannot be pinned */
+	USER_BO,		/* a mapping of a BO */
 };
 
 /* State of the BO before a call */
@@ -341,7 +341,7 @@ static const struct igt_radeon_placement invisible = {
  * Description: Faults in transfers of tens of pages.
  *
  * SUBTEST: large
- * Description: Faults in transfers of several steps, and in zero-copies.
+ * Description: Faults in transfers of several steps.
  */
 static void test_sizes(int fd, const uint64_t *sizes, unsigned int count)
 {
@@ -365,9 +365,6 @@ static void test_sizes(int fd, const uint64_t *sizes, unsigned int count)
  * Description: Faults in the use of a BO that was swapped out do not lose its
  *              bytes.
  *
- * SUBTEST: zero-copy
- * Description: Faults in zero-copies between user memory and VRAM.
- *
  * SUBTEST: busy-bo
  * Description: Faults in transfers from and to BOs that the GPU has yet to
  *              write.
@@ -378,7 +375,7 @@ static void test_sizes(int fd, const uint64_t *sizes, unsigned int count)
  * SUBTEST: untouched-memory
  * Description: Faults while the pages of user memory are faulted in.
  *
- * SUBTEST: unpinnable-memory
+ * SUBTEST: mapping
  * Description: Faults in transfers from and to a mapping of another BO.
  */
 static void test_fresh(int fd)
@@ -415,21 +412,6 @@ static void test_swapped(int fd)
 			.size = 6 * PAGE,
 		});
 	}
-}
-
-static void test_zero_copy(int fd)
-{
-	uint64_t calls = igt_radeon_stat(fd, "zero_copy");
-
-	/* Whole dwords, for the DMA engine; "large" uses CP DMA. */
-	sweep_both((struct sweep) {
-		.fd = fd,
-		.place = igt_radeon_reachable[0],
-		.offset = PAGE + GUARD,
-		.size = LARGE,
-	});
-	igt_assert_f(igt_radeon_stat(fd, "zero_copy") > calls,
-		     "no call took its path\n");
 }
 
 static void test_busy(int fd)
@@ -564,7 +546,6 @@ int igt_main()
 		fd = igt_radeon_open();
 		igt_radeon_require_gem_rw(fd);
 		igt_radeon_require_faults();
-		igt_radeon_require_param("gem_rw_zero_copy_min", LARGE);
 		/* Skips here if faults cannot be chosen. */
 		igt_radeon_choose_faults(IGT_RADEON_FAULT_ALLOC);
 		before = igt_radeon_baseline_take(fd);
@@ -600,14 +581,6 @@ int igt_main()
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("Faults in zero-copies.");
-	igt_subtest("zero-copy") {
-		igt_radeon_require_stats(fd);
-		igt_radeon_require_rw_caps(fd, RADEON_GEM_RW_CAP_STAGED);
-		test_zero_copy(fd);
-		igt_radeon_baseline_assert(fd, &before);
-	}
-
 	igt_describe("Faults in calls for a BO that the GPU will write.");
 	igt_subtest("busy-bo") {
 		test_busy(fd);
@@ -632,8 +605,8 @@ int igt_main()
 		igt_radeon_baseline_assert(fd, &before);
 	}
 
-	igt_describe("Faults with user memory that cannot be pinned.");
-	igt_subtest("unpinnable-memory") {
+	igt_describe("Faults with a mapping of a BO as user memory.");
+	igt_subtest("mapping") {
 		test_user(fd, USER_BO);
 		igt_radeon_baseline_assert(fd, &before);
 	}

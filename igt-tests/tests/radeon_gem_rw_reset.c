@@ -4,10 +4,7 @@
  * call blocks a reset.
  */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "igt.h"
@@ -28,7 +25,6 @@ IGT_TEST_DESCRIPTION("Checks what GPU resets do to writes of radeon BOs.");
 #define HOLD_US		60000000u
 #define END_SECONDS	60u
 #define WRITES		16u
-#define LARGE		(4 * MIB)
 
 /* What keeps a BO busy, which decides the ring of a staged write. */
 static const struct {
@@ -202,57 +198,6 @@ static void test_no_semaphores(int fd)
 	usleep(1500000);
 }
 
-/* A process that is killed while the GPU copies to its memory. */
-static int victim_main(void *mem)
-{
-	const int fd = igt_radeon_open();
-	struct igt_radeon_bo bo;
-
-	igt_radeon_bo_init(&bo, fd, LARGE, RADEON_GEM_DOMAIN_VRAM, 0);
-	igt_radeon_bo_wait(&bo);
-	igt_radeon_set_latency(fd, HOLD_US);
-	igt_radeon_pread(fd, bo.handle, 0, LARGE, mem, 0);
-	return 0;
-}
-
-/**
- * SUBTEST: killed
- * Description: A process is killed while it waits for a locked-up GPU to copy
- *              to its memory. No other call waits for the GPU. The driver
- *              resets it, and no page stays pinned.
- */
-static void test_killed(int fd)
-{
-	const struct igt_radeon_baseline before = igt_radeon_baseline_take(fd);
-	const uint32_t resets = igt_radeon_reset_count(fd);
-	uint8_t *mem = igt_radeon_memory(LARGE);
-	int64_t pins = 0;
-	unsigned int i;
-	pid_t pid;
-
-	igt_radeon_require_board(fd);
-	pid = igt_radeon_spawn(victim_main, mem);
-	/* Pinning may begin anew at a page that moves, so more are counted, too. */
-	for (i = 0; i < 1000 && pins != LARGE / PAGE; i++) {
-		usleep(5000);
-		pins = igt_radeon_baseline_take(fd).pins - before.pins;
-	}
-	igt_assert_f(pins == LARGE / PAGE, "%lld pages are pinned\n", (long long)pins);
-	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
-	igt_radeon_hang(fd, IGT_RADEON_DMA);
-	kill(pid, SIGKILL);
-	igt_assert(WIFSIGNALED(igt_radeon_reap(pid, END_SECONDS)));
-	igt_radeon_set_latency(fd, 0);
-	for (i = 0; i < 200 && pins; i++) {
-		usleep(100000);
-		pins = igt_radeon_baseline_take(fd).pins - before.pins;
-	}
-	igt_assert_f(!pins, "%lld pages are still pinned\n", (long long)pins);
-	igt_assert_f(igt_radeon_reset_count(fd) > resets, "the GPU was not reset\n");
-	igt_radeon_baseline_assert(fd, &before);
-	usleep(1500000);
-}
-
 int igt_main()
 {
 	int fd = -1;
@@ -277,14 +222,6 @@ int igt_main()
 	igt_describe("Calls that need a semaphore do not block a GPU reset.");
 	igt_subtest("no-semaphores")
 		test_no_semaphores(fd);
-	igt_fixture() {
-		igt_radeon_stop_timer();
-		igt_radeon_set_latency(fd, 0);
-	}
-
-	igt_describe("A locked-up GPU keeps no pages of a killed process.");
-	igt_subtest("killed")
-		test_killed(fd);
 	igt_fixture() {
 		igt_radeon_stop_timer();
 		igt_radeon_set_latency(fd, 0);

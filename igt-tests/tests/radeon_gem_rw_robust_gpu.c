@@ -252,7 +252,6 @@ static void hang_with_work(struct igt_radeon_trial *t)
  *
  * @busy: waits before it copies
  * @staged: waits for a copy through the staging buffer
- * @zero-copy: waits for a copy from or to user memory
  */
 static void test_hang(int fd, const struct igt_radeon_way *path)
 {
@@ -591,7 +590,7 @@ static void test_hang_suspend(int fd)
 
 int igt_main()
 {
-	static const char * const waiting[] = { "busy", "staged", "zero-copy" };
+	static const char * const waiting[] = { "busy", "staged" };
 	unsigned int i;
 	char name[64];
 	int fd = -1;
@@ -629,7 +628,6 @@ int igt_main()
 	igt_subtest("hang-replay") {
 		igt_radeon_require_board(fd);
 		test_hang_replay(fd, igt_radeon_way("busy"));
-		test_hang_replay(fd, igt_radeon_way("zero-copy"));
 	}
 
 	igt_describe("No byte is lost while the GPU is reset several times.");

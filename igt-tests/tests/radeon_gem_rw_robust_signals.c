@@ -93,7 +93,6 @@ static void storm_end(void)
  * @busy: 4 KiB, busy
  * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: zero-copy
  */
 static void test_storm(int fd, const struct igt_radeon_way *path)
 {
@@ -174,7 +173,7 @@ static int victim_main(void *data)
 /**
  * SUBTEST: kill-%s
  * Description: Processes are killed at random moments of their calls. They end
- *              at once, leak no pinned page, GTT or VRAM, and the device works
+ *              at once, leak no GTT or VRAM, and the device works
  *              for others.
  *
  * arg[1]:
@@ -185,7 +184,6 @@ static int victim_main(void *data)
  * @busy: 4 KiB, busy
  * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: zero-copy
  */
 static void test_kill(int fd, const struct igt_radeon_way *path)
 {
@@ -246,7 +244,6 @@ static void test_kill(int fd, const struct igt_radeon_way *path)
  * @busy: 4 KiB, busy
  * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: zero-copy
  */
 static void test_close_handle(int fd, const struct igt_radeon_way *path)
 {
@@ -308,7 +305,6 @@ static void test_close_handle(int fd, const struct igt_radeon_way *path)
  * @busy: 4 KiB, busy
  * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: zero-copy
  */
 static void test_close_file(int fd, const struct igt_radeon_way *path)
 {
@@ -461,7 +457,6 @@ static int exit_main(void *data)
  * @busy: 4 KiB, busy
  * @staged: through the staging buffer
  * @invisible: CPU-inaccessible VRAM
- * @zero-copy: zero-copy
  */
 static void test_exit(int fd, const struct igt_radeon_way *path)
 {

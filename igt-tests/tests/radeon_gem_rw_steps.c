@@ -6,8 +6,9 @@
  *
  * The first subtests need a strict board, on which the CPU's accesses to VRAM
  * trap: a load takes tens of microseconds there, longer than on hardware.
- * The others count instructions: they need a guest of lab/run --accel icount
- * --smp 1, in which CPU time is a count.
+ * "spin" and "naps" count instructions: they need a guest of lab/run --accel
+ * icount --smp 1, in which CPU time is a count. "room" counts writes to
+ * registers; it and "ahead" need any board.
  */
 #include <pthread.h>
 #include <string.h>
@@ -43,6 +44,13 @@ IGT_TEST_DESCRIPTION("Checks for how long calls keep locks and the CPU.");
 /* Most naps of a wait, with a margin. Naps of 0.1 ms would be a hundred. */
 #define NAPS		40
 #define TRIES		3u
+/* A write that waits for room in the staging buffer. */
+#define ROOM_SIZE	(4 * MIB)
+#define ROOM_STEP	(256 * KIB)
+#define ROOM_TRIES	20u
+/* In 10^6 bytes a second: a step takes 1.3 ms, longer than the CPU needs for it. */
+#define ROOM_RATE	200u
+#define END_SECONDS	60u
 
 static const struct igt_radeon_placement vram = {
 	"VRAM", RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_CPU_ACCESS
@@ -79,7 +87,6 @@ static struct counts read_by_cpu(int fd, size_t size)
 
 	require_strict(fd);
 	igt_radeon_require_param("gem_rw_stage_read_min", 1u << 30);
-	igt_radeon_require_param("gem_rw_zero_copy_min", 1u << 30);
 	model = igt_radeon_bo_init_pattern(&bo, fd, size, &vram, 1);
 	/* Resident: a fault would end a step, too. */
 	got = igt_radeon_malloc(size);
@@ -148,7 +155,6 @@ static void test_writer(int fd)
 	igt_radeon_bo_init(&lost, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_bo_init(&src, fd, PAGE, RADEON_GEM_DOMAIN_GTT, 0);
 	igt_radeon_require_param("gem_rw_stage_read_min", 1u << 30);
-	igt_radeon_require_param("gem_rw_zero_copy_min", 1u << 30);
 	model = igt_radeon_bo_init_pattern(&bo, fd, LONG_SIZE, &vram, 1);
 	reader.call.handle = bo.handle;
 	reader.call.mem = igt_radeon_malloc(LONG_SIZE);
@@ -311,6 +317,93 @@ static void test_naps(int fd)
 		     "a read has slept %llu times\n", (unsigned long long)w.sleeps);
 }
 
+/**
+ * SUBTEST: room
+ * Description: A write to CPU-inaccessible VRAM that waits for room in the staging
+ *              buffer at most of its steps does not switch the ring's interrupt on
+ *              and off at each: in one of some tries there are less than four writes
+ *              to registers a step, of which one is the submission.
+ */
+static void test_room(int fd)
+{
+	const uint64_t steps = ROOM_SIZE / ROOM_STEP;
+	uint64_t writes, least = UINT64_MAX, waits = 0;
+	uint8_t *mem = igt_radeon_malloc(ROOM_SIZE);
+	struct igt_radeon_stats before, d;
+	struct igt_radeon_bo bo;
+	unsigned int i;
+
+	igt_radeon_require_board(fd);
+	igt_radeon_require_invisible_vram(fd);
+	igt_radeon_bo_init(&bo, fd, ROOM_SIZE, RADEON_GEM_DOMAIN_VRAM,
+			   RADEON_GEM_NO_CPU_ACCESS);
+	igt_radeon_set_rate(fd, ROOM_RATE);
+	/* On a machine with much else to do, copies may take longer than all naps. */
+	for (i = 0; i < ROOM_TRIES && least >= 4 * steps; i++) {
+		igt_radeon_pattern(mem, ROOM_SIZE, i);
+		igt_radeon_bo_wait(&bo);
+		before = igt_radeon_stats(fd);
+		writes = igt_radeon_board_counter(fd, IGT_RADEON_REGISTER_WRITES);
+		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, 0, ROOM_SIZE, mem, 0), 0);
+		writes = igt_radeon_board_counter(fd, IGT_RADEON_REGISTER_WRITES) - writes;
+		d = igt_radeon_stats_since(fd, &before);
+		igt_assert_eq_u64(d.bytes[IGT_RADEON_STAGED], ROOM_SIZE);
+		if (d.events[IGT_RADEON_NOT_STAGED] < steps / 2)
+			continue;
+		waits = d.events[IGT_RADEON_NOT_STAGED];
+		least = writes < least ? writes : least;
+	}
+	igt_radeon_set_rate(fd, 0);
+	igt_radeon_bo_assert(&bo, mem, "BO");
+	igt_radeon_bo_fini(&bo);
+	free(mem);
+	igt_assert_f(waits, "no write waited for room at most of its steps\n");
+	igt_info("%llu writes to registers in %llu steps, %llu waits\n",
+		 (unsigned long long)least, (unsigned long long)steps,
+		 (unsigned long long)waits);
+	igt_assert_f(least < 4 * steps, "%llu writes to registers in %llu steps\n",
+		     (unsigned long long)least, (unsigned long long)steps);
+}
+
+/**
+ * SUBTEST: ahead
+ * Description: While the GPU is held back, a write to CPU-inaccessible VRAM copies
+ *              two of its steps to the staging buffer before it waits.
+ */
+static void test_ahead(int fd)
+{
+	struct igt_radeon_thread writer = {
+		.once = true,
+		.call = { .op = IGT_RADEON_PWRITE, .fd = fd, .size = ROOM_SIZE },
+	};
+	struct igt_radeon_stats before, d;
+	struct igt_radeon_bo bo;
+	bool asleep;
+
+	igt_radeon_require_board(fd);
+	igt_radeon_require_invisible_vram(fd);
+	igt_radeon_bo_init(&bo, fd, ROOM_SIZE, RADEON_GEM_DOMAIN_VRAM,
+			   RADEON_GEM_NO_CPU_ACCESS);
+	igt_radeon_bo_wait(&bo);
+	writer.call.handle = bo.handle;
+	writer.call.mem = igt_radeon_malloc(ROOM_SIZE);
+	igt_radeon_pattern(writer.call.mem, ROOM_SIZE, 1);
+	before = igt_radeon_stats(fd);
+	igt_radeon_set_latency(fd, FOREVER_US);
+	igt_radeon_thread_start(&writer);
+	asleep = igt_radeon_thread_settle(&writer);
+	/* That may have been another, short sleep. */
+	usleep(100000);
+	d = igt_radeon_stats_since(fd, &before);
+	igt_radeon_set_latency(fd, 0);
+	igt_assert_eq(igt_radeon_thread_join(&writer, END_SECONDS), 0);
+	igt_radeon_bo_assert(&bo, writer.call.mem, "BO");
+	igt_radeon_bo_fini(&bo);
+	free(writer.call.mem);
+	igt_assert_f(asleep && d.events[IGT_RADEON_NOT_STAGED], "the write did not wait\n");
+	igt_assert_eq_u64(d.bytes[IGT_RADEON_STAGED], 2 * ROOM_STEP);
+}
+
 int igt_main()
 {
 	int fd = -1;
@@ -336,7 +429,16 @@ int igt_main()
 	igt_describe("A call that waits for the GPU wakes up a few times only.");
 	igt_subtest("naps")
 		test_naps(fd);
+	igt_describe("A write that waits for room does not use the interrupt.");
+	igt_subtest("room")
+		test_room(fd);
+	igt_describe("A write copies a step ahead of the GPU.");
+	igt_subtest("ahead")
+		test_ahead(fd);
 	igt_fixture() {
+		igt_radeon_set_latency(fd, 0);
+		if (igt_radeon_has_board(fd))
+			igt_radeon_set_rate(fd, 0);
 		igt_radeon_reset_params();
 		close(fd);
 	}

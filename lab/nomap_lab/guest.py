@@ -278,10 +278,9 @@ class Guest:
         except OSError:
             model = "none"
         append = f"radeon.dpm=0 {boot.append}"
-        if "--strict" in shlex.split(boot.board):
-            # On the strict board each CPU access to VRAM traps. So the GART is small (the least size with
-            # windows for user memory), nothing draws a text console, and the soft lockup detector is off
-            # while the driver clears the UVD's memory.
+        if any(word.partition("=")[0] in ("--strict", "--bar-read-ns", "--bar-write-ns") for word in shlex.split(boot.board)):
+            # Each CPU access to VRAM traps. So the GART is small, nothing draws a text console, and the
+            # soft lockup detector is off while the driver clears the UVD's memory.
             append = f"radeon.gartsize=128 drm_kms_helper.fbdev_emulation=0 nosoftlockup {append}"
         # No ERMS, FSRM and FSRS: machines of the R600 era have none of them, and TCG runs the "rep movsb"
         # and "rep stosb" that the kernel then prefers byte by byte.

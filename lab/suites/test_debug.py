@@ -43,6 +43,6 @@ def all_tests(lab: Lab) -> None:
     igt(lab, CHECK / "igt-debug", 3000)
 
 
-@case("debug/held", needs=["debug/kernel"], runner="igt", include=[HELD], exclude=["@bounced"])
+@case("debug/held", needs=["debug/kernel"], runner="igt", include=[HELD])
 def held(lab: Lab) -> None:
     igt(lab, CHECK / "igt-debug-held", 60000)

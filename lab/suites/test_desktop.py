@@ -104,7 +104,7 @@ def uploads(lab: Lab) -> None:
     """
     debian, ours = (int((DESK / name / "maps").read_text()) for name in ("modesetting", "patched"))
     said = (DESK / "patched/gem_rw").read_text()
-    copies = sum(int(n) for n in re.findall(r"(?m)^\s*(?:cpu|staged|zero_copy)\s+(\d+)", said))
+    copies = sum(int(n) for n in re.findall(r"(?m)^\s*(?:cpu|staged)\s+(\d+)", said))
     print(f"{said}\nmappings of BOs: {debian} with Debian's Mesa, {ours} with the series; {copies} copies by the kernel")
     assert 0 < ours <= 16 and copies
 

@@ -38,7 +38,7 @@ def stock_skips(lab: Lab) -> None:
     assert tests and not {n: t["result"] for n, t in tests.items() if t["result"] not in ("skip", "notrun")}
 
 
-@case("igt/others", runner="igt", include=["radeon_gem_rw_(between|reset|caches|reclock)"],
+@case("igt/others", runner="igt", include=["radeon_gem_rw_(between|reset|caches|reclock)", "radeon_gem_rw_steps@(room|ahead)"],
       exclude=["reset_fails|cpu-reads-after-gpu"])
 def others(lab: Lab) -> None:
     lab.igt(RESULTS / "igt-others", timeout=900, append="radeon.lockup_timeout=1500")
@@ -51,18 +51,9 @@ def counted(lab: Lab) -> None:
 
 
 # Each of these takes minutes, in a boot of its own.
-@case("igt/held", tier="all", runner="igt", include=[HELD], exclude=["@bounced"])
+@case("igt/held", tier="all", runner="igt", include=[HELD])
 def held(lab: Lab) -> None:
     lab.igt(RESULTS / "igt-held", timeout=900, append="radeon.lockup_timeout=60000")
-
-
-@case("igt/bounced", tier="all", runner="igt", include=["radeon_gem_rw_pages@bounced", BASIC, "radeon_gem_rw_caches"])
-def bounced(lab: Lab) -> None:
-    """The board's DMA does not reach user memory, so the kernel bounces it: without synchronisation
-    bytes are lost, or old ones come back."""
-    lab.build("dma32")
-    lab.igt(RESULTS / "igt-bounced", timeout=900, mem="5G", insmod=["build/dma32/dma32.ko"],
-            append="radeon.lockup_timeout=60000")
 
 
 @case("igt/loads", tier="all", runner="igt", include=["radeon_gem_rw_align", BASIC])

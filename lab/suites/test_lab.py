@@ -326,7 +326,7 @@ def no_network(lab: Lab) -> None:
 @case("lab/one-subtest-is-one-case")
 def one_subtest(lab: Lab) -> None:
     """A subtest of IGT that is asked for runs alone, in one boot, on the driver as the files are now."""
-    results = {"igt", "igt-others", "igt-held", "igt-bounced", "igt-loads", "igt-reset-fails"}
+    results = {"igt", "igt-others", "igt-held", "igt-loads", "igt-reset-fails"}
     with copy_of_repository("driver") as copy:
         def run(test: str) -> tuple[int, str, set[str]]:
             shutil.rmtree(copy / "build/results", ignore_errors=True)

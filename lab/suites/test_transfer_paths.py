@@ -2,6 +2,7 @@
 """A short transfer-paths: contents, the paths that the driver takes, and ratios of instructions, which
 are the same on any machine. Times are shown, and checked with wide margins only."""
 
+from nomap_lab.paths import RESULTS
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=65, finds="a transfer that takes another path than it should, or more instructions")
@@ -18,6 +19,20 @@ def times(lab: Lab) -> None:
 @case("transfer-paths/instructions")
 def instructions(lab: Lab) -> None:
     lab.run(*PROGRAM, "--count", "--json", "/build/check/transfer-counts.json", accel="icount", smp=1, timeout=300)
+
+
+@case("transfer-paths/bus", tier="all")
+def bus(lab: Lab) -> None:
+    """What loads and stores of VRAM cost over a bus, added to the instructions; results go to build/results."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    lab.run("/build/bench/transfer-paths", "--count", "--only", "bus", "--verbose", "--json", "/build/check/bus-counts.json",
+            accel="icount", smp=1, board="--bar-read-ns 1000 --bar-write-ns 11", timeout=1500)
+    lab.call("python3", "bench/bus/report.py", "--check", "--json", RESULTS / "bus.json", "build/check/bus-counts.json")
+
+
+@case("transfer-paths/bus-report-finds-faults", runner="pytest", tier="all", needs=["transfer-paths/bus"])
+def bus_report_test(lab: Lab) -> None:
+    lab.pytest("bench/bus/report_test.py")
 
 
 @case("transfer-paths/report", needs=BOTH)

@@ -67,7 +67,7 @@ SAFE = (
     Step("live-bos", ("live-bos", "--quick", "--live", "100,1000", "--arms", "mmap,mmap-temp,pwrite", "--json", "{json}"), 2,
          "bytes that a buffer does not have afterwards: order of write-combined stores, or the HDP's cache"),
     Step("transfer-paths", ("transfer-paths", "--quick", "--json", "{json}"), 3,
-         "wrong bytes on one path only: by the CPU, the aperture's ordering; staged or zero-copy, the copy engine or the GART"),
+         "wrong bytes on one path only: by the CPU, the aperture's ordering; staged, the copy engine or the GART"),
     igt("igt-basic", "PREAD, PWRITE or TRANSFER do not work at all", 2, "@basic$"),
     igt("igt-order", "order of write-combined stores and of PCIe writes against the GPU's reads", 3,
         "radeon_gem_p(read|write)@(after-gpu-write|before-gpu-read)"),

@@ -149,6 +149,12 @@ counters! {
     /// Packets that the model of the chip's generation consumes without executing them: draws,
     /// dispatches and tiled copies where there is no model of the 3D engine.
     Unmodelled unmodelled = 37;
+    /// Reads of BAR0 by the CPU, on a board where these trap.
+    BarReads bar_reads = 38;
+    /// Lines of 64 bytes of BAR0 that the CPU has begun to write, on a board where that traps.
+    BarLines bar_lines = 39;
+    /// Nanoseconds that these two cost by `--bar-read-ns` and `--bar-write-ns`.
+    BarNs bar_ns = 40;
 }
 
 impl Default for Counters {

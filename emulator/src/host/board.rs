@@ -4,7 +4,7 @@
 //!
 //! | region | content |
 //! |---|---|
-//! | BAR0 | first part of VRAM, mapped by the client |
+//! | BAR0 | first part of VRAM, mapped by the client unless [each access has to be seen](crate::host::bar) |
 //! | BAR2 | registers 0 to 0xFFFF (0x1FFFF from Evergreen on); pages without side effects are mapped |
 //! | BAR4 | MM_INDEX/MM_DATA and [board control](crate::host::control) |
 //! | ROM | [ATOM BIOS](crate::host::rom) |
@@ -27,6 +27,7 @@ use crate::chip::regs::gb;
 use crate::chip::strict::Strict;
 use crate::chip::tiling::TilingConfig;
 use crate::chip::{Chip, ChipConfig};
+use crate::host::bar::Bar;
 use crate::host::cli::{InterruptMode, Options};
 use crate::host::control::{Control, CTL_BASE};
 use crate::host::pci::{ConfigSpace, BAR_IO, BAR_MMIO, BAR_VRAM, CONFIG_SIZE, IO_SIZE, ROM_SIZE};
@@ -54,6 +55,8 @@ pub struct Board {
     control: Control,
     rom: Vec<u8>,
     vram_bar: [(u64, u64); 1],
+    /// Set if every access to BAR0 reaches the board.
+    trapped: Option<Bar>,
     strict: Option<Arc<Strict>>,
     mm_index: AtomicU32,
 }
@@ -112,6 +115,10 @@ impl Board {
             control: Control::default(),
             rom: rom::build(model),
             vram_bar: [(0, bar)],
+            trapped: options.bar_traps().then(|| {
+                let price = |ns: Option<u32>| ns.unwrap_or(0).into();
+                Bar::new(price(options.bar_read_ns), price(options.bar_write_ns))
+            }),
             strict,
             mm_index: AtomicU32::new(0),
         })
@@ -281,6 +288,9 @@ impl Board {
     /// Reads VRAM as the CPU does, through the HDP on a strict board. (`MM_DATA`
     /// bypasses the HDP.)
     fn vram_read(&self, offset: u64, data: &mut [u8]) -> Result<(), MemoryError> {
+        if let Some(bar) = &self.trapped {
+            bar.read(self.chip.counters());
+        }
         match &self.strict {
             Some(strict) => strict.hdp.read(offset, data),
             None => self.vram.read(offset, data),
@@ -288,6 +298,9 @@ impl Board {
     }
 
     fn vram_write(&self, offset: u64, data: &[u8]) -> Result<(), MemoryError> {
+        if let Some(bar) = &self.trapped {
+            bar.write(self.chip.counters(), offset, data.len());
+        }
         match &self.strict {
             Some(strict) => strict.hdp.write(offset, data),
             None => self.vram.write(offset, data),
@@ -329,8 +342,7 @@ impl Device for Board {
                 size,
                 writable: true,
                 file: self.vram.file(),
-                // A strict board has to see every access.
-                mappable: match self.strict {
+                mappable: match self.trapped {
                     Some(_) => &[],
                     None => &self.vram_bar,
                 },

@@ -41,6 +41,12 @@ pub struct Options {
     /// Video memory the CPU can reach (BAR0) in MiB: a power of two
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub bar_mib: u64,
+    /// Have the CPU's accesses to BAR0 trap, and count N nanoseconds for each read
+    #[arg(long, value_name = "N")]
+    pub bar_read_ns: Option<u32>,
+    /// The same, and count N nanoseconds for each line of 64 bytes that is written
+    #[arg(long, value_name = "N")]
+    pub bar_write_ns: Option<u32>,
     /// Delay before an engine starts submitted work, in microseconds
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub latency_us: u64,
@@ -81,6 +87,11 @@ const MAX_VRAM_MIB: u64 = 2048;
 const VRAM_STEP_MIB: u64 = 16;
 
 impl Options {
+    /// Does every access to BAR0 have to reach the board?
+    pub fn bar_traps(&self) -> bool {
+        self.strict.is_some() || self.bar_read_ns.is_some() || self.bar_write_ns.is_some()
+    }
+
     /// Checks that the sizes fit the hardware and each other, which the parser
     /// cannot do. The error is a message for the user.
     pub fn check(&self) -> Result<(), String> {

@@ -6,6 +6,7 @@
 //! It reaches the chip by [`crate::chip::Chip`]'s register accesses and
 //! never sees a packet.
 
+pub mod bar;
 pub mod board;
 pub mod cli;
 pub mod control;

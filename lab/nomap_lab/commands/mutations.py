@@ -29,8 +29,8 @@ from nomap_lab.stages import SOURCE, kernel_version
 OUT = BUILD / "mutations"
 # What kernel/build.sh needs of kernel/.
 DRIVER = ("build.sh", "lib.sh", "drivers", "include", "patches")
-# Board, kernel's command line, "dma32" or nothing, "bare" or nothing, "icount" or nothing.
-Options = tuple[str, str, str, str, str]
+# Board, kernel's command line, "bare" or nothing, "icount" or nothing.
+Options = tuple[str, str, str, str]
 
 
 def load_program() -> ModuleType:
@@ -44,13 +44,12 @@ def load_program() -> ModuleType:
 
 def run_tests(name: str, kernel: str, tests: list[str], options: Options) -> Path:
     """Boots a guest and runs the tests; returns igt_runner's results. Raises LabError if there are none."""
-    board, append, dma32, bare, icount = options
+    board, append, bare, icount = options
     logs = OUT / name
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
     boot = guest.Boot(kernel=kernel, timeout=1500, allow_kernel_warnings=True, logs=logs, board=board,
-                      append=f"radeon.lockup_timeout=60000 {append}", mem="5G" if dma32 else "2G",
-                      insmod=[BUILD / "dma32/dma32.ko"] if dma32 else [], hypervisor=not bare,
+                      append=f"radeon.lockup_timeout=60000 {append}", mem="2G", hypervisor=not bare,
                       accel="icount" if icount else "tcg", smp=1 if icount else 2)
     chosen = [word for test in tests for word in ("-t", f"^igt@{test}$")]
     with open(logs / "output.log", "wb") as log:
@@ -138,7 +137,7 @@ def run(program: ModuleType, names: list[str], *, listing: bool, document: bool)
 
 def show(program: ModuleType, chosen: list[dict[str, Any]]) -> list[str]:
     """Runs the tests of these mutations without and with each; returns what is not as it has to be."""
-    graph.ensure("kernel", "boot", "board", "igt", "image", "dma32")
+    graph.ensure("kernel", "boot", "board", "igt", "image")
     bad = []
     groups: dict[Options, list[str]] = {}
     for mutation in chosen:

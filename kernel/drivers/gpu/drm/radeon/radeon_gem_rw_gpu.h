@@ -30,17 +30,6 @@
 #define RADEON_GEM_RW_JOB_HEADER	64
 #define RADEON_GEM_RW_JOB_SEMAPHORES	R600_RING_TYPE_UVD_INDEX
 
-/* A client: the ids of a process and of its user. Only numbers, they may outlive both. */
-struct radeon_gem_rw_client {
-	unsigned long id[2];
-};
-
-/* What clients hold of something that all of them use. Protected by a lock of its user. */
-struct radeon_gem_rw_share {
-	struct xarray held[2];		/* how many, by process and by user */
-	unsigned int max[2];		/* most for one process, for one user */
-};
-
 /* Bytes that a job copies; GPU addresses. */
 struct radeon_gem_rw_op {
 	u64 dst;
@@ -61,8 +50,8 @@ struct radeon_gem_rw_job {
 	bool replay;			/* replay it if a reset loses it */
 	bool alone;			/* only for a ring that does nothing else */
 	bool dwords;			/* made of whole dwords */
-	struct radeon_gem_rw_client client;	/* that holds the suballocation */
-	/* For comparisons only: it may be freed, and its address used again. */
+	/* For comparisons only: they may end or be freed, and their values be used again. */
+	unsigned long client[2];	/* process and user that hold the suballocation */
 	const struct radeon_bo *bo;	/* BO that is written, or NULL */
 	u64 start;			/* lowest offset in the BO */
 	u64 end;			/* highest offset in the BO, exclusive */
@@ -80,7 +69,8 @@ struct radeon_gem_rw_gpu {
 	unsigned int units;		/* its size */
 	spinlock_t lock;		/* protects what follows */
 	DECLARE_BITMAP(used, RADEON_GEM_RW_STAGE_SIZE_MAX / RADEON_GEM_RW_UNIT);
-	struct radeon_gem_rw_share share;	/* who holds how many units */
+	struct xarray held[2];		/* units, by process and by user */
+	unsigned int max[2];		/* units, most for one process, for one user */
 	struct list_head jobs[RADEON_NUM_RINGS];	/* submitted, oldest first */
 };
 
@@ -96,11 +86,10 @@ bool radeon_gem_rw_is_pending(const struct radeon_gem_rw *rw);
 int radeon_gem_rw_wait_pending(const struct radeon_gem_rw *rw);
 
 /* radeon_gem_rw_job.c */
-struct radeon_gem_rw_client radeon_gem_rw_client(void);
-bool radeon_gem_rw_share_take(struct radeon_gem_rw_share *share,
-			      const struct radeon_gem_rw_client *client, int n);
-void radeon_gem_rw_share_give(struct radeon_gem_rw_share *share,
-			      const struct radeon_gem_rw_client *client, int n);
+bool radeon_gem_rw_share_take(struct radeon_gem_rw_gpu *gpu,
+			      const unsigned long client[2], int n);
+void radeon_gem_rw_share_give(struct radeon_gem_rw_gpu *gpu,
+			      const unsigned long client[2], int n);
 struct radeon_gem_rw_job *radeon_gem_rw_job_new(unsigned int n);
 bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 				struct radeon_gem_rw_job *job, u32 size);
@@ -108,7 +97,7 @@ void radeon_gem_rw_job_put(struct radeon_device *rdev, struct radeon_gem_rw_job 
 void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 			    struct radeon_gem_rw_job *job);
 void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu);
-bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring);
+void radeon_gem_rw_nap(struct radeon_fence *fence);
 int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job);
 

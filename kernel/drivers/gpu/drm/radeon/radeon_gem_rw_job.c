@@ -21,7 +21,7 @@
 #include "radeon_gem_rw_gpu.h"
 
 /*
- * Waiting for a job, in microseconds: for how long the fence is polled without a pause,
+ * Waiting for a fence, in microseconds: for how long a job's is polled without a pause,
  * then the shortest nap between two polls, and the sum of the naps before the wait
  * enables the ring's interrupt.
  */
@@ -29,44 +29,39 @@
 #define RADEON_GEM_RW_NAP_US		100U
 #define RADEON_GEM_RW_NAPS_US		10000
 
-/* Returns the client that makes the call. */
-struct radeon_gem_rw_client radeon_gem_rw_client(void)
-{
-	return (struct radeon_gem_rw_client) {
-		.id = { current->tgid, from_kuid(&init_user_ns, current_uid()) },
-	};
-}
-
-static int radeon_gem_rw_share_add(struct radeon_gem_rw_share *share, unsigned int i,
+static int radeon_gem_rw_share_add(struct radeon_gem_rw_gpu *gpu, unsigned int i,
 				   unsigned long id, int n)
 {
-	unsigned long held = xa_to_value(xa_load(&share->held[i], id)) + n;
+	unsigned long held = xa_to_value(xa_load(&gpu->held[i], id)) + n;
 
-	if (n > 0 && held > share->max[i])
+	if (n > 0 && held > gpu->max[i])
 		return -EBUSY;
 
-	return xa_err(xa_store(&share->held[i], id, held ? xa_mk_value(held) : NULL,
+	return xa_err(xa_store(&gpu->held[i], id, held ? xa_mk_value(held) : NULL,
 			       GFP_NOWAIT));
 }
 
-/* Give a client @n more of a share, if it may have that many. Returns whether it may. */
-bool radeon_gem_rw_share_take(struct radeon_gem_rw_share *share,
-			      const struct radeon_gem_rw_client *client, int n)
+/*
+ * Give a client, a process and its user, @n more units, if it may have that many. Returns
+ * whether it may. Must be called with the lock held, as radeon_gem_rw_share_give().
+ */
+bool radeon_gem_rw_share_take(struct radeon_gem_rw_gpu *gpu,
+			      const unsigned long client[2], int n)
 {
-	if (radeon_gem_rw_share_add(share, 0, client->id[0], n))
+	if (radeon_gem_rw_share_add(gpu, 0, client[0], n))
 		return false;
-	if (!radeon_gem_rw_share_add(share, 1, client->id[1], n))
+	if (!radeon_gem_rw_share_add(gpu, 1, client[1], n))
 		return true;
 
-	radeon_gem_rw_share_add(share, 0, client->id[0], -n);
+	radeon_gem_rw_share_add(gpu, 0, client[0], -n);
 	return false;
 }
 
-void radeon_gem_rw_share_give(struct radeon_gem_rw_share *share,
-			      const struct radeon_gem_rw_client *client, int n)
+void radeon_gem_rw_share_give(struct radeon_gem_rw_gpu *gpu,
+			      const unsigned long client[2], int n)
 {
-	radeon_gem_rw_share_add(share, 0, client->id[0], -n);
-	radeon_gem_rw_share_add(share, 1, client->id[1], -n);
+	radeon_gem_rw_share_add(gpu, 0, client[0], -n);
+	radeon_gem_rw_share_add(gpu, 1, client[1], -n);
 }
 
 /* Free a job that is in no list. */
@@ -76,7 +71,7 @@ void radeon_gem_rw_job_free(struct radeon_gem_rw_gpu *gpu,
 	lockdep_assert_held(&gpu->lock);
 
 	if (job->units) {
-		radeon_gem_rw_share_give(&gpu->share, &job->client, job->units);
+		radeon_gem_rw_share_give(gpu, job->client, job->units);
 		bitmap_clear(gpu->used, job->unit, job->units);
 	}
 	radeon_fence_unref(&job->fence);
@@ -138,14 +133,14 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw_gpu;
 	unsigned int unit;
 
-	job->client = radeon_gem_rw_client();
+	job->client[0] = current->tgid;
+	job->client[1] = from_kuid(&init_user_ns, current_uid());
 
 	spin_lock(&gpu->lock);
 	radeon_gem_rw_reap(gpu);
 
 	unit = bitmap_find_next_zero_area(gpu->used, gpu->units, 0, count, 0);
-	if (unit < gpu->units &&
-	    radeon_gem_rw_share_take(&gpu->share, &job->client, count)) {
+	if (unit < gpu->units && radeon_gem_rw_share_take(gpu, job->client, count)) {
 		bitmap_set(gpu->used, unit, count);
 		job->unit = unit;
 		job->units = count;
@@ -159,7 +154,7 @@ bool radeon_gem_rw_job_suballoc(struct radeon_gem_rw *rw,
 }
 
 /* Has a failed reset disabled the ring? Nobody signals its fences then. */
-bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
+static bool radeon_gem_rw_ring_given_up(struct radeon_device *rdev, unsigned int ring)
 {
 	return !rdev->ring[ring].ready && !READ_ONCE(rdev->needs_reset) &&
 		!rdev->in_reset;
@@ -175,6 +170,21 @@ static bool radeon_gem_rw_job_is_next(struct radeon_device *rdev,
 }
 
 /*
+ * Wait for a while without the ring's interrupt, which costs more than some naps. Each of
+ * them costs thousands of instructions: they become longer with the work.
+ */
+void radeon_gem_rw_nap(struct radeon_fence *fence)
+{
+	unsigned int nap, slept;
+
+	for (slept = 0; slept < RADEON_GEM_RW_NAPS_US && !signal_pending(current) &&
+	     !radeon_fence_signaled(fence); slept += nap) {
+		nap = max(slept / 4, RADEON_GEM_RW_NAP_US);
+		usleep_range(nap / 2, nap);
+	}
+}
+
+/*
  * Wait for a job that this call has submitted. Once the copy is the next in its
  * ring, only a fatal signal ends the wait, as it does where a call may not end by
  * another one: a call that is made again submits its copy again, and would never end
@@ -186,22 +196,14 @@ int radeon_gem_rw_job_wait(const struct radeon_gem_rw *rw,
 			   const struct radeon_gem_rw_job *job)
 {
 	struct radeon_device *rdev = rw->rdev;
-	unsigned int nap, slept;
 	bool end, pending;
 	long r;
 
-	/* Do not spin for a copy larger than a step: it takes longer than the limit. */
-	if (job->ops[0].len <= RADEON_GEM_RW_STEP_MAX)
-		read_poll_timeout(radeon_fence_signaled, end,
-				  end || signal_pending(current) || need_resched() ||
-				  !radeon_gem_rw_job_is_next(rdev, job),
-				  0, RADEON_GEM_RW_SPIN_US, false, job->fence);
-	/* Each nap costs thousands of instructions: make them longer with the copy. */
-	for (slept = 0; slept < RADEON_GEM_RW_NAPS_US && !signal_pending(current) &&
-	     !radeon_fence_signaled(job->fence); slept += nap) {
-		nap = max(slept / 4, RADEON_GEM_RW_NAP_US);
-		usleep_range(nap / 2, nap);
-	}
+	read_poll_timeout(radeon_fence_signaled, end,
+			  end || signal_pending(current) || need_resched() ||
+			  !radeon_gem_rw_job_is_next(rdev, job),
+			  0, RADEON_GEM_RW_SPIN_US, false, job->fence);
+	radeon_gem_rw_nap(job->fence);
 	do {
 		if (fatal_signal_pending(current))
 			return -ERESTARTSYS;

@@ -68,7 +68,7 @@ radeon_gem_rw_find_fence(const struct radeon_gem_rw *rw, bool own)
 	radeon_gem_rw_reap(gpu);
 	for (i = 0; i < RADEON_NUM_RINGS && !fence; i++) {
 		list_for_each_entry(job, &gpu->jobs[i], head) {
-			if (own ? job->units && job->client.id[0] == current->tgid :
+			if (own ? job->units && job->client[0] == current->tgid :
 				  job->bo == rw->bo && job->start < end &&
 				  start < job->end) {
 				fence = radeon_fence_ref(job->fence);
@@ -139,7 +139,7 @@ static struct radeon_gem_rw_job *
 radeon_gem_rw_stage_job(struct radeon_gem_rw *rw)
 {
 	struct radeon_gem_rw_gpu *gpu = rw->rdev->gem_rw_gpu;
-	u32 max = gpu->share.max[0] * RADEON_GEM_RW_UNIT -
+	u32 max = gpu->max[0] * RADEON_GEM_RW_UNIT -
 		RADEON_GEM_RW_JOB_HEADER - RADEON_GEM_RW_SLOT_COST;
 	u32 end = RADEON_GEM_RW_JOB_HEADER;
 	struct radeon_gem_rw_job *job;
@@ -266,6 +266,7 @@ ssize_t radeon_gem_rw_stage(struct radeon_gem_rw *rw)
 
 	radeon_gem_rw_event(rdev, RADEON_GEM_RW_STALL_AVOIDED);
 	radeon_gem_rw_count(rdev, RADEON_GEM_RW_STAGED, rw->len);
+	rw->staged = true;
 	return rw->len;
 }
 
@@ -276,6 +277,7 @@ ssize_t radeon_gem_rw_finish_stage(struct radeon_gem_rw *rw)
 	ssize_t done = 0;
 
 	if (rw->fence) {
+		radeon_gem_rw_nap(rw->fence);
 		done = radeon_gem_rw_wait_fence(rw, rw->fence);
 		rw->fence = NULL;
 	}
@@ -338,15 +340,19 @@ void radeon_gem_rw_gpu_init(struct radeon_device *rdev)
 		return;
 
 	spin_lock_init(&gpu->lock);
-	xa_init(&gpu->share.held[0]);
-	xa_init(&gpu->share.held[1]);
+	xa_init(&gpu->held[0]);
+	xa_init(&gpu->held[1]);
 	for (i = 0; i < RADEON_NUM_RINGS; i++)
 		INIT_LIST_HEAD(&gpu->jobs[i]);
 
 	/* Only the manager's BO is used, which is pinned and mapped. */
 	gpu->units = size / RADEON_GEM_RW_UNIT;
-	gpu->share.max[0] = gpu->units / 4;
-	gpu->share.max[1] = gpu->units / 2;
+	/*
+	 * With room for the headers of two largest steps: the CPU copies the second one
+	 * while the GPU copies the first.
+	 */
+	gpu->max[0] = gpu->units / 4 + 2;
+	gpu->max[1] = gpu->units / 2 + 4;
 	r = radeon_sa_bo_manager_init(rdev, &gpu->sa, size, RADEON_GEM_RW_UNIT,
 				      RADEON_GEM_DOMAIN_GTT, 0);
 	if (r)
