@@ -149,6 +149,8 @@ counters! {
     /// Packets that the model of the chip's generation consumes without executing them: draws,
     /// dispatches and tiled copies where there is no model of the 3D engine.
     Unmodelled unmodelled = 37;
+    /// Dispatches of compute shaders decoded.
+    Dispatches dispatches = 38;
 }
 
 impl Default for Counters {
