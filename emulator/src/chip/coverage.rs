@@ -180,11 +180,19 @@ fn r800() -> Rows {
         };
         rows.push((code, op.name().into(), state));
     }
-    for (factor, code, name) in [(false, 4, "GDS, ALLOC_CONSUME"), (true, 5, "TF_WRITE")] {
-        // Nothing reads the factors yet.
-        rows.push((format!("VTX 0x02, MEM_OP {code}"), name.into(), state(!factor)));
+    for (code, name) in [(4, "GDS, ALLOC_CONSUME"), (5, "TF_WRITE")] {
+        let known = r800::data_share([2 | code << 8, 0, 0]).is_some();
+        rows.push((
+            format!("VTX 0x02, MEM_OP {code}"),
+            name.into(),
+            state(known),
+        ));
     }
-    rows.push(("VTX 0x0e".into(), "GET_BUFFER_RESINFO".into(), State::Modelled));
+    rows.push((
+        "VTX 0x0e".into(),
+        "GET_BUFFER_RESINFO".into(),
+        State::Modelled,
+    ));
     for (code, modifier) in [(3, 1), (9, 0), (0x15, 0), (0x17, 0), (0x1D, 0), (0x1F, 0)] {
         let op = r800::texture([code | modifier << 5, 0, 0]);
         let known = op.is_modelled();

@@ -180,8 +180,8 @@ fn r700_stage(stage: Stage) -> StageLayout {
             reg::TD_PS_SAMPLER0_BORDER_RED,
             0,
         ),
-        // There are no hull, local and compute shaders.
-        Stage::Vertex | Stage::Export | Stage::Hull | Stage::Local | Stage::Compute => layout(
+        // There are no compute shaders.
+        Stage::Vertex | Stage::Export | Stage::Compute => layout(
             match stage {
                 Stage::Vertex => [reg::SQ_PGM_START_VS, reg::SQ_PGM_RESOURCES_VS],
                 _ => [reg::SQ_PGM_START_ES, reg::SQ_PGM_RESOURCES_ES],

@@ -130,9 +130,7 @@ pub enum PipelineCounter {
     GsPrimitives = 5,
     InputPrimitives = 6,
     InputVertices = 7,
-    // Evergreen's.
-    HsInvocations = 8,
-    DsInvocations = 9,
+    // 8 and 9 are of Evergreen's hull and domain shaders.
     CsInvocations = 10,
 }
 

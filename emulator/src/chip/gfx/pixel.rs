@@ -70,6 +70,8 @@ pub struct PixelState {
     writes_memory: bool,
     /// `Z_ORDER` is `LATE_Z`: the tests follow the shader.
     late_z: bool,
+    /// `DEPTH_BEFORE_SHADER`: the tests come first, whatever the shader does.
+    early: bool,
     /// Covered tiles get the clear colour that they stand for, and nothing else.
     expand: bool,
     arch: pulp::Arch,
@@ -173,7 +175,8 @@ impl PixelState {
             resolve,
             // EXEC_ON_HIER_FAIL, EXEC_ON_NOOP (`evergreen_update_ps_state()`)
             writes_memory: bits(shader_control, 10, 2) != 0,
-            late_z: bits(shader_control, 4, 2) == 0 && !bit(shader_control, 15),
+            late_z: bits(shader_control, 4, 2) == 0,
+            early: bit(shader_control, 15),
             expand,
             arch: pulp::Arch::new(),
         }
@@ -186,13 +189,14 @@ impl PixelState {
     /// Whether the final depth test has to follow the shader: the shader, the alpha test or
     /// alpha-to-mask can drop fragments, or the shader exports their depth.
     fn late(&self) -> bool {
-        self.kill
+        let after = self.kill
             || self.z_export
             || self.stencil_export
             || self.mask_export
             || self.alpha.is_some()
             || self.alpha_to_mask.is_some()
-            || self.writes_memory && self.late_z
+            || self.writes_memory && self.late_z;
+        after && !self.early
     }
 
     /// Whether the pixel shader has to run.

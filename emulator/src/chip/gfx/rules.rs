@@ -22,8 +22,6 @@ fn name(stage: Stage) -> &'static str {
         Stage::Vertex => "vertex shader",
         Stage::Geometry => "geometry shader",
         Stage::Export => "export shader",
-        Stage::Hull => "hull shader",
-        Stage::Local => "local shader",
         Stage::Compute => "compute shader",
     }
 }
@@ -33,7 +31,7 @@ fn exports(stage: Stage) -> &'static [ExportKind] {
     match stage {
         Stage::Pixel => &[ExportKind::Pixel],
         Stage::Vertex => &[ExportKind::Position, ExportKind::Parameter],
-        Stage::Geometry | Stage::Export | Stage::Hull | Stage::Local | Stage::Compute => &[],
+        Stage::Geometry | Stage::Export | Stage::Compute => &[],
     }
 }
 

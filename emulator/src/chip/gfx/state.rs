@@ -171,11 +171,7 @@ pub enum Stage {
     Geometry,
     /// Export shader: the vertex shader ahead of a geometry shader.
     Export,
-    /// Hull shader of R800: tessellation control.
-    Hull,
-    /// Local shader of R800: the vertex shader ahead of a hull shader.
-    Local,
-    /// Compute shader of R800: the program of the local shader, with resources of its own.
+    /// Compute shader of R800: it has the program registers of the local shader.
     Compute,
 }
 

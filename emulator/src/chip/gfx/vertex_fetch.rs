@@ -152,6 +152,11 @@ pub fn fetch(
                 row[lane] = value;
             }
         }
+        // Mesa's image loads select w of formats without it, and a real Turks returns 1 (piglit's
+        // `arb_shader_image_load_store-semantics`).
+        if format.data.layout().count < 4 {
+            out[3][lane] = if integer { 1 } else { 1f32.to_bits() };
+        }
     }
     (out, integer)
 }

@@ -87,34 +87,17 @@ fn stage(stage: Stage) -> StageLayout {
             2,
             2,
         ),
-        Stage::Hull => (
-            [eg::SQ_PGM_START_HS, eg::SQ_PGM_RESOURCES_HS],
+        Stage::Compute => (
+            [eg::SQ_PGM_START_LS, eg::SQ_PGM_RESOURCES_LS],
             [
-                eg::SQ_ALU_CONST_BUFFER_SIZE_HS_0,
-                eg::SQ_ALU_CONST_CACHE_HS_0,
+                eg::SQ_ALU_CONST_BUFFER_SIZE_LS_0,
+                eg::SQ_ALU_CONST_CACHE_LS_0,
             ],
-            496,
-            54,
-            3,
-            3,
+            816,
+            90,
+            5,
+            5,
         ),
-        Stage::Local | Stage::Compute => {
-            let (resource, sampler, border, set) = match stage {
-                Stage::Local => (656, 72, 4, 4),
-                _ => (816, 90, 5, 5),
-            };
-            (
-                [eg::SQ_PGM_START_LS, eg::SQ_PGM_RESOURCES_LS],
-                [
-                    eg::SQ_ALU_CONST_BUFFER_SIZE_LS_0,
-                    eg::SQ_ALU_CONST_CACHE_LS_0,
-                ],
-                resource,
-                sampler,
-                border,
-                set,
-            )
-        }
     };
     StageLayout {
         program,

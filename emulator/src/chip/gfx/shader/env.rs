@@ -178,9 +178,6 @@ pub trait Env {
     ) {
     }
 
-    /// Writes tessellation factors to byte addresses of the factors' buffer.
-    fn tessellation_factor(&mut self, _address: &Lanes, _value: &Lanes, _exec: Mask) {}
-
     /// The local data share of the wave's group, in dwords.
     fn local_share(&mut self) -> &mut [u32] {
         &mut []

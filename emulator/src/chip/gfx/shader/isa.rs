@@ -361,12 +361,9 @@ impl MemInstruction {
     }
 }
 
-/// An access of the global data share or a tessellation factor (`SQ_MEM_GDS_WORD0` to `WORD2` of
-/// R800).
+/// An access of the global data share (`SQ_MEM_GDS_WORD0` to `WORD2` of R800, `MEM_OP` 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GdsInstruction {
-    /// `MEM_OP` 5: writes a tessellation factor. Else 4.
-    pub factor: bool,
     /// `GDS_OP`, see [`share`](super::share).
     pub op: u8,
     /// `ALLOC_CONSUME`: it changes an append counter.

@@ -370,16 +370,13 @@ pub fn texture(words: [u32; 3]) -> TexInstruction {
     op
 }
 
-/// `MEM_OP` of [`GdsInstruction`]; none for one of R700's [`MemInstruction`](super::isa::MemInstruction).
+/// Decodes the three words of an access of the global data share; none if `MEM_OP` is another.
 pub fn data_share(words: [u32; 3]) -> Option<GdsInstruction> {
     let [a, b, c] = words;
-    let factor = match bits(a, 8, 3) {
-        4 => false,
-        5 => true,
-        _ => return None,
-    };
+    if bits(a, 8, 3) != 4 {
+        return None;
+    }
     Some(GdsInstruction {
-        factor,
         op: bits(b, 9, 6) as u8,
         counter: bit(b, 30),
         uav: bits(b, 26, 4) as u8,

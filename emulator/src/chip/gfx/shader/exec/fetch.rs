@@ -186,13 +186,9 @@ impl Runner<'_> {
         let exec = self.counting();
         let uav = self.indexed(op.uav, op.index);
         // One by one, as the environment is borrowed, too.
-        let [address, a, b] = op
+        let [_, a, b] = op
             .src_sel
             .map(|select| *operand(&self.wave.rows, gpr, select));
-        if op.factor {
-            self.env.tessellation_factor(&address, &a, exec);
-            return;
-        }
         let mut old = [[0; LANES]; 4];
         if op.counter {
             (self.env).counter(op.op, uav.into(), &a, &b, exec, &mut old[0]);

@@ -190,7 +190,6 @@ struct Shares {
     local: Vec<u32>,
     accesses: Vec<(u32, u8, [u32; 3], [u32; 4], u8, Mask)>,
     counters: Vec<(u8, u32, u32, Mask)>,
-    factors: Vec<(u32, u32, Mask)>,
 }
 
 impl Env for Shares {
@@ -246,9 +245,6 @@ impl Env for Shares {
         self.counters.push((op, counter, a[9], exec));
         out.fill(1000);
     }
-    fn tessellation_factor(&mut self, address: &Lanes, value: &Lanes, exec: Mask) {
-        self.factors.push((address[9], value[9], exec));
-    }
 }
 
 #[test]
@@ -260,7 +256,7 @@ fn lanes_share_memory_and_take_results_in_their_order() {
         op2(0x35, Some(2), 1, (253, 0), (2, 0), true),
         [252, 0],
         lds(0x0D, 0, (2, 0), (1, 0), (248, 0)),
-        // WRITE_REL: the lane at 64 dwords behind its address, too.
+        // WRITE_REL: the lane, and 1 at 32 dwords behind; lanes from 32 on overwrite that.
         lds(0x0E, 32, (2, 0), (1, 0), (250, 0)),
         lds(0x32, 0, (2, 1), (248, 0), (248, 0)),
         lds(0x20, 0, (2, 0), (250, 0), (248, 0)),
@@ -280,12 +276,9 @@ fn lanes_share_memory_and_take_results_in_their_order() {
     run(&program, &mut wave, &mut env).unwrap();
     for l in 0..64u32 {
         let at = |chan| wave.gpr(3, chan)[l as usize];
-        // Lanes take turns: those below 32 overwrite what others have written 32 dwords before.
-        let other = 63 - l;
-        let first = |l: u32| if l < 32 { l } else { l };
-        assert_eq!(at(0), first(other), "lane {l}");
-        assert_eq!((at(1), at(2)), (first(l), 0));
-        assert_eq!(env.local[l as usize], first(l) + 1);
+        assert_eq!(at(0), 63 - l, "lane {l}");
+        assert_eq!((at(1), at(2)), (l, 0));
+        assert_eq!(env.local[l as usize], l + 1);
     }
     assert_eq!(env.local[64..97], [[1; 32].as_slice(), &[9]].concat());
 }
@@ -358,7 +351,7 @@ fn lanes_count_those_before_them() {
     }
 }
 
-/// A program of the words of two CF instructions, of a clause at dword 8 and of one at dword 16.
+/// A program of CF instructions and of a clause at dword 8.
 fn controlled(cf: &[[u32; 2]], clause: &[u32]) -> Program {
     let mut words: Vec<u32> = cf.iter().flatten().copied().collect();
     words.resize(8, 0);
@@ -399,20 +392,15 @@ fn random_accesses_name_target_operation_and_registers() {
 }
 
 #[test]
-fn a_clause_of_the_global_share_changes_counters_and_writes_factors() {
+fn a_clause_of_the_global_share_changes_counters() {
     let clause = [
         // ADD_RET of counter 6 by R2.y; the result goes to R4.z.
         2 | 4 << 8 | 2 << 11 | 4 << 20 | 1 << 23 | 4 << 26,
         4 | 0x20 << 9 | 6 << 26 | 1 << 30,
         7 | 7 << 3 | 7 << 9,
         0,
-        // TF_WRITE of R2.y at R2.x.
-        2 | 5 << 8 | 2 << 11 | 1 << 23 | 4 << 26,
-        0,
-        0o7777,
-        0,
     ];
-    let gds = [4, 0x03 << 22 | 1 << 10];
+    let gds = [4, 0x03 << 22];
     let program = controlled(&[gds, [0, 1 << 21]], &clause);
     assert!(program.unknown_instructions().is_empty());
     let mut wave = Wave::new();
@@ -422,7 +410,6 @@ fn a_clause_of_the_global_share_changes_counters_and_writes_factors() {
     wave.begin(ALL, 0xFF00, BUDGET);
     run(&program, &mut wave, &mut env).unwrap();
     assert_eq!(env.counters, [(0x20, 6, 3, 0xFF00)]);
-    assert_eq!(env.factors, [(64, 3, 0xFF00)]);
     assert_eq!(wave.gpr(4, 2)[9], 1000);
     assert_eq!(wave.gpr(4, 1)[9], 0, "masked");
 }
