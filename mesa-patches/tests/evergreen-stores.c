@@ -285,34 +285,46 @@ static void image_atomics(void)
 	}
 }
 
-/* A pixel shader without outputs, that discards, whose pixels fail the depth test or not. */
+/* Pixel shaders without outputs: one discards, the other has early tests, so nothing else follows it. */
 static void pixel_stores(void)
 {
 	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
-	const char *const sources[] = { QUAD,
+	static const char *const bodies[] = {
 		"#version 430\nlayout(std430, binding = 0) buffer b { uint to[]; };"
 		"void main() { uvec2 p = uvec2(gl_FragCoord.xy); if (p.x == 5u) discard;"
-		"  atomicAdd(to[p.y * 24u + p.x], p.x + 100u * p.y + 1u); }" };
+		"  atomicAdd(to[p.y * 24u + p.x], p.x + 100u * p.y + 1u); }",
+		"#version 430\nlayout(early_fragment_tests) in;"
+		"layout(std430, binding = 0) buffer b { uint to[]; };"
+		"void main() { uvec2 p = uvec2(gl_FragCoord.xy);"
+		"  atomicAdd(to[p.y * 24u + p.x], p.x + 100u * p.y + 1u); }",
+	};
 	static uint32_t found[24 * 20], expected[24 * 20];
-	GLuint to = storage(0, NULL, sizeof(found)), target;
+	GLuint target;
 
 	glGenTextures(1, &target);
 	glBindTexture(GL_TEXTURE_2D, target);
 	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 24, 20);
 	framebuffer_of(target);
 	glViewport(0, 0, 24, 20);
-	program_of(types, sources);
-	glEnable(GL_SCISSOR_TEST);
 	glScissor(1, 2, 22, 15);
-	quad();
-	glDisable(GL_SCISSOR_TEST);
-	buffer_read(to, found, sizeof(found));
-	for (unsigned i = 0; i < 24 * 20; i++) {
-		unsigned x = i % 24, y = i / 24;
+	for (unsigned early = 0; early < 2; early++) {
+		const char *const sources[] = { QUAD, bodies[early] };
+		GLuint to = storage(0, NULL, sizeof(found));
 
-		expected[i] = x - 1 < 22 && y - 2 < 15 && x != 5 ? x + 100 * y + 1 : 0;
+		program_of(types, sources);
+		/* No colour is written, either. */
+		glColorMask(!early, !early, !early, !early);
+		glEnable(GL_SCISSOR_TEST);
+		quad();
+		glDisable(GL_SCISSOR_TEST);
+		buffer_read(to, found, sizeof(found));
+		for (unsigned i = 0; i < 24 * 20; i++) {
+			unsigned x = i % 24, y = i / 24;
+
+			expected[i] = x - 1 < 22 && y - 2 < 15 && (early || x != 5) ? x + 100 * y + 1 : 0;
+		}
+		equal(early ? "early" : "late", found, expected, 24 * 20);
 	}
-	equal("pixels", found, expected, 24 * 20);
 }
 
 /* Counters of two buffers, at offsets, in compute and in pixel shaders. */
@@ -340,7 +352,7 @@ static void counters(void)
 	framebuffer_of(target);
 	glViewport(0, 0, 12, 10);
 	program_of(types, sources);
-	/* Without the diagonal's helper pixels there are 120. */
+	/* The helper pixels at the diagonal do not count. */
 	quad();
 	glReadPixels(0, 0, 12, 10, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 	for (unsigned i = 0; i < 2; i++) {

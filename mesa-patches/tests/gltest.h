@@ -45,6 +45,7 @@
 	X(glClearBufferiv) \
 	X(glClearBufferuiv) \
 	X(glClearColor) \
+	X(glColorMask) \
 	X(glCompileShader) \
 	X(glCopyBufferSubData) \
 	X(glCreateProgram) \
@@ -150,6 +151,7 @@ GL_FUNCTIONS(X)
 #define glClearBufferiv (*p_glClearBufferiv)
 #define glClearBufferuiv (*p_glClearBufferuiv)
 #define glClearColor (*p_glClearColor)
+#define glColorMask (*p_glColorMask)
 #define glCompileShader (*p_glCompileShader)
 #define glCopyBufferSubData (*p_glCopyBufferSubData)
 #define glCreateProgram (*p_glCreateProgram)
