@@ -59,6 +59,13 @@ def chip(lab: Lab) -> None:
     mesa_test(lab, "chip", *with_series_a(lab))
 
 
+@case("mesa/evergreen", needs=BUILT, tier="all")
+def evergreen(lab: Lab) -> None:
+    """Clears, storage buffers, images, atomic operations and compute shaders on the emulated Evergreen."""
+    lab.build("board")
+    mesa_test(lab, "evergreen")
+
+
 def piglit(lab: Lab, mesa: str, tests_set: str, out: str) -> None:
     lab.piglit("--native", "--mesa", mesa, "--tests", f"lab/piglit-sets/{tests_set}", out=CHECK / "mesa-piglit" / out)
 

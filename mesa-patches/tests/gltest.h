@@ -31,21 +31,31 @@
 	X(glBindBufferBase) \
 	X(glBindFramebuffer) \
 	X(glBindImageTexture) \
+	X(glBindRenderbuffer) \
 	X(glBindTexture) \
 	X(glBindVertexArray) \
+	X(glBlendFunc) \
+	X(glBlitFramebuffer) \
 	X(glBufferData) \
 	X(glBufferStorage) \
 	X(glBufferSubData) \
+	X(glCheckFramebufferStatus) \
 	X(glClear) \
+	X(glClearBufferfv) \
+	X(glClearBufferiv) \
+	X(glClearBufferuiv) \
 	X(glClearColor) \
+	X(glColorMask) \
 	X(glCompileShader) \
 	X(glCopyBufferSubData) \
 	X(glCreateProgram) \
 	X(glCreateShader) \
 	X(glDeleteBuffers) \
+	X(glDeleteFramebuffers) \
 	X(glDeleteProgram) \
 	X(glDeleteQueries) \
 	X(glDeleteTextures) \
+	X(glDepthFunc) \
 	X(glDisable) \
 	X(glDisableVertexAttribArray) \
 	X(glDispatchCompute) \
@@ -59,40 +69,56 @@
 	X(glFinish) \
 	X(glFlush) \
 	X(glFlushMappedBufferRange) \
+	X(glFramebufferRenderbuffer) \
+	X(glFramebufferTexture) \
 	X(glFramebufferTexture2D) \
 	X(glGenBuffers) \
 	X(glGenFramebuffers) \
 	X(glGenQueries) \
+	X(glGenRenderbuffers) \
 	X(glGenTextures) \
 	X(glGenVertexArrays) \
 	X(glGenerateMipmap) \
 	X(glGetBufferSubData) \
 	X(glGetError) \
 	X(glGetIntegerv) \
+	X(glGetProgramInfoLog) \
 	X(glGetProgramiv) \
 	X(glGetQueryObjectuiv) \
+	X(glGetShaderInfoLog) \
 	X(glGetShaderiv) \
 	X(glGetString) \
 	X(glGetTexImage) \
+	X(glGetTexLevelParameteriv) \
 	X(glGetUniformLocation) \
 	X(glInvalidateBufferData) \
 	X(glLinkProgram) \
 	X(glMapBuffer) \
 	X(glMapBufferRange) \
 	X(glMemoryBarrier) \
+	X(glPatchParameterfv) \
+	X(glPatchParameteri) \
 	X(glPixelStorei) \
 	X(glReadPixels) \
+	X(glRenderbufferStorageMultisample) \
+	X(glScissor) \
 	X(glShaderSource) \
 	X(glTexBuffer) \
 	X(glTexImage1D) \
 	X(glTexImage2D) \
 	X(glTexImage3D) \
 	X(glTexParameteri) \
+	X(glTexStorage1D) \
+	X(glTexStorage2D) \
+	X(glTexStorage3D) \
 	X(glTexSubImage1D) \
 	X(glTexSubImage2D) \
 	X(glTexSubImage3D) \
+	X(glTextureView) \
 	X(glTransformFeedbackVaryings) \
+	X(glUniform1f) \
 	X(glUniform1i) \
+	X(glUniform2f) \
 	X(glUniform4f) \
 	X(glUnmapBuffer) \
 	X(glUseProgram) \
@@ -111,21 +137,31 @@ GL_FUNCTIONS(X)
 #define glBindBufferBase (*p_glBindBufferBase)
 #define glBindFramebuffer (*p_glBindFramebuffer)
 #define glBindImageTexture (*p_glBindImageTexture)
+#define glBindRenderbuffer (*p_glBindRenderbuffer)
 #define glBindTexture (*p_glBindTexture)
 #define glBindVertexArray (*p_glBindVertexArray)
+#define glBlendFunc (*p_glBlendFunc)
+#define glBlitFramebuffer (*p_glBlitFramebuffer)
 #define glBufferData (*p_glBufferData)
 #define glBufferStorage (*p_glBufferStorage)
 #define glBufferSubData (*p_glBufferSubData)
+#define glCheckFramebufferStatus (*p_glCheckFramebufferStatus)
 #define glClear (*p_glClear)
+#define glClearBufferfv (*p_glClearBufferfv)
+#define glClearBufferiv (*p_glClearBufferiv)
+#define glClearBufferuiv (*p_glClearBufferuiv)
 #define glClearColor (*p_glClearColor)
+#define glColorMask (*p_glColorMask)
 #define glCompileShader (*p_glCompileShader)
 #define glCopyBufferSubData (*p_glCopyBufferSubData)
 #define glCreateProgram (*p_glCreateProgram)
 #define glCreateShader (*p_glCreateShader)
 #define glDeleteBuffers (*p_glDeleteBuffers)
+#define glDeleteFramebuffers (*p_glDeleteFramebuffers)
 #define glDeleteProgram (*p_glDeleteProgram)
 #define glDeleteQueries (*p_glDeleteQueries)
 #define glDeleteTextures (*p_glDeleteTextures)
+#define glDepthFunc (*p_glDepthFunc)
 #define glDisable (*p_glDisable)
 #define glDisableVertexAttribArray (*p_glDisableVertexAttribArray)
 #define glDispatchCompute (*p_glDispatchCompute)
@@ -139,40 +175,56 @@ GL_FUNCTIONS(X)
 #define glFinish (*p_glFinish)
 #define glFlush (*p_glFlush)
 #define glFlushMappedBufferRange (*p_glFlushMappedBufferRange)
+#define glFramebufferRenderbuffer (*p_glFramebufferRenderbuffer)
+#define glFramebufferTexture (*p_glFramebufferTexture)
 #define glFramebufferTexture2D (*p_glFramebufferTexture2D)
 #define glGenBuffers (*p_glGenBuffers)
 #define glGenFramebuffers (*p_glGenFramebuffers)
 #define glGenQueries (*p_glGenQueries)
+#define glGenRenderbuffers (*p_glGenRenderbuffers)
 #define glGenTextures (*p_glGenTextures)
 #define glGenVertexArrays (*p_glGenVertexArrays)
 #define glGenerateMipmap (*p_glGenerateMipmap)
 #define glGetBufferSubData (*p_glGetBufferSubData)
 #define glGetError (*p_glGetError)
 #define glGetIntegerv (*p_glGetIntegerv)
+#define glGetProgramInfoLog (*p_glGetProgramInfoLog)
 #define glGetProgramiv (*p_glGetProgramiv)
 #define glGetQueryObjectuiv (*p_glGetQueryObjectuiv)
+#define glGetShaderInfoLog (*p_glGetShaderInfoLog)
 #define glGetShaderiv (*p_glGetShaderiv)
 #define glGetString (*p_glGetString)
 #define glGetTexImage (*p_glGetTexImage)
+#define glGetTexLevelParameteriv (*p_glGetTexLevelParameteriv)
 #define glGetUniformLocation (*p_glGetUniformLocation)
 #define glInvalidateBufferData (*p_glInvalidateBufferData)
 #define glLinkProgram (*p_glLinkProgram)
 #define glMapBuffer (*p_glMapBuffer)
 #define glMapBufferRange (*p_glMapBufferRange)
 #define glMemoryBarrier (*p_glMemoryBarrier)
+#define glPatchParameterfv (*p_glPatchParameterfv)
+#define glPatchParameteri (*p_glPatchParameteri)
 #define glPixelStorei (*p_glPixelStorei)
 #define glReadPixels (*p_glReadPixels)
+#define glRenderbufferStorageMultisample (*p_glRenderbufferStorageMultisample)
+#define glScissor (*p_glScissor)
 #define glShaderSource (*p_glShaderSource)
 #define glTexBuffer (*p_glTexBuffer)
 #define glTexImage1D (*p_glTexImage1D)
 #define glTexImage2D (*p_glTexImage2D)
 #define glTexImage3D (*p_glTexImage3D)
 #define glTexParameteri (*p_glTexParameteri)
+#define glTexStorage1D (*p_glTexStorage1D)
+#define glTexStorage2D (*p_glTexStorage2D)
+#define glTexStorage3D (*p_glTexStorage3D)
 #define glTexSubImage1D (*p_glTexSubImage1D)
 #define glTexSubImage2D (*p_glTexSubImage2D)
 #define glTexSubImage3D (*p_glTexSubImage3D)
+#define glTextureView (*p_glTextureView)
 #define glTransformFeedbackVaryings (*p_glTransformFeedbackVaryings)
+#define glUniform1f (*p_glUniform1f)
 #define glUniform1i (*p_glUniform1i)
+#define glUniform2f (*p_glUniform2f)
 #define glUniform4f (*p_glUniform4f)
 #define glUnmapBuffer (*p_glUnmapBuffer)
 #define glUseProgram (*p_glUseProgram)

@@ -99,7 +99,7 @@ fn packet3(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<()
         }
         eg::SET_APPEND_CNT if count == 3 => {
             // From memory, if SRC_SEL says so.
-            if p.ib[data] & 3 == 2 {
+            if p.ib[data] & 3 == 3 {
                 p.address(at, data + 1, !0, 0)?;
             }
             Ok(())

@@ -155,6 +155,8 @@ counters! {
     BarLines bar_lines = 39;
     /// Nanoseconds that these two cost by `--bar-read-ns` and `--bar-write-ns`.
     BarNs bar_ns = 40;
+    /// Dispatches of compute shaders decoded.
+    Dispatches dispatches = 41;
 }
 
 impl Default for Counters {

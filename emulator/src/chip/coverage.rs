@@ -62,7 +62,12 @@ fn packets(format: &cp::Format, draws: bool) -> Rows {
                     State::Stored
                 }
                 Ok(Packet::Undrawn) => State::Stored,
-                Ok(Packet::Draw(_) | Packet::DrawIndirect { .. }) if !draws => State::Stored,
+                Ok(
+                    Packet::Draw(_)
+                    | Packet::DrawIndirect { .. }
+                    | Packet::Dispatch { .. }
+                    | Packet::DispatchIndirect { .. },
+                ) if !draws => State::Stored,
                 Err(DecodeError::UnknownOpcode) => State::Unknown,
                 _ => State::Modelled,
             };
@@ -169,15 +174,25 @@ fn r800() -> Rows {
     for (op3, code, op, _) in own {
         let form = if *op3 { "OP3" } else { "OP2" };
         let code = format!("ALU {form} {code:#04x}");
-        // A wave has no other to wait for.
         let state = match op {
-            AluOp::GroupBarrier | AluOp::SetMode => State::Stored,
+            AluOp::SetMode => State::Stored,
             _ => State::Modelled,
         };
         rows.push((code, op.name().into(), state));
     }
-    let lds = r800::alu([0, 0x11 << 13]).op.is_some();
-    rows.push(("ALU OP3 0x11".into(), "LDS_IDX_OP".into(), state(lds)));
+    for (code, name) in [(4, "GDS, ALLOC_CONSUME"), (5, "TF_WRITE")] {
+        let known = r800::data_share([2 | code << 8, 0, 0]).is_some();
+        rows.push((
+            format!("VTX 0x02, MEM_OP {code}"),
+            name.into(),
+            state(known),
+        ));
+    }
+    rows.push((
+        "VTX 0x0e".into(),
+        "GET_BUFFER_RESINFO".into(),
+        State::Modelled,
+    ));
     for (code, modifier) in [(3, 1), (9, 0), (0x15, 0), (0x17, 0), (0x1D, 0), (0x1F, 0)] {
         let op = r800::texture([code | modifier << 5, 0, 0]);
         let known = op.is_modelled();
@@ -285,8 +300,8 @@ fn sections() -> Vec<Section> {
         ),
         section(
             "Evergreen and Northern Islands: PM4 packets",
-            "Type-3 packets of `evergreend.h`. Draws and dispatches are \"stored\": consumed, and \
-             counted by `unmodelled` of `--counters`.",
+            "Type-3 packets of `evergreend.h`. Draws that are \"stored\" are consumed, and counted by \
+             `unmodelled` of `--counters`.",
             "opcode",
             packets(&EVERGREEN.pm4, EVERGREEN.draws.is_some()),
         ),

@@ -16,6 +16,7 @@ impl Packet<'_> {
                 opcode,
                 count: body.len() as u32,
                 predicate: false,
+                compute: false,
             }
             .encode()];
             dwords.extend_from_slice(body);
@@ -213,6 +214,10 @@ impl Packet<'_> {
             | Packet::IndexBase(_)
             | Packet::IndexBufferSize(_)
             | Packet::DrawIndirect { .. }
+            | Packet::Dispatch { .. }
+            | Packet::DispatchIndirect { .. }
+            | Packet::SetAppendCounter { .. }
+            | Packet::StoreAppendCounter { .. }
             | Packet::Undrawn => Vec::new(),
         }
     }
@@ -232,6 +237,7 @@ fn encode_set(first: u32, values: &[u32]) -> Vec<u32> {
                 opcode,
                 count: values.len() as u32 + 1,
                 predicate: false,
+                compute: false,
             }
             .encode(),
             (first - start) >> 2,

@@ -5,7 +5,7 @@
 //! (clear state), the checks in `evergreen_cs.c` (body layouts).
 
 use super::opcode as op;
-use super::pm4::{addr, DecodeError, Packet, Place};
+use super::pm4::{addr, AppendSource, DecodeError, Packet, Place};
 
 /// Defines opcode constants with their names.
 macro_rules! opcodes {
@@ -57,6 +57,9 @@ opcodes! {
     SET_APPEND_CNT = 0x75;
 }
 
+/// First context register.
+const CONTEXT: u32 = 0x2_8000;
+
 /// Opcodes of R7xx that Evergreen does not have, or with another meaning.
 const GONE: [u8; 3] = [
     op::SET_ALU_CONST,
@@ -103,7 +106,35 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
         return Ok(Packet::SetRegs { first, values });
     }
     match opcode {
-        MODE_CONTROL | RB_OFFSET | SET_APPEND_CNT => Ok(Packet::Nop),
+        MODE_CONTROL | RB_OFFSET => Ok(Packet::Nop),
+        SET_APPEND_CNT => {
+            need(3)?;
+            let source = match b[0] & 3 {
+                0 => AppendSource::Packet(b[1]),
+                1 => AppendSource::Reg((b[1] & 0xFFFF) << 2),
+                // The memory that shaders share is not modelled.
+                2 => return Ok(Packet::Undrawn),
+                _ => AppendSource::Memory(addr(b[1] & !3, b[2])),
+            };
+            Ok(Packet::SetAppendCounter {
+                reg: CONTEXT + (b[0] >> 16 << 2),
+                source,
+            })
+        }
+        DISPATCH_DIRECT => {
+            need(4)?;
+            Ok(Packet::Dispatch {
+                groups: [b[0], b[1], b[2]],
+                initiator: b[3],
+            })
+        }
+        DISPATCH_INDIRECT => {
+            need(2)?;
+            Ok(Packet::DispatchIndirect {
+                addr: u64::from(b[0] & !3),
+                initiator: b[1],
+            })
+        }
         SET_BASE => {
             need(3)?;
             Ok(Packet::SetBase {
@@ -137,19 +168,22 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
                 _ => Ok(Packet::Nop),
             }
         }
-        DISPATCH_DIRECT
-        | DISPATCH_INDIRECT
-        | DRAW_INDEX_OFFSET
+        DRAW_INDEX_OFFSET
         | DRAW_INDEX_MULTI_AUTO
         | DRAW_INDEX_OFFSET_2
         | DRAW_INDEX_MULTI_ELEMENT => Ok(Packet::Undrawn),
         EVENT_WRITE_EOS => {
             need(4)?;
+            let (event, addr) = (b[0] as u8 & 0x3F, addr(b[1] & !3, b[2]));
+            if b[2] >> 29 == 0 {
+                let reg = (b[3] & 0xFFFF) << 2;
+                return Ok(Packet::StoreAppendCounter { event, addr, reg });
+            }
             Ok(Packet::EventWriteEop {
-                event: b[0] as u8 & 0x3F,
-                addr: addr(b[1] & !3, b[2]),
-                // COMMAND 2 writes the packet's dword; the others write counters of
-                // the engine's memory, which is not modelled.
+                event,
+                addr,
+                // COMMAND 2 writes the packet's dword, COMMAND 1 the memory that shaders share,
+                // which is not modelled.
                 data_sel: u8::from(b[2] >> 29 == 2),
                 int_sel: 0,
                 data: b[3].into(),
@@ -230,6 +264,36 @@ mod tests {
         ] {
             assert_eq!(decode(PREAMBLE_CNTL, &[control]), Ok(packet));
         }
+    }
+
+    #[test]
+    fn append_counters_and_dispatches_as_mesa_submits_them() {
+        // evergreen_emit_set_append_cnt(), evergreen_emit_event_write_eos() of counter 2.
+        let register = 0x2_872C + 8;
+        let set = [(register - 0x2_8000) >> 2 << 16 | 3, 0x1000, 1];
+        let (reg, source) = (register, AppendSource::Memory(0x1_0000_1000));
+        assert_eq!(
+            decode(SET_APPEND_CNT, &set),
+            Ok(Packet::SetAppendCounter { reg, source })
+        );
+        let store = [0x2F | 6 << 8, 0x1000, 1, register >> 2];
+        let (event, addr) = (0x2F, 0x1_0000_1000);
+        assert_eq!(
+            decode(EVENT_WRITE_EOS, &store),
+            Ok(Packet::StoreAppendCounter { event, addr, reg })
+        );
+        let (groups, initiator) = ([5, 6, 7], 1);
+        assert_eq!(
+            decode(DISPATCH_DIRECT, &[5, 6, 7, 1]),
+            Ok(Packet::Dispatch { groups, initiator })
+        );
+        assert_eq!(
+            decode(DISPATCH_INDIRECT, &[0x2000, 1]),
+            Ok(Packet::DispatchIndirect {
+                addr: 0x2000,
+                initiator
+            })
+        );
     }
 
     #[test]

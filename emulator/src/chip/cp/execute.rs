@@ -5,8 +5,8 @@
 //! idle never wait.
 
 use super::pm4::{
-    Compare, DecodeError, Draw, Header, IndexSource, MemWriteData, Operand, Packet, Place,
-    StrmoutSource,
+    AppendSource, Compare, DecodeError, Draw, Header, IndexSource, MemWriteData, Operand, Packet,
+    Place, StrmoutSource,
 };
 use super::{opcode, Cp, Flow, Indirect};
 use crate::chip::bus::McError;
@@ -34,7 +34,7 @@ impl Cp {
         if hub.trace.enabled() && self.polls.is_first() {
             self.trace(hub, ring, header, body);
         }
-        let (opcode, predicate) = match header {
+        let (opcode, predicate, compute) = match header {
             Header::Type0 { reg, .. } => {
                 write_regs(job, reg, body)?;
                 return Ok(Flow::Next);
@@ -45,8 +45,11 @@ impl Cp {
             }
             Header::Type2 => return Ok(Flow::Next),
             Header::Type3 {
-                opcode, predicate, ..
-            } => (opcode, predicate),
+                opcode,
+                predicate,
+                compute,
+                ..
+            } => (opcode, predicate, compute),
         };
         if predicate && self.predicate == Some(false) {
             return Ok(Flow::Next);
@@ -68,6 +71,12 @@ impl Cp {
                 return Ok(Flow::Next);
             }
         };
+        if let Packet::SetRegs { first, values } = packet {
+            if compute && hub.generation.pm4.compute_state && CONTEXT.contains(&first) {
+                self.compute.set(first, values);
+                return Ok(Flow::Next);
+            }
+        }
         match self.perform(job, packet) {
             Ok(flow) => Ok(flow),
             Err(Ended::Failed(e)) => {
@@ -209,6 +218,30 @@ impl Cp {
                 offset,
                 initiator,
             } => self.draw_indirect(job, indexed, offset, initiator)?,
+            Packet::Dispatch { groups, .. } => self.dispatch(job, groups)?,
+            Packet::DispatchIndirect { addr, .. } => {
+                let mut groups = [0; 3];
+                for (i, n) in groups.iter_mut().enumerate() {
+                    *n = hub.mc.read_u32(addr + 4 * i as u64)?;
+                }
+                self.dispatch(job, groups)?;
+            }
+            Packet::SetAppendCounter { reg, source } => {
+                let value = match source {
+                    AppendSource::Packet(value) => value,
+                    AppendSource::Memory(addr) => hub.mc.read_u32(addr)?,
+                    AppendSource::Reg(reg) => job.registers.read(reg),
+                };
+                if let Some(counter) = append_counter(reg) {
+                    self.gfx.set_append_counter(counter, value);
+                }
+            }
+            Packet::StoreAppendCounter { event, addr, reg } => {
+                self.event(job, event);
+                if let Some(counter) = append_counter(reg) {
+                    hub.mc.write_u32(addr, self.gfx.append_counter(counter))?;
+                }
+            }
             Packet::Undrawn => hub.unmodelled(Client::Gfx),
         }
         Ok(Flow::Next)
@@ -227,6 +260,23 @@ impl Cp {
         let draw = ahead.as_ref().unwrap_or(draw);
         if !self.gfx.draw(&context(job), draw)? {
             job.trace(format_args!("DRAW indices={} not executed", draw.indices));
+        }
+        Ok(())
+    }
+
+    fn dispatch(&mut self, job: &Job<'_>, groups: [u32; 3]) -> Result<(), Cancelled> {
+        job.count(Counter::Dispatches, 1);
+        if job.hub.generation.draws.is_none() {
+            job.hub.unmodelled(Client::Gfx);
+            return Ok(());
+        }
+        let registers = self.compute.over(&*job.hub.regs);
+        let context = GfxContext {
+            regs: &registers,
+            ..context(job)
+        };
+        if !self.gfx.dispatch(&context, groups)? {
+            job.trace(format_args!("DISPATCH of {groups:?} groups not executed"));
         }
         Ok(())
     }
@@ -380,8 +430,14 @@ impl Cp {
     }
 }
 
+/// The append counter of a register.
+fn append_counter(reg: u32) -> Option<usize> {
+    let offset = reg.checked_sub(gfx::GDS_APPEND_COUNT_0)?;
+    (offset < 4 * 12).then_some(offset as usize / 4)
+}
+
 /// Registers of the context, which `CLEAR_STATE` sets.
-const CONTEXT: std::ops::Range<u32> = 0x2_8000..0x2_9000;
+pub(super) const CONTEXT: std::ops::Range<u32> = 0x2_8000..0x2_9000;
 
 /// The event that updates the stream-out offsets (`r600d.h`).
 const SO_VGTSTREAMOUT_FLUSH: u8 = 0x1F;

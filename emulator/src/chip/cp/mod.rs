@@ -11,6 +11,7 @@ pub mod evergreen;
 pub mod opcode;
 pub mod pm4;
 
+mod compute;
 mod copy;
 mod encode;
 mod execute;
@@ -19,6 +20,8 @@ mod registers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use compute::ComputeState;
 
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Ended, Job, Polls, Ring, RingUnit, Step};
@@ -40,10 +43,10 @@ pub struct Format {
     pub decode: for<'a> fn(u8, &'a [u32]) -> Result<Packet<'a>, DecodeError>,
     /// Byte offset of `CP_STRMOUT_CNTL`.
     pub strmout_control: u32,
-    /// Counters that `SAMPLE_PIPELINESTAT` writes. Those beyond
-    /// [`GfxStatistics::pipeline`](crate::chip::gfx::GfxStatistics), of hull, domain and compute
-    /// shaders, are 0.
+    /// Counters that `SAMPLE_PIPELINESTAT` writes.
     pub pipeline_counters: usize,
+    /// Whether compute shaders have context registers of their own.
+    pub compute_state: bool,
 }
 
 /// Packets of R6xx and R7xx.
@@ -52,6 +55,7 @@ pub(crate) const R700_FORMAT: Format = Format {
     decode: |opcode, body| Packet::decode(opcode, body),
     strmout_control: cp::CP_STRMOUT_CNTL,
     pipeline_counters: 8,
+    compute_state: false,
 };
 
 /// Packets of Evergreen and Northern Islands.
@@ -61,6 +65,7 @@ pub(crate) const EVERGREEN_FORMAT: Format = Format {
     strmout_control: crate::chip::regs::evergreen::CP_STRMOUT_CNTL,
     // r600_query_init() in Mesa: 11 on Evergreen.
     pipeline_counters: 11,
+    compute_state: true,
 };
 
 /// Nesting depth of indirect buffers: IB1 in the ring, IB2 in IB1.
@@ -100,6 +105,7 @@ pub(crate) struct Cp {
     logged: [u64; 4],
     clear: ClearState,
     indirect: Indirect,
+    compute: ComputeState,
 }
 
 /// Where an indirect draw of Evergreen finds its arguments and indices.
@@ -138,6 +144,7 @@ impl Cp {
             logged: [0; 4],
             clear: ClearState::default(),
             indirect: Indirect::default(),
+            compute: ComputeState::default(),
         }
     }
 

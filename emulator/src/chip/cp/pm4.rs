@@ -31,6 +31,8 @@ pub enum Header {
         count: u32,
         /// Executed only if predication holds.
         predicate: bool,
+        /// Of compute shaders, which have context registers of their own on Evergreen.
+        compute: bool,
     },
 }
 
@@ -49,6 +51,7 @@ impl Header {
                 opcode: (dword >> 8) as u8,
                 count,
                 predicate: dword & 1 != 0,
+                compute: dword & 2 != 0,
             },
         }
     }
@@ -64,7 +67,11 @@ impl Header {
                 opcode,
                 count,
                 predicate,
-            } => (3 << 30) | field(count) | (u32::from(opcode) << 8) | u32::from(predicate),
+                compute,
+            } => {
+                let flags = u32::from(predicate) | u32::from(compute) << 1;
+                (3 << 30) | field(count) | (u32::from(opcode) << 8) | flags
+            }
         }
     }
 
@@ -171,6 +178,17 @@ pub enum IndexSource {
     Memory(u64),
     /// In the packet.
     Immediate(Vec<u32>),
+}
+
+/// The new value of an append counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppendSource {
+    /// A value in the packet.
+    Packet(u32),
+    /// A dword in memory.
+    Memory(u64),
+    /// A register, by byte offset.
+    Reg(u32),
 }
 
 /// A decoded type-3 packet.
@@ -289,6 +307,27 @@ pub enum Packet<'a> {
         value: u32,
         dst: Place,
         bytes: u32,
+    },
+    /// `DISPATCH_DIRECT`: groups of threads in x, y and z.
+    Dispatch {
+        groups: [u32; 3],
+        initiator: u32,
+    },
+    /// `DISPATCH_INDIRECT`: the three numbers are at `addr`.
+    DispatchIndirect {
+        addr: u64,
+        initiator: u32,
+    },
+    /// `SET_APPEND_CNT`: sets the counter at register `reg`.
+    SetAppendCounter {
+        reg: u32,
+        source: AppendSource,
+    },
+    /// `EVENT_WRITE_EOS` that stores the counter at register `reg`.
+    StoreAppendCounter {
+        event: u8,
+        addr: u64,
+        reg: u32,
     },
     /// Work for the 3D engine of a generation whose draws are not modelled.
     Undrawn,

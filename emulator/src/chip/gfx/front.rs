@@ -11,6 +11,7 @@ use super::colour::ColourBuffer;
 use super::depth;
 use super::depth_tile;
 use super::interpolate::Interpolator;
+use super::rat::Rat;
 use super::shader::Isa;
 use super::state::{bit, bits, SetupState, Shadow, Stage};
 use super::texture::resource::Texture;
@@ -77,6 +78,8 @@ pub struct Front {
     pub depth: fn(&Shadow, TilingConfig, u32) -> Option<(depth::State, depth_tile::Surface)>,
     /// The vertex streams.
     pub streams: fn(&Shadow) -> VertexStreams,
+    /// A target of random access; none without one.
+    pub random_access: fn(&Shadow, &dyn RegFile, usize) -> Option<Rat>,
     /// The inputs of the pixel shader.
     pub interpolator: fn(&Shadow, &SetupState) -> Interpolator,
 }
@@ -148,6 +151,7 @@ pub static R700: Front = Front {
         ring_offset: [0; STREAMS],
         kind: [bits(s.get(reg::VGT_GS_OUT_PRIM_TYPE), 0, 6), 0, 0, 0],
     },
+    random_access: |_, _, _| None,
     interpolator: |s, setup| {
         let samples = setup.samples();
         Interpolator::new(s, &setup.sample_places, samples, setup.center_half)
@@ -176,7 +180,8 @@ fn r700_stage(stage: Stage) -> StageLayout {
             reg::TD_PS_SAMPLER0_BORDER_RED,
             0,
         ),
-        Stage::Vertex | Stage::Export => layout(
+        // There are no compute shaders.
+        Stage::Vertex | Stage::Export | Stage::Compute => layout(
             match stage {
                 Stage::Vertex => [reg::SQ_PGM_START_VS, reg::SQ_PGM_RESOURCES_VS],
                 _ => [reg::SQ_PGM_START_ES, reg::SQ_PGM_RESOURCES_ES],

@@ -17,6 +17,7 @@ mod batch;
 mod blit;
 mod clip;
 pub mod colour;
+mod compute;
 mod depth;
 mod depth_tile;
 mod describe;
@@ -34,6 +35,7 @@ mod pipeline;
 mod pixel;
 mod primitive;
 mod raster;
+pub mod rat;
 mod rules;
 mod setup;
 pub mod shader;
@@ -128,6 +130,8 @@ pub enum PipelineCounter {
     GsPrimitives = 5,
     InputPrimitives = 6,
     InputVertices = 7,
+    // 8 and 9 are of Evergreen's hull and domain shaders.
+    CsInvocations = 10,
 }
 
 /// Query counters of the graphics block.
@@ -136,7 +140,7 @@ pub struct GfxStatistics {
     /// Samples passed, per render backend.
     pub zpass: [u64; 8],
     /// `SAMPLE_PIPELINESTAT` counters, see [`PipelineCounter`].
-    pub pipeline: [u64; 8],
+    pub pipeline: [u64; 11],
     /// Primitives per stream: needed, then written.
     pub streamout: [[u64; 2]; 4],
     /// Dwords filled per stream-out buffer, counted from its base.
@@ -150,6 +154,27 @@ pub trait Gfx: Send {
     /// # Errors
     /// [`Cancelled`] if the draw was cancelled; what it has written stays.
     fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled>;
+
+    /// Runs a compute shader for `groups` groups of threads in x, y and z; false if it was accepted
+    /// but not executed.
+    ///
+    /// # Errors
+    /// As [`Gfx::draw`].
+    fn dispatch(
+        &mut self,
+        _context: &GfxContext<'_>,
+        _groups: [u32; 3],
+    ) -> Result<bool, Cancelled> {
+        Ok(false)
+    }
+
+    /// Append counter `counter` (`GDS_APPEND_COUNT_n`); 0 if there is none.
+    fn append_counter(&self, _counter: usize) -> u32 {
+        0
+    }
+
+    /// Sets an append counter.
+    fn set_append_counter(&mut self, _counter: usize, _value: u32) {}
 
     /// An event passes the pipeline: `VGT_EVENT_TYPE` of `r600d.h`.
     fn event(&mut self, _context: &GfxContext<'_>, _event: u8) {}

@@ -6,10 +6,12 @@
 //! primitives; if their pixels are many, several threads draw them. Batches
 //! limit the memory that a draw takes.
 
+use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 use super::batch::{DrawState, Failed, Pool, Progress};
 use super::colour::Targets;
+use super::compute::{self, Dispatch};
 use super::execute::{run, Buffers};
 use super::front::Front;
 use super::memory::View;
@@ -18,7 +20,7 @@ use super::primitive::Type;
 use super::rules::{Report, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
-use super::stage::{DrawShared, Limits};
+use super::stage::{Counters, DrawShared, Limits, Targets as RandomTargets};
 use super::state::{
     bit, has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE,
 };
@@ -51,6 +53,10 @@ pub struct Pipeline {
     /// Draws begun.
     serial: u64,
     rules: Rules,
+    /// Append counters of the global data share.
+    counters: Counters,
+    /// The registers of compute shaders.
+    compute: Option<Shadow>,
 }
 
 impl Default for Pipeline {
@@ -103,6 +109,8 @@ impl Pipeline {
             limits: Limits::default(),
             serial: 0,
             rules: Rules::default(),
+            counters: Counters::default(),
+            compute: None,
         }
     }
 
@@ -208,6 +216,8 @@ impl Pipeline {
             fetch,
             serial: self.serial,
             limits: self.limits,
+            targets: RandomTargets::default(),
+            counters: &self.counters,
         };
         for core in &mut self.cores {
             core.executed = 0;
@@ -251,6 +261,69 @@ impl Pipeline {
         let (inputs, indices) = result.1;
         self.count(context, &progress, inputs, indices);
         result.0
+    }
+
+    /// Runs a compute shader, whose registers `shadow` gets.
+    fn compute(
+        &mut self,
+        context: &GfxContext<'_>,
+        shadow: &mut Shadow,
+        groups: [u32; 3],
+    ) -> Result<(), Failed> {
+        self.serial += 1;
+        shadow.load(context.regs);
+        let shadow = &*shadow;
+        let view = View::of(context);
+        let state = shadow.program(Stage::Compute);
+        let program = self.program(context, &view, state)?;
+        let front = shadow.front();
+        let shared = DrawShared {
+            context: *context,
+            shadow,
+            fetch: None,
+            serial: self.serial,
+            limits: self.limits,
+            targets: RandomTargets::default(),
+            counters: &self.counters,
+        };
+        let core = &mut self.cores[0];
+        core.executed = 0;
+        core.unit.set_state(
+            front,
+            (front.tiling)(context.regs),
+            (front.seamless)(context.regs),
+        );
+        core.unit.invalidate();
+        core.exports.clear();
+        let dispatch = Dispatch::decode(shadow, context.regs, groups);
+        let mut threads = 0;
+        let result = compute::run(&dispatch, &shared, &view, core, &program, &mut threads);
+        if self.counting {
+            self.statistics.pipeline[PipelineCounter::CsInvocations as usize] += threads;
+        }
+        result
+    }
+
+    /// Counts and logs why a draw or a dispatch was dropped. True if it was executed.
+    fn ended(
+        &mut self,
+        context: &GfxContext<'_>,
+        what: &str,
+        result: Result<(), Failed>,
+    ) -> Result<bool, Cancelled> {
+        let why = match result {
+            Ok(()) => return Ok(true),
+            Err(Failed::Cancelled) => return Err(Cancelled),
+            Err(Failed::Dropped(why)) => why,
+            Err(_) => "too many primitives at once",
+        };
+        context.control.count(Counter::DroppedDraws, 1);
+        context.control.trace(format_args!("{what} dropped: {why}"));
+        if self.logged < 16 {
+            self.logged += 1;
+            log::warn!("gfx: {} dropped: {why}", what.to_lowercase());
+        }
+        Ok(false)
     }
 
     fn pixel_state(
@@ -327,22 +400,25 @@ const PIPELINESTAT_STOP: u8 = 0x1A;
 
 impl Gfx for Pipeline {
     fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled> {
-        match self.execute(context, draw) {
-            Ok(()) => Ok(true),
-            Err(Failed::Cancelled) => Err(Cancelled),
-            Err(failed) => {
-                let why = match failed {
-                    Failed::Dropped(why) => why,
-                    _ => "too many primitives at once",
-                };
-                context.control.count(Counter::DroppedDraws, 1);
-                context.control.trace(format_args!("DRAW dropped: {why}"));
-                if self.logged < 16 {
-                    self.logged += 1;
-                    log::warn!("gfx: draw dropped: {why}");
-                }
-                Ok(false)
-            }
+        let result = self.execute(context, draw);
+        self.ended(context, "DRAW", result)
+    }
+
+    fn dispatch(&mut self, context: &GfxContext<'_>, groups: [u32; 3]) -> Result<bool, Cancelled> {
+        let front = self.shadow.front();
+        let mut shadow = self.compute.take().unwrap_or_else(|| Shadow::new(front));
+        let result = self.compute(context, &mut shadow, groups);
+        self.compute = Some(shadow);
+        self.ended(context, "DISPATCH", result)
+    }
+
+    fn append_counter(&self, counter: usize) -> u32 {
+        (self.counters.get(counter)).map_or(0, |value| value.load(Ordering::Relaxed))
+    }
+
+    fn set_append_counter(&mut self, counter: usize, value: u32) {
+        if let Some(counter) = self.counters.get_mut(counter) {
+            *counter.get_mut() = value;
         }
     }
 
@@ -376,12 +452,14 @@ impl Gfx for Pipeline {
 
     fn set_front(&mut self, front: &'static Front) {
         self.shadow = Shadow::new(front);
+        self.compute = None;
     }
 
     fn reset(&mut self) {
         self.statistics = GfxStatistics::default();
         self.counting = true;
         self.programs = ProgramCache::default();
+        self.counters = Counters::default();
         self.rules.forget();
         // The draw that caused the reset may have panicked at any point.
         self.cores = cores(self.cores.len());

@@ -66,6 +66,14 @@ pub struct PixelState {
     colour: bool,
     /// Target 1 becomes the average of target 0's samples.
     resolve: bool,
+    /// The shader writes memory: it runs whatever becomes of its exports.
+    writes_memory: bool,
+    /// `Z_ORDER` is `LATE_Z`: the tests follow the shader.
+    late_z: bool,
+    /// `DEPTH_BEFORE_SHADER`: the tests come first, whatever the shader does.
+    early: bool,
+    /// Covered tiles get the clear colour that they stand for, and nothing else.
+    expand: bool,
     arch: pulp::Arch,
 }
 
@@ -139,6 +147,7 @@ impl PixelState {
         // FORCE_COLOR_KILL
         let colour = targets.written().next().is_some() && !bit(over, 10);
         let resolve = targets.special == SpecialOp::Resolve;
+        let expand = targets.special == SpecialOp::Expand;
         Self {
             program,
             interpolator,
@@ -164,6 +173,11 @@ impl PixelState {
             copy,
             colour,
             resolve,
+            // EXEC_ON_HIER_FAIL, EXEC_ON_NOOP (`evergreen_update_ps_state()`)
+            writes_memory: bits(shader_control, 10, 2) != 0,
+            late_z: bits(shader_control, 4, 2) == 0,
+            early: bit(shader_control, 15),
+            expand,
             arch: pulp::Arch::new(),
         }
     }
@@ -175,17 +189,22 @@ impl PixelState {
     /// Whether the final depth test has to follow the shader: the shader, the alpha test or
     /// alpha-to-mask can drop fragments, or the shader exports their depth.
     fn late(&self) -> bool {
-        self.kill
+        let after = self.kill
             || self.z_export
             || self.stencil_export
             || self.mask_export
             || self.alpha.is_some()
             || self.alpha_to_mask.is_some()
+            || self.writes_memory && self.late_z;
+        after && !self.early
     }
 
     /// Whether the pixel shader has to run.
     pub fn needs_shader(&self) -> bool {
-        self.copy.is_none() && !self.resolve && (self.colour || self.late())
+        self.copy.is_none()
+            && !self.resolve
+            && !self.expand
+            && (self.colour || self.writes_memory || self.late())
     }
 
     /// Draws the parts of `setup` that lie in squares for which `mine` holds.
@@ -309,7 +328,7 @@ impl PixelState {
         let all = self.cliprects.is_none()
             && setup.stipple.is_none()
             && self.sample_mask[..self.samples()].iter().all(|m| *m == ALL);
-        if !all || self.copy.is_some() || self.resolve || self.late() {
+        if !all || self.copy.is_some() || self.resolve || self.expand || self.late() {
             return None;
         }
         // The program alone rules most draws out.
@@ -531,6 +550,10 @@ impl PixelState {
             tile.resolve();
             return tile.finish(shared);
         }
+        if self.expand {
+            tile.expand();
+            return tile.finish(shared);
+        }
         if let Some(copy) = self.copy {
             tile.copy(copy);
             return tile.finish(shared);
@@ -538,7 +561,10 @@ impl PixelState {
         let late = self.late();
         if !late {
             tile.test(None, None, true);
-        } else if self.depth.as_ref().is_some_and(|(d, _)| !d.stencil_enable) && !self.z_export {
+        } else if self.depth.as_ref().is_some_and(|(d, _)| !d.stencil_enable)
+            && !self.z_export
+            && !(self.writes_memory && self.late_z)
+        {
             // Depth alone decides, and the shader does not change it: a fragment that fails here
             // fails the late test, too.
             tile.test(None, None, false);

@@ -22,6 +22,7 @@ fn name(stage: Stage) -> &'static str {
         Stage::Vertex => "vertex shader",
         Stage::Geometry => "geometry shader",
         Stage::Export => "export shader",
+        Stage::Compute => "compute shader",
     }
 }
 
@@ -30,7 +31,7 @@ fn exports(stage: Stage) -> &'static [ExportKind] {
     match stage {
         Stage::Pixel => &[ExportKind::Pixel],
         Stage::Vertex => &[ExportKind::Position, ExportKind::Parameter],
-        Stage::Geometry | Stage::Export => &[],
+        Stage::Geometry | Stage::Export | Stage::Compute => &[],
     }
 }
 

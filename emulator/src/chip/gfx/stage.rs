@@ -2,14 +2,18 @@
 //! The environment of a running shader of any stage: constants, resources,
 //! memory, the texture unit, and the buffers of its exports.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::front::BufferView;
 use super::interpolate::Scratch;
-use super::lanes::{expand, select, Lanes, Mask, ALL, LANES};
+use super::lanes::{expand, iter, select, Lanes, Mask, ALL, LANES};
 use super::memory::View;
+use super::rat::{self, Rat};
 use super::shader::isa::TexInstruction;
-use super::shader::{Env, ExportKind, MemoryExport, MemoryTarget, Program, Wave};
+use super::shader::{
+    share, Env, ExportKind, MemoryExport, MemoryTarget, Program, RandomAccess, Wave,
+};
 use super::state::{Shadow, Stage};
 use super::texture::{self, Sampler};
 use super::GfxContext;
@@ -189,6 +193,21 @@ pub struct DrawShared<'a> {
     pub serial: u64,
     /// Budgets.
     pub limits: Limits,
+    /// Targets of random access, decoded at their first use.
+    pub targets: Targets,
+    /// Append counters.
+    pub counters: &'a Counters,
+}
+
+/// Append counters (`GDS_APPEND_COUNT_n`).
+pub type Counters = [AtomicU32; 12];
+
+/// Targets of random access of a draw.
+#[derive(Default)]
+pub struct Targets {
+    targets: [OnceLock<Option<Rat>>; rat::TARGETS],
+    /// Held during an atomic operation.
+    turns: Mutex<()>,
 }
 
 impl DrawShared<'_> {
@@ -236,6 +255,10 @@ pub struct StageEnv<'a, 'b> {
     pub unit: &'b mut texture::Unit,
     /// The inputs of a pixel shader that interpolates itself.
     pub inputs: &'b Scratch,
+    /// The local data share.
+    pub share: &'b mut [u32],
+    /// The worker's number.
+    pub worker: u32,
 }
 
 impl Env for StageEnv<'_, '_> {
@@ -266,7 +289,7 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn constants_epoch(&mut self) -> u64 {
-        self.shared.serial << 2 | self.stage as u64
+        self.shared.serial << 3 | self.stage as u64
     }
 
     fn constant_file(&mut self, index: u32) -> [u32; 4] {
@@ -302,6 +325,49 @@ impl Env for StageEnv<'_, '_> {
             .inspect_err(|e| {
                 self.shared.context.control.fault(*e);
             })
+    }
+
+    fn read_uncached(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError> {
+        let control = self.shared.context.control;
+        (self.view.read(address, out)).inspect_err(|e| control.fault(*e))
+    }
+
+    fn random_access(&mut self, access: &RandomAccess<'_>) {
+        let (context, shadow) = (&self.shared.context, self.shared.shadow);
+        if !rat::is_modelled(access.op) {
+            (context.control).unknown("RAT operation", access.op.into());
+            return;
+        }
+        let targets = &self.shared.targets;
+        let index = access.target as usize;
+        let Some(target) = targets.targets.get(index) else {
+            return;
+        };
+        let decode = || (shadow.front().random_access)(shadow, context.regs, index);
+        if let Some(target) = target.get_or_init(decode) {
+            if let Err(e) = target.execute(self.view, access, &targets.turns) {
+                context.control.fault(e);
+            }
+        }
+    }
+
+    fn counter(&mut self, op: u8, counter: u32, a: &Lanes, b: &Lanes, exec: Mask, out: &mut Lanes) {
+        let Some(counter) = self.shared.counters.get(counter as usize) else {
+            return;
+        };
+        for lane in iter(exec) {
+            let new = |old| Some(share::apply(op, old, a[lane], b[lane]));
+            let order = Ordering::Relaxed;
+            out[lane] = counter.fetch_update(order, order, new).unwrap_or(0);
+        }
+    }
+
+    fn local_share(&mut self) -> &mut [u32] {
+        self.share
+    }
+
+    fn wave_id(&mut self) -> u32 {
+        self.worker
     }
 
     fn texture(

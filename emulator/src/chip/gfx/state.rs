@@ -47,6 +47,17 @@ impl Shadow {
         }
     }
 
+    /// Loads all registers, whichever have been written.
+    pub fn load(&mut self, regs: &dyn RegFile) {
+        let words = match self.front.translate {
+            Some(_) => &mut self.raw,
+            None => &mut self.words,
+        };
+        for (offset, word) in (STATE_BASE..).step_by(4).zip(words) {
+            *word = regs.load(offset);
+        }
+    }
+
     /// The generation's decoders.
     pub fn front(&self) -> &'static Front {
         self.front
@@ -160,6 +171,8 @@ pub enum Stage {
     Geometry,
     /// Export shader: the vertex shader ahead of a geometry shader.
     Export,
+    /// Compute shader of R800: it has the program registers of the local shader.
+    Compute,
 }
 
 /// `SQ_PGM_START_FS`, `SQ_PGM_RESOURCES_FS`: the program that fetches vertices.

@@ -12,7 +12,7 @@ use super::interpolate;
 use super::lanes::{first, LANES};
 use super::memory::View;
 use super::setup::{capacity, Vertices};
-use super::shader::{self, Program, Stop, Wave};
+use super::shader::{self, Position, Program, Stop, Wave};
 use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
 use super::state::{bit, Stage};
 use super::texture;
@@ -49,6 +49,10 @@ pub struct Core {
     pub uniform: Uniform,
     /// Instructions executed in this draw.
     pub executed: u64,
+    /// The local data share of the group of waves that runs (R800).
+    pub share: Vec<u32>,
+    /// Number of the worker, below 256.
+    pub worker: u32,
 }
 
 impl Core {
@@ -64,17 +68,50 @@ impl Core {
         program: &Program,
     ) -> Result<(), Stop> {
         self.exports.clear();
-        let mut env = StageEnv {
+        let (wave, mut env) = self.parts(shared, view, stage);
+        let result = shader::run(program, wave, &mut env);
+        self.executed += self.wave.executed;
+        result
+    }
+
+    /// Runs the wave from `at` on, as [`shader::run_part`] does. Its exports are added to those that
+    /// are there.
+    ///
+    /// # Errors
+    /// See [`shader::run_part`].
+    pub fn run_part(
+        &mut self,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        stage: Stage,
+        program: &Program,
+        at: &mut Position,
+    ) -> Result<(), Stop> {
+        let before = self.wave.executed;
+        let (wave, mut env) = self.parts(shared, view, stage);
+        let result = shader::run_part(program, wave, &mut env, at);
+        self.executed += self.wave.executed - before;
+        result
+    }
+
+    /// The wave and its environment.
+    fn parts<'a, 'b>(
+        &'b mut self,
+        shared: &'b DrawShared<'a>,
+        view: &'b View<'a>,
+        stage: Stage,
+    ) -> (&'b mut Wave, StageEnv<'a, 'b>) {
+        let env = StageEnv {
             shared,
             view,
             stage,
             exports: &mut self.exports,
             unit: &mut self.unit,
             inputs: &self.weights,
+            share: &mut self.share,
+            worker: self.worker,
         };
-        let result = shader::run(program, &mut self.wave, &mut env);
-        self.executed += self.wave.executed;
-        result
+        (&mut self.wave, env)
     }
 }
 

@@ -32,6 +32,8 @@ pub struct BufferResource {
     pub stride: u64,
     /// The format, for fetches with `USE_CONST_FIELDS`.
     pub format: ElementFormat,
+    /// `UNCACHED`: what shaders write in the same draw is seen. Only on R800.
+    pub uncached: bool,
 }
 
 impl BufferResource {
@@ -46,6 +48,7 @@ impl BufferResource {
             size: u64::from(words[1]) + 1,
             stride: u64::from(words[2] >> 8 & 0x7ff),
             format: ElementFormat::buffer(words[2]),
+            uncached: words[3] & 4 != 0,
         })
     }
 }
@@ -112,6 +115,10 @@ pub fn fetch(
     if inside == 0 {
         return (out, integer);
     }
+    let mut read = |address: u64, out: &mut [u8]| match resource.uncached {
+        true => env.read_uncached(address, out).is_ok(),
+        false => env.read(address, out).is_ok(),
+    };
     let dwords = dwords_of(&format);
     let mut element = [0u8; 16];
     let size = bytes as usize;
@@ -122,7 +129,7 @@ pub fn fetch(
         whole = resource
             .base
             .checked_add(low)
-            .is_some_and(|address| env.read(address, buffer).is_ok());
+            .is_some_and(|address| read(address, buffer));
     }
     for lane in iter(inside) {
         let source: &[u8] = if whole {
@@ -130,8 +137,8 @@ pub fn fetch(
             &buffer[from..from + size]
         } else {
             let address = resource.base.saturating_add(at[lane]);
-            if env.read(address, &mut element[..size]).is_err() {
-                // `env.read()` has reported the fault.
+            if !read(address, &mut element[..size]) {
+                // The environment has reported the fault.
                 continue;
             }
             &element[..size]
@@ -144,6 +151,11 @@ pub fn fetch(
             for (row, value) in out.iter_mut().zip(format.decode(source)) {
                 row[lane] = value;
             }
+        }
+        // Mesa's image loads select w of formats without it, and a real Turks returns 1 (piglit's
+        // `arb_shader_image_load_store-semantics`).
+        if format.data.layout().count < 4 {
+            out[3][lane] = if integer { 1 } else { 1f32.to_bits() };
         }
     }
     (out, integer)

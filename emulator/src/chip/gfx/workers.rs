@@ -17,7 +17,12 @@ const PARALLEL_PIXELS: i64 = 16 * 1024;
 
 /// The state of `count` threads that run shaders.
 pub(super) fn cores(count: usize) -> Vec<Core> {
-    (0..count).map(|_| Core::default()).collect()
+    let core = |worker| Core {
+        // HW_WAVE_ID has no more.
+        worker: worker as u32 & 0xFF,
+        ..Core::default()
+    };
+    (0..count).map(core).collect()
 }
 
 /// A pool of `count` threads.
@@ -86,7 +91,10 @@ pub(super) fn raster(
                         // The pool would pass the panic on to the caller's thread.
                         *result = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| {
                             context.control.count(Counter::EnginePanics, 1);
-                            *core = Core::default();
+                            *core = Core {
+                                worker: worker as u32 & 0xFF,
+                                ..Core::default()
+                            };
                             Err(Stop::Fault("a worker panicked"))
                         });
                     });

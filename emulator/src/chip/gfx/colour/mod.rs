@@ -7,17 +7,18 @@
 //! memory accesses are of micro tiles. A tile that is overwritten as a whole is
 //! not read.
 //!
-//! Not modelled: CMASK and FMASK (samples are always stored expanded, so the
-//! special operations that clear or expand do nothing), fog, dithering, colour
-//! comparison (`CB_CLRCMP_*`).
+//! Not modelled: FMASK, and CMASK but for fast clears (samples are always stored
+//! expanded), fog, dithering, colour comparison (`CB_CLRCMP_*`).
 
 pub mod blend;
+mod cleared;
 pub mod pack;
 mod packed;
 
 use pulp::{Arch, Simd, WithSimd};
 
 use self::blend::{Blend, Colour, LogicOp};
+pub use self::cleared::FastClear;
 use self::pack::{load, store, Packing, Raw};
 pub use self::packed::Moves;
 use self::packed::{Mode, Packed};
@@ -48,8 +49,10 @@ pub enum SpecialOp {
     /// Colours are written.
     Normal,
     /// Nothing is written: `DISABLE`, and operations that clear or expand
-    /// compressed targets.
+    /// compressed targets, if none can be fast-cleared.
     Disable,
+    /// Covered tiles that stand for a clear colour get it (`EXPAND_*`).
+    Expand,
     /// `RESOLVE_BOX`: target 1 becomes the average of target 0's samples.
     Resolve,
 }
@@ -58,6 +61,7 @@ impl SpecialOp {
     fn from_field(value: u32) -> Self {
         match value & 7 {
             0 => SpecialOp::Normal,
+            4..=6 => SpecialOp::Expand,
             7 => SpecialOp::Resolve,
             _ => SpecialOp::Disable,
         }
@@ -192,6 +196,14 @@ impl Targets {
                 *target = decode_target(regs, &buffer(i), i, write_mask, samples, control);
             }
         }
+        let cleared = targets
+            .iter()
+            .flatten()
+            .any(|t: &Target| t.cleared.is_some());
+        let special = match special {
+            SpecialOp::Expand if !cleared => SpecialOp::Disable,
+            other => other,
+        };
         Self {
             targets,
             end: targets
@@ -242,6 +254,7 @@ impl Targets {
         let Some(target) = self.get(index) else {
             return Ok(());
         };
+        target.expand(view, at)?;
         if let Some(packed) = &target.packed {
             return self.write_packed(view, target, packed, at, src, mask);
         }
@@ -330,6 +343,7 @@ impl Targets {
         let Some(target) = self.get(index) else {
             return Ok(());
         };
+        target.expand(view, at)?;
         (target.surface).write_tile(view, &target.place(at), 0xFF, data)
     }
 
@@ -369,6 +383,17 @@ impl Targets {
         self.write_uniform(view, index, at, &data)
     }
 
+    /// Gives tile `at` of all targets their clear colours, where it stands for them.
+    ///
+    /// # Errors
+    /// The first access that no memory answered.
+    pub fn expand_tile(&self, view: &View<'_>, at: At) -> Result<(), McError> {
+        self.targets
+            .iter()
+            .flatten()
+            .try_for_each(|target| target.expand(view, at))
+    }
+
     /// Copies depth (single-precision bits) and stencil (integers) to target
     /// `index`, as draws with `DEPTH_COPY_ENABLE` and `STENCIL_COPY_ENABLE` do.
     /// Arguments as for [`Self::write_tile`]. If `depth` or `stencil` is none,
@@ -388,6 +413,7 @@ impl Targets {
         let Some(target) = self.get(index) else {
             return Ok(());
         };
+        target.expand(view, at)?;
         let (new, bits) = target.packing.pack_depth(depth, stencil);
         let keep = bits != target.packing.all_bits();
         update(target, view, at, mask, keep, |old| {
@@ -405,6 +431,8 @@ impl Targets {
         let (Some(from), Some(to)) = (self.get(0), self.get(1)) else {
             return Ok(());
         };
+        from.expand(view, at)?;
+        to.expand(view, at)?;
         let samples = if from.number().is_integer() {
             1
         } else {
@@ -651,15 +679,6 @@ pub struct ColourBuffer {
     pub config: TilingConfig,
     /// Fast clear, if the buffer has been cleared so.
     pub cleared: Option<FastClear>,
-}
-
-/// A buffer whose tiles may stand for a colour that is not in memory (`FAST_CLEAR`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FastClear {
-    /// MC address of the mask with four bits for each tile: 0 for a tile in the clear colour.
-    pub mask: u64,
-    /// The colour as an element in memory.
-    pub element: [u32; 4],
 }
 
 impl ColourBuffer {

@@ -6,8 +6,8 @@
 //! Sources: Mesa's `evergreend.h` and `evergreen_state.c`, the kernel's `evergreend.h`,
 //! `evergreen_cs.c`.
 //!
-//! Not modelled: HTILE and FMASK (depth and samples are always stored expanded), RATs, the data
-//! shares, hull, local and compute shaders.
+//! Not modelled: HTILE and FMASK (depth and samples are always stored expanded), the memory of the
+//! global data share (its append counters are), hull and local shaders.
 
 mod registers;
 mod surfaces;
@@ -43,6 +43,7 @@ pub static FRONT: Front = Front {
     colour: surfaces::colour,
     depth: surfaces::depth,
     streams: registers::streams,
+    random_access: surfaces::random_access,
     interpolator: Interpolator::barycentric,
 };
 
@@ -86,6 +87,17 @@ fn stage(stage: Stage) -> StageLayout {
             2,
             2,
         ),
+        Stage::Compute => (
+            [eg::SQ_PGM_START_LS, eg::SQ_PGM_RESOURCES_LS],
+            [
+                eg::SQ_ALU_CONST_BUFFER_SIZE_LS_0,
+                eg::SQ_ALU_CONST_CACHE_LS_0,
+            ],
+            816,
+            90,
+            5,
+            5,
+        ),
     };
     StageLayout {
         program,
@@ -97,9 +109,9 @@ fn stage(stage: Stage) -> StageLayout {
     }
 }
 
-/// `SQ_VTX_CONSTANT_WORD0` to `WORD2` are R7xx's; `TYPE` is in word 7.
+/// `SQ_VTX_CONSTANT_WORD0` to `WORD2` are R7xx's; `TYPE` is in word 7. `UNCACHED` stays in word 3.
 fn buffer(words: [u32; 8]) -> [u32; 7] {
-    [words[0], words[1], words[2], 0, 0, 0, words[7]]
+    [words[0], words[1], words[2], words[3] & 4, 0, 0, words[7]]
 }
 
 fn buffer_view(words: &[u32; 8]) -> Option<BufferView> {

@@ -160,7 +160,9 @@ fn colour_control(s: &Shadow) -> u32 {
         // CB_NORMAL, CB_RESOLVE
         1 => 0,
         3 => 7,
-        // R7xx's SPECIAL_DISABLE. The others eliminate fast clears or expand.
+        // CB_ELIMINATE_FAST_CLEAR, CB_DECOMPRESS and CB_FMASK_DECOMPRESS as SPECIAL_EXPAND_COLOR.
+        2 | 4 | 5 => 4,
+        // R7xx's SPECIAL_DISABLE.
         _ => 1,
     };
     let blends = (0..8).fold(0, |all, i| {
@@ -365,5 +367,9 @@ pub(super) mod tests {
         assert_eq!(s.get(reg::CB_COLOR_CONTROL), 0xCC_0000 | 1 << 7 | 1 << 9);
         let resolve = shadow(&[(0x2_8808, 0x30)]);
         assert_eq!(bits(resolve.get(reg::CB_COLOR_CONTROL), 4, 3), 7);
+        for (mode, special) in [(0, 1), (2, 4), (4, 4), (5, 4), (6, 1)] {
+            let s = shadow(&[(0x2_8808, mode << 4)]);
+            assert_eq!(bits(s.get(reg::CB_COLOR_CONTROL), 4, 3), special, "{mode}");
+        }
     }
 }

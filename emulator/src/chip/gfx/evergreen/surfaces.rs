@@ -4,16 +4,18 @@
 //! Bank width and height, aspect ratio, tile split and number of banks are the surface's own
 //! (`eg_bank_wh()`, `eg_macro_tile_aspect()`, `eg_tile_split()`, `eg_num_banks()` in Mesa).
 
-use super::super::colour::ColourBuffer;
+use super::super::colour::pack::Packing;
+use super::super::colour::{ColourBuffer, FastClear};
 use super::super::depth;
 use super::super::depth_tile;
-use super::super::format::ElementFormat;
+use super::super::format::{self, DataFormat, ElementFormat, NumberType};
+use super::super::rat::{self, Rat};
 use super::super::state::{bits, Shadow};
 use super::super::texture::resource::{Descriptor, Dim, Texture};
 use super::super::texture::sampler::{Filter, MipFilter, Sampler, Wrap};
 use crate::chip::bus::RegFile;
 use crate::chip::regs::evergreen::gfx as eg;
-use crate::chip::tiling::{ArrayMode, TilingConfig};
+use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// `SQ_TEX_RESOURCE_WORD0` to `WORD7`.
 pub(super) fn texture(words: &[u32; 8], config: TilingConfig) -> Option<Texture> {
@@ -91,12 +93,43 @@ pub(super) fn sampler(sampler: &Sampler) -> Filter {
 /// Bytes from a target's registers to the next one's.
 const TARGET: u32 = 0x3C;
 
+/// `CB_COLORn_CLEAR_WORD0`.
+const CLEAR: [u32; 8] = [
+    eg::CB_COLOR0_CLEAR_WORD0,
+    eg::CB_COLOR1_CLEAR_WORD0,
+    eg::CB_COLOR2_CLEAR_WORD0,
+    eg::CB_COLOR3_CLEAR_WORD0,
+    eg::CB_COLOR4_CLEAR_WORD0,
+    eg::CB_COLOR5_CLEAR_WORD0,
+    eg::CB_COLOR6_CLEAR_WORD0,
+    eg::CB_COLOR7_CLEAR_WORD0,
+];
+
 /// `CB_COLORn_BASE` to `CB_COLORn_ATTRIB`.
 pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuffer {
     let reg = |first: u32| s.raw(first + TARGET * index as u32);
     let (info, attrib) = (reg(eg::CB_COLOR0_INFO), reg(eg::CB_COLOR0_ATTRIB));
     let shared = TilingConfig::from_address_config(regs.load(eg::GB_ADDR_CONFIG));
     let field = |shift, width| bits(info, shift, width);
+    // A target of random access is written by instructions of its own only.
+    if field(26, 1) != 0 {
+        return ColourBuffer {
+            base: 0,
+            info: 0,
+            view: 0,
+            pitch: 8,
+            slice: 64,
+            depth_order: false,
+            config: shared,
+            cleared: None,
+        };
+    }
+    // FAST_CLEAR; TILE_MAX counts 128x128 pixels of four bits for each tile.
+    let cleared = (field(17, 1) != 0).then(|| FastClear {
+        mask: u64::from(reg(eg::CB_COLOR0_CMASK)) << 8,
+        slice: (u64::from(bits(reg(eg::CB_COLOR0_CMASK_SLICE), 0, 14)) + 1) * 128,
+        element: [0, 4].map(|word| s.raw(CLEAR[index & 7] + word)),
+    });
     ColourBuffer {
         base: u64::from(reg(eg::CB_COLOR0_BASE)) << 8,
         // ENDIAN, FORMAT, ARRAY_MODE and NUMBER_TYPE are R7xx's; then COMP_SWAP, BLEND_CLAMP and
@@ -107,15 +140,107 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
         slice: (bits(reg(eg::CB_COLOR0_SLICE), 0, 22) + 1) * 64,
         // NON_DISP_TILING_ORDER
         depth_order: bits(attrib, 4, 1) != 0,
-        config: shared.of_surface(
-            bits(attrib, 5, 4),
-            bits(attrib, 10, 2),
-            bits(attrib, 13, 2),
-            bits(attrib, 16, 2),
-            bits(attrib, 19, 2),
-        ),
-        cleared: None,
+        config: tiling(shared, attrib),
+        cleared,
     }
+}
+
+/// A target of random access: `CB_COLORn_BASE` to `CB_COLORn_DIM` of one whose `RAT` is set, and
+/// `CB_IMMEDn_BASE`. From 8 on, targets have fewer registers.
+pub(super) fn random_access(s: &Shadow, regs: &dyn RegFile, index: usize) -> Option<Rat> {
+    let [base, pitch, slice, view, info, attrib, dim] = registers(index)?.map(|reg| s.raw(reg));
+    let field = |shift, width| bits(info, shift, width);
+    let format = DataFormat::from_field(field(2, 6));
+    let layout = format.layout();
+    if field(26, 1) == 0 || !matches!(layout.kind, format::Kind::Fixed | format::Kind::Float) {
+        return None;
+    }
+    let mode = ArrayMode::from_field(field(8, 4));
+    let shared = TilingConfig::from_address_config(regs.load(eg::GB_ADDR_CONFIG));
+    let (pitch, slice) = ((bits(pitch, 0, 11) + 1) * 8, (bits(slice, 0, 22) + 1) * 64);
+    let mut layout = Layout::new(mode, format.bytes(), pitch, slice, tiling(shared, attrib));
+    layout.depth_order = bits(attrib, 4, 1) != 0;
+    if !matches!(format.bytes(), 1 | 2 | 4 | 8 | 16) {
+        return None;
+    }
+    let kind = rat::Kind::from_field(field(27, 3));
+    Some(Rat {
+        base: u64::from(base) << 8,
+        kind,
+        layout,
+        packing: Packing::new(format, NumberType::from_field(field(12, 3)), field(15, 2)),
+        // WIDTH_MAX and HEIGHT_MAX; of a buffer all bits are one number.
+        last: match kind {
+            rat::Kind::Buffer => [dim, 0],
+            _ => [dim & 0xFFFF, dim >> 16],
+        },
+        slices: (bits(view, 0, 11), bits(view, 13, 11)),
+        returned: u64::from(s.raw(eg::CB_IMMED0_BASE + 4 * index as u32)) << 8,
+    })
+}
+
+/// `BASE`, `PITCH`, `SLICE`, `VIEW`, `INFO`, `ATTRIB` and `DIM` of target `index`.
+fn registers(index: usize) -> Option<[u32; 7]> {
+    let first = [
+        eg::CB_COLOR0_BASE,
+        eg::CB_COLOR0_PITCH,
+        eg::CB_COLOR0_SLICE,
+        eg::CB_COLOR0_VIEW,
+        eg::CB_COLOR0_INFO,
+        eg::CB_COLOR0_ATTRIB,
+        eg::CB_COLOR0_DIM,
+    ];
+    Some(match index {
+        0..8 => first.map(|register| register + TARGET * index as u32),
+        8 => [
+            eg::CB_COLOR8_BASE,
+            eg::CB_COLOR8_PITCH,
+            eg::CB_COLOR8_SLICE,
+            eg::CB_COLOR8_VIEW,
+            eg::CB_COLOR8_INFO,
+            eg::CB_COLOR8_ATTRIB,
+            eg::CB_COLOR8_DIM,
+        ],
+        9 => [
+            eg::CB_COLOR9_BASE,
+            eg::CB_COLOR9_PITCH,
+            eg::CB_COLOR9_SLICE,
+            eg::CB_COLOR9_VIEW,
+            eg::CB_COLOR9_INFO,
+            eg::CB_COLOR9_ATTRIB,
+            eg::CB_COLOR9_DIM,
+        ],
+        10 => [
+            eg::CB_COLOR10_BASE,
+            eg::CB_COLOR10_PITCH,
+            eg::CB_COLOR10_SLICE,
+            eg::CB_COLOR10_VIEW,
+            eg::CB_COLOR10_INFO,
+            eg::CB_COLOR10_ATTRIB,
+            eg::CB_COLOR10_DIM,
+        ],
+        11 => [
+            eg::CB_COLOR11_BASE,
+            eg::CB_COLOR11_PITCH,
+            eg::CB_COLOR11_SLICE,
+            eg::CB_COLOR11_VIEW,
+            eg::CB_COLOR11_INFO,
+            eg::CB_COLOR11_ATTRIB,
+            eg::CB_COLOR11_DIM,
+        ],
+        _ => return None,
+    })
+}
+
+/// The tiling geometry of a target, from `CB_COLORn_ATTRIB`.
+fn tiling(shared: TilingConfig, attrib: u32) -> TilingConfig {
+    shared.of_surface(
+        bits(attrib, 5, 4),
+        bits(attrib, 10, 2),
+        bits(attrib, 13, 2),
+        bits(attrib, 16, 2),
+        bits(attrib, 19, 2),
+    )
 }
 
 /// `DB_Z_INFO`, `DB_STENCIL_INFO` and their buffers.
@@ -254,8 +379,59 @@ mod tests {
         let c = colour(&s, &None, 1);
         assert_eq!((c.base, c.pitch, c.slice), (0x5500, 10240, 0x20_0001 * 64));
         assert_eq!(c.info, 0x1A << 2 | 4 << 8 | 6 << 12 | 1 << 16 | 1 << 20);
-        assert!(c.depth_order);
+        assert!(c.depth_order && c.cleared.is_none());
         assert_eq!((c.config.log2_split, c.config.log2_banks), (11, 3));
+        let s = shadow(&[
+            (0x2_8C70 + 0x3C, 0x1A << 2 | 1 << 17),
+            (0x2_8C7C + 0x3C, 0x77),
+            (0x2_8C80 + 0x3C, 3),
+            (0x2_8C8C + 0x3C, 5),
+            (0x2_8C90 + 0x3C, 6),
+        ]);
+        let cleared = FastClear {
+            mask: 0x7700,
+            slice: 4 * 128,
+            element: [5, 6],
+        };
+        assert_eq!(colour(&s, &None, 1).cleared, Some(cleared));
+    }
+
+    #[test]
+    fn targets_of_random_access_are_no_render_targets() {
+        struct None;
+        impl RegFile for None {
+            fn load(&self, _: u32) -> u32 {
+                0
+            }
+            fn store(&self, _: u32, _: u32) {}
+        }
+        // evergreen_set_shader_buffers(): 32, UINT, linear, RESOURCE_TYPE buffer.
+        let info = 0x0D << 2 | 1 << 8 | 4 << 12 | 1 << 26;
+        let s = shadow(&[
+            (0x2_8C60 + 0x3C, 0x55),
+            (0x2_8C70 + 0x3C, info),
+            (0x2_8C78 + 0x3C, 0x1_0000),
+            (0x2_8B9C + 4, 0x66),
+            // Target 9, a 2D array; target 10 has no RAT.
+            (0x2_8E5C, 0x77),
+            (0x2_8E68, 2 | 5 << 13),
+            (0x2_8E6C, info | 4 << 27),
+            (0x2_8E74, 99 | 49 << 16),
+            (0x2_8E88, 0x0D << 2),
+        ]);
+        assert_eq!(colour(&s, &None, 1).info, 0);
+        let buffer = random_access(&s, &None, 1).unwrap();
+        assert_eq!(
+            (buffer.kind, buffer.last),
+            (rat::Kind::Buffer, [0x1_0000, 0])
+        );
+        assert_eq!((buffer.base, buffer.returned), (0x5500, 0x6600));
+        let image = random_access(&s, &None, 9).unwrap();
+        assert_eq!((image.kind, image.last), (rat::Kind::Planes, [99, 49]));
+        assert_eq!((image.base, image.slices), (0x7700, (2, 5)));
+        for none in [0, 10, 12, 100] {
+            assert!(random_access(&s, &None, none).is_none(), "{none}");
+        }
     }
 
     #[test]

@@ -154,6 +154,11 @@ impl Tile<'_, '_> {
         self.account(result, 2);
     }
 
+    pub(super) fn expand(&mut self) {
+        let result = self.state.targets.expand_tile(self.view, self.at);
+        self.account(result, 1);
+    }
+
     fn account(&mut self, result: Result<(), McError>, tiles: u64) {
         match result {
             Ok(()) => self.counts.bytes += tiles * TILE_BYTES,

@@ -53,6 +53,24 @@ pub struct MemoryExport<'a> {
     pub exec: Mask,
 }
 
+/// An access of a target of random access (`MEM_RAT`).
+#[derive(Debug, Clone, Copy)]
+pub struct RandomAccess<'a> {
+    /// `RAT_ID`.
+    pub target: u32,
+    /// `RAT_INST`.
+    pub op: u8,
+    /// x, y and z of each lane, in elements; the first of a raw store in dwords.
+    pub index: [&'a Lanes; 3],
+    /// The components: of a store the element, of an atomic operation the operand, the address of
+    /// its result in elements, and (in w) the value to compare with.
+    pub values: [&'a Lanes; 4],
+    /// Components to write, bit 0 is x.
+    pub components: u8,
+    /// Lanes that take part.
+    pub exec: Mask,
+}
+
 /// The environment of a running wave.
 ///
 /// Indices come from the guest's shader, which is not trusted: implementations
@@ -98,6 +116,11 @@ pub trait Env {
     /// Reads memory for vertex fetches.
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError>;
 
+    /// As [`Env::read`], of what other instructions of the same draw have written.
+    fn read_uncached(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError> {
+        self.read(address, out)
+    }
+
     /// Runs a texture instruction. `src` has the operands after the source
     /// swizzle; `out` gets the result before the destination swizzle. Returns
     /// false if the result is known to have no denormals.
@@ -138,6 +161,32 @@ pub trait Env {
 
     /// Takes a memory export.
     fn memory_export(&mut self, export: &MemoryExport<'_>);
+
+    /// Executes an access of a target of random access. Lanes take turns.
+    fn random_access(&mut self, _access: &RandomAccess<'_>) {}
+
+    /// Changes an append counter by [`share::apply`](super::share::apply) with the operands `a` and
+    /// `b`, once for each lane of `exec`; `out` gets the values before.
+    fn counter(
+        &mut self,
+        _op: u8,
+        _counter: u32,
+        _a: &Lanes,
+        _b: &Lanes,
+        _exec: Mask,
+        _out: &mut Lanes,
+    ) {
+    }
+
+    /// The local data share of the wave's group, in dwords.
+    fn local_share(&mut self) -> &mut [u32] {
+        &mut []
+    }
+
+    /// `HW_WAVE_ID`: no two waves that run at the same time have the same, 0 to 255.
+    fn wave_id(&mut self) -> u32 {
+        0
+    }
 
     /// A geometry shader's `EMIT_VERTEX` for the lanes of `exec`. The shader
     /// computes its ring offsets itself.

@@ -64,6 +64,57 @@ struct Runner<'a> {
     next_check: u64,
     /// A fetch shader runs.
     in_fetch_shader: bool,
+    /// Where to begin, if barriers stop the run. Without, they do nothing.
+    at: Option<&'a mut Position>,
+}
+
+/// Where a wave that waits at a barrier continues, and its masks.
+#[derive(Debug, Default)]
+pub struct Position {
+    pc: u32,
+    calls: Vec<u32>,
+    stack: Vec<Frame>,
+    al: i32,
+    pred: Mask,
+    begun: bool,
+    /// The program has ended.
+    pub done: bool,
+}
+
+/// Runs `program` from `at` on until it ends or reaches a barrier, and sets `at` to the place behind
+/// that; its default value is the first instruction. The caller has prepared the wave as for [`run`],
+/// once.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_part(
+    program: &Program,
+    wave: &mut Wave,
+    env: &mut dyn Env,
+    at: &mut Position,
+) -> Result<(), Stop> {
+    if at.done || wave.valid == 0 {
+        at.done = true;
+        return Ok(());
+    }
+    if !at.begun {
+        wave.live = wave.exec | wave.kept;
+    }
+    let next_check = wave.executed + CHECK_EVERY;
+    let mut runner = Runner {
+        wave,
+        env,
+        stack: std::mem::take(&mut at.stack),
+        al: at.al,
+        pred: at.pred,
+        next_check,
+        in_fetch_shader: false,
+        at: Some(at),
+    };
+    let result = runner.program(program, 0);
+    let (stack, al, pred) = (std::mem::take(&mut runner.stack), runner.al, runner.pred);
+    (at.stack, at.al, at.pred, at.begun) = (stack, al, pred, true);
+    result
 }
 
 /// Runs `program` from its first instruction until it ends.
@@ -87,6 +138,7 @@ pub fn run(program: &Program, wave: &mut Wave, env: &mut dyn Env) -> Result<(), 
         pred: 0,
         next_check: CHECK_EVERY,
         in_fetch_shader: false,
+        at: None,
     };
     runner.stack.clear();
     let result = runner.program(program, 0);
@@ -119,25 +171,24 @@ fn find_denormals(wave: &Wave, which: &[u32]) -> bool {
 impl Runner<'_> {
     fn program(&mut self, program: &Program, depth: usize) -> Result<(), Stop> {
         self.load_constants(program)?;
-        for (what, word) in &program.unknown {
-            self.env.unknown(what, *word);
-        }
-        self.wave.denormals = self.wave.constant_denormals || {
-            // The rows are sorted. Of most waves `set_normal()` has declared all.
-            let rows = &program.float_rows;
-            let normal = 4 * self.wave.normal as u32;
-            let unknown = match rows.last() {
-                Some(last) if *last >= normal => rows.partition_point(|row| *row < normal),
-                _ => rows.len(),
-            };
-            find_denormals(self.wave, &rows[unknown..])
-        };
         let mut calls: Vec<u32> = Vec::new();
         let mut pc = 0u32;
+        match &mut self.at {
+            Some(at) if depth == 0 && at.begun => {
+                (pc, calls) = (at.pc, std::mem::take(&mut at.calls));
+            }
+            _ => self.enter(program),
+        }
         while let Some(instruction) = program.cf.get(pc as usize) {
             self.charge(1)?;
             let mut next = pc + 1;
             match instruction {
+                Cf::Barrier => {
+                    if let (Some(at), 0) = (&mut self.at, depth) {
+                        (at.pc, at.calls) = (next, calls);
+                        return Ok(());
+                    }
+                }
                 Cf::Alu { code, clause } => self.alu(program, *code, *clause)?,
                 Cf::Fetch { clause } => {
                     let clause = &program.fetch[*clause as usize];
@@ -162,7 +213,7 @@ impl Runner<'_> {
                     }
                     cf::RET => match calls.pop() {
                         Some(back) => next = back,
-                        None => return Ok(()),
+                        None => break,
                     },
                     cf::CALL_FS => {
                         if self.pass(word) != 0 {
@@ -180,15 +231,36 @@ impl Runner<'_> {
                 },
             }
             if program.ends[pc as usize] {
-                return Ok(());
+                break;
             }
             if program.uses_kill && self.wave.valid & !self.wave.killed == 0 {
                 // No lane is left whose results count.
-                return Ok(());
+                break;
             }
             pc = next;
         }
+        if let (Some(at), 0) = (&mut self.at, depth) {
+            at.done = true;
+        }
         Ok(())
+    }
+
+    /// Begins a program: reports what it has of unknown instructions, and looks for denormals in the
+    /// registers that float operations read.
+    fn enter(&mut self, program: &Program) {
+        for (what, word) in &program.unknown {
+            self.env.unknown(what, *word);
+        }
+        self.wave.denormals = self.wave.constant_denormals || {
+            // The rows are sorted. Of most waves `set_normal()` has declared all.
+            let rows = &program.float_rows;
+            let normal = 4 * self.wave.normal as u32;
+            let unknown = match rows.last() {
+                Some(last) if *last >= normal => rows.partition_point(|row| *row < normal),
+                _ => rows.len(),
+            };
+            find_denormals(self.wave, &rows[unknown..])
+        };
     }
 
     fn call_fetch_shader(&mut self, program: &Program, depth: usize) -> Result<(), Stop> {
@@ -261,6 +333,7 @@ impl Runner<'_> {
                     vec4[usize::from(chan)]
                 }
                 Constant::File(index, chan) => self.env.constant_file(index)[usize::from(chan)],
+                Constant::Wave => self.env.wave_id(),
             };
             if program.float_constants[i] && is_denormal(value) {
                 self.wave.constant_denormals = true;
@@ -288,6 +361,7 @@ impl Runner<'_> {
                     rows: &mut wave.rows,
                     ar: &mut wave.ar,
                     index: &mut wave.index,
+                    queue: &mut wave.queue,
                     al: self.al,
                     exec: wave.exec,
                     live: wave.live,

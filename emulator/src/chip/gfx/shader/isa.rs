@@ -88,7 +88,8 @@ pub mod tex {
 /// A vertex instruction (`SQ_VTX_WORD0` to `WORD2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct VtxInstruction {
-    /// `VTX_INST`: 0 is a fetch, 1 a fetch to the GPR that a semantic names.
+    /// `VTX_INST`: 0 is a fetch, 1 a fetch to the GPR that a semantic names, 14 R800's
+    /// `GET_BUFFER_RESINFO`.
     pub opcode: u8,
     /// `FETCH_TYPE`: 0 vertex data, 1 instance data, 2 no index offset.
     pub fetch_type: u8,
@@ -280,6 +281,9 @@ impl VtxInstruction {
     }
 }
 
+/// [`VtxInstruction::opcode`] of a query of a buffer's number of elements (R800).
+pub const BUFFER_SIZE: u8 = 14;
+
 /// [`MemInstruction::op`] of a read from scratch memory.
 pub const MEM_SCRATCH: u8 = 0;
 
@@ -357,6 +361,31 @@ impl MemInstruction {
     }
 }
 
+/// An access of the global data share (`SQ_MEM_GDS_WORD0` to `WORD2` of R800, `MEM_OP` 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GdsInstruction {
+    /// `GDS_OP`, see [`share`](super::share).
+    pub op: u8,
+    /// `ALLOC_CONSUME`: it changes an append counter.
+    pub counter: bool,
+    /// `UAV_ID`: the counter's number.
+    pub uav: u8,
+    /// `UAV_INDEX_MODE`: 0 none, 1 and 2 add index register 0 or 1.
+    pub index: u8,
+    /// `SRC_GPR`.
+    pub src_gpr: u8,
+    /// `SRC_REL`.
+    pub src_rel: bool,
+    /// `SRC_SEL_X` to `Z`: address, first and second operand.
+    pub src_sel: [u8; 3],
+    /// `DST_GPR`.
+    pub dst_gpr: u8,
+    /// `DST_REL`.
+    pub dst_rel: bool,
+    /// `DST_SEL_X` to `W`.
+    pub dst_sel: [u8; 4],
+}
+
 /// An operand of an ALU instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AluSource {
@@ -395,6 +424,12 @@ pub mod sel {
     pub const PARAMETER: u16 = 0x280;
     /// Selects of R800 without a meaning here (192 to 243 and 320 to 447 there).
     pub const OTHER: u16 = 0x400;
+    /// The queue of results of the local data share, of which the second removes what it reads.
+    pub const LDS_OQ_A: u16 = OTHER + 219;
+    pub const LDS_OQ_A_POP: u16 = OTHER + 221;
+    /// The number of the wave's slot on its SIMD, and of its shader engine.
+    pub const HW_WAVE_ID: u16 = OTHER + 231;
+    pub const SE_ID: u16 = OTHER + 233;
 }
 
 /// An ALU instruction (`SQ_ALU_WORD0` and `WORD1`).
@@ -434,6 +469,8 @@ pub struct AluInstruction {
     pub dst_chan: u8,
     /// `CLAMP` to 0..1.
     pub clamp: bool,
+    /// `LDS_OP` and `IDX_OFFSET` in dwords of R800's `LDS_IDX_OP`.
+    pub lds: [u8; 2],
 }
 
 impl AluInstruction {
@@ -486,6 +523,7 @@ impl AluInstruction {
             dst_rel: bit(b, 28),
             dst_chan: bits(b, 29, 2) as u8,
             clamp: bit(b, 31),
+            lds: [0; 2],
         }
     }
 

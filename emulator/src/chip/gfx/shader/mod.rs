@@ -11,15 +11,18 @@ pub mod ops;
 mod ports;
 mod program;
 pub mod r800;
+pub mod share;
 mod step;
 #[cfg(test)]
 mod tests;
 pub mod validate;
 
 pub use cache::ProgramCache;
-pub use env::{Env, ExportKind, MemoryExport, MemoryTarget};
-pub use exec::run;
+pub use env::{Env, ExportKind, MemoryExport, MemoryTarget, RandomAccess};
+pub use exec::{run, run_part, Position};
 pub use program::{is_modelled, Code, Program, TexelCopy};
+
+use std::collections::VecDeque;
 
 use super::lanes::{Lanes, Mask, LANES};
 
@@ -75,6 +78,8 @@ pub struct Wave {
     /// Index registers of resources and constant buffers (R800).
     index: [u32; 2],
     scratch: Vec<Lanes>,
+    /// Results of the local data share that no instruction has taken yet (R800).
+    queue: VecDeque<Lanes>,
     /// Buffer for the bytes of a vertex fetch.
     buffer: Vec<u8>,
     /// Buffer for the result of a texture fetch.
@@ -118,6 +123,7 @@ impl Wave {
             ar: Box::new([[0; LANES]; 4]),
             index: [0; 2],
             scratch: Vec::new(),
+            queue: VecDeque::new(),
             buffer: Vec::new(),
             texels: None,
             stack_storage: exec::StackStorage::default(),
@@ -162,6 +168,7 @@ impl Wave {
     pub fn begin(&mut self, exec: Mask, valid: Mask, budget: u64) {
         self.exec = exec;
         self.kept = 0;
+        self.queue.clear();
         self.normal = 0;
         self.valid = exec & valid;
         self.killed = 0;

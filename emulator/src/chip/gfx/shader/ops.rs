@@ -237,6 +237,9 @@ alu_ops! {
     MuladdUint24 "MULADD_UINT24" true 0x823 3 Vector;
     Dot "DOT" false 0x824 2 Vector;
     DotIeee "DOT_IEEE" false 0x825 2 Vector;
+    LdsIdxOp "LDS_IDX_OP" true 0x826 3 Vector;
+    Mbcnt32Hi "MBCNT_32HI_INT" false 0x827 1 Vector;
+    Mbcnt32Lo "MBCNT_32LO_ACCUM_PREV_INT" false 0x828 1 Vector;
 }
 
 impl AluOp {

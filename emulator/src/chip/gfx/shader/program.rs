@@ -20,11 +20,11 @@ pub use texel::TexelCopy;
 use super::alu::is_plain;
 use super::isa::{
     cf, is_tex_clause, is_vtx_clause, sel, AluInstruction, AluSource, CfAlu, CfExport, CfKind,
-    CfOther, MemInstruction, TexInstruction, VtxInstruction, MEM_SCRATCH,
+    CfOther, GdsInstruction, MemInstruction, TexInstruction, VtxInstruction, MEM_SCRATCH,
 };
 use super::ops::{AluOp, Units};
 use super::step::*;
-use super::{r800, Isa, Options, Stop, GPRS};
+use super::{r800, share, Isa, Options, Stop, GPRS};
 
 /// Dwords of the blocks that a program is read in; the hardware's instruction
 /// fetch and `SQ_PGM_START_x` have the same granularity.
@@ -51,6 +51,8 @@ pub(super) enum Constant {
     Cache(u8, u32, u8),
     /// Constant file: vec4, component.
     File(u32, u8),
+    /// `HW_WAVE_ID`.
+    Wave,
 }
 
 /// An instruction of a fetch clause.
@@ -59,6 +61,7 @@ pub(super) enum Fetch {
     Tex(TexInstruction),
     Vtx(VtxInstruction),
     Mem(MemInstruction),
+    Gds(GdsInstruction),
 }
 
 /// A control-flow instruction.
@@ -81,6 +84,9 @@ pub(super) enum Cf {
     },
     /// Continues at an index of [`Program::cf`].
     Goto(u32),
+    /// `GROUP_BARRIER`: continues when all waves of the group have come here. It ends a part of an
+    /// ALU clause.
+    Barrier,
 }
 
 /// The kinds of unknown instructions, as [`Env::unknown`](super::Env::unknown)
@@ -92,13 +98,15 @@ pub const ALU: &str = "ALU instruction";
 pub const TEX: &str = "TEX instruction";
 /// See [`CF`].
 pub const MEM: &str = "memory read";
+/// See [`CF`].
+pub const SHARE: &str = "data share operation";
 
 /// Whether the `CF_INST` of seven bits is modelled. Instructions without an effect count.
 pub const fn is_modelled(code: u8) -> bool {
     match code {
         // No driver of the family uses the reduction buffer or global memory.
         cf::MEM_REDUCTION | cf::MEM_EXPORT => false,
-        cf::MEM_RING1 => true,
+        cf::MEM_RING1 | cf::MEM_RAT | cf::GDS => true,
         _ => code <= cf::VTX_TC_ACK || matches!(code, 0x20..=cf::EXPORT_DONE),
     }
 }
@@ -215,9 +223,22 @@ impl Program {
                         if let Some(extension) = extension.take() {
                             r800::extend(&mut word, &extension);
                         }
+                        let parts = builder.alu_clause(&mut reader, &word)?;
+                        let last = parts.end.saturating_sub(1);
+                        let code = |first, end| match word.code {
+                            cf::ALU_PUSH_BEFORE if first => cf::ALU_PUSH_BEFORE,
+                            cf::ALU_PUSH_BEFORE => cf::ALU,
+                            code if end => code,
+                            _ => cf::ALU,
+                        };
+                        for clause in parts.start..last {
+                            let code = code(clause == parts.start, false);
+                            cfs.extend([Cf::Alu { code, clause }, Cf::Barrier]);
+                            ends.extend([false; 2]);
+                        }
                         Cf::Alu {
-                            code: word.code,
-                            clause: builder.alu_clause(&mut reader, &word)?,
+                            code: code(last == parts.start, true),
+                            clause: last,
                         }
                     }
                     CfKind::AluExtended(word) => {
@@ -231,7 +252,7 @@ impl Program {
                         }
                         Cf::Memory(word)
                     }
-                    CfKind::Other(word) if is_tex_clause(word.code) || is_vtx_clause(word.code) => {
+                    CfKind::Other(word) if word.code == cf::GDS || is_fetch(word.code) => {
                         Cf::Fetch {
                             clause: builder.fetch_clause(&mut reader, &word)?,
                         }
@@ -310,7 +331,7 @@ impl Program {
             && !uses_kill
             && (program.cf.iter()).all(|item| match item {
                 Cf::Alu { .. } | Cf::Export(_) | Cf::Goto(_) => true,
-                Cf::Fetch { .. } | Cf::Memory(_) => false,
+                Cf::Fetch { .. } | Cf::Memory(_) | Cf::Barrier => false,
                 Cf::Flow { word, .. } => word.code != cf::CALL_FS,
             });
         program.interpolates = (program.alu.iter().flat_map(|clause| &clause.steps))
@@ -428,6 +449,10 @@ impl Program {
     pub fn uses_kill(&self) -> bool {
         self.uses_kill
     }
+}
+
+const fn is_fetch(code: u8) -> bool {
+    is_tex_clause(code) || is_vtx_clause(code)
 }
 
 /// True for the bits of a denormal.

@@ -7,7 +7,7 @@
 
 use super::isa::{
     bit, bits, cf, four, sel, tex, AluInstruction, AluSource, CfAlu, CfExport, CfKind, CfOther,
-    TexInstruction, VtxInstruction,
+    GdsInstruction, TexInstruction, VtxInstruction,
 };
 use super::ops::{AluOp, Units};
 
@@ -131,7 +131,9 @@ pub const ALU: &[(bool, u16, AluOp, Units)] = &[
     (false, 0xb0, AluOp::FltToIntRpi, Units::Vector),
     (false, 0xb1, AluOp::FltToIntFloor, Units::Vector),
     (false, 0xb2, AluOp::MulhiUint24, Units::Vector),
+    (false, 0xb3, AluOp::Mbcnt32Hi, Units::Vector),
     (false, 0xb5, AluOp::MulUint24, Units::Vector),
+    (false, 0xb7, AluOp::Mbcnt32Lo, Units::Vector),
     (false, 0xbe, AluOp::Dot4, Units::Four),
     (false, 0xbf, AluOp::Dot4Ieee, Units::Four),
     (false, 0xc0, AluOp::Cube, Units::Four),
@@ -163,6 +165,7 @@ pub const ALU: &[(bool, u16, AluOp, Units)] = &[
     (true, 0x0c, AluOp::BitAlignInt, Units::Vector),
     (true, 0x0d, AluOp::ByteAlignInt, Units::Vector),
     (true, 0x10, AluOp::MuladdUint24, Units::Vector),
+    (true, 0x11, AluOp::LdsIdxOp, Units::Vector),
     (true, 0x14, AluOp::Muladd, Units::Any),
     (true, 0x15, AluOp::MuladdM2, Units::Any),
     (true, 0x16, AluOp::MuladdM4, Units::Any),
@@ -323,6 +326,24 @@ pub fn alu(words: [u32; 2]) -> AluInstruction {
     let found = ALU.iter().find(|(op3, code, ..)| (*op3, *code) == key);
     instruction.op = found.map(|(_, _, op, _)| *op);
     instruction.units = found.map_or(Units::Any, |(.., units)| *units);
+    if instruction.op == Some(AluOp::LdsIdxOp) {
+        // Its other fields are in the places of modifiers and of the destination.
+        let [a, b] = words;
+        let offset = [
+            bit(b, 27),
+            bit(b, 12),
+            bit(b, 28),
+            bit(b, 31),
+            bit(a, 12),
+            bit(a, 25),
+        ];
+        let offset = (offset.iter().enumerate()).fold(0, |all, (i, bit)| all | u8::from(*bit) << i);
+        instruction.lds = [bits(b, 21, 6) as u8, offset];
+        for source in &mut instruction.src {
+            source.neg = false;
+        }
+        (instruction.write, instruction.clamp, instruction.dst_rel) = (false, false, false);
+    }
     for source in &mut instruction.src {
         let AluSource { sel, .. } = source;
         *sel = select((*sel).into());
@@ -347,6 +368,26 @@ pub fn texture(words: [u32; 3]) -> TexInstruction {
         (opcode, _) => opcode,
     };
     op
+}
+
+/// Decodes the three words of an access of the global data share; none if `MEM_OP` is another.
+pub fn data_share(words: [u32; 3]) -> Option<GdsInstruction> {
+    let [a, b, c] = words;
+    if bits(a, 8, 3) != 4 {
+        return None;
+    }
+    Some(GdsInstruction {
+        op: bits(b, 9, 6) as u8,
+        counter: bit(b, 30),
+        uav: bits(b, 26, 4) as u8,
+        index: bits(b, 24, 2) as u8,
+        src_gpr: bits(a, 11, 7) as u8,
+        src_rel: bits(a, 18, 2) != 0,
+        src_sel: [20, 23, 26].map(|low| bits(a, low, 3) as u8),
+        dst_gpr: bits(b, 0, 7) as u8,
+        dst_rel: bits(b, 7, 2) != 0,
+        dst_sel: four(c, 0),
+    })
 }
 
 /// Decodes the three words of a vertex fetch.

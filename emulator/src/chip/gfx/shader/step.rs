@@ -87,6 +87,18 @@ pub(super) struct Interpolate {
     pub clamp: bool,
 }
 
+/// An access of the local data share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lds {
+    /// See [`share`](super::share).
+    pub op: u8,
+    /// Of `WRITE_REL`: dwords from the first to the second value.
+    pub offset: u8,
+    /// Byte address, first and second operand.
+    pub src: [Src; 3],
+    pub pred_sel: u8,
+}
+
 /// A step of an ALU clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -126,6 +138,13 @@ pub(super) enum Step {
     },
     /// Interpolates an input of a pixel shader.
     Interpolate(Interpolate),
+    /// Accesses the local data share; results go to the queue.
+    Lds(Lds),
+    /// Row `dst` = the first result in the queue, which is removed if `pop`.
+    LdsQueue {
+        dst: u32,
+        pop: bool,
+    },
     /// Index register 0 or 1 = `AR.x`.
     SetIndex(u8),
     /// Predicates and execution mask of the group take effect.

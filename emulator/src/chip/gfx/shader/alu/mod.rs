@@ -20,9 +20,12 @@
 mod chunk;
 mod double;
 mod four;
+mod local;
 mod own;
 mod plain;
 mod relative;
+
+use std::collections::VecDeque;
 
 use pulp::{Simd, WithSimd};
 
@@ -49,6 +52,8 @@ pub(super) struct State<'a> {
     pub ar: &'a mut [[i32; LANES]; 4],
     /// Index registers of resources and constant buffers (R800).
     pub index: &'a mut [u32; 2],
+    /// Results of the local data share (R800).
+    pub queue: &'a mut VecDeque<Lanes>,
     /// Loop index.
     pub al: i32,
     pub exec: Mask,
@@ -99,6 +104,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
         rows,
         ar,
         index,
+        queue,
         al,
         mut exec,
         live,
@@ -187,6 +193,21 @@ fn run(job: Clause<'_, '_>) -> Outcome {
                 }
                 let parts = env.parameter(item.parameter.into(), item.chan);
                 interpolate(rows, item, parts, &post);
+            }
+            Step::Lds(item) => {
+                let active = match item.pred_sel {
+                    2 => exec & !pred,
+                    3 => exec & pred,
+                    _ => exec,
+                };
+                local::access(rows, item, env.local_share(), active, queue);
+            }
+            Step::LdsQueue { dst, pop } => {
+                let first = match pop {
+                    true => queue.pop_front(),
+                    false => queue.front().copied(),
+                };
+                rows[*dst as usize] = first.unwrap_or([0; LANES]);
             }
             Step::SetIndex(which) => {
                 let lane = exec.trailing_zeros() as usize & 63;

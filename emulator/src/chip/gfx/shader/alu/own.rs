@@ -28,6 +28,14 @@ fn extract_signed(value: u32, offset: u32, width: u32) -> u32 {
     }
 }
 
+/// The number of bits of `src` that stand for lanes before `lane`. They stand for the lanes from
+/// `first` on.
+#[inline(always)]
+fn bits_before(src: u32, lane: usize, first: usize) -> u32 {
+    let before = lane.saturating_sub(first).min(32);
+    (u64::from(src) & ((1 << before) - 1)).count_ones()
+}
+
 /// Runs one operation. Returns the lanes that pass if it is a test.
 #[inline(never)]
 pub(super) fn r800(rows: &mut [Lanes], slot: &Slot, post: Post, level: u8) -> Option<Mask> {
@@ -92,6 +100,18 @@ pub(super) fn r800(rows: &mut [Lanes], slot: &Slot, post: Post, level: u8) -> Op
         ByteAlignInt => op3!(rows, slot, post, level, keep, |a, b, c| {
             ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32
         }),
+        // The builder adds the next channel's result to that of the low lanes.
+        Mbcnt32Lo | Mbcnt32Hi => {
+            let first = if slot.op == Mbcnt32Hi { 32 } else { 0 };
+            for at in 0..LANES / CHUNK {
+                let a = load(rows, &slot.src[0], at, level);
+                let mut r: Chunk = [0; CHUNK];
+                for i in 0..CHUNK {
+                    r[i] = bits_before(a[i], at * CHUNK + i, first);
+                }
+                store(rows, slot.dst, &post, at, r);
+            }
+        }
         MuladdUint24 => op3!(rows, slot, post, level, keep, |a, b, c| {
             (a & 0xFF_FFFF).wrapping_mul(b & 0xFF_FFFF).wrapping_add(c)
         }),

@@ -3,12 +3,12 @@
 
 use super::{operand, Runner};
 use crate::chip::gfx::lanes::{iter, Mask, LANES};
-use crate::chip::gfx::shader::env::{ExportKind, MemoryExport, MemoryTarget};
+use crate::chip::gfx::shader::env::{ExportKind, MemoryExport, MemoryTarget, RandomAccess};
 use crate::chip::gfx::shader::isa::{cf, CfExport};
 
 impl Runner<'_> {
     /// The lanes whose exports and memory writes count.
-    fn counting(&self) -> Mask {
+    pub(super) fn counting(&self) -> Mask {
         self.wave.exec & self.wave.valid & !self.wave.killed
     }
 
@@ -62,6 +62,7 @@ impl Runner<'_> {
             cf::MEM_REDUCTION => MemoryTarget::Reduction,
             cf::MEM_RING | cf::MEM_RING1 => MemoryTarget::Ring(export.stream & 3),
             cf::MEM_EXPORT => MemoryTarget::Global,
+            cf::MEM_RAT => return self.random_access(export),
             _ => return,
         };
         let exec = self.counting();
@@ -84,6 +85,29 @@ impl Runner<'_> {
                 exec,
             });
         }
+    }
+
+    /// `MEM_RAT`: `ARRAY_BASE` holds `RAT_ID`, `RAT_INST` and `RAT_INDEX_MODE`.
+    fn random_access(&mut self, export: &CfExport) {
+        let base = u32::from(export.array_base);
+        let Some(gpr) = self.gpr(export.gpr, export.rel) else {
+            return;
+        };
+        let target = match base >> 11 & 3 {
+            mode @ (1 | 2) => (base & 0xF).saturating_add(self.wave.index[mode as usize - 1]),
+            _ => base & 0xF,
+        };
+        let exec = self.counting();
+        let rows = &self.wave.rows;
+        let index = usize::from(export.index_gpr) * 4;
+        self.env.random_access(&RandomAccess {
+            target,
+            op: (base >> 4 & 0x3F) as u8,
+            index: [0, 1, 2].map(|chan| &rows[index + chan]),
+            values: [0, 1, 2, 3].map(|chan| &rows[gpr * 4 + chan]),
+            components: export.components,
+            exec,
+        });
     }
 
     /// The element of scratch that each lane accesses: `base`, plus the lane's

@@ -4,7 +4,7 @@
 use super::{find_denormals, operand, Runner, ONE, ONE_INT, ZERO};
 use crate::chip::gfx::lanes::{iter, Lanes, LANES};
 use crate::chip::gfx::shader::isa::{
-    tex, MemInstruction, TexInstruction, VtxInstruction, MEM_SCRATCH,
+    tex, GdsInstruction, MemInstruction, TexInstruction, VtxInstruction, BUFFER_SIZE, MEM_SCRATCH,
 };
 use crate::chip::gfx::shader::program::{Fetch, Program};
 use crate::chip::gfx::shader::GPRS;
@@ -17,6 +17,7 @@ impl Runner<'_> {
                 Fetch::Tex(op) => self.texture(program, op),
                 Fetch::Vtx(op) => self.vertex(program, op),
                 Fetch::Mem(op) => self.read_memory(program, op),
+                Fetch::Gds(op) => self.data_share(program, op),
             }
         }
         self.env.end_of_fetch_clause();
@@ -111,7 +112,7 @@ impl Runner<'_> {
             return;
         };
         let dst = match op.opcode {
-            0 => op.dst_gpr,
+            0 | BUFFER_SIZE => op.dst_gpr,
             _ => match self.env.semantic(op.dst_gpr.into()) {
                 Some(gpr) if (gpr as usize) < GPRS => gpr as u8,
                 _ => return,
@@ -121,6 +122,13 @@ impl Runner<'_> {
             true => self.env.fetch_resources(),
             false => 0,
         };
+        if op.opcode == BUFFER_SIZE {
+            let view = self.env.buffer_view(first + u32::from(op.buffer));
+            let mut size = [[0; LANES]; 4];
+            size[0].fill(view.map_or(0, |view| view.elements));
+            self.write(program, dst, op.dst_rel, op.dst_sel, &size, &ONE_INT, true);
+            return;
+        }
         let wave = &mut *self.wave;
         let index = wave.rows[gpr * 4 + usize::from(op.src_sel_x & 3)];
         let (result, integer) =
@@ -169,6 +177,24 @@ impl Runner<'_> {
                 true,
             );
         }
+    }
+
+    fn data_share(&mut self, program: &Program, op: &GdsInstruction) {
+        let Some(gpr) = self.gpr(op.src_gpr, op.src_rel) else {
+            return;
+        };
+        let exec = self.counting();
+        let uav = self.indexed(op.uav, op.index);
+        // One by one, as the environment is borrowed, too.
+        let [_, a, b] = op
+            .src_sel
+            .map(|select| *operand(&self.wave.rows, gpr, select));
+        let mut old = [[0; LANES]; 4];
+        if op.counter {
+            (self.env).counter(op.op, uav.into(), &a, &b, exec, &mut old[0]);
+        }
+        let (dst, relative, select) = (op.dst_gpr, op.dst_rel, op.dst_sel);
+        self.write(program, dst, relative, select, &old, &ONE, true);
     }
 
     /// Writes a fetched value through `select` to a GPR of the lanes that run. `one` is

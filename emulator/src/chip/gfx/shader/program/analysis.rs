@@ -26,6 +26,7 @@ impl Program {
                             Fetch::Tex(op) if !op.src_rel => selected(op.src_gpr, &op.src_sel),
                             Fetch::Vtx(op) if !op.src_rel => selected(op.src_gpr, &[0, 1, 2, 3]),
                             Fetch::Mem(op) if !op.src_rel => selected(op.src_gpr, &[0, 1, 2, 3]),
+                            Fetch::Gds(op) if !op.src_rel => selected(op.src_gpr, &op.src_sel),
                             _ => return EVERYTHING,
                         }
                     }
@@ -37,7 +38,7 @@ impl Program {
                 }
                 Cf::Export(_) | Cf::Memory(_) => return EVERYTHING,
                 Cf::Flow { word, .. } if word.code == cf::CALL_FS => return EVERYTHING,
-                Cf::Alu { .. } | Cf::Flow { .. } | Cf::Goto(_) => {}
+                Cf::Alu { .. } | Cf::Flow { .. } | Cf::Goto(_) | Cf::Barrier => {}
             }
         }
         for step in self.alu.iter().flat_map(|clause| &clause.steps) {
@@ -53,7 +54,11 @@ impl Program {
                 Step::Interpolate(item) => {
                     item.weights.iter().flatten().for_each(|row| read(*row));
                 }
-                Step::GatherConst { .. } | Step::SetIndex(_) | Step::Commit => {}
+                Step::Lds(item) => item.src.iter().for_each(|src| read(src.row)),
+                Step::GatherConst { .. }
+                | Step::LdsQueue { .. }
+                | Step::SetIndex(_)
+                | Step::Commit => {}
             }
         }
         reads
@@ -132,7 +137,8 @@ impl Program {
                     }
                     // Flat inputs can be integers.
                     Step::Interpolate(item) => raise(&mut class, item.dst, Flush::Always),
-                    Step::SetIndex(_) | Step::Commit => {}
+                    Step::LdsQueue { dst, .. } => raise(&mut class, *dst, Flush::Always),
+                    Step::Lds(_) | Step::SetIndex(_) | Step::Commit => {}
                 }
             }
             if !changed {
@@ -248,6 +254,7 @@ impl Program {
                                 (op.dst_gpr, op.dst_rel, op.dst_sel)
                             }
                             Fetch::Mem(op) => (op.dst_gpr, op.dst_rel, op.dst_sel),
+                            Fetch::Gds(op) => (op.dst_gpr, op.dst_rel, op.dst_sel),
                             Fetch::Vtx(_) => continue,
                         };
                         for (chan, select) in select.iter().enumerate() {
@@ -268,7 +275,7 @@ impl Program {
                     _ => partial = true,
                 },
                 Cf::Goto(_) => partial = true,
-                Cf::Export(_) | Cf::Memory(_) => {}
+                Cf::Export(_) | Cf::Memory(_) | Cf::Barrier => {}
             }
             partial |= pop > depth;
             depth = depth.saturating_sub(pop);

@@ -3,8 +3,10 @@
 //! resolve hazards; `PV` and `PS` become the rows that hold the values.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::*;
+use crate::chip::gfx::shader::isa;
 
 /// Instructions that are decoded between two calls of [`Code::cancelled`].
 const CHECK_EVERY: usize = 4096;
@@ -48,8 +50,8 @@ pub(super) struct Builder {
     pub(super) constants: Vec<Constant>,
     pub(super) constant_rows: HashMap<Constant, u32>,
     pub(super) alu: Vec<AluClause>,
-    /// Decoded clauses by the fields that they depend on.
-    pub(super) alu_at: HashMap<CfAlu, u32>,
+    /// Decoded clauses by the fields that they depend on: each is of one part or more.
+    pub(super) alu_at: HashMap<CfAlu, (u32, u32)>,
     pub(super) wide: Vec<Wide>,
     pub(super) fetch: Vec<Vec<Fetch>>,
     pub(super) unknown: Vec<(&'static str, u32)>,
@@ -149,7 +151,9 @@ impl Builder {
                 let index = u32::from(src.sel - sel::CONSTANT_FILE);
                 self.constant(Constant::File(index, chan))
             }
-            sel::ZERO => self.constant(Constant::Literal(0)),
+            // All waves run on the first shader engine.
+            sel::ZERO | sel::SE_ID => self.constant(Constant::Literal(0)),
+            sel::HW_WAVE_ID => self.constant(Constant::Wave),
             other => {
                 self.unknown.push(("ALU source", other.into()));
                 self.constant(Constant::Literal(0))
@@ -169,6 +173,15 @@ impl Builder {
         temp: &mut u32,
         steps: &mut Vec<Step>,
     ) -> Src {
+        if matches!(src.sel, sel::LDS_OQ_A | sel::LDS_OQ_A_POP) {
+            let dst = *temp;
+            *temp += 1;
+            steps.push(Step::LdsQueue {
+                dst,
+                pop: src.sel == sel::LDS_OQ_A_POP,
+            });
+            return self.source(instruction, src, dst);
+        }
         let locked = kcache(clause, src.sel);
         let looped = locked.is_some_and(|(_, _, looped)| looped);
         let bank_index = kcache_set(src.sel).map_or(0, |set| clause.kcache_index[set]);
@@ -244,16 +257,17 @@ impl Builder {
         Ok(())
     }
 
-    /// Decodes the ALU clause of `word`; returns its index.
+    /// Decodes the ALU clause of `word`; returns the indices of its parts. A barrier separates two.
     pub(super) fn alu_clause(
         &mut self,
         reader: &mut Reader<'_>,
         word: &CfAlu,
-    ) -> Result<u32, Stop> {
+    ) -> Result<Range<u32>, Stop> {
         let key = CfAlu { code: 0, ..*word };
-        if let Some(&clause) = self.alu_at.get(&key) {
-            return Ok(clause);
+        if let Some(&(first, end)) = self.alu_at.get(&key) {
+            return Ok(first..end);
         }
+        let first = self.alu.len() as u32;
         let mut clause = AluClause::default();
         let mut at = u64::from(word.address) * 2;
         let end = at + u64::from(word.count) * 2;
@@ -294,11 +308,14 @@ impl Builder {
                 return Err(Stop::Fault("the shader has too many constants"));
             }
             bank ^= 1;
+            if group.iter().any(|i| i.op == Some(AluOp::GroupBarrier)) {
+                self.alu.push(std::mem::take(&mut clause));
+            }
         }
-        let index = self.alu.len() as u32;
         self.alu.push(clause);
-        self.alu_at.insert(key, index);
-        Ok(index)
+        let end = self.alu.len() as u32;
+        self.alu_at.insert(key, (first, end));
+        Ok(first..end)
     }
 
     /// Appends the steps of one group to `steps`. `pv` has the rows of the
@@ -351,7 +368,7 @@ impl Builder {
             };
             taken[unit] = true;
             match op {
-                // Waves of a group run one after the other.
+                // `alu_clause()` ends a part after a barrier.
                 AluOp::Nop | AluOp::GroupBarrier | AluOp::SetMode => continue,
                 AluOp::SetCfIdx0 | AluOp::SetCfIdx1 => {
                     tail.push(Step::SetIndex(u8::from(op == AluOp::SetCfIdx1)));
@@ -370,6 +387,20 @@ impl Builder {
             for (to, from) in src.iter_mut().zip(instruction.sources()) {
                 *to = self.operand(clause, instruction, from, literals, pv, &mut temp, steps);
             }
+            if op == AluOp::LdsIdxOp {
+                let [op, offset] = instruction.lds;
+                if !share::is_modelled(op) {
+                    self.unknown.push((SHARE, op.into()));
+                }
+                // It reads before the group's other slots write.
+                steps.push(Step::Lds(Lds {
+                    op,
+                    offset,
+                    src,
+                    pred_sel: instruction.pred_sel,
+                }));
+                continue;
+            }
             if instruction.units == Units::Four || op.is_double() {
                 let place = wides
                     .iter()
@@ -387,14 +418,15 @@ impl Builder {
             commit |= op.is_pred();
             // The product is a slot like the others. The sum comes after them, as it adds the
             // result of the next channel.
-            if let AluOp::Dot | AluOp::DotIeee = op {
+            if let AluOp::Dot | AluOp::DotIeee | AluOp::Mbcnt32Lo = op {
                 sums.push((chan, *instruction, dst, temp));
                 dst = temp;
                 temp += 1;
                 work.push(Work::Slot(Slot {
                     op: match op {
                         AluOp::Dot => AluOp::Mul,
-                        _ => AluOp::MulIeee,
+                        AluOp::DotIeee => AluOp::MulIeee,
+                        other => other,
                     },
                     omod: 0,
                     clamp: false,
@@ -458,17 +490,18 @@ impl Builder {
         // From w to x: `DOT` in y adds the result of z.
         sums.sort_by_key(|(chan, ..)| std::cmp::Reverse(*chan));
         for (chan, instruction, dst, product) in sums {
-            let of = |row| Src {
-                row,
-                flush: Flush::Always,
-                ..zero
+            let integers = instruction.op == Some(AluOp::Mbcnt32Lo);
+            let (op, flush) = match integers {
+                true => (AluOp::AddInt, Flush::Never),
+                false => (AluOp::Add, Flush::Always),
             };
+            let of = |row| Src { row, flush, ..zero };
             let after = match (chan < 3 && taken[chan + 1], next[(chan + 1).min(3)]) {
                 (true, Some(row)) => of(row),
                 _ => zero,
             };
             steps.push(Step::Alu(Slot {
-                op: AluOp::Add,
+                op,
                 omod: instruction.omod,
                 clamp: instruction.clamp,
                 pred_sel: instruction.pred_sel,
@@ -589,11 +622,20 @@ impl Builder {
         for i in 0..u64::from(word.count) {
             let at = u64::from(word.address) * 2 + i * 4;
             let words = [reader.word(at)?, reader.word(at + 1)?, reader.word(at + 2)?];
+            const BUFFER_SIZE: u32 = isa::BUFFER_SIZE as u32;
             clause.push(match words[0] & 0x1f {
                 0 | 1 => Fetch::Vtx(match reader.isa {
                     Isa::R700 => VtxInstruction::decode(words),
                     Isa::R800 => r800::vertex(words),
                 }),
+                2 if reader.isa == Isa::R800 && r800::data_share(words).is_some() => {
+                    let op = r800::data_share(words).unwrap_or_default();
+                    // Only append counters: Evergreen's drivers do not use the memory itself.
+                    if !(op.counter && share::is_modelled(op.op)) {
+                        self.unknown.push((SHARE, op.op.into()));
+                    }
+                    Fetch::Gds(op)
+                }
                 2 => {
                     let op = MemInstruction::decode(words);
                     if op.op != MEM_SCRATCH {
@@ -601,6 +643,8 @@ impl Builder {
                     }
                     Fetch::Mem(op)
                 }
+                // GET_BUFFER_RESINFO
+                BUFFER_SIZE if reader.isa == Isa::R800 => Fetch::Vtx(r800::vertex(words)),
                 _ => {
                     let op = match reader.isa {
                         Isa::R700 => TexInstruction::decode(words),

@@ -159,6 +159,261 @@ fn own_integer_operations() {
     }
 }
 
+/// `GROUP_BARRIER`, `MOV`, `ADD_INT`, `MBCNT_32HI_INT` and `MBCNT_32LO_ACCUM_PREV_INT`.
+const BARRIER: u32 = 0x54;
+const MOV: u32 = 0x19;
+const ADD_INT: u32 = 0x34;
+const MBCNT_HI: u32 = 0xB3;
+const MBCNT_LO: u32 = 0xB7;
+/// `LDS_OQ_A_POP`.
+const POP: Operand = (221, 0);
+
+/// An `LDS_IDX_OP`: operation, offset in dwords, byte address and two operands.
+fn lds(op: u32, offset: u32, address: Operand, a: Operand, b: Operand) -> [u32; 2] {
+    let bit = |n: u32| offset >> n & 1;
+    [
+        address.0 | address.1 << 10 | bit(4) << 12 | a.0 << 13 | a.1 << 23 | bit(5) << 25 | 1 << 31,
+        b.0 | b.1 << 10
+            | bit(1) << 12
+            | 0x11 << 13
+            | op << 21
+            | bit(0) << 27
+            | bit(2) << 28
+            | bit(3) << 31,
+    ]
+}
+
+/// A data share of 1024 dwords; keeps the accesses of RATs and of append counters.
+#[derive(Default)]
+struct Shares {
+    recorder: Recorder,
+    local: Vec<u32>,
+    accesses: Vec<(u32, u8, [u32; 3], [u32; 4], u8, Mask)>,
+    counters: Vec<(u8, u32, u32, Mask)>,
+}
+
+impl Env for Shares {
+    fn constants(&mut self, bank: u32, first: u32, out: &mut [[u32; 4]]) {
+        self.recorder.constants(bank, first, out);
+    }
+    fn resource(&mut self, index: u32) -> [u32; 7] {
+        self.recorder.resource(index)
+    }
+    fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), McError> {
+        self.recorder.read(address, out)
+    }
+    fn texture(
+        &mut self,
+        op: &TexInstruction,
+        src: &[&Lanes; 4],
+        exec: Mask,
+        out: &mut [Lanes; 4],
+    ) -> bool {
+        self.recorder.texture(op, src, exec, out)
+    }
+    fn export(&mut self, k: ExportKind, i: u32, v: [&Lanes; 4], c: u8, exec: Mask) {
+        self.recorder.export(k, i, v, c, exec);
+    }
+    fn memory_export(&mut self, export: &MemoryExport<'_>) {
+        self.recorder.memory_export(export);
+    }
+    fn local_share(&mut self) -> &mut [u32] {
+        &mut self.local
+    }
+    fn wave_id(&mut self) -> u32 {
+        7
+    }
+    fn random_access(&mut self, access: &RandomAccess<'_>) {
+        self.accesses.push((
+            access.target,
+            access.op,
+            access.index.map(|row| row[9]),
+            access.values.map(|row| row[9]),
+            access.components,
+            access.exec,
+        ));
+    }
+    fn counter(
+        &mut self,
+        op: u8,
+        counter: u32,
+        a: &Lanes,
+        _b: &Lanes,
+        exec: Mask,
+        out: &mut Lanes,
+    ) {
+        self.counters.push((op, counter, a[9], exec));
+        out.fill(1000);
+    }
+}
+
+#[test]
+fn lanes_share_memory_and_take_results_in_their_order() {
+    // R1.x is the lane; R2.x = 4 * lane, R2.y = 252 - R2.x.
+    let slots = [
+        op2(0x17, Some(2), 0, (1, 0), (253, 0), true),
+        [2, 0],
+        op2(0x35, Some(2), 1, (253, 0), (2, 0), true),
+        [252, 0],
+        lds(0x0D, 0, (2, 0), (1, 0), (248, 0)),
+        // WRITE_REL: the lane, and 1 at 32 dwords behind; lanes from 32 on overwrite that.
+        lds(0x0E, 32, (2, 0), (1, 0), (250, 0)),
+        lds(0x32, 0, (2, 1), (248, 0), (248, 0)),
+        lds(0x20, 0, (2, 0), (250, 0), (248, 0)),
+        op2(MOV, Some(3), 0, POP, (248, 0), true),
+        op2(MOV, Some(3), 1, POP, (248, 0), true),
+    ];
+    let mut env = Shares {
+        local: vec![9; 1024],
+        ..Shares::default()
+    };
+    let mut slots = slots.to_vec();
+    // Ends with a value that no read has put into the queue.
+    slots.push(op2(MOV, Some(3), 2, POP, (248, 0), true));
+    let program = program(&slots);
+    let mut wave = integers();
+    wave.begin(ALL, ALL, BUDGET);
+    run(&program, &mut wave, &mut env).unwrap();
+    for l in 0..64u32 {
+        let at = |chan| wave.gpr(3, chan)[l as usize];
+        assert_eq!(at(0), 63 - l, "lane {l}");
+        assert_eq!((at(1), at(2)), (l, 0));
+        assert_eq!(env.local[l as usize], l + 1);
+    }
+    assert_eq!(env.local[64..97], [[1; 32].as_slice(), &[9]].concat());
+}
+
+/// A wave with the lane's number as an integer in R1.x.
+fn integers() -> Wave {
+    let mut wave = Wave::new();
+    for lane in 0..64 {
+        wave.gpr_mut(1, 0)[lane] = lane as u32;
+    }
+    wave
+}
+
+#[test]
+fn a_barrier_stops_a_wave_in_its_clause() {
+    // Each lane writes 1 to its dword; behind the barrier it reads its mirror's in the other wave.
+    let slots = [
+        lds(0x0D, 0, (1, 1), (250, 0), (248, 0)),
+        op2(BARRIER, None, 0, (248, 0), (248, 0), true),
+        lds(0x32, 0, (1, 2), (248, 0), (248, 0)),
+        op2(MOV, Some(3), 0, POP, (248, 0), true),
+    ];
+    let program = program(&slots);
+    let mut env = Shares {
+        local: vec![0; 128],
+        ..Shares::default()
+    };
+    let mut waves: Vec<_> = (0..2)
+        .map(|n| {
+            let mut wave = Wave::new();
+            for lane in 0..64 {
+                let place = n * 64 + lane as u32;
+                wave.gpr_mut(1, 1)[lane] = 4 * place;
+                wave.gpr_mut(1, 2)[lane] = 4 * (127 - place);
+            }
+            wave.begin(ALL, ALL, BUDGET);
+            (wave, Position::default())
+        })
+        .collect();
+    for round in 0..2 {
+        for (wave, at) in &mut waves {
+            assert!(!at.done);
+            run_part(&program, wave, &mut env, at).unwrap();
+            assert_eq!(at.done, round == 1);
+        }
+    }
+    for (wave, _) in &waves {
+        assert_eq!(*wave.gpr(3, 0), [1; 64]);
+    }
+    // Without a position it does not stop.
+    let mut alone = Wave::new();
+    alone.begin(ALL, ALL, BUDGET);
+    run(&program, &mut alone, &mut env).unwrap();
+    assert_eq!(alone.gpr(3, 0)[0], 1);
+}
+
+#[test]
+fn lanes_count_those_before_them() {
+    let all = (251, 0);
+    let slots = [
+        op2(MBCNT_LO, Some(2), 0, all, (248, 0), false),
+        op2(MBCNT_HI, Some(2), 1, all, (248, 0), true),
+        // HW_WAVE_ID and SE_ID.
+        op2(ADD_INT, Some(3), 0, (231, 0), (233, 0), true),
+    ];
+    let wave = ran(&slots, &mut Shares::default());
+    for l in 0..64 {
+        assert_eq!(wave.gpr(2, 0)[l], l as u32, "lane {l}");
+        assert_eq!(wave.gpr(3, 0)[l], 7);
+    }
+}
+
+/// A program of CF instructions and of a clause at dword 8.
+fn controlled(cf: &[[u32; 2]], clause: &[u32]) -> Program {
+    let mut words: Vec<u32> = cf.iter().flatten().copied().collect();
+    words.resize(8, 0);
+    words.extend(clause);
+    let mut fetch = |address: u64, out: &mut [u32]| {
+        let at = (address / 4) as usize;
+        words.resize(words.len().max(at + out.len()), 0);
+        out.copy_from_slice(&words[at..at + out.len()]);
+        true
+    };
+    let options = Options {
+        dx10_clamp: true,
+        isa: Isa::R800,
+    };
+    Program::decode(0, options, &mut fetch).unwrap()
+}
+
+#[test]
+fn random_accesses_name_target_operation_and_registers() {
+    // RAT 5, ADD_RTN of R3 at R2, xyzw; then END.
+    let access = [
+        5 | 39 << 4 | 3 << 13 | 3 << 15 | 2 << 23,
+        0xF << 12 | 0x56 << 22 | 1 << 21,
+    ];
+    let program = controlled(&[access], &[]);
+    assert!(program.unknown_instructions().is_empty());
+    let mut wave = Wave::new();
+    for chan in 0..4 {
+        wave.gpr_mut(2, chan).fill(20 + chan as u32);
+        wave.gpr_mut(3, chan).fill(30 + chan as u32);
+    }
+    let mut env = Shares::default();
+    // Helper lanes do not take part.
+    wave.begin(ALL, 0xFF00, BUDGET);
+    run(&program, &mut wave, &mut env).unwrap();
+    let expected = (5, 39, [20, 21, 22], [30, 31, 32, 33], 0xF, 0xFF00);
+    assert_eq!(env.accesses, [expected]);
+}
+
+#[test]
+fn a_clause_of_the_global_share_changes_counters() {
+    let clause = [
+        // ADD_RET of counter 6 by R2.y; the result goes to R4.z.
+        2 | 4 << 8 | 2 << 11 | 4 << 20 | 1 << 23 | 4 << 26,
+        4 | 0x20 << 9 | 6 << 26 | 1 << 30,
+        7 | 7 << 3 | 7 << 9,
+        0,
+    ];
+    let gds = [4, 0x03 << 22];
+    let program = controlled(&[gds, [0, 1 << 21]], &clause);
+    assert!(program.unknown_instructions().is_empty());
+    let mut wave = Wave::new();
+    wave.gpr_mut(2, 0).fill(64);
+    wave.gpr_mut(2, 1).fill(3);
+    let mut env = Shares::default();
+    wave.begin(ALL, 0xFF00, BUDGET);
+    run(&program, &mut wave, &mut env).unwrap();
+    assert_eq!(env.counters, [(0x20, 6, 3, 0xFF00)]);
+    assert_eq!(wave.gpr(4, 2)[9], 1000);
+    assert_eq!(wave.gpr(4, 1)[9], 0, "masked");
+}
+
 proptest::proptest! {
     /// Any words are decoded, or refused, and what is decoded ends.
     #[test]

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Compute shaders: groups, shared memory, barriers, what the CPU sees of their results. */
+
+#include "evergreen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Each thread stores its ids at its place; groups in three dimensions. */
+static void ids(void)
+{
+	enum { X = 3, Y = 2, Z = 4, GX = 5, GY = 3, GZ = 2, COUNT = X * Y * Z * GX * GY * GZ };
+	static uint32_t found[COUNT][4], expected[COUNT][4];
+	const uint32_t grid[3] = { GX, GY, GZ };
+	GLuint to, buffer;
+
+	for (unsigned indirect = 0; indirect < 2; indirect++) {
+		to = storage(0, NULL, sizeof(found));
+		compute_program("#version 430\n"
+				"layout(local_size_x = 3, local_size_y = 2, local_size_z = 4) in;"
+				"layout(std430, binding = 0) buffer b { uvec4 to[]; };"
+				"void main() { uvec3 n = gl_NumWorkGroups, g = gl_WorkGroupID;"
+				"  uint group = (g.z * n.y + g.y) * n.x + g.x;"
+				"  uvec3 l = gl_LocalInvocationID, a = gl_GlobalInvocationID;"
+				"  to[group * 24u + gl_LocalInvocationIndex] ="
+				"    uvec4(l.x | l.y << 8 | l.z << 16, g.x | g.y << 8 | g.z << 16,"
+				"          a.x | a.y << 8 | a.z << 16, n.x | n.y << 8 | n.z << 16); }");
+		if (indirect) {
+			glGenBuffers(1, &buffer);
+			glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, buffer);
+			glBufferData(GL_DISPATCH_INDIRECT_BUFFER, sizeof(grid), grid, GL_STATIC_DRAW);
+			glDispatchComputeIndirect(0);
+		} else {
+			glDispatchCompute(GX, GY, GZ);
+		}
+		buffer_read(to, found, sizeof(found));
+		for (unsigned i = 0; i < COUNT; i++) {
+			unsigned l = i % (X * Y * Z), g = i / (X * Y * Z);
+			unsigned lx = l % X, ly = l / X % Y, lz = l / X / Y, gx = g % GX, gy = g / GX % GY, gz = g / GX / GY;
+
+			expected[i][0] = lx | ly << 8 | lz << 16;
+			expected[i][1] = gx | gy << 8 | gz << 16;
+			expected[i][2] = (gx * X + lx) | (gy * Y + ly) << 8 | (gz * Z + lz) << 16;
+			expected[i][3] = GX | GY << 8 | GZ << 16;
+		}
+		equal(indirect ? "indirect" : "direct", found, expected, COUNT * 4);
+	}
+}
+
+/*
+ * A sum by halves, and before it each thread reads what its mirror wrote: wrong without barriers. What
+ * comes before a barrier is in a branch, as Mesa's scheduler moves the barrier ahead of accesses of
+ * shared memory in the same block.
+ */
+static void barriers(void)
+{
+	static uint32_t in[3 * 256], found[3 * 257], expected[3 * 257];
+	GLuint to;
+
+	fill(in, sizeof(in), 5);
+	storage(0, in, sizeof(in));
+	to = storage(1, NULL, sizeof(found));
+	compute_program("#version 430\nlayout(local_size_x = 256) in;"
+			"layout(std430, binding = 0) buffer a { uint from[]; };"
+			"layout(std430, binding = 1) buffer b { uint to[]; };"
+			"shared uint s[256];"
+			"void main() { uint i = gl_LocalInvocationID.x, g = gl_WorkGroupID.x;"
+			"  uint n = from.length(), mirror = 0u;"
+			"  if (i < n) s[i] = from[g * 256u + i]; barrier();"
+			"  if (i < n) mirror = s[255u - i]; barrier();"
+			"  for (n = 128u; n > 0u; n >>= 1) { if (i < n) s[i] += s[i + n]; barrier(); }"
+			"  to[g * 257u + i] = mirror; if (i == 0u) to[g * 257u + 256u] = s[0]; }");
+	glDispatchCompute(3, 1, 1);
+	buffer_read(to, found, sizeof(found));
+	for (unsigned g = 0; g < 3; g++) {
+		expected[g * 257 + 256] = 0;
+		for (unsigned i = 0; i < 256; i++) {
+			expected[g * 257 + i] = in[g * 256 + 255 - i];
+			expected[g * 257 + 256] += in[g * 256 + i];
+		}
+	}
+	equal("sums and mirrors", found, expected, 3 * 257);
+}
+
+/* Atomic operations on shared memory, by 1024 threads. */
+static void shared_atomics(void)
+{
+	uint32_t found[12], expected[12] = { 1024, 0xFFFFFC00, 0x3FF, 0, 0, 1023, 1, 524800, 0, 0, 0, 0 };
+	GLuint to = storage(0, NULL, sizeof(found));
+
+	compute_program("#version 430\nlayout(local_size_x = 1024) in;"
+			"layout(std430, binding = 0) buffer b { uint to[]; };"
+			"shared uint s[12];"
+			"void main() { uint i = gl_LocalInvocationID.x;"
+			"  if (i < 12u) s[i] = i == 1u || i == 4u ? 0xFFFFFFFFu : 0u; barrier();"
+			"  uint x = atomicAdd(s[0], 1u); atomicAdd(s[7], x + 1u);"
+			"  if (i < uint(to.length()) + 2000u) { atomicAnd(s[1], ~i); atomicOr(s[2], i); atomicXor(s[3], 1u << (i & 31u));"
+			"  atomicMin(s[4], i); atomicMax(s[5], i);"
+			"  if (atomicCompSwap(s[8], 0u, 1u) == 0u) atomicAdd(s[6], 1u);"
+			"  uint y = atomicExchange(s[9], i + 1u); atomicAdd(s[10], y); }"
+			"  barrier(); if (i < 12u) to[i] = s[i]; }");
+	glDispatchCompute(1, 1, 1);
+	buffer_read(to, found, sizeof(found));
+	expected[8] = 1;
+	if (found[9] + found[10] != 1024 * 1025 / 2)
+		wrong("exchanges: %u and %u", found[9], found[10]);
+	expected[9] = found[9];
+	expected[10] = found[10];
+	equal("shared words", found, expected, 12);
+}
+
+/* Textures and constants, in a group that is no multiple of a wave. */
+static void textures(void)
+{
+	static uint32_t texels[32 * 32], found[100], expected[100];
+	GLuint texture, to, program;
+
+	fill(texels, sizeof(texels), 9);
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D, texture);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 32, 32);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 32, 32, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
+	to = storage(0, NULL, sizeof(found));
+	program = compute_program("#version 430\nlayout(local_size_x = 100) in;"
+				  "layout(binding = 0) uniform usampler2D t; uniform int k;"
+				  "layout(std430, binding = 0) buffer b { uint to[]; };"
+				  "void main() { int i = int(gl_LocalInvocationID.x);"
+				  "  to[i] = texelFetch(t, ivec2(i & 31, i >> 5), 0).x + uint(k)"
+				  "    + textureLod(t, vec2(0.5, 0.5), 0.0).x; }");
+	glUniform1i(glGetUniformLocation(program, "k"), 77);
+	glDispatchCompute(1, 1, 1);
+	buffer_read(to, found, sizeof(found));
+	for (unsigned i = 0; i < 100; i++)
+		expected[i] = texels[i] + 77 + texels[16 * 32 + 16];
+	equal("texels", found, expected, 100);
+}
+
+/* A buffer that only a dispatch has written is mapped to read and to write. */
+static void mapped(void)
+{
+	enum { COUNT = 1 << 14 };
+	static uint32_t expected[COUNT];
+	uint32_t *words;
+	GLuint buffer;
+
+	compute_program("#version 430\nlayout(local_size_x = 64) in;"
+			"layout(std430, binding = 0) buffer b { uint to[]; };"
+			"void main() { uint i = gl_GlobalInvocationID.x; to[i] = i * 2654435761u; }");
+	for (unsigned round = 0; round < 3; round++) {
+		glGenBuffers(1, &buffer);
+		glBindBuffer(GL_SHADER_STORAGE_BUFFER, buffer);
+		glBufferData(GL_SHADER_STORAGE_BUFFER, 4 * COUNT, NULL, GL_DYNAMIC_COPY);
+		glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, buffer);
+		glDispatchCompute(COUNT / 64, 1, 1);
+		glMemoryBarrier(GL_ALL_BARRIER_BITS);
+		words = glMapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, 4 * COUNT,
+					 GL_MAP_READ_BIT | GL_MAP_WRITE_BIT);
+		if (!words)
+			die("no mapping");
+		for (unsigned i = 0; i < COUNT; i++)
+			expected[i] = i * 2654435761u;
+		equal("mapping", words, expected, COUNT);
+		words[5] = 42;
+		expected[5] = 42;
+		glUnmapBuffer(GL_SHADER_STORAGE_BUFFER);
+		words = calloc(4, COUNT);
+		buffer_read(buffer, words, 4 * COUNT);
+		equal("buffer", words, expected, COUNT);
+		free(words);
+	}
+}
+
+const struct test compute_tests[] = {
+	{ "ids", ids },
+	{ "barriers", barriers },
+	{ "shared-atomics", shared_atomics },
+	{ "textures", textures },
+	{ "mapped", mapped },
+	{ NULL, NULL },
+};
