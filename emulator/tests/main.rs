@@ -14,6 +14,7 @@ mod fuzz_draws;
 mod fuzz_targets;
 mod generations;
 mod geometry;
+mod history;
 mod hostile_client;
 mod indirect;
 mod packets;

@@ -17,6 +17,7 @@
 //!   checker (`r600_cs.c`) does.
 //! - [`capture`] writes a program's submissions to a file, and [`replay`]
 //!   executes them again (`r7xx-replay`).
+//! - [`history`] prints what happened to a pixel or a vertex of a capture.
 //! - [`settings`] reads the environment.
 //! - [`gpu`] is the driver's side of the rings of a
 //!   [`Chip`](r7xx_board::chip::Chip).
@@ -48,6 +49,7 @@ pub mod capture;
 pub mod checker;
 pub mod checker_evergreen;
 pub mod gpu;
+pub mod history;
 pub mod hooks;
 pub mod ioctl;
 pub mod replay;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use r7xx_board::chip::bus::{Mc, RegFile};
 use r7xx_board::chip::cp::pm4::Draw;
 use r7xx_board::chip::gfx::colour::{Target, Targets};
+use r7xx_board::chip::gfx::probe::{History, Probe, Watch};
 use r7xx_board::chip::gfx::{describe, Cancelled, Gfx, GfxContext, GfxStatistics, Pipeline};
 
 use crate::bo::{Memory, PAGE};
@@ -26,6 +27,8 @@ pub struct Options {
     pub last_draw: Option<u64>,
     /// The draw to describe, counted from 1.
     pub describe: Option<u64>,
+    /// The pixel or vertex to record. The 3D engine then has one thread.
+    pub watch: Option<Watch>,
 }
 
 /// Observations of a replay.
@@ -40,6 +43,8 @@ pub struct Seen {
     pub target: Option<(Target, (u32, u32))>,
     /// Description of draw [`Options::describe`].
     pub description: Option<String>,
+    /// What [`Options::watch`] recorded.
+    pub history: Option<History>,
     /// Number of pages that the submissions of the capture changed.
     pub pages: u64,
     /// The changed pages that differ from the capture's: submission and MC address.
@@ -159,8 +164,13 @@ pub fn replay<R: Read>(
 ) -> Result<Outcome, ReplayError> {
     let memory = Arc::new(Memory::new().map_err(GpuError::Memory)?);
     let seen = Arc::new(Mutex::new(Seen::default()));
+    let probe = options.watch.map(|watch| Arc::new(Probe::new(watch)));
+    let pipeline = match &probe {
+        Some(probe) => Pipeline::new(1).with_probe(probe.clone()),
+        None => Pipeline::new(options.threads),
+    };
     let observer = Observer {
-        pipeline: Pipeline::new(options.threads),
+        pipeline,
         options,
         seen: seen.clone(),
     };
@@ -196,6 +206,7 @@ pub fn replay<R: Read>(
     drop(gpu);
     let mut seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
     seen.submissions = submission;
+    seen.history = probe.map(|probe| probe.history());
     Ok(Outcome { seen, memory })
 }
 

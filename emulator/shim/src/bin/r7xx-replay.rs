@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use r7xx_board::chip::gfx::probe::Watch;
 use r7xx_board::host::{output, target_png};
 use r7xx_shim::capture::Reader;
+use r7xx_shim::history;
 use r7xx_shim::replay::{replay, Options, Outcome};
 
 /// Executes a captured command stream on the emulated chip, without the program that
@@ -36,6 +38,17 @@ struct Cli {
     /// Print packet, targets, registers and shaders of the Nth draw
     #[arg(long, value_name = "N")]
     describe: Option<u64>,
+    /// Print each fragment that fell on this pixel: coverage, tests, the shader's run, colours.
+    /// Y counts from the target's first row in memory
+    #[arg(long, value_name = "X,Y", value_parser = history::pixel)]
+    pixel: Option<Watch>,
+    /// Print the run of the vertex shader for vertex N of draw DRAW (counted from 1); N is the
+    /// index that the shader gets
+    #[arg(long, value_name = "DRAW:N", value_parser = history::vertex, conflicts_with = "pixel")]
+    vertex: Option<Watch>,
+    /// Print what --pixel or --vertex found as JSON, and nothing else
+    #[arg(long)]
+    json: bool,
     /// Fail if memory is not as it was after the same submission of the capture
     #[arg(long, conflicts_with = "draws")]
     check: bool,
@@ -63,15 +76,28 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
         threads: cli.threads.map_or(cpus, usize::from),
         last_draw: cli.draws,
         describe: cli.describe,
+        watch: cli.pixel.or(cli.vertex),
     };
+    if cli.json && options.watch.is_none() {
+        return Err("--json prints what --pixel or --vertex found; give one of them".into());
+    }
     let family = reader.family;
     let Outcome { seen, memory } = replay(reader, options, trace).map_err(|e| named(&e))?;
-    println!(
-        "{}: {} submissions, {} draws",
-        family.model().name,
-        seen.submissions,
-        seen.draws
-    );
+    if !cli.json {
+        println!(
+            "{}: {} submissions, {} draws",
+            family.model().name,
+            seen.submissions,
+            seen.draws
+        );
+    }
+    if let (Some(watch), Some(found)) = (options.watch, &seen.history) {
+        let text = match cli.json {
+            true => serde_json::to_string_pretty(found).map_err(|e| e.to_string())? + "\n",
+            false => history::text(watch, found),
+        };
+        print!("{text}");
+    }
     if let Some(n) = cli.describe {
         let absent = || format!("there is no draw {n}, only {}", seen.draws);
         print!("{}", seen.description.as_ref().ok_or_else(absent)?);

@@ -33,6 +33,7 @@ pub mod memory;
 mod pipeline;
 mod pixel;
 mod primitive;
+pub mod probe;
 mod raster;
 mod rules;
 mod setup;

@@ -15,6 +15,7 @@ use super::front::Front;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::Type;
+use super::probe::Probe;
 use super::rules::{Report, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
@@ -51,6 +52,7 @@ pub struct Pipeline {
     /// Draws begun.
     serial: u64,
     rules: Rules,
+    probe: Option<Arc<Probe>>,
 }
 
 impl Default for Pipeline {
@@ -103,6 +105,7 @@ impl Pipeline {
             limits: Limits::default(),
             serial: 0,
             rules: Rules::default(),
+            probe: None,
         }
     }
 
@@ -110,6 +113,13 @@ impl Pipeline {
     /// hangs or corrupts registers. A strict board checks and logs without it.
     pub fn with_report(mut self, report: Report) -> Self {
         self.rules.report = Some(report);
+        self
+    }
+
+    /// The same with one thread and a probe: it records what it watches for.
+    pub fn with_probe(mut self, probe: Arc<Probe>) -> Self {
+        self.cores.truncate(1);
+        self.probe = Some(probe);
         self
     }
 
@@ -164,6 +174,10 @@ impl Pipeline {
 
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
         self.serial += 1;
+        let probe = self.probe.clone();
+        if let Some(probe) = &probe {
+            probe.draw();
+        }
         self.shadow.refresh(context);
         let view = View::of(context);
         let Some(kind) = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE)) else {
@@ -208,6 +222,7 @@ impl Pipeline {
             fetch,
             serial: self.serial,
             limits: self.limits,
+            probe: probe.as_deref(),
         };
         for core in &mut self.cores {
             core.executed = 0;

@@ -8,7 +8,9 @@ use super::front::BufferView;
 use super::interpolate::Scratch;
 use super::lanes::{expand, select, Lanes, Mask, ALL, LANES};
 use super::memory::View;
+use super::probe::Probe;
 use super::shader::isa::TexInstruction;
+use super::shader::tape::Texel;
 use super::shader::{Env, ExportKind, MemoryExport, MemoryTarget, Program, Wave};
 use super::state::{Shadow, Stage};
 use super::texture::{self, Sampler};
@@ -189,9 +191,17 @@ pub struct DrawShared<'a> {
     pub serial: u64,
     /// Budgets.
     pub limits: Limits,
+    /// Records a pixel or a vertex.
+    pub probe: Option<&'a Probe>,
 }
 
-impl DrawShared<'_> {
+impl<'a> DrawShared<'a> {
+    /// The probe, while it records a fragment.
+    #[inline]
+    pub(super) fn recording(&self) -> Option<&'a Probe> {
+        self.probe.filter(|probe| probe.is_open())
+    }
+
     /// Words of fetch resource `index` of `stage`; zeroes if there is none.
     pub fn resource(&self, stage: Stage, index: u32) -> [u32; 8] {
         let front = self.shadow.front();
@@ -326,6 +336,12 @@ impl Env for StageEnv<'_, '_> {
             self.shared.context.control.fault(fault);
         }
         denormals
+    }
+
+    fn texels(&mut self, op: &TexInstruction, src: &[&Lanes; 4], lane: usize) -> Vec<Texel> {
+        let resource = self.shared.resource(self.stage, op.resource.into());
+        let sampler = self.shared.sampler(self.stage, op.sampler.into());
+        (self.unit).texels_of(self.view, op, &resource, &sampler, src, lane)
     }
 
     fn end_of_fetch_clause(&mut self) {

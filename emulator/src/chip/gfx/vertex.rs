@@ -173,7 +173,13 @@ pub fn shade(
 ) -> Result<(), Stop> {
     for batch in requests.chunks(LANES) {
         begin(core, shared, batch);
+        let probed =
+            (shared.probe).and_then(|p| Some((p, p.vertex(shared.serial, batch, &mut core.wave)?)));
         core.run(shared, view, Stage::Vertex, program)?;
+        if let Some((probe, request)) = probed {
+            let programs = [Some(&**program), shared.fetch.as_deref()];
+            probe.vertex_ran(shared.serial, request, programs, &mut core.wave);
+        }
         collect(&core.exports, shared, batch.len(), out);
         streams.append(&core.exports.stream, batch.len());
     }

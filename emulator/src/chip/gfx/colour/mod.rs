@@ -12,6 +12,7 @@
 //! comparison (`CB_CLRCMP_*`).
 
 pub mod blend;
+mod describe;
 pub mod pack;
 mod packed;
 
