@@ -18,6 +18,7 @@
 //! - [`capture`] writes a program's submissions to a file, and [`replay`]
 //!   executes them again (`r7xx-replay`).
 //! - [`history`] prints what happened to a pixel or a vertex of a capture.
+//! - [`timeline`] writes when a replay executed what.
 //! - [`settings`] reads the environment.
 //! - [`gpu`] is the driver's side of the rings of a
 //!   [`Chip`](r7xx_board::chip::Chip).
@@ -54,4 +55,5 @@ pub mod hooks;
 pub mod ioctl;
 pub mod replay;
 pub mod settings;
+pub mod timeline;
 pub mod user;

@@ -13,6 +13,7 @@ use r7xx_board::chip::gfx::{describe, Cancelled, Gfx, GfxContext, GfxStatistics,
 use crate::bo::{Memory, PAGE};
 use crate::capture::{hash, CaptureError, Reader, Record};
 use crate::gpu::{Gpu, GpuError};
+use crate::timeline::Timeline;
 
 /// `PA_SC_WINDOW_SCISSOR_BR` (`r600d.h`), which Mesa sets to the size of the
 /// frame buffer.
@@ -87,6 +88,7 @@ struct Observer {
     pipeline: Pipeline,
     options: Options,
     seen: Arc<Mutex<Seen>>,
+    timeline: Option<Timeline>,
 }
 
 impl Gfx for Observer {
@@ -102,7 +104,13 @@ impl Gfx for Observer {
         if self.options.last_draw.is_some_and(|last| number > last) {
             return Ok(false);
         }
+        let statistics = self.pipeline.statistics();
+        let span = (self.timeline.as_ref())
+            .map(|timeline| timeline.draw_begins(number, draw.indices, &statistics));
         let executed = self.pipeline.draw(context, draw)?;
+        if let (Some(timeline), Some(span)) = (&self.timeline, span) {
+            timeline.draw_ends(span, executed, &self.pipeline.statistics());
+        }
         let targets = Targets::decode(context.regs);
         if let Some((_, _, target)) = targets.written().next() {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,11 +120,21 @@ impl Gfx for Observer {
     }
 
     fn event(&mut self, context: &GfxContext<'_>, event: u8) {
+        let timeline = self.timeline.as_ref();
+        let span = timeline.map(|timeline| (timeline, timeline.event_begins(event)));
         self.pipeline.event(context, event);
+        if let Some((timeline, span)) = span {
+            timeline.ends(span);
+        }
     }
 
     fn flush(&mut self, context: &GfxContext<'_>, coher_cntl: u32) {
+        let timeline = self.timeline.as_ref();
+        let span = timeline.map(|timeline| (timeline, timeline.flush_begins(coher_cntl)));
         self.pipeline.flush(context, coher_cntl);
+        if let Some((timeline, span)) = span {
+            timeline.ends(span);
+        }
     }
 
     fn statistics(&self) -> GfxStatistics {
@@ -162,6 +180,28 @@ pub fn replay<R: Read>(
     options: Options,
     trace: Option<Box<dyn std::io::Write + Send>>,
 ) -> Result<Outcome, ReplayError> {
+    execute(&mut reader, options, trace, None)
+}
+
+/// Executes a capture as [`replay`] does, and records its timeline.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_with_timeline<R: Read>(
+    mut reader: Reader<R>,
+    options: Options,
+    timeline: &Timeline,
+) -> Result<Outcome, ReplayError> {
+    let trace = Some(Box::new(timeline.clone()) as Box<_>);
+    execute(&mut reader, options, trace, Some(timeline))
+}
+
+fn execute<R: Read>(
+    reader: &mut Reader<R>,
+    options: Options,
+    trace: Option<Box<dyn std::io::Write + Send>>,
+    timeline: Option<&Timeline>,
+) -> Result<Outcome, ReplayError> {
     let memory = Arc::new(Memory::new().map_err(GpuError::Memory)?);
     let seen = Arc::new(Mutex::new(Seen::default()));
     let probe = options.watch.map(|watch| Arc::new(Probe::new(watch)));
@@ -173,6 +213,7 @@ pub fn replay<R: Read>(
         pipeline,
         options,
         seen: seen.clone(),
+        timeline: timeline.cloned(),
     };
     let gpu = Gpu::start(reader.family, memory.clone(), Box::new(observer), trace)?;
     // Results are not compared if draws were left out.
@@ -190,7 +231,13 @@ pub fn replay<R: Read>(
             }
             Record::Submission(on_dma, ib) => {
                 submission += 1;
+                if let Some(timeline) = timeline {
+                    timeline.submission_begins(submission, on_dma, ib.len());
+                }
                 gpu.submit(on_dma, &ib)?;
+                if let Some(timeline) = timeline {
+                    timeline.submission_ends();
+                }
             }
             Record::Result(address, expected) => {
                 let mut page = [0; PAGE as usize];

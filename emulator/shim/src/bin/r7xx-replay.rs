@@ -11,7 +11,8 @@ use r7xx_board::chip::gfx::probe::Watch;
 use r7xx_board::host::{output, target_png};
 use r7xx_shim::capture::Reader;
 use r7xx_shim::history;
-use r7xx_shim::replay::{replay, Options, Outcome};
+use r7xx_shim::replay::{replay, replay_with_timeline, Options, Outcome};
+use r7xx_shim::timeline::Timeline;
 
 /// Executes a captured command stream on the emulated chip, without the program that
 /// submitted it
@@ -47,7 +48,7 @@ struct Cli {
     #[arg(long, value_name = "DRAW:N", value_parser = history::vertex, conflicts_with = "pixel")]
     vertex: Option<Watch>,
     /// Print what --pixel or --vertex found as JSON, and nothing else
-    #[arg(long)]
+    #[arg(long, conflicts_with = "describe")]
     json: bool,
     /// Fail if memory is not as it was after the same submission of the capture
     #[arg(long, conflicts_with = "draws")]
@@ -55,6 +56,10 @@ struct Cli {
     /// Write packets and register accesses to this file
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write when the frame's packets, draws and flushes were executed to this file, for Perfetto
+    /// or chrome://tracing
+    #[arg(long, value_name = "FILE", conflicts_with = "trace")]
+    timeline: Option<PathBuf>,
     /// Threads of the 3D engine (default: CPUs)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     threads: Option<u16>,
@@ -82,15 +87,24 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
         return Err("--json prints what --pixel or --vertex found; give one of them".into());
     }
     let family = reader.family;
-    let Outcome { seen, memory } = replay(reader, options, trace).map_err(|e| named(&e))?;
-    if !cli.json {
-        println!(
-            "{}: {} submissions, {} draws",
-            family.model().name,
-            seen.submissions,
-            seen.draws
-        );
-    }
+    let outcome = match &cli.timeline {
+        None => replay(reader, options, trace),
+        Some(path) => {
+            let timeline = Timeline::default();
+            let outcome = replay_with_timeline(reader, options, &timeline);
+            output::replace(path, |out| writeln!(out, "{}", timeline.json()))
+                .map_err(|e| e.to_string())?;
+            outcome
+        }
+    };
+    let Outcome { seen, memory } = outcome.map_err(|e| named(&e))?;
+    let say = |line: String| {
+        if !cli.json {
+            println!("{line}");
+        }
+    };
+    let (chip, submissions, draws) = (family.model().name, seen.submissions, seen.draws);
+    say(format!("{chip}: {submissions} submissions, {draws} draws"));
     if let (Some(watch), Some(found)) = (options.watch, &seen.history) {
         let text = match cli.json {
             true => serde_json::to_string_pretty(found).map_err(|e| e.to_string())? + "\n",
@@ -108,14 +122,14 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
             target_png::write_png(&target, size, cli.top_down, &*memory, out)
         })
         .map_err(|e| e.to_string())?;
-        println!("{}: {}x{}", path.display(), size.0, size.1);
+        say(format!("{}: {}x{}", path.display(), size.0, size.1));
     }
     if cli.check {
-        println!(
+        say(format!(
             "{} of {} pages that it changed are as captured",
             seen.pages - seen.different.len() as u64,
             seen.pages
-        );
+        ));
         for (submission, address) in seen.different.iter().take(10) {
             eprintln!("r7xx-replay: page {address:#x} differs after submission {submission}");
         }
