@@ -17,6 +17,7 @@ mod geometry;
 mod history;
 mod hostile_client;
 mod indirect;
+mod lint;
 mod packets;
 mod process;
 mod rings;

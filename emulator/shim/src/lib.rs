@@ -39,6 +39,7 @@
 //! `rv770`). `R7XX_TRACE` names a file for the chip's trace, `R7XX_CAPTURE` one
 //! for the submissions; `R7XX_CAPTURE_SUBMISSIONS` says which (`FIRST-LAST`).
 //! `R7XX_CHECK=1` prints which shaders hardware would not execute as the interpreter does.
+//! `R7XX_LINT=1` prints mistakes of the driver that hardware does not tell.
 //! `R7XX_STRICT` is the seed of a strict board: the 3D engine's caches and the CP's
 //! prefetch give stale data where a flush is missing. If one of them cannot be obeyed, or
 //! the chip does not start, the program ends with exit status 125.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use r7xx_board::chip::bus::{Mc, RegFile};
 use r7xx_board::chip::cp::pm4::Draw;
 use r7xx_board::chip::gfx::colour::{Target, Targets};
+use r7xx_board::chip::gfx::lint::Lint;
 use r7xx_board::chip::gfx::probe::{History, Probe, Watch};
 use r7xx_board::chip::gfx::{describe, Cancelled, Gfx, GfxContext, GfxStatistics, Pipeline};
 
@@ -30,6 +31,8 @@ pub struct Options {
     pub describe: Option<u64>,
     /// The pixel or vertex to record. The 3D engine then has one thread.
     pub watch: Option<Watch>,
+    /// Collect the mistakes of the driver that [`Lint`] finds.
+    pub lint: bool,
 }
 
 /// Observations of a replay.
@@ -46,6 +49,8 @@ pub struct Seen {
     pub description: Option<String>,
     /// What [`Options::watch`] recorded.
     pub history: Option<History>,
+    /// What [`Options::lint`] found, a line each.
+    pub findings: Vec<String>,
     /// Number of pages that the submissions of the capture changed.
     pub pages: u64,
     /// The changed pages that differ from the capture's: submission and MC address.
@@ -205,10 +210,18 @@ fn execute<R: Read>(
     let memory = Arc::new(Memory::new().map_err(GpuError::Memory)?);
     let seen = Arc::new(Mutex::new(Seen::default()));
     let probe = options.watch.map(|watch| Arc::new(Probe::new(watch)));
-    let pipeline = match &probe {
+    let mut pipeline = match &probe {
         Some(probe) => Pipeline::new(1).with_probe(probe.clone()),
         None => Pipeline::new(options.threads),
     };
+    if options.lint {
+        let seen = seen.clone();
+        let report = move |line: &str| {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.findings.push(line.to_string());
+        };
+        pipeline = pipeline.with_lint(Lint::new(Box::new(report)));
+    }
     let observer = Observer {
         pipeline,
         options,

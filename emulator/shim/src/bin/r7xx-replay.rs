@@ -47,6 +47,9 @@ struct Cli {
     /// index that the shader gets
     #[arg(long, value_name = "DRAW:N", value_parser = history::vertex, conflicts_with = "pixel")]
     vertex: Option<Watch>,
+    /// Print mistakes of the driver that hardware does not tell, each once with its draw
+    #[arg(long)]
+    lint: bool,
     /// Print what --pixel or --vertex found as JSON, and nothing else
     #[arg(long, conflicts_with = "describe")]
     json: bool,
@@ -82,6 +85,7 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
         last_draw: cli.draws,
         describe: cli.describe,
         watch: cli.pixel.or(cli.vertex),
+        lint: cli.lint,
     };
     if cli.json && options.watch.is_none() {
         return Err("--json prints what --pixel or --vertex found; give one of them".into());
@@ -105,6 +109,9 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
     };
     let (chip, submissions, draws) = (family.model().name, seen.submissions, seen.draws);
     say(format!("{chip}: {submissions} submissions, {draws} draws"));
+    for finding in &seen.findings {
+        say(finding.clone());
+    }
     if let (Some(watch), Some(found)) = (options.watch, &seen.history) {
         let text = match cli.json {
             true => serde_json::to_string_pretty(found).map_err(|e| e.to_string())? + "\n",

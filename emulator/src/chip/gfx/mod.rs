@@ -28,6 +28,7 @@ pub mod front;
 mod geometry;
 mod interpolate;
 pub mod lanes;
+pub mod lint;
 mod math;
 pub mod memory;
 mod pipeline;

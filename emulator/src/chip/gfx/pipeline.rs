@@ -12,6 +12,7 @@ use super::batch::{DrawState, Failed, Pool, Progress};
 use super::colour::Targets;
 use super::execute::{run, Buffers};
 use super::front::Front;
+use super::lint::Lint;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::Type;
@@ -53,6 +54,7 @@ pub struct Pipeline {
     serial: u64,
     rules: Rules,
     probe: Option<Arc<Probe>>,
+    lint: Option<Arc<Lint>>,
 }
 
 impl Default for Pipeline {
@@ -106,6 +108,7 @@ impl Pipeline {
             serial: 0,
             rules: Rules::default(),
             probe: None,
+            lint: None,
         }
     }
 
@@ -120,6 +123,12 @@ impl Pipeline {
     pub fn with_probe(mut self, probe: Arc<Probe>) -> Self {
         self.cores.truncate(1);
         self.probe = Some(probe);
+        self
+    }
+
+    /// The same, but looks for a driver's mistakes.
+    pub fn with_lint(mut self, lint: Lint) -> Self {
+        self.lint = Some(Arc::new(lint));
         self
     }
 
@@ -174,7 +183,7 @@ impl Pipeline {
 
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
         self.serial += 1;
-        let probe = self.probe.clone();
+        let (probe, lint) = (self.probe.clone(), self.lint.clone());
         if let Some(probe) = &probe {
             probe.draw();
         }
@@ -223,7 +232,12 @@ impl Pipeline {
             serial: self.serial,
             limits: self.limits,
             probe: probe.as_deref(),
+            lint: lint.as_deref(),
         };
+        if let Some(lint) = &lint {
+            let inputs = pixel.as_ref().map(|pixel| &pixel.interpolator);
+            lint.draw(self.serial, &vertex, inputs);
+        }
         for core in &mut self.cores {
             core.executed = 0;
             core.unit
@@ -264,6 +278,9 @@ impl Pipeline {
             core.exports.clear();
         }
         let (inputs, indices) = result.1;
+        if let (Some(lint), Ok(())) = (&lint, result.0) {
+            lint.drawn(&state.vertex, state.pixel, &progress, inputs);
+        }
         self.count(context, &progress, inputs, indices);
         result.0
     }

@@ -66,6 +66,8 @@ pub struct PixelState {
     colour: bool,
     /// Target 1 becomes the average of target 0's samples.
     resolve: bool,
+    /// `STENCIL_COMPRESS_DISABLE`, `DEPTH_COMPRESS_DISABLE`: compressed tiles are expanded.
+    expands: bool,
     arch: pulp::Arch,
 }
 
@@ -164,6 +166,7 @@ impl PixelState {
             copy,
             colour,
             resolve,
+            expands: bits(render, 5, 2) != 0,
             arch: pulp::Arch::new(),
         }
     }
@@ -181,6 +184,12 @@ impl PixelState {
             || self.mask_export
             || self.alpha.is_some()
             || self.alpha_to_mask.is_some()
+    }
+
+    /// Whether draws copy depth, resolve samples or expand depth in place, rather than draw
+    /// fragments. The board has nothing to expand.
+    pub(super) fn is_transfer(&self) -> bool {
+        self.copy.is_some() || self.resolve || self.expands
     }
 
     /// Whether the pixel shader has to run.

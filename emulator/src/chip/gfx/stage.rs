@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::front::BufferView;
 use super::interpolate::Scratch;
 use super::lanes::{expand, select, Lanes, Mask, ALL, LANES};
+use super::lint::Lint;
 use super::memory::View;
 use super::probe::Probe;
 use super::shader::isa::TexInstruction;
@@ -193,6 +194,8 @@ pub struct DrawShared<'a> {
     pub limits: Limits,
     /// Records a pixel or a vertex.
     pub probe: Option<&'a Probe>,
+    /// Looks for a driver's mistakes.
+    pub lint: Option<&'a Lint>,
 }
 
 impl<'a> DrawShared<'a> {

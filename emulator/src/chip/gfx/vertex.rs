@@ -64,6 +64,7 @@ impl Core {
         program: &Program,
     ) -> Result<(), Stop> {
         self.exports.clear();
+        let lint = (shared.lint).filter(|lint| lint.records(program, stage, &mut self.wave));
         let mut env = StageEnv {
             shared,
             view,
@@ -74,6 +75,9 @@ impl Core {
         };
         let result = shader::run(program, &mut self.wave, &mut env);
         self.executed += self.wave.executed;
+        if let Some(lint) = lint {
+            lint.ran(program, stage, &mut self.wave);
+        }
         result
     }
 }

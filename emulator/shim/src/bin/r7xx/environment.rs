@@ -28,6 +28,8 @@ pub struct Settings<'a> {
     pub submissions: Option<&'a str>,
     /// Report shaders that hardware would not execute.
     pub check: bool,
+    /// Report the driver's mistakes.
+    pub lint: bool,
     /// Seed of a strict board.
     pub strict: Option<u64>,
     /// The file for packets and register accesses.
@@ -88,6 +90,9 @@ impl Environment {
         if settings.check {
             set.push(("R7XX_CHECK", "1".into()));
         }
+        if settings.lint {
+            set.push(("R7XX_LINT", "1".into()));
+        }
         if let Some(seed) = settings.strict {
             set.push(("R7XX_STRICT", seed.to_string().into()));
         }
@@ -115,6 +120,7 @@ impl Environment {
             "R7XX_CAPTURE_SUBMISSIONS",
             "R7XX_TRACE",
             "R7XX_CHECK",
+            "R7XX_LINT",
         ] {
             command.env_remove(name);
         }
@@ -202,6 +208,7 @@ mod tests {
             capture: None,
             submissions: None,
             check: false,
+            lint: false,
             strict: None,
             trace: None,
         }
@@ -264,6 +271,7 @@ mod tests {
             capture: Some(Path::new("/c")),
             submissions: Some("2-3"),
             check: true,
+            lint: true,
             strict: Some(7),
             trace: Some(Path::new("/t")),
             ..settings()
@@ -274,6 +282,7 @@ mod tests {
             ("R7XX_CAPTURE", "/c"),
             ("R7XX_CAPTURE_SUBMISSIONS", "2-3"),
             ("R7XX_CHECK", "1"),
+            ("R7XX_LINT", "1"),
             ("R7XX_STRICT", "7"),
             ("R7XX_TRACE", "/t"),
         ] {

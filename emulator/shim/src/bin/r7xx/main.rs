@@ -52,6 +52,9 @@ struct Run {
     /// Print which shaders hardware would not execute
     #[arg(long)]
     check: bool,
+    /// Print mistakes of the driver that hardware does not tell
+    #[arg(long)]
+    lint: bool,
     /// Be as incoherent as hardware may be: model its caches
     #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1", require_equals = true)]
     strict: Option<u64>,
@@ -90,6 +93,7 @@ fn run(run: &Run) -> Result<ExitCode, Refused> {
         capture: capture.as_deref(),
         submissions: run.submissions.as_deref(),
         check: run.check,
+        lint: run.lint,
         strict: run.strict,
         trace: run.trace.as_deref(),
     };

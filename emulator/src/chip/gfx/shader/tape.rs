@@ -6,7 +6,8 @@
 
 use serde::Serialize;
 
-use super::{Wave, GPRS};
+use super::program::Cf;
+use super::{Program, Wave, GPRS};
 use crate::chip::gfx::lanes::LANES;
 
 /// Most instructions that a tape keeps of a run: a loop can run for millions.
@@ -14,6 +15,10 @@ pub const MAX_STEPS: usize = 10_000;
 
 /// The note of an instruction that kills the lane.
 pub const KILLS: &str = "kills the fragment";
+/// The note of a load of a texel that is not in its texture.
+pub const OUTSIDE_TEXTURE: &str = "it reads outside the texture";
+/// The note of a vertex fetch of an element that is not in its buffer.
+pub const OUTSIDE_BUFFER: &str = "it reads outside the buffer";
 
 /// A component of a register, or another named value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -143,8 +148,27 @@ impl Wave {
         }));
     }
 
+    /// Whether the next run is recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.tape.is_some()
+    }
+
     /// The record since [`Wave::record`]; none without that call. Ends the recording.
     pub fn take_tape(&mut self) -> Option<Box<Tape>> {
         self.tape.take()
+    }
+}
+
+impl Program {
+    /// The parameters that the program has exports of, a bit each.
+    pub fn exported_parameters(&self) -> u64 {
+        let exports = self.cf.iter().filter_map(|cf| match cf {
+            Cf::Export(export) if export.kind == 2 => Some(export),
+            _ => None,
+        });
+        exports.fold(0, |all, export| {
+            let burst = (1u64 << export.burst.min(63)) - 1;
+            all | burst.checked_shl(export.array_base.into()).unwrap_or(0)
+        })
     }
 }

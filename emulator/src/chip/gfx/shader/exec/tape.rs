@@ -10,7 +10,9 @@ use crate::chip::gfx::shader::isa::{
 use crate::chip::gfx::shader::ops::{AluOp, Units};
 use crate::chip::gfx::shader::program::{Cf, Fetch, Program};
 use crate::chip::gfx::shader::step::{AluClause, Group, ROW_PV};
-use crate::chip::gfx::shader::tape::{register, Step, Value, KILLS};
+use crate::chip::gfx::shader::tape::{
+    register, Step, Value, KILLS, OUTSIDE_BUFFER, OUTSIDE_TEXTURE,
+};
 use crate::chip::gfx::shader::{r800, Isa};
 use crate::chip::gfx::vertex_fetch::{self, BufferResource};
 
@@ -256,6 +258,9 @@ impl Runner<'_> {
             (step.values).push(Value::new(format!("source.{name}"), row[lane]));
         }
         step.texels = self.env.texels(&op, &rows, lane);
+        if op.opcode == tex::LD && step.texels.is_empty() {
+            step.note = Some(OUTSIDE_TEXTURE);
+        }
     }
 
     fn before_vertex(&mut self, op: &VtxInstruction, lane: usize, step: &mut Step) {
@@ -276,6 +281,9 @@ impl Runner<'_> {
             let at = vertex_fetch::place(op, &resource, offsets, index);
             let inside = at < resource.size.next_multiple_of(4);
             step.address = inside.then(|| resource.base.wrapping_add(at));
+        }
+        if step.address.is_none() {
+            step.note = Some(OUTSIDE_BUFFER);
         }
     }
 
