@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Plots gl-uploads.json: plot.py FILE.json FILE.png
 
-Time and ioctls per call of each case, patched and temporary in parts of unmodified, by place.
+Time per call of each case by place: series A alone, both series, and temporary mappings in parts of unmodified.
 """
 
 import os
@@ -10,6 +10,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from plotting import grouped_bars, plt, results_and_target, save  # noqa: E402 (the path comes first)
+
+SERIES = {"a": "series A alone", "patched": "both series", "temporary": "temporary mappings"}
 
 
 def main():
@@ -19,9 +21,9 @@ def main():
     fig, axes = plt.subplots(1, len(places), figsize=(6 * len(places), 4.5), sharey=True, squeeze=False)
     for ax, where in zip(axes[0], places):
         cases = list(dict.fromkeys(c for w, c, _ in rows if w == where))
-        series = {mesa: [rows[where, c, mesa]["ns"] / rows[where, c, "unmodified"]["ns"] for c in cases]
-                  for mesa in ("patched", "temporary")}
-        grouped_bars(ax, cases, series, 0.4, rotation=60, ha="right")
+        series = {what: [rows[where, c, mesa]["ns"] / rows[where, c, "unmodified"]["ns"] for c in cases]
+                  for mesa, what in SERIES.items()}
+        grouped_bars(ax, cases, series, 0.27, rotation=60, ha="right")
         ax.axhline(1, color="black", linewidth=0.8)
         ax.set_yscale("log")
         ax.set_title(where)

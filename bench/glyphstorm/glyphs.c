@@ -9,8 +9,6 @@
 
 #include "storm.h"
 
-#define COLUMNS		(WIDTH / GLYPH_SIDE)
-#define CELLS		(COLUMNS * (HEIGHT / GLYPH_SIDE))
 /* Glyphs of a set, as a font's. */
 #define SET		1024u
 #define SETS_MAX	128u
@@ -43,11 +41,23 @@ int glyphs_start(struct storm *s)
 	}
 	a8 = XRenderFindStandardFormat(s->display, PictStandardA8);
 	white = XRenderCreateSolidFill(s->display, &colour);
-	target = XRenderCreatePicture(s->display, s->sheet,
-				      XRenderFindVisualFormat(s->display,
-							      DefaultVisual(s->display, s->screen)),
-				      0, NULL);
+	target = glyphs_picture(s, s->sheet);
 	return 0;
+}
+
+/**
+ * glyphs_picture - make a picture of a drawable that glyphs can be drawn to
+ * @s: connection
+ * @drawable: pixmap or window of the screen's visual
+ *
+ * Returns: the picture
+ */
+Picture glyphs_picture(struct storm *s, Drawable drawable)
+{
+	Visual *visual = DefaultVisual(s->display, s->screen);
+
+	return XRenderCreatePicture(s->display, drawable,
+				    XRenderFindVisualFormat(s->display, visual), 0, NULL);
 }
 
 /**
@@ -73,19 +83,55 @@ void glyphs_add(struct storm *s, unsigned int i)
 }
 
 /**
+ * glyphs_draw_at - draw a glyph
+ * @s: connection
+ * @picture: where to
+ * @i: number
+ * @cell: which cell of it
+ *
+ * White is added, so that what was black has the glyph's coverage in each channel.
+ */
+void glyphs_draw_at(struct storm *s, Picture picture, unsigned int i, unsigned int cell)
+{
+	unsigned int number = i % SET;
+
+	XRenderCompositeString32(s->display, PictOpAdd, white, picture, a8, sets[i / SET], 0, 0,
+				 cell % GLYPH_COLUMNS * GLYPH_SIDE,
+				 cell / GLYPH_COLUMNS * GLYPH_SIDE, &number, 1);
+}
+
+/**
  * glyphs_draw - draw a glyph to its cell of the sheet
  * @s: connection
  * @i: number
- *
- * White is added, so that an empty sheet has the glyph's coverage in each channel.
  */
 void glyphs_draw(struct storm *s, unsigned int i)
 {
-	unsigned int cell = i % CELLS, number = i % SET;
+	glyphs_draw_at(s, target, i, i % GLYPH_CELLS);
+}
 
-	XRenderCompositeString32(s->display, PictOpAdd, white, target, a8, sets[i / SET], 0, 0,
-				 cell % COLUMNS * GLYPH_SIDE, cell / COLUMNS * GLYPH_SIDE,
-				 &number, 1);
+/**
+ * glyphs_wrong - compare a cell of an image with a glyph, drawn once to black
+ * @image: image, WIDTH x HEIGHT
+ * @i: number of the glyph
+ * @cell: which cell
+ *
+ * Returns: wrong pixels
+ */
+unsigned long glyphs_wrong(const XImage *image, unsigned int i, unsigned int cell)
+{
+	unsigned int left = cell % GLYPH_COLUMNS * GLYPH_SIDE;
+	unsigned int top = cell / GLYPH_COLUMNS * GLYPH_SIDE, x, y;
+	unsigned long wrong = 0;
+
+	for (y = 0; y < GLYPH_SIDE; y++) {
+		const uint32_t *row = (const uint32_t *)
+			(image->data + (top + y) * image->bytes_per_line);
+
+		for (x = 0; x < GLYPH_SIDE; x++)
+			wrong += (row[left + x] & COLOUR) != coverage(i, x, y) * 0x010101u;
+	}
+	return wrong;
 }
 
 /**
@@ -96,32 +142,21 @@ void glyphs_draw(struct storm *s, unsigned int i)
  */
 unsigned long glyphs_check(struct storm *s)
 {
-	unsigned int from, to, i, x, y;
+	unsigned int from, to, i;
 	unsigned long wrong = 0;
 	XRenderColor black = { 0, 0, 0, 0xffff };
 	XImage *image;
 
 	for (from = 0; from < s->glyphs; from = to) {
-		to = from + CELLS < s->glyphs ? from + CELLS : s->glyphs;
+		to = from + GLYPH_CELLS < s->glyphs ? from + GLYPH_CELLS : s->glyphs;
 		XRenderFillRectangle(s->display, PictOpSrc, target, &black, 0, 0, WIDTH, HEIGHT);
 		for (i = from; i < to; i++)
 			glyphs_draw(s, i);
 		image = XGetImage(s->display, s->sheet, 0, 0, WIDTH, HEIGHT, AllPlanes, ZPixmap);
 		if (!image)
 			return WIDTH * HEIGHT;
-		for (i = from; i < to; i++) {
-			unsigned int left = i % CELLS % COLUMNS * GLYPH_SIDE;
-			unsigned int top = i % CELLS / COLUMNS * GLYPH_SIDE;
-
-			for (y = 0; y < GLYPH_SIDE; y++) {
-				const uint32_t *row = (const uint32_t *)
-					(image->data + (top + y) * image->bytes_per_line);
-
-				for (x = 0; x < GLYPH_SIDE; x++)
-					wrong += (row[left + x] & COLOUR) !=
-						 coverage(i, x, y) * 0x010101u;
-			}
-		}
+		for (i = from; i < to; i++)
+			wrong += glyphs_wrong(image, i, i % GLYPH_CELLS);
 		XDestroyImage(image);
 	}
 	return wrong;

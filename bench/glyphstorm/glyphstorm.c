@@ -4,8 +4,9 @@
  *
  * A client makes N pixmaps of 24 x 24 pixels by XPutImage, N more by MIT-SHM, inverts a circle in
  * each and inverts it again, copies each to a window, reads some by XGetImage, gives the
- * first N other contents, adds glyphs of 32 x 32 pixels by XRender and draws them. All
- * contents are checked, pixel by pixel. After each of these, the mappings and the memory of the
+ * first N other contents, adds glyphs of 32 x 32 pixels by XRender and draws them. While all
+ * are alive it switches between two workspaces of glyphs and pixmaps, which are drawn anew each
+ * time. All contents are checked, pixel by pixel. After each of these, the mappings and the memory of the
  * server's process are recorded, with its ioctls and mmaps meanwhile, and the time of an
  * operation: of batches of 16, each of which ends when the server has answered. Between
  * batches the mappings are counted, for the most that there were.
@@ -26,6 +27,8 @@
 #define BATCH 16u
 /* Pixmaps that are read by XGetImage, the slowest call of all. */
 #define GETS 200u
+/* Switches of the workspace. */
+#define SWITCHES 64u
 /* How often an operation's mappings are counted while it goes on. */
 #define LOOKS 64u
 
@@ -199,6 +202,26 @@ static int run_glyphs(void)
 	return checked("check-glyph", glyph_count, glyphs_check(&storm));
 }
 
+static int run_workspaces(void)
+{
+	uint64_t times[SWITCHES], from;
+	unsigned long wrong;
+	unsigned int i;
+
+	if (workspaces_start(&storm))
+		return -1;
+	for (i = 0; i < SWITCHES; i++) {
+		from = bench_now();
+		workspaces_switch(&storm, i);
+		times[i] = bench_now() - from;
+	}
+	if (add_row("switch", SWITCHES, times, SWITCHES, 0, 0))
+		return -1;
+	wrong = workspaces_check(&storm, SWITCHES - 1);
+	workspaces_switch(&storm, SWITCHES);
+	return checked("check-switch", WORKSPACES, wrong + workspaces_check(&storm, SWITCHES));
+}
+
 static bool connect_to_server(void)
 {
 	XSetWindowAttributes attributes = { .override_redirect = True };
@@ -265,7 +288,7 @@ int main(int argc, char **argv)
 	}
 	rows = json_object_new_array();
 	ret = add_row("start", 0, NULL, 0, 0, 0) || run_pixmaps() || run_glyphs() ||
-	      run("free", storm.count, pixmaps_free);
+	      run_workspaces() || run("free", storm.count, pixmaps_free);
 	server_unwatch();
 	if (!ret && write_results())
 		ret = 1;

@@ -32,9 +32,18 @@ static uint32_t pixel(const XImage *image, unsigned int x, unsigned int y)
 	return ((const uint32_t *)(image->data + y * image->bytes_per_line))[x] & COLOUR;
 }
 
-/* Pixels of a PIXMAP_SIDE square at @x, @y that are not pixmap @i's. */
-static unsigned long wrong_pixels(const struct storm *s, const XImage *image, unsigned int x,
-				  unsigned int y, unsigned int i)
+/**
+ * pixmaps_wrong - compare a part of an image with a pixmap's contents
+ * @s: connection
+ * @image: image
+ * @x: column of the part's first pixel
+ * @y: row of it
+ * @i: number of the pixmap
+ *
+ * Returns: wrong pixels
+ */
+unsigned long pixmaps_wrong(const struct storm *s, const XImage *image, unsigned int x,
+			    unsigned int y, unsigned int i)
 {
 	unsigned long wrong = 0;
 	unsigned int dx, dy;
@@ -190,7 +199,7 @@ unsigned long pixmaps_get(struct storm *s, unsigned int i)
 
 	if (!image)
 		return PIXMAP_SIDE * PIXMAP_SIDE;
-	wrong = wrong_pixels(s, image, 0, 0, i);
+	wrong = pixmaps_wrong(s, image, 0, 0, i);
 	XDestroyImage(image);
 	return wrong;
 }
@@ -207,8 +216,8 @@ static unsigned long check_cells(struct storm *s, Drawable where, unsigned int f
 		return WIDTH * HEIGHT;
 	for (i = from; i < to; i++) {
 		cell = i % PIXMAP_CELLS;
-		wrong += wrong_pixels(s, image, cell % PIXMAP_COLUMNS * PIXMAP_SIDE,
-				      cell / PIXMAP_COLUMNS * PIXMAP_SIDE, i);
+		wrong += pixmaps_wrong(s, image, cell % PIXMAP_COLUMNS * PIXMAP_SIDE,
+				       cell / PIXMAP_COLUMNS * PIXMAP_SIDE, i);
 	}
 	XDestroyImage(image);
 	return wrong;

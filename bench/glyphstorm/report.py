@@ -3,7 +3,7 @@
 """Makes results, tables and docs/desktop.md of what glyphstorm has counted on several stacks.
 
 usage: report.py [--check] [--json OUT.json] --cases STACK/SERVER,... DIR
-       report.py --docs DOCS RESULTS.json
+       report.py --docs DOCS RESULTS.json [MORE.json...]
 
 DIR/STACK/SERVER/glyphstorm.json is what a server of a stack has left. Stacks: debian (Debian's module
 and Mesa), our-mesa (Debian's module, our Mesa), nomap (both ours). Servers: those of session.
@@ -16,7 +16,8 @@ made meanwhile. Prints tables of counts.
          glamor must map at least once for 4 pixmaps: else the counts cannot see what they are for.
          exa-nomap must copy by our module's ioctls with nomap, and must not without our module
 --docs   puts tables and plot (RESULTS.png) into DOCS/desktop.md, between the marks there. Times are
-         printed only of a quiet machine (bench/lib/record)
+         printed only of a quiet machine (bench/lib/record). MORE.json are results of more pixmaps, with any
+         of the cases: a table shows how the counts, and the time of a switch, grow with the pixmaps
 
 Exit status: 0, 1 if a check fails or results cannot be read, 2 for a bad command line.
 """
@@ -37,16 +38,18 @@ STACKS = {"debian": "Debian's module and Mesa", "our-mesa": "Debian's module, ou
 SERVERS = {"modesetting": "modesetting, glamor", "radeon": "radeon DDX, glamor", "exa": "radeon DDX, EXA",
            "exa-nomap": "our radeon DDX, EXA"}
 OPERATIONS = ("start", "put", "put-shm", "check", "arc", "check-arc", "arc-back", "copy", "check-copy", "get",
-              "put-again", "check", "glyph-add", "glyph-draw", "check-glyph", "free")
+              "put-again", "check", "glyph-add", "glyph-draw", "check-glyph", "switch", "check-switch",
+              "free")
 # Operations of the tables, and what they are called there.
 SHOWN = {"put": "create and put", "put-shm": "create and put, MIT-SHM", "put-again": "put again", "get": "get",
-         "arc-back": "arc", "copy": "copy", "glyph-draw": "draw a glyph"}
+         "arc-back": "arc", "copy": "copy", "glyph-draw": "draw a glyph",
+         "switch": "switch of the workspace"}
 MARKS = ("<!-- counts: make desktop -->\n", "<!-- end of counts -->\n")
 MORE_MAPS = 32
 GLAMOR = ("modesetting", "radeon")
-# The cases of the document.
-ALL = tuple((stack, server) for stack in STACKS for server in ("modesetting", "radeon", "exa")
-            if (stack, server) != ("our-mesa", "exa"))
+# The cases of the document. EXA does not use Mesa; our DDX is for our module.
+ALL = (*((stack, server) for stack in STACKS for server in ("modesetting", "radeon", "exa")
+         if (stack, server) != ("our-mesa", "exa")), ("nomap", "exa-nomap"))
 
 
 def row(case, operation):
@@ -159,18 +162,51 @@ def times(cases):
     return ["", "Median times, in units of Debian's stack on the same server:", "", *table(["server", *SHOWN.values()], rows)]
 
 
-def document(docs, path):
-    """Puts counts and plot into desktop.md, and times if they can be published."""
+def growth(runs):
+    """Lines of a table of what grows with the number of pixmaps.
+
+    runs: pairs of cases, and whether their times can be published. A case's time of a switch is given in units of
+    the same case with the fewest pixmaps.
+    """
+    base, lines = {}, []
+    for cases, timed in sorted(runs, key=lambda run: run[0][0]["pixmaps"]):
+        for case in cases:
+            first, first_timed = base.setdefault(names_of(case), (case, timed))
+            switch = "-"
+            if timed and first_timed:
+                switch = f"{row(case, 'switch')['p95_ns'] / row(first, 'switch')['p95_ns']:.2f}"
+            lines.append([names_of(case), f"{case['pixmaps']:,}", f"{row(case, 'start')['gpu_maps']:,}", f"{peak(case):,}",
+                          f"{sum(r['mmaps'] for r in case['rows']):,}", f"{each(case, 'put', 'mmaps') or 0:.2f}",
+                          f"{max(r['rss_kib'] for r in case['rows']) / 1024:,.0f}",
+                          f"{max(r['pte_kib'] for r in case['rows']):,}", switch])
+    order = {name: n for n, name in enumerate(base)}
+    lines.sort(key=lambda cells: order[cells[0]])
+    return ["", "What grows with the number of pixmaps (the largest values; a switch by its 95th percentile, in units of "
+            "that with the fewest pixmaps):", "", *table(["server", "pixmaps", "mappings of BOs at its start", "at the most", "`mmap()` in all",
+                        "`mmap()` for a put", "RSS, MiB", "page tables, KiB", "switch"], lines)]
+
+
+def published_cases(path):
+    """The cases of results; how they were recorded, and why their times are not to be published, if so."""
     try:
-        cases = load(path)["cases"]
-        recorded, refused = published.recording(path.stem, True)
+        return (load(path)["cases"], *published.recording(path.stem, True))
     except (OSError, ValueError, KeyError) as error:
         sys.exit(f"report.py: {path}: {error}")
-    missing = [f"{stack}/{server}" for stack, server in ALL if not any(names_of(c) == f"{SERVERS[server]}; {STACKS[stack]}"
-                                                                        for c in cases)]
+
+
+def document(docs, path, more):
+    """Puts counts and plot into desktop.md, and times if they can be published."""
+    cases, recorded, refused = published_cases(path)
+    shown = {names_of(case) for case in cases}
+    # The source of our DDX cannot be had everywhere.
+    missing = [f"{stack}/{server}" for stack, server in ALL
+               if server != "exa-nomap" and f"{SERVERS[server]}; {STACKS[stack]}" not in shown]
     if missing:
         sys.exit(f"report.py: the document has all stacks and servers, but {path} lacks {', '.join(missing)}")
     text = [f"{cases[0]['pixmaps']:,} pixmaps, {cases[0]['glyphs']:,} glyphs.", "", *tables(cases)]
+    if more:
+        others = [published_cases(other) for other in more]
+        text += growth([(cases, not refused), *((found, not bad) for found, _, bad in others)])
     if refused:
         print(f"report.py: the times are not published: {refused}", file=sys.stderr)
     else:
@@ -187,10 +223,13 @@ def main():
     parser.add_argument("--docs", type=pathlib.Path)
     parser.add_argument("--cases")
     parser.add_argument("path", type=pathlib.Path, metavar="DIR")
+    parser.add_argument("more", type=pathlib.Path, nargs="*", metavar="MORE.json")
     args = parser.parse_args()
     if args.docs:
-        document(args.docs, args.path)
+        document(args.docs, args.path, args.more)
         return 0
+    if args.more:
+        parser.error("MORE.json goes with --docs")
     names = (args.cases or "").split(",")
     for name in names:
         stack, _, server = name.partition("/")

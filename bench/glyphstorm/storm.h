@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glyphstorm's connection, and its operations on pixmaps (pixmaps.c) and glyphs (glyphs.c).
+ * glyphstorm's connection, and its operations on pixmaps (pixmaps.c), glyphs (glyphs.c) and
+ * workspaces of both (workspaces.c).
  *
  * An operation is called for i = 0 to its count - 1, and only sends requests. Checks return the
  * number of pixels that are wrong.
@@ -21,6 +22,9 @@
 #define HEIGHT		768u
 #define PIXMAP_COLUMNS	(WIDTH / PIXMAP_SIDE)
 #define PIXMAP_CELLS	(PIXMAP_COLUMNS * (HEIGHT / PIXMAP_SIDE))
+#define GLYPH_COLUMNS	(WIDTH / GLYPH_SIDE)
+#define GLYPH_CELLS	(GLYPH_COLUMNS * (HEIGHT / GLYPH_SIDE))
+#define WORKSPACES	2u
 /* Pixels have 24 bits; servers need not keep the others. */
 #define COLOUR		0xffffffu
 
@@ -61,6 +65,8 @@ void pixmaps_arc(struct storm *s, unsigned int i);
 void pixmaps_copy(struct storm *s, unsigned int i);
 void pixmaps_free(struct storm *s, unsigned int i);
 unsigned long pixmaps_get(struct storm *s, unsigned int i);
+unsigned long pixmaps_wrong(const struct storm *s, const XImage *image, unsigned int x,
+			    unsigned int y, unsigned int i);
 unsigned long pixmaps_check(struct storm *s);
 unsigned long pixmaps_check_window(struct storm *s);
 unsigned long pixmaps_check_arcs(struct storm *s, unsigned long *drawn);
@@ -68,6 +74,13 @@ unsigned long pixmaps_check_arcs(struct storm *s, unsigned long *drawn);
 int glyphs_start(struct storm *s);
 void glyphs_add(struct storm *s, unsigned int i);
 void glyphs_draw(struct storm *s, unsigned int i);
+void glyphs_draw_at(struct storm *s, XID picture, unsigned int i, unsigned int cell);
+XID glyphs_picture(struct storm *s, Drawable drawable);
+unsigned long glyphs_wrong(const XImage *image, unsigned int i, unsigned int cell);
 unsigned long glyphs_check(struct storm *s);
+
+int workspaces_start(struct storm *s);
+void workspaces_switch(struct storm *s, unsigned int i);
+unsigned long workspaces_check(struct storm *s, unsigned int i);
 
 #endif /* GLYPHSTORM_STORM_H */

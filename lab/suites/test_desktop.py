@@ -97,16 +97,16 @@ register("patched", "all")
 
 @case("desktop/patched/uploads", tier="all", needs=["desktop/modesetting/session", "desktop/patched/session"])
 def uploads(lab: Lab) -> None:
-    """Uploads and readbacks of the patched server go by the ioctls.
+    """The patched server has few mappings, and uses the ioctls where there is neither a staging buffer nor a slab.
 
-    glamor has its glyphs in atlases, so it has few mappings with either Mesa: the staging buffers are among
-    those that stay.
+    With series A glamor's uploads go through staging buffers, and small buffers are entries of slabs, so
+    the kernel has little to copy: buffers of more than 16 KiB, and what is read from VRAM.
     """
     debian, ours = (int((DESK / name / "maps").read_text()) for name in ("modesetting", "patched"))
     said = (DESK / "patched/gem_rw").read_text()
-    steps = sum(int(n) for n in re.findall(r"(?m)^\s*(?:cpu|staged|zero_copy)\s+(\d+)", said))
-    print(f"{said}\nmappings of BOs: {debian} with Debian's Mesa, {ours} with the series; {steps} copies by the kernel")
-    assert 0 < ours <= 16 and steps >= 50
+    copies = sum(int(n) for n in re.findall(r"(?m)^\s*(?:cpu|staged|zero_copy)\s+(\d+)", said))
+    print(f"{said}\nmappings of BOs: {debian} with Debian's Mesa, {ours} with the series; {copies} copies by the kernel")
+    assert 0 < ours <= 16 and copies
 
 
 STORM = ("--out", "check/desktop-storm", "--check")

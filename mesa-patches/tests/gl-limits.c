@@ -11,6 +11,8 @@
  * staging  three contexts upload much while the GPU is late: staging memory stays within
  *          its bound, and is released when nothing is uploaded any more. It runs with
  *          RADEON_MAP_CACHE_COUNT=0, so that only mappings in use exist.
+ * fences   each command stream uses a small buffer that is kept, and that nobody uses again: few
+ *          BOs do for the fences of all streams, if the program waits for each and if it never does
  * threads  four threads with contexts of a share group write, map and read buffers and
  *          textures of their own, and buffers of each other
  *
@@ -264,6 +266,57 @@ static void *thread(void *arg)
 	return NULL;
 }
 
+/* Draws from each of @n new buffers with a command stream of its own; returns the BOs made. */
+static unsigned long draw_each(unsigned n, GLuint *buffers, bool wait)
+{
+	uint8_t data[SIZE], pixel[4];
+	unsigned long creates, streams;
+
+	glGenBuffers(n, buffers);
+	for (unsigned i = 0; i < n; i++) {
+		fill(data, SIZE, i);
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[i]);
+		glBufferData(GL_ARRAY_BUFFER, SIZE, data, GL_STATIC_DRAW);
+	}
+	glFinish();
+	creates = counter("create");
+	streams = counter("cs");
+	for (unsigned i = 0; i < n; i++) {
+		draw(buffers[i]);
+		if (wait)
+			glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+		else
+			glFlush();
+	}
+	glFinish();
+	creates = counter("create") - creates;
+	streams = counter("cs") - streams;
+	printf("%u buffers, %s: %lu command streams, %lu BOs made\n", n, wait ? "each waited for" : "never waited for",
+	       streams, creates);
+	if (streams < n)
+		die("not each buffer had a command stream: %lu for %u", streams, n);
+	return creates;
+}
+
+static int fences(void)
+{
+	enum { N = 1000, WAITED = 16, QUESTION = 64 };
+	static GLuint buffers[N];
+	unsigned long creates;
+
+	draw_setup();
+	draw_each(WAITED, buffers, true);
+	creates = draw_each(N, buffers, true);
+	if (creates > WAITED)
+		die("%lu BOs for %u fences that were waited for", creates, N);
+	/* The winsys asks for one in 64; those that were made meanwhile are in use until then. */
+	creates = draw_each(N, buffers, false);
+	if (creates > 2 * QUESTION + WAITED)
+		die("%lu BOs for %u fences that were never waited for", creates, N);
+	no_error("fences");
+	return 0;
+}
+
 static int threads(void)
 {
 	uint8_t zeros[SIZE] = {0};
@@ -299,7 +352,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} tests[] = { { "hot", hot }, { "rename", rename_part }, { "staging", staging }, { "threads", threads } };
+	} tests[] = { { "hot", hot }, { "rename", rename_part }, { "staging", staging }, { "fences", fences },
+		      { "threads", threads } };
 
 	for (unsigned i = 0; argc == 2 && i < sizeof(tests) / sizeof(*tests); i++) {
 		if (!strcmp(argv[1], tests[i].name)) {
@@ -309,5 +363,5 @@ int main(int argc, char **argv)
 			return tests[i].run();
 		}
 	}
-	die("usage: gl-limits hot | rename | staging | threads");
+	die("usage: gl-limits hot | rename | staging | fences | threads");
 }
