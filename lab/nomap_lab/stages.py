@@ -111,7 +111,7 @@ def board(out: Path) -> None:
     except LabError as e:
         raise LabError(f"cargo failed. If it could not reach its registry: the board's dependencies are fetched once, "
                        f"into {shown(CACHE / 'cargo')}, and need the network for that") from e
-    for name in ("r7xx-board", "r7xx-replay", "libr7xx_shim.so"):
+    for name in ("r7xx-board", "r7xx", "r7xx-replay", "libr7xx_shim.so"):
         install(out / "work/release" / name, out / name)
 
 

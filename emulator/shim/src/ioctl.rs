@@ -12,6 +12,7 @@ use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use r7xx_board::chip::gfx::lint::Lint;
 use r7xx_board::chip::gfx::Pipeline;
 
 use crate::bo::{Bo, Bos, Memory, GTT, VRAM};
@@ -60,6 +61,7 @@ impl Device {
             family,
             strict,
             check,
+            lint,
             trace,
             capture,
         } = settings;
@@ -84,6 +86,10 @@ impl Device {
         let mut gfx = Pipeline::new(threads);
         if check {
             gfx = gfx.with_report(Box::new(|line| eprintln!("r7xx-shim: {line}")));
+        }
+        if lint {
+            let report = Box::new(|line: &str| eprintln!("r7xx-lint: {line}"));
+            gfx = gfx.with_lint(Lint::new(report));
         }
         let gpu = Gpu::start_strict(family, memory.clone(), Box::new(gfx), trace, strict)
             .map_err(|e| format!("chip: {e:?}"))?;

@@ -17,6 +17,8 @@
 //!   checker (`r600_cs.c`) does.
 //! - [`capture`] writes a program's submissions to a file, and [`replay`]
 //!   executes them again (`r7xx-replay`).
+//! - [`history`] prints what happened to a pixel or a vertex of a capture.
+//! - [`timeline`] writes when a replay executed what.
 //! - [`settings`] reads the environment.
 //! - [`gpu`] is the driver's side of the rings of a
 //!   [`Chip`](r7xx_board::chip::Chip).
@@ -37,6 +39,7 @@
 //! `rv770`). `R7XX_TRACE` names a file for the chip's trace, `R7XX_CAPTURE` one
 //! for the submissions; `R7XX_CAPTURE_SUBMISSIONS` says which (`FIRST-LAST`).
 //! `R7XX_CHECK=1` prints which shaders hardware would not execute as the interpreter does.
+//! `R7XX_LINT=1` prints mistakes of the driver that hardware does not tell.
 //! `R7XX_STRICT` is the seed of a strict board: the 3D engine's caches and the CP's
 //! prefetch give stale data where a flush is missing. If one of them cannot be obeyed, or
 //! the chip does not start, the program ends with exit status 125.
@@ -48,8 +51,10 @@ pub mod capture;
 pub mod checker;
 pub mod checker_evergreen;
 pub mod gpu;
+pub mod history;
 pub mod hooks;
 pub mod ioctl;
 pub mod replay;
 pub mod settings;
+pub mod timeline;
 pub mod user;

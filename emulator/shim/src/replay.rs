@@ -7,11 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use r7xx_board::chip::bus::{Mc, RegFile};
 use r7xx_board::chip::cp::pm4::Draw;
 use r7xx_board::chip::gfx::colour::{Target, Targets};
+use r7xx_board::chip::gfx::lint::Lint;
+use r7xx_board::chip::gfx::probe::{History, Probe, Watch};
 use r7xx_board::chip::gfx::{describe, Cancelled, Gfx, GfxContext, GfxStatistics, Pipeline};
 
 use crate::bo::{Memory, PAGE};
 use crate::capture::{hash, CaptureError, Reader, Record};
 use crate::gpu::{Gpu, GpuError};
+use crate::timeline::Timeline;
 
 /// `PA_SC_WINDOW_SCISSOR_BR` (`r600d.h`), which Mesa sets to the size of the
 /// frame buffer.
@@ -26,6 +29,10 @@ pub struct Options {
     pub last_draw: Option<u64>,
     /// The draw to describe, counted from 1.
     pub describe: Option<u64>,
+    /// The pixel or vertex to record. The 3D engine then has one thread.
+    pub watch: Option<Watch>,
+    /// Collect the mistakes of the driver that [`Lint`] finds.
+    pub lint: bool,
 }
 
 /// Observations of a replay.
@@ -40,6 +47,10 @@ pub struct Seen {
     pub target: Option<(Target, (u32, u32))>,
     /// Description of draw [`Options::describe`].
     pub description: Option<String>,
+    /// What [`Options::watch`] recorded.
+    pub history: Option<History>,
+    /// What [`Options::lint`] found, a line each.
+    pub findings: Vec<String>,
     /// Number of pages that the submissions of the capture changed.
     pub pages: u64,
     /// The changed pages that differ from the capture's: submission and MC address.
@@ -82,6 +93,7 @@ struct Observer {
     pipeline: Pipeline,
     options: Options,
     seen: Arc<Mutex<Seen>>,
+    timeline: Option<Timeline>,
 }
 
 impl Gfx for Observer {
@@ -97,7 +109,13 @@ impl Gfx for Observer {
         if self.options.last_draw.is_some_and(|last| number > last) {
             return Ok(false);
         }
+        let statistics = self.pipeline.statistics();
+        let span = (self.timeline.as_ref())
+            .map(|timeline| timeline.draw_begins(number, draw.indices, &statistics));
         let executed = self.pipeline.draw(context, draw)?;
+        if let (Some(timeline), Some(span)) = (&self.timeline, span) {
+            timeline.draw_ends(span, executed, &self.pipeline.statistics());
+        }
         let targets = Targets::decode(context.regs);
         if let Some((_, _, target)) = targets.written().next() {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,11 +125,21 @@ impl Gfx for Observer {
     }
 
     fn event(&mut self, context: &GfxContext<'_>, event: u8) {
+        let timeline = self.timeline.as_ref();
+        let span = timeline.map(|timeline| (timeline, timeline.event_begins(event)));
         self.pipeline.event(context, event);
+        if let Some((timeline, span)) = span {
+            timeline.ends(span);
+        }
     }
 
     fn flush(&mut self, context: &GfxContext<'_>, coher_cntl: u32) {
+        let timeline = self.timeline.as_ref();
+        let span = timeline.map(|timeline| (timeline, timeline.flush_begins(coher_cntl)));
         self.pipeline.flush(context, coher_cntl);
+        if let Some((timeline, span)) = span {
+            timeline.ends(span);
+        }
     }
 
     fn statistics(&self) -> GfxStatistics {
@@ -157,12 +185,48 @@ pub fn replay<R: Read>(
     options: Options,
     trace: Option<Box<dyn std::io::Write + Send>>,
 ) -> Result<Outcome, ReplayError> {
+    execute(&mut reader, options, trace, None)
+}
+
+/// Executes a capture as [`replay`] does, and records its timeline.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_with_timeline<R: Read>(
+    mut reader: Reader<R>,
+    options: Options,
+    timeline: &Timeline,
+) -> Result<Outcome, ReplayError> {
+    let trace = Some(Box::new(timeline.clone()) as Box<_>);
+    execute(&mut reader, options, trace, Some(timeline))
+}
+
+fn execute<R: Read>(
+    reader: &mut Reader<R>,
+    options: Options,
+    trace: Option<Box<dyn std::io::Write + Send>>,
+    timeline: Option<&Timeline>,
+) -> Result<Outcome, ReplayError> {
     let memory = Arc::new(Memory::new().map_err(GpuError::Memory)?);
     let seen = Arc::new(Mutex::new(Seen::default()));
+    let probe = options.watch.map(|watch| Arc::new(Probe::new(watch)));
+    let mut pipeline = match &probe {
+        Some(probe) => Pipeline::new(1).with_probe(probe.clone()),
+        None => Pipeline::new(options.threads),
+    };
+    if options.lint {
+        let seen = seen.clone();
+        let report = move |line: &str| {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.findings.push(line.to_string());
+        };
+        pipeline = pipeline.with_lint(Lint::new(Box::new(report)));
+    }
     let observer = Observer {
-        pipeline: Pipeline::new(options.threads),
+        pipeline,
         options,
         seen: seen.clone(),
+        timeline: timeline.cloned(),
     };
     let gpu = Gpu::start(reader.family, memory.clone(), Box::new(observer), trace)?;
     // Results are not compared if draws were left out.
@@ -180,7 +244,13 @@ pub fn replay<R: Read>(
             }
             Record::Submission(on_dma, ib) => {
                 submission += 1;
+                if let Some(timeline) = timeline {
+                    timeline.submission_begins(submission, on_dma, ib.len());
+                }
                 gpu.submit(on_dma, &ib)?;
+                if let Some(timeline) = timeline {
+                    timeline.submission_ends();
+                }
             }
             Record::Result(address, expected) => {
                 let mut page = [0; PAGE as usize];
@@ -196,6 +266,7 @@ pub fn replay<R: Read>(
     drop(gpu);
     let mut seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
     seen.submissions = submission;
+    seen.history = probe.map(|probe| probe.history());
     Ok(Outcome { seen, memory })
 }
 

@@ -22,6 +22,8 @@ pub struct Settings {
     pub strict: Option<u64>,
     /// `R7XX_CHECK=1`: reports shaders that hardware would not execute.
     pub check: bool,
+    /// `R7XX_LINT=1`: reports mistakes of the driver that hardware does not tell.
+    pub lint: bool,
     /// `R7XX_TRACE`: the file for the chip's trace.
     pub trace: Option<PathBuf>,
     /// `R7XX_CAPTURE` and `R7XX_CAPTURE_SUBMISSIONS`: the file for submissions, and which of
@@ -71,14 +73,16 @@ impl Settings {
                 format!("{given}: not a seed; a seed is a number, as in R7XX_STRICT=1")
             })?),
         };
-        let check = match text("R7XX_CHECK") {
-            None => false,
+        let switch = |name: &'static str| match text(name) {
+            None => Ok(false),
             Some((value, given)) => match value.as_str() {
-                "0" => false,
-                "1" => true,
-                _ => return Err(format!("{given}: set R7XX_CHECK=1, or 0 for no checks")),
+                "0" => Ok(false),
+                "1" => Ok(true),
+                _ => Err(format!("{given}: set {name}=1, or 0 for no checks")),
             },
         };
+        let check = switch("R7XX_CHECK")?;
+        let lint = switch("R7XX_LINT")?;
         let range = match text("R7XX_CAPTURE_SUBMISSIONS") {
             None => None,
             Some((range, given)) => Some(submissions(&range).ok_or_else(|| {
@@ -104,6 +108,7 @@ impl Settings {
             family,
             strict,
             check,
+            lint,
             trace: get("R7XX_TRACE").map(PathBuf::from),
             capture,
         })
@@ -134,6 +139,7 @@ mod tests {
         let none = settings(&[]).unwrap();
         assert_eq!((none.family, none.strict), (Family::Rv770, None));
         assert!(!none.check && settings(&[("R7XX_CHECK", "1")]).unwrap().check);
+        assert!(!none.lint && settings(&[("R7XX_LINT", "1")]).unwrap().lint);
         assert_eq!((&none.trace, &none.capture), (&None, &None));
         let empty = [("R7XX_CHIP", ""), ("R7XX_STRICT", ""), ("R7XX_CAPTURE", "")];
         assert_eq!(settings(&empty), Ok(none));
@@ -170,6 +176,7 @@ mod tests {
                 ["R7XX_STRICT=often", "R7XX_STRICT=1"],
             ),
             (&[("R7XX_CHECK", "yes")], ["R7XX_CHECK=yes", "R7XX_CHECK=1"]),
+            (&[("R7XX_LINT", "2")], ["R7XX_LINT=2", "R7XX_LINT=1"]),
             (
                 &[("R7XX_STRICT", "-1")],
                 ["R7XX_STRICT=-1", "R7XX_STRICT=1"],

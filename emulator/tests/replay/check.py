@@ -14,6 +14,8 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import struct
 import subprocess
 import sys
 
@@ -43,7 +45,9 @@ def main():
         return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
     build, out = map(pathlib.Path, sys.argv[1:])
     out.mkdir(parents=True, exist_ok=True)
-    replay, capture = build / "board/r7xx-replay", out / "frame.r7xx"
+    replay, captures = build / "board/r7xx-replay", out / "captures"
+    shutil.rmtree(captures, ignore_errors=True)
+    capture = captures / "board-fill.r7xx"
 
     def run(*arguments, status=0):
         done = subprocess.run([replay, capture, *arguments], capture_output=True, text=True, check=False, timeout=300)
@@ -53,11 +57,13 @@ def main():
             fail(f"r7xx-replay {' '.join(map(str, arguments))}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    env = dict(os.environ, LD_PRELOAD=str((build / "board/libr7xx_shim.so").resolve()), R7XX_CHIP="rv730",
-               R7XX_CAPTURE=str(capture), R7XX_CAPTURE_SUBMISSIONS="1-8", RADEON_THREAD="false",
-               MESA_SHADER_CACHE_DISABLE="true")
+    env = dict(os.environ, MESA_SHADER_CACHE_DISABLE="true")
     program = [build / "bench/board-fill", "--scene", SCENE, "--rounds", "1", "--json", out / "scene.json"]
-    subprocess.run(program, env=env, check=True, timeout=600)
+    # Checks Mesa first, by a program of its own that must not be captured.
+    command = [build / "board/r7xx", "run", "--chip", "rv730", "--capture", captures, "--submissions", "1-8", "--"]
+    subprocess.run([*command, *program], env=env, check=True, timeout=600)
+    if os.listdir(captures) != [capture.name]:
+        fail(f"r7xx run left {os.listdir(captures)}")
     row = json.loads((out / "scene.json").read_text())["rows"][0]
 
     said = run("--check", "--png", out / "last.png")
@@ -83,6 +89,31 @@ def main():
     for word in ("target 0:", "PS (pixel)", "EXPORT"):
         if word not in described:
             fail(f"--describe says nothing of {word}")
+
+    # The record of a pixel changes nothing, and ends with what the picture has.
+    x, y = 100, 100
+    history = json.loads(run("--draws", str(draw), "--pixel", f"{x},{y}", "--json", "--png", out / "pixel.png", "--top-down"))
+    written = [fragment for fragment in history["fragments"] if fragment["colours"]]
+    colour = struct.unpack("<4f", struct.pack("<4I", *written[-1]["colours"][0]["after"]))
+    shown = Image.open(out / "pixel.png").convert("RGBA").getpixel((x, y))
+    if any(abs(255 * part - byte) > 1 for part, byte in zip(colour, shown)):
+        fail(f"the last fragment of pixel {x},{y} leaves {colour}, the picture has {shown}")
+    if contents(out / "pixel.png")[0] != found[0]:
+        fail("a probe changes the picture")
+    print(f"pixel {x},{y}: {len(history['fragments'])} fragments, the last one leaves what the picture has")
+
+    # Each draw is in a packet, each packet in a submission.
+    run("--timeline", out / "timeline.json")
+    spans = [event for event in json.loads((out / "timeline.json").read_text())["traceEvents"] if event["ph"] == "X"]
+    for inner, outer in (("draw", "packet"), ("packet", "submission"), ("wait", "submission")):
+        for span in (span for span in spans if span["cat"] == inner):
+            around = [other for other in spans if other["cat"] == outer and other["tid"] == span["tid"] and
+                      other["ts"] - 1e-3 <= span["ts"] and span["ts"] + span["dur"] <= other["ts"] + other["dur"] + 1e-3]
+            if not around:
+                fail(f"no {outer} contains {span}")
+    if sum(span["cat"] == "draw" for span in spans) != draws:
+        fail(f"the timeline has not {draws} draws")
+    print(f"timeline: {len(spans)} spans")
 
     # A replay that sees something else says so.
     whole = capture.read_bytes()

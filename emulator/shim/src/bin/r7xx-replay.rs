@@ -7,9 +7,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use r7xx_board::chip::gfx::probe::Watch;
 use r7xx_board::host::{output, target_png};
 use r7xx_shim::capture::Reader;
-use r7xx_shim::replay::{replay, Options, Outcome};
+use r7xx_shim::history;
+use r7xx_shim::replay::{replay, replay_with_timeline, Options, Outcome};
+use r7xx_shim::timeline::Timeline;
 
 /// Executes a captured command stream on the emulated chip, without the program that
 /// submitted it
@@ -36,12 +39,30 @@ struct Cli {
     /// Print packet, targets, registers and shaders of the Nth draw
     #[arg(long, value_name = "N")]
     describe: Option<u64>,
+    /// Print each fragment that fell on this pixel: coverage, tests, the shader's run, colours.
+    /// Y counts from the target's first row in memory
+    #[arg(long, value_name = "X,Y", value_parser = history::pixel)]
+    pixel: Option<Watch>,
+    /// Print the run of the vertex shader for vertex N of draw DRAW (counted from 1); N is the
+    /// index that the shader gets
+    #[arg(long, value_name = "DRAW:N", value_parser = history::vertex, conflicts_with = "pixel")]
+    vertex: Option<Watch>,
+    /// Print mistakes of the driver that hardware does not tell, each once with its draw
+    #[arg(long)]
+    lint: bool,
+    /// Print what --pixel or --vertex found as JSON, and nothing else
+    #[arg(long, conflicts_with = "describe")]
+    json: bool,
     /// Fail if memory is not as it was after the same submission of the capture
     #[arg(long, conflicts_with = "draws")]
     check: bool,
     /// Write packets and register accesses to this file
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write when the frame's packets, draws and flushes were executed to this file, for Perfetto
+    /// or chrome://tracing
+    #[arg(long, value_name = "FILE", conflicts_with = "trace")]
+    timeline: Option<PathBuf>,
     /// Threads of the 3D engine (default: CPUs)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     threads: Option<u16>,
@@ -63,15 +84,41 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
         threads: cli.threads.map_or(cpus, usize::from),
         last_draw: cli.draws,
         describe: cli.describe,
+        watch: cli.pixel.or(cli.vertex),
+        lint: cli.lint,
     };
+    if cli.json && options.watch.is_none() {
+        return Err("--json prints what --pixel or --vertex found; give one of them".into());
+    }
     let family = reader.family;
-    let Outcome { seen, memory } = replay(reader, options, trace).map_err(|e| named(&e))?;
-    println!(
-        "{}: {} submissions, {} draws",
-        family.model().name,
-        seen.submissions,
-        seen.draws
-    );
+    let outcome = match &cli.timeline {
+        None => replay(reader, options, trace),
+        Some(path) => {
+            let timeline = Timeline::default();
+            let outcome = replay_with_timeline(reader, options, &timeline);
+            output::replace(path, |out| writeln!(out, "{}", timeline.json()))
+                .map_err(|e| e.to_string())?;
+            outcome
+        }
+    };
+    let Outcome { seen, memory } = outcome.map_err(|e| named(&e))?;
+    let say = |line: String| {
+        if !cli.json {
+            println!("{line}");
+        }
+    };
+    let (chip, submissions, draws) = (family.model().name, seen.submissions, seen.draws);
+    say(format!("{chip}: {submissions} submissions, {draws} draws"));
+    for finding in &seen.findings {
+        say(finding.clone());
+    }
+    if let (Some(watch), Some(found)) = (options.watch, &seen.history) {
+        let text = match cli.json {
+            true => serde_json::to_string_pretty(found).map_err(|e| e.to_string())? + "\n",
+            false => history::text(watch, found),
+        };
+        print!("{text}");
+    }
     if let Some(n) = cli.describe {
         let absent = || format!("there is no draw {n}, only {}", seen.draws);
         print!("{}", seen.description.as_ref().ok_or_else(absent)?);
@@ -82,14 +129,14 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
             target_png::write_png(&target, size, cli.top_down, &*memory, out)
         })
         .map_err(|e| e.to_string())?;
-        println!("{}: {}x{}", path.display(), size.0, size.1);
+        say(format!("{}: {}x{}", path.display(), size.0, size.1));
     }
     if cli.check {
-        println!(
+        say(format!(
             "{} of {} pages that it changed are as captured",
             seen.pages - seen.different.len() as u64,
             seen.pages
-        );
+        ));
         for (submission, address) in seen.different.iter().take(10) {
             eprintln!("r7xx-replay: page {address:#x} differs after submission {submission}");
         }

@@ -6,6 +6,8 @@
 //! has `SPI_PS_INPUT_CNTL_i.SEMANTIC` in `SPI_VS_OUT_ID_0-9` (Mesa
 //! `r600_update_ps_state()`, `r600_update_vs_state()`).
 
+mod registers;
+
 use pulp::{Simd, WithSimd};
 
 use super::lanes::{has_denormals, pixel_of, Lanes, Mask, LANES};

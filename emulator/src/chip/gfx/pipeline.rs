@@ -14,9 +14,11 @@ use super::colour::Targets;
 use super::compute::{self, Dispatch};
 use super::execute::{run, Buffers};
 use super::front::Front;
+use super::lint::Lint;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::primitive::Type;
+use super::probe::Probe;
 use super::rules::{Report, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
@@ -57,6 +59,8 @@ pub struct Pipeline {
     counters: Counters,
     /// The registers of compute shaders.
     compute: Option<Shadow>,
+    probe: Option<Arc<Probe>>,
+    lint: Option<Arc<Lint>>,
 }
 
 impl Default for Pipeline {
@@ -111,6 +115,8 @@ impl Pipeline {
             rules: Rules::default(),
             counters: Counters::default(),
             compute: None,
+            probe: None,
+            lint: None,
         }
     }
 
@@ -118,6 +124,19 @@ impl Pipeline {
     /// hangs or corrupts registers. A strict board checks and logs without it.
     pub fn with_report(mut self, report: Report) -> Self {
         self.rules.report = Some(report);
+        self
+    }
+
+    /// The same with one thread and a probe: it records what it watches for.
+    pub fn with_probe(mut self, probe: Arc<Probe>) -> Self {
+        self.cores.truncate(1);
+        self.probe = Some(probe);
+        self
+    }
+
+    /// The same, but looks for a driver's mistakes.
+    pub fn with_lint(mut self, lint: Lint) -> Self {
+        self.lint = Some(Arc::new(lint));
         self
     }
 
@@ -172,6 +191,10 @@ impl Pipeline {
 
     fn execute(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<(), Failed> {
         self.serial += 1;
+        let (probe, lint) = (self.probe.clone(), self.lint.clone());
+        if let Some(probe) = &probe {
+            probe.draw();
+        }
         self.shadow.refresh(context);
         let view = View::of(context);
         let Some(kind) = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE)) else {
@@ -218,7 +241,13 @@ impl Pipeline {
             limits: self.limits,
             targets: RandomTargets::default(),
             counters: &self.counters,
+            probe: probe.as_deref(),
+            lint: lint.as_deref(),
         };
+        if let Some(lint) = &lint {
+            let inputs = pixel.as_ref().map(|pixel| &pixel.interpolator);
+            lint.draw(self.serial, &vertex, inputs);
+        }
         for core in &mut self.cores {
             core.executed = 0;
             core.unit
@@ -259,6 +288,9 @@ impl Pipeline {
             core.exports.clear();
         }
         let (inputs, indices) = result.1;
+        if let (Some(lint), Ok(())) = (&lint, result.0) {
+            lint.drawn(&state.vertex, state.pixel, &progress, inputs);
+        }
         self.count(context, &progress, inputs, indices);
         result.0
     }
@@ -285,6 +317,8 @@ impl Pipeline {
             limits: self.limits,
             targets: RandomTargets::default(),
             counters: &self.counters,
+            probe: None,
+            lint: None,
         };
         let core = &mut self.cores[0];
         core.executed = 0;

@@ -74,6 +74,8 @@ pub struct PixelState {
     early: bool,
     /// Covered tiles get the clear colour that they stand for, and nothing else.
     expand: bool,
+    /// `STENCIL_COMPRESS_DISABLE`, `DEPTH_COMPRESS_DISABLE`: compressed tiles are expanded.
+    expands: bool,
     arch: pulp::Arch,
 }
 
@@ -178,6 +180,7 @@ impl PixelState {
             late_z: bits(shader_control, 4, 2) == 0,
             early: bit(shader_control, 15),
             expand,
+            expands: bits(render, 5, 2) != 0,
             arch: pulp::Arch::new(),
         }
     }
@@ -197,6 +200,12 @@ impl PixelState {
             || self.alpha_to_mask.is_some()
             || self.writes_memory && self.late_z;
         after && !self.early
+    }
+
+    /// Whether draws copy depth, resolve samples or expand depth in place, rather than draw
+    /// fragments. The board has nothing to expand.
+    pub(super) fn is_transfer(&self) -> bool {
+        self.copy.is_some() || self.resolve || self.expands
     }
 
     /// Whether the pixel shader has to run.
@@ -250,6 +259,7 @@ impl PixelState {
         core.uniform.begin(self.is_uniform(setup));
         core.weights.begin();
         let whole = self.whole(core, shared, vertices, setup);
+        let probe = shared.probe.filter(|probe| probe.near(b));
         let next_depth = self.depth.as_ref().filter(|(state, _)| state.is_active());
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
         for sy in b.y0.div_euclid(SQUARE)..=last(b.y1, SQUARE) {
@@ -274,9 +284,15 @@ impl PixelState {
                 for ty in ty0..=ty1 {
                     counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
                     for tx in tx0..=tx1 {
+                        let probed = probe
+                            .filter(|probe| probe.begin(shared.serial, (tx, ty), setup, vertices))
+                            .map(|probe| (probe, core.uniform.suspend()));
                         let covered =
                             |size| (setup.polygon).covers(tx * size, ty * size, size, places);
-                        if let Some(whole) = whole.as_ref().filter(|_| full || covered(TILE)) {
+                        if let Some(whole) = whole
+                            .as_ref()
+                            .filter(|_| probed.is_none() && (full || covered(TILE)))
+                        {
                             if whole.blit.is_some()
                                 || core.uniform.is_known()
                                 || !self.needs_shader()
@@ -301,6 +317,10 @@ impl PixelState {
                             counts,
                             depth,
                         )?;
+                        if let Some((probe, uniform)) = probed {
+                            probe.end();
+                            core.uniform.begin(uniform);
+                        }
                     }
                 }
             }
@@ -511,19 +531,27 @@ impl PixelState {
         } else {
             setup.polygon.cover(x, y, &self.places)
         };
-        let any = coverage.any();
-        if any == 0 {
+        if coverage.any() == 0 {
             return Ok(());
         }
+        let note = |what, coverage: &Coverage| {
+            if let Some(probe) = shared.recording() {
+                probe.coverage(what, coverage, None);
+            }
+        };
+        note("the polygon's edges", &coverage);
         if let Some((rule, rects)) = &self.cliprects {
             coverage.keep(cliprect_lanes(*rule, rects, x, y));
+            note("the clip rectangles", &coverage);
         }
         if let Some(stipple) = &setup.stipple {
             coverage.keep(stipple_lanes(stipple, x, y));
+            note("the line's stipple", &coverage);
         }
         for (sample, mask) in coverage.samples.iter_mut().zip(&self.sample_mask) {
             *sample &= mask;
         }
+        note("the sample mask", &coverage);
         if coverage.any() == 0 {
             return Ok(());
         }
@@ -545,17 +573,24 @@ impl PixelState {
             counts,
             failed: None,
             unread: false,
+            probe: shared.recording(),
         };
-        if self.resolve {
-            tile.resolve();
-            return tile.finish(shared);
-        }
         if self.expand {
             tile.expand();
             return tile.finish(shared);
         }
-        if let Some(copy) = self.copy {
-            tile.copy(copy);
+        if self.resolve || self.copy.is_some() {
+            let mc = shared.context.mc;
+            if let Some(probe) = shared.recording() {
+                probe.before_write(mc, &self.targets, at, &tile.coverage, None);
+            }
+            match self.copy.filter(|_| !self.resolve) {
+                Some(copy) => tile.copy(copy),
+                None => tile.resolve(),
+            }
+            if let Some(probe) = shared.recording() {
+                probe.after_write(mc, &self.targets, at, 0);
+            }
             return tile.finish(shared);
         }
         let late = self.late();
@@ -569,9 +604,11 @@ impl PixelState {
             // fails the late test, too.
             tile.test(None, None, false);
         }
+        note("the depth or stencil test", &tile.coverage);
         if tile.coverage.any() == 0 || !self.needs_shader() {
             if late {
                 tile.test(None, None, true);
+                note("the depth or stencil test", &tile.coverage);
             }
             return tile.finish(shared);
         }
@@ -640,12 +677,24 @@ impl PixelState {
                 sample,
                 &coverage.samples,
             );
+            if let Some(probe) = shared.recording() {
+                probe.shader(&mut core.wave, sample);
+            }
             core.run(shared, view, Stage::Pixel, program)?;
+            if let Some(probe) = shared.recording() {
+                probe.shader_ran(program, &mut core.wave);
+            }
             core.uniform.ran();
         }
         tile.counts.invocations += u64::from(valid.count_ones());
+        let note = |what, coverage: &Coverage| {
+            if let Some(probe) = shared.recording() {
+                probe.coverage(what, coverage, sample);
+            }
+        };
         let exports = &core.exports;
         coverage.keep(!core.wave.killed);
+        note("the shader's discard", &coverage);
         if let Some((function, reference)) = self.alpha {
             let alpha = exports.colour(&core.wave, 0)[3];
             let mut pass = 0;
@@ -654,10 +703,12 @@ impl PixelState {
                 pass |= u64::from(passes) << lane;
             }
             coverage.keep(pass);
+            note("the alpha test", &coverage);
         }
         if let Some(control) = self.alpha_to_mask {
             let alpha = exports.colour(&core.wave, 0)[3];
             self.apply_alpha_to_mask(control, alpha, &mut coverage);
+            note("alpha to coverage", &coverage);
         }
         if self.mask_export {
             for (i, mask) in coverage.samples.iter_mut().enumerate() {
@@ -667,6 +718,7 @@ impl PixelState {
                 }
                 *mask &= keep;
             }
+            note("the shader's sample mask", &coverage);
         }
         if self.late() {
             // Test only the samples of this call.
@@ -677,9 +729,19 @@ impl PixelState {
             tile.test(z, reference, true);
             coverage = tile.coverage;
             tile.coverage = rest;
+            note("the late depth or stencil test", &coverage);
         }
         if self.colour {
+            let mc = shared.context.mc;
+            let probed = shared.recording().map(|probe| (probe, probe.writes()));
+            if let Some((probe, _)) = probed {
+                let source = Some((exports, &core.wave));
+                probe.before_write(mc, &self.targets, tile.at, &coverage, source);
+            }
             tile.write_colour(exports, &core.wave, &coverage, &mut core.uniform);
+            if let Some((probe, first)) = probed {
+                probe.after_write(mc, &self.targets, tile.at, first);
+            }
         }
         Ok(())
     }

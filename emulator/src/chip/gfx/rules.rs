@@ -16,7 +16,7 @@ const SEEN: usize = 4096;
 pub type Report = Box<dyn FnMut(&str) + Send>;
 
 /// The name of a stage's program.
-fn name(stage: Stage) -> &'static str {
+pub(super) fn name(stage: Stage) -> &'static str {
     match stage {
         Stage::Pixel => "pixel shader",
         Stage::Vertex => "vertex shader",

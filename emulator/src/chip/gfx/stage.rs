@@ -8,9 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::front::BufferView;
 use super::interpolate::Scratch;
 use super::lanes::{expand, iter, select, Lanes, Mask, ALL, LANES};
+use super::lint::Lint;
 use super::memory::View;
+use super::probe::Probe;
 use super::rat::{self, Rat};
 use super::shader::isa::TexInstruction;
+use super::shader::tape::Texel;
 use super::shader::{
     share, Env, ExportKind, MemoryExport, MemoryTarget, Program, RandomAccess, Wave,
 };
@@ -197,6 +200,10 @@ pub struct DrawShared<'a> {
     pub targets: Targets,
     /// Append counters.
     pub counters: &'a Counters,
+    /// Records a pixel or a vertex.
+    pub probe: Option<&'a Probe>,
+    /// Looks for a driver's mistakes.
+    pub lint: Option<&'a Lint>,
 }
 
 /// Append counters (`GDS_APPEND_COUNT_n`).
@@ -210,7 +217,13 @@ pub struct Targets {
     turns: Mutex<()>,
 }
 
-impl DrawShared<'_> {
+impl<'a> DrawShared<'a> {
+    /// The probe, while it records a fragment.
+    #[inline]
+    pub(super) fn recording(&self) -> Option<&'a Probe> {
+        self.probe.filter(|probe| probe.is_open())
+    }
+
     /// Words of fetch resource `index` of `stage`; zeroes if there is none.
     pub fn resource(&self, stage: Stage, index: u32) -> [u32; 8] {
         let front = self.shadow.front();
@@ -392,6 +405,12 @@ impl Env for StageEnv<'_, '_> {
             self.shared.context.control.fault(fault);
         }
         denormals
+    }
+
+    fn texels(&mut self, op: &TexInstruction, src: &[&Lanes; 4], lane: usize) -> Vec<Texel> {
+        let resource = self.shared.resource(self.stage, op.resource.into());
+        let sampler = self.shared.sampler(self.stage, op.sampler.into());
+        (self.unit).texels_of(self.view, op, &resource, &sampler, src, lane)
     }
 
     fn end_of_fetch_clause(&mut self) {

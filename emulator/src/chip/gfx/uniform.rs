@@ -66,6 +66,14 @@ impl Uniform {
         self.state == Known::There
     }
 
+    /// Forgets the results for a tile that has its own run; returns whether the others can share
+    /// one.
+    pub fn suspend(&mut self) -> bool {
+        let shared = self.state != Known::Different;
+        self.begin(false);
+        shared
+    }
+
     /// The shader has run.
     pub fn ran(&mut self) {
         if self.wanted() {

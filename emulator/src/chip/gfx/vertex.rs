@@ -68,9 +68,13 @@ impl Core {
         program: &Program,
     ) -> Result<(), Stop> {
         self.exports.clear();
+        let lint = (shared.lint).filter(|lint| lint.records(program, stage, &mut self.wave));
         let (wave, mut env) = self.parts(shared, view, stage);
         let result = shader::run(program, wave, &mut env);
         self.executed += self.wave.executed;
+        if let Some(lint) = lint {
+            lint.ran(program, stage, &mut self.wave);
+        }
         result
     }
 
@@ -210,7 +214,13 @@ pub fn shade(
 ) -> Result<(), Stop> {
     for batch in requests.chunks(LANES) {
         begin(core, shared, batch);
+        let probed =
+            (shared.probe).and_then(|p| Some((p, p.vertex(shared.serial, batch, &mut core.wave)?)));
         core.run(shared, view, Stage::Vertex, program)?;
+        if let Some((probe, request)) = probed {
+            let programs = [Some(&**program), shared.fetch.as_deref()];
+            probe.vertex_ran(shared.serial, request, programs, &mut core.wave);
+        }
         collect(&core.exports, shared, batch.len(), out);
         streams.append(&core.exports.stream, batch.len());
     }

@@ -53,6 +53,24 @@ impl BufferResource {
     }
 }
 
+/// Where the element of a vertex whose index is `index` begins, in bytes from the start of the
+/// buffer; below 2^32 * 2047 + 2^16. `offsets` are `SQ_VTX_BASE_VTX_LOC` and
+/// `SQ_VTX_START_INST_LOC`.
+#[inline(always)]
+pub fn place(op: &VtxInstruction, resource: &BufferResource, offsets: [u32; 2], index: u32) -> u64 {
+    let stride = if op.const_buf_no_stride {
+        0
+    } else {
+        resource.stride
+    };
+    let first = match op.fetch_type {
+        VERTEX_DATA => offsets[0],
+        INSTANCE_DATA => offsets[1],
+        _ => 0,
+    };
+    u64::from(index.wrapping_add(first)) * stride + u64::from(op.offset)
+}
+
 /// Runs a vertex instruction for the lanes of `exec`, whose indices are in
 /// `index`. Returns the four values before `DST_SEL` is applied, and whether the
 /// format is an integer one: `SEL_1` is then an integer, too. The caller keeps
@@ -92,19 +110,13 @@ pub fn fetch(
         resource.stride
     };
     let offsets = env.vertex_offsets();
-    let first = match op.fetch_type {
-        VERTEX_DATA => offsets[0],
-        INSTANCE_DATA => offsets[1],
-        _ => 0,
-    };
     let end = resource.size.next_multiple_of(4);
-    // Offset of each lane's element in the buffer; below 2^32 * 2047 + 2^16.
+    // Offset of each lane's element in the buffer.
     let mut at = [0u64; LANES];
     let mut inside: Mask = 0;
     let (mut low, mut high) = (u64::MAX, 0);
     for lane in iter(exec) {
-        let element = u64::from(index[lane].wrapping_add(first));
-        let offset = element * stride + u64::from(op.offset);
+        let offset = place(op, &resource, offsets, index[lane]);
         if offset + bytes <= end {
             at[lane] = offset;
             inside |= 1 << lane;

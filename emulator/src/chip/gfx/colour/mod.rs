@@ -12,6 +12,7 @@
 
 pub mod blend;
 mod cleared;
+mod describe;
 pub mod pack;
 mod packed;
 

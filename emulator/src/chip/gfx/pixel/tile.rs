@@ -7,6 +7,7 @@ use super::super::depth::{self, Samples, Tested};
 use super::super::interpolate::{evaluate, lane_offsets};
 use super::super::lanes::{Lanes, Mask, LANES};
 use super::super::memory::View;
+use super::super::probe::Probe;
 use super::super::raster::Coverage;
 use super::super::setup::Setup;
 use super::super::shader::{Stop, Wave};
@@ -33,6 +34,7 @@ pub(super) struct Tile<'a, 'b> {
     pub(super) failed: Option<McError>,
     /// Its depth could not be read.
     pub(super) unread: bool,
+    pub(super) probe: Option<&'b Probe>,
 }
 
 /// The depth and stencil test of one sample of a tile.
@@ -52,11 +54,10 @@ struct DepthTest<'a> {
     update: bool,
 }
 
-impl WithSimd for DepthTest<'_> {
-    type Output = Tested;
-
+impl DepthTest<'_> {
+    /// Depths of the fragments, clamped.
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) -> Tested {
+    fn depths(&self) -> [f32; LANES] {
         let (state, setup) = (self.state, self.setup);
         let mut z = [0.0; LANES];
         if let Some(clear) = state.depth_clear {
@@ -80,11 +81,21 @@ impl WithSimd for DepthTest<'_> {
                 *z = state.clamped(setup, *z);
             }
         }
+        z
+    }
+}
+
+impl WithSimd for DepthTest<'_> {
+    type Output = Tested;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Tested {
+        let z = self.depths();
         self.depth.test(
             self.stored,
             &z,
             self.mask,
-            setup.front,
+            self.setup.front,
             self.reference,
             self.update,
         )
@@ -116,11 +127,11 @@ impl Tile<'_, '_> {
                 continue;
             }
             if let Some((depth, _)) = state.depth.as_ref().filter(|(d, _)| d.is_active()) {
-                let (setup, x, y) = (self.setup, self.x, self.y);
+                let (setup, x, y, probe) = (self.setup, self.x, self.y, self.probe);
                 let Some(stored) = self.load(sample) else {
                     continue;
                 };
-                let mut tested = state.arch.dispatch(DepthTest {
+                let test = DepthTest {
                     state,
                     depth,
                     setup,
@@ -131,12 +142,19 @@ impl Tile<'_, '_> {
                     exported: z,
                     reference,
                     update,
-                });
+                };
+                let seen = probe.map(|probe| (probe, test.depths(), test.stored.clone()));
+                let mut tested = state.arch.dispatch(test);
                 if let (Some(clear), true) = (state.stencil_clear, update) {
                     for lane in (0..LANES).filter(|l| tested.passed >> l & 1 != 0) {
                         stored.stencil[lane] = clear;
                     }
                     tested.changed |= tested.passed;
+                }
+                if let Some((probe, z, before)) = &seen {
+                    let front = setup.front;
+                    let held = [before, &*stored];
+                    probe.depth(sample, depth, front, z, mask, reference, held, update);
                 }
                 self.coverage.samples[sample] = tested.passed;
                 self.changed[sample] |= tested.changed;

@@ -2,6 +2,7 @@
 //! Interface of a running shader to everything outside its registers.
 
 use super::isa::{TexInstruction, VtxInstruction};
+use super::tape::Texel;
 use crate::chip::bus::McError;
 use crate::chip::gfx::front::BufferView;
 use crate::chip::gfx::lanes::{Lanes, Mask};
@@ -131,6 +132,11 @@ pub trait Env {
         exec: Mask,
         out: &mut [Lanes; 4],
     ) -> bool;
+
+    /// The texels that [`Env::texture`] would read for `lane`, for a [`tape`](super::tape).
+    fn texels(&mut self, _op: &TexInstruction, _src: &[&Lanes; 4], _lane: usize) -> Vec<Texel> {
+        Vec::new()
+    }
 
     /// A fetch clause ends: gradients that it has set are discarded.
     fn end_of_fetch_clause(&mut self) {}

@@ -10,12 +10,13 @@
 mod export;
 mod fetch;
 mod flow;
+mod tape;
 
-use super::alu::{Clause, FindDenormals, State};
+use super::alu::{Clause, FindDenormals, Outcome, State};
 use super::env::Env;
 use super::isa::cf;
 use super::program::{is_denormal, Cf, Constant, Program};
-use super::step::ROW_CONST;
+use super::step::{AluClause, ROW_CONST};
 use super::{Stop, Wave, GPRS};
 use crate::chip::gfx::lanes::{Lanes, Mask, LANES};
 
@@ -181,6 +182,9 @@ impl Runner<'_> {
         }
         while let Some(instruction) = program.cf.get(pc as usize) {
             self.charge(1)?;
+            if self.wave.tape.is_some() {
+                self.tape_control(program, pc);
+            }
             let mut next = pc + 1;
             match instruction {
                 Cf::Barrier => {
@@ -352,27 +356,12 @@ impl Runner<'_> {
         let before = self.wave.exec;
         if before != 0 {
             self.charge(u64::from(clause.slots))?;
-            let wave = &mut *self.wave;
-            let outcome = wave.arch.dispatch(Clause {
-                clause,
-                wide: &program.wide,
-                dx10_clamp: program.options.dx10_clamp,
-                state: State {
-                    rows: &mut wave.rows,
-                    ar: &mut wave.ar,
-                    index: &mut wave.index,
-                    queue: &mut wave.queue,
-                    al: self.al,
-                    exec: wave.exec,
-                    live: wave.live,
-                    pred: self.pred,
-                    killed: wave.killed,
-                    denormals: wave.denormals,
-                },
-                env: &mut *self.env,
-            });
-            wave.exec = outcome.exec;
-            wave.killed = outcome.killed;
+            let outcome = match self.wave.tape {
+                None => self.clause(program, clause),
+                Some(_) => self.taped_clause(program, clause),
+            };
+            self.wave.exec = outcome.exec;
+            self.wave.killed = outcome.killed;
             self.pred = outcome.pred;
         }
         match code {
@@ -394,6 +383,30 @@ impl Runner<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Runs the steps of `clause`.
+    #[inline(always)]
+    fn clause(&mut self, program: &Program, clause: &AluClause) -> Outcome {
+        let wave = &mut *self.wave;
+        wave.arch.dispatch(Clause {
+            clause,
+            wide: &program.wide,
+            dx10_clamp: program.options.dx10_clamp,
+            state: State {
+                rows: &mut wave.rows,
+                ar: &mut wave.ar,
+                index: &mut wave.index,
+                queue: &mut wave.queue,
+                al: self.al,
+                exec: wave.exec,
+                live: wave.live,
+                pred: self.pred,
+                killed: wave.killed,
+                denormals: wave.denormals,
+            },
+            env: &mut *self.env,
+        })
     }
 
     fn gpr(&self, gpr: u8, relative: bool) -> Option<usize> {

@@ -13,6 +13,7 @@ mod program;
 pub mod r800;
 pub mod share;
 mod step;
+pub mod tape;
 #[cfg(test)]
 mod tests;
 pub mod validate;
@@ -85,6 +86,8 @@ pub struct Wave {
     /// Buffer for the result of a texture fetch.
     texels: Option<Box<[Lanes; 4]>>,
     stack_storage: exec::StackStorage,
+    /// See [`Wave::record`].
+    tape: Option<Box<tape::Tape>>,
     /// Program and epoch of the constants that are in the rows.
     loaded: (u64, u64),
     constant_denormals: bool,
@@ -127,6 +130,7 @@ impl Wave {
             buffer: Vec::new(),
             texels: None,
             stack_storage: exec::StackStorage::default(),
+            tape: None,
             loaded: (0, 0),
             constant_denormals: false,
             denormals: false,

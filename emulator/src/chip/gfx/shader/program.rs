@@ -136,6 +136,8 @@ pub struct Program {
     pub(super) cf: Vec<Cf>,
     /// For each of `cf`: the program ends after the instruction.
     pub(super) ends: Vec<bool>,
+    /// For each of `cf`: its place, in units of two dwords.
+    pub(super) at: Vec<u32>,
     pub(super) alu: Vec<AluClause>,
     pub(super) wide: Vec<Wide>,
     pub(super) fetch: Vec<Vec<Fetch>>,
@@ -192,6 +194,7 @@ impl Program {
         };
         let mut cfs = Vec::new();
         let mut ends = Vec::new();
+        let mut places = Vec::new();
         let mut index_of: HashMap<u32, u32> = HashMap::new();
         let mut pending = vec![0u32];
         let mut extension = None;
@@ -205,6 +208,7 @@ impl Program {
                     if !first {
                         cfs.push(Cf::Goto(known));
                         ends.push(false);
+                        places.push(address);
                     }
                     break;
                 }
@@ -270,6 +274,7 @@ impl Program {
                 cfs.push(decoded);
                 let end = kind.ends();
                 ends.push(end);
+                places.push(address);
                 let returns = matches!(kind, CfKind::Other(word) if word.code == cf::RET);
                 if end || returns {
                     break;
@@ -304,6 +309,7 @@ impl Program {
             options,
             cf: cfs,
             ends,
+            at: places,
             alu: builder.alu,
             wide: builder.wide,
             fetch: builder.fetch,
@@ -353,11 +359,14 @@ impl Program {
         fn of<T>(list: &Vec<T>) -> usize {
             list.capacity() * size_of::<T>()
         }
-        let steps: usize = self.alu.iter().map(|clause| of(&clause.steps)).sum();
+        let steps: usize = (self.alu.iter())
+            .map(|clause| of(&clause.steps) + of(&clause.groups))
+            .sum();
         let fetches: usize = self.fetch.iter().map(of).sum();
         size_of::<Self>()
             + of(&self.cf)
             + of(&self.ends)
+            + of(&self.at)
             + of(&self.alu)
             + steps
             + of(&self.wide)

@@ -151,10 +151,23 @@ pub(super) enum Step {
     Commit,
 }
 
+/// The steps of one group of instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Group {
+    /// Place of its first instruction, in dwords from the start of the program.
+    pub at: u32,
+    /// Number of instructions.
+    pub count: u8,
+    /// Number of the clause's steps up to the end of the group.
+    pub end: u32,
+}
+
 /// An ALU clause.
 #[derive(Debug, Default)]
 pub(super) struct AluClause {
     pub steps: Vec<Step>,
     /// Number of instructions, for the budget.
     pub slots: u32,
+    /// Where its groups end, for [`tape`](super::tape).
+    pub groups: Vec<Group>,
 }

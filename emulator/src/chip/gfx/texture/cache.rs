@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::address::{Axis, Index};
 use super::block;
+use super::log::TexelRead;
 use super::patch::{PATCH, SLOTS};
 use super::resource::Texture;
 use crate::chip::bus::McError;
@@ -72,6 +73,8 @@ pub struct Cache {
     pub fault: Option<McError>,
     /// Number of blocks read from memory.
     pub misses: u64,
+    /// Receives the texels that the general path reads, one by one, see `log`.
+    pub log: Option<Vec<TexelRead>>,
 }
 
 fn boxed<T: Copy + std::fmt::Debug, const N: usize>(value: T) -> Box<[T; N]> {
@@ -101,6 +104,7 @@ impl Default for Cache {
             next_id: 1,
             fault: None,
             misses: 0,
+            log: None,
         }
     }
 }

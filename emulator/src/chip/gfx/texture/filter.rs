@@ -5,6 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::address::{axis, Axis, Coord, CubePoint};
 use super::cache::{is_fixed_depth, BlockId, Cache, TEXELS};
+use super::log::TexelRead;
 use super::resource::{Dim, Level, Texture};
 use super::sampler::{compare, Filter, Wrap};
 use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
@@ -76,7 +77,7 @@ pub fn level(
     let borders = (axes[0].border[0] | axes[0].border[1] | axes[1].border[0] | axes[1].border[1])
         & request.mask;
     let plain = borders == 0 && request.reference.is_none() && planes.second.is_none();
-    if texture.packed && plain && planes.borders & request.mask == 0 {
+    if texture.packed && plain && planes.borders & request.mask == 0 && cache.log.is_none() {
         let patch = arch.dispatch(FindPatch {
             axes: &axes,
             mask: request.mask,
@@ -510,11 +511,16 @@ pub fn texel(
     };
     let set = cache.block(view, texture, id, block);
     let at = (set * 64 + ((y & 7) * 8 + (x & 7)) as usize) & (TEXELS - 1);
-    if texture.packed {
+    let value = if texture.packed {
         unpacked(cache.packed[at])
     } else {
         cache.wide[at]
+    };
+    if let Some(log) = &mut cache.log {
+        let (place, at) = ([level, slice, sample], [x, y]);
+        log.push(TexelRead { place, at, value });
     }
+    value
 }
 
 /// Compares a texel, if the instruction does, and swizzles the result.

@@ -22,6 +22,7 @@ pub mod cache;
 mod filter;
 mod gather;
 mod lod;
+pub mod log;
 mod patch;
 mod plain;
 pub mod resource;

@@ -12,12 +12,19 @@ use crate::chip::gfx::vertex_fetch;
 
 impl Runner<'_> {
     pub(super) fn fetches(&mut self, program: &Program, clause: &[Fetch]) {
-        for fetch in clause {
+        for (number, fetch) in clause.iter().enumerate() {
+            let taped = match self.wave.tape {
+                None => None,
+                Some(_) => self.before_fetch(fetch, number),
+            };
             match fetch {
                 Fetch::Tex(op) => self.texture(program, op),
                 Fetch::Vtx(op) => self.vertex(program, op),
                 Fetch::Mem(op) => self.read_memory(program, op),
                 Fetch::Gds(op) => self.data_share(program, op),
+            }
+            if let Some(step) = taped {
+                self.after_fetch(fetch, step);
             }
         }
         self.env.end_of_fetch_clause();
@@ -94,7 +101,7 @@ impl Runner<'_> {
     }
 
     /// A resource's number, to which `mode` 1 or 2 adds index register 0 or 1.
-    fn indexed(&self, number: u8, mode: u8) -> u8 {
+    pub(super) fn indexed(&self, number: u8, mode: u8) -> u8 {
         let added = match mode {
             1 | 2 => self.wave.index[usize::from(mode - 1)],
             _ => 0,

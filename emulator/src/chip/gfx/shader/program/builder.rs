@@ -276,6 +276,7 @@ impl Builder {
         // Absent operands read this row.
         self.constant(Constant::Literal(0));
         while at < end {
+            let first = at as u32;
             let mut group: Vec<AluInstruction> = Vec::with_capacity(5);
             while at < end && group.len() < 5 {
                 let words = reader.pair(at)?;
@@ -304,6 +305,11 @@ impl Builder {
             clause.slots += group.len() as u32;
             self.charge(reader, group.len())?;
             self.group(word, &group, &literals, &mut pv, bank, &mut clause.steps);
+            clause.groups.push(Group {
+                at: first,
+                count: group.len() as u8,
+                end: clause.steps.len() as u32,
+            });
             if self.constants.len() > MAX_CONSTANTS {
                 return Err(Stop::Fault("the shader has too many constants"));
             }
