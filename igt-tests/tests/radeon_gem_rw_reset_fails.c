@@ -47,7 +47,7 @@ static void *hang_main(void *data)
 
 /**
  * SUBTEST: calls-end
- * Description: Engines hang while large reads wait for staged copies, and again
+ * Description: Engines hang while two large reads wait for staged copies, and again
  *              after each reset. All calls end, with any result, and calls made
  *              afterwards end as well.
  */
@@ -81,9 +81,10 @@ static void test_calls_end(int fd)
 		};
 		igt_radeon_thread_start(&t[i]);
 	}
+	/* The process has room for two staged steps; the CPU copies for the others. */
 	for (i = 0; i < THREADS; i++)
 		asleep += igt_radeon_thread_settle(&t[i]);
-	igt_assert_f(asleep == THREADS, "%u calls wait for the GPU\n", asleep);
+	igt_assert_f(asleep >= 2, "%u calls wait for the GPU\n", asleep);
 	igt_assert_eq(pthread_create(&h.thread, NULL, hang_main, &h), 0);
 	igt_radeon_set_latency(fd, 0);
 	for (end = igt_radeon_now() + HANG_SECONDS; igt_radeon_now() < end;)
