@@ -75,7 +75,7 @@ def test_healthy_run_passes(ran):
     ("nomap/modesetting", "put", {"mmaps": 6}, "0.06 mmap() for a pixmap"),
     ("nomap/exa-nomap", "put-shm", {"mmaps": 6}, "0.06 mmap() for create and put, MIT-SHM"),
     ("nomap/exa-nomap", "arc-back", {"mmaps": 6}, "0.06 mmap() for arc"),
-    ("debian/radeon", "put", {"mmaps": 24}, "are they counted?"),
+    ("debian/radeon", "put", {"mmaps": 9}, "are they counted?"),
     ("debian/exa", None, {"rows": []}, "operations are missing"),
 ])
 def test_fault_is_named(ran, name, operation, values, says):
@@ -91,7 +91,7 @@ def test_bounds_themselves_pass(ran):
     change(ran, "nomap/exa-nomap", "copy", gpu_maps_peak=900, mmaps=50)  # vertex buffers
     change(ran, "nomap/radeon", "put-again", gpu_maps_peak=37)
     change(ran, "nomap/modesetting", "put", mmaps=5)
-    change(ran, "debian/radeon", "put", mmaps=25)
+    change(ran, "debian/radeon", "put", mmaps=10)
     assert check(ran).returncode == 0
 
 
