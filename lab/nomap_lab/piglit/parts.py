@@ -4,10 +4,12 @@ import shutil
 import xml.etree.ElementTree as xml
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from nomap_lab.piglit.select import sanitized, write_profile
 
 SIZE = 25
+Test = TypeVar("Test")
 
 
 def make(directory: Path, names: Sequence[str]) -> None:
@@ -17,8 +19,9 @@ def make(directory: Path, names: Sequence[str]) -> None:
     directory.chmod(0o777)
 
 
-def divided[Test](run: Path, whole: Callable[[], Iterator[tuple[str, Sequence[Test]]]], tests_of: Callable[[Path], Sequence[Test]],
-                  write: Callable[[Path, Sequence[Test]], None]) -> list[Path]:
+def divided(run: Path, whole: Callable[[], Iterator[tuple[str, Sequence[Test]]]],  # noqa: UP047 (.ci/lint has Debian 12's Python)
+            tests_of: Callable[[Path], Sequence[Test]],
+            write: Callable[[Path, Sequence[Test]], None]) -> list[Path]:
     """Divides the tests of a run into the directories RUN/parts/NAME; returns those that are left to be run.
 
     WHOLE yields the name and the tests of each part. When a guest has died, the part that it had begun and not
