@@ -185,6 +185,9 @@ def growth(runs):
                           f"{sum(r['mmaps'] for r in case['rows']):,}", f"{each(case, 'put', 'mmaps') or 0:.2f}",
                           f"{max(r['rss_kib'] for r in case['rows']) / 1024:,.0f}",
                           f"{max(r['pte_kib'] for r in case['rows']):,}", switch])
+    # What was run with one number only grows nowhere.
+    names = [cells[0] for cells in lines]
+    lines = [cells for cells in lines if names.count(cells[0]) > 1]
     order = {name: n for n, name in enumerate(base)}
     lines.sort(key=lambda cells: order[cells[0]])
     return ["", "What grows with the number of pixmaps (the largest values; a switch by its 95th percentile, in units of "

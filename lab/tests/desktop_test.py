@@ -184,6 +184,7 @@ def test_growth_has_each_number_of_pixmaps():
     small, large = run(200, 9, 1000), run(8000, 31, 3000)
     rows = [line.split(" | ") for line in report.growth([(large, True), (small, True)]) if line.startswith("| modesetting")]
     assert [(r[1], r[2], r[3], r[-1]) for r in rows] == [("200", "5", "9", "1.00 |"), ("8,000", "5", "31", "3.00 |")]
+    assert len(report.growth([(small, True)])) == len(report.growth([(small, True), (large, True)])) - 2
     for timed in ((False, True), (True, False)):
         assert report.growth([(large, timed[0]), (small, timed[1])])[-1].endswith(" - |")
 
