@@ -3,7 +3,7 @@
 """Prints gl-uploads.json as Markdown: table.py RESULTS.json
 
 A row for each place and case: microseconds, ioctls and mappings per call of each variant,
-and the patched Mesa's time in parts of the unmodified one's.
+and the times of series A alone and of both series in parts of the unmodified Mesa's.
 """
 
 import os
@@ -22,14 +22,15 @@ def main():
     # Results of before series A was measured do not have it.
     variants = [v for v in VARIANTS if any(k[2] == v for k in rows)]
     print("| where | case | " + " | ".join(f"{what}, {VARIANTS[v]}" for what in ("µs", "ioctls", "maps") for v in variants) +
-          " | patched / unmodified |")
-    print("|---|---" + "|---:" * (3 * len(variants) + 1) + "|")
+          " | A alone / unmodified" * ("a" in variants) + " | patched / unmodified |")
+    print("|---|---" + "|---:" * (3 * len(variants) + 1 + ("a" in variants)) + "|")
     for where, case in dict.fromkeys(k[:2] for k in rows):
         of = [rows[where, case, v] for v in variants]
-        patched, unmodified = rows[where, case, "patched"], rows[where, case, "unmodified"]
+        unmodified = rows[where, case, "unmodified"]
         cells = [f"{r['ns'] / 1000:.2f}" for r in of]
         cells += [f"{r['ioctls']:.2f}" for r in of] + [f"{r['maps']:.2f}" for r in of]
-        print(f"| {where} | {case} | " + " | ".join(cells) + f" | {patched['ns'] / unmodified['ns']:.2f} |")
+        cells += [f"{rows[where, case, v]['ns'] / unmodified['ns']:.2f}" for v in ("a", "patched") if v in variants]
+        print(f"| {where} | {case} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":
