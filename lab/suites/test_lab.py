@@ -170,7 +170,7 @@ def tree_keeps_its_promises(lab: Lab, name: str) -> None:
                     and len(words(f"git log --format=%s --reverse -- {f}", tree).splitlines()) <= 2)
         commit = words(f"git log -1 --format=%H -- {file}", tree).strip()
         patch = words(f"git notes show {commit}", tree).strip()
-        added = re.findall(r"(?m)^\+([^+].*[a-z].*)$", words(f"git show --format= {commit} -- {file}", tree))
+        added = re.findall(r"(?m)^\+([^+\n].*[a-z].*)$", words(f"git show --format= {commit} -- {file}", tree))
         assert added, f"{patch} adds no line to {file}"
         words(f"git checkout -q {commit}", tree)
         lines = (tree / file).read_text(encoding="utf-8").split("\n")
