@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from . import graph, kernel_reports, stages
+from . import graph, kernel_reports, machine, stages
 from .paths import BUILD, CHECK, GUEST_UID, RESULTS, TOP, LabError, UsageError, root_image, say, shown
 from .procs import WITH_PARENT, last_lines
 from .run_directory import run_directory
@@ -183,13 +183,12 @@ class Guest:
         self.board: subprocess.Popen[bytes] | None = None
 
     def _unprivileged(self) -> list[str]:
-        """The words before QEMU and the board, which process a guest's input: another user.
+        """The words before QEMU and the board: machine.unprivileged().
 
         Nothing, with a message, if that user cannot read the files that they need.
         """
         groups = ["--groups", str(os.stat("/dev/kvm").st_gid)] if self.boot.accel == "kvm" else ["--clear-groups"]
-        drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), *groups, "--no-new-privs",
-                "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"]
+        drop = machine.unprivileged(*groups)
         test = '[ -r "$0" ] && [ -r "$1/vmlinuz" ] && [ -x "$2" ] && [ -r "$3/lab/enter" ]'
         files = (root_image(self.boot.image), self.files, self.logs, TOP)
         if subprocess.run([*drop, "sh", "-c", test, *files], check=False, stderr=subprocess.DEVNULL).returncode:
@@ -250,22 +249,10 @@ class Guest:
         args = shlex.split(self.boot.board)
         if self.boot.screenshot:
             args += ["--screenshot", str(self.dir / "screen.png")]
-        # The guest's kernel gives a ring 100 ms to answer, so the board must not wait for a CPU that
-        # runs a compiler.
-        first = ["chrt", "--rr", "1"]
-        if subprocess.run([*first, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
-            first = []
         socket = self.dir / "board.sock"
-        with open(self.logs / "board.log", "wb") as log:
-            words = [BUILD / "board/r7xx-board", "--socket", socket, "--counters", self.logs / "board.json", *args]
-            self.board = subprocess.Popen([*first, *self._cpus(True), *self.drop, *map(str, words)],
-                                          stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        deadline = time.monotonic() + 10
-        while not socket.exists():
-            if self.board.poll() is not None or time.monotonic() > deadline:
-                return False
-            time.sleep(0.02)
-        return True
+        self.board = machine.start_board([*self._cpus(True), *self.drop], socket, self.logs / "board.log",
+                                         ["--counters", self.logs / "board.json", *args])
+        return machine.comes_up(self.board, socket, 10)
 
     def qemu_command(self, interactive: bool) -> list[str]:
         """QEMU's words."""
@@ -282,19 +269,12 @@ class Guest:
             # Each CPU access to VRAM traps. So the GART is small, nothing draws a text console, and the
             # soft lockup detector is off while the driver clears the UVD's memory.
             append = f"radeon.gartsize=128 drm_kms_helper.fbdev_emulation=0 nosoftlockup {append}"
-        # No ERMS, FSRM and FSRS: machines of the R600 era have none of them, and TCG runs the "rep movsb"
-        # and "rep stosb" that the kernel then prefers byte by byte.
-        cpu = "max,-erms,-fsrm,-fsrs" + ("" if boot.hypervisor else ",-hypervisor")
-        words = ["qemu-system-x86_64", "-name", "nomap", "-no-user-config", "-nodefaults", "-no-reboot", "-display", "none",
-                 "-vga", "none", "-cpu", cpu, "-smp", str(boot.smp),
-                 "-object", f"memory-backend-memfd,id=mem,size={boot.mem},share=on",
-                 "-machine", "q35,memory-backend=mem,vmport=off,smm=off", "-m", boot.mem,
-                 "-kernel", f"{self.files}/vmlinuz", "-initrd", f"{d}/initrd",
+        words = [*machine.qemu("nomap", boot.mem, boot.smp, machine.CPU + ("" if boot.hypervisor else ",-hypervisor")),
+                 "-vga", "none", "-kernel", f"{self.files}/vmlinuz", "-initrd", f"{d}/initrd",
                  # Time on an emulated CPU depends on the host's load: the kernel need not watch its clock.
                  "-append", "console=ttyS0 ignore_loglevel panic=-1 rdinit=/init no_timer_check hung_task_panic=0 "
                  f"tsc=nowatchdog {append}",
-                 "-chardev", f"file,id=console,path={self.logs}/console.log", "-serial", "chardev:console",
-                 "-device", "virtio-rng-pci"]
+                 "-chardev", f"file,id=console,path={self.logs}/console.log", "-serial", "chardev:console"]
         drives = [("root", root_image(boot.image))] + ([("i386", root_image("i386"))] if boot.i386 else [])
         for name, image in drives:
             words += ["-drive", f"file={image},format=raw,if=none,id={name},snapshot=on,cache=unsafe",
@@ -307,12 +287,7 @@ class Guest:
         words += {"kvm": ["-accel", "kvm"], "icount": ["-accel", "tcg,thread=single", "-icount", "shift=0"],
                   "tcg": ["-accel", "tcg,thread=multi"]}[boot.accel]
         if boot.has_board:
-            # Behind a root port, as a card in a slot: on the root bus QEMU hides the PCI Express
-            # capability of a legacy endpoint, and radeon then makes all of GTT cached. Second generation,
-            # x16, as these cards are: radeon negotiates with ports of 5 and 8 GT/s only.
-            words += ["-device", "pcie-root-port,id=card-port,chassis=1,x-speed=5,x-width=16", "-device",
-                      '{"driver":"vfio-user-pci","id":"gpu","bus":"card-port","socket":{"path":"' + str(d / "board.sock")
-                      + '","type":"unix"}}']
+            words += machine.card(d / "board.sock")
         if interactive:
             words += ["-chardev", "stdio,id=tty,signal=off", "-device", "virtconsole,chardev=tty"]
         else:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -14,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
+from . import machine
 from .paths import BUILD, GUEST_UID, LabError
 from .slots import Slot
 
@@ -46,8 +46,7 @@ class Stick:
         # QEMU and the boards run as the user of guests.
         for path in (self.logs, self.image, *([self.disk] if self.disk else [])):
             os.chown(path, GUEST_UID, GUEST_UID)
-        drop = ["setpriv", "--reuid", str(GUEST_UID), "--regid", str(GUEST_UID), "--clear-groups", "--no-new-privs",
-                "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"]
+        drop = machine.unprivileged()
         try:
             for number in range(self.boards):
                 self._board(number, drop)
@@ -67,37 +66,24 @@ class Stick:
         """Starts a board, which waits for QEMU."""
         socket = self._socket(number)
         socket.unlink(missing_ok=True)
-        words = [str(BUILD / "board/r7xx-board"), "--socket", str(socket), "--screenshot", str(self.logs / f"screen{number}.png")]
-        first = ["chrt", "--rr", "1"]
-        # Not in containers without CAP_SYS_NICE.
-        if subprocess.run([*first, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
-            first = []
-        with open(self.logs / f"board{number}.log", "wb") as log:
-            self.children.append(subprocess.Popen([*first, *drop, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log))
-        for _ in range(1500):
-            if socket.exists():
-                return
-            time.sleep(0.02)
-        raise LabError(f"the board does not start, see {self.logs}/board{number}.log")
+        log = self.logs / f"board{number}.log"
+        board = machine.start_board(drop, socket, log, ["--screenshot", self.logs / f"screen{number}.png"])
+        self.children.append(board)
+        if not machine.comes_up(board, socket, 30):
+            raise LabError(f"the board does not start, see {log}")
 
     def words(self) -> list[str]:
         """QEMU's words."""
-        words = ["qemu-system-x86_64", "-name", "nomap-live", "-no-user-config", "-nodefaults", "-no-reboot", "-display", "none",
-                 "-cpu", "max,-erms,-fsrm,-fsrs", "-smp", "2", "-accel", "tcg,thread=multi", "-m", f"{self.mib}M",
-                 "-object", f"memory-backend-memfd,id=mem,size={self.mib}M,share=on",
-                 "-machine", "q35,memory-backend=mem,vmport=off,smm=off",
-                 "-vga", "std" if self.other else "none", "-serial", "stdio", "-device", "virtio-rng-pci",
-                 "-device", "qemu-xhci", "-drive", f"file={self.image},format=raw,if=none,id=stick,cache=unsafe"
-                 + (",readonly=on" if self.read_only else ""), "-device", "usb-storage,drive=stick,removable=on,bootindex=0"]
+        words = [*machine.qemu("nomap-live", f"{self.mib}M", 2), "-accel", "tcg,thread=multi",
+                 "-vga", "std" if self.other else "none", "-serial", "stdio", "-device", "qemu-xhci",
+                 "-drive", f"file={self.image},format=raw,if=none,id=stick,cache=unsafe" + ",readonly=on" * self.read_only,
+                 "-device", "usb-storage,drive=stick,removable=on,bootindex=0"]
         if self.disk:
             words += ["-drive", f"file={self.disk},format=raw,if=none,id=disk,cache=unsafe", "-device", "virtio-blk-pci,drive=disk"]
         if self.uefi:
             words += ["-bios", str(BUILD / "live/OVMF.fd")]
         for number in range(self.boards):
-            board = {"driver": "vfio-user-pci", "id": f"gpu{number}", "bus": f"port{number}",
-                     "socket": {"path": str(self._socket(number)), "type": "unix"}}
-            words += ["-device", f"pcie-root-port,id=port{number},chassis={number + 1},x-speed=5,x-width=16",
-                      "-device", json.dumps(board)]
+            words += machine.card(self._socket(number), number)
         return words
 
     def screenshot(self, number: int = 0) -> Path:
