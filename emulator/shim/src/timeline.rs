@@ -65,7 +65,7 @@ struct State {
     /// The open submission, and its engine.
     submission: Option<(usize, u32)>,
     /// Counters before the open draw.
-    before: [u64; 11],
+    before: GfxStatistics,
     /// A line of the chip's trace that is not complete.
     line: Vec<u8>,
 }
@@ -81,7 +81,7 @@ impl Default for Timeline {
             spans: Vec::new(),
             packets: Vec::new(),
             submission: None,
-            before: [0; 11],
+            before: GfxStatistics::default(),
             line: Vec::new(),
         })))
     }
@@ -113,7 +113,7 @@ impl Timeline {
     /// Draw `number` (from 1) of `indices` indices begins.
     pub fn draw_begins(&self, number: u64, indices: u32, statistics: &GfxStatistics) -> usize {
         let state = &mut *self.state();
-        state.before = statistics.pipeline;
+        state.before = statistics.clone();
         let args = json!({ "draw": number, "indices": indices });
         state.open(format!("draw {number}"), "draw", GRAPHICS, args)
     }
@@ -121,7 +121,7 @@ impl Timeline {
     /// Draw `span` ends.
     pub fn draw_ends(&self, span: usize, executed: bool, statistics: &GfxStatistics) {
         let state = &mut *self.state();
-        let before = state.before;
+        let before = std::mem::take(&mut state.before).pipeline;
         let count = |counter: PipelineCounter| {
             let n = counter as usize;
             statistics.pipeline[n].wrapping_sub(before[n])

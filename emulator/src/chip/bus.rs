@@ -119,3 +119,32 @@ pub trait IrqLine: Send + Sync {
     /// Signals the host once (MSI), or asserts the line (INTx).
     fn raise(&self);
 }
+
+/// Memory of unit tests: flat, from address 0 on.
+#[cfg(test)]
+pub(crate) struct FlatMemory(pub(crate) std::sync::Mutex<Vec<u8>>);
+
+#[cfg(test)]
+impl FlatMemory {
+    /// `len` bytes of `value`.
+    pub(crate) fn new(len: usize, value: u8) -> Self {
+        Self(std::sync::Mutex::new(vec![value; len]))
+    }
+}
+
+#[cfg(test)]
+impl Mc for FlatMemory {
+    fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
+        let bytes = self.0.lock().unwrap();
+        let range = addr as usize..addr as usize + buf.len();
+        buf.copy_from_slice(bytes.get(range).ok_or(McError::Unmapped(addr))?);
+        Ok(())
+    }
+    fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
+        let mut bytes = self.0.lock().unwrap();
+        let range = addr as usize..addr as usize + buf.len();
+        let to = bytes.get_mut(range).ok_or(McError::Unmapped(addr))?;
+        to.copy_from_slice(buf);
+        Ok(())
+    }
+}

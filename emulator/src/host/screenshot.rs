@@ -137,26 +137,8 @@ fn to_rgb(format: PixelFormat, pixel: &[u8]) -> [u8; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chip::bus::McError;
+    use crate::chip::bus::FlatMemory;
     use crate::chip::display::Gamma;
-    use std::sync::Mutex;
-
-    /// Memory of a few KiB at address 0.
-    struct Memory(Mutex<Vec<u8>>);
-
-    impl Mc for Memory {
-        fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
-            let bytes = self.0.lock().unwrap();
-            let range = addr as usize..addr as usize + buf.len();
-            buf.copy_from_slice(bytes.get(range).ok_or(McError::Unmapped(addr))?);
-            Ok(())
-        }
-        fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
-            let at = addr as usize;
-            self.0.lock().unwrap()[at..at + buf.len()].copy_from_slice(buf);
-            Ok(())
-        }
-    }
 
     fn decode(png: &[u8]) -> (u32, u32, Vec<u8>) {
         let mut reader = png::Decoder::new(png).read_info().unwrap();
@@ -181,7 +163,7 @@ mod tests {
     }
 
     /// The three pixels of the first line.
-    fn first_line(memory: &Memory, scanout: Scanout) -> Vec<u8> {
+    fn first_line(memory: &FlatMemory, scanout: Scanout) -> Vec<u8> {
         let mut png = Vec::new();
         let picture = Picture::new(scanout, CONFIG).unwrap();
         picture.write_png(memory, &mut png).unwrap();
@@ -190,7 +172,7 @@ mod tests {
 
     #[test]
     fn gamma_and_palette_are_applied() {
-        let memory = Memory(Mutex::new(vec![0; 0x1000]));
+        let memory = FlatMemory::new(0x1000, 0);
         memory.write_u32(0x100, 0x0010_2030).unwrap();
         let mut shown = scanout(1);
         shown.gamma.set(0x10, 0x3FF << 20);
@@ -204,7 +186,7 @@ mod tests {
 
     #[test]
     fn cursor_lies_on_top() {
-        let memory = Memory(Mutex::new(vec![0; 0x1000]));
+        let memory = FlatMemory::new(0x1000, 0);
         memory.write_u32(0x100, 0x0000_00ff).unwrap();
         memory.write_u32(0x800, 0xff00_ff00).unwrap();
         memory.write_u32(0x804, 0x8080_0000).unwrap();
@@ -240,7 +222,7 @@ mod tests {
 
     #[test]
     fn linear_surface_comes_out_in_order() {
-        let memory = Memory(Mutex::new(vec![0; 0x1000]));
+        let memory = FlatMemory::new(0x1000, 0);
         memory.write_u32(0x100, 0x00ff_8001).unwrap();
         memory.write_u32(0x108, 0x0000_00ff).unwrap();
         memory.write_u32(0x144, 0xff00_ff00).unwrap();
@@ -255,7 +237,7 @@ mod tests {
 
     #[test]
     fn tiled_surface_is_untiled() {
-        let memory = Memory(Mutex::new(vec![0; 0x1000]));
+        let memory = FlatMemory::new(0x1000, 0);
         let picture = Picture::new(scanout(2), CONFIG).unwrap();
         let at = 0x100 + picture.layout.offset(1, 1, 0);
         memory.write_u32(at, 0x0012_3456).unwrap();
@@ -267,7 +249,7 @@ mod tests {
 
     #[test]
     fn unreadable_memory_is_black() {
-        let memory = Memory(Mutex::new(Vec::new()));
+        let memory = FlatMemory::new(0, 0);
         let mut png = Vec::new();
         let picture = Picture::new(scanout(1), CONFIG).unwrap();
         picture.write_png(&memory, &mut png).unwrap();

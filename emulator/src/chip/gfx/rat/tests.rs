@@ -1,39 +1,19 @@
 // SPDX-License-Identifier: MIT
 use super::*;
-use crate::chip::bus::Mc;
+use crate::chip::bus::{FlatMemory, Mc};
 use crate::chip::gfx::format::{DataFormat, NumberType};
 use crate::chip::gfx::lanes::Lanes;
 use crate::chip::tiling::{ArrayMode, TilingConfig};
 
 /// 64 KiB, all of them 0xEE at first.
-struct Memory(Mutex<Vec<u8>>);
-
-impl Memory {
-    fn new() -> Self {
-        Self(Mutex::new(vec![0xEE; 1 << 16]))
-    }
-
-    fn word(&self, at: u64) -> u32 {
-        let mut bytes = [0; 4];
-        self.read(at, &mut bytes).unwrap();
-        u32::from_le_bytes(bytes)
-    }
+fn memory() -> FlatMemory {
+    FlatMemory::new(1 << 16, 0xEE)
 }
 
-impl Mc for Memory {
-    fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
-        let bytes = self.0.lock().unwrap();
-        let range = addr as usize..addr as usize + buf.len();
-        buf.copy_from_slice(bytes.get(range).ok_or(McError::Unmapped(addr))?);
-        Ok(())
-    }
-    fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
-        let mut bytes = self.0.lock().unwrap();
-        let range = addr as usize..addr as usize + buf.len();
-        let to = bytes.get_mut(range).ok_or(McError::Unmapped(addr))?;
-        to.copy_from_slice(buf);
-        Ok(())
-    }
+fn word(memory: &FlatMemory, at: u64) -> u32 {
+    let mut bytes = [0; 4];
+    memory.read(at, &mut bytes).unwrap();
+    u32::from_le_bytes(bytes)
 }
 
 const RETURNED: u64 = 0x8000;
@@ -62,7 +42,7 @@ fn lanes(f: impl Fn(u32) -> u32) -> Lanes {
 
 fn run(
     rat: &Rat,
-    memory: &Memory,
+    memory: &FlatMemory,
     op: u8,
     index: [&Lanes; 3],
     values: [&Lanes; 4],
@@ -81,7 +61,7 @@ fn run(
 
 #[test]
 fn a_typed_store_converts_and_stays_inside() {
-    let memory = Memory::new();
+    let memory = memory();
     // 8_8_8_8, UNORM
     let image = rat(Kind::Planes, 0x1A, NumberType::Unorm, 4);
     let one = [1f32.to_bits(); LANES];
@@ -104,20 +84,20 @@ fn a_typed_store_converts_and_stays_inside() {
         } else {
             0xEEEE_EEEE
         };
-        assert_eq!(memory.word(at), want, "lane {lane}");
+        assert_eq!(word(&memory, at), want, "lane {lane}");
     }
     // Two slices, from 0 on.
     let beyond = [2; LANES];
     run(&image, &memory, 1, [&ZERO, &ZERO, &beyond], [&ZERO; 4], 1).unwrap();
     assert_eq!(
-        memory.word(image.base + image.layout.offset(0, 0, 2)),
+        word(&memory, image.base + image.layout.offset(0, 0, 2)),
         0xEEEE_EEEE
     );
 }
 
 #[test]
 fn one_dimensional_images_have_their_layer_in_z() {
-    let memory = Memory::new();
+    let memory = memory();
     // 32, UINT
     let image = rat(Kind::Lines, 0x0D, NumberType::Uint, 4);
     let garbage = [77; LANES];
@@ -130,12 +110,12 @@ fn one_dimensional_images_have_their_layer_in_z() {
         1,
     )
     .unwrap();
-    assert_eq!(memory.word(image.base + image.layout.offset(3, 0, 1)), 9);
+    assert_eq!(word(&memory, image.base + image.layout.offset(3, 0, 1)), 9);
 }
 
 #[test]
 fn atomic_operations_return_what_was_before() {
-    let memory = Memory::new();
+    let memory = memory();
     let buffer = rat(Kind::Buffer, 0x0D, NumberType::Uint, 1);
     memory.write(buffer.base + 8, &5u32.to_le_bytes()).unwrap();
     let two = [2; LANES];
@@ -151,11 +131,15 @@ fn atomic_operations_return_what_was_before() {
         exec,
     )
     .unwrap();
-    assert_eq!(memory.word(buffer.base + 8), 5 + 3 * 7);
+    assert_eq!(word(&memory, buffer.base + 8), 5 + 3 * 7);
     for (lane, old) in [(1, 5), (2, 12), (40, 19)] {
-        assert_eq!(memory.word(RETURNED + 4 * (100 + lane)), old, "lane {lane}");
+        assert_eq!(
+            word(&memory, RETURNED + 4 * (100 + lane)),
+            old,
+            "lane {lane}"
+        );
     }
-    assert_eq!(memory.word(RETURNED + 4 * 103), 0xEEEE_EEEE);
+    assert_eq!(word(&memory, RETURNED + 4 * 103), 0xEEEE_EEEE);
     // Beyond the end: 0, and nothing changes.
     run(
         &buffer,
@@ -166,13 +150,13 @@ fn atomic_operations_return_what_was_before() {
         1,
     )
     .unwrap();
-    assert_eq!(memory.word(RETURNED + 400), 0);
-    assert_eq!(memory.word(buffer.base + 64), 0xEEEE_EEEE);
+    assert_eq!(word(&memory, RETURNED + 400), 0);
+    assert_eq!(word(&memory, buffer.base + 64), 0xEEEE_EEEE);
     // CMPXCHG_INT takes the value to compare with from w.
     for (compare, now) in [(4, 26), (26, 1)] {
         let values = [&[1; LANES], &ZERO, &ZERO, &[compare; LANES]];
         run(&buffer, &memory, 4, [&two, &ZERO, &ZERO], values, 1).unwrap();
-        assert_eq!(memory.word(buffer.base + 8), now);
+        assert_eq!(word(&memory, buffer.base + 8), now);
     }
 }
 
@@ -205,7 +189,7 @@ fn each_operation_has_its_code() {
 
 #[test]
 fn a_load_returns_the_whole_element() {
-    let memory = Memory::new();
+    let memory = memory();
     // 32_32_32_32, FLOAT
     let image = rat(Kind::Planes, 0x22, NumberType::Float, 1);
     let at = image.base + image.layout.offset(3, 2, 0);
@@ -228,12 +212,12 @@ fn a_load_returns_the_whole_element() {
 
 #[test]
 fn raw_stores_write_dwords_and_faults_are_reported() {
-    let memory = Memory::new();
+    let memory = memory();
     let mut buffer = rat(Kind::Buffer, 0x0D, NumberType::Uint, 1);
     let index = [&[14; LANES], &ZERO, &ZERO];
     let values = [&[1; LANES], &[2; LANES], &[3; LANES], &[4; LANES]];
     run(&buffer, &memory, 2, index, values, 1).unwrap();
-    let words = [14, 15, 16].map(|i| memory.word(buffer.base + 4 * i));
+    let words = [14, 15, 16].map(|i| word(&memory, buffer.base + 4 * i));
     assert_eq!(words, [1, 2, 0xEEEE_EEEE], "the buffer has 16 elements");
     buffer.base = 1 << 40;
     for op in [1, 2, 7] {

@@ -21,10 +21,8 @@ fn op2(code: u32, dst: Option<u32>, chan: u32, a: Operand, b: Operand, last: boo
     ]
 }
 
-/// A program with one ALU clause, which ends with a NOP.
-fn program(slots: &[[u32; 2]]) -> Program {
-    let mut words = vec![2, 8 << 26 | (slots.len() as u32 - 1) << 18, 0, 1 << 21];
-    words.extend(slots.iter().flatten());
+/// The program that begins with these dwords; the others are 0.
+fn decoded(mut words: Vec<u32>) -> Program {
     let mut fetch = |address: u64, out: &mut [u32]| {
         let at = (address / 4) as usize;
         words.resize(words.len().max(at + out.len()), 0);
@@ -36,6 +34,13 @@ fn program(slots: &[[u32; 2]]) -> Program {
         isa: Isa::R800,
     };
     Program::decode(0, options, &mut fetch).unwrap()
+}
+
+/// A program with one ALU clause, which ends with a NOP.
+fn program(slots: &[[u32; 2]]) -> Program {
+    let mut words = vec![2, 8 << 26 | (slots.len() as u32 - 1) << 18, 0, 1 << 21];
+    words.extend(slots.iter().flatten());
+    decoded(words)
 }
 
 /// Runs the program on a wave of [`lane_numbers`].
@@ -356,17 +361,7 @@ fn controlled(cf: &[[u32; 2]], clause: &[u32]) -> Program {
     let mut words: Vec<u32> = cf.iter().flatten().copied().collect();
     words.resize(8, 0);
     words.extend(clause);
-    let mut fetch = |address: u64, out: &mut [u32]| {
-        let at = (address / 4) as usize;
-        words.resize(words.len().max(at + out.len()), 0);
-        out.copy_from_slice(&words[at..at + out.len()]);
-        true
-    };
-    let options = Options {
-        dx10_clamp: true,
-        isa: Isa::R800,
-    };
-    Program::decode(0, options, &mut fetch).unwrap()
+    decoded(words)
 }
 
 #[test]
