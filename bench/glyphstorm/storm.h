@@ -79,7 +79,7 @@ XID glyphs_picture(struct storm *s, Drawable drawable);
 unsigned long glyphs_wrong(const XImage *image, unsigned int i, unsigned int cell);
 unsigned long glyphs_check(struct storm *s);
 
-int workspaces_start(struct storm *s);
+void workspaces_start(struct storm *s);
 void workspaces_switch(struct storm *s, unsigned int i);
 unsigned long workspaces_check(struct storm *s, unsigned int i);
 

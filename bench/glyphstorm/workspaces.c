@@ -30,10 +30,8 @@ static unsigned int pixmap_of(const struct storm *s, unsigned int w, unsigned in
 /**
  * workspaces_start - make a window for each workspace
  * @s: connection, with its pixmaps, and its glyphs if there are any
- *
- * Returns: 0
  */
-int workspaces_start(struct storm *s)
+void workspaces_start(struct storm *s)
 {
 	XSetWindowAttributes attributes = { .override_redirect = True, .event_mask = ExposureMask };
 	unsigned int w;
@@ -47,7 +45,6 @@ int workspaces_start(struct storm *s)
 		if (s->glyphs)
 			pictures[w] = glyphs_picture(s, windows[w]);
 	}
-	return 0;
 }
 
 /**
