@@ -8,10 +8,13 @@
 //! relocation each, in the order in which the checker takes them. Mesa asks
 //! for `RADEON_CS_KEEP_TILING_FLAGS`, so tiling fields stay as they are.
 //!
-//! The kernel's safety checks (sizes of surfaces, forbidden registers) are left
-//! out: the stream can only access the process' own memory file.
+//! What the kernel refuses is refused: packets and registers that are not allowed, and draws
+//! whose surfaces are not within their BOs ([`track`](crate::track)).
 
 use r7xx_board::chip::cp::opcode as op;
+
+use crate::track::surface::check_texture;
+use crate::track::{Refused, Tiling, Track};
 
 /// A BO that a stream uses.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +23,13 @@ pub struct Reloc {
     pub address: u64,
     /// Size in bytes.
     pub size: u64,
+}
+
+impl Reloc {
+    /// Whether both are the same BO.
+    pub(crate) fn is(&self, other: &Reloc) -> bool {
+        self.address == other.address
+    }
 }
 
 /// Why a stream is refused; the kernel answers `EINVAL` to each.
@@ -35,10 +45,12 @@ pub enum CheckError {
     NoReloc(usize),
     /// The packet at this dword uses a relocation that does not exist.
     BadReloc(usize),
+    /// The packet at this dword accesses a register, by its byte offset, that is not allowed.
+    Register(usize, u32),
+    /// The packet at this dword breaks a rule.
+    Refused(usize, Refused),
 }
 
-const CONFIG_REG: u32 = 0x8000;
-const CONTEXT_REG: u32 = 0x2_8000;
 const CB_COLOR0_BASE: u32 = 0x2_8040;
 const CB_COLOR0_TILE: u32 = 0x2_80C0;
 const CB_COLOR0_FRAG: u32 = 0x2_80E0;
@@ -74,14 +86,16 @@ pub(crate) struct Parser<'a> {
     pub(crate) next: usize,
     /// Last CB_COLORn_BASE, for CB_COLORn_TILE and _FRAG without relocation.
     colour_base: [u32; 8],
+    tiling: Tiling,
+    track: Track,
 }
 
-/// Relocates a stream of the graphics ring in place.
+/// Checks a stream of the graphics ring for a chip with that tiling, and relocates it in place.
 ///
 /// # Errors
 /// The first error; the stream is then unusable.
-pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> {
-    relocate_with(ib, relocs, |parser, at, opcode, count| {
+pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<(), CheckError> {
+    relocate_with(ib, relocs, tiling, |parser, at, opcode, count| {
         parser.packet3(at, opcode, count)
     })
 }
@@ -91,13 +105,19 @@ pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> 
 pub(crate) fn relocate_with(
     ib: &mut [u32],
     relocs: &[Reloc],
+    tiling: Tiling,
     packet3: fn(&mut Parser<'_>, usize, u8, usize) -> Result<(), CheckError>,
 ) -> Result<(), CheckError> {
+    if ib.is_empty() {
+        return Err(CheckError::Truncated(0));
+    }
     let mut parser = Parser {
         ib,
         relocs,
         next: 0,
         colour_base: [0; 8],
+        tiling,
+        track: Track::new(tiling),
     };
     while parser.next < parser.ib.len() {
         parser.packet(packet3)?;
@@ -168,20 +188,112 @@ impl Parser<'_> {
         low: u32,
         keep: u32,
     ) -> Result<(), CheckError> {
+        self.address_of(at, lo, low, keep, None)
+    }
+
+    /// As [`Self::address`]; `bytes` bytes from there on have to be in the BO.
+    pub(crate) fn address_of(
+        &mut self,
+        at: usize,
+        lo: usize,
+        low: u32,
+        keep: u32,
+        bytes: Option<u64>,
+    ) -> Result<(), CheckError> {
         let reloc = self.reloc(at)?;
         let offset = u64::from(self.ib[lo] & low) | u64::from(self.ib[lo + 1] & 0xFF) << 32;
+        if bytes.is_some_and(|bytes| offset + bytes > reloc.size) {
+            return Err(CheckError::Refused(at, "an access is not within its BO"));
+        }
         let address = reloc.address + offset;
         self.ib[lo] = self.ib[lo] & !low & keep | address as u32 & low;
         self.ib[lo + 1] = self.ib[lo + 1] & keep & !0xFF | (address >> 32) as u32 & 0xFF;
         Ok(())
     }
 
-    pub(crate) fn packet3(
-        &mut self,
+    /// Checks a draw by the registers that the stream has set.
+    fn draw(&mut self, at: usize) -> Result<(), CheckError> {
+        let ib = &mut *self.ib;
+        let checked = self.track.draw(|dword, value| ib[dword] = value);
+        checked.map_err(|why| CheckError::Refused(at, why))
+    }
+
+    /// Checks that the registers of a `SET_*` packet are in `window`, the byte offsets of the first
+    /// register and of the end. Returns the byte offset of the first that is set.
+    pub(crate) fn window(
+        &self,
         at: usize,
-        opcode: u8,
+        window: Option<(u32, u32)>,
         count: usize,
-    ) -> Result<(), CheckError> {
+    ) -> Result<u32, CheckError> {
+        let (first, end) = window.ok_or(CheckError::Packet(at))?;
+        let start = (self.ib[at + 1] << 2).wrapping_add(first);
+        let last = (4 * (count as u32 - 1)).wrapping_add(start).wrapping_sub(4);
+        match start >= first && start < end && last < end {
+            true => Ok(start),
+            false => Err(CheckError::Field(at)),
+        }
+    }
+
+    /// A source or target of `COPY_DW`: memory, or register `self.ib[dword]`.
+    fn dword(&mut self, at: usize, dword: usize, in_memory: bool) -> Result<(), CheckError> {
+        if in_memory {
+            return self.address_of(at, dword, !0, 0, Some(4));
+        }
+        let reg = self.ib[dword] << 2;
+        match Track::is_safe(reg) {
+            true => Ok(()),
+            false => Err(CheckError::Register(at, reg)),
+        }
+    }
+
+    /// A packet of type 3 that R7xx's checker allows.
+    fn packet3(&mut self, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
+        let (data, first) = (at + 1, self.ib[at + 1]);
+        match opcode {
+            op::CONTEXT_CONTROL if count == 2 => Ok(()),
+            op::INDEX_TYPE | op::NUM_INSTANCES if count == 1 => Ok(()),
+            op::DRAW_INDEX_AUTO if count == 2 => self.draw(at),
+            op::DRAW_INDEX_IMMD | op::DRAW_INDEX_IMMD_BE if count >= 3 => self.draw(at),
+            op::DRAW_INDEX => {
+                self.common(at, opcode, count)?;
+                self.draw(at)
+            }
+            op::STRMOUT_BASE_UPDATE => {
+                if count != 2 || first > 3 {
+                    return Err(CheckError::Field(at));
+                }
+                let reloc = self.reloc(at)?;
+                if !self.track.is_streamout(first, self.ib[data + 1], reloc) {
+                    let why = "STRMOUT_BASE_UPDATE names another buffer than the register";
+                    return Err(CheckError::Refused(at, why));
+                }
+                self.add_base(data + 1, reloc);
+                Ok(())
+            }
+            op::COPY_DW if count == 5 => {
+                self.dword(at, data + 1, first & 1 != 0)?;
+                self.dword(at, data + 3, first & 2 != 0)
+            }
+            op::SET_CONFIG_REG | op::SET_CONTEXT_REG => self.registers(at, opcode, count),
+            op::SET_RESOURCE => self.resources(at, count),
+            op::SET_ALU_CONST if !self.track.dx9_constants => Ok(()),
+            op::SET_ALU_CONST
+            | op::SET_BOOL_CONST
+            | op::SET_LOOP_CONST
+            | op::SET_CTL_CONST
+            | op::SET_SAMPLER => {
+                if opcode == op::SET_SAMPLER && (count - 1) % 3 != 0 {
+                    return Err(CheckError::Field(at));
+                }
+                self.window(at, op::set_window(opcode), count).map(|_| ())
+            }
+            _ => self.common(at, opcode, count),
+        }
+    }
+
+    /// A packet of type 3 that is checked alike on R7xx and Evergreen.
+    pub(crate) fn common(&mut self, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
         let data = at + 1;
         let first = self.ib[data];
         let length = |n: usize| {
@@ -192,6 +304,7 @@ impl Parser<'_> {
             }
         };
         match opcode {
+            op::NOP => Ok(()),
             op::SET_PREDICATION => {
                 length(2)?;
                 match self.ib[data + 1] >> 16 & 7 {
@@ -219,14 +332,23 @@ impl Parser<'_> {
                     let swap = self.ib[data + 1] & 3;
                     self.address(at, data + 1, !0xF, 0)?;
                     self.ib[data + 1] |= swap;
+                } else if first & 0x100 != 0 {
+                    let why = "the PFP cannot wait for a register";
+                    return Err(CheckError::Refused(at, why));
                 }
                 Ok(())
             }
             op::CP_DMA => {
                 length(5)?;
+                let command = self.ib[data + 4];
+                // SAS, DAS, SAIC, DAIC: registers, or the same address for each dword
+                if command >> 26 & 0xF != 0 {
+                    return Err(CheckError::Refused(at, "CP_DMA of registers"));
+                }
+                let bytes = Some(u64::from(command & 0x1F_FFFF));
                 // The source's second dword has CP_SYNC and the engine.
-                self.address(at, data, !0, !0)?;
-                self.address(at, data + 2, !0, 0)
+                self.address_of(at, data, !0, !0, bytes)?;
+                self.address_of(at, data + 2, !0, 0, bytes)
             }
             op::SURFACE_SYNC => {
                 length(4)?;
@@ -250,39 +372,23 @@ impl Parser<'_> {
             }
             op::MEM_WRITE => {
                 length(4)?;
+                if first & 7 != 0 {
+                    return Err(CheckError::Refused(at, "MEM_WRITE to no multiple of 8"));
+                }
                 // The kernel clears the fields beside the address, too.
-                self.address(at, data, !0, 0)
-            }
-            op::COPY_DW => {
-                length(5)?;
-                if first & 1 != 0 {
-                    self.address(at, data + 1, !0, 0)?;
-                }
-                if first & 2 != 0 {
-                    self.address(at, data + 3, !0, 0)?;
-                }
-                Ok(())
+                self.address_of(at, data, !0, 0, Some(8))
             }
             op::STRMOUT_BUFFER_UPDATE => {
                 length(5)?;
                 if first & 1 != 0 {
-                    self.address(at, data + 1, !0, 0)?;
+                    self.address_of(at, data + 1, !0, 0, Some(4))?;
                 }
                 if first >> 1 & 3 == 2 {
-                    self.address(at, data + 3, !0, 0)?;
+                    self.address_of(at, data + 3, !0, 0, Some(4))?;
                 }
                 Ok(())
             }
-            op::STRMOUT_BASE_UPDATE => {
-                length(2)?;
-                let reloc = self.reloc(at)?;
-                self.add_base(data + 1, reloc);
-                Ok(())
-            }
-            op::SET_CONFIG_REG => self.registers(at, CONFIG_REG, count),
-            op::SET_CONTEXT_REG => self.registers(at, CONTEXT_REG, count),
-            op::SET_RESOURCE => self.resources(at, count),
-            _ => Ok(()),
+            _ => Err(CheckError::Packet(at)),
         }
     }
 
@@ -304,27 +410,39 @@ impl Parser<'_> {
         self.ib[at] = self.ib[at].wrapping_add((reloc.address >> 8) as u32);
     }
 
-    fn registers(&mut self, at: usize, base: u32, count: usize) -> Result<(), CheckError> {
-        let start = base.wrapping_add(self.ib[at + 1] << 2);
+    fn registers(&mut self, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
+        let start = self.window(at, op::set_window(opcode), count)?;
         for i in 0..count - 1 {
             let (reg, at_value) = (start.wrapping_add(4 * i as u32), at + 2 + i);
+            let value = self.ib[at_value];
             match reg {
                 CB_COLOR0_TILE..=0x2_80DC | CB_COLOR0_FRAG..=0x2_80FC => {
+                    let mut placed = None;
                     if self.next_is_nop() {
                         let reloc = self.reloc(at)?;
                         self.add_base(at_value, reloc);
+                        placed = Some((value, reloc));
                     } else {
-                        self.ib[at_value] = self.colour_base[(reg >> 2 & 7) as usize];
+                        let base = self.colour_base[(reg >> 2 & 7) as usize];
+                        if base == 0 {
+                            return Err(CheckError::NoReloc(at));
+                        }
+                        self.ib[at_value] = base;
                     }
+                    self.track.set_mask_base(reg, placed);
                 }
-                DB_HTILE_SURFACE => self.ib[at_value] |= 3,
                 _ if has_base(reg) => {
                     let reloc = self.reloc(at)?;
                     self.add_base(at_value, reloc);
+                    self.track.set_base(reg, value, reloc);
                     if (CB_COLOR0_BASE..=0x2_805C).contains(&reg) {
                         self.colour_base[(reg >> 2 & 7) as usize] = self.ib[at_value];
                     }
                 }
+                _ if !self.track.set(reg, value, at_value) => {
+                    return Err(CheckError::Register(at, reg));
+                }
+                DB_HTILE_SURFACE => self.ib[at_value] |= 3,
                 _ => {}
             }
         }
@@ -335,12 +453,16 @@ impl Parser<'_> {
         if (count - 1) % 7 != 0 {
             return Err(CheckError::Field(at));
         }
+        self.window(at, op::set_window(op::SET_RESOURCE), count)?;
         for i in 0..(count - 1) / 7 {
             let word = at + 2 + 7 * i;
             match self.ib[word + 6] >> 30 {
                 VALID_TEXTURE => {
                     let texture = self.reloc(at)?;
                     let mipmap = self.reloc(at)?;
+                    let words = std::array::from_fn(|i| self.ib[word + i]);
+                    check_texture(&self.tiling, &words, texture, mipmap)
+                        .map_err(|why| CheckError::Refused(at, why))?;
                     self.add_base(word + 2, texture);
                     self.add_base(word + 3, mipmap);
                 }
@@ -384,11 +506,28 @@ pub fn relocate_dma(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> 
         if at + length > ib.len() {
             return Err(CheckError::Truncated(at));
         }
+        let inside = |offset: u64, r: Reloc| match offset + 4 * count as u64 <= r.size {
+            true => Ok(()),
+            false => Err(CheckError::Refused(at, "a copy is not within its BO")),
+        };
+        let linear_at =
+            |ib: &[u32], lo: usize, hi: usize| u64::from(ib[lo]) | u64::from(ib[hi] & 0xFF) << 32;
+        let tiled_at = |ib: &[u32]| u64::from(ib[at + 1]) << 8;
         match (header >> 28, tiled) {
-            (2, false) => linear(ib, at + 1, at + 2, reloc()?),
-            (2, true) => ib[at + 1] = ib[at + 1].wrapping_add((reloc()?.address >> 8) as u32),
+            (2, false) => {
+                let target = reloc()?;
+                inside(linear_at(ib, at + 1, at + 2), target)?;
+                linear(ib, at + 1, at + 2, target);
+            }
+            (2, true) => {
+                let target = reloc()?;
+                inside(tiled_at(ib), target)?;
+                ib[at + 1] = ib[at + 1].wrapping_add((target.address >> 8) as u32);
+            }
             (3, false) => {
                 let (source, target) = (reloc()?, reloc()?);
+                inside(linear_at(ib, at + 2, at + 4), source)?;
+                inside(linear_at(ib, at + 1, at + 3), target)?;
                 linear(ib, at + 1, at + 3, target);
                 linear(ib, at + 2, at + 4, source);
             }
@@ -400,11 +539,16 @@ pub fn relocate_dma(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> 
                 } else {
                     (target, source)
                 };
+                // `count` is a part of a tiled surface, too.
+                inside(tiled_at(ib), tiled)?;
+                inside(linear_at(ib, at + 5, at + 6), flat)?;
                 ib[at + 1] = ib[at + 1].wrapping_add((tiled.address >> 8) as u32);
                 linear(ib, at + 5, at + 6, flat);
             }
             (0xD, _) => {
                 let target = reloc()?;
+                let high = u64::from(ib[at + 3] & 0xFF_0000) << 16;
+                inside(u64::from(ib[at + 1]) | high, target)?;
                 ib[at + 1] = ib[at + 1].wrapping_add(target.address as u32 & !3);
                 let high = (target.address >> 32) as u32 & 0xFF;
                 ib[at + 3] = ib[at + 3].wrapping_add(high << 16);
@@ -428,6 +572,12 @@ mod tests {
         address: 0x1_0000_0000,
         size: 0x100,
     };
+    /// RV770's.
+    const TILING: Tiling = Tiling {
+        pipes: 8,
+        banks: 8,
+        group: 256,
+    };
 
     fn packet3(opcode: u8, data: &[u32]) -> Vec<u32> {
         let mut packet = vec![3 << 30 | (data.len() as u32 - 1) << 16 | u32::from(opcode) << 8];
@@ -439,7 +589,7 @@ mod tests {
     }
     fn gfx(parts: &[Vec<u32>]) -> Result<Vec<u32>, CheckError> {
         let mut ib = parts.concat();
-        relocate_gfx(&mut ib, &[BO, OTHER]).map(|()| ib)
+        relocate_gfx(&mut ib, &[BO, OTHER], TILING).map(|()| ib)
     }
 
     #[test]
@@ -461,7 +611,8 @@ mod tests {
 
     #[test]
     fn resources_of_both_kinds() {
-        let texture = [0, 0, 1, 2, 0, 0, VALID_TEXTURE << 30];
+        // 8x1 texels of one byte.
+        let texture = [7 << 19, 1 << 26, 1, 2, 0, 0, VALID_TEXTURE << 30];
         let buffer = [0x10, 0xFFFF, 0x300, 0, 0, 0, VALID_BUFFER << 30];
         let set = packet3(
             op::SET_RESOURCE,

@@ -10,6 +10,7 @@ use r7xx_board::chip::cp::evergreen as eg;
 use r7xx_board::chip::cp::opcode as op;
 
 use crate::checker::{relocate_with, CheckError, Parser, Reloc};
+use crate::track::Tiling;
 
 /// `SQ_TEX_VTX_VALID_TEXTURE` and `_BUFFER`, in bits 31:30 of a resource's word 7.
 const VALID_TEXTURE: u32 = 2;
@@ -58,60 +59,136 @@ fn use_of(reg: u32) -> Use {
     }
 }
 
-/// Relocates a stream of the graphics ring in place.
+/// Checks the packets of a stream of the graphics ring, and relocates it in place. Registers and
+/// sizes of surfaces are not checked.
 ///
 /// # Errors
 /// The first error; the stream is then unusable.
-pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> {
-    relocate_with(ib, relocs, packet3)
+pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<(), CheckError> {
+    relocate_with(ib, relocs, tiling, packet3)
 }
 
 fn packet3(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
     let data = at + 1;
+    let first = p.ib[data];
+    let length = |least: usize, most: usize| match (least..=most).contains(&count) {
+        true => Ok(()),
+        false => Err(CheckError::Field(at)),
+    };
     match opcode {
-        op::SET_CONFIG_REG => registers(p, at, 0x8000, count),
-        op::SET_CONTEXT_REG => registers(p, at, 0x2_8000, count),
+        op::INDEX_TYPE
+        | op::NUM_INSTANCES
+        | op::PFP_SYNC_ME
+        | eg::CLEAR_STATE
+        | eg::INDEX_BUFFER_SIZE => length(1, 1),
+        op::CONTEXT_CONTROL | op::DRAW_INDEX_AUTO | eg::DRAW_INDIRECT | eg::DRAW_INDEX_INDIRECT => {
+            length(2, 2)
+        }
+        eg::DRAW_INDEX_MULTI_AUTO | eg::DRAW_INDEX_OFFSET => length(3, 3),
+        eg::DISPATCH_DIRECT | eg::DRAW_INDEX_OFFSET_2 => length(4, 4),
+        op::DRAW_INDEX_IMMD => length(3, usize::MAX),
+        op::DRAW_INDEX_2 => {
+            length(5, 5)?;
+            p.address(at, data + 1, !0, 0)
+        }
+        op::SET_CONFIG_REG | op::SET_CONTEXT_REG => registers(p, at, opcode, count),
         op::SET_RESOURCE => resources(p, at, count),
-        op::CP_DMA if count == 5 => {
-            // Both ends are in memory, or the source is data or shared memory (SRC_SEL, DST_SEL).
-            let (from, to) = (p.ib[data + 1] >> 29 & 3, p.ib[data + 1] >> 20 & 3);
-            if from == 0 {
-                p.address(at, data, !0, !0)?;
+        op::SET_ALU_CONST => Ok(()),
+        op::SET_BOOL_CONST | op::SET_LOOP_CONST | op::SET_CTL_CONST | op::SET_SAMPLER => {
+            if opcode == op::SET_SAMPLER && (count - 1) % 3 != 0 {
+                return Err(CheckError::Field(at));
             }
-            if to == 0 {
-                p.address(at, data + 2, !0, 0)?;
+            p.window(at, eg::set_window(opcode), count).map(|_| ())
+        }
+        op::CP_DMA => copy(p, at, count),
+        op::WAIT_REG_MEM => {
+            length(6, 6)?;
+            if first & 0x10 == 0 {
+                return p.common(at, opcode, count);
+            }
+            let swap = p.ib[data + 1] & 3;
+            p.address(at, data + 1, !3, 0)?;
+            p.ib[data + 1] |= swap;
+            Ok(())
+        }
+        op::COPY_DW => {
+            length(5, 5)?;
+            if first & 1 != 0 {
+                p.address_of(at, data + 1, !0, 0, Some(4))?;
+            }
+            if first & 2 != 0 {
+                p.address_of(at, data + 3, !0, 0, Some(4))?;
             }
             Ok(())
         }
         // Base of the arguments of indirect draws and dispatches.
-        eg::SET_BASE if count == 3 => p.address(at, data + 1, !0, 0),
-        eg::INDEX_BASE if count == 2 => p.address(at, data, !0, 0),
-        eg::DISPATCH_INDIRECT if count == 2 => {
+        eg::SET_BASE => {
+            length(3, 3)?;
+            if first != 1 {
+                return Err(CheckError::Field(at));
+            }
+            p.address(at, data + 1, !0, 0)
+        }
+        eg::INDEX_BASE => {
+            length(2, 2)?;
+            p.address(at, data, !0, 0)
+        }
+        eg::DISPATCH_INDIRECT => {
+            length(2, 2)?;
             let reloc = p.reloc(at)?;
             p.ib[data] = p.ib[data].wrapping_add(reloc.address as u32);
             Ok(())
         }
-        eg::EVENT_WRITE_EOS if count == 4 => {
+        eg::EVENT_WRITE_EOS => {
+            length(4, 4)?;
             let fields = p.ib[data + 2] & !0xFF;
             p.address(at, data + 1, !3, 0)?;
             p.ib[data + 2] |= fields;
             Ok(())
         }
-        eg::SET_APPEND_CNT if count == 3 => {
-            // From memory, if SRC_SEL says so.
-            if p.ib[data] & 3 == 3 {
-                p.address(at, data + 1, !0, 0)?;
+        eg::SET_APPEND_CNT => {
+            length(3, 3)?;
+            // GDS_APPEND_COUNT_0 to 11, from memory.
+            let counter = (first >> 16).wrapping_sub(0x72C / 4);
+            if counter > 11 || first & 3 != 3 {
+                return Err(CheckError::Field(at));
             }
-            Ok(())
+            p.address(at, data + 1, !0, 0)
         }
-        // With R7xx's opcodes, other packets.
-        op::STRMOUT_BASE_UPDATE | op::DRAW_INDEX_IMMD_BE | op::START_3D_CMDBUF => Ok(()),
-        _ => p.packet3(at, opcode, count),
+        _ => p.common(at, opcode, count),
     }
 }
 
-fn registers(p: &mut Parser<'_>, at: usize, base: u32, count: usize) -> Result<(), CheckError> {
-    let start = base.wrapping_add(p.ib[at + 1] << 2);
+/// `CP_DMA`: each end is memory, the global data share, or (a source) data of the packet.
+fn copy(p: &mut Parser<'_>, at: usize, count: usize) -> Result<(), CheckError> {
+    if count != 5 {
+        return Err(CheckError::Field(at));
+    }
+    let (data, refused) = (at + 1, |why| Err(CheckError::Refused(at, why)));
+    let (info, command) = (p.ib[data + 1], p.ib[data + 4]);
+    let (from, to) = (info >> 29 & 3, info >> 20 & 3);
+    let bytes = command & 0x1F_FFFF;
+    // SAS and DAS, SAIC and DAIC
+    let [from_register, to_register, from_same, to_same] =
+        [26, 27, 28, 29].map(|bit| command >> bit & 1 != 0);
+    let in_memory = from == 0 && to == 0 && !from_register && !to_register;
+    if !in_memory && bytes % 4 != 0 {
+        return refused("CP_DMA of a part of a dword");
+    }
+    match (from_register, from) {
+        (true, 1) | (false, 2) if !from_same || from_register => {}
+        (false, 0) if !from_same => p.address_of(at, data, !0, !0, Some(bytes.into()))?,
+        _ => return refused("CP_DMA from there"),
+    }
+    match (to_register, to) {
+        (true, 1) => Ok(()),
+        (false, 0) if !to_same => p.address_of(at, data + 2, !0, 0, Some(bytes.into())),
+        _ => refused("CP_DMA to there"),
+    }
+}
+
+fn registers(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
+    let start = p.window(at, eg::set_window(opcode), count)?;
     for i in 0..count - 1 {
         match use_of(start.wrapping_add(4 * i as u32)) {
             Use::Nothing => {}
@@ -131,6 +208,7 @@ fn resources(p: &mut Parser<'_>, at: usize, count: usize) -> Result<(), CheckErr
     if (count - 1) % 8 != 0 {
         return Err(CheckError::Field(at));
     }
+    p.window(at, eg::set_window(op::SET_RESOURCE), count)?;
     for i in 0..(count - 1) / 8 {
         let word = at + 2 + 8 * i;
         match p.ib[word + 7] >> 30 {
@@ -178,10 +256,24 @@ pub fn relocate_dma(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> 
             ib[lo] = ib[lo].wrapping_add(r.address as u32 & low);
             ib[hi] = ib[hi].wrapping_add((r.address >> 32) as u32 & 0xFF);
         };
+        // A copy of bytes counts bytes, all others dwords.
+        let bytes = u64::from(count) * if (command, sub) == (3, 0x40) { 1 } else { 4 };
+        let inside = |offset: u64, r: Reloc| match offset + bytes <= r.size {
+            true => Ok(()),
+            false => Err(CheckError::Refused(at, "a copy is not within its BO")),
+        };
+        let linear_at =
+            |ib: &[u32], lo: usize, hi: usize| u64::from(ib[lo]) | u64::from(ib[hi] & 0xFF) << 32;
         match (command, sub) {
-            (2, 0) => linear(ib, at + 1, at + 2, reloc()?, !3),
+            (2, 0) => {
+                let target = reloc()?;
+                inside(linear_at(ib, at + 1, at + 2), target)?;
+                linear(ib, at + 1, at + 2, target, !3);
+            }
             (3, 0x00 | 0x40) => {
                 let (source, target) = (reloc()?, reloc()?);
+                inside(linear_at(ib, at + 2, at + 4), source)?;
+                inside(linear_at(ib, at + 1, at + 3), target)?;
                 let low = if sub == 0 { !3 } else { !0 };
                 linear(ib, at + 1, at + 3, target, low);
                 linear(ib, at + 2, at + 4, source, low);
@@ -193,11 +285,15 @@ pub fn relocate_dma(ib: &mut [u32], relocs: &[Reloc]) -> Result<(), CheckError> 
                     true => (source, target),
                     false => (target, source),
                 };
+                inside(u64::from(ib[at + 1]) << 8, tiled)?;
+                inside(linear_at(ib, at + 7, at + 8), flat)?;
                 ib[at + 1] = ib[at + 1].wrapping_add((tiled.address >> 8) as u32);
                 linear(ib, at + 7, at + 8, flat, !3);
             }
             (0xD, _) => {
                 let target = reloc()?;
+                let high = u64::from(ib[at + 3] & 0xFF_0000) << 16;
+                inside(u64::from(ib[at + 1]) | high, target)?;
                 ib[at + 1] = ib[at + 1].wrapping_add(target.address as u32 & !3);
                 let high = (target.address >> 32) as u32 & 0xFF;
                 ib[at + 3] = ib[at + 3].wrapping_add(high << 16);
@@ -218,6 +314,12 @@ mod tests {
         size: 0x1000,
     };
 
+    const TILING: Tiling = Tiling {
+        pipes: 4,
+        banks: 8,
+        group: 256,
+    };
+
     fn packet(opcode: u8, data: &[u32]) -> Vec<u32> {
         let mut words = vec![3 << 30 | (data.len() as u32 - 1) << 16 | u32::from(opcode) << 8];
         words.extend(data);
@@ -233,11 +335,14 @@ mod tests {
         for _ in 0..4 {
             ib.extend(packet(op::NOP, &[0]));
         }
-        relocate_gfx(&mut ib, &[BO]).unwrap();
+        relocate_gfx(&mut ib, &[BO], TILING).unwrap();
         // BASE, ATTRIB (unchanged), CMASK, FMASK.
         assert_eq!((ib[2], ib[7], ib[9]), (0x1234_5671, 6, 0x1234_5678));
         let mut short = packet(op::SET_CONTEXT_REG, &[0xC74 / 4, 1]);
-        assert_eq!(relocate_gfx(&mut short, &[BO]), Err(CheckError::NoReloc(0)));
+        assert_eq!(
+            relocate_gfx(&mut short, &[BO], TILING),
+            Err(CheckError::NoReloc(0))
+        );
     }
 
     #[test]
@@ -246,14 +351,17 @@ mod tests {
         let mut ib = packet(op::SET_RESOURCE, &texture);
         ib.extend(packet(op::NOP, &[0]));
         ib.extend(packet(op::NOP, &[0]));
-        relocate_gfx(&mut ib, &[BO]).unwrap();
+        relocate_gfx(&mut ib, &[BO], TILING).unwrap();
         assert_eq!(ib[4..6], [0x1234_5673, 0x1234_5674]);
         let mut buffer = packet(op::SET_RESOURCE, &[0, 0x10, 0xFFFF, 0, 0, 0, 0, 0, 3 << 30]);
         buffer.extend(packet(op::NOP, &[0]));
-        relocate_gfx(&mut buffer, &[BO]).unwrap();
+        relocate_gfx(&mut buffer, &[BO], TILING).unwrap();
         assert_eq!(buffer[2..5], [0x3456_7010, 0xFF0, 0x12]);
         let mut seven = packet(op::SET_RESOURCE, &[0; 8]);
-        assert_eq!(relocate_gfx(&mut seven, &[BO]), Err(CheckError::Field(0)));
+        assert_eq!(
+            relocate_gfx(&mut seven, &[BO], TILING),
+            Err(CheckError::Field(0))
+        );
     }
 
     #[test]

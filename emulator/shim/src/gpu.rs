@@ -17,6 +17,7 @@ use r7xx_board::chip::strict::Strict;
 use r7xx_board::chip::{Chip, ChipConfig, Family};
 
 use crate::bo::{Memory, PAGE, RESERVED, VRAM};
+use crate::track::Tiling;
 
 /// Timeout of a submission. The board's own budgets end a shader much earlier.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -56,6 +57,18 @@ pub struct Setup {
     pub pipes: u32,
     /// Number of SIMDs.
     pub simds: u32,
+}
+
+impl Setup {
+    /// The tiling geometry by which the kernel checks surfaces. All chips have eight banks and
+    /// groups of 256 bytes.
+    pub fn tiling(&self) -> Tiling {
+        Tiling {
+            pipes: self.tile_pipes,
+            banks: 8,
+            group: 256,
+        }
+    }
 }
 
 /// `GB_ADDR_CONFIG`.

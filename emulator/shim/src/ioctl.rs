@@ -367,10 +367,11 @@ impl Device {
             })
             .collect::<Result<Vec<_>, i32>>()?;
         let own = is_evergreen(self.gpu.family());
+        let tiling = setup(self.gpu.family()).tiling();
         let checked = match (ring, own) {
-            (0 | 1, false) => relocate_gfx(&mut ib, &relocs),
+            (0 | 1, false) => relocate_gfx(&mut ib, &relocs, tiling),
             (2, false) => relocate_dma(&mut ib, &relocs),
-            (0 | 1, true) => evergreen::relocate_gfx(&mut ib, &relocs),
+            (0 | 1, true) => evergreen::relocate_gfx(&mut ib, &relocs, tiling),
             (2, true) => evergreen::relocate_dma(&mut ib, &relocs),
             _ => return Err(libc::EINVAL),
         };

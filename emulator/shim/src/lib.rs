@@ -57,4 +57,5 @@ pub mod ioctl;
 pub mod replay;
 pub mod settings;
 pub mod timeline;
+pub(crate) mod track;
 pub mod user;
