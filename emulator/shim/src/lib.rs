@@ -13,8 +13,8 @@
 //! - [`hooks`] takes the place of libc's and libdrm's functions.
 //! - [`ioctl`] implements the kernel driver's ioctls; [`bo`] has the buffer
 //!   objects, all in one memory file whose offsets are MC addresses.
-//! - [`checker`] puts addresses into command streams, as the kernel's command
-//!   checker (`r600_cs.c`) does.
+//! - [`checker`] puts addresses into command streams and refuses what the kernel's
+//!   command checker (`r600_cs.c`) refuses; `track` has its rules of surfaces.
 //! - [`capture`] writes a program's submissions to a file, and [`replay`]
 //!   executes them again (`r7xx-replay`).
 //! - [`history`] prints what happened to a pixel or a vertex of a capture.

@@ -151,7 +151,7 @@ fn render_targets_are_checked() {
     // Without a target.
     let mut none = good();
     none.remove(0);
-    let err = CheckError::Refused(36 - 5, "a render target has no BO");
+    let err = CheckError::Refused(35, "a render target has no BO");
     assert_eq!(draw(&none).unwrap_err(), err);
 }
 
