@@ -376,7 +376,8 @@ impl Device {
             _ => return Err(libc::EINVAL),
         };
         checked.map_err(|e| {
-            log::error!("command stream refused: {e:?}");
+            // The kernel names the reason in its log.
+            eprintln!("r7xx-shim: command stream refused: {e:?}");
             libc::EINVAL
         })?;
         self.submit(ring == 2, &ib)
