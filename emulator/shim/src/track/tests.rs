@@ -140,6 +140,24 @@ fn render_targets_are_checked() {
     assert_eq!(refused(&large), too_large);
     assert_eq!(refused(&[large[0], (0x2_8238, 0xF0, None)]), None);
     assert_eq!(refused(&[large[0], (SX_MISC, 1, None)]), None);
+    // A resolve uses targets 0 and 1, whatever the mask is; the second has one sample.
+    let (no_mask, resolve) = ((0x2_8238, 0, None), (0x2_8808, 7 << 4, None));
+    assert_eq!(refused(&[large[0], no_mask]), None);
+    assert_eq!(refused(&[large[0], no_mask, resolve]), too_large);
+    let second = |extent| {
+        refused(&[
+            (0x2_8C04, 1, None),
+            (0x2_8000, size(512, 128), None),
+            (0x2_8044, 0, Some(0)),
+            (0x2_8064, extent, None),
+            (0x2_8084, 0, None),
+            (0x2_80A4, info, None),
+            no_mask,
+            resolve,
+        ])
+    };
+    assert_eq!(second(size(512, 512)), None);
+    assert_eq!(second(size(512, 576)), too_large);
     // Slices and samples count.
     assert_eq!(refused(&[(0x2_8080, 1 << 13, None)]), None);
     assert_eq!(refused(&[(0x2_8080, 2 << 13, None)]), too_large);
