@@ -133,6 +133,7 @@ def document(table, shown):
         "hardware needs, and the test that fails then, on the emulated board with",
         "these options. Without the change the same test passes with the same",
         "options. `lab/mutations` makes all of them, `lab/mutations NAME` one.",
+        "`kunit`: one of the driver's unit tests, on a kernel with KUnit.",
         "",
         "| mutation | what is missing | file | board, kernel, module | test that fails | how |",
         "|---|---|---|---|---|---|",
