@@ -68,13 +68,23 @@ static bool choose(struct storm *s)
 	return ok;
 }
 
+/* Is it the driver of the card that draws? Software would have no BOs, and be no case. */
+static bool accelerated(void)
+{
+	PFNGLXQUERYCURRENTRENDERERINTEGERMESAPROC query = (PFNGLXQUERYCURRENTRENDERERINTEGERMESAPROC)
+		glXGetProcAddress((const GLubyte *)"glXQueryCurrentRendererIntegerMESA");
+	unsigned int is = 0;
+
+	return query && query(GLX_RENDERER_ACCELERATED_MESA, &is) && is;
+}
+
 /**
  * gl_start - make a context, and what contents are checked in
  * @s: connection, with its pixmaps
  * @count: textures that there will be, and as many buffers
  * @from_pixmaps: pixmaps that will be textures, too
  *
- * Returns: 0; -1, with a message, if the server has no direct rendering, or cannot make textures of
+ * Returns: 0; -1, with a message, if the server has no direct rendering by a card, or cannot make textures of
  *	pixmaps, or this process has no memory
  */
 int gl_start(struct storm *s, unsigned int count, unsigned int from_pixmaps)
@@ -107,6 +117,10 @@ int gl_start(struct storm *s, unsigned int count, unsigned int from_pixmaps)
 	release_image = (PFNGLXRELEASETEXIMAGEEXTPROC)
 		glXGetProcAddress((const GLubyte *)"glXReleaseTexImageEXT");
 	printf("glyphstorm: %s\n", (const char *)glGetString(GL_RENDERER));
+	if (!accelerated()) {
+		fprintf(stderr, "glyphstorm: OpenGL draws in software\n");
+		return -1;
+	}
 
 	glGenTextures(1, &target);
 	glBindTexture(GL_TEXTURE_2D, target);

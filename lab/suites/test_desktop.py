@@ -114,14 +114,16 @@ STORM = ("--out", "check/desktop-storm", "--check")
 
 @case("desktop/storm")
 def storm(lab: Lab) -> None:
-    """Mappings of Xorg with many pixmaps and glyphs, and all contents; Debian's stack shows that they are counted."""
-    lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "modesetting", "--pixmaps", "64", "--glyphs", "1200", *STORM)
+    """Mappings of Xorg and a GL client with many pixmaps, glyphs and GL objects, and all contents; Debian's stack shows that they are counted."""
+    lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "modesetting", "--pixmaps", "64", "--glyphs", "1200", "--gl", "100",
+            *STORM)
 
 
 @case("desktop/storm-all", tier="all")
 def storm_all(lab: Lab) -> None:
     """All stacks and servers, with little VRAM: pixmaps go to GTT."""
-    lab.lab("desktop", "--pixmaps", "300", "--glyphs", "2500", "--vram-mib", "64", *STORM)
+    lab.lab("desktop", "--pixmaps", "300", "--glyphs", "2500", "--gl", "300", "--vram-mib", "64",
+            *STORM)
 
 
 @case("desktop/storm-late", tier="all")
