@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "storm.h"
 
@@ -78,6 +79,17 @@ static bool accelerated(void)
 	return query && query(GLX_RENDERER_ACCELERATED_MESA, &is) && is;
 }
 
+/* Each texture of a pixmap has open files, so compositors raise their limit, too. */
+static void raise_limit(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /**
  * gl_start - make a context, and what contents are checked in
  * @s: connection, with its pixmaps
@@ -89,6 +101,7 @@ static bool accelerated(void)
  */
 int gl_start(struct storm *s, unsigned int count, unsigned int from_pixmaps)
 {
+	raise_limit();
 	objects = count;
 	pixmaps = from_pixmaps;
 	textures = calloc(count, sizeof(*textures));
