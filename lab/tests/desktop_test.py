@@ -27,6 +27,8 @@ def case(stack, server):
     patched = server == "exa-nomap"
     operations = (*report.OPERATIONS[:-1], *report.GL_OPERATIONS, "free")
     rows = [row(o, "nomap" if patched else stack) for o in operations]
+    for r in rows:
+        r["client"]["mmaps"] = r["count"] * MAPS[stack]
     for r in rows if patched and stack == "nomap" else ():
         r["ioctls"]["gem_transfer"] = r["count"]
     return {"pixmaps": 200, "glyphs": 100, "gl": 100, "wrong_pixels": 0, "refused": 0, "environment": {},
@@ -105,14 +107,18 @@ def test_case_that_did_not_end_is_named(ran):
     assert done.returncode == 1 and "nomap/exa: did not get to its end" in done.stdout
 
 
-def test_tables_of_opengl_are_there_with_its_objects_only(ran):
-    assert "OpenGL: 100 textures" in check(ran).stdout
+def leave_out_opengl(directory):
     for name in NAMES.split(","):
-        path = ran / name / "glyphstorm.json"
+        path = directory / name / "glyphstorm.json"
         data = json.loads(path.read_text())
         data["gl"] = 0
         data["rows"] = [r for r in data["rows"] if r["operation"] not in report.GL_OPERATIONS]
         path.write_text(json.dumps(data))
+
+
+def test_tables_of_opengl_are_there_with_its_objects_only(ran):
+    assert "OpenGL: 100 textures" in check(ran).stdout
+    leave_out_opengl(ran)
     done = check(ran)
     assert done.returncode == 0 and "OpenGL" not in done.stdout
 
@@ -206,5 +212,6 @@ def test_growth_has_each_number_of_pixmaps():
 
 
 def test_document_has_growth_if_there_are_more_results(ran):
+    leave_out_opengl(ran)
     text, _ = document(ran, True, "desktop.json")
     assert "What grows" in text and text.count("| our radeon DDX, EXA; our module and Mesa | 200 |") == 2
