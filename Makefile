@@ -31,8 +31,8 @@ bench-desktop: host-packages ## desktop-shares: x11perf and glxgears on the boar
 	@$(RECORD) desktop-shares -- lab/bench-desktop
 
 .PHONY: desktop
-desktop: host-packages ## docs/desktop.md: X servers with many pixmaps and glyphs, on three stacks (PIXMAPS=1000 GLYPHS=4000)
-	@$(RECORD) desktop -- lab/desktop --check $(if $(PIXMAPS),--pixmaps $(PIXMAPS)) $(if $(GLYPHS),--glyphs $(GLYPHS))
+desktop: host-packages ## docs/desktop.md: X servers with many pixmaps and glyphs, on three stacks (PIXMAPS=1000 GLYPHS=4000 GL=0)
+	@$(RECORD) desktop -- lab/desktop --check $(if $(PIXMAPS),--pixmaps $(PIXMAPS)) $(if $(GLYPHS),--glyphs $(GLYPHS)) $(if $(GL),--gl $(GL))
 	@lab/in-root python3 -B bench/glyphstorm/report.py --docs docs build/results/desktop.json
 
 .PHONY: gallery

@@ -14,6 +14,7 @@ from pathlib import Path
 from . import apt, initramfs
 from . import backports as backports_kernel
 from . import ddx as x_driver
+from . import gsk as gsk_data
 from .deqp import source as deqp_source
 from .paths import BUILD, CACHE, TOP, LabError, need_free, root_dir, root_image, root_key, say, shown
 from .procs import as_builder, call, in_i386
@@ -324,6 +325,11 @@ def igt(out: Path) -> None:
        packages=["gcc-14", "libdrm-dev", "libjson-c-dev", "libx11-dev", "libxext-dev", "libxrender-dev"])
 def bench(out: Path) -> None:
     meson("bench", out)
+
+
+@stage("GSK's comparison tests, from Debian's source of GTK 4", inputs=["lab/nomap_lab/gsk.py", "lab/nomap_lab/apt.py"], out="gsk-tests")
+def gsk_tests(out: Path) -> None:
+    gsk_data.get(out)
 
 
 @stage("the programs of kernel/mm that test and measure", inputs=["kernel/mm", "common"], packages=["gcc-14"])
