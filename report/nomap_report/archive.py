@@ -43,6 +43,21 @@ def different(board: Mapping[str, Sequence[tuple[str, ...]]]) -> list[str]:
     return found
 
 
+def stacks(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Debian's own stack beside nomap's, as HTML; nothing where only one has been measured."""
+    if not rows:
+        return []
+    return ["<h2>Debian's own stack and nomap's</h2>", "<p>The same operations in the two boot entries of the live image.</p>",
+            table([tuple(row) for row in rows], ("operation", "arm", "domain", "buffers", "µs with Debian's", "µs with nomap's", "ratio"))]
+
+
+def piglit(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Piglit's tests that have not passed, as HTML; nothing if all have, or none was run."""
+    if not rows:
+        return []
+    return ["<h2>Piglit's tests that have not passed</h2>", table([tuple(row) for row in rows], ("test", "here", "on a real RV770"))]
+
+
 def page(report: Mapping[str, Any]) -> str:
     """The report as HTML."""
     facts, done = report["facts"], report["steps"]
@@ -55,7 +70,7 @@ def page(report: Mapping[str, Any]) -> str:
         f"<h1>nomap report</h1><p>{html.escape(report['conclusion'])}</p>",
         "<p>Host names, names of users, serial numbers, and MAC, IP and disk identifiers were removed.</p>",
         "<h2>Steps</h2>", table(rows, ("step", "result", "seconds", "reason", "what it may mean"), [r[1] for r in rows]) if rows else "<p>None was run.</p>",
-        *different(report["board"]),
+        *stacks(report["stacks"]), *piglit(report["piglit"]), *different(report["board"]),
         "<h2>Parts of nomap</h2>", table([(p,) for p in facts["parts"]]),
         "<h2>Machine</h2>", table(simple),
         "<h2>Faults in the kernel log</h2>", f"<pre>{html.escape(chr(10).join(facts['kernel_reports'])) or 'none'}</pre>",

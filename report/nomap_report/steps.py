@@ -80,11 +80,14 @@ BENCHMARKS = (
     Step("live-bos-all", ("live-bos", "--json", "{json}"), 10, "a run that does not end: memory, or the limit of mappings"),
     Step("transfer-paths-all", ("transfer-paths", "--json", "{json}"), 10, "as transfer-paths"),
     Step("libdrm-maps", ("libdrm-maps", "--json", "{json}"), 2, "libdrm_radeon keeps more mappings than it may"),
-    Step("clear-cost", ("clear-cost", "--json", "{json}"), 2, "new buffers are not cleared"),
+    Step("clear-cost", ("clear-cost",), 2, "new buffers are not cleared"),
 )
 DESKTOP = (
     Step("desktop", ("desktop-compare", "{json}", "{out}"), 5,
          "wrong pixels with one of the two libraries: a copy of its driver's; no server with both: the card does not draw", needs="Xorg"),
+)
+PIGLIT = (
+    Step("piglit-set", ("piglit-set", "{json}"), 8, "an upload, a readback or a copy of GL with wrong contents: the step's log has which"),
 )
 FULL = (
     igt("igt-all", "any of the above; hangs and resets of the GPU, suspends", 30, ".*"),
@@ -96,6 +99,8 @@ CHOICES = {
                          "They take gigabytes of memory.", BENCHMARKS),
     "desktop": Choice("desktop", "An X server with Debian's Mesa, then with nomap's: mappings and ioctls.",
                       "The screen shows small squares; a text console comes back at the end.", DESKTOP),
+    "piglit": Choice("piglit", "Piglit's tests of uploads and readbacks, which a real RV770 is known to pass.",
+                     "A fault of the driver can still hang the card.", PIGLIT),
     "full": Choice("full", "All IGT tests. They hang and reset the card on purpose, and suspend devices.",
                    "The screen goes black again and again; the card may not come back until the next boot.", FULL),
 }
