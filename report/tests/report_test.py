@@ -291,7 +291,11 @@ def test_igt_in_a_prefix(machine: Machine) -> None:
     for path in (machine.programs / "igt-tests/run", machine.root / "opt/sid/usr/bin/igt_runner"):
         path.parent.mkdir(parents=True)
         machine.script(path, "echo igt ran")
-    assert "7 passed, 0 failed, 0 hung, 0 skipped" in machine.card().run("--safe", status=0)
+    # These test nomap's module: Debian's has nothing of it, which is no failure.
+    assert "2 passed, 0 failed, 0 hung, 5 skipped" in machine.card().run("--safe", status=0)
+    assert "nomap&#x27;s kernel module, which is not loaded" in machine.archive()["index.html"]
+    machine.write("/sys/module/radeon/parameters/gem_rw_stage_size", "1")
+    assert "7 passed, 0 failed, 0 hung, 0 skipped" in machine.run("--safe", "--again", status=0)
     assert "igt ran" in machine.archive()["logs/igt-order.log"]
 
 
