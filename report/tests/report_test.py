@@ -203,7 +203,8 @@ def test_debians_stack_beside_nomaps(machine: Machine, tmp_path: Path) -> None:
     row = {"arm": "mmap", "domain": "vram", "requested": 100, "upload_ns": 8000, "error": None}
     source = tmp_path / "here.json"
     maps = {"environment": {"domain": "gtt"}, "rows": [{"name": "map", "bos": 1, "median": 500}]}
-    for name, nanoseconds in (("debian", 8000), ("debian-0000-02-00.0", 1), ("nomap", 2000)):
+    ratios = {"nomap": ["8.0", "2.0", "0.25"], "nomap-0000-02-00.0": ["1.0", "2.0", "2.00"]}
+    for name, nanoseconds in (("debian", 8000), ("debian-0000-02-00.0", 1000), ("nomap-0000-02-00.0", 2000), ("nomap", 2000)):
         source.write_text(json.dumps({"rows": [dict(row, upload_ns=nanoseconds), dict(row, arm="pwrite", error="unsupported" if name == "debian" else None)]}),
                           encoding="utf-8")
         machine.script(machine.programs / "live-bos", f'while [ "$1" != --json ]; do shift; done; cp {source} "$2"')
@@ -212,7 +213,7 @@ def test_debians_stack_beside_nomaps(machine: Machine, tmp_path: Path) -> None:
             machine.card()
         machine.run("--safe", status=0)
         (machine.out / "libdrm-maps.json").write_text(json.dumps(maps), encoding="utf-8")
-        assert machine.report["stacks"] == ([["upload", "mmap", "vram", "100", "8.0", "2.0", "0.25"]] if name == "nomap" else []), name
+        assert machine.report["stacks"] == ([["upload", "mmap", "vram", "100", *ratios[name]]] if name in ratios else []), name
     assert "<td>8.0</td><td>2.0</td><td>0.25</td>" in machine.archive()["index.html"]
     machine.run("--safe", "--again", status=0)
     assert ["map and unmap", "libdrm, map", "gtt", "1", "0.5", "0.5", "1.00"] in machine.report["stacks"]  # type: ignore[operator]
