@@ -492,8 +492,8 @@ def piglit(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 
-@stage("piglit's tests of uploads and readbacks, for the live image", inputs=["lab/nomap_lab/piglit", "lab/piglit-sets/upload-readback"],
-       after=["piglit-tests", "piglit-expected"])
+@stage("piglit's tests of uploads and readbacks, for the live image",
+       inputs=["lab/nomap_lab/piglit", "lab/piglit-sets/upload-readback"], after=["piglit-tests", "piglit-expected"])
 def piglit_set(out: Path) -> None:
     from .piglit import bundle
 

@@ -37,7 +37,8 @@ class Stick(Console):
         if self.uefi:
             words += ["-bios", str(BUILD / "live/OVMF.fd")]
         if self.ssh_port:
-            words += ["-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{self.ssh_port}-:22", "-device", "e1000e,netdev=net"]
+            words += ["-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{self.ssh_port}-:22",
+                      "-device", "e1000e,netdev=net"]
         return words
 
     def shell(self, script: str, seconds: int = 120) -> str:

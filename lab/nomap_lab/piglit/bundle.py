@@ -45,7 +45,8 @@ def make(piglit: Path, seen: Path, out: Path) -> None:
     for program in sorted({str(test["command"][0]) for test in listed}):
         shutil.copy2(piglit / "piglit/bin" / program, out / "bin" / program)
     # Whose sonames are links there.
-    subprocess.run(["cp", "-a", *(p for d in ("lib", "piglit/lib") for p in sorted((piglit / d).glob("*.so*"))), out / "lib"], check=True)
+    libraries = [p for d in ("lib", "piglit/lib") for p in sorted((piglit / d).glob("*.so*"))]
+    subprocess.run(["cp", "-a", *libraries, out / "lib"], check=True)
     shutil.copy2(piglit / "versions", out / "versions")
     (out / "tests.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
 
