@@ -105,8 +105,8 @@ CHOICES = {
                          "They take gigabytes of memory.", BENCHMARKS),
     "desktop": Choice("desktop", "An X server with Debian's Mesa, then with nomap's: mappings and ioctls.",
                       "The screen shows small squares; a text console comes back at the end.", DESKTOP),
-    "piglit": Choice("piglit", "Piglit's tests of uploads and readbacks, which a real RV770 is known to pass.",
-                     "A fault of the driver can still hang the card.", PIGLIT),
+    "piglit": Choice("piglit", "OpenGL: piglit's tests of uploads and readbacks.",
+                     "A fault can still hang the card.", PIGLIT),
     "full": Choice("full", "All IGT tests. They hang and reset the card on purpose, and suspend devices.",
                    "The screen goes black again and again; the card may not come back until the next boot.", FULL),
 }
