@@ -31,6 +31,15 @@ def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = (), kinds: Se
         row(cells, "td", kinds[i] if kinds else "") for i, cells in enumerate(rows)) + "</table>"
 
 
+def plain(value: object) -> str:
+    """A fact as words for people; report.json has it as it is."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {plain(v)}" for key, v in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(plain, value)) or "none"
+    return str(value) or "not known"
+
+
 def different(board: Mapping[str, Sequence[tuple[str, ...]]]) -> list[str]:
     """What is different from the emulated board, as HTML."""
     heads = {"card": ("", "here", "on the board"),
@@ -64,7 +73,7 @@ def page(report: Mapping[str, Any]) -> str:
     means = {step.name: step.means for choice in CHOICES.values() for step in choice.steps}
     rows = [(name, r["status"], str(r["seconds"]), r["reason"], means.get(name, "") if r["status"] in ("fail", "hang") else "")
             for name, r in done.items()]
-    simple = [(k, json.dumps(v) if not isinstance(v, str) else v) for k, v in facts.items() if k not in ("kernel_log", "kernel_reports", "parts")]
+    simple = [(k, plain(v)) for k, v in facts.items() if k not in ("kernel_log", "kernel_reports", "parts")]
     parts = [
         f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>nomap report</title><style>{STYLE}</style>",
         f"<h1>nomap report</h1><p>{html.escape(report['conclusion'])}</p>",
