@@ -493,7 +493,7 @@ def piglit(out: Path) -> None:
 
 
 @stage("piglit's tests of uploads and readbacks, for the live image",
-       inputs=["lab/nomap_lab/piglit", "lab/piglit-sets/upload-readback"], after=["piglit-tests", "piglit-expected"])
+       inputs=["lab/nomap_lab/piglit", "lab/piglit-sets"], after=["piglit-tests", "piglit-expected"])
 def piglit_set(out: Path) -> None:
     from .piglit import bundle
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nomap_lab.paths import BUILD, TOP, LabError
 
-from . import select
+from . import known, select
 
 
 def command(test: object, name: str) -> list[str]:
@@ -20,11 +20,16 @@ def command(test: object, name: str) -> list[str]:
     return [*words, "-auto", *["-fbo"] * (options.get("run_concurrent") == "True")]
 
 
-def expected(names: list[str], fails: str, flakes: str) -> dict[str, str]:
-    """By test, what a real RV770 does: "pass", "fail" or "flake" (now one, now the other)."""
+def expected(names: list[str], fails: str, flakes: str, also: str = "") -> dict[str, str]:
+    """By test, what a real RV770 does: "pass", "fail" or "flake" (now one, now the other).
+
+    "known" is a failure that the file lab/piglit-sets/known-fails, `also`, has the reason of.
+    """
     failing = {line.rpartition(",")[0] for line in fails.splitlines()}
+    reasons = {line.rpartition(",")[0] for line, _ in known.failures(also, fails)}
     unsteady = set(flakes.splitlines())
-    return {name: "flake" if name in unsteady else "fail" if name in failing else "pass" for name in names}
+    return {name: "flake" if name in unsteady else "fail" if name in failing else "known" if name in reasons else "pass"
+            for name in names}
 
 
 def make(piglit: Path, seen: Path, out: Path) -> None:
@@ -37,7 +42,8 @@ def make(piglit: Path, seen: Path, out: Path) -> None:
     if unknown:
         raise LabError(f"not in piglit's profiles: {', '.join(unknown[:5])}")
     lists = [(seen / f"rv770-{kind}.txt").read_text(encoding="utf-8") for kind in ("fails", "flakes")]
-    judged = expected(names, lists[0], lists[1])
+    also = (TOP / "lab/piglit-sets/known-fails").read_text(encoding="utf-8")
+    judged = expected(names, lists[0], lists[1], also)
     listed = [{"name": name, "command": command(tests[name], name), "rv770": judged[name]} for name in names]
     for part in ("bin", "lib"):
         shutil.rmtree(out / part, ignore_errors=True)
