@@ -195,7 +195,8 @@ def test_the_live_images_set_knows_what_a_real_chip_does() -> None:
 
 def test_the_live_images_set_runs_tests_as_piglit_does() -> None:
     def test(command: str, concurrent: str) -> xml.Element:
-        return xml.fromstring(f'<Test><option name="command" value="{command}"/><option name="run_concurrent" value="{concurrent}"/></Test>')
+        options = {"command": command, "run_concurrent": concurrent}
+        return xml.fromstring("<Test>" + "".join(f'<option name="{k}" value="{v}"/>' for k, v in options.items()) + "</Test>")
 
     assert bundle.command(test("['pbo', 'draw']", "True"), "x") == ["pbo", "draw", "-auto", "-fbo"]
     # Without -fbo a test has a window, or rather the buffer that it would show.
