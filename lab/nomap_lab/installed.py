@@ -21,7 +21,8 @@ def from_disk(disk: Path, name: str, to: Path) -> Path:
         link = next((line.split('"')[1] for line in said.splitlines() if line.startswith("Fast link dest:")), "")
         if not link:
             break
-        name = link if link.startswith("/") else f"{Path(name).parent}/{link}"
+        # An absolute link takes the place of what is before it.
+        name = str(Path(name).parent / link)
     subprocess.run(["debugfs", "-R", f"dump {name} {to}", disk], capture_output=True, check=False)
     if not to.exists() or not to.stat().st_size:
         raise LabError(f"{disk} has no {name}")
