@@ -459,7 +459,7 @@ LIVE_PACKAGES = ("radeon-deb", "libdrm-deb", "mesa-deb", "tools-deb")
 
 
 @stage("nomap-live.img, which boots from a USB stick; SSH_KEY is a public key that may log in (15 minutes)",
-       inputs=["packaging/live", "packaging/in-copy", "packaging/version"], after=[*LIVE_PACKAGES, "igt"], mib=6000,
+       inputs=["packaging/live", "packaging/in-copy", "packaging/version"], after=[*LIVE_PACKAGES, "igt", "piglit-set"], mib=6000,
        words=lambda: [os.environ.get("SSH_KEY", ""), root_key("guest")])
 def live(out: Path) -> None:
     call([TOP / "packaging/in-copy", out / "work", TOP / "packaging/live/build", out, root_dir("guest") / "opt/sid",
@@ -496,6 +496,14 @@ def piglit_expected(out: Path) -> None:
 @stage("the last three", after=["piglit-tests", "piglit-runner", "piglit-expected"], out=".lab/piglit")
 def piglit(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
+
+
+@stage("piglit's tests of uploads and readbacks, for the live image",
+       inputs=["lab/nomap_lab/piglit", "lab/piglit-sets"], after=["piglit-tests", "piglit-expected"])
+def piglit_set(out: Path) -> None:
+    from .piglit import bundle
+
+    bundle.stage(out)
 
 
 @stage("what Mesa CI has seen of dEQP on real chips", inputs=["lab/nomap_lab/deqp/lists.py", "lab/nomap_lab/mesa_ci.py"],
