@@ -8,6 +8,8 @@ use r7xx_board::chip::bus::RegFile;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::display::PixelFormat;
 use r7xx_board::chip::regs::dce::{self, CRTC_STRIDE};
+use r7xx_board::chip::regs::gb;
+use r7xx_board::chip::tiling::TilingConfig;
 
 /// avivo_crtc_do_set_base() for 640x480, 32 bits, linear.
 fn set_mode(rig: &Rig, crtc: u32, base: u32) {
@@ -50,6 +52,10 @@ fn scanout_off_is_none_and_on_describes_surface() {
     assert_eq!(scanout.pitch_bytes, 704 * 4);
     assert_eq!(scanout.format, PixelFormat::Argb8888);
     assert_eq!(scanout.array_mode, 1);
+    // A tiled one has the chip's geometry.
+    rig.write(gb::GB_TILING_CONFIG, 2 << 1 | 1 << 4);
+    let tiling = rig.chip.scanout(0).unwrap().tiling;
+    assert_eq!(tiling, TilingConfig::from_register(2 << 1 | 1 << 4));
     // A panned linear surface starts at its first visible pixel.
     rig.write(dce::D1MODE_VIEWPORT_START, (8 << 16) | 2);
     let panned = rig.chip.scanout(0).unwrap();

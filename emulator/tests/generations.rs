@@ -11,6 +11,7 @@ use r7xx_board::chip::dma::packet;
 use r7xx_board::chip::family::MODELS;
 use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext, GfxStatistics, NullGfx};
 use r7xx_board::chip::regs::{cg, cp, dce, evergreen as eg, gb, mc, r600, srbm, uvd};
+use r7xx_board::chip::tiling::{MacroTile, TilingConfig};
 use r7xx_board::chip::{ChipConfig, Family};
 
 fn rig(family: Family) -> Rig {
@@ -299,6 +300,34 @@ fn six_crtcs_scan_out_flip_and_interrupt_for_themselves() {
     rig.write(at(DCE4.vblank_status), dce::VBLANK_ACK);
     let asserted = rig.read(eg::DISP_INTERRUPT_STATUS_CONTINUE4);
     assert_eq!(asserted & eg::LB_VBLANK_INTERRUPT, 0);
+}
+
+/// evergreen_tiling_fields() and dce4_crtc_do_set_base(): the surface has its geometry in the CRTC's
+/// registers, not in one of the chip's.
+#[test]
+fn a_tiled_surface_of_dce_4_has_a_macro_tile_of_its_own() {
+    let rig = rig(Family::Turks);
+    rig.write(eg::gfx::GB_ADDR_CONFIG, 2 | 1 << 4);
+    let (banks, width, height, split, aspect) = (1, 3, 2, 5, 1);
+    let fields = banks << 2 | width << 6 | height << 11 | split << 13 | aspect << 18;
+    set_mode(&rig, 1, 0x10_0000);
+    rig.write(DCE4.at(1, DCE4.grph_control), 2 | 4 << 20 | fields);
+    let scanout = rig.chip.scanout(1).unwrap();
+    assert_eq!(
+        scanout.tiling,
+        TilingConfig {
+            log2_pipes: 2,
+            log2_banks: 2,
+            log2_group: 9,
+            log2_split: 11,
+            optimal_bank_swap: false,
+            macro_tile: Some(MacroTile {
+                log2_bank_width: 3,
+                log2_bank_height: 2,
+                log2_aspect: 1,
+            }),
+        }
+    );
 }
 
 #[test]

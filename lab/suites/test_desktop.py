@@ -22,14 +22,24 @@ CHECKER = ("python3", "-B", "emulator/tests/desktop/check.py")
 STEPS = ["accelerated", "direct", "gears", "perf", "windows", "xvfb-windows"]
 
 
+# What a session runs: the DDX, the module, Mesa, and the board's chip if it is not the usual one.
+SESSIONS = {
+    "modesetting": ("modesetting", "stock", "unmodified", ""),
+    "radeon": ("radeon", "stock", "unmodified", ""),
+    "patched": ("modesetting", "patched", "patched", ""),
+    "turks": ("modesetting", "stock", "unmodified", "turks"),
+    "cedar": ("modesetting", "stock", "unmodified", "cedar"),
+    "patched-turks": ("modesetting", "patched", "patched", "turks"),
+}
+
+
 def session(lab: Lab, name: str) -> None:
-    """A session with the DDX `name`, all unmodified; or for "patched" modesetting with our module and Mesa."""
-    driver = "modesetting" if name == "patched" else name
-    module, mesa = ("patched", "patched") if name == "patched" else ("stock", "unmodified")
+    """A session of SESSIONS; its steps' logs and pictures."""
+    driver, module, mesa, chip = SESSIONS[name]
     shutil.rmtree(DESK / name, ignore_errors=True)
     shutil.copytree(TOP / "emulator/tests/desktop", DESK / "session", dirs_exist_ok=True)
     lab.run(f"{lab.guest_path(DESK)}/session/session", driver, lab.guest_path(DESK / name), module=module, mesa=mesa,
-            timeout=560, logs=DESK / f"{name}-logs", screenshot=DESK / f"{name}.png")
+            board=f"--chip {chip}" if chip else "", timeout=560, logs=DESK / f"{name}-logs", screenshot=DESK / f"{name}.png")
 
 
 def step(name: str, test: str) -> None:
@@ -80,20 +90,20 @@ def register(name: str, tier: str) -> None:
     def of_step(lab: Lab, test: str) -> None:
         step(name, test)
 
-    checks = [c for c in CHECKS if (name, c) != ("patched", "gallery")]
+    checks = [c for c in CHECKS if c != "gallery" or SESSIONS[name][1] == "stock"]
 
     @case(f"desktop/{name}/{{test}}", tier=tier, needs=needs, test=checks)
     def of_check(lab: Lab, test: str) -> None:
         CHECKS[test](lab, name)
 
-    globals().update({f"{name}_session": of_session, f"{name}_step": of_step, f"{name}_check": of_check})
+    within = name.replace("-", "_")
+    globals().update({f"{within}_session": of_session, f"{within}_step": of_step, f"{within}_check": of_check})
 
 
-# In the other tier: the second DDX, which draws the same windows by the same glamor, and a session
-# with our module and Mesa.
-register("modesetting", "check")
-register("radeon", "all")
-register("patched", "all")
+# In the other tier: the second DDX, which draws the same windows by the same glamor, sessions with our module and
+# Mesa, and other generations.
+for session_name in SESSIONS:
+    register(session_name, "check" if session_name == "modesetting" else "all")
 
 
 @case("desktop/patched/uploads", tier="all", needs=["desktop/modesetting/session", "desktop/patched/session"])

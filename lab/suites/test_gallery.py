@@ -16,3 +16,9 @@ def same_pictures(lab: Lab) -> None:
 def same_pictures_on_evergreen(lab: Lab, chip: str) -> None:
     """Evergreen's and Northern Islands' decoders: registers, shaders, tiling."""
     lab.lab("gallery", "--chip", chip, "--out", f"check/gallery-{chip}", "--check")
+
+
+@case("gallery/same-pictures-in-a-guest-on-{chip}", chip=["turks", "cedar"], tier="all")
+def same_pictures_in_a_guest(lab: Lab, chip: str) -> None:
+    """The same by the kernel's rings, its checker of command streams and its placement of BOs."""
+    lab.lab("gallery", "--guest", "--chip", chip, "--out", f"check/gallery-guest-{chip}", "--check")

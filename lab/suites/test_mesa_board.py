@@ -43,6 +43,18 @@ def contents(lab: Lab) -> None:
     lab.call("mesa-patches/tests/board_check.py", DIR)
 
 
+@case("mesa-board/on-{chip}", tier="all", needs=["mesa-board/build"], chip=["turks", "cedar"])
+def evergreen(lab: Lab, chip: str) -> None:
+    """The same cases on Evergreen and Northern Islands, where Mesa copies by the DMA ring, too."""
+    directory = lab.dir(f"mesa-board/{chip}")
+    shutil.copy(DIR / "gl-board", directory)
+    there = lab.guest_path(DIR)
+    for module in ("patched", "stock"):
+        lab.run(f"{there}/session", lab.guest_path(directory), module, mesa="patched", module=module, board=f"--chip {chip}",
+                timeout=580)
+    lab.call("mesa-patches/tests/board_check.py", "--chip", chip, directory)
+
+
 @case("mesa-board/strict", tier="all", needs=["mesa-board/patched-module", "mesa-board/stock-module"])
 def strict(lab: Lab) -> None:
     """The strict board: a driver that flushes where it must sees no difference."""

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks what gl-board printed: board_check.py DIR
+"""Checks what gl-board printed: board_check.py [--chip NAME] DIR
+
+NAME is the board's chip, rv770 if not said.
 
 DIR has a file MODULE-MESA.jsonl for each combination that was run, MODULE being
 patched, stock or none (r7xx-shim, which has no ioctls of ours), MESA patched, a (the
@@ -9,6 +11,7 @@ the patched Mesa on the patched module may use the ioctls. Cases with many objec
 few mappings, where the unmodified Mesa makes one for each.
 """
 
+import argparse
 import glob
 import json
 import os
@@ -85,20 +88,22 @@ def read(path):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chip", default="rv770")
+    parser.add_argument("directory")
+    args = parser.parse_args()
     bad, cases = [], {}
-    for path in sorted(glob.glob(f"{sys.argv[1]}/*-*.jsonl")):
+    for path in sorted(glob.glob(f"{args.directory}/*-*.jsonl")):
         module, mesa = os.path.basename(path)[:-len(".jsonl")].split("-")
         rows = read(path)
-        bad += check(rows, module, mesa)
+        bad += check(rows, module, mesa, args.chip)
         cases[module, mesa] = set(rows)
         for case, r in rows.items():
             print(f"{mesa:10} Mesa, {module:7} module  {case:12} {r['maps']:5} maps {r['ioctls']:6} ioctls "
                   f"{r['pwrites']:5} pwrites {r['preads']:4} preads {r['transfers']:4} transfers "
                   f"{r['submissions']:4} submissions")
     if ("patched", "patched") in cases and not sum(
-            r["pwrites"] + r["preads"] + r["transfers"] for r in read(f"{sys.argv[1]}/patched-patched.jsonl").values()):
+            r["pwrites"] + r["preads"] + r["transfers"] for r in read(f"{args.directory}/patched-patched.jsonl").values()):
         bad.append("nothing was done by ioctl")
     if not cases or any(c != next(iter(cases.values())) for c in cases.values()):
         bad.append(f"not all ran the same cases: {cases}")

@@ -23,9 +23,7 @@ use crate::chip::generation::Generation;
 use crate::chip::ih;
 use crate::chip::memory::regfile::REGISTER_SPACE;
 use crate::chip::memory::{DmaError, GuestRam, MemoryController, MemoryError, RegisterFile, Vram};
-use crate::chip::regs::gb;
 use crate::chip::strict::Strict;
-use crate::chip::tiling::TilingConfig;
 use crate::chip::{Chip, ChipConfig};
 use crate::host::bar::Bar;
 use crate::host::cli::{InterruptMode, Options};
@@ -131,8 +129,7 @@ impl Board {
 
     /// The monitor's picture; `None` if no CRTC is on.
     pub fn picture(&self) -> Option<Picture> {
-        let tiling = TilingConfig::from_register(self.regs.load(gb::GB_TILING_CONFIG));
-        screenshot::capture(&self.chip, tiling)
+        screenshot::capture(&self.chip)
     }
 
     /// The memory as the chip addresses it.

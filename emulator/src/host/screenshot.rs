@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use crate::chip::bus::Mc;
 use crate::chip::display::{Cursor, PixelFormat, Scanout};
-use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
+use crate::chip::tiling::{ArrayMode, Layout};
 use crate::chip::Chip;
 
 /// The surface that a CRTC scanned out at the time of [`capture`].
@@ -22,15 +22,14 @@ pub struct Picture {
 }
 
 /// The picture of the first CRTC that shows one; `None` if all are off.
-/// `tiling` is the memory geometry of tiled surfaces.
-pub fn capture(chip: &Chip, tiling: TilingConfig) -> Option<Picture> {
+pub fn capture(chip: &Chip) -> Option<Picture> {
     let scanout = (0..chip.crtcs()).find_map(|crtc| chip.scanout(crtc))?;
-    Picture::new(scanout, tiling)
+    Picture::new(scanout)
 }
 
 impl Picture {
     /// A picture of `scanout`; `None` if it has no pixels.
-    pub fn new(scanout: Scanout, config: TilingConfig) -> Option<Self> {
+    pub fn new(scanout: Scanout) -> Option<Self> {
         if scanout.width == 0 || scanout.height == 0 {
             return None;
         }
@@ -42,7 +41,7 @@ impl Picture {
                 bytes_per_element,
                 scanout.pitch_bytes / bytes_per_element,
                 0,
-                config,
+                scanout.tiling,
             ),
         })
     }
@@ -139,6 +138,7 @@ mod tests {
     use super::*;
     use crate::chip::bus::FlatMemory;
     use crate::chip::display::Gamma;
+    use crate::chip::tiling::TilingConfig;
 
     fn decode(png: &[u8]) -> (u32, u32, Vec<u8>) {
         let mut reader = png::Decoder::new(png).read_info().unwrap();
@@ -155,6 +155,7 @@ mod tests {
             height: 2,
             format: PixelFormat::Argb8888,
             array_mode,
+            tiling: CONFIG,
             x: 0,
             y: 0,
             gamma: Gamma::default(),
@@ -165,7 +166,7 @@ mod tests {
     /// The three pixels of the first line.
     fn first_line(memory: &FlatMemory, scanout: Scanout) -> Vec<u8> {
         let mut png = Vec::new();
-        let picture = Picture::new(scanout, CONFIG).unwrap();
+        let picture = Picture::new(scanout).unwrap();
         picture.write_png(memory, &mut png).unwrap();
         decode(&png).2[..9].to_vec()
     }
@@ -227,7 +228,7 @@ mod tests {
         memory.write_u32(0x108, 0x0000_00ff).unwrap();
         memory.write_u32(0x144, 0xff00_ff00).unwrap();
         let mut png = Vec::new();
-        let picture = Picture::new(scanout(1), CONFIG).unwrap();
+        let picture = Picture::new(scanout(1)).unwrap();
         picture.write_png(&memory, &mut png).unwrap();
         let (width, height, rgb) = decode(&png);
         assert_eq!((width, height), (3, 2));
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn tiled_surface_is_untiled() {
         let memory = FlatMemory::new(0x1000, 0);
-        let picture = Picture::new(scanout(2), CONFIG).unwrap();
+        let picture = Picture::new(scanout(2)).unwrap();
         let at = 0x100 + picture.layout.offset(1, 1, 0);
         memory.write_u32(at, 0x0012_3456).unwrap();
         let mut png = Vec::new();
@@ -251,7 +252,7 @@ mod tests {
     fn unreadable_memory_is_black() {
         let memory = FlatMemory::new(0, 0);
         let mut png = Vec::new();
-        let picture = Picture::new(scanout(1), CONFIG).unwrap();
+        let picture = Picture::new(scanout(1)).unwrap();
         picture.write_png(&memory, &mut png).unwrap();
         assert!(decode(&png).2.iter().all(|&b| b == 0));
     }
@@ -260,7 +261,7 @@ mod tests {
     fn picture_without_pixels_is_none() {
         let mut empty = scanout(1);
         empty.width = 0;
-        assert!(Picture::new(empty, CONFIG).is_none());
+        assert!(Picture::new(empty).is_none());
     }
 
     #[test]

@@ -9,6 +9,8 @@ board_bus() {
 	[[ $slot =~ ^0000:(..):(..)\.(.)$ ]] || return 1
 	echo "PCI:$((16#${BASH_REMATCH[1]})):$((16#${BASH_REMATCH[2]})):${BASH_REMATCH[3]}"
 }
+# board_chip: what radeon and Mesa call the board's chip: "RV770", "TURKS"; fails if radeon has not said it.
+board_chip() { dmesg | sed -n 's/.*initializing kernel modesetting (\([A-Z0-9]*\) .*/\1/p' | grep .; }
 # write_config TEMPLATE FILE BUS DRIVER [ACCEL]: Xorg's configuration; ACCEL is glamor (default) or EXA.
 write_config() {
 	sed "s/@BUSID@/$3/; s/@DRIVER@/$4/; s/\"glamor\"/\"${5:-glamor}\"/" "$1" >"$2"

@@ -1,25 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""usage: lab/gallery [--chip NAME] [--out DIR] [--check] [--docs]   (make gallery)
+"""usage: lab/gallery [--chip NAME] [--guest] [--out DIR] [--check] [--docs]   (make gallery)
 
 Draws the scenes of bench/gallery by the board's 3D engine (natively, by r7xx-shim, with
 Debian's unmodified Mesa), llvmpipe and softpipe, and compares the pictures. Pictures,
 maps of differences, gallery.json and table.txt: in build/DIR (default: results/gallery).
---chip is the board's chip (default rv770).
+--chip is the board's chip (default rv770). With --guest the board draws in a guest with
+Debian's kernel instead.
 --check fails if a scene is not drawn or differs by more than its bound; --docs brings
 docs/gallery.md and its pictures up to date.
 """
 import json
 import shutil
 
-from nomap_lab import cli, graph, procs
+from nomap_lab import cli, graph, guest, procs
 from nomap_lab.options import in_build, python, show_table
 from nomap_lab.paths import BUILD, LabError, say
+
+
+def in_guest(chip: str, out: str) -> int:
+    """Has the board with CHIP draw in a guest, where OUT is the directory for the pictures. Returns the guest's status."""
+    boot = guest.Boot(module="stock", mesa="unmodified", board=f"--chip {chip}", timeout=580)
+    return guest.run(boot, ["/build/bench/gallery", "--out", out])
 
 
 def main(argv: list[str]) -> int:
     """The command."""
     parser = cli.parser(__doc__, prog="lab/gallery")
     parser.add_argument("--chip", default="rv770")
+    parser.add_argument("--guest", action="store_true")
     parser.add_argument("--out", type=in_build, default="results/gallery")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--docs", action="store_true")
@@ -30,10 +38,13 @@ def main(argv: list[str]) -> int:
         say(renderer)
         shutil.rmtree(out / renderer, ignore_errors=True)
         (out / renderer).mkdir(parents=True)
-        env = procs.rendered_env(renderer)
-        if "R7XX_CHIP" in env:
-            env["R7XX_CHIP"] = args.chip
-        status = procs.call([BUILD / "bench/gallery", "--out", out / renderer], env=env, check=False).returncode
+        if renderer == "board" and args.guest:
+            status = in_guest(args.chip, f"/build/{args.out}/board")
+        else:
+            env = procs.rendered_env(renderer)
+            if "R7XX_CHIP" in env:
+                env["R7XX_CHIP"] = args.chip
+            status = procs.call([BUILD / "bench/gallery", "--out", out / renderer], env=env, check=False).returncode
         if status:
             raise LabError(f"{renderer}: gallery failed with status {status}")
     # The chip's own decoders have run: Mesa knows it by its device ID, and compiles for its generation.

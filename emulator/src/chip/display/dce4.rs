@@ -4,7 +4,9 @@
 //! in all three.
 
 use super::layout::{Bits, Layout, Lut, MAX_CRTCS};
-use crate::chip::regs::evergreen as eg;
+use crate::chip::bus::RegFile;
+use crate::chip::regs::evergreen::{self as eg, gfx::GB_ADDR_CONFIG};
+use crate::chip::tiling::TilingConfig;
 
 /// Offset of `reg` in each CRTC's block.
 const fn each(reg: u32) -> [u32; MAX_CRTCS] {
@@ -25,6 +27,20 @@ const fn with_mask(offsets: [u32; MAX_CRTCS], mask: u32) -> Bits {
         crtc += 1;
     }
     bits
+}
+
+/// The geometry of a tiled surface. `EVERGREEN_GRPH_CONTROL` has its banks, tile split and macro
+/// tile (`evergreen_reg.h`; `dce4_crtc_do_set_base()` sets them), in the encodings of
+/// `CB_COLORn_ATTRIB`.
+fn tiling(regs: &dyn RegFile, control: u32) -> TilingConfig {
+    let bits = |shift: u32, width: u32| control >> shift & ((1 << width) - 1);
+    TilingConfig::from_address_config(regs.load(GB_ADDR_CONFIG)).of_surface(
+        bits(13, 3),
+        bits(2, 2),
+        bits(6, 2),
+        bits(11, 2),
+        bits(18, 2),
+    )
 }
 
 /// DCE 4, 4.1 and 5.
@@ -78,4 +94,5 @@ pub const DCE4: Layout = Layout {
     ),
     vblank_source: [1, 2, 3, 4, 5, 6],
     flip_source: [8, 10, 12, 14, 16, 18],
+    tiling,
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Where a generation of display controllers has its registers. Their fields are
-//! the same in all generations that the board has ([`regs::dce`](crate::chip::regs::dce)).
+//! the same in all generations that the board has ([`regs::dce`](crate::chip::regs::dce)),
+//! but for the geometry of tiled surfaces.
 
-use crate::chip::regs::{dce, r600};
+use crate::chip::bus::RegFile;
+use crate::chip::regs::{dce, gb, r600};
+use crate::chip::tiling::TilingConfig;
 
 /// Most CRTCs of a display controller.
 pub const MAX_CRTCS: usize = 6;
@@ -93,6 +96,9 @@ pub struct Layout {
     pub vblank_source: [u8; MAX_CRTCS],
     /// Numbers of the flip interrupts.
     pub flip_source: [u8; MAX_CRTCS],
+    /// The memory geometry of a tiled surface: of the chip's registers and of the surface's
+    /// `grph_control`.
+    pub tiling: fn(&dyn RegFile, u32) -> TilingConfig,
 }
 
 /// Who has the look-up tables.
@@ -200,6 +206,8 @@ pub const AVIVO: Layout = Layout {
     ),
     vblank_source: two([1, 5], 0),
     flip_source: two([9, 11], 0),
+    // The driver writes the same to DCP_TILING_CONFIG (`rv770_gpu_init()`).
+    tiling: |regs, _| TilingConfig::from_register(regs.load(gb::GB_TILING_CONFIG)),
 };
 
 /// DCE 2 (the first R6xx): as [`AVIVO`], which is DCE 3 in this, with the interrupt

@@ -32,6 +32,7 @@ use crate::chip::counters::Counter;
 use crate::chip::hub::Hub;
 use crate::chip::ih::{Ih, Source};
 use crate::chip::regs::dce;
+use crate::chip::tiling::TilingConfig;
 use layout::Lut;
 
 /// Duration of a frame: 60 Hz.
@@ -104,6 +105,8 @@ pub struct Scanout {
     pub format: PixelFormat,
     /// `ARRAY_MODE` field of the surface, see [`crate::chip::tiling::ArrayMode`].
     pub array_mode: u32,
+    /// Memory geometry of a tiled surface.
+    pub tiling: TilingConfig,
     /// First visible column of a tiled surface; 0 for a linear one.
     pub x: u32,
     /// First visible row of a tiled surface; 0 for a linear one.
@@ -332,6 +335,7 @@ impl Display {
             height,
             format,
             array_mode,
+            tiling: (layout.tiling)(hub.regs.as_ref(), control),
             x,
             y,
             gamma: self.gamma(hub, crtc),
