@@ -9,10 +9,14 @@ use std::sync::Mutex;
 
 use r7xx_board::chip::bus::{Mc, McError, RegFile};
 use r7xx_board::chip::cp::pm4::{Draw, IndexSource};
+use r7xx_board::chip::gfx::evergreen::FRONT;
 use r7xx_board::chip::gfx::lanes::{Lanes, Mask, LANES};
 use r7xx_board::chip::gfx::shader::isa::TexInstruction;
 use r7xx_board::chip::gfx::shader::{run, Env, ExportKind, MemoryExport, Options, Program, Wave};
-use r7xx_board::chip::gfx::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, Limits, Pipeline};
+use r7xx_board::chip::gfx::{
+    Cancelled, Control, Gfx, GfxContext, GfxStatistics, Limits, Pipeline, PipelineCounter,
+};
+use r7xx_board::chip::regs::evergreen::gfx as eg;
 
 // The tests' assembler, and the state of their scenes.
 use super::shader::{gpr, mov, op2, Shader, Src, HALF, PIXEL, XYZW};
@@ -276,6 +280,127 @@ pub fn draw(data: &[u8]) -> GfxStatistics {
         }
     }
     pipeline.statistics()
+}
+
+/// What the dispatches of an input did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dispatched {
+    /// Threads that have run.
+    pub threads: u64,
+    /// Whether the last dispatch was executed to its end.
+    pub ended: bool,
+    /// Append counter 0.
+    pub counter: u32,
+    /// The first dword of the target of random access.
+    pub stored: u32,
+}
+
+/// Executes the commands of `data` on an Evergreen's pipeline with one group of 64 threads, a local
+/// data share, an append counter and a target of random access; `DRAW` dispatches. Its operands are
+/// the number of groups in x, y and z.
+pub fn compute(data: &[u8]) -> Dispatched {
+    let memory = Memory(Mutex::new(vec![0; MEMORY]));
+    let registers = Registers((0..0x1_0000).map(|_| AtomicU32::new(0)).collect());
+    let store = |at: u64, words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        // What lies outside of memory is left out.
+        let _ = memory.write(at, &bytes);
+    };
+    for (register, value) in [
+        (eg::GB_ADDR_CONFIG, 0x0201_0002),
+        (eg::SPI_COMPUTE_NUM_THREAD_X, 64),
+        (eg::SPI_COMPUTE_NUM_THREAD_Y, 1),
+        (eg::SPI_COMPUTE_NUM_THREAD_Z, 1),
+        (eg::SQ_LDS_ALLOC, 64),
+        (eg::SQ_PGM_START_LS, (SHADERS >> 8) as u32),
+        // 64x64 elements of COLOR_32, linear, RAT.
+        (eg::CB_COLOR0_BASE, (COLOUR >> 8) as u32),
+        (eg::CB_COLOR0_PITCH, 7),
+        (eg::CB_COLOR0_SLICE, 63),
+        (eg::CB_COLOR0_INFO, 0x0D << 2 | 1 << 8 | 4 << 12 | 1 << 26),
+        (eg::CB_COLOR0_DIM, 63 | 63 << 16),
+    ] {
+        registers.store(register, value);
+    }
+    // A group costs much more than its instructions.
+    let limits = Limits {
+        instructions: 1 << 12,
+        ..LIMITS
+    };
+    let mut pipeline = Pipeline::new(1).with_limits(limits);
+    pipeline.set_front(&FRONT);
+    let context = GfxContext {
+        regs: &registers,
+        mc: &memory,
+        control: &Always,
+    };
+    let mut ended = false;
+    let mut input = Input(data);
+    while !input.0.is_empty() {
+        match input.byte() % COMMANDS {
+            REGISTER => {
+                let n = input.half();
+                let at = u32::from(n & 0xFFF) * 4;
+                let register = match n >> 12 {
+                    0..=7 => 0x2_8000 + at % 0x1000,
+                    // Resources of compute shaders (EG_FETCH_CONSTANTS_OFFSET_CS).
+                    8..=11 => 0x3_0000 + 32 * 816 + at % 0x1000,
+                    12..=13 => 0x3_C000 + at % 0x600,
+                    _ => eg::VGT_COMPUTE_START_X + at % 12,
+                };
+                registers.store(register, input.word());
+            }
+            SHADER => {
+                let count = usize::from(input.byte());
+                store(SHADERS, &input.words(count));
+            }
+            WORDS => {
+                let place = u64::from(input.half()) * 128;
+                let count = usize::from(input.byte());
+                store(place, &input.words(count));
+            }
+            _ => {
+                let groups = [input.half(), input.half(), input.half()].map(u32::from);
+                // Nothing cancels it.
+                ended = pipeline.dispatch(&context, groups).unwrap_or(false);
+            }
+        }
+    }
+    let mut first = [0; 4];
+    let _ = memory.read(COLOUR, &mut first);
+    Dispatched {
+        threads: pipeline.statistics().pipeline[PipelineCounter::CsInvocations as usize],
+        ended,
+        counter: pipeline.append_counter(0),
+        stored: u32::from_le_bytes(first),
+    }
+}
+
+/// Inputs of [`compute`] by name, in R800's encoding; each dispatches one group.
+pub fn compute_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    const END: u32 = 1 << 21;
+    let input = |words: &[u32]| {
+        let mut bytes = vec![SHADER, words.len() as u8];
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.extend([DRAW, 1, 0, 1, 0, 1, 0]);
+        bytes
+    };
+    // ADD of R0.x, the thread, at the place R1, the group, of target 0.
+    let store = [7 << 4 | 3 << 13 | 1 << 23, 0xF << 12 | 0x56 << 22 | END];
+    // LOOP_START_DX10, LOOP_END, without a break.
+    let endless = [2, 6 << 22, 1, 5 << 22, 0, END];
+    // A clause of the global data share: ADD_RET of counter 0 by R0.x.
+    let counter = [
+        [4, 3 << 22, 0, END],
+        [0; 4],
+        [2 | 4 << 8, 4 | 0x20 << 9 | 1 << 30, 7 | 7 << 3 | 7 << 9, 0],
+    ];
+    vec![
+        ("empty", input(&[0, END])),
+        ("store", input(&store)),
+        ("endless", input(&endless)),
+        ("counter", input(&counter.concat())),
+    ]
 }
 
 /// A shader that samples a texture.

@@ -36,6 +36,59 @@ fn seeds_of_shaders_run() {
     }
 }
 
+#[test]
+fn seeds_of_compute_shaders_run() {
+    let seeds = targets::compute_seeds();
+    // The sum of all threads' numbers.
+    let sum = 64 * 63 / 2;
+    for (name, input) in &seeds {
+        let done = targets::compute(input);
+        let expected = match *name {
+            "store" => (64, true, 0, sum),
+            "counter" => (64, true, sum, 0),
+            "endless" => (0, false, 0, 0),
+            _ => (64, true, 0, 0),
+        };
+        let found = (done.threads, done.ended, done.counter, done.stored);
+        assert_eq!(found, expected, "{name}");
+        keep("compute", name, input);
+    }
+}
+
+/// Groups without number are cut by the budget of all instructions.
+#[test]
+fn too_many_groups_end() {
+    let (_, mut input) = targets::compute_seeds().swap_remove(0);
+    let at = input.len() - 6;
+    input[at..].fill(0xFF);
+    let done = targets::compute(&input);
+    assert!(!done.ended && done.threads > 1 << 10, "{done:?}");
+}
+
+#[test]
+fn changed_compute_shaders_end_without_a_panic() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let seeds = targets::compute_seeds();
+    let (mut run, mut different) = (0, 0);
+    for _ in 0..200 {
+        let (_, seed) = &seeds[random.usize(..seeds.len())];
+        let mut input = changed(seed, &mut random);
+        // A register, often of the target of random access, then the seed's dispatch.
+        let register = random.u16(0x318..0x31F);
+        input.push(0);
+        input.extend(register.to_le_bytes());
+        input.extend(random.u32(..).to_le_bytes());
+        input.extend(&seed[seed.len() - 7..]);
+        let done = targets::compute(&input);
+        run += usize::from(done.threads > 0);
+        different += usize::from(done != targets::compute(seed));
+    }
+    assert!(
+        run > 100 && different > 80,
+        "of 200, {run} run, {different} run otherwise"
+    );
+}
+
 /// `seed` with some bytes changed.
 fn changed(seed: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
     let mut input = seed.to_vec();

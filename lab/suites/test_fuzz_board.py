@@ -12,6 +12,12 @@ def mutated_frames(lab: Lab) -> None:
     lab.lab("fuzz-board", "--cases", "100")
 
 
+@case("fuzz-board/mutated-frames-on-{chip}", tier="all", chip=["turks", "cedar"])
+def evergreen(lab: Lab, chip: str) -> None:
+    """Evergreen's registers, resources, addresses and shaders."""
+    lab.lab("fuzz-board", "--chip", chip, "--cases", "100")
+
+
 @case("fuzz-board/long", tier="all")
 def long(lab: Lab) -> None:
     scenes = ("gears text wires floor phong mirror compressed instances samples stencil shadow particles "

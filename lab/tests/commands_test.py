@@ -32,6 +32,7 @@ def fixture_nothing_runs(monkeypatch):
     ("mm-debug 60 0", "argument SEED"),
     ("fuzz-board --cases many", "argument --cases: takes a number of cases"),
     ("fuzz-board --cases 5 --seconds 5", "not allowed with argument --cases"),
+    ("fuzz-board --chip rv999", "invalid choice: 'rv999' (choose from"),
     ("fuzz-board --scenes 7", 'takes names of scenes, such as "gears text", not \'7\''),
     ("mutations nosuch", "there is no mutation 'nosuch': lab/mutations --list names them"),
     ("mutations --nosuch", "unknown option or argument: --nosuch"),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """usage: lab/fuzz-board [--cases N | --seconds N] [--seed SEED] [--scenes "NAME..."]
+                      [--chip NAME]
                       (make fuzz-board SECONDS=600 SEED=1)
 
 Captures what Debian's Mesa submits for scenes of bench/gallery (default: all that draw
@@ -7,8 +8,9 @@ little), and has the board's 3D engine execute it with mutations, natively: of r
 resources, packets, draws, addresses, shaders, vertices, indices, constants and the order
 of packets. The worst cases of draws come first: each has a bound of memory, and of time to
 be cancelled. A case is one submission with up to four mutations; 200 cases, or as many as
-SECONDS allow. Fails if anything panics, does not end or reaches other memory, or if too
-few mutations get to the shaders. SEED (default 1) is the first case's; a failure names
+SECONDS allow. --chip is the chip that Mesa draws on: rv770 (default), turks, cedar or
+another that draws; the worst cases are an RV770's. Fails if anything panics, does not end
+or reaches other memory, or if too few mutations get to the shaders. SEED (default 1) is the first case's; a failure names
 the seed that repeats it with --cases 1 and the same scenes.
 """
 import argparse
@@ -18,6 +20,8 @@ import shutil
 from nomap_lab import cli, graph, procs
 from nomap_lab.paths import BUILD, CHECK, LabError, say
 
+#: Chips with a 3D engine.
+CHIPS = ("rv710", "rv730", "rv740", "rv770", "cedar", "redwood", "cypress", "palm", "caicos", "turks", "barts")
 SCENES = "gears text compressed geometry feedback samples wires"
 
 
@@ -36,6 +40,7 @@ def main(argv: list[str]) -> int:
     length.add_argument("--seconds", type=cli.number("seconds", 0))
     parser.add_argument("--seed", type=cli.number("a seed", 0), default=1)
     parser.add_argument("--scenes", type=names, default=SCENES.split())
+    parser.add_argument("--chip", choices=CHIPS, default="rv770")
     args = parser.parse(argv)
     how = ["--cases", str(args.cases)] if args.seconds is None else ["--seconds", str(args.seconds)]
     graph.ensure("board", "bench", "board-tests")
@@ -43,9 +48,10 @@ def main(argv: list[str]) -> int:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     for scene in args.scenes:
-        env = {**procs.rendered_env("board"), "R7XX_CAPTURE": str(out / f"{scene}.r7xx"), "RADEON_THREAD": "false",
-               "R7XX_CAPTURE_SUBMISSIONS": "1-8", "MESA_SHADER_CACHE_DISABLE": "true"}
+        env = {**procs.rendered_env("board"), "R7XX_CHIP": args.chip, "R7XX_CAPTURE": str(out / f"{scene}.r7xx"),
+               "RADEON_THREAD": "false", "R7XX_CAPTURE_SUBMISSIONS": "1-8", "MESA_SHADER_CACHE_DISABLE": "true"}
         if procs.call([BUILD / "bench/gallery", "--scene", scene, "--out", out], env=env, check=False).returncode:
             raise LabError(f"{scene} cannot be captured")
-    say(f"seed {args.seed}, {' '.join(how).removeprefix('--')}")
-    return procs.call([BUILD / "board-tests/r7xx-fuzz", "--seed", str(args.seed), *how, out], check=False).returncode
+    say(f"{args.chip}, seed {args.seed}, {' '.join(how).removeprefix('--')}")
+    options = ["--chip", args.chip, "--seed", str(args.seed), *how]
+    return procs.call([BUILD / "board-tests/r7xx-fuzz", *options, out], check=False).returncode

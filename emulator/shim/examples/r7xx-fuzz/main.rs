@@ -7,6 +7,7 @@
 //! of seed S+N-1. It is compiled with the tests, so that arithmetic overflow panics.
 
 mod frame;
+mod layout;
 mod mutate;
 mod watch;
 mod worst;
@@ -63,7 +64,7 @@ struct Outcome {
 fn execute(frame: &Frame, ib: &[u32], pages: &frame::Pages, idle: Duration) -> Outcome {
     let memory = Arc::new(Memory::new().expect("memory"));
     let watched = Watched::new();
-    let gfx = Box::new(Watch::new(LIMITS, watched.clone()));
+    let gfx = Box::new(Watch::new(frame.family, LIMITS, watched.clone()));
     let gpu = Gpu::start(frame.family, memory.clone(), gfx, None).expect("a chip");
     for (register, &value) in STATE.step_by(4).zip(&frame.registers) {
         gpu.chip().mmio_write(register, value);
@@ -199,6 +200,9 @@ impl Tally {
 struct Options {
     /// Directory of captures (*.r7xx); without it only the worst cases are executed
     captures: Option<PathBuf>,
+    /// Chip that the captures have to be of
+    #[arg(long)]
+    chip: Option<String>,
     /// Of the first case; each further one has the next number
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -303,6 +307,12 @@ fn run(options: &Options) -> Result<(), String> {
         return Ok(());
     };
     let frames = frames(captures)?;
+    if let Some(chip) = &options.chip {
+        let name = |frame: &Frame| frame.family.model().name;
+        if let Some(other) = frames.iter().find(|frame| name(frame) != chip) {
+            return Err(format!("{} is of {}", other.name, name(other)));
+        }
+    }
     let baselines: Result<Vec<_>, _> = frames.iter().map(baseline).collect();
     let baselines = baselines?;
     let end = options

@@ -5,6 +5,7 @@ use fastrand::Rng;
 use r7xx_shim::bo::{GTT, PAGE, RESERVED, VRAM};
 
 use crate::frame::{Frame, Pages};
+use crate::layout::Layout;
 
 /// What a mutation changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,22 +88,6 @@ const SET_RESOURCE: u8 = 0x6D;
 const SET_SAMPLER: u8 = 0x6E;
 
 const CONTEXT: u32 = 0x2_8000;
-/// Context registers that are addresses in units of 256 bytes (`r600d.h`, Mesa's `r600d.h`):
-/// depth, colours, tiles and fragments of colours, shaders, rings, stream-out, constants.
-const ADDRESSES: [std::ops::Range<u32>; 7] = [
-    0x2_800C..0x2_8018,
-    0x2_8040..0x2_8060,
-    0x2_80C0..0x2_8100,
-    0x2_8840..0x2_88A0,
-    0x2_8940..0x2_89C0,
-    0x2_8AD0..0x2_8B10,
-    0x2_8D3C..0x2_8D40,
-];
-/// Start addresses of the five stages' shaders among them (`SQ_PGM_START_*`).
-const SHADERS: [u32; 5] = [0x2_8840, 0x2_8858, 0x2_886C, 0x2_8880, 0x2_8894];
-/// `SQ_ALU_CONST_CACHE_*`.
-const CONSTANTS: std::ops::Range<u32> = 0x2_8940..0x2_89C0;
-
 /// A type-3 packet of a stream.
 #[derive(Debug, Clone, Copy)]
 pub struct At {
@@ -197,7 +182,7 @@ fn address(frame: &Frame, word: u32, shift: u32, random: &mut Rng) -> u32 {
 
 /// Words of a stream that a kind of mutation may change: index, and for an address log2 of its
 /// unit in bytes.
-fn words(ib: &[u32], kind: Kind) -> Vec<(usize, u32)> {
+fn words(ib: &[u32], layout: &Layout, kind: Kind) -> Vec<(usize, u32)> {
     let mut found = Vec::new();
     for p in packets(ib) {
         let body = p.header + 1..p.header + 1 + p.count;
@@ -214,14 +199,15 @@ fn words(ib: &[u32], kind: Kind) -> Vec<(usize, u32)> {
             }
             (Kind::Address, SET_CONTEXT_REG) => {
                 let registers = p.registers(ib, CONTEXT);
-                let bases = registers.filter(|(_, r)| ADDRESSES.iter().any(|a| a.contains(r)));
+                let bases = registers.filter(|(_, register)| layout.is_address(*register));
                 found.extend(bases.map(|(i, _)| (i, 8)));
             }
             // Texture resources have their addresses in words 2 and 3, vertex resources in
-            // word 0 (type in the upper bits of word 6).
+            // word 0 (type in the upper bits of the last word).
             (Kind::Address, SET_RESOURCE) => {
-                for resource in (body.start + 1..body.end).step_by(7) {
-                    match ib.get(resource + 6).map(|word| word >> 30) {
+                let size = layout.resources.1 as usize;
+                for resource in (body.start + 1..body.end).step_by(size) {
+                    match ib.get(resource + size - 1).map(|word| word >> 30) {
                         Some(2) => found.extend([(resource + 2, 8), (resource + 3, 8)]),
                         Some(_) => found.push((resource, 0)),
                         None => {}
@@ -240,6 +226,7 @@ fn words(ib: &[u32], kind: Kind) -> Vec<(usize, u32)> {
 /// Ranges of memory that a kind of mutation may change: address and length in bytes.
 fn places(frame: &Frame, kind: Kind) -> Vec<(u64, u64)> {
     let ib = &frame.ib[..];
+    let layout = Layout::of(frame.family);
     let mut found = Vec::new();
     for p in packets(ib) {
         let body = p.header + 1..p.header + 1 + p.count;
@@ -247,17 +234,21 @@ fn places(frame: &Frame, kind: Kind) -> Vec<(u64, u64)> {
             (Kind::Shader | Kind::Constants, SET_CONTEXT_REG) => {
                 for (i, register) in p.registers(ib, CONTEXT) {
                     let start = u64::from(ib[i]) << 8;
-                    if kind == Kind::Shader && SHADERS.contains(&register) {
+                    if kind == Kind::Shader && layout.shaders.contains(&register) {
                         found.push((start, 512));
                     }
-                    if kind == Kind::Constants && CONSTANTS.contains(&register) {
+                    if kind == Kind::Constants && layout.is_constants(register) {
                         found.push((start, 128));
                     }
                 }
             }
             (Kind::Vertices, SET_RESOURCE) => {
-                for resource in (body.start + 1..body.end).step_by(7) {
-                    if ib.get(resource + 6).is_some_and(|word| word >> 30 == 3) {
+                let size = layout.resources.1 as usize;
+                for resource in (body.start + 1..body.end).step_by(size) {
+                    if ib
+                        .get(resource + size - 1)
+                        .is_some_and(|word| word >> 30 == 3)
+                    {
                         found.push((u64::from(ib[resource]), u64::from(ib[resource + 1]) + 1));
                     }
                 }
@@ -343,6 +334,7 @@ pub fn mutate(frame: &Frame, kind: Kind, random: &mut Rng) -> Mutated {
         pages: Pages::new(),
         what: Vec::new(),
     };
+    let layout = Layout::of(frame.family);
     for _ in 0..random.u32(1..5) {
         let done = match kind {
             Kind::Order => {
@@ -358,9 +350,9 @@ pub fn mutate(frame: &Frame, kind: Kind, random: &mut Rng) -> Mutated {
         if done {
             continue;
         }
-        let mut words_of = words(&out.ib, kind);
+        let mut words_of = words(&out.ib, layout, kind);
         if words_of.is_empty() {
-            words_of = words(&out.ib, Kind::Register);
+            words_of = words(&out.ib, layout, Kind::Register);
         }
         let Some(&(i, shift)) = random.choice(&words_of) else {
             continue;

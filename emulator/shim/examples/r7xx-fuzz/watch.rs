@@ -6,9 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use r7xx_board::chip::bus::{Mc, McError, RegFile};
 use r7xx_board::chip::cp::pm4::Draw;
+use r7xx_board::chip::gfx::front::Front;
 use r7xx_board::chip::gfx::{
     Cancelled, Gfx, GfxContext, GfxStatistics, Limits, Pipeline, PipelineCounter,
 };
+use r7xx_board::chip::Family;
+
+use crate::layout::Layout;
 
 /// What a draw did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,11 +59,6 @@ impl Watched {
 
 /// Bytes from a texture's base on that count as the texture.
 const TEXTURE: u64 = 0x1_0000;
-/// `SET_RESOURCE`'s first register; the pixel shader's are the first 160 of 7 words
-/// (`R600_FETCH_CONSTANTS_OFFSET_PS` of Mesa's `r600d.h`).
-const RESOURCES: u32 = 0x3_8000;
-const RESOURCE_COUNT: u32 = 160;
-
 /// The event that stops the counters of invocations (`r600d.h`).
 const PIPELINESTAT_STOP: u8 = 0x1A;
 
@@ -101,23 +100,26 @@ impl Mc for Noting<'_> {
 /// The engine.
 pub struct Watch {
     pipeline: Pipeline,
+    layout: &'static Layout,
     watched: Arc<Watched>,
 }
 
 impl Watch {
-    pub fn new(limits: Limits, watched: Arc<Watched>) -> Self {
+    pub fn new(family: Family, limits: Limits, watched: Arc<Watched>) -> Self {
         Self {
+            layout: Layout::of(family),
             pipeline: Pipeline::new(2).with_limits(limits),
             watched,
         }
     }
 }
 
-fn textures(regs: &dyn RegFile) -> Vec<u64> {
-    (0..RESOURCE_COUNT)
-        .map(|i| RESOURCES + 28 * i)
-        // SQ_TEX_RESOURCE_WORD6: type 2 is a valid texture.
-        .filter(|base| regs.load(base + 24) >> 30 == 2)
+fn textures(regs: &dyn RegFile, layout: &Layout) -> Vec<u64> {
+    let (first, dwords, count) = layout.resources;
+    (0..count)
+        .map(|i| first + 4 * dwords * i)
+        // The last word of SQ_TEX_RESOURCE: type 2 is a valid texture.
+        .filter(|base| regs.load(base + 4 * (dwords - 1)) >> 30 == 2)
         .map(|base| u64::from(regs.load(base + 8)) << 8)
         .collect()
 }
@@ -126,7 +128,7 @@ impl Gfx for Watch {
     fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled> {
         let noting = Noting {
             mc: context.mc,
-            textures: textures(context.regs),
+            textures: textures(context.regs, self.layout),
             read: AtomicBool::new(false),
             written: AtomicU64::new(0),
             digest: AtomicU64::new(0),
@@ -166,6 +168,22 @@ impl Gfx for Watch {
 
     fn flush(&mut self, context: &GfxContext<'_>, coher_cntl: u32) {
         self.pipeline.flush(context, coher_cntl);
+    }
+
+    fn dispatch(&mut self, context: &GfxContext<'_>, groups: [u32; 3]) -> Result<bool, Cancelled> {
+        self.pipeline.dispatch(context, groups)
+    }
+
+    fn append_counter(&self, counter: usize) -> u32 {
+        self.pipeline.append_counter(counter)
+    }
+
+    fn set_append_counter(&mut self, counter: usize, value: u32) {
+        self.pipeline.set_append_counter(counter, value);
+    }
+
+    fn set_front(&mut self, front: &'static Front) {
+        self.pipeline.set_front(front);
     }
 
     fn statistics(&self) -> GfxStatistics {

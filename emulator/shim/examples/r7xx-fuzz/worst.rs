@@ -443,7 +443,11 @@ fn execute(case: &Case) -> Taken {
         memory.write(RESERVED + place, &bytes).expect("memory");
     }
     let watched = Watched::new();
-    let gfx = Box::new(Watch::new(Limits::default(), watched.clone()));
+    let gfx = Box::new(Watch::new(
+        Family::Rv770,
+        Limits::default(),
+        watched.clone(),
+    ));
     let gpu = Gpu::start(Family::Rv770, memory, gfx, None).expect("a chip");
     PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
     let before = PEAK.load(Ordering::Relaxed);

@@ -100,6 +100,8 @@ pub struct VertexStreams {
     pub vertex_size: [u32; STREAMS],
     /// Where a thread's item in the ring has the stream's vertices, in dwords.
     pub ring_offset: [u32; STREAMS],
+    /// Threads of the geometry shader for each primitive, at least 1.
+    pub invocations: u32,
     /// `VGT_GS_OUT_PRIM_TYPE`: 0 points, 1 line strips, 2 triangle strips.
     pub kind: [u32; STREAMS],
 }
@@ -149,6 +151,7 @@ pub static R700: Front = Front {
         rasterised: 0,
         vertex_size: [bits(s.get(reg::SQ_GS_VERT_ITEMSIZE), 0, 15), 0, 0, 0],
         ring_offset: [0; STREAMS],
+        invocations: 1,
         kind: [bits(s.get(reg::VGT_GS_OUT_PRIM_TYPE), 0, 6), 0, 0, 0],
     },
     random_access: |_, _, _| None,

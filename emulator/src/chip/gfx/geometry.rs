@@ -9,7 +9,8 @@
 //! Both rings are in memory and consist of items, whose sizes in dwords are in
 //! registers. Vertex `n` is item `n` of the ES-GS ring. The GS-VS ring has one
 //! item for each thread of the geometry shader, with the thread's vertices in
-//! order. Only these shaders see the layout.
+//! order. Only these shaders see the layout. On Evergreen a primitive can have several threads, its
+//! invocations (`VGT_GS_INSTANCE_CNT`).
 //!
 //! Registers at the start of a geometry shader: R0.x, .y, .w, R1.x, .y, .z
 //! the vertices' offsets in dwords, R0.z primitive id, R1.w invocation.
@@ -181,6 +182,12 @@ pub(super) fn shade(
     if inputs.is_empty() {
         return Ok(());
     }
+    // A thread for each invocation of each primitive.
+    let invocations = streams.invocations.max(1) as usize;
+    let threads = inputs.len().min(LANES) * invocations;
+    if threads > INPUTS && inputs.len() > 1 {
+        return Err(Failed::TooMany);
+    }
 
     // The export shader runs once for each vertex that inputs share.
     let mut requests: Vec<Request> = Vec::new();
@@ -203,7 +210,7 @@ pub(super) fn shade(
             offsets[lane][corner] = slot as u32 * esgs.item;
         }
     }
-    if requests.len() as u32 > esgs.items || inputs.len() as u32 > gsvs.items {
+    if requests.len() as u32 > esgs.items || threads as u32 > gsvs.items {
         // Half of the primitives may fit.
         if inputs.len() > 1 {
             return Err(Failed::TooMany);
@@ -219,46 +226,55 @@ pub(super) fn shade(
         esgs.store(state, &core.exports.ring, (i * LANES) as u32, &[0; STREAMS])?;
     }
 
-    // One thread for each primitive.
-    let lanes = first(inputs.len());
-    let budget = state.shared.limits.wave_instructions;
-    core.wave.begin(lanes, lanes, budget);
-    for (lane, (input, _)) in inputs.iter().enumerate().take(LANES) {
-        let [a, b, c, d, e, f] = offsets[lane];
-        for (chan, value) in [a, b, input.id, c].into_iter().enumerate() {
-            core.wave.gpr_mut(0, chan)[lane] = value;
+    for begin in (0..threads).step_by(LANES) {
+        let wave = begin..threads.min(begin + LANES);
+        let lanes = first(wave.len());
+        let budget = state.shared.limits.wave_instructions;
+        core.wave.begin(lanes, lanes, budget);
+        for (lane, thread) in wave.clone().enumerate() {
+            let input = thread / invocations;
+            let ([a, b, c, d, e, f], id) = (offsets[input], inputs[input].0.id);
+            for (chan, value) in [a, b, id, c].into_iter().enumerate() {
+                core.wave.gpr_mut(0, chan)[lane] = value;
+            }
+            let invocation = (thread % invocations) as u32;
+            for (chan, value) in [d, e, f, invocation].into_iter().enumerate() {
+                core.wave.gpr_mut(1, chan)[lane] = value;
+            }
         }
-        for (chan, value) in [d, e, f, 0].into_iter().enumerate() {
-            core.wave.gpr_mut(1, chan)[lane] = value;
-        }
-    }
-    core.run(state.shared, state.view, Stage::Geometry, geometry)?;
-    progress.geometry[0] += inputs.len() as u64;
-    gsvs.store(state, &core.exports.ring, 0, &streams.ring_offset)?;
+        core.run(state.shared, state.view, Stage::Geometry, geometry)?;
+        progress.geometry[0] += wave.len() as u64;
+        let item = begin as u32;
+        gsvs.store(state, &core.exports.ring, item, &streams.ring_offset)?;
 
-    let emits = |stream: usize| {
-        let events = &core.exports.emitted;
-        events.iter().any(|e| usize::from(e.stream) == stream)
-    };
-    for (stream, out) in out.iter_mut().enumerate().filter(|(n, _)| emits(*n)) {
-        let kind = match streams.kind[stream] {
-            0 => Type::PointList,
-            1 => Type::LineStrip,
-            _ => Type::TriangleStrip,
+        let emits = |stream: usize| {
+            let events = &core.exports.emitted;
+            events.iter().any(|e| usize::from(e.stream) == stream)
         };
-        let (size, first) = (streams.vertex_size[stream], streams.ring_offset[stream]);
-        emitted(
-            &core.exports.emitted,
-            stream as u8,
-            inputs.iter().map(|(input, _)| input.id),
-            most,
-            kind,
-            state.setup.provoking_last,
-            // The copy shader finds the stream in the two highest bits.
-            |lane, n| (lane * gsvs.item + first + n * size) & 0x3FFF_FFFF | (stream as u32) << 30,
-            out,
-        );
-        progress.geometry[1] += out.len() as u64;
+        for (stream, out) in out.iter_mut().enumerate().filter(|(n, _)| emits(*n)) {
+            let kind = match streams.kind[stream] {
+                0 => Type::PointList,
+                1 => Type::LineStrip,
+                _ => Type::TriangleStrip,
+            };
+            let (size, first) = (streams.vertex_size[stream], streams.ring_offset[stream]);
+            let before = out.len();
+            emitted(
+                &core.exports.emitted,
+                stream as u8,
+                wave.clone().map(|thread| inputs[thread / invocations].0.id),
+                most,
+                kind,
+                state.setup.provoking_last,
+                // The copy shader finds the stream in the two highest bits.
+                |lane, n| {
+                    let at = (item + lane) * gsvs.item + first + n * size;
+                    at & 0x3FFF_FFFF | (stream as u32) << 30
+                },
+                out,
+            );
+            progress.geometry[1] += (out.len() - before) as u64;
+        }
     }
     Ok(())
 }

@@ -147,6 +147,11 @@ pub(super) fn streams(s: &Shadow) -> VertexStreams {
             dwords(eg::SQ_GSVS_RING_OFFSET_2),
             dwords(eg::SQ_GSVS_RING_OFFSET_3),
         ],
+        // ENABLE, CNT
+        invocations: match s.raw(eg::VGT_GS_INSTANCE_CNT) {
+            count if bit(count, 0) => bits(count, 2, 7).max(1),
+            _ => 1,
+        },
         // OUTPRIM_TYPE, OUTPRIM_TYPE_1 to 3
         kind: std::array::from_fn(|n| bits(kinds, 8 * n as u32, 6)),
     }

@@ -37,7 +37,7 @@ pub struct TexInstruction {
     pub normalized: [bool; 4],
     /// `OFFSET_X` to `Z`: signed, in half texels.
     pub offset: [i8; 3],
-    /// `INST_MOD` of R800: the component of a `GATHER4`.
+    /// `INST_MOD` of R800: the component of a `GATHER4`; 1 for fine gradients.
     pub modifier: u8,
     /// `RESOURCE_INDEX_MODE` and `SAMPLER_INDEX_MODE` of R800: 0 none, 1 and 2 add index register
     /// 0 or 1.

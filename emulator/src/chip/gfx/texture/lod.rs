@@ -10,12 +10,14 @@ use crate::chip::gfx::lanes::{iter, Lanes, Mask, LANES};
 use crate::chip::gfx::math;
 
 /// Differences within each quad, right minus left (`direction` 0) or lower minus
-/// upper lane (1); the same for all four lanes.
-pub fn gradients(src: &[&Lanes; 4], direction: usize) -> [Lanes; 4] {
+/// upper lane (1). `fine`: of the lane's own row or column; otherwise of the first for all four lanes.
+pub fn gradients(src: &[&Lanes; 4], direction: usize, fine: bool) -> [Lanes; 4] {
     let step = direction + 1;
+    // The bits of a lane's number that do not change along `direction`.
+    let kept = if fine { !step } else { !3 };
     src.map(|c| {
         std::array::from_fn(|lane| {
-            let first = lane & !3;
+            let first = lane & kept;
             (f32::from_bits(c[first + step]) - f32::from_bits(c[first])).to_bits()
         })
     })

@@ -206,7 +206,9 @@ impl Unit {
     ) -> bool {
         match op.opcode {
             tex::GET_GRADIENTS_H | tex::GET_GRADIENTS_V => {
-                *out = gradients(src, usize::from(op.opcode == tex::GET_GRADIENTS_V));
+                // INST_MOD of R800; 0 on R700.
+                let fine = op.modifier == 1;
+                *out = gradients(src, usize::from(op.opcode == tex::GET_GRADIENTS_V), fine);
                 return true;
             }
             tex::SET_GRADIENTS_H | tex::SET_GRADIENTS_V => {
@@ -217,7 +219,7 @@ impl Unit {
                 return false;
             }
             tex::KEEP_GRADIENTS => {
-                self.gradients = [gradients(src, 0), gradients(src, 1)];
+                self.gradients = [gradients(src, 0, false), gradients(src, 1, false)];
                 self.has_gradients = true;
                 *out = [[0; LANES]; 4];
                 return false;

@@ -485,6 +485,27 @@ fn gradients_are_differences_in_the_quad() {
     assert!(f(&v, 1).iter().all(|d| (d - 0.5).abs() < 1e-6));
 }
 
+/// `dFdxFine` of R800 (`TexInstr::grad_fine` in Mesa).
+#[test]
+fn fine_gradients_are_of_the_lanes_own_row_and_column() {
+    let mut scene = Scene::new(1, 4, [8, 8, 1], RGBA8, 0);
+    // x * y in each quad: its four values are 6, 9, 8 and 12.
+    let values = std::array::from_fn(|lane| [6.0f32, 9.0, 8.0, 12.0][lane % 4].to_bits());
+    let src = [values; 4];
+    let mut get = |opcode, modifier| {
+        let instruction = TexInstruction {
+            modifier,
+            ..op(opcode)
+        };
+        let got = scene.run(&instruction, &sampler(0), &src, Mask::MAX);
+        [0, 1, 2, 3].map(|lane| f32::from_bits(got[0][lane]))
+    };
+    assert_eq!(get(tex::GET_GRADIENTS_H, 0), [3.0; 4]);
+    assert_eq!(get(tex::GET_GRADIENTS_V, 0), [2.0; 4]);
+    assert_eq!(get(tex::GET_GRADIENTS_H, 1), [3.0, 3.0, 4.0, 4.0]);
+    assert_eq!(get(tex::GET_GRADIENTS_V, 1), [2.0, 3.0, 2.0, 3.0]);
+}
+
 #[test]
 fn loads_take_integers_and_are_zero_outside() {
     for (dim, size) in [(1, [20, 10, 1]), (2, [20, 10, 3]), (5, [20, 10, 3])] {
