@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::super::front::VertexStreams;
 use super::super::state::{bit, bits, Shadow};
+use super::super::tessellation::Config;
+use super::super::tessellator::{Domain, Output, Spacing, Tessellator, MOST_SEGMENTS};
 use crate::chip::bus::Registers;
 use crate::chip::hub::Hub;
 use crate::chip::regs::evergreen::gfx as eg;
@@ -150,6 +152,49 @@ pub(super) fn streams(s: &Shadow) -> VertexStreams {
         // OUTPRIM_TYPE, OUTPRIM_TYPE_1 to 3
         kind: std::array::from_fn(|n| bits(kinds, 8 * n as u32, 6)),
     }
+}
+
+/// Most dwords of the local data share of a group.
+const MOST_SHARE: u32 = 8192;
+
+/// The registers of tessellation; none unless `VGT_SHADER_STAGES_EN` has local and hull shader
+/// (`evergreen_emit_shader_stages()`, `evergreen_get_ls_hs_config()` in Mesa).
+pub(super) fn tessellation(s: &Shadow) -> Option<Config> {
+    let stages = s.raw(eg::VGT_SHADER_STAGES_EN);
+    // LS_EN, HS_EN
+    if bits(stages, 0, 2) != 1 || !bit(stages, 2) {
+        return None;
+    }
+    let (tf, config) = (s.raw(eg::VGT_TF_PARAM), s.raw(eg::VGT_LS_HS_CONFIG));
+    let domain = match bits(tf, 0, 2) {
+        0 => Domain::Isolines,
+        1 => Domain::Triangles,
+        _ => Domain::Quads,
+    };
+    let most = f32::from_bits(s.raw(eg::VGT_HOS_MAX_TESS_LEVEL));
+    Some(Config {
+        tessellator: Tessellator {
+            domain,
+            // PARTITIONING: 1 is of powers of two, which the compiler has to take care of.
+            spacing: match bits(tf, 2, 3) {
+                2 => Spacing::FractionalOdd,
+                3 => Spacing::FractionalEven,
+                _ => Spacing::Equal,
+            },
+            // TOPOLOGY: v points down in Direct3D's domain, for which it is named.
+            output: match bits(tf, 5, 3) {
+                0 => Output::Points,
+                1 => Output::Lines,
+                2 => Output::Counterclockwise,
+                _ => Output::Clockwise,
+            },
+            most: most.max(1.0).min(MOST_SEGMENTS) as u8,
+        },
+        patches: bits(config, 0, 8).max(1),
+        inputs: bits(config, 8, 6).max(1),
+        outputs: bits(config, 14, 6).max(1),
+        share: bits(s.raw(eg::SQ_LDS_ALLOC), 0, 14).min(MOST_SHARE) as usize,
+    })
 }
 
 /// `CB_COLOR_CONTROL` in R7xx's form: `MODE` as `SPECIAL_OP`, the blend enables of all targets, which

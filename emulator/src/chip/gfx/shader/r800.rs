@@ -370,15 +370,19 @@ pub fn texture(words: [u32; 3]) -> TexInstruction {
     op
 }
 
-/// Decodes the three words of an access of the global data share; none if `MEM_OP` is another.
+/// Decodes the three words of an access of the global data share or of the tessellation factors; none
+/// if `MEM_OP` is another.
 pub fn data_share(words: [u32; 3]) -> Option<GdsInstruction> {
     let [a, b, c] = words;
-    if bits(a, 8, 3) != 4 {
-        return None;
-    }
+    let factor = match bits(a, 8, 3) {
+        4 => false,
+        5 => true,
+        _ => return None,
+    };
     Some(GdsInstruction {
         op: bits(b, 9, 6) as u8,
-        counter: bit(b, 30),
+        counter: bit(b, 30) && !factor,
+        factor,
         uav: bits(b, 26, 4) as u8,
         index: bits(b, 24, 2) as u8,
         src_gpr: bits(a, 11, 7) as u8,
