@@ -22,7 +22,7 @@ use crate::chip::regs::evergreen::gfx as eg;
 /// Most threads of a group: those that GL and OpenCL drivers offer.
 const MOST_THREADS: u64 = 1024;
 /// Most dwords of the local data share of a group.
-const MOST_SHARE: u32 = 8192;
+pub(super) const MOST_SHARE: u32 = 8192;
 
 /// What a dispatch runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -308,41 +308,57 @@ fn flush_patches(
     };
     begin(batch);
     let mut vertices = 0;
-    for group in tessellation::groups(&tessellation.config, patches) {
+    let config = &tessellation.config;
+    for (from, to) in tessellation::groups(config, patches) {
         state.shared.context.control.check()?;
-        let core = &mut cores[0];
-        tessellation::shade(state, progress, core, tessellation, patches, group, points)?;
-        if progress.domain > state.shared.limits.vertices {
-            return Err(Failed::Dropped("too many vertices"));
-        }
-        if let Some(shaders) = shaders {
-            inputs.clear();
-            inputs.extend(points.inputs().map(|input| (input, 0)));
-            let request = |n: u32, _| points.requests[n as usize];
-            run_geometry(
-                state, progress, cores, emitted, batch, inputs, &request, shaders,
-            )?;
-            continue;
-        }
-        progress.domain += points.requests.len() as u64;
-        vertex::shade(
-            core,
-            state.shared,
-            state.view,
-            &state.vertex,
-            &points.requests,
-            &mut batch.vertices,
-            &mut batch.streams,
+        tessellation::shade(
+            state,
+            progress,
+            &mut cores[0],
+            tessellation,
+            patches,
+            (from, to),
         )?;
-        (batch.primitives).extend(points.primitives.iter().map(|primitive| Primitive {
-            vertices: primitive.vertices.map(|vertex| vertices + vertex),
-            ..*primitive
-        }));
-        vertices += points.requests.len() as u32;
-        if batch.primitives.len() >= BATCH {
-            finish(state, progress, cores, batch, 0)?;
-            begin(batch);
-            vertices = 0;
+        for patch in 0..to - from {
+            points.subdivide(
+                state,
+                &config.tessellator,
+                &cores[0],
+                patches,
+                (from, patch),
+            );
+            if let Some(shaders) = shaders {
+                inputs.clear();
+                inputs.extend(points.inputs().map(|input| (input, 0)));
+                let request = |n: u32, _| points.requests[n as usize];
+                run_geometry(
+                    state, progress, cores, emitted, batch, inputs, &request, shaders,
+                )?;
+            } else {
+                progress.domain += points.requests.len() as u64;
+                vertex::shade(
+                    &mut cores[0],
+                    state.shared,
+                    state.view,
+                    &state.vertex,
+                    &points.requests,
+                    &mut batch.vertices,
+                    &mut batch.streams,
+                )?;
+                (batch.primitives).extend(points.primitives.iter().map(|primitive| Primitive {
+                    vertices: primitive.vertices.map(|vertex| vertices + vertex),
+                    ..*primitive
+                }));
+                vertices += points.requests.len() as u32;
+                if batch.primitives.len() >= BATCH {
+                    finish(state, progress, cores, batch, 0)?;
+                    begin(batch);
+                    vertices = 0;
+                }
+            }
+            if progress.domain > state.shared.limits.vertices {
+                return Err(Failed::Dropped("too many vertices"));
+            }
         }
     }
     if shaders.is_none() {

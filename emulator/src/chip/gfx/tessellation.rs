@@ -118,7 +118,7 @@ impl Patches {
     }
 }
 
-/// What the tessellator made of a group's patches.
+/// What the tessellator made of a patch.
 #[derive(Default)]
 pub(super) struct Points {
     /// The points, for the domain shader.
@@ -137,7 +137,29 @@ impl Points {
             + capacity(&self.mesh.primitives)
     }
 
-    /// Subdivides patch `patch` of a group and appends its primitives.
+    /// Subdivides patch `patch` of the group from `from` on, whose factors `core` has.
+    pub(super) fn subdivide(
+        &mut self,
+        state: &DrawState<'_, '_>,
+        tessellator: &Tessellator,
+        core: &Core,
+        patches: &Patches,
+        (from, patch): (usize, usize),
+    ) {
+        self.requests.clear();
+        self.primitives.clear();
+        let levels = tessellator.domain.levels();
+        let mut factors = Factors::default();
+        let written = core.factors.iter().skip(patch * levels).take(levels);
+        for (factor, bits) in factors.iter_mut().zip(written) {
+            *factor = f32::from_bits(*bits);
+        }
+        let id = patches.patches.get(from + patch).map_or(0, |(_, id)| *id);
+        let last = state.setup.provoking_last;
+        self.add(tessellator, &factors, patch as u32, id, last);
+    }
+
+    /// Subdivides a patch and appends its primitives.
     fn add(
         &mut self,
         tessellator: &Tessellator,
@@ -197,9 +219,8 @@ pub(super) fn groups(config: &Config, patches: &Patches) -> impl Iterator<Item =
         .map(move |at| (at, (at + size).min(count)))
 }
 
-/// Runs the local and the hull shader for the patches from `from` up to `to` (excluded), one group, and
-/// subdivides them. `points` then has what the domain shader is to run for, which finds the group's
-/// data in the share of `core`.
+/// Runs the local and the hull shader for the patches from `from` up to `to` (excluded), one group.
+/// `core` then has their factors for [`Points::subdivide`], and their data for the domain shader.
 pub(super) fn shade(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
@@ -207,7 +228,6 @@ pub(super) fn shade(
     tessellation: &Tessellation,
     patches: &Patches,
     (from, to): (usize, usize),
-    points: &mut Points,
 ) -> Result<(), Failed> {
     let Tessellation {
         config,
@@ -215,8 +235,6 @@ pub(super) fn shade(
         hull,
     } = tessellation;
     let shared = state.shared;
-    points.requests.clear();
-    points.primitives.clear();
     core.share.clear();
     core.share.resize(config.share, 0);
     let inputs = config.inputs.clamp(1, MOST_VERTICES) as usize;
@@ -238,25 +256,12 @@ pub(super) fn shade(
         core.run(shared, state.view, Stage::Local, local)?;
     }
 
-    let levels = match config.tessellator.domain {
-        Domain::Isolines => 2,
-        Domain::Triangles => 4,
-        Domain::Quads => 6,
-    };
+    let levels = config.tessellator.domain.levels();
     core.factors.clear();
     core.factors.resize(levels * group.len(), 0);
     hull_waves(state, core, config, group, hull)?;
     progress.patches += group.len() as u64;
 
-    for (patch, (_, id)) in group.iter().enumerate() {
-        let mut factors = Factors::default();
-        let written = core.factors.iter().skip(patch * levels).take(levels);
-        for (factor, bits) in factors.iter_mut().zip(written) {
-            *factor = f32::from_bits(*bits);
-        }
-        let last = state.setup.provoking_last;
-        points.add(&config.tessellator, &factors, patch as u32, *id, last);
-    }
     if core.executed > shared.limits.instructions {
         return Err(Failed::Dropped("too many instructions"));
     }

@@ -21,6 +21,17 @@ pub enum Domain {
     Quads,
 }
 
+impl Domain {
+    /// Number of factors of a patch.
+    pub fn levels(self) -> usize {
+        match self {
+            Domain::Isolines => 2,
+            Domain::Triangles => 4,
+            Domain::Quads => 6,
+        }
+    }
+}
+
 /// How an edge is subdivided (`PARTITIONING`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {

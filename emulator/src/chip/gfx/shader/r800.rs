@@ -506,4 +506,20 @@ mod tests {
         assert_eq!(texture([3, 0, 0]).opcode, tex::LD);
         assert_eq!(vertex([0, 0, 2 << 21]).index, 2);
     }
+
+    /// Words as `eg_bytecode_gds_build()` composes them.
+    #[test]
+    fn data_shares_and_tessellation_factors_have_one_form() {
+        let words = |op: u32| {
+            let word0 = 2 | op << 8 | 5 << 11 | 1 << 20 | 3 << 23 | 4 << 26;
+            [word0, 7 | 0x20 << 9 | 2 << 26 | 1 << 30, 0o7777]
+        };
+        let counter = data_share(words(4)).unwrap();
+        assert_eq!((counter.counter, counter.factor), (true, false));
+        assert_eq!((counter.op, counter.uav), (0x20, 2));
+        let factor = data_share(words(5)).unwrap();
+        assert_eq!((factor.counter, factor.factor), (false, true));
+        assert_eq!((factor.src_gpr, factor.src_sel), (5, [1, 3, 4]));
+        assert_eq!(data_share(words(3)), None);
+    }
 }

@@ -294,3 +294,22 @@ fn other_levels_change_neither_an_edge_nor_the_inside() {
         }
     }
 }
+
+/// A triangle between an edge and the inside is no longer along the edge than two segments.
+#[test]
+fn connecting_triangles_are_short() {
+    let quad = mesh(tessellator(Domain::Quads, Spacing::Equal), &[8.0; 6]);
+    let triangle = mesh(tessellator(Domain::Triangles, Spacing::Equal), &[8.0; 4]);
+    let mut found = 0;
+    for mesh in [quad, triangle] {
+        let at_edge = |t: &&[u32; 3]| t.iter().any(|i| mesh.points[*i as usize][1] == 0.0);
+        for t in mesh.primitives.iter().filter(at_edge) {
+            let u = t.map(|i| mesh.points[i as usize][0]);
+            let most = u.into_iter().fold(0.0, f32::max);
+            let least = u.into_iter().fold(1.0, f32::min);
+            assert!(most - least < 0.26, "{t:?}");
+            found += 1;
+        }
+    }
+    assert!(found > 30, "{found}");
+}
