@@ -3,7 +3,7 @@
  * DOC: gl-evergreen
  *
  * What Evergreen's 3D engine has and R700's has not, with Mesa on it: fast clears, storage
- * buffers, images, atomic operations, and compute shaders. Each case computes what
+ * buffers, images, atomic operations, compute shaders, and tessellation. Each case computes what
  * GL has to return and compares all of it. They pass on any driver of OpenGL 4.3.
  *
  * gl-evergreen [CASE...] runs the cases whose names begin so, or all, and prints a line for each.
@@ -144,7 +144,7 @@ static bool chosen(const char *name, char **names)
 
 int main(int argc, char **argv)
 {
-	const struct test *all[] = { clear_tests, store_tests, compute_tests };
+	const struct test *all[] = { clear_tests, store_tests, compute_tests, tess_tests };
 	unsigned ran = 0, failed = 0;
 	EGLContext context = context_create_core(EGL_NO_CONTEXT, 4, 3);
 

@@ -14,6 +14,7 @@ use super::shader::{Program, Stop};
 use super::stage::DrawShared;
 use super::state::SetupState;
 use super::streamout::StreamOut;
+use super::tessellation::Tessellation;
 use super::vertex::{Request, StreamData};
 use super::Cancelled;
 
@@ -69,6 +70,7 @@ pub(super) struct DrawState<'a, 'b> {
     pub(super) params: usize,
     pub(super) streams: &'b VertexStreams,
     pub(super) primitive_ids: bool,
+    pub(super) tessellation: Option<&'b Tessellation>,
 }
 
 /// State that changes in the course of a draw.
@@ -78,4 +80,7 @@ pub(super) struct Progress<'b> {
     pub(super) pixels: PixelCounts,
     pub(super) vertices: u64,
     pub(super) geometry: [u64; 2],
+    /// Patches, and points of the domain shader.
+    pub(super) patches: u64,
+    pub(super) domain: u64,
 }

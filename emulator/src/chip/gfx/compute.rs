@@ -22,7 +22,7 @@ use crate::chip::regs::evergreen::gfx as eg;
 /// Most threads of a group: those that GL and OpenCL drivers offer.
 const MOST_THREADS: u64 = 1024;
 /// Most dwords of the local data share of a group.
-const MOST_SHARE: u32 = 8192;
+pub(super) const MOST_SHARE: u32 = 8192;
 
 /// What a dispatch runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +80,9 @@ impl Dispatch {
 
 /// A wave of a group, and where it waits.
 #[derive(Default)]
-struct Waiting {
-    wave: Wave,
-    at: Position,
+pub(super) struct Waiting {
+    pub(super) wave: Wave,
+    pub(super) at: Position,
 }
 
 /// Runs all groups. Returns the number of threads.
@@ -114,7 +114,7 @@ pub(super) fn run(
                 }
                 core.share.clear();
                 core.share.resize(dispatch.share, 0);
-                group(shared, view, core, program, &mut waves)?;
+                group(shared, view, core, Stage::Compute, program, &mut waves)?;
                 *threads += size as u64;
                 if core.executed > shared.limits.instructions {
                     return Err(Failed::Dropped("too many instructions"));
@@ -148,18 +148,19 @@ fn begin(
     waiting.at = Position::default();
 }
 
-/// Runs the waves of a group until all have ended.
-fn group(
+/// Runs the waves of a group of `stage` until all have ended.
+pub(super) fn group(
     shared: &DrawShared<'_>,
     view: &View<'_>,
     core: &mut Core,
+    stage: Stage,
     program: &Program,
     waves: &mut [Waiting],
 ) -> Result<(), Stop> {
     while waves.iter().any(|waiting| !waiting.at.done) {
         for waiting in waves.iter_mut().filter(|waiting| !waiting.at.done) {
             std::mem::swap(&mut core.wave, &mut waiting.wave);
-            let result = core.run_part(shared, view, Stage::Compute, program, &mut waiting.at);
+            let result = core.run_part(shared, view, stage, program, &mut waiting.at);
             std::mem::swap(&mut core.wave, &mut waiting.wave);
             result?;
         }

@@ -11,6 +11,7 @@ use super::geometry::{self, Emitted};
 use super::primitive::{Assembler, Input, Primitive, Sink, Type};
 use super::setup::capacity;
 use super::shader::Program;
+use super::tessellation::{self, Patches, Points, Tessellation};
 use super::vertex::{self, Core, Request};
 use super::workers::raster;
 use crate::chip::cp::pm4::Draw;
@@ -27,6 +28,8 @@ pub(super) struct Buffers {
     pub(super) indices: Vec<Index>,
     pub(super) primitives: Vec<(Primitive, u32)>,
     pub(super) inputs: Vec<(Input, u32)>,
+    pub(super) patches: Patches,
+    pub(super) points: Points,
     /// Of each vertex stream.
     pub(super) emitted: [Emitted; STREAMS],
     pub(super) batch: Batch,
@@ -53,12 +56,13 @@ impl Buffers {
             + capacity(setups)
             + capacity(reuse);
         let lists = capacity(&self.indices) + capacity(&self.primitives) + capacity(&self.inputs);
-        lists + self.emitted.iter().map(Emitted::bytes).sum::<usize>() + batch
+        let patches = self.patches.bytes() + self.points.bytes();
+        lists + patches + self.emitted.iter().map(Emitted::bytes).sum::<usize>() + batch
     }
 
     /// Primitives that wait for a flush.
     pub(super) fn collected(&self) -> usize {
-        self.primitives.len() + self.inputs.len()
+        self.primitives.len() + self.inputs.len() + self.patches.len()
     }
 
     /// Frees the lists if a draw has made them large.
@@ -134,6 +138,7 @@ fn instances(
     let source = Indices::decode(shadow, draw);
     buffers.primitives.clear();
     buffers.inputs.clear();
+    buffers.patches.reset();
     let provoking_last = state.setup.provoking_last;
     let mut assembler = Assembler::new(kind, provoking_last, shaders.is_some());
     for instance in 0..shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1) {
@@ -154,10 +159,13 @@ fn instances(
                 inputs: &mut buffers.inputs,
                 instance,
             };
+            let patches = state.tessellation.map(|t| t.config.inputs);
             for index in &buffers.indices {
-                match index {
-                    Index::Vertex(v) => assembler.push(*v, &mut sink),
-                    Index::Restart => assembler.restart(&mut sink),
+                match (index, patches) {
+                    (Index::Vertex(v), None) => assembler.push(*v, &mut sink),
+                    (Index::Restart, None) => assembler.restart(&mut sink),
+                    (Index::Vertex(v), Some(size)) => buffers.patches.push(*v, instance, size),
+                    (Index::Restart, Some(_)) => buffers.patches.restart(),
                 }
             }
             counts.1 += u64::from(count);
@@ -178,6 +186,7 @@ fn instances(
             inputs: &mut buffers.inputs,
             instance,
         });
+        buffers.patches.next_instance();
         if buffers.collected() >= BATCH {
             counts.0 += buffers.collected() as u64;
             flush(state, progress, cores, buffers, shaders)?;
@@ -202,6 +211,9 @@ fn flush(
     buffers: &mut Buffers,
     shaders: Option<&(Arc<Program>, Arc<Program>)>,
 ) -> Result<(), Failed> {
+    if let Some(tessellation) = state.tessellation {
+        return flush_patches(state, progress, cores, buffers, shaders, tessellation);
+    }
     let Buffers {
         primitives,
         inputs,
@@ -209,30 +221,16 @@ fn flush(
         batch,
         ..
     } = buffers;
-    if let Some((export, geometry)) = shaders {
-        let mut rest = &inputs[..];
-        let mut size = geometry::INPUTS;
-        while !rest.is_empty() {
-            let part = &rest[..size.min(rest.len())];
-            let core = &mut cores[0];
-            match geometry::shade(state, progress, core, emitted, part, export, geometry) {
-                Err(Failed::TooMany) => {
-                    size = part.len() / 2;
-                    continue;
-                }
-                result => result?,
-            }
-            // A wave can emit as many as 64 batches.
-            for (stream, emitted) in emitted.iter().enumerate() {
-                for first in (0..emitted.len()).step_by(BATCH) {
-                    state.shared.context.control.check()?;
-                    let part = first..emitted.len().min(first + BATCH);
-                    geometry::copy(state, &mut cores[0], emitted, part, batch)?;
-                    finish(state, progress, cores, batch, stream)?;
-                }
-            }
-            rest = &rest[part.len()..];
-        }
+    if let Some(shaders) = shaders {
+        let request = |index, instance| Request {
+            index,
+            second: None,
+            instance,
+            primitive: 0,
+        };
+        run_geometry(
+            state, progress, cores, emitted, batch, inputs, &request, shaders,
+        )?;
         inputs.clear();
         return Ok(());
     }
@@ -241,6 +239,133 @@ fn flush(
         finish(state, progress, cores, batch, 0)?;
     }
     primitives.clear();
+    Ok(())
+}
+
+/// Runs the geometry shader for `inputs` and draws what it emits. The export shader gets `request` of a
+/// vertex and its instance.
+#[allow(clippy::too_many_arguments)]
+fn run_geometry(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    emitted: &mut [Emitted; STREAMS],
+    batch: &mut Batch,
+    inputs: &[(Input, u32)],
+    request: &dyn Fn(u32, u32) -> Request,
+    (export, geometry): &(Arc<Program>, Arc<Program>),
+) -> Result<(), Failed> {
+    let mut rest = inputs;
+    let mut size = geometry::INPUTS;
+    while !rest.is_empty() {
+        let part = &rest[..size.min(rest.len())];
+        let core = &mut cores[0];
+        match geometry::shade(
+            state, progress, core, emitted, part, request, export, geometry,
+        ) {
+            Err(Failed::TooMany) => {
+                size = part.len() / 2;
+                continue;
+            }
+            result => result?,
+        }
+        // A wave can emit as many as 64 batches.
+        for (stream, emitted) in emitted.iter().enumerate() {
+            for first in (0..emitted.len()).step_by(BATCH) {
+                state.shared.context.control.check()?;
+                let part = first..emitted.len().min(first + BATCH);
+                geometry::copy(state, &mut cores[0], emitted, part, batch)?;
+                finish(state, progress, cores, batch, stream)?;
+            }
+        }
+        rest = &rest[part.len()..];
+    }
+    Ok(())
+}
+
+/// Subdivides the collected patches and draws them. The primitives of small patches are drawn
+/// together.
+fn flush_patches(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    buffers: &mut Buffers,
+    shaders: Option<&(Arc<Program>, Arc<Program>)>,
+    tessellation: &Tessellation,
+) -> Result<(), Failed> {
+    let Buffers {
+        inputs,
+        patches,
+        points,
+        emitted,
+        batch,
+        ..
+    } = buffers;
+    let begin = |batch: &mut Batch| {
+        batch.primitives.clear();
+        batch.vertices.clear(state.params);
+        batch.streams.clear();
+    };
+    begin(batch);
+    let mut vertices = 0;
+    let config = &tessellation.config;
+    for (from, to) in tessellation::groups(config, patches) {
+        state.shared.context.control.check()?;
+        tessellation::shade(
+            state,
+            progress,
+            &mut cores[0],
+            tessellation,
+            patches,
+            (from, to),
+        )?;
+        for patch in 0..to - from {
+            points.subdivide(
+                state,
+                &config.tessellator,
+                &cores[0],
+                patches,
+                (from, patch),
+            );
+            if let Some(shaders) = shaders {
+                inputs.clear();
+                inputs.extend(points.inputs().map(|input| (input, 0)));
+                let request = |n: u32, _| points.requests[n as usize];
+                run_geometry(
+                    state, progress, cores, emitted, batch, inputs, &request, shaders,
+                )?;
+            } else {
+                progress.domain += points.requests.len() as u64;
+                vertex::shade(
+                    &mut cores[0],
+                    state.shared,
+                    state.view,
+                    &state.vertex,
+                    &points.requests,
+                    &mut batch.vertices,
+                    &mut batch.streams,
+                )?;
+                (batch.primitives).extend(points.primitives.iter().map(|primitive| Primitive {
+                    vertices: primitive.vertices.map(|vertex| vertices + vertex),
+                    ..*primitive
+                }));
+                vertices += points.requests.len() as u32;
+                if batch.primitives.len() >= BATCH {
+                    finish(state, progress, cores, batch, 0)?;
+                    begin(batch);
+                    vertices = 0;
+                }
+            }
+            if progress.domain > state.shared.limits.vertices {
+                return Err(Failed::Dropped("too many vertices"));
+            }
+        }
+    }
+    if shaders.is_none() {
+        finish(state, progress, cores, batch, 0)?;
+    }
+    inputs.clear();
+    patches.clear();
     Ok(())
 }
 
@@ -263,6 +388,7 @@ fn shade(
             let index = primitive.vertices[corner];
             let request = Request {
                 index,
+                second: None,
                 instance: *instance,
                 primitive: if state.primitive_ids { primitive.id } else { 0 },
             };

@@ -438,6 +438,10 @@ impl ElementFormat {
             (NumFormat::Int, Sign::Signed) => sign_extend(raw, bits) as u32,
             (NumFormat::Int, Sign::Unsigned) => raw,
             (NumFormat::Int, Sign::Biased) => raw.wrapping_sub(1 << (bits - 1)),
+            // Components of 32 bits stay integers: Mesa offers no such vertex format
+            // (`r600_is_vertex_format_supported()`), and fetches the layout of the local data share of
+            // hull shaders by one (`LoadFromBuffer` in `Shader::emit_load_tcs_param_base()`).
+            (NumFormat::Scaled, Sign::Signed | Sign::Unsigned) if bits == 32 => raw,
             (NumFormat::Scaled, Sign::Signed) => (sign_extend(raw, bits) as f32).to_bits(),
             (NumFormat::Scaled, Sign::Unsigned) => (raw as f32).to_bits(),
             (NumFormat::Scaled, Sign::Biased) => {

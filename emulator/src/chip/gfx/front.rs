@@ -14,6 +14,7 @@ use super::interpolate::Interpolator;
 use super::rat::Rat;
 use super::shader::Isa;
 use super::state::{bit, bits, SetupState, Shadow, Stage};
+use super::tessellation;
 use super::texture::resource::Texture;
 use super::texture::sampler::{Filter, Sampler};
 use crate::chip::bus::RegFile;
@@ -80,6 +81,8 @@ pub struct Front {
     pub streams: fn(&Shadow) -> VertexStreams,
     /// A target of random access; none without one.
     pub random_access: fn(&Shadow, &dyn RegFile, usize) -> Option<Rat>,
+    /// How patches are subdivided; none without a hull shader.
+    pub tessellation: fn(&Shadow) -> Option<tessellation::Config>,
     /// The inputs of the pixel shader.
     pub interpolator: fn(&Shadow, &SetupState) -> Interpolator,
 }
@@ -155,6 +158,7 @@ pub static R700: Front = Front {
         kind: [bits(s.get(reg::VGT_GS_OUT_PRIM_TYPE), 0, 6), 0, 0, 0],
     },
     random_access: |_, _, _| None,
+    tessellation: |_| None,
     interpolator: |s, setup| {
         let samples = setup.samples();
         Interpolator::new(s, &setup.sample_places, samples, setup.center_half)
@@ -183,8 +187,8 @@ fn r700_stage(stage: Stage) -> StageLayout {
             reg::TD_PS_SAMPLER0_BORDER_RED,
             0,
         ),
-        // There are no compute shaders.
-        Stage::Vertex | Stage::Export | Stage::Compute => layout(
+        // There are no compute, hull and local shaders.
+        Stage::Vertex | Stage::Export | Stage::Compute | Stage::Hull | Stage::Local => layout(
             match stage {
                 Stage::Vertex => [reg::SQ_PGM_START_VS, reg::SQ_PGM_RESOURCES_VS],
                 _ => [reg::SQ_PGM_START_ES, reg::SQ_PGM_RESOURCES_ES],

@@ -151,13 +151,16 @@ impl Sink for Assembled<'_> {
 }
 
 /// Runs the export and the geometry shader for `inputs` (at most [`INPUTS`]). `out` then holds
-/// what they have emitted: up to 2047 vertices for each input, which [`copy`] shades in parts.
+/// what they have emitted: up to 2047 vertices for each input, which [`copy`] shades in parts. The
+/// export shader gets `request` of a vertex and its instance.
+#[allow(clippy::too_many_arguments)]
 pub(super) fn shade(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
     core: &mut Core,
     out: &mut [Emitted; STREAMS],
     inputs: &[(Input, u32)],
+    request: &dyn Fn(u32, u32) -> Request,
     export: &Arc<Program>,
     geometry: &Arc<Program>,
 ) -> Result<(), Failed> {
@@ -197,11 +200,7 @@ pub(super) fn shade(
             .iter()
             .enumerate()
         {
-            let request = Request {
-                index: *index,
-                instance: *instance,
-                primitive: 0,
-            };
+            let request = request(*index, *instance);
             let slot = requests.iter().position(|r| *r == request);
             let slot = slot.unwrap_or_else(|| {
                 requests.push(request);
@@ -219,7 +218,10 @@ pub(super) fn shade(
             "a ring of the geometry shader is too small",
         ));
     }
-    progress.vertices += requests.len() as u64;
+    match state.tessellation {
+        Some(_) => progress.domain += requests.len() as u64,
+        None => progress.vertices += requests.len() as u64,
+    }
     for (i, part) in requests.chunks(LANES).enumerate() {
         vertex::begin(core, state.shared, part);
         core.run(state.shared, state.view, Stage::Export, export)?;
@@ -330,6 +332,7 @@ fn emitted(
                 assembler.push(vertex, &mut Assembled(&mut out.primitives));
                 out.vertices.push(Request {
                     index: offset(lane as u32, count),
+                    second: None,
                     instance: 0,
                     primitive: 0,
                 });

@@ -151,7 +151,7 @@ impl State {
             return false;
         };
         match stage {
-            Stage::Vertex | Stage::Export => number == 0,
+            Stage::Vertex | Stage::Export | Stage::Hull | Stage::Local => number == 0,
             Stage::Geometry => number < 2,
             Stage::Pixel => self.registers.contains(&number),
             // The numbers of the thread and of its group.

@@ -45,6 +45,8 @@ mod stage;
 mod state;
 mod streamout;
 pub mod surface;
+pub mod tessellation;
+pub mod tessellator;
 pub mod texture;
 mod uniform;
 mod vertex;
@@ -132,7 +134,8 @@ pub enum PipelineCounter {
     GsPrimitives = 5,
     InputPrimitives = 6,
     InputVertices = 7,
-    // 8 and 9 are of Evergreen's hull and domain shaders.
+    HsInvocations = 8,
+    DsInvocations = 9,
     CsInvocations = 10,
 }
 

@@ -27,6 +27,7 @@ use super::state::{
     bit, has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE,
 };
 use super::streamout::StreamOut;
+use super::tessellation::Tessellation;
 use super::vertex::Core;
 use super::workers::cores;
 use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
@@ -197,8 +198,22 @@ impl Pipeline {
         }
         self.shadow.refresh(context);
         let view = View::of(context);
-        let Some(kind) = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE)) else {
-            return Err(Failed::Dropped("unknown primitive type"));
+        let kind = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE));
+        let tessellation = match (self.shadow.front().tessellation)(&self.shadow) {
+            Some(config) if kind == Some(Type::PatchList) => Some(Tessellation {
+                config,
+                local: self.stage_program(context, &view, Stage::Local)?,
+                hull: self.stage_program(context, &view, Stage::Hull)?,
+            }),
+            Some(_) => return Err(Failed::Dropped("a hull shader's primitives are no patches")),
+            None => None,
+        };
+        let kind = match kind {
+            Some(Type::PatchList) if tessellation.is_none() => {
+                return Err(Failed::Dropped("patches without a hull shader"));
+            }
+            Some(kind) => kind,
+            None => return Err(Failed::Dropped("unknown primitive type")),
         };
         let gs_mode = self.shadow.get(VGT_GS_MODE);
         let geometry = has_geometry(gs_mode);
@@ -212,7 +227,11 @@ impl Pipeline {
             None
         };
         // Without a call the fetch shader's address may be stale.
-        let calls = shaders.as_ref().map_or(&vertex, |(export, _)| export);
+        let calls = match (&tessellation, &shaders) {
+            (Some(tessellation), _) => &tessellation.local,
+            (None, Some((export, _))) => export,
+            (None, None) => &vertex,
+        };
         let fetch = match calls.calls_fetch_shader() {
             true => match self.program(context, &view, self.shadow.fetch_program()) {
                 Err(Failed::Cancelled) => return Err(Failed::Cancelled),
@@ -265,6 +284,7 @@ impl Pipeline {
             params,
             streams: &streams,
             primitive_ids: bit(self.shadow.get(reg::VGT_PRIMITIVEID_EN), 0),
+            tessellation: tessellation.as_ref(),
         };
         let mut progress = Progress {
             streamout,
@@ -272,6 +292,8 @@ impl Pipeline {
             pixels: PixelCounts::default(),
             vertices: 0,
             geometry: [0; 2],
+            patches: 0,
+            domain: 0,
         };
         let result = run(
             &state,
@@ -417,6 +439,8 @@ impl Pipeline {
                 (PipelineCounter::VsInvocations, p.vertices),
                 (PipelineCounter::GsInvocations, p.geometry[0]),
                 (PipelineCounter::GsPrimitives, p.geometry[1]),
+                (PipelineCounter::HsInvocations, p.patches),
+                (PipelineCounter::DsInvocations, p.domain),
                 (PipelineCounter::InputPrimitives, inputs),
                 (PipelineCounter::InputVertices, indices),
             ] {

@@ -86,6 +86,8 @@ pub enum Type {
     QuadList,
     QuadStrip,
     Polygon,
+    /// Patches, which [`tessellation`](super::tessellation) collects.
+    PatchList,
 }
 
 impl Type {
@@ -98,6 +100,7 @@ impl Type {
             4 => Type::TriangleList,
             5 => Type::TriangleFan,
             6 => Type::TriangleStrip,
+            9 => Type::PatchList,
             0xA => Type::LineListAdjacency,
             0xB => Type::LineStripAdjacency,
             0xC => Type::TriangleListAdjacency,
@@ -188,6 +191,7 @@ impl Assembler {
         let n = self.seen;
         let b = |i| self.back(i);
         match self.kind {
+            Type::PatchList => {}
             Type::PointList => {
                 let v = [vertex];
                 self.emit(sink, Shape::Point, &v, 0, 1, n == 1);

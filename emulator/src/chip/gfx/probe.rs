@@ -504,7 +504,9 @@ impl Probe {
         else {
             return None;
         };
-        let lane = batch.iter().position(|request| request.index == index);
+        let lane = batch
+            .iter()
+            .position(|request| request.index == index && request.second.is_none());
         let lane = lane.filter(|_| draw == wanted)?;
         self.state().run = Run::default();
         wave.record(lane);

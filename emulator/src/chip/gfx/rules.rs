@@ -23,6 +23,8 @@ pub(super) fn name(stage: Stage) -> &'static str {
         Stage::Geometry => "geometry shader",
         Stage::Export => "export shader",
         Stage::Compute => "compute shader",
+        Stage::Hull => "hull shader",
+        Stage::Local => "local shader",
     }
 }
 
@@ -31,7 +33,7 @@ fn exports(stage: Stage) -> &'static [ExportKind] {
     match stage {
         Stage::Pixel => &[ExportKind::Pixel],
         Stage::Vertex => &[ExportKind::Position, ExportKind::Parameter],
-        Stage::Geometry | Stage::Export | Stage::Compute => &[],
+        Stage::Geometry | Stage::Export | Stage::Compute | Stage::Hull | Stage::Local => &[],
     }
 }
 

@@ -270,6 +270,8 @@ pub struct StageEnv<'a, 'b> {
     pub inputs: &'b Scratch,
     /// The local data share.
     pub share: &'b mut [u32],
+    /// Tessellation factors.
+    pub factors: &'b mut [u32],
     /// The worker's number.
     pub worker: u32,
 }
@@ -321,7 +323,11 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn fetch_resources(&mut self) -> u32 {
-        self.shared.shadow.front().fetch_resources
+        // Counted from those of the stage that calls the fetch shader.
+        let front = self.shared.shadow.front();
+        let first = |stage| (front.stage)(stage).first_resource;
+        let moved = first(Stage::Vertex).wrapping_sub(first(self.stage));
+        front.fetch_resources.wrapping_add(moved)
     }
 
     fn parameter(&mut self, index: u32, chan: u8) -> [f32; 3] {
@@ -372,6 +378,14 @@ impl Env for StageEnv<'_, '_> {
             let new = |old| Some(share::apply(op, old, a[lane], b[lane]));
             let order = Ordering::Relaxed;
             out[lane] = counter.fetch_update(order, order, new).unwrap_or(0);
+        }
+    }
+
+    fn tessellation_factor(&mut self, address: &Lanes, factor: &Lanes, exec: Mask) {
+        for lane in iter(exec) {
+            if let Some(held) = self.factors.get_mut(address[lane] as usize / 4) {
+                *held = factor[lane];
+            }
         }
     }
 

@@ -173,6 +173,10 @@ pub enum Stage {
     Export,
     /// Compute shader of R800: it has the program registers of the local shader.
     Compute,
+    /// Hull shader of R800.
+    Hull,
+    /// Local shader of R800: the vertex shader ahead of a hull shader.
+    Local,
 }
 
 /// `SQ_PGM_START_FS`, `SQ_PGM_RESOURCES_FS`: the program that fetches vertices.

@@ -22,11 +22,15 @@ use crate::chip::regs::gfx as reg;
 /// A vertex to shade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Index, `VGT_INDX_OFFSET` added.
+    /// Index, `VGT_INDX_OFFSET` added; of a domain shader u.
     pub index: u32,
-    /// Instance.
+    /// What the shader gets as R0.y: of a local shader the vertex in its group of patches, of a domain
+    /// shader v; of others none, and the lane is there.
+    pub second: Option<u32>,
+    /// Instance; of a domain shader the id of the patch.
     pub instance: u32,
-    /// Id of its primitive if `VGT_PRIMITIVEID_EN` is set, else 0.
+    /// Id of its primitive if `VGT_PRIMITIVEID_EN` is set, else 0; of a domain shader the patch in its
+    /// group.
     pub primitive: u32,
 }
 
@@ -51,6 +55,8 @@ pub struct Core {
     pub executed: u64,
     /// The local data share of the group of waves that runs (R800).
     pub share: Vec<u32>,
+    /// Tessellation factors of the group of patches that runs (R800).
+    pub factors: Vec<u32>,
     /// Number of the worker, below 256.
     pub worker: u32,
 }
@@ -113,6 +119,7 @@ impl Core {
             unit: &mut self.unit,
             inputs: &self.weights,
             share: &mut self.share,
+            factors: &mut self.factors,
             worker: self.worker,
         };
         (&mut self.wave, env)
@@ -234,7 +241,7 @@ pub fn begin(core: &mut Core, shared: &DrawShared<'_>, batch: &[Request]) {
         .begin(lanes, lanes, shared.limits.wave_instructions);
     for (lane, request) in batch.iter().enumerate() {
         core.wave.gpr_mut(0, 0)[lane] = request.index;
-        core.wave.gpr_mut(0, 1)[lane] = lane as u32;
+        core.wave.gpr_mut(0, 1)[lane] = request.second.unwrap_or(lane as u32);
         core.wave.gpr_mut(0, 2)[lane] = request.primitive;
         core.wave.gpr_mut(0, 3)[lane] = request.instance;
     }

@@ -7,7 +7,7 @@
 //! `evergreen_cs.c`.
 //!
 //! Not modelled: HTILE and FMASK (depth and samples are always stored expanded), the memory of the
-//! global data share (its append counters are), hull and local shaders.
+//! global data share (its append counters are).
 
 mod registers;
 mod surfaces;
@@ -44,6 +44,7 @@ pub static FRONT: Front = Front {
     depth: surfaces::depth,
     streams: registers::streams,
     random_access: surfaces::random_access,
+    tessellation: registers::tessellation,
     interpolator: Interpolator::barycentric,
 };
 
@@ -86,6 +87,28 @@ fn stage(stage: Stage) -> StageLayout {
             36,
             2,
             2,
+        ),
+        Stage::Hull => (
+            [eg::SQ_PGM_START_HS, eg::SQ_PGM_RESOURCES_HS],
+            [
+                eg::SQ_ALU_CONST_BUFFER_SIZE_HS_0,
+                eg::SQ_ALU_CONST_CACHE_HS_0,
+            ],
+            496,
+            54,
+            3,
+            3,
+        ),
+        Stage::Local => (
+            [eg::SQ_PGM_START_LS, eg::SQ_PGM_RESOURCES_LS],
+            [
+                eg::SQ_ALU_CONST_BUFFER_SIZE_LS_0,
+                eg::SQ_ALU_CONST_CACHE_LS_0,
+            ],
+            656,
+            72,
+            4,
+            4,
         ),
         Stage::Compute => (
             [eg::SQ_PGM_START_LS, eg::SQ_PGM_RESOURCES_LS],

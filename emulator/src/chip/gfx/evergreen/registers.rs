@@ -3,8 +3,11 @@
 
 use std::sync::Arc;
 
+use super::super::compute::MOST_SHARE;
 use super::super::front::VertexStreams;
 use super::super::state::{bit, bits, Shadow};
+use super::super::tessellation::Config;
+use super::super::tessellator::{Domain, Output, Spacing, Tessellator, MOST_SEGMENTS};
 use crate::chip::bus::Registers;
 use crate::chip::hub::Hub;
 use crate::chip::regs::evergreen::gfx as eg;
@@ -155,6 +158,46 @@ pub(super) fn streams(s: &Shadow) -> VertexStreams {
         // OUTPRIM_TYPE, OUTPRIM_TYPE_1 to 3
         kind: std::array::from_fn(|n| bits(kinds, 8 * n as u32, 6)),
     }
+}
+
+/// The registers of tessellation; none unless `VGT_SHADER_STAGES_EN` has local and hull shader
+/// (`evergreen_emit_shader_stages()`, `evergreen_get_ls_hs_config()` in Mesa).
+pub(super) fn tessellation(s: &Shadow) -> Option<Config> {
+    let stages = s.raw(eg::VGT_SHADER_STAGES_EN);
+    // LS_EN, HS_EN
+    if bits(stages, 0, 2) != 1 || !bit(stages, 2) {
+        return None;
+    }
+    let (tf, config) = (s.raw(eg::VGT_TF_PARAM), s.raw(eg::VGT_LS_HS_CONFIG));
+    let domain = match bits(tf, 0, 2) {
+        0 => Domain::Isolines,
+        1 => Domain::Triangles,
+        _ => Domain::Quads,
+    };
+    let most = f32::from_bits(s.raw(eg::VGT_HOS_MAX_TESS_LEVEL));
+    Some(Config {
+        tessellator: Tessellator {
+            domain,
+            // PARTITIONING: 1 is of powers of two, which the compiler has to take care of.
+            spacing: match bits(tf, 2, 3) {
+                2 => Spacing::FractionalOdd,
+                3 => Spacing::FractionalEven,
+                _ => Spacing::Equal,
+            },
+            // TOPOLOGY: v points down in Direct3D's domain, for which it is named.
+            output: match bits(tf, 5, 3) {
+                0 => Output::Points,
+                1 => Output::Lines,
+                2 => Output::Counterclockwise,
+                _ => Output::Clockwise,
+            },
+            most: most.max(1.0).min(MOST_SEGMENTS) as u8,
+        },
+        patches: bits(config, 0, 8).max(1),
+        inputs: bits(config, 8, 6).max(1),
+        outputs: bits(config, 14, 6).max(1),
+        share: bits(s.raw(eg::SQ_LDS_ALLOC), 0, 14).min(MOST_SHARE) as usize,
+    })
 }
 
 /// `CB_COLOR_CONTROL` in R7xx's form: `MODE` as `SPECIAL_OP`, the blend enables of all targets, which
@@ -323,6 +366,43 @@ pub(super) mod tests {
             let s = shadow(&[(from + 4 * (count - 1), 0x1234)]);
             assert_eq!(s.get(to + 4 * (count - 1)), 0x1234, "{i}: {from:#x}");
         }
+    }
+
+    #[test]
+    fn tessellation_needs_both_shaders_and_has_its_fields() {
+        let decode = |stages: u32, tf: u32, most: f32| {
+            super::tessellation(&shadow(&[
+                (eg::VGT_SHADER_STAGES_EN, stages),
+                (eg::VGT_TF_PARAM, tf),
+                (eg::VGT_LS_HS_CONFIG, 2 | 32 << 8 | 5 << 14),
+                (eg::VGT_HOS_MAX_TESS_LEVEL, most.to_bits()),
+                (eg::SQ_LDS_ALLOC, 96 | 3 << 14),
+            ]))
+        };
+        // Off, without hull shader, with a compute shader.
+        for stages in [0, 1, 4, 2 | 4] {
+            assert_eq!(decode(stages, 0, 64.0), None, "{stages}");
+        }
+        let found = decode(1 | 4 | 1 << 6, 2 | 3 << 2 | 2 << 5, 64.0).unwrap();
+        let expected = Tessellator {
+            domain: Domain::Quads,
+            spacing: Spacing::FractionalEven,
+            output: Output::Counterclockwise,
+            most: 64,
+        };
+        assert_eq!(found.tessellator, expected);
+        assert_eq!((found.patches, found.inputs, found.outputs), (2, 32, 5));
+        assert_eq!(found.share, 96);
+        let other = decode(5, 1 | 2 << 2 | 3 << 5, 16.0).unwrap().tessellator;
+        assert_eq!((other.domain, other.most), (Domain::Triangles, 16));
+        assert_eq!(other.spacing, Spacing::FractionalOdd);
+        assert_eq!(other.output, Output::Clockwise);
+        let isolines = decode(5, 1 << 5, f32::NAN).unwrap().tessellator;
+        assert_eq!((isolines.domain, isolines.most), (Domain::Isolines, 1));
+        assert_eq!(
+            (isolines.spacing, isolines.output),
+            (Spacing::Equal, Output::Lines)
+        );
     }
 
     #[test]

@@ -62,6 +62,11 @@ fn signs_and_numbers() {
     assert_eq!(int.decode(&bytes), [-128i32 as u32, -127i32 as u32, 127, 0]);
     let scaled = format(0x1A, NumFormat::Scaled, Sign::Unsigned);
     assert_eq!(floats(scaled.decode(&bytes)), [128.0, 129.0, 127.0, 0.0]);
+    // Four components of 32 bits.
+    let whole = format(0x22, NumFormat::Scaled, Sign::Signed);
+    let values = [1u32, 112, u32::MAX, 0x8000_0000];
+    let dwords: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    assert_eq!(whole.decode(&dwords), values);
     let biased = format(0x1A, NumFormat::Norm, Sign::Biased);
     assert_eq!(floats(biased.decode(&bytes))[0], 0.0);
 }

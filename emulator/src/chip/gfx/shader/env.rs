@@ -184,6 +184,10 @@ pub trait Env {
     ) {
     }
 
+    /// A hull shader's `TF_WRITE`: for each lane of `exec` a tessellation factor, and its address in
+    /// bytes.
+    fn tessellation_factor(&mut self, _address: &Lanes, _factor: &Lanes, _exec: Mask) {}
+
     /// The local data share of the wave's group, in dwords.
     fn local_share(&mut self) -> &mut [u32] {
         &mut []

@@ -361,13 +361,16 @@ impl MemInstruction {
     }
 }
 
-/// An access of the global data share (`SQ_MEM_GDS_WORD0` to `WORD2` of R800, `MEM_OP` 4).
+/// An access of the global data share (`SQ_MEM_GDS_WORD0` to `WORD2` of R800, `MEM_OP` 4), or of the
+/// tessellation factors (`TF_WRITE`, `MEM_OP` 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GdsInstruction {
     /// `GDS_OP`, see [`share`](super::share).
     pub op: u8,
     /// `ALLOC_CONSUME`: it changes an append counter.
     pub counter: bool,
+    /// `TF_WRITE`: the first operand goes to the address of a tessellation factor.
+    pub factor: bool,
     /// `UAV_ID`: the counter's number.
     pub uav: u8,
     /// `UAV_INDEX_MODE`: 0 none, 1 and 2 add index register 0 or 1.

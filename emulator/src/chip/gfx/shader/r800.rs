@@ -370,15 +370,19 @@ pub fn texture(words: [u32; 3]) -> TexInstruction {
     op
 }
 
-/// Decodes the three words of an access of the global data share; none if `MEM_OP` is another.
+/// Decodes the three words of an access of the global data share or of the tessellation factors; none
+/// if `MEM_OP` is another.
 pub fn data_share(words: [u32; 3]) -> Option<GdsInstruction> {
     let [a, b, c] = words;
-    if bits(a, 8, 3) != 4 {
-        return None;
-    }
+    let factor = match bits(a, 8, 3) {
+        4 => false,
+        5 => true,
+        _ => return None,
+    };
     Some(GdsInstruction {
         op: bits(b, 9, 6) as u8,
-        counter: bit(b, 30),
+        counter: bit(b, 30) && !factor,
+        factor,
         uav: bits(b, 26, 4) as u8,
         index: bits(b, 24, 2) as u8,
         src_gpr: bits(a, 11, 7) as u8,
@@ -501,5 +505,21 @@ mod tests {
         assert_eq!(texture([3 | 1 << 5, 0, 0]).opcode, tex::LD_FPTR);
         assert_eq!(texture([3, 0, 0]).opcode, tex::LD);
         assert_eq!(vertex([0, 0, 2 << 21]).index, 2);
+    }
+
+    /// Words as `eg_bytecode_gds_build()` composes them.
+    #[test]
+    fn data_shares_and_tessellation_factors_have_one_form() {
+        let words = |op: u32| {
+            let word0 = 2 | op << 8 | 5 << 11 | 1 << 20 | 3 << 23 | 4 << 26;
+            [word0, 7 | 0x20 << 9 | 2 << 26 | 1 << 30, 0o7777]
+        };
+        let counter = data_share(words(4)).unwrap();
+        assert_eq!((counter.counter, counter.factor), (true, false));
+        assert_eq!((counter.op, counter.uav), (0x20, 2));
+        let factor = data_share(words(5)).unwrap();
+        assert_eq!((factor.counter, factor.factor), (false, true));
+        assert_eq!((factor.src_gpr, factor.src_sel), (5, [1, 3, 4]));
+        assert_eq!(data_share(words(3)), None);
     }
 }

@@ -193,9 +193,12 @@ impl Runner<'_> {
         let exec = self.counting();
         let uav = self.indexed(op.uav, op.index);
         // One by one, as the environment is borrowed, too.
-        let [_, a, b] = op
+        let [address, a, b] = op
             .src_sel
             .map(|select| *operand(&self.wave.rows, gpr, select));
+        if op.factor {
+            return self.env.tessellation_factor(&address, &a, exec);
+        }
         let mut old = [[0; LANES]; 4];
         if op.counter {
             (self.env).counter(op.op, uav.into(), &a, &b, exec, &mut old[0]);

@@ -637,7 +637,7 @@ impl Builder {
                 2 if reader.isa == Isa::R800 && r800::data_share(words).is_some() => {
                     let op = r800::data_share(words).unwrap_or_default();
                     // Only append counters: Evergreen's drivers do not use the memory itself.
-                    if !(op.counter && share::is_modelled(op.op)) {
+                    if !(op.factor || op.counter && share::is_modelled(op.op)) {
                         self.unknown.push((SHARE, op.op.into()));
                     }
                     Fetch::Gds(op)

@@ -195,6 +195,7 @@ struct Shares {
     local: Vec<u32>,
     accesses: Vec<(u32, u8, [u32; 3], [u32; 4], u8, Mask)>,
     counters: Vec<(u8, u32, u32, Mask)>,
+    factors: Vec<(u32, u32)>,
 }
 
 impl Env for Shares {
@@ -221,6 +222,11 @@ impl Env for Shares {
     }
     fn memory_export(&mut self, export: &MemoryExport<'_>) {
         self.recorder.memory_export(export);
+    }
+    fn tessellation_factor(&mut self, address: &Lanes, factor: &Lanes, exec: Mask) {
+        let lanes = (0..64).filter(|lane| exec >> lane & 1 != 0);
+        self.factors
+            .extend(lanes.map(|lane| (address[lane], factor[lane])));
     }
     fn local_share(&mut self) -> &mut [u32] {
         &mut self.local
@@ -250,6 +256,26 @@ impl Env for Shares {
         self.counters.push((op, counter, a[9], exec));
         out.fill(1000);
     }
+}
+
+/// `TF_WRITE` (a clause at dword 4) of R1.y to the address in R1.x.
+#[test]
+fn tessellation_factors_go_to_their_addresses() {
+    let gds = [2 | 5 << 8 | 1 << 11 | 1 << 23 | 4 << 26, 0, 0o7777, 0];
+    let mut words = vec![2, 3 << 22 | 1 << 31, 0, 1 << 21];
+    words.extend(gds);
+    let program = decoded(words);
+    assert!(program.unknown_instructions().is_empty());
+    let mut wave = integers();
+    for lane in 0..64 {
+        wave.gpr_mut(1, 1)[lane] = 1000 + lane as u32;
+    }
+    let lanes = 0b1010_0000;
+    wave.begin(lanes, lanes, BUDGET);
+    let mut env = Shares::default();
+    run(&program, &mut wave, &mut env).unwrap();
+    assert_eq!(env.factors, [(5, 1005), (7, 1007)]);
+    assert!(env.counters.is_empty());
 }
 
 #[test]
