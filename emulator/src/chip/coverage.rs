@@ -105,7 +105,7 @@ fn alu() -> Rows {
             State::Modelled,
         )
     };
-    let own = AluOp::ALL.iter().filter(|op| !op.is_r800());
+    let own = AluOp::ALL.iter().filter(|op| op.is_r700());
     own.map(row).collect()
 }
 

@@ -45,6 +45,7 @@ pub static FRONT: Front = Front {
     streams: registers::streams,
     random_access: surfaces::random_access,
     interpolator: Interpolator::barycentric,
+    front_cull_takes_all: false,
 };
 
 /// First resources of the stages (`EG_FETCH_CONSTANTS_OFFSET_*` in Mesa's `evergreend.h`), and their
