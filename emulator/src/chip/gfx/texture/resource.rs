@@ -369,6 +369,13 @@ mod tests {
     }
 
     #[test]
+    fn cubes_of_r600_have_six_slices_a_level() {
+        let cube = words(3, 2, [32, 32, 1], 0x1A, 5, 32);
+        let t = Texture::decode_with(&cube, config(), 6).unwrap();
+        assert_eq!(level(&t, 2).0 - level(&t, 1).0, 16 * 16 * 4 * 6);
+    }
+
+    #[test]
     fn arrays_have_a_power_of_two_of_slices_a_level() {
         // 65 texels of 16 bytes in 5 layers: RADEON's layout has levels 0, 1, 2 at 0, 16384, 24576.
         let t = Texture::decode(&words(4, 1, [65, 1, 5], 0x22, 6, 128), config()).unwrap();
