@@ -145,7 +145,7 @@ fn fetches() -> Rows {
 /// The codes of R600's shaders that R700 has not, or with another meaning.
 fn r600() -> Rows {
     let mut rows: Rows = Vec::new();
-    for code in 0..0x100u32 {
+    for code in 0..0x80u32 {
         let op = r600::alu([0, code << 8]);
         let same = AluOp::decode(false, code) == op.op;
         let units = op.op.map(AluOp::units) == Some(op.units);
@@ -161,7 +161,8 @@ fn r600() -> Rows {
     // The code is Mesa's, `MOVA_GPR_INT`; no driver uses it.
     rows.push(("ALU OP2 0x60".into(), "MOVA_GPR_INT".into(), State::Unknown));
     let word = [2 << 13, u32::from(cf::MEM_SCRATCH) << 23];
-    let reads = matches!(r600::cf(word), CfKind::Memory(word) if r600::scratch_read(&word).is_some());
+    let reads =
+        matches!(r600::cf(word), CfKind::Memory(word) if r600::scratch_read(&word).is_some());
     let state = match reads {
         true => State::Modelled,
         false => State::Unknown,
