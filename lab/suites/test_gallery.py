@@ -12,9 +12,9 @@ def same_pictures(lab: Lab) -> None:
     lab.lab("gallery", "--out", "check/gallery", "--check")
 
 
-@case("gallery/same-pictures-on-{chip}", chip=["turks", "cedar"], tier="all")
-def same_pictures_on_evergreen(lab: Lab, chip: str) -> None:
-    """Evergreen's and Northern Islands' decoders: registers, shaders, tiling."""
+@case("gallery/same-pictures-on-{chip}", chip=["rv670", "rs780", "turks", "cedar"], tier="all")
+def same_pictures_on_others(lab: Lab, chip: str) -> None:
+    """The decoders of other generations: registers, shaders, tiling."""
     lab.lab("gallery", "--chip", chip, "--out", f"check/gallery-{chip}", "--check")
 
 

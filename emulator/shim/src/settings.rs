@@ -164,10 +164,6 @@ mod tests {
         let which = |range| ("R7XX_CAPTURE_SUBMISSIONS", range);
         for (variables, parts) in [
             (
-                &[("R7XX_CHIP", "rv670")][..],
-                ["R7XX_CHIP=rv670", "no 3D engine"],
-            ),
-            (
                 &[("R7XX_CHIP", "rv999")][..],
                 ["R7XX_CHIP=rv999", "rv710, rv730"],
             ),

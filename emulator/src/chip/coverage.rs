@@ -14,7 +14,7 @@ use crate::chip::generation::evergreen::EVERGREEN;
 use crate::chip::generation::r700::R700;
 use crate::chip::gfx::shader::isa::{cf, cf_name, CfKind, TexInstruction, MEM_SCRATCH};
 use crate::chip::gfx::shader::ops::AluOp;
-use crate::chip::gfx::shader::{is_modelled, r800};
+use crate::chip::gfx::shader::{is_modelled, r600, r800};
 use crate::chip::regs::{self, Register, REG_SPACE_SIZE};
 
 /// How far the board models an item.
@@ -105,7 +105,7 @@ fn alu() -> Rows {
             State::Modelled,
         )
     };
-    let own = AluOp::ALL.iter().filter(|op| !op.is_r800());
+    let own = AluOp::ALL.iter().filter(|op| op.is_r700());
     own.map(row).collect()
 }
 
@@ -139,6 +139,36 @@ fn fetches() -> Rows {
         };
         rows.push((format!("{code:#04x}"), op.name().into(), state));
     }
+    rows
+}
+
+/// The codes of R600's shaders that R700 has not, or with another meaning.
+fn r600() -> Rows {
+    let mut rows: Rows = Vec::new();
+    for code in 0..0x80u32 {
+        let op = r600::alu([0, code << 8]);
+        let same = AluOp::decode(false, code) == op.op;
+        let units = op.op.map(AluOp::units) == Some(op.units);
+        if let (Some(own), false) = (op.op, same && units) {
+            let about = match (own, same) {
+                (AluOp::SinRadians | AluOp::CosRadians, _) => "of radians",
+                _ => "on the transcendental unit only",
+            };
+            let name = format!("{}, {about}", own.name());
+            rows.push((format!("ALU OP2 {code:#04x}"), name, State::Modelled));
+        }
+    }
+    // The code is Mesa's, `MOVA_GPR_INT`; no driver uses it.
+    rows.push(("ALU OP2 0x60".into(), "MOVA_GPR_INT".into(), State::Unknown));
+    let word = [2 << 13, u32::from(cf::MEM_SCRATCH) << 23];
+    let reads =
+        matches!(r600::cf(word), CfKind::Memory(word) if r600::scratch_read(&word).is_some());
+    let state = match reads {
+        true => State::Modelled,
+        false => State::Unknown,
+    };
+    let code = format!("CF {:#04x}, TYPE 2 and 3", cf::MEM_SCRATCH);
+    rows.push((code, "MEM_SCRATCH, read".into(), state));
     rows
 }
 
@@ -293,10 +323,18 @@ fn sections() -> Vec<Section> {
         ),
         section(
             "R6xx: registers",
-            "Registers with an effect that R6xx (`r600d.h`) has elsewhere than R700. Its packets \
-             are R700's, its draws are consumed and counted.",
+            "Registers with an effect that R6xx (`r600d.h`) has elsewhere than R700, or R700 has \
+             not. Its packets and the registers of its 3D engine are R700's.",
             "offset",
             others(&regs::R600),
+        ),
+        section(
+            "R6xx: shaders",
+            "Codes of R600 with another meaning than R700's (Mesa, `r600_isa.c`, the columns of \
+             R600). Those of two-operand words are one bit higher in the word. R700's 0x1a to 0x1d \
+             and 0x3a of control flow, and `MEM_OP`, do not exist there.",
+            "code",
+            r600(),
         ),
         section(
             "Evergreen and Northern Islands: PM4 packets",

@@ -3,9 +3,8 @@
 //!
 //! Command processor, interrupts and display are R700's; memory controller and VM
 //! have their registers elsewhere. radeon uses no DMA ring on it: it copies with
-//! the command processor (`r600_copy_cpdma()`). The shader core is R700's without
-//! some operations, but its draws have not been compared with anything: they are
-//! not executed. Sources: `r600d.h`, `r600.c`.
+//! the command processor (`r600_copy_cpdma()`). What its draws have of their own
+//! is in [`gfx::r600`]. Sources: `r600d.h`, `r600.c`.
 
 use super::r700::{pipes_off, R700_BLOCKS};
 use super::{Bios, FirmwareInfo, Generation, SoftReset, UvdFence};
@@ -13,6 +12,7 @@ use crate::chip::cp;
 use crate::chip::display;
 use crate::chip::dma;
 use crate::chip::family::Model;
+use crate::chip::gfx;
 use crate::chip::memory::gart::VmRegisters;
 use crate::chip::regs::{self, cg, gb, grbm, mc, r600, srbm};
 
@@ -55,7 +55,7 @@ const fn r600() -> Generation {
             set_pixel_clock: 1,
             chipset: false,
         },
-        draws: None,
+        draws: Some(&gfx::r600::FRONT),
     }
 }
 

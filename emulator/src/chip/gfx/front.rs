@@ -4,7 +4,7 @@
 //! The pipeline works on neutral state: context registers in R7xx's places, decoded programs,
 //! textures, buffers, render targets and depth buffers. A [`Front`] is the table of the decoders
 //! by which a generation's registers, descriptors and shader words become that state. R7xx's is
-//! here; [`evergreen`](super::evergreen) has its own. No other code of the pipeline asks for the
+//! here; [`r600`](super::r600) and [`evergreen`](super::evergreen) have theirs. No other code of the pipeline asks for the
 //! generation.
 
 use super::colour::ColourBuffer;
@@ -85,6 +85,8 @@ pub struct Front {
     pub tessellation: fn(&Shadow) -> Option<tessellation::Config>,
     /// The inputs of the pixel shader.
     pub interpolator: fn(&Shadow, &SetupState) -> Interpolator,
+    /// `CULL_FRONT` culls all points, lines and rectangles, too.
+    pub front_cull_takes_all: bool,
 }
 
 /// Number of vertex streams of a geometry shader; only Evergreen has more than the first.
@@ -124,8 +126,11 @@ impl std::fmt::Debug for Front {
     }
 }
 
-/// R6xx and R7xx.
-pub static R700: Front = Front {
+/// R7xx.
+pub static R700: Front = R700_TABLE;
+
+/// R7xx's decoders, of which R6xx has most.
+pub(super) const R700_TABLE: Front = Front {
     name: "R700",
     isa: Isa::R700,
     translate: None,
@@ -163,6 +168,7 @@ pub static R700: Front = Front {
         let samples = setup.samples();
         Interpolator::new(s, &setup.sample_places, samples, setup.center_half)
     },
+    front_cull_takes_all: false,
 };
 
 fn r700_stage(stage: Stage) -> StageLayout {

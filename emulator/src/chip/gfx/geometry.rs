@@ -150,8 +150,11 @@ impl Sink for Assembled<'_> {
     fn input(&mut self, _: Input) {}
 }
 
+/// Most vertices that `VGT_GS_MAX_VERT_OUT` can allow a geometry shader for one input.
+pub(super) const MOST_VERTICES: u32 = 2047;
+
 /// Runs the export and the geometry shader for `inputs` (at most [`INPUTS`]). `out` then holds
-/// what they have emitted: up to 2047 vertices for each input, which [`copy`] shades in parts. The
+/// what they have emitted: up to [`MOST_VERTICES`] vertices for each input, which [`copy`] shades in parts. The
 /// export shader gets `request` of a vertex and its instance.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn shade(

@@ -108,19 +108,37 @@ fn log2_double(x: f64) -> f64 {
 /// The sine of `x` turns, 0 outside of -256..256 (AMD, R700 ISA, `SIN`).
 #[inline(always)]
 pub fn sin_turns(x: f32) -> f32 {
-    trig(x, 0.0, 0.0)
+    trig(x, 1.0, 0.0, 0.0)
 }
 
 /// The cosine of `x` turns, 1 outside of -256..256.
 #[inline(always)]
 pub fn cos_turns(x: f32) -> f32 {
-    trig(x, 0.25, 1.0)
+    trig(x, 1.0, 0.25, 1.0)
 }
 
+/// The sine of `x` radians. R600 promises it for -pi to pi (AMD, R600 ISA, `SIN`); beyond, as far
+/// as [`sin_turns`] goes in its units, it is the sine here, too.
 #[inline(always)]
-fn trig(x: f32, phase: f64, outside: f32) -> f32 {
-    let turns = if x.abs() <= 256.0 { f64::from(x) } else { 0.0 };
-    // Exact for multiples of half a turn: a double has more bits than the sum needs.
+pub fn sin_radians(x: f32) -> f32 {
+    trig(x, 0.5 / PI, 0.0, 0.0)
+}
+
+/// The cosine of `x` radians, see [`sin_radians`].
+#[inline(always)]
+pub fn cos_radians(x: f32) -> f32 {
+    trig(x, 0.5 / PI, 0.25, 1.0)
+}
+
+/// The sine of `x` times `unit` turns, plus `phase`; `outside` beyond 256 of x.
+#[inline(always)]
+fn trig(x: f32, unit: f64, phase: f64, outside: f32) -> f32 {
+    let turns = if x.abs() <= 256.0 {
+        f64::from(x) * unit
+    } else {
+        0.0
+    };
+    // Of turns exact for multiples of half a turn: a double has more bits than the sum needs.
     let turns = turns + phase;
     let reduced = turns - round(turns);
     // sin(pi - a) = sin(a): fold into a quarter turn either way.

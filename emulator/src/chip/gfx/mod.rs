@@ -36,6 +36,7 @@ mod pipeline;
 mod pixel;
 mod primitive;
 pub mod probe;
+pub mod r600;
 mod raster;
 pub mod rat;
 mod rules;

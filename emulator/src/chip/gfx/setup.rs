@@ -179,6 +179,7 @@ impl<'a> Builder<'a> {
         let provoking = primitive.vertices[usize::from(primitive.provoking.min(2))];
         let before = out.len();
         match primitive.shape {
+            Shape::Point | Shape::Line | Shape::Rectangle if self.state.cull_others => {}
             Shape::Point => self.point(vertices, primitive, 0, provoking, None, true, out),
             Shape::Line => self.line(vertices, primitive, [0, 1], provoking, None, true, out),
             Shape::Triangle => self.triangle(vertices, primitive, provoking, out),

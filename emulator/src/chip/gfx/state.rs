@@ -97,6 +97,12 @@ impl Shadow {
         words.get(at as usize).copied().unwrap_or(0)
     }
 
+    /// Sets all registers in R7xx's places from those of the chip, for [`Front::translate`] of a
+    /// generation that has most of them there.
+    pub fn copy_raw(&mut self) {
+        self.words.clone_from(&self.raw);
+    }
+
     /// Sets the register in R7xx's place `offset`, for [`Front::translate`].
     pub fn set(&mut self, offset: u32, value: u32) {
         let at = offset.wrapping_sub(STATE_BASE) / 4;
@@ -344,6 +350,8 @@ pub struct SetupState {
     pub cull_front: bool,
     /// Back faces are culled.
     pub cull_back: bool,
+    /// Points, lines and rectangles are culled.
+    pub cull_others: bool,
     /// Clockwise is front.
     pub front_cw: bool,
     /// Fill mode of front and back faces.
@@ -462,6 +470,7 @@ impl SetupState {
             viewports: viewports(s, window_offset, bit(sc_mode, 22)),
             cull_front: bit(mode, 0),
             cull_back: bit(mode, 1),
+            cull_others: s.front().front_cull_takes_all && bit(mode, 0),
             front_cw: bit(mode, 2),
             fill: [fill(5), fill(8)],
             offset: [

@@ -198,9 +198,18 @@ pub static R700: Map = Map::new(
         uvd::REGISTERS,
         vgt::REGISTERS,
     ],
-    &[stored::REGISTERS],
+    &[stored::REGISTERS, stored_r700::REGISTERS],
     &[],
 );
+
+/// Registers that have an effect on R6xx, and are only stored on R700.
+mod stored_r700 {
+    #![allow(dead_code)] // Only the table is used, not the constant.
+
+    super::registers! {
+        SX_MISC = 0x2_8350;
+    }
+}
 
 /// The registers of R6xx: R700's, some of them elsewhere. Those that the board only
 /// stores are listed as R700 has them.

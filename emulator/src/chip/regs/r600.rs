@@ -18,6 +18,8 @@ super::registers! {
     RAMCFG = 0x2408;
     /// Display interrupt status of DCE 2.
     DISP_INTERRUPT_STATUS = 0x7EDC;
+    /// `MULTIPASS`: primitives end at stream-out.
+    SX_MISC = 0x2_8350;
 }
 
 /// `NOOFBANK` of `RAMCFG`: 8 banks.

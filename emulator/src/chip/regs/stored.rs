@@ -251,7 +251,6 @@ super::registers! {
     CB_COLOR0_MASK = 0x2_8100 [8; 4];
     CB_CLEAR_RED = 0x2_8120 [1; 0; 4];
     PA_SC_EDGERULE = 0x2_8230;
-    SX_MISC = 0x2_8350;
     SX_SURFACE_SYNC = 0x2_8354;
     CB_FOG_RED = 0x2_8424;
     CB_FOG_GREEN = 0x2_8428;

@@ -46,6 +46,7 @@ pub static FRONT: Front = Front {
     random_access: surfaces::random_access,
     tessellation: registers::tessellation,
     interpolator: Interpolator::barycentric,
+    front_cull_takes_all: false,
 };
 
 /// First resources of the stages (`EG_FETCH_CONSTANTS_OFFSET_*` in Mesa's `evergreend.h`), and their

@@ -11,7 +11,7 @@ use super::super::depth_tile;
 use super::super::format::{self, DataFormat, ElementFormat, NumberType};
 use super::super::rat::{self, Rat};
 use super::super::state::{bits, Shadow};
-use super::super::texture::resource::{Descriptor, Dim, Texture};
+use super::super::texture::resource::{Descriptor, Dim, Texture, CUBE_SLICES};
 use super::super::texture::sampler::{Filter, MipFilter, Sampler, Wrap};
 use crate::chip::bus::RegFile;
 use crate::chip::regs::evergreen::gfx as eg;
@@ -44,6 +44,7 @@ pub(super) fn texture(words: &[u32; 8], config: TilingConfig) -> Option<Texture>
         last: field(5, 0, 4),
         layers: (field(5, 4, 13), field(5, 17, 13)),
         log2_max_aniso: field(6, 0, 3),
+        cube_slices: CUBE_SLICES,
         config: config.of_surface(
             field(6, 29, 3),
             field(7, 16, 2),

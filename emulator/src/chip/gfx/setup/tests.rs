@@ -56,6 +56,25 @@ fn primitive(shape: Shape) -> Primitive {
     }
 }
 
+#[test]
+fn culling_of_front_faces_takes_all_others_where_the_chip_does_so() {
+    let corners = [
+        [-0.5, -0.5, 0.0, 1.0],
+        [0.5, -0.5, 0.0, 1.0],
+        [0.5, 0.5, 0.0, 1.0],
+    ];
+    for (cull_others, drawn) in [(false, 1), (true, 0)] {
+        let state = SetupState {
+            cull_others,
+            ..state()
+        };
+        for shape in [Shape::Point, Shape::Line, Shape::Rectangle] {
+            assert_eq!(build(&state, &corners, shape).len(), drawn, "{shape:?}");
+        }
+        assert_eq!(build(&state, &corners, Shape::Triangle).len(), 1);
+    }
+}
+
 fn build(state: &SetupState, v: &[[f32; 4]], shape: Shape) -> Vec<Setup> {
     let mut out = Vec::new();
     Builder::new(state).add(&vertices(v), &primitive(shape), &mut out);

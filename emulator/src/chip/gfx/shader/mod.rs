@@ -10,6 +10,7 @@ pub mod isa;
 pub mod ops;
 mod ports;
 mod program;
+pub mod r600;
 pub mod r800;
 pub mod share;
 mod step;
@@ -44,11 +45,58 @@ pub enum Stop {
 /// The encoding of a shader's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Isa {
+    /// R6xx: [`r600`], the rest as R7xx.
+    R600,
     /// R7xx: [`isa`].
     #[default]
     R700,
     /// Evergreen and Northern Islands without VLIW4: [`r800`].
     R800,
+}
+
+impl Isa {
+    /// Decodes the two words of a control-flow instruction.
+    pub(crate) const fn cf(self, words: [u32; 2]) -> isa::CfKind {
+        match self {
+            Self::R600 => r600::cf(words),
+            Self::R700 => isa::CfKind::decode(words),
+            Self::R800 => r800::cf(words),
+        }
+    }
+
+    /// The read that a memory instruction is, if it reads scratch memory.
+    pub(crate) fn scratch_read(self, word: &isa::CfExport) -> Option<isa::MemInstruction> {
+        match self {
+            Self::R600 => r600::scratch_read(word),
+            // By vertex clauses.
+            Self::R700 | Self::R800 => None,
+        }
+    }
+
+    /// Decodes the two words of an ALU instruction.
+    pub(crate) fn alu(self, words: [u32; 2]) -> isa::AluInstruction {
+        match self {
+            Self::R600 => r600::alu(words),
+            Self::R700 => isa::AluInstruction::decode(words),
+            Self::R800 => r800::alu(words),
+        }
+    }
+
+    /// Decodes the three words of a vertex fetch.
+    pub(crate) fn vertex(self, words: [u32; 3]) -> isa::VtxInstruction {
+        match self {
+            Self::R600 | Self::R700 => isa::VtxInstruction::decode(words),
+            Self::R800 => r800::vertex(words),
+        }
+    }
+
+    /// Decodes the three words of a texture instruction.
+    pub(crate) fn texture(self, words: [u32; 3]) -> isa::TexInstruction {
+        match self {
+            Self::R600 | Self::R700 => isa::TexInstruction::decode(words),
+            Self::R800 => r800::texture(words),
+        }
+    }
 }
 
 /// How a program is decoded, and the fields of `SQ_PGM_RESOURCES_x` that change how it runs.

@@ -240,6 +240,9 @@ alu_ops! {
     LdsIdxOp "LDS_IDX_OP" true 0x826 3 Vector;
     Mbcnt32Hi "MBCNT_32HI_INT" false 0x827 1 Vector;
     Mbcnt32Lo "MBCNT_32LO_ACCUM_PREV_INT" false 0x828 1 Vector;
+    // R600's own: see `r600::alu`.
+    SinRadians "SIN" false 0x900 1 Trans;
+    CosRadians "COS" false 0x901 1 Trans;
 }
 
 impl AluOp {
@@ -255,9 +258,14 @@ impl AluOp {
         !op3 && matches!(code, 0x2c..=0x2f | 0x40 | 0x41 | 0x46..=0x49)
     }
 
+    /// True for operations of R700.
+    pub const fn is_r700(self) -> bool {
+        self.encoding().1 < 0x800
+    }
+
     /// True for operations that only R800 has.
     pub const fn is_r800(self) -> bool {
-        self.encoding().1 >= 0x800
+        matches!(self.encoding().1, 0x800..0x900)
     }
 
     /// True for operations that interpolate the inputs of a pixel shader.
@@ -305,10 +313,10 @@ impl AluOp {
             | SeteDx10 | SetgtDx10 | SetgeDx10 | SetneDx10 | Fract | Trunc | Ceil | Rndne
             | Floor | Mova | MovaFloor | Dot4 | Dot4Ieee | Cube | Max4 | ExpIeee | LogClamped
             | LogIeee | RecipClamped | RecipFf | RecipIeee | RecipsqrtClamped | RecipsqrtFf
-            | RecipsqrtIeee | SqrtIeee | FltToInt | FltToUint | Sin | Cos | MulLit | MulLitM2
-            | MulLitM4 | MulLitD2 | Muladd | MuladdM2 | MuladdM4 | MuladdD2 | MuladdIeee
-            | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2 | Flt32ToFlt16 | FltToIntRpi
-            | FltToIntFloor | Fma | Dot | DotIeee => true,
+            | RecipsqrtIeee | SqrtIeee | FltToInt | FltToUint | Sin | Cos | SinRadians
+            | CosRadians | MulLit | MulLitM2 | MulLitM4 | MulLitD2 | Muladd | MuladdM2
+            | MuladdM4 | MuladdD2 | MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2
+            | Flt32ToFlt16 | FltToIntRpi | FltToIntFloor | Fma | Dot | DotIeee => true,
             _ => matches!(
                 self,
                 PredSete

@@ -217,10 +217,7 @@ impl Program {
                     return Err(Stop::Fault("the shader has too many CF instructions"));
                 }
                 let words = reader.pair(u64::from(address) * 2)?;
-                let kind = match isa {
-                    Isa::R700 => CfKind::decode(words),
-                    Isa::R800 => r800::cf(words),
-                };
+                let kind = isa.cf(words);
                 index_of.insert(address, cfs.len() as u32);
                 let decoded = match kind {
                     CfKind::Alu(mut word) => {
@@ -250,12 +247,17 @@ impl Program {
                         Cf::Goto(cfs.len() as u32 + 1)
                     }
                     CfKind::Export(word) => Cf::Export(word),
-                    CfKind::Memory(word) => {
-                        if !is_modelled(word.code) {
-                            builder.unknown.push((CF, word.code.into()));
+                    CfKind::Memory(word) => match isa.scratch_read(&word) {
+                        Some(read) => Cf::Fetch {
+                            clause: builder.push_fetches(vec![Fetch::Mem(read)]),
+                        },
+                        None => {
+                            if !is_modelled(word.code) {
+                                builder.unknown.push((CF, word.code.into()));
+                            }
+                            Cf::Memory(word)
                         }
-                        Cf::Memory(word)
-                    }
+                    },
                     CfKind::Other(word) if word.code == cf::GDS || is_fetch(word.code) => {
                         Cf::Fetch {
                             clause: builder.fetch_clause(&mut reader, &word)?,

@@ -16,6 +16,7 @@ mod exports;
 mod fetches;
 mod limits;
 mod operations;
+mod r600;
 mod r800;
 mod rules;
 

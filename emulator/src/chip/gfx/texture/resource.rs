@@ -13,8 +13,8 @@ use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// Most levels of a descriptor.
 pub const MAX_LEVELS: usize = 16;
-/// Slices in memory of each level of a cube map, of which six are faces (RV770 and later).
-const CUBE_SLICES: u32 = 8;
+/// Slices in memory of each level of a cube map, of which six are faces, on RV770 and later.
+pub const CUBE_SLICES: u32 = 8;
 
 /// `DIM`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,8 @@ pub struct Descriptor {
     pub log2_max_aniso: u32,
     /// Tiling geometry, with the surface's own parts.
     pub config: TilingConfig,
+    /// Slices in memory of a level of a cube map.
+    pub cube_slices: u32,
 }
 
 /// A decoded texture resource.
@@ -136,6 +138,12 @@ impl Texture {
     /// Decodes a resource of R7xx. None if it is no valid texture or its format is
     /// unknown: such textures read as zero.
     pub fn decode(words: &[u32; 8], config: TilingConfig) -> Option<Self> {
+        Self::decode_with(words, config, CUBE_SLICES)
+    }
+
+    /// Decodes a resource of R6xx or R7xx, on which levels of cube maps have `cube_slices` slices
+    /// in memory.
+    pub fn decode_with(words: &[u32; 8], config: TilingConfig, cube_slices: u32) -> Option<Self> {
         // SQ_TEX_VTX_VALID_TEXTURE.
         if words[6] >> 30 != 2 {
             return None;
@@ -158,6 +166,7 @@ impl Texture {
             last: words[5] & 0xF,
             layers: (words[5] >> 4 & 0x1FFF, words[5] >> 17 & 0x1FFF),
             log2_max_aniso: words[6] >> 2 & 7,
+            cube_slices,
             config,
         };
         Self::new(words, config, &descriptor)
@@ -219,11 +228,12 @@ impl Texture {
     }
 
     /// Slices in memory of each level.
-    fn slices(&self, depth: u32) -> u32 {
+    fn slices(&self, depth: u32, descriptor: &Descriptor) -> u32 {
         match self.dim {
             Dim::D3 => depth,
             // More than one cube only on Evergreen, where they are an array of faces.
-            Dim::Cube => CUBE_SLICES.max((6 * self.layer_count).next_power_of_two()),
+            Dim::Cube if self.layer_count > 1 => (6 * self.layer_count).next_power_of_two(),
+            Dim::Cube => descriptor.cube_slices,
             // radeon_surface_init() of Mesa's winsys lays out arrays so.
             _ => self.layer_count.next_power_of_two(),
         }
@@ -275,7 +285,7 @@ impl Texture {
             let base = if level == 0 { descriptor.base } else { next };
             if level > 0 {
                 let slice = u64::from(pitch) * u64::from(rows) * u64::from(line);
-                next = next.wrapping_add(slice * u64::from(self.slices(stored(depth))));
+                next = next.wrapping_add(slice * u64::from(self.slices(stored(depth), descriptor)));
             }
             self.levels[level as usize] = Some(Level {
                 width,
@@ -356,6 +366,13 @@ mod tests {
         assert_eq!(level(&t, 2).0 - level(&t, 1).0, 16 * 16 * 4 * 8);
         let t = Texture::decode(&words(2, 2, [32, 32, 32], 0x1A, 5, 32), config()).unwrap();
         assert_eq!(level(&t, 2).0 - level(&t, 1).0, 16 * 16 * 4 * 16);
+    }
+
+    #[test]
+    fn cubes_of_r600_have_six_slices_a_level() {
+        let cube = words(3, 2, [32, 32, 1], 0x1A, 5, 32);
+        let t = Texture::decode_with(&cube, config(), 6).unwrap();
+        assert_eq!(level(&t, 2).0 - level(&t, 1).0, 16 * 16 * 4 * 6);
     }
 
     #[test]

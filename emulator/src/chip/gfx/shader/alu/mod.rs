@@ -488,6 +488,10 @@ fn special(
         UintToFlt => op1!(rows, slot, post, level, |a| (a as f32).to_bits()),
         Sin => op1!(rows, slot, post, level, |a| math::sin_turns(f(a)).to_bits()),
         Cos => op1!(rows, slot, post, level, |a| math::cos_turns(f(a)).to_bits()),
+        SinRadians => op1!(rows, slot, post, level, |a| math::sin_radians(f(a))
+            .to_bits()),
+        CosRadians => op1!(rows, slot, post, level, |a| math::cos_radians(f(a))
+            .to_bits()),
         AshrInt => op2!(rows, slot, post, level, keep, |a, b| (a as i32 >> (b & 31))
             as u32),
         LshrInt => op2!(rows, slot, post, level, keep, |a, b| a >> (b & 31)),

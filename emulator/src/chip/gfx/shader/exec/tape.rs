@@ -13,7 +13,6 @@ use crate::chip::gfx::shader::step::{AluClause, Group, ROW_PV};
 use crate::chip::gfx::shader::tape::{
     register, Step, Value, KILLS, OUTSIDE_BUFFER, OUTSIDE_TEXTURE,
 };
-use crate::chip::gfx::shader::{r800, Isa};
 use crate::chip::gfx::vertex_fetch::{self, BufferResource};
 
 const CHANNELS: [char; 4] = ['x', 'y', 'z', 'w'];
@@ -57,11 +56,9 @@ impl Runner<'_> {
             Cf::Fetch { .. } => {
                 let at = at as usize;
                 let words = [program.word(at), program.word(at + 1)];
-                let kind = match program.isa() {
-                    Isa::R700 => CfKind::decode(words),
-                    Isa::R800 => r800::cf(words),
-                };
-                if let (CfKind::Other(word), Some(tape)) = (kind, &mut self.wave.tape) {
+                if let (CfKind::Other(word), Some(tape)) =
+                    (program.isa().cf(words), &mut self.wave.tape)
+                {
                     tape.clause = word.address * 2;
                 }
             }
@@ -155,10 +152,9 @@ impl Runner<'_> {
             .map(|i| [0, 1].map(|j| program.word(first as usize + 2 * i + j)))
             .collect();
         let places = (first..).step_by(2);
-        places.zip(words).map(move |(at, words)| match isa {
-            Isa::R700 => (at, AluInstruction::decode(words)),
-            Isa::R800 => (at, r800::alu(words)),
-        })
+        places
+            .zip(words)
+            .map(move |(at, words)| (at, isa.alu(words)))
     }
 
     /// Notes the registers that a group reads, before it is executed.

@@ -280,10 +280,7 @@ impl Builder {
             let mut group: Vec<AluInstruction> = Vec::with_capacity(5);
             while at < end && group.len() < 5 {
                 let words = reader.pair(at)?;
-                let instruction = match reader.isa {
-                    Isa::R700 => AluInstruction::decode(words),
-                    Isa::R800 => r800::alu(words),
-                };
+                let instruction = reader.isa.alu(words);
                 at += 2;
                 group.push(instruction);
                 if instruction.last {
@@ -630,10 +627,7 @@ impl Builder {
             let words = [reader.word(at)?, reader.word(at + 1)?, reader.word(at + 2)?];
             const BUFFER_SIZE: u32 = isa::BUFFER_SIZE as u32;
             clause.push(match words[0] & 0x1f {
-                0 | 1 => Fetch::Vtx(match reader.isa {
-                    Isa::R700 => VtxInstruction::decode(words),
-                    Isa::R800 => r800::vertex(words),
-                }),
+                0 | 1 => Fetch::Vtx(reader.isa.vertex(words)),
                 2 if reader.isa == Isa::R800 && r800::data_share(words).is_some() => {
                     let op = r800::data_share(words).unwrap_or_default();
                     // Only append counters: Evergreen's drivers do not use the memory itself.
@@ -652,10 +646,7 @@ impl Builder {
                 // GET_BUFFER_RESINFO
                 BUFFER_SIZE if reader.isa == Isa::R800 => Fetch::Vtx(r800::vertex(words)),
                 _ => {
-                    let op = match reader.isa {
-                        Isa::R700 => TexInstruction::decode(words),
-                        Isa::R800 => r800::texture(words),
-                    };
+                    let op = reader.isa.texture(words);
                     if !op.is_modelled() {
                         self.unknown.push((TEX, op.opcode.into()));
                     }
@@ -663,9 +654,13 @@ impl Builder {
                 }
             });
         }
-        let index = self.fetch.len() as u32;
-        self.fetch.push(clause);
-        Ok(index)
+        Ok(self.push_fetches(clause))
+    }
+
+    /// Adds a clause of `fetches`; its number.
+    pub(super) fn push_fetches(&mut self, fetches: Vec<Fetch>) -> u32 {
+        self.fetch.push(fetches);
+        self.fetch.len() as u32 - 1
     }
 }
 
