@@ -31,8 +31,8 @@ bench-desktop: host-packages ## desktop-shares: x11perf and glxgears on the boar
 	@$(RECORD) desktop-shares -- lab/bench-desktop
 
 .PHONY: desktop
-desktop: host-packages ## docs/desktop.md: X servers with many pixmaps and glyphs, on three stacks (PIXMAPS=1000 GLYPHS=4000)
-	@$(RECORD) desktop -- lab/desktop --check $(if $(PIXMAPS),--pixmaps $(PIXMAPS)) $(if $(GLYPHS),--glyphs $(GLYPHS))
+desktop: host-packages ## docs/desktop.md: X servers with many pixmaps and glyphs, on three stacks (PIXMAPS=1000 GLYPHS=4000 GL=0)
+	@$(RECORD) desktop -- lab/desktop --check $(if $(PIXMAPS),--pixmaps $(PIXMAPS)) $(if $(GLYPHS),--glyphs $(GLYPHS)) $(if $(GL),--gl $(GL))
 	@lab/in-root python3 -B bench/glyphstorm/report.py --docs docs build/results/desktop.json
 
 .PHONY: gallery
@@ -90,9 +90,9 @@ deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_r
 	@mkdir -p build/deb
 	@cp $(PACKAGES:%=build/%/*.deb) $(if $(I386),build/mesa-deb-i386/*.deb) build/deb/
 
-release: host-packages ## release/: an apt repository of them, signed with KEY=FILE, a secret OpenPGP key; series, results, sums
+release: host-packages ## release/: an apt repository of them, signed with KEY=FILE, a secret OpenPGP key; live image, series, results, sums
 	@[ -r "$(KEY)" ] || { echo "make release KEY=FILE: the secret OpenPGP key to sign with (gpg --armor --export-secret-keys ID >FILE)" >&2; exit 2; }
-	@lab/build $(PACKAGES) $(if $(I386),mesa-deb-i386)
+	@lab/build $(PACKAGES) live $(if $(I386),mesa-deb-i386)
 	@URI="$${URI:-file:$(CURDIR)/release/apt}" lab/in-root packaging/in-copy build/deb/work-release packaging/release release $(PACKAGES:%=build/%) $(if $(I386),build/mesa-deb-i386) <$(KEY)
 
 live: host-packages ## build/live/nomap-live.img, for a USB stick: Debian 13 with our packages (SSH_KEY=FILE: a public key that may log in)

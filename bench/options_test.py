@@ -13,7 +13,7 @@ OPTIONS = {
     "transfer-paths": "json quick count profile only verbose",
     "libdrm-maps": "bos gtt count json",
     "board-fill": "rounds scene json",
-    "glyphstorm": "server pixmaps glyphs seconds json",
+    "glyphstorm": "server pixmaps glyphs gl seconds json",
     "gallery": "scene out",
     "brk-storm": "json cost load count parts quick",
     "frag": "models kernel predict steps seeds json",

@@ -31,17 +31,18 @@ fi
 command -v perl >/dev/null ||
 	die "perl is missing; on Debian, install the package perl"
 
-objects=()
+objects=() flags=()
 for file in "$here/$radeon_dir"/*.c; do
 	object=${file##*/}
-	# KUnit tests need a kernel with KUnit: lab/build kunit.
-	case $object in *_test.c) continue ;; esac
-	objects+=("${object%.c}.o")
+	object=${object%.c}.o
+	objects+=("$object")
+	# KUnit tests are compiled as for a kernel with KUnit; they run in lab/check kunit.
+	case $object in *_test.o) flags+=("CFLAGS_$object=-DCONFIG_KUNIT=1") ;; esac
 done
 
 # Remove the objects, so that all are compiled and show their warnings again.
 (cd "$out/tree/$radeon_dir" 2>/dev/null && rm -f "${objects[@]}") || true
-"$here/build.sh" "$source" "$kver" "$out" W=1 C=2 "${objects[@]}"
+"$here/build.sh" "$source" "$kver" "$out" W=1 C=2 "${flags[@]}" "${objects[@]}"
 
 scripts=$out/pristine/scripts
 [ -e "$scripts/checkpatch.pl" ] || die "$source has no scripts/checkpatch.pl"

@@ -6,8 +6,9 @@
  * each and inverts it again, copies each to a window, reads some by XGetImage, gives the
  * first N other contents, adds glyphs of 32 x 32 pixels by XRender and draws them. While all
  * are alive it switches between two workspaces of glyphs and pixmaps, which are drawn anew each
- * time. All contents are checked, pixel by pixel. After each of these, the mappings and the memory of the
- * server's process are recorded, with its ioctls and mmaps meanwhile, and the time of an
+ * time. With --gl it then makes textures and vertex buffers of its own by OpenGL, and textures of
+ * the server's pixmaps, as a compositor does, gives them other contents and draws them. All contents are checked, pixel by pixel. After each of these, the mappings and the memory of the
+ * server's process and this one's are recorded, with their ioctls and mmaps meanwhile, and the time of an
  * operation: of batches of 16, each of which ends when the server has answered. Between
  * batches the mappings are counted, for the most that there were.
  */
@@ -21,7 +22,7 @@
 #include "bench-json.h"
 #include "bench-options.h"
 
-#include "server.h"
+#include "process.h"
 #include "storm.h"
 
 #define BATCH 16u
@@ -34,11 +35,11 @@
 
 typedef void operation(struct storm *s, unsigned int i);
 
-static unsigned int half = 500, glyph_count = 2000, pid, seconds = 600;
+static unsigned int half = 500, glyph_count = 2000, gl_count, pid, seconds = 600;
 static const char *json_path;
 static struct storm storm;
 static struct json_object *rows;
-static struct server_counts last;
+static struct process_counts last, last_own;
 static unsigned long wrong_in_all;
 static int failures;
 
@@ -49,6 +50,8 @@ static const struct bench_option options[] = {
 	  .number = &half, .least = 16, .most = 100000 },
 	{ .name = "glyphs", .argument = "N", .help = "glyphs (2000); 0 for none",
 	  .number = &glyph_count, .most = 100000 },
+	{ .name = "gl", .argument = "N", .help = "textures, vertex buffers and textures of pixmaps (0)",
+	  .number = &gl_count, .most = 100000 },
 	{ .name = "seconds", .argument = "N", .help = "end with status 1 after N seconds (600)",
 	  .number = &seconds, .least = 1, .most = 86400 },
 	{ .name = "json", .argument = "FILE", .help = "write the results to FILE", .text = &json_path },
@@ -57,8 +60,8 @@ static const struct bench_option options[] = {
 
 static const struct bench_program program = {
 	.name = "glyphstorm", .line = "--server PID [OPTION...]", .options = options,
-	.end = "Exit status: 0; 1 if contents were wrong, the server refused something or did not\n"
-	       "answer in time; 2 for a bad command line; 77 without a display, or without the\n"
+	.end = "Exit status: 0; 1 if contents were wrong, the server refused something, has no direct\n"
+	       "rendering for --gl or did not answer in time; 2 for a bad command line; 77 without a display, or without the\n"
 	       "right to trace the server.\n",
 };
 
@@ -90,18 +93,23 @@ static int order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Looks at the server and adds a row; @times, of @n batches, may be NULL; @peak: mappings of BOs. */
+/* Looks at the server and this process, and adds a row; @times, of @n batches, may be NULL; @peak: mappings of BOs. */
 static int add_row(const char *name, unsigned int count, uint64_t *times, unsigned int n,
 		   unsigned long peak, unsigned long wrong)
 {
 	struct json_object *row = json_object_new_object();
-	struct server_counts now;
+	struct json_object *own = json_object_new_object();
+	struct process_counts now, now_own;
 	int ret;
 
+	gl_finish(&storm);
 	XSync(storm.display, False);
-	ret = server_look(&now);
+	ret = process_look((int)pid, &now);
+	if (!ret)
+		ret = process_look(getpid(), &now_own);
 	if (ret) {
-		fprintf(stderr, "glyphstorm: the server cannot be looked at: %s\n", strerror(-ret));
+		fprintf(stderr, "glyphstorm: the server or its client cannot be looked at: %s\n",
+			strerror(-ret));
 		return ret;
 	}
 	bench_json_add_string(row, "operation", name);
@@ -114,13 +122,16 @@ static int add_row(const char *name, unsigned int count, uint64_t *times, unsign
 	}
 	bench_json_add_number(row, "wrong_pixels", wrong);
 	bench_json_add_number(row, "gpu_maps_peak", peak > now.gpu_maps ? peak : now.gpu_maps);
-	server_report(row, &last, &now);
+	process_report(row, &last, &now);
+	process_report(own, &last_own, &now_own);
+	json_object_object_add(row, "client", own);
 	json_object_array_add(rows, row);
 	wrong_in_all += wrong;
 	printf("%-10s %6u: %lu mappings of BOs, %lu KiB resident, %lu wrong pixels\n", name, count,
 	       now.gpu_maps, now.rss_kib, wrong);
 	fflush(stdout);
 	last = now;
+	last_own = now_own;
 	return 0;
 }
 
@@ -139,9 +150,10 @@ static int run(const char *name, unsigned int count, operation *op)
 		from = bench_now();
 		for (in_batch = 0; in_batch < BATCH && i + in_batch < count; in_batch++)
 			op(&storm, i + in_batch);
+		gl_finish(&storm);
 		XSync(storm.display, False);
 		times[batches++] = (bench_now() - from) / in_batch;
-		if (batches % every == 0 && !server_gpu_maps(&maps) && maps > peak)
+		if (batches % every == 0 && !process_gpu_maps((int)pid, &maps) && maps > peak)
 			peak = maps;
 	}
 	ret = add_row(name, count, times, batches, peak, 0);
@@ -221,6 +233,23 @@ static int run_workspaces(void)
 	return checked("check-switch", WORKSPACES, wrong + workspaces_check(&storm, SWITCHES));
 }
 
+static int run_gl(void)
+{
+	unsigned int pixmaps = gl_count < storm.count ? gl_count : storm.count;
+
+	if (!gl_count)
+		return 0;
+	if (gl_start(&storm, gl_count, pixmaps) || run("texture", gl_count, gl_texture) ||
+	    run("texture-again", gl_count, gl_texture_again) || run("buffer", gl_count, gl_buffer) ||
+	    run("buffer-again", gl_count, gl_buffer_again) ||
+	    run("pixmap-texture", pixmaps, gl_pixmap) ||
+	    run("composite", pixmaps, gl_composite))
+		return -1;
+	if (checked("check-gl", 2 * gl_count + pixmaps, gl_check(&storm)))
+		return -1;
+	return run("gl-free", gl_count, gl_free);
+}
+
 static bool connect_to_server(void)
 {
 	XSetWindowAttributes attributes = { .override_redirect = True };
@@ -258,6 +287,7 @@ static int write_results(void)
 	bench_json_add_string(root, "benchmark", "glyphstorm");
 	bench_json_add_number(root, "pixmaps", 2 * half);
 	bench_json_add_number(root, "glyphs", glyph_count);
+	bench_json_add_number(root, "gl", gl_count);
 	bench_json_add_number(root, "wrong_pixels", wrong_in_all);
 	bench_json_add_number(root, "refused", (unsigned int)failures);
 	json_object_object_add(root, "environment", bench_open(&dev) ? bench_json_machine() :
@@ -277,18 +307,20 @@ int main(int argc, char **argv)
 	alarm(seconds);
 	if (!connect_to_server())
 		return 77;
-	ret = server_watch(pid);
+	ret = process_watch();
 	if (!ret)
-		ret = server_look(&last);
+		ret = process_look((int)pid, &last);
+	if (!ret)
+		ret = process_look(getpid(), &last_own);
 	if (ret) {
 		fprintf(stderr, "glyphstorm: process %u cannot be watched: %s\n", pid, strerror(-ret));
-		server_unwatch();
+		process_unwatch();
 		return 77;
 	}
 	rows = json_object_new_array();
 	ret = add_row("start", 0, NULL, 0, 0, 0) || run_pixmaps() || run_glyphs() ||
-	      run_workspaces() || run("free", storm.count, pixmaps_free);
-	server_unwatch();
+	      run_workspaces() || run_gl() || run("free", storm.count, pixmaps_free);
+	process_unwatch();
 	if (!ret && write_results())
 		ret = 1;
 	if (wrong_in_all)

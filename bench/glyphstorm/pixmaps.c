@@ -10,7 +10,16 @@
 
 #include "storm.h"
 
-static uint32_t colour(unsigned int i, unsigned int version, unsigned int x, unsigned int y)
+/**
+ * pixmaps_colour - the colour of a pixel
+ * @i: number of the pixmap, or of what else has such contents
+ * @version: which contents it has
+ * @x: column
+ * @y: row
+ *
+ * Returns: 8 bits each of red, green and blue, from the top of COLOUR
+ */
+uint32_t pixmaps_colour(unsigned int i, unsigned int version, unsigned int x, unsigned int y)
 {
 	uint32_t h = (i * 4u + version) * 0x9e3779b1u ^ (y * PIXMAP_SIDE + x) * 0x85ebca6bu;
 
@@ -24,7 +33,7 @@ static void paint(XImage *image, unsigned int i, unsigned int version)
 	for (y = 0; y < PIXMAP_SIDE; y++)
 		for (x = 0; x < PIXMAP_SIDE; x++)
 			((uint32_t *)(image->data + y * image->bytes_per_line))[x] =
-				colour(i, version, x, y);
+				pixmaps_colour(i, version, x, y);
 }
 
 static uint32_t pixel(const XImage *image, unsigned int x, unsigned int y)
@@ -51,7 +60,7 @@ unsigned long pixmaps_wrong(const struct storm *s, const XImage *image, unsigned
 	for (dy = 0; dy < PIXMAP_SIDE; dy++)
 		for (dx = 0; dx < PIXMAP_SIDE; dx++)
 			wrong += pixel(image, x + dx, y + dy) !=
-				 colour(i, s->versions[i], dx, dy);
+				 pixmaps_colour(i, s->versions[i], dx, dy);
 	return wrong;
 }
 
@@ -290,7 +299,7 @@ unsigned long pixmaps_check_arcs(struct storm *s, unsigned long *drawn)
 
 			for (x = 0; x < PIXMAP_SIDE; x++) {
 				change = pixel(image, left + x, top + y) ^
-					 colour(i, s->versions[i], x, y);
+					 pixmaps_colour(i, s->versions[i], x, y);
 				if (!i)
 					first[y][x] = change;
 				wrong += change != first[y][x] || (change && change != COLOUR);

@@ -18,7 +18,8 @@ made meanwhile. Prints tables of counts.
          not use them without our module
 --docs   puts tables and plot (RESULTS.png) into DOCS/desktop.md, between the marks there. Times are
          printed only of a quiet machine (bench/lib/record). MORE.json are results of more pixmaps, with any
-         of the cases: a table shows how the counts, and the time of a switch, grow with the pixmaps
+         of the cases: a table shows how the counts, and the time of a switch, grow with the pixmaps. Results with OpenGL's
+         objects (--gl) get tables of their own instead
 
 Exit status: 0, 1 if a check fails or results cannot be read, 2 for a bad command line.
 """
@@ -41,12 +42,17 @@ SERVERS = {"modesetting": "modesetting, glamor", "radeon": "radeon DDX, glamor",
 OPERATIONS = ("start", "put", "put-shm", "check", "arc", "check-arc", "arc-back", "copy", "check-copy", "get",
               "put-again", "check", "glyph-add", "glyph-draw", "check-glyph", "switch", "check-switch",
               "free")
+# With OpenGL's objects these are done before "free".
+GL_OPERATIONS = ("texture", "texture-again", "buffer", "buffer-again", "pixmap-texture", "composite", "check-gl", "gl-free")
 # Operations of the tables, and what they are called there.
 SHOWN = {"put": "create and put", "put-shm": "create and put, MIT-SHM", "put-again": "put again", "get": "get",
          "arc-back": "arc", "copy": "copy", "glyph-draw": "draw a glyph",
          "switch": "switch of the workspace"}
+GL_SHOWN = {"texture": "make a texture", "texture-again": "fill it again", "buffer": "make a vertex buffer",
+            "buffer-again": "fill it again", "pixmap-texture": "texture of a pixmap", "composite": "change the pixmap and draw it"}
 MARKS = ("<!-- counts: make desktop -->\n", "<!-- end of counts -->\n")
 MORE_MAPS = 32
+MORE_GL_MAPS = 64
 GLAMOR = ("modesetting", "radeon")
 # What our DDX does by TRANSFER. For the other operations it draws, and maps new vertex buffers while others are busy.
 BY_TRANSFER = ("put", "put-shm", "put-again", "arc-back", "get")
@@ -82,7 +88,8 @@ def read(directory, names):
             wrong.append(f"{name}: did not get to its end (its logs are in {directory / name})")
             continue
         case = {"stack": stack, "server": server, **load(path)}
-        if tuple(r["operation"] for r in case["rows"]) != OPERATIONS:
+        wanted = (*OPERATIONS[:-1], *GL_OPERATIONS, *OPERATIONS[-1:]) if case["gl"] else OPERATIONS
+        if tuple(r["operation"] for r in case["rows"]) != wanted:
             wrong.append(f"{name}: operations are missing")
             continue
         before, after = (copies(directory / name / file) for file in ("gem_rw.before", "gem_rw"))
@@ -116,6 +123,7 @@ def faults(cases):
             yield f"{name}: {puts:.2f} mmap() for a pixmap that is put"
         if case["server"] in GLAMOR and case["stack"] == "debian" and puts < 1 / 10:
             yield f"{name}: only {puts:.2f} mmap() for a pixmap that is put: are they counted?"
+        yield from gl_faults(case, name)
         if case["server"] == "exa-nomap":
             made, done = sum((case["gem_rw"] or {}).values()), row(case, "put")["count"]
             calls = row(case, "put")["ioctls"].get("gem_transfer", 0)
@@ -127,6 +135,20 @@ def faults(cases):
                     yield f"{name}: {each(case, operation, 'mmaps'):.2f} mmap() for {SHOWN[operation]}"
             if case["stack"] != "nomap" and (case["gem_rw"] or any("gem_transfer" in r["ioctls"] for r in case["rows"])):
                 yield f"{name}: our module ran or was called, where Debian's should"
+
+
+def gl_faults(case, name):
+    """What is wrong with OpenGL's part, if there was one."""
+    if not case["gl"]:
+        return
+    maps = {o: row(case, o)["client"]["gpu_maps"] for o in ("check-switch", *GL_OPERATIONS)}
+    most = max(maps.values()) - maps["check-switch"]
+    if case["stack"] == "debian":
+        buffers = row(case, "buffer")
+        if buffers["client"]["mmaps"] < buffers["count"] / 2:
+            yield f"{name}: {buffers['client']['mmaps']} mmap() for {buffers['count']} vertex buffers: are they counted?"
+    elif most > MORE_GL_MAPS:
+        yield f"{name}: the program has up to {most} mappings of BOs more than before, not {MORE_GL_MAPS}"
 
 
 def table(head, rows):
@@ -154,6 +176,29 @@ def tables(cases):
         lines += table(["server", *SHOWN.values()],
                        [[names_of(case), *(f"{each(case, o, what) or 0:.2f}" for o in SHOWN)] for case in cases])
     return lines
+
+
+def gl_tables(cases):
+    """Counts of OpenGL's objects: the program's own mappings, and its calls for each operation. [] without such cases."""
+    cases = [case for case in cases if case.get("gl")]
+    if not cases:
+        return []
+    lines = ["", f"OpenGL: {cases[0]['gl']:,} textures and as many vertex buffers of the program's own, and textures of "
+             f"{row(cases[0], 'composite')['count']:,} pixmaps. Mappings of BOs in the program and in the server, and the program's calls "
+             "for each operation:", ""]
+    head = ["server", "program: before", "at the end of an operation, at the most", "server: at the most",
+            *(f"`mmap()`: {text}" for text in GL_SHOWN.values())]
+    rows, ioctls = [], []
+    for case in cases:
+        made = [row(case, operation) for operation in GL_OPERATIONS]
+        before = row(case, "check-switch")["client"]["gpu_maps"]
+        rows.append([names_of(case), f"{before:,}", f"{max(r['client']['gpu_maps'] for r in made):,}",
+                     f"{max(r['gpu_maps_peak'] for r in made):,}",
+                     *(f"{row(case, o)['client']['mmaps'] / row(case, o)['count']:.2f}" for o in GL_SHOWN)])
+        ioctls.append([names_of(case), *(f"{sum(row(case, o)['client']['ioctls'].values()) / row(case, o)['count']:.2f}"
+                                         for o in GL_SHOWN)])
+    return [*lines, *table(head, rows), "", "Ioctls of the driver for each operation, by the program:", "",
+            *table(["server", *GL_SHOWN.values()], ioctls)]
 
 
 def times(cases):
@@ -214,9 +259,12 @@ def document(docs, path, more):
     if missing:
         sys.exit(f"report.py: the document has all stacks and servers, but {path} lacks {', '.join(missing)}")
     text = [f"{cases[0]['pixmaps']:,} pixmaps, {cases[0]['glyphs']:,} glyphs.", "", *tables(cases)]
-    if more:
-        others = [published_cases(other) for other in more]
-        text += growth([(cases, not refused), *((found, not bad) for found, _, bad in others)])
+    others = [published_cases(other) for other in more]
+    grown = [(found, not bad) for found, _, bad in others if not found[0].get("gl")]
+    if grown:
+        text += growth([(cases, not refused), *grown])
+    for found in (cases, *(found for found, _, _ in others)):
+        text += gl_tables(found)
     if refused:
         print(f"report.py: the times are not published: {refused}", file=sys.stderr)
     else:
@@ -247,7 +295,7 @@ def main():
             parser.error(f"--cases: '{name}' is no case")
     cases, wrong = read(args.path, names)
     wrong += faults(cases)
-    print("\n".join(tables(cases)))
+    print("\n".join([*tables(cases), *gl_tables(cases)]))
     if args.json:
         write(args.json, {"benchmark": "desktop", "environment": cases[0]["environment"] if cases else None, "cases": cases})
     return verdict(wrong) if args.check else 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glyphstorm's connection, and its operations on pixmaps (pixmaps.c), glyphs (glyphs.c) and
- * workspaces of both (workspaces.c).
+ * glyphstorm's connection, and its operations on pixmaps (pixmaps.c), glyphs (glyphs.c),
+ * workspaces of both (workspaces.c) and OpenGL's objects (gl.c).
  *
  * An operation is called for i = 0 to its count - 1, and only sends requests. Checks return the
  * number of pixels that are wrong.
@@ -64,6 +64,7 @@ void pixmaps_put_again(struct storm *s, unsigned int i);
 void pixmaps_arc(struct storm *s, unsigned int i);
 void pixmaps_copy(struct storm *s, unsigned int i);
 void pixmaps_free(struct storm *s, unsigned int i);
+uint32_t pixmaps_colour(unsigned int i, unsigned int version, unsigned int x, unsigned int y);
 unsigned long pixmaps_get(struct storm *s, unsigned int i);
 unsigned long pixmaps_wrong(const struct storm *s, const XImage *image, unsigned int x,
 			    unsigned int y, unsigned int i);
@@ -82,5 +83,16 @@ unsigned long glyphs_check(struct storm *s);
 void workspaces_start(struct storm *s);
 void workspaces_switch(struct storm *s, unsigned int i);
 unsigned long workspaces_check(struct storm *s, unsigned int i);
+
+int gl_start(struct storm *s, unsigned int count, unsigned int pixmaps);
+void gl_texture(struct storm *s, unsigned int i);
+void gl_texture_again(struct storm *s, unsigned int i);
+void gl_buffer(struct storm *s, unsigned int i);
+void gl_buffer_again(struct storm *s, unsigned int i);
+void gl_pixmap(struct storm *s, unsigned int i);
+void gl_composite(struct storm *s, unsigned int i);
+void gl_free(struct storm *s, unsigned int i);
+void gl_finish(struct storm *s);
+unsigned long gl_check(struct storm *s);
 
 #endif /* GLYPHSTORM_STORM_H */

@@ -70,9 +70,13 @@ def edited(mutation, source):
 
 
 def options(mutation):
-    """(board, append, bare, icount) to boot a guest with; the last two are their names or empty."""
+    """(board, append, bare, icount, kunit) to boot a guest with; the last three are their names or empty.
+
+    The driver's unit tests, whose names begin with "kunit@", need the kernel "kunit".
+    """
     return (mutation.get("board", ""), mutation.get("append", ""),
-            *(flag if mutation.get(flag) else "" for flag in ("bare", "icount")))
+            *(flag if mutation.get(flag) else "" for flag in ("bare", "icount")),
+            "kunit" if mutation["test"].startswith("kunit@") else "")
 
 
 def message(test):
@@ -129,6 +133,7 @@ def document(table, shown):
         "hardware needs, and the test that fails then, on the emulated board with",
         "these options. Without the change the same test passes with the same",
         "options. `lab/mutations` makes all of them, `lab/mutations NAME` one.",
+        "`kunit`: one of the driver's unit tests, on a kernel with KUnit.",
         "",
         "| mutation | what is missing | file | board, kernel, module | test that fails | how |",
         "|---|---|---|---|---|---|",

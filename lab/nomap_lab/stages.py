@@ -14,6 +14,7 @@ from pathlib import Path
 from . import apt, initramfs
 from . import backports as backports_kernel
 from . import ddx as x_driver
+from . import gsk as gsk_data
 from .deqp import source as deqp_source
 from .paths import BUILD, CACHE, TOP, LabError, need_free, root_dir, root_image, root_key, say, shown
 from .procs import as_builder, call, in_i386
@@ -326,6 +327,11 @@ def bench(out: Path) -> None:
     meson("bench", out)
 
 
+@stage("GSK's comparison tests, from Debian's source of GTK 4", inputs=["lab/nomap_lab/gsk.py", "lab/nomap_lab/apt.py"], out="gsk-tests")
+def gsk_tests(out: Path) -> None:
+    gsk_data.get(out)
+
+
 @stage("the programs of kernel/mm that test and measure", inputs=["kernel/mm", "common"], packages=["gcc-14"])
 def mm_tools(out: Path) -> None:
     meson("kernel/mm", out)
@@ -453,7 +459,7 @@ LIVE_PACKAGES = ("radeon-deb", "libdrm-deb", "mesa-deb", "tools-deb")
 
 
 @stage("nomap-live.img, which boots from a USB stick; SSH_KEY is a public key that may log in (15 minutes)",
-       inputs=["packaging/live", "packaging/in-copy", "packaging/version"], after=[*LIVE_PACKAGES, "igt"], mib=6000,
+       inputs=["packaging/live", "packaging/in-copy", "packaging/version"], after=[*LIVE_PACKAGES, "igt", "piglit-set"], mib=6000,
        words=lambda: [os.environ.get("SSH_KEY", ""), root_key("guest")])
 def live(out: Path) -> None:
     call([TOP / "packaging/in-copy", out / "work", TOP / "packaging/live/build", out, root_dir("guest") / "opt/sid",
@@ -490,6 +496,14 @@ def piglit_expected(out: Path) -> None:
 @stage("the last three", after=["piglit-tests", "piglit-runner", "piglit-expected"], out=".lab/piglit")
 def piglit(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
+
+
+@stage("piglit's tests of uploads and readbacks, for the live image",
+       inputs=["lab/nomap_lab/piglit", "lab/piglit-sets"], after=["piglit-tests", "piglit-expected"])
+def piglit_set(out: Path) -> None:
+    from .piglit import bundle
+
+    bundle.stage(out)
 
 
 @stage("what Mesa CI has seen of dEQP on real chips", inputs=["lab/nomap_lab/deqp/lists.py", "lab/nomap_lab/mesa_ci.py"],

@@ -2,10 +2,16 @@
 """The DKMS package (those of libdrm and Mesa are in their suites): installed, built and removed on Debian 13, and a
 guest with its module; the repository of a release; lintian."""
 
+import json
 import re
+import shutil
+import tarfile
 from pathlib import Path
 
+from PIL import Image
+
 from nomap_lab import initramfs
+from nomap_lab.installed import Installed, from_disk
 from nomap_lab.paths import BUILD, TOP
 from nomap_lab.testing import Lab, case, suite
 
@@ -45,6 +51,72 @@ def repository(lab: Lab) -> None:
     """What "make release" makes, installed over file: in a clean Debian, upgraded from the release before, removed."""
     lab.build(*RELEASE)
     lab.call("packaging/tests/run", "repository", *released())
+
+
+def readme(medium: Path, to: Path) -> list[str]:
+    """The lines that the README of a release tells to type for installing it, as apt takes them without asking."""
+    text = from_disk(medium, "/README.md", to).read_text(encoding="utf-8").split("## Install\n")[1].split("\n## ")[0]
+    lines = [line.strip().replace("apt install", "apt -y install") for line in text.splitlines() if line.startswith("    ")]
+    assert [line.split()[0] for line in lines] == ["apt", "cp", "apt", "apt"], lines
+    return lines
+
+
+@case("deb/installed-guest", tier="all")
+def installed_guest(lab: Lab) -> None:
+    """A machine that has nothing of the lab: apt installs the release, it boots anew, nomap-report makes a report, and a
+    browser shows it. What is typed is what the release's README says."""
+    lab.build(*RELEASE, "board")
+    lab.call("packaging/tests/run", "guest", *released())
+    at = BUILD / "deb/test-guest"
+    disk, medium, logs = at / "disk.ext4", at / "medium.ext4", lab.dir("installed-guest")
+    try:
+        with Installed(disk, medium, logs / "before", password="nomap") as machine:
+            machine.login(1500)
+            machine.shell("mkdir -p /media/nomap && mount -r /dev/vdb /media/nomap && cd /media/nomap", 120)
+            # Debian's own driver is in use, and nothing of ours is there.
+            machine.shell("ls /sys/module/radeon/parameters/gem_rw_stage_size", status=2)
+            machine.shell("grep -c 'radeon kernel modesetting' <(dmesg)", 60)
+            machine.shell("command -v nomap-report", status=1)
+            for line in readme(medium, logs / "README.md"):
+                lab.note(f"# {line}\n" + machine.shell(line, 7200))
+            assert "reboot" in machine.shell("nomap-report --status", 120, status=1)
+            machine.send("systemctl reboot\n")
+            machine.wait(600)
+        with Installed(disk, medium, logs / "after", password="nomap") as machine:
+            machine.login(1500)
+            parts = machine.shell("nomap-report --status", 120)
+            assert parts.count(": active:") == 3, parts
+            said = machine.shell("nomap-report --safe", 3600)
+            lab.note(said)
+            assert "RV710, in range" in said and "0 failed, 0 hung" in said, said
+            assert "The report to send is /var/lib/nomap-report/nomap-report.tar.xz." in said, said
+            machine.send("systemctl poweroff\n")
+            machine.wait(600)
+        archive = from_disk(disk, "/var/lib/nomap-report/nomap-report.tar.xz", logs / "nomap-report.tar.xz")
+    finally:
+        lab.note("\n".join(log.read_text(encoding="utf-8", errors="replace")[-20000:] for log in logs.glob("*/serial.log")))
+        disk.unlink(missing_ok=True)
+    report(lab, archive, logs)
+
+
+def report(lab: Lab, archive: Path, logs: Path) -> None:
+    """Opens the archive of a safe run on the board, and has a browser show its page: logs/page.png."""
+    with tarfile.open(archive) as tar:
+        tar.extractall(logs, filter="data")
+    found = json.loads((logs / "nomap-report/report.json").read_text(encoding="utf-8"))
+    results = {name: step["status"] for name, step in found["steps"].items()}
+    assert results["live-bos"] == results["transfer-paths"] == "pass", results
+    assert set(results.values()) == {"pass", "skip"}, results
+    assert all(name.startswith("igt-") for name, r in results.items() if r == "skip"), results
+    assert not found["facts"]["kernel_reports"] and len(found["facts"]["kernel_log"]) > 20, found["facts"]["kernel_reports"]
+    lab.call("packaging/tests/run", "page", logs / "nomap-report/index.html")
+    shutil.copy(BUILD / "deb/test-page/page.png", logs / "page.png")
+    with Image.open(logs / "page.png") as picture:
+        colours = {colour: count for count, colour in picture.convert("RGB").getcolors(1 << 24)}
+    # Rows of steps that passed are green; an empty page is white only.
+    passed = colours.get((187, 255, 187), 0)
+    assert passed > 10000 and colours.get((255, 255, 255), 0) > 100000 and len(colours) > 50, (passed, len(colours))
+    assert (255, 187, 187) not in colours, "the page shows a failure"
 
 
 @case("deb/lintian", tier="all")

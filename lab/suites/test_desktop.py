@@ -5,6 +5,7 @@ Window manager, xterm with CJK text, glxgears, x11perf. What X shows is compared
 shows and with the same windows drawn in software (Xvfb).
 """
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -124,14 +125,16 @@ STORM = ("--out", "check/desktop-storm", "--check")
 
 @case("desktop/storm")
 def storm(lab: Lab) -> None:
-    """Mappings of Xorg with many pixmaps and glyphs, and all contents; Debian's stack shows that they are counted."""
-    lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "modesetting", "--pixmaps", "64", "--glyphs", "1200", *STORM)
+    """Mappings of Xorg and a GL client with many pixmaps, glyphs and GL objects, and all contents; Debian's stack shows that they are counted."""
+    lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "modesetting", "--pixmaps", "64", "--glyphs", "1200", "--gl", "100",
+            *STORM)
 
 
 @case("desktop/storm-all", tier="all")
 def storm_all(lab: Lab) -> None:
     """All stacks and servers, with little VRAM: pixmaps go to GTT."""
-    lab.lab("desktop", "--pixmaps", "300", "--glyphs", "2500", "--vram-mib", "64", *STORM)
+    lab.lab("desktop", "--pixmaps", "300", "--glyphs", "2500", "--gl", "300", "--vram-mib", "64",
+            *STORM)
 
 
 @case("desktop/storm-late", tier="all")
@@ -153,6 +156,15 @@ def ddx(lab: Lab) -> None:
         lab.fail(built.err.splitlines()[-1])
     lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "exa,exa-nomap", "--pixmaps", "64", "--glyphs", "500",
             "--check", "--out", "check/desktop-ddx")
+
+
+@case("desktop/rendercheck-{server}", tier="all", server=["modesetting", "exa", "exa-nomap"])
+def rendercheck(lab: Lab, server: str) -> None:
+    """XRender's operations, pixel by pixel, with our stack; $NOMAP_RENDERCHECK is rendercheck, which Debian has not."""
+    program = os.environ.get("NOMAP_RENDERCHECK")
+    if not program:
+        lab.skip("$NOMAP_RENDERCHECK does not name rendercheck, which is no package of Debian's")
+    lab.lab("rendercheck", "--stacks", "nomap", "--servers", server, "--out", f"check/rendercheck-{server}", program)
 
 
 @case("desktop/image", tier="all")

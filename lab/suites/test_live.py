@@ -3,15 +3,19 @@
 and with a stick or a memory that has no room. Nothing of the machine's own disk is touched."""
 
 import hashlib
+import json
+import re
 import struct
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from nomap_lab import stick
-from nomap_lab.paths import BUILD, TOP
+from nomap_lab.paths import BUILD, TOP, root_dir
+from nomap_lab.stages import LIVE_PACKAGES
 from nomap_lab.stick import DOWN, Stick
 from nomap_lab.testing import Lab, case, suite
 
@@ -134,6 +138,96 @@ def uefi(lab: Lab) -> None:
         assert said.startswith("inactive\ninactive\n"), said
         for part in ("kernel module: NOT active", "libdrm: NOT active: programs use /usr/lib/nomap-live", "Mesa: NOT active"):
             assert part in said, said
+
+
+def page(machine: Stick, stack: str = "nomap") -> str:
+    """The page of the report of a boot entry."""
+    return machine.shell(f"tar -xOf /data/{stack}/nomap-report.tar.xz nomap-report/index.html")
+
+
+@case("live/choices")
+def choices(lab: Lab) -> None:
+    """Benchmarks with Debian's own stack and with nomap's, which the report compares; the desktop; piglit's tests of uploads."""
+    lab.build("live", "board")
+    image = stick.copy(BUILD / "live/nomap-live.img", BUILD / "check/live-choices.img")
+    try:
+        with booted(lab, "choices-debian", image, entry=1, mib=4096) as (machine, _):
+            said = chosen(machine, 2, 7200)
+            assert "2 passed, 0 failed, 0 hung, 2 skipped" in said, said
+            assert "Debian's own stack and nomap's" not in page(machine, "debian")
+            machine.send("q\n")
+            machine.wait(300)
+        with booted(lab, "choices-nomap", image, mib=4096) as (machine, screen):
+            said = chosen(machine, 2, 7200)
+            assert "4 passed, 0 failed, 0 hung, 0 skipped" in said, said
+            found = page(machine)
+            assert "Debian's own stack and nomap's" in found, found
+            # Times of the same arm and population with both.
+            assert re.search(r"<td>upload</td><td>mmap</td><td>vram</td><td>1000</td>(<td>[0-9.]+</td>){3}</tr>", found), found
+            said = chosen(machine, 3, 3600)
+            assert "desktop: pass" in said, said
+            said = chosen(machine, 4, 7200)
+            assert "piglit-set: pass" in said, said
+            log = machine.shell("tar -xOf /data/nomap/nomap-report.tar.xz nomap-report/logs/piglit-set.log")
+            # Programs of piglit that cannot start would all be failures, and a set without tests passes nothing.
+            ran = re.search(r"(\d+) tests: .*?(\d+) pass", log)
+            assert ran and int(ran[1]) > 200 and int(ran[2]) > 100, log
+            found = page(machine)
+            (BUILD / "check/live-choices.html").write_text(found, encoding="utf-8")
+    finally:
+        image.unlink(missing_ok=True)
+
+
+@case("live/full")
+def full(lab: Lab) -> None:
+    """All IGT tests, with hangs, resets and suspends, end in a report."""
+    with booted(lab, "full", mib=4096) as (machine, screen):
+        assert "They hang and reset the card on purpose" in screen and "The screen goes black again and again" in screen, screen
+        said = chosen(machine, 5, 9000)
+        assert "The report to send is /data/nomap/nomap-report.tar.xz." in said, said
+        assert "igt-all: pass" in said or "igt-all: fail" in said, said
+        text = machine.shell("tar -xOf /data/nomap/nomap-report.tar.xz nomap-report/logs/igt-all-results.json")
+        results = json.loads(text)["tests"]
+        counts = Counter(r["result"] for r in results.values())
+        lab.note(json.dumps(counts))
+        assert counts["pass"] > 200 and any("hang" in name and r["result"] == "pass" for name, r in results.items()), counts
+        bad = [name for name, r in results.items() if r["result"] not in ("pass", "skip")]
+        assert not bad, bad
+        assert "GPU reset" in page(machine)
+
+
+@case("live/ssh")
+def ssh(lab: Lab) -> None:
+    """Where there is no picture: a key of the build logs in, and the first screen makes a report there. Another key does not."""
+    lab.build("live")
+    at = lab.dir("live-key")
+    image = stick.copy(BUILD / "live/nomap-live.img", at / "stick.img")
+    script = TOP / "packaging/tests/live-ssh"
+    lab.call(TOP / "packaging/in-copy", at / "work", script, "key", at, image)
+    with booted(lab, "ssh", image, boards=0, network=True) as (machine, _):
+        lab.note(machine.shell("networkctl --no-pager status 2>&1 | head -30; systemctl is-active ssh"))
+        done = lab.status(TOP / "packaging/in-copy", at / "work", script, "ssh", at, machine.ssh_port)
+        said = joined(done.out)
+        assert "Permission denied" in done.err and "other key: 255" in said, done.err
+        assert "This machine has no graphics card, so there is nothing to test." in said, said
+        assert "The report to send is /data/nomap/nomap-report.tar.xz." in said, said
+        assert "own key: 0" in said, said
+        # The machine is turned off by the choice that was typed there.
+        machine.wait(300)
+
+
+@case("live/same-bytes")
+def same_bytes(lab: Lab) -> None:
+    """Two builds of the image give the same bytes."""
+    lab.build("live")
+    again = lab.dir("live-again")
+    lab.call(TOP / "packaging/in-copy", again / "work", TOP / "packaging/live/build", again, root_dir("guest") / "opt/sid",
+             *(BUILD / name for name in LIVE_PACKAGES))
+    try:
+        different = lab.status("cmp", BUILD / "live/nomap-live.img", again / "nomap-live.img")
+        assert not different.status, different.out
+    finally:
+        (again / "nomap-live.img").unlink(missing_ok=True)
 
 
 @case("live/no-card-and-full-stick")

@@ -69,7 +69,7 @@ def test_wrong_arguments_are_refused_at_once(nothing_runs, capsys, words, said):
 
 
 @pytest.mark.parametrize("name", ["demo", "speed", "mutations", "fuzz", "fuzz-board", "desktop", "gallery", "glmark2",
-                                  "bench-board", "bench-desktop", "bench-mm", "mm-debug", "piglit", "tree"])
+                                  "bench-board", "bench-desktop", "bench-mm", "mm-debug", "piglit", "rendercheck", "tree"])
 def test_help_tells_the_usage(nothing_runs, capsys, name):
     try:
         status = cli.main([name, "--help"])

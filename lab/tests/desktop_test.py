@@ -20,15 +20,18 @@ def row(operation, stack):
     done = 0 if operation in ("start",) else 100
     return {"operation": operation, "count": done, "p50_ns": 1000, "p95_ns": 1000, "wrong_pixels": 0,
             "gpu_maps_peak": 9, "gpu_maps": 5, "mmaps": done * MAPS[stack], "munmaps": 0, "rss_kib": 90000, "pte_kib": 400,
-            "ioctls": {"cs": done}}
+            "ioctls": {"cs": done}, "client": {"gpu_maps": 4, "mmaps": done * MAPS[stack], "ioctls": {"cs": done}}}
 
 
 def case(stack, server):
     patched = server == "exa-nomap"
-    rows = [row(o, "nomap" if patched else stack) for o in report.OPERATIONS]
+    operations = (*report.OPERATIONS[:-1], *report.GL_OPERATIONS, "free")
+    rows = [row(o, "nomap" if patched else stack) for o in operations]
+    for r in rows:
+        r["client"]["mmaps"] = r["count"] * MAPS[stack]
     for r in rows if patched and stack == "nomap" else ():
         r["ioctls"]["gem_transfer"] = r["count"]
-    return {"pixmaps": 200, "glyphs": 100, "wrong_pixels": 0, "refused": 0, "environment": {},
+    return {"pixmaps": 200, "glyphs": 100, "gl": 100, "wrong_pixels": 0, "refused": 0, "environment": {},
             "rows": rows}
 
 
@@ -77,6 +80,9 @@ def test_healthy_run_passes(ran):
     ("nomap/exa-nomap", "arc-back", {"mmaps": 6}, "0.06 mmap() for arc"),
     ("debian/radeon", "put", {"mmaps": 9}, "are they counted?"),
     ("debian/exa", None, {"rows": []}, "operations are missing"),
+    ("debian/exa", None, {"gl": 0}, "operations are missing"),
+    ("debian/modesetting", "buffer", {"client": {"gpu_maps": 4, "mmaps": 49, "ioctls": {}}}, "49 mmap() for 100 vertex buffers"),
+    ("our-mesa/radeon", "gl-free", {"client": {"gpu_maps": 69, "mmaps": 0, "ioctls": {}}}, "up to 65 mappings of BOs more"),
 ])
 def test_fault_is_named(ran, name, operation, values, says):
     change(ran, name, operation, **values)
@@ -99,6 +105,22 @@ def test_case_that_did_not_end_is_named(ran):
     (ran / "nomap/exa/glyphstorm.json").unlink()
     done = check(ran)
     assert done.returncode == 1 and "nomap/exa: did not get to its end" in done.stdout
+
+
+def leave_out_opengl(directory):
+    for name in NAMES.split(","):
+        path = directory / name / "glyphstorm.json"
+        data = json.loads(path.read_text())
+        data["gl"] = 0
+        data["rows"] = [r for r in data["rows"] if r["operation"] not in report.GL_OPERATIONS]
+        path.write_text(json.dumps(data))
+
+
+def test_tables_of_opengl_are_there_with_its_objects_only(ran):
+    assert "OpenGL: 100 textures" in check(ran).stdout
+    leave_out_opengl(ran)
+    done = check(ran)
+    assert done.returncode == 0 and "OpenGL" not in done.stdout
 
 
 def test_patched_ddx_must_use_the_ioctl(ran):
@@ -190,5 +212,6 @@ def test_growth_has_each_number_of_pixmaps():
 
 
 def test_document_has_growth_if_there_are_more_results(ran):
+    leave_out_opengl(ran)
     text, _ = document(ran, True, "desktop.json")
     assert "What grows" in text and text.count("| our radeon DDX, EXA; our module and Mesa | 200 |") == 2

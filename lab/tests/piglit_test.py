@@ -13,7 +13,7 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from nomap_lab.paths import LabError
-from nomap_lab.piglit import known, parts, seen, select, summary
+from nomap_lab.piglit import bundle, known, parts, seen, select, summary
 
 
 def profile(run, count):
@@ -184,3 +184,22 @@ def test_lists_of_mesa_ci(tmp_path):
     assert "spec@front\n" in (tmp_path / "out/rv770-skips.txt").read_text()
     assert "spec@only turks,Fail\n" in (tmp_path / "out/turks-fails.txt").read_text()
     assert (tmp_path / "out/turks-flakes.txt").read_text() == ""
+
+
+def test_the_live_images_set_knows_what_a_real_chip_does() -> None:
+    fails, flakes = "a,Fail\nb@part,Fail\n", "c\n"
+    also = "{d,a},Fail  # a reason\n"
+    assert bundle.expected(["a", "b", "c", "d", "e"], fails, flakes, also) == {
+        "a": "fail", "b": "pass", "c": "flake", "d": "known", "e": "pass"}
+
+
+def test_the_live_images_set_runs_tests_as_piglit_does() -> None:
+    def test(command: str, concurrent: str) -> xml.Element:
+        options = {"command": command, "run_concurrent": concurrent}
+        return xml.fromstring("<Test>" + "".join(f'<option name="{k}" value="{v}"/>' for k, v in options.items()) + "</Test>")
+
+    assert bundle.command(test("['pbo', 'draw']", "True"), "x") == ["pbo", "draw", "-auto", "-fbo"]
+    # Without -fbo a test has a window, or rather the buffer that it would show.
+    assert bundle.command(test("['pbo']", "False"), "x") == ["pbo", "-auto"]
+    with pytest.raises(LabError, match="needs files"):
+        bundle.command(test("['shader_runner', 'tests/x.shader_test']", "True"), "x")

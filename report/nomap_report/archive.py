@@ -31,6 +31,15 @@ def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = (), kinds: Se
         row(cells, "td", kinds[i] if kinds else "") for i, cells in enumerate(rows)) + "</table>"
 
 
+def plain(value: object) -> str:
+    """A fact as words for people; report.json has it as it is."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {plain(v)}" for key, v in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(plain, value)) or "none"
+    return str(value) or "not known"
+
+
 def different(board: Mapping[str, Sequence[tuple[str, ...]]]) -> list[str]:
     """What is different from the emulated board, as HTML."""
     heads = {"card": ("", "here", "on the board"),
@@ -43,19 +52,34 @@ def different(board: Mapping[str, Sequence[tuple[str, ...]]]) -> list[str]:
     return found
 
 
+def stacks(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Debian's own stack beside nomap's, as HTML; nothing where only one has been measured."""
+    if not rows:
+        return []
+    return ["<h2>Debian's own stack and nomap's</h2>", "<p>The same operations in the two boot entries of the live image.</p>",
+            table([tuple(row) for row in rows], ("operation", "arm", "domain", "buffers", "µs with Debian's", "µs with nomap's", "ratio"))]
+
+
+def piglit(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Piglit's tests that have not passed, as HTML; nothing if all have, or none was run."""
+    if not rows:
+        return []
+    return ["<h2>Piglit's tests that have not passed</h2>", table([tuple(row) for row in rows], ("test", "here", "on a real RV770"))]
+
+
 def page(report: Mapping[str, Any]) -> str:
     """The report as HTML."""
     facts, done = report["facts"], report["steps"]
     means = {step.name: step.means for choice in CHOICES.values() for step in choice.steps}
     rows = [(name, r["status"], str(r["seconds"]), r["reason"], means.get(name, "") if r["status"] in ("fail", "hang") else "")
             for name, r in done.items()]
-    simple = [(k, json.dumps(v) if not isinstance(v, str) else v) for k, v in facts.items() if k not in ("kernel_log", "kernel_reports", "parts")]
+    simple = [(k, plain(v)) for k, v in facts.items() if k not in ("kernel_log", "kernel_reports", "parts")]
     parts = [
         f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>nomap report</title><style>{STYLE}</style>",
         f"<h1>nomap report</h1><p>{html.escape(report['conclusion'])}</p>",
         "<p>Host names, names of users, serial numbers, and MAC, IP and disk identifiers were removed.</p>",
         "<h2>Steps</h2>", table(rows, ("step", "result", "seconds", "reason", "what it may mean"), [r[1] for r in rows]) if rows else "<p>None was run.</p>",
-        *different(report["board"]),
+        *stacks(report["stacks"]), *piglit(report["piglit"]), *different(report["board"]),
         "<h2>Parts of nomap</h2>", table([(p,) for p in facts["parts"]]),
         "<h2>Machine</h2>", table(simple),
         "<h2>Faults in the kernel log</h2>", f"<pre>{html.escape(chr(10).join(facts['kernel_reports'])) or 'none'}</pre>",

@@ -68,7 +68,7 @@ def in_session(system: System, session: Session, choice: str, slot: str, again: 
         stopped = str(e)
         print(stopped, file=sys.stderr)
     report: dict[str, Any] = {"choice": choice, "facts": facts.collect(system, card), "steps": session.done, "stopped": stopped,
-                              "board": compare.differences(out)}
+                              "board": compare.differences(out), "stacks": compare.between(out), "piglit": compare.piglit(out)}
     try:
         target = archive.make(out, report, clean)
     except OSError as e:

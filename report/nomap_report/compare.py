@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is different on this card from the emulated board: the times of live-bos, and the IGT subtests that do not pass."""
+"""What is different on this card from the emulated board: the times of live-bos, and the IGT subtests that do not pass. And
+what the live image's two boot entries have measured, Debian's own stack and nomap's."""
 
 from __future__ import annotations
 
@@ -49,6 +50,40 @@ def timings(out: Path, reference: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return found
 
 
+#: Directories for reports of the live image's boot entries begin with these.
+STACKS = ("debian", "nomap")
+
+
+def stacks(out: Path) -> dict[str, Path]:
+    """By stack, the directories of the live image's two boot entries for one card, of which `out` is one; empty if it is none."""
+    for own in STACKS:
+        if out.name == own or out.name.startswith(f"{own}-"):
+            return {name: out.with_name(name + out.name.removeprefix(own)) for name in STACKS}
+    return {}
+
+
+def measured(out: Path) -> dict[tuple[str, ...], float]:
+    """Microseconds by operation, arm, domain and number of BOs, from live-bos and libdrm-maps."""
+    found = {}
+    for step in LIVE_BOS:
+        for key, row in rows(load(out / f"{step}.json")).items():
+            found.update({(operation, *map(str, key)): row[f"{operation}_ns"] / 1000 for operation in OPERATIONS if row.get(f"{operation}_ns")})
+    maps = load(out / "libdrm-maps.json")
+    domain = str(maps.get("environment", {}).get("domain", ""))
+    found.update({("map and unmap", f"libdrm, {row['name']}", domain, str(row["bos"])): row["median"] / 1000
+                  for row in maps.get("rows", []) if row.get("median")})
+    return found
+
+
+def between(out: Path) -> list[tuple[str, ...]]:
+    """Operation, arm, domain and BOs; microseconds with Debian's stack and with nomap's, and the ratio. Only what both have measured."""
+    places = stacks(out)
+    if not places:
+        return []
+    debian, nomap = (measured(places[name]) for name in STACKS)
+    return [(*key, f"{debian[key]:.1f}", f"{here:.1f}", f"{here / debian[key]:.2f}") for key, here in nomap.items() if debian.get(key)]
+
+
 def environment(out: Path, reference: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """What live-bos says of the card, here and on the board, where they differ."""
     here = next((found["environment"] for step in LIVE_BOS if "environment" in (found := load(out / f"{step}.json"))), {})
@@ -70,3 +105,9 @@ def differences(out: Path) -> dict[str, list[tuple[str, ...]]]:
     """All of these, by a heading for the page."""
     reference = board()
     return {"card": environment(out, reference), "timings": timings(out, reference), "subtests": subtests(out)}
+
+
+def piglit(out: Path) -> list[tuple[str, ...]]:
+    """Piglit's test, its result here, and that of a real RV770, of each that has not passed here and is not skipped."""
+    tests = load(out / "piglit-set.json").get("tests", {})
+    return [(name, test["result"], test["rv770"]) for name, test in tests.items() if test["result"] not in ("pass", "skip")]

@@ -105,7 +105,7 @@ def screen(system: System, out: Path, slot: str) -> str:
         lines += [wrap(f"The last run of {choice!r} did not end its step {step!r}. Choose it again to go on behind that step."), ""]
     for number, known in enumerate(CHOICES.values(), 1):
         lines += [wrap(f"{number}  {known.about} About {known.minutes} minutes. {known.risk}{result(known, before)}", "   ")]
-    lines += ["s  A shell.    q  Turn the machine off.", "",
+    lines += ["s  A shell.    q  Turn the machine off.",
               "After a hang: reset the machine, boot the same entry, choose the same number."]
     return "\n".join(lines)
 

@@ -14,13 +14,16 @@ PROGRAMS = Path(os.environ.get("NOMAP_PROGRAMS", "/usr/libexec/nomap"))
 #: Programs can lie in prefixes of their own below it, as igt_runner does on the live image.
 PREFIXES = Path(os.environ.get("NOMAP_PREFIXES", "/opt"))
 
+#: Parameters of the loaded kernel module; ours has some that Debian's lacks.
+PARAMETERS = Path(os.environ.get("NOMAP_ROOT", "/")) / "sys/module/radeon/parameters"
+
 
 @dataclass(frozen=True)
 class Step:
     """A program of a choice. `{json}` in its words is a file for results, `{out}` a directory of its own.
 
-    `means` is what a failure tells of the hardware. `needs` is a program that has to be there.
-    Exit status 77 means that it does not run here.
+    `means` is what a failure tells of the hardware. `needs` is a program that has to be there; with `module`,
+    so has nomap's kernel module. Exit status 77 means that it does not run here.
     """
 
     name: str
@@ -28,6 +31,7 @@ class Step:
     minutes: int
     means: str
     needs: str = ""
+    module: bool = False
 
     def missing(self) -> str:
         """Why it cannot be run here; "" if it can."""
@@ -35,6 +39,8 @@ class Step:
         for word in (program, self.needs):
             if word and not shutil.which(word) and not list(PREFIXES.glob(f"*/usr/bin/{word}")):
                 return f"{word} is not installed"
+        if self.module and not list(PARAMETERS.glob("gem_rw_*")):
+            return "it tests nomap's kernel module, which is not loaded"
         return ""
 
     def command(self, out: Path) -> list[str]:
@@ -60,7 +66,7 @@ class Choice:
 def igt(name: str, means: str, minutes: int, *tests: str) -> Step:
     """IGT tests that match; they need igt_runner, which Debian 13 does not have."""
     words = [w for test in tests for w in ("-t", test)]
-    return Step(name, ("igt-tests/run", "-r", "{out}", *words), minutes, means, needs="igt_runner")
+    return Step(name, ("igt-tests/run", "-r", "{out}", *words), minutes, means, needs="igt_runner", module=True)
 
 
 SAFE = (
@@ -80,11 +86,14 @@ BENCHMARKS = (
     Step("live-bos-all", ("live-bos", "--json", "{json}"), 10, "a run that does not end: memory, or the limit of mappings"),
     Step("transfer-paths-all", ("transfer-paths", "--json", "{json}"), 10, "as transfer-paths"),
     Step("libdrm-maps", ("libdrm-maps", "--json", "{json}"), 2, "libdrm_radeon keeps more mappings than it may"),
-    Step("clear-cost", ("clear-cost", "--json", "{json}"), 2, "new buffers are not cleared"),
+    Step("clear-cost", ("clear-cost",), 2, "new buffers are not cleared"),
 )
 DESKTOP = (
     Step("desktop", ("desktop-compare", "{json}", "{out}"), 5,
          "wrong pixels with one of the two libraries: a copy of its driver's; no server with both: the card does not draw", needs="Xorg"),
+)
+PIGLIT = (
+    Step("piglit-set", ("piglit-set", "{json}"), 8, "an upload, a readback or a copy of GL with wrong contents: the step's log has which"),
 )
 FULL = (
     igt("igt-all", "any of the above; hangs and resets of the GPU, suspends", 30, ".*"),
@@ -96,6 +105,8 @@ CHOICES = {
                          "They take gigabytes of memory.", BENCHMARKS),
     "desktop": Choice("desktop", "An X server with Debian's Mesa, then with nomap's: mappings and ioctls.",
                       "The screen shows small squares; a text console comes back at the end.", DESKTOP),
+    "piglit": Choice("piglit", "OpenGL: piglit's tests of uploads and readbacks.",
+                     "A fault can still hang the card.", PIGLIT),
     "full": Choice("full", "All IGT tests. They hang and reset the card on purpose, and suspend devices.",
                    "The screen goes black again and again; the card may not come back until the next boot.", FULL),
 }

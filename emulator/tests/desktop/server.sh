@@ -32,6 +32,55 @@ start_xorg() {
 	xorg_pid=$!
 	await :0 $xorg_pid
 }
+# start_server KIND OUT TEMPLATE BUS: a server on :0, with its logs xorg.log and xorg.out in OUT; its process is in
+# xorg_pid. KIND is one of
+#   modesetting    Xorg's own driver, with glamor
+#   radeon         xf86-video-ati with glamor
+#   exa            the same with EXA
+#   exa-nomap      xf86-video-ati with our patches, and libdrm_radeon with ours, with EXA
+#   xvfb           draws in software
+# With EXA, exa_dri=3 has it offer DRI3. Returns 1, with a message, if the server does not come up; 2 if it runs, but
+# without the acceleration of its kind, with which it would draw the same and be no case.
+start_server() {
+	local driver=radeon accel=EXA what='Acceleration enabled'
+	local -a ours=()
+	xorg_pid=
+	case $1 in
+	modesetting) driver=modesetting accel=glamor what='glamor X acceleration enabled' ;;
+	radeon) accel=glamor what='glamor X acceleration enabled|Use GLAMOR acceleration' ;;
+	exa) ;;
+	exa-nomap) ours=(-modulepath "/run/nomap-ddx,/usr/lib/xorg/modules") ;;
+	xvfb) ;;
+	*) echo "there is no server $1" >&2; return 1 ;;
+	esac
+	write_config "$3" /tmp/xorg.conf "$4" "$driver" "$accel"
+	[ "$accel" = glamor ] || [ -z "${exa_dri-}" ] || sed -i "/AccelMethod/a\\\tOption \"DRI\" \"$exa_dri\"" /tmp/xorg.conf
+	if [ "$1" = exa-nomap ]; then
+		# Copied from 9p, as programs map them.
+		cp -r /build/ddx/modules /run/nomap-ddx && cp -L /build/libdrm/lib/libdrm_radeon.so.1 /run/ || return 1
+	fi
+	(
+		[ "$1" != exa-nomap ] || export LD_LIBRARY_PATH=/run
+		[ "$1" != xvfb ] || exec Xvfb :0 -screen 0 1024x768x24 -noreset -nolisten tcp -dpi 96 >"$2/xorg.out" 2>&1
+		exec Xorg :0 -config /tmp/xorg.conf -logfile "$2/xorg.log" "${ours[@]}" -noreset -nolisten tcp -dpi 96 \
+			vt1 -novtswitch >"$2/xorg.out" 2>&1
+	) &
+	xorg_pid=$!
+	if ! await :0 $xorg_pid; then
+		echo "$1: the server did not come up" >&2
+		tail -n 20 "$2"/xorg.* >&2
+		return 1
+	fi
+	if [ "$1" != xvfb ] && ! grep -Eq "$what" "$2/xorg.log"; then
+		echo "$1: its log does not say '$what'" >&2
+		return 2
+	elif [ "$1" = exa-nomap ] && ! grep -q 'Loading /run/nomap-ddx/drivers/radeon_drv.so' "$2/xorg.log"; then
+		echo "$1: the server has not loaded our driver" >&2
+		return 2
+	fi
+}
+# stop_server: ends the server that start_server has started, if there is one.
+stop_server() { [ -z "$xorg_pid" ] || { kill "$xorg_pid" && wait "$xorg_pid"; }; }
 # picture FILE: the whole screen.
 picture() { xwd -root -silent | xwdtopnm 2>/dev/null | pnmtopng >"$1" 2>/dev/null; }
 # board_maps PID: mappings of BOs that a process has.

@@ -13,6 +13,8 @@ are checked. A guest is booted for each stack, and has the servers in turn.
                   left out with our-mesa, as it does not use Mesa
   --pixmaps N     from images, and as many from shared memory (default 1000)
   --glyphs N      default 4000
+  --gl N          textures and vertex buffers of the client's own by OpenGL, and textures of N pixmaps,
+                  as a compositor has them (default 0)
   --seconds N     a client that has not ended by then does, and its case fails (default 600)
   --vram-mib N    VRAM of the board (default 512)
   --check         fail if contents, or what does not depend on time, is wrong
@@ -75,6 +77,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--servers", type=words_of(list(SERVERS)), default=None)
     parser.add_argument("--pixmaps", type=cli.number("pixmaps", 16, 100000), default=1000)
     parser.add_argument("--glyphs", type=cli.number("glyphs", 1, 100000), default=4000)
+    parser.add_argument("--gl", type=cli.number("objects", 0, 100000), default=0)
     parser.add_argument("--seconds", type=cli.number("seconds", 1, 36000), default=600)
     parser.add_argument("--vram-mib", type=cli.number("MiB", 64, 1024), default=512)
     parser.add_argument("--check", action="store_true")
@@ -104,7 +107,7 @@ def main(argv: list[str]) -> int:
         boot = guest.Boot(module=module, mesa=mesa, mem="3G", board=f"--vram-mib {args.vram_mib} --bar-mib {aperture}",
                           timeout=(args.seconds + 120) * len(servers), logs=out / stack / "logs")
         if guest.run(boot, [f"/build/{args.out}/session/session", f"/build/{args.out}/{stack}", ",".join(servers),
-                            str(args.pixmaps), str(args.glyphs), str(args.seconds)]):
+                            str(args.pixmaps), str(args.glyphs), str(args.gl), str(args.seconds)]):
             failed.append(stack)
     cases = ",".join(f"{stack}/{server}" for stack, servers in runs.items() for server in servers)
     numbers = out.with_suffix(".json")

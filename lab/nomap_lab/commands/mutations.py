@@ -22,15 +22,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nomap_lab import cli, graph, guest, initramfs, procs
+from nomap_lab import cli, graph, guest, initramfs, kunit, procs
 from nomap_lab.paths import BUILD, TOP, LabError, UsageError, say
 from nomap_lab.stages import SOURCE, kernel_version
 
 OUT = BUILD / "mutations"
 # What kernel/build.sh needs of kernel/.
 DRIVER = ("build.sh", "lib.sh", "drivers", "include", "patches")
-# Board, kernel's command line, "bare" or nothing, "icount" or nothing.
-Options = tuple[str, str, str, str]
+# Board, kernel's command line, "bare" or nothing, "icount" or nothing, "kunit" or nothing.
+Options = tuple[str, str, str, str, str]
 
 
 def load_program() -> ModuleType:
@@ -42,20 +42,31 @@ def load_program() -> ModuleType:
     return module
 
 
-def run_tests(name: str, kernel: str, tests: list[str], options: Options) -> Path:
-    """Boots a guest and runs the tests; returns igt_runner's results. Raises LabError if there are none."""
-    board, append, bare, icount = options
+def run_tests(name: str, mutated: bool, tests: list[str], options: Options) -> Path:
+    """Boots a guest and runs the tests; returns igt_runner's results. Raises LabError if there are none.
+
+    Unit tests all run when the module is loaded; the results have those that are asked for.
+    """
+    board, append, bare, icount, unit = options
     logs = OUT / name
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
+    kernel = ("kunit-mutation" if mutated else "kunit") if unit else "mutation" if mutated else "stock"
     boot = guest.Boot(kernel=kernel, timeout=1500, allow_kernel_warnings=True, logs=logs, board=board,
                       append=f"radeon.lockup_timeout=60000 {append}", mem="2G", hypervisor=not bare,
                       accel="icount" if icount else "tcg", smp=1 if icount else 2)
-    chosen = [word for test in tests for word in ("-t", f"^igt@{test}$")]
+    command = ["/build/igt-tests/run", "-T", "400", "-r", f"/build/mutations/{name}",
+               *(word for test in tests for word in ("-t", f"^igt@{test}$"))]
+    if unit:
+        boot.append += " kunit.enable=1"
+        command = ["dmesg"]
     with open(logs / "output.log", "wb") as log:
-        guest.run(boot, ["/build/igt-tests/run", "-T", "400", "-r", f"/build/mutations/{name}", *chosen],
-                  stdout=log, stderr=log)
+        guest.run(boot, command, stdout=log, stderr=log)
     results = logs / "results.json"
+    if unit:
+        found = kunit.as_igt((logs / "output.log").read_text(encoding="utf-8", errors="replace"))
+        found["tests"] = {test: found["tests"][test] for test in tests if test in found["tests"]}
+        results.write_text(json.dumps(found) if found["tests"] else "", encoding="utf-8")
     if not results.exists() or not results.stat().st_size:
         last = (logs / "output.log").read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
         raise LabError("\n".join([f"mutations: {name}: the guest left no results, its output ends:", *last]), status=2)
@@ -63,8 +74,8 @@ def run_tests(name: str, kernel: str, tests: list[str], options: Options) -> Pat
 
 
 def build(program: ModuleType, mutation: dict[str, Any]) -> None:
-    """Changes a copy of the driver and makes what a guest boots of it: the kernel "mutation". The build is
-    incremental."""
+    """Changes a copy of the driver and makes what a guest boots of it: the kernel "mutation", or
+    "kunit-mutation". The build is incremental."""
     source = OUT / "source"
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir()
@@ -74,10 +85,14 @@ def build(program: ModuleType, mutation: dict[str, Any]) -> None:
         path.write_text(text)
     log = OUT / "build.log"
     log.unlink(missing_ok=True)
-    if procs.call([source / "build.sh", SOURCE, kernel_version(), OUT / "driver"], log=log, check=False).returncode:
+    unit = program.options(mutation)[-1]
+    headers = BUILD / "kernels/kunit/headers" if unit else kernel_version()
+    out = OUT / ("driver-kunit" if unit else "driver")
+    if procs.call([source / "build.sh", SOURCE, headers, out], log=log, check=False).returncode:
         last = log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
         raise LabError("\n".join([f"{mutation['name']} does not build:", *last]), status=2)
-    initramfs.make(Path("/"), BUILD / "boot/mutation", OUT / "driver/radeon.ko")
+    initramfs.make(BUILD / "kernels/kunit" if unit else Path("/"),
+                   BUILD / "boot" / ("kunit-mutation" if unit else "mutation"), out / "radeon.ko")
 
 
 def write_document(program: ModuleType) -> None:
@@ -137,7 +152,8 @@ def run(program: ModuleType, names: list[str], *, listing: bool, document: bool)
 
 def show(program: ModuleType, chosen: list[dict[str, Any]]) -> list[str]:
     """Runs the tests of these mutations without and with each; returns what is not as it has to be."""
-    graph.ensure("kernel", "boot", "board", "igt", "image")
+    graph.ensure("kernel", "boot", "board", "igt", "image",
+                 *(["kunit"] if any(program.options(mutation)[-1] for mutation in chosen) else []))
     bad = []
     groups: dict[Options, list[str]] = {}
     for mutation in chosen:
@@ -148,7 +164,7 @@ def show(program: ModuleType, chosen: list[dict[str, Any]]) -> list[str]:
         board, append, *more = options
         what = f"board '{board}', kernel '{append}' {' '.join(more)}"
         say(f"mutations: none, {what} ({n} of {len(groups)})")
-        wrong = program.passed(run_tests(f"none-{n}", "stock", tests, options))
+        wrong = program.passed(run_tests(f"none-{n}", False, tests, options))
         print(wrong or "all passed", flush=True)
         if wrong:
             bad.append(f"the driver as it is, {what}")
@@ -158,7 +174,7 @@ def show(program: ModuleType, chosen: list[dict[str, Any]]) -> list[str]:
         name = mutation["name"]
         say(f"mutations: {name} ({n} of {len(chosen)})")
         build(program, mutation)
-        results = run_tests(name, "mutation", [mutation["test"]], program.options(mutation))
+        results = run_tests(name, True, [mutation["test"]], program.options(mutation))
         # Its list of failed tests, with the message of each.
         failed = program.judge(mutation, results)
         known = json.loads(shown.read_text()) if shown.exists() else {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Looks at a server: its mappings and memory in /proc, and its system calls, which the kernel
+ * Looks at a process: its mappings and memory in /proc, and its system calls, which the kernel
  * counts by histograms of its tracepoints (tracefs, CONFIG_HIST_TRIGGERS). Unlike
- * strace, these hardly slow the server down.
+ * strace, these hardly slow the process down.
  */
 #include <errno.h>
 #include <dirent.h>
@@ -18,10 +18,10 @@
 #include "bench.h"
 #include "bench-json.h"
 
-#include "server.h"
+#include "process.h"
 
 #define EVENTS "/sys/kernel/tracing/events/syscalls/sys_enter_"
-/* More threads than an X server has. */
+/* More threads than an X server has, or a client. */
 #define THREADS 256u
 
 static const struct {
@@ -32,7 +32,7 @@ static const struct {
 	{ "munmap", "common_pid" },
 };
 
-static int server, threads[THREADS];
+static int threads[THREADS];
 static unsigned int thread_count;
 
 /* Names of the driver's ioctls, by number; other numbers are reported as "other". */
@@ -69,9 +69,9 @@ static int set_trigger(unsigned int i, const char *how)
 }
 
 /**
- * server_unwatch - stop counting, if server_watch() has begun to
+ * process_unwatch - stop counting, if process_watch() has begun to
  */
-void server_unwatch(void)
+void process_unwatch(void)
 {
 	unsigned int i;
 
@@ -80,19 +80,17 @@ void server_unwatch(void)
 }
 
 /**
- * server_watch - count a process's system calls from now on
- * @pid: the X server
+ * process_watch - count all processes' system calls from now on
  *
  * Returns: 0 or a negative errno: -EACCES and -ENOENT if there is no tracefs, or no right to it
  */
-int server_watch(int pid)
+int process_watch(void)
 {
 	unsigned int i;
 	int ret;
 
-	server = pid;
 	/* What a killed run has left would count, too. */
-	server_unwatch();
+	process_unwatch();
 	for (i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
 		ret = set_trigger(i, "");
 		if (ret)
@@ -101,13 +99,13 @@ int server_watch(int pid)
 	return 0;
 }
 
-static int list_threads(void)
+static int list_threads(int pid)
 {
 	struct dirent *entry;
 	char path[48];
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", server);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
@@ -129,7 +127,7 @@ static bool is_thread(int tid)
 	return false;
 }
 
-/* Adds up a histogram's entries of the server: by @ioctls, or to @sum if that is NULL. */
+/* Adds up a histogram's entries of the listed threads: by @ioctls, or to @sum if that is NULL. */
 static int add_up(unsigned int i, uint64_t *ioctls, uint64_t *sum)
 {
 	unsigned long long hits, drops;
@@ -169,7 +167,7 @@ static int add_up(unsigned int i, uint64_t *ioctls, uint64_t *sum)
 	return 0;
 }
 
-static int look_at_maps(struct server_counts *now)
+static int look_at_maps(int pid, struct process_counts *now)
 {
 	unsigned long from, to;
 	char path[48];
@@ -177,7 +175,7 @@ static int look_at_maps(struct server_counts *now)
 	size_t size = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", server);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
@@ -194,56 +192,58 @@ static int look_at_maps(struct server_counts *now)
 }
 
 /**
- * server_gpu_maps - count the server's mappings of BOs
+ * process_gpu_maps - count a process's mappings of BOs
+ * @pid: the process
  * @gpu_maps: is set
  *
  * Returns: 0 or a negative errno
  */
-int server_gpu_maps(unsigned long *gpu_maps)
+int process_gpu_maps(int pid, unsigned long *gpu_maps)
 {
-	struct server_counts now = { 0 };
-	int ret = look_at_maps(&now);
+	struct process_counts now = { 0 };
+	int ret = look_at_maps(pid, &now);
 
 	*gpu_maps = now.gpu_maps;
 	return ret;
 }
 
 /**
- * server_look - see what the server has, and what it has called since server_watch()
+ * process_look - see what a process has, and what it has called since process_watch()
+ * @pid: the process
  * @now: is filled
  *
  * Returns: 0 or a negative errno; -EOVERFLOW if the kernel had no room for a count
  */
-int server_look(struct server_counts *now)
+int process_look(int pid, struct process_counts *now)
 {
 	char path[48];
 	int ret;
 
-	*now = (struct server_counts) { 0 };
-	ret = list_threads();
+	*now = (struct process_counts) { 0 };
+	ret = list_threads(pid);
 	if (!ret)
-		ret = look_at_maps(now);
+		ret = look_at_maps(pid, now);
 	if (!ret)
 		ret = add_up(0, now->ioctls, NULL);
 	if (!ret)
 		ret = add_up(1, NULL, &now->mmaps);
 	if (!ret)
 		ret = add_up(2, NULL, &now->munmaps);
-	snprintf(path, sizeof(path), "/proc/%d/status", server);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	now->rss_kib = bench_field(path, "VmRSS:");
 	now->pte_kib = bench_field(path, "VmPTE:");
 	return ret;
 }
 
 /**
- * server_report - add what the server has, and the calls between two moments, to an object
+ * process_report - add what a process has, and the calls between two moments, to an object
  * @row: gets the keys maps, gpu_maps, gpu_kib, rss_kib, pte_kib, mmaps, munmaps, and ioctls, an
  *	object with the numbers of those that were called
  * @before: an earlier moment
  * @now: a later one
  */
-void server_report(struct json_object *row, const struct server_counts *before,
-		   const struct server_counts *now)
+void process_report(struct json_object *row, const struct process_counts *before,
+		   const struct process_counts *now)
 {
 	struct json_object *ioctls = json_object_new_object();
 	uint64_t other = 0;
@@ -256,7 +256,7 @@ void server_report(struct json_object *row, const struct server_counts *before,
 	bench_json_add_number(row, "pte_kib", now->pte_kib);
 	bench_json_add_number(row, "mmaps", now->mmaps - before->mmaps);
 	bench_json_add_number(row, "munmaps", now->munmaps - before->munmaps);
-	for (n = 0; n < SERVER_IOCTLS; n++) {
+	for (n = 0; n < PROCESS_IOCTLS; n++) {
 		uint64_t calls = now->ioctls[n] - before->ioctls[n];
 
 		for (i = 0; i < sizeof(names) / sizeof(names[0]) && names[i].number != n; i++)
