@@ -13,9 +13,9 @@ from nomap_lab.paths import TOP, UsageError
 
 def in_build(text: str) -> str:
     """A type for argparse: the name of a directory in build/."""
-    if not re.fullmatch("[a-z]([a-z/-]*[a-z])?", text):
+    if not re.fullmatch("[a-z]([a-z0-9/-]*[a-z0-9])?", text):
         raise argparse.ArgumentTypeError(
-            f"takes the name of a directory in build/, of small letters, '-' and '/', not '{text}'")
+            f"takes the name of a directory in build/, of small letters, digits, '-' and '/', not '{text}'")
     return text
 
 

@@ -389,9 +389,9 @@ impl Mesh {
     fn connect(&mut self, outer: &[Link], inner: &[Link]) {
         let (mut o, mut i) = (0, 0);
         loop {
-            // The side whose next point comes first goes on.
+            // The shorter of the two diagonals, so that the strip is the same from both of its ends.
             let outer_first = match (outer.get(o + 1), inner.get(i + 1)) {
-                (Some((_, a)), Some((_, b))) => a <= b,
+                (Some((_, a)), Some((_, b))) => a.abs_diff(inner[i].1) <= b.abs_diff(outer[o].1),
                 (Some(_), None) => true,
                 (None, Some(_)) => false,
                 (None, None) => return,

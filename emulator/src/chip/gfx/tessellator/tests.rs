@@ -313,3 +313,16 @@ fn connecting_triangles_are_short() {
     }
     assert!(found > 30, "{found}");
 }
+
+/// Both ends of an edge of one segment get as much of a strip (piglit's `tess_with_geometry`, which
+/// a real Turks passes).
+#[test]
+fn strips_are_the_same_from_both_ends() {
+    let levels = [1.0, 1.0, 1.0, 4.0];
+    let mesh = mesh(tessellator(Domain::Triangles, Spacing::Equal), &levels);
+    for corner in 0..3 {
+        let uses = mesh.primitives.iter().flatten().filter(|i| **i == corner);
+        // One along the edge and one beside it, of each edge.
+        assert_eq!(uses.count(), 4, "corner {corner}");
+    }
+}
