@@ -521,7 +521,8 @@ mod tests {
         assert_eq!(assemble(0x12, true, 1).len(), 0);
         assert_eq!(flat(&assemble(2, false, 3)), [([0, 1, 0], 0)]);
         assert_eq!(assemble(4, true, 5).len(), 1);
-        assert!(Type::decode(9).is_none());
+        assert_eq!(Type::decode(9), Some(Type::PatchList));
+        assert!(Type::decode(0x16).is_none());
     }
 
     #[test]
