@@ -125,7 +125,7 @@ STORM = ("--out", "check/desktop-storm", "--check")
 
 @case("desktop/storm")
 def storm(lab: Lab) -> None:
-    """Mappings of Xorg and a GL client with many pixmaps, glyphs and GL objects, and all contents; Debian's stack shows that they are counted."""
+    """Mappings of Xorg and of a GL client with many objects, and all contents; Debian's stack shows that they are counted."""
     lab.lab("desktop", "--stacks", "debian,nomap", "--servers", "modesetting", "--pixmaps", "64", "--glyphs", "1200", "--gl", "100",
             *STORM)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """GTK's own tests of its GL renderer, against pictures that GTK has: on X with glamor on the board, and in software.
 
-Names as for "fail": what fails in software, too, is no fault of the board.
+What fails in software, too, is no fault of the board.
 """
 
 import shutil
@@ -24,13 +24,15 @@ def compared(lab: Lab, stack: str) -> None:
     module, mesa = STACKS[stack]
     shutil.rmtree(OUT / stack, ignore_errors=True)
     shutil.copytree(TOP / "emulator/tests/desktop", OUT / "session", dirs_exist_ok=True)
-    lab.run(f"{lab.guest_path(OUT)}/session/gsk", lab.guest_path(BUILD / "gsk-tests"), lab.guest_path(OUT / stack), 60, image="desktop",
-            module=module, mesa=mesa, mem="2G", timeout=3600, logs=OUT / f"{stack}-logs")
+    lab.run(f"{lab.guest_path(OUT)}/session/gsk", lab.guest_path(BUILD / "gsk-tests"), lab.guest_path(OUT / stack), 60,
+            image="desktop", module=module, mesa=mesa, mem="2G", timeout=3600, logs=OUT / f"{stack}-logs")
     lab.counters(OUT / f"{stack}-logs/board.json", "draws > 1000", "bad_packets == 0", "mc_faults == 0", "engine_panics == 0")
-    renderers = {where: (OUT / stack / where / "renderer").read_text(encoding="utf-8", errors="replace") for where in ("board", "software")}
+    renderers = {where: (OUT / stack / where / "renderer").read_text(encoding="utf-8", errors="replace")
+                 for where in ("board", "software")}
     assert "AMD RV7" in renderers["board"] and "AMD" not in renderers["software"], renderers
     board, software = gsk.read(OUT / stack / "board"), gsk.read(OUT / stack / "software")
     for name, said in (("board", board), ("software", software)):
-        print(f"{name}: {sum(s == 'pass' for s in said.values())} of {len(said)} pass; not: {[n for n, s in said.items() if s != 'pass']}")
+        others = [n for n, s in said.items() if s != "pass"]
+        print(f"{name}: {len(said) - len(others)} of {len(said)} pass; not: {others}")
     assert len(board) > 150
     assert not gsk.worse(board, software)

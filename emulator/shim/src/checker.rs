@@ -248,7 +248,12 @@ impl Parser<'_> {
     }
 
     /// A packet of type 3 that R7xx's checker allows.
-    fn packet3(&mut self, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
+    pub(crate) fn packet3(
+        &mut self,
+        at: usize,
+        opcode: u8,
+        count: usize,
+    ) -> Result<(), CheckError> {
         let (data, first) = (at + 1, self.ib[at + 1]);
         match opcode {
             op::CONTEXT_CONTROL if count == 2 => Ok(()),
@@ -577,6 +582,7 @@ mod tests {
         pipes: 8,
         banks: 8,
         group: 256,
+        cube_faces: 8,
     };
 
     fn packet3(opcode: u8, data: &[u32]) -> Vec<u32> {

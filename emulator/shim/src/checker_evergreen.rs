@@ -318,6 +318,7 @@ mod tests {
         pipes: 4,
         banks: 8,
         group: 256,
+        cube_faces: 8,
     };
 
     fn packet(opcode: u8, data: &[u32]) -> Vec<u32> {

@@ -59,15 +59,14 @@ pub struct Setup {
     pub simds: u32,
 }
 
-impl Setup {
-    /// The tiling geometry by which the kernel checks surfaces. All chips have eight banks and
-    /// groups of 256 bytes.
-    pub fn tiling(&self) -> Tiling {
-        Tiling {
-            pipes: self.tile_pipes,
-            banks: 8,
-            group: 256,
-        }
+/// The geometry by which the kernel checks a chip's surfaces. All chips have eight banks and groups of
+/// 256 bytes.
+pub fn tiling(family: Family) -> Tiling {
+    Tiling {
+        pipes: setup(family).tile_pipes,
+        banks: 8,
+        group: 256,
+        cube_faces: if is_r600(family) { 6 } else { 8 },
     }
 }
 
@@ -78,6 +77,12 @@ const GB_ADDR_CONFIG: u32 = 0x98F8;
 pub fn is_evergreen(family: Family) -> bool {
     let front = family.model().generation.draws;
     front.is_some_and(|front| front.isa == Isa::R800)
+}
+
+/// Whether the chip is an R6xx: it decodes shaders by R600.
+pub fn is_r600(family: Family) -> bool {
+    let front = family.model().generation.draws;
+    front.is_some_and(|front| front.isa == Isa::R600)
 }
 
 /// `GB_ADDR_CONFIG` of `evergreen_gpu_init()`: pipes, groups of 256 bytes, one bank at a time, one

@@ -19,7 +19,8 @@ use crate::bo::{Bo, Bos, Memory, GTT, VRAM};
 use crate::capture::Writer;
 use crate::checker::{relocate_dma, relocate_gfx, Reloc};
 use crate::checker_evergreen as evergreen;
-use crate::gpu::{is_evergreen, setup, Gpu};
+use crate::checker_r600 as r600;
+use crate::gpu::{is_evergreen, is_r600, setup, tiling, Gpu};
 use crate::settings::Settings;
 use crate::user;
 
@@ -367,8 +368,11 @@ impl Device {
             })
             .collect::<Result<Vec<_>, i32>>()?;
         let own = is_evergreen(self.gpu.family());
-        let tiling = setup(self.gpu.family()).tiling();
+        let tiling = tiling(self.gpu.family());
         let checked = match (ring, own) {
+            (0 | 1, false) if is_r600(self.gpu.family()) => {
+                r600::relocate_gfx(&mut ib, &relocs, tiling)
+            }
             (0 | 1, false) => relocate_gfx(&mut ib, &relocs, tiling),
             (2, false) => relocate_dma(&mut ib, &relocs),
             (0 | 1, true) => evergreen::relocate_gfx(&mut ib, &relocs, tiling),

@@ -50,6 +50,7 @@ pub mod bo;
 pub mod capture;
 pub mod checker;
 pub mod checker_evergreen;
+pub mod checker_r600;
 pub mod gpu;
 pub mod history;
 pub mod hooks;

@@ -142,11 +142,6 @@ fn input_that_cannot_be_obeyed_is_said() {
         125,
         &["--chip rv999", "rv710"],
     );
-    refused(
-        &run(&["--chip", "rv670", "--", "sh"]),
-        125,
-        &["--chip rv670", "rv710"],
-    );
     let below = format!("{}/below", path(&plain));
     refused(
         &run(&["--capture", &below, "--", "sh"]),

@@ -23,6 +23,8 @@ pub struct Layout {
     targets: Option<(u32, u32, u32, [u32; 2])>,
 }
 
+// R7xx has one range of constants.
+#[allow(clippy::single_range_in_vec_init)]
 static R700: Layout = Layout {
     // R600_FETCH_CONSTANTS_OFFSET_VS
     resources: (0x3_8000, 7, 160),

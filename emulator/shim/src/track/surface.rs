@@ -19,6 +19,8 @@ pub struct Tiling {
     pub banks: u32,
     /// Bytes of a group.
     pub group: u32,
+    /// Faces that a cube has in memory: eight from R7xx on.
+    pub cube_faces: u32,
 }
 
 /// Bits `first` to `first + count - 1` of `value`.
@@ -74,6 +76,7 @@ impl Tiling {
             pipes,
             banks,
             group,
+            ..
         } = self;
         let align = |pitch: u32, height: u32, base: u64| Alignment {
             pitch,
@@ -331,8 +334,7 @@ pub(crate) fn check_texture(
     match field(words[0], 0, 3) {
         // 1D, 2D, 3D
         0..=2 => {}
-        // A cube has eight faces in memory.
-        3 => layers = 8,
+        3 => layers = tiling.cube_faces,
         // Arrays; 2D_MSAA, 2D_ARRAY_MSAA
         dim => {
             if dim != 6 {

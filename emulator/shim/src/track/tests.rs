@@ -11,6 +11,7 @@ const RV770: Tiling = Tiling {
     pipes: 8,
     banks: 8,
     group: 256,
+    cube_faces: 8,
 };
 /// 1 MiB, aligned as 2D tiling demands.
 const BO: Reloc = Reloc {

@@ -38,6 +38,7 @@ const SIN: u32 = 0x6E;
 const COS: u32 = 0x6F;
 
 #[test]
+#[allow(clippy::disallowed_methods)] // They are compared with the C library's.
 fn sines_are_of_radians() {
     let slots = [
         op2(INT_TO_FLT, (2, 0), (1, 0)),
