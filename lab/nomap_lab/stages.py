@@ -327,7 +327,8 @@ def bench(out: Path) -> None:
     meson("bench", out)
 
 
-@stage("GSK's comparison tests, from Debian's source of GTK 4", inputs=["lab/nomap_lab/gsk.py", "lab/nomap_lab/apt.py"], out="gsk-tests")
+@stage("GSK's comparison tests, from Debian's source of GTK 4", inputs=["lab/nomap_lab/gsk.py", "lab/nomap_lab/apt.py"],
+       out="gsk-tests")
 def gsk_tests(out: Path) -> None:
     gsk_data.get(out)
 
