@@ -9,7 +9,7 @@
 //! for `RADEON_CS_KEEP_TILING_FLAGS`, so tiling fields stay as they are.
 //!
 //! What the kernel refuses is refused: packets and registers that are not allowed, and draws
-//! whose surfaces are not within their BOs ([`track`](crate::track)).
+//! whose surfaces are not within their BOs (`track`).
 
 use r7xx_board::chip::cp::opcode as op;
 
