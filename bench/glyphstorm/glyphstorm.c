@@ -61,8 +61,8 @@ static const struct bench_option options[] = {
 static const struct bench_program program = {
 	.name = "glyphstorm", .line = "--server PID [OPTION...]", .options = options,
 	.end = "Exit status: 0; 1 if contents were wrong, the server refused something, has no direct\n"
-	       "rendering for --gl or did not answer in time; 2 for a bad command line; 77 without a display, or without the\n"
-	       "right to trace the server.\n",
+	       "rendering for --gl or did not answer in time; 2 for a bad command line; 77 without a\n"
+	       "display, or without the right to trace the server.\n",
 };
 
 static int on_error(Display *display, XErrorEvent *event)
