@@ -154,14 +154,22 @@ impl Env for Recorder {
 const BUDGET: u64 = 1 << 20;
 
 fn decode(words: &[u32]) -> Program {
-    let mut words = words.to_vec();
+    decoded_by(Isa::R700, words.to_vec())
+}
+
+/// The program in a generation's encoding that begins with these dwords; the others are 0.
+fn decoded_by(isa: Isa, mut words: Vec<u32>) -> Program {
     let mut fetch = |address: u64, out: &mut [u32]| {
         let at = (address / 4) as usize;
         words.resize(words.len().max(at + out.len()), 0);
         out.copy_from_slice(&words[at..at + out.len()]);
         true
     };
-    Program::decode(0, Options::r700(true), &mut fetch).unwrap()
+    let options = Options {
+        dx10_clamp: true,
+        isa,
+    };
+    Program::decode(0, options, &mut fetch).unwrap()
 }
 
 /// Runs `words` on a wave whose GPR 1 holds, in lane l, the integers l in x and

@@ -14,18 +14,8 @@ fn op2(code: u32, dst: (u32, u32), source: (u32, u32)) -> [u32; 2] {
 }
 
 /// A wave of [`lane_numbers`] after the program of these dwords.
-fn ran(mut words: Vec<u32>) -> Wave {
-    let mut fetch = |address: u64, out: &mut [u32]| {
-        let at = (address / 4) as usize;
-        words.resize(words.len().max(at + out.len()), 0);
-        out.copy_from_slice(&words[at..at + out.len()]);
-        true
-    };
-    let options = Options {
-        dx10_clamp: true,
-        isa: Isa::R600,
-    };
-    let program = Program::decode(0, options, &mut fetch).unwrap();
+fn ran(words: Vec<u32>) -> Wave {
+    let program = decoded_by(Isa::R600, words);
     assert!(program.unknown_instructions().is_empty());
     let mut wave = lane_numbers();
     wave.begin(ALL, ALL, BUDGET);

@@ -22,18 +22,8 @@ fn op2(code: u32, dst: Option<u32>, chan: u32, a: Operand, b: Operand, last: boo
 }
 
 /// The program that begins with these dwords; the others are 0.
-fn decoded(mut words: Vec<u32>) -> Program {
-    let mut fetch = |address: u64, out: &mut [u32]| {
-        let at = (address / 4) as usize;
-        words.resize(words.len().max(at + out.len()), 0);
-        out.copy_from_slice(&words[at..at + out.len()]);
-        true
-    };
-    let options = Options {
-        dx10_clamp: true,
-        isa: Isa::R800,
-    };
-    Program::decode(0, options, &mut fetch).unwrap()
+fn decoded(words: Vec<u32>) -> Program {
+    decoded_by(Isa::R800, words)
 }
 
 /// A program with one ALU clause, which ends with a NOP.
