@@ -25,10 +25,14 @@ await() {
 	done
 	return 1
 }
-# start_xorg CONFIG OUT [OPTION...]: Xorg on :0, with its logs xorg.log and xorg.out in OUT; its process is in xorg_pid.
+# exec_xorg CONFIG OUT [OPTION...]: becomes Xorg on :0, with its logs xorg.log and xorg.out in OUT.
+exec_xorg() {
+	exec Xorg :0 -config "$1" -logfile "$2/xorg.log" -noreset -nolisten tcp -dpi 96 \
+		vt1 -novtswitch "${@:3}" >"$2/xorg.out" 2>&1
+}
+# start_xorg CONFIG OUT [OPTION...]: the same in a process of its own, which is in xorg_pid; waits until it answers.
 start_xorg() {
-	Xorg :0 -config "$1" -logfile "$2/xorg.log" -noreset -nolisten tcp -dpi 96 \
-		vt1 -novtswitch "${@:3}" >"$2/xorg.out" 2>&1 &
+	exec_xorg "$@" &
 	xorg_pid=$!
 	await :0 $xorg_pid
 }
@@ -62,8 +66,7 @@ start_server() {
 	(
 		[ "$1" != exa-nomap ] || export LD_LIBRARY_PATH=/run
 		[ "$1" != xvfb ] || exec Xvfb :0 -screen 0 1024x768x24 -noreset -nolisten tcp -dpi 96 >"$2/xorg.out" 2>&1
-		exec Xorg :0 -config /tmp/xorg.conf -logfile "$2/xorg.log" "${ours[@]}" -noreset -nolisten tcp -dpi 96 \
-			vt1 -novtswitch >"$2/xorg.out" 2>&1
+		exec_xorg /tmp/xorg.conf "$2" "${ours[@]}"
 	) &
 	xorg_pid=$!
 	if ! await :0 $xorg_pid; then
