@@ -6,6 +6,7 @@ mod attributes;
 mod common;
 mod rig;
 
+mod compressed;
 mod coverage;
 mod display;
 mod draws;

@@ -157,6 +157,9 @@ counters! {
     BarNs bar_ns = 40;
     /// Dispatches of compute shaders decoded.
     Dispatches dispatches = 41;
+    /// Strict board: lines of 64 bytes of compressed tiles (HTILE, FMASK) that were read as if they
+    /// were expanded.
+    CompressedReads compressed_reads = 42;
 }
 
 impl Default for Counters {

@@ -4,7 +4,8 @@
 //! Formats and operations: `DB_DEPTH_INFO`, `DB_DEPTH_CONTROL` and
 //! `DB_STENCILREFMASK` in Mesa's `r600d.h`; `r600_translate_stencil_op()` for
 //! the order of the operations. Depth and stencil share an element. The model
-//! has no compressed depth (HTILE): every element is always expanded.
+//! has no compressed depth (HTILE): every element is always expanded, see
+//! [`compressed`](super::compressed) for reads of what hardware would have compressed.
 
 use super::lanes::{expand, select, Lanes, Mask, LANES};
 use super::state::{bit, bits, Shadow};

@@ -4,10 +4,11 @@
 //! A depth buffer is 1D or 2D tiled in depth order (`TILE_TYPE` 1), in which the
 //! samples of an element are adjacent.
 
+use super::compressed::Compression;
 use super::depth::{Format, Samples};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
-use super::state::{bits, Shadow};
+use super::state::{bit, bits, Shadow};
 use super::surface::{self, At, Place};
 use crate::chip::bus::McError;
 use crate::chip::regs::gfx as reg;
@@ -27,6 +28,8 @@ pub struct Plane {
     pub base: u64,
     /// Tiling geometry.
     pub config: TilingConfig,
+    /// Whether its tiles are compressed.
+    pub compression: Compression,
 }
 
 /// Separate planes of depth and stencil (Evergreen).
@@ -82,12 +85,11 @@ impl Surface {
         );
         layout.samples = samples;
         layout.depth_order = true;
+        let base = u64::from(s.get(reg::DB_DEPTH_BASE)) << 8;
         Some(Self {
-            surface: surface::Surface::new(
-                u64::from(s.get(reg::DB_DEPTH_BASE)) << 8,
-                layout,
-                Cache::Depth,
-            ),
+            // TILE_SURFACE_ENABLE
+            surface: surface::Surface::new(base, layout, Cache::Depth)
+                .with_compression(compression(s, bit(info, 25), 5, 2)),
             format,
             no_depth: false,
             stencil: None,
@@ -107,6 +109,7 @@ impl Surface {
             layout.samples = planes.samples;
             layout.depth_order = true;
             surface::Surface::new(plane.base, layout, Cache::Depth)
+                .with_compression(plane.compression)
         };
         let held = format.unwrap_or(Format::X8D24);
         Self {
@@ -116,6 +119,21 @@ impl Surface {
             stencil: planes.stencil.as_ref().map(|plane| surface(plane, 1)),
             first_slice: planes.slices.0,
             last_slice: planes.slices.1,
+        }
+    }
+
+    /// A draw that expands compressed tiles covers tile `at`.
+    pub fn expand(&self, view: &View<'_>, at: At) {
+        let planes = [
+            (!self.no_depth).then_some(&self.surface),
+            self.stencil.as_ref(),
+        ];
+        for plane in planes.into_iter().flatten() {
+            let len = plane.layout.tile_bytes() as usize;
+            let place = plane.place((at.x, at.y), self.slice(at.layer), 0, len);
+            if plane.expands() {
+                plane.expand_tile(view, &place);
+            }
         }
     }
 
@@ -344,6 +362,17 @@ impl Surface {
             Format::D32F => u32::MAX,
             _ => 0xFF_FFFF,
         }
+    }
+}
+
+/// What the backend does with the tiles of a plane that has a tile surface (HTILE), or none: it
+/// expands them if one of the `width` bits of `DB_RENDER_CONTROL` from `first` on is set
+/// (`STENCIL_COMPRESS_DISABLE` is bit 5, `DEPTH_COMPRESS_DISABLE` bit 6).
+pub fn compression(s: &Shadow, tile_surface: bool, first: u32, width: u32) -> Compression {
+    match bits(s.get(reg::DB_RENDER_CONTROL), first, width) {
+        _ if !tile_surface => Compression::None,
+        0 => Compression::Keeps,
+        _ => Compression::Expands,
     }
 }
 

@@ -5,6 +5,7 @@
 //!   shader or its fetch shader. The chip has the value of an earlier wave there.
 //! - An input of the pixel shader takes a parameter that the vertex shader does not export.
 //! - A texel load or a vertex fetch reads outside its texture or buffer.
+//! - A texel that a backend has left compressed is read ([`compressed`](super::compressed)).
 //! - A draw changes nothing: no sample passes, and it streams nothing out.
 //!
 //! Of each program [`WAVES`] waves of each stage are looked at, one lane of each. Redundant state and
@@ -29,7 +30,7 @@ const SEEN: usize = 1 << 16;
 
 struct State {
     report: Report,
-    /// Findings that have been reported, with the number of the program.
+    /// Findings that have been reported, with the number of the program or the surface's address.
     seen: HashSet<(u64, String)>,
     /// Waves that have been looked at.
     waves: HashMap<(u64, Stage), u32>,
@@ -95,6 +96,11 @@ impl Lint {
             _ => "no sample passes",
         };
         self.with(|state| state.found(vertex.id(), format!("the draw changes nothing: {why}")));
+    }
+
+    /// A finding about the surface at MC address `base`.
+    pub(super) fn found(&self, base: u64, what: String) {
+        self.with(|state| state.found(base, what));
     }
 
     /// Has the wave recorded that is about to run, if it is to be looked at.

@@ -7,6 +7,7 @@
 
 use std::cell::Cell;
 
+use super::compressed::Compressed;
 use super::GfxContext;
 use crate::chip::bus::{Extent, Mc, McError};
 use crate::chip::strict::cache::Cache;
@@ -22,6 +23,8 @@ pub struct View<'a> {
     mc: &'a dyn Mc,
     /// The caches of a strict board.
     caches: Option<&'a Caches>,
+    /// Remembers compressed tiles, if somebody asks about them.
+    pub(super) compressed: Option<&'a Compressed>,
     /// The extent last used that is larger than a page: VRAM.
     large: Cell<Extent>,
     /// Extents of pages by the low bits of the page number, for reads and for writes.
@@ -40,6 +43,7 @@ impl<'a> View<'a> {
         Self {
             mc,
             caches: None,
+            compressed: None,
             large: Cell::new(NOTHING),
             pages: [const { [const { Cell::new(NOTHING) }; PAGES] }; 2],
         }
@@ -51,6 +55,11 @@ impl<'a> View<'a> {
             caches: context.control.caches(),
             ..Self::new(context.mc)
         }
+    }
+
+    /// The same view, whose surfaces tell `compressed` of their accesses.
+    pub fn watched(self, compressed: Option<&'a Compressed>) -> Self {
+        Self { compressed, ..self }
     }
 
     /// Reads as [`Self::read`], through `cache`.

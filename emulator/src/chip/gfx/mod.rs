@@ -17,6 +17,7 @@ mod batch;
 mod blit;
 mod clip;
 pub mod colour;
+pub mod compressed;
 mod compute;
 mod depth;
 mod depth_tile;

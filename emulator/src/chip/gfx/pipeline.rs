@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::batch::{DrawState, Failed, Pool, Progress};
 use super::colour::Targets;
+use super::compressed::Compressed;
 use super::compute::{self, Dispatch};
 use super::execute::{run, Buffers};
 use super::front::Front;
@@ -62,6 +63,8 @@ pub struct Pipeline {
     compute: Option<Shadow>,
     probe: Option<Arc<Probe>>,
     lint: Option<Arc<Lint>>,
+    /// Tiles that have been left compressed, if somebody asks about them.
+    compressed: Option<Arc<Compressed>>,
 }
 
 impl Default for Pipeline {
@@ -118,6 +121,7 @@ impl Pipeline {
             compute: None,
             probe: None,
             lint: None,
+            compressed: None,
         }
     }
 
@@ -197,7 +201,8 @@ impl Pipeline {
             probe.draw();
         }
         self.shadow.refresh(context);
-        let view = View::of(context);
+        let compressed = self.compressed(context);
+        let view = View::of(context).watched(compressed.as_deref());
         let kind = Type::decode(context.regs.load(vgt::VGT_PRIMITIVE_TYPE));
         let tessellation = match (self.shadow.front().tessellation)(&self.shadow) {
             Some(config) if kind == Some(Type::PatchList) => Some(Tessellation {
@@ -262,6 +267,7 @@ impl Pipeline {
             counters: &self.counters,
             probe: probe.as_deref(),
             lint: lint.as_deref(),
+            compressed: compressed.as_deref(),
         };
         if let Some(lint) = &lint {
             let inputs = pixel.as_ref().map(|pixel| &pixel.interpolator);
@@ -314,7 +320,28 @@ impl Pipeline {
             lint.drawn(&state.vertex, state.pixel, &progress, inputs);
         }
         self.count(context, &progress, inputs, indices);
+        self.compressed_reads(context, compressed.as_deref());
         result.0
+    }
+
+    /// What remembers compressed tiles: on a strict board, and if there is a report or a lint.
+    fn compressed(&mut self, context: &GfxContext<'_>) -> Option<Arc<Compressed>> {
+        let wanted = context.control.caches().is_some()
+            || self.rules.report.is_some()
+            || self.lint.is_some();
+        wanted.then(|| self.compressed.get_or_insert_default().clone())
+    }
+
+    /// Counts and reports the compressed tiles that the draw or dispatch has read.
+    fn compressed_reads(&mut self, context: &GfxContext<'_>, compressed: Option<&Compressed>) {
+        let Some(found) = compressed.and_then(Compressed::take_found) else {
+            return;
+        };
+        (context.control).count(Counter::CompressedReads, found.lines);
+        match (&self.rules.report, &self.lint) {
+            (None, Some(lint)) => lint.found(found.base, found.to_string()),
+            _ => self.rules.found(context, self.serial, &found),
+        }
     }
 
     /// Runs a compute shader, whose registers `shadow` gets.
@@ -327,7 +354,8 @@ impl Pipeline {
         self.serial += 1;
         shadow.load(context.regs);
         let shadow = &*shadow;
-        let view = View::of(context);
+        let compressed = self.compressed(context);
+        let view = View::of(context).watched(compressed.as_deref());
         let state = shadow.program(Stage::Compute);
         let program = self.program(context, &view, state)?;
         let front = shadow.front();
@@ -341,6 +369,7 @@ impl Pipeline {
             counters: &self.counters,
             probe: None,
             lint: None,
+            compressed: compressed.as_deref(),
         };
         let core = &mut self.cores[0];
         core.executed = 0;
@@ -357,6 +386,7 @@ impl Pipeline {
         if self.counting {
             self.statistics.pipeline[PipelineCounter::CsInvocations as usize] += threads;
         }
+        self.compressed_reads(context, compressed.as_deref());
         result
     }
 
@@ -519,6 +549,7 @@ impl Gfx for Pipeline {
         self.programs = ProgramCache::default();
         self.counters = Counters::default();
         self.rules.forget();
+        self.compressed = None;
         // The draw that caused the reset may have panicked at any point.
         self.cores = cores(self.cores.len());
         self.buffers = Buffers::default();

@@ -427,6 +427,7 @@ impl PixelState {
             Err(e) => failed = Some(e),
         };
         let at = At::new(tx as u32, ty as u32, setup.layer);
+        self.expand_compressed(view, at);
         if let (Some(element), Some((_, surface))) = (whole.depth, &self.depth) {
             account(surface.fill(view, at, element));
         }
@@ -438,6 +439,19 @@ impl PixelState {
         if let Some(e) = failed {
             shared.context.control.fault(e);
         }
+    }
+
+    /// Draws that expand compressed tiles do so wherever they cover one. Only who looks for reads of
+    /// compressed tiles notices.
+    #[inline]
+    fn expand_compressed(&self, view: &View<'_>, at: At) {
+        if view.compressed.is_none() {
+            return;
+        }
+        if let Some((_, surface)) = &self.depth {
+            surface.expand(view, at);
+        }
+        self.targets.expand_samples(view, at);
     }
 
     /// Copies the texels of a blit to tile `at`. Returns the bytes moved.
@@ -556,6 +570,7 @@ impl PixelState {
             return Ok(());
         }
         let at = At::new(tx as u32, ty as u32, setup.layer);
+        self.expand_compressed(view, at);
         // The target's bytes arrive while the shader runs.
         self.targets.prefetch(view, at);
 

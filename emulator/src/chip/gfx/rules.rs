@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use super::compressed::Found;
 use super::shader::validate::{validate, Resources};
 use super::shader::{ExportKind, Isa, Program};
 use super::state::{ProgramState, Stage};
@@ -43,12 +44,15 @@ pub(super) struct Rules {
     pub(super) report: Option<Report>,
     /// Number, registers and stage of the programs that have been checked.
     seen: HashSet<(u64, u32, Stage)>,
+    /// Surfaces whose compressed tiles have been read.
+    surfaces: HashSet<u64>,
 }
 
 impl Rules {
     /// Checks programs again that have been checked.
     pub(super) fn forget(&mut self) {
         self.seen.clear();
+        self.surfaces.clear();
     }
 
     /// Checks the program of `stage` in draw number `draw`, if it is one of R7xx. Fetch shaders are not checked: Mesa's
@@ -80,12 +84,28 @@ impl Rules {
         context.control.count(Counter::BrokenShaders, 1);
         for violation in broken {
             let (name, base) = (name(stage), state.base);
-            let line = format!("draw {draw}: {name} at {base:#x}: {violation}");
-            context.control.trace(format_args!("{line}"));
-            match &mut self.report {
-                Some(report) => report(&line),
-                None => log::warn!("gfx: {line}"),
-            }
+            self.say(
+                context,
+                &format!("draw {draw}: {name} at {base:#x}: {violation}"),
+            );
+        }
+    }
+
+    /// Reports that draw number `draw` has read compressed tiles, once for each surface.
+    pub(super) fn found(&mut self, context: &GfxContext<'_>, draw: u64, found: &Found) {
+        if self.surfaces.len() >= SEEN {
+            self.surfaces.clear();
+        }
+        if self.surfaces.insert(found.base) {
+            self.say(context, &format!("draw {draw}: {found}"));
+        }
+    }
+
+    fn say(&mut self, context: &GfxContext<'_>, line: &str) {
+        context.control.trace(format_args!("{line}"));
+        match &mut self.report {
+            Some(report) => report(line),
+            None => log::warn!("gfx: {line}"),
         }
     }
 }

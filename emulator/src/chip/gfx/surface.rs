@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::compressed::Compression;
 use super::lanes::Mask;
 use super::memory::View;
 use crate::chip::bus::McError;
@@ -52,6 +53,8 @@ pub struct Surface {
     pub layout: Layout,
     /// The cache through which it is accessed on a strict board.
     pub cache: Cache,
+    /// What its backend does with compressed tiles.
+    compression: Compression,
     runs: Option<Runs>,
 }
 
@@ -95,8 +98,22 @@ impl Surface {
             base,
             layout,
             cache,
+            compression: Compression::None,
             runs: Runs::new(&layout),
         }
+    }
+
+    /// The same surface, whose backend does this with compressed tiles.
+    pub fn with_compression(self, compression: Compression) -> Self {
+        Self {
+            compression,
+            ..self
+        }
+    }
+
+    /// Whether its backend expands compressed tiles.
+    pub fn expands(&self) -> bool {
+        self.compression == Compression::Expands
     }
 
     /// Bytes `first..first + len` of the micro tile in column and row `tile` of slice `slice`.
@@ -128,9 +145,9 @@ impl Surface {
         out: &mut [u8],
     ) -> Result<(), McError> {
         match place.run {
-            Some(addr) => view.read_by(self.cache, addr, out),
+            Some(addr) => self.read(view, addr, out),
             None => self.pieces(place, rows, |addr, bytes| {
-                view.read_by(self.cache, addr, &mut out[bytes])
+                self.read(view, addr, &mut out[bytes])
             }),
         }
     }
@@ -149,10 +166,42 @@ impl Surface {
         data: &[u8],
     ) -> Result<(), McError> {
         match place.run {
-            Some(addr) => view.write_by(self.cache, addr, data),
+            Some(addr) => self.write(view, addr, data),
             None => self.pieces(place, rows, |addr, bytes| {
-                view.write_by(self.cache, addr, &data[bytes])
+                self.write(view, addr, &data[bytes])
             }),
+        }
+    }
+
+    #[inline]
+    fn read(&self, view: &View<'_>, addr: u64, out: &mut [u8]) -> Result<(), McError> {
+        view.read_by(self.cache, addr, out)?;
+        // The colour backend reads what is in memory when a draw covers a part of a tile that
+        // nobody has written: that is no mistake.
+        if let (Some(compressed), Compression::None, Cache::Texture | Cache::Depth) =
+            (view.compressed, self.compression, self.cache)
+        {
+            compressed.read(self.cache, self.base, addr, out);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&self, view: &View<'_>, addr: u64, data: &[u8]) -> Result<(), McError> {
+        if let Some(compressed) = view.compressed {
+            compressed.written(self.compression, self.base, addr, data);
+        }
+        view.write_by(self.cache, addr, data)
+    }
+
+    /// A draw that expands compressed tiles covers `place`.
+    pub fn expand_tile(&self, view: &View<'_>, place: &Place) {
+        let Some(compressed) = view.compressed else {
+            return;
+        };
+        let tile = self.layout.tile(place.tile.0, place.tile.1, place.slice);
+        for (offset, len) in tile.pieces(place.first, place.len as u32) {
+            compressed.expanded(self.base.wrapping_add(offset), len);
         }
     }
 

@@ -84,10 +84,12 @@ pub(super) fn raster(
         // This thread is worker 0.
         ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
             let (draw, mine, context) = (&draw, &mine, state.shared.context);
+            let compressed = state.shared.compressed;
             pool.in_place_scope(|scope| {
                 for ((core, result), worker) in others.iter_mut().zip(rest).zip(1..) {
                     scope.spawn(move |_| {
-                        let job = || draw(core, &View::of(&context), &mine(worker));
+                        let view = View::of(&context).watched(compressed);
+                        let job = || draw(core, &view, &mine(worker));
                         // The pool would pass the panic on to the caller's thread.
                         *result = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| {
                             context.control.count(Counter::EnginePanics, 1);

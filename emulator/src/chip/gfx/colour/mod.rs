@@ -8,7 +8,7 @@
 //! not read.
 //!
 //! Not modelled: FMASK, and CMASK but for fast clears (samples are always stored
-//! expanded), fog, dithering, colour comparison (`CB_CLRCMP_*`).
+//! expanded, see [`compressed`](super::compressed)), fog, dithering, colour comparison (`CB_CLRCMP_*`).
 
 pub mod blend;
 mod cleared;
@@ -23,6 +23,7 @@ pub use self::cleared::FastClear;
 use self::pack::{load, store, Packing, Raw};
 pub use self::packed::Moves;
 use self::packed::{Mode, Packed};
+use super::compressed::Compression;
 use super::format::{DataFormat, Endian, Kind, NumberType};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
@@ -395,6 +396,17 @@ impl Targets {
             .try_for_each(|target| target.expand(view, at))
     }
 
+    /// A draw covers tile `at`: expands all samples of the targets that it expands.
+    pub fn expand_samples(&self, view: &View<'_>, at: At) {
+        let expands = |t: &&Target| t.surface.expands();
+        for target in self.targets.iter().flatten().filter(expands) {
+            for sample in 0..target.samples() {
+                let place = target.place(at.sample(sample));
+                target.surface.expand_tile(view, &place);
+            }
+        }
+    }
+
     /// Copies depth (single-precision bits) and stencil (integers) to target
     /// `index`, as draws with `DEPTH_COPY_ENABLE` and `STENCIL_COPY_ENABLE` do.
     /// Arguments as for [`Self::write_tile`]. If `depth` or `stencil` is none,
@@ -680,6 +692,8 @@ pub struct ColourBuffer {
     pub config: TilingConfig,
     /// Fast clear, if the buffer has been cleared so.
     pub cleared: Option<FastClear>,
+    /// Its samples are compressed, with an FMASK.
+    pub compressed: bool,
 }
 
 impl ColourBuffer {
@@ -700,6 +714,8 @@ impl ColourBuffer {
             depth_order: false,
             config: TilingConfig::from_register(regs.load(GB_TILING_CONFIG)),
             cleared: None,
+            // TILE_MODE is FRAG_ENABLE.
+            compressed: reg(CB_COLOR0_INFO) >> 18 & 3 == 2,
         }
     }
 }
@@ -767,8 +783,14 @@ fn decode_target(
             word_order: layout.is_word_order(),
         })
     });
+    let special = SpecialOp::from_field(control >> 4);
+    let compression = match (buffer.compressed, special) {
+        (false, _) => Compression::None,
+        (true, SpecialOp::Expand) => Compression::Expands,
+        (true, _) => Compression::Keeps,
+    };
     Some(Target {
-        surface: Surface::new(buffer.base, layout, Cache::Color),
+        surface: Surface::new(buffer.base, layout, Cache::Color).with_compression(compression),
         cleared: buffer.cleared,
         slices: (view & 0x7FF, view >> 13 & 0x7FF),
         packing,

@@ -123,6 +123,7 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
             depth_order: false,
             config: shared,
             cleared: None,
+            compressed: false,
         };
     }
     // FAST_CLEAR; TILE_MAX counts 128x128 pixels of four bits for each tile.
@@ -143,6 +144,8 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
         depth_order: bits(attrib, 4, 1) != 0,
         config: tiling(shared, attrib),
         cleared,
+        // COMPRESSION
+        compressed: field(18, 1) != 0,
     }
 }
 
@@ -269,9 +272,12 @@ pub(super) fn depth(
             bits(z, 24, 2),
         )
     };
-    let plane = |base: u32, split: u32| depth_tile::Plane {
+    // TILE_SURFACE_ENABLE, TILE_STENCIL_DISABLE
+    let (tiles, no_stencil) = (bits(z, 29, 1) != 0, bits(stencil, 29, 1) != 0);
+    let plane = |base: u32, split: u32, tiles: bool, disable: u32| depth_tile::Plane {
         base: u64::from(s.raw(base)) << 8,
         config: config(split),
+        compression: depth_tile::compression(s, tiles, disable, 1),
     };
     let view = s.raw(eg::DB_DEPTH_VIEW);
     let planes = depth_tile::Planes {
@@ -280,8 +286,11 @@ pub(super) fn depth(
         slice: (bits(s.raw(eg::DB_DEPTH_SLICE), 0, 22) + 1) * 64,
         slices: (bits(view, 0, 11), bits(view, 13, 11)),
         samples,
-        depth: plane(eg::DB_Z_WRITE_BASE, bits(z, 8, 3)),
-        stencil: has_stencil.then(|| plane(eg::DB_STENCIL_WRITE_BASE, bits(stencil, 8, 3))),
+        depth: plane(eg::DB_Z_WRITE_BASE, bits(z, 8, 3), tiles, 6),
+        stencil: has_stencil.then(|| {
+            let split = bits(stencil, 8, 3);
+            plane(eg::DB_STENCIL_WRITE_BASE, split, tiles && !no_stencil, 5)
+        }),
     };
     let state = depth::State::planes(s, format, has_stencil);
     Some((state, depth_tile::Surface::planes(format, &planes)))

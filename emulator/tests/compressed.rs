@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//! Tiles that hardware has compressed and that a driver forgets to expand.
+
+// Register values are written field by field.
+#![allow(clippy::identity_op)]
+
+use std::sync::{Arc, Mutex};
+
+use crate::rig::scene::*;
+use crate::rig::shader::*;
+use crate::rig::{config, strict_config, Rig};
+use r7xx_board::chip::counters::Counter;
+use r7xx_board::chip::gfx::lint::Lint;
+use r7xx_board::chip::gfx::{Gfx, Pipeline, Report};
+use r7xx_board::chip::ChipConfig;
+
+const DB_RENDER_CONTROL: u32 = 0x2_8D0C;
+/// `STENCIL_COMPRESS_DISABLE`, `DEPTH_COMPRESS_DISABLE`
+const EXPAND: u32 = 3 << 5;
+const CB_COLOR0_INFO: u32 = 0x2_80A0;
+const CB_COLOR_CONTROL: u32 = 0x2_8808;
+/// `TILE_SURFACE_ENABLE` of `DB_DEPTH_INFO`.
+const TILE_SURFACE: u32 = 1 << 25;
+const D32F: u32 = 6;
+const ALL: [f32; 4] = [0.0, 0.0, 64.0, 64.0];
+
+type Lines = Arc<Mutex<Vec<String>>>;
+
+fn collect() -> (Lines, Report) {
+    let lines = Lines::default();
+    let sink = lines.clone();
+    let report = move |line: &str| sink.lock().unwrap().push(line.to_string());
+    (lines, Box::new(report))
+}
+
+fn scene_of(config: ChipConfig, gfx: Pipeline) -> Scene {
+    let gfx: Box<dyn Gfx> = Box::new(gfx);
+    Scene::new(Rig::with_gfx(config, gfx))
+}
+
+/// Draws depth of a 64x64 buffer, whose `DB_DEPTH_INFO` has `info` besides the format.
+fn draw_depth(s: &mut Scene, info: u32) {
+    depth_buffer(s, D32F | info, Z_ENABLE | Z_WRITE | ALWAYS);
+    s.rectangle(ALL, 0.25, RED);
+}
+
+/// Draws with a shader that samples a 1D tiled 64x64 texture at `base`, in depth order if `depth`.
+fn sample(s: &mut Scene, base: u64, format: u32, depth: bool) {
+    s.set(0x2_8800, 0);
+    let words = [
+        1 | 2 << 3 | u32::from(depth) << 7 | 7 << 8 | 63 << 19,
+        63 | format << 26,
+        (base >> 8) as u32,
+        0,
+        1 << 19 | 2 << 22 | 3 << 25,
+        0,
+        2 << 30,
+    ];
+    for (i, word) in words.into_iter().enumerate() {
+        s.set(0x3_8000 + 4 * i as u32, word);
+    }
+    for i in 0..3 {
+        s.set(0x3_C000 + 4 * i, 0);
+    }
+    let mut ps = Shader::new();
+    ps.sample(1, 0, 0).export(PIXEL, 0, 1, XYZW, true);
+    let start = s.shader(&ps);
+    s.set(START_PS, start);
+    s.rectangle([0.0, 0.0, 8.0, 8.0], 0.5, [0.5625, 0.5625, 0.0, 1.0]);
+    s.finish();
+}
+
+fn sample_depth(s: &mut Scene) {
+    sample(s, DEPTH, 0x0E, true);
+}
+
+/// What a report says of `draw`, and the lines of compressed tiles that were read.
+fn reported(draw: impl Fn(&mut Scene)) -> (Vec<String>, u64) {
+    let (lines, report) = collect();
+    let mut s = scene_of(config(None), Pipeline::new(2).with_report(report));
+    draw(&mut s);
+    let count = s.rig.chip.counters().get(Counter::CompressedReads);
+    let said = |line: &&String| line.contains("compressed");
+    let lines = lines.lock().unwrap();
+    (lines.iter().filter(said).cloned().collect(), count)
+}
+
+#[test]
+fn depth_that_no_draw_has_expanded_is_found() {
+    let (lines, count) = reported(|s| {
+        draw_depth(s, TILE_SURFACE | 2 << 15);
+        sample_depth(s);
+        sample_depth(s);
+    });
+    let line = format!(
+        "draw 2: a shader reads compressed tiles of the surface at {DEPTH:#x}, which no draw has expanded"
+    );
+    assert_eq!(lines, [line]);
+    // The tile of the pixel that is sampled has four lines; both draws read it.
+    assert_eq!(count, 2 * 4);
+}
+
+#[test]
+fn depth_without_a_tile_surface_or_expanded_is_not() {
+    let none = (Vec::new(), 0);
+    let plain = reported(|s| {
+        draw_depth(s, 2 << 15);
+        sample_depth(s);
+    });
+    assert_eq!(plain, none);
+    let expanded = reported(|s| {
+        draw_depth(s, TILE_SURFACE | 2 << 15);
+        s.set(0x2_8800, 0);
+        s.set(DB_RENDER_CONTROL, EXPAND);
+        s.rectangle(ALL, 0.0, RED);
+        s.set(DB_RENDER_CONTROL, 0);
+        sample_depth(s);
+    });
+    assert_eq!(expanded, none);
+}
+
+#[test]
+fn an_expansion_that_leaves_tiles_out_is_found() {
+    let (lines, count) = reported(|s| {
+        draw_depth(s, TILE_SURFACE | 2 << 15);
+        s.set(0x2_8800, 0);
+        s.set(DB_RENDER_CONTROL, EXPAND);
+        // The pixel that is sampled is in the other half.
+        s.rectangle([0.0, 0.0, 32.0, 64.0], 0.0, RED);
+        s.set(DB_RENDER_CONTROL, 0);
+        sample_depth(s);
+    });
+    assert_eq!((lines.len(), count), (1, 4));
+}
+
+#[test]
+fn the_depth_backend_needs_the_tile_surface_to_read_what_it_compressed() {
+    let (lines, _) = reported(|s| {
+        draw_depth(s, TILE_SURFACE | 2 << 15);
+        depth_buffer(s, D32F, Z_ENABLE | LESS);
+        s.rectangle(ALL, 0.5, RED);
+        s.finish();
+    });
+    assert!(
+        matches!(&lines[..], [line] if line.contains("the depth backend, without its tile surface")),
+        "{lines:#?}"
+    );
+}
+
+/// Draws on a 1D tiled target with `info` in `CB_COLOR0_INFO`, a draw with `special` in
+/// `SPECIAL_OP` unless it is 0, and samples the target on another one.
+fn sample_colour(s: &mut Scene, info: u32, special: u32) {
+    s.set(CB_COLOR0_INFO, 0x1A << 2 | 2 << 8 | info);
+    s.rectangle(ALL, 0.0, RED);
+    if special != 0 {
+        s.set(CB_COLOR_CONTROL, 0xCC << 16 | special << 4);
+        s.rectangle(ALL, 0.0, GREEN);
+        s.set(CB_COLOR_CONTROL, 0xCC << 16);
+    }
+    s.set(0x2_8040, (COLOUR >> 8) as u32 + 0x400);
+    s.set(CB_COLOR0_INFO, 0x1A << 2 | 1 << 8);
+    sample(s, COLOUR, 0x1A, false);
+}
+
+#[test]
+fn samples_that_no_draw_has_expanded_are_found() {
+    // TILE_MODE: FRAG_ENABLE
+    const FRAGMENTS: u32 = 2 << 18;
+    let counts = [(0, 0), (FRAGMENTS, 0), (FRAGMENTS, 5)]
+        .map(|(info, special)| reported(|s| sample_colour(s, info, special)).1);
+    assert_eq!(counts, [0, 4, 0]);
+}
+
+#[test]
+fn a_strict_board_counts_and_a_lint_reports() {
+    let forget = |s: &mut Scene| {
+        draw_depth(s, TILE_SURFACE | 2 << 15);
+        s.event(0x16, 0, None);
+        sample_depth(s);
+    };
+    let mut s = scene_of(strict_config(), Pipeline::new(1));
+    forget(&mut s);
+    assert_eq!(s.rig.chip.counters().get(Counter::CompressedReads), 4);
+    let mut s = scene_of(config(None), Pipeline::new(1));
+    forget(&mut s);
+    assert_eq!(s.rig.chip.counters().get(Counter::CompressedReads), 0);
+    let (lines, report) = collect();
+    let mut s = scene_of(config(None), Pipeline::new(1).with_lint(Lint::new(report)));
+    forget(&mut s);
+    assert!(lines.lock().unwrap()[0].contains("reads compressed tiles"));
+}
