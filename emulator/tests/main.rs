@@ -6,7 +6,6 @@ mod attributes;
 mod common;
 mod rig;
 
-mod compressed;
 mod coverage;
 mod display;
 mod draws;
@@ -29,6 +28,7 @@ mod shader_corpus;
 mod streamout;
 mod strict;
 mod strict_gfx;
+mod surfaces;
 mod textures;
 mod tiling;
 mod vfio_user;

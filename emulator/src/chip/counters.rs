@@ -16,6 +16,8 @@ use crate::chip::cp::opcode;
 pub const PACKET: &str = "packet";
 /// Unknown registers, by byte offset.
 pub const REGISTER: &str = "register";
+/// Name of unknown array modes of render targets and textures in [`Counters::unknown`].
+pub const ARRAY_MODE: &str = "array mode";
 
 /// Defines the counter indices, their names and the snapshot structure.
 macro_rules! counters {
@@ -185,7 +187,7 @@ impl Counters {
     /// Counts an unknown item: `what` kind it is of, and its code or offset.
     pub fn unknown(&self, what: &'static str, code: u32) {
         match what {
-            PACKET => {}
+            PACKET | ARRAY_MODE => {}
             REGISTER => self.inc(Counter::UnknownRegisters),
             _ => self.inc(Counter::UnknownInstructions),
         }
@@ -203,6 +205,7 @@ impl Counters {
                 None => (format!("{what} {code:#04x}"), *n),
             },
             REGISTER => (format!("{what} {code:#07x}"), *n),
+            ARRAY_MODE => (format!("{what} {code}"), *n),
             _ => (format!("{what} {code:#x}"), *n),
         });
         named.collect()

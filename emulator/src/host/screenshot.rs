@@ -83,7 +83,7 @@ impl Picture {
     fn read_row(&self, mc: &dyn Mc, y: u32, row: &mut [u8]) {
         let scanout = &self.scanout;
         match self.layout.mode {
-            ArrayMode::LinearGeneral | ArrayMode::LinearAligned => {
+            ArrayMode::LinearGeneral | ArrayMode::LinearAligned | ArrayMode::Unknown(_) => {
                 let offset = u64::from(y) * u64::from(scanout.pitch_bytes);
                 let _ = mc.read(scanout.mc_addr.wrapping_add(offset), row);
             }

@@ -33,7 +33,7 @@ use super::vertex::Core;
 use super::workers::cores;
 use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
 use crate::chip::bus::McError;
-use crate::chip::counters::Counter;
+use crate::chip::counters::{Counter, ARRAY_MODE};
 use crate::chip::cp::pm4::Draw;
 use crate::chip::regs::{gb, gfx as reg, vgt};
 use crate::chip::strict::cache::Cache;
@@ -429,6 +429,9 @@ impl Pipeline {
             (front.colour)(&self.shadow, context.regs, i)
         });
         let depth = (front.depth)(&self.shadow, tiling, setup.samples() as u32);
+        for mode in targets.unknown_modes() {
+            context.control.unknown(ARRAY_MODE, mode);
+        }
         let mut pixel = PixelState::decode(&self.shadow, setup, None, interpolator, targets, depth);
         if pixel.needs_shader() {
             pixel.program = Some(self.stage_program(context, view, Stage::Pixel)?);

@@ -22,6 +22,7 @@ use super::state::{Shadow, Stage};
 use super::texture::{self, Sampler};
 use super::GfxContext;
 use crate::chip::bus::McError;
+use crate::chip::counters::ARRAY_MODE;
 use crate::chip::regs::gfx as reg;
 use crate::chip::strict::cache::Cache;
 
@@ -420,6 +421,9 @@ impl Env for StageEnv<'_, '_> {
         let denormals = (self.unit).sample(self.view, op, slot, words, src, exec, out);
         if let Some(fault) = self.unit.take_fault() {
             self.shared.context.control.fault(fault);
+        }
+        if let Some(mode) = self.unit.take_unknown() {
+            self.unknown(ARRAY_MODE, mode);
         }
         denormals
     }

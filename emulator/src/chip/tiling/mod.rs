@@ -41,17 +41,28 @@ pub enum ArrayMode {
     Tiled1dThin1,
     /// `ARRAY_2D_TILED_THIN1`: micro tiles spread over pipes and banks.
     Tiled2dThin1,
+    /// A mode that no driver of these chips uses for scan-out, rendering, textures or DMA, by its
+    /// number (thick tiles, for example). Treated as linear.
+    Unknown(u8),
 }
 
 impl ArrayMode {
-    /// Decodes an `ARRAY_MODE` field. Modes that no driver of this family
-    /// uses for scan-out, rendering or DMA are treated as linear.
+    /// Decodes an `ARRAY_MODE` field of four bits.
     pub fn from_field(value: u32) -> Self {
         match value {
             1 => ArrayMode::LinearAligned,
             2 => ArrayMode::Tiled1dThin1,
             4 => ArrayMode::Tiled2dThin1,
-            _ => ArrayMode::LinearGeneral,
+            0 => ArrayMode::LinearGeneral,
+            other => ArrayMode::Unknown((other & 0xF) as u8),
+        }
+    }
+
+    /// The number of a mode that the model does not know.
+    pub fn unknown(self) -> Option<u32> {
+        match self {
+            ArrayMode::Unknown(mode) => Some(mode.into()),
+            _ => None,
         }
     }
 }
@@ -93,7 +104,7 @@ impl TilingConfig {
         let group = 1 << self.log2_group;
         let line = (bytes * samples).max(1);
         match mode {
-            ArrayMode::LinearGeneral | ArrayMode::LinearAligned => {
+            ArrayMode::LinearGeneral | ArrayMode::LinearAligned | ArrayMode::Unknown(_) => {
                 (64u32.max(group / bytes.max(1)), 1)
             }
             ArrayMode::Tiled1dThin1 => (8u32.max(group / (8 * line)), 8),
@@ -381,7 +392,7 @@ impl Layout {
         let slice_start = (slice * samples).wrapping_mul(z64);
         let tile_bytes = u64::from(self.tile_bytes());
         match self.mode {
-            ArrayMode::LinearGeneral | ArrayMode::LinearAligned => {
+            ArrayMode::LinearGeneral | ArrayMode::LinearAligned | ArrayMode::Unknown(_) => {
                 let row = u64::from(self.pitch) * bpe;
                 Tile {
                     start: slice_start

@@ -218,6 +218,12 @@ impl Targets {
         }
     }
 
+    /// Array modes of targets that the model does not know.
+    pub fn unknown_modes(&self) -> impl Iterator<Item = u32> + '_ {
+        let targets = self.targets.iter().flatten();
+        targets.filter_map(|target| target.surface.layout.mode.unknown())
+    }
+
     /// Target `index`, if there is one.
     pub fn get(&self, index: usize) -> Option<&Target> {
         self.targets.get(index)?.as_ref()

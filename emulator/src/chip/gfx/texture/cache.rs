@@ -71,6 +71,8 @@ pub struct Cache {
     next_id: u64,
     /// The first access that no memory answered since the owner took the last one.
     pub fault: Option<McError>,
+    /// An array mode that the model does not know, since the owner took the last one.
+    pub unknown_mode: Option<u32>,
     /// Number of blocks read from memory.
     pub misses: u64,
     /// Receives the texels that the general path reads, one by one, see `log`.
@@ -103,6 +105,7 @@ impl Default for Cache {
             next_texture: 0,
             next_id: 1,
             fault: None,
+            unknown_mode: None,
             misses: 0,
             log: None,
         }

@@ -140,6 +140,11 @@ impl Unit {
         self.cache.fault.take()
     }
 
+    /// The array mode of a texture since the last call whose mode is unknown.
+    pub fn take_unknown(&mut self) -> Option<u32> {
+        self.cache.unknown_mode.take()
+    }
+
     /// Number of fetches so far that took the fast path, `plain`.
     pub fn fast_paths(&self) -> u64 {
         self.fast
@@ -292,10 +297,15 @@ impl Unit {
     /// Index in the cache's list of the texture that `resource` describes.
     fn texture(&mut self, resource: &[u32; 8]) -> Option<usize> {
         let (config, decode) = (self.config, self.front.texture);
-        self.cache.texture(
+        let index = self.cache.texture(
             |texture| texture.words == *resource && texture.config == config,
             || decode(resource, config),
-        )
+        )?;
+        let level = self.cache.textures.get(index)?.0.level(0);
+        if let Some(mode) = level.and_then(|level| level.surface.layout.mode.unknown()) {
+            self.cache.unknown_mode = Some(mode);
+        }
+        Some(index)
     }
 
     /// Runs `LD` or `SAMPLE` by [`plain`]. False if that cannot do it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Tiles that hardware has compressed and that a driver forgets to expand.
+//! Surfaces: tiles that hardware has compressed and a driver forgets to expand, unknown array modes.
 
 // Register values are written field by field.
 #![allow(clippy::identity_op)]
@@ -188,4 +188,24 @@ fn a_strict_board_counts_and_a_lint_reports() {
     let mut s = scene_of(config(None), Pipeline::new(1).with_lint(Lint::new(report)));
     forget(&mut s);
     assert!(lines.lock().unwrap()[0].contains("reads compressed tiles"));
+}
+
+#[test]
+fn array_modes_that_the_model_does_not_know_are_counted() {
+    let unknown = |target: u32, texture: u32| {
+        let mut s = scene();
+        s.set(CB_COLOR0_INFO, 0x1A << 2 | target << 8);
+        sample(&mut s, COLOUR, 0x1A, false);
+        s.set(0x3_8000, 1 | texture << 3 | 7 << 8 | 63 << 19);
+        s.rectangle([0.0, 0.0, 8.0, 8.0], 0.5, [0.5625, 0.5625, 0.0, 1.0]);
+        s.finish();
+        let unknown = s.rig.chip.counters().snapshot().unknown;
+        unknown.into_keys().collect::<Vec<_>>()
+    };
+    for known in [0, 1, 2, 4] {
+        assert_eq!(unknown(known, known), [""; 0], "{known}");
+    }
+    // ARRAY_1D_TILED_THICK, ARRAY_2D_TILED_THICK
+    assert_eq!(unknown(7, 1), ["array mode 7"]);
+    assert_eq!(unknown(1, 3), ["array mode 3"]);
 }
