@@ -22,3 +22,18 @@ def check(lab: Lab, step: str) -> None:
 @case("series/each-patch-builds", tier="all")
 def each_builds(lab: Lab) -> None:
     lab.call("kernel/check-series.sh", "build", "build/series")
+
+
+@case("series/fixes")
+def fixes(lab: Lab) -> None:
+    """The fixes of the unmodified driver apply without the driver's hooks, and are not sent with a placeholder's sign-off."""
+    lab.call("kernel/fixes.sh", "/usr/src/linux-source-6.12.tar.xz", "build/series-fixes")
+    for step in ("apply", "style"):
+        lab.call("kernel/check-series.sh", step, "build/series-fixes")
+    refused = lab.status("kernel/check-series.sh", "send", "build/series-fixes")
+    assert refused.status == 1 and "placeholder" in refused.err
+
+
+@case("series/each-fix-builds", tier="all", needs=["series/fixes"])
+def each_fix_builds(lab: Lab) -> None:
+    lab.call("kernel/check-series.sh", "build", "build/series-fixes")
