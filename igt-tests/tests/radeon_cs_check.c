@@ -38,8 +38,12 @@
  * Description: A colour buffer with FMASK, and no address of one, is refused (R600,
  *              R700).
  *
- * SUBTEST: base-level-above-last
- * Description: A texture whose base level is above its last level is refused soon
+ * SUBTEST: base-level-one-above
+ * Description: A texture whose base level is one above its last level is refused (R600,
+ *              R700).
+ *
+ * SUBTEST: base-level-far-above
+ * Description: A texture whose base level is 15 above its last level is refused soon
  *              (R600, R700).
  *
  * SUBTEST: several-buffers
@@ -340,22 +344,20 @@ static void texture(struct stream *s, unsigned int base_level, uint32_t offset)
 	emit_reloc(s);
 }
 
-static void test_levels(int fd, enum checker checker)
+static void test_levels(int fd, enum checker checker, unsigned int above)
 {
-	/* With the sum of an unknown size, -1, and the offset, one is in bounds. */
-	static const struct { unsigned int level; uint32_t offset; } refused[] = {
-		{ 1, 0 }, { 1, 256 }, { 15, 0 },
-	};
+	/* The sum of an unknown size, -1, and an offset of 256 would be in bounds. */
+	static const uint32_t offsets[] = { 0, 256 };
 	struct stream s;
 	unsigned int i;
 
 	require(checker, R600);
-	stream_init(&s, fd, checker);
-	texture(&s, 0, 0);
-	expect_passed(&s);
-	for (i = 0; i < ARRAY_SIZE(refused); i++) {
+	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
 		stream_init(&s, fd, checker);
-		texture(&s, refused[i].level, refused[i].offset);
+		texture(&s, 0, offsets[i]);
+		expect_passed(&s);
+		stream_init(&s, fd, checker);
+		texture(&s, above, offsets[i]);
 		expect_refused(&s);
 	}
 }
@@ -512,8 +514,12 @@ int igt_main()
 		test_mask(fd, checker, FRAG_ENABLE);
 
 	igt_describe("A base level above the last level is an error.");
-	igt_subtest("base-level-above-last")
-		test_levels(fd, checker);
+	igt_subtest("base-level-one-above")
+		test_levels(fd, checker, 1);
+
+	igt_describe("It is found without a loop over all levels that there are not.");
+	igt_subtest("base-level-far-above")
+		test_levels(fd, checker, 15);
 
 	igt_describe("Each of a packet's vertex buffers gets its own address.");
 	igt_subtest("several-buffers")

@@ -22,8 +22,8 @@ def verdicts(lab: Lab) -> None:
 
 # Command streams that the unmodified driver does not survive: each in a boot of its own there, and all in one
 # with ours, which has kernel/fixes/. The kernel's checker is R600's on one board, and Evergreen's on the other.
-CS_FAULTS = {"rv710": ("cmask-without-buffer", "fmask-without-buffer", "base-level-above-last", "several-buffers",
-                       "colour-without-size", "part-of-a-relocation"),
+CS_FAULTS = {"rv710": ("cmask-without-buffer", "fmask-without-buffer", "base-level-one-above", "base-level-far-above",
+                       "several-buffers", "colour-without-size", "part-of-a-relocation"),
              "turks": ("depth-without-buffer", "stencil-without-buffer")}
 
 
