@@ -30,6 +30,8 @@ provoked = {
     "radeon_gem_rw_fuzz@": f"{lockup}|{second}",
     "radeon_gem_rw_reset@": f"{lockup}|{second}",
     "radeon_gem_rw_reset_fails@": f"{lockup}|{second}|{failed_reset}",
+    # What the checker of command streams refuses, it says.
+    "radeon_cs_check@": r"\[drm:(r600|evergreen|radeon)_cs_\w+ \[radeon\]\] \*ERROR\*|radeon \S+: |Forbidden register ",
     "radeon_gem_rw_faults": r"\[TTM\] Failed allocating page table",
 }
 # Since Linux 7 radeon logs an error when a signal arrives while it locks the BOs of

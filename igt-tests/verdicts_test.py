@@ -38,6 +38,16 @@ def test_any_other_message_fails(tmp_path):
     assert "dmesg-warn: igt@seeds" in done.stdout and "radeon: no" in done.stdout
 
 
+@pytest.mark.parametrize(("program", "status"), [("radeon_cs_check", 0), ("radeon_gem_pread", 1)])
+def test_what_the_kernel_says_of_streams_that_it_refuses(tmp_path, program, status):
+    done = judge(tmp_path, **{f"{program}@several-buffers": warned(
+        "<3> [   19.638946] [drm:r600_cs_common_vline_parse [radeon]] *ERROR* cannot find crtc -1",
+        "<3> [   24.952275] Forbidden register 0x6538 in cs at 1",
+        "<3> [   19.639918] [drm:radeon_cs_ioctl [radeon]] *ERROR* Invalid command stream !",
+        "<4> [   19.726322] radeon 0000:01:00.0: vbo resource seems too big (6627328) for the bo (1048576)")})
+    assert done.returncode == status
+
+
 def test_nothing_passed_is_no_success(tmp_path):
     assert judge(tmp_path, basic={"result": "skip"}).returncode == 1
 

@@ -136,6 +136,7 @@ cp -r "$pristine" "$fresh"
 rm -f "$fresh/.key"
 copy_overlay "$fresh" drivers include
 mkdir -p "$fresh/include/trace"
+apply_fixes "$fresh"
 for hook in "${hooks[@]}"; do
 	patch -d "$fresh" -p1 --fuzz=0 -s --no-backup-if-mismatch \
 		<"$hook" >"$out/patch.log" 2>&1 || {

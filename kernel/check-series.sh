@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Check a series that kernel/series.sh has made. Any finding is an error.
+# Check a series that kernel/series.sh or fixes.sh has made. Any finding is an error.
 #
 # usage: check-series.sh STEP SERIES [KVER]
 #
@@ -13,7 +13,8 @@
 #                   and neither gcc (W=1) nor sparse says anything new
 #           send    it can be sent: the sender is no placeholder, and the commit that it
 #                   is for is known. Prints the command
-#   SERIES  directory that series.sh has written
+#           Fixes, which go to stable kernels, name the commits that they fix
+#   SERIES  directory that series.sh or fixes.sh has written
 #   KVER    for build: kernel with headers in /lib/modules, or their directory;
 #           the only one in /lib/modules, if not given
 
@@ -149,7 +150,7 @@ check_build() {
 
 # A placeholder is an address that nobody can answer.
 check_send() {
-	local sender
+	local sender patch
 	sender=$(cat "$here/upstream/sender")
 	case $sender in
 	*noreply* | *.example\> | *.invalid\> | *localhost\> | *example.*) die "upstream/sender is a placeholder: $sender" ;;
@@ -158,10 +159,17 @@ check_send() {
 	esac
 	! grep -L "^Signed-off-by: $sender$" "${patches[@]}" | grep . ||
 		die "not signed off by upstream/sender: make the series again"
-	grep -qE '^base-commit: [0-9a-f]{40}$' "$series"/0000-*.patch ||
-		die "upstream/base-commit has no commit for this kernel"
-	grep -qE '^Mesa: https://' "$series"/0000-*.patch ||
-		die "upstream/cover.txt has no link of Mesa's merge request"
+	for patch in "${patches[@]}"; do
+		! grep -q '^Cc: stable@' "$patch" || grep -qE '^Fixes: [0-9a-f]{12} ' "$patch" ||
+			die "${patch##*/} has no Fixes: line; the kernel's history tells the commit"
+	done
+	# Fixes have no cover letter.
+	if [ -e "$series/0000-cover-letter.patch" ]; then
+		grep -qE '^base-commit: [0-9a-f]{40}$' "$series"/0000-*.patch ||
+			die "upstream/base-commit has no commit for this kernel"
+		grep -qE '^Mesa: https://' "$series"/0000-*.patch ||
+			die "upstream/cover.txt has no link of Mesa's merge request"
+	fi
 	echo "git send-email --confirm=always $series/0*.patch"
 }
 

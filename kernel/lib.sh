@@ -7,8 +7,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 radeon_dir=drivers/gpu/drm/radeon
 # Other versions use the hooks of this one, unless they have their own.
 hooks_base=6.12
-# Finding that checkpatch ignores: the allocators that it prefers do not exist in 6.12.
-checkpatch_ignore=ALLOC_WITH_SIZEOF
+# Findings that checkpatch ignores: the allocators that it prefers do not exist in 6.12; which
+# commit a fix mends is known where the kernel's history is (check-series.sh asks for it).
+checkpatch_ignore=ALLOC_WITH_SIZEOF,MISSING_FIXES_TAG
 
 die() {
 	echo "${0##*/}: $*" >&2
@@ -73,6 +74,26 @@ choose_patches() {
 		[[ " ${hooks[*]} " = *" $f "* ]] || [ ! -e "$f" ] ||
 			die "$f is not in $here/patches/$hooks_base/series"
 	done
+}
+
+# apply_fixes DIR: applies the patches of fixes/ to the kernel source in DIR, but those that it has.
+apply_fixes() {
+	local fix log
+	for fix in "$here"/fixes/*.patch; do
+		if log=$(patch -d "$1" -p1 --fuzz=0 -s -f --dry-run <"$fix" 2>&1); then
+			patch -d "$1" -p1 --fuzz=0 -s --no-backup-if-mismatch <"$fix"
+		elif ! patch -d "$1" -p1 --fuzz=0 -s -f -R --dry-run <"$fix" >/dev/null 2>&1; then
+			echo "$log" >&2
+			die "$fix does not apply without fuzz, and is not in the source either"
+		fi
+	done
+}
+
+# signed_off: copies stdin with the copyright and the sign-off of upstream/sender.
+signed_off() {
+	local sender
+	sender=$(cat "$here/upstream/sender")
+	sed -E -e "s|^([ +-]? \* Copyright [0-9]+) .*|\1 ${sender% <*}|" -e "s|^Signed-off-by: .*|Signed-off-by: $sender|"
 }
 
 # copy_overlay DIR DIRECTORY...: copies these directories of the overlay (drivers,

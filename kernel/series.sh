@@ -80,18 +80,13 @@ git add -Af .
 git commit -q -m "Linux $version, in part"
 git tag base
 
-# sender_only: copies stdin with the sender's copyright and sign-off.
-sender_only() {
-	sed -E -e "s|^([ +-]? \* Copyright [0-9]+) .*|\1 ${sender% <*}|" -e "s|^Signed-off-by: .*|Signed-off-by: $sender|"
-}
-
 # add FILE...: adds files of the overlay to the last commit. The user API is in radeon_drm.h
 # in the kernel's tree.
 add() {
 	local f
 	for f; do
 		mkdir -p "$(dirname "$f")"
-		sender_only <"$overlay/$f" | sed 's/radeon_drm_rw\.h/radeon_drm.h/g' >"$f"
+		signed_off <"$overlay/$f" | sed 's/radeon_drm_rw\.h/radeon_drm.h/g' >"$f"
 		chmod 644 "$f"
 		git add -f "$f"
 	done
@@ -100,7 +95,7 @@ add() {
 
 # apply PATCH: commits the patch with its own message, signed off by the sender.
 apply() {
-	sender_only <"$1" | git am -q --keep-cr >"$out/am.log" 2>&1 || {
+	signed_off <"$1" | git am -q --keep-cr >"$out/am.log" 2>&1 || {
 		cat "$out/am.log" >&2
 		die "${1##*/} does not apply to $version"
 	}

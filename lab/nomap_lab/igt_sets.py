@@ -6,5 +6,7 @@
 HELD = "radeon_gem_rw_(fairness|pages|flags@(no-engine|pending-dword)|caches@cpu-reads-after-gpu)"
 #: All that the suite igt runs in boots of their own.
 OWN_BOOT = "radeon_gem_rw_(fairness|pages|between|reset|caches|reclock|steps|flags@(no-engine|pending-dword))"
+#: It crashes a driver without the fixes in kernel/fixes/. igt-tests/run leaves it out unless it is asked for.
+CS_CHECK = "radeon_cs_check"
 #: The least that each placement of a BO has to do.
 BASIC = "radeon_gem_(pread|pwrite)@(basic|unaligned|vram|gtt)$"

@@ -144,7 +144,7 @@ def ruff(out: Path) -> None:
 
 # radeon.ko, and what guests boot
 
-DRIVER = ("kernel/build.sh", "kernel/lib.sh", "kernel/drivers", "kernel/include")
+DRIVER = ("kernel/build.sh", "kernel/lib.sh", "kernel/drivers", "kernel/include", "kernel/fixes")
 
 
 def build_radeon(out: Path, source: str, headers: str, wrapper: Iterable[str | Path] = ()) -> None:

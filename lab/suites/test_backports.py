@@ -50,7 +50,7 @@ def package(lab: Lab) -> None:
     lab.call("dpkg-deb", "-x", deb, d / "root")
     [source] = (d / "root/usr/src").glob("radeon-nomap-*")
     assert lab.call(*inside(source / "source-for", fact("version"))).strip() == fact("source")
-    for f in ("build.sh", "lib.sh", "drivers", "include", "patches"):
+    for f in ("build.sh", "lib.sh", "drivers", "include", "patches", "fixes"):
         lab.call("diff", "-r", TOP / "kernel" / f, source / "kernel" / f)
     lab.call(*inside("bash", source / "kernel/build.sh", fact("source"), fact("version"), d / "out", "radeon_gem_rw.o"))
     assert (d / "out/tree/drivers/gpu/drm/radeon/radeon_gem_rw.o").stat().st_size

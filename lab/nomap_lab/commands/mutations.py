@@ -28,7 +28,7 @@ from nomap_lab.stages import SOURCE, kernel_version
 
 OUT = BUILD / "mutations"
 # What kernel/build.sh needs of kernel/.
-DRIVER = ("build.sh", "lib.sh", "drivers", "include", "patches")
+DRIVER = ("build.sh", "lib.sh", "drivers", "include", "patches", "fixes")
 # Board, kernel's command line, "bare" or nothing, "icount" or nothing, "kunit" or nothing.
 Options = tuple[str, str, str, str, str]
 
