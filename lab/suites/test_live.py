@@ -300,11 +300,12 @@ def little_memory(lab: Lab) -> None:
 
 @case("live/no-network")
 def no_network(lab: Lab) -> None:
-    """Without a network the image's builder says so in one line, and leaves no image."""
+    """Without a network the builders of the image and of a release say so in one line, and leave neither."""
     lab.build("radeon-deb", "igt")
     out = lab.dir("live-no-network")
-    done = lab.status("unshare", "--net", TOP / "packaging/in-copy", out / "work", TOP / "packaging/live/build", out,
-                      BUILD / "igt-tests", BUILD / "radeon-deb")
-    assert done.status == 1 and done.err.count("\n") == 1, done.err
-    assert "is there a network?" in done.err, done.err
-    assert not list(out.glob("*.img"))
+    made = out / "release"
+    for words in ([TOP / "packaging/live/build", out, BUILD / "igt-tests"], ["env", "LIVE=", TOP / "packaging/release", made]):
+        done = lab.status("unshare", "--net", TOP / "packaging/in-copy", out / "work", *words, BUILD / "radeon-deb")
+        assert done.status == 1 and done.err.count("\n") == 1, done.err
+        assert "is there a network?" in done.err, done.err
+    assert not list(out.glob("*.img")) and not made.exists()
