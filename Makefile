@@ -92,7 +92,8 @@ deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_r
 
 release: host-packages ## release/: an apt repository of them, signed with KEY=FILE, a secret OpenPGP key; live image, series, results, sums
 	@[ -r "$(KEY)" ] || { echo "make release KEY=FILE: the secret OpenPGP key to sign with (gpg --armor --export-secret-keys ID >FILE)" >&2; exit 2; }
-	@lab/build $(PACKAGES) live $(if $(I386),mesa-deb-i386)
+	@# A release has nobody's key on its stick.
+	@SSH_KEY= lab/build $(PACKAGES) live $(if $(I386),mesa-deb-i386)
 	@URI="$${URI:-file:$(CURDIR)/release/apt}" lab/in-root packaging/in-copy build/deb/work-release packaging/release release $(PACKAGES:%=build/%) $(if $(I386),build/mesa-deb-i386) <$(KEY)
 
 live: host-packages ## build/live/nomap-live.img, for a USB stick: Debian 13 with our packages (SSH_KEY=FILE: a public key that may log in)

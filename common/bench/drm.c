@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -59,11 +60,17 @@ static void fill_device(struct bench_device *dev, drmVersionPtr version)
 }
 
 /**
- * bench_open - open the first render node of the radeon driver
+ * bench_open - open a render node of the radeon driver
  * @dev: filled in
+ *
+ * It is that of the card whose PCI address NOMAP_CARD is in the environment, as
+ * "0000:01:00.0", or the first one without it.
+ *
+ * Return: 0, or -ENODEV if there is none
  */
 int bench_open(struct bench_device *dev)
 {
+	const char *card = getenv("NOMAP_CARD");
 	drmVersionPtr version;
 	char path[32];
 	bool found;
@@ -80,9 +87,10 @@ int bench_open(struct bench_device *dev)
 		if (found)
 			fill_device(dev, version);
 		drmFreeVersion(version);
-		if (found)
+		if (found && (!card || !*card || !strcmp(card, dev->pci)))
 			return 0;
 		close(dev->fd);
+		memset(dev, 0, sizeof(*dev));
 	}
 	return -ENODEV;
 }

@@ -34,6 +34,10 @@ class Card:
     def in_range(self) -> bool:
         return bool(self.family)
 
+    def environment(self) -> dict[str, str]:
+        """What has the steps' programs use this card and no other: those of nomap-tools, and IGT's."""
+        return {"NOMAP_CARD": self.slot, "IGT_DEVICE": f"pci:slot={self.slot}"}
+
     def __str__(self) -> str:
         what = f"{self.family}, in range" if self.family else "not an R600 to Cayman"
         return f"{self.slot} {self.vendor[2:]}:{self.device[2:]} ({what}; driver {self.driver or 'none'})"

@@ -63,7 +63,7 @@ def in_session(system: System, session: Session, choice: str, slot: str, again: 
             raise ReportError(f"The card {card.slot} is in range, but its driver is {card.driver or 'none'} instead of radeon: is its "
                               "firmware installed (firmware-amd-graphics), and no nomodeset on the kernel's command line?")
         print(f"Testing {card}")
-        session.run(steps)
+        session.run(steps, card.environment())
     except ReportError as e:
         stopped = str(e)
         print(stopped, file=sys.stderr)

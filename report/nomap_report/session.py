@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +102,8 @@ class Session:
         found: dict[str, dict[str, Any]] = self.state["done"]
         return found
 
-    def run(self, steps: Sequence[Step]) -> None:
-        """Runs the steps that have no result yet."""
+    def run(self, steps: Sequence[Step], environment: Mapping[str, str]) -> None:
+        """Runs the steps that have no result yet, with these words in their environment."""
         try:
             for number, step in enumerate(steps, 1):
                 if step.name in self.done:
@@ -112,14 +112,14 @@ class Session:
                 self.state["running"] = step.name
                 self._save()
                 self.say(f"[{number}/{len(steps)}] {step.name}: about {step.minutes} min ...")
-                self.done[step.name] = self._one(step)
+                self.done[step.name] = self._one(step, environment)
                 self.state["running"] = None
                 self._save()
                 self.say(f"[{number}/{len(steps)}] {step.name}: {self.done[step.name]['status']}")
         except OSError as e:
             raise sentence(e, self.out) from e
 
-    def _one(self, step: Step) -> dict[str, Any]:
+    def _one(self, step: Step, environment: Mapping[str, str]) -> dict[str, Any]:
         missing = step.missing()
         if missing:
             return {"status": "skip", "seconds": 0, "reason": missing}
@@ -127,6 +127,7 @@ class Session:
         with open(log, "wb") as f:
             try:
                 status = subprocess.run(step.command(self.out), stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT,
+                                        env={**os.environ, **environment},
                                         check=False, timeout=step.minutes * 60 * PATIENCE + 300).returncode
             except subprocess.TimeoutExpired:
                 return {"status": "hang", "seconds": round(time.monotonic() - begun), "reason": "it did not end in time"}

@@ -136,7 +136,10 @@ def test_wrong_driver(machine: Machine) -> None:
 def test_two_cards(machine: Machine) -> None:
     said = machine.card().card(OTHER, device="0x9540").run("--safe", status=3)
     assert f"--card {SLOT} or --card {OTHER}" in said
+    # The programs are told, too: they would take the first.
+    machine.script(machine.programs / "live-bos", 'echo "on $NOMAP_CARD, $IGT_DEVICE"')
     assert f"Testing {OTHER}" in machine.run("--safe", "--card", "02:00.0", status=0)
+    assert f"on {OTHER}, pci:slot={OTHER}" in machine.archive()["logs/live-bos.log"]
 
 
 def test_a_card_of_another_make_beside_it(machine: Machine) -> None:
