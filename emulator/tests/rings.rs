@@ -33,7 +33,12 @@ fn fence(value: u32) -> Vec<u32> {
 }
 
 fn call(addr: u64, dwords: u32) -> Vec<u32> {
-    Packet::IndirectBuffer { addr, dwords }.encode()
+    Packet::IndirectBuffer {
+        addr,
+        dwords,
+        context: 0,
+    }
+    .encode()
 }
 
 fn mem(place: u64) -> DmaEnd {

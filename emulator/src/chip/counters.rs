@@ -157,6 +157,8 @@ counters! {
     BarNs bar_ns = 40;
     /// Dispatches of compute shaders decoded.
     Dispatches dispatches = 41;
+    /// Accesses of packets in VM contexts other than 0 that met no valid page; one for each packet.
+    VmFaults vm_faults = 42;
 }
 
 impl Default for Counters {

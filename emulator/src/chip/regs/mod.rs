@@ -99,6 +99,7 @@ macro_rules! registers {
 pub(crate) use registers;
 
 pub mod bif;
+pub mod cayman;
 pub mod cg;
 pub mod cp;
 pub mod dce;
@@ -273,6 +274,36 @@ pub static EVERGREEN: Map = Map::new(
     ],
 );
 
+/// The registers of Cayman: Evergreen's and its own.
+pub static CAYMAN: Map = Map::new(
+    &[
+        bif::REGISTERS,
+        cg::REGISTERS,
+        srbm::REGISTERS,
+        mc::REGISTERS,
+        gb::REGISTERS,
+        grbm::REGISTERS,
+        hdp::REGISTERS,
+        cp::REGISTERS,
+        ih::REGISTERS,
+        dma::REGISTERS,
+        uvd::REGISTERS,
+        vgt::REGISTERS,
+        evergreen::REGISTERS,
+        evergreen::gfx::REGISTERS,
+        cayman::REGISTERS,
+    ],
+    &[evergreen::stored::REGISTERS, cayman::stored::REGISTERS],
+    &[
+        gb::GB_TILING_CONFIG,
+        grbm::GRBM_STATUS2,
+        hdp::HDP_DEBUG1,
+        cp::CP_STRMOUT_CNTL,
+        cp::CP_RB_RPTR_WR,
+        dma::DMA_TILING_CONFIG,
+    ],
+);
+
 /// Name of the R700 family's register at byte offset `offset`, if a table has it.
 pub fn name(offset: u32) -> Option<Cow<'static, str>> {
     R700.name(offset)
@@ -324,7 +355,7 @@ mod tests {
 
     #[test]
     fn tables_hold_no_duplicate_or_outside_offsets() {
-        for map in [&R600, &R700, &EVERGREEN] {
+        for map in [&R600, &R700, &EVERGREEN, &CAYMAN] {
             no_duplicate_or_outside_offsets(map);
         }
     }
