@@ -114,7 +114,12 @@ impl Hub {
             regs,
             mc,
             irq,
-            knobs: Knobs::new(engines.clone(), latency_us, rate_mbps),
+            knobs: Knobs::new(
+                engines.clone(),
+                model.generation.rings(),
+                latency_us,
+                rate_mbps,
+            ),
             counters,
             strict,
             trace,
@@ -206,8 +211,13 @@ impl Hub {
         self.counters.inc(Counter::Unmodelled);
         let bit = 1 << client as u32;
         if self.unmodelled_logged.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            let what = match (client, self.generation.draws) {
+                (Client::Dma, _) => "copies of parts of tiled surfaces",
+                (_, Some(_)) => "some kinds of draws",
+                (_, None) => "draws and dispatches",
+            };
             log::warn!(
-                "{}: {} is modelled without draws and tiled copies: they do nothing \
+                "{}: {} is modelled without {what}: they do nothing \
                  (further ones are only counted)",
                 client.name(),
                 self.generation.name

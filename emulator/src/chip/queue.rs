@@ -112,16 +112,25 @@ pub struct Knobs {
     rate_mbps: AtomicU64,
     hung: AtomicU32,
     hang_after: [AtomicU64; ENGINES],
+    /// The chip's rings.
+    present: u32,
     engines: [Arc<Engine>; ENGINES],
 }
 
 impl Knobs {
-    pub(crate) fn new(engines: [Arc<Engine>; ENGINES], latency_us: u64, rate_mbps: u64) -> Self {
+    /// Knobs of a chip with the rings whose bits are set in `present`.
+    pub(crate) fn new(
+        engines: [Arc<Engine>; ENGINES],
+        present: u32,
+        latency_us: u64,
+        rate_mbps: u64,
+    ) -> Self {
         Self {
             latency_us: AtomicU64::new(latency_us),
             rate_mbps: AtomicU64::new(rate_mbps),
             hung: AtomicU32::new(0),
             hang_after: [const { AtomicU64::new(u64::MAX) }; ENGINES],
+            present,
             engines,
         }
     }
@@ -154,10 +163,9 @@ impl Knobs {
         self.kick();
     }
 
-    /// Hangs every ring whose bit is set in `mask`, until its soft reset.
+    /// Hangs every ring of the chip whose bit is set in `mask`, until its soft reset.
     pub fn set_hang(&self, mask: u32) {
-        let all = EngineId::ALL.iter().fold(0, |m, e| m | e.bit());
-        self.hung.fetch_or(mask & all, Ordering::Relaxed);
+        self.hung.fetch_or(mask & self.present, Ordering::Relaxed);
         self.kick();
     }
 

@@ -23,7 +23,9 @@ const CONTEXTS: ContextRegisters = ContextRegisters {
     default_page: cayman::VM_CONTEXT1_PROTECTION_FAULT_DEFAULT_ADDR,
     fault_status: cayman::VM_CONTEXT1_PROTECTION_FAULT_STATUS,
     fault_addr: cayman::VM_CONTEXT1_PROTECTION_FAULT_ADDR,
-    fb_offset: None,
+    base: cayman::VM_CONTEXT1_PAGE_TABLE_BASE_ADDR,
+    start: cayman::VM_CONTEXT1_PAGE_TABLE_START_ADDR,
+    end: cayman::VM_CONTEXT1_PAGE_TABLE_END_ADDR,
 };
 
 /// Cayman.

@@ -23,6 +23,7 @@ use crate::chip::dma;
 use crate::chip::family::Model;
 use crate::chip::gfx::front::Front;
 use crate::chip::memory::gart::VmRegisters;
+use crate::chip::queue::EngineId;
 use crate::chip::regs::Map;
 
 /// What a generation changes.
@@ -121,6 +122,14 @@ pub enum FirmwareInfo {
 }
 
 impl Generation {
+    /// Bits of the rings that the chip has.
+    pub(crate) fn rings(&self) -> u32 {
+        let cp = self.cp_rings.iter().map(|ring| ring.engine);
+        let dma = self.dma_rings.iter().map(|ring| ring.engine);
+        let all = cp.chain(dma).chain([EngineId::Uvd]);
+        all.fold(0, |rings, engine| rings | engine.bit())
+    }
+
     /// Whether a table has the register at byte offset `offset`. Of CRTCs the tables
     /// have the first one's.
     pub fn knows(&self, offset: u32) -> bool {

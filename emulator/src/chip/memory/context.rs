@@ -27,9 +27,12 @@ pub struct ContextRegisters {
     pub fault_status: u32,
     /// `VM_CONTEXT1_PROTECTION_FAULT_ADDR`.
     pub fault_addr: u32,
-    /// `FUS_MC_VM_FB_OFFSET` of an APU: where entries have VRAM, in units of 4 MiB
-    /// (`cayman_vm_init()`). Without, they have MC addresses.
-    pub fb_offset: Option<u32>,
+    /// `VM_CONTEXT1_PAGE_TABLE_BASE_ADDR`; the other contexts' registers follow.
+    pub base: u32,
+    /// `VM_CONTEXT1_PAGE_TABLE_START_ADDR`, the same.
+    pub start: u32,
+    /// `VM_CONTEXT1_PAGE_TABLE_END_ADDR`, the same.
+    pub end: u32,
 }
 
 /// `PAGE_TABLE_DEPTH` of `VM_CONTEXT1_CNTL`: 1 with a directory.
@@ -56,13 +59,14 @@ impl Tables<'_> {
 
     /// Where `page` of `context` leads, or the bit of [`VmFault`] that says why not.
     fn walk(&self, context: u8, page: u64, access: Access) -> Result<Target, u32> {
-        let of_context = |first: u32| u64::from(self.regs.load(first + 4 * u32::from(context)));
-        let (start, end) = (of_context(self.vm.start), of_context(self.vm.end));
+        let of_context =
+            |first: u32| u64::from(self.regs.load(first + 4 * (u32::from(context) - 1)));
+        let (start, end) = (of_context(self.shared.start), of_context(self.shared.end));
         if page < start || page > end {
             return Err(VmFault::RANGE);
         }
         let cntl = self.regs.load(self.shared.cntl);
-        let base = of_context(self.vm.base) * PAGE_SIZE;
+        let base = of_context(self.shared.base) * PAGE_SIZE;
         let index = page - start;
         let (table, index) = match field(cntl, DEPTH) {
             0 => (base, index),
@@ -88,12 +92,10 @@ impl Tables<'_> {
         if entry & PTE_SYSTEM != 0 {
             return Ok(Target::Bus(address));
         }
-        let offset = match self.shared.fb_offset {
-            Some(register) => address.checked_sub(u64::from(self.regs.load(register)) << 22),
-            None => vram_offset(self.regs, self.vm, self.vram.size(), address).map(|(at, _)| at),
-        };
-        let inside = offset.filter(|at| *at < self.vram.size());
-        inside.map(Target::Vram).ok_or(VmFault::INVALID)
+        // On an APU it would be a bus address, too (`FUS_MC_VM_FB_OFFSET`, cayman_vm_init()).
+        let offset = vram_offset(self.regs, self.vm, self.vram.size(), address);
+        let (offset, _) = offset.ok_or(VmFault::INVALID)?;
+        Ok(Target::Vram(offset))
     }
 }
 

@@ -264,7 +264,7 @@ pub static EVERGREEN: Map = Map::new(
         evergreen::REGISTERS,
         evergreen::gfx::REGISTERS,
     ],
-    &[evergreen::stored::REGISTERS],
+    &[evergreen::stored::REGISTERS, stored_evergreen::REGISTERS],
     &[
         gb::GB_TILING_CONFIG,
         grbm::GRBM_STATUS2,
@@ -273,6 +273,21 @@ pub static EVERGREEN: Map = Map::new(
         dma::DMA_TILING_CONFIG,
     ],
 );
+
+/// Registers that have an effect on Cayman, and are only stored on Evergreen.
+mod stored_evergreen {
+    #![allow(dead_code)] // Only the table is used, not the constants.
+
+    super::registers! {
+        VM_L2_CNTL2 = 0x1404;
+        VM_CONTEXT1_CNTL = 0x1414;
+        VM_CONTEXT1_CNTL2 = 0x1434;
+        VM_CONTEXT1_PROTECTION_FAULT_STATUS = 0x14DC;
+        VM_CONTEXT1_PROTECTION_FAULT_ADDR = 0x14FC;
+        GRBM_STATUS_SE1 = 0x8018;
+        CAYMAN_DMA1_CNTL = 0xD82C;
+    }
+}
 
 /// The registers of Cayman: Evergreen's and its own.
 pub static CAYMAN: Map = Map::new(

@@ -17,8 +17,6 @@ super::registers! {
     VM_INVALIDATE_REQUEST = 0x1478;
     /// The contexts whose translations have been invalidated.
     VM_INVALIDATE_RESPONSE = 0x147C;
-    /// APUs: where page-table entries have VRAM, in units of 4 MiB.
-    FUS_MC_VM_FB_OFFSET = 0x2068;
     /// What the first fault since the last clear was.
     VM_CONTEXT1_PROTECTION_FAULT_STATUS = 0x14DC;
     /// Its page.

@@ -14,6 +14,7 @@ crate::chip::regs::registers! {
     DMIF_ADDR_CALC = 0x0C00;
     VM_CONTEXT0_CNTL2 = 0x1430;
     MC_VM_MX_L1_TLB_CNTL = 0x2064;
+    FUS_MC_VM_FB_OFFSET = 0x2068;
     MC_ARB_CAC_CNTL = 0x2750;
     MC_ARB_DRAM_TIMING = 0x2774;
     MC_ARB_DRAM_TIMING2 = 0x2778;
