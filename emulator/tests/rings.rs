@@ -428,6 +428,7 @@ fn dma_ring_test_ib_and_fence_work() {
         &DmaPacket::IndirectBuffer {
             addr: IB,
             dwords: 5,
+            context: 0,
         }
         .encode(),
     );
