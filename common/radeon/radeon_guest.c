@@ -90,21 +90,10 @@ unsigned int radeon_guest_pad(uint32_t *ib, unsigned int n, uint32_t ring)
 	return n;
 }
 
-/**
- * radeon_guest_submit - DRM_IOCTL_RADEON_CS
- * @fd: device
- * @ring: RADEON_CS_RING_*
- * @ib: commands
- * @dwords: number of dwords in @ib
- * @relocs: relocations of the BOs that the commands use
- * @count: number of relocations
- *
- * Repeats the ioctl on -EINTR and -EAGAIN. Does not wait for the GPU.
- */
-int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
-			const struct drm_radeon_cs_reloc *relocs, uint32_t count)
+static int submit(int fd, uint32_t flag, uint32_t ring, const uint32_t *ib, uint32_t dwords,
+		  const struct drm_radeon_cs_reloc *relocs, uint32_t count)
 {
-	uint32_t flags[2] = { RADEON_CS_KEEP_TILING_FLAGS, ring };
+	uint32_t flags[2] = { RADEON_CS_KEEP_TILING_FLAGS | flag, ring };
 	struct drm_radeon_cs_chunk chunk[3] = {
 		{
 			.chunk_id = RADEON_CHUNK_ID_IB,
@@ -134,6 +123,40 @@ int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwor
 		if (errno != EINTR && errno != EAGAIN)
 			return -errno;
 	return 0;
+}
+
+/**
+ * radeon_guest_submit - DRM_IOCTL_RADEON_CS
+ * @fd: device
+ * @ring: RADEON_CS_RING_*
+ * @ib: commands
+ * @dwords: number of dwords in @ib
+ * @relocs: relocations of the BOs that the commands use
+ * @count: number of relocations
+ *
+ * Repeats the ioctl on -EINTR and -EAGAIN. Does not wait for the GPU.
+ */
+int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
+			const struct drm_radeon_cs_reloc *relocs, uint32_t count)
+{
+	return submit(fd, 0, ring, ib, dwords, relocs, count);
+}
+
+/**
+ * radeon_guest_submit_vm - DRM_IOCTL_RADEON_CS in the client's address space
+ * @fd: device
+ * @ring: RADEON_CS_RING_*
+ * @ib: commands, with addresses
+ * @dwords: number of dwords in @ib
+ * @relocs: the BOs that the commands use, for their placement
+ * @count: number of relocations
+ *
+ * As radeon_guest_submit(), on Cayman and later.
+ */
+int radeon_guest_submit_vm(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
+			   const struct drm_radeon_cs_reloc *relocs, uint32_t count)
+{
+	return submit(fd, RADEON_CS_USE_VM, ring, ib, dwords, relocs, count);
 }
 
 /**

@@ -43,6 +43,8 @@ unsigned int radeon_guest_dma(uint32_t *ib, unsigned int n, uint64_t dst_offset,
 unsigned int radeon_guest_pad(uint32_t *ib, unsigned int n, uint32_t ring);
 int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
 			const struct drm_radeon_cs_reloc *relocs, uint32_t count);
+int radeon_guest_submit_vm(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
+			   const struct drm_radeon_cs_reloc *relocs, uint32_t count);
 
 /* ---- the emulated board's control block, in its I/O BAR (emulator/README.md) ---- */
 

@@ -80,7 +80,14 @@ fn cp_survives(mut rig: Rig, ring: &[u32], ib: &[u32], call: bool, rate: u64) {
     rig.ib(IB, ib);
     if call {
         let dwords = ib.len() as u32;
-        rig.cp_fill(&Packet::IndirectBuffer { addr: IB, dwords }.encode());
+        rig.cp_fill(
+            &Packet::IndirectBuffer {
+                addr: IB,
+                dwords,
+                context: 0,
+            }
+            .encode(),
+        );
     }
     rig.cp(ring);
     linger();
@@ -120,7 +127,7 @@ proptest! {
         rig.ib(IB, &ib);
         if call {
             let dwords = ib.len() as u32;
-            let packet = DmaPacket::IndirectBuffer { addr: IB, dwords };
+            let packet = DmaPacket::IndirectBuffer { addr: IB, dwords, context: 0 };
             // The length is in other bits from Evergreen on.
             let r700 = packet.encode();
             let evergreen = [r700[0], r700[1], dwords << 12];
@@ -193,7 +200,14 @@ proptest! {
 fn cp_ring_of_endless_ibs_ends_at_reset() {
     let mut rig = Rig::new();
     // IB1 calls an IB2 of the greatest length, again and again: hours of work.
-    let call = |addr, dwords| Packet::IndirectBuffer { addr, dwords }.encode();
+    let call = |addr, dwords| {
+        Packet::IndirectBuffer {
+            addr,
+            dwords,
+            context: 0,
+        }
+        .encode()
+    };
     for i in 0..1000 {
         rig.ib(IB2 + i * 16, &call(DATA, 0xF_FFFF));
     }

@@ -6,6 +6,7 @@ mod attributes;
 mod common;
 mod rig;
 
+mod contexts;
 mod coverage;
 mod display;
 mod draws;

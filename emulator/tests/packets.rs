@@ -86,8 +86,11 @@ fn pm4() -> impl Strategy<Value = Packet<'static>> {
         any::<u32>().prop_map(Packet::IndexType),
         any::<u32>().prop_map(Packet::NumInstances),
         draw().prop_map(Packet::Draw),
-        (mc_addr(4), 0u32..1 << 20)
-            .prop_map(|(addr, dwords)| Packet::IndirectBuffer { addr, dwords }),
+        (mc_addr(4), 0u32..1 << 20).prop_map(|(addr, dwords)| Packet::IndirectBuffer {
+            addr,
+            dwords,
+            context: 0
+        }),
         (0u8..4, strmout, proptest::option::of(mc_addr(4))).prop_map(|(buffer, source, store)| {
             Packet::StrmoutBufferUpdate {
                 buffer,
@@ -182,8 +185,11 @@ fn dma() -> impl Strategy<Value = DmaPacket<'static>> {
                 dwords
             }
         ),
-        (mc_addr(32), 0u32..0x1_0000)
-            .prop_map(|(addr, dwords)| DmaPacket::IndirectBuffer { addr, dwords }),
+        (mc_addr(32), 0u32..0x1_0000).prop_map(|(addr, dwords)| DmaPacket::IndirectBuffer {
+            addr,
+            dwords,
+            context: 0
+        }),
         (mc_addr(4), any::<bool>())
             .prop_map(|(addr, signal)| DmaPacket::Semaphore { addr, signal }),
         (mc_addr(4), any::<u32>()).prop_map(|(addr, value)| DmaPacket::Fence { addr, value }),

@@ -33,7 +33,12 @@ fn fence(value: u32) -> Vec<u32> {
 }
 
 fn call(addr: u64, dwords: u32) -> Vec<u32> {
-    Packet::IndirectBuffer { addr, dwords }.encode()
+    Packet::IndirectBuffer {
+        addr,
+        dwords,
+        context: 0,
+    }
+    .encode()
 }
 
 fn mem(place: u64) -> DmaEnd {
@@ -423,6 +428,7 @@ fn dma_ring_test_ib_and_fence_work() {
         &DmaPacket::IndirectBuffer {
             addr: IB,
             dwords: 5,
+            context: 0,
         }
         .encode(),
     );

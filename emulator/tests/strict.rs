@@ -28,7 +28,12 @@ fn write(addr: u64, value: u32) -> Vec<u32> {
 }
 
 fn call(addr: u64, dwords: u32) -> Vec<u32> {
-    Packet::IndirectBuffer { addr, dwords }.encode()
+    Packet::IndirectBuffer {
+        addr,
+        dwords,
+        context: 0,
+    }
+    .encode()
 }
 
 /// A packet by which the PFP (with `pfp`) or the ME waits until memory at `addr`

@@ -109,11 +109,13 @@ void igt_radeon_set_rate(int fd, uint32_t mbps)
  * @fd: device that is the emulated board
  * @engine: engine
  *
- * Makes the ring of @engine stop until the driver resets it.
+ * Makes the ring of @engine stop until the driver resets it, of the DMA engines both:
+ * Cayman has a second one, which the driver takes for submissions without a
+ * priority.
  */
 void igt_radeon_hang(int fd, enum igt_radeon_engine engine)
 {
-	uint32_t bit = engine == IGT_RADEON_DMA ? 1 << 1 : 1 << 0;
+	uint32_t bit = engine == IGT_RADEON_DMA ? 1 << 1 | 1 << 3 : 1 << 0;
 
 	igt_radeon_require_board(fd);
 	igt_assert_eq(radeon_guest_board_write(board_fd, RADEON_GUEST_CTL_HANG, bit), 0);

@@ -5,7 +5,7 @@
 #: their own, with radeon.lockup_timeout=60000.
 HELD = "radeon_gem_rw_(fairness|pages|flags@(no-engine|pending-dword)|caches@cpu-reads-after-gpu)"
 #: All that the suite igt runs in boots of their own.
-OWN_BOOT = "radeon_gem_rw_(fairness|pages|between|reset|caches|reclock|steps|flags@(no-engine|pending-dword))"
+OWN_BOOT = "radeon_gem_rw_(fairness|pages|between|reset|caches|reclock|steps|vm|flags@(no-engine|pending-dword))"
 #: It crashes a driver without the fixes in kernel/fixes/. igt-tests/run leaves it out unless it is asked for.
 CS_CHECK = "radeon_cs_check"
 #: The least that each placement of a BO has to do.

@@ -27,15 +27,16 @@ def chip_is_quiet(lab: Lab, chip: str) -> None:
     quiet(lab, board=f"--chip {chip}")
 
 
-# Evergreen, Northern Islands and R6xx: no message, and a ring and IB test of each ring that the chip has; on R6xx the driver
-# uses no DMA ring.
-GENERATIONS = {"rv670": 4, "rs780": 4, "cedar": 6, "redwood": 6, "cypress": 6, "palm": 6, "barts": 6, "turks": 6, "caicos": 6}
+# Other generations: no message, and a ring and IB test of each ring that the driver uses: on R6xx no DMA ring, on Cayman both, and
+# of the CP's three the first.
+GENERATIONS = {"rv670": 4, "rs780": 4, "cedar": 6, "redwood": 6, "cypress": 6, "palm": 6, "barts": 6, "turks": 6, "caicos": 6,
+               "cayman": 8}
 
 
 def generation(lab: Lab, chip: str) -> None:
     append = "radeon.msi=1" if chip == "rs780" else ""
     quiet(lab, board=f"--chip {chip}", append=append)
-    out = lab.run("sh", "-c", 'dmesg | grep -cE "ring test on [035] succeeded|ib test on ring [035] succeeded"', module="stock",
+    out = lab.run("sh", "-c", 'dmesg | grep -cE "ring test on [0345] succeeded|ib test on ring [0345] succeeded"', module="stock",
                   board=f"--chip {chip}", append=append)
     assert int(out) == GENERATIONS[chip]
 

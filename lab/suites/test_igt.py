@@ -104,7 +104,16 @@ def other_boards(lab: Lab) -> None:
 EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon_ring_copy", "radeon_gem_rw_reset@staged-writes$")
 
 
-@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP, chip=["rv670", "rs780", "cedar", "cypress", "palm", "turks"])
+@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP, chip=["rv670", "rs780", "cedar", "cypress", "palm", "turks", "cayman"])
 def on_chip(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}",
             append="radeon.msi=1" if chip == "rs780" else "")
+
+
+@case("igt/vm-{board}", tier="all", runner="igt", include=["radeon_gem_rw_vm"], board=["cayman", "strict"])
+def address_spaces(lab: Lab, board: str) -> None:
+    """Clients with and without an address space, on Cayman. On other chips these tests are skipped, here they must not be."""
+    results = CHECK / f"igt-vm-{board}"
+    lab.igt(results, timeout=600, board="--chip cayman" + (" --strict" if board == "strict" else ""))
+    tests = json.loads((results / "results.json").read_text(encoding="utf-8"))["tests"]
+    assert tests and not {n: t["result"] for n, t in tests.items() if t["result"] != "pass"}

@@ -6,6 +6,8 @@
 //! controller's address space through [`Mc`] and signal the host through
 //! [`IrqLine`]. Tests replace both with plain vectors and counters.
 
+use std::sync::Arc;
+
 /// Why an access to the memory controller's address space failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McError {
@@ -29,6 +31,43 @@ pub struct Extent {
     pub place: u64,
 }
 
+/// A fault of a VM context other than 0 (Cayman).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VmFault {
+    /// The page that was accessed.
+    pub page: u64,
+    /// Whether the access was a write.
+    pub write: bool,
+    /// What the fault is, one of the bits below: `PROTECTIONS` of
+    /// `VM_CONTEXT1_PROTECTION_FAULT_STATUS` (`nid.h`).
+    pub protections: u32,
+}
+
+impl VmFault {
+    /// The page is outside of the context's range.
+    pub const RANGE: u32 = 1 << 0;
+    /// The page directory has no valid entry.
+    pub const DIRECTORY: u32 = 1 << 2;
+    /// The page table has no valid entry.
+    pub const INVALID: u32 = 1 << 3;
+    /// The page must not be read.
+    pub const READ: u32 = 1 << 4;
+    /// The page must not be written.
+    pub const WRITE: u32 = 1 << 5;
+    /// The page exists, and the access is forbidden.
+    pub const FORBIDDEN: u32 = Self::READ | Self::WRITE;
+
+    /// The `*_FAULT_ENABLE_INTERRUPT` of this fault in `VM_CONTEXT1_CNTL`.
+    pub fn interrupt_enable(&self) -> u32 {
+        1 << (3 * (self.protections.trailing_zeros() + 1)).min(31)
+    }
+
+    /// The `*_FAULT_ENABLE_DEFAULT` of this fault: such accesses go to the default page.
+    pub fn default_enable(&self) -> u32 {
+        self.interrupt_enable() << 1
+    }
+}
+
 /// The memory controller's address space ("MC address", 40 bits): the VRAM
 /// aperture at `MC_VM_FB_LOCATION` and the GART behind VM context 0.
 ///
@@ -40,6 +79,16 @@ pub trait Mc: Send + Sync {
     fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError>;
     /// Writes `buf` to MC address `addr`.
     fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError>;
+
+    /// Memory by the addresses of VM context `context`, 1 to 7: a new view, with faults
+    /// of its own. `None` if this controller has no such context.
+    fn context(&self, _context: u8) -> Option<Arc<dyn Mc>> {
+        None
+    }
+    /// Takes the first fault of this view since the last call.
+    fn take_fault(&self) -> Option<VmFault> {
+        None
+    }
 
     /// Resolves `addr`, for a read or a write, to the extent that contains it.
     /// `None` if this controller resolves nothing. The extent is valid until

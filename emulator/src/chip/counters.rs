@@ -159,9 +159,11 @@ counters! {
     BarNs bar_ns = 40;
     /// Dispatches of compute shaders decoded.
     Dispatches dispatches = 41;
+    /// Accesses of packets in VM contexts other than 0 that met no valid page; one for each packet.
+    VmFaults vm_faults = 42;
     /// Strict board: lines of 64 bytes of compressed tiles (HTILE, FMASK) that were read as if they
     /// were expanded.
-    CompressedReads compressed_reads = 42;
+    CompressedReads compressed_reads = 43;
 }
 
 impl Default for Counters {

@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 use crate::chip::cp::pm4::{DecodeError, Packet};
 use crate::chip::cp::{self, opcode};
+use crate::chip::generation::cayman::CAYMAN;
 use crate::chip::generation::evergreen::EVERGREEN;
 use crate::chip::generation::r700::R700;
 use crate::chip::gfx::shader::isa::{cf, cf_name, CfKind, TexInstruction, MEM_SCRATCH};
@@ -242,10 +243,10 @@ fn registers(first: u32, last: u32) -> Rows {
     rows(all.filter(|(r, _)| (first..=last).contains(&r.offset)))
 }
 
-/// The registers with an effect that a generation has and R700 does not, or elsewhere.
-fn others(map: &regs::Map) -> Rows {
-    let r700: Vec<_> = regs::R700.modelled().collect();
-    let own = map.modelled().filter(|r| !r700.contains(r));
+/// The registers with an effect that a generation has and `than` does not, or elsewhere.
+fn others(map: &regs::Map, than: &regs::Map) -> Rows {
+    let theirs: Vec<_> = than.modelled().collect();
+    let own = map.modelled().filter(|r| !theirs.contains(r));
     rows(own.map(|r| (r, State::Modelled)))
 }
 
@@ -326,7 +327,7 @@ fn sections() -> Vec<Section> {
             "Registers with an effect that R6xx (`r600d.h`) has elsewhere than R700, or R700 has \
              not. Its packets and the registers of its 3D engine are R700's.",
             "offset",
-            others(&regs::R600),
+            others(&regs::R600, &regs::R700),
         ),
         section(
             "R6xx: shaders",
@@ -356,7 +357,21 @@ fn sections() -> Vec<Section> {
              `evergreen_reg.h`, `nid.h`); of CRTCs the first one's. Those of `reg_srcs/evergreen` \
              and of the two headers that are not listed are stored.",
             "offset",
-            others(&regs::EVERGREEN),
+            others(&regs::EVERGREEN, &regs::R700),
+        ),
+        section(
+            "Cayman: PM4 packets",
+            "As Evergreen's, with VM contexts in `INDIRECT_BUFFER`. Draws and dispatches are counted by \
+             `unmodelled` of `--counters`: its shaders are VLIW4.",
+            "opcode",
+            packets(&CAYMAN.pm4, CAYMAN.draws.is_some()),
+        ),
+        section(
+            "Cayman: registers",
+            "Registers with an effect that Evergreen does not have (`nid.h`). Those of `reg_srcs/cayman` \
+             and of the header that are not listed are stored.",
+            "offset",
+            others(&regs::CAYMAN, &regs::EVERGREEN),
         ),
     ]
 }
@@ -443,7 +458,7 @@ mod tests {
     #[test]
     fn modelled_registers_are_used_and_stored_ones_are_not() {
         let used = used();
-        let maps = [&regs::R600, &regs::R700, &regs::EVERGREEN];
+        let maps = [&regs::R600, &regs::R700, &regs::EVERGREEN, &regs::CAYMAN];
         let unused: Vec<_> = maps
             .into_iter()
             .flat_map(regs::Map::modelled)

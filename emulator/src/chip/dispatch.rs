@@ -95,6 +95,7 @@ impl Blocks {
     pub fn power_on(&self) {
         self.bif.reset();
         self.cg.power_on();
+        self.cp.power_on();
         self.mc_seq.power_on();
         self.rcu.power_on();
         self.state.power_on();

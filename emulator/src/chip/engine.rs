@@ -18,8 +18,9 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::chip::bus::{McError, Registers};
+use crate::chip::bus::{Mc, McError, Registers};
 use crate::chip::counters::Counter;
+use crate::chip::fetch::Buffer;
 use crate::chip::gfx::Control;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Ih;
@@ -112,8 +113,13 @@ pub(crate) trait RingUnit: Send {
 }
 
 /// Context in which a packet executes: memory, registers and cancellation.
+#[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub hub: &'a Hub,
+    /// Memory, by the addresses of VM context `context`.
+    pub mc: &'a dyn Mc,
+    /// VM context of the packet.
+    pub context: u8,
     pub ih: &'a Ih,
     /// All registers, with their side effects.
     pub registers: &'a dyn Registers,
@@ -131,7 +137,7 @@ impl Control for Job<'_> {
     }
 
     fn fault(&self, error: McError) {
-        self.hub.fault(Client::Gfx, error);
+        self.report(Client::Gfx, error);
     }
 
     fn count(&self, counter: Counter, n: u64) {
@@ -155,7 +161,41 @@ impl Control for Job<'_> {
     }
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    /// The same, in VM context `context`, whose addresses `mc` translates.
+    pub fn within<'b>(&self, context: u8, mc: &'b dyn Mc) -> Job<'b>
+    where
+        'a: 'b,
+    {
+        Job {
+            mc,
+            context,
+            ..*self
+        }
+    }
+
+    /// An indirect buffer that this packet calls; in a context other than 0, its own.
+    pub fn buffer(&self, addr: u64, dwords: u32, context: u8) -> Buffer {
+        let context = match self.context {
+            0 => context,
+            own => own,
+        };
+        Buffer {
+            addr,
+            dwords,
+            context,
+        }
+    }
+
+    /// Reports a failed memory access. Those in a VM context other than 0 are in that
+    /// context's fault registers already.
+    pub fn report(&self, client: Client, error: McError) {
+        match self.context {
+            0 => self.hub.fault(client, error),
+            _ => self.hub.count_fault(client, error),
+        }
+    }
+
     /// Fails if the engine has been reset or stopped since the packet began.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.engine.stop.load(Ordering::Acquire)
@@ -247,6 +287,8 @@ pub(crate) fn run(
 
         let job = Job {
             hub,
+            mc: &*hub.mc,
+            context: 0,
             ih,
             registers,
             engine,
@@ -282,8 +324,8 @@ pub(crate) fn run(
                 shared.active = !unit.idle();
                 hub.knobs.packet_done(engine.id);
                 hub.counters.inc(match engine.id {
-                    EngineId::Gfx => Counter::Pm4Packets,
-                    EngineId::Dma => Counter::DmaPackets,
+                    EngineId::Gfx | EngineId::Cp1 | EngineId::Cp2 => Counter::Pm4Packets,
+                    EngineId::Dma | EngineId::Dma1 => Counter::DmaPackets,
                     EngineId::Uvd => Counter::UvdPackets,
                 });
             }

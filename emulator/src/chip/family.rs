@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::chip::generation::{evergreen, r600, r700, Generation};
+use crate::chip::generation::{cayman, evergreen, r600, r700, Generation};
 
 /// The chips, by generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub enum Family {
     Barts,
     Rv670,
     Rs780,
+    Cayman,
 }
 
 /// Properties by which the chips differ.
@@ -61,7 +62,7 @@ pub struct Model {
 }
 
 /// All chips, in the order of [`Family`].
-pub static MODELS: [Model; 13] = [
+pub static MODELS: [Model; 14] = [
     Model {
         family: Family::Rv710,
         generation: &r700::R700,
@@ -268,6 +269,22 @@ pub static MODELS: [Model; 13] = [
         backends: 1,
         log2_channels: 0,
         crtcs: 2,
+        vertices_as_texels: true,
+    },
+    Model {
+        family: Family::Cayman,
+        generation: &cayman::CAYMAN,
+        name: "cayman",
+        sold_as: "Radeon HD 6950/6970",
+        device_id: 0x6718,
+        engine_clock: 88_000,
+        memory_clock: 137_500,
+        pipes: 4,
+        tile_pipes: 8,
+        simds: 12,
+        backends: 8,
+        log2_channels: 2,
+        crtcs: 6,
         vertices_as_texels: true,
     },
 ];

@@ -25,11 +25,24 @@ impl From<FetchError> for Ended<FetchError> {
     }
 }
 
+/// An indirect buffer, as a packet calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Buffer {
+    /// Address in its VM context.
+    pub addr: u64,
+    /// Length.
+    pub dwords: u32,
+    /// VM context in which it is read and its packets are executed.
+    pub context: u8,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ib {
     addr: u64,
     dwords: u32,
     pos: u32,
+    /// VM context of its addresses.
+    context: u8,
 }
 
 /// Position in the packet stream of a ring.
@@ -47,6 +60,11 @@ impl Fetcher {
     /// Nesting: 0 in the ring, 1 in an indirect buffer, 2 in a nested one.
     pub fn level(&self) -> usize {
         self.ibs.len()
+    }
+
+    /// VM context of the current packet: 0 in the ring, in an indirect buffer its own.
+    pub fn context(&self) -> u8 {
+        self.ibs.last().map_or(0, |ib| ib.context)
     }
 
     /// Text of the position, for traces.
@@ -138,14 +156,19 @@ impl Fetcher {
         ring.rptr
     }
 
-    /// Enters an indirect buffer, unless `depth` of them are already nested, and
-    /// returns whether it did. The caller has consumed the calling packet.
-    pub fn call(&mut self, addr: u64, dwords: u32, depth: usize) -> bool {
+    /// Enters an indirect buffer, whose packets are executed in VM context `context`,
+    /// unless `depth` of them are already nested, and returns whether it did. The
+    /// caller has consumed the calling packet.
+    pub fn call(&mut self, buffer: Buffer, depth: usize) -> bool {
         if self.ibs.len() >= depth {
             return false;
         }
-        let pos = 0;
-        self.ibs.push(Ib { addr, dwords, pos });
+        self.ibs.push(Ib {
+            addr: buffer.addr,
+            dwords: buffer.dwords,
+            pos: 0,
+            context: buffer.context,
+        });
         self.leave_finished();
         true
     }
@@ -161,7 +184,8 @@ impl Fetcher {
     /// ring's read pointer.
     pub fn abandon(&mut self, hub: &Hub, client: Client, ring: &Ring, error: FetchError) -> u32 {
         match error {
-            FetchError::Mc(e) => hub.fault(client, e),
+            FetchError::Mc(e) if self.context() == 0 => hub.fault(client, e),
+            FetchError::Mc(e) => hub.count_fault(client, e),
             FetchError::Truncated | FetchError::Starved => hub.counters.inc(Counter::BadPackets),
         }
         if self.ibs.pop().is_some() {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::chip::bus::Registers;
 use crate::chip::cp::CpRegisters;
 use crate::chip::hub::Hub;
-use crate::chip::queue::EngineId;
 use crate::chip::regs::grbm;
 
 /// The register bus manager.
@@ -25,7 +24,7 @@ impl Grbm {
 impl Registers for Grbm {
     fn read(&self, offset: u32) -> u32 {
         match offset {
-            grbm::GRBM_STATUS if self.hub.busy(EngineId::Gfx) => {
+            grbm::GRBM_STATUS if self.cp.busy() => {
                 self.hub.generation.grbm_idle | grbm::CP_BUSY | grbm::GUI_ACTIVE
             }
             grbm::GRBM_STATUS => self.hub.generation.grbm_idle,

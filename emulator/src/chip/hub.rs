@@ -46,6 +46,15 @@ impl Client {
     }
 }
 
+/// The number of an error's kind, and the address.
+fn kind(error: McError) -> (usize, u64) {
+    match error {
+        McError::Unmapped(addr) => (0, addr),
+        McError::PageFault(addr) => (1, addr),
+        McError::GuestRam(addr) => (2, addr),
+    }
+}
+
 /// Number of kinds of [`McError`].
 const FAULT_KINDS: usize = 3;
 
@@ -66,6 +75,8 @@ pub(crate) struct Hub {
     /// Blocks of pipeline state written since the last draw, a bit for each
     /// 2 KiB from [`STATE_BASE`](crate::chip::gfx::STATE_BASE) on.
     pub gfx_dirty: AtomicU64,
+    /// `CP_INT_CNTL` of each of the command processor's rings.
+    cp_interrupts: [AtomicU32; 3],
     start: Instant,
     /// Serialises read-modify-write of semaphores by different engines.
     semaphores: Mutex<()>,
@@ -103,12 +114,18 @@ impl Hub {
             regs,
             mc,
             irq,
-            knobs: Knobs::new(engines.clone(), latency_us, rate_mbps),
+            knobs: Knobs::new(
+                engines.clone(),
+                model.generation.rings(),
+                latency_us,
+                rate_mbps,
+            ),
             counters,
             strict,
             trace,
             engines,
             gfx_dirty: AtomicU64::new(u64::MAX),
+            cp_interrupts: [const { AtomicU32::new(0) }; 3],
             start: Instant::now(),
             semaphores: Mutex::new(()),
             faults_logged: [const { AtomicU32::new(0) }; FAULT_KINDS],
@@ -123,6 +140,16 @@ impl Hub {
     /// Whether a ring has work queued or in flight, or hangs.
     pub fn busy(&self, id: EngineId) -> bool {
         self.engine(id).busy(&self.knobs)
+    }
+
+    /// Interrupts that a ring of the command processor may raise, as `CP_INT_CNTL` has them.
+    pub fn cp_interrupts(&self, ring: usize) -> u32 {
+        self.cp_interrupts[ring % 3].load(Ordering::Relaxed)
+    }
+
+    /// Sets them.
+    pub fn set_cp_interrupts(&self, ring: usize, value: u32) {
+        self.cp_interrupts[ring % 3].store(value, Ordering::Relaxed);
     }
 
     /// Soft reset of a ring: cancels work in flight and clears an injected hang.
@@ -154,17 +181,19 @@ impl Hub {
     /// Reports a failed memory access: counts it, logs it once per kind and
     /// client, and latches it in the VM fault registers.
     pub fn fault(&self, client: Client, error: McError) {
-        let (kind, addr) = match error {
-            McError::Unmapped(addr) => (0, addr),
-            McError::PageFault(addr) => (1, addr),
-            McError::GuestRam(addr) => (2, addr),
-        };
-        self.counters.inc(Counter::McFaults);
+        let (kind, addr) = kind(error);
         // Kind in the low bits, client in the memory-id field of nid.h.
         let status = (1 << kind) | ((client as u32) << 12);
         let vm = &self.generation.vm;
         self.regs.store(vm.fault_status, status);
         self.regs.store(vm.fault_addr, (addr >> 12) as u32);
+        self.count_fault(client, error);
+    }
+
+    /// As [`Hub::fault`], without the fault registers.
+    pub fn count_fault(&self, client: Client, error: McError) {
+        let (kind, _) = kind(error);
+        self.counters.inc(Counter::McFaults);
         let bit = 1 << client as u32;
         if self.faults_logged[kind].fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             log::warn!(
@@ -182,8 +211,13 @@ impl Hub {
         self.counters.inc(Counter::Unmodelled);
         let bit = 1 << client as u32;
         if self.unmodelled_logged.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            let what = match (client, self.generation.draws) {
+                (Client::Dma, _) => "copies of parts of tiled surfaces",
+                (_, Some(_)) => "some kinds of draws",
+                (_, None) => "draws and dispatches",
+            };
             log::warn!(
-                "{}: {} is modelled without draws and tiled copies: they do nothing \
+                "{}: {} is modelled without {what}: they do nothing \
                  (further ones are only counted)",
                 client.name(),
                 self.generation.name

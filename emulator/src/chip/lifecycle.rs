@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::chip::bus::{IrqLine, Mc, RegFile, Registers};
+use crate::chip::context::Contexts;
 use crate::chip::counters::{Counter, Counters};
 use crate::chip::cp::Cp;
 use crate::chip::dispatch::Blocks;
@@ -105,17 +106,21 @@ impl Chip {
             }
             None => Box::<NullGfx>::default(),
         };
-        let units: [(EngineId, Box<dyn RingUnit>); 3] = [
-            (
-                EngineId::Gfx,
-                Box::new(Cp::new(gfx, self.hub().strict.clone())),
-            ),
-            (EngineId::Dma, Box::new(Dma::default())),
-            (
-                EngineId::Uvd,
-                Box::new(Uvd::new(self.blocks.segments.clone())),
-            ),
-        ];
+        let hub = self.hub();
+        let mut units: Vec<(EngineId, Box<dyn RingUnit>)> = Vec::new();
+        let mut gfx = Some(gfx);
+        for ring in hub.generation.cp_rings {
+            // Only the first ring draws.
+            let gfx = gfx.take().unwrap_or_else(|| Box::<NullGfx>::default());
+            let cp = Cp::new(ring, &*hub.mc, gfx, hub.strict.clone());
+            units.push((ring.engine, Box::new(cp)));
+        }
+        for ring in hub.generation.dma_rings {
+            let dma = Dma::new(ring, Contexts::new(&*hub.mc));
+            units.push((ring.engine, Box::new(dma)));
+        }
+        let uvd = Uvd::new(self.blocks.segments.clone());
+        units.push((EngineId::Uvd, Box::new(uvd)));
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, mut unit) in units {
             let b = self.blocks.clone();

@@ -15,9 +15,6 @@ use crate::chip::regs::evergreen::{
     LOAD, MC_IO_PAD_CNTL_D0, MC_SEQ_SUP_CNTL, MC_SEQ_SUP_PGM, MEM_FALL_OUT_CMD, RUN,
 };
 
-/// Dwords of a whole program: `BTC_MC_UCODE_SIZE`.
-pub(crate) const PROGRAM: u32 = 6024;
-
 /// The sequencer.
 #[derive(Debug)]
 pub(crate) struct McSeq {
@@ -45,7 +42,8 @@ impl McSeq {
         if value & LOAD != 0 {
             self.loaded.store(0, Ordering::Relaxed);
         }
-        let trained = value & RUN != 0 && self.loaded.load(Ordering::Relaxed) == PROGRAM;
+        let trained = value & RUN != 0
+            && self.loaded.load(Ordering::Relaxed) == self.hub.generation.mc_program;
         let pads = regs.load(MC_IO_PAD_CNTL_D0) & !MEM_FALL_OUT_CMD;
         let done = if trained { MEM_FALL_OUT_CMD } else { 0 };
         regs.store(MC_IO_PAD_CNTL_D0, pads | done);

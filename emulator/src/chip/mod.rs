@@ -8,6 +8,7 @@
 mod bif;
 pub mod bus;
 mod cg;
+mod context;
 pub mod counters;
 pub mod coverage;
 pub mod cp;

@@ -25,14 +25,27 @@ pub enum EngineId {
     Dma = 1,
     /// Video decoder.
     Uvd = 2,
+    /// Second asynchronous DMA engine, from Cayman on.
+    Dma1 = 3,
+    /// Second ring of the command processor, from Cayman on.
+    Cp1 = 4,
+    /// Third ring of the command processor, from Cayman on.
+    Cp2 = 5,
 }
 
-/// Number of rings.
-pub const ENGINES: usize = 3;
+/// Number of rings; few chips have all.
+pub const ENGINES: usize = 6;
 
 impl EngineId {
     /// All rings, in bit order.
-    pub const ALL: [EngineId; ENGINES] = [EngineId::Gfx, EngineId::Dma, EngineId::Uvd];
+    pub const ALL: [EngineId; ENGINES] = [
+        EngineId::Gfx,
+        EngineId::Dma,
+        EngineId::Uvd,
+        EngineId::Dma1,
+        EngineId::Cp1,
+        EngineId::Cp2,
+    ];
 
     /// Name for logs, traces and the command line.
     pub fn name(self) -> &'static str {
@@ -40,6 +53,18 @@ impl EngineId {
             EngineId::Gfx => "gfx",
             EngineId::Dma => "dma",
             EngineId::Uvd => "uvd",
+            EngineId::Dma1 => "dma1",
+            EngineId::Cp1 => "cp1",
+            EngineId::Cp2 => "cp2",
+        }
+    }
+
+    /// Number of the ring among the command processor's; 0 for other engines'.
+    pub fn cp_ring(self) -> usize {
+        match self {
+            EngineId::Cp1 => 1,
+            EngineId::Cp2 => 2,
+            _ => 0,
         }
     }
 
@@ -61,7 +86,7 @@ pub struct Hang {
 impl std::str::FromStr for Hang {
     type Err = String;
 
-    /// Parses `RING@N`, RING being `gfx`, `dma` or `uvd`.
+    /// Parses `RING@N`, RING being a ring's [`name`](EngineId::name).
     fn from_str(text: &str) -> Result<Self, String> {
         let (ring, after) = text
             .split_once('@')
@@ -69,7 +94,9 @@ impl std::str::FromStr for Hang {
         let engine = EngineId::ALL
             .into_iter()
             .find(|e| e.name() == ring)
-            .ok_or_else(|| format!("no ring '{ring}': gfx, dma or uvd"))?;
+            .ok_or_else(|| {
+                format!("no ring '{ring}': gfx, dma or uvd, and of Cayman dma1, cp1 or cp2")
+            })?;
         let after = after
             .parse()
             .map_err(|_| format!("'{after}' is not a number of packets"))?;
@@ -85,16 +112,25 @@ pub struct Knobs {
     rate_mbps: AtomicU64,
     hung: AtomicU32,
     hang_after: [AtomicU64; ENGINES],
+    /// The chip's rings.
+    present: u32,
     engines: [Arc<Engine>; ENGINES],
 }
 
 impl Knobs {
-    pub(crate) fn new(engines: [Arc<Engine>; ENGINES], latency_us: u64, rate_mbps: u64) -> Self {
+    /// Knobs of a chip with the rings whose bits are set in `present`.
+    pub(crate) fn new(
+        engines: [Arc<Engine>; ENGINES],
+        present: u32,
+        latency_us: u64,
+        rate_mbps: u64,
+    ) -> Self {
         Self {
             latency_us: AtomicU64::new(latency_us),
             rate_mbps: AtomicU64::new(rate_mbps),
             hung: AtomicU32::new(0),
             hang_after: [const { AtomicU64::new(u64::MAX) }; ENGINES],
+            present,
             engines,
         }
     }
@@ -127,10 +163,9 @@ impl Knobs {
         self.kick();
     }
 
-    /// Hangs every ring whose bit is set in `mask`, until its soft reset.
+    /// Hangs every ring of the chip whose bit is set in `mask`, until its soft reset.
     pub fn set_hang(&self, mask: u32) {
-        let all = EngineId::ALL.iter().fold(0, |m, e| m | e.bit());
-        self.hung.fetch_or(mask & all, Ordering::Relaxed);
+        self.hung.fetch_or(mask & self.present, Ordering::Relaxed);
         self.kick();
     }
 

@@ -9,7 +9,7 @@ use crate::chip::dma::DmaRegisters;
 use crate::chip::hub::Hub;
 use crate::chip::ih::Ih;
 use crate::chip::queue::EngineId;
-use crate::chip::regs::{evergreen, srbm};
+use crate::chip::regs::{cayman, evergreen, srbm};
 use crate::chip::uvd::UvdRegisters;
 
 /// The register bus manager.
@@ -29,7 +29,10 @@ impl Srbm {
     fn soft_reset(&self, rising: u32) {
         let bits = &self.hub.generation.reset;
         if rising & bits.dma != 0 {
-            self.dma.soft_reset();
+            self.dma.soft_reset(EngineId::Dma);
+        }
+        if rising & bits.dma1 != 0 {
+            self.dma.soft_reset(EngineId::Dma1);
         }
         if rising & bits.uvd != 0 {
             self.uvd.soft_reset();
@@ -46,8 +49,13 @@ impl Registers for Srbm {
             // The blocks behind the bus are never busy.
             srbm::SRBM_STATUS => 0,
             // R7xx does not have this register.
-            evergreen::SRBM_STATUS2 if self.hub.busy(EngineId::Dma) => evergreen::DMA_BUSY,
-            evergreen::SRBM_STATUS2 => 0,
+            evergreen::SRBM_STATUS2 => [
+                (EngineId::Dma, evergreen::DMA_BUSY),
+                (EngineId::Dma1, cayman::DMA1_BUSY),
+            ]
+            .iter()
+            .filter(|(engine, _)| self.hub.busy(*engine))
+            .fold(0, |status, (_, busy)| status | busy),
             _ => self.hub.regs.load(offset),
         }
     }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::chip::bus::{RegFile, Registers};
+use crate::chip::context::{clear_if_asked, CONTEXTS};
 use crate::chip::hub::Hub;
-use crate::chip::regs::mc;
+use crate::chip::regs::{cayman, mc};
 
 /// Sleep between two polls (second), while the last request is less than a limit
 /// (first) ago: requests come in bursts, one for each buffer. The first request
@@ -52,6 +53,29 @@ impl Vm {
     pub fn new(hub: Arc<Hub>) -> Self {
         Self { hub }
     }
+
+    /// Effects of registers that Cayman has for its contexts (`cayman_pcie_gart_tlb_flush()`,
+    /// `cayman_vm_flush()`).
+    fn contexts(&self, offset: u32, value: u32) {
+        let strict = self.hub.strict.as_ref();
+        match offset {
+            cayman::VM_INVALIDATE_REQUEST => {
+                if let Some(strict) = strict {
+                    strict.tlb.invalidate(value);
+                }
+                let mask = (1 << CONTEXTS) - 1;
+                let response = cayman::VM_INVALIDATE_RESPONSE;
+                self.hub.regs.store(response, value & mask);
+            }
+            cayman::VM_L2_CNTL2 if value & cayman::INVALIDATE_ALL != 0 => {
+                if let Some(strict) = strict {
+                    strict.tlb.reset();
+                }
+            }
+            cayman::VM_CONTEXT1_CNTL2 => clear_if_asked(&self.hub),
+            _ => {}
+        }
+    }
 }
 
 impl Registers for Vm {
@@ -63,13 +87,16 @@ impl Registers for Vm {
         let value = match offset {
             mc::VM_CONTEXT0_REQUEST_RESPONSE => {
                 if let Some(strict) = &self.hub.strict {
-                    strict.tlb.invalidate();
+                    strict.tlb.invalidate(1);
                 }
                 response(value & mc::REQUEST_TYPE_MASK).unwrap_or(0)
             }
             _ => value,
         };
         self.hub.regs.store(offset, value);
+        if self.hub.generation.vm.contexts.is_some() {
+            self.contexts(offset, value);
+        }
     }
 }
 

@@ -19,8 +19,8 @@ pub(super) fn cp_dma(job: &Job<'_>, src: DmaEnd, dst: DmaEnd, bytes: u32) -> Res
         let chunk = &mut buf[..COPY_CHUNK.min(total - done)];
         match src.place {
             Place::Mem(addr) => {
-                if let Err(e) = hub.mc.read(addr.wrapping_add(done as u64), chunk) {
-                    hub.fault(Client::Cp, e);
+                if let Err(e) = job.mc.read(addr.wrapping_add(done as u64), chunk) {
+                    job.report(Client::Cp, e);
                     return Ok(());
                 }
             }
@@ -35,8 +35,8 @@ pub(super) fn cp_dma(job: &Job<'_>, src: DmaEnd, dst: DmaEnd, bytes: u32) -> Res
         swap(chunk, dst.swap);
         match dst.place {
             Place::Mem(addr) => {
-                if let Err(e) = hub.mc.write(addr.wrapping_add(done as u64), chunk) {
-                    hub.fault(Client::Cp, e);
+                if let Err(e) = job.mc.write(addr.wrapping_add(done as u64), chunk) {
+                    job.report(Client::Cp, e);
                     return Ok(());
                 }
             }
@@ -74,8 +74,8 @@ pub(super) fn fill(job: &Job<'_>, value: u32, dst: Place, bytes: u32) -> Result<
     let mut done = 0;
     while done < total {
         let chunk = &data[..COPY_CHUNK.min(total - done)];
-        if let Err(e) = hub.mc.write(addr.wrapping_add(done as u64), chunk) {
-            hub.fault(Client::Cp, e);
+        if let Err(e) = job.mc.write(addr.wrapping_add(done as u64), chunk) {
+            job.report(Client::Cp, e);
             return Ok(());
         }
         hub.counters.add(Counter::CpDmaBytes, chunk.len() as u64);

@@ -62,6 +62,7 @@ impl Packet<'_> {
                 packet(op::CONTEXT_CONTROL, &[*load, *shadow])
             }
             Packet::IndexType(v) => packet(op::INDEX_TYPE, &[*v]),
+            Packet::PfpSyncMe => packet(op::PFP_SYNC_ME, &[0]),
             Packet::NumInstances(v) => packet(op::NUM_INSTANCES, &[*v]),
             Packet::Draw(draw) => match &draw.source {
                 IndexSource::Auto => packet(op::DRAW_INDEX_AUTO, &[draw.indices, draw.initiator]),
@@ -75,9 +76,14 @@ impl Packet<'_> {
                     packet(op::DRAW_INDEX_IMMD, &body)
                 }
             },
-            Packet::IndirectBuffer { addr, dwords } => {
-                packet(op::INDIRECT_BUFFER, &[*addr as u32, hi(*addr), *dwords])
-            }
+            Packet::IndirectBuffer {
+                addr,
+                dwords,
+                context,
+            } => packet(
+                op::INDIRECT_BUFFER,
+                &[*addr as u32, hi(*addr), *dwords | u32::from(*context) << 24],
+            ),
             Packet::StrmoutBufferUpdate {
                 buffer,
                 source,

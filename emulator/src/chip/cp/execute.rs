@@ -80,7 +80,7 @@ impl Cp {
         match self.perform(job, packet) {
             Ok(flow) => Ok(flow),
             Err(Ended::Failed(e)) => {
-                hub.fault(Client::Cp, e);
+                job.report(Client::Cp, e);
                 Ok(Flow::Next)
             }
             Err(Ended::Cancelled) => Err(Cancelled),
@@ -90,7 +90,8 @@ impl Cp {
     fn perform(&mut self, job: &Job<'_>, packet: Packet<'_>) -> Result<Flow, Ended<McError>> {
         let hub = job.hub;
         match packet {
-            Packet::Nop => {}
+            // Without a PFP that is ahead there is nothing to wait for.
+            Packet::Nop | Packet::PfpSyncMe => {}
             // Shadowing is for context switches, which the driver never does.
             Packet::ContextControl { .. } => {}
             Packet::SetPredication {
@@ -101,8 +102,8 @@ impl Cp {
             } => {
                 let visible = match op {
                     0 => None,
-                    1 => Some(zpass_visible(hub, addr)?),
-                    2 => Some(!streamout_overflowed(hub, addr)?),
+                    1 => Some(zpass_visible(job, addr)?),
+                    2 => Some(!streamout_overflowed(job, addr)?),
                     _ => None,
                 };
                 let before = keep && self.predicate == Some(draw_visible);
@@ -117,7 +118,7 @@ impl Cp {
                 job.registers.write(reg, new);
             }
             Packet::CondExec { addr, count } => {
-                if hub.mc.read_u32(addr)? == 0 {
+                if job.mc.read_u32(addr)? == 0 {
                     return Ok(Flow::Skip(count));
                 }
             }
@@ -136,12 +137,16 @@ impl Cp {
                 job.registers.write(vgt::VGT_DMA_NUM_INSTANCES, value);
             }
             Packet::Draw(draw) => self.draw(job, &draw)?,
-            Packet::IndirectBuffer { addr, dwords } => return Ok(Flow::Call { addr, dwords }),
+            Packet::IndirectBuffer {
+                addr,
+                dwords,
+                context,
+            } => return Ok(Flow::Call(job.buffer(addr, dwords, context))),
             Packet::StrmoutBufferUpdate {
                 buffer,
                 source,
                 store,
-            } => self.strmout_update(hub, usize::from(buffer), source, store)?,
+            } => self.strmout_update(job, usize::from(buffer), source, store)?,
             Packet::MemSemaphore { addr, wait } => {
                 if !wait {
                     hub.semaphore_signal(addr)?;
@@ -159,9 +164,9 @@ impl Cp {
                 }
             }
             Packet::MemWrite { addr, data } => match data {
-                MemWriteData::U32(value) => hub.mc.write_u32(addr, value)?,
-                MemWriteData::U64(value) => hub.mc.write_u64(addr, value)?,
-                MemWriteData::Clock => hub.mc.write_u64(addr, hub.gpu_clock())?,
+                MemWriteData::U32(value) => job.mc.write_u32(addr, value)?,
+                MemWriteData::U64(value) => job.mc.write_u64(addr, value)?,
+                MemWriteData::Clock => job.mc.write_u64(addr, hub.gpu_clock())?,
             },
             Packet::CpDma {
                 src, dst, bytes, ..
@@ -181,7 +186,7 @@ impl Cp {
             Packet::EventWrite { event, index, addr } => {
                 self.event(job, event);
                 if let Some(addr) = addr {
-                    self.event_result(hub, event, index, addr)?;
+                    self.event_result(job, event, index, addr)?;
                 }
             }
             Packet::EventWriteEop {
@@ -222,14 +227,14 @@ impl Cp {
             Packet::DispatchIndirect { addr, .. } => {
                 let mut groups = [0; 3];
                 for (i, n) in groups.iter_mut().enumerate() {
-                    *n = hub.mc.read_u32(addr + 4 * i as u64)?;
+                    *n = job.mc.read_u32(addr + 4 * i as u64)?;
                 }
                 self.dispatch(job, groups)?;
             }
             Packet::SetAppendCounter { reg, source } => {
                 let value = match source {
                     AppendSource::Packet(value) => value,
-                    AppendSource::Memory(addr) => hub.mc.read_u32(addr)?,
+                    AppendSource::Memory(addr) => job.mc.read_u32(addr)?,
                     AppendSource::Reg(reg) => job.registers.read(reg),
                 };
                 if let Some(counter) = append_counter(reg) {
@@ -239,7 +244,7 @@ impl Cp {
             Packet::StoreAppendCounter { event, addr, reg } => {
                 self.event(job, event);
                 if let Some(counter) = append_counter(reg) {
-                    hub.mc.write_u32(addr, self.gfx.append_counter(counter))?;
+                    job.mc.write_u32(addr, self.gfx.append_counter(counter))?;
                 }
             }
             Packet::Undrawn => hub.unmodelled(Client::Gfx),
@@ -300,7 +305,7 @@ impl Cp {
         let mut args = [0; 5];
         for (i, arg) in args.iter_mut().enumerate().take(4 + usize::from(indexed)) {
             let at = arguments.wrapping_add(u64::from(offset) + 4 * i as u64);
-            *arg = job.hub.mc.read_u32(at)?;
+            *arg = job.mc.read_u32(at)?;
         }
         let [mut count, instances, first, third, fourth] = args;
         let (mut source, mut bases) = (IndexSource::Auto, [first, third]);
@@ -348,22 +353,28 @@ impl Cp {
     }
 
     /// Writes the result an event asks for (`EVENT_INDEX` in `r600d.h`).
-    fn event_result(&mut self, hub: &Hub, event: u8, index: u8, addr: u64) -> Result<(), McError> {
+    fn event_result(
+        &mut self,
+        job: &Job<'_>,
+        event: u8,
+        index: u8,
+        addr: u64,
+    ) -> Result<(), McError> {
         let stats = self.gfx.statistics();
         match index {
             // ZPASS_DONE: each enabled backend has a slot of 16 bytes: 8 for the
             // begin of the query and 8 for its end.
             1 => {
-                for backend in backends(hub) {
+                for backend in backends(job.hub) {
                     let value = stats.zpass[backend] | RESULT_VALID;
-                    hub.mc.write_u64(addr + 16 * backend as u64, value)?;
+                    job.mc.write_u64(addr + 16 * backend as u64, value)?;
                 }
             }
             // SAMPLE_PIPELINESTAT
             2 => {
-                for i in 0..hub.generation.pm4.pipeline_counters {
+                for i in 0..job.hub.generation.pm4.pipeline_counters {
                     let value = stats.pipeline.get(i).copied().unwrap_or(0);
-                    hub.mc.write_u64(addr + 8 * i as u64, value)?;
+                    job.mc.write_u64(addr + 8 * i as u64, value)?;
                 }
             }
             // SAMPLE_STREAMOUTSTATS, and SAMPLE_STREAMOUTSTATS1 to 3 of the other streams:
@@ -371,7 +382,7 @@ impl Cp {
             3 => {
                 let stream = if event <= 3 { usize::from(event) } else { 0 };
                 for (i, value) in stats.streamout[stream].iter().enumerate() {
-                    hub.mc
+                    job.mc
                         .write_u64(addr + 8 * i as u64, value | RESULT_VALID)?;
                 }
             }
@@ -382,24 +393,24 @@ impl Cp {
 
     fn strmout_update(
         &mut self,
-        hub: &Hub,
+        job: &Job<'_>,
         buffer: usize,
         source: StrmoutSource,
         store: Option<u64>,
     ) -> Result<(), McError> {
         let filled = self.gfx.statistics().filled[buffer & 3];
         if let Some(addr) = store {
-            hub.mc.write_u32(addr, filled)?;
+            job.mc.write_u32(addr, filled)?;
         }
         let offset = match source {
             StrmoutSource::Packet(value) => value,
             StrmoutSource::FilledSize => filled,
-            StrmoutSource::Memory(addr) => hub.mc.read_u32(addr)?,
+            StrmoutSource::Memory(addr) => job.mc.read_u32(addr)?,
             StrmoutSource::None => return Ok(()),
         };
         // Offsets and sizes are in dwords, as in the register (Mesa `r600_streamout.c`).
         let reg = vgt::VGT_STRMOUT_BUFFER_OFFSET_0 + 16 * buffer as u32;
-        hub.regs.store(reg, offset);
+        job.hub.regs.store(reg, offset);
         self.gfx.set_filled(buffer, offset);
         Ok(())
     }
@@ -445,7 +456,7 @@ const SO_VGTSTREAMOUT_FLUSH: u8 = 0x1F;
 fn context<'a>(job: &'a Job<'_>) -> GfxContext<'a> {
     GfxContext {
         regs: &*job.hub.regs,
-        mc: &*job.hub.mc,
+        mc: job.mc,
         control: job,
     }
 }
@@ -457,11 +468,11 @@ fn backends(hub: &Hub) -> impl Iterator<Item = usize> {
 }
 
 /// Whether any sample passed between the two halves of a ZPASS result.
-fn zpass_visible(hub: &Hub, addr: u64) -> Result<bool, McError> {
+fn zpass_visible(job: &Job<'_>, addr: u64) -> Result<bool, McError> {
     let mut visible = false;
-    for backend in backends(hub) {
-        let begin = hub.mc.read_u64(addr + 16 * backend as u64)?;
-        let end = hub.mc.read_u64(addr + 16 * backend as u64 + 8)?;
+    for backend in backends(job.hub) {
+        let begin = job.mc.read_u64(addr + 16 * backend as u64)?;
+        let end = job.mc.read_u64(addr + 16 * backend as u64 + 8)?;
         visible |= begin != end;
     }
     Ok(visible)
@@ -469,10 +480,10 @@ fn zpass_visible(hub: &Hub, addr: u64) -> Result<bool, McError> {
 
 /// Whether, between the two stream-out samples at `addr`, more primitives were
 /// needed than written. Predication counts no overflow as visible.
-fn streamout_overflowed(hub: &Hub, addr: u64) -> Result<bool, McError> {
+fn streamout_overflowed(job: &Job<'_>, addr: u64) -> Result<bool, McError> {
     let mut v = [0; 4];
     for (i, value) in v.iter_mut().enumerate() {
-        *value = hub.mc.read_u64(addr + 8 * i as u64)?;
+        *value = job.mc.read_u64(addr + 8 * i as u64)?;
     }
     Ok(v[2].wrapping_sub(v[0]) != v[3].wrapping_sub(v[1]))
 }
@@ -488,33 +499,35 @@ fn end_of_pipe(
     let hub = job.hub;
     match data_sel {
         1 => {
-            hub.mc.write_u32(addr, data as u32)?;
+            job.mc.write_u32(addr, data as u32)?;
             hub.counters.inc(Counter::Fences);
         }
         2 => {
-            hub.mc.write_u64(addr, data)?;
+            job.mc.write_u64(addr, data)?;
             hub.counters.inc(Counter::Fences);
         }
-        3 => hub.mc.write_u64(addr, hub.gpu_clock())?,
+        3 => job.mc.write_u64(addr, hub.gpu_clock())?,
         _ => {}
     }
-    let enabled = hub.regs.load(cp::CP_INT_CNTL) & cp::TIME_STAMP_INT_ENABLE != 0;
+    let ring = job.engine.id.cp_ring();
+    let enabled = hub.cp_interrupts(ring) & cp::TIME_STAMP_INT_ENABLE != 0;
     if matches!(int_sel, 1 | 2) && enabled {
-        job.ih.post(hub, Source::CpEop, 0);
+        // The vector's data is the ring (evergreen_irq_process()).
+        job.ih.post(hub, Source::CpEop, ring as u32);
     }
     Ok(())
 }
 
 fn load(job: &Job<'_>, place: Place) -> Result<u32, McError> {
     match place {
-        Place::Mem(addr) => job.hub.mc.read_u32(addr),
+        Place::Mem(addr) => job.mc.read_u32(addr),
         Place::Reg(reg) => Ok(job.registers.read(reg)),
     }
 }
 
 fn store_place(job: &Job<'_>, place: Place, value: u32) -> Result<(), McError> {
     match place {
-        Place::Mem(addr) => job.hub.mc.write_u32(addr, value),
+        Place::Mem(addr) => job.mc.write_u32(addr, value),
         Place::Reg(reg) => {
             job.registers.write(reg, value);
             Ok(())

@@ -7,9 +7,11 @@
 //! fetched again at the next poll, so waits are also allowed in indirect
 //! buffers.
 
+pub mod cayman;
 pub mod evergreen;
 pub mod opcode;
 pub mod pm4;
+pub mod rings;
 
 mod compute;
 mod copy;
@@ -23,9 +25,11 @@ use std::sync::Arc;
 
 use compute::ComputeState;
 
+use crate::chip::bus::Mc;
+use crate::chip::context::{report, within, Contexts};
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Ended, Job, Polls, Ring, RingUnit, Step};
-use crate::chip::fetch::{FetchError, Fetcher};
+use crate::chip::fetch::{Buffer, FetchError, Fetcher};
 use crate::chip::gfx::Gfx;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::regs::cp;
@@ -33,6 +37,7 @@ use crate::chip::strict::Strict;
 use pm4::{DecodeError, Header, Packet};
 use prefetch::Pfp;
 pub(crate) use registers::CpRegisters;
+use rings::RingRegisters;
 
 /// A generation's packets.
 #[derive(Debug, Clone, Copy)]
@@ -77,16 +82,15 @@ enum Flow {
     Next,
     /// The packet's condition does not hold yet.
     Wait,
-    Call {
-        addr: u64,
-        dwords: u32,
-    },
+    Call(Buffer),
     /// Skip that many dwords after the packet.
     Skip(u32),
 }
 
 /// The command processor's state beyond its registers.
 pub(crate) struct Cp {
+    ring: &'static RingRegisters,
+    contexts: Contexts,
     fetch: Fetcher,
     gfx: Box<dyn Gfx>,
     /// Result of the last `SET_PREDICATION`; with `None`, predicated packets are
@@ -129,16 +133,23 @@ struct ClearState {
 }
 
 impl Cp {
-    /// A command processor that draws with `gfx` and, given `strict`, fetches
-    /// ahead.
-    pub fn new(gfx: Box<dyn Gfx>, strict: Option<Arc<Strict>>) -> Self {
+    /// A command processor for the ring with these registers, of a chip with memory `mc`, that
+    /// draws with `gfx` and, given `strict`, fetches ahead.
+    pub fn new(
+        ring: &'static RingRegisters,
+        mc: &dyn Mc,
+        gfx: Box<dyn Gfx>,
+        strict: Option<Arc<Strict>>,
+    ) -> Self {
         Self {
+            ring,
+            contexts: Contexts::new(mc),
             fetch: Fetcher::default(),
             gfx,
             predicate: None,
             device_id: 0,
             polls: Polls::default(),
-            pfp: strict.map(Pfp::new),
+            pfp: strict.map(|strict| Pfp::new(strict, Contexts::new(mc))),
             draw_indices: None,
             position: String::new(),
             logged: [0; 4],
@@ -150,7 +161,10 @@ impl Cp {
 
     /// Fetches and executes one packet.
     fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
-        let mc = &*job.hub.mc;
+        let context = self.fetch.context();
+        let view = self.contexts.view(context);
+        let job = &within(job, context, view.as_deref());
+        let mc = job.mc;
         let dword = self.fetch.header(mc, ring)?;
         let header = Header::decode(dword);
         self.fetch.body(mc, ring, header.body())?;
@@ -159,6 +173,7 @@ impl Cp {
         let body = std::mem::take(&mut self.fetch.body);
         let flow = self.execute(job, ring, header, &body);
         self.fetch.body = body;
+        report(job, Client::Cp);
         let flow = flow?;
 
         if flow == Flow::Wait {
@@ -170,14 +185,14 @@ impl Cp {
             dwords += count;
         }
         let rptr = self.fetch.consume(ring, dwords);
-        if let Flow::Call { addr, dwords } = flow {
-            self.call(job.hub, addr, dwords);
+        if let Flow::Call(buffer) = flow {
+            self.call(job.hub, buffer);
         }
         Ok(Step::Done { rptr })
     }
 
-    fn call(&mut self, hub: &Hub, addr: u64, dwords: u32) {
-        let followed = self.fetch.call(addr, dwords, IB_DEPTH);
+    fn call(&mut self, hub: &Hub, buffer: Buffer) {
+        let followed = self.fetch.call(buffer, IB_DEPTH);
         self.count_call(hub, followed);
     }
 
@@ -205,9 +220,9 @@ impl RingUnit for Cp {
     fn ring(&self, hub: &Hub) -> Ring {
         // RB_BUFSZ is the logarithm of the size in pairs of dwords. It is capped
         // above any size that a driver uses.
-        let log2 = (hub.regs.load(cp::CP_RB_CNTL) & cp::RB_BUFSZ_MASK).min(22) + 1;
+        let log2 = (hub.regs.load(self.ring.cntl) & cp::RB_BUFSZ_MASK).min(22) + 1;
         Ring {
-            base: u64::from(hub.regs.load(cp::CP_RB_BASE)) << 8,
+            base: u64::from(hub.regs.load(self.ring.base)) << 8,
             size: 1 << log2,
             rptr: 0,
             limit: 0,
@@ -219,12 +234,12 @@ impl RingUnit for Cp {
     }
 
     fn publish_rptr(&self, hub: &Hub, rptr: u32) {
-        hub.regs.store(cp::CP_RB_RPTR, rptr);
-        if hub.regs.load(cp::CP_RB_CNTL) & cp::RB_NO_UPDATE != 0 {
+        hub.regs.store(self.ring.rptr, rptr);
+        if hub.regs.load(self.ring.cntl) & cp::RB_NO_UPDATE != 0 {
             return;
         }
-        let addr = (u64::from(hub.regs.load(cp::CP_RB_RPTR_ADDR_HI) & 0xFF) << 32)
-            | u64::from(hub.regs.load(cp::CP_RB_RPTR_ADDR) & !3);
+        let addr = (u64::from(hub.regs.load(self.ring.rptr_addr_hi) & 0xFF) << 32)
+            | u64::from(hub.regs.load(self.ring.rptr_addr) & !3);
         if let Err(e) = hub.mc.write_u32(addr, rptr) {
             hub.fault(Client::Cp, e);
         }

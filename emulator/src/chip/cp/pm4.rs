@@ -223,6 +223,8 @@ pub enum Packet<'a> {
     },
     IndexType(u32),
     NumInstances(u32),
+    /// The PFP waits for the ME (Cayman).
+    PfpSyncMe,
     Draw(Draw),
     /// `SET_BASE`: base 1 is that of the arguments of indirect draws.
     SetBase {
@@ -241,6 +243,8 @@ pub enum Packet<'a> {
     IndirectBuffer {
         addr: u64,
         dwords: u32,
+        /// VM context (Cayman).
+        context: u8,
     },
     StrmoutBufferUpdate {
         buffer: u8,
@@ -499,6 +503,7 @@ impl<'a> Packet<'a> {
                 Packet::IndirectBuffer {
                     addr: addr(b[0] & !3, b[1]),
                     dwords: b[2] & 0xF_FFFF,
+                    context: 0,
                 }
             }
             op::STRMOUT_BUFFER_UPDATE => {

@@ -5,8 +5,8 @@
 //! If the ME, or a copy that it starts, later writes to memory that the PFP
 //! has already read, the PFP does not see the write. On this family only one
 //! packet stops the PFP: `WAIT_REG_MEM` with the engine bit, which waits for a
-//! value that the ME will write, usually by a `MEM_WRITE` before it
-//! (`PFP_SYNC_ME` came with later families, see `r600_semaphore_ring_emit()`).
+//! value that the ME will write, usually by a `MEM_WRITE` before it. `PFP_SYNC_ME`
+//! stops it on Cayman (see `r600_semaphore_ring_emit()`).
 //! Semaphores, copies with `CP_SYNC` and cache flushes do not stop it.
 //!
 //! Only the ME knows whether `COND_EXEC` and `PRED_EXEC` skip dwords and whether
@@ -21,9 +21,11 @@ use std::sync::Arc;
 
 use super::pm4::{Header, IndexSource, Packet};
 use super::{execute, opcode, Cp, Flow, IB_DEPTH};
+use crate::chip::context::{report, within, Contexts};
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Ended, Job, Ring, Step};
 use crate::chip::fetch::{FetchError, Fetcher};
+use crate::chip::hub::Client;
 use crate::chip::regs::vgt;
 use crate::chip::strict::Strict;
 
@@ -41,6 +43,8 @@ const INDEX_32: u32 = 1;
 struct Fetched {
     header: Header,
     dword: u32,
+    /// VM context of the packet.
+    context: u8,
     body: Vec<u32>,
     /// Indices in memory as the PFP read them.
     indices: Option<Vec<u32>>,
@@ -60,6 +64,7 @@ struct Fetched {
 /// The prefetcher. Its fetcher's position is the PFP's.
 pub(super) struct Pfp {
     strict: Arc<Strict>,
+    contexts: Contexts,
     rng: fastrand::Rng,
     queue: VecDeque<Fetched>,
     /// The last fetched packet has to be executed before more is fetched.
@@ -70,10 +75,11 @@ pub(super) struct Pfp {
 }
 
 impl Pfp {
-    pub fn new(strict: Arc<Strict>) -> Self {
+    pub fn new(strict: Arc<Strict>, contexts: Contexts) -> Self {
         Self {
             rng: strict.prefetch_generator(),
             strict,
+            contexts,
             queue: VecDeque::new(),
             stopped: false,
             rptr: None,
@@ -127,7 +133,10 @@ impl Pfp {
         ring: &Ring,
         fetch: &mut Fetcher,
     ) -> Result<Fetched, FetchError> {
-        let mc = &*job.hub.mc;
+        let context = fetch.context();
+        let view = self.contexts.view(context);
+        let job = &within(job, context, view.as_deref());
+        let mc = job.mc;
         let mut ring = *ring;
         if let Some(rptr) = self.rptr {
             ring.rptr = rptr;
@@ -165,16 +174,22 @@ impl Pfp {
                     }
                 }
                 Ok(Packet::IndirectBuffer { .. }) if predicate => self.stopped = true,
-                Ok(Packet::IndirectBuffer { addr, dwords }) => call = Some((addr, dwords)),
+                Ok(Packet::IndirectBuffer {
+                    addr,
+                    dwords,
+                    context,
+                }) => call = Some(job.buffer(addr, dwords, context)),
+                Ok(Packet::PfpSyncMe) => self.stopped = true,
                 _ => {}
             }
         }
         let rptr = fetch.consume(&ring, 1 + header.body());
-        let called = call.map(|(addr, dwords)| fetch.call(addr, dwords, IB_DEPTH));
+        let called = call.map(|buffer| fetch.call(buffer, IB_DEPTH));
         self.rptr = Some(rptr);
         Ok(Fetched {
             header,
             dword,
+            context,
             body,
             indices,
             called,
@@ -196,7 +211,7 @@ impl Pfp {
         }
         let mut raw = vec![0; bytes.next_multiple_of(4)];
         // The ME reports indices that cannot be read.
-        job.hub.mc.read(addr, &mut raw[..bytes]).ok()?;
+        job.mc.read(addr, &mut raw[..bytes]).ok()?;
         Some(dwords(&raw))
     }
 
@@ -216,7 +231,7 @@ impl Pfp {
     /// Counts a packet if memory has changed since it was fetched.
     fn count_stale(&self, job: &Job<'_>, fetched: &Fetched) {
         let counters = &self.strict.counters;
-        let mc = &*job.hub.mc;
+        let mc = job.mc;
         if let Some(addr) = fetched.addr {
             let mut raw = vec![0; 4 * (1 + fetched.body.len())];
             if mc.read(addr, &mut raw).is_ok() {
@@ -254,13 +269,18 @@ impl Cp {
         let Some(head) = pfp.queue.front() else {
             return Err(FetchError::Starved.into());
         };
+        let context = head.context;
+        let view = self.contexts.view(context);
+        let job = &within(job, context, view.as_deref());
         if self.polls.is_first() {
             pfp.count_stale(job, head);
         }
         let (header, body) = (head.header, head.body.clone());
         self.draw_indices = head.indices.clone();
         self.position = head.position.clone();
-        let flow = self.execute(job, ring, header, &body)?;
+        let flow = self.execute(job, ring, header, &body);
+        report(job, Client::Cp);
+        let flow = flow?;
         if flow == Flow::Wait {
             return Ok(self.polls.wait());
         }
@@ -275,8 +295,8 @@ impl Cp {
                 rptr = self.fetch.consume(&at, count);
                 pfp.follow();
             }
-            (Flow::Call { .. }, Some(followed)) => self.count_call(job.hub, followed),
-            (Flow::Call { addr, dwords }, None) => self.call(job.hub, addr, dwords),
+            (Flow::Call(_), Some(followed)) => self.count_call(job.hub, followed),
+            (Flow::Call(buffer), None) => self.call(job.hub, buffer),
             _ => {}
         }
         Ok(Step::Done { rptr })

@@ -129,6 +129,7 @@ pub fn decode(header: u32, b: &[u32]) -> Option<Packet<'_>> {
         (INDIRECT_BUFFER, _, [lo, hi]) => Packet::IndirectBuffer {
             addr: addr(lo & !0x1F, *hi),
             dwords: hi >> 12,
+            context: 0,
         },
         (SEMAPHORE, _, [lo, hi]) => Packet::Semaphore {
             addr: addr(*lo, *hi),
@@ -187,7 +188,8 @@ mod tests {
             decode(header(INDIRECT_BUFFER, 0, 0), &ib),
             Some(Packet::IndirectBuffer {
                 addr: 0x2_0000_3000,
-                dwords: 16
+                dwords: 16,
+                context: 0
             })
         );
         // 0xFFFFF dwords in one packet: 16 bits would lose four of them.

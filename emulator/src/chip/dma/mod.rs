@@ -3,20 +3,23 @@
 //!
 //! Register meanings: `r600d.h` and the set-up in `r600_dma_resume()`.
 
+pub mod cayman;
 pub mod evergreen;
 pub mod packet;
+pub mod rings;
 
 mod registers;
 mod transfer;
 
+use crate::chip::context::{report, within, Contexts};
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Cancelled, Ended, Job, Polls, Ring, RingUnit, Step};
 use crate::chip::fetch::{FetchError, Fetcher};
 use crate::chip::hub::{Client, Hub};
-use crate::chip::ih::Source;
 use crate::chip::regs::{dma, field};
 use packet::Packet;
 pub(crate) use registers::DmaRegisters;
+use rings::RingRegisters;
 
 /// A generation's packets.
 #[derive(Debug, Clone, Copy)]
@@ -39,12 +42,19 @@ pub(crate) const EVERGREEN_FORMAT: Format = Format {
     decode: evergreen::decode,
 };
 
+/// Packets of Cayman.
+pub(crate) const CAYMAN_FORMAT: Format = Format {
+    body: cayman::body,
+    decode: cayman::decode,
+};
+
 /// Indirect buffers do not nest on this engine.
 const IB_DEPTH: usize = 1;
 
 /// The DMA engine's state beyond its registers.
-#[derive(Debug, Default)]
 pub(crate) struct Dma {
+    ring: &'static RingRegisters,
+    contexts: Contexts,
     fetch: Fetcher,
     polls: Polls,
     /// Commands already logged as unknown, one bit each.
@@ -52,13 +62,34 @@ pub(crate) struct Dma {
 }
 
 impl Dma {
+    /// The engine with these registers, whose indirect buffers are executed in `contexts`.
+    pub fn new(ring: &'static RingRegisters, contexts: Contexts) -> Self {
+        Self {
+            ring,
+            contexts,
+            fetch: Fetcher::default(),
+            polls: Polls::default(),
+            logged: 0,
+        }
+    }
+
+    /// Fetches and executes one packet in its context.
     fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
+        let context = self.fetch.context();
+        let view = self.contexts.view(context);
+        let job = &within(job, context, view.as_deref());
+        let step = self.packet_within(job, ring);
+        report(job, Client::Dma);
+        step
+    }
+
+    fn packet_within(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
         let hub = job.hub;
         let format = &hub.generation.dma;
-        let header = self.fetch.header(&*hub.mc, ring)?;
+        let header = self.fetch.header(job.mc, ring)?;
         let command = header >> packet::COMMAND_SHIFT;
         let length = (format.body)(header);
-        self.fetch.body(&*hub.mc, ring, length)?;
+        self.fetch.body(job.mc, ring, length)?;
         if hub.trace.enabled() && self.polls.is_first() {
             let shown = &self.fetch.body[..self.fetch.body.len().min(8)];
             hub.trace.line(
@@ -72,13 +103,22 @@ impl Dma {
         }
         let mut call = None;
         match (format.decode)(header, &self.fetch.body) {
-            Some(Packet::IndirectBuffer { addr, dwords }) => call = Some((addr, dwords)),
+            Some(Packet::IndirectBuffer {
+                addr,
+                dwords,
+                context,
+            }) => call = Some(job.buffer(addr, dwords, context)),
+            Some(Packet::PollRegister { reg, mask, value }) => {
+                if job.registers.read(reg) & mask != value {
+                    return Ok(self.polls.wait());
+                }
+            }
             Some(Packet::Semaphore { addr, signal }) => {
                 if !self.semaphore(hub, addr, signal) {
                     return Ok(self.polls.wait());
                 }
             }
-            Some(packet) => execute(job, packet)?,
+            Some(packet) => execute(job, packet, self.ring)?,
             None => {
                 hub.counters.inc(Counter::BadPackets);
                 if self.logged & (1 << command) == 0 {
@@ -89,9 +129,9 @@ impl Dma {
         }
         self.polls.reset();
         let rptr = self.fetch.consume(ring, 1 + length);
-        if let Some((addr, dwords)) = call {
-            let enabled = hub.regs.load(dma::DMA_IB_CNTL) & dma::DMA_IB_ENABLE != 0;
-            if enabled && self.fetch.call(addr, dwords, IB_DEPTH) {
+        if let Some(buffer) = call {
+            let enabled = hub.regs.load(self.ring.ib_cntl) & dma::DMA_IB_ENABLE != 0;
+            if enabled && self.fetch.call(buffer, IB_DEPTH) {
                 hub.counters.inc(Counter::Ibs);
             } else {
                 hub.counters.inc(Counter::BadPackets);
@@ -117,10 +157,10 @@ impl Dma {
 
 /// Executes a packet that does not change the fetch state. A memory fault is
 /// reported and ends the packet.
-fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
+fn execute(job: &Job<'_>, packet: Packet<'_>, ring: &RingRegisters) -> Result<(), Cancelled> {
     let hub = job.hub;
     let result = match packet {
-        Packet::Write { dst, data } => transfer::write(hub, dst, data).map_err(Into::into),
+        Packet::Write { dst, data } => transfer::write(job, dst, data).map_err(Into::into),
         Packet::WriteTiled { dst, data } => transfer::write_tiled(job, &dst, data),
         Packet::Copy { dst, src, dwords } => transfer::copy(job, dst, src, 4 * dwords as usize),
         Packet::CopyTiled {
@@ -146,23 +186,33 @@ fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
             hub.unmodelled(Client::Dma);
             Ok(())
         }
+        Packet::PageTable {
+            dst,
+            flags,
+            first,
+            step,
+            entries,
+        } => transfer::page_table(job, dst, (first, step), flags, entries),
         Packet::ConstantFill { dst, value, dwords } => transfer::fill(job, dst, value, dwords),
         Packet::Fence { addr, value } => {
             hub.counters.inc(Counter::Fences);
-            hub.mc.write_u32(addr, value).map_err(Into::into)
+            job.mc.write_u32(addr, value).map_err(Into::into)
         }
         Packet::Trap => {
-            if hub.regs.load(dma::DMA_CNTL) & dma::TRAP_ENABLE != 0 {
-                job.ih.post(hub, Source::Dma, 0);
+            if hub.regs.load(ring.int_cntl) & dma::TRAP_ENABLE != 0 {
+                job.ih.post(hub, ring.source, 0);
             }
             Ok(())
         }
-        Packet::Nop | Packet::IndirectBuffer { .. } | Packet::Semaphore { .. } => Ok(()),
+        Packet::Nop
+        | Packet::IndirectBuffer { .. }
+        | Packet::PollRegister { .. }
+        | Packet::Semaphore { .. } => Ok(()),
     };
     match result {
         Ok(()) => Ok(()),
         Err(Ended::Failed(e)) => {
-            hub.fault(Client::Dma, e);
+            job.report(Client::Dma, e);
             Ok(())
         }
         Err(Ended::Cancelled) => Err(Cancelled),
@@ -172,9 +222,9 @@ fn execute(job: &Job<'_>, packet: Packet<'_>) -> Result<(), Cancelled> {
 impl RingUnit for Dma {
     fn ring(&self, hub: &Hub) -> Ring {
         // The byte pointers have 18 bits: at most 64 Ki dwords.
-        let log2 = field(hub.regs.load(dma::DMA_RB_CNTL), dma::DMA_RB_SIZE_MASK).min(16);
+        let log2 = field(hub.regs.load(self.ring.cntl), dma::DMA_RB_SIZE_MASK).min(16);
         Ring {
-            base: u64::from(hub.regs.load(dma::DMA_RB_BASE)) << 8,
+            base: u64::from(hub.regs.load(self.ring.base)) << 8,
             size: 1 << log2,
             rptr: 0,
             limit: 0,
@@ -182,16 +232,16 @@ impl RingUnit for Dma {
     }
 
     fn enabled(&self, hub: &Hub) -> bool {
-        hub.regs.load(dma::DMA_RB_CNTL) & dma::DMA_RB_ENABLE != 0
+        hub.regs.load(self.ring.cntl) & dma::DMA_RB_ENABLE != 0
     }
 
     fn publish_rptr(&self, hub: &Hub, rptr: u32) {
-        hub.regs.store(dma::DMA_RB_RPTR, rptr << 2);
-        if hub.regs.load(dma::DMA_RB_CNTL) & dma::DMA_RPTR_WRITEBACK_ENABLE == 0 {
+        hub.regs.store(self.ring.rptr, rptr << 2);
+        if hub.regs.load(self.ring.cntl) & dma::DMA_RPTR_WRITEBACK_ENABLE == 0 {
             return;
         }
-        let addr = (u64::from(hub.regs.load(dma::DMA_RB_RPTR_ADDR_HI) & 0xFF) << 32)
-            | u64::from(hub.regs.load(dma::DMA_RB_RPTR_ADDR_LO) & !3);
+        let addr = (u64::from(hub.regs.load(self.ring.rptr_addr_hi) & 0xFF) << 32)
+            | u64::from(hub.regs.load(self.ring.rptr_addr_lo) & !3);
         if let Err(e) = hub.mc.write_u32(addr, rptr << 2) {
             hub.fault(Client::Dma, e);
         }

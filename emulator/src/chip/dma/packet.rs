@@ -237,6 +237,30 @@ pub enum Packet<'a> {
         addr: u64,
         /// Length.
         dwords: u32,
+        /// VM context (Cayman).
+        context: u8,
+    },
+    /// Writes entries of a page table (Cayman): `first`, and `step` more in each, with flags.
+    PageTable {
+        /// Address of the first entry.
+        dst: u64,
+        /// Flags of each entry.
+        flags: u64,
+        /// Address in the first entry.
+        first: u64,
+        /// From one entry's address to the next's.
+        step: u64,
+        /// Number of entries.
+        entries: u32,
+    },
+    /// Waits until the bits in `mask` of a register have a value (Cayman).
+    PollRegister {
+        /// Byte offset.
+        reg: u32,
+        /// The bits.
+        mask: u32,
+        /// Their value.
+        value: u32,
     },
     /// Semaphore signal or wait.
     Semaphore {
@@ -303,6 +327,7 @@ impl<'a> Packet<'a> {
             (INDIRECT_BUFFER, [lo, hi]) => Packet::IndirectBuffer {
                 addr: addr(lo & !0x1F, *hi),
                 dwords: hi >> 16,
+                context: 0,
             },
             (SEMAPHORE, [lo, hi]) => Packet::Semaphore {
                 addr: addr(*lo, *hi),
@@ -370,7 +395,11 @@ impl<'a> Packet<'a> {
                 packet.extend_from_slice(&[*linear as u32, hi(*linear)]);
                 packet
             }
-            Packet::IndirectBuffer { addr, dwords } => vec![
+            Packet::IndirectBuffer {
+                addr,
+                dwords,
+                context: _,
+            } => vec![
                 header(INDIRECT_BUFFER, false, false, 0),
                 *addr as u32,
                 hi(*addr) | (dwords << 16),
@@ -391,6 +420,8 @@ impl<'a> Packet<'a> {
             Packet::CopyBytes { .. }
             | Packet::CopyTwice { .. }
             | Packet::WriteRegister { .. }
+            | Packet::PageTable { .. }
+            | Packet::PollRegister { .. }
             | Packet::Unmodelled => Vec::new(),
             Packet::Trap => vec![header(TRAP, false, false, 0)],
             Packet::ConstantFill { dst, value, dwords } => vec![

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-//! Registers of the asynchronous DMA engine.
+//! Registers of the asynchronous DMA engines.
 
 use std::sync::Arc;
 
+use super::rings::RingRegisters;
 use crate::chip::bus::Registers;
 use crate::chip::hub::Hub;
 use crate::chip::queue::EngineId;
 use crate::chip::regs::dma;
 
-/// Register interface of the DMA engine.
+/// Register interface of the DMA engines.
 #[derive(Debug)]
 pub(crate) struct DmaRegisters {
     hub: Arc<Hub>,
@@ -19,42 +20,48 @@ impl DmaRegisters {
         Self { hub }
     }
 
-    /// Soft reset: cancels work in flight and zeroes the pointers.
-    pub fn soft_reset(&self) {
-        self.hub.soft_reset(EngineId::Dma);
-        self.hub.regs.store(dma::DMA_RB_RPTR, 0);
-        self.hub.regs.store(dma::DMA_RB_WPTR, 0);
+    fn rings(&self) -> &'static [RingRegisters] {
+        self.hub.generation.dma_rings
+    }
+
+    /// Soft reset of an engine, if the generation has it: cancels work in flight and
+    /// zeroes the pointers.
+    pub fn soft_reset(&self, engine: EngineId) {
+        if let Some(ring) = self.rings().iter().find(|ring| ring.engine == engine) {
+            self.hub.soft_reset(engine);
+            self.hub.regs.store(ring.rptr, 0);
+            self.hub.regs.store(ring.wptr, 0);
+        }
     }
 }
 
 impl Registers for DmaRegisters {
     fn read(&self, offset: u32) -> u32 {
-        match offset {
-            dma::DMA_STATUS_REG if self.hub.busy(EngineId::Dma) => 0,
-            dma::DMA_STATUS_REG => dma::DMA_IDLE,
-            _ => self.hub.regs.load(offset),
+        match self.rings().iter().find(|ring| ring.status == offset) {
+            Some(ring) if self.hub.busy(ring.engine) => 0,
+            Some(_) => dma::DMA_IDLE,
+            None => self.hub.regs.load(offset),
         }
     }
 
     fn write(&self, offset: u32, value: u32) {
         let hub = &*self.hub;
-        let engine = hub.engine(EngineId::Dma);
-        match offset {
-            dma::DMA_STATUS_REG => {}
-            dma::DMA_RB_CNTL | dma::DMA_RB_BASE => {
+        for ring in self.rings() {
+            let engine = hub.engine(ring.engine);
+            let effect = |act: &dyn Fn()| {
                 hub.regs.store(offset, value);
-                engine.kick();
-            }
+                act();
+            };
             // The pointers count bytes.
-            dma::DMA_RB_RPTR => {
-                hub.regs.store(offset, value);
-                engine.set_rptr(value >> 2);
+            match offset {
+                _ if offset == ring.status => {}
+                _ if offset == ring.cntl || offset == ring.base => effect(&|| engine.kick()),
+                _ if offset == ring.rptr => effect(&|| engine.set_rptr(value >> 2)),
+                _ if offset == ring.wptr => effect(&|| engine.submit(value >> 2)),
+                _ => continue,
             }
-            dma::DMA_RB_WPTR => {
-                hub.regs.store(offset, value);
-                engine.submit(value >> 2);
-            }
-            _ => hub.regs.store(offset, value),
+            return;
         }
+        hub.regs.store(offset, value);
     }
 }

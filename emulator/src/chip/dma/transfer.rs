@@ -20,8 +20,8 @@ fn to_bytes(data: &[u32]) -> Vec<u8> {
 }
 
 /// Writes the packet's dwords (at most 65,535).
-pub(super) fn write(hub: &Hub, dst: u64, data: &[u32]) -> Result<(), McError> {
-    hub.mc.write(dst, &to_bytes(data))
+pub(super) fn write(job: &Job<'_>, dst: u64, data: &[u32]) -> Result<(), McError> {
+    job.mc.write(dst, &to_bytes(data))
 }
 
 /// Copies `total` bytes in chunks, by ascending address.
@@ -30,10 +30,31 @@ pub(super) fn copy(job: &Job<'_>, dst: u64, src: u64, total: usize) -> Result<()
     let mut done = 0;
     while done < total {
         let chunk = &mut buf[..COPY_CHUNK.min(total - done)];
-        job.hub.mc.read(src + done as u64, chunk)?;
-        job.hub.mc.write(dst + done as u64, chunk)?;
+        job.mc.read(src + done as u64, chunk)?;
+        job.mc.write(dst + done as u64, chunk)?;
         done += chunk.len();
         charge(job, chunk.len())?;
+    }
+    Ok(())
+}
+
+/// Writes page-table entries with flags; their addresses begin with the first of `addresses` and
+/// advance by the second.
+pub(super) fn page_table(
+    job: &Job<'_>,
+    dst: u64,
+    (first, step): (u64, u64),
+    flags: u64,
+    entries: u32,
+) -> Result<(), Ended<McError>> {
+    let entry = |i: u64| flags | first.wrapping_add(step.wrapping_mul(i));
+    let mut done = 0;
+    while done < u64::from(entries) {
+        let until = u64::from(entries).min(done + COPY_CHUNK as u64 / 8);
+        let bytes: Vec<u8> = (done..until).flat_map(|i| entry(i).to_le_bytes()).collect();
+        job.mc.write(dst.wrapping_add(8 * done), &bytes)?;
+        done = until;
+        charge(job, bytes.len())?;
     }
     Ok(())
 }
@@ -45,7 +66,7 @@ pub(super) fn fill(job: &Job<'_>, dst: u64, value: u32, dwords: u32) -> Result<(
     let mut done = 0;
     while done < total {
         let chunk = &buf[..COPY_CHUNK.min(total - done)];
-        job.hub.mc.write(dst + done as u64, chunk)?;
+        job.mc.write(dst + done as u64, chunk)?;
         done += chunk.len();
         charge(job, chunk.len())?;
     }
@@ -69,13 +90,13 @@ pub(super) fn copy_tiled(
         let chunk = &mut buf[..COPY_CHUNK.min(total - done)];
         if detile {
             elements(job, tiled, &layout, done, chunk.len(), |addr, range| {
-                job.hub.mc.read(addr, &mut chunk[range])
+                job.mc.read(addr, &mut chunk[range])
             })?;
-            job.hub.mc.write(linear + done as u64, chunk)?;
+            job.mc.write(linear + done as u64, chunk)?;
         } else {
-            job.hub.mc.read(linear + done as u64, chunk)?;
+            job.mc.read(linear + done as u64, chunk)?;
             elements(job, tiled, &layout, done, chunk.len(), |addr, range| {
-                job.hub.mc.write(addr, &chunk[range])
+                job.mc.write(addr, &chunk[range])
             })?;
         }
         done += chunk.len();
@@ -93,7 +114,7 @@ pub(super) fn write_tiled(
     let layout = layout(job.hub, dst);
     let bytes = to_bytes(data);
     elements(job, dst, &layout, 0, bytes.len(), |addr, range| {
-        job.hub.mc.write(addr, &bytes[range])
+        job.mc.write(addr, &bytes[range])
     })
 }
 

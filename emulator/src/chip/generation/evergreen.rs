@@ -40,7 +40,7 @@ const BLOCKS: [Entry; 17] = [
 ];
 
 /// As [`BLOCKS`], with the memory sequencer.
-const BLOCKS_NI: [Entry; 18] = [
+pub(super) const BLOCKS_NI: [Entry; 18] = [
     BLOCKS[0],
     BLOCKS[1],
     BLOCKS[2],
@@ -61,9 +61,9 @@ const BLOCKS_NI: [Entry; 18] = [
     BLOCKS[16],
 ];
 
-/// What the three below have in common. (A function: a constant cannot refer to the
+/// What the three below and [`cayman`](super::cayman) have in common. (A function: a constant cannot refer to the
 /// register map, which has a cache.)
-const fn evergreen() -> Generation {
+pub(super) const fn evergreen() -> Generation {
     Generation {
         name: "Evergreen",
         mmio_size: 0x2_0000,
@@ -79,11 +79,15 @@ const fn evergreen() -> Generation {
         reset: SoftReset {
             // SOFT_RESET_DMA, SOFT_RESET_IH and SOFT_RESET_UVD have R700's places.
             dma: srbm::RV770_SOFT_RESET_DMA,
+            dma1: 0,
             uvd: srbm::SOFT_RESET_UVD,
             ih: srbm::SOFT_RESET_IH,
         },
         grbm_idle: grbm::GRBM_STATUS_IDLE | eg::SX_CLEAN,
         grbm_second_idle: eg::SE_CLEAN,
+        mc_program: 0,
+        cp_rings: &cp::rings::ONE,
+        dma_rings: &dma::rings::ONE,
         pm4: cp::EVERGREEN_FORMAT,
         dma: dma::EVERGREEN_FORMAT,
         display: display::DCE4,
@@ -114,6 +118,8 @@ pub static APU: Generation = Generation {
 /// Northern Islands.
 pub static NI: Generation = Generation {
     name: "Northern Islands",
+    // BTC_MC_UCODE_SIZE.
+    mc_program: 6024,
     // Without the page of the memory sequencer.
     mappable: &[
         (0x1000, 0x1000),
@@ -157,7 +163,7 @@ fn discrete(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     straps
 }
 
-fn apu(model: &Model, vram: u64) -> Vec<(u32, u32)> {
+pub(super) fn apu(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     let mut straps = common(model);
     straps.extend([
         (eg::FUS_MC_ARB_RAMCFG, mc::NOOFBANK_8 | mc::CHANSIZE_64),
@@ -170,7 +176,7 @@ fn apu(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     straps
 }
 
-fn ni(model: &Model, vram: u64) -> Vec<(u32, u32)> {
+pub(super) fn ni(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     let mut straps = discrete(model, vram);
     straps.push((eg::MC_SEQ_MISC0, eg::GDDR5));
     straps

@@ -9,6 +9,7 @@
 //! [`cp::evergreen`]. [`MODELS`](crate::chip::family::MODELS) says which chip is of
 //! which generation.
 
+pub mod cayman;
 pub mod evergreen;
 pub mod r600;
 pub mod r700;
@@ -22,6 +23,7 @@ use crate::chip::dma;
 use crate::chip::family::Model;
 use crate::chip::gfx::front::Front;
 use crate::chip::memory::gart::VmRegisters;
+use crate::chip::queue::EngineId;
 use crate::chip::regs::Map;
 
 /// What a generation changes.
@@ -58,6 +60,12 @@ pub struct Generation {
     pub grbm_idle: u32,
     /// `GRBM_STATUS2` or `GRBM_STATUS_SE0` of an idle chip.
     pub grbm_second_idle: u32,
+    /// Dwords of the memory sequencer's program; 0 without a sequencer.
+    pub mc_program: u32,
+    /// Rings of the command processor.
+    pub cp_rings: &'static [cp::rings::RingRegisters],
+    /// The asynchronous DMA engines.
+    pub dma_rings: &'static [dma::rings::RingRegisters],
     /// Packets of the command processor.
     pub pm4: cp::Format,
     /// Packets of the asynchronous DMA engine.
@@ -76,6 +84,8 @@ pub struct Generation {
 pub struct SoftReset {
     /// The asynchronous DMA engine.
     pub dma: u32,
+    /// The second one.
+    pub dma1: u32,
     /// The video decoder.
     pub uvd: u32,
     /// The interrupt handler.
@@ -112,6 +122,14 @@ pub enum FirmwareInfo {
 }
 
 impl Generation {
+    /// Bits of the rings that the chip has.
+    pub(crate) fn rings(&self) -> u32 {
+        let cp = self.cp_rings.iter().map(|ring| ring.engine);
+        let dma = self.dma_rings.iter().map(|ring| ring.engine);
+        let all = cp.chain(dma).chain([EngineId::Uvd]);
+        all.fold(0, |rings, engine| rings | engine.bit())
+    }
+
     /// Whether a table has the register at byte offset `offset`. Of CRTCs the tables
     /// have the first one's.
     pub fn knows(&self, offset: u32) -> bool {

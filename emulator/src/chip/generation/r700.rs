@@ -45,12 +45,16 @@ pub static R700: Generation = Generation {
     straps,
     reset: SoftReset {
         dma: srbm::RV770_SOFT_RESET_DMA,
+        dma1: 0,
         uvd: srbm::SOFT_RESET_UVD,
         ih: srbm::SOFT_RESET_IH,
     },
     grbm_idle: grbm::GRBM_STATUS_IDLE,
     // No unit is ever seen busy: the CP waits for the end of each draw.
     grbm_second_idle: 0,
+    mc_program: 0,
+    cp_rings: &cp::rings::ONE,
+    dma_rings: &dma::rings::ONE,
     pm4: cp::R700_FORMAT,
     dma: dma::R700_FORMAT,
     display: display::AVIVO,
@@ -73,6 +77,7 @@ pub(super) const VM: VmRegisters = VmRegisters {
     default_page: mc::VM_CONTEXT0_PROTECTION_FAULT_DEFAULT_ADDR,
     fault_status: mc::VM_CONTEXT0_PROTECTION_FAULT_STATUS,
     fault_addr: mc::VM_CONTEXT0_PROTECTION_FAULT_ADDR,
+    contexts: None,
 };
 
 /// The inactive ones of eight shader pipes, in their place.

@@ -34,6 +34,12 @@ pub enum Source {
     CpEop,
     /// DMA trap.
     Dma,
+    /// Trap of the second DMA engine.
+    Dma1,
+    /// Access of a VM context to a page that it does not have.
+    VmInvalid,
+    /// Access of a VM context that its page forbids.
+    VmForbidden,
 }
 
 impl Source {
@@ -47,6 +53,10 @@ impl Source {
             Source::CpIb2 => 178,
             Source::CpEop => 181,
             Source::Dma => 224,
+            Source::Dma1 => 244,
+            // evergreen_irq_process() treats both alike; amdgpu names them invalid and protection.
+            Source::VmInvalid => 146,
+            Source::VmForbidden => 147,
         }
     }
 }

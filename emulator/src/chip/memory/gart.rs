@@ -9,6 +9,7 @@
 //! Register fields are those of `rv770d.h`, the same in all generations; entry
 //! bits are those of `r600.h`/`radeon.h` (R600_PTE_*).
 
+use super::context::ContextRegisters;
 use super::{Vram, PAGE_SIZE};
 use crate::chip::bus::{McError, RegFile};
 
@@ -32,6 +33,8 @@ pub struct VmRegisters {
     pub fault_status: u32,
     /// `VM_CONTEXT0_PROTECTION_FAULT_ADDR`.
     pub fault_addr: u32,
+    /// Registers of contexts 1 to 7, from Cayman on.
+    pub contexts: Option<ContextRegisters>,
 }
 
 /// VM_CONTEXT0_CNTL: translation is on.
@@ -48,7 +51,7 @@ pub const PTE_READABLE: u64 = 1 << 5;
 /// The GPU may write the page.
 pub const PTE_WRITEABLE: u64 = 1 << 6;
 /// Address bits of an entry: 40-bit addresses of 4 KiB pages.
-const PTE_ADDRESS: u64 = 0xff_ffff_f000;
+pub(super) const PTE_ADDRESS: u64 = 0xff_ffff_f000;
 
 /// Direction of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

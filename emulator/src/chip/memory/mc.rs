@@ -15,13 +15,13 @@ use crate::chip::strict::Strict;
 const BUS: u64 = 1 << 63;
 
 /// The memory controller.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct MemoryController {
-    regs: Arc<RegisterFile>,
-    vram: Arc<Vram>,
+    pub(super) regs: Arc<RegisterFile>,
+    pub(super) vram: Arc<Vram>,
     guest: Arc<GuestRam>,
-    vm: &'static VmRegisters,
-    strict: Option<Arc<Strict>>,
+    pub(super) vm: &'static VmRegisters,
+    pub(super) strict: Option<Arc<Strict>>,
 }
 
 impl MemoryController {
@@ -58,21 +58,21 @@ impl MemoryController {
             // The VRAM aperture needs no translation.
             Some(strict) if vram_offset(regs, self.vm, self.vram.size(), addr).is_none() => strict
                 .tlb
-                .translate(addr / PAGE_SIZE, addr % PAGE_SIZE, access, found),
+                .translate(0, addr / PAGE_SIZE, addr % PAGE_SIZE, access, found),
             _ => found,
         }
     }
 
     /// Calls `access(target, range of the buffer)` for each contiguous
-    /// piece of `len` bytes at `addr`.
-    fn for_each_piece<F>(
-        &self,
+    /// piece of `len` bytes at `addr`, as `translate` finds them.
+    fn for_each_piece<T, F>(
         addr: u64,
         len: usize,
-        kind: Access,
+        translate: T,
         mut access: F,
     ) -> Result<(), McError>
     where
+        T: Fn(u64) -> Result<Translation, McError>,
         F: FnMut(Target, std::ops::Range<usize>) -> Result<(), McError>,
     {
         let mut done = 0;
@@ -80,7 +80,7 @@ impl MemoryController {
             let at = addr
                 .checked_add(done as u64)
                 .ok_or(McError::Unmapped(addr))?;
-            let found = self.translate(at, kind)?;
+            let found = translate(at)?;
             let room = usize::try_from(found.len).unwrap_or(usize::MAX);
             let piece = room.min(len - done);
             access(found.target, done..done + piece)?;
@@ -88,26 +88,51 @@ impl MemoryController {
         }
         Ok(())
     }
+
+    /// Reads by the addresses that `translate` translates.
+    pub(super) fn read_by(
+        &self,
+        addr: u64,
+        buf: &mut [u8],
+        translate: impl Fn(u64) -> Result<Translation, McError>,
+    ) -> Result<(), McError> {
+        Self::for_each_piece(addr, buf.len(), translate, |target, piece| match target {
+            Target::Vram(offset) => {
+                if let Some(strict) = &self.strict {
+                    strict.hdp.gpu_reads(offset, piece.len());
+                }
+                self.vram
+                    .read(offset, &mut buf[piece])
+                    .map_err(|_| McError::Unmapped(addr))
+            }
+            Target::Bus(address) => self.guest.read(address, &mut buf[piece]),
+        })
+    }
+
+    /// Writes by the addresses that `translate` translates.
+    pub(super) fn write_by(
+        &self,
+        addr: u64,
+        buf: &[u8],
+        translate: impl Fn(u64) -> Result<Translation, McError>,
+    ) -> Result<(), McError> {
+        Self::for_each_piece(addr, buf.len(), translate, |target, piece| match target {
+            Target::Vram(offset) => self
+                .vram
+                .write(offset, &buf[piece])
+                .map_err(|_| McError::Unmapped(addr)),
+            Target::Bus(address) => self.guest.write(address, &buf[piece]),
+        })
+    }
 }
 
 impl Mc for MemoryController {
     fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
-        self.for_each_piece(
-            addr,
-            buf.len(),
-            Access::Read,
-            |target, piece| match target {
-                Target::Vram(offset) => {
-                    if let Some(strict) = &self.strict {
-                        strict.hdp.gpu_reads(offset, piece.len());
-                    }
-                    self.vram
-                        .read(offset, &mut buf[piece])
-                        .map_err(|_| McError::Unmapped(addr))
-                }
-                Target::Bus(address) => self.guest.read(address, &mut buf[piece]),
-            },
-        )
+        self.read_by(addr, buf, |at| self.translate(at, Access::Read))
+    }
+
+    fn context(&self, context: u8) -> Option<Arc<dyn Mc>> {
+        super::context::view(self, context)
     }
 
     fn resolve(&self, addr: u64, write: bool) -> Result<Option<Extent>, McError> {
@@ -170,18 +195,7 @@ impl Mc for MemoryController {
     }
 
     fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
-        self.for_each_piece(
-            addr,
-            buf.len(),
-            Access::Write,
-            |target, piece| match target {
-                Target::Vram(offset) => self
-                    .vram
-                    .write(offset, &buf[piece])
-                    .map_err(|_| McError::Unmapped(addr)),
-                Target::Bus(address) => self.guest.write(address, &buf[piece]),
-            },
-        )
+        self.write_by(addr, buf, |at| self.translate(at, Access::Write))
     }
 }
 

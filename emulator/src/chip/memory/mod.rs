@@ -9,6 +9,7 @@
 //! length of one access. Nothing else here locks, so an access may be made
 //! with any lock of a block held.
 
+pub mod context;
 pub mod gart;
 pub mod guest_ram;
 pub mod mapping;

@@ -99,6 +99,7 @@ macro_rules! registers {
 pub(crate) use registers;
 
 pub mod bif;
+pub mod cayman;
 pub mod cg;
 pub mod cp;
 pub mod dce;
@@ -263,12 +264,57 @@ pub static EVERGREEN: Map = Map::new(
         evergreen::REGISTERS,
         evergreen::gfx::REGISTERS,
     ],
-    &[evergreen::stored::REGISTERS],
+    &[evergreen::stored::REGISTERS, stored_evergreen::REGISTERS],
     &[
         gb::GB_TILING_CONFIG,
         grbm::GRBM_STATUS2,
         hdp::HDP_DEBUG1,
         cp::CP_STRMOUT_CNTL,
+        dma::DMA_TILING_CONFIG,
+    ],
+);
+
+/// Registers that have an effect on Cayman, and are only stored on Evergreen.
+mod stored_evergreen {
+    #![allow(dead_code)] // Only the table is used, not the constants.
+
+    super::registers! {
+        VM_L2_CNTL2 = 0x1404;
+        VM_CONTEXT1_CNTL = 0x1414;
+        VM_CONTEXT1_CNTL2 = 0x1434;
+        VM_CONTEXT1_PROTECTION_FAULT_STATUS = 0x14DC;
+        VM_CONTEXT1_PROTECTION_FAULT_ADDR = 0x14FC;
+        GRBM_STATUS_SE1 = 0x8018;
+        CAYMAN_DMA1_CNTL = 0xD82C;
+    }
+}
+
+/// The registers of Cayman: Evergreen's and its own.
+pub static CAYMAN: Map = Map::new(
+    &[
+        bif::REGISTERS,
+        cg::REGISTERS,
+        srbm::REGISTERS,
+        mc::REGISTERS,
+        gb::REGISTERS,
+        grbm::REGISTERS,
+        hdp::REGISTERS,
+        cp::REGISTERS,
+        ih::REGISTERS,
+        dma::REGISTERS,
+        uvd::REGISTERS,
+        vgt::REGISTERS,
+        evergreen::REGISTERS,
+        evergreen::gfx::REGISTERS,
+        cayman::REGISTERS,
+    ],
+    &[evergreen::stored::REGISTERS, cayman::stored::REGISTERS],
+    &[
+        gb::GB_TILING_CONFIG,
+        grbm::GRBM_STATUS2,
+        hdp::HDP_DEBUG1,
+        cp::CP_STRMOUT_CNTL,
+        cp::CP_RB_RPTR_WR,
         dma::DMA_TILING_CONFIG,
     ],
 );
@@ -324,7 +370,7 @@ mod tests {
 
     #[test]
     fn tables_hold_no_duplicate_or_outside_offsets() {
-        for map in [&R600, &R700, &EVERGREEN] {
+        for map in [&R600, &R700, &EVERGREEN, &CAYMAN] {
             no_duplicate_or_outside_offsets(map);
         }
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Header;
 use crate::chip::engine::{Job, Polls, Ring, RingUnit, Step};
-use crate::chip::fetch::{FetchError, Fetcher};
+use crate::chip::fetch::{Buffer, FetchError, Fetcher};
 use crate::chip::generation::UvdFence;
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
@@ -107,7 +107,12 @@ impl Uvd {
         let rptr = self.fetch.consume(ring, 1 + header.body());
         if let Some(dwords) = call {
             let addr = self.segments.base(hub.regs.load(uvd::UVD_RBC_IB_BASE));
-            if self.fetch.call(addr, dwords, IB_DEPTH) {
+            let buffer = Buffer {
+                addr,
+                dwords,
+                context: 0,
+            };
+            if self.fetch.call(buffer, IB_DEPTH) {
                 hub.counters.inc(Counter::Ibs);
             } else {
                 hub.counters.inc(Counter::BadPackets);
