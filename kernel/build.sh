@@ -125,6 +125,7 @@ want=$(version_of "$headers_makefile")
 	die "the source is $have, but kernel $kver is $want; take the source of $want"
 
 choose_patches "${have%.*}"
+choose_fixes "${have%.*}"
 
 # Patch a fresh copy, then bring only what differs into the tree that is
 # built, so that make sees what has changed.

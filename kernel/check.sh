@@ -55,7 +55,7 @@ fi
 sources=("$here/$radeon_dir"/*.[ch] "$here"/include/uapi/drm/*.h)
 perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary --terse \
 	--show-types --ignore $checkpatch_ignore --file "${sources[@]}" || failed=1
-for patch in "$here"/patches/*/*.patch "$here"/fixes/*.patch; do
+for patch in "$here"/patches/*/*.patch "$here"/fixes/*/*.patch; do
 	perl "$scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary \
 		--terse --show-types --ignore $checkpatch_ignore "$patch" || failed=1
 done
@@ -70,4 +70,4 @@ done
 rm -rf "$out/overlay"
 
 [ $failed = 0 ] || die "there are findings, see above"
-echo "checkpatch, kernel-doc, W=1 and sparse have found nothing in ${#sources[@]} files and $(printf '%s\n' "$here"/patches/*/*.patch "$here"/fixes/*.patch | wc -l) patches"
+echo "checkpatch, kernel-doc, W=1 and sparse have found nothing in ${#sources[@]} files and $(printf '%s\n' "$here"/patches/*/*.patch "$here"/fixes/*/*.patch | wc -l) patches"

@@ -33,6 +33,7 @@ rm -rf "$out/tree" "$out"/*.patch
 unpack "$source" "$out/tree" include/uapi/drm
 cd "$out/tree"
 version=$(version_of Makefile)
+choose_fixes "${version%.*}"
 
 # A repository of its own, also if a directory above is one.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
@@ -47,7 +48,7 @@ git config gc.auto 0
 git add -Af .
 git commit -q -m "Linux $version, in part"
 git tag base
-for fix in "$here"/fixes/*.patch; do
+for fix in "${fixes[@]}"; do
 	signed_off <"$fix" | git am -q --keep-cr >"$out/am.log" 2>&1 || {
 		cat "$out/am.log" >&2
 		die "${fix##*/} does not apply to $version"

@@ -76,10 +76,21 @@ choose_patches() {
 	done
 }
 
-# apply_fixes DIR: applies the patches of fixes/ to the kernel source in DIR, but those that it has.
+# choose_fixes X.Y: sets fixes to the paths of the patches of fixes/ for Linux X.Y, in order.
+choose_fixes() {
+	local own=$here/fixes/$1 f
+	[ -d "$own" ] || own=$here/fixes/${1%%.*}.x
+	fixes=()
+	for f in "$here/fixes/$hooks_base"/*.patch; do
+		[ ! -e "$own/${f##*/}" ] || f=$own/${f##*/}
+		fixes+=("$f")
+	done
+}
+
+# apply_fixes DIR: applies the chosen fixes to the kernel source in DIR, but those that it has.
 apply_fixes() {
 	local fix log
-	for fix in "$here"/fixes/*.patch; do
+	for fix in "${fixes[@]}"; do
 		if log=$(patch -d "$1" -p1 --fuzz=0 -s -f --dry-run <"$fix" 2>&1); then
 			patch -d "$1" -p1 --fuzz=0 -s --no-backup-if-mismatch <"$fix"
 		elif ! patch -d "$1" -p1 --fuzz=0 -s -f -R --dry-run <"$fix" >/dev/null 2>&1; then

@@ -39,7 +39,7 @@ def fixes(lab: Lab) -> None:
 @case("series/fixes-of-a-kernel-that-has-them", needs=["series/fixes"])
 def fixes_there(lab: Lab) -> None:
     """build.sh leaves fixes out that the source has, and stops where it cannot tell."""
-    fix = ("bash", "-euc", '. kernel/lib.sh; apply_fixes "$1"', "fixes.sh")
+    fix = ("bash", "-euc", '. kernel/lib.sh; choose_fixes 6.12; apply_fixes "$1"', "fixes.sh")
     tree = lab.dir("fixed")
     lab.call("cp", "-r", "build/series-fixes/tree", tree)
     lab.call(*fix, tree / "tree")
