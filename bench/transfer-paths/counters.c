@@ -39,6 +39,8 @@ static const char * const tunable_names[TP_TUNABLES] = {
 	[TP_STAGE_WRITE_MAX] = "gem_rw_stage_write_max",
 };
 
+#define DEBUGFS_NAMES	"/sys/kernel/debug/dri/*/name"
+
 static char *debugfs_path;
 static int board_fd = -1;
 static uint32_t board_latency;
@@ -58,6 +60,35 @@ static void tunable_path(enum tp_tunable tunable, char *path, size_t size)
 		 tunable_names[tunable]);
 }
 
+/*
+ * The counters of the card at this PCI address, which its directory in debugfs
+ * names; NULL if there are none.
+ */
+static char *counters_path(const char *pci)
+{
+	char text[256], *path = NULL;
+	glob_t found = { 0 };
+	size_t i;
+
+	if (glob(DEBUGFS_NAMES, 0, NULL, &found))
+		found.gl_pathc = 0;
+	for (i = 0; i < found.gl_pathc && !path; i++) {
+		if (!bench_read_line(found.gl_pathv[i], text, sizeof(text)) ||
+		    !strstr(text, pci))
+			continue;
+		if (asprintf(&path, "%.*sradeon_gem_rw",
+			     (int)(strlen(found.gl_pathv[i]) - strlen("name")),
+			     found.gl_pathv[i]) < 0)
+			path = NULL;
+		if (path && access(path, F_OK)) {
+			free(path);
+			path = NULL;
+		}
+	}
+	globfree(&found);
+	return path;
+}
+
 /**
  * tp_counters_init - find parameters and counters
  * @run: the run, with its device open
@@ -69,12 +100,9 @@ static void tunable_path(enum tp_tunable tunable, char *path, size_t size)
 int tp_counters_init(struct tp_run *run)
 {
 	char path[96], line[32];
-	glob_t found = { 0 };
 	unsigned int i;
 
-	if (!glob("/sys/kernel/debug/dri/*/radeon_gem_rw", 0, NULL, &found))
-		debugfs_path = strdup(found.gl_pathv[0]);
-	globfree(&found);
+	debugfs_path = counters_path(run->dev.pci);
 	if (!debugfs_path)
 		return -ENOENT;
 

@@ -30,21 +30,20 @@ def from_disk(disk: Path, name: str, to: Path) -> Path:
 
 
 class Installed(Console):
-    """A machine with the board and a Debian on `disk`, an ext4 file system; `medium` is one that it can read only.
+    """A machine with the board and a Debian on `disk`, an ext4 file system.
 
     root's password is `password`. There is no network.
     """
 
-    def __init__(self, disk: Path, medium: Path, logs: Path, *, password: str, mib: int = 3072) -> None:
-        super().__init__(logs, [disk, medium], mib=mib)
-        self.disk, self.medium, self.password = disk, medium, password
+    def __init__(self, disk: Path, logs: Path, *, password: str, mib: int = 3072) -> None:
+        super().__init__(logs, [disk], mib=mib)
+        self.disk, self.password = disk, password
 
     def words(self) -> list[str]:
         kernel, initrd = (from_disk(self.disk, f"/{name}", self.logs / name) for name in ("vmlinuz", "initrd.img"))
         return [*super().words(), "-vga", "none", "-kernel", str(kernel), "-initrd", str(initrd),
                 "-append", "root=/dev/vda rw quiet console=tty0 console=ttyS0,115200",
-                "-drive", f"file={self.disk},format=raw,if=none,id=disk,cache=unsafe", "-device", "virtio-blk-pci,drive=disk",
-                "-drive", f"file={self.medium},format=raw,if=none,id=medium,readonly=on", "-device", "virtio-blk-pci,drive=medium"]
+                "-drive", f"file={self.disk},format=raw,if=none,id=disk,cache=unsafe", "-device", "virtio-blk-pci,drive=disk"]
 
     def login(self, seconds: int) -> str:
         """Logs in as root; returns what the console said until then."""
