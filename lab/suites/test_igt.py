@@ -81,7 +81,8 @@ def other_boards(lab: Lab) -> None:
 EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon_ring_copy", "radeon_gem_rw_reset@staged-writes$")
 
 
-@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP, chip=["rv670", "rs780", "cedar", "cypress", "palm", "turks", "cayman"])
+@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP,
+      chip=["rv670", "rs780", "cedar", "cypress", "palm", "turks", "cayman"])
 def on_chip(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}",
             append="radeon.msi=1" if chip == "rs780" else "")
