@@ -38,8 +38,8 @@ impl Register {
     }
 
     /// Name of the register at byte offset `offset`, if this entry has it: the first
-    /// register's name, in which the element's number replaces the last 0, and the
-    /// word's ending (see `WORDS`) or number the first ending or the first 0.
+    /// register's name, in which the element's number replaces the last 0, or the last 1
+    /// of a name without 0, and the word's ending (see `WORDS`) or number the first ending or the first 0.
     pub fn name_at(self, offset: u32) -> Option<Cow<'static, str>> {
         let from = offset.checked_sub(self.offset)?;
         let (element, word) = match self.stride {
@@ -53,8 +53,9 @@ impl Register {
             return Some(Cow::Borrowed(self.name));
         }
         let mut name = self.name.to_string();
-        if let (2.., Some(at)) = (self.count, name.rfind('0')) {
-            name.replace_range(at..=at, &element.to_string());
+        let first = if name.contains('0') { 0 } else { 1 };
+        if let (2.., Some(at)) = (self.count, name.rfind(['0', '1'][first as usize])) {
+            name.replace_range(at..=at, &(first + element).to_string());
         }
         if self.words > 1 {
             let ending = WORDS.iter().find(|words| name.ends_with(words[0]));
@@ -360,6 +361,16 @@ mod tests {
             );
         }
         assert!(!R700.is_known(u32::MAX));
+    }
+
+    #[test]
+    fn arrays_that_begin_with_1_are_counted_from_there() {
+        let name = |offset| CAYMAN.name(offset);
+        let base = |n| Some(format!("VM_CONTEXT{n}_PAGE_TABLE_BASE_ADDR").into());
+        assert_eq!(
+            [0x153C, 0x1540, 0x1558].map(name),
+            [base(0), base(1), base(7)]
+        );
     }
 
     #[test]
