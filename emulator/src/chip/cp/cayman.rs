@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! PM4 packets of Cayman: what differs from [`evergreen`](super::evergreen).
+//! PM4 packets of Cayman: what differs from [`evergreen`].
 //!
 //! Sources: `nid.h` (opcodes), `cayman_ring_ib_execute()` (the VM context of an indirect buffer),
 //! `cayman_vm_flush()`.

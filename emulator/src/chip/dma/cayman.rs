@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Asynchronous DMA packets of Cayman: what differs from [`evergreen`](super::evergreen).
+//! Asynchronous DMA packets of Cayman: what differs from [`evergreen`].
 //!
 //! Sources: `nid.h` (`DMA_PTE_PDE_PACKET`, `DMA_SRBM_READ_PACKET`, `DMA_IB_PACKET`), `ni_dma.c`.
 
