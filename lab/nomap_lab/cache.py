@@ -17,6 +17,9 @@ from pathlib import Path
 
 from .paths import CACHE, TOP, LabError, locked, say, shown
 
+#: Directories that builds, tests and linters leave in a source directory, and git's.
+LEFTOVERS = ("target", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".git")
+
 
 def files_of(path: Path) -> list[Path]:
     """The files of an input: a file, or all in a directory that a build can see.
@@ -29,7 +32,7 @@ def files_of(path: Path) -> list[Path]:
         raise LabError(f"{shown(path)}, an input of a build, is missing: git checkout {shown(path)}")
     found = []
     for directory, names, files in os.walk(path):
-        names[:] = sorted(n for n in names if n not in ("target", "__pycache__", ".git"))
+        names[:] = sorted(n for n in names if n not in LEFTOVERS)
         found += [Path(directory, f) for f in sorted(files) if not f.endswith((".md", ".pyc"))]
     return found
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from nomap_lab.cache import LEFTOVERS, digest, files_of
+
 PROGRAM = """
 import pathlib, sys, time
 from nomap_lab.cache import cached
@@ -105,3 +107,18 @@ def test_two_that_want_the_same_directory(cache: Cache) -> None:
     both = [cache.start(1, "slow", "slow", 1) for _ in "ab"]
     assert [p.wait(60) for p in both] == [0, 0]
     assert (cache.path / "slow.builds").read_text() == "built\n", "both have built"
+
+
+def test_leftovers_are_no_input(tmp_path: Path) -> None:
+    """Tests by hand in a source directory do not change its builds' keys."""
+    sources = tmp_path / "sources"
+    (sources / "part").mkdir(parents=True)
+    (sources / "part/code.c").write_text("int x;")
+    before = digest(["word"], [sources])
+    for name in LEFTOVERS:
+        (sources / "part" / name).mkdir()
+        (sources / "part" / name / "file").write_text(name)
+    assert files_of(sources) == [sources / "part/code.c"]
+    assert digest(["word"], [sources]) == before
+    (sources / "part/.hidden").write_text("an input")
+    assert digest(["word"], [sources]) != before
