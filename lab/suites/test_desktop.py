@@ -76,12 +76,12 @@ def gallery(_lab: Lab, name: str) -> None:
         shutil.copyfile(old, RESULTS / "gallery" / new)
 
 
-CHECKS = {"text": text, "monitor": monitor, "software": software, "counters": counters, "gallery": gallery}
+CHECKS = {"text": text, "monitor": monitor, "software": software, "counters": counters}
 
 
 def register(name: str, tier: str) -> None:
     """The cases of a session."""
-    needs = [f"desktop/{name}/session"]
+    needs, within = [f"desktop/{name}/session"], name.replace("-", "_")
 
     @case(f"desktop/{name}/session", tier=tier)
     def of_session(lab: Lab) -> None:
@@ -91,13 +91,18 @@ def register(name: str, tier: str) -> None:
     def of_step(lab: Lab, test: str) -> None:
         step(name, test)
 
-    checks = [c for c in CHECKS if c != "gallery" or SESSIONS[name][1] == "stock"]
-
-    @case(f"desktop/{name}/{{test}}", tier=tier, needs=needs, test=checks)
+    @case(f"desktop/{name}/{{test}}", tier=tier, needs=needs, test=list(CHECKS))
     def of_check(lab: Lab, test: str) -> None:
         CHECKS[test](lab, name)
 
-    within = name.replace("-", "_")
+    if SESSIONS[name][1] == "stock":
+        # The picture of differences is that test's.
+        @case(f"desktop/{name}/gallery", tier=tier, needs=[*needs, f"desktop/{name}/software"])
+        def of_gallery(lab: Lab) -> None:
+            gallery(lab, name)
+
+        globals()[f"{within}_gallery"] = of_gallery
+
     globals().update({f"{within}_session": of_session, f"{within}_step": of_step, f"{within}_check": of_check})
 
 
