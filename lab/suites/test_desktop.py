@@ -95,6 +95,9 @@ def register(name: str, tier: str) -> None:
     def of_check(lab: Lab, test: str) -> None:
         CHECKS[test](lab, name)
 
+    # Tests run in this order.
+    globals().update({f"{within}_session": of_session, f"{within}_step": of_step, f"{within}_check": of_check})
+
     if SESSIONS[name][1] == "stock":
         # The picture of differences is that test's.
         @case(f"desktop/{name}/gallery", tier=tier, needs=[*needs, f"desktop/{name}/software"])
@@ -102,8 +105,6 @@ def register(name: str, tier: str) -> None:
             gallery(lab, name)
 
         globals()[f"{within}_gallery"] = of_gallery
-
-    globals().update({f"{within}_session": of_session, f"{within}_step": of_step, f"{within}_check": of_check})
 
 
 # In the other tier: the second DDX, which draws the same windows by the same glamor, sessions with our module and
