@@ -35,7 +35,7 @@ IGT_TEST_DESCRIPTION("Checks for how long calls keep locks and the CPU.");
 #define SIZE		(64 * KIB)
 /* Bytes after which a copy by uncached loads looks whether it has to end. */
 #define LOOK		(4 * KIB)
-#define LONG_SIZE	(256 * KIB)
+#define LONG_SIZE	(1 * MIB)
 /* How long the GPU is held back, by the guest's clock, where a call waits for it. */
 #define HOLD_US		40000u
 #define FOREVER_US	60000000u
