@@ -207,13 +207,8 @@ fn a_fetch_has_its_texels_with_their_addresses() {
             0,
             2 << 30,
         ];
-        for (i, word) in words.into_iter().enumerate() {
-            s.set(0x3_8000 + 4 * i as u32, word);
-        }
         // Linear magnification.
-        for (i, word) in [1 << 9 | 1 << 12, 0, 0].into_iter().enumerate() {
-            s.set(0x3_C000 + 4 * i as u32, word);
-        }
+        s.texture(words, [1 << 9 | 1 << 12, 0, 0]);
         let start = s.shader(&ps);
         s.set(START_PS, start);
         // Between texels 4 and 5 of row 3: (5 / 64, 3.5 / 64).

@@ -113,9 +113,7 @@ fn fetches_outside_are_found() {
             0,
             2 << 30,
         ];
-        for (i, word) in words.into_iter().enumerate() {
-            s.set(0x3_8000 + 4 * i as u32, word);
-        }
+        s.texture(words, [0; 3]);
         let mut ps = Shader::new();
         let zero = |chan| mov(1, chan, Src(ZERO, 0), chan == 3);
         ps.alu(

@@ -56,12 +56,7 @@ fn sample(s: &mut Scene, base: u64, format: u32, depth: bool) {
         0,
         2 << 30,
     ];
-    for (i, word) in words.into_iter().enumerate() {
-        s.set(0x3_8000 + 4 * i as u32, word);
-    }
-    for i in 0..3 {
-        s.set(0x3_C000 + 4 * i, 0);
-    }
+    s.texture(words, [0; 3]);
     let mut ps = Shader::new();
     ps.sample(1, 0, 0).export(PIXEL, 0, 1, XYZW, true);
     let start = s.shader(&ps);

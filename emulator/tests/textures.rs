@@ -31,12 +31,7 @@ fn colour(shader: &Shader, at: [f32; 2], [format, texel]: [u32; 2], word0: u32) 
         0,
         2 << 30,
     ];
-    for (i, word) in words.into_iter().enumerate() {
-        s.set(0x3_8000 + 4 * i as u32, word);
-    }
-    for (i, word) in [word0, 0, 0].into_iter().enumerate() {
-        s.set(0x3_C000 + 4 * i as u32, word);
-    }
+    s.texture(words, [word0, 0, 0]);
     // TD_PS_SAMPLER0_BORDER_RED to ALPHA.
     for (i, v) in [0.2, 0.4, 0.6, 0.8].into_iter().enumerate() {
         s.rig.write(0xA400 + 4 * i as u32, f(v));

@@ -82,12 +82,7 @@ impl Blit {
             0,
             2 << 30,
         ];
-        for (i, word) in words.into_iter().enumerate() {
-            s.set(0x3_8000 + 4 * i as u32, word);
-        }
-        for (i, word) in [self.sampler, 0, 0].into_iter().enumerate() {
-            s.set(0x3_C000 + 4 * i as u32, word);
-        }
+        s.texture(words, [self.sampler, 0, 0]);
         if self.blend {
             // SRC_ALPHA, ONE_MINUS_SRC_ALPHA.
             s.set(0x2_8804, 4 | 5 << 8);

@@ -56,6 +56,15 @@ impl Scene {
         );
     }
 
+    /// Binds resource 0 and sampler 0 of pixel shaders, by the words of a texture resource and of a sampler.
+    pub fn texture(&mut self, resource: [u32; 7], sampler: [u32; 3]) {
+        for (first, words) in [(0x3_8000, &resource[..]), (0x3_C000, &sampler[..])] {
+            for (reg, word) in (first..).step_by(4).zip(words) {
+                self.set(reg, *word);
+            }
+        }
+    }
+
     fn defaults(&mut self) {
         for (reg, value) in state(0) {
             self.set(reg, value);

@@ -42,8 +42,6 @@ pub enum Compression {
 pub struct Found {
     /// MC address of the surface.
     pub base: u64,
-    /// MC address of the first line read.
-    pub first: u64,
     /// Lines read.
     pub lines: u64,
     /// By which cache the first was read.
@@ -122,7 +120,6 @@ impl Compressed {
             if *written == hash(base, line) {
                 let found = state.found.get_or_insert(Found {
                     base,
-                    first: number * LINE as u64,
                     lines: 0,
                     cache,
                 });

@@ -122,18 +122,11 @@ impl Surface {
         }
     }
 
-    /// A draw that expands compressed tiles covers tile `at`.
+    /// A draw covers tile `at`: expands the planes that it expands.
     pub fn expand(&self, view: &View<'_>, at: At) {
-        let planes = [
-            (!self.no_depth).then_some(&self.surface),
-            self.stencil.as_ref(),
-        ];
-        for plane in planes.into_iter().flatten() {
-            let len = plane.layout.tile_bytes() as usize;
-            let place = plane.place((at.x, at.y), self.slice(at.layer), 0, len);
-            if plane.expands() {
-                plane.expand_tile(view, &place);
-            }
+        let depth = (!self.no_depth).then_some(&self.surface);
+        for plane in [depth, self.stencil.as_ref()].into_iter().flatten() {
+            plane.expand_tile(view, &self.place_in(plane, at));
         }
     }
 
@@ -144,8 +137,13 @@ impl Surface {
 
     /// The micro tile of `at`, with all its samples.
     fn place(&self, at: At) -> Place {
-        let len = self.surface.layout.tile_bytes() as usize;
-        (self.surface).place((at.x, at.y), self.slice(at.layer), 0, len)
+        self.place_in(&self.surface, at)
+    }
+
+    /// The same in a plane.
+    fn place_in(&self, plane: &surface::Surface, at: At) -> Place {
+        let len = plane.layout.tile_bytes() as usize;
+        plane.place((at.x, at.y), self.slice(at.layer), 0, len)
     }
 
     fn read(&self, view: &View<'_>, place: &Place, bytes: &mut [u8]) -> Result<(), McError> {
@@ -184,8 +182,10 @@ impl Surface {
         buffer: &'b mut [u8; LANES * 8],
     ) -> (Place, &'b mut [u8]) {
         let len = stencil.layout.tile_bytes() as usize;
-        let place = stencil.place((at.x, at.y), self.slice(at.layer), 0, len);
-        (place, &mut buffer[..len.min(LANES * 8)])
+        (
+            self.place_in(stencil, at),
+            &mut buffer[..len.min(LANES * 8)],
+        )
     }
 
     /// [`Self::load`] without a separate plane of stencil.

@@ -267,7 +267,6 @@ impl Pipeline {
             counters: &self.counters,
             probe: probe.as_deref(),
             lint: lint.as_deref(),
-            compressed: compressed.as_deref(),
         };
         if let Some(lint) = &lint {
             let inputs = pixel.as_ref().map(|pixel| &pixel.interpolator);
@@ -369,7 +368,6 @@ impl Pipeline {
             counters: &self.counters,
             probe: None,
             lint: None,
-            compressed: compressed.as_deref(),
         };
         let core = &mut self.cores[0];
         core.executed = 0;

@@ -5,7 +5,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::compressed::Compressed;
 use super::front::BufferView;
 use super::interpolate::Scratch;
 use super::lanes::{expand, iter, select, Lanes, Mask, ALL, LANES};
@@ -206,8 +205,6 @@ pub struct DrawShared<'a> {
     pub probe: Option<&'a Probe>,
     /// Looks for a driver's mistakes.
     pub lint: Option<&'a Lint>,
-    /// Remembers compressed tiles.
-    pub compressed: Option<&'a Compressed>,
 }
 
 /// Append counters (`GDS_APPEND_COUNT_n`).

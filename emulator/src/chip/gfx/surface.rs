@@ -111,11 +111,6 @@ impl Surface {
         }
     }
 
-    /// Whether its backend expands compressed tiles.
-    pub fn expands(&self) -> bool {
-        self.compression == Compression::Expands
-    }
-
     /// Bytes `first..first + len` of the micro tile in column and row `tile` of slice `slice`.
     #[inline]
     pub fn place(&self, tile: (u32, u32), slice: u32, first: u32, len: usize) -> Place {
@@ -194,9 +189,9 @@ impl Surface {
         view.write_by(self.cache, addr, data)
     }
 
-    /// A draw that expands compressed tiles covers `place`.
+    /// A draw covers `place`, which its backend leaves expanded if it expands compressed tiles.
     pub fn expand_tile(&self, view: &View<'_>, place: &Place) {
-        let Some(compressed) = view.compressed else {
+        let (Some(compressed), Compression::Expands) = (view.compressed, self.compression) else {
             return;
         };
         let tile = self.layout.tile(place.tile.0, place.tile.1, place.slice);

@@ -84,7 +84,7 @@ pub(super) fn raster(
         // This thread is worker 0.
         ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
             let (draw, mine, context) = (&draw, &mine, state.shared.context);
-            let compressed = state.shared.compressed;
+            let compressed = state.view.compressed;
             pool.in_place_scope(|scope| {
                 for ((core, result), worker) in others.iter_mut().zip(rest).zip(1..) {
                     scope.spawn(move |_| {

@@ -404,8 +404,7 @@ impl Targets {
 
     /// A draw covers tile `at`: expands all samples of the targets that it expands.
     pub fn expand_samples(&self, view: &View<'_>, at: At) {
-        let expands = |t: &&Target| t.surface.expands();
-        for target in self.targets.iter().flatten().filter(expands) {
+        for target in self.targets.iter().flatten() {
             for sample in 0..target.samples() {
                 let place = target.place(at.sample(sample));
                 target.surface.expand_tile(view, &place);
