@@ -220,13 +220,17 @@ impl Board {
 
     /// Executes an indirect buffer in a context and waits for its end.
     fn execute(&mut self, id: EngineId, context: u8, ib: &[u32]) {
-        self.mc.write_u32(FENCE, 0).unwrap();
-        let dwords = ib.len() as u32;
         // The buffer is mapped where VRAM has it.
         let addr = if context == 0 { IB } else { VA + IB };
         self.map(context.max(1), IB / PAGE, IB | MAPPED);
         self.write(cayman::VM_INVALIDATE_REQUEST, 1 << context);
         self.put(IB, ib);
+        self.call(id, context, addr, ib.len() as u32);
+    }
+
+    /// Calls an indirect buffer in a context and waits for what follows it in the ring.
+    fn call(&mut self, id: EngineId, context: u8, addr: u64, dwords: u32) {
+        self.mc.write_u32(FENCE, 0).unwrap();
         match id {
             EngineId::Dma | EngineId::Dma1 => {
                 let call = header(packet::INDIRECT_BUFFER, context.into(), 0);
@@ -507,6 +511,23 @@ fn a_fault_without_a_default_page_ends_its_packet() {
     assert_eq!(board.vectors(), [], "its interrupt is off");
     // Context 0's registers are not touched.
     assert_eq!(board.read(mc::VM_CONTEXT0_PROTECTION_FAULT_STATUS), 0);
+}
+
+/// The fault is the fetch's, and there is no packet after it in its context.
+#[test]
+fn a_buffer_that_is_not_mapped_is_a_fault_at_once() {
+    for strict in [false, true] {
+        for (id, client) in [(EngineId::Gfx, 112), (EngineId::Dma, 55)] {
+            let mut board = Board::new(strict);
+            let cntl = board.read(cayman::VM_CONTEXT1_CNTL);
+            board.write(cayman::VM_CONTEXT1_CNTL, cntl & !(1 << 13));
+            board.call(id, 2, VA + 40 * PAGE, 16);
+            let expected = (client << 12 | 2 << 25 | 1 << 3, (VA / PAGE + 40) as u32);
+            assert_eq!(board.fault(), expected, "{id:?} {strict}");
+            assert_eq!(board.count(Counter::VmFaults), 1);
+            assert_eq!(board.vectors(), [(146, 0)]);
+        }
+    }
 }
 
 #[test]

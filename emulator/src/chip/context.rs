@@ -31,22 +31,43 @@ impl Contexts {
         }
     }
 
-    /// Memory as `context` sees it; `None` for context 0, and for all if there are no others.
-    pub fn view(&self, context: u8) -> Option<Arc<dyn Mc>> {
-        let index = (context % CONTEXTS).checked_sub(1)?;
-        self.views.get(usize::from(index)).cloned()
+    /// Enters `context`. All are context 0 if there are no others.
+    pub fn enter(&self, context: u8) -> Entered {
+        let context = context % CONTEXTS;
+        let index = context.checked_sub(1).map(usize::from);
+        Entered {
+            context,
+            view: index.and_then(|index| self.views.get(index)).cloned(),
+        }
     }
 }
 
-/// `job` in the context of `view`, which is [`Contexts::view`]'s for `context`.
-pub(crate) fn within<'a>(job: &Job<'a>, context: u8, view: Option<&'a dyn Mc>) -> Job<'a> {
-    match view {
-        Some(mc) => job.within(context % CONTEXTS, mc),
-        None => *job,
+/// A context that an engine has entered.
+pub(crate) struct Entered {
+    context: u8,
+    /// Memory as the context sees it; `None` for context 0.
+    view: Option<Arc<dyn Mc>>,
+}
+
+impl Entered {
+    /// `job` in this context.
+    pub fn job<'a>(&'a self, job: &Job<'a>) -> Job<'a> {
+        match &self.view {
+            Some(mc) => job.within(self.context, &**mc),
+            None => *job,
+        }
+    }
+
+    /// Has `act` done in this context, and reports the fault that it has met there, if any.
+    pub fn run<T>(&self, job: &Job<'_>, client: Client, act: impl FnOnce(&Job<'_>) -> T) -> T {
+        let job = &self.job(job);
+        let result = act(job);
+        report(job, client);
+        result
     }
 }
 
-/// Reports the fault that the packet just executed has met in its context, if any.
+/// Reports the fault that `job` has met in its context since the last call, if any.
 pub(crate) fn report(job: &Job<'_>, client: Client) {
     if job.context == 0 {
         return;

@@ -187,13 +187,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Reports a failed memory access. Those in a VM context other than 0 are in that
-    /// context's fault registers already.
+    /// Reports a failed memory access.
     pub fn report(&self, client: Client, error: McError) {
-        match self.context {
-            0 => self.hub.fault(client, error),
-            _ => self.hub.count_fault(client, error),
-        }
+        self.hub.fault_in(self.context, client, error);
     }
 
     /// Fails if the engine has been reset or stopped since the packet began.

@@ -38,11 +38,15 @@ pub(crate) struct Buffer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ib {
-    addr: u64,
-    dwords: u32,
+    buffer: Buffer,
     pos: u32,
-    /// VM context of its addresses.
-    context: u8,
+}
+
+impl Ib {
+    /// Address of the next packet.
+    fn next(&self) -> u64 {
+        self.buffer.addr.wrapping_add(u64::from(self.pos) * 4)
+    }
 }
 
 /// Position in the packet stream of a ring.
@@ -64,14 +68,14 @@ impl Fetcher {
 
     /// VM context of the current packet: 0 in the ring, in an indirect buffer its own.
     pub fn context(&self) -> u8 {
-        self.ibs.last().map_or(0, |ib| ib.context)
+        self.ibs.last().map_or(0, |ib| ib.buffer.context)
     }
 
     /// Text of the position, for traces.
     pub fn position(&self, ring: &Ring) -> String {
         match self.ibs.last() {
             None => format!("ring+{:#x}", ring.rptr),
-            Some(ib) => format!("ib{}:{:#x}+{:#x}", self.ibs.len(), ib.addr, ib.pos),
+            Some(ib) => format!("ib{}:{:#x}+{:#x}", self.ibs.len(), ib.buffer.addr, ib.pos),
         }
     }
 
@@ -79,7 +83,7 @@ impl Fetcher {
     /// if the packet wraps around the end of the ring.
     pub fn address(&self, ring: &Ring, body: u32) -> Option<u64> {
         match self.ibs.last() {
-            Some(ib) => Some(ib.addr.wrapping_add(u64::from(ib.pos) * 4)),
+            Some(ib) => Some(ib.next()),
             None if ring.rptr + body >= ring.size => None,
             None => Some(ring.base + u64::from(ring.rptr) * 4),
         }
@@ -105,7 +109,7 @@ impl Fetcher {
     /// Reads the next packet's header.
     pub fn header(&mut self, mc: &dyn Mc, ring: &Ring) -> Result<u32, FetchError> {
         let addr = match self.ibs.last() {
-            Some(ib) => ib.addr.wrapping_add(u64::from(ib.pos) * 4),
+            Some(ib) => ib.next(),
             None if ring.available() == 0 => return Err(FetchError::Starved),
             None => ring.base + u64::from(ring.rptr) * 4,
         };
@@ -116,10 +120,10 @@ impl Fetcher {
     pub fn body(&mut self, mc: &dyn Mc, ring: &Ring, count: u32) -> Result<(), FetchError> {
         self.body.clear();
         if let Some(ib) = self.ibs.last() {
-            if u64::from(ib.pos) + 1 + u64::from(count) > u64::from(ib.dwords) {
+            if u64::from(ib.pos) + 1 + u64::from(count) > u64::from(ib.buffer.dwords) {
                 return Err(FetchError::Truncated);
             }
-            let addr = ib.addr.wrapping_add(u64::from(ib.pos + 1) * 4);
+            let addr = ib.next().wrapping_add(4);
             return self.read(mc, addr, count);
         }
         if ring.available() <= count {
@@ -163,18 +167,13 @@ impl Fetcher {
         if self.ibs.len() >= depth {
             return false;
         }
-        self.ibs.push(Ib {
-            addr: buffer.addr,
-            dwords: buffer.dwords,
-            pos: 0,
-            context: buffer.context,
-        });
+        self.ibs.push(Ib { buffer, pos: 0 });
         self.leave_finished();
         true
     }
 
     fn leave_finished(&mut self) {
-        while self.ibs.last().is_some_and(|ib| ib.pos >= ib.dwords) {
+        while self.ibs.last().is_some_and(|ib| ib.pos >= ib.buffer.dwords) {
             self.ibs.pop();
         }
     }
@@ -184,8 +183,7 @@ impl Fetcher {
     /// ring's read pointer.
     pub fn abandon(&mut self, hub: &Hub, client: Client, ring: &Ring, error: FetchError) -> u32 {
         match error {
-            FetchError::Mc(e) if self.context() == 0 => hub.fault(client, e),
-            FetchError::Mc(e) => hub.count_fault(client, e),
+            FetchError::Mc(e) => hub.fault_in(self.context(), client, e),
             FetchError::Truncated | FetchError::Starved => hub.counters.inc(Counter::BadPackets),
         }
         if self.ibs.pop().is_some() {

@@ -190,8 +190,17 @@ impl Hub {
         self.count_fault(client, error);
     }
 
+    /// As [`Hub::fault`], for an access in VM context `context`. A context other than 0 has fault
+    /// registers of its own (`chip::context`).
+    pub fn fault_in(&self, context: u8, client: Client, error: McError) {
+        match context {
+            0 => self.fault(client, error),
+            _ => self.count_fault(client, error),
+        }
+    }
+
     /// As [`Hub::fault`], without the fault registers.
-    pub fn count_fault(&self, client: Client, error: McError) {
+    fn count_fault(&self, client: Client, error: McError) {
         let (kind, _) = kind(error);
         self.counters.inc(Counter::McFaults);
         let bit = 1 << client as u32;

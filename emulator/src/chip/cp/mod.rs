@@ -26,7 +26,7 @@ use std::sync::Arc;
 use compute::ComputeState;
 
 use crate::chip::bus::Mc;
-use crate::chip::context::{report, within, Contexts};
+use crate::chip::context::Contexts;
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Ended, Job, Polls, Ring, RingUnit, Step};
 use crate::chip::fetch::{Buffer, FetchError, Fetcher};
@@ -159,11 +159,13 @@ impl Cp {
         }
     }
 
-    /// Fetches and executes one packet.
+    /// Fetches and executes one packet in its context.
     fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
-        let context = self.fetch.context();
-        let view = self.contexts.view(context);
-        let job = &within(job, context, view.as_deref());
+        let context = self.contexts.enter(self.fetch.context());
+        context.run(job, Client::Cp, |job| self.packet_within(job, ring))
+    }
+
+    fn packet_within(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
         let mc = job.mc;
         let dword = self.fetch.header(mc, ring)?;
         let header = Header::decode(dword);
@@ -173,7 +175,6 @@ impl Cp {
         let body = std::mem::take(&mut self.fetch.body);
         let flow = self.execute(job, ring, header, &body);
         self.fetch.body = body;
-        report(job, Client::Cp);
         let flow = flow?;
 
         if flow == Flow::Wait {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use super::pm4::{Header, IndexSource, Packet};
 use super::{execute, opcode, Cp, Flow, IB_DEPTH};
-use crate::chip::context::{report, within, Contexts};
+use crate::chip::context::{report, Contexts};
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Ended, Job, Ring, Step};
 use crate::chip::fetch::{FetchError, Fetcher};
@@ -121,7 +121,11 @@ impl Pfp {
                 Ok(fetched) => self.queue.push_back(fetched),
                 // The ME meets the error when it has executed the packets before.
                 Err(_) if !self.queue.is_empty() => break,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    let context = self.contexts.enter(fetch.context());
+                    report(&context.job(job), Client::Cp);
+                    return Err(error);
+                }
             }
         }
         Ok(())
@@ -134,9 +138,11 @@ impl Pfp {
         fetch: &mut Fetcher,
     ) -> Result<Fetched, FetchError> {
         let context = fetch.context();
-        let view = self.contexts.view(context);
-        let job = &within(job, context, view.as_deref());
+        let entered = self.contexts.enter(context);
+        let job = &entered.job(job);
         let mc = job.mc;
+        // A fault ahead of the ME: the ME meets it, too, and reports it.
+        mc.take_fault();
         let mut ring = *ring;
         if let Some(rptr) = self.rptr {
             ring.rptr = rptr;
@@ -269,9 +275,8 @@ impl Cp {
         let Some(head) = pfp.queue.front() else {
             return Err(FetchError::Starved.into());
         };
-        let context = head.context;
-        let view = self.contexts.view(context);
-        let job = &within(job, context, view.as_deref());
+        let context = self.contexts.enter(head.context);
+        let job = &context.job(job);
         if self.polls.is_first() {
             pfp.count_stale(job, head);
         }

@@ -11,7 +11,7 @@ pub mod rings;
 mod registers;
 mod transfer;
 
-use crate::chip::context::{report, within, Contexts};
+use crate::chip::context::Contexts;
 use crate::chip::counters::Counter;
 use crate::chip::engine::{Cancelled, Ended, Job, Polls, Ring, RingUnit, Step};
 use crate::chip::fetch::{FetchError, Fetcher};
@@ -75,12 +75,8 @@ impl Dma {
 
     /// Fetches and executes one packet in its context.
     fn packet(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
-        let context = self.fetch.context();
-        let view = self.contexts.view(context);
-        let job = &within(job, context, view.as_deref());
-        let step = self.packet_within(job, ring);
-        report(job, Client::Dma);
-        step
+        let context = self.contexts.enter(self.fetch.context());
+        context.run(job, Client::Dma, |job| self.packet_within(job, ring))
     }
 
     fn packet_within(&mut self, job: &Job<'_>, ring: &Ring) -> Result<Step, Ended<FetchError>> {
