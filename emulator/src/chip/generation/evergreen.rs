@@ -163,7 +163,7 @@ fn discrete(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     straps
 }
 
-pub(super) fn apu(model: &Model, vram: u64) -> Vec<(u32, u32)> {
+fn apu(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     let mut straps = common(model);
     straps.extend([
         (eg::FUS_MC_ARB_RAMCFG, mc::NOOFBANK_8 | mc::CHANSIZE_64),

@@ -53,8 +53,12 @@ impl Register {
             return Some(Cow::Borrowed(self.name));
         }
         let mut name = self.name.to_string();
-        let first = if name.contains('0') { 0 } else { 1 };
-        if let (2.., Some(at)) = (self.count, name.rfind(['0', '1'][first as usize])) {
+        let (digit, first) = if name.contains('0') {
+            ('0', 0)
+        } else {
+            ('1', 1)
+        };
+        if let (2.., Some(at)) = (self.count, name.rfind(digit)) {
             name.replace_range(at..=at, &(first + element).to_string());
         }
         if self.words > 1 {
@@ -246,25 +250,39 @@ pub static R600: Map = Map::new(
     ],
 );
 
+/// The tables of Evergreen and what came after it.
+const FROM_EVERGREEN: [&[Register]; 14] = [
+    bif::REGISTERS,
+    cg::REGISTERS,
+    srbm::REGISTERS,
+    mc::REGISTERS,
+    gb::REGISTERS,
+    grbm::REGISTERS,
+    hdp::REGISTERS,
+    cp::REGISTERS,
+    ih::REGISTERS,
+    dma::REGISTERS,
+    uvd::REGISTERS,
+    vgt::REGISTERS,
+    evergreen::REGISTERS,
+    evergreen::gfx::REGISTERS,
+];
+
+/// The same, and Cayman's.
+const FROM_CAYMAN: [&[Register]; 15] = {
+    let mut tables: [&[Register]; 15] = [cayman::REGISTERS; 15];
+    let mut i = 0;
+    while i < FROM_EVERGREEN.len() {
+        tables[i] = FROM_EVERGREEN[i];
+        i += 1;
+    }
+    tables
+};
+
 /// The registers of Evergreen and Northern Islands: of R700's those that are still there,
 /// and their own.
 pub static EVERGREEN: Map = Map::new(
-    &[
-        bif::REGISTERS,
-        cg::REGISTERS,
-        srbm::REGISTERS,
-        mc::REGISTERS,
-        gb::REGISTERS,
-        grbm::REGISTERS,
-        hdp::REGISTERS,
-        cp::REGISTERS,
-        ih::REGISTERS,
-        dma::REGISTERS,
-        uvd::REGISTERS,
-        vgt::REGISTERS,
-        evergreen::REGISTERS,
-        evergreen::gfx::REGISTERS,
-    ],
+    &FROM_EVERGREEN,
     &[evergreen::stored::REGISTERS, stored_evergreen::REGISTERS],
     &[
         gb::GB_TILING_CONFIG,
@@ -292,23 +310,7 @@ mod stored_evergreen {
 
 /// The registers of Cayman: Evergreen's and its own.
 pub static CAYMAN: Map = Map::new(
-    &[
-        bif::REGISTERS,
-        cg::REGISTERS,
-        srbm::REGISTERS,
-        mc::REGISTERS,
-        gb::REGISTERS,
-        grbm::REGISTERS,
-        hdp::REGISTERS,
-        cp::REGISTERS,
-        ih::REGISTERS,
-        dma::REGISTERS,
-        uvd::REGISTERS,
-        vgt::REGISTERS,
-        evergreen::REGISTERS,
-        evergreen::gfx::REGISTERS,
-        cayman::REGISTERS,
-    ],
+    &FROM_CAYMAN,
     &[evergreen::stored::REGISTERS, cayman::stored::REGISTERS],
     &[
         gb::GB_TILING_CONFIG,
