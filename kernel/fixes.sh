@@ -35,25 +35,9 @@ cd "$out/tree"
 version=$(version_of Makefile)
 choose_fixes "${version%.*}"
 
-# A repository of its own, also if a directory above is one.
-unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
-sender=$(cat "$here/upstream/sender")
-GIT_COMMITTER_NAME=${sender% <*} GIT_COMMITTER_EMAIL=${sender##* <}
-export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL=${GIT_COMMITTER_EMAIL%>}
-export GIT_AUTHOR_NAME=$GIT_COMMITTER_NAME GIT_AUTHOR_EMAIL=$GIT_COMMITTER_EMAIL
-git -c init.defaultBranch=series init -q .
-git config core.safecrlf false
-git config gc.auto 0
-git add -Af .
-git commit -q -m "Linux $version, in part"
-git tag base
+make_repository
 for fix in "${fixes[@]}"; do
-	signed_off <"$fix" | git am -q --keep-cr >"$out/am.log" 2>&1 || {
-		cat "$out/am.log" >&2
-		die "${fix##*/} does not apply to $version"
-	}
-	git commit -q --amend --no-edit --author="$sender"
+	commit_patch "$fix"
 done
 mapfile -t to < <(sed -E 's/^(To|Cc): (.*)/--\L\1\E=\2/' "$here/upstream/recipients")
 git format-patch -q --no-signature "${to[@]}" --zero-commit -o "$out" base

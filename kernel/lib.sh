@@ -100,6 +100,35 @@ apply_fixes() {
 	done
 }
 
+# make_repository: makes the current directory, with the source of Linux $version, a git repository
+# of the sender's; "base" tags the source.
+make_repository() {
+	# Of its own, also if a directory above is one.
+	unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+	sender=$(cat "$here/upstream/sender")
+	GIT_AUTHOR_NAME=${sender% <*} GIT_AUTHOR_EMAIL=${sender##* <}
+	GIT_AUTHOR_EMAIL=${GIT_AUTHOR_EMAIL%>}
+	export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL
+	export GIT_COMMITTER_NAME=$GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL=$GIT_AUTHOR_EMAIL
+	git -c init.defaultBranch=series init -q .
+	git config core.safecrlf false
+	git config gc.auto 0
+	git add -Af .
+	git commit -q -m "Linux $version, in part"
+	git tag base
+}
+
+# commit_patch PATCH: commits the patch with its own message, signed off by the sender; git's words
+# are in $out/am.log.
+commit_patch() {
+	signed_off <"$1" | git am -q --keep-cr >"$out/am.log" 2>&1 || {
+		cat "$out/am.log" >&2
+		die "${1##*/} does not apply to $version"
+	}
+	git commit -q --amend --no-edit --author="$sender"
+}
+
 # signed_off: copies stdin with the copyright and the sign-off of upstream/sender.
 signed_off() {
 	local sender

@@ -58,27 +58,12 @@ overlay=$(mktemp -d)
 trap 'rm -rf "$overlay"' EXIT
 copy_overlay "$overlay" drivers include Documentation
 
-# A repository of its own, also if a directory above is one.
-unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
-cd "$tree"
-git -c init.defaultBranch=series init -q .
-
 # All commits have the sender as author, and those that are made here the date of the first
 # hook, so that the same sources always give the same series.
-sender=$(cat "$here/upstream/sender")
-GIT_AUTHOR_NAME=${sender% <*} GIT_AUTHOR_EMAIL=${sender##* <}
-GIT_AUTHOR_EMAIL=${GIT_AUTHOR_EMAIL%>}
 GIT_AUTHOR_DATE=$(sed -n 's/^Date: //p' "${hooks[0]}")
-export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE
-export GIT_COMMITTER_NAME=$GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL=$GIT_AUTHOR_EMAIL
-export GIT_COMMITTER_DATE=$GIT_AUTHOR_DATE
-
-git config core.safecrlf false
-git config gc.auto 0
-git add -Af .
-git commit -q -m "Linux $version, in part"
-git tag base
+export GIT_AUTHOR_DATE GIT_COMMITTER_DATE=$GIT_AUTHOR_DATE
+cd "$tree"
+make_repository
 
 # add FILE...: adds files of the overlay to the last commit. The user API is in radeon_drm.h
 # in the kernel's tree.
@@ -91,15 +76,6 @@ add() {
 		git add -f "$f"
 	done
 	[ $# -eq 0 ] || git commit -q --amend --no-edit
-}
-
-# apply PATCH: commits the patch with its own message, signed off by the sender.
-apply() {
-	signed_off <"$1" | git am -q --keep-cr >"$out/am.log" 2>&1 || {
-		cat "$out/am.log" >&2
-		die "${1##*/} does not apply to $version"
-	}
-	git commit -q --amend --no-edit --author="$sender"
 }
 
 # objects_of PATCH: prints the files of the overlay whose objects the patch adds to the
@@ -138,7 +114,7 @@ for hook in "${hooks[@]}"; do
 		git add $uapi
 		git commit -q --amend --no-edit
 	fi
-	apply "$hook"
+	commit_patch "$hook"
 	# Headers that these files and the hook include, and the headers that those include.
 	text=$(git show --format=; for f in "${files[@]}"; do cat "$overlay/$f"; done)
 	while mapfile -t headers < <(new_headers <<<"$text") && [ ${#headers[@]} -gt 0 ]; do
