@@ -90,10 +90,23 @@ unsigned int radeon_guest_pad(uint32_t *ib, unsigned int n, uint32_t ring)
 	return n;
 }
 
-static int submit(int fd, uint32_t flag, uint32_t ring, const uint32_t *ib, uint32_t dwords,
-		  const struct drm_radeon_cs_reloc *relocs, uint32_t count)
+/**
+ * radeon_guest_submit_chunks - DRM_IOCTL_RADEON_CS with chunks of any size
+ * @fd: device
+ * @flags: RADEON_CS_* besides RADEON_CS_KEEP_TILING_FLAGS
+ * @ring: RADEON_CS_RING_*
+ * @ib: commands
+ * @dwords: number of dwords in @ib
+ * @relocs: relocations of the BOs that the commands use
+ * @reloc_dwords: size of their chunk; the last one may be in it in part
+ *
+ * Repeats the ioctl on -EINTR and -EAGAIN. Does not wait for the GPU.
+ */
+int radeon_guest_submit_chunks(int fd, uint32_t flags, uint32_t ring, const uint32_t *ib,
+			       uint32_t dwords, const struct drm_radeon_cs_reloc *relocs,
+			       uint32_t reloc_dwords)
 {
-	uint32_t flags[2] = { RADEON_CS_KEEP_TILING_FLAGS | flag, ring };
+	uint32_t flag_dwords[2] = { RADEON_CS_KEEP_TILING_FLAGS | flags, ring };
 	struct drm_radeon_cs_chunk chunk[3] = {
 		{
 			.chunk_id = RADEON_CHUNK_ID_IB,
@@ -101,12 +114,12 @@ static int submit(int fd, uint32_t flag, uint32_t ring, const uint32_t *ib, uint
 			.chunk_data = (uintptr_t)ib,
 		}, {
 			.chunk_id = RADEON_CHUNK_ID_RELOCS,
-			.length_dw = count * RADEON_GUEST_RELOC_DWORDS,
+			.length_dw = reloc_dwords,
 			.chunk_data = (uintptr_t)relocs,
 		}, {
 			.chunk_id = RADEON_CHUNK_ID_FLAGS,
 			.length_dw = 2,
-			.chunk_data = (uintptr_t)flags,
+			.chunk_data = (uintptr_t)flag_dwords,
 		},
 	};
 	uint64_t chunks[3] = {
@@ -134,12 +147,13 @@ static int submit(int fd, uint32_t flag, uint32_t ring, const uint32_t *ib, uint
  * @relocs: relocations of the BOs that the commands use
  * @count: number of relocations
  *
- * Repeats the ioctl on -EINTR and -EAGAIN. Does not wait for the GPU.
+ * As radeon_guest_submit_chunks().
  */
 int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
 			const struct drm_radeon_cs_reloc *relocs, uint32_t count)
 {
-	return submit(fd, 0, ring, ib, dwords, relocs, count);
+	return radeon_guest_submit_chunks(fd, 0, ring, ib, dwords, relocs,
+					  count * RADEON_GUEST_RELOC_DWORDS);
 }
 
 /**
@@ -156,7 +170,8 @@ int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwor
 int radeon_guest_submit_vm(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
 			   const struct drm_radeon_cs_reloc *relocs, uint32_t count)
 {
-	return submit(fd, RADEON_CS_USE_VM, ring, ib, dwords, relocs, count);
+	return radeon_guest_submit_chunks(fd, RADEON_CS_USE_VM, ring, ib, dwords, relocs,
+					  count * RADEON_GUEST_RELOC_DWORDS);
 }
 
 /**

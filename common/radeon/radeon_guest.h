@@ -41,6 +41,9 @@ unsigned int radeon_guest_cp_dma(uint32_t *ib, unsigned int n, uint64_t dst_offs
 unsigned int radeon_guest_dma(uint32_t *ib, unsigned int n, uint64_t dst_offset,
 			      uint64_t src_offset, uint32_t bytes);
 unsigned int radeon_guest_pad(uint32_t *ib, unsigned int n, uint32_t ring);
+int radeon_guest_submit_chunks(int fd, uint32_t flags, uint32_t ring, const uint32_t *ib,
+			       uint32_t dwords, const struct drm_radeon_cs_reloc *relocs,
+			       uint32_t reloc_dwords);
 int radeon_guest_submit(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,
 			const struct drm_radeon_cs_reloc *relocs, uint32_t count);
 int radeon_guest_submit_vm(int fd, uint32_t ring, const uint32_t *ib, uint32_t dwords,

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,25 +226,13 @@ static void end(struct stream *s)
 static int submit(void *data)
 {
 	const struct stream *s = data;
-	uint32_t flags[2] = { RADEON_CS_KEEP_TILING_FLAGS, RADEON_CS_RING_GFX };
 	/* Some tests have a part of a second relocation. */
 	struct drm_radeon_cs_reloc relocs[2] = {
 		{ .handle = s->bo.handle, .write_domain = s->bo.domain },
 	};
-	struct drm_radeon_cs_chunk chunk[3] = {
-		{ RADEON_CHUNK_ID_IB, s->n, (uintptr_t)s->ib },
-		{ RADEON_CHUNK_ID_RELOCS, s->reloc_dwords, (uintptr_t)relocs },
-		{ RADEON_CHUNK_ID_FLAGS, 2, (uintptr_t)flags },
-	};
-	uint64_t chunks[3] = {
-		(uintptr_t)&chunk[0], (uintptr_t)&chunk[1], (uintptr_t)&chunk[2],
-	};
-	struct drm_radeon_cs cs = { .num_chunks = 3, .chunks = (uintptr_t)chunks };
 
-	while (ioctl(s->fd, DRM_IOCTL_RADEON_CS, &cs))
-		if (errno != EINTR && errno != EAGAIN)
-			return errno;
-	return 0;
+	return -radeon_guest_submit_chunks(s->fd, 0, RADEON_CS_RING_GFX, s->ib, s->n, relocs,
+					   s->reloc_dwords);
 }
 
 /* Returns 0 or the errno of the submission, which a process of its own makes. */
