@@ -28,6 +28,9 @@ Build OUT/radeon.ko for kernel KVER.
 MAKE-ARGUMENTs go to the kernel's make: W=1 for more warnings, C=1 to check
 what is compiled with sparse, V=1 to see commands. Objects of the radeon directory
 can be named too; then only these are compiled, and no module is made.
+
+AFTER_PATCHES in the environment is a command that changes the patched sources, in the
+directory with drivers/: mutations of the driver (lab/mutations) are made so.
 END
 }
 
@@ -145,6 +148,9 @@ for hook in "${hooks[@]}"; do
 		die "$hook does not apply to $have without fuzz; it has to be adapted, in a file of the same name in $patches"
 	}
 done
+
+# Tests change the driver here, to see what notices.
+[ -z "${AFTER_PATCHES:-}" ] || (cd "$fresh" && eval "$AFTER_PATCHES")
 
 tree=$out/tree
 mkdir -p "$tree"

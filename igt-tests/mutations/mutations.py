@@ -4,7 +4,8 @@
 
 usage: mutations.py list                     names, one a line
        mutations.py check SOURCE             each edit fits the driver in SOURCE
-       mutations.py apply NAME SOURCE        edits a copy of kernel/
+       mutations.py apply NAME SOURCE hooks  edits the hooks in a copy of kernel/
+       mutations.py apply NAME SOURCE files  edits the driver's files, to which hooks have been applied
        mutations.py judge NAME RESULTS OUT   whether the named test failed, from
                                              igt_runner's results.json; adds to OUT
        mutations.py passed RESULTS           whether something passed, and all did
@@ -51,10 +52,12 @@ def find(table, name):
     raise Error(f"no mutation {name}")
 
 
-def edited(mutation, source):
-    """{path: text} of all files that the mutation changes, below SOURCE."""
+def edited(mutation, source, which=("hooks", "files")):
+    """{path: text} of the files that the mutation changes, below SOURCE: of hooks, of files of the driver, or of both."""
     texts = {}
     for edit in mutation["edit"]:
+        if ("hooks" if "/" in edit["file"] else "files") not in which:
+            continue
         path = pathlib.Path(source) / (edit["file"] if "/" in edit["file"] else DRIVER / edit["file"])
         if path not in texts:
             try:
@@ -162,7 +165,7 @@ def main(argv):
             edited(m, args[0])
         print(len(table["mutation"]), "mutations apply")
     elif command == "apply":
-        for path, text in edited(find(table, args[0]), args[1]).items():
+        for path, text in edited(find(table, args[0]), args[1], args[2:]).items():
             path.write_text(text)
     elif command == "judge":
         failed = judge(find(table, args[0]), args[1])

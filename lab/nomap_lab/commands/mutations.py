@@ -75,20 +75,22 @@ def run_tests(name: str, mutated: bool, tests: list[str], options: Options) -> P
 
 def build(program: ModuleType, mutation: dict[str, Any]) -> None:
     """Changes a copy of the driver and makes what a guest boots of it: the kernel "mutation", or
-    "kunit-mutation". The build is incremental."""
+    "kunit-mutation". The build is incremental. Files are changed after the hooks, whose context may be
+    what changes."""
     source = OUT / "source"
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir()
     for part in DRIVER:
         procs.call(["cp", "-a", TOP / "kernel" / part, source])
-    for path, text in program.edited(mutation, source).items():
+    for path, text in program.edited(mutation, source, ["hooks"]).items():
         path.write_text(text)
     log = OUT / "build.log"
     log.unlink(missing_ok=True)
     unit = program.options(mutation)[-1]
     headers = BUILD / "kernels/kunit/headers" if unit else kernel_version()
     out = OUT / ("driver-kunit" if unit else "driver")
-    if procs.call([source / "build.sh", SOURCE, headers, out], log=log, check=False).returncode:
+    edit = f"{TOP}/igt-tests/mutations/mutations.py apply {mutation['name']} . files"
+    if procs.call([source / "build.sh", SOURCE, headers, out], log=log, check=False, env={"AFTER_PATCHES": edit}).returncode:
         last = log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
         raise LabError("\n".join([f"{mutation['name']} does not build:", *last]), status=2)
     initramfs.make(BUILD / "kernels/kunit" if unit else Path("/"),
