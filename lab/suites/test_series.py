@@ -16,12 +16,12 @@ def make(lab: Lab) -> None:
     lab.call("kernel/series.sh", "/usr/src/linux-source-6.12.tar.xz", "build/series")
 
 
-@case("series/{step}", step=list(STEPS))
+@case("series/{step}", needs=["series/make"], step=list(STEPS))
 def check(lab: Lab, step: str) -> None:
     lab.call("kernel/check-series.sh", STEPS[step], "build/series")
 
 
-@case("series/each-patch-builds", tier="all")
+@case("series/each-patch-builds", tier="all", needs=["series/make"])
 def each_builds(lab: Lab) -> None:
     lab.call("kernel/check-series.sh", "build", "build/series")
 
