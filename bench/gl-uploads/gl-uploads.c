@@ -156,6 +156,25 @@ static void readpixels(unsigned i)
 	glReadPixels(0, 0, 16, 16, GL_RGBA, GL_UNSIGNED_BYTE, data);
 }
 
+#define OWN 256
+
+static void read_own_begin(void)
+{
+	draw_setup();
+	glGenTextures(OWN, names);
+	for (unsigned i = 0; i < OWN; i++) {
+		glBindTexture(GL_TEXTURE_2D, names[i]);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, GLYPH, GLYPH, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+	}
+}
+static void read_own(unsigned i)
+{
+	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, names[i % OWN], 0);
+	glReadPixels(0, 0, GLYPH, GLYPH, GL_RGBA, GL_UNSIGNED_BYTE, data);
+}
+static void read_own_end(void) { glDeleteTextures(OWN, names); }
+
 static void stream_begin(void)
 {
 	glGenTextures(1, names);
@@ -189,6 +208,7 @@ static const struct {
 	{ "pbo", pbo_begin, pbo, pbo_end, 10000 },
 	{ "map-hot", map_hot_begin, map_hot, nothing, 10000 },
 	{ "readpixels", draw_setup, readpixels, nothing, 10000 },
+	{ "read-own", read_own_begin, read_own, read_own_end, 10000 },
 	{ "stream", stream_begin, stream, nothing, 50 },
 };
 

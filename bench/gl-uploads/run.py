@@ -33,7 +33,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from reporting import replace_rows  # noqa: E402 (the path comes first)
 
 CASES = ["vbo-idle", "vbo-busy", "vbo-part-busy", "vbo-many", "glyph-own", "glyph-atlas", "tex1d", "pbo",
-         "map-hot", "readpixels", "stream"]
+         "map-hot", "readpixels", "read-own", "stream"]
 VARIANTS = {
     "unmodified": ("mesa-unmodified/unmodified", {}),
     "a": ("mesa-a/a", {"RADEON_SHIM_GEM_RW": "0"}),

@@ -164,6 +164,43 @@ void mipmaps(void)
 	glDeleteTextures(1, &texture);
 }
 
+/* Levels of compressed textures whose size is no power of two: the third has 6x6 texels, so 2x2 blocks,
+ * where the first level's 6x6 blocks would have left one.
+ */
+void blocks(void)
+{
+	static const struct {
+		GLenum format;
+		unsigned bytes;
+	} formats[] = { { GL_COMPRESSED_RED_RGTC1, 8 }, { GL_COMPRESSED_RG_RGTC2, 16 } };
+	enum { TEXELS = 24, LEVELS = 5 };
+	uint8_t want[6 * 6 * 16], got[6 * 6 * 16];
+
+	for (unsigned f = 0; f < 2; f++) {
+		GLuint texture;
+
+		glGenTextures(1, &texture);
+		glBindTexture(GL_TEXTURE_2D, texture);
+		glTexStorage2D(GL_TEXTURE_2D, LEVELS, formats[f].format, TEXELS, TEXELS);
+		for (unsigned pass = 0; pass < 2; pass++) {
+			for (unsigned level = 0; level < LEVELS; level++) {
+				unsigned side = TEXELS >> level, size = (side + 3) / 4 * ((side + 3) / 4) * formats[f].bytes;
+
+				fill(want, size, f * 10 + level);
+				if (pass == 0) {
+					glCompressedTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, side, side,
+								  formats[f].format, size, want);
+					continue;
+				}
+				memset(got, 0, sizeof(got));
+				glGetCompressedTexImage(GL_TEXTURE_2D, level, got);
+				same(got, want, size, "level of blocks", f * 10 + level);
+			}
+		}
+		glDeleteTextures(1, &texture);
+	}
+}
+
 /* Rectangles of pixels that were drawn a moment ago. */
 void readpixels(void)
 {

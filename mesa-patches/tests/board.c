@@ -105,7 +105,7 @@ void check_squares(unsigned n, uint32_t (*seed)(unsigned i), const char *what)
 uint32_t plain(unsigned i) { return i + 1; }
 uint32_t later(unsigned i) { return i + 5001; }
 
-void draw_texture(unsigned w, unsigned h)
+void blit_texture(unsigned w, unsigned h)
 {
 	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
 
@@ -116,8 +116,13 @@ void draw_texture(unsigned w, unsigned h)
 	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
 	glViewport(0, 0, w, h);
 	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
-	glReadPixels(0, 0, w, h, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 	glViewport(0, 0, SIDE, SIDE);
+}
+
+void draw_texture(unsigned w, unsigned h)
+{
+	blit_texture(w, h);
+	glReadPixels(0, 0, w, h, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 }
 
 void nearest(void)

@@ -34,6 +34,8 @@ extern GLuint uniform_program;
 extern unsigned wrong;
 /** Textures that got a BO of their own when they were exported, in this case. */
 extern unsigned left_slabs;
+/** Textures that were written without a submission, in this case. */
+extern unsigned tiled_alone;
 
 /**
  * same() - compares bytes that were read back with those that should be there
@@ -82,7 +84,10 @@ void check_squares(unsigned n, uint32_t (*seed)(unsigned i), const char *what);
 uint32_t plain(unsigned i);
 uint32_t later(unsigned i);
 
-/** draw_texture() - draws the bound texture of w x h texels to as many pixels, and reads them */
+/** blit_texture() - draws the bound texture of w x h texels to as many pixels */
+void blit_texture(unsigned w, unsigned h);
+
+/** draw_texture() - the same, and reads them */
 void draw_texture(unsigned w, unsigned h);
 
 /** nearest() - has the bound 2D texture sampled without filters */
@@ -110,6 +115,9 @@ void textures(void);
 void mipmaps(void);
 void readpixels(void);
 void samplers(void);
+void blocks(void);
+/* board-tiled.c */
+void tiled(void);
 /* board-sharing.c */
 void dma_buf(void);
 void leave_slabs(void);

@@ -24,7 +24,7 @@ MOST_MAPS = 8
 # Textures of "textures" are accessed twelve times each, more often than HOT_ACCESSES of
 # r600_upload.c: those that are linear are worth a mapping then.
 HOT = {"textures": 24}
-MANY = ("vbo", "glyph-own", "glyph-atlas", "textures", "pbo", "readpixels", "queries", "uniforms",
+MANY = ("vbo", "glyph-own", "glyph-atlas", "textures", "tiled", "pbo", "readpixels", "queries", "uniforms",
         "persistent")
 # The layers of "mipmaps", which are all mapped at the same time, need more staging buffers, or BOs
 # of their own where these are full.
@@ -32,11 +32,14 @@ MAPPED_AT_A_TIME = 20
 # Least number of mappings that the unmodified Mesa makes. It is known of the first case only:
 # later ones find mapped BOs in the reuse cache, whose number depends on timing.
 MAPPED = {"vbo": OBJECTS}
-# What the unmodified Mesa draws wrong: r600 changes sampler states that textures share.
-FAULTS_OF_UNMODIFIED = ("samplers",)
+# What the unmodified Mesa does wrong: r600 changes sampler states that textures share, and copies from levels of
+# compressed textures that it takes for smaller than they are.
+FAULTS_OF_UNMODIFIED = ("samplers", "blocks")
 # Whether objects were parts of slabs, as the addresses in command streams tell (glstream.h), or left
 # them: case, field of its row. Debian's Mesa has no slabs on these chips.
-IN_SLABS = {"contexts": "fetch_in_slab", "leave-slabs": "left_slabs"}
+IN_SLABS = {"contexts": "fetch_in_slab", "leave-slabs": "left_slabs", "tiled": "tiled_alone"}
+# Textures of the case "tiled" that have at most 16 KiB, on each chip: the CPU writes them without a submission.
+TILED_ALONE = 28
 # The same of copies by the DMA ring, which Mesa uses from Evergreen on; with FORCE_DMA for all copies.
 DMA_IN_SLABS = {"dma": "tiled_in_slab"}
 FORCED_DMA_IN_SLABS = {"dma": "dma_in_slab"}
@@ -65,6 +68,8 @@ def check(rows, module, mesa, chip="rv770", extra=None):
         what = f"{case}, {mesa} Mesa, {module} module"
         if not r["ok"] and (mesa != "unmodified" or case not in FAULTS_OF_UNMODIFIED):
             bad.append(f"{what}: contents are wrong")
+        if r["ok"] and mesa == "unmodified" and case == "blocks":
+            bad.append(f"{what}: the levels are right: the fault is not there")
         calls = r["pwrites"] + r["preads"] + r["transfers"]
         if calls and not ours:
             bad.append(f"{what}: {calls} ioctls that should not be there")
@@ -76,6 +81,8 @@ def check(rows, module, mesa, chip="rv770", extra=None):
             bad.append(f"{what}: {r['maps']} mappings")
         if module != "none" and mesa == "unmodified" and r["maps"] < MAPPED.get(case, 0):
             bad.append(f"{what}: only {r['maps']} mappings: the counting is wrong")
+        if mesa != "unmodified" and case == "tiled" and r["tiled_alone"] < TILED_ALONE:
+            bad.append(f"{what}: only {r['tiled_alone']} textures were written without a submission")
         if r["submissions"] < SUBMITTED.get(case, 0):
             bad.append(f"{what}: only {r['submissions']} submissions: the layers were not mapped one by one")
     return bad

@@ -12,7 +12,12 @@
  *          its bound, and is released when nothing is uploaded any more. It runs with
  *          RADEON_MAP_CACHE_COUNT=0, so that only mappings in use exist.
  * fences   each command stream uses a small buffer that is kept, and that nobody uses again: few
- *          BOs do for the fences of all streams, if the program waits for each and if it never does
+ *          BOs do for the fences of all streams, if the program waits for each, never does, or reads pixels
+ * tiled    small textures, until the CPU has written as many as may be in VRAM that it reaches, which is an
+ *          eighth of it: it writes no more, and as many again as are deleted. It runs with little VRAM.
+ * busy     parts and all of small buffers, and small textures, are written while a command stream that was
+ *          submitted uses them: what it reads stays in memory. It runs with slabs.
+ * boxes    parts of small textures that the CPU has written are read by PREAD, which the shim can do
  * threads  four threads with contexts of a share group write, map and read buffers and
  *          textures of their own, and buffers of each other
  *
@@ -266,9 +271,12 @@ static void *thread(void *arg)
 	return NULL;
 }
 
+enum wait { NEVER, FOR_FENCE, FOR_PIXELS };
+
 /* Draws from each of @n new buffers with a command stream of its own; returns the BOs made. */
-static unsigned long draw_each(unsigned n, GLuint *buffers, bool wait)
+static unsigned long draw_each(unsigned n, GLuint *buffers, enum wait wait)
 {
+	static const char *const names[] = { "never waited for", "each waited for", "pixels read from each" };
 	uint8_t data[SIZE], pixel[4];
 	unsigned long creates, streams;
 
@@ -283,16 +291,17 @@ static unsigned long draw_each(unsigned n, GLuint *buffers, bool wait)
 	streams = counter("cs");
 	for (unsigned i = 0; i < n; i++) {
 		draw(buffers[i]);
-		if (wait)
+		if (wait == FOR_PIXELS)
 			glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+		else if (wait == FOR_FENCE)
+			glFinish();
 		else
 			glFlush();
 	}
 	glFinish();
 	creates = counter("create") - creates;
 	streams = counter("cs") - streams;
-	printf("%u buffers, %s: %lu command streams, %lu BOs made\n", n, wait ? "each waited for" : "never waited for",
-	       streams, creates);
+	printf("%u buffers, %s: %lu command streams, %lu BOs made\n", n, names[wait], streams, creates);
 	if (streams < n)
 		die("not each buffer had a command stream: %lu for %u", streams, n);
 	return creates;
@@ -305,15 +314,163 @@ static int fences(void)
 	unsigned long creates;
 
 	draw_setup();
-	draw_each(WAITED, buffers, true);
-	creates = draw_each(N, buffers, true);
+	draw_each(WAITED, buffers, FOR_FENCE);
+	creates = draw_each(N, buffers, FOR_FENCE);
 	if (creates > WAITED)
 		die("%lu BOs for %u fences that were waited for", creates, N);
-	/* The winsys asks for one in 64; those that were made meanwhile are in use until then. */
-	creates = draw_each(N, buffers, false);
-	if (creates > 2 * QUESTION + WAITED)
-		die("%lu BOs for %u fences that were never waited for", creates, N);
+	/* The winsys asks for one in 64; those that were made meanwhile are in use until then. PREAD waits for
+	 * what the GPU writes, which tells nothing about fences.
+	 */
+	for (enum wait wait = NEVER; wait <= FOR_PIXELS; wait += FOR_PIXELS) {
+		creates = draw_each(N, buffers, wait);
+		if (creates > 2 * QUESTION + WAITED)
+			die("%lu BOs for %u fences that were never waited for", creates, N);
+	}
 	no_error("fences");
+	return 0;
+}
+
+static void must_be_there(const void *bytes, unsigned size, bool there, const char *what)
+{
+	if (!!shim.find(bytes, size, 1, size, size) != there)
+		die("%s %s in memory while the GPU is busy", what, there ? "are not" : "are");
+}
+
+static int busy(void)
+{
+	enum { TEXELS = 8 }; /* a micro tile of one byte each: all rows are side by side */
+	uint8_t old[SIZE], new[SIZE], texels[2][TEXELS * TEXELS], tile[2][TEXELS * TEXELS];
+	static const unsigned parts[][2] = { { 0, SIZE / 2 }, { SIZE / 4, SIZE / 4 }, { 0, SIZE } };
+	GLuint buffers[3], texture;
+
+	draw_setup();
+	glGenBuffers(3, buffers);
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D, texture);
+	for (unsigned t = 0; t < 2; t++) {
+		fill(texels[t], sizeof(texels[t]), 100 + t);
+		/* Rows 0, 2, 1, 3 and so on. */
+		for (unsigned y = 0; y < TEXELS; y++)
+			memcpy(tile[t] + ((y & 4) | (y & 1) << 1 | (y >> 1 & 1)) * TEXELS, texels[t] + y * TEXELS, TEXELS);
+	}
+	glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, TEXELS, TEXELS, 0, GL_RED, GL_UNSIGNED_BYTE, texels[0]);
+	must_be_there(tile[0], sizeof(tile[0]), true, "texels of an idle texture");
+	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+	for (unsigned b = 0; b < 3; b++) {
+		fill(old, SIZE, b);
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[b]);
+		glBufferData(GL_ARRAY_BUFFER, SIZE, old, GL_STATIC_DRAW);
+		draw(buffers[b]);
+	}
+	shim.set("latency-us", 3000 * 1000);
+	glFlush();
+
+	for (unsigned b = 0; b < 3; b++) {
+		fill(old, SIZE, b);
+		fill(new, SIZE, 10 + b);
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[b]);
+		glBufferSubData(GL_ARRAY_BUFFER, parts[b][0], parts[b][1], new + parts[b][0]);
+		must_be_there(old, SIZE, true, "bytes of a buffer");
+	}
+	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, TEXELS, TEXELS, GL_RED, GL_UNSIGNED_BYTE, texels[1]);
+	must_be_there(tile[0], sizeof(tile[0]), true, "texels of a busy texture");
+	must_be_there(tile[1], sizeof(tile[1]), false, "new texels of a busy texture");
+	shim.set("latency-us", 0);
+	for (unsigned b = 0; b < 3; b++) {
+		fill(old, SIZE, b);
+		fill(new, SIZE, 10 + b);
+		memcpy(old + parts[b][0], new + parts[b][0], parts[b][1]);
+		glBindBuffer(GL_ARRAY_BUFFER, buffers[b]);
+		glGetBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, new);
+		if (memcmp(old, new, SIZE))
+			die("buffer %u reads back wrong", b);
+	}
+	no_error("busy");
+	return 0;
+}
+
+static int boxes(void)
+{
+	static const struct {
+		GLenum internal, format, type;
+		unsigned bytes;
+	} formats[] = { { GL_R8, GL_RED, GL_UNSIGNED_BYTE, 1 },
+			{ GL_RG8, GL_RG, GL_UNSIGNED_BYTE, 2 },
+			{ GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4 },
+			{ GL_RGBA16, GL_RGBA, GL_UNSIGNED_SHORT, 8 },
+			{ GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16 } };
+	enum { SIDE = 29, BOXES = 40 };
+	static uint8_t texels[SIDE * SIDE * 16], got[SIDE * SIDE * 16];
+	unsigned seed = 5;
+
+	draw_setup();
+	glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+	glPixelStorei(GL_PACK_ALIGNMENT, 1);
+	for (unsigned i = 0; i < BOXES * sizeof(formats) / sizeof(*formats); i++) {
+		const unsigned f = i / BOXES, bytes = formats[f].bytes;
+		unsigned w = 1 + rand_r(&seed) % SIDE, h = 1 + rand_r(&seed) % SIDE;
+		unsigned x = rand_r(&seed) % (SIDE - w + 1), y = rand_r(&seed) % (SIDE - h + 1);
+		unsigned long reads;
+		GLuint texture;
+
+		/* A texture for each, as Mesa keeps a copy of one that is read a few times. */
+		fill(texels, SIDE * SIDE * bytes, i);
+		glGenTextures(1, &texture);
+		glBindTexture(GL_TEXTURE_2D, texture);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glTexImage2D(GL_TEXTURE_2D, 0, formats[f].internal, SIDE, SIDE, 0, formats[f].format, formats[f].type, texels);
+		glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+		reads = counter("pread");
+		memset(got, 0, w * h * bytes);
+		glReadPixels(x, y, w, h, formats[f].format, formats[f].type, got);
+		if (counter("pread") != reads + 1)
+			die("format %u: %lu PREADs", f, counter("pread") - reads);
+		for (unsigned r = 0; r < h; r++)
+			if (memcmp(got + r * w * bytes, texels + ((y + r) * SIDE + x) * bytes, w * bytes))
+				die("format %u: row %u of %ux%u texels at %u, %u is wrong", f, r, w, h, x, y);
+		glDeleteTextures(1, &texture);
+		no_error("boxes");
+	}
+	printf("%u boxes\n", BOXES * (unsigned)(sizeof(formats) / sizeof(*formats)));
+	return 0;
+}
+
+/* Makes textures and fills them. Returns for how many the GPU had nothing to do. */
+static unsigned fill_tiled(GLuint *textures, unsigned n)
+{
+	enum { SIDE = 64 }; /* 16 KiB */
+	static uint8_t texels[SIDE * SIDE * 4];
+	unsigned by_cpu = 0;
+
+	glGenTextures(n, textures);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned long before;
+
+		glFinish();
+		before = counter("cs");
+		glBindTexture(GL_TEXTURE_2D, textures[i]);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+		glFinish();
+		by_cpu += counter("cs") == before;
+	}
+	return by_cpu;
+}
+
+static int tiled(void)
+{
+	enum { MOST = 16 * 1024 * 1024 / 8 / (16 * 1024), DELETED = MOST / 2 };
+	static GLuint textures[2 * MOST];
+	unsigned n = fill_tiled(textures, 2 * MOST);
+
+	if (n != MOST)
+		die("the CPU has written %u of %u textures, not %u", n, 2 * MOST, MOST);
+	glDeleteTextures(DELETED, textures);
+	n = fill_tiled(textures, MOST);
+	if (n != DELETED)
+		die("the CPU has written %u textures when %u had been deleted", n, DELETED);
+	no_error("tiled");
+	printf("%u of %u textures were written by the CPU\n", MOST, 2 * MOST);
 	return 0;
 }
 
@@ -353,6 +510,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} tests[] = { { "hot", hot }, { "rename", rename_part }, { "staging", staging }, { "fences", fences },
+		      { "tiled", tiled }, { "busy", busy }, { "boxes", boxes },
 		      { "threads", threads } };
 
 	for (unsigned i = 0; argc == 2 && i < sizeof(tests) / sizeof(*tests); i++) {
@@ -363,5 +521,5 @@ int main(int argc, char **argv)
 			return tests[i].run();
 		}
 	}
-	die("usage: gl-limits hot | rename | staging | fences | threads");
+	die("usage: gl-limits hot | rename | staging | fences | tiled | busy | boxes | threads");
 }

@@ -4,12 +4,15 @@
  *
  * Makes N objects as CASE says and prints a row of JSON: mappings made ("maps"),
  * the most that there were at a time ("maps_peak"), ioctls, reads by PREAD, writes by PWRITE
- * or as a region of TRANSFER, linear textures that an Evergreen has read ("sources"), and
+ * or as a region of TRANSFER, linear textures that an Evergreen has read ("sources"), how many of
+ * eight small textures are in memory as they are sampled ("tiled"), and how many of these PREAD reads
+ * back ("tiled_reads"), and
  * whether all contents are as they were uploaded ("ok"). It runs on the radeon no-op shim.
  *
  * Contents are checked twice: GL reads all objects back, and the bytes of some
- * are searched in the memory of the BOs, which shows what a GPU would see. Only
- * the GPU can write tiled textures, so of these the staged rows must be there.
+ * are searched in the memory of the BOs, which shows what a GPU would see. Small tiled
+ * textures must be there in the order of a micro tile; of those that the GPU has to
+ * write, the staged rows.
  *
  * "--list" prints the cases, each with its limit of N (0: none), and "persistent"
  * behind those that keep a mapping for each object by definition.
@@ -27,6 +30,8 @@
 #define SAMPLES 8  /* objects whose bytes are searched in memory */
 
 static GLuint *names;
+static unsigned tiled;	 /* of SAMPLES textures, those that are in memory as the GPU samples them */
+static unsigned read_by_cpu; /* those among them that are read back by PREAD */
 
 static void gen_buffers(unsigned n)
 {
@@ -296,6 +301,28 @@ static void glyph_own(unsigned n)
 	}
 }
 
+/* Each is drawn to, then written again while the GPU uses it, or is going to. */
+static void glyph_again(unsigned n)
+{
+	uint8_t data[GLYPH * GLYPH];
+
+	draw_setup();
+	glGenTextures(n, names);
+	glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+	for (unsigned i = 0; i < n; i++) {
+		memset(data, 0, sizeof(data));
+		glBindTexture(GL_TEXTURE_2D, names[i]);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, GLYPH, GLYPH, 0, GL_RED, GL_UNSIGNED_BYTE, data);
+		glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, names[i], 0);
+		if (i % 64 == 63)
+			glFlush();
+		glClear(GL_COLOR_BUFFER_BIT);
+		fill(data, sizeof(data), i);
+		glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, GLYPH, GLYPH, GL_RED, GL_UNSIGNED_BYTE, data);
+	}
+}
+
 static void glyph_atlas(unsigned n)
 {
 	const unsigned per_row = ATLAS / GLYPH;
@@ -334,6 +361,46 @@ static bool check_glyphs(unsigned n)
 		}
 	}
 	return true;
+}
+
+/* Where byte (x, y) of a glyph is in its tiles, of 8x8 bytes each, without what is to the right of it.
+ * The bits of a byte's number are x0, x1, x2, y1, y0 and y2 from the lowest on (addrlib's order for
+ * 8 bits a texel).
+ */
+static unsigned tiled_at(unsigned x, unsigned y)
+{
+	unsigned tile = y / 8 * (GLYPH / 8) + x / 8;
+
+	return tile * 64 + (y >> 2 & 1) * 32 + (y & 1) * 16 + (y >> 1 & 1) * 8 + x % 8;
+}
+
+/* The CPU has written them where the GPU samples them. Mesa without the series stages them. */
+static bool check_own(unsigned n)
+{
+	uint8_t rows[GLYPH * GLYPH], want[GLYPH * GLYPH];
+
+	glFinish();
+	for (unsigned i = 0; i < n; i += (n + SAMPLES - 1) / SAMPLES) {
+		fill(rows, sizeof(rows), i);
+		for (unsigned p = 0; p < sizeof(rows); p++)
+			want[tiled_at(p % GLYPH, p / GLYPH)] = rows[p];
+		/* A row of tiles has at least a group of 256 bytes (eg_surface_init_1d() of libdrm). */
+		tiled += shim.find(want, 8 * GLYPH, GLYPH / 8, 8 * GLYPH, 256);
+
+		/* The shim copies no texture. */
+		uint64_t before = shim.counter("pread");
+
+		glBindTexture(GL_TEXTURE_2D, names[i]);
+		glGetTexImage(GL_TEXTURE_2D, 0, GL_ALPHA, GL_UNSIGNED_BYTE, want);
+		if (shim.counter("pread") == before)
+			continue;
+		read_by_cpu++;
+		if (memcmp(want, rows, sizeof(rows))) {
+			fprintf(stderr, "glyph %u reads back wrong\n", i);
+			return false;
+		}
+	}
+	return tiled || check_glyphs(n);
 }
 
 static void query(unsigned n)
@@ -445,7 +512,8 @@ static const struct {
 	{ "readpixels", readpixels, check_nothing, false, 0 },
 	{ "readback", readback, check_nothing, false, 0 },
 	{ "tex1d", tex1d, check_tex1d, false, 0 },
-	{ "glyph-own", glyph_own, check_glyphs, false, 0 },
+	{ "glyph-own", glyph_own, check_own, false, 0 },
+	{ "glyph-again", glyph_again, check_glyphs, false, 0 },
 	{ "glyph-atlas", glyph_atlas, check_glyphs, false, 0 },
 	{ "query", query, check_query, false, 0 },
 	{ "query-read", query_read, check_query, false, 0 },
@@ -500,9 +568,9 @@ int main(int argc, char **argv)
 	uint64_t sources = shim.counter("sources");
 
 	printf("{\"case\": \"%s\", \"n\": %u, \"maps\": %llu, \"maps_peak\": %llu, \"ioctls\": %llu, "
-	       "\"reads\": %llu, \"writes\": %llu, \"sources\": %llu, \"ok\": %s}\n",
+	       "\"reads\": %llu, \"writes\": %llu, \"sources\": %llu, \"tiled\": %u, \"tiled_reads\": %u, \"ok\": %s}\n",
 	       cases[i].name, n, (unsigned long long)maps, (unsigned long long)peak,
 	       (unsigned long long)ioctls, (unsigned long long)reads, (unsigned long long)writes,
-	       (unsigned long long)sources, ok ? "true" : "false");
+	       (unsigned long long)sources, tiled, read_by_cpu, ok ? "true" : "false");
 	return 0;
 }

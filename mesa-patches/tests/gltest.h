@@ -47,6 +47,8 @@
 	X(glClearColor) \
 	X(glColorMask) \
 	X(glCompileShader) \
+	X(glCompressedTexSubImage2D) \
+	X(glCompressedTexSubImage3D) \
 	X(glCopyBufferSubData) \
 	X(glCreateProgram) \
 	X(glCreateShader) \
@@ -80,6 +82,7 @@
 	X(glGenVertexArrays) \
 	X(glGenerateMipmap) \
 	X(glGetBufferSubData) \
+	X(glGetCompressedTexImage) \
 	X(glGetError) \
 	X(glGetIntegerv) \
 	X(glGetProgramInfoLog) \
@@ -153,6 +156,8 @@ GL_FUNCTIONS(X)
 #define glClearColor (*p_glClearColor)
 #define glColorMask (*p_glColorMask)
 #define glCompileShader (*p_glCompileShader)
+#define glCompressedTexSubImage2D (*p_glCompressedTexSubImage2D)
+#define glCompressedTexSubImage3D (*p_glCompressedTexSubImage3D)
 #define glCopyBufferSubData (*p_glCopyBufferSubData)
 #define glCreateProgram (*p_glCreateProgram)
 #define glCreateShader (*p_glCreateShader)
@@ -186,6 +191,7 @@ GL_FUNCTIONS(X)
 #define glGenVertexArrays (*p_glGenVertexArrays)
 #define glGenerateMipmap (*p_glGenerateMipmap)
 #define glGetBufferSubData (*p_glGetBufferSubData)
+#define glGetCompressedTexImage (*p_glGetCompressedTexImage)
 #define glGetError (*p_glGetError)
 #define glGetIntegerv (*p_glGetIntegerv)
 #define glGetProgramInfoLog (*p_glGetProgramInfoLog)
