@@ -34,7 +34,7 @@ def stock(lab: Lab) -> None:
             --json /build/check/live-bos-stock.json || exit
         /build/bench/transfer-paths --quick
         [ $? = 77 ] || exit
-        # More BOs than the CPU reaches VRAM for, as on cards with 256 MiB of aperture, are a failure here and none for nomap-report.
+        # More BOs than the CPU reaches VRAM for, as with an aperture of 256 MiB: a failure, and none for nomap-report.
         set -- --quick --arms mmap --domains vram --live 100,100000
         why="mmap, vram, N = 100000: skipped: the CPU reaches"
         /build/bench/live-bos "$@" >/tmp/said; [ $? = 1 ] && grep -q "$why" /tmp/said || exit
