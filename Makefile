@@ -88,7 +88,9 @@ PACKAGES := radeon-deb libdrm-deb mesa-deb tools-deb r7xx-deb
 deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_radeon, Mesa, tools, the board (I386=1: Mesa for 32-bit programs, too)
 	@lab/build $(PACKAGES) $(if $(I386),mesa-deb-i386)
 	@mkdir -p build/deb
-	@cp $(PACKAGES:%=build/%/*.deb) $(if $(I386),build/mesa-deb-i386/*.deb) build/deb/
+	@# Of libdrm, those that the series changes: a machine with i386's libdrm2 would have to change that, too.
+	@rm -f build/deb/*.deb
+	@cp $(patsubst %,build/%/*.deb,$(filter-out libdrm-deb,$(PACKAGES))) build/libdrm-deb/libdrm-radeon1_*.deb build/libdrm-deb/libdrm-dev_*.deb $(if $(I386),build/mesa-deb-i386/*.deb) build/deb/
 
 release: host-packages ## release/: an apt repository of them, signed with KEY=FILE, a secret OpenPGP key; live image, series, results, sums
 	@[ -r "$(KEY)" ] || { echo "make release KEY=FILE: the secret OpenPGP key to sign with (gpg --armor --export-secret-keys ID >FILE)" >&2; exit 2; }

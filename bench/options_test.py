@@ -9,7 +9,7 @@ import pytest
 
 BUILD = pathlib.Path(__file__).resolve().parents[1] / "build"
 OPTIONS = {
-    "live-bos": "arms domains live full samples verify libdrm json verbose quick count as-2011",
+    "live-bos": "arms domains live full samples verify libdrm json verbose quick fitting count as-2011",
     "transfer-paths": "json quick count profile only verbose",
     "libdrm-maps": "bos gtt count json",
     "board-fill": "rounds scene json",

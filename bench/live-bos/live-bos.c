@@ -542,6 +542,8 @@ static void parse(struct lb_options *o, int argc, char **argv)
 		  .help = "say on stderr what takes how long" },
 		{ .name = "quick", .flag = &quick, .take = take_quick, .data = o,
 		  .help = "100,1000,5000 with 51 samples, and not what 2011 measured" },
+		{ .name = "fitting", .flag = &o->fitting,
+		  .help = "a population that does not fit the card is no failure" },
 		{ .name = "count", .flag = &o->count, .help = BENCH_COUNT_HELP },
 		{ .name = "as-2011", .flag = &as_2011,
 		  .help = "with --quick: also what 2011 measured" },
@@ -554,7 +556,8 @@ static void parse(struct lb_options *o, int argc, char **argv)
 		.end =
 		"Exit status: 0 if all was measured, also where an arm came to the end of\n"
 		"what it can do; 1 if contents were wrong, a worker died or a population\n"
-		"did not fit; 2 for a bad command line; 77 without a radeon device.\n",
+		"did not fit, without --fitting; 2 for a bad command line; 77 without a\n"
+		"radeon device.\n",
 	};
 	unsigned int arm;
 
@@ -579,7 +582,7 @@ static bool failed(const struct lb_results *r)
 		if (!strncmp(r->rows[i].error, "verify:", 7) ||
 		    !strncmp(r->rows[i].error, "worker died", 11) ||
 		    !strncmp(r->rows[i].error, "start:", 6) ||
-		    !strncmp(r->rows[i].error, "skipped:", 8) ||
+		    (!strncmp(r->rows[i].error, "skipped:", 8) && !r->options->fitting) ||
 		    r->rows[i].verified != r->rows[i].live)
 			return true;
 	for (i = 0; i < r->as_2011_count; i++)

@@ -194,6 +194,7 @@ struct lb_command {
  * @verbose: report on stderr how long each phase takes
  * @quick: few populations and samples
  * @as_2011: also measure what the report of 2011 measured
+ * @fitting: a population that does not fit the card is no failure
  * @count: count instructions; the report of 2011 is left out then
  * @clock: clock of all samples: with @count that of the thread's CPU time
  */
@@ -204,7 +205,7 @@ struct lb_options {
 	unsigned int samples;
 	enum lb_verify verify;
 	const char *libdrm, *json;
-	bool verbose, quick, as_2011, count;
+	bool verbose, quick, as_2011, fitting, count;
 	clockid_t clock;
 };
 

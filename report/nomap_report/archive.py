@@ -17,6 +17,9 @@ from .steps import CHOICES
 NAME = "nomap-report"
 #: Bytes of a log that are kept: its end.
 LOG_BYTES = 1 << 20
+#: What compare.ENVIRONMENT is for people.
+NAMES = {"device": "PCI vendor and device", "vram_mib": "VRAM, MiB", "vram_visible_mib": "VRAM that the CPU reaches, MiB",
+         "gtt_mib": "GTT, MiB", "pread_pwrite": "PREAD and PWRITE"}
 STYLE = ("body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
          "td,th{border:1px solid #bbb;padding:.2em .6em;text-align:left;vertical-align:top}pre{background:#eee;padding:1em;"
          "overflow:auto}.fail,.hang{background:#fbb}.pass{background:#bfb}")
@@ -43,12 +46,12 @@ def plain(value: object) -> str:
 def different(board: Mapping[str, Sequence[tuple[str, ...]]]) -> list[str]:
     """What is different from the emulated board, as HTML."""
     heads = {"card": ("", "here", "on the board"),
-             "timings": ("operation", "arm", "domain", "buffers", "µs here", "µs on the board", "ratio"), "subtests": ("step", "IGT subtest", "result")}
-    texts = {"card": "What the card has otherwise.", "timings": "Times of live-bos. The board's machine emulates its CPU, so that ratios between "
+             "timings": ("operation", "variant", "domain", "buffers", "µs here", "µs on the board", "ratio"), "subtests": ("step", "IGT subtest", "result")}
+    texts = {"card": "In these the card differs from the board.", "timings": "Times of live-bos. The board's machine emulates its CPU, so that ratios between "
              "rows tell more than the times.", "subtests": "IGT subtests that have not passed. On the board all pass but those that skip."}
     found = ["<h2>Differences from the emulated board</h2>"]
     for name, rows in board.items():
-        found += [f"<p>{texts[name]}</p>", table([tuple(row) for row in rows], heads[name]) if rows else "<p>None was found.</p>"]
+        found += [f"<p>{texts[name]}</p>", table([(NAMES.get(row[0], row[0]), *row[1:]) for row in rows], heads[name]) if rows else "<p>None was found.</p>"]
     return found
 
 
@@ -57,7 +60,7 @@ def stacks(rows: Sequence[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
     return ["<h2>Debian's own stack and nomap's</h2>", "<p>The same operations in the two boot entries of the live image.</p>",
-            table([tuple(row) for row in rows], ("operation", "arm", "domain", "buffers", "µs with Debian's", "µs with nomap's", "ratio"))]
+            table([tuple(row) for row in rows], ("operation", "variant", "domain", "buffers", "µs with Debian's", "µs with nomap's", "ratio"))]
 
 
 def piglit(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -98,6 +98,16 @@ def kernel_log(system: System) -> tuple[list[str], list[str]]:
     return lines, [line for line in lines if REPORT.search(line)]
 
 
+def counters(system: System) -> dict[str, dict[str, str]]:
+    """The driver's counters: by card, then by counter, what the line says behind its name. Cards have their PCI slots, or the
+    numbers of their primary nodes where the kernel's debugfs has no slots."""
+    found = {p.parent.name: dict(line.split(" ", 1) for line in system.read(p).splitlines() if " " in line)
+             for p in sorted(system.path("/sys/kernel/debug/dri").glob("*/radeon_gem_rw"))}
+    # The same file is there for each node of a card. Render nodes begin at 128.
+    slots = {name: lines for name, lines in found.items() if ":" in name}
+    return slots or {name: lines for name, lines in found.items() if name.isdecimal() and int(name) < 128}
+
+
 def collect(system: System, card: Card | None) -> dict[str, object]:
     """All facts. What is not listed here is in no report."""
     lines, reports = kernel_log(system)
@@ -117,7 +127,7 @@ def collect(system: System, card: Card | None) -> dict[str, object]:
         "packages": versions(system),
         "parts": [str(part) for part in status(system)],
         "parameters": {p.name: system.read(p) for p in sorted(system.path("/sys/module/radeon/parameters").glob("*"))},
-        "counters": {p.parent.name: system.read(p) for p in sorted(system.path("/sys/kernel/debug/dri").glob("*/radeon_gem_rw"))},
+        "counters": counters(system),
         "connectors": connectors,
         "kernel_log": lines,
         "kernel_reports": reports,

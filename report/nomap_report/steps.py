@@ -83,7 +83,7 @@ SAFE = (
         1, "radeon_ring_copy@(dma|cp-dma|engines-in-turn)$"),
 )
 BENCHMARKS = (
-    Step("live-bos-all", ("live-bos", "--json", "{json}"), 10, "a run that does not end: memory, or the limit of mappings"),
+    Step("live-bos-all", ("live-bos", "--fitting", "--json", "{json}"), 10, "a run that does not end: memory, or the limit of mappings"),
     Step("transfer-paths-all", ("transfer-paths", "--json", "{json}"), 10, "as transfer-paths"),
     Step("libdrm-maps", ("libdrm-maps", "--json", "{json}"), 2, "libdrm_radeon keeps more mappings than it may"),
     Step("clear-cost", ("clear-cost",), 2, "new buffers are not cleared"),

@@ -198,7 +198,22 @@ def test_differences_from_the_board(machine: Machine) -> None:
     assert board["card"] == [["vram_mib", "512", str(recorded["environment"]["vram_mib"])]]  # type: ignore[index]
     assert board["subtests"] == [["igt-basic", "radeon_gem_pread@huge", "fail"]]  # type: ignore[index]
     page = machine.archive()["index.html"]
+    assert "<td>VRAM, MiB</td><td>512</td>" in page
     assert "<td>radeon_gem_pread@huge</td><td>fail</td>" in page and f"<td>{3 * upload / 1000:.1f}</td><td>{upload / 1000:.1f}</td><td>3.00</td>" in page
+
+
+def test_counters(machine: Machine) -> None:
+    """The driver's counters are in the report once for each card, whatever nodes debugfs has them for."""
+    machine.card()
+    debug = "/sys/kernel/debug/dri"
+    for node in ("0", "128"):
+        machine.write(f"{debug}/{node}/radeon_gem_rw", "cpu 3 4096\nstall 7")
+    machine.run("--safe", status=0)
+    assert machine.report["facts"]["counters"] == {"0": {"cpu": "3 4096", "stall": "7"}}  # type: ignore[index]
+    machine.write(f"{debug}/{SLOT}/radeon_gem_rw", "cpu 3 4096\nstall 8")
+    machine.run("--safe", "--again", status=0)
+    assert machine.report["facts"]["counters"] == {SLOT: {"cpu": "3 4096", "stall": "8"}}  # type: ignore[index]
+    assert machine.archive()["index.html"].count("3 4096") == 1
 
 
 def test_debians_stack_beside_nomaps(machine: Machine, tmp_path: Path) -> None:
