@@ -77,6 +77,11 @@ impl Cp {
                 return Ok(Flow::Next);
             }
         }
+        // Of compute shaders, whose state stays: no source says what it has afterwards. Draws have
+        // their own, which this packet does not clear.
+        if compute && packet == Packet::ClearState {
+            return Ok(Flow::Next);
+        }
         match self.perform(job, packet) {
             Ok(flow) => Ok(flow),
             Err(Ended::Failed(e)) => {
@@ -247,9 +252,39 @@ impl Cp {
                     job.mc.write_u32(addr, self.gfx.append_counter(counter))?;
                 }
             }
+            Packet::CopyToShare { from, to, bytes } => {
+                for at in self.shared_dwords(to, bytes) {
+                    let value = job.mc.read_u32(from + (at - u64::from(to)))?;
+                    self.gfx.set_global_share(at as usize / 4, value);
+                }
+            }
+            Packet::CopyFromShare { from, to, bytes } => {
+                for at in self.shared_dwords(from, bytes) {
+                    let value = self.gfx.global_share(at as usize / 4);
+                    job.mc.write_u32(to + (at - u64::from(from)), value)?;
+                }
+            }
+            Packet::StoreShare {
+                event,
+                addr,
+                first,
+                count,
+            } => {
+                self.event(job, event);
+                for i in 0..count {
+                    let value = self.gfx.global_share((first + i) as usize);
+                    job.mc.write_u32(addr + 4 * u64::from(i), value)?;
+                }
+            }
             Packet::Undrawn => hub.unmodelled(Client::Gfx),
         }
         Ok(Flow::Next)
+    }
+
+    /// The byte offsets of whole dwords of the global data share from `first` on.
+    fn shared_dwords(&self, first: u32, bytes: u32) -> impl Iterator<Item = u64> {
+        let first = u64::from(first);
+        (first..first + u64::from(bytes & !3)).step_by(4)
     }
 
     fn draw(&mut self, job: &Job<'_>, draw: &Draw) -> Result<(), Cancelled> {
