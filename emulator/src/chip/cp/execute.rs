@@ -10,6 +10,7 @@ use super::pm4::{
 };
 use super::{opcode, Cp, Flow, Indirect};
 use crate::chip::bus::McError;
+use crate::chip::context::report;
 use crate::chip::counters::{Counter, PACKET};
 use crate::chip::engine::{Cancelled, Ended, Job, Ring};
 use crate::chip::gfx::{Control, GfxContext};
@@ -298,7 +299,10 @@ impl Cp {
             ..draw.clone()
         });
         let draw = ahead.as_ref().unwrap_or(draw);
-        if !self.gfx.draw(&context(job), draw)? {
+        let drawn = self.gfx.draw(&context(job), draw);
+        // Before the packet's end reports it as the CP's.
+        report(job, Client::Gfx);
+        if !drawn? {
             job.trace(format_args!("DRAW indices={} not executed", draw.indices));
         }
         Ok(())
@@ -315,7 +319,9 @@ impl Cp {
             regs: &registers,
             ..context(job)
         };
-        if !self.gfx.dispatch(&context, groups)? {
+        let run = self.gfx.dispatch(&context, groups);
+        report(job, Client::Gfx);
+        if !run? {
             job.trace(format_args!("DISPATCH of {groups:?} groups not executed"));
         }
         Ok(())
