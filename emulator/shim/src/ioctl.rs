@@ -17,7 +17,7 @@ use r7xx_board::chip::gfx::Pipeline;
 
 use crate::bo::{Bo, Bos, Memory, GTT, VRAM};
 use crate::capture::Writer;
-use crate::checker::{relocate_dma, relocate_gfx, Reloc};
+use crate::checker::{relocate_dma, relocate_gfx, CheckError, Reloc};
 use crate::checker_evergreen as evergreen;
 use crate::checker_r600 as r600;
 use crate::checker_vm as vm;
@@ -437,7 +437,12 @@ impl Device {
         };
         checked.map_err(|e| {
             // The kernel names the reason in its log.
-            eprintln!("r7xx-shim: command stream refused: {e:?}");
+            let header = match e {
+                CheckError::Packet(at) => ib.get(at).copied(),
+                _ => None,
+            };
+            let header = header.map_or(String::new(), |header| format!(" with header {header:#x}"));
+            eprintln!("r7xx-shim: command stream refused: {e:?}{header}");
             libc::EINVAL
         })?;
         let ring = Ring {

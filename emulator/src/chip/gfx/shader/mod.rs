@@ -112,7 +112,8 @@ impl Isa {
     pub(crate) fn texture(self, words: [u32; 3]) -> isa::TexInstruction {
         match self {
             Self::R600 | Self::R700 => isa::TexInstruction::decode(words),
-            Self::R800 | Self::R900 => r800::texture(words),
+            Self::R800 => r800::texture(words),
+            Self::R900 => r900::texture(words),
         }
     }
 }

@@ -4,13 +4,13 @@
 //! A group has four instructions, one for each vector unit. There is no transcendental unit: its
 //! operations take three or four slots with the same operands, each of which writes the result to its
 //! own channel by its own mask, so that each slot can be executed on its own. Programs end with
-//! `CF_END` instead of a bit, vertices are fetched by texture clauses, and `MOVA_INT` names the
-//! register that it loads.
+//! `CF_END` instead of a bit, vertices are fetched by texture clauses, `MOVA_INT` names the
+//! register that it loads, and a gather's texels come in OpenGL's order.
 //!
 //! Sources: Mesa's `r600_isa.c` (the columns of Cayman), `eg_asm.c`, `eg_sq.h` (`CM_V_SQ_MOVA_DST_*`),
-//! `emit_alu_trans_op1_cayman()` and `emit_alu_trans_op2_cayman()`.
+//! `emit_alu_trans_op1_cayman()` and `emit_alu_trans_op2_cayman()`, `lower_tg4()`.
 
-use super::isa::{bit, bits, cf, sel, AluInstruction, CfKind};
+use super::isa::{bit, bits, cf, sel, tex, AluInstruction, CfKind, TexInstruction};
 use super::ops::{AluOp, Units};
 use super::r800;
 
@@ -85,9 +85,32 @@ pub fn alu(words: [u32; 2]) -> AluInstruction {
     instruction
 }
 
+/// Decodes the three words of a texture instruction. The components of a gather's result are other texels
+/// than R800's, from which Mesa makes OpenGL's order by the destination's selects.
+pub fn texture(words: [u32; 3]) -> TexInstruction {
+    const R800: [u8; 4] = [1, 2, 0, 3];
+    let mut op = r800::texture(words);
+    if let tex::GATHER4 | tex::GATHER4_O | tex::GATHER4_C | tex::GATHER4_C_O = op.opcode {
+        for select in &mut op.dst_sel {
+            *select = R800.get(usize::from(*select)).copied().unwrap_or(*select);
+        }
+    }
+    op
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gathers_texels_are_in_opengls_order() {
+        let words = |opcode: u32| [opcode, 0 << 9 | 1 << 12 | 2 << 15 | 7 << 18, 0];
+        for opcode in [0x15, 0x17, 0x1D, 0x1F] {
+            assert_eq!(texture(words(opcode)).dst_sel, [1, 2, 0, 7], "{opcode:#x}");
+            assert_eq!(r800::texture(words(opcode)).dst_sel, [0, 1, 2, 7]);
+        }
+        assert_eq!(texture(words(0x10)).dst_sel, [0, 1, 2, 7]);
+    }
 
     #[test]
     fn programs_end_with_an_instruction() {
