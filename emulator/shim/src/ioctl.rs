@@ -431,6 +431,9 @@ impl Device {
             }
             (0 | 1, false) => relocate_gfx(&mut ib, &relocs, tiling),
             (2, false) => relocate_dma(&mut ib, &relocs),
+            (0 | 1, true) if has_spaces(self.gpu.family()) => {
+                evergreen::relocate_cayman(&mut ib, &relocs, tiling)
+            }
             (0 | 1, true) => evergreen::relocate_gfx(&mut ib, &relocs, tiling),
             (2, true) => evergreen::relocate_dma(&mut ib, &relocs),
             _ => return Err(libc::EINVAL),
