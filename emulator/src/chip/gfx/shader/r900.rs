@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_gathers_texels_are_in_opengls_order() {
-        let words = |opcode: u32| [opcode, 0 << 9 | 1 << 12 | 2 << 15 | 7 << 18, 0];
+        let words = |opcode: u32| [opcode, 1 << 12 | 2 << 15 | 7 << 18, 0];
         for opcode in [0x15, 0x17, 0x1D, 0x1F] {
             assert_eq!(texture(words(opcode)).dst_sel, [1, 2, 0, 7], "{opcode:#x}");
             assert_eq!(r800::texture(words(opcode)).dst_sel, [0, 1, 2, 7]);
