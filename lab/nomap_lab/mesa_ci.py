@@ -13,7 +13,7 @@ KINDS = ("fails", "skips", "flakes")
 #: The chips that lists are of, and by which of them each chip of the board is judged.
 JUDGE = {"rv770": "rv770", "rv740": "rv770", "rv730": "rv770", "rv710": "rv770",
          "rv670": "rv770", "rs780": "rv770",
-         "turks": "turks", "cedar": "turks", "cypress": "turks"}
+         "turks": "turks", "cedar": "turks", "cypress": "turks", "cayman": "turks"}
 SEEN = re.compile(r".*/src/gallium/drivers/r600/ci/r600-(\w+)-(fails|skips|flakes)\.txt$")
 GBM = re.compile(r".*/\.gitlab-ci/gbm-skips\.txt$")
 

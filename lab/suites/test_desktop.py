@@ -29,6 +29,7 @@ SESSIONS = {
     "patched": ("modesetting", "patched", "patched", ""),
     "turks": ("modesetting", "stock", "unmodified", "turks"),
     "cedar": ("modesetting", "stock", "unmodified", "cedar"),
+    "cayman": ("modesetting", "stock", "unmodified", "cayman"),
     "rv670": ("modesetting", "stock", "unmodified", "rv670"),
     "patched-turks": ("modesetting", "patched", "patched", "turks"),
 }

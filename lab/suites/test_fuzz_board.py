@@ -12,9 +12,9 @@ def mutated_frames(lab: Lab) -> None:
     lab.lab("fuzz-board", "--cases", "100")
 
 
-@case("fuzz-board/mutated-frames-on-{chip}", tier="all", chip=["turks", "cedar"])
+@case("fuzz-board/mutated-frames-on-{chip}", tier="all", chip=["turks", "cedar", "cayman"])
 def evergreen(lab: Lab, chip: str) -> None:
-    """Evergreen's registers, resources, addresses and shaders."""
+    """Evergreen's registers, resources, addresses and shaders; Cayman's shaders and address spaces."""
     lab.lab("fuzz-board", "--chip", chip, "--cases", "100")
 
 

@@ -12,13 +12,13 @@ def same_pictures(lab: Lab) -> None:
     lab.lab("gallery", "--out", "check/gallery", "--check")
 
 
-@case("gallery/same-pictures-on-{chip}", chip=["rv670", "rs780", "turks", "cedar"], tier="all")
+@case("gallery/same-pictures-on-{chip}", chip=["rv670", "rs780", "turks", "cedar", "cayman"], tier="all")
 def same_pictures_on_others(lab: Lab, chip: str) -> None:
     """The decoders of other generations: registers, shaders, tiling."""
     lab.lab("gallery", "--chip", chip, "--out", f"check/gallery-{chip}", "--check")
 
 
-@case("gallery/same-pictures-in-a-guest-on-{chip}", chip=["turks", "cedar"], tier="all")
+@case("gallery/same-pictures-in-a-guest-on-{chip}", chip=["turks", "cedar", "cayman"], tier="all")
 def same_pictures_in_a_guest(lab: Lab, chip: str) -> None:
     """The same by the kernel's rings, its checker of command streams and its placement of BOs."""
     lab.lab("gallery", "--guest", "--chip", chip, "--out", f"check/gallery-guest-{chip}", "--check")

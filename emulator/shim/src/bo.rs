@@ -14,6 +14,8 @@ use r7xx_board::chip::bus::{Extent, Mc, McError};
 use r7xx_board::chip::memory::{Mapping, MemoryError};
 use rustix::fs::{fallocate, FallocateFlags};
 
+use crate::space::{self, Space};
+
 /// Granularity of BOs in bytes, the GPU's page.
 pub const PAGE: u64 = 4096;
 /// Bytes of video memory, as GEM_INFO reports them.
@@ -25,8 +27,8 @@ const KEPT: usize = 64;
 /// Bytes of the driver's own memory (rings, fences, IBs), which is below the BOs.
 pub const RESERVED: u64 = 32 << 20;
 
-/// Flat memory at MC address 0.
-pub struct Memory(Mapping);
+/// Flat memory at MC address 0, with an address space of a VM context on top ([`space`]).
+pub struct Memory(Arc<Mapping>);
 
 impl Memory {
     /// Creates the memory file, all zeroes.
@@ -34,7 +36,8 @@ impl Memory {
     /// # Errors
     /// As [`Mapping::create`].
     pub fn new() -> Result<Self, MemoryError> {
-        Ok(Self(Mapping::create("r7xx-shim", RESERVED + VRAM + GTT)?))
+        let size = RESERVED + VRAM + GTT + space::TABLE_SIZE;
+        Ok(Self(Arc::new(Mapping::create("r7xx-shim", size)?)))
     }
 
     /// The memory file.
@@ -44,6 +47,10 @@ impl Memory {
 }
 
 impl Mc for Memory {
+    fn context(&self, context: u8) -> Option<Arc<dyn Mc>> {
+        (context == 1).then(|| Arc::new(Space::new(self.0.clone())) as Arc<dyn Mc>)
+    }
+
     fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
         self.0.read(addr, buf).map_err(|_| McError::Unmapped(addr))
     }
@@ -92,6 +99,8 @@ pub struct Bo {
     pub tiling_flags: u32,
     /// Pitch of the last GEM_SET_TILING.
     pub pitch: u32,
+    /// Its address in the program's address space, if it is mapped there.
+    pub virtual_address: Option<u64>,
     /// It was exported as a file, by which it can be opened again.
     exported: bool,
     /// The handle is open.
@@ -173,6 +182,7 @@ impl Bos {
             domain,
             tiling_flags: 0,
             pitch: 0,
+            virtual_address: None,
             exported: false,
             open: true,
         };
@@ -194,6 +204,56 @@ impl Bos {
         };
         (bo.tiling_flags, bo.pitch) = (flags, pitch);
         true
+    }
+
+    /// Maps a BO at `address` of the program's address space, with the bits `access`
+    /// ([`space::READABLE`], [`space::WRITEABLE`]). Returns where it is: that is elsewhere if it has been
+    /// mapped before.
+    ///
+    /// # Errors
+    /// `ENOENT` without such a BO, `EINVAL` if the range leaves the space or another BO is there.
+    pub fn map(&self, handle: u32, address: u64, access: u32) -> Result<u64, i32> {
+        let mut table = self.table();
+        let bo = *table.bos.get(&handle).ok_or(libc::ENOENT)?;
+        if let Some(there) = bo.virtual_address {
+            return Ok(there);
+        }
+        let address = address / PAGE * PAGE;
+        let end = address.checked_add(bo.size).ok_or(libc::EINVAL)?;
+        let taken = table.bos.values().any(|other| {
+            let there = other.virtual_address;
+            there.is_some_and(|there| there < end && address < there + other.size)
+        });
+        if taken {
+            return Err(libc::EINVAL);
+        }
+        let mapped = (self.memory).map(address, bo.size, Some(bo.address), access);
+        mapped.map_err(|_| libc::EINVAL)?;
+        if let Some(bo) = table.bos.get_mut(&handle) {
+            bo.virtual_address = Some(address);
+        }
+        Ok(address)
+    }
+
+    /// Takes a BO out of the program's address space; false without such a BO.
+    pub fn unmap(&self, handle: u32) -> bool {
+        let mut table = self.table();
+        let Some(bo) = table.bos.get_mut(&handle) else {
+            return false;
+        };
+        let (there, size) = (bo.virtual_address.take(), bo.size);
+        self.forget(there, size);
+        true
+    }
+
+    /// Has `size` bytes from `address` on lead nowhere.
+    fn forget(&self, address: Option<u64>, size: u64) {
+        let Some(address) = address else {
+            return;
+        };
+        if let Err(e) = self.memory.map(address, size, None, 0) {
+            log::error!("a BO stays in the address space: {e:?}");
+        }
     }
 
     /// The BO of an open handle. From now on [`Self::import`] finds it.
@@ -223,6 +283,11 @@ impl Bos {
             return false;
         };
         bo.open = false;
+        let (there, size) = (bo.virtual_address.take(), bo.size);
+        self.forget(there, size);
+        let Some(bo) = table.bos.get(&handle) else {
+            return false;
+        };
         if !bo.exported {
             self.free(&mut table, handle);
             return true;
@@ -340,6 +405,31 @@ mod tests {
         // All of the memory can be had.
         assert!(bos.create(VRAM + GTT, PAGE, 4).is_ok());
         assert!(handles.iter().all(|handle| bos.import(*handle).is_none()));
+    }
+
+    #[test]
+    fn bos_leave_the_address_space_when_they_are_closed() {
+        let bos = bos();
+        let both = space::READABLE | space::WRITEABLE;
+        let [first, second] = [0; 2].map(|_| bos.create(PAGE, PAGE, 4).unwrap());
+        let at = space::START;
+        assert_eq!(bos.map(first, at, both), Ok(at));
+        // It stays where it is, and nothing else gets there.
+        assert_eq!(bos.map(first, at + 8 * PAGE, both), Ok(at));
+        assert_eq!(bos.map(second, at, both), Err(libc::EINVAL));
+        assert_eq!(bos.map(second, space::END, both), Err(libc::EINVAL));
+        assert_eq!(bos.map(99, at, both), Err(libc::ENOENT));
+        let space = bos.memory.context(1).unwrap();
+        space.write(at, &[7]).unwrap();
+        let (mut found, bo) = ([0], bos.get(first).unwrap());
+        bos.memory.read(bo.address, &mut found).unwrap();
+        assert_eq!((found, space.take_fault()), ([7], None));
+        assert!(bos.close(first));
+        space.read(at, &mut found).unwrap();
+        assert!(space.take_fault().is_some());
+        assert_eq!(bos.map(second, at, both), Ok(at));
+        assert!(bos.unmap(second) && bos.map(second, at + PAGE, both).is_ok());
+        assert!(!bos.unmap(99));
     }
 
     #[test]

@@ -10,10 +10,11 @@
 //! | 1 | register | offset u32, value u32 |
 //! | 2 | page | MC address u64, 4096 bytes |
 //! | 3 | page of zeroes | MC address u64 |
-//! | 4 | submission | ring u8 (0 graphics, 1 DMA), dwords u32, the dwords |
+//! | 4 | submission | ring u8 (bit 0: DMA, bit 1: in the address space), dwords u32, the dwords |
 //! | 5 | result | MC address u64 of a page, FNV-1a hash u64 of its contents |
 //!
-//! Before a submission come the pages that have changed since the previous one.
+//! Before a submission come the pages that have changed since the previous one, those of the address
+//! space's table among them.
 //! After it come the hashes of the pages that it changed, by which a replay
 //! checks that it drew the same.
 
@@ -29,11 +30,12 @@ use r7xx_board::chip::gfx::STATE_BASE;
 use r7xx_board::chip::Family;
 use rustix::fs::{seek, SeekFrom};
 
-use crate::bo::{Memory, GTT, PAGE, RESERVED, VRAM};
-use crate::gpu::{Gpu, IB_MAX};
+use crate::bo::{Memory, PAGE, RESERVED};
+use crate::gpu::{Gpu, Ring, IB_MAX};
+use crate::space::{TABLE, TABLE_SIZE};
 
 const MAGIC: &[u8; 8] = b"r7xxcap1";
-const END: u64 = RESERVED + VRAM + GTT;
+const END: u64 = TABLE + TABLE_SIZE;
 
 /// Registers that a stream may inherit from earlier ones: context state, and
 /// resources and constants of shaders (`SET_CONTEXT_REG` to `SET_CTL_CONST` of
@@ -59,8 +61,8 @@ pub enum Record {
     Page(u64, Box<Page>),
     /// As `Page`, for a page of zeroes.
     Zero(u64),
-    /// A command stream with relocations applied; true on the DMA ring.
-    Submission(bool, Vec<u32>),
+    /// A command stream with relocations applied, if it has any.
+    Submission(Ring, Vec<u32>),
     /// Hash of a page that the previous submission has changed.
     Result(u64, u64),
 }
@@ -140,10 +142,10 @@ impl Writer {
 
     /// Writes the changed memory and then the submission. If writing fails, prints a
     /// message and ends the capture; the program goes on.
-    pub fn before(&mut self, gpu: &Gpu, on_dma: bool, ib: &[u32]) {
+    pub fn before(&mut self, gpu: &Gpu, ring: Ring, ib: &[u32]) {
         self.seen += 1;
         if self.captures() {
-            let result = self.write_before(gpu, on_dma, ib);
+            let result = self.write_before(gpu, ring, ib);
             self.end_if_failed(result);
         }
     }
@@ -168,7 +170,7 @@ impl Writer {
         }
     }
 
-    fn write_before(&mut self, gpu: &Gpu, on_dma: bool, ib: &[u32]) -> io::Result<()> {
+    fn write_before(&mut self, gpu: &Gpu, ring: Ring, ib: &[u32]) -> io::Result<()> {
         if self.seen == *self.range.start() {
             for offset in STATE.step_by(4) {
                 let value = gpu.chip().mmio_read(offset);
@@ -183,7 +185,7 @@ impl Writer {
                 None => Record::Zero(address),
             })?;
         }
-        self.write(&Record::Submission(on_dma, ib.to_vec()))
+        self.write(&Record::Submission(ring, ib.to_vec()))
     }
 
     fn write_after(&mut self) -> io::Result<()> {
@@ -211,8 +213,8 @@ impl Writer {
                 out.write_all(&[3])?;
                 out.write_all(&address.to_le_bytes())
             }
-            Record::Submission(on_dma, ib) => {
-                out.write_all(&[4, u8::from(*on_dma)])?;
+            Record::Submission(ring, ib) => {
+                out.write_all(&[4, u8::from(ring.dma) | u8::from(ring.vm) << 1])?;
                 out.write_all(&(ib.len() as u32).to_le_bytes())?;
                 ib.iter().try_for_each(|d| out.write_all(&d.to_le_bytes()))
             }
@@ -338,9 +340,11 @@ impl<R: Read> Reader<R> {
             }
             3 => Record::Zero(self.page_address()?),
             4 => {
-                let on_dma = match self.bytes::<1>()?[0] {
-                    0 => false,
-                    1 => true,
+                let ring = match self.bytes::<1>()?[0] {
+                    bits @ 0..4 => Ring {
+                        dma: bits & 1 != 0,
+                        vm: bits & 2 != 0,
+                    },
                     _ => return Err(CaptureError::Corrupt("an unknown ring")),
                 };
                 let count = self.word()? as usize;
@@ -348,7 +352,7 @@ impl<R: Read> Reader<R> {
                     return Err(CaptureError::Corrupt("too long a submission"));
                 }
                 let words: io::Result<Vec<u32>> = (0..count).map(|_| self.word()).collect();
-                Record::Submission(on_dma, words?)
+                Record::Submission(ring, words?)
             }
             5 => Record::Result(self.page_address()?, u64::from_le_bytes(self.bytes()?)),
             _ => return Err(CaptureError::Corrupt("an unknown record")),

@@ -6,6 +6,7 @@
 //! in `evergreen_cs.c` of Linux 6.12. Mesa asks for `RADEON_CS_KEEP_TILING_FLAGS`, so tiling fields
 //! stay as they are.
 
+use r7xx_board::chip::cp::cayman::DEALLOC_STATE;
 use r7xx_board::chip::cp::evergreen as eg;
 use r7xx_board::chip::cp::opcode as op;
 
@@ -66,6 +67,17 @@ fn use_of(reg: u32) -> Use {
 /// The first error; the stream is then unusable.
 pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<(), CheckError> {
     relocate_with(ib, relocs, tiling, packet3)
+}
+
+/// As [`relocate_gfx`], for Cayman's streams by MC addresses, which may have `DEALLOC_STATE`.
+///
+/// # Errors
+/// As [`relocate_gfx`].
+pub fn relocate_cayman(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<(), CheckError> {
+    relocate_with(ib, relocs, tiling, |p, at, opcode, count| match opcode {
+        DEALLOC_STATE if count == 1 => Ok(()),
+        _ => packet3(p, at, opcode, count),
+    })
 }
 
 fn packet3(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
@@ -344,6 +356,17 @@ mod tests {
             relocate_gfx(&mut short, &[BO], TILING),
             Err(CheckError::NoReloc(0))
         );
+    }
+
+    #[test]
+    fn only_cayman_ends_the_use_of_its_state() {
+        let stream = packet(DEALLOC_STATE, &[0]);
+        assert_eq!(relocate_cayman(&mut stream.clone(), &[], TILING), Ok(()));
+        let refused = relocate_gfx(&mut stream.clone(), &[], TILING);
+        assert_eq!(refused, Err(CheckError::Packet(0)));
+        let mut long = packet(DEALLOC_STATE, &[0, 0]);
+        let refused = relocate_cayman(&mut long, &[], TILING);
+        assert_eq!(refused, Err(CheckError::Packet(0)));
     }
 
     #[test]

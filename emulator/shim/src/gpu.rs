@@ -30,7 +30,8 @@ const FENCE: u64 = WRITE_BACK + 0xC00;
 const CP_RING: u64 = 0x1_0000;
 const DMA_RING: u64 = 0x2_0000;
 const RING_DWORDS: u32 = 1 << 12;
-const IB: u64 = 1 << 20;
+/// Where IBs are, for the rings and in the program's address space.
+pub(crate) const IB: u64 = 1 << 20;
 /// Most dwords of one IB.
 pub const IB_MAX: usize = ((RESERVED - IB) / 4) as usize;
 
@@ -57,6 +58,8 @@ pub struct Setup {
     pub pipes: u32,
     /// Number of SIMDs.
     pub simds: u32,
+    /// Number of shader engines, of at most four backends each.
+    pub engines: u32,
 }
 
 /// The geometry by which the kernel checks a chip's surfaces. All chips have eight banks and groups of
@@ -73,10 +76,32 @@ pub fn tiling(family: Family) -> Tiling {
 /// `GB_ADDR_CONFIG`.
 const GB_ADDR_CONFIG: u32 = 0x98F8;
 
-/// Whether the chip is of Evergreen or Northern Islands: it decodes shaders by R800.
+/// Whether the chip is of Evergreen or Northern Islands: it decodes shaders by R800 or R900.
 pub fn is_evergreen(family: Family) -> bool {
     let front = family.model().generation.draws;
-    front.is_some_and(|front| front.isa == Isa::R800)
+    front.is_some_and(|front| matches!(front.isa, Isa::R800 | Isa::R900))
+}
+
+/// Whether the chip has address spaces of clients: VM contexts beside the kernel's.
+pub fn has_spaces(family: Family) -> bool {
+    family.model().generation.vm.contexts.is_some()
+}
+
+/// Where a stream is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ring {
+    /// On the DMA ring; otherwise on the graphics ring.
+    pub dma: bool,
+    /// In the program's address space.
+    pub vm: bool,
+}
+
+impl Ring {
+    /// The graphics ring, by MC addresses.
+    pub const GRAPHICS: Self = Self {
+        dma: false,
+        vm: false,
+    };
 }
 
 /// Whether the chip is an R6xx: it decodes shaders by R600.
@@ -107,6 +132,7 @@ fn evergreen_setup(family: Family) -> Setup {
         backends: model.backends,
         pipes: model.pipes,
         simds: model.simds,
+        engines: model.backends.div_ceil(4),
     }
 }
 
@@ -134,6 +160,7 @@ pub fn setup(family: Family) -> Setup {
         backends: model.backends,
         pipes: model.pipes,
         simds: model.simds,
+        engines: 1,
     }
 }
 
@@ -282,14 +309,27 @@ impl Gpu {
         }
     }
 
+    /// The first fault of the program's address space since the last call: its page, and
+    /// `VM_CONTEXT1_PROTECTION_FAULT_STATUS`.
+    pub fn take_fault(&self) -> Option<(u32, u32)> {
+        let vm = self.family.model().generation.vm.contexts?;
+        let status = self.chip.mmio_read(vm.fault_status);
+        let page = self.chip.mmio_read(vm.fault_addr);
+        if status == 0 {
+            return None;
+        }
+        self.chip.mmio_write(vm.cntl2, 1);
+        Some((page, status))
+    }
+
     /// Executes a stream of the graphics or the DMA ring, and waits for its end.
     ///
     /// # Errors
     /// [`GpuError::Hung`] if it takes longer than two minutes; the chip is then
     /// unusable.
-    pub fn submit(&self, on_dma: bool, ib: &[u32]) -> Result<(), GpuError> {
+    pub fn submit(&self, ring: Ring, ib: &[u32]) -> Result<(), GpuError> {
         let start = Instant::now();
-        self.submit_until(on_dma, ib, &mut || start.elapsed() > PATIENCE)
+        self.submit_until(ring, ib, &mut || start.elapsed() > PATIENCE)
     }
 
     /// As [`Self::submit`], but waits until `give_up` returns true; it is called
@@ -299,7 +339,7 @@ impl Gpu {
     /// [`GpuError::Hung`] if `give_up` returned true; the chip is then unusable.
     pub fn submit_until(
         &self,
-        on_dma: bool,
+        ring: Ring,
         ib: &[u32],
         give_up: &mut dyn FnMut() -> bool,
     ) -> Result<(), GpuError> {
@@ -312,7 +352,9 @@ impl Gpu {
         rings.fence = rings.fence.wrapping_add(1);
         let fence = rings.fence;
         let count = ib.len() as u32;
-        if on_dma {
+        // Cayman's have the VM context in the packet.
+        let context = u32::from(ring.vm);
+        if ring.dma {
             // r600_dma_ring_ib_execute() or evergreen_dma_ring_ib_execute(): NOPs, so that INDIRECT_BUFFER ends at a
             // multiple of eight dwords; then FENCE.
             let mut words = vec![0xF << 28; ((5u32.wrapping_sub(rings.dma_wptr)) & 7) as usize];
@@ -320,12 +362,12 @@ impl Gpu {
                 true => count << 12,
                 false => count << 16,
             };
-            words.extend([4 << 28, IB as u32, length]);
+            words.extend([4 << 28 | context << 20, IB as u32, length]);
             words.extend([6 << 28, FENCE as u32, 0, fence]);
             rings.dma_wptr = self.append(DMA_RING, rings.dma_wptr, &words)?;
             self.chip.mmio_write(dma::DMA_RB_WPTR, rings.dma_wptr << 2);
         } else {
-            let mut words = vec![0xC002_3200, IB as u32, 0, count];
+            let mut words = vec![0xC002_3200, IB as u32, 0, count | context << 24];
             // r600_fence_ring_emit(): invalidates the caches TC, VC and SH.
             words.extend([0xC003_4300, 1 << 23 | 1 << 24 | 1 << 27, u32::MAX, 0, 10]);
             // EVENT_WRITE_EOP: CACHE_FLUSH_AND_INV_EVENT_TS, 32-bit data.
@@ -356,6 +398,7 @@ impl Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space;
     use r7xx_board::chip::gfx::NullGfx;
 
     fn gpu() -> Gpu {
@@ -382,14 +425,47 @@ mod tests {
             } else {
                 vec![0xC004_4100, from as u32, 1 << 31, to as u32, 0, 4]
             };
-            gpu.submit(on_dma, &ib).unwrap();
+            let ring = Ring {
+                dma: on_dma,
+                vm: false,
+            };
+            gpu.submit(ring, &ib).unwrap();
             assert_eq!(gpu.memory.read_u32(to), Ok(round), "{on_dma}");
+        }
+    }
+
+    /// The same copies in the program's address space, and one from an address that leads nowhere.
+    #[test]
+    fn streams_of_an_address_space_use_its_addresses() {
+        let memory = Arc::new(Memory::new().unwrap());
+        let gfx = Box::<NullGfx>::default();
+        let gpu = Gpu::start(Family::Cayman, memory.clone(), gfx, None).unwrap();
+        let both = space::READABLE | space::WRITEABLE;
+        let (at, size) = (space::START, 2 * PAGE);
+        memory.map(at, size, Some(RESERVED), both).unwrap();
+        for dma in [false, true] {
+            let ib = |from: u64, to: u64| match dma {
+                true => vec![3 << 28 | 1, to as u32, from as u32, 0, 0],
+                false => vec![0xC004_4100, from as u32, 1 << 31, to as u32, 0, 4],
+            };
+            let value = 7 + u32::from(dma);
+            memory.write_u32(RESERVED, value).unwrap();
+            let ring = Ring { dma, vm: true };
+            gpu.submit(ring, &ib(at, at + PAGE)).unwrap();
+            assert_eq!(memory.read_u32(RESERVED + PAGE), Ok(value), "{dma}");
+            assert_eq!(gpu.take_fault(), None, "{dma}");
+            gpu.submit(ring, &ib(at + size, at)).unwrap();
+            let (page, status) = gpu.take_fault().unwrap();
+            assert_eq!(u64::from(page), (at + size) / PAGE, "{dma}");
+            assert_eq!(status >> 25, 1, "the context");
+            assert_eq!(gpu.take_fault(), None, "{dma}");
         }
     }
 
     #[test]
     fn too_long_an_ib_is_refused() {
         let ib = vec![0x8000_0000; IB_MAX + 1];
-        assert!(matches!(gpu().submit(false, &ib), Err(GpuError::TooLong)));
+        let sent = gpu().submit(Ring::GRAPHICS, &ib);
+        assert!(matches!(sent, Err(GpuError::TooLong)));
     }
 }

@@ -17,11 +17,13 @@ use r7xx_board::chip::gfx::Pipeline;
 
 use crate::bo::{Bo, Bos, Memory, GTT, VRAM};
 use crate::capture::Writer;
-use crate::checker::{relocate_dma, relocate_gfx, Reloc};
+use crate::checker::{relocate_dma, relocate_gfx, CheckError, Reloc};
 use crate::checker_evergreen as evergreen;
 use crate::checker_r600 as r600;
-use crate::gpu::{is_evergreen, is_r600, setup, tiling, Gpu};
+use crate::checker_vm as vm;
+use crate::gpu::{has_spaces, is_evergreen, is_r600, setup, tiling, Gpu, Ring};
 use crate::settings::Settings;
+use crate::space;
 use crate::user;
 
 /// `_IOC_TYPE` of DRM's ioctls.
@@ -30,6 +32,10 @@ pub const DRM_TYPE: u64 = b'd' as u64;
 const DRM_COMMAND_BASE: u64 = 0x40;
 /// Reference clock in kHz, as in FirmwareInfo of the board's ROM.
 const CRYSTAL_KHZ: u32 = 27_000;
+/// Most dwords of an IB in an address space (`RADEON_IB_VM_MAX_SIZE`).
+const IB_VM_MAX: u32 = 64 << 10;
+/// `RADEON_CS_USE_VM`.
+const USE_VM: u32 = 2;
 const DOMAIN_GTT: u32 = 2;
 const DOMAIN_VRAM: u32 = 4;
 
@@ -162,6 +168,7 @@ impl Device {
                     user::put(arg + 4, bo.domain);
                     Ok(())
                 }
+                0x2B => self.virtual_address(arg),
                 0x2C => {
                     let [handle, op] = user::get::<[u32; 2]>(arg);
                     let bo = self.bo(handle)?;
@@ -283,6 +290,43 @@ impl Device {
         Ok(())
     }
 
+    /// `DRM_RADEON_GEM_VA`, as `radeon_gem_va_ioctl()`.
+    unsafe fn virtual_address(&self, arg: u64) -> Answer {
+        if !has_spaces(self.gpu.family()) {
+            return Err(libc::ENOTTY);
+        }
+        // SAFETY: as ioctl().
+        let ([handle, operation, id, flags], offset) =
+            unsafe { (user::get::<[u32; 4]>(arg), user::get::<u64>(arg + 16)) };
+        const MAP: u32 = 1;
+        const UNMAP: u32 = 2;
+        // RADEON_VM_PAGE_VALID and SYSTEM are the kernel's.
+        let valid = id == 0 && offset >= space::START && flags & (1 << 0 | 1 << 3) == 0;
+        let answer = match operation {
+            MAP | UNMAP if !valid => Err(libc::EINVAL),
+            MAP => {
+                let bit = |bit: u32, access: u32| if flags >> bit & 1 != 0 { access } else { 0 };
+                let access = bit(1, space::READABLE) | bit(2, space::WRITEABLE);
+                self.bos.map(handle, offset, access)
+            }
+            UNMAP if self.bos.unmap(handle) => Ok(offset),
+            UNMAP => Err(libc::ENOENT),
+            _ => Err(libc::EINVAL),
+        };
+        // RADEON_VA_RESULT_OK, ERROR, VA_EXIST.
+        let result: u32 = match answer {
+            Err(_) => 1,
+            Ok(there) if there != offset => 2,
+            Ok(_) => 0,
+        };
+        // SAFETY: as ioctl().
+        unsafe {
+            user::put(arg + 4, result);
+            user::put(arg + 16, answer.unwrap_or(offset));
+        }
+        answer.map(|_| ())
+    }
+
     unsafe fn info(&self, arg: u64) -> Answer {
         let setup = setup(self.gpu.family());
         // SAFETY: as ioctl().
@@ -319,8 +363,11 @@ impl Device {
             0x0B => setup.tile_pipes,
             0x0D => setup.backend_map,
             0x10 => setup.pipes,
+            // VA_START, IB_VM_MAX_SIZE
+            0x0E if has_spaces(self.gpu.family()) => space::START as u32,
+            0x0F if has_spaces(self.gpu.family()) => IB_VM_MAX,
             // MAX_SE
-            0x12 => 1,
+            0x12 => setup.engines,
             // FASTFB_WORKING
             0x14 => 0,
             // RING_WORKING: graphics, compute, DMA; no UVD, no VCE.
@@ -331,7 +378,7 @@ impl Device {
             // VA_UNMAP_WORKING, GPU_RESET_COUNTER
             0x25 => 1,
             0x26 => 0,
-            // Virtual addresses (0x0E, 0x0F), and requests for later chips.
+            // Address spaces where there are none, and requests for later chips.
             _ => return Err(libc::EINVAL),
         };
         // SAFETY: as ioctl(); these requests have 32-bit values.
@@ -340,7 +387,7 @@ impl Device {
     }
 
     unsafe fn cs(&self, arg: u64) -> Answer {
-        let (mut ib, mut relocs, mut ring) = (Vec::new(), Vec::new(), 0);
+        let (mut ib, mut relocs, mut ring, mut flags) = (Vec::new(), Vec::new(), 0, 0);
         // SAFETY: as ioctl(); struct drm_radeon_cs and its chunks.
         unsafe {
             let count: u32 = user::get(arg);
@@ -352,7 +399,10 @@ impl Device {
                 match id {
                     1 => relocs = data,
                     2 => ib = data,
-                    3 => ring = data.get(1).copied().unwrap_or(0),
+                    3 => {
+                        flags = data.first().copied().unwrap_or(0);
+                        ring = data.get(1).copied().unwrap_or(0);
+                    }
                     _ => return Err(libc::EINVAL),
                 }
             }
@@ -367,29 +417,52 @@ impl Device {
                 })
             })
             .collect::<Result<Vec<_>, i32>>()?;
+        let in_space = flags & USE_VM != 0;
+        if in_space && (!has_spaces(self.gpu.family()) || ib.len() > IB_VM_MAX as usize) {
+            return Err(libc::EINVAL);
+        }
         let own = is_evergreen(self.gpu.family());
         let tiling = tiling(self.gpu.family());
         let checked = match (ring, own) {
+            (0 | 1, _) if in_space => vm::check_gfx(&ib),
+            (2, _) if in_space => vm::check_dma(&ib),
             (0 | 1, false) if is_r600(self.gpu.family()) => {
                 r600::relocate_gfx(&mut ib, &relocs, tiling)
             }
             (0 | 1, false) => relocate_gfx(&mut ib, &relocs, tiling),
             (2, false) => relocate_dma(&mut ib, &relocs),
+            (0 | 1, true) if has_spaces(self.gpu.family()) => {
+                evergreen::relocate_cayman(&mut ib, &relocs, tiling)
+            }
             (0 | 1, true) => evergreen::relocate_gfx(&mut ib, &relocs, tiling),
             (2, true) => evergreen::relocate_dma(&mut ib, &relocs),
             _ => return Err(libc::EINVAL),
         };
         checked.map_err(|e| {
             // The kernel names the reason in its log.
-            eprintln!("r7xx-shim: command stream refused: {e:?}");
+            let header = match e {
+                CheckError::Packet(at) => ib.get(at).copied(),
+                _ => None,
+            };
+            let header = header.map_or(String::new(), |header| format!(" with header {header:#x}"));
+            eprintln!("r7xx-shim: command stream refused: {e:?}{header}");
             libc::EINVAL
         })?;
-        self.submit(ring == 2, &ib)
+        let ring = Ring {
+            dma: ring == 2,
+            vm: in_space,
+        };
+        let answer = self.submit(ring, &ib);
+        if let Some((page, status)) = self.gpu.take_fault() {
+            // The kernel's message, in its log.
+            eprintln!("r7xx-shim: GPU fault: VM page {page:#x}, status {status:#010x}");
+        }
+        answer
     }
 
-    fn submit(&self, on_dma: bool, ib: &[u32]) -> Answer {
+    fn submit(&self, ring: Ring, ib: &[u32]) -> Answer {
         let execute = || {
-            self.gpu.submit(on_dma, ib).map_err(|e| {
+            self.gpu.submit(ring, ib).map_err(|e| {
                 log::error!("command stream not executed: {e:?}");
                 libc::EIO
             })
@@ -398,7 +471,7 @@ impl Device {
             return execute();
         };
         let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
-        capture.before(&self.gpu, on_dma, ib);
+        capture.before(&self.gpu, ring, ib);
         let answer = execute();
         capture.after();
         answer

@@ -35,7 +35,7 @@
 //!
 //! # Environment
 //!
-//! `R7XX_CHIP` names the chip (`rv710`, `rv730`, `rv740`, `rv770`; default
+//! `R7XX_CHIP` names the chip (`rv710`, `turks`, `cayman`, ...; default
 //! `rv770`). `R7XX_TRACE` names a file for the chip's trace, `R7XX_CAPTURE` one
 //! for the submissions; `R7XX_CAPTURE_SUBMISSIONS` says which (`FIRST-LAST`).
 //! `R7XX_CHECK=1` prints which shaders hardware would not execute as the interpreter does.
@@ -51,12 +51,14 @@ pub mod capture;
 pub mod checker;
 pub mod checker_evergreen;
 pub mod checker_r600;
+pub mod checker_vm;
 pub mod gpu;
 pub mod history;
 pub mod hooks;
 pub mod ioctl;
 pub mod replay;
 pub mod settings;
+pub mod space;
 pub mod timeline;
 pub(crate) mod track;
 pub mod user;

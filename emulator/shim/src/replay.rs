@@ -242,12 +242,12 @@ fn execute<R: Read>(
                 let zeroes = [0; PAGE as usize];
                 memory.write(address, &zeroes).map_err(GpuError::Mc)?;
             }
-            Record::Submission(on_dma, ib) => {
+            Record::Submission(ring, ib) => {
                 submission += 1;
                 if let Some(timeline) = timeline {
-                    timeline.submission_begins(submission, on_dma, ib.len());
+                    timeline.submission_begins(submission, ring.dma, ib.len());
                 }
-                gpu.submit(on_dma, &ib)?;
+                gpu.submit(ring, &ib)?;
                 if let Some(timeline) = timeline {
                     timeline.submission_ends();
                 }
@@ -275,6 +275,7 @@ mod tests {
     use super::*;
     use crate::bo::RESERVED;
     use crate::capture::Writer;
+    use crate::gpu::Ring;
     use r7xx_board::chip::gfx::NullGfx;
     use r7xx_board::chip::Family;
     use rustix::fs::{fallocate, FallocateFlags};
@@ -296,8 +297,8 @@ mod tests {
         let file = File::create(&path).unwrap();
         let mut writer = Writer::new(file, Family::Rv730, memory.clone(), range).unwrap();
         let mut submit = |ib: &[u32]| {
-            writer.before(&gpu, false, ib);
-            gpu.submit(false, ib).unwrap();
+            writer.before(&gpu, Ring::GRAPHICS, ib);
+            gpu.submit(Ring::GRAPHICS, ib).unwrap();
             writer.after();
         };
         memory.write(RESERVED, &[7; 64]).unwrap();

@@ -168,10 +168,6 @@ mod tests {
                 ["R7XX_CHIP=rv999", "rv710, rv730"],
             ),
             (
-                &[("R7XX_CHIP", "cayman")],
-                ["R7XX_CHIP=cayman", "no 3D engine for it; name one of rv710"],
-            ),
-            (
                 &[("R7XX_STRICT", "often")],
                 ["R7XX_STRICT=often", "R7XX_STRICT=1"],
             ),

@@ -15,7 +15,7 @@ use crate::chip::generation::evergreen::EVERGREEN;
 use crate::chip::generation::r700::R700;
 use crate::chip::gfx::shader::isa::{cf, cf_name, CfKind, TexInstruction, MEM_SCRATCH};
 use crate::chip::gfx::shader::ops::AluOp;
-use crate::chip::gfx::shader::{is_modelled, r600, r800};
+use crate::chip::gfx::shader::{is_modelled, r600, r800, r900};
 use crate::chip::regs::{self, Register, REG_SPACE_SIZE};
 
 /// How far the board models an item.
@@ -211,7 +211,7 @@ fn r800() -> Rows {
         };
         rows.push((code, op.name().into(), state));
     }
-    for (code, name) in [(4, "GDS, ALLOC_CONSUME"), (5, "TF_WRITE")] {
+    for (code, name) in [(4, "GDS"), (5, "TF_WRITE")] {
         let known = r800::data_share([2 | code << 8, 0, 0]).is_some();
         rows.push((
             format!("VTX 0x02, MEM_OP {code}"),
@@ -232,6 +232,58 @@ fn r800() -> Rows {
             _ => format!("TEX {code:#04x}, INST_MOD {modifier}"),
         };
         rows.push((code, op.name().into(), state(known)));
+    }
+    rows
+}
+
+/// The codes of R900's shaders that R800 does not have.
+fn r900() -> Rows {
+    let state = |known| match known {
+        true => State::Modelled,
+        false => State::Unknown,
+    };
+    let mut rows: Rows = Vec::new();
+    // The names are Mesa's (`r600_isa.c`).
+    for (code, name) in [
+        (0x20, "CF_END"),
+        (0x21, "LDS_DEALLOC"),
+        (0x22, "PUSH_WQM"),
+        (0x23, "POP_WQM"),
+        (0x24, "ELSE_WQM"),
+        (0x25, "JUMP_ANY"),
+        (0x26, "REACTIVATE"),
+        (0x27, "REACTIVATE_WQM"),
+        (0x28, "INTERRUPT"),
+        (0x29, "INTERRUPT_AND_SLEEP"),
+        (0x2A, "SET_PRIORITY"),
+        (0x5D, "MEM_RAT_COMBINED"),
+        (0x5E, "EXPORT_DONE_END"),
+    ] {
+        let known = match r900::cf([0, code << 22]) {
+            CfKind::Export(word) | CfKind::Memory(word) => is_modelled(word.code),
+            CfKind::Other(word) => is_modelled(word.code),
+            CfKind::Alu(_) | CfKind::AluExtended(_) => true,
+        };
+        rows.push((format!("CF {code:#04x}"), name.into(), state(known)));
+    }
+    let valid = matches!(r900::cf([0, 0x0E << 26]), CfKind::Alu(_));
+    let name = "ALU_VALID_PIXEL_MODE";
+    rows.push(("CF ALU 0x0e".into(), name.into(), state(valid)));
+    for (code, name) in [
+        (0x5B, "MUL_INT24"),
+        (0x5C, "MULHI_INT24"),
+        (0x5D, "FLT_TO_INT_TRUNC"),
+    ] {
+        let known = r900::alu([0, code << 7]).op.is_some();
+        rows.push((format!("ALU OP2 {code:#04x}"), name.into(), state(known)));
+    }
+    let known = r900::alu([0, 0x08 << 13]).op.is_some();
+    rows.push(("ALU OP3 0x08".into(), "MULADD_INT24".into(), state(known)));
+    for gpr in 0..4 {
+        let op = r900::alu([0, 0xCC << 7 | gpr << 21]).op;
+        let name = op.map_or("MOVA_INT (CF_PC)", AluOp::name);
+        let code = format!("ALU OP2 0xcc, DST_GPR {gpr}");
+        rows.push((code, name.into(), state(op.is_some())));
     }
     rows
 }
@@ -361,10 +413,17 @@ fn sections() -> Vec<Section> {
         ),
         section(
             "Cayman: PM4 packets",
-            "As Evergreen's, with VM contexts in `INDIRECT_BUFFER`. Draws and dispatches are counted by \
-             `unmodelled` of `--counters`: its shaders are VLIW4.",
+            "As Evergreen's, with VM contexts in `INDIRECT_BUFFER`, and `DEALLOC_STATE`.",
             "opcode",
             packets(&CAYMAN.pm4, CAYMAN.draws.is_some()),
+        ),
+        section(
+            "Cayman: shaders",
+            "Codes of R900 (VLIW4) that R800 does not have, or with another meaning (Mesa, \
+             `r600_isa.c`, the columns of Cayman). R800's `VTX`, `VTX_ACK`, `ALU_CONTINUE`, `ALU_BREAK`, \
+             `SET_CF_IDX0`, `SET_CF_IDX1`, `RECIP_INT` and `RECIP_UINT` do not exist there.",
+            "code",
+            r900(),
         ),
         section(
             "Cayman: registers",

@@ -15,7 +15,7 @@ lists of failures, skips and flakes, from the source package of the Mesa that is
   --native          without guest and kernel: Mesa renders on the board's 3D engine in the
                     test's own process (r7xx-shim)
   --chip NAME       rv770 (default), rv740, rv730, rv710, rv670, rs780, or turks, cedar,
-                    cypress, which are judged by a real Turks
+                    cypress, cayman, which are judged by a real Turks
   --mesa WHICH      patched (default) or unmodified, Debian's
   --module WHICH    radeon.ko of the guest: patched (default) or stock
   --strict          on the strict board; with --native, what is strict between a

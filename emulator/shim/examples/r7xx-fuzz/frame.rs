@@ -12,7 +12,7 @@ use r7xx_board::chip::gfx::Pipeline;
 use r7xx_board::chip::Family;
 use r7xx_shim::bo::{Memory, PAGE};
 use r7xx_shim::capture::{CaptureError, Page, Reader, Record, STATE};
-use r7xx_shim::gpu::Gpu;
+use r7xx_shim::gpu::{Gpu, Ring};
 
 use crate::mutate::packets;
 
@@ -26,6 +26,8 @@ pub struct Frame {
     /// Values of all registers in [`STATE`].
     pub registers: Vec<u32>,
     pub pages: Pages,
+    /// Where it is executed.
+    pub ring: Ring,
     pub ib: Vec<u32>,
 }
 
@@ -67,21 +69,21 @@ impl Frame {
                 Record::Result(address, _) => {
                     known.insert(address);
                 }
-                Record::Submission(on_dma, ib) => {
+                Record::Submission(ring, ib) => {
                     number += 1;
                     let draws = packets(&ib).filter(|p| p.draws()).count();
-                    if !on_dma && draws > 0 {
+                    if !ring.dma && draws > 0 {
                         let stem = path.file_stem().unwrap_or_default();
                         frames.push(Frame {
                             name: format!("{}:{number}", stem.to_string_lossy()),
                             family,
                             registers: STATE.step_by(4).map(|r| gpu.chip().mmio_read(r)).collect(),
                             pages: known.iter().map(|&a| (a, read(&memory, a))).collect(),
+                            ring,
                             ib: ib.clone(),
                         });
                     }
-                    gpu.submit(on_dma, &ib)
-                        .expect("a submission of Mesa's ends");
+                    gpu.submit(ring, &ib).expect("a submission of Mesa's ends");
                 }
             }
         }

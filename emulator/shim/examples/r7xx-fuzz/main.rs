@@ -76,7 +76,7 @@ fn execute(frame: &Frame, ib: &[u32], pages: &frame::Pages, idle: Duration) -> O
     let counters = gpu.chip().counters();
     let begun = Instant::now();
     let mut last = (0, Instant::now());
-    let result = gpu.submit_until(false, ib, &mut || {
+    let result = gpu.submit_until(frame.ring, ib, &mut || {
         let seen = counters.get(Counter::Pm4Packets) + counters.get(Counter::Draws);
         if seen != last.0 || watched.drawing() {
             last = (seen, Instant::now());

@@ -16,7 +16,7 @@ use r7xx_board::chip::cp::pm4::{Draw, IndexSource, Packet};
 use r7xx_board::chip::gfx::Limits;
 use r7xx_board::chip::Family;
 use r7xx_shim::bo::{Memory, RESERVED};
-use r7xx_shim::gpu::{Gpu, GpuError};
+use r7xx_shim::gpu::{Gpu, GpuError, Ring};
 use rustix::time::{clock_gettime, ClockId};
 
 use crate::rig::shader::{
@@ -454,7 +454,7 @@ fn execute(case: &Case) -> Taken {
     let begun = cpu_time();
     let mut reset_at = None;
     let mut ended_at = None;
-    let result = gpu.submit_until(false, &case.stream, &mut || {
+    let result = gpu.submit_until(Ring::GRAPHICS, &case.stream, &mut || {
         let now = cpu_time();
         let may_end = matches!(case.end, End::Drawn(..) | End::Dropped);
         let patience = if may_end { ENDLESS } else { PATIENCE };

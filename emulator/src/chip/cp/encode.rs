@@ -224,6 +224,9 @@ impl Packet<'_> {
             | Packet::DispatchIndirect { .. }
             | Packet::SetAppendCounter { .. }
             | Packet::StoreAppendCounter { .. }
+            | Packet::CopyToShare { .. }
+            | Packet::CopyFromShare { .. }
+            | Packet::StoreShare { .. }
             | Packet::Undrawn => Vec::new(),
         }
     }

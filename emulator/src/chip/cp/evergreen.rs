@@ -112,7 +112,7 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
             let source = match b[0] & 3 {
                 0 => AppendSource::Packet(b[1]),
                 1 => AppendSource::Reg((b[1] & 0xFFFF) << 2),
-                // The memory that shaders share is not modelled.
+                // From the global data share: no driver does it.
                 2 => return Ok(Packet::Undrawn),
                 _ => AppendSource::Memory(addr(b[1] & !3, b[2])),
             };
@@ -175,18 +175,26 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
         EVENT_WRITE_EOS => {
             need(4)?;
             let (event, addr) = (b[0] as u8 & 0x3F, addr(b[1] & !3, b[2]));
-            if b[2] >> 29 == 0 {
-                let reg = (b[3] & 0xFFFF) << 2;
-                return Ok(Packet::StoreAppendCounter { event, addr, reg });
-            }
-            Ok(Packet::EventWriteEop {
-                event,
-                addr,
-                // COMMAND 2 writes the packet's dword, COMMAND 1 the memory that shaders share,
-                // which is not modelled.
-                data_sel: u8::from(b[2] >> 29 == 2),
-                int_sel: 0,
-                data: b[3].into(),
+            // COMMAND: an append counter, the global data share, the packet's dword.
+            Ok(match b[2] >> 29 {
+                0 => Packet::StoreAppendCounter {
+                    event,
+                    addr,
+                    reg: (b[3] & 0xFFFF) << 2,
+                },
+                1 => Packet::StoreShare {
+                    event,
+                    addr,
+                    first: b[3] & 0xFFFF,
+                    count: b[3] >> 16,
+                },
+                command => Packet::EventWriteEop {
+                    event,
+                    addr,
+                    data_sel: u8::from(command == 2),
+                    int_sel: 0,
+                    data: b[3].into(),
+                },
             })
         }
         op::CP_DMA => {
@@ -204,7 +212,17 @@ pub fn decode(opcode: u8, b: &[u32]) -> Result<Packet<'_>, DecodeError> {
                     },
                     bytes: b[4] & 0x1F_FFFF,
                 }),
-                // The memory that shaders share is a part of the engine.
+                (0, 1) => Ok(Packet::CopyToShare {
+                    from: addr(b[0], b[1]),
+                    to: b[2],
+                    bytes: b[4] & 0x1F_FFFF,
+                }),
+                (1, 0) => Ok(Packet::CopyFromShare {
+                    from: b[0],
+                    to: addr(b[2], b[3]),
+                    bytes: b[4] & 0x1F_FFFF,
+                }),
+                // Within the share, or to somewhere else: no driver does it.
                 _ => Ok(Packet::Undrawn),
             }
         }
@@ -307,8 +325,8 @@ mod tests {
                 bytes: 64
             })
         );
-        let gds = [0, 1 << 29, 0, 0, 64];
-        assert_eq!(decode(op::CP_DMA, &gds), Ok(Packet::Undrawn));
+        let within = [0, 1 << 29 | 1 << 20, 0, 0, 64];
+        assert_eq!(decode(op::CP_DMA, &within), Ok(Packet::Undrawn));
         let copy = [0x2000, 0, 0x1000, 0, 64];
         assert!(matches!(
             decode(op::CP_DMA, &copy),

@@ -10,6 +10,7 @@ use super::pm4::{
 };
 use super::{opcode, Cp, Flow, Indirect};
 use crate::chip::bus::McError;
+use crate::chip::context::report;
 use crate::chip::counters::{Counter, PACKET};
 use crate::chip::engine::{Cancelled, Ended, Job, Ring};
 use crate::chip::gfx::{Control, GfxContext};
@@ -76,6 +77,11 @@ impl Cp {
                 self.compute.set(first, values);
                 return Ok(Flow::Next);
             }
+        }
+        // Of compute shaders, whose state stays: no source says what it has afterwards. Draws have
+        // their own, which this packet does not clear.
+        if compute && packet == Packet::ClearState {
+            return Ok(Flow::Next);
         }
         match self.perform(job, packet) {
             Ok(flow) => Ok(flow),
@@ -247,9 +253,39 @@ impl Cp {
                     job.mc.write_u32(addr, self.gfx.append_counter(counter))?;
                 }
             }
+            Packet::CopyToShare { from, to, bytes } => {
+                for at in self.shared_dwords(to, bytes) {
+                    let value = job.mc.read_u32(from + (at - u64::from(to)))?;
+                    self.gfx.set_global_share(at as usize / 4, value);
+                }
+            }
+            Packet::CopyFromShare { from, to, bytes } => {
+                for at in self.shared_dwords(from, bytes) {
+                    let value = self.gfx.global_share(at as usize / 4);
+                    job.mc.write_u32(to + (at - u64::from(from)), value)?;
+                }
+            }
+            Packet::StoreShare {
+                event,
+                addr,
+                first,
+                count,
+            } => {
+                self.event(job, event);
+                for i in 0..count {
+                    let value = self.gfx.global_share((first + i) as usize);
+                    job.mc.write_u32(addr + 4 * u64::from(i), value)?;
+                }
+            }
             Packet::Undrawn => hub.unmodelled(Client::Gfx),
         }
         Ok(Flow::Next)
+    }
+
+    /// The byte offsets of whole dwords of the global data share from `first` on.
+    fn shared_dwords(&self, first: u32, bytes: u32) -> impl Iterator<Item = u64> {
+        let first = u64::from(first);
+        (first..first + u64::from(bytes & !3)).step_by(4)
     }
 
     fn draw(&mut self, job: &Job<'_>, draw: &Draw) -> Result<(), Cancelled> {
@@ -263,7 +299,10 @@ impl Cp {
             ..draw.clone()
         });
         let draw = ahead.as_ref().unwrap_or(draw);
-        if !self.gfx.draw(&context(job), draw)? {
+        let drawn = self.gfx.draw(&context(job), draw);
+        // Before the packet's end reports it as the CP's.
+        report(job, Client::Gfx);
+        if !drawn? {
             job.trace(format_args!("DRAW indices={} not executed", draw.indices));
         }
         Ok(())
@@ -280,7 +319,9 @@ impl Cp {
             regs: &registers,
             ..context(job)
         };
-        if !self.gfx.dispatch(&context, groups)? {
+        let run = self.gfx.dispatch(&context, groups);
+        report(job, Client::Gfx);
+        if !run? {
             job.trace(format_args!("DISPATCH of {groups:?} groups not executed"));
         }
         Ok(())

@@ -333,6 +333,25 @@ pub enum Packet<'a> {
         addr: u64,
         reg: u32,
     },
+    /// `CP_DMA` from memory to byte `to` of the global data share.
+    CopyToShare {
+        from: u64,
+        to: u32,
+        bytes: u32,
+    },
+    /// `CP_DMA` from byte `from` of the global data share to memory.
+    CopyFromShare {
+        from: u32,
+        to: u64,
+        bytes: u32,
+    },
+    /// `EVENT_WRITE_EOS` that stores `count` dwords of the global data share from dword `first` on.
+    StoreShare {
+        event: u8,
+        addr: u64,
+        first: u32,
+        count: u32,
+    },
     /// Work for the 3D engine of a generation whose draws are not modelled.
     Undrawn,
     /// Any packet that writes consecutive registers.

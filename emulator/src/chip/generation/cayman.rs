@@ -3,8 +3,7 @@
 //!
 //! Around its shader core it is as Northern Islands, with three rings of the command processor, two
 //! DMA engines and eight VM contexts (`chip::memory::context`). The core executes groups of four
-//! instead of five (VLIW4), which the board does not model: draws are counted. Sources: `nid.h`,
-//! `ni.c`, `ni_dma.c`.
+//! instead of five (VLIW4, `gfx::cayman`). Sources: `nid.h`, `ni.c`, `ni_dma.c`.
 
 use super::evergreen::{evergreen, ni, BLOCKS_NI, NI};
 use super::r700::VM;
@@ -12,6 +11,7 @@ use super::{Generation, SoftReset};
 use crate::chip::cp;
 use crate::chip::dma;
 use crate::chip::family::Model;
+use crate::chip::gfx;
 use crate::chip::memory::context::ContextRegisters;
 use crate::chip::memory::gart::VmRegisters;
 use crate::chip::regs::{self, cayman, evergreen as eg};
@@ -50,7 +50,7 @@ pub static CAYMAN: Generation = Generation {
     pm4: cp::cayman::FORMAT,
     dma: dma::CAYMAN_FORMAT,
     bios: NI.bios,
-    draws: None,
+    draws: Some(&gfx::cayman::FRONT),
     ..evergreen()
 };
 

@@ -15,6 +15,7 @@
 
 mod batch;
 mod blit;
+pub mod cayman;
 mod clip;
 pub mod colour;
 pub mod compressed;
@@ -28,6 +29,7 @@ mod execute;
 pub mod format;
 pub mod front;
 mod geometry;
+mod global;
 mod interpolate;
 pub mod lanes;
 pub mod lint;
@@ -182,6 +184,14 @@ pub trait Gfx: Send {
 
     /// Sets an append counter.
     fn set_append_counter(&mut self, _counter: usize, _value: u32) {}
+
+    /// Dword `index` of the global data share's memory; 0 beyond its end.
+    fn global_share(&self, _index: usize) -> u32 {
+        0
+    }
+
+    /// Sets a dword of the global data share's memory.
+    fn set_global_share(&mut self, _index: usize, _value: u32) {}
 
     /// An event passes the pipeline: `VGT_EVENT_TYPE` of `r600d.h`.
     fn event(&mut self, _context: &GfxContext<'_>, _event: u8) {}

@@ -15,6 +15,7 @@ use super::compressed::Compressed;
 use super::compute::{self, Dispatch};
 use super::execute::{run, Buffers};
 use super::front::Front;
+use super::global::GlobalShare;
 use super::lint::Lint;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
@@ -23,7 +24,7 @@ use super::probe::Probe;
 use super::rules::{Report, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
-use super::stage::{Counters, DrawShared, Limits, Targets as RandomTargets};
+use super::stage::{DrawShared, Limits, Targets as RandomTargets};
 use super::state::{
     bit, has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE,
 };
@@ -57,8 +58,8 @@ pub struct Pipeline {
     /// Draws begun.
     serial: u64,
     rules: Rules,
-    /// Append counters of the global data share.
-    counters: Counters,
+    /// The global data share.
+    global: GlobalShare,
     /// The registers of compute shaders.
     compute: Option<Shadow>,
     probe: Option<Arc<Probe>>,
@@ -117,7 +118,7 @@ impl Pipeline {
             limits: Limits::default(),
             serial: 0,
             rules: Rules::default(),
-            counters: Counters::default(),
+            global: GlobalShare::default(),
             compute: None,
             probe: None,
             lint: None,
@@ -264,7 +265,7 @@ impl Pipeline {
             serial: self.serial,
             limits: self.limits,
             targets: RandomTargets::default(),
-            counters: &self.counters,
+            global: &self.global,
             probe: probe.as_deref(),
             lint: lint.as_deref(),
         };
@@ -365,7 +366,7 @@ impl Pipeline {
             serial: self.serial,
             limits: self.limits,
             targets: RandomTargets::default(),
-            counters: &self.counters,
+            global: &self.global,
             probe: None,
             lint: None,
         };
@@ -502,12 +503,24 @@ impl Gfx for Pipeline {
     }
 
     fn append_counter(&self, counter: usize) -> u32 {
-        (self.counters.get(counter)).map_or(0, |value| value.load(Ordering::Relaxed))
+        let counter = self.global.counter(counter);
+        counter.map_or(0, |value| value.load(Ordering::Relaxed))
     }
 
     fn set_append_counter(&mut self, counter: usize, value: u32) {
-        if let Some(counter) = self.counters.get_mut(counter) {
-            *counter.get_mut() = value;
+        if let Some(counter) = self.global.counter(counter) {
+            counter.store(value, Ordering::Relaxed);
+        }
+    }
+
+    fn global_share(&self, index: usize) -> u32 {
+        let dword = self.global.dword(index);
+        dword.map_or(0, |value| value.load(Ordering::Relaxed))
+    }
+
+    fn set_global_share(&mut self, index: usize, value: u32) {
+        if let Some(dword) = self.global.dword(index) {
+            dword.store(value, Ordering::Relaxed);
         }
     }
 
@@ -548,7 +561,7 @@ impl Gfx for Pipeline {
         self.statistics = GfxStatistics::default();
         self.counting = true;
         self.programs = ProgramCache::default();
-        self.counters = Counters::default();
+        self.global = GlobalShare::default();
         self.rules.forget();
         self.compressed = None;
         // The draw that caused the reset may have panicked at any point.

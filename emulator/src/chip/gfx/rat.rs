@@ -90,6 +90,8 @@ pub struct Rat {
     pub slices: (u32, u32),
     /// MC address of the buffer of returned elements.
     pub returned: u64,
+    /// The component of the exported values with the second operand: what is compared.
+    pub compare: usize,
 }
 
 impl Rat {
@@ -212,7 +214,12 @@ impl Rat {
                 continue;
             };
             let (old, operand) = (u32::from_le_bytes(old), access.values[0][lane]);
-            if let Some(new) = apply(access.op, old, operand, access.values[3][lane]) {
+            if let Some(new) = apply(
+                access.op,
+                old,
+                operand,
+                access.values[self.compare & 3][lane],
+            ) {
                 if let Err(e) = view.write(address, &new.to_le_bytes()) {
                     failed(e);
                 }

@@ -2,10 +2,10 @@
 //! The environment of a running shader of any stage: constants, resources,
 //! memory, the texture unit, and the buffers of its exports.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::front::BufferView;
+use super::global::{self, GlobalShare};
 use super::interpolate::Scratch;
 use super::lanes::{expand, iter, select, Lanes, Mask, ALL, LANES};
 use super::lint::Lint;
@@ -14,9 +14,7 @@ use super::probe::Probe;
 use super::rat::{self, Rat};
 use super::shader::isa::TexInstruction;
 use super::shader::tape::Texel;
-use super::shader::{
-    share, Env, ExportKind, MemoryExport, MemoryTarget, Program, RandomAccess, Wave,
-};
+use super::shader::{Env, ExportKind, MemoryExport, MemoryTarget, Program, RandomAccess, Wave};
 use super::state::{Shadow, Stage};
 use super::texture::{self, Sampler};
 use super::GfxContext;
@@ -199,16 +197,13 @@ pub struct DrawShared<'a> {
     pub limits: Limits,
     /// Targets of random access, decoded at their first use.
     pub targets: Targets,
-    /// Append counters.
-    pub counters: &'a Counters,
+    /// Append counters and the memory that shaders share.
+    pub global: &'a GlobalShare,
     /// Records a pixel or a vertex.
     pub probe: Option<&'a Probe>,
     /// Looks for a driver's mistakes.
     pub lint: Option<&'a Lint>,
 }
-
-/// Append counters (`GDS_APPEND_COUNT_n`).
-pub type Counters = [AtomicU32; 12];
 
 /// Targets of random access of a draw.
 #[derive(Default)]
@@ -372,13 +367,20 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn counter(&mut self, op: u8, counter: u32, a: &Lanes, b: &Lanes, exec: Mask, out: &mut Lanes) {
-        let Some(counter) = self.shared.counters.get(counter as usize) else {
+        let Some(counter) = self.shared.global.counter(counter as usize) else {
             return;
         };
         for lane in iter(exec) {
-            let new = |old| Some(share::apply(op, old, a[lane], b[lane]));
-            let order = Ordering::Relaxed;
-            out[lane] = counter.fetch_update(order, order, new).unwrap_or(0);
+            out[lane] = global::change(counter, op, a[lane], b[lane]);
+        }
+    }
+
+    fn global_share(&mut self, op: u8, operands: [&Lanes; 3], exec: Mask, out: &mut Lanes) {
+        let [address, a, b] = operands;
+        for lane in iter(exec) {
+            // Beyond its end nothing is stored, and 0 is read.
+            let place = self.shared.global.dword(address[lane] as usize / 4);
+            out[lane] = place.map_or(0, |place| global::change(place, op, a[lane], b[lane]));
         }
     }
 

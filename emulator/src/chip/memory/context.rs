@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::gart::{vram_offset, Access, Target, Translation, VmRegisters, ENABLE_CONTEXT};
 use super::gart::{PTE_ADDRESS, PTE_READABLE, PTE_SYSTEM, PTE_VALID, PTE_WRITEABLE};
+use super::mc::place;
 use super::{MemoryController, Vram, PAGE_SIZE};
-use crate::chip::bus::{Mc, McError, RegFile, VmFault};
+use crate::chip::bus::{Extent, Mc, McError, RegFile, VmFault};
 use crate::chip::regs::field;
 
 /// Registers that contexts 1 to 7 share.
@@ -176,6 +177,34 @@ impl Mc for View {
     fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
         self.mc
             .write_by(addr, buf, |at| self.translate(at, Access::Write))
+    }
+
+    /// The page that `addr` is in: so that a draw walks the tables once for each page.
+    fn resolve(&self, addr: u64, write: bool) -> Result<Option<Extent>, McError> {
+        // A strict board has to see every access.
+        if self.mc.strict.is_some() {
+            return Ok(None);
+        }
+        let access = if write { Access::Write } else { Access::Read };
+        let within = addr % PAGE_SIZE;
+        let found = self.translate(addr - within, access)?;
+        Ok(Some(Extent {
+            start: addr - within,
+            len: PAGE_SIZE,
+            place: place(found.target),
+        }))
+    }
+
+    fn read_at(&self, place: u64, buf: &mut [u8]) -> Result<(), McError> {
+        self.mc.read_at(place, buf)
+    }
+
+    fn prefetch_at(&self, place: u64, len: usize) {
+        self.mc.prefetch_at(place, len);
+    }
+
+    fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
+        self.mc.write_at(place, buf)
     }
 
     fn take_fault(&self) -> Option<VmFault> {

@@ -126,6 +126,14 @@ impl MemoryController {
     }
 }
 
+/// The handle of a target, for [`Mc::read_at`] and [`Mc::write_at`].
+pub(super) const fn place(target: Target) -> u64 {
+    match target {
+        Target::Vram(offset) => offset,
+        Target::Bus(address) => BUS | address,
+    }
+}
+
 impl Mc for MemoryController {
     fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
         self.read_by(addr, buf, |at| self.translate(at, Access::Read))

@@ -269,8 +269,9 @@ const FROM_EVERGREEN: [&[Register]; 14] = [
 ];
 
 /// The same, and Cayman's.
-const FROM_CAYMAN: [&[Register]; 15] = {
-    let mut tables: [&[Register]; 15] = [cayman::REGISTERS; 15];
+const FROM_CAYMAN: [&[Register]; 16] = {
+    let mut tables: [&[Register]; 16] = [cayman::REGISTERS; 16];
+    tables[15] = cayman::gfx::REGISTERS;
     let mut i = 0;
     while i < FROM_EVERGREEN.len() {
         tables[i] = FROM_EVERGREEN[i];
@@ -319,6 +320,14 @@ pub static CAYMAN: Map = Map::new(
         cp::CP_STRMOUT_CNTL,
         cp::CP_RB_RPTR_WR,
         dma::DMA_TILING_CONFIG,
+        evergreen::gfx::PA_SC_LINE_CNTL,
+        evergreen::gfx::PA_SC_AA_CONFIG,
+        evergreen::gfx::PA_SU_VTX_CNTL,
+        evergreen::gfx::PA_CL_GB_VERT_CLIP_ADJ,
+        evergreen::gfx::PA_CL_GB_VERT_DISC_ADJ,
+        evergreen::gfx::PA_CL_GB_HORZ_CLIP_ADJ,
+        evergreen::gfx::PA_CL_GB_HORZ_DISC_ADJ,
+        evergreen::gfx::PA_SC_AA_SAMPLE_LOCS_0,
     ],
 );
 

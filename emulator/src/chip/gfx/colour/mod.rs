@@ -92,6 +92,8 @@ pub struct Target {
     packed: Option<Packed>,
     /// See [`ColourBuffer::cleared`].
     pub cleared: Option<FastClear>,
+    /// See [`ColourBuffer::opaque`].
+    opaque: bool,
 }
 
 impl Target {
@@ -626,7 +628,10 @@ impl WithSimd for Merge<'_> {
         if let Some(blend) = &target.blend {
             let mut colour = floats(self.src);
             let second = self.src1.map(floats);
-            let dst = target.packing.unpack(self.old);
+            let mut dst = target.packing.unpack(self.old);
+            if target.opaque {
+                dst[3] = [1.0; LANES];
+            }
             blend.apply(&mut colour, second.as_ref(), &dst);
             let colour = colour.map(|c| c.map(f32::to_bits));
             target.packing.pack(&colour, &mut new);
@@ -699,6 +704,8 @@ pub struct ColourBuffer {
     pub cleared: Option<FastClear>,
     /// Its samples are compressed, with an FMASK.
     pub compressed: bool,
+    /// Blending takes 1 for its alpha (Cayman).
+    pub opaque: bool,
 }
 
 impl ColourBuffer {
@@ -721,6 +728,7 @@ impl ColourBuffer {
             cleared: None,
             // TILE_MODE is FRAG_ENABLE.
             compressed: reg(CB_COLOR0_INFO) >> 18 & 3 == 2,
+            opaque: false,
         }
     }
 }
@@ -781,7 +789,8 @@ fn decode_target(
     let (all, written) = (packing.all_bits(), packing.mask(write_mask));
     let kept: [u32; 4] = std::array::from_fn(|i| all[i] & !written[i]);
     let packed = packing.bytes_of_word().and_then(|shift| {
-        let plain = logic.is_none() && endian == Endian::None;
+        let plain =
+            logic.is_none() && endian == Endian::None && !(buffer.opaque && blend.is_some());
         Some(Packed {
             shift,
             mode: Mode::of(blend.as_ref()).filter(|_| plain)?,
@@ -797,6 +806,7 @@ fn decode_target(
     Some(Target {
         surface: Surface::new(buffer.base, layout, Cache::Color).with_compression(compression),
         cleared: buffer.cleared,
+        opaque: buffer.opaque,
         slices: (view & 0x7FF, view >> 13 & 0x7FF),
         packing,
         endian,

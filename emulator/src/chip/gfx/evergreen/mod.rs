@@ -6,8 +6,7 @@
 //! Sources: Mesa's `evergreend.h` and `evergreen_state.c`, the kernel's `evergreend.h`,
 //! `evergreen_cs.c`.
 //!
-//! Not modelled: HTILE and FMASK (depth and samples are always stored expanded), the memory of the
-//! global data share (its append counters are).
+//! Not modelled: HTILE and FMASK (depth and samples are always stored expanded).
 
 mod registers;
 mod surfaces;
@@ -19,10 +18,17 @@ use super::state::Stage;
 use crate::chip::regs::evergreen::gfx as eg;
 use crate::chip::tiling::TilingConfig;
 
+#[cfg(test)]
+pub(super) use registers::tests;
+pub(super) use registers::translate;
 pub use registers::BorderColours;
+pub(super) use surfaces::colour_attributes;
 
 /// The decoders.
-pub static FRONT: Front = Front {
+pub static FRONT: Front = TABLE;
+
+/// The decoders, of which Cayman has most.
+pub(super) const TABLE: Front = Front {
     name: "Evergreen",
     isa: Isa::R800,
     translate: Some(registers::translate),

@@ -91,7 +91,7 @@ const MOVED: &[(u32, u32, u32)] = &[
 ];
 
 /// Sets R7xx's registers: those of [`MOVED`], and those whose fields differ.
-pub(super) fn translate(s: &mut Shadow) {
+pub(in super::super) fn translate(s: &mut Shadow) {
     for &(from, to, count) in MOVED {
         for i in 0..count {
             s.set(to + 4 * i, s.raw(from + 4 * i));
@@ -310,11 +310,12 @@ impl Registers for BorderColours {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in super::super) mod tests {
     use super::super::FRONT;
     use super::*;
     use crate::chip::bus::{Mc, McError, RegFile};
     use crate::chip::engine::Cancelled;
+    use crate::chip::gfx::front::Front;
     use crate::chip::gfx::state::SetupState;
     use crate::chip::gfx::{Control, GfxContext};
     use std::collections::HashMap;
@@ -341,9 +342,26 @@ pub(super) mod tests {
         fn store(&self, _: u32, _: u32) {}
     }
 
+    /// A register file that has nothing.
+    pub(in super::super::super) struct NoRegisters;
+    impl RegFile for NoRegisters {
+        fn load(&self, _: u32) -> u32 {
+            0
+        }
+        fn store(&self, _: u32, _: u32) {}
+    }
+
     pub(in super::super) fn shadow(registers: &[(u32, u32)]) -> Shadow {
+        shadow_of(&FRONT, registers)
+    }
+
+    /// The registers with these values, all others 0, as `front` decodes them.
+    pub(in super::super::super) fn shadow_of(
+        front: &'static Front,
+        registers: &[(u32, u32)],
+    ) -> Shadow {
         let regs = Regs(registers.iter().copied().collect());
-        let mut shadow = Shadow::new(&FRONT);
+        let mut shadow = Shadow::new(front);
         shadow.refresh(&GfxContext {
             regs: &regs,
             mc: &Nothing,

@@ -106,10 +106,15 @@ const CLEAR: [u32; 8] = [
     eg::CB_COLOR7_CLEAR_WORD0,
 ];
 
+/// `CB_COLORn_ATTRIB` of target `index`, 0 to 7.
+pub(in super::super) fn colour_attributes(s: &Shadow, index: usize) -> u32 {
+    s.raw(eg::CB_COLOR0_ATTRIB + TARGET * index as u32)
+}
+
 /// `CB_COLORn_BASE` to `CB_COLORn_ATTRIB`.
 pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuffer {
     let reg = |first: u32| s.raw(first + TARGET * index as u32);
-    let (info, attrib) = (reg(eg::CB_COLOR0_INFO), reg(eg::CB_COLOR0_ATTRIB));
+    let (info, attrib) = (reg(eg::CB_COLOR0_INFO), colour_attributes(s, index));
     let shared = TilingConfig::from_address_config(regs.load(eg::GB_ADDR_CONFIG));
     let field = |shift, width| bits(info, shift, width);
     // A target of random access is written by instructions of its own only.
@@ -124,6 +129,7 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
             config: shared,
             cleared: None,
             compressed: false,
+            opaque: false,
         };
     }
     // FAST_CLEAR; TILE_MAX counts 128x128 pixels of four bits for each tile.
@@ -146,6 +152,7 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
         cleared,
         // COMPRESSION
         compressed: field(18, 1) != 0,
+        opaque: false,
     }
 }
 
@@ -180,6 +187,7 @@ pub(super) fn random_access(s: &Shadow, regs: &dyn RegFile, index: usize) -> Opt
         },
         slices: (bits(view, 0, 11), bits(view, 13, 11)),
         returned: u64::from(s.raw(eg::CB_IMMED0_BASE + 4 * index as u32)) << 8,
+        compare: 3,
     })
 }
 

@@ -30,6 +30,7 @@ fn rat(kind: Kind, format: u32, number: NumberType, mode: u32) -> Rat {
         last: [15, 7],
         slices: (0, 1),
         returned: RETURNED,
+        compare: 3,
     }
 }
 

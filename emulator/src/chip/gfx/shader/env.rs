@@ -184,6 +184,10 @@ pub trait Env {
     ) {
     }
 
+    /// Changes a dword of the global data share's memory in the same way, once for each lane of
+    /// `exec`. The operands are a byte address, `a` and `b`; `out` gets the values before.
+    fn global_share(&mut self, _op: u8, _operands: [&Lanes; 3], _exec: Mask, _out: &mut Lanes) {}
+
     /// A hull shader's `TF_WRITE`: for each lane of `exec` a tessellation factor, and its address in
     /// bytes.
     fn tessellation_factor(&mut self, _address: &Lanes, _factor: &Lanes, _exec: Mask) {}

@@ -12,6 +12,7 @@ mod ports;
 mod program;
 pub mod r600;
 pub mod r800;
+pub mod r900;
 pub mod share;
 mod step;
 pub mod tape;
@@ -52,15 +53,31 @@ pub enum Isa {
     R700,
     /// Evergreen and Northern Islands without VLIW4: [`r800`].
     R800,
+    /// Cayman, groups of four instructions: [`r900`], the rest as Evergreen.
+    R900,
 }
 
 impl Isa {
+    /// Most instructions of a group.
+    pub(crate) const fn slots(self) -> usize {
+        match self {
+            Self::R600 | Self::R700 | Self::R800 => 5,
+            Self::R900 => 4,
+        }
+    }
+
+    /// Whether it has instructions of the global data share, and others of Evergreen's fetches.
+    pub(crate) const fn has_data_share(self) -> bool {
+        matches!(self, Self::R800 | Self::R900)
+    }
+
     /// Decodes the two words of a control-flow instruction.
     pub(crate) const fn cf(self, words: [u32; 2]) -> isa::CfKind {
         match self {
             Self::R600 => r600::cf(words),
             Self::R700 => isa::CfKind::decode(words),
             Self::R800 => r800::cf(words),
+            Self::R900 => r900::cf(words),
         }
     }
 
@@ -69,7 +86,7 @@ impl Isa {
         match self {
             Self::R600 => r600::scratch_read(word),
             // By vertex clauses.
-            Self::R700 | Self::R800 => None,
+            Self::R700 | Self::R800 | Self::R900 => None,
         }
     }
 
@@ -79,6 +96,7 @@ impl Isa {
             Self::R600 => r600::alu(words),
             Self::R700 => isa::AluInstruction::decode(words),
             Self::R800 => r800::alu(words),
+            Self::R900 => r900::alu(words),
         }
     }
 
@@ -86,7 +104,7 @@ impl Isa {
     pub(crate) fn vertex(self, words: [u32; 3]) -> isa::VtxInstruction {
         match self {
             Self::R600 | Self::R700 => isa::VtxInstruction::decode(words),
-            Self::R800 => r800::vertex(words),
+            Self::R800 | Self::R900 => r800::vertex(words),
         }
     }
 
@@ -95,6 +113,7 @@ impl Isa {
         match self {
             Self::R600 | Self::R700 => isa::TexInstruction::decode(words),
             Self::R800 => r800::texture(words),
+            Self::R900 => r900::texture(words),
         }
     }
 }

@@ -240,6 +240,23 @@ alu_ops! {
     LdsIdxOp "LDS_IDX_OP" true 0x826 3 Vector;
     Mbcnt32Hi "MBCNT_32HI_INT" false 0x827 1 Vector;
     Mbcnt32Lo "MBCNT_32LO_ACCUM_PREV_INT" false 0x828 1 Vector;
+    // Doubles: operands where `r800::ALU`'s users have them, see `alu::double`.
+    Mul64Wide "MUL_64" false 0x829 2 Vector;
+    Fma64 "FMA_64" true 0x82a 3 Vector;
+    Recip64 "RECIP_64" false 0x82b 2 Vector;
+    RecipClamped64 "RECIP_CLAMPED_64" false 0x82c 2 Vector;
+    Recipsqrt64 "RECIPSQRT_64" false 0x82d 2 Vector;
+    RecipsqrtClamped64 "RECIPSQRT_CLAMPED_64" false 0x82e 2 Vector;
+    Sqrt64 "SQRT_64" false 0x82f 2 Vector;
+    Sete64 "SETE_64" false 0x830 2 Vector;
+    Setne64 "SETNE_64" false 0x831 2 Vector;
+    Setgt64 "SETGT_64" false 0x832 2 Vector;
+    Setge64 "SETGE_64" false 0x833 2 Vector;
+    Min64 "MIN_64" false 0x834 2 Vector;
+    Max64 "MAX_64" false 0x835 2 Vector;
+    // R900's own: see `r900::alu`.
+    MovaIndex0 "MOVA_INT (CF_IDX0)" false 0xa00 1 Vector;
+    MovaIndex1 "MOVA_INT (CF_IDX1)" false 0xa01 1 Vector;
     // R600's own: see `r600::alu`.
     SinRadians "SIN" false 0x900 1 Trans;
     CosRadians "COS" false 0x901 1 Trans;
@@ -301,6 +318,19 @@ impl AluOp {
                 | Muladd64M2
                 | Muladd64M4
                 | Muladd64D2
+                | Mul64Wide
+                | Fma64
+                | Recip64
+                | RecipClamped64
+                | Recipsqrt64
+                | RecipsqrtClamped64
+                | Sqrt64
+                | Sete64
+                | Setne64
+                | Setgt64
+                | Setge64
+                | Min64
+                | Max64
         )
     }
 
@@ -371,7 +401,7 @@ mod tests {
         let count = |f: fn(AluOp) -> bool| AluOp::ALL.iter().filter(|&&op| f(op)).count();
         assert_eq!(count(AluOp::is_pred), 27);
         assert_eq!(count(AluOp::is_kill), 10);
-        assert_eq!(count(AluOp::is_double), 14);
+        assert_eq!(count(AluOp::is_double), 27);
         assert_eq!(count(|op| op.units() == Units::Four), 4);
     }
 }

@@ -145,8 +145,11 @@ pub(super) enum Step {
         dst: u32,
         pop: bool,
     },
-    /// Index register 0 or 1 = `AR.x`.
-    SetIndex(u8),
+    /// Index register 0 or 1 = `AR.x`, or a row (R900).
+    SetIndex {
+        which: u8,
+        from: Option<Src>,
+    },
     /// Predicates and execution mask of the group take effect.
     Commit,
 }

@@ -18,6 +18,7 @@ mod limits;
 mod operations;
 mod r600;
 mod r800;
+mod r900;
 mod rules;
 
 use assembler::*;

@@ -2,6 +2,7 @@
 //! Registers that have an effect on Cayman and that Evergreen does not have. Source: `nid.h`; the
 //! second DMA engine's are `DMA1_REGISTER_OFFSET` after the first's.
 
+pub mod gfx;
 pub(super) mod stored;
 
 super::registers! {

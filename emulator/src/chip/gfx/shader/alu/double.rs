@@ -16,7 +16,10 @@ pub(super) fn from_words(high: u32, low: u32) -> f64 {
 /// A double takes two units. The even one has the operand's high word and the
 /// result's low word, the odd one the reverse (AMD, R700 ISA, `ADD_64`; Mesa,
 /// `fp64_switch`). `MUL_64` and `MULADD_64` take four units, with the operand's
-/// high word in the last and its low word in the others.
+/// high word in the last and its low word in the others. R800's `MUL_64` and `FMA_64` have the high
+/// word in the first three and the low one in the last, and `RECIP_64` and its like take three
+/// units, whose two operands are the two words (Mesa, `emit_alu_op2_64bit()`,
+/// `emit_alu_fma_64bit()`, `emit_alu_op1_64bit_trans()`).
 #[inline(never)]
 pub(super) fn double(rows: &mut [Lanes], wide: &Wide, post: &Post) -> Mask {
     use AluOp::*;
@@ -37,7 +40,13 @@ pub(super) fn double(rows: &mut [Lanes], wide: &Wide, post: &Post) -> Mask {
                     wide.op,
                     Mul64 | Muladd64 | Muladd64M2 | Muladd64M4 | Muladd64D2
                 );
-            let (high, low) = if four { (3, 0) } else { (pair, pair + 1) };
+            let (high, low) = match wide.op {
+                Mul64Wide | Fma64 => (0, 3),
+                _ if four => (3, 0),
+                _ => (pair, pair + 1),
+            };
+            // Both words of the operand of an operation on three units.
+            let single = || from_words(word(rows, 0, 0, lane), word(rows, 0, 1, lane));
             let arg = |operand| {
                 from_words(
                     word(rows, high, operand, lane),
@@ -47,7 +56,27 @@ pub(super) fn double(rows: &mut [Lanes], wide: &Wide, post: &Post) -> Mask {
             let muladd = || arg(0) * arg(1) + arg(2);
             let value = match wide.op {
                 Add64 => arg(0) + arg(1),
-                Mul64 => arg(0) * arg(1),
+                Mul64 | Mul64Wide => arg(0) * arg(1),
+                Fma64 => arg(0).mul_add(arg(1), arg(2)),
+                Recip64 => single().recip(),
+                Recipsqrt64 => single().sqrt().recip(),
+                Sqrt64 => single().sqrt(),
+                RecipClamped64 => single().recip().clamp(f64::MIN, f64::MAX),
+                RecipsqrtClamped64 => single().sqrt().recip().clamp(f64::MIN, f64::MAX),
+                // The operand that is no NaN.
+                Min64 => arg(0).min(arg(1)),
+                Max64 => arg(0).max(arg(1)),
+                Sete64 | Setne64 | Setgt64 | Setge64 => {
+                    let passed = match wide.op {
+                        Sete64 => arg(0) == arg(1),
+                        Setne64 => arg(0) != arg(1),
+                        Setgt64 => arg(0) > arg(1),
+                        _ => arg(0) >= arg(1),
+                    };
+                    results[pair][lane] = select(passed, u32::MAX, 0);
+                    results[pair + 1][lane] = results[pair][lane];
+                    continue;
+                }
                 Muladd64 => muladd(),
                 Muladd64M2 => muladd() * 2.0,
                 Muladd64M4 => muladd() * 4.0,

@@ -209,9 +209,13 @@ fn run(job: Clause<'_, '_>) -> Outcome {
                 };
                 rows[*dst as usize] = first.unwrap_or([0; LANES]);
             }
-            Step::SetIndex(which) => {
+            Step::SetIndex { which, from } => {
                 let lane = exec.trailing_zeros() as usize & 63;
-                index[usize::from(*which & 1)] = ar[0][lane].max(0) as u32;
+                let value = match from {
+                    None => ar[0][lane],
+                    Some(src) => ((rows[src.row as usize][lane] & src.and) ^ src.xor) as i32,
+                };
+                index[usize::from(*which & 1)] = value.max(0) as u32;
             }
             Step::GatherConst {
                 bank,

@@ -202,6 +202,8 @@ impl Runner<'_> {
         let mut old = [[0; LANES]; 4];
         if op.counter {
             (self.env).counter(op.op, uav.into(), &a, &b, exec, &mut old[0]);
+        } else {
+            (self.env).global_share(op.op, [&address, &a, &b], exec, &mut old[0]);
         }
         let (dst, relative, select) = (op.dst_gpr, op.dst_rel, op.dst_sel);
         self.write(program, dst, relative, select, &old, &ONE, true);

@@ -55,10 +55,8 @@ impl Program {
                     item.weights.iter().flatten().for_each(|row| read(*row));
                 }
                 Step::Lds(item) => item.src.iter().for_each(|src| read(src.row)),
-                Step::GatherConst { .. }
-                | Step::LdsQueue { .. }
-                | Step::SetIndex(_)
-                | Step::Commit => {}
+                Step::SetIndex { from, .. } => from.iter().for_each(|src| read(src.row)),
+                Step::GatherConst { .. } | Step::LdsQueue { .. } | Step::Commit => {}
             }
         }
         reads
@@ -138,7 +136,7 @@ impl Program {
                     // Flat inputs can be integers.
                     Step::Interpolate(item) => raise(&mut class, item.dst, Flush::Always),
                     Step::LdsQueue { dst, .. } => raise(&mut class, *dst, Flush::Always),
-                    Step::Lds(_) | Step::SetIndex(_) | Step::Commit => {}
+                    Step::Lds(_) | Step::SetIndex { .. } | Step::Commit => {}
                 }
             }
             if !changed {

@@ -273,12 +273,13 @@ impl Builder {
         let end = at + u64::from(word.count) * 2;
         let mut pv: [Option<u32>; 5] = [None; 5];
         let mut bank = 0;
+        let slots = reader.isa.slots();
         // Absent operands read this row.
         self.constant(Constant::Literal(0));
         while at < end {
             let first = at as u32;
             let mut group: Vec<AluInstruction> = Vec::with_capacity(5);
-            while at < end && group.len() < 5 {
+            while at < end && group.len() < slots {
                 let words = reader.pair(at)?;
                 let instruction = reader.isa.alu(words);
                 at += 2;
@@ -374,7 +375,8 @@ impl Builder {
                 // `alu_clause()` ends a part after a barrier.
                 AluOp::Nop | AluOp::GroupBarrier | AluOp::SetMode => continue,
                 AluOp::SetCfIdx0 | AluOp::SetCfIdx1 => {
-                    tail.push(Step::SetIndex(u8::from(op == AluOp::SetCfIdx1)));
+                    let which = u8::from(op == AluOp::SetCfIdx1);
+                    tail.push(Step::SetIndex { which, from: None });
                     continue;
                 }
                 _ if op.is_interpolation() => {
@@ -389,6 +391,12 @@ impl Builder {
             let mut src = [zero; 3];
             for (to, from) in src.iter_mut().zip(instruction.sources()) {
                 *to = self.operand(clause, instruction, from, literals, pv, &mut temp, steps);
+            }
+            if let AluOp::MovaIndex0 | AluOp::MovaIndex1 = op {
+                // It reads before the group's other slots write.
+                let (which, from) = (u8::from(op == AluOp::MovaIndex1), Some(src[0]));
+                steps.push(Step::SetIndex { which, from });
+                continue;
             }
             if op == AluOp::LdsIdxOp {
                 let [op, offset] = instruction.lds;
@@ -628,10 +636,9 @@ impl Builder {
             const BUFFER_SIZE: u32 = isa::BUFFER_SIZE as u32;
             clause.push(match words[0] & 0x1f {
                 0 | 1 => Fetch::Vtx(reader.isa.vertex(words)),
-                2 if reader.isa == Isa::R800 && r800::data_share(words).is_some() => {
+                2 if reader.isa.has_data_share() && r800::data_share(words).is_some() => {
                     let op = r800::data_share(words).unwrap_or_default();
-                    // Only append counters: Evergreen's drivers do not use the memory itself.
-                    if !(op.factor || op.counter && share::is_modelled(op.op)) {
+                    if !(op.factor || share::is_modelled(op.op)) {
                         self.unknown.push((SHARE, op.op.into()));
                     }
                     Fetch::Gds(op)
@@ -644,7 +651,7 @@ impl Builder {
                     Fetch::Mem(op)
                 }
                 // GET_BUFFER_RESINFO
-                BUFFER_SIZE if reader.isa == Isa::R800 => Fetch::Vtx(r800::vertex(words)),
+                BUFFER_SIZE if reader.isa.has_data_share() => Fetch::Vtx(r800::vertex(words)),
                 _ => {
                     let op = reader.isa.texture(words);
                     if !op.is_modelled() {

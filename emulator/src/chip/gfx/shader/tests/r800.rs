@@ -11,10 +11,17 @@ const LOAD_P0: u32 = 0xE0;
 const BFE_INT: u32 = 0x05;
 
 /// An operand: select and channel.
-type Operand = (u32, u32);
+pub(super) type Operand = (u32, u32);
 
 /// An `OP2` of two operands to a channel of a GPR; a GPR of none masks the write.
-fn op2(code: u32, dst: Option<u32>, chan: u32, a: Operand, b: Operand, last: bool) -> [u32; 2] {
+pub(super) fn op2(
+    code: u32,
+    dst: Option<u32>,
+    chan: u32,
+    a: Operand,
+    b: Operand,
+    last: bool,
+) -> [u32; 2] {
     [
         a.0 | a.1 << 10 | b.0 << 13 | b.1 << 23 | u32::from(last) << 31,
         u32::from(dst.is_some()) << 4 | code << 7 | dst.unwrap_or(0) << 21 | chan << 29,
@@ -180,11 +187,12 @@ fn lds(op: u32, offset: u32, address: Operand, a: Operand, b: Operand) -> [u32; 
 
 /// A data share of 1024 dwords; keeps the accesses of RATs and of append counters.
 #[derive(Default)]
-struct Shares {
-    recorder: Recorder,
+pub(super) struct Shares {
+    pub(super) recorder: Recorder,
     local: Vec<u32>,
     accesses: Vec<(u32, u8, [u32; 3], [u32; 4], u8, Mask)>,
-    counters: Vec<(u8, u32, u32, Mask)>,
+    pub(super) counters: Vec<(u8, u32, u32, Mask)>,
+    pub(super) global: Vec<(u8, u32, u32, Mask)>,
     factors: Vec<(u32, u32)>,
 }
 
@@ -245,6 +253,10 @@ impl Env for Shares {
     ) {
         self.counters.push((op, counter, a[9], exec));
         out.fill(1000);
+    }
+    fn global_share(&mut self, op: u8, operands: [&Lanes; 3], exec: Mask, out: &mut Lanes) {
+        self.global.push((op, operands[0][9], operands[1][9], exec));
+        out.fill(2000);
     }
 }
 
