@@ -33,4 +33,5 @@ mod surfaces;
 mod textures;
 mod tiling;
 mod vfio_user;
+mod whole_blocks;
 mod whole_tiles;

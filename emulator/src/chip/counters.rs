@@ -164,6 +164,8 @@ counters! {
     /// Strict board: lines of 64 bytes of compressed tiles (HTILE, FMASK) that were read as if they
     /// were expanded.
     CompressedReads compressed_reads = 43;
+    /// Squares of 64x64 pixels of such tiles that the 3D engine moved in long runs of memory.
+    WholeBlocks whole_blocks = 44;
 }
 
 impl Default for Counters {

@@ -111,6 +111,7 @@ pub(super) fn raster(
         progress.pixels.passed += counts.passed;
         progress.pixels.invocations += counts.invocations;
         progress.pixels.whole += counts.whole;
+        progress.pixels.blocks += counts.blocks;
         progress.pixels.bytes += counts.bytes;
         progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
     }
