@@ -26,6 +26,7 @@ mod robust;
 mod rules;
 mod samples;
 mod shader_corpus;
+mod short;
 mod streamout;
 mod strict;
 mod strict_gfx;

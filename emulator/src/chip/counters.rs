@@ -166,6 +166,8 @@ counters! {
     CompressedReads compressed_reads = 43;
     /// Squares of 64x64 pixels of such tiles that the 3D engine moved in long runs of memory.
     WholeBlocks whole_blocks = 44;
+    /// Tiles of 8x8 pixels whose shader the 3D engine computed without the interpreter.
+    ShortTiles short_tiles = 45;
 }
 
 impl Default for Counters {

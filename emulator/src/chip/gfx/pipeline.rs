@@ -440,6 +440,7 @@ impl Pipeline {
     fn count(&mut self, context: &GfxContext<'_>, p: &Progress<'_>, inputs: u64, indices: u64) {
         (context.control).count(Counter::WholeTiles, p.pixels.whole);
         (context.control).count(Counter::WholeBlocks, p.pixels.blocks);
+        (context.control).count(Counter::ShortTiles, p.pixels.short);
         let s = &mut self.statistics;
         let disabled = context.regs.load(gb::CC_RB_BACKEND_DISABLE) >> gb::BACKEND_DISABLE_SHIFT;
         let backend = (0..8).find(|b| disabled >> b & 1 == 0).unwrap_or(0);

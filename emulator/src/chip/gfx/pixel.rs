@@ -6,11 +6,14 @@
 //! stencil, colour. One worker draws all tiles of a 64x64 square, so each pixel
 //! gets its primitives in order.
 
+mod short;
 mod tile;
 mod whole;
 
 use std::sync::Arc;
 
+pub use self::short::Rows;
+use self::short::Short;
 use self::tile::Tile;
 use super::colour::{SpecialOp, Targets};
 use super::depth::{self, compare, Samples};
@@ -105,6 +108,8 @@ pub struct PixelCounts {
     pub whole: u64,
     /// Squares of such tiles that were moved in long runs of memory.
     pub blocks: u64,
+    /// Tiles drawn on the short path.
+    pub short: u64,
 }
 
 impl PixelState {
@@ -250,18 +255,29 @@ impl PixelState {
         depth: &mut [Samples],
     ) -> Result<(), Stop> {
         let b = setup.polygon.bounds;
-        core.uniform.begin(self.is_uniform(setup));
-        core.weights.begin();
-        let whole = self.whole(core, shared, vertices, setup);
+        // Worked out in the first square: most small polygons have none for this worker.
+        let mut whole = None;
         let probe = shared.probe.filter(|probe| probe.near(b));
+        let mut short = None;
         let next_depth = self.depth.as_ref().filter(|(state, _)| state.is_active());
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
-        for sy in b.y0.div_euclid(SQUARE)..=last(b.y1, SQUARE) {
-            for sx in b.x0.div_euclid(SQUARE)..=last(b.x1, SQUARE) {
+        let [x0, y0] = [b.x0, b.y0].map(|v| v.div_euclid(SQUARE));
+        let [x1, y1] = [b.x1, b.y1].map(|v| last(v, SQUARE));
+        let several = (x0, y0) != (x1, y1);
+        for sy in y0..=y1 {
+            for sx in x0..=x1 {
                 counts.tiles += 1;
-                if !mine(sx, sy) || setup.polygon.misses(sx * SQUARE, sy * SQUARE, SQUARE) {
+                let misses = || several && setup.polygon.misses(sx * SQUARE, sy * SQUARE, SQUARE);
+                if !mine(sx, sy) || misses() {
                     continue;
                 }
+                let whole = whole
+                    .get_or_insert_with(|| {
+                        core.uniform.begin(self.is_uniform(setup));
+                        core.weights.begin();
+                        self.whole(core, shared, vertices, setup)
+                    })
+                    .as_ref();
                 if shared.context.control.check().is_err() {
                     return Err(Stop::Cancelled);
                 }
@@ -275,7 +291,7 @@ impl PixelState {
                 let ty1 = last(b.y1, TILE).min(sy * tiles + tiles - 1);
                 let tx0 = (b.x0.div_euclid(TILE)).max(sx * tiles);
                 let tx1 = last(b.x1, TILE).min(sx * tiles + tiles - 1);
-                if let Some(whole) = whole.as_ref().filter(|_| full && probe.is_none()) {
+                if let Some(whole) = whole.filter(|_| full && probe.is_none()) {
                     let at = At::new(tx0 as u32, ty0 as u32, setup.layer);
                     let size = (tiles as u32, tiles as u32);
                     if self.whole_block(core, view, whole, at, size, counts) {
@@ -291,9 +307,8 @@ impl PixelState {
                             .map(|probe| (probe, core.uniform.suspend()));
                         let covered =
                             |size| (setup.polygon).covers(tx * size, ty * size, size, places);
-                        if let Some(whole) = whole
-                            .as_ref()
-                            .filter(|_| probed.is_none() && (full || covered(TILE)))
+                        if let Some(whole) =
+                            whole.filter(|_| probed.is_none() && (full || covered(TILE)))
                         {
                             if whole.blit.is_some()
                                 || core.uniform.is_known()
@@ -308,6 +323,12 @@ impl PixelState {
                             let next = At::new(tx as u32 + 1, ty as u32, setup.layer);
                             surface.prefetch(view, next);
                         }
+                        let short = match &probed {
+                            None => short
+                                .get_or_insert_with(|| self.short(core, shared, vertices, setup))
+                                .as_ref(),
+                            Some(_) => None,
+                        };
                         self.tile(
                             core,
                             shared,
@@ -316,6 +337,7 @@ impl PixelState {
                             setup,
                             (tx, ty),
                             full,
+                            short,
                             counts,
                             depth,
                         )?;
@@ -383,7 +405,7 @@ impl PixelState {
         }
     }
 
-    /// Draws tile (`tx`, `ty`). If `full`, the polygon covers all its samples.
+    /// Draws tile (`tx`, `ty`), by `short` if there is one. If `full`, the polygon covers all its samples.
     #[allow(clippy::too_many_arguments)]
     fn tile(
         &self,
@@ -394,6 +416,7 @@ impl PixelState {
         setup: &Setup,
         (tx, ty): (i32, i32),
         full: bool,
+        short: Option<&Short>,
         counts: &mut PixelCounts,
         depth: &mut [Samples],
     ) -> Result<(), Stop> {
@@ -488,6 +511,11 @@ impl PixelState {
         let Some(program) = &self.program else {
             return tile.finish(shared);
         };
+        if let Some(short) = short {
+            let mask = tile.coverage.samples[0];
+            self.draw_short(core, short, shared, &mut tile, mask);
+            return tile.finish(shared);
+        }
         let samples = self.samples();
         if self.per_sample {
             for sample in 0..samples {

@@ -11,6 +11,7 @@ use super::depth;
 use super::interpolate;
 use super::lanes::{first, LANES};
 use super::memory::View;
+use super::pixel::Rows;
 use super::setup::{capacity, Vertices};
 use super::shader::{self, Position, Program, Stop, Wave};
 use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
@@ -47,6 +48,8 @@ pub struct Core {
     pub unit: texture::Unit,
     /// Interpolation weights of a tile.
     pub weights: Box<interpolate::Scratch>,
+    /// Rows of the short path of pixels.
+    pub rows: Box<Rows>,
     /// Depth and stencil of the tile that is drawn, by sample.
     pub depth: Vec<depth::Samples>,
     /// Results of a pixel shader that hold for more than one wave.

@@ -112,6 +112,7 @@ pub(super) fn raster(
         progress.pixels.invocations += counts.invocations;
         progress.pixels.whole += counts.whole;
         progress.pixels.blocks += counts.blocks;
+        progress.pixels.short += counts.short;
         progress.pixels.bytes += counts.bytes;
         progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
     }
