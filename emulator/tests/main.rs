@@ -32,6 +32,7 @@ mod strict;
 mod strict_gfx;
 mod surfaces;
 mod textures;
+mod threads;
 mod tiling;
 mod vfio_user;
 mod whole_blocks;

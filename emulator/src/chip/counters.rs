@@ -168,6 +168,8 @@ counters! {
     WholeBlocks whole_blocks = 44;
     /// Tiles of 8x8 pixels whose shader the 3D engine computed without the interpreter.
     ShortTiles short_tiles = 45;
+    /// Batches of a draw whose vertices, or whose primitives, several threads shared: each counts.
+    SharedBatches shared_batches = 46;
 }
 
 impl Default for Counters {

@@ -30,7 +30,7 @@ use super::state::{
 use super::streamout::StreamOut;
 use super::tessellation::Tessellation;
 use super::vertex::Core;
-use super::workers::cores;
+use super::workers::{cores, Part};
 use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
 use crate::chip::bus::McError;
 use crate::chip::counters::{Counter, ARRAY_MODE};
@@ -154,7 +154,8 @@ impl Pipeline {
     /// Bytes of memory that it takes for draws and decoded shaders, besides a fixed number for each
     /// thread.
     pub fn bytes(&self) -> usize {
-        self.buffers.bytes() + self.programs.bytes()
+        let parts = self.cores.iter().map(|core| core.part.bytes());
+        self.buffers.bytes() + self.programs.bytes() + parts.sum::<usize>()
     }
 
     /// The decoded program that `state` points to.
@@ -313,6 +314,9 @@ impl Pipeline {
         for core in &mut self.cores {
             // Those of a geometry shader's wave can be some ten MiB.
             core.exports.clear();
+            if core.part.bytes() > Buffers::KEPT {
+                core.part = Part::default();
+            }
         }
         let (inputs, indices) = result.1;
         if let (Some(lint), Ok(())) = (&lint, result.0) {

@@ -33,6 +33,14 @@ impl Vertices {
         self.stride = stride;
     }
 
+    /// Moves all vertices of `other`, which have the same number of parameters, to the end.
+    pub fn append(&mut self, other: &mut Self) {
+        self.position.append(&mut other.position);
+        self.misc.append(&mut other.misc);
+        self.distance.append(&mut other.distance);
+        self.params.append(&mut other.params);
+    }
+
     /// Bytes of memory that the lists take, empty or not.
     pub fn bytes(&self) -> usize {
         capacity(&self.position)

@@ -18,6 +18,7 @@ use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
 use super::state::{bit, Stage};
 use super::texture;
 use super::uniform::Uniform;
+use super::workers::Part;
 use crate::chip::regs::gfx as reg;
 
 /// A vertex to shade.
@@ -62,6 +63,8 @@ pub struct Core {
     pub factors: Vec<u32>,
     /// Number of the worker, below 256.
     pub worker: u32,
+    /// Its part of a batch.
+    pub part: Part,
 }
 
 impl Core {

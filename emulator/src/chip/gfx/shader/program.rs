@@ -467,6 +467,20 @@ impl Program {
         self.calls_fetch_shader
     }
 
+    /// True if waves of the program leave nothing but exports: no writes to memory, no counters, no
+    /// shared memory.
+    pub fn only_exports(&self) -> bool {
+        let memory = |cf: &Cf| matches!(cf, Cf::Memory(_) | Cf::Barrier);
+        let counts = |fetch: &Fetch| matches!(fetch, Fetch::Gds(_));
+        let shares = |step: &Step| matches!(step, Step::Lds(_) | Step::LdsQueue { .. });
+        !self.cf.iter().any(memory)
+            && !self.fetch.iter().flatten().any(counts)
+            && !self
+                .alu
+                .iter()
+                .any(|clause| clause.steps.iter().any(shares))
+    }
+
     /// True if the program can kill lanes.
     pub fn uses_kill(&self) -> bool {
         self.uses_kill
