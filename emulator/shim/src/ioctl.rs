@@ -89,8 +89,7 @@ impl Device {
                 Some(Mutex::new(writer.map_err(failed)?))
             }
         };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut gfx = Pipeline::new(threads);
+        let mut gfx = Pipeline::default();
         if check {
             gfx = gfx.with_report(Box::new(|line| eprintln!("r7xx-shim: {line}")));
         }

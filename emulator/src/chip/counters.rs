@@ -164,6 +164,12 @@ counters! {
     /// Strict board: lines of 64 bytes of compressed tiles (HTILE, FMASK) that were read as if they
     /// were expanded.
     CompressedReads compressed_reads = 43;
+    /// Squares of 64x64 pixels of such tiles that the 3D engine moved in long runs of memory.
+    WholeBlocks whole_blocks = 44;
+    /// Tiles of 8x8 pixels whose shader the 3D engine computed without the interpreter.
+    ShortTiles short_tiles = 45;
+    /// Batches of a draw whose vertices, or whose primitives, several threads shared: each counts.
+    SharedBatches shared_batches = 46;
 }
 
 impl Default for Counters {

@@ -85,6 +85,16 @@ impl Shader {
         self.texture(0x10, 0xF, dst, src, resource)
     }
 
+    /// The same with the other coordinates masked, as Mesa does it.
+    pub fn sample_2d(&mut self, dst: u32, src: u32, resource: u32) -> &mut Self {
+        self.sample(dst, src, resource);
+        if let Some((_, words)) = self.clauses.last_mut() {
+            // SRC_SEL_Z and W
+            words[2] |= 7 << 26 | 7 << 29;
+        }
+        self
+    }
+
     /// Loads the texel of texture `resource` at the integers in R`src`.xy, level R`src`.w.
     pub fn load(&mut self, dst: u32, src: u32, resource: u32) -> &mut Self {
         self.texture(0x03, 0, dst, src, resource)

@@ -28,7 +28,8 @@ pub(super) struct Batch {
     pub(super) streams: StreamData,
     pub(super) primitives: Vec<Primitive>,
     pub(super) requests: Vec<Request>,
-    pub(super) setups: Vec<Setup>,
+    /// Of each thread, in the primitives' order.
+    pub(super) setups: Vec<Vec<Setup>>,
     pub(super) reuse: Vec<(u64, u32)>,
 }
 

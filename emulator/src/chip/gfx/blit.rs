@@ -13,12 +13,14 @@
 
 use super::colour::{Moves, Targets};
 use super::interpolate::Interpolator;
-use super::raster::Plane;
+use super::memory::View;
+use super::raster::{Plane, TILE};
 use super::setup::{Setup, Vertices};
 use super::shader::isa::tex;
 use super::shader::TexelCopy;
 use super::stage::DrawShared;
 use super::state::Stage;
+use super::surface::{At, Surface};
 use super::texture::{Source, Unit};
 
 /// Largest distance from a texel's middle, in texels.
@@ -41,6 +43,9 @@ pub struct Blit {
     pub target: usize,
     /// The order of a texel's bytes in the target.
     pub moves: Moves,
+    /// Texels and pixels are the same bytes, in tiles of the same order that do not overlap: tiles
+    /// can be copied from memory to memory.
+    pub same: bool,
 }
 
 impl Blit {
@@ -119,11 +124,75 @@ impl Blit {
         if !inside(bounds.x0, bounds.x1, 0) || !inside(bounds.y0, bounds.y1, 1) {
             return None;
         }
+        let same = moves.is_same() && is_same(&source, targets, target, setup.layer, distance);
         Some(Self {
             source,
             distance,
             target,
             moves,
+            same,
         })
     }
+
+    /// Copies the block of `size` micro tiles (columns, rows) at `at` from memory to memory. False
+    /// if that is not possible or failed; it may then have copied a part.
+    pub fn copy_block(&self, view: &View<'_>, targets: &Targets, at: At, size: (u32, u32)) -> bool {
+        let Some((source, slice)) = self.source.surface().filter(|_| self.same) else {
+            return false;
+        };
+        let Some((target, target_slice)) = targets.surface(self.target, at) else {
+            return false;
+        };
+        let [dx, dy] = self.distance.map(|pixels| pixels / TILE);
+        let Some((columns, rows)) = target.period() else {
+            return false;
+        };
+        // Pipes and banks differ in other slices and at other distances.
+        let turned = (columns, rows) != (1, 1) && slice != target_slice;
+        if turned || dx % columns as i32 != 0 || dy % rows as i32 != 0 {
+            return false;
+        }
+        let (Some(x), Some(y)) = (at.x.checked_add_signed(dx), at.y.checked_add_signed(dy)) else {
+            return false;
+        };
+        let from = source.block(view, (x, y), size, slice);
+        let to = target.block(view, (at.x, at.y), size, target_slice);
+        match (from, to) {
+            (Some(from), Some(to)) if from.len == to.len && from.runs == to.runs => {
+                target.copy_block(view, &to, source, &from).is_ok()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether the micro tiles of `source` at `distance` can be copied as they are to the target.
+fn is_same(
+    source: &Source,
+    targets: &Targets,
+    target: usize,
+    layer: u32,
+    distance: [i32; 2],
+) -> bool {
+    let (Some((from, slice)), Some((to, target_slice))) = (
+        source.surface(),
+        targets.surface(target, At::new(0, 0, layer)),
+    ) else {
+        return false;
+    };
+    let order = |surface: &Surface| {
+        let layout = &surface.layout;
+        (
+            layout.config,
+            layout.mode,
+            layout.is_word_order(),
+            layout.bytes_per_element,
+        )
+    };
+    let (a, b) = (from.extent(slice), to.extent(target_slice));
+    distance.iter().all(|pixels| pixels % TILE == 0)
+        && order(from) == order(to)
+        && from.layout.is_word_order()
+        && from.layout.samples == 1
+        && (a.end <= b.start || b.end <= a.start)
 }

@@ -101,6 +101,18 @@ impl Clipper {
         if p.iter().any(|c| !c.is_finite()) {
             return self.planes | 1 << 15;
         }
+        // Nearly all vertices are inside of everything, and nearly all draws have neither user planes
+        // nor distances. Planes that are not tested may send a vertex on.
+        if self.planes >> 7 == 0 {
+            let [x, y, z, w] = p;
+            let near = if self.half_z { z } else { z + w };
+            let [a, b] = self.guard.map(|guard| w * guard);
+            // False for NaN.
+            let inside = [a + x, a - x, b + y, b - y, near, w - z, w - MIN_W];
+            if inside.iter().fold(true, |all, d| all & (*d >= 0.0)) {
+                return 0;
+            }
+        }
         (0..PLANES)
             .filter(|&n| self.planes >> n & 1 != 0)
             .filter(|&n| {

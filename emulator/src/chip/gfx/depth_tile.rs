@@ -341,6 +341,15 @@ impl Surface {
         self.write(view, &place, &bytes)
     }
 
+    /// Writes `element` to all pixels of the `size` micro tiles (columns, rows) at `at`. The buffer
+    /// must be [`Self::is_plain`]. False if that is not possible or failed; a part may then have
+    /// been written.
+    pub fn fill_block(&self, view: &View<'_>, at: At, size: (u32, u32), element: u32) -> bool {
+        let block = (self.surface).block(view, (at.x, at.y), size, self.slice(at.layer));
+        let pattern = element.to_le_bytes();
+        block.is_some_and(|block| self.surface.fill_block(view, &block, &pattern).is_ok())
+    }
+
     fn write(&self, view: &View<'_>, place: &Place, bytes: &[u8]) -> Result<u64, McError> {
         (self.surface).write_tile(view, place, ALL_ROWS, bytes)?;
         Ok(bytes.len() as u64)

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::batch::{Batch, DrawState, Failed, Progress};
-use super::draw::{Index, Indices};
+use super::draw::{Index, Indices, CHUNK};
 use super::front::STREAMS;
 use super::geometry::{self, Emitted};
 use super::primitive::{Assembler, Input, Primitive, Sink, Type};
@@ -13,11 +13,11 @@ use super::setup::capacity;
 use super::shader::Program;
 use super::tessellation::{self, Patches, Points, Tessellation};
 use super::vertex::{self, Core, Request};
-use super::workers::raster;
+use super::workers::{raster, setups, vertices};
 use crate::chip::cp::pm4::Draw;
 use crate::chip::regs::vgt;
 
-/// Primitives of a batch.
+/// Primitives of a batch; there may be a chunk of indices more.
 pub(super) const BATCH: usize = 2048;
 /// Entries of the vertex reuse table, a power of two.
 const REUSE: usize = 4096;
@@ -37,7 +37,7 @@ pub(super) struct Buffers {
 
 impl Buffers {
     /// Bytes that are kept from draw to draw.
-    const KEPT: usize = 8 << 20;
+    pub(super) const KEPT: usize = 8 << 20;
 
     /// Bytes of memory that the lists take, empty or not.
     pub(super) fn bytes(&self) -> usize {
@@ -53,7 +53,7 @@ impl Buffers {
             + streams.bytes()
             + capacity(primitives)
             + capacity(requests)
-            + capacity(setups)
+            + setups.iter().map(capacity).sum::<usize>()
             + capacity(reuse);
         let lists = capacity(&self.indices) + capacity(&self.primitives) + capacity(&self.inputs);
         let patches = self.patches.bytes() + self.points.bytes();
@@ -234,8 +234,9 @@ fn flush(
         inputs.clear();
         return Ok(());
     }
-    for part in primitives.chunks(BATCH) {
-        shade(state, progress, &mut cores[0], batch, part)?;
+    // Nearly always one batch: few draws make more primitives than they have indices.
+    for part in primitives.chunks(BATCH + CHUNK) {
+        shade(state, progress, cores, batch, part)?;
         finish(state, progress, cores, batch, 0)?;
     }
     primitives.clear();
@@ -373,7 +374,7 @@ fn flush_patches(
 fn shade(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
-    core: &mut Core,
+    cores: &mut [Core],
     batch: &mut Batch,
     primitives: &[(Primitive, u32)],
 ) -> Result<(), Failed> {
@@ -412,16 +413,7 @@ fn shade(
     batch.vertices.clear(state.params);
     batch.streams.clear();
     progress.vertices += batch.requests.len() as u64;
-    vertex::shade(
-        core,
-        state.shared,
-        state.view,
-        &state.vertex,
-        &batch.requests,
-        &mut batch.vertices,
-        &mut batch.streams,
-    )?;
-    Ok(())
+    vertices(state, cores, batch, progress.streamout.is_some())
 }
 
 /// Streams a batch of vertex stream `stream` out, and draws its pixels if that one is rasterised.
@@ -446,12 +438,7 @@ fn finish(
     let Some(pixel) = state.pixel.filter(|_| stream == state.streams.rasterised) else {
         return Ok(());
     };
-    batch.setups.clear();
-    for primitive in &batch.primitives {
-        progress
-            .builder
-            .add(&batch.vertices, primitive, &mut batch.setups);
-    }
+    setups(state, progress, cores, batch)?;
     let before = progress.pixels.bytes;
     raster(state, pixel, progress, cores, batch)?;
     if cores.iter().map(|c| c.executed).sum::<u64>() > state.shared.limits.instructions {

@@ -7,6 +7,9 @@
 //! `r600_update_ps_state()`, `r600_update_vs_state()`).
 
 mod registers;
+mod varying;
+
+pub use self::varying::Component;
 
 use pulp::{Simd, WithSimd};
 

@@ -16,6 +16,8 @@ use crate::chip::strict::gfx::Caches;
 /// Pages whose translations a view caches, a power of two.
 const PAGES: usize = 64;
 const PAGE_BITS: u32 = 12;
+/// Bytes of a long copy or fill that are moved at a time.
+pub const PIECE: usize = 4096;
 
 /// A worker's window on the memory controller's address space.
 #[derive(Clone)]
@@ -60,6 +62,48 @@ impl<'a> View<'a> {
     /// The same view, whose surfaces tell `compressed` of their accesses.
     pub fn watched(self, compressed: Option<&'a Compressed>) -> Self {
         Self { compressed, ..self }
+    }
+
+    /// Whether nothing watches or delays accesses: no strict board's caches, no search for
+    /// compressed tiles.
+    pub fn is_direct(&self) -> bool {
+        self.caches.is_none() && self.compressed.is_none()
+    }
+
+    /// Copies `len` bytes from MC address `from` to `to`. The ranges must not overlap. The view must
+    /// be [direct](Self::is_direct).
+    ///
+    /// # Errors
+    /// As [`Self::read`] and [`Self::write`]; a part may then have been copied.
+    pub fn copy(&self, from: u64, to: u64, len: u64) -> Result<(), McError> {
+        let mut buffer = [0; PIECE];
+        for at in (0..len).step_by(PIECE) {
+            let piece = &mut buffer[..(len - at).min(PIECE as u64) as usize];
+            self.read(from.wrapping_add(at), piece)?;
+            self.write(to.wrapping_add(at), piece)?;
+        }
+        Ok(())
+    }
+
+    /// Fills `len` bytes from MC address `to` on with copies of `pattern`, whose length divides
+    /// [`PIECE`]. The view must be [direct](Self::is_direct).
+    ///
+    /// # Errors
+    /// As [`Self::write`]; a part may then have been written.
+    pub fn fill(&self, to: u64, len: u64, pattern: &[u8]) -> Result<(), McError> {
+        let mut buffer = [0; PIECE];
+        let mut filled = pattern.len().clamp(1, PIECE);
+        buffer[..pattern.len().min(PIECE)].copy_from_slice(pattern);
+        while filled < PIECE {
+            let more = filled.min(PIECE - filled);
+            buffer.copy_within(..more, filled);
+            filled += more;
+        }
+        for at in (0..len).step_by(PIECE) {
+            let piece = &buffer[..(len - at).min(PIECE as u64) as usize];
+            self.write(to.wrapping_add(at), piece)?;
+        }
+        Ok(())
     }
 
     /// Reads as [`Self::read`], through `cache`.

@@ -31,7 +31,7 @@ use super::state::{
 use super::streamout::StreamOut;
 use super::tessellation::Tessellation;
 use super::vertex::Core;
-use super::workers::cores;
+use super::workers::{cores, Part};
 use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter};
 use crate::chip::bus::McError;
 use crate::chip::counters::{Counter, ARRAY_MODE};
@@ -155,7 +155,8 @@ impl Pipeline {
     /// Bytes of memory that it takes for draws and decoded shaders, besides a fixed number for each
     /// thread.
     pub fn bytes(&self) -> usize {
-        self.buffers.bytes() + self.programs.bytes()
+        let parts = self.cores.iter().map(|core| core.part.bytes());
+        self.buffers.bytes() + self.programs.bytes() + parts.sum::<usize>()
     }
 
     /// The decoded program that `state` points to.
@@ -314,6 +315,9 @@ impl Pipeline {
         for core in &mut self.cores {
             // Those of a geometry shader's wave can be some ten MiB.
             core.exports.clear();
+            if core.part.bytes() > Buffers::KEPT {
+                core.part = Part::default();
+            }
         }
         let (inputs, indices) = result.1;
         if let (Some(lint), Ok(())) = (&lint, result.0) {
@@ -440,6 +444,8 @@ impl Pipeline {
 
     fn count(&mut self, context: &GfxContext<'_>, p: &Progress<'_>, inputs: u64, indices: u64) {
         (context.control).count(Counter::WholeTiles, p.pixels.whole);
+        (context.control).count(Counter::WholeBlocks, p.pixels.blocks);
+        (context.control).count(Counter::ShortTiles, p.pixels.short);
         let s = &mut self.statistics;
         let disabled = context.regs.load(gb::CC_RB_BACKEND_DISABLE) >> gb::BACKEND_DISABLE_SHIFT;
         let backend = (0..8).find(|b| disabled >> b & 1 == 0).unwrap_or(0);

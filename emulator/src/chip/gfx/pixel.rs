@@ -6,16 +6,19 @@
 //! stencil, colour. One worker draws all tiles of a 64x64 square, so each pixel
 //! gets its primitives in order.
 
+mod short;
 mod tile;
+mod whole;
 
 use std::sync::Arc;
 
+pub use self::short::Rows;
+use self::short::Short;
 use self::tile::Tile;
-use super::blit::Blit;
 use super::colour::{SpecialOp, Targets};
 use super::depth::{self, compare, Samples};
 use super::depth_tile::Surface;
-use super::interpolate::{evaluate, lane_offsets, Interpolator};
+use super::interpolate::{lane_offsets, Interpolator};
 use super::lanes::{whole_quads, Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
@@ -90,14 +93,6 @@ struct Copy {
     centroid: bool,
 }
 
-/// How to draw whole tiles that a polygon covers.
-struct Whole {
-    /// The new depth element of all pixels; none if depth and stencil are not tested.
-    depth: Option<u32>,
-    /// The copy whose texels are the colours. Without one, all pixels get the same colour.
-    blit: Option<Blit>,
-}
-
 /// Counters of a worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PixelCounts {
@@ -111,6 +106,10 @@ pub struct PixelCounts {
     pub tiles: u64,
     /// Tiles drawn as a whole, not pixel by pixel.
     pub whole: u64,
+    /// Squares of such tiles that were moved in long runs of memory.
+    pub blocks: u64,
+    /// Tiles drawn on the short path.
+    pub short: u64,
 }
 
 impl PixelState {
@@ -256,18 +255,29 @@ impl PixelState {
         depth: &mut [Samples],
     ) -> Result<(), Stop> {
         let b = setup.polygon.bounds;
-        core.uniform.begin(self.is_uniform(setup));
-        core.weights.begin();
-        let whole = self.whole(core, shared, vertices, setup);
+        // Worked out in the first square: most small polygons have none for this worker.
+        let mut whole = None;
         let probe = shared.probe.filter(|probe| probe.near(b));
+        let mut short = None;
         let next_depth = self.depth.as_ref().filter(|(state, _)| state.is_active());
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
-        for sy in b.y0.div_euclid(SQUARE)..=last(b.y1, SQUARE) {
-            for sx in b.x0.div_euclid(SQUARE)..=last(b.x1, SQUARE) {
+        let [x0, y0] = [b.x0, b.y0].map(|v| v.div_euclid(SQUARE));
+        let [x1, y1] = [b.x1, b.y1].map(|v| last(v, SQUARE));
+        let several = (x0, y0) != (x1, y1);
+        for sy in y0..=y1 {
+            for sx in x0..=x1 {
                 counts.tiles += 1;
-                if !mine(sx, sy) || setup.polygon.misses(sx * SQUARE, sy * SQUARE, SQUARE) {
+                let misses = || several && setup.polygon.misses(sx * SQUARE, sy * SQUARE, SQUARE);
+                if !mine(sx, sy) || misses() {
                     continue;
                 }
+                let whole = whole
+                    .get_or_insert_with(|| {
+                        core.uniform.begin(self.is_uniform(setup));
+                        core.weights.begin();
+                        self.whole(core, shared, vertices, setup)
+                    })
+                    .as_ref();
                 if shared.context.control.check().is_err() {
                     return Err(Stop::Cancelled);
                 }
@@ -281,6 +291,14 @@ impl PixelState {
                 let ty1 = last(b.y1, TILE).min(sy * tiles + tiles - 1);
                 let tx0 = (b.x0.div_euclid(TILE)).max(sx * tiles);
                 let tx1 = last(b.x1, TILE).min(sx * tiles + tiles - 1);
+                if let Some(whole) = whole.filter(|_| full && probe.is_none()) {
+                    let at = At::new(tx0 as u32, ty0 as u32, setup.layer);
+                    let size = (tiles as u32, tiles as u32);
+                    if self.whole_block(core, view, whole, at, size, counts) {
+                        counts.tiles += (tiles * tiles) as u64;
+                        continue;
+                    }
+                }
                 for ty in ty0..=ty1 {
                     counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
                     for tx in tx0..=tx1 {
@@ -289,9 +307,8 @@ impl PixelState {
                             .map(|probe| (probe, core.uniform.suspend()));
                         let covered =
                             |size| (setup.polygon).covers(tx * size, ty * size, size, places);
-                        if let Some(whole) = whole
-                            .as_ref()
-                            .filter(|_| probed.is_none() && (full || covered(TILE)))
+                        if let Some(whole) =
+                            whole.filter(|_| probed.is_none() && (full || covered(TILE)))
                         {
                             if whole.blit.is_some()
                                 || core.uniform.is_known()
@@ -306,6 +323,12 @@ impl PixelState {
                             let next = At::new(tx as u32 + 1, ty as u32, setup.layer);
                             surface.prefetch(view, next);
                         }
+                        let short = match &probed {
+                            None => short
+                                .get_or_insert_with(|| self.short(core, shared, vertices, setup))
+                                .as_ref(),
+                            Some(_) => None,
+                        };
                         self.tile(
                             core,
                             shared,
@@ -314,6 +337,7 @@ impl PixelState {
                             setup,
                             (tx, ty),
                             full,
+                            short,
                             counts,
                             depth,
                         )?;
@@ -328,68 +352,6 @@ impl PixelState {
         Ok(())
     }
 
-    /// Whether one run of the shader gives the colour of all pixels of `setup`.
-    fn is_uniform(&self, setup: &Setup) -> bool {
-        self.program.as_ref().is_some_and(|p| p.is_uniform())
-            && !self.per_sample
-            && !self.late()
-            && self.interpolator.is_uniform(setup)
-    }
-
-    /// How to draw whole tiles that `setup` covers. None if a pixel's new depth depends on its old
-    /// one, or if the colours are neither the same everywhere nor the texels of a copy.
-    fn whole(
-        &self,
-        core: &mut Core,
-        shared: &DrawShared<'_>,
-        vertices: &Vertices,
-        setup: &Setup,
-    ) -> Option<Whole> {
-        let all = self.cliprects.is_none()
-            && setup.stipple.is_none()
-            && self.sample_mask[..self.samples()].iter().all(|m| *m == ALL);
-        if !all || self.copy.is_some() || self.resolve || self.expand || self.late() {
-            return None;
-        }
-        // The program alone rules most draws out.
-        let program = match self.needs_shader() && !core.uniform.wanted() {
-            true if self.per_sample || self.samples() != 1 => return None,
-            true => Some(self.program.as_ref()?.texel_copy()?),
-            false => None,
-        };
-        let depth = match &self.depth {
-            Some((state, surface)) if state.is_active() => {
-                let z = match self.depth_clear {
-                    Some(z) => z,
-                    None if (setup.z.dx, setup.z.dy) == (0.0, 0.0) => {
-                        let mut z = [0.0; LANES];
-                        evaluate(&setup.z, 0, 0, &[0.0; LANES], &[0.0; LANES], &mut z);
-                        self.clamped(setup, z[0])
-                    }
-                    None => return None,
-                };
-                if self.stencil_clear.is_some() || !surface.is_plain() {
-                    return None;
-                }
-                Some(state.replaces(z, setup.front)?)
-            }
-            _ => None,
-        };
-        let blit = match program {
-            Some(program) => Some(Blit::new(
-                program,
-                &self.interpolator,
-                &self.targets,
-                shared,
-                &mut core.unit,
-                setup,
-                vertices,
-            )?),
-            None => None,
-        };
-        Some(Whole { depth, blit })
-    }
-
     /// `z` clamped to the depth range of `setup`, if clamping is on.
     #[inline(always)]
     fn clamped(&self, setup: &Setup, z: f32) -> f32 {
@@ -398,46 +360,6 @@ impl PixelState {
             z.max(low).min(high)
         } else {
             z
-        }
-    }
-
-    /// Draws tile (`tx`, `ty`), all of whose samples are covered, as [`Self::whole`] says. Unless
-    /// there is a blit, the exports hold the shader's results, if it is needed.
-    #[allow(clippy::too_many_arguments)]
-    fn whole_tile(
-        &self,
-        core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
-        setup: &Setup,
-        whole: &Whole,
-        (tx, ty): (i32, i32),
-        counts: &mut PixelCounts,
-    ) {
-        let samples = self.samples();
-        let all = LANES as u64;
-        counts.whole += 1;
-        if self.needs_shader() {
-            counts.invocations += all;
-        }
-        counts.passed += all * samples as u64;
-        let mut failed = None;
-        let mut account = |result: Result<u64, McError>| match result {
-            Ok(bytes) => counts.bytes += bytes,
-            Err(e) => failed = Some(e),
-        };
-        let at = At::new(tx as u32, ty as u32, setup.layer);
-        self.expand_compressed(view, at);
-        if let (Some(element), Some((_, surface))) = (whole.depth, &self.depth) {
-            account(surface.fill(view, at, element));
-        }
-        if let Some(blit) = &whole.blit {
-            account(self.blit_tile(core, shared, view, blit, at));
-        } else if self.needs_shader() {
-            self.uniform_tile(core, view, at, account);
-        }
-        if let Some(e) = failed {
-            shared.context.control.fault(e);
         }
     }
 
@@ -452,48 +374,6 @@ impl PixelState {
             surface.expand(view, at);
         }
         self.targets.expand_samples(view, at);
-    }
-
-    /// Copies the texels of a blit to tile `at`. Returns the bytes moved.
-    fn blit_tile(
-        &self,
-        core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
-        blit: &Blit,
-        at: At,
-    ) -> Result<u64, McError> {
-        let [dx, dy] = blit.distance;
-        let (x, y) = (at.x as i32 * TILE + dx, at.y as i32 * TILE + dy);
-        let mut texels = [0; LANES];
-        (core.unit).texels(view, &blit.source, x as u32, y as u32, &mut texels);
-        if let Some(fault) = core.unit.take_fault() {
-            shared.context.control.fault(fault);
-        }
-        (self.targets).copy_tile(view, blit.target, at, &texels, &blit.moves)?;
-        Ok(2 * TILE_BYTES)
-    }
-
-    /// Writes the colours of all pixels of tile `at`. The exports hold the shader's results.
-    fn uniform_tile(
-        &self,
-        core: &mut Core,
-        view: &View<'_>,
-        at: At,
-        mut account: impl FnMut(Result<u64, McError>),
-    ) {
-        let (exports, wave, uniform) = (&core.exports, &core.wave, &mut core.uniform);
-        self.write_colour(
-            exports,
-            wave,
-            uniform,
-            view,
-            at,
-            |_| ALL,
-            |result| {
-                account(result.map(|()| 2 * TILE_BYTES));
-            },
-        );
     }
 
     /// Writes the exported colours to the targets: of each sample, the lanes that `lanes` returns.
@@ -525,7 +405,7 @@ impl PixelState {
         }
     }
 
-    /// Draws tile (`tx`, `ty`). If `full`, the polygon covers all its samples.
+    /// Draws tile (`tx`, `ty`), by `short` if there is one. If `full`, the polygon covers all its samples.
     #[allow(clippy::too_many_arguments)]
     fn tile(
         &self,
@@ -536,6 +416,7 @@ impl PixelState {
         setup: &Setup,
         (tx, ty): (i32, i32),
         full: bool,
+        short: Option<&Short>,
         counts: &mut PixelCounts,
         depth: &mut [Samples],
     ) -> Result<(), Stop> {
@@ -630,6 +511,11 @@ impl PixelState {
         let Some(program) = &self.program else {
             return tile.finish(shared);
         };
+        if let Some(short) = short {
+            let mask = tile.coverage.samples[0];
+            self.draw_short(core, short, shared, &mut tile, mask);
+            return tile.finish(shared);
+        }
         let samples = self.samples();
         if self.per_sample {
             for sample in 0..samples {

@@ -247,12 +247,13 @@ impl Polygon {
         if within == 0 {
             return Coverage { samples };
         }
+        let rows = [self.bounds.y0, self.bounds.y1].map(|v| v.saturating_sub(y).clamp(0, TILE));
         for (mask, offset) in samples.iter_mut().zip(&places.offsets) {
             *mask = within;
             let sx = i64::from(x) * i64::from(PIXEL) + i64::from(offset[0]);
             let sy = i64::from(y) * i64::from(PIXEL) + i64::from(offset[1]);
             for edge in &self.edges[..self.count] {
-                *mask &= edge_lanes(edge, edge.at(sx, sy));
+                *mask &= edge_lanes(edge, edge.at(sx, sy), rows);
                 if *mask == 0 {
                     break;
                 }
@@ -262,10 +263,10 @@ impl Polygon {
     }
 }
 
-/// Lanes on the inner side of `edge`, which has the value `c` at the first
-/// lane's sample. A step of one pixel changes the value by a multiple of 256, so
+/// Lanes of the rows from `rows[0]` to before `rows[1]` on the inner side of `edge`, and any of the
+/// others. The edge has the value `c` at the first lane's sample. A step of one pixel changes the value by a multiple of 256, so
 /// `c` is divided by 256 and rounded down: signs do not change.
-fn edge_lanes(edge: &Edge, c: i64) -> Mask {
+fn edge_lanes(edge: &Edge, c: i64, rows: [i32; 2]) -> Mask {
     const SPAN: i64 = TILE as i64 - 1;
     let c = c >> SUBPIXEL_BITS;
     let (a, b) = (edge.a, edge.b);
@@ -280,7 +281,7 @@ fn edge_lanes(edge: &Edge, c: i64) -> Mask {
     // The edge crosses the tile, so |c| is at most 7 * (|a| + |b|).
     if let (Ok(a), Ok(b), Ok(c)) = (i32::try_from(a), i32::try_from(b), i32::try_from(c)) {
         if a.abs() < 1 << 26 && b.abs() < 1 << 26 {
-            return small_edge_lanes(a, b, c);
+            return small_edge_lanes(a, b, c, rows);
         }
     }
     let mut mask = 0;
@@ -291,22 +292,21 @@ fn edge_lanes(edge: &Edge, c: i64) -> Mask {
     mask
 }
 
-/// The lanes for which `c + a * x + b * y >= 0`. The caller rules overflow out.
-fn small_edge_lanes(a: i32, b: i32, c: i32) -> Mask {
+/// The lanes of `rows` for which `c + a * x + b * y >= 0`. The caller rules overflow out.
+fn small_edge_lanes(a: i32, b: i32, c: i32, rows: [i32; 2]) -> Mask {
+    let mut at: [i32; TILE as usize] = std::array::from_fn(|x| c + a * x as i32 + b * rows[0]);
     // Rows 0 to 3 are the lower 32 lanes, rows 4 to 7 the upper ones.
-    let mut halves = [0u32; 2];
-    let columns: [i32; TILE as usize] = std::array::from_fn(|x| c + a * x as i32);
-    for (half, lanes) in halves.iter_mut().enumerate() {
-        for row in 0..4 {
-            let down = b * (half as i32 * 4 + row as i32);
-            for (x, at) in columns.iter().enumerate() {
-                // All ones if the sign bit is clear.
-                let inside = !((at + down) >> 31) as u32;
-                *lanes |= inside & LANE_BIT[row][x];
-            }
+    let mut halves = [[0u32; TILE as usize]; 2];
+    for row in rows[0]..rows[1] {
+        let (half, bits) = (row as usize / 4 & 1, &LANE_BIT[row as usize & 3]);
+        for x in 0..TILE as usize {
+            // All ones if the sign bit is clear.
+            halves[half][x] |= !(at[x] >> 31) as u32 & bits[x];
+            at[x] += b;
         }
     }
-    u64::from(halves[0]) | u64::from(halves[1]) << 32
+    let [low, high] = halves.map(|lanes| lanes.iter().fold(0, |all, lane| all | lane));
+    u64::from(low) | u64::from(high) << 32
 }
 
 /// The bit of the lane of pixel (x, y) in the upper half of a tile, indexed by y, then x.

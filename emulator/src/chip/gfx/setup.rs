@@ -33,6 +33,14 @@ impl Vertices {
         self.stride = stride;
     }
 
+    /// Moves all vertices of `other`, which have the same number of parameters, to the end.
+    pub fn append(&mut self, other: &mut Self) {
+        self.position.append(&mut other.position);
+        self.misc.append(&mut other.misc);
+        self.distance.append(&mut other.distance);
+        self.params.append(&mut other.params);
+    }
+
     /// Bytes of memory that the lists take, empty or not.
     pub fn bytes(&self) -> usize {
         capacity(&self.position)
@@ -310,15 +318,23 @@ impl<'a> Builder<'a> {
         front: bool,
         layer: u32,
     ) -> Setup {
-        let mut z = planes.through(corners.map(|c| c.z));
+        // Not `map()`, which the compiler does not inline for arrays of floats.
+        let [a, b, c] = corners;
+        let mut z = planes.through([a.z, b.z, c.z]);
         z.c += z_offset;
-        let w = corners.map(|c| c.inv_w);
+        let w = [a.inv_w, b.inv_w, c.inv_w];
         let perspective = !self.state.perspective_off && (w[0] != w[1] || w[0] != w[2]);
         // A corner's weight on the screen is its weight in clip space, times the
         // vertex's w, divided by the corner's w.
-        let linear = |i: usize| corners.map(|c| c.weights[i] * c.inv_w * vertex_w[i]);
+        let over_w = |i: usize| {
+            let of = |corner: &Screen| corner.weights[i] * corner.inv_w;
+            [of(a), of(b), of(c)]
+        };
+        let linear = |i: usize| {
+            let [a, b, c] = over_w(i);
+            planes.through([a * vertex_w[i], b * vertex_w[i], c * vertex_w[i]])
+        };
         let inv_w = planes.through(w);
-        let over_w = |i: usize| planes.through(corners.map(|c| c.weights[i] * c.inv_w));
         Setup {
             polygon,
             z,
@@ -330,9 +346,9 @@ impl<'a> Builder<'a> {
                     [b, a]
                 }
             },
-            weights: [over_w(1), over_w(2)],
+            weights: [planes.through(over_w(1)), planes.through(over_w(2))],
             inv_w,
-            linear: [planes.through(linear(1)), planes.through(linear(2))],
+            linear: [linear(1), linear(2)],
             perspective,
             vertices: primitive.vertices,
             provoking,

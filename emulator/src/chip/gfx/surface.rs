@@ -9,7 +9,7 @@ use super::lanes::Mask;
 use super::memory::View;
 use crate::chip::bus::McError;
 use crate::chip::strict::cache::Cache;
-use crate::chip::tiling::{Layout, Runs};
+use crate::chip::tiling::{Block, Layout, Runs};
 
 /// Bytes of the largest micro tile: 64 elements of 16 bytes with 8 samples.
 pub const MAX_TILE_BYTES: usize = 64 * 16 * 8;
@@ -123,6 +123,70 @@ impl Surface {
             len,
             run: offset.map(|offset| self.base.wrapping_add(offset)),
         }
+    }
+
+    /// The bytes of a block of micro tiles, as [`Runs::block`]. None if they are not a few runs, or
+    /// if an access tells somebody: `view` is not [direct](View::is_direct).
+    pub fn block(
+        &self,
+        view: &View<'_>,
+        from: (u32, u32),
+        size: (u32, u32),
+        slice: u32,
+    ) -> Option<Block> {
+        let runs = self.runs.as_ref().filter(|_| view.is_direct())?;
+        runs.block(from, size, slice)
+    }
+
+    /// Columns and rows of micro tiles after which their order in [blocks](Self::block) repeats.
+    pub fn period(&self) -> Option<(u32, u32)> {
+        self.runs.as_ref().map(Runs::period)
+    }
+
+    /// Fills a block of this surface with copies of `pattern`, the bytes of a micro tile whose
+    /// elements and samples are all the same.
+    ///
+    /// # Errors
+    /// As [`View::fill`].
+    pub fn fill_block(
+        &self,
+        view: &View<'_>,
+        block: &Block,
+        pattern: &[u8],
+    ) -> Result<(), McError> {
+        (0..u64::from(block.runs)).try_for_each(|run| {
+            let at = block.start.wrapping_add(run.wrapping_mul(block.step));
+            view.fill(self.base.wrapping_add(at), block.len, pattern)
+        })
+    }
+
+    /// Copies block `from` of `source` to block `to` of this surface, whose tiles must be in the
+    /// same order and must not overlap with it.
+    ///
+    /// # Errors
+    /// As [`View::copy`].
+    pub fn copy_block(
+        &self,
+        view: &View<'_>,
+        to: &Block,
+        source: &Self,
+        from: &Block,
+    ) -> Result<(), McError> {
+        (0..u64::from(to.runs)).try_for_each(|run| {
+            let at = |surface: &Self, block: &Block| {
+                let offset = block.start.wrapping_add(run.wrapping_mul(block.step));
+                surface.base.wrapping_add(offset)
+            };
+            view.copy(at(source, from), at(self, to), to.len)
+        })
+    }
+
+    /// MC addresses from the surface's base to the end of slice `slice`.
+    pub fn extent(&self, slice: u32) -> Range<u64> {
+        let layout = &self.layout;
+        let bytes = u64::from(layout.tile_bytes() / 64) * u64::from(layout.slice_elements);
+        let end = bytes.saturating_mul(u64::from(slice) + 1);
+        self.base..self.base.saturating_add(end)
     }
 
     /// Reads the bytes of `place` into `out`, which has the same length.

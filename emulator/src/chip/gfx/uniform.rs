@@ -111,7 +111,7 @@ impl Uniform {
     /// The packed bytes of a tile in the exported colour. None unless the shader's results are
     /// known and [`Targets::uniform_tile`] can pack them.
     #[inline]
-    fn tile(
+    pub fn tile(
         &mut self,
         targets: &Targets,
         index: usize,

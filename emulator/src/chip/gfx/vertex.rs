@@ -11,12 +11,14 @@ use super::depth;
 use super::interpolate;
 use super::lanes::{first, LANES};
 use super::memory::View;
+use super::pixel::Rows;
 use super::setup::{capacity, Vertices};
 use super::shader::{self, Position, Program, Stop, Wave};
 use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
 use super::state::{bit, Stage};
 use super::texture;
 use super::uniform::Uniform;
+use super::workers::Part;
 use crate::chip::regs::gfx as reg;
 
 /// A vertex to shade.
@@ -47,6 +49,8 @@ pub struct Core {
     pub unit: texture::Unit,
     /// Interpolation weights of a tile.
     pub weights: Box<interpolate::Scratch>,
+    /// Rows of the short path of pixels.
+    pub rows: Box<Rows>,
     /// Depth and stencil of the tile that is drawn, by sample.
     pub depth: Vec<depth::Samples>,
     /// Results of a pixel shader that hold for more than one wave.
@@ -59,6 +63,8 @@ pub struct Core {
     pub factors: Vec<u32>,
     /// Number of the worker, below 256.
     pub worker: u32,
+    /// Its part of a batch.
+    pub part: Part,
 }
 
 impl Core {

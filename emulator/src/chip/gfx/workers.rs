@@ -1,19 +1,40 @@
 // SPDX-License-Identifier: MIT
-//! The threads that draw pixels: each owns squares of the render targets.
+//! The threads of a draw: each shades and sets up a part of a large batch, and owns squares of the
+//! render targets.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use super::batch::{Batch, DrawState, Failed, Progress};
+use super::lanes::LANES;
 use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
+use super::setup::{capacity, Builder, ClipCounts, Setup, Vertices};
 use super::shader::Stop;
-use super::vertex::Core;
+use super::vertex::{self, Core, StreamData};
 use crate::chip::counters::Counter;
 
 /// Fewest pixels of a batch for which several threads are faster than one.
 const PARALLEL_PIXELS: i64 = 16 * 1024;
+/// The same of vertices, and of primitives.
+const PARALLEL_VERTICES: usize = 512;
+const PARALLEL_PRIMITIVES: usize = 512;
+
+/// What a thread makes of its part of a batch.
+#[derive(Debug, Default)]
+pub struct Part {
+    vertices: Vertices,
+    streams: StreamData,
+    setups: Vec<Setup>,
+}
+
+impl Part {
+    /// Bytes of memory that the lists take, empty or not.
+    pub(super) fn bytes(&self) -> usize {
+        self.vertices.bytes() + self.streams.bytes() + capacity(&self.setups)
+    }
+}
 
 /// The state of `count` threads that run shaders.
 pub(super) fn cores(count: usize) -> Vec<Core> {
@@ -37,6 +58,166 @@ fn threads(count: usize) -> Option<ThreadPool> {
     }
 }
 
+/// A thread of a draw: its number, and the number of threads.
+#[derive(Debug, Clone, Copy)]
+struct Worker {
+    number: usize,
+    of: usize,
+}
+
+impl Worker {
+    /// The thread's part of `list`. Parts are of equal length, a multiple of `unit`, but for the
+    /// last ones.
+    fn part<T>(self, list: &[T], unit: usize) -> &[T] {
+        let length = list.len().div_ceil(unit).div_ceil(self.of.max(1)) * unit;
+        let [from, to] = [self.number, self.number + 1].map(|n| (n * length).min(list.len()));
+        &list[from..to]
+    }
+}
+
+/// Runs `job` on all cores, on the first by this thread; on the first alone unless `many` is set and
+/// there are threads. Returns the results in the cores' order.
+fn each<R: Clone + Send>(
+    state: &DrawState<'_, '_>,
+    cores: &mut [Core],
+    many: bool,
+    job: &(dyn Fn(Worker, &mut Core, &View<'_>) -> Result<R, Stop> + Sync),
+) -> Vec<Result<R, Stop>> {
+    let pool = match many && cores.len() > 1 {
+        true => state.pool.get_or_init(|| threads(cores.len() - 1)).as_ref(),
+        false => None,
+    };
+    let of = if pool.is_some() { cores.len() } else { 1 };
+    let mut results = vec![Err(Stop::Fault("a worker did not run")); of];
+    match (cores, &mut results[..], pool) {
+        // This thread is worker 0.
+        ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
+            let (context, compressed) = (state.shared.context, state.view.compressed);
+            pool.in_place_scope(|scope| {
+                for ((core, result), number) in others.iter_mut().zip(rest).zip(1..) {
+                    scope.spawn(move |_| {
+                        let view = View::of(&context).watched(compressed);
+                        let job = || job(Worker { number, of }, core, &view);
+                        // The pool would pass the panic on to the caller's thread.
+                        *result = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| {
+                            context.control.count(Counter::EnginePanics, 1);
+                            *core = Core {
+                                worker: number as u32 & 0xFF,
+                                ..Core::default()
+                            };
+                            Err(Stop::Fault("a worker panicked"))
+                        });
+                    });
+                }
+                *result = job(Worker { number: 0, of }, own, state.view);
+            });
+        }
+        (cores, results, _) => {
+            results[0] = job(Worker { number: 0, of }, &mut cores[0], state.view);
+        }
+    }
+    results
+}
+
+/// Counts a step of a batch that `threads` threads have shared.
+fn shared_by(state: &DrawState<'_, '_>, threads: usize) {
+    if threads > 1 {
+        (state.shared.context.control).count(Counter::SharedBatches, 1);
+    }
+}
+
+/// Shades the vertices that a batch requests, on several threads if they are many; on one if
+/// somebody sees the order (`ordered`).
+pub(super) fn vertices(
+    state: &DrawState<'_, '_>,
+    cores: &mut [Core],
+    batch: &mut Batch,
+    ordered: bool,
+) -> Result<(), Failed> {
+    let requests = &batch.requests[..];
+    let (stride, program) = (batch.vertices.stride, &state.vertex);
+    let many = requests.len() >= PARALLEL_VERTICES
+        && !ordered
+        && state.shared.probe.is_none()
+        && program.only_exports()
+        && (state.shared.fetch.as_ref()).is_none_or(|fetch| fetch.only_exports());
+    if !many {
+        return Ok(vertex::shade(
+            &mut cores[0],
+            state.shared,
+            state.view,
+            program,
+            requests,
+            &mut batch.vertices,
+            &mut batch.streams,
+        )?);
+    }
+    // The first thread's vertices stay where they are.
+    std::mem::swap(&mut batch.vertices, &mut cores[0].part.vertices);
+    let results = each(state, cores, many, &|worker, core, view| {
+        let mut part = std::mem::take(&mut core.part);
+        part.vertices.clear(stride);
+        part.streams.clear();
+        let requests = worker.part(requests, LANES);
+        let (vertices, streams) = (&mut part.vertices, &mut part.streams);
+        let result = vertex::shade(
+            core,
+            state.shared,
+            view,
+            program,
+            requests,
+            vertices,
+            streams,
+        );
+        core.part = part;
+        result
+    });
+    std::mem::swap(&mut batch.vertices, &mut cores[0].part.vertices);
+    shared_by(state, results.len());
+    for (number, (core, result)) in cores.iter_mut().zip(results).enumerate() {
+        result?;
+        if number != 0 {
+            batch.vertices.append(&mut core.part.vertices);
+        }
+    }
+    Ok(())
+}
+
+/// Sets up the primitives of a batch, on several threads if they are many.
+pub(super) fn setups(
+    state: &DrawState<'_, '_>,
+    progress: &mut Progress<'_>,
+    cores: &mut [Core],
+    batch: &mut Batch,
+) -> Result<(), Failed> {
+    batch.setups.resize_with(cores.len(), Vec::new);
+    batch.setups.iter_mut().for_each(Vec::clear);
+    let (primitives, vertices) = (&batch.primitives[..], &batch.vertices);
+    // A line's stipple begins where that of the line before it ended.
+    if primitives.len() < PARALLEL_PRIMITIVES || state.setup.stipple.is_some() {
+        for primitive in primitives {
+            (progress.builder).add(vertices, primitive, &mut batch.setups[0]);
+        }
+        return Ok(());
+    }
+    let results = each(state, cores, true, &|worker, core, _| {
+        let mut builder = Builder::new(state.setup);
+        core.part.setups.clear();
+        for primitive in worker.part(primitives, 1) {
+            builder.add(vertices, primitive, &mut core.part.setups);
+        }
+        Ok::<ClipCounts, Stop>(builder.counts)
+    });
+    shared_by(state, results.len());
+    for ((setups, core), result) in batch.setups.iter_mut().zip(cores).zip(results) {
+        let counts = result?;
+        std::mem::swap(setups, &mut core.part.setups);
+        progress.builder.counts.invocations += counts.invocations;
+        progress.builder.counts.primitives += counts.primitives;
+    }
+    Ok(())
+}
+
 /// Draws the pixels of all setups, each square by one worker.
 pub(super) fn raster(
     state: &DrawState<'_, '_>,
@@ -45,9 +226,8 @@ pub(super) fn raster(
     cores: &mut [Core],
     batch: &Batch,
 ) -> Result<(), Failed> {
-    let area: i64 = batch
-        .setups
-        .iter()
+    let setups = || batch.setups.iter().flatten();
+    let area: i64 = setups()
         .map(|s| {
             let b = s.polygon.bounds;
             i64::from(b.x1 - b.x0) * i64::from(b.y1 - b.y0)
@@ -55,62 +235,38 @@ pub(super) fn raster(
         .sum();
     // Each worker's count begins with that of the draw so far.
     let before = progress.pixels.tiles;
-    let draw = |core: &mut Core, view: &View<'_>, mine: &dyn Fn(i32, i32) -> bool| {
-        let mut counts = PixelCounts {
-            tiles: before,
-            ..PixelCounts::default()
-        };
-        for setup in &batch.setups {
-            pixel.draw(
-                core,
-                state.shared,
-                view,
-                &batch.vertices,
-                setup,
-                &mut counts,
-                mine,
-            )?;
-        }
-        Ok::<_, Stop>(counts)
-    };
-    let workers = cores.len() as i32;
-    let mine = |worker: i32| move |sx: i32, sy: i32| (sx + sy).rem_euclid(workers) == worker;
-    let mut results = vec![Ok(PixelCounts::default()); cores.len()];
-    let pool = match workers > 1 && area > PARALLEL_PIXELS {
-        true => state.pool.get_or_init(|| threads(cores.len() - 1)).as_ref(),
-        false => None,
-    };
-    match (cores, &mut results[..], pool) {
-        // This thread is worker 0.
-        ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
-            let (draw, mine, context) = (&draw, &mine, state.shared.context);
-            let compressed = state.view.compressed;
-            pool.in_place_scope(|scope| {
-                for ((core, result), worker) in others.iter_mut().zip(rest).zip(1..) {
-                    scope.spawn(move |_| {
-                        let view = View::of(&context).watched(compressed);
-                        let job = || draw(core, &view, &mine(worker));
-                        // The pool would pass the panic on to the caller's thread.
-                        *result = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| {
-                            context.control.count(Counter::EnginePanics, 1);
-                            *core = Core {
-                                worker: worker as u32 & 0xFF,
-                                ..Core::default()
-                            };
-                            Err(Stop::Fault("a worker panicked"))
-                        });
-                    });
-                }
-                *result = draw(own, state.view, &mine(0));
-            });
-        }
-        (cores, results, _) => results[0] = draw(&mut cores[0], state.view, &|_, _| true),
-    }
+    let results = each(
+        state,
+        cores,
+        area > PARALLEL_PIXELS,
+        &|worker, core, view| {
+            let (number, of) = (worker.number as i32, worker.of as i32);
+            let mine = |sx: i32, sy: i32| of == 1 || (sx + sy).rem_euclid(of) == number;
+            let mut counts = PixelCounts {
+                tiles: before,
+                ..PixelCounts::default()
+            };
+            for setup in setups() {
+                pixel.draw(
+                    core,
+                    state.shared,
+                    view,
+                    &batch.vertices,
+                    setup,
+                    &mut counts,
+                    &mine,
+                )?;
+            }
+            Ok::<_, Stop>(counts)
+        },
+    );
     for result in results {
         let counts = result?;
         progress.pixels.passed += counts.passed;
         progress.pixels.invocations += counts.invocations;
         progress.pixels.whole += counts.whole;
+        progress.pixels.blocks += counts.blocks;
+        progress.pixels.short += counts.short;
         progress.pixels.bytes += counts.bytes;
         progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
     }

@@ -25,7 +25,7 @@ mod evergreen;
 mod runs;
 
 pub use evergreen::MacroTile;
-pub use runs::Runs;
+pub use runs::{Block, Runs};
 
 /// Width and height of a micro tile in elements.
 const MICRO: u32 = 8;

@@ -89,6 +89,60 @@ impl Runs {
         let offset = (local - inside) << self.spread;
         Some(offset | u64::from(select) << self.log2_group | inside)
     }
+
+    /// Columns and rows of micro tiles after which pipes and banks repeat.
+    pub fn period(&self) -> (u32, u32) {
+        match self.spread {
+            0 => (1, 1),
+            _ => (self.columns.len() as u32, self.rows.len() as u32),
+        }
+    }
+
+    /// The bytes of the `size` micro tiles (columns, rows) from micro tile `from` of slice `z` on:
+    /// a run for each row of macro tiles (1D: of micro tiles), which contains nothing else. `None`
+    /// if the block has a part of a macro tile, or if macro tiles share groups. The order of the
+    /// micro tiles within the runs repeats, see [`Self::period`].
+    pub fn block(&self, from: (u32, u32), size: (u32, u32), z: u32) -> Option<Block> {
+        let part = |v: u32, log2: u32| v & ((1 << log2) - 1) != 0;
+        let parts = part(from.0 | size.0, self.banks) || part(from.1 | size.1, self.pipes);
+        let slice = match z {
+            0 => 0,
+            _ => self.slice_bytes.checked_mul(z.into())? >> self.spread,
+        };
+        // 1D tiling spreads nothing.
+        let shared = self.spread != 0 && (self.tile_bytes | slice) & self.group != 0;
+        if parts || shared {
+            return None;
+        }
+        let [row, column, columns] = [
+            from.1 >> self.pipes,
+            from.0 >> self.banks,
+            size.0 >> self.banks,
+        ]
+        .map(u64::from);
+        let first = row.checked_mul(self.per_row)?.checked_add(column)?;
+        let start = first.checked_mul(self.tile_bytes)?.checked_add(slice)?;
+        let bytes = self.tile_bytes << self.spread;
+        Some(Block {
+            start: start.checked_mul(1 << self.spread)?,
+            len: columns.checked_mul(bytes)?,
+            step: self.per_row.checked_mul(bytes)?,
+            runs: size.1 >> self.pipes,
+        })
+    }
+}
+
+/// The bytes of a block of whole macro tiles, see [`Runs::block`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// Offset of the first run from the surface's base.
+    pub start: u64,
+    /// Bytes of a run.
+    pub len: u64,
+    /// Bytes from the start of a run to the next one's.
+    pub step: u64,
+    /// Number of runs.
+    pub runs: u32,
 }
 
 /// Sets each entry to the XOR of `of(bit)` for the set bits of its index.
@@ -126,6 +180,52 @@ mod tests {
             prop_assert_eq!(runs.run(tx, ty, z, first, len), expected);
         }
 
+        /// The runs of a block hold the bytes of its tiles, each once, in an order that repeats.
+        #[test]
+        fn blocks_are_their_tiles(
+            mode in mode(), config in config(), log2_bpe in 0u32..5, log2_samples in 0u32..4,
+            pitch in 1u32..200, rows in 1u32..200, depth_order: bool,
+            column in 0u32..9, row in 0u32..9, width in 1u32..3, height in 1u32..3, z in 0u32..4,
+        ) {
+            let mut layout = Layout::new(mode, 1 << log2_bpe, pitch * 8, pitch * rows * 64, config);
+            (layout.samples, layout.depth_order) = (1 << log2_samples, depth_order);
+            let from = (column * 8, row * 8);
+            let size = (width * 8, height * 8);
+            let offsets = |from: (u32, u32)| {
+                let mut found = Vec::new();
+                for (ty, tx) in (0..size.1).flat_map(|y| (0..size.0).map(move |x| (y, x))) {
+                    let tile = layout.tile(from.0 + tx, from.1 + ty, z);
+                    found.extend(tile.pieces(0, layout.tile_bytes()));
+                }
+                found
+            };
+            let Some(runs) = Runs::new(&layout) else { return Ok(()); };
+            let Some(block) = runs.block(from, size, z) else {
+                let spread = runs.spread != 0;
+                let slice = runs.slice_bytes * u64::from(z) >> runs.spread;
+                prop_assert!(spread && (runs.tile_bytes | slice) & runs.group != 0);
+                return Ok(());
+            };
+            let mut covered = 0;
+            for (offset, len) in offsets(from) {
+                let run = (0..u64::from(block.runs)).find(|run| {
+                    let start = block.start + run * block.step;
+                    (start..start + block.len).contains(&offset)
+                });
+                let start = block.start + run.unwrap_or(u64::MAX >> 32) * block.step;
+                prop_assert!(run.is_some() && offset + len as u64 <= start + block.len);
+                covered += len as u64;
+            }
+            prop_assert_eq!(covered, u64::from(block.runs) * block.len);
+            let (columns, rows) = runs.period();
+            let later = (from.0 + columns, from.1 + rows);
+            let moved = runs.block(later, size, z).unwrap();
+            prop_assert_eq!((moved.len, moved.runs, moved.step), (block.len, block.runs, block.step));
+            for ((a, _), (b, _)) in offsets(from).into_iter().zip(offsets(later)) {
+                prop_assert_eq!(a - block.start, b - moved.start);
+            }
+        }
+
         #[test]
         fn hostile_input_does_not_overflow(
             mode in mode(), config in config(), tx: u32, ty: u32, z: u32, first: u32, len: usize,
@@ -136,6 +236,7 @@ mod tests {
             };
             if let Some(runs) = Runs::new(&layout) {
                 runs.run(tx, ty, z, first, len);
+                runs.block((tx, ty), (first, samples), z);
             }
         }
     }

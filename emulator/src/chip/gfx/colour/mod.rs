@@ -357,6 +357,31 @@ impl Targets {
         (target.surface).write_tile(view, &target.place(at), 0xFF, data)
     }
 
+    /// Fills a block of `size` micro tiles (columns, rows) at `at` of target `index` with the bytes
+    /// of [`Self::uniform_tile`], all samples. False if that is not possible or failed; a part may
+    /// then have been written.
+    pub fn fill_block(
+        &self,
+        view: &View<'_>,
+        index: usize,
+        at: At,
+        size: (u32, u32),
+        data: &[u8; UNIFORM_BYTES],
+    ) -> bool {
+        let Some((surface, slice)) = self.surface(index, at) else {
+            return false;
+        };
+        let block = surface.block(view, (at.x, at.y), size, slice);
+        block.is_some_and(|block| surface.fill_block(view, &block, data).is_ok())
+    }
+
+    /// The memory of target `index` and the slice of `at`, if no tile of it stands for another
+    /// colour than its bytes.
+    pub fn surface(&self, index: usize, at: At) -> Option<(&Surface, u32)> {
+        let target = self.get(index).filter(|target| target.cleared.is_none())?;
+        Some((&target.surface, target.slice(at.layer)))
+    }
+
     /// The only target that a draw writes, and how it moves the bytes of a texel to a pixel.
     /// `swizzle` selects a byte of the texel (0 to 3), 0 (4) or 1 (5) for each component. None if
     /// the draw has several targets or does more than move bytes.

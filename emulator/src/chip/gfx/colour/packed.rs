@@ -360,6 +360,13 @@ impl Moves {
     }
 }
 
+impl Moves {
+    /// Whether the pixel's bytes are the texel's, in the same order.
+    pub fn is_same(&self) -> bool {
+        self.same
+    }
+}
+
 /// Writes texels to a tile in the order of displayable surfaces of 32 bits. Moves bytes: the
 /// conversion to 0..1 and back, by texture unit and target, would give the same bytes.
 pub struct Move<'a> {

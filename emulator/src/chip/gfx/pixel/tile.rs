@@ -177,7 +177,7 @@ impl Tile<'_, '_> {
         self.account(result, 1);
     }
 
-    fn account(&mut self, result: Result<(), McError>, tiles: u64) {
+    pub(super) fn account(&mut self, result: Result<(), McError>, tiles: u64) {
         match result {
             Ok(()) => self.counts.bytes += tiles * TILE_BYTES,
             Err(e) => self.failed = Some(e),

@@ -23,7 +23,7 @@ pub mod validate;
 pub use cache::ProgramCache;
 pub use env::{Env, ExportKind, MemoryExport, MemoryTarget, RandomAccess};
 pub use exec::{run, run_part, Position};
-pub use program::{is_modelled, Code, Program, TexelCopy};
+pub use program::{is_modelled, Code, Modulate, Place, Program, Sample, Term, TexelCopy};
 
 use std::collections::VecDeque;
 

@@ -12,9 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 mod analysis;
 mod builder;
+mod modulate;
 mod texel;
 
 use builder::*;
+pub use modulate::{Modulate, Place, Sample, Term};
 pub use texel::TexelCopy;
 
 use super::alu::is_plain;
@@ -159,6 +161,8 @@ pub struct Program {
     interpolates: bool,
     /// See [`Program::texel_copy`].
     texel_copy: Option<TexelCopy>,
+    /// See [`Program::modulate`].
+    modulate: Option<Modulate>,
     /// See [`Program::reads`].
     reads: [u8; GPRS],
     image: Vec<(u64, [u32; BLOCK])>,
@@ -326,6 +330,7 @@ impl Program {
             uniform: false,
             interpolates: false,
             texel_copy: None,
+            modulate: None,
             reads: [0; GPRS],
             image,
             base,
@@ -345,6 +350,7 @@ impl Program {
         program.interpolates = (program.alu.iter().flat_map(|clause| &clause.steps))
             .any(|step| matches!(step, Step::Interpolate { .. }));
         program.texel_copy = program.find_texel_copy();
+        program.modulate = program.find_modulate();
         Ok(program)
     }
 
@@ -444,6 +450,11 @@ impl Program {
         self.texel_copy.as_ref()
     }
 
+    /// What the program exports, if it only multiplies a texel and inputs.
+    pub fn modulate(&self) -> Option<&Modulate> {
+        self.modulate.as_ref()
+    }
+
     /// True if all its ALU operations take the fast path while no denormals are loaded.
     #[cfg(test)]
     pub(super) fn is_plain(&self) -> bool {
@@ -454,6 +465,20 @@ impl Program {
     /// True if the program can call the fetch shader.
     pub fn calls_fetch_shader(&self) -> bool {
         self.calls_fetch_shader
+    }
+
+    /// True if waves of the program leave nothing but exports: no writes to memory, no counters, no
+    /// shared memory.
+    pub fn only_exports(&self) -> bool {
+        let memory = |cf: &Cf| matches!(cf, Cf::Memory(_) | Cf::Barrier);
+        let counts = |fetch: &Fetch| matches!(fetch, Fetch::Gds(_));
+        let shares = |step: &Step| matches!(step, Step::Lds(_) | Step::LdsQueue { .. });
+        !self.cf.iter().any(memory)
+            && !self.fetch.iter().flatten().any(counts)
+            && !self
+                .alu
+                .iter()
+                .any(|clause| clause.steps.iter().any(shares))
     }
 
     /// True if the program can kill lanes.

@@ -8,6 +8,7 @@ use super::resource::{Dim, Texture};
 use super::{one_way, Sampler, Unit};
 use crate::chip::gfx::memory::View;
 use crate::chip::gfx::shader::isa::{tex, TexInstruction};
+use crate::chip::gfx::surface::Surface;
 
 /// A level of a 2D texture of 8-bit components, whose texels are fetched unfiltered.
 #[derive(Debug)]
@@ -22,6 +23,12 @@ impl Source {
     /// Width and height in texels.
     pub fn size(&self) -> [u32; 2] {
         self.size
+    }
+
+    /// The memory of the level and the slice that is fetched from, if texels are elements.
+    pub fn surface(&self) -> Option<(&Surface, u32)> {
+        let level = self.texture.level(self.level)?;
+        Some((&level.surface, self.texture.layers.0))
     }
 
     /// The resource's swizzle: 0 to 3 select a byte of the texel, 4 is 0, 5 is 1.

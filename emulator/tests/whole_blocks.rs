@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//! Squares whose bytes are moved in long runs of memory get the same bytes as tiles.
+
+// Register values are written field by field.
+#![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
+
+use crate::rig::scene::*;
+use crate::rig::shader::*;
+use crate::rig::{config, strict_config, Rig};
+use r7xx_board::chip::counters::Counter;
+use r7xx_board::chip::gfx::Pipeline;
+
+/// Width and height of target and texture: 3 by 3 squares, of which the last are cut.
+const SIDE: u32 = 160;
+/// Pixels in a row of memory.
+const PITCH: u32 = 192;
+const BYTES: usize = (PITCH * PITCH * 4) as usize;
+const TARGET: u64 = 0x60_0000;
+const TEXTURE: u64 = 0x68_0000;
+const BUFFER: u64 = 0x70_0000;
+/// `ARRAY_MODE`.
+const ONE_D: u32 = 2;
+const TWO_D: u32 = 4;
+/// A register of the tiling: 2 pipes; 4 or 8 banks; groups of 256 or 512 bytes.
+const GEOMETRIES: [u32; 3] = [1 << 1, 1 << 1 | 1 << 4, 1 << 1 | 1 << 6];
+
+/// How a draw reaches memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Path {
+    /// By blocks, if it can.
+    Blocks,
+    /// Tile by tile: a strict board watches each access.
+    Tiles,
+    /// Pixel by pixel: the shader is longer, or the colours are interpolated.
+    Pixels,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Job {
+    /// A copy from the texture, `distance` pixels away.
+    Copy { distance: [f32; 2] },
+    /// One colour, with or without a depth.
+    Fill { depth: bool },
+}
+
+struct Result {
+    colour: Vec<u8>,
+    depth: Vec<u8>,
+    blocks: u64,
+    tiles: u64,
+}
+
+fn noise(count: usize) -> Vec<u32> {
+    let mut rng = fastrand::Rng::with_seed(7);
+    (0..count).map(|_| rng.u32(..)).collect()
+}
+
+fn draw(job: Job, mode: u32, geometry: u32, path: Path) -> Result {
+    let config = match path {
+        Path::Tiles => strict_config(),
+        _ => config(None),
+    };
+    let mut s = Scene::new(Rig::with_gfx(config, Box::new(Pipeline::new(2))));
+    for (at, seed) in [(TARGET, 0), (TEXTURE, 1), (BUFFER, 2)] {
+        let words: Vec<u32> = noise(BYTES / 4).iter().map(|word| word ^ seed).collect();
+        s.rig.ib(at, &words);
+    }
+    s.rig.write(0x98F0, geometry);
+    let size = SIDE | SIDE << 16;
+    for register in [0x2_8034, 0x2_8208, 0x2_8244] {
+        s.set(register, size);
+    }
+    for register in [0x2_843C, 0x2_8440, 0x2_8444, 0x2_8448] {
+        s.set(register, f(SIDE as f32 / 2.0));
+    }
+    let extent = (PITCH / 8 - 1) | (PITCH * PITCH / 64 - 1) << 10;
+    s.set(0x2_8040, (TARGET >> 8) as u32);
+    s.set(0x2_8060, extent);
+    s.set(0x2_80A0, 0x1A << 2 | mode << 8);
+    let whole = |[u, v]: [f32; 2], colour: [f32; 4], job: Job| {
+        let side = SIDE as f32;
+        let corner = |x: f32, y: f32| {
+            let parameter = match job {
+                Job::Copy { .. } => [
+                    (x + 1.0) / 2.0 * side + u,
+                    (y + 1.0) / 2.0 * side + v,
+                    0.0,
+                    0.0,
+                ],
+                Job::Fill { .. } => colour,
+            };
+            ([x, y, 0.0, 1.0], parameter)
+        };
+        [corner(-1.0, -1.0), corner(-1.0, 1.0), corner(1.0, -1.0)]
+    };
+    let detour = path == Path::Pixels;
+    match job {
+        Job::Copy { distance } => {
+            let words = [
+                1 | mode << 3 | (PITCH / 8 - 1) << 8 | (PITCH - 1) << 19,
+                (PITCH - 1) | 0x1A << 26,
+                (TEXTURE >> 8) as u32,
+                0,
+                0 << 16 | 1 << 19 | 2 << 22 | 3 << 25,
+                0,
+                2 << 30,
+            ];
+            s.texture(words, [0; 3]);
+            let mut ps = Shader::new();
+            const FLT_TO_INT: u32 = 0x6B;
+            let convert = |chan| op2(FLT_TO_INT, 2, chan, gpr(0, chan), Src(ZERO, 0), true);
+            ps.alu(0x08, &[convert(0), convert(1), convert(3)], &[]);
+            ps.load(1, 2, 0);
+            if detour {
+                ps.alu(0x08, &[mov(1, 0, gpr(1, 0), true)], &[]);
+            }
+            ps.export(PIXEL, 0, 1, XYZW, true);
+            let start = s.shader(&ps);
+            s.set(START_PS, start);
+            s.draw_vertices(RECTANGLES, &whole(distance, [0.0; 4], job));
+        }
+        Job::Fill { depth } => {
+            if depth {
+                const ALWAYS: u32 = 7;
+                s.set(0x2_8000, extent);
+                s.set(0x2_8004, 0);
+                s.set(0x2_800C, (BUFFER >> 8) as u32);
+                // 32 bits of float.
+                s.set(0x2_8010, 6 | mode << 15);
+                s.set(0x2_8800, 1 << 1 | 1 << 2 | ALWAYS << 4);
+                // DEPTH_CLEAR_ENABLE
+                s.set(0x2_8D0C, 1);
+                s.set(0x2_802C, f(0.25));
+            }
+            s.set(0x2_8644, 1 | u32::from(!detour) << 10);
+            s.draw_vertices(RECTANGLES, &whole([0.0; 2], [0.2, 0.4, 0.6, 0.8], job));
+        }
+    }
+    s.finish();
+    let counters = s.rig.chip.counters();
+    Result {
+        colour: s.rig.bytes(TARGET, BYTES),
+        depth: s.rig.bytes(BUFFER, BYTES),
+        blocks: counters.get(Counter::WholeBlocks),
+        tiles: counters.get(Counter::WholeTiles),
+    }
+}
+
+/// Draws `job` on all paths and compares. Returns the blocks of the first.
+fn check(job: Job, mode: u32, geometry: u32) -> u64 {
+    let [blocks, tiles, pixels] =
+        [Path::Blocks, Path::Tiles, Path::Pixels].map(|path| draw(job, mode, geometry, path));
+    let what = format!("{job:?} mode {mode} geometry {geometry:#x}");
+    assert!(blocks.colour == pixels.colour, "{what}: colour, blocks");
+    assert!(blocks.depth == pixels.depth, "{what}: depth, blocks");
+    assert!(tiles.colour == pixels.colour, "{what}: colour, tiles");
+    assert!(tiles.depth == pixels.depth, "{what}: depth, tiles");
+    assert_eq!((tiles.blocks, pixels.blocks), (0, 0), "{what}");
+    assert_eq!((blocks.tiles, pixels.tiles), (tiles.tiles, 0), "{what}");
+    // 160 pixels are 20 tiles.
+    assert!(blocks.tiles >= 20 * 20 - 2, "{what}");
+    blocks.blocks
+}
+
+#[test]
+fn fills_of_squares_are_runs() {
+    for depth in [false, true] {
+        let job = Job::Fill { depth };
+        // The shader runs in each thread's first tile, to know the colour: 2 of 4 squares are left.
+        assert_eq!(check(job, ONE_D, GEOMETRIES[0]), 2);
+        assert_eq!(check(job, TWO_D, GEOMETRIES[0]), 2);
+        assert_eq!(check(job, TWO_D, GEOMETRIES[1]), 2);
+        // A group has two tiles, of different macro tiles.
+        assert_eq!(check(job, TWO_D, GEOMETRIES[2]), 0);
+    }
+}
+
+#[test]
+fn copies_of_squares_are_runs() {
+    for (distance, blocks) in [
+        ([0.0; 2], [4, 4]),
+        // Whole tiles. In 2D, pipes and banks differ.
+        ([8.0, 16.0], [4, 0]),
+        ([3.0, 0.0], [0, 0]),
+        ([0.0, 5.0], [0, 0]),
+    ] {
+        let job = Job::Copy { distance };
+        assert_eq!(check(job, ONE_D, GEOMETRIES[0]), blocks[0], "{distance:?}");
+        assert_eq!(check(job, TWO_D, GEOMETRIES[1]), blocks[1], "{distance:?}");
+    }
+    let job = Job::Copy { distance: [0.0; 2] };
+    assert_eq!(check(job, TWO_D, GEOMETRIES[2]), 0);
+}
