@@ -292,13 +292,13 @@ CLAIMS = (
      lambda r, _: (max(uploads(r, "patched / unmodified")), max(uploads(r, "A alone / unmodified")))),
     ("mesa-patches/README.md", "they take {} to {} of the unmodified Mesa's instructions, with both series on ours {} to {}. No row is above {}.",
      lambda r, _: (*both(parts(r, "A")), *both(parts(r, "patched")), 1.03)),
-    ("mesa-patches/README.md", "which `stream` and `vbo-part-busy` miss ({} and {}), and with both {} for buffers and glyphs",
-     lambda r, _: (part(r, "stream", "A"), part(r, "vbo-part-busy", "A"), 0.5)),
+    ("mesa-patches/README.md", "which `stream`, `vbo-part-busy` and `read-own` miss ({}, {} and {}), and with both {} for buffers and glyphs",
+     lambda r, _: (part(r, "stream", "A"), part(r, "vbo-part-busy", "A"), part(r, "read-own", "A"), 0.5)),
     ("mesa-patches/README.md", "`vbo-many` ({}), `glyph-own` ({}) and `vbo-idle` ({}); `vbo-busy` takes {}, `glyph-atlas` {} and `vbo-part-busy` {}.",
      lambda r, _: tuple(part(r, case, "patched") for case in
                         ("vbo-many", "glyph-own", "vbo-idle", "vbo-busy", "glyph-atlas", "vbo-part-busy"))),
-    ("mesa-patches/README.md", "(`readpixels`: {} with A, {} with both)",
-     lambda r, _: (part(r, "readpixels", "A"), part(r, "readpixels", "patched"))),
+    ("mesa-patches/README.md", "(`read-own`: {} with A, {} with both)",
+     lambda r, _: (part(r, "read-own", "A"), part(r, "read-own", "patched"))),
     ("mesa-patches/README.md", "widget factory makes {} mappings in place of {} and {} ioctls in place of {}, with series A alone",
      lambda r, _: tuple(r["traces"].table("program").cell("gtk4-widget-factory", column=f"{what}, {mesa}")
                         for what in ("mappings", "ioctls") for mesa in ("A alone", "unmodified"))),
