@@ -52,11 +52,6 @@ struct Case {
     texels: u64,
 }
 
-fn noise(count: usize, seed: u64) -> Vec<u32> {
-    let mut rng = fastrand::Rng::with_seed(seed);
-    (0..count).map(|_| rng.u32(..)).collect()
-}
-
 impl Case {
     fn random(rng: &mut fastrand::Rng) -> Self {
         let form = [Form::Input, Form::Texel, Form::Product, Form::Alpha][rng.usize(..4)];

@@ -50,11 +50,6 @@ struct Result {
     tiles: u64,
 }
 
-fn noise(count: usize) -> Vec<u32> {
-    let mut rng = fastrand::Rng::with_seed(7);
-    (0..count).map(|_| rng.u32(..)).collect()
-}
-
 fn draw(job: Job, mode: u32, geometry: u32, path: Path) -> Result {
     let config = match path {
         Path::Tiles => strict_config(),
@@ -62,7 +57,7 @@ fn draw(job: Job, mode: u32, geometry: u32, path: Path) -> Result {
     };
     let mut s = Scene::new(Rig::with_gfx(config, Box::new(Pipeline::new(2))));
     for (at, seed) in [(TARGET, 0), (TEXTURE, 1), (BUFFER, 2)] {
-        let words: Vec<u32> = noise(BYTES / 4).iter().map(|word| word ^ seed).collect();
+        let words: Vec<u32> = noise(BYTES / 4, 7).iter().map(|word| word ^ seed).collect();
         s.rig.ib(at, &words);
     }
     s.rig.write(0x98F0, geometry);
@@ -107,10 +102,7 @@ fn draw(job: Job, mode: u32, geometry: u32, path: Path) -> Result {
             ];
             s.texture(words, [0; 3]);
             let mut ps = Shader::new();
-            const FLT_TO_INT: u32 = 0x6B;
-            let convert = |chan| op2(FLT_TO_INT, 2, chan, gpr(0, chan), Src(ZERO, 0), true);
-            ps.alu(0x08, &[convert(0), convert(1), convert(3)], &[]);
-            ps.load(1, 2, 0);
+            ps.load_at_input(1, 2, 0);
             if detour {
                 ps.alu(0x08, &[mov(1, 0, gpr(1, 0), true)], &[]);
             }

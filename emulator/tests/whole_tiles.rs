@@ -14,15 +14,10 @@ const TARGET_BYTES: usize = (WIDTH * HEIGHT * 4) as usize;
 const SWAPS: [u32; 2] = [0, 1];
 const RGBA: [u32; 4] = [0, 1, 2, 3];
 
-fn noise(count: usize) -> Vec<u32> {
-    let mut rng = fastrand::Rng::with_seed(7);
-    (0..count).map(|_| rng.u32(..)).collect()
-}
-
 /// A scene whose 1D-tiled target is filled with noise.
 fn noisy(swap: u32) -> Scene {
     let mut s = scene();
-    s.rig.ib(COLOUR, &noise(TARGET_BYTES / 4));
+    s.rig.ib(COLOUR, &noise(TARGET_BYTES / 4, 7));
     s.set(0x2_80A0, 0x1A << 2 | 2 << 8 | swap << 16);
     s
 }
@@ -70,7 +65,7 @@ impl Blit {
     /// one more instruction, which rules the fast path out.
     fn draw(&self, detour: bool) -> (Vec<u8>, u64) {
         let mut s = noisy(self.swap);
-        s.rig.ib(TEXTURE, &noise(128 * 128));
+        s.rig.ib(TEXTURE, &noise(128 * 128, 7));
         let select = |i: usize| self.swizzle[i] << (16 + 3 * i);
         let words = [
             // 2D, linear aligned, 128 texels from row to row.
@@ -92,10 +87,7 @@ impl Blit {
         if self.sampled {
             ps.sample(1, 0, 0);
         } else {
-            const FLT_TO_INT: u32 = 0x6B;
-            let convert = |chan| op2(FLT_TO_INT, 2, chan, gpr(0, chan), Src(ZERO, 0), true);
-            ps.alu(0x08, &[convert(0), convert(1), convert(3)], &[]);
-            ps.load(1, 2, 0);
+            ps.load_at_input(1, 2, 0);
         }
         if detour {
             ps.alu(0x08, &[mov(1, 0, gpr(1, 0), true)], &[]);
@@ -278,7 +270,7 @@ impl Clear {
             ALWAYS
         };
         let mut s = noisy(0);
-        let mut depth = noise(TARGET_BYTES / 2);
+        let mut depth = noise(TARGET_BYTES / 2, 7);
         if self.format >= 6 {
             // Floats of 0 to 1.
             depth.iter_mut().for_each(|word| *word &= 0x3F7F_FFFF);

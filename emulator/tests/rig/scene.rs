@@ -11,6 +11,12 @@ use super::{Rig, DATA, FENCE};
 
 pub use super::state::*;
 
+/// `count` words that look like noise, the same for a `seed`.
+pub fn noise(count: usize, seed: u64) -> Vec<u32> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    (0..count).map(|_| rng.u32(..)).collect()
+}
+
 /// A vertex: position in clip space and one parameter.
 pub type Vertex = ([f32; 4], [f32; 4]);
 

@@ -95,6 +95,14 @@ impl Shader {
         self
     }
 
+    /// Loads the texel of texture `resource` at input R0.xy, level R0.w, which R`at` gets as integers.
+    pub fn load_at_input(&mut self, dst: u32, at: u32, resource: u32) -> &mut Self {
+        const FLT_TO_INT: u32 = 0x6B;
+        let convert = |chan| op2(FLT_TO_INT, at, chan, gpr(0, chan), Src(ZERO, 0), true);
+        self.alu(0x08, &[convert(0), convert(1), convert(3)], &[]);
+        self.load(dst, at, resource)
+    }
+
     /// Loads the texel of texture `resource` at the integers in R`src`.xy, level R`src`.w.
     pub fn load(&mut self, dst: u32, src: u32, resource: u32) -> &mut Self {
         self.texture(0x03, 0, dst, src, resource)

@@ -204,3 +204,26 @@ fn assert_lanes(wave: &Wave, gpr: usize, want: impl Fn(u32) -> u32) {
         assert_eq!(wave.gpr(gpr, 0)[lane as usize], want(lane), "lane {lane}");
     }
 }
+
+/// Decodes any words in the encoding `isa`, with the dword `filler` behind them, and runs what comes of
+/// it, which must end.
+fn hostile(mut words: Vec<u32>, isa: Isa, filler: u32) {
+    let mut fetch = |address: u64, out: &mut [u32]| {
+        let at = (address / 4) as usize;
+        if at > 1 << 12 {
+            return false;
+        }
+        words.resize(words.len().max(at + out.len()), filler);
+        out.copy_from_slice(&words[at..at + out.len()]);
+        true
+    };
+    let options = Options {
+        dx10_clamp: true,
+        isa,
+    };
+    if let Ok(program) = Program::decode(0, options, &mut fetch) {
+        let mut wave = lane_numbers();
+        wave.begin(ALL, ALL, 1 << 14);
+        let _ = run(&program, &mut wave, &mut Recorder::default());
+    }
+}

@@ -441,21 +441,6 @@ proptest::proptest! {
     /// Any words are decoded, or refused, and what is decoded ends.
     #[test]
     fn hostile_programs_end(words in proptest::collection::vec(proptest::num::u32::ANY, 2..96)) {
-        let mut words = words;
-        let mut fetch = |address: u64, out: &mut [u32]| {
-            let at = (address / 4) as usize;
-            if at > 1 << 12 {
-                return false;
-            }
-            words.resize(words.len().max(at + out.len()), 1 << 21);
-            out.copy_from_slice(&words[at..at + out.len()]);
-            true
-        };
-        let options = Options { dx10_clamp: true, isa: Isa::R800 };
-        if let Ok(program) = Program::decode(0, options, &mut fetch) {
-            let mut wave = lane_numbers();
-            wave.begin(ALL, ALL, 1 << 14);
-            let _ = run(&program, &mut wave, &mut Recorder::default());
-        }
+        hostile(words, Isa::R800, 1 << 21);
     }
 }

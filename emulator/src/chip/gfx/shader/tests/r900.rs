@@ -248,22 +248,7 @@ proptest::proptest! {
     /// Any words are decoded, or refused, and what is decoded ends.
     #[test]
     fn hostile_programs_end(words in proptest::collection::vec(proptest::num::u32::ANY, 2..96)) {
-        let mut words = words;
-        let mut fetch = |address: u64, out: &mut [u32]| {
-            let at = (address / 4) as usize;
-            if at > 1 << 12 {
-                return false;
-            }
-            // CF_END at every other dword.
-            words.resize(words.len().max(at + out.len()), 0x20 << 22);
-            out.copy_from_slice(&words[at..at + out.len()]);
-            true
-        };
-        let options = Options { dx10_clamp: true, isa: Isa::R900 };
-        if let Ok(program) = Program::decode(0, options, &mut fetch) {
-            let mut wave = lane_numbers();
-            wave.begin(ALL, ALL, 1 << 14);
-            let _ = run(&program, &mut wave, &mut Recorder::default());
-        }
+        // CF_END at every other dword.
+        hostile(words, Isa::R900, 0x20 << 22);
     }
 }
