@@ -349,9 +349,8 @@ static int busy(void)
 	glBindTexture(GL_TEXTURE_2D, texture);
 	for (unsigned t = 0; t < 2; t++) {
 		fill(texels[t], sizeof(texels[t]), 100 + t);
-		/* Rows 0, 2, 1, 3 and so on. */
-		for (unsigned y = 0; y < TEXELS; y++)
-			memcpy(tile[t] + ((y & 4) | (y & 1) << 1 | (y >> 1 & 1)) * TEXELS, texels[t] + y * TEXELS, TEXELS);
+		for (unsigned p = 0; p < sizeof(texels[t]); p++)
+			tile[t][tiled_at(TEXELS, p % TEXELS, p / TEXELS)] = texels[t][p];
 	}
 	glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
 	glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, TEXELS, TEXELS, 0, GL_RED, GL_UNSIGNED_BYTE, texels[0]);

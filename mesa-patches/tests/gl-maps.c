@@ -363,17 +363,6 @@ static bool check_glyphs(unsigned n)
 	return true;
 }
 
-/* Where byte (x, y) of a glyph is in its tiles, of 8x8 bytes each, without what is to the right of it.
- * The bits of a byte's number are x0, x1, x2, y1, y0 and y2 from the lowest on (addrlib's order for
- * 8 bits a texel).
- */
-static unsigned tiled_at(unsigned x, unsigned y)
-{
-	unsigned tile = y / 8 * (GLYPH / 8) + x / 8;
-
-	return tile * 64 + (y >> 2 & 1) * 32 + (y & 1) * 16 + (y >> 1 & 1) * 8 + x % 8;
-}
-
 /* The CPU has written them where the GPU samples them. Mesa without the series stages them. */
 static bool check_own(unsigned n)
 {
@@ -383,7 +372,7 @@ static bool check_own(unsigned n)
 	for (unsigned i = 0; i < n; i += (n + SAMPLES - 1) / SAMPLES) {
 		fill(rows, sizeof(rows), i);
 		for (unsigned p = 0; p < sizeof(rows); p++)
-			want[tiled_at(p % GLYPH, p / GLYPH)] = rows[p];
+			want[tiled_at(GLYPH, p % GLYPH, p / GLYPH)] = rows[p];
 		/* A row of tiles has at least a group of 256 bytes (eg_surface_init_1d() of libdrm). */
 		tiled += shim.find(want, 8 * GLYPH, GLYPH / 8, 8 * GLYPH, 256);
 

@@ -102,6 +102,13 @@ void context_destroy(EGLContext context)
 	eglDestroyContext(display, context);
 }
 
+unsigned tiled_at(unsigned width, unsigned x, unsigned y)
+{
+	unsigned tile = y / 8 * (width / 8) + x / 8;
+
+	return tile * 64 + (y >> 2 & 1) * 32 + (y & 1) * 16 + (y >> 1 & 1) * 8 + x % 8;
+}
+
 void fill(void *buf, unsigned size, uint32_t seed)
 {
 	uint32_t x = seed * 2654435761u + 0x9e3779b9u;

@@ -280,6 +280,15 @@ void context_destroy(EGLContext context);
 void fill(void *buf, unsigned size, uint32_t seed);
 
 /**
+ * tiled_at() - where byte (x, y) of a texture of one byte a texel is in its micro tiles
+ * @width: of the texture, a multiple of 8
+ *
+ * It counts tiles of 8x8 bytes without what is to the right of the texture. The bits of a byte's number
+ * in its tile are x0, x1, x2, y1, y0 and y2 from the lowest on (addrlib's order for 8 bits a texel).
+ */
+unsigned tiled_at(unsigned width, unsigned x, unsigned y);
+
+/**
  * no_error() - ends the program if GL has an error
  * @where: for the message
  */
