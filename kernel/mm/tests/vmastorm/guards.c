@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
+#include <unistd.h>
 
 #include "guards.h"
 
@@ -58,26 +59,58 @@ void guards_on(unsigned int thread, unsigned int slot, uintptr_t start)
 	atomic_fetch_add(&g->version, 1);
 }
 
+/* Reads a hexadecimal number of a stream of characters: adds a digit. */
+static bool hex_digit(char c, uintptr_t *number)
+{
+	unsigned int digit;
+
+	if (c >= '0' && c <= '9')
+		digit = c - '0';
+	else if (c >= 'a' && c <= 'f')
+		digit = c - 'a' + 10;
+	else
+		return false;
+	*number = *number << 4 | digit;
+	return true;
+}
+
 /**
  * guards_free_below - check whether the guard of a stack is free
  * @start: address where the stack begins
  *
  * If so, it stays free while the stack exists, except for mappings that grow.
+ * Children of a process with threads call this, too: nothing here takes a lock
+ * of the C library, which another thread could hold for ever in the child.
  */
 bool guards_free_below(uintptr_t start)
 {
-	FILE *f = fopen("/proc/self/maps", "re");
-	unsigned long from, to;
-	bool is_free = f;
-	char line[512];
+	enum { FROM, TO, REST } field = FROM;
+	uintptr_t from = 0, to = 0;
+	bool is_free = true;
+	char text[4096];
+	ssize_t n, i;
+	int fd;
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx-%lx", &from, &to) == 2 && from < start &&
-		    to > start - GUARD_BYTES)
-			is_free = false;
-	if (f)
-		fclose(f);
-	return is_free;
+	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	/* A line may begin in one part and end in the next one. */
+	while ((n = read(fd, text, sizeof(text))) > 0)
+		for (i = 0; i < n; i++) {
+			if (text[i] == '\n') {
+				field = FROM;
+				from = 0;
+				to = 0;
+			} else if (field == FROM && !hex_digit(text[i], &from)) {
+				field = TO;
+			} else if (field == TO && !hex_digit(text[i], &to)) {
+				field = REST;
+				if (from < start && to > start - GUARD_BYTES)
+					is_free = false;
+			}
+		}
+	close(fd);
+	return is_free && !n;
 }
 
 /**

@@ -440,6 +440,11 @@ static void access_page(struct storm *s, struct slot *slot, unsigned int page)
 
 static void change(struct storm *s, int what);
 
+/*
+ * A child of a process with threads, by _Fork(): it may only do what a signal
+ * handler may. A lock of the C library that another thread held at the time
+ * stays locked here.
+ */
 static void child(struct storm *s)
 {
 	unsigned int i, what;
