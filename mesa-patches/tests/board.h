@@ -36,6 +36,8 @@ extern unsigned wrong;
 extern unsigned left_slabs;
 /** Textures that were written without a submission, in this case. */
 extern unsigned tiled_alone;
+/** Uploads to deleted textures that were never drawn, in this case. */
+extern unsigned atlas_dropped;
 
 /**
  * same() - compares bytes that were read back with those that should be there
@@ -118,6 +120,8 @@ void samplers(void);
 void blocks(void);
 /* board-tiled.c */
 void tiled(void);
+/* board-atlas.c */
+void atlas(void);
 /* board-sharing.c */
 void dma_buf(void);
 void leave_slabs(void);

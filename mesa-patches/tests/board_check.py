@@ -40,6 +40,9 @@ FAULTS_OF_UNMODIFIED = ("samplers", "blocks")
 IN_SLABS = {"contexts": "fetch_in_slab", "leave-slabs": "left_slabs", "tiled": "tiled_alone"}
 # Textures of the case "tiled" that have at most 16 KiB, on each chip: the CPU writes them without a submission.
 TILED_ALONE = 28
+# Uploads to the atlas, each of which is a draw of the unmodified Mesa; and the most draws where they share them.
+UPLOADS_TO_ATLAS = 4 * OBJECTS
+DRAWS_OF_ATLAS = UPLOADS_TO_ATLAS // 20
 # The same of copies by the DMA ring, which Mesa uses from Evergreen on; with FORCE_DMA for all copies.
 DMA_IN_SLABS = {"dma": "tiled_in_slab"}
 FORCED_DMA_IN_SLABS = {"dma": "dma_in_slab"}
@@ -83,6 +86,11 @@ def check(rows, module, mesa, chip="rv770", extra=None):
             bad.append(f"{what}: only {r['maps']} mappings: the counting is wrong")
         if mesa != "unmodified" and case == "tiled" and r["tiled_alone"] < TILED_ALONE:
             bad.append(f"{what}: only {r['tiled_alone']} textures were written without a submission")
+        if case == "glyph-atlas" and (r["draws"] < UPLOADS_TO_ATLAS if mesa == "unmodified" else
+                                      not 0 < r["draws"] <= DRAWS_OF_ATLAS):
+            bad.append(f"{what}: {r['draws']} draws for {UPLOADS_TO_ATLAS} uploads")
+        if case == "atlas" and (r["dropped"] > 0) != (mesa != "unmodified"):
+            bad.append(f"{what}: {r['dropped']} uploads to deleted textures were not drawn")
         if r["submissions"] < SUBMITTED.get(case, 0):
             bad.append(f"{what}: only {r['submissions']} submissions: the layers were not mapped one by one")
     return bad

@@ -109,31 +109,39 @@ static void shared_atomics(void)
 	equal("shared words", found, expected, 12);
 }
 
-/* Textures and constants, in a group that is no multiple of a wave. */
+/* Textures and constants, in a group that is no multiple of a wave. The texels are uploaded in boxes, whose copies can
+ * wait for each other, but not for longer than until the dispatch.
+ */
 static void textures(void)
 {
-	static uint32_t texels[32 * 32], found[100], expected[100];
+	enum { SIDE = 128, BOX = 32 };
+	static uint32_t texels[SIDE * SIDE], found[SIDE], expected[SIDE];
 	GLuint texture, to, program;
 
 	fill(texels, sizeof(texels), 9);
 	glGenTextures(1, &texture);
 	glBindTexture(GL_TEXTURE_2D, texture);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 32, 32);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, SIDE, SIDE);
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 32, 32, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
 	to = storage(0, NULL, sizeof(found));
+	glPixelStorei(GL_UNPACK_ROW_LENGTH, SIDE);
+	for (unsigned y = 0; y < SIDE; y += BOX)
+		for (unsigned x = 0; x < SIDE; x += BOX)
+			glTexSubImage2D(GL_TEXTURE_2D, 0, x, y, BOX, BOX, GL_RED_INTEGER, GL_UNSIGNED_INT,
+					texels + y * SIDE + x);
+	glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
 	program = compute_program("#version 430\nlayout(local_size_x = 100) in;"
 				  "layout(binding = 0) uniform usampler2D t; uniform int k;"
 				  "layout(std430, binding = 0) buffer b { uint to[]; };"
 				  "void main() { int i = int(gl_LocalInvocationID.x);"
-				  "  to[i] = texelFetch(t, ivec2(i & 31, i >> 5), 0).x + uint(k)"
+				  "  to[i] = texelFetch(t, ivec2(i, i * 37 & 127), 0).x + uint(k)"
 				  "    + textureLod(t, vec2(0.5, 0.5), 0.0).x; }");
 	glUniform1i(glGetUniformLocation(program, "k"), 77);
 	glDispatchCompute(1, 1, 1);
 	buffer_read(to, found, sizeof(found));
 	for (unsigned i = 0; i < 100; i++)
-		expected[i] = texels[i] + 77 + texels[16 * 32 + 16];
+		expected[i] = texels[i * 37 % SIDE * SIDE + i] + 77 + texels[SIDE / 2 * SIDE + SIDE / 2];
 	equal("texels", found, expected, 100);
 }
 

@@ -7,8 +7,8 @@
  * every byte that comes back. Status 2 if one differs, 1 if a case cannot be run.
  *
  * It prints a line of JSON for each case: "ok", the calls that the driver made
- * meanwhile (glcount.h), what was found in its command streams (glstream.h), and "left_slabs" and
- * "tiled_alone" (board.h). "kernel" is what the kernel driver counted itself in
+ * meanwhile (glcount.h), what was found in its command streams (glstream.h), and "left_slabs",
+ * "tiled_alone" and "dropped" (board.h). "kernel" is what the kernel driver counted itself in
  * debugfs: steps of PREAD, PWRITE and TRANSFER, or null if it has no such counter.
  *
  * If the environment variable GL_BOARD_RENDERER is set, GL_RENDERER must contain it,
@@ -55,7 +55,7 @@ static const struct {
 	{ "persistent", persistent }, { "samplers", samplers },	{ "stream-out", stream_out },
 	{ "dma-buf", dma_buf },	  { "small", small },		{ "leave-slabs", leave_slabs },
 	{ "contexts", contexts }, { "dma", dma_copies },	{ "tiled", tiled },
-	{ "blocks", blocks },
+	{ "blocks", blocks },	  { "atlas", atlas },
 };
 
 int main(int argc, char **argv)
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 			long kernel = kernel_count();
 			char counted[30] = "null";
 
-			wrong = left_slabs = tiled_alone = 0;
+			wrong = left_slabs = tiled_alone = atlas_dropped = 0;
 			cases[c].run();
 			no_error(cases[c].name);
 
@@ -100,13 +100,14 @@ int main(int argc, char **argv)
 			printf("{\"case\": \"%s\", \"ok\": %s, \"maps\": %lu, \"ioctls\": %lu, \"pwrites\": %lu, "
 			       "\"preads\": %lu, \"transfers\": %lu, \"submissions\": %lu, \"kernel\": %s, "
 			       "\"fetch_in_slab\": %lu, \"dma_in_slab\": %lu, \"tiled_in_slab\": %lu, "
-			       "\"left_slabs\": %u, \"tiled_alone\": %u}\n",
+			       "\"left_slabs\": %u, \"tiled_alone\": %u, \"draws\": %lu, \"dropped\": %u}\n",
 			       cases[c].name, wrong ? "false" : "true", after.maps - before.maps,
 			       after.ioctls - before.ioctls, after.pwrites - before.pwrites,
 			       after.preads - before.preads, after.transfers - before.transfers,
 			       after.submissions - before.submissions, counted,
 			       now.fetch_in_slab - streams.fetch_in_slab, now.dma_in_slab - streams.dma_in_slab,
-			       now.tiled_in_slab - streams.tiled_in_slab, left_slabs, tiled_alone);
+			       now.tiled_in_slab - streams.tiled_in_slab, left_slabs, tiled_alone,
+			       now.draws - streams.draws, atlas_dropped);
 			fflush(stdout);
 			all_wrong += wrong;
 		}

@@ -6,6 +6,9 @@
 #include <stddef.h>
 
 #define PKT3_SET_CONTEXT_REG 0x69
+#define PKT3_DRAW_INDEX 0x2b
+#define PKT3_DRAW_INDEX_AUTO 0x2d
+#define PKT3_DRAW_INDEX_IMMD 0x2e
 #define CONTEXT_REGS 0x28000
 #define SQ_PGM_START_FS (gl_streams_evergreen ? 0x288a4 : 0x28894)
 
@@ -33,6 +36,11 @@ static void read_graphics(const uint32_t *ib, uint32_t length)
 		if (head >> 30 == 1 || at + count >= length) {
 			found.unknown++;
 			return;
+		}
+		if (head >> 30 == 3) {
+			uint32_t op = head >> 8 & 0xff;
+
+			found.draws += op == PKT3_DRAW_INDEX || op == PKT3_DRAW_INDEX_AUTO || op == PKT3_DRAW_INDEX_IMMD;
 		}
 		if (head >> 30 == 3 && (head >> 8 & 0xff) == PKT3_SET_CONTEXT_REG) {
 			uint32_t first = CONTEXT_REGS + ib[at + 1] * 4, reg = SQ_PGM_START_FS;

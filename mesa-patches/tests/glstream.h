@@ -27,10 +27,11 @@
  * @dma_in_slab: those among them with both addresses at gl_streams_small or beyond
  * @dma_tiled: copies by the DMA ring between a tiled and a linear surface
  * @tiled_in_slab: those among them whose tiled surface is at gl_streams_small or beyond
+ * @draws: of all kinds but indirect ones
  * @unknown: packets that the reader does not know, which should not be
  */
 struct gl_streams {
-	unsigned long fetch_shaders, fetch_in_slab, dma_buffers, dma_in_slab, dma_tiled, tiled_in_slab, unknown;
+	unsigned long fetch_shaders, fetch_in_slab, dma_buffers, dma_in_slab, dma_tiled, tiled_in_slab, draws, unknown;
 };
 
 /**

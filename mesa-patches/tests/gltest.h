@@ -50,6 +50,7 @@
 	X(glCompressedTexSubImage2D) \
 	X(glCompressedTexSubImage3D) \
 	X(glCopyBufferSubData) \
+	X(glCopyTexSubImage2D) \
 	X(glCreateProgram) \
 	X(glCreateShader) \
 	X(glDeleteBuffers) \
@@ -74,6 +75,7 @@
 	X(glFramebufferRenderbuffer) \
 	X(glFramebufferTexture) \
 	X(glFramebufferTexture2D) \
+	X(glFramebufferTextureLayer) \
 	X(glGenBuffers) \
 	X(glGenFramebuffers) \
 	X(glGenQueries) \
@@ -121,6 +123,7 @@
 	X(glTransformFeedbackVaryings) \
 	X(glUniform1f) \
 	X(glUniform1i) \
+	X(glUniform3i) \
 	X(glUniform2f) \
 	X(glUniform4f) \
 	X(glUnmapBuffer) \
@@ -159,6 +162,7 @@ GL_FUNCTIONS(X)
 #define glCompressedTexSubImage2D (*p_glCompressedTexSubImage2D)
 #define glCompressedTexSubImage3D (*p_glCompressedTexSubImage3D)
 #define glCopyBufferSubData (*p_glCopyBufferSubData)
+#define glCopyTexSubImage2D (*p_glCopyTexSubImage2D)
 #define glCreateProgram (*p_glCreateProgram)
 #define glCreateShader (*p_glCreateShader)
 #define glDeleteBuffers (*p_glDeleteBuffers)
@@ -183,6 +187,7 @@ GL_FUNCTIONS(X)
 #define glFramebufferRenderbuffer (*p_glFramebufferRenderbuffer)
 #define glFramebufferTexture (*p_glFramebufferTexture)
 #define glFramebufferTexture2D (*p_glFramebufferTexture2D)
+#define glFramebufferTextureLayer (*p_glFramebufferTextureLayer)
 #define glGenBuffers (*p_glGenBuffers)
 #define glGenFramebuffers (*p_glGenFramebuffers)
 #define glGenQueries (*p_glGenQueries)
@@ -230,6 +235,7 @@ GL_FUNCTIONS(X)
 #define glTransformFeedbackVaryings (*p_glTransformFeedbackVaryings)
 #define glUniform1f (*p_glUniform1f)
 #define glUniform1i (*p_glUniform1i)
+#define glUniform3i (*p_glUniform3i)
 #define glUniform2f (*p_glUniform2f)
 #define glUniform4f (*p_glUniform4f)
 #define glUnmapBuffer (*p_glUnmapBuffer)
