@@ -63,6 +63,13 @@ static void vbo_busy(unsigned i)
 	draw(names[0]);
 }
 
+/* What the others that draw cannot do without. */
+static void draw_alone(unsigned i)
+{
+	(void)i;
+	draw(names[0]);
+}
+
 static void vbo_part_busy(unsigned i)
 {
 	data[0] = i;
@@ -201,6 +208,7 @@ static const struct {
 	{ "vbo-idle", vbo_idle_begin, vbo_idle, nothing, 10000 },
 	{ "vbo-busy", vbo_busy_begin, vbo_busy, nothing, 10000 },
 	{ "vbo-part-busy", vbo_busy_begin, vbo_part_busy, nothing, 10000 },
+	{ "draw", vbo_busy_begin, draw_alone, nothing, 10000 },
 	{ "vbo-many", vbo_many_begin, vbo_many, vbo_many_end, 10000 },
 	{ "glyph-own", glyph_own_begin, glyph_own, glyph_own_end, 10000 },
 	{ "glyph-atlas", glyph_atlas_begin, glyph_atlas, nothing, 10000 },

@@ -32,7 +32,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from reporting import replace_rows  # noqa: E402 (the path comes first)
 
-CASES = ["vbo-idle", "vbo-busy", "vbo-part-busy", "vbo-many", "glyph-own", "glyph-atlas", "tex1d", "pbo",
+CASES = ["vbo-idle", "vbo-busy", "vbo-part-busy", "draw", "vbo-many", "glyph-own", "glyph-atlas", "tex1d", "pbo",
          "map-hot", "readpixels", "read-own", "stream"]
 VARIANTS = {
     "unmodified": ("mesa-unmodified/unmodified", {}),

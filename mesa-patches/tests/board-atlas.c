@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define STEPS 4000
-#define LARGE 256 /* side of the largest level */
+#define LARGE 512 /* side of the largest level: so large that Evergreen clears it fast */
 #define LEVELS 3
 #define BOX 64 /* largest side of a box */
 
@@ -18,10 +18,10 @@ static const struct shape {
 	GLenum target, internal, format;
 	unsigned side, layers, levels, bytes;
 } shapes[] = {
-	{ GL_TEXTURE_2D, GL_RGBA8, GL_RGBA, LARGE, 1, LEVELS, 4 },
-	{ GL_TEXTURE_2D_ARRAY, GL_RGBA8, GL_RGBA, LARGE / 2, 3, 1, 4 },
+	{ GL_TEXTURE_2D, GL_RGBA8, GL_RGBA, LARGE / 2, 1, LEVELS, 4 },
+	{ GL_TEXTURE_2D_ARRAY, GL_RGBA8, GL_RGBA, LARGE / 4, 3, 1, 4 },
 	{ GL_TEXTURE_2D, GL_R8, GL_RED, LARGE, 1, 1, 1 },
-	{ GL_TEXTURE_2D, GL_R8, GL_RED, LARGE / 2, 1, 1, 1 },
+	{ GL_TEXTURE_2D, GL_R8, GL_RED, LARGE / 4, 1, 1, 1 },
 };
 unsigned atlas_dropped;
 
@@ -172,11 +172,12 @@ static void copy_texture(unsigned *seed)
 		memcpy(texel(COPY_TO, 0, layer, to_x, to_y + r), texel(COPY_FROM, 0, 0, x, y + r), w * 4);
 }
 
-/* Clears a rectangle of a level, as a render target. */
+/* Clears a level or a rectangle of it, as a render target. */
 static void clear_box(unsigned t, unsigned *seed)
 {
 	const struct shape *s = &shapes[t];
-	const unsigned w = 1 + below(seed, BOX), h = 1 + below(seed, BOX);
+	const bool all = !below(seed, 4);
+	const unsigned w = all ? s->side : 1 + below(seed, BOX), h = all ? s->side : 1 + below(seed, BOX);
 	const unsigned x = below(seed, s->side - w + 1), y = below(seed, s->side - h + 1);
 	const uint8_t value[4] = { 255, 0, 255, 0 };
 	GLuint framebuffer;
@@ -188,7 +189,8 @@ static void clear_box(unsigned t, unsigned *seed)
 	glGenFramebuffers(1, &framebuffer);
 	glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
 	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, atlases[t].name, 0);
-	glEnable(GL_SCISSOR_TEST);
+	if (!all)
+		glEnable(GL_SCISSOR_TEST);
 	glScissor(x, y, w, h);
 	glClearColor(1, 0, 1, 0);
 	glClear(GL_COLOR_BUFFER_BIT);
@@ -338,6 +340,8 @@ void atlas(void)
 			copy_texture(&seed);
 			break;
 		case 5:
+			/* At once after an upload, too. */
+			upload(t, 8, false, &seed);
 			clear_box(t, &seed);
 			break;
 		case 6:
