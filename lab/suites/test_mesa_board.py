@@ -43,7 +43,7 @@ def contents(lab: Lab) -> None:
     lab.call("mesa-patches/tests/board_check.py", DIR)
 
 
-@case("mesa-board/on-{chip}", tier="all", needs=["mesa-board/build"], chip=["turks", "cedar"])
+@case("mesa-board/on-{chip}", tier="all", needs=["mesa-board/build"], chip=["turks", "cedar", "cayman"])
 def evergreen(lab: Lab, chip: str) -> None:
     """The same cases on Evergreen and Northern Islands, where Mesa copies by the DMA ring, too."""
     directory = lab.dir(f"mesa-board/{chip}")
