@@ -186,13 +186,13 @@ def image(lab: Lab) -> None:
     assert "Noto" not in lab.run("fc-match", "Noto Serif CJK JP", "family", board="none")
 
 
-def run_scene(lab: Lab, name: str, stack: str, *words: object, status: int = 0) -> Path:
-    """Real clients on two workspaces (emulator/tests/desktop/scene), and the monitor at the end in NAME.png."""
+def run_scene(lab: Lab, name: str, stack: str, *words: object, program: str = "scene", status: int = 0) -> Path:
+    """Real clients, by a script of emulator/tests/desktop, and the monitor at the end in NAME.png."""
     module, mesa = STACKS[stack]
     out = DESK / name
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(TOP / "emulator/tests/desktop", DESK / "session", dirs_exist_ok=True)
-    lab.run(f"{lab.guest_path(DESK)}/session/scene", lab.guest_path(out), *words, status=status, image="desktop", module=module,
+    lab.run(f"{lab.guest_path(DESK)}/session/{program}", lab.guest_path(out), *words, status=status, image="desktop", module=module,
             mesa=mesa, mem="3G", timeout=1200, logs=DESK / f"{name}-logs", screenshot=DESK / f"{name}.png")
     return out
 
@@ -225,6 +225,22 @@ def scene_animation(lab: Lab) -> None:
     (RESULTS / "gallery").mkdir(parents=True, exist_ok=True)
     lab.call(*CHECKER, "animate", *(DESK / f"scene-nomap/{p}.png" for p in ("first", "second")),
              RESULTS / "gallery/desktop-switch.gif")
+
+
+@case("desktop/browser/{stack}", tier="all", stack=["debian", "nomap"])
+def browser(lab: Lab, stack: str) -> None:
+    """A browser with JavaScript, whose script writes CJK text. It draws by OpenGL in a process of its own."""
+    out = run_scene(lab, f"browser-{stack}", stack, program="browser")
+    lab.counters(DESK / f"browser-{stack}-logs/board.json", "draws > 100", "bad_packets == 0", "mc_faults == 0")
+    counts = dict(line.split("\t") for line in (out / "counts.tsv").read_text().splitlines())
+    assert int(counts["WebKitWebProces"]) > 0, "the browser does not draw on the board"
+    if stack == "nomap":
+        assert int(counts["server"]) <= int(counts["server at its start"]) + 32
+
+
+@case("desktop/browser-same", tier="all", needs=["desktop/browser/debian", "desktop/browser/nomap"])
+def browser_same(lab: Lab) -> None:
+    lab.call(*CHECKER, "same", *(DESK / f"browser-{stack}/page.png" for stack in ("debian", "nomap")))
 
 
 @case("desktop/scene-late", tier="all")
