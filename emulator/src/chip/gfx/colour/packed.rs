@@ -358,9 +358,7 @@ impl Moves {
         }
         moves
     }
-}
 
-impl Moves {
     /// Whether the pixel's bytes are the texel's, in the same order.
     pub fn is_same(&self) -> bool {
         self.same
