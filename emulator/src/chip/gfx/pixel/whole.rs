@@ -46,6 +46,10 @@ impl PixelState {
         if !all || self.copy.is_some() || self.resolve || self.expand || self.late() {
             return None;
         }
+        // The shader runs for its side effects, and no colour is written.
+        if self.needs_shader() && !self.colour {
+            return None;
+        }
         // The program alone rules most draws out.
         let program = match self.needs_shader() && !core.uniform.wanted() {
             true if self.per_sample || self.samples() != 1 => return None,
