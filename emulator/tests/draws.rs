@@ -404,6 +404,27 @@ fn stipple_pattern_bits_last_one_pixel_more_than_their_repeat_count() {
     }
 }
 
+/// Neighbours in a strip have a vertex in common, which makes no pair of stippled lines.
+#[test]
+fn stippled_lines_of_a_strip_are_drawn_one_by_one() {
+    const LINE_STRIP: u32 = 3;
+    let draw = |kind: u32, xs: &[f32]| {
+        let mut s = scene();
+        s.set(0x2_8A4C, 1 << 2);
+        s.set(0x2_8A0C, 0x00F0 | 1 << 29);
+        let ends: Vec<Vertex> = (xs.iter())
+            .map(|x| ([*x, 1.0 / 64.0, 0.0, 1.0], RED))
+            .collect();
+        s.draw_vertices(kind, &ends);
+        s.pixels()
+    };
+    let list = draw(LINES, &[-1.0, -0.25, -0.25, 1.0]);
+    let drawn = count(&list, RED);
+    // Four of each sixteen pixels: 8 of 24, and 12 of 40.
+    assert_eq!(drawn, 20);
+    assert!(draw(LINE_STRIP, &[-1.0, -0.25, 1.0]) == list);
+}
+
 #[test]
 fn pipeline_statistics_count_the_stages() {
     let mut s = scene();

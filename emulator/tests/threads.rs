@@ -17,8 +17,10 @@ const TRIANGLES_DRAWN: u32 = 2901;
 const VERTICES_DRAWN: u32 = 1999;
 /// `PIPELINESTAT_STOP` and so on.
 const SAMPLE_PIPELINESTAT: u8 = 0x1E;
+const ZPASS_DONE: u8 = 0x15;
 
-/// The target's bytes, the pipeline's statistics, and how often threads shared a batch.
+/// The target's bytes, the pipeline's statistics with the samples that passed, and how often threads
+/// shared a batch.
 fn draw(threads: usize, lines: bool) -> (Vec<u8>, Vec<u64>, u64) {
     let mut rng = fastrand::Rng::with_seed(33);
     let pipeline = Box::new(Pipeline::new(threads));
@@ -52,11 +54,14 @@ fn draw(threads: usize, lines: bool) -> (Vec<u8>, Vec<u64>, u64) {
         true => (LINES, 2 * TRIANGLES_DRAWN),
         false => (TRIANGLES, 3 * TRIANGLES_DRAWN),
     };
-    s.draw_from(kind, IndexSource::Memory(INDICES), count, 0);
     let at = s.results();
+    s.event(ZPASS_DONE, 1, Some(at + 64));
+    s.draw_from(kind, IndexSource::Memory(INDICES), count, 0);
     s.event(SAMPLE_PIPELINESTAT, 2, Some(at));
+    s.event(ZPASS_DONE, 1, Some(at + 96));
     s.finish();
-    let statistics = (0..8).map(|n| s.rig.mc_u64(at + 8 * n)).collect();
+    let mut statistics: Vec<u64> = (0..8).map(|n| s.rig.mc_u64(at + 8 * n)).collect();
+    statistics.push(s.rig.mc_u64(at + 96) - s.rig.mc_u64(at + 64));
     let shared = s.rig.chip.counters().get(Counter::SharedBatches);
     (s.rig.bytes(COLOUR, BYTES), statistics, shared)
 }
@@ -66,6 +71,9 @@ fn threads_that_share_a_batch_keep_its_order() {
     let (bytes, statistics, none) = draw(1, false);
     assert_eq!(none, 0);
     assert!(bytes.chunks(4).filter(|pixel| pixel[3] != 0).count() > 4000);
+    // Primitives that entered the clipper, and samples that passed: each ran the pixel shader.
+    assert_eq!(statistics[2], u64::from(TRIANGLES_DRAWN));
+    assert!(statistics[8] > 4000 && statistics[8] == statistics[0]);
     for threads in [2, 3] {
         let (same, numbers, shared) = draw(threads, false);
         assert!(same == bytes, "{threads} threads");

@@ -404,3 +404,91 @@ fn clears_that_keep_something_read_it() {
         assert_eq!(clear.check(), 0, "{clear:?}");
     }
 }
+
+/// What a draw over the whole target leaves: its bytes, the tiles drawn as a whole, and how often the
+/// shader ran. The shader is said to write memory, so it runs even if all its colours are killed.
+fn draw_with_side_effects(copies: bool, kill: bool) -> (Vec<u8>, u64, u64) {
+    const EARLY_Z: u32 = 1 << 4;
+    const EXEC_ON_NOOP: u32 = 1 << 11;
+    let mut s = noisy(0);
+    s.rig.ib(TEXTURE, &noise(128 * 128, 8));
+    s.set(0x2_880C, EARLY_Z | EXEC_ON_NOOP);
+    // FORCE_COLOR_KILL
+    s.set(0x2_8D10, u32::from(kill) << 10);
+    let corner = |x: f32, y: f32| {
+        let at = [x / 32.0 - 1.0, y / 32.0 - 1.0, 0.0, 1.0];
+        (at, [x, y, 0.0, 0.0])
+    };
+    if copies {
+        let words = [
+            1 | 1 << 3 | 15 << 8 | 127 << 19,
+            127 | 0x1A << 26,
+            (TEXTURE >> 8) as u32,
+            0,
+            1 << 19 | 2 << 22 | 3 << 25,
+            0,
+            2 << 30,
+        ];
+        s.texture(words, [0; 3]);
+        let mut ps = Shader::new();
+        ps.load_at_input(1, 2, 0);
+        ps.export(PIXEL, 0, 1, XYZW, true);
+        let start = s.shader(&ps);
+        s.set(START_PS, start);
+    } else {
+        // Flat: one colour.
+        s.set(0x2_8644, 1 | 1 << 10);
+    }
+    let corners = [corner(0.0, 0.0), corner(0.0, 64.0), corner(64.0, 0.0)];
+    s.draw_vertices(RECTANGLES, &corners);
+    let at = s.results();
+    s.event(0x1E, 2, Some(at));
+    s.finish();
+    let invocations = s.rig.mc_u64(at);
+    (
+        s.rig.bytes(COLOUR, TARGET_BYTES),
+        whole_tiles(&s),
+        invocations,
+    )
+}
+
+#[test]
+fn whole_tiles_keep_killed_colours_back() {
+    let before = noisy(0).rig.bytes(COLOUR, TARGET_BYTES);
+    for copies in [false, true] {
+        let (drawn, whole, runs) = draw_with_side_effects(copies, false);
+        assert!(drawn != before && whole != 0, "copies: {copies}");
+        assert_eq!(runs, 64 * 64, "copies: {copies}");
+        let (kept, _, runs) = draw_with_side_effects(copies, true);
+        assert!(kept == before, "copies: {copies}");
+        assert_eq!(runs, 64 * 64, "copies: {copies}");
+    }
+}
+
+/// Fills the target and a depth buffer of 32 bits of float, by a flat colour if `flat`, else by one
+/// that is interpolated, which rules whole tiles out. `samples`: `PA_SC_AA_MASK`. Returns the bytes of
+/// both, and the number of tiles drawn as a whole.
+fn fill(flat: bool, samples: u32, slope: f32) -> (Vec<u8>, u64) {
+    let mut s = noisy(0);
+    s.rig.ib(DEPTH, &noise(TARGET_BYTES / 4, 8));
+    depth_buffer(&mut s, 6, Z_ENABLE | Z_WRITE | ALWAYS);
+    s.set(0x2_8C48, samples);
+    s.set(0x2_8644, 1 | u32::from(flat) << 10);
+    let corner = |x: f32, y: f32| ([x, y, slope * x, 1.0], [0.2, 0.4, 0.6, 0.8]);
+    let corners = [corner(-1.0, -1.0), corner(-1.0, 1.0), corner(1.0, -1.0)];
+    s.draw_vertices(RECTANGLES, &corners);
+    s.finish();
+    let [colour, depth] = [COLOUR, DEPTH].map(|at| s.rig.bytes(at, TARGET_BYTES));
+    ([colour, depth].concat(), whole_tiles(&s))
+}
+
+#[test]
+fn what_differs_in_a_tile_is_not_drawn_as_a_whole() {
+    for (samples, slope, whole) in [(u32::MAX, 0.0, 63), (0xF0F, 0.0, 0), (u32::MAX, 0.5, 0)] {
+        let (pixels, none) = fill(false, samples, slope);
+        assert_eq!(none, 0);
+        let (tiles, found) = fill(true, samples, slope);
+        assert!(tiles == pixels, "{samples:#x} {slope}");
+        assert_eq!(found, whole, "{samples:#x} {slope}");
+    }
+}

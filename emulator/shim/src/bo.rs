@@ -81,6 +81,10 @@ impl Mc for Memory {
         let _ = self.0.prefetch(place, len);
     }
 
+    fn copy_at(&self, from: u64, to: u64, len: u64) -> bool {
+        self.0.copy(from, to, len as usize).is_ok()
+    }
+
     fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
         self.write(place, buf)
     }

@@ -118,6 +118,12 @@ pub trait Mc: Send + Sync {
         Err(McError::Unmapped(place))
     }
 
+    /// Copies `len` bytes from place `from` to place `to`, both returned by [`Self::resolve`], without
+    /// a buffer in between. The ranges must not overlap. False if it cannot do that.
+    fn copy_at(&self, _from: u64, _to: u64, _len: u64) -> bool {
+        false
+    }
+
     /// Reads one little-endian dword.
     fn read_u32(&self, addr: u64) -> Result<u32, McError> {
         let mut b = [0; 4];

@@ -170,6 +170,8 @@ counters! {
     ShortTiles short_tiles = 45;
     /// Batches of a draw whose vertices, or whose primitives, several threads shared: each counts.
     SharedBatches shared_batches = 46;
+    /// Tiles of `short_tiles` in which the 3D engine drew two polygons at a time.
+    PairTiles pair_tiles = 47;
 }
 
 impl Default for Counters {

@@ -9,7 +9,7 @@
 mod registers;
 mod varying;
 
-pub use self::varying::Component;
+pub use self::varying::{Component, Weights};
 
 use pulp::{Simd, WithSimd};
 
@@ -90,7 +90,7 @@ struct Pair {
 
 /// Interpolation weights of a tile's lanes at one place of their pixels.
 #[derive(Debug)]
-struct Weights {
+struct TileWeights {
     /// Of vertices 1 and 2, with perspective.
     perspective: [[f32; LANES]; 2],
     /// Of vertices 1 and 2, without perspective.
@@ -102,7 +102,7 @@ struct Weights {
     place: Option<[f32; 2]>,
 }
 
-impl Weights {
+impl TileWeights {
     #[inline(always)]
     const fn new() -> Self {
         Self {
@@ -314,7 +314,7 @@ impl Interpolator {
         x: i32,
         y: i32,
         offsets: Option<&[[f32; 2]; LANES]>,
-        at: &mut Weights,
+        at: &mut TileWeights,
     ) {
         match offsets {
             None if at.place == Some(self.center) => {}
@@ -399,7 +399,7 @@ impl Interpolator {
         planes: [&Plane; 2],
         x: i32,
         y: i32,
-        weights: &Weights,
+        weights: &TileWeights,
     ) {
         let mut st = [[0.0; LANES]; 2];
         for (values, plane) in st.iter_mut().zip(planes) {
@@ -429,7 +429,7 @@ impl Interpolator {
         setup: &Setup,
         x: i32,
         y: i32,
-        weights: &Weights,
+        weights: &TileWeights,
     ) {
         debug_assert!(gpr < GPRS);
         let mut row = [0.0; LANES];
@@ -462,7 +462,7 @@ impl Interpolator {
 pub struct Scratch {
     /// Weights of a tile: at centroids, at a sample, at the centre. Only the positions are valid
     /// for the next tile.
-    weights: [Weights; 3],
+    weights: [TileWeights; 3],
     /// Of each input of a setup: its components at vertex 0, and how much those at vertices 1 and 2
     /// differ from them.
     deltas: [[[f32; 4]; 3]; MAX_INPUTS],
@@ -475,7 +475,7 @@ const CENTER: usize = 2;
 impl Default for Scratch {
     fn default() -> Self {
         Self {
-            weights: [const { Weights::new() }; 3],
+            weights: [const { TileWeights::new() }; 3],
             deltas: [[[0.0; 4]; 3]; MAX_INPUTS],
             known: false,
         }
@@ -666,7 +666,7 @@ impl WithSimd for Fill<'_> {
                     match weights {
                         Some(at) => interpolator.fill_sprite(wave, gpr, planes, x, y, at),
                         None => {
-                            let mut at = Weights::new();
+                            let mut at = TileWeights::new();
                             interpolator.weights(setup, x, y, None, &mut at);
                             interpolator.fill_sprite(wave, gpr, planes, x, y, &at);
                         }

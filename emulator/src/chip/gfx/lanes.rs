@@ -48,6 +48,16 @@ pub fn select(to: &mut Lanes, from: &Lanes, bits: &Lanes) {
     }
 }
 
+/// Lanes that one step of a loop over lanes handles, where values stay in registers from one
+/// operation to the next: two quads.
+pub const CHUNK: usize = 8;
+
+/// The chunks that have a lane of `mask`: small triangles cover few of them.
+#[inline(always)]
+pub fn chunks(mask: Mask) -> impl Iterator<Item = usize> {
+    (0..LANES / CHUNK).filter(move |at| mask >> (CHUNK * at) & ((1 << CHUNK) - 1) != 0)
+}
+
 /// Lanes of `mask`, in ascending order.
 pub fn iter(mut mask: Mask) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -116,6 +126,14 @@ mod tests {
             let on = [1, 30, 32, 63].contains(&lane);
             assert_eq!(lanes[lane], if on { u32::MAX } else { 0 });
         }
+    }
+
+    #[test]
+    fn chunks_are_those_with_a_lane() {
+        let found = |mask| chunks(mask).collect::<Vec<_>>();
+        assert!(found(0).is_empty());
+        assert_eq!(found(1 << 7 | 1 << 8 | 1 << 63), [0, 1, 7]);
+        assert_eq!(found(ALL).len(), LANES / CHUNK);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! translations: of VRAM, and of the GART pages that were used last. Hardware,
 //! too, keeps translations until a TLB flush, and none comes within a draw.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::compressed::Compressed;
 use super::GfxContext;
@@ -29,6 +29,8 @@ pub struct View<'a> {
     pub(super) compressed: Option<&'a Compressed>,
     /// The extent last used that is larger than a page: VRAM.
     large: Cell<Extent>,
+    /// The patterns that were filled with last, an element and a tile: its length, and copies of it.
+    filled: RefCell<[(usize, Vec<u8>); 2]>,
     /// Extents of pages by the low bits of the page number, for reads and for writes.
     pages: [[Cell<Extent>; PAGES]; 2],
 }
@@ -47,6 +49,7 @@ impl<'a> View<'a> {
             caches: None,
             compressed: None,
             large: Cell::new(NOTHING),
+            filled: RefCell::default(),
             pages: [const { [const { Cell::new(NOTHING) }; PAGES] }; 2],
         }
     }
@@ -76,6 +79,15 @@ impl<'a> View<'a> {
     /// # Errors
     /// As [`Self::read`] and [`Self::write`]; a part may then have been copied.
     pub fn copy(&self, from: u64, to: u64, len: u64) -> Result<(), McError> {
+        let places = (
+            self.place(from, len as usize, false)?,
+            self.place(to, len as usize, true)?,
+        );
+        if let (Some(from), Some(to)) = places {
+            if self.mc.copy_at(from, to, len) {
+                return Ok(());
+            }
+        }
         let mut buffer = [0; PIECE];
         for at in (0..len).step_by(PIECE) {
             let piece = &mut buffer[..(len - at).min(PIECE as u64) as usize];
@@ -91,13 +103,14 @@ impl<'a> View<'a> {
     /// # Errors
     /// As [`Self::write`]; a part may then have been written.
     pub fn fill(&self, to: u64, len: u64, pattern: &[u8]) -> Result<(), McError> {
-        let mut buffer = [0; PIECE];
-        let mut filled = pattern.len().clamp(1, PIECE);
-        buffer[..pattern.len().min(PIECE)].copy_from_slice(pattern);
-        while filled < PIECE {
-            let more = filled.min(PIECE - filled);
-            buffer.copy_within(..more, filled);
-            filled += more;
+        let mut filled = self.filled.borrow_mut();
+        let (known, buffer) = &mut filled[usize::from(pattern.len() > 16)];
+        if *known != pattern.len() || !buffer.starts_with(pattern) {
+            buffer.resize(PIECE, 0);
+            for copy in buffer.chunks_exact_mut(pattern.len().clamp(1, PIECE)) {
+                copy.copy_from_slice(pattern);
+            }
+            *known = pattern.len();
         }
         for at in (0..len).step_by(PIECE) {
             let piece = &buffer[..(len - at).min(PIECE as u64) as usize];
@@ -159,17 +172,23 @@ impl<'a> View<'a> {
         Ok(self.known(addr, len, write))
     }
 
+    /// The place of `addr`; none if the controller gives no extent that holds all of
+    /// `addr..addr + len`.
+    #[inline]
+    fn place(&self, addr: u64, len: usize, write: bool) -> Result<Option<u64>, McError> {
+        match self.known(addr, len, write) {
+            Some(place) => Ok(Some(place)),
+            None => self.find(addr, len, write),
+        }
+    }
+
     /// Reads `buf.len()` bytes from MC address `addr`.
     ///
     /// # Errors
     /// As [`Mc::read`].
     #[inline]
     pub fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
-        let place = match self.known(addr, buf.len(), false) {
-            Some(place) => Some(place),
-            None => self.find(addr, buf.len(), false)?,
-        };
-        match place {
+        match self.place(addr, buf.len(), false)? {
             Some(place) => self.mc.read_at(place, buf),
             None => self.mc.read(addr, buf),
         }
@@ -189,11 +208,7 @@ impl<'a> View<'a> {
     /// As [`Mc::write`].
     #[inline]
     pub fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
-        let place = match self.known(addr, buf.len(), true) {
-            Some(place) => Some(place),
-            None => self.find(addr, buf.len(), true)?,
-        };
-        match place {
+        match self.place(addr, buf.len(), true)? {
             Some(place) => self.mc.write_at(place, buf),
             None => self.mc.write(addr, buf),
         }
@@ -210,6 +225,7 @@ mod tests {
     struct Memory {
         bytes: Mutex<Vec<u8>>,
         resolved: AtomicUsize,
+        copied: AtomicUsize,
         /// Places and lengths of prefetches.
         prefetched: Mutex<Vec<(u64, usize)>>,
     }
@@ -221,6 +237,7 @@ mod tests {
             Self {
                 bytes: Mutex::new(vec![0; (1 << 20) + 0x2000]),
                 resolved: AtomicUsize::new(0),
+                copied: AtomicUsize::new(0),
                 prefetched: Mutex::default(),
             }
         }
@@ -272,6 +289,12 @@ mod tests {
         fn prefetch_at(&self, place: u64, len: usize) {
             self.prefetched.lock().unwrap().push((place, len));
         }
+        fn copy_at(&self, from: u64, to: u64, len: u64) -> bool {
+            self.copied.fetch_add(1, Ordering::SeqCst);
+            let from = from as usize..(from + len) as usize;
+            (self.bytes.lock().unwrap()).copy_within(from, to as usize);
+            true
+        }
         fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
             let at = place as usize;
             self.bytes.lock().unwrap()[at..at + buf.len()].copy_from_slice(buf);
@@ -294,6 +317,38 @@ mod tests {
             view.read(HIGH + 8, &mut found).unwrap();
         }
         assert_eq!(mc.resolved.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn copies_and_fills_are_long() {
+        let mc = Memory::new();
+        let view = View::new(&mc);
+        let bytes: Vec<u8> = (0..10_000u32).map(|i| (i * 7 >> 3) as u8).collect();
+        view.write(100, &bytes).unwrap();
+        let mut found = vec![0; bytes.len()];
+        view.copy(100, 50_000, bytes.len() as u64).unwrap();
+        assert_eq!(mc.copied.load(Ordering::SeqCst), 1);
+        view.read(50_000, &mut found).unwrap();
+        assert!(found == bytes);
+        // Across pages that are no extent of their own, by way of a buffer.
+        view.copy(100, HIGH + 0xF00, 0x1000).unwrap();
+        assert_eq!(mc.copied.load(Ordering::SeqCst), 1);
+        view.read(HIGH + 0xF00, &mut found[..0x1000]).unwrap();
+        assert!(found[..0x1000] == bytes[..0x1000]);
+        for pattern in [
+            &[1u8, 2, 3, 4][..],
+            &[5, 6, 7, 8],
+            &[9; 256],
+            &bytes[..256],
+            &[1, 2, 3, 4],
+        ] {
+            view.fill(200_000, 9_000, pattern).unwrap();
+            view.read(200_000, &mut found[..9_000]).unwrap();
+            let mut expected = pattern.iter().cycle();
+            assert!(found[..9_000]
+                .iter()
+                .all(|byte| Some(byte) == expected.next()));
+        }
     }
 
     #[test]

@@ -6,14 +6,15 @@
 //! stencil, colour. One worker draws all tiles of a 64x64 square, so each pixel
 //! gets its primitives in order.
 
+mod pair;
 mod short;
 mod tile;
 mod whole;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use self::short::Rows;
-use self::short::Short;
+use self::short::{Share, Short};
 use self::tile::Tile;
 use super::colour::{SpecialOp, Targets};
 use super::depth::{self, compare, Samples};
@@ -79,6 +80,12 @@ pub struct PixelState {
     expand: bool,
     /// `STENCIL_COMPRESS_DISABLE`, `DEPTH_COMPRESS_DISABLE`: compressed tiles are expanded.
     expands: bool,
+    /// See [`PixelState::late`].
+    late: bool,
+    /// See [`PixelState::needs_shader`].
+    shades: bool,
+    /// See [`PixelState::is_short`].
+    short: OnceLock<bool>,
     arch: pulp::Arch,
 }
 
@@ -110,6 +117,8 @@ pub struct PixelCounts {
     pub blocks: u64,
     /// Tiles drawn on the short path.
     pub short: u64,
+    /// Those of them in which two polygons were drawn at a time.
+    pub pairs: u64,
 }
 
 impl PixelState {
@@ -149,7 +158,7 @@ impl PixelState {
         let colour = targets.written().next().is_some() && !bit(over, 10);
         let resolve = targets.special == SpecialOp::Resolve;
         let expand = targets.special == SpecialOp::Expand;
-        Self {
+        let mut state = Self {
             program,
             interpolator,
             targets,
@@ -180,8 +189,16 @@ impl PixelState {
             early: bit(shader_control, 15),
             expand,
             expands: bits(render, 5, 2) != 0,
+            late: false,
+            shades: false,
+            short: OnceLock::new(),
             arch: pulp::Arch::new(),
-        }
+        };
+        // Asked for each tile.
+        state.late = state.has_late_tests();
+        let runs = state.colour || state.writes_memory || state.late;
+        state.shades = state.copy.is_none() && !state.resolve && !state.expand && runs;
+        state
     }
 
     fn samples(&self) -> usize {
@@ -191,6 +208,11 @@ impl PixelState {
     /// Whether the final depth test has to follow the shader: the shader, the alpha test or
     /// alpha-to-mask can drop fragments, or the shader exports their depth.
     fn late(&self) -> bool {
+        self.late
+    }
+
+    /// Works [`Self::late`] out.
+    fn has_late_tests(&self) -> bool {
         let after = self.kill
             || self.z_export
             || self.stencil_export
@@ -209,10 +231,7 @@ impl PixelState {
 
     /// Whether the pixel shader has to run.
     pub fn needs_shader(&self) -> bool {
-        self.copy.is_none()
-            && !self.resolve
-            && !self.expand
-            && (self.colour || self.writes_memory || self.late())
+        self.shades
     }
 
     /// Draws the parts of `setup` that lie in squares for which `mine` holds.
@@ -513,7 +532,8 @@ impl PixelState {
         };
         if let Some(short) = short {
             let mask = tile.coverage.samples[0];
-            self.draw_short(core, short, shared, &mut tile, mask);
+            let share = Share { short, setup, mask };
+            self.draw_short(core, &[share], true, shared, &mut tile);
             return tile.finish(shared);
         }
         let samples = self.samples();

@@ -247,66 +247,86 @@ impl Polygon {
         if within == 0 {
             return Coverage { samples };
         }
-        let rows = [self.bounds.y0, self.bounds.y1].map(|v| v.saturating_sub(y).clamp(0, TILE));
+        let clamp = |v: i32| v.saturating_sub(y).clamp(0, TILE);
+        let rows = [clamp(self.bounds.y0), clamp(self.bounds.y1)];
         for (mask, offset) in samples.iter_mut().zip(&places.offsets) {
-            *mask = within;
             let sx = i64::from(x) * i64::from(PIXEL) + i64::from(offset[0]);
             let sy = i64::from(y) * i64::from(PIXEL) + i64::from(offset[1]);
-            for edge in &self.edges[..self.count] {
-                *mask &= edge_lanes(edge, edge.at(sx, sy), rows);
-                if *mask == 0 {
-                    break;
-                }
-            }
+            *mask = within & inner_lanes(&self.edges[..self.count], sx, sy, rows);
         }
         Coverage { samples }
     }
 }
 
-/// Lanes of the rows from `rows[0]` to before `rows[1]` on the inner side of `edge`, and any of the
-/// others. The edge has the value `c` at the first lane's sample. A step of one pixel changes the value by a multiple of 256, so
-/// `c` is divided by 256 and rounded down: signs do not change.
-fn edge_lanes(edge: &Edge, c: i64, rows: [i32; 2]) -> Mask {
+/// Lanes of the rows from `rows[0]` to before `rows[1]` on the inner side of all `edges`, and any of
+/// the others. The first lane's sample is at (`sx`, `sy`).
+fn inner_lanes(edges: &[Edge], sx: i64, sy: i64, rows: [i32; 2]) -> Mask {
     const SPAN: i64 = TILE as i64 - 1;
-    let c = c >> SUBPIXEL_BITS;
-    let (a, b) = (edge.a, edge.b);
-    let low = c + SPAN * (a.min(0) + b.min(0));
-    if low >= 0 {
-        return ALL;
-    }
-    let high = c + SPAN * (a.max(0) + b.max(0));
-    if high < 0 {
-        return 0;
-    }
-    // The edge crosses the tile, so |c| is at most 7 * (|a| + |b|).
-    if let (Ok(a), Ok(b), Ok(c)) = (i32::try_from(a), i32::try_from(b), i32::try_from(c)) {
-        if a.abs() < 1 << 26 && b.abs() < 1 << 26 {
-            return small_edge_lanes(a, b, c, rows);
+    let mut mask = ALL;
+    // Edges that cross the tile, with small coefficients.
+    let (mut small, mut count) = ([[0; 3]; 4], 0);
+    for edge in edges {
+        // A step of one pixel changes the value by a multiple of 256, so it is divided by 256 and
+        // rounded down: signs do not change.
+        let c = edge.at(sx, sy) >> SUBPIXEL_BITS;
+        let (a, b) = (edge.a, edge.b);
+        if c + SPAN * (a.min(0) + b.min(0)) >= 0 {
+            continue;
+        }
+        if c + SPAN * (a.max(0) + b.max(0)) < 0 {
+            return 0;
+        }
+        // The edge crosses the tile, so |c| is at most 7 * (|a| + |b|).
+        match (i32::try_from(a), i32::try_from(b), i32::try_from(c)) {
+            (Ok(a), Ok(b), Ok(c)) if a.abs() < 1 << 26 && b.abs() < 1 << 26 => {
+                small[count & 3] = [a, b, c];
+                count += 1;
+            }
+            _ => {
+                for lane in 0..LANES {
+                    let v = c + a * i64::from(LANE_X[lane]) + b * i64::from(LANE_Y[lane]);
+                    mask &= !(u64::from(v < 0) << lane);
+                }
+            }
         }
     }
-    let mut mask = 0;
-    for lane in 0..LANES {
-        let v = c + a * i64::from(LANE_X[lane]) + b * i64::from(LANE_Y[lane]);
-        mask |= u64::from(v >= 0) << lane;
+    mask & match small {
+        _ if count == 0 => return mask,
+        [a, ..] if count == 1 => small_edges([a], rows),
+        [a, b, ..] if count == 2 => small_edges([a, b], rows),
+        [a, b, c, _] if count == 3 => small_edges([a, b, c], rows),
+        all => small_edges(all, rows),
     }
-    mask
 }
 
-/// The lanes of `rows` for which `c + a * x + b * y >= 0`. The caller rules overflow out.
-fn small_edge_lanes(a: i32, b: i32, c: i32, rows: [i32; 2]) -> Mask {
-    let mut at: [i32; TILE as usize] = std::array::from_fn(|x| c + a * x as i32 + b * rows[0]);
+/// The lanes of `rows` for which `c + a * x + b * y >= 0` for all `[a, b, c]` of `edges`. The caller
+/// rules overflow out.
+fn small_edges<const N: usize>(edges: [[i32; 3]; N], rows: [i32; 2]) -> Mask {
+    let mut at = [[0i32; TILE as usize]; N];
+    for (at, [a, b, c]) in at.iter_mut().zip(edges) {
+        for (x, at) in at.iter_mut().enumerate() {
+            *at = c + a * x as i32 + b * rows[0];
+        }
+    }
     // Rows 0 to 3 are the lower 32 lanes, rows 4 to 7 the upper ones.
     let mut halves = [[0u32; TILE as usize]; 2];
     for row in rows[0]..rows[1] {
         let (half, bits) = (row as usize / 4 & 1, &LANE_BIT[row as usize & 3]);
         for x in 0..TILE as usize {
-            // All ones if the sign bit is clear.
-            halves[half][x] |= !(at[x] >> 31) as u32 & bits[x];
-            at[x] += b;
+            let mut all = at[0][x];
+            for at in &at[1..] {
+                all |= at[x];
+            }
+            // All ones if all sign bits are clear.
+            halves[half][x] |= !(all >> 31) as u32 & bits[x];
+        }
+        for (at, [_, b, _]) in at.iter_mut().zip(edges) {
+            at.iter_mut().for_each(|at| *at += b);
         }
     }
-    let [low, high] = halves.map(|lanes| lanes.iter().fold(0, |all, lane| all | lane));
-    u64::from(low) | u64::from(high) << 32
+    let [low, high] = &halves;
+    let any = |lanes: &[u32; TILE as usize]| lanes.iter().fold(0, |all, lane| all | lane);
+    u64::from(any(low)) | u64::from(any(high)) << 32
 }
 
 /// The bit of the lane of pixel (x, y) in the upper half of a tile, indexed by y, then x.

@@ -8,7 +8,7 @@
 //! reads the last vertex of a buffer that ends with the third (piglit's
 //! `gl-2.0-vertexattribpointer-size-3`).
 
-use super::format::{DataFormat, ElementFormat, Endian, Kind};
+use super::format::{unorm, DataFormat, ElementFormat, Endian, Kind, NumFormat, Sign};
 use super::lanes::{iter, Lanes, Mask, LANES};
 use super::shader::isa::VtxInstruction;
 use super::shader::Env;
@@ -131,7 +131,8 @@ pub fn fetch(
         true => env.read_uncached(address, out).is_ok(),
         false => env.read(address, out).is_ok(),
     };
-    let dwords = dwords_of(&format);
+    let (dwords, bytes_only) = (dwords_of(&format), is_bytes(&format));
+    let fourth = format.data.layout().count == 4;
     let mut element = [0u8; 16];
     let size = bytes as usize;
     let span = high - low;
@@ -159,6 +160,10 @@ pub fn fetch(
             for (component, word) in source.chunks_exact(4).enumerate() {
                 out[component][lane] = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
             }
+        } else if bytes_only {
+            for (row, byte) in out.iter_mut().zip(source) {
+                row[lane] = unorm((*byte).into(), 8).to_bits();
+            }
         } else {
             for (row, value) in out.iter_mut().zip(format.decode(source)) {
                 row[lane] = value;
@@ -166,11 +171,20 @@ pub fn fetch(
         }
         // Mesa's image loads select w of formats without it, and a real Turks returns 1 (piglit's
         // `arb_shader_image_load_store-semantics`).
-        if format.data.layout().count < 4 {
+        if !fourth {
             out[3][lane] = if integer { 1 } else { 1f32.to_bits() };
         }
     }
     (out, integer)
+}
+
+/// Whether elements are four bytes that stand for 0 to 1: colours.
+fn is_bytes(format: &ElementFormat) -> bool {
+    format.data == DataFormat::F8_8_8_8
+        && format.num == NumFormat::Norm
+        && format.sign == [Sign::Unsigned; 4]
+        && format.endian == Endian::None
+        && !format.degamma
 }
 
 /// Number of components of a format that needs no conversion: its elements are

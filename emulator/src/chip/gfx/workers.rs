@@ -235,6 +235,8 @@ pub(super) fn raster(
         .sum();
     // Each worker's count begins with that of the draw so far.
     let before = progress.pixels.tiles;
+    let (shared, vertices) = (state.shared, &batch.vertices);
+    let pairing = pixel.may_pair(shared);
     let results = each(
         state,
         cores,
@@ -246,16 +248,16 @@ pub(super) fn raster(
                 tiles: before,
                 ..PixelCounts::default()
             };
-            for setup in setups() {
-                pixel.draw(
-                    core,
-                    state.shared,
-                    view,
-                    &batch.vertices,
-                    setup,
-                    &mut counts,
-                    &mine,
-                )?;
+            let mut list = setups().peekable();
+            while let Some(setup) = list.next() {
+                let counts = &mut counts;
+                match list.next_if(|next| pairing && pixel.pairs(setup, next)) {
+                    Some(next) => {
+                        let pair = [setup, next];
+                        pixel.draw_pair(core, shared, view, vertices, pair, counts, &mine)?;
+                    }
+                    None => pixel.draw(core, shared, view, vertices, setup, counts, &mine)?,
+                }
             }
             Ok::<_, Stop>(counts)
         },
@@ -267,6 +269,7 @@ pub(super) fn raster(
         progress.pixels.whole += counts.whole;
         progress.pixels.blocks += counts.blocks;
         progress.pixels.short += counts.short;
+        progress.pixels.pairs += counts.pairs;
         progress.pixels.bytes += counts.bytes;
         progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
     }

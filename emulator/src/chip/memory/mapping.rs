@@ -172,6 +172,24 @@ impl Mapping {
             .map_err(|_| MemoryError::OutOfBounds { offset, len })
     }
 
+    /// Copies `len` bytes from offset `from` to offset `to`; the ranges may overlap.
+    pub fn copy(&self, from: u64, to: u64, len: usize) -> Result<(), MemoryError> {
+        let [start, target] = [self.start(from, len)?, self.start(to, len)?];
+        if !self.writable {
+            return Err(MemoryError::ReadOnly);
+        }
+        let all = self.region.as_volatile_slice();
+        let part = |offset: usize| {
+            all.subslice(offset, len)
+                .map_err(|_| MemoryError::OutOfBounds {
+                    offset: offset as u64,
+                    len,
+                })
+        };
+        part(start)?.copy_to_volatile_slice(part(target)?);
+        Ok(())
+    }
+
     /// Prefetches `len` bytes at `offset` into the host CPU's caches.
     #[inline]
     #[allow(unsafe_code)]
@@ -248,6 +266,20 @@ mod tests {
         assert!(m.load_u32(4096).is_err());
         assert!(m.load_u32(2).is_err(), "misaligned");
         m.write(4096, &[]).unwrap();
+    }
+
+    #[test]
+    fn copies_stay_inside() {
+        let m = Mapping::create("test", 4096).unwrap();
+        m.write(8, &[1, 2, 3, 4, 5]).unwrap();
+        m.copy(8, 4091, 5).unwrap();
+        let mut b = [0; 6];
+        m.read(4090, &mut b).unwrap();
+        assert_eq!(b, [0, 1, 2, 3, 4, 5]);
+        assert!(m.copy(8, 4092, 5).is_err());
+        assert!(m.copy(4092, 8, 5).is_err());
+        assert!(m.copy(u64::MAX, 0, 2).is_err());
+        m.copy(4096, 0, 0).unwrap();
     }
 
     #[test]

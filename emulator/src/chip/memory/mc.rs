@@ -192,6 +192,11 @@ impl Mc for MemoryController {
         }
     }
 
+    fn copy_at(&self, from: u64, to: u64, len: u64) -> bool {
+        let inside = (from | to) & BUS == 0;
+        inside && self.vram.copy(from, to, len as usize).is_ok()
+    }
+
     fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
         if place & BUS != 0 {
             self.guest.write(place & !BUS, buf)
@@ -306,6 +311,20 @@ mod tests {
             assert_eq!(found, [value + 8; 4]);
         }
         assert!(f.mc.resolve(GTT + 0x2000, false).is_err());
+    }
+
+    #[test]
+    fn vram_is_copied_in_place_and_guest_memory_is_not() {
+        let f = fixture();
+        f.set_pte(0, 0x9000 | RW);
+        let bus = f.mc.resolve(GTT, true).unwrap().unwrap().place;
+        f.mc.write_at(0x100, &[1, 2, 3, 4]).unwrap();
+        assert!(f.mc.copy_at(0x100, 0x202, 4));
+        let mut found = [0; 4];
+        f.mc.read_at(0x202, &mut found).unwrap();
+        assert_eq!(found, [1, 2, 3, 4]);
+        assert!(!f.mc.copy_at(0x100, bus, 4) && !f.mc.copy_at(bus, 0x100, 4));
+        assert!(!f.mc.copy_at(0x100, f.mc.vram.size() - 2, 4));
     }
 
     #[test]

@@ -41,6 +41,11 @@ impl Vram {
         self.mapping.prefetch(offset, len)
     }
 
+    /// Copies `len` bytes of video memory.
+    pub fn copy(&self, from: u64, to: u64, len: usize) -> Result<(), MemoryError> {
+        self.mapping.copy(from, to, len)
+    }
+
     /// Writes to byte `offset` of video memory.
     pub fn write(&self, offset: u64, buf: &[u8]) -> Result<(), MemoryError> {
         self.mapping.write(offset, buf)

@@ -371,6 +371,12 @@ impl Layout {
         self.order() == 3
     }
 
+    /// True if the elements of a row of a micro tile follow each other: in linear surfaces, and in the
+    /// displayable orders of 8 and 16 bits.
+    pub fn has_whole_rows(&self) -> bool {
+        self.order() <= 2
+    }
+
     /// Element numbers of a micro tile in the chip's order; entry `y * 8 + x`.
     pub fn rows(&self) -> &'static ElementTable {
         &BY_ROW[self.order()]
@@ -574,6 +580,25 @@ mod tests {
             Just(ArrayMode::Tiled1dThin1),
             Just(ArrayMode::Tiled2dThin1),
         ]
+    }
+
+    #[test]
+    fn rows_are_whole_where_it_is_said() {
+        let modes = [ArrayMode::LinearAligned, ArrayMode::Tiled1dThin1];
+        let mut found = 0;
+        for (mode, log2_bpe) in modes.into_iter().flat_map(|m| (0..5).map(move |b| (m, b))) {
+            for depth_order in [false, true] {
+                let config = TilingConfig::from_register(0);
+                let mut layout = Layout::new(mode, 1 << log2_bpe, 64, 64 * 64, config);
+                layout.depth_order = depth_order;
+                let whole = (layout.rows().chunks_exact(8))
+                    .all(|row| row.windows(2).all(|pair| pair[0] + 1 == pair[1]));
+                assert_eq!(layout.has_whole_rows(), whole, "{layout:?}");
+                found += u32::from(whole);
+            }
+        }
+        // Ten linear ones, and two that are tiled.
+        assert_eq!(found, 12);
     }
 
     proptest! {

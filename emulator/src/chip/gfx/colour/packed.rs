@@ -10,14 +10,11 @@ use pulp::{bytemuck, Simd, WithSimd};
 
 use super::blend::{Blend, Equation, Factor, Function};
 use super::pack::{to_byte, unit_to_byte};
-use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, LANES};
+use crate::chip::gfx::lanes::{chunks, expand, select, Lanes, Mask, ALL, CHUNK, LANES};
 use crate::chip::tiling::{ElementTable, WORD_GROUPS};
 
 /// Bytes of a tile.
 pub const TILE_BYTES: usize = LANES * 4;
-
-/// Pixels that one step processes.
-const CHUNK: usize = 8;
 
 /// How a fast-path target combines source and destination.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -190,12 +187,6 @@ fn store_chunk<const WORD_ORDER: bool>(lanes: &[u32; CHUNK], data: &mut [u8]) {
     }
 }
 
-/// The chunks that have a lane of `mask`: small triangles cover few of them.
-#[inline(always)]
-fn chunks(mask: Mask) -> impl Iterator<Item = usize> {
-    (0..LANES / CHUNK).filter(move |at| mask >> (CHUNK * at) & ((1 << CHUNK) - 1) != 0)
-}
-
 /// Restores `old` in `new`: in the lanes outside of `mask`, and in the bits of `kept`.
 #[inline(always)]
 fn keep(new: &mut Lanes, old: &Lanes, mask: Mask, kept: u32) {
@@ -358,9 +349,7 @@ impl Moves {
         }
         moves
     }
-}
 
-impl Moves {
     /// Whether the pixel's bytes are the texel's, in the same order.
     pub fn is_same(&self) -> bool {
         self.same

@@ -7,7 +7,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::chip::bus::Mc;
-use crate::chip::gfx::lanes::pixel_of;
+use crate::chip::gfx::lanes::{pixel_of, LANES};
+use crate::chip::regs::gb::GB_TILING_CONFIG;
+use crate::chip::regs::gfx::{
+    CB_BLEND0_CONTROL, CB_BLEND_CONTROL, CB_BLEND_RED, CB_COLOR0_BASE, CB_COLOR0_INFO,
+    CB_COLOR0_SIZE, CB_COLOR0_VIEW,
+};
 
 /// Registers that tests set.
 #[derive(Default)]

@@ -46,6 +46,10 @@ impl PixelState {
         if !all || self.copy.is_some() || self.resolve || self.expand || self.late() {
             return None;
         }
+        // The shader runs for its side effects, and no colour is written.
+        if self.needs_shader() && !self.colour {
+            return None;
+        }
         // The program alone rules most draws out.
         let program = match self.needs_shader() && !core.uniform.wanted() {
             true if self.per_sample || self.samples() != 1 => return None,
@@ -127,8 +131,9 @@ impl PixelState {
 
     /// Draws the `size` micro tiles (columns, rows) at `at`, all of whose samples are covered, as
     /// [`Self::whole_tile`] would one by one, but in long runs of memory. False if the surfaces do
-    /// not allow it or memory did not answer: tile by tile, whoever has to know is told. What has
-    /// been written then is written again.
+    /// not allow it, if somebody watches accesses, or if memory did not answer. The caller then
+    /// draws tile by tile, which reports the fault to the context and shows a strict board's caches
+    /// each access; it writes again what has been written here.
     pub(super) fn whole_block(
         &self,
         core: &mut Core,

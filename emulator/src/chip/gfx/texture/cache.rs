@@ -266,6 +266,30 @@ fn fill_packed(
         }
         return Ok(());
     }
+    if layout.has_whole_rows() && stride == bytes {
+        let first = |row: usize| skip as usize + usize::from(layout.rows()[8 * row]) * bytes;
+        for (row, out) in out.chunks_exact_mut(8).take(8).enumerate() {
+            let elements = &data[first(row)..][..8 * bytes];
+            match bytes {
+                4 => {
+                    for (out, b) in out.iter_mut().zip(elements.chunks_exact(4)) {
+                        *out = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+                    }
+                }
+                2 => {
+                    for (out, b) in out.iter_mut().zip(elements.chunks_exact(2)) {
+                        *out = u32::from(u16::from_le_bytes([b[0], b[1]]));
+                    }
+                }
+                _ => {
+                    for (out, b) in out.iter_mut().zip(elements) {
+                        *out = u32::from(*b);
+                    }
+                }
+            }
+        }
+        return Ok(());
+    }
     for (out, &element) in out.iter_mut().zip(layout.rows()) {
         let at = skip as usize + usize::from(element) * stride;
         let b = &data[at..at + bytes];

@@ -77,23 +77,27 @@ pub fn level(
     let borders = (axes[0].border[0] | axes[0].border[1] | axes[1].border[0] | axes[1].border[1])
         & request.mask;
     let plain = borders == 0 && request.reference.is_none() && planes.second.is_none();
-    if texture.packed && plain && planes.borders & request.mask == 0 && cache.log.is_none() {
+    if texture.packed && plain && planes.borders & request.mask == 0 {
         let patch = arch.dispatch(FindPatch {
             axes: &axes,
             mask: request.mask,
             slices: &planes.first,
         });
-        if let Some(patch) = patch {
-            let sets = patch.load(cache, view, request);
-            let colour = arch.dispatch(Bilinear {
-                texels: &cache.packed,
-                sets: &sets,
-                patch: &patch,
-                axes: &axes,
-                linear,
-            });
-            return put(texture, &colour, request.mask, out);
-        }
+        // Both compute the same bits: a texel's do not depend on where the others of the wave are.
+        let colour = match patch.filter(|_| cache.log.is_none()) {
+            Some(patch) => {
+                let sets = patch.load(cache, view, request);
+                arch.dispatch(Bilinear {
+                    texels: &cache.packed,
+                    sets: &sets,
+                    patch: &patch,
+                    axes: &axes,
+                    linear,
+                })
+            }
+            None => scattered(cache, view, request, &axes, &planes.first, linear),
+        };
+        return put(texture, &colour, request.mask, out);
     }
     let mut sum = [[0.0; LANES]; 4];
     let mut nearest = [[0; LANES]; 4];
@@ -447,6 +451,52 @@ impl WithSimd for Bilinear<'_> {
         }
         colour
     }
+}
+
+/// [`Bilinear`] of texels that are not in one patch, each from the cache.
+fn scattered(
+    cache: &mut Cache,
+    view: &View<'_>,
+    request: &Request<'_>,
+    [x, y]: &[Axis; 2],
+    slices: &Lanes,
+    linear: bool,
+) -> [Coord; 4] {
+    let mut colour = [[0.0; LANES]; 4];
+    for lane in iter(request.mask) {
+        let weights = match linear {
+            true => [x.weight[lane], y.weight[lane]],
+            false => [0.0; 2],
+        };
+        // Texels as bytes, 0 to 255. Those without a weight are not read.
+        let mut corners = [[0.0; 4]; 4];
+        for (corner, bytes) in corners.iter_mut().enumerate() {
+            let [right, below] = [corner & 1 != 0, corner & 2 != 0];
+            if right && weights[0] == 0.0 || below && weights[1] == 0.0 {
+                continue;
+            }
+            let column = if right { x.second[lane] } else { x.first[lane] };
+            let row = if below { y.second[lane] } else { y.first[lane] };
+            let (texture, level) = (request.texture, request.level);
+            let (id, slice, at) = (request.id, slices[lane], (column as u32, row as u32));
+            let values = texel(cache, view, texture, id, level, slice, 0, at.0, at.1);
+            for (byte, value) in bytes.iter_mut().zip(values) {
+                *byte = (f32::from_bits(value) * 255.0 + 0.5) as i32 as f32;
+            }
+        }
+        for (c, out) in colour.iter_mut().enumerate() {
+            let t = |corner: usize| corners[corner][c];
+            out[lane] = if linear {
+                let [wx, wy] = weights;
+                let top = t(0) + (t(1) - t(0)) * wx;
+                let bottom = t(2) + (t(3) - t(2)) * wx;
+                (top + (bottom - top) * wy) * (1.0 / 255.0)
+            } else {
+                t(0) / 255.0
+            };
+        }
+    }
+    colour
 }
 
 /// Writes a colour to `out` after the texture's swizzle. The texture is no integer one.

@@ -65,6 +65,9 @@ struct Binding {
     filter: Filter,
 }
 
+/// The least value but 0 of the fast path's texels: one of 255 steps, filtered by weights in 1/256.
+pub const LEAST: f32 = 1.0 / (1 << 24) as f32;
+
 /// A texture unit.
 #[derive(Debug)]
 pub struct Unit {
@@ -158,7 +161,8 @@ impl Unit {
     /// Executes `op` for the lanes of `exec`. `words` returns the resource and the sampler of
     /// `slot`; it is called unless they are known since [`Self::set_state`]. `src` has the operands
     /// after their swizzle. `out` becomes the result after the resource's swizzle; lanes outside
-    /// `exec` are 0. Returns false if no result can be a denormal.
+    /// `exec` are 0. Returns false if no result can be a denormal; what `SAMPLE` returns then is 0, or
+    /// in [`LEAST`] to 1.
     #[allow(clippy::too_many_arguments)] // the instruction, what it refers to, and the wave
     #[inline]
     pub fn sample(
@@ -171,6 +175,23 @@ impl Unit {
         exec: Mask,
         out: &mut [Lanes; 4],
     ) -> bool {
+        let binding = self.bound(slot, words);
+        self.execute(view, op, &binding, src, exec, out)
+    }
+
+    /// Whether the results of `SAMPLE` from `slot` do not depend on the level of detail, and with it on
+    /// the other pixels of a quad. `words` as for [`Self::sample`].
+    pub fn is_one_way(&mut self, slot: Slot, words: impl FnOnce() -> ([u32; 8], Sampler)) -> bool {
+        let binding = self.bound(slot, words);
+        let texture = binding
+            .texture
+            .and_then(|(index, _)| self.cache.textures.get(index));
+        texture.is_none_or(|(texture, _)| one_way(texture, &binding.filter))
+    }
+
+    /// What is bound to `slot`.
+    #[inline]
+    fn bound(&mut self, slot: Slot, words: impl FnOnce() -> ([u32; 8], Sampler)) -> Binding {
         let textures = &self.cache.textures;
         let known = self.bound.filter(|(of, binding)| {
             // Another texture may have replaced it in the list.
@@ -179,7 +200,7 @@ impl Unit {
             });
             *of == slot && there
         });
-        let binding = match known {
+        match known {
             Some((_, binding)) => binding,
             None => {
                 let (resource, sampler) = words();
@@ -187,8 +208,7 @@ impl Unit {
                 self.bound = Some((slot, binding));
                 binding
             }
-        };
-        self.execute(view, op, &binding, src, exec, out)
+        }
     }
 
     fn binding(&mut self, resource: &[u32; 8], sampler: &Sampler) -> Binding {

@@ -17,11 +17,8 @@ use super::cache::{BlockId, Cache};
 use super::patch::{PITCH, SIDE};
 use super::resource::Texture;
 use super::sampler::Wrap;
-use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, LANES};
+use crate::chip::gfx::lanes::{expand, select, Lanes, Mask, ALL, CHUNK, LANES};
 use crate::chip::gfx::memory::View;
-
-/// Lanes of one step.
-const CHUNK: usize = 8;
 
 /// Arguments of a fetch.
 pub struct Fetch<'a> {
@@ -165,8 +162,6 @@ struct Patch {
     needed: u32,
     /// All texels are inside the texture: `Cache::fixed` has their positions, else `Cache::axes`.
     inside: bool,
-    /// The texels lie on both sides of a seam of a repeated texture.
-    turned: bool,
     /// The second texel of each row is the right neighbour of the first.
     adjacent: bool,
 }
@@ -279,14 +274,12 @@ impl Find<'_> {
         if border & fetch.mask != 0 {
             return None;
         }
-        let mut turned = false;
         let (mut first, mut last) = ([0; 2], [0; 2]);
         for (i, axis) in self.axes.iter_mut().enumerate() {
             let (mut low, mut high) = bounds(axis);
             let size = self.sizes[i] as i32;
             if high - low > 3 && fetch.wrap[i] == Wrap::Wrap && size % 8 == 0 {
                 unwrap(axis, lead, size);
-                turned = true;
                 (low, high) = bounds(axis);
             }
             (first[i], last[i]) = (low, high);
@@ -297,7 +290,6 @@ impl Find<'_> {
             |axis: &Axis, i: usize, lane: usize| [axis.first[lane], axis.second[lane]][i] >> 3;
         let found = patch(first, last, x, y, block)?;
         Some(Patch {
-            turned,
             adjacent: apart == 0,
             ..found
         })

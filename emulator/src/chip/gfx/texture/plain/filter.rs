@@ -6,8 +6,8 @@ use pulp::{bytemuck, Simd, WithSimd};
 
 use super::super::address::{small_round, Axis, Index};
 use super::super::patch::{LAST_PLACE, PATCH, PITCH, SIDE};
-use super::{Patch, CHUNK};
-use crate::chip::gfx::lanes::{expand, Lanes, Mask, ALL, LANES};
+use super::Patch;
+use crate::chip::gfx::lanes::{expand, first, Lanes, Mask, ALL, CHUNK, LANES};
 
 /// A value of each lane of a step.
 type Chunk = [u32; CHUNK];
@@ -183,9 +183,6 @@ impl<const ADJACENT: bool> Taps for Wrapped<'_, ADJACENT> {
 enum Mix {
     Nearest,
     Linear,
-    /// As [`Mix::Linear`], but in another order of operations: the general path does it so for
-    /// texels that are too far apart for its own patch, such as those on both sides of a seam.
-    Seam,
 }
 
 /// Writes the components of the nearest texels to `out`.
@@ -251,41 +248,26 @@ fn mix_columns(a: &Chunk, b: &Chunk, weight: &Chunk) -> (Chunk, Chunk) {
     (even, odd)
 }
 
-/// [`Mix::Seam`].
+/// Computes the colours of the chunks of lanes that have one of `mask`.
 #[inline(always)]
-fn seam(corners: &[Chunk; 4], weights: &[Chunk; 2], to: &To, lane: usize, out: &mut [Lanes; 4]) {
-    for component in 0..4 {
-        if let Some(out) = to[component].and_then(|to| out.get_mut(to)) {
-            for i in 0..CHUNK {
-                let mut t = [0.0; 4];
-                for corner in 0..4 {
-                    let byte = corners[corner][i] >> (8 * component) & 0xFF;
-                    t[corner] = byte as i32 as f32 / 255.0;
-                }
-                let wx = weights[0][i] as i32 as f32 * (1.0 / 256.0);
-                let wy = weights[1][i] as i32 as f32 * (1.0 / 256.0);
-                let (vx, vy) = (1.0 - wx, 1.0 - wy);
-                let sum = vx * vy * t[0] + wx * vy * t[1] + vx * wy * t[2] + wx * wy * t[3];
-                out[lane + i] = sum.to_bits();
-            }
-        }
-    }
-}
-
-/// Computes the colours of all lanes.
-#[inline(always)]
-fn mix<T: Taps>(taps: &T, texels: &Texels<'_>, mix: Mix, to: &To, out: &mut [Lanes; 4]) {
+fn mix<T: Taps>(
+    taps: &T,
+    texels: &Texels<'_>,
+    mix: Mix,
+    to: &To,
+    mask: Mask,
+    out: &mut [Lanes; 4],
+) {
     for chunk in 0..LANES / CHUNK {
         let lane = CHUNK * chunk;
+        if mask >> lane & first(CHUNK) == 0 {
+            continue;
+        }
         match mix {
             Mix::Nearest => nearest(&taps.nearest(texels, lane), to, lane, out),
             Mix::Linear => {
                 let corners = taps.corners(texels, lane);
                 linear(&corners, &taps.weights(lane), to, lane, out);
-            }
-            Mix::Seam => {
-                let corners = taps.corners(texels, lane);
-                seam(&corners, &taps.weights(lane), to, lane, out);
             }
         }
     }
@@ -304,19 +286,21 @@ impl WithSimd for Bilinear<'_> {
                 *to = Some(i);
             }
         }
-        let out = &mut *self.out;
-        let (linear, turned) = (self.linear, self.patch.turned);
+        let (out, mask) = (&mut *self.out, self.mask);
+        let linear = self.linear;
         match self.places {
-            Places::Fixed(fixed) if linear => mix(&Inside(fixed), &texels, Mix::Linear, &to, out),
-            Places::Fixed(fixed) => mix(&Inside(fixed), &texels, Mix::Nearest, &to, out),
+            Places::Fixed(fixed) if linear => {
+                mix(&Inside(fixed), &texels, Mix::Linear, &to, mask, out)
+            }
+            Places::Fixed(fixed) => mix(&Inside(fixed), &texels, Mix::Nearest, &to, mask, out),
             Places::Axes(axes) => {
                 let taps = Wrapped::<false>(axes);
-                match (linear, turned, self.patch.adjacent) {
-                    (false, ..) => mix(&taps, &texels, Mix::Nearest, &to, out),
-                    (true, true, _) => mix(&taps, &texels, Mix::Seam, &to, out),
-                    (true, false, false) => mix(&taps, &texels, Mix::Linear, &to, out),
-                    (true, false, true) => {
-                        mix(&Wrapped::<true>(axes), &texels, Mix::Linear, &to, out)
+                match (linear, self.patch.adjacent) {
+                    (false, _) => mix(&taps, &texels, Mix::Nearest, &to, mask, out),
+                    (true, false) => mix(&taps, &texels, Mix::Linear, &to, mask, out),
+                    (true, true) => {
+                        let taps = Wrapped::<true>(axes);
+                        mix(&taps, &texels, Mix::Linear, &to, mask, out);
                     }
                 }
             }
