@@ -30,6 +30,7 @@ mod short;
 mod streamout;
 mod strict;
 mod strict_gfx;
+mod strict_pipe;
 mod surfaces;
 mod textures;
 mod threads;

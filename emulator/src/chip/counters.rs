@@ -170,6 +170,12 @@ counters! {
     ShortTiles short_tiles = 45;
     /// Batches of a draw whose vertices, or whose primitives, several threads shared: each counts.
     SharedBatches shared_batches = 46;
+    /// Strict board from Evergreen on: packets that have waited for a draw, a dispatch or the
+    /// write-back of the colour or depth cache.
+    PipeWaits pipe_waits = 47;
+    /// Strict board from Evergreen on: copies and fills by `CP_DMA` that have begun before an earlier
+    /// draw, dispatch, or flush of the colour or depth cache had ended.
+    Overtaken overtaken = 48;
 }
 
 impl Default for Counters {

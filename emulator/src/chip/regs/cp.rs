@@ -8,6 +8,8 @@ super::registers! {
     SCRATCH_UMSK = 0x8540;
     /// Write-back address of the scratch registers, in units of 256 bytes.
     SCRATCH_ADDR = 0x8544;
+    /// What the CP waits for before the next packet.
+    WAIT_UNTIL = 0x8040;
     /// Busy parts of the CP.
     CP_BUSY_STAT = 0x867C;
     /// Bit 0: the offsets of the stream-out buffers are up to date; set by
@@ -36,6 +38,11 @@ super::registers! {
     /// Interrupt status; a write of a status bit raises the interrupt.
     CP_INT_STATUS = 0xC128;
 }
+
+/// `WAIT_3D_IDLE` of `WAIT_UNTIL`.
+pub const WAIT_3D_IDLE: u32 = 1 << 15;
+/// `WAIT_3D_IDLECLEAN`: its caches have been written back, too.
+pub const WAIT_3D_IDLECLEAN: u32 = 1 << 17;
 
 /// `CP_BUSY` of `CP_STAT`. The parts of the CP in `CP_BUSY_STAT` are not
 /// modelled: in that register the same bit stands for all of them.
