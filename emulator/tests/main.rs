@@ -26,6 +26,7 @@ mod robust;
 mod rules;
 mod samples;
 mod shader_corpus;
+mod share;
 mod short;
 mod streamout;
 mod strict;
