@@ -8,8 +8,6 @@ super::registers! {
     SCRATCH_UMSK = 0x8540;
     /// Write-back address of the scratch registers, in units of 256 bytes.
     SCRATCH_ADDR = 0x8544;
-    /// What the CP waits for before the next packet.
-    WAIT_UNTIL = 0x8040;
     /// Busy parts of the CP.
     CP_BUSY_STAT = 0x867C;
     /// Bit 0: the offsets of the stream-out buffers are up to date; set by
@@ -39,6 +37,8 @@ super::registers! {
     CP_INT_STATUS = 0xC128;
 }
 
+/// What the CP waits for before the next packet. Among the registers it is one that is stored.
+pub const WAIT_UNTIL: u32 = 0x8040;
 /// `WAIT_3D_IDLE` of `WAIT_UNTIL`.
 pub const WAIT_3D_IDLE: u32 = 1 << 15;
 /// `WAIT_3D_IDLECLEAN`: its caches have been written back, too.
