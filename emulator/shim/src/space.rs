@@ -235,7 +235,10 @@ mod tests {
         space.read(START + 8, &mut [0]).unwrap();
         space.write(END, &[7]).unwrap();
         let fault = space.take_fault().unwrap();
-        assert_eq!((fault.page, fault.protections), (START / PAGE, VmFault::READ));
+        assert_eq!(
+            (fault.page, fault.protections),
+            (START / PAGE, VmFault::READ)
+        );
         memory.read(0x4000, &mut found[..1]).unwrap();
         assert_eq!(found[0], 7, "the default page");
         assert!(memory.map(END - PAGE, 2 * PAGE, Some(first), both).is_err());
