@@ -344,8 +344,8 @@ fn wait_until_waits_below_cayman() {
         // It waits for shaders, not for caches.
         let mut board = Board::new(family);
         board.draw();
-        idle(&mut board);
         board.event(CACHE_FLUSH_AND_INV, 0);
+        idle(&mut board);
         board.copy();
         assert_eq!(board.ended(), OVERTAKEN);
     }

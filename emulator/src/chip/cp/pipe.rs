@@ -340,8 +340,6 @@ impl Cp {
         let ring = job.within(0, &*job.hub.mc);
         let job = entered.job(&ring);
         self.owns_caches(&job);
-        // The registers that have been set since are not the work's, and the next one has them all to load.
-        reload(&job);
         let registers = Over {
             snapshot: &shader.registers,
             regs: &*job.hub.regs,
@@ -354,6 +352,7 @@ impl Cp {
             Work::Draw(draw) => self.drawn(&job, &context, draw),
             Work::Dispatch(groups) => self.dispatched(&job, &context, *groups),
         };
+        // Of the registers that have been set since it has got the old values: the next draw loads all.
         reload(&job);
         result
     }
