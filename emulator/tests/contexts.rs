@@ -589,3 +589,29 @@ fn contexts_with_hostile_registers_are_survived() {
     assert!(board.mc.context(0).is_none() && board.mc.context(8).is_none());
     board.execute(EngineId::Gfx, 1, &mem_write(VA + IB + 0x800, 1));
 }
+
+/// cayman_cp_resume(): while RB_RPTR_WR_ENA is set, a ring's read pointer is set by its own register.
+#[test]
+fn a_ring_begins_where_its_read_pointer_is_set() {
+    const BEGIN: u32 = 64;
+    for (id, rptr) in [
+        (EngineId::Gfx, cp::CP_RB_RPTR),
+        (EngineId::Cp1, cayman::CP_RB1_RPTR),
+        (EngineId::Cp2, cayman::CP_RB2_RPTR),
+    ] {
+        let mut board = Board::new(false);
+        // What the ring has before must not be executed.
+        board.put(Board::ring_at(id), &mem_write(PAGES, 1));
+        let (_, cntl, wptr, _) = ring(id);
+        let value = board.read(cntl);
+        board.write(cntl, value | cp::RB_RPTR_WR_ENA);
+        board.write(rptr, BEGIN);
+        board.write(wptr, BEGIN);
+        board.write(cntl, value);
+        board.wptr[id as usize] = BEGIN;
+        board.submit(id, &fence(3));
+        board.until_mem(FENCE, 3);
+        assert_eq!(board.mc.read_u32(PAGES), Ok(0), "{id:?}");
+        assert_eq!(board.read(rptr), BEGIN + fence(3).len() as u32, "{id:?}");
+    }
+}

@@ -71,6 +71,8 @@ enum igt_radeon_engine {
  * @IGT_RADEON_SOFT_RESETS: soft resets of any block
  * @IGT_RADEON_HDP_FLUSHES: flushes of the HDP; only a strict board counts them
  * @IGT_RADEON_TLB_INVALIDATES: flushes of the GART's TLB; the same
+ * @IGT_RADEON_PIPE_WAITS: packets that waited for draws, dispatches or write-back; only a
+ *	strict board of Evergreen or later counts them
  */
 enum igt_radeon_counter {
 	IGT_RADEON_CP_DMA_BYTES = 2,
@@ -78,7 +80,8 @@ enum igt_radeon_counter {
 	IGT_RADEON_REGISTER_WRITES = 6,
 	IGT_RADEON_SOFT_RESETS = 7,
 	IGT_RADEON_HDP_FLUSHES = 19,
-	IGT_RADEON_TLB_INVALIDATES = 23
+	IGT_RADEON_TLB_INVALIDATES = 23,
+	IGT_RADEON_PIPE_WAITS = 47
 };
 
 /* Device */

@@ -232,6 +232,31 @@ mod tests {
         assert_eq!(check_gfx(&copy(1 << 31)), Err(refused));
         let write = packet(op::COPY_DW, &[3, 0, 0, 0x8020 >> 2, 0]);
         assert_eq!(check_gfx(&write), Err(refused));
+        // Of each register that a copy writes; of one only if its address stays.
+        let fixed = |command: u32| packet(op::CP_DMA, &[0, 0, 0x8C10, 0, 1 << 27 | command]);
+        assert_eq!(check_gfx(&fixed(4 | 1 << 29)), Ok(()));
+        let next = Err(CheckError::Register(0, 0x8C18));
+        assert_eq!(check_gfx(&fixed(4)), next);
+        // From registers.
+        let from = packet(op::CP_DMA, &[0x8020 >> 2, 0, 0, 0, 1 << 26 | 4]);
+        assert_eq!(check_gfx(&from), Err(refused));
+        // Parts of dwords go between addresses in memory only.
+        let part = |info: u32| packet(op::CP_DMA, &[0, info, 0, 0, 5]);
+        assert_eq!(check_gfx(&part(0)), Ok(()));
+        let refused_part = Err(CheckError::Refused(0, "CP_DMA of a part of a dword"));
+        assert_eq!(check_gfx(&part(1 << 20)), refused_part);
+        // Conditional writes to registers.
+        let condition = |info: u32| packet(op::COND_WRITE, &[info, 0, 0, 0, 0, 0x8020 >> 2, 0, 0]);
+        assert_eq!(check_gfx(&condition(0x100)), Err(refused));
+        assert_eq!(check_gfx(&condition(0)), Ok(()));
+        // The base of indirect draws' arguments, and no other.
+        let base = |index: u32| packet(eg::SET_BASE, &[index, 0, 0]);
+        assert_eq!(check_gfx(&base(1)), Ok(()));
+        assert_eq!(check_gfx(&base(2)), Err(CheckError::Packet(0)));
+        // VGT_COMPUTE_DIM_X, and what is before it.
+        assert_eq!(check_gfx(&config(0x8990)), Ok(()));
+        let before = Err(CheckError::Register(0, 0x898C));
+        assert_eq!(check_gfx(&config(0x898C)), before);
         let counter = |reg: u32| packet(eg::SET_APPEND_CNT, &[reg >> 2 << 16 | 3, 0, 0]);
         assert_eq!(check_gfx(&counter(0x758)), Ok(()));
         assert_eq!(check_gfx(&counter(0x75C)), Err(CheckError::Field(0)));
@@ -242,6 +267,26 @@ mod tests {
         assert_eq!(check_dma(&[3 << 28 | 4, 0, 0, 0, 0, 0xF << 28]), Ok(()));
         let tiled = [3 << 28 | 8 << 20 | 4, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(check_dma(&tiled), Err(CheckError::Truncated(0)));
+        // Of each kind of copy, the dwords behind which the next packet is.
+        for (kind, dwords) in [
+            (0x00, 5),
+            (0x40, 5),
+            (0x08, 9),
+            (0x41, 9),
+            (0x4C, 9),
+            (0x44, 7),
+            (0x48, 10),
+            (0x4B, 10),
+            (0x4F, 10),
+            (0x49, 12),
+            (0x4D, 13),
+        ] {
+            let mut words = vec![0; dwords];
+            words[0] = 3 << 28 | kind << 20 | 4;
+            words.push(6 << 28);
+            let next = Err(CheckError::Packet(dwords));
+            assert_eq!(check_dma(&words), next, "{kind:#x}");
+        }
         // A fence and a page table's entries are the kernel's.
         assert_eq!(check_dma(&[6 << 28, 0, 0, 0]), Err(CheckError::Packet(0)));
         assert_eq!(

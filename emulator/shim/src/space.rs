@@ -227,6 +227,20 @@ mod tests {
             assert_eq!(fault.page, address / PAGE);
         }
         assert!(space.read(IB, &mut [0]).is_ok() && space.take_fault().is_none());
+        // The driver's IBs can be read only.
+        space.write(IB, &[1]).unwrap();
+        assert_eq!(space.take_fault().unwrap().protections, VmFault::WRITE);
+        // What can be written only; the first of two faults is kept, and its bytes go to one page.
+        memory.map(START, PAGE, Some(first), WRITEABLE).unwrap();
+        space.read(START + 8, &mut [0]).unwrap();
+        space.write(END, &[7]).unwrap();
+        let fault = space.take_fault().unwrap();
+        assert_eq!(
+            (fault.page, fault.protections),
+            (START / PAGE, VmFault::READ)
+        );
+        memory.read(0x4000, &mut found[..1]).unwrap();
+        assert_eq!(found[0], 7, "the default page");
         assert!(memory.map(END - PAGE, 2 * PAGE, Some(first), both).is_err());
     }
 }

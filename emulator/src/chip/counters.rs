@@ -172,6 +172,12 @@ counters! {
     SharedBatches shared_batches = 46;
     /// Tiles of `short_tiles` in which the 3D engine drew two polygons at a time.
     PairTiles pair_tiles = 47;
+    /// Strict board from Evergreen on: packets that have waited for a draw, a dispatch or the
+    /// write-back of the colour or depth cache.
+    PipeWaits pipe_waits = 48;
+    /// Strict board from Evergreen on: copies and fills by `CP_DMA` that have begun before an earlier
+    /// draw, dispatch, or flush of the colour or depth cache had ended.
+    Overtaken overtaken = 49;
 }
 
 impl Default for Counters {

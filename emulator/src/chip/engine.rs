@@ -66,6 +66,8 @@ pub(crate) enum Step {
     Wait(Duration),
     /// Reset or shutdown happened while the packet executed.
     Cancelled,
+    /// No packet was executed: what earlier ones had begun has ended.
+    Settled,
 }
 
 /// Counts how often the packet at the read pointer had to wait, to make each pause longer.
@@ -108,6 +110,12 @@ pub(crate) trait RingUnit: Send {
     fn step(&mut self, job: &Job<'_>, ring: &Ring) -> Step;
     /// Whether no indirect buffer is in flight.
     fn idle(&self) -> bool;
+    /// Whether something that packets have begun has not ended.
+    fn unsettled(&self) -> bool {
+        false
+    }
+    /// Ends it. Called when the ring has nothing to execute.
+    fn settle(&mut self, _job: &Job<'_>) {}
     /// Forgets everything in flight.
     fn reset(&mut self);
 }
@@ -267,14 +275,18 @@ pub(crate) fn run(
             epoch = now_epoch;
             unit.reset();
         }
-        if hub.knobs.is_hung(engine.id) || !unit.enabled(hub) {
-            shared = engine.sleep(shared);
-            continue;
-        }
+        let stopped = hub.knobs.is_hung(engine.id) || !unit.enabled(hub);
         let mut ring = unit.ring(hub);
         ring.rptr = shared.rptr & (ring.size - 1);
         ring.limit = shared.limit & (ring.size - 1);
-        if !shared.active && (shared.starved || ring.available() == 0) {
+        let idle = !shared.active && (shared.starved || ring.available() == 0);
+        let sleeps = stopped || idle && !shared.is_due(&hub.knobs);
+        let settles = sleeps && unit.unsettled();
+        if stopped && !settles {
+            shared = engine.sleep(shared);
+            continue;
+        }
+        if idle && !settles {
             shared = engine.admit(shared, &hub.knobs);
             continue;
         }
@@ -292,7 +304,13 @@ pub(crate) fn run(
         };
         let start = Instant::now();
         // A panic is a fault of the board; the guest sees a ring that hangs.
-        let step = catch_unwind(AssertUnwindSafe(|| unit.step(&job, &ring)));
+        let step = catch_unwind(AssertUnwindSafe(|| match settles {
+            true => {
+                unit.settle(&job);
+                Step::Settled
+            }
+            false => unit.step(&job, &ring),
+        }));
         let step = step.unwrap_or_else(|_| {
             log::error!("{}: the engine panicked, it hangs until reset", id.name());
             hub.counters.inc(Counter::EnginePanics);
@@ -327,7 +345,7 @@ pub(crate) fn run(
             }
             Step::Starved => shared.starved = true,
             Step::Wait(pause) => shared = engine.wait_timeout(shared, pause),
-            Step::Cancelled => {}
+            Step::Cancelled | Step::Settled => {}
         }
     }
 }

@@ -112,7 +112,8 @@ impl Chip {
         for ring in hub.generation.cp_rings {
             // Only the first ring draws.
             let gfx = gfx.take().unwrap_or_else(|| Box::<NullGfx>::default());
-            let cp = Cp::new(ring, &*hub.mc, gfx, hub.strict.clone());
+            let goes_on = hub.generation.pm4.goes_on;
+            let cp = Cp::new(ring, &*hub.mc, gfx, hub.strict.clone(), goes_on);
             units.push((ring.engine, Box::new(cp)));
         }
         for ring in hub.generation.dma_rings {

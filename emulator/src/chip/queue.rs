@@ -256,6 +256,14 @@ pub(super) struct Shared {
     pub charged_at: Instant,
 }
 
+impl Shared {
+    /// Whether a batch is queued whose latency has passed.
+    pub(super) fn is_due(&self, knobs: &Knobs) -> bool {
+        let latency = Duration::from_micros(knobs.latency_us());
+        (self.batches.front()).is_some_and(|batch| batch.submitted.elapsed() >= latency)
+    }
+}
+
 /// State of a ring shared between its thread and the register file.
 #[derive(Debug)]
 pub(crate) struct Engine {

@@ -18,6 +18,8 @@ pub const DEALLOC_STATE: u8 = 0x14;
 pub(crate) const FORMAT: Format = Format {
     name,
     decode,
+    // Deprecated (Mesa's r600_flush_emit()).
+    wait_until: false,
     ..EVERGREEN_FORMAT
 };
 

@@ -2,7 +2,7 @@
 //! Effects of PM4 packets.
 //!
 //! Draws and events run to completion before the next packet, so waits for
-//! idle never wait.
+//! idle never wait. On a strict board from Evergreen on they need not ([`super::pipe`]).
 
 use super::pm4::{
     AppendSource, Compare, DecodeError, Draw, Header, IndexSource, MemWriteData, Operand, Packet,
@@ -13,11 +13,12 @@ use crate::chip::bus::McError;
 use crate::chip::context::report;
 use crate::chip::counters::{Counter, PACKET};
 use crate::chip::engine::{Cancelled, Ended, Job, Ring};
-use crate::chip::gfx::{Control, GfxContext};
+use crate::chip::gfx::{Control, Gfx, GfxContext};
 use crate::chip::hub::{Client, Hub};
 use crate::chip::ih::Source;
 use crate::chip::regs::evergreen::gfx;
 use crate::chip::regs::{cp, field, gb, vgt};
+use crate::chip::strict::cache::Cache;
 
 /// Bit 63 of a query result: the value has been written.
 const RESULT_VALID: u64 = 1 << 63;
@@ -37,6 +38,7 @@ impl Cp {
         }
         let (opcode, predicate, compute) = match header {
             Header::Type0 { reg, .. } => {
+                self.end_all(job)?;
                 write_regs(job, reg, body)?;
                 return Ok(Flow::Next);
             }
@@ -83,7 +85,11 @@ impl Cp {
         if compute && packet == Packet::ClearState {
             return Ok(Flow::Next);
         }
-        match self.perform(job, packet) {
+        let performed = match self.pipe {
+            Some(_) => self.perform_beside(job, packet),
+            None => self.perform(job, packet),
+        };
+        match performed {
             Ok(flow) => Ok(flow),
             Err(Ended::Failed(e)) => {
                 job.report(Client::Cp, e);
@@ -93,7 +99,11 @@ impl Cp {
         }
     }
 
-    fn perform(&mut self, job: &Job<'_>, packet: Packet<'_>) -> Result<Flow, Ended<McError>> {
+    pub(super) fn perform(
+        &mut self,
+        job: &Job<'_>,
+        packet: Packet<'_>,
+    ) -> Result<Flow, Ended<McError>> {
         let hub = job.hub;
         match packet {
             // Without a PFP that is ahead there is nothing to wait for.
@@ -299,7 +309,22 @@ impl Cp {
             ..draw.clone()
         });
         let draw = ahead.as_ref().unwrap_or(draw);
-        let drawn = self.gfx.draw(&context(job), draw);
+        if let Some(pipe) = &mut self.pipe {
+            pipe.draw(job, &*job.hub.regs, draw.clone());
+            return Ok(());
+        }
+        self.owns_caches(job);
+        self.drawn(job, &context(job), draw)
+    }
+
+    /// Executes a draw.
+    pub(super) fn drawn(
+        &mut self,
+        job: &Job<'_>,
+        context: &GfxContext<'_>,
+        draw: &Draw,
+    ) -> Result<(), Cancelled> {
+        let drawn = self.gfx.draw(context, draw);
         // Before the packet's end reports it as the CP's.
         report(job, Client::Gfx);
         if !drawn? {
@@ -314,12 +339,32 @@ impl Cp {
             job.hub.unmodelled(Client::Gfx);
             return Ok(());
         }
-        let registers = self.compute.over(&*job.hub.regs);
-        let context = GfxContext {
-            regs: &registers,
-            ..context(job)
+        if let Some(pipe) = &mut self.pipe {
+            pipe.dispatch(job, &self.compute.over(&*job.hub.regs), groups);
+            return Ok(());
+        }
+        // The state is moved out and back, so that execution may borrow self.
+        let compute = std::mem::take(&mut self.compute);
+        let result = {
+            let registers = compute.over(&*job.hub.regs);
+            let context = GfxContext {
+                regs: &registers,
+                ..context(job)
+            };
+            self.dispatched(job, &context, groups)
         };
-        let run = self.gfx.dispatch(&context, groups);
+        self.compute = compute;
+        result
+    }
+
+    /// Executes a dispatch.
+    pub(super) fn dispatched(
+        &mut self,
+        job: &Job<'_>,
+        context: &GfxContext<'_>,
+        groups: [u32; 3],
+    ) -> Result<(), Cancelled> {
+        let run = self.gfx.dispatch(context, groups);
         report(job, Client::Gfx);
         if !run? {
             job.trace(format_args!("DISPATCH of {groups:?} groups not executed"));
@@ -378,14 +423,37 @@ impl Cp {
         Ok(self.draw(job, &draw)?)
     }
 
-    fn flush(&mut self, job: &Job<'_>, coher_cntl: u32) {
-        self.gfx.flush(&context(job), coher_cntl);
+    pub(super) fn flush(&mut self, job: &Job<'_>, coher_cntl: u32) {
+        self.by_owner(job, |gfx, context| gfx.flush(context, coher_cntl));
+    }
+
+    /// Has the graphics block act on the strict board's write-back caches, in the VM context whose
+    /// lines they have.
+    fn by_owner(&mut self, job: &Job<'_>, act: impl FnOnce(&mut dyn Gfx, &GfxContext<'_>)) {
+        let strict = job.hub.strict.as_ref();
+        let owner = strict.map_or(job.context, |strict| strict.caches.owner());
+        let entered = self.contexts.enter(owner);
+        let ring = job.within(0, &*job.hub.mc);
+        let job = entered.job(&ring);
+        act(&mut *self.gfx, &context(&job));
+        report(&job, Client::Gfx);
+    }
+
+    /// Writes the lines of another VM context back before work of `job`'s is executed.
+    pub(super) fn owns_caches(&mut self, job: &Job<'_>) {
+        let Some(strict) = &job.hub.strict else {
+            return;
+        };
+        if strict.caches.owner() != job.context {
+            self.flush(job, Cache::Color.action() | Cache::Depth.action());
+            strict.caches.set_owner(job.context);
+        }
     }
 
     /// Passes an event down the pipeline. The pipeline is empty, so the event
     /// need not wait.
-    fn event(&mut self, job: &Job<'_>, event: u8) {
-        self.gfx.event(&context(job), event);
+    pub(super) fn event(&mut self, job: &Job<'_>, event: u8) {
+        self.by_owner(job, |gfx, context| gfx.event(context, event));
         if event == SO_VGTSTREAMOUT_FLUSH {
             let register = job.hub.generation.pm4.strmout_control;
             let done = job.hub.regs.load(register) | cp::OFFSET_UPDATE_DONE;
@@ -494,7 +562,7 @@ pub(super) const CONTEXT: std::ops::Range<u32> = 0x2_8000..0x2_9000;
 /// The event that updates the stream-out offsets (`r600d.h`).
 const SO_VGTSTREAMOUT_FLUSH: u8 = 0x1F;
 
-fn context<'a>(job: &'a Job<'_>) -> GfxContext<'a> {
+pub(super) fn context<'a>(job: &'a Job<'_>) -> GfxContext<'a> {
     GfxContext {
         regs: &*job.hub.regs,
         mc: job.mc,
@@ -530,7 +598,7 @@ fn streamout_overflowed(job: &Job<'_>, addr: u64) -> Result<bool, McError> {
 }
 
 /// `EVENT_WRITE_EOP`: writes the data, then raises the interrupt.
-fn end_of_pipe(
+pub(super) fn end_of_pipe(
     job: &Job<'_>,
     addr: u64,
     data_sel: u8,

@@ -17,6 +17,7 @@ mod compute;
 mod copy;
 mod encode;
 mod execute;
+mod pipe;
 mod prefetch;
 mod registers;
 
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use compute::ComputeState;
+use pipe::Pipe;
 
 use crate::chip::bus::Mc;
 use crate::chip::context::Contexts;
@@ -52,6 +54,10 @@ pub struct Format {
     pub pipeline_counters: usize,
     /// Whether compute shaders have context registers of their own.
     pub compute_state: bool,
+    /// Whether a strict board's CP goes on while the pipeline draws and flushes (module `pipe`).
+    pub goes_on: bool,
+    /// Whether `WAIT_UNTIL` waits for the pipeline.
+    pub wait_until: bool,
 }
 
 /// Packets of R6xx and R7xx.
@@ -61,6 +67,8 @@ pub(crate) const R700_FORMAT: Format = Format {
     strmout_control: cp::CP_STRMOUT_CNTL,
     pipeline_counters: 8,
     compute_state: false,
+    goes_on: false,
+    wait_until: true,
 };
 
 /// Packets of Evergreen and Northern Islands.
@@ -71,6 +79,8 @@ pub(crate) const EVERGREEN_FORMAT: Format = Format {
     // r600_query_init() in Mesa: 11 on Evergreen.
     pipeline_counters: 11,
     compute_state: true,
+    goes_on: true,
+    wait_until: true,
 };
 
 /// Nesting depth of indirect buffers: IB1 in the ring, IB2 in IB1.
@@ -110,6 +120,8 @@ pub(crate) struct Cp {
     clear: ClearState,
     indirect: Indirect,
     compute: ComputeState,
+    /// On a strict board, what the pipeline has begun; `None` if it ends everything at once.
+    pipe: Option<Pipe>,
 }
 
 /// Where an indirect draw of Evergreen finds its arguments and indices.
@@ -134,14 +146,16 @@ struct ClearState {
 
 impl Cp {
     /// A command processor for the ring with these registers, of a chip with memory `mc`, that
-    /// draws with `gfx` and, given `strict`, fetches ahead.
+    /// draws with `gfx` and, given `strict`, fetches ahead. `goes_on`: as in [`Format`].
     pub fn new(
         ring: &'static RingRegisters,
         mc: &dyn Mc,
         gfx: Box<dyn Gfx>,
         strict: Option<Arc<Strict>>,
+        goes_on: bool,
     ) -> Self {
         Self {
+            pipe: (goes_on && strict.is_some()).then(Pipe::default),
             ring,
             contexts: Contexts::new(mc),
             fetch: Fetcher::default(),
@@ -277,8 +291,20 @@ impl RingUnit for Cp {
         self.fetch.level() == 0 && self.pfp.as_ref().is_none_or(Pfp::is_empty)
     }
 
+    fn unsettled(&self) -> bool {
+        self.pipe.as_ref().is_some_and(|pipe| !pipe.is_empty())
+    }
+
+    fn settle(&mut self, job: &Job<'_>) {
+        // A reset drops the rest.
+        let _ = self.end_all(job);
+    }
+
     fn reset(&mut self) {
         self.fetch.reset();
+        if let Some(pipe) = &mut self.pipe {
+            *pipe = Pipe::default();
+        }
         if let Some(pfp) = &mut self.pfp {
             pfp.reset();
         }

@@ -139,9 +139,18 @@ mod tests {
         assert_eq!(setup.sample_mask, [0xA5, 0xFF, 0x22, 0x11]);
         // -6 and 6 sixteenths of a pixel, then 6 and -2.
         assert_eq!(setup.sample_places[..2], [[-6, 6], [6, -2]]);
-        // Sixteen samples are more than the pipeline has.
-        let most = shadow(&[(0x2_8A48, 1), (0x2_8BE0, 4)]);
-        assert_eq!(SetupState::decode(&most).samples(), 8);
+        // Sixteen samples are more than the pipeline has. Of eight, the last four have a register of
+        // their own.
+        let most = shadow(&[
+            (0x2_8A48, 1),
+            (0x2_8BE0, 4),
+            (0x2_8BF8, 0x622A_E66A),
+            (0x2_8BFC, 0x1234_5678),
+        ]);
+        let setup = SetupState::decode(&most);
+        assert_eq!(setup.samples(), 8);
+        assert_eq!(setup.sample_places[..2], [[-6, 6], [6, -2]]);
+        assert_eq!(setup.sample_places[4..6], [[-8, 7], [6, 5]]);
     }
 
     #[test]

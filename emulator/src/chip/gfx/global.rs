@@ -51,10 +51,13 @@ mod tests {
     #[test]
     fn memory_has_its_size_and_keeps_what_is_stored() {
         let share = GlobalShare::default();
+        // 64 KiB.
+        assert_eq!(DWORDS, 16384);
         let last = share.dword(DWORDS - 1).unwrap();
         assert_eq!(change(last, share::WRITE, 7, 0), 0);
         assert_eq!(change(last, 0, 5, 0), 7);
         assert_eq!(last.load(Ordering::Relaxed), 12);
         assert!(share.dword(DWORDS).is_none() && share.counter(COUNTERS).is_none());
+        assert_eq!(share.dword(0).unwrap().load(Ordering::Relaxed), 0);
     }
 }

@@ -6,7 +6,8 @@
 //! not executed.
 //!
 //! A draw is complete, and its results are in memory, when [`Gfx::draw`]
-//! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence.
+//! returns. Nothing is pending at an event, a `SURFACE_SYNC` or a fence. On a strict board
+//! the CP may call it later than it takes the packet (`cp::pipe`).
 
 // One lane number indexes several arrays.
 #![allow(clippy::needless_range_loop)]

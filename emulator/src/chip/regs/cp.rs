@@ -37,6 +37,13 @@ super::registers! {
     CP_INT_STATUS = 0xC128;
 }
 
+/// What the CP waits for before the next packet. Among the registers it is one that is stored.
+pub const WAIT_UNTIL: u32 = 0x8040;
+/// `WAIT_3D_IDLE` of `WAIT_UNTIL`.
+pub const WAIT_3D_IDLE: u32 = 1 << 15;
+/// `WAIT_3D_IDLECLEAN`: its caches have been written back, too.
+pub const WAIT_3D_IDLECLEAN: u32 = 1 << 17;
+
 /// `CP_BUSY` of `CP_STAT`. The parts of the CP in `CP_BUSY_STAT` are not
 /// modelled: in that register the same bit stands for all of them.
 pub const STAT_CP_BUSY: u32 = 1 << 31;

@@ -18,7 +18,7 @@
 //! taken inside it.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::cache::{pieces, Cache, ReadCache, LINE};
@@ -64,6 +64,8 @@ pub struct Caches {
     counters: Arc<Counters>,
     /// The chip has no vertex cache.
     vertices_as_texels: AtomicBool,
+    /// VM context of the written lines.
+    owner: AtomicU8,
 }
 
 fn bytes_of(first: usize, len: usize) -> Bytes {
@@ -133,7 +135,25 @@ impl Caches {
             }),
             counters,
             vertices_as_texels: AtomicBool::new(false),
+            owner: AtomicU8::new(0),
         }
+    }
+
+    /// The VM context whose lines the write-back caches have.
+    pub fn owner(&self) -> u8 {
+        self.owner.load(Ordering::Relaxed)
+    }
+
+    /// From now on `context` writes. The lines of another have been written back.
+    pub fn set_owner(&self, context: u8) {
+        self.owner.store(context, Ordering::Relaxed);
+    }
+
+    /// Whether a line waits to be written back.
+    pub fn is_dirty(&self) -> bool {
+        let inner = self.lock();
+        let mut lines = inner.written.iter().flat_map(|cache| cache.lines.values());
+        lines.any(|line| line.dirty != 0)
     }
 
     /// Sets whether the chip reads vertices through its texture cache.

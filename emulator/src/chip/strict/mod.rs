@@ -11,6 +11,7 @@
 //! | [`hdp`]: read cache | the GPU's writes to VRAM, for the CPU | an HDP flush, or a random time | `hdp_stale_reads` |
 //! | [`tlb`]: translations | changes of page-table entries | the VM's invalidate request | `tlb_stale_hits` |
 //! | `cp::prefetch`: packets and indices | the ME's writes, for the PFP | a wait of the PFP | `pfp_stale_packets`, `pfp_stale_indices` |
+//! | `cp::pipe`: work of the 3D engine, from Evergreen on | draws, dispatches, flushes, fences | the packets that wait for them | `pipe_waits`, `overtaken` |
 //! | [`gfx`]: caches of the 3D engine | data that draws read and write | `SURFACE_SYNC`, cache events | `gfx_stale_reads`, `gfx_unseen_writes` |
 //!
 //! A driver that flushes correctly sees only another timing. The counters say

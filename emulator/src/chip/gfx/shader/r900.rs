@@ -123,9 +123,16 @@ mod tests {
         };
         assert_eq!((clause.code, clause.count, clause.end), (cf::TEX, 6, false));
         assert!(cf([0, CF_END << 22]).ends());
-        let vertices = cf([4, VTX << 22]);
-        let CfKind::Other(unknown) = vertices else {
-            panic!("{vertices:?}");
+        for gone in [0x02, 0x1C] {
+            let vertices = cf([4, gone << 22]);
+            let CfKind::Other(unknown) = vertices else {
+                panic!("{vertices:?}");
+            };
+            assert!(!super::super::is_modelled(unknown.code), "{gone:#x}");
+        }
+        // ALU_CONTINUE is none, either.
+        let CfKind::Other(unknown) = cf([4, 0x0D << 26]) else {
+            panic!("a clause");
         };
         assert!(!super::super::is_modelled(unknown.code));
         // Bit 21 of an ALU clause is one of COUNT.
