@@ -293,6 +293,8 @@ CLAIMS = (
      lambda r, _: (r["desktop-shares"].table("traps").cell("glxgears (frame)", column="traps"),
                    r["desktop-shares"].table("traps").cell("glxgears (frame)", column="traps of one"))),
 
+    ("mesa-patches/tests/reading.md", "{} glyphs in an atlas need {} ioctls",
+     lambda r, _: (10000, r["gl-maps"].table("case").cell("glyph-atlas", column=-1))),
     ("mesa-patches/README.md", "with both series no row takes more than {} times as long as with the unmodified Mesa, with A alone none more"
      " than {} times",
      lambda r, _: (max(uploads(r, "patched / unmodified")), max(uploads(r, "A alone / unmodified")))),

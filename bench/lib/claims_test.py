@@ -150,13 +150,5 @@ def test_section_names_date_machine_and_commit(name):
     assert re.search(r"\bcommit\b", line) and ("not recorded" in line or " CPUs, Linux " in line), line
 
 
-def test_glyphs_in_an_atlas():
-    """gl-maps' reading says 3 to 5 ioctls for 100 glyphs."""
-    table = RESULTS["gl-maps"].table("case")
-    each = [document.number(row[-1]) / 100 for row in table.rows if row[0].startswith("glyph-atlas")]
-    assert len(each) == 3 and (round(min(each)), round(max(each))) == (3, 5)
-    assert "3 to 5 ioctls for 100 glyphs" in RESULTS["gl-maps"].text
-
-
 def test_front_page_has_the_published_tables():
     assert readme.block(RESULTS) in text_of("README.md")
