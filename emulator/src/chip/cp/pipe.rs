@@ -36,6 +36,7 @@ use crate::chip::engine::{Cancelled, Ended, Job, COPY_CHUNK};
 use crate::chip::gfx::{Control, GfxContext};
 use crate::chip::hub::Client;
 use crate::chip::regs::cp;
+use crate::chip::regs::evergreen::WAIT_UNTIL;
 use crate::chip::strict::cache::Cache;
 
 /// Most flushes and events that are kept. Beyond them all end.
@@ -155,7 +156,7 @@ impl RegFile for Over<'_> {
 
 /// What `WAIT_UNTIL` is set to by registers from `first` on, if it is among them.
 fn wait_until(first: u32, values: &[u32]) -> u32 {
-    let index = cp::WAIT_UNTIL.checked_sub(first).map(|bytes| bytes / 4);
+    let index = WAIT_UNTIL.checked_sub(first).map(|bytes| bytes / 4);
     let value = index.and_then(|index| values.get(index as usize));
     value.copied().unwrap_or(0)
 }

@@ -37,8 +37,6 @@ super::registers! {
     CP_INT_STATUS = 0xC128;
 }
 
-/// What the CP waits for before the next packet. Among the registers it is one that is stored.
-pub const WAIT_UNTIL: u32 = 0x8040;
 /// `WAIT_3D_IDLE` of `WAIT_UNTIL`.
 pub const WAIT_3D_IDLE: u32 = 1 << 15;
 /// `WAIT_3D_IDLECLEAN`: its caches have been written back, too.

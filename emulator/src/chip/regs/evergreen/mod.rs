@@ -109,6 +109,8 @@ super::registers! {
     CRTC_STATUS_FRAME_COUNT = 0x6E98;
     /// Free-running pixel counter.
     EVERGREEN_CRTC_STATUS_HV_COUNT = 0x6EA0;
+    /// What the CP waits for before its next packet; only a strict board ever waits.
+    WAIT_UNTIL = 0x8040;
     /// Bit 0: the offsets of the stream-out buffers are up to date.
     CP_STRMOUT_CNTL = 0x84FC;
 }
