@@ -293,6 +293,10 @@ CLAIMS = (
      lambda r, _: (r["desktop-shares"].table("traps").cell("glxgears (frame)", column="traps"),
                    r["desktop-shares"].table("traps").cell("glxgears (frame)", column="traps of one"))),
 
+    ("README.md", "and {} glyphs of an atlas {} ioctls instead of {}",
+     lambda r, _: (10000, *(r["gl-maps"].table("case").cell("glyph-atlas", column=c) for c in (-1, -3)))),
+    ("mesa-patches/series-a.md", "A glyph takes {} of the instructions, in Mesa and in the kernel.",
+     lambda r, _: (part(r, "glyph-atlas", "A"),)),
     ("mesa-patches/tests/reading.md", "{} glyphs in an atlas need {} ioctls",
      lambda r, _: (10000, r["gl-maps"].table("case").cell("glyph-atlas", column=-1))),
     ("mesa-patches/README.md", "with both series no row takes more than {} times as long as with the unmodified Mesa, with A alone none more"
