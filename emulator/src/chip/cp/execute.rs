@@ -432,11 +432,22 @@ impl Cp {
     fn by_owner(&mut self, job: &Job<'_>, act: impl FnOnce(&mut dyn Gfx, &GfxContext<'_>)) {
         let strict = job.hub.strict.as_ref();
         let owner = strict.map_or(job.context, |strict| strict.caches.owner());
-        let entered = self.contexts.enter(owner);
+        self.in_context(job, owner, |cp, job| {
+            act(&mut *cp.gfx, &context(job));
+            report(job, Client::Gfx);
+        });
+    }
+
+    /// Has `act` done in a VM context, whichever `job` is in.
+    pub(super) fn in_context<T>(
+        &mut self,
+        job: &Job<'_>,
+        context: u8,
+        act: impl FnOnce(&mut Self, &Job<'_>) -> T,
+    ) -> T {
+        let entered = self.contexts.enter(context);
         let ring = job.within(0, &*job.hub.mc);
-        let job = entered.job(&ring);
-        act(&mut *self.gfx, &context(&job));
-        report(&job, Client::Gfx);
+        act(self, &entered.job(&ring))
     }
 
     /// Writes the lines of another VM context back before work of `job`'s is executed.

@@ -337,24 +337,23 @@ impl Cp {
         let Some(shader) = self.pipe.as_mut().and_then(|pipe| pipe.shader.take()) else {
             return Ok(());
         };
-        let entered = self.contexts.enter(shader.context);
-        let ring = job.within(0, &*job.hub.mc);
-        let job = entered.job(&ring);
-        self.owns_caches(&job);
-        let registers = Over {
-            snapshot: &shader.registers,
-            regs: &*job.hub.regs,
-        };
-        let context = GfxContext {
-            regs: &registers,
-            ..context(&job)
-        };
-        let result = match &shader.work {
-            Work::Draw(draw) => self.drawn(&job, &context, draw),
-            Work::Dispatch(groups) => self.dispatched(&job, &context, *groups),
-        };
+        let result = self.in_context(job, shader.context, |cp, job| {
+            cp.owns_caches(job);
+            let registers = Over {
+                snapshot: &shader.registers,
+                regs: &*job.hub.regs,
+            };
+            let context = GfxContext {
+                regs: &registers,
+                ..context(job)
+            };
+            match &shader.work {
+                Work::Draw(draw) => cp.drawn(job, &context, draw),
+                Work::Dispatch(groups) => cp.dispatched(job, &context, *groups),
+            }
+        });
         // Of the registers that have been set since it has got the old values: the next draw loads all.
-        reload(&job);
+        job.hub.gfx_dirty.store(u64::MAX, Ordering::Release);
         result
     }
 
@@ -365,12 +364,9 @@ impl Cp {
             return Ok(());
         };
         for (context, what) in std::mem::take(&mut pipe.behind) {
-            let entered = self.contexts.enter(context);
-            let ring = job.within(0, &*job.hub.mc);
-            let job = entered.job(&ring);
-            match what {
-                Behind::Flush(event) => self.event(&job, event),
-                Behind::Drop(coher_cntl) => self.flush(&job, coher_cntl),
+            self.in_context(job, context, |cp, job| match what {
+                Behind::Flush(event) => cp.event(job, event),
+                Behind::Drop(coher_cntl) => cp.flush(job, coher_cntl),
                 Behind::End {
                     event,
                     addr,
@@ -378,21 +374,16 @@ impl Cp {
                     int_sel,
                     data,
                 } => {
-                    self.event(&job, event);
-                    if let Err(e) = end_of_pipe(&job, addr, data_sel, int_sel, data) {
+                    cp.event(job, event);
+                    if let Err(e) = end_of_pipe(job, addr, data_sel, int_sel, data) {
                         job.report(Client::Cp, e);
                     }
-                    report(&job, Client::Cp);
+                    report(job, Client::Cp);
                 }
-            }
+            });
         }
         Ok(())
     }
-}
-
-/// Has the next draw load all registers.
-fn reload(job: &Job<'_>) {
-    job.hub.gfx_dirty.store(u64::MAX, Ordering::Release);
 }
 
 /// The end of a copy, `bytes` further.
