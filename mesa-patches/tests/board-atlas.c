@@ -149,6 +149,20 @@ static void copy_shown(unsigned t, unsigned *seed)
 			memcpy(texel(t, 0, 0, to_x + c, to_y + r), shown + ((y + r) * SIDE + x + c) * 4, s->bytes);
 }
 
+/* Makes a framebuffer of a layer of the largest level, and binds it to the target. */
+static GLuint framebuffer_of(GLenum target, unsigned t, unsigned layer)
+{
+	GLuint framebuffer;
+
+	glGenFramebuffers(1, &framebuffer);
+	glBindFramebuffer(target, framebuffer);
+	if (shapes[t].target == GL_TEXTURE_2D)
+		glFramebufferTexture2D(target, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, atlases[t].name, 0);
+	else
+		glFramebufferTextureLayer(target, GL_COLOR_ATTACHMENT0, atlases[t].name, 0, layer);
+	return framebuffer;
+}
+
 /* Copies from one texture to a layer of another. */
 static void copy_texture(unsigned *seed)
 {
@@ -160,11 +174,8 @@ static void copy_texture(unsigned *seed)
 	GLint bound;
 
 	glGetIntegerv(GL_FRAMEBUFFER_BINDING, &bound);
-	glGenFramebuffers(2, framebuffers);
-	glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffers[0]);
-	glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, atlases[COPY_FROM].name, 0);
-	glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffers[1]);
-	glFramebufferTextureLayer(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, atlases[COPY_TO].name, 0, layer);
+	framebuffers[0] = framebuffer_of(GL_READ_FRAMEBUFFER, COPY_FROM, 0);
+	framebuffers[1] = framebuffer_of(GL_DRAW_FRAMEBUFFER, COPY_TO, layer);
 	glBlitFramebuffer(x, y, x + w, y + h, to_x, to_y, to_x + w, to_y + h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
 	glBindFramebuffer(GL_FRAMEBUFFER, bound);
 	glDeleteFramebuffers(2, framebuffers);
@@ -186,9 +197,7 @@ static void clear_box(unsigned t, unsigned *seed)
 	if (s->target != GL_TEXTURE_2D)
 		return;
 	glGetIntegerv(GL_FRAMEBUFFER_BINDING, &bound);
-	glGenFramebuffers(1, &framebuffer);
-	glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, atlases[t].name, 0);
+	framebuffer = framebuffer_of(GL_FRAMEBUFFER, t, 0);
 	if (!all)
 		glEnable(GL_SCISSOR_TEST);
 	glScissor(x, y, w, h);
@@ -225,12 +234,7 @@ static void read_box(unsigned t, unsigned *seed, unsigned step)
 	GLint bound;
 
 	glGetIntegerv(GL_FRAMEBUFFER_BINDING, &bound);
-	glGenFramebuffers(1, &framebuffer);
-	glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-	if (s->target == GL_TEXTURE_2D)
-		glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, atlases[t].name, 0);
-	else
-		glFramebufferTextureLayer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, atlases[t].name, 0, layer);
+	framebuffer = framebuffer_of(GL_FRAMEBUFFER, t, layer);
 	memset(got, 0, sizeof(got));
 	glReadPixels(x, y, w, h, s->format, GL_UNSIGNED_BYTE, got);
 	for (unsigned r = 0; r < h; r++)
