@@ -135,6 +135,13 @@ def part(results, case, mesa):
     return results["gl-instructions"].table("case").cell(case, column=f"{mesa} / unmodified")
 
 
+def atlas_ioctls(results):
+    """Ioctls for glyphs of an atlas in gl-maps with both series: a number if the GPU's latency changes nothing."""
+    rows = [row for row in results["gl-maps"].table("case").rows if row[0].startswith("glyph-atlas")]
+    assert len(rows) == 3, rows
+    return {number(row[-1]) for row in rows}
+
+
 def instructions(results, case, mesa):
     """Instructions of a case of gl-instructions."""
     # The last two columns' names come again.
@@ -298,7 +305,7 @@ CLAIMS = (
     ("mesa-patches/series-a.md", "A glyph takes {} of the instructions, in Mesa and in the kernel.",
      lambda r, _: (part(r, "glyph-atlas", "A"),)),
     ("mesa-patches/tests/reading.md", "{} glyphs in an atlas need {} ioctls",
-     lambda r, _: (10000, r["gl-maps"].table("case").cell("glyph-atlas", column=-1))),
+     lambda r, _: (10000, *atlas_ioctls(r))),
     ("mesa-patches/README.md", "with both series no row takes more than {} times as long as with the unmodified Mesa, with A alone none more"
      " than {} times",
      lambda r, _: (max(uploads(r, "patched / unmodified")), max(uploads(r, "A alone / unmodified")))),
