@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The SUBTEST descriptions of the programs of PREAD and of PWRITE, which IGT's documentation wants in
-each program: the same subtests, and the same words for those that lib/ has for both. And the numbers of
-the board's counters."""
+each program: the same subtests, and the same words for those that lib/ has for both."""
 
 import pathlib
 import re
@@ -28,14 +27,3 @@ def test_both_programs_describe_the_same_subtests():
     pread, pwrite = descriptions("radeon_gem_pread.c"), descriptions("radeon_gem_pwrite.c")
     assert set(pread) == set(pwrite) == in_library() | OWN
     assert {name for name in pread if pread[name] != pwrite[name]} == OWN
-
-
-def test_counters_have_the_boards_numbers():
-    """The board's counters are selected by number: counters.rs names each one's."""
-    board = {name: int(n) for name, n in re.findall(r"^    \w+ (\w+) = (\d+);",
-                                                    (HERE.parent / "emulator/src/chip/counters.rs").read_text(), re.M)}
-    ours = {name.lower(): int(n) for name, n in re.findall(r"^\tIGT_RADEON_(\w+) = (\d+),?$",
-                                                           (HERE / "lib/igt_radeon.h").read_text(), re.M)}
-    assert len(ours) >= 7
-    ours["mmio_writes"] = ours.pop("register_writes")
-    assert ours == {name: board[name] for name in ours}
