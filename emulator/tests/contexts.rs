@@ -290,9 +290,13 @@ impl Board {
 
 /// A fence with an interrupt, of either kind of ring.
 fn fence(value: u32) -> Vec<u32> {
+    end_of_pipe(FENCE, value)
+}
+
+fn end_of_pipe(addr: u64, value: u32) -> Vec<u32> {
     Packet::EventWriteEop {
         event: 0x14,
-        addr: FENCE,
+        addr,
         data_sel: 1,
         int_sel: 0,
         data: value.into(),
@@ -395,6 +399,20 @@ fn buffers_of_a_context_see_its_pages_and_the_ring_does_not() {
     // Context 0: an MC address.
     board.execute(EngineId::Gfx, 0, &mem_write(PAGES + 64, 5));
     assert_eq!(board.mc.read_u32(PAGES + 64), Ok(5));
+    assert_eq!(board.count(Counter::VmFaults), 0);
+    assert_eq!(board.fault(), (0, 0));
+}
+
+/// On a strict board they end behind the buffer, when the ring has left its context.
+#[test]
+fn what_the_pipeline_ends_later_it_ends_in_its_context() {
+    let mut board = Board::new(true);
+    for context in [1, 7] {
+        let page = PAGES + u64::from(context) * PAGE;
+        board.map(context, 3, page | MAPPED);
+        board.execute(EngineId::Gfx, context, &end_of_pipe(VA + 3 * PAGE + 8, 77));
+        assert_eq!(board.mc.read_u32(page + 8), Ok(77));
+    }
     assert_eq!(board.count(Counter::VmFaults), 0);
     assert_eq!(board.fault(), (0, 0));
 }
