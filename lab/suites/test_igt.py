@@ -17,7 +17,7 @@ def igt(lab: Lab) -> None:
 
 @case("igt/verdicts", runner="pytest")
 def verdicts(lab: Lab) -> None:
-    lab.pytest("igt-tests/verdicts_test.py", "igt-tests/run_test.py", "igt-tests/descriptions_test.py", "igt-tests/counters_test.py")
+    lab.pytest(*(f"igt-tests/{name}_test.py" for name in ("verdicts", "run", "descriptions", "counters")))
 
 
 # Command streams that the unmodified driver does not survive: each in a boot of its own there, and all in one
