@@ -39,7 +39,7 @@ def module_part(lab: Lab, module: str, part: str) -> None:
         shutil.rmtree(out, ignore_errors=True)
         picture.unlink(missing_ok=True)
         lab.run(f"{lab.guest_path(LDB)}/session", "ioctl" if module == "patched" else "map", lab.guest_path(out),
-                module=module, mesa="unmodified", timeout=400, board="--bar-mib 512", screenshot=picture)
+                module=module, mesa="unmodified", timeout=1200, board="--bar-mib 512", screenshot=picture)
     elif part == "picture":
         # The monitor shows every pixel that was drawn, with either library.
         lab.call("python3", "libdrm/tests/check-picture.py", picture)
