@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use r7xx_board::chip::gfx::shader::disasm::disassemble;
-use r7xx_board::chip::gfx::shader::{Options, Program};
+use r7xx_board::chip::gfx::shader::{Isa, Options, Program};
 
 const DUMPS: &str = include_str!("shaders/rv770.txt");
 
@@ -84,7 +84,7 @@ fn listings_agree_with_mesas() {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for shader in &shaders {
         let words = assemble(shader);
-        let ours = disassemble(&words);
+        let ours = disassemble(&words, Isa::R700);
         // Neither listing has words after the end of the program.
         let mut ours = ours.lines();
         for want in &shader.lines {

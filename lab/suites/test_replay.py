@@ -6,7 +6,15 @@ from nomap_lab.testing import Lab, case, suite
 pytestmark = suite(order=24, lane="builds", finds="a captured frame that is drawn otherwise the second time")
 
 
-@case("replay/frame-is-drawn-again")
-def frame(lab: Lab) -> None:
+@case("replay/{chip}", chip=["rv730", "rv670", "turks", "cayman"])
+def frame(lab: Lab, chip: str) -> None:
+    """A frame is drawn again with the same results, and described with Mesa's names and notation."""
     lab.build("board", "bench")
-    lab.call("python3", "-B", "emulator/tests/replay/check.py", "build", "build/check/replay")
+    lab.call("python3", "-B", "emulator/tests/replay/check.py", "build", f"build/check/replay/{chip}", chip)
+
+
+@case("replay/register-fields")
+def register_fields(lab: Lab) -> None:
+    """The tables by which registers are decoded and described."""
+    lab.build("mesa-source")
+    lab.call("python3", "-B", "emulator/tests/fields/check.py", "build/mesa-source")

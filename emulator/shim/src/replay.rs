@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use r7xx_board::chip::bus::{Mc, RegFile};
 use r7xx_board::chip::cp::pm4::Draw;
-use r7xx_board::chip::gfx::colour::{Target, Targets};
+use r7xx_board::chip::gfx::colour::Target;
 use r7xx_board::chip::gfx::lint::Lint;
 use r7xx_board::chip::gfx::probe::{History, Probe, Watch};
-use r7xx_board::chip::gfx::{describe, Cancelled, Gfx, GfxContext, GfxStatistics, Pipeline};
+use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext, Pipeline};
 
 use crate::bo::{Memory, PAGE};
 use crate::capture::{hash, CaptureError, Reader, Record};
@@ -102,7 +102,7 @@ impl Gfx for Observer {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             seen.draws += 1;
             if self.options.describe == Some(seen.draws) {
-                seen.description = Some(describe(context, draw));
+                seen.description = Some(self.pipeline.describe(context, draw));
             }
             seen.draws
         };
@@ -116,7 +116,7 @@ impl Gfx for Observer {
         if let (Some(timeline), Some(span)) = (&self.timeline, span) {
             timeline.draw_ends(span, executed, &self.pipeline.statistics());
         }
-        let targets = Targets::decode(context.regs);
+        let targets = self.pipeline.targets(context);
         if let Some((_, _, target)) = targets.written().next() {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             seen.target = Some((*target, size(target, context.regs)));
@@ -142,16 +142,12 @@ impl Gfx for Observer {
         }
     }
 
-    fn statistics(&self) -> GfxStatistics {
-        self.pipeline.statistics()
+    fn inner(&self) -> Option<&dyn Gfx> {
+        Some(&self.pipeline)
     }
 
-    fn set_filled(&mut self, buffer: usize, dwords: u32) {
-        self.pipeline.set_filled(buffer, dwords);
-    }
-
-    fn reset(&mut self) {
-        self.pipeline.reset();
+    fn inner_mut(&mut self) -> Option<&mut dyn Gfx> {
+        Some(&mut self.pipeline)
     }
 }
 

@@ -13,9 +13,10 @@ use crate::chip::cp::{self, opcode};
 use crate::chip::generation::cayman::CAYMAN;
 use crate::chip::generation::evergreen::EVERGREEN;
 use crate::chip::generation::r700::R700;
-use crate::chip::gfx::shader::isa::{cf, cf_name, CfKind, TexInstruction, MEM_SCRATCH};
+use crate::chip::gfx::shader::isa::{cf, CfKind, TexInstruction, MEM_SCRATCH};
+use crate::chip::gfx::shader::names::{alu_name, code_name, r800_code_name};
 use crate::chip::gfx::shader::ops::AluOp;
-use crate::chip::gfx::shader::{is_modelled, r600, r800, r900};
+use crate::chip::gfx::shader::{is_modelled, r600, r800, r900, Isa};
 use crate::chip::regs::{self, Register, REG_SPACE_SIZE};
 
 /// How far the board models an item.
@@ -88,7 +89,10 @@ fn flow() -> Rows {
     let others = (0..0x80u8).map(|code| (false, code, is_modelled(code)));
     let alu = (cf::ALU..0x10).map(|code| (true, code, true));
     let named = others.chain(alu).filter_map(|(alu, code, known)| {
-        let name = cf_name(alu, code);
+        let name = match alu {
+            true => alu_name(Isa::R700, code),
+            false => code_name(code),
+        };
         let of_alu = if alu { "ALU " } else { "" };
         let row = (format!("{of_alu}{code:#04x}"), name.into(), state(known));
         (!name.ends_with("UNKNOWN")).then_some(row)
@@ -180,24 +184,13 @@ fn r800() -> Rows {
         false => State::Unknown,
     };
     let mut rows: Rows = Vec::new();
-    // The names are Mesa's (`r600_isa.c`).
-    for (code, name) in [
-        (0x03, "GDS"),
-        (0x40, "MEM_STREAM0_BUF0"),
-        (0x44, "MEM_STREAM1_BUF0"),
-        (0x48, "MEM_STREAM2_BUF0"),
-        (0x4C, "MEM_STREAM3_BUF0"),
-        (0x56, "MEM_RAT"),
-        (0x57, "MEM_RAT_NOCACHE"),
-        (0x58, "MEM_RING1"),
-        (0x59, "MEM_RING2"),
-        (0x5A, "MEM_RING3"),
-    ] {
+    for code in [0x03, 0x40, 0x44, 0x48, 0x4C, 0x56, 0x57, 0x58, 0x59, 0x5A] {
         let known = match r800::cf([0, code << 22]) {
             CfKind::Export(word) | CfKind::Memory(word) => is_modelled(word.code),
             CfKind::Other(word) => is_modelled(word.code),
             CfKind::Alu(_) | CfKind::AluExtended(_) => true,
         };
+        let name = r800_code_name(code as u8);
         rows.push((format!("CF {code:#04x}"), name.into(), state(known)));
     }
     rows.push(("CF ALU 0x0c".into(), "ALU_EXT".into(), State::Modelled));
@@ -243,27 +236,13 @@ fn r900() -> Rows {
         false => State::Unknown,
     };
     let mut rows: Rows = Vec::new();
-    // The names are Mesa's (`r600_isa.c`).
-    for (code, name) in [
-        (0x20, "CF_END"),
-        (0x21, "LDS_DEALLOC"),
-        (0x22, "PUSH_WQM"),
-        (0x23, "POP_WQM"),
-        (0x24, "ELSE_WQM"),
-        (0x25, "JUMP_ANY"),
-        (0x26, "REACTIVATE"),
-        (0x27, "REACTIVATE_WQM"),
-        (0x28, "INTERRUPT"),
-        (0x29, "INTERRUPT_AND_SLEEP"),
-        (0x2A, "SET_PRIORITY"),
-        (0x5D, "MEM_RAT_COMBINED"),
-        (0x5E, "EXPORT_DONE_END"),
-    ] {
+    for code in (0x20..=0x2A).chain([0x5D, 0x5E]) {
         let known = match r900::cf([0, code << 22]) {
             CfKind::Export(word) | CfKind::Memory(word) => is_modelled(word.code),
             CfKind::Other(word) => is_modelled(word.code),
             CfKind::Alu(_) | CfKind::AluExtended(_) => true,
         };
+        let name = r800_code_name(code as u8);
         rows.push((format!("CF {code:#04x}"), name.into(), state(known)));
     }
     let valid = matches!(r900::cf([0, 0x0E << 26]), CfKind::Alu(_));

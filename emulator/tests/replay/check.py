@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """A scene of bench/board-fill, captured and drawn again by r7xx-replay.
 
-usage: check.py BUILD OUT
+usage: check.py BUILD OUT CHIP
 
-Runs board-fill on r7xx-shim (both in BUILD) with a capture of the submissions up to the
-scene's first picture, and replays it. OUT gets the capture, board-fill's JSON and the
+Runs board-fill on r7xx-shim (both in BUILD) as CHIP with a capture of the submissions up to
+the scene's first picture, and replays it. OUT gets the capture, board-fill's JSON and the
 picture. Fails unless memory is the same after each submission, the picture is the one
-that the program read back (its pixels that are not black, the mean of each channel), and
-a changed capture is found.
+that the program read back (its pixels that are not black, the mean of each channel), the
+description of the draw has fields of registers and the shaders as Mesa lists them, and a
+changed capture is found.
 """
 import json
 import os
@@ -39,11 +40,31 @@ def contents(path):
     return numpy.count_nonzero(pixels[:, :3].any(axis=1)), pixels.mean(axis=0)
 
 
+def comparable(line):
+    """A line of a listing without runs of blanks, numbers in other notations, and Mesa's MARK."""
+    words = [word for word in re.sub(r"\[(0x[0-9A-F]{8}) [^]]*\]", r"\1", line).split() if word != "MARK"]
+    literal = len(words) == 4 and words[3].startswith("(")
+    return " ".join(words[:2] if literal else words)
+
+
+def compare_listings(described, mesas):
+    """Each line of the description's shaders is one of Mesa's."""
+    known = {comparable(line) for line in mesas.splitlines()}
+    lines = [line for line in described.splitlines() if re.match(r" ?\d{4} [0-9A-F]{8}( |$)", line)]
+    for line in lines:
+        if comparable(line) not in known:
+            fail(f"Mesa lists no line like: {line}")
+    if len(lines) < 10:
+        fail(f"the description has only {len(lines)} lines of shaders")
+    return len(lines)
+
+
 def main():
-    if len(sys.argv) != 3 or sys.argv[1].startswith("-"):
+    if len(sys.argv) != 4 or sys.argv[1].startswith("-"):
         print(__doc__.strip(), file=sys.stderr)
         return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
-    build, out = map(pathlib.Path, sys.argv[1:])
+    build, out = map(pathlib.Path, sys.argv[1:3])
+    chip = sys.argv[3]
     out.mkdir(parents=True, exist_ok=True)
     replay, captures = build / "board/r7xx-replay", out / "captures"
     shutil.rmtree(captures, ignore_errors=True)
@@ -57,18 +78,20 @@ def main():
             fail(f"r7xx-replay {' '.join(map(str, arguments))}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    env = dict(os.environ, MESA_SHADER_CACHE_DISABLE="true")
+    env = dict(os.environ, MESA_SHADER_CACHE_DISABLE="true", R600_DEBUG="vs,ps,fs")
     program = [build / "bench/board-fill", "--scene", SCENE, "--rounds", "1", "--json", out / "scene.json"]
     # Checks Mesa first, by a program of its own that must not be captured.
-    command = [build / "board/r7xx", "run", "--chip", "rv730", "--capture", captures, "--submissions", "1-8", "--"]
-    subprocess.run([*command, *program], env=env, check=True, timeout=600)
+    command = [build / "board/r7xx", "run", "--chip", chip, "--capture", captures, "--submissions", "1-8", "--"]
+    shown = subprocess.run([*command, *program], env=env, stderr=subprocess.PIPE, text=True, check=False, timeout=600)
+    if shown.returncode:
+        fail(f"board-fill: exit status {shown.returncode}\n{shown.stderr[-2000:]}")
     if os.listdir(captures) != [capture.name]:
         fail(f"r7xx run left {os.listdir(captures)}")
     row = json.loads((out / "scene.json").read_text())["rows"][0]
 
     said = run("--check", "--png", out / "last.png")
     draws = int(re.search(r"(\d+) draws", said)[1])
-    if not said.startswith("rv730:") or "0 of" in said:
+    if not said.startswith(f"{chip}:") or "0 of" in said:
         fail(f"nothing compared: {said}")
     print(said, end="")
 
@@ -86,18 +109,19 @@ def main():
         fail(f"no draw leaves what the program read back: {expected}")
     print(f"after draw {draw} the picture is what the program read back: {found[0]} pixels that are not black")
     described = run("--describe", str(draw))
-    for word in ("target 0:", "PS (pixel)", "EXPORT"):
+    for word in ("target 0:", "PS (pixel)", "EXPORT", "CB_COLOR0_INFO FORMAT=", "PA_SU_SC_MODE_CNTL"):
         if word not in described:
             fail(f"--describe says nothing of {word}")
+    print(f"the description has {compare_listings(described, shown.stderr)} lines of shaders as Mesa lists them")
 
     # The record of a pixel changes nothing, and ends with what the picture has.
     x, y = 100, 100
     history = json.loads(run("--draws", str(draw), "--pixel", f"{x},{y}", "--json", "--png", out / "pixel.png", "--top-down"))
     written = [fragment for fragment in history["fragments"] if fragment["colours"]]
     colour = struct.unpack("<4f", struct.pack("<4I", *written[-1]["colours"][0]["after"]))
-    shown = Image.open(out / "pixel.png").convert("RGBA").getpixel((x, y))
-    if any(abs(255 * part - byte) > 1 for part, byte in zip(colour, shown)):
-        fail(f"the last fragment of pixel {x},{y} leaves {colour}, the picture has {shown}")
+    pixel = Image.open(out / "pixel.png").convert("RGBA").getpixel((x, y))
+    if any(abs(255 * part - byte) > 1 for part, byte in zip(colour, pixel)):
+        fail(f"the last fragment of pixel {x},{y} leaves {colour}, the picture has {pixel}")
     if contents(out / "pixel.png")[0] != found[0]:
         fail("a probe changes the picture")
     print(f"pixel {x},{y}: {len(history['fragments'])} fragments, the last one leaves what the picture has")

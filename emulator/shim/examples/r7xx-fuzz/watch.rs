@@ -6,10 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use r7xx_board::chip::bus::{Mc, McError, RegFile};
 use r7xx_board::chip::cp::pm4::Draw;
-use r7xx_board::chip::gfx::front::Front;
-use r7xx_board::chip::gfx::{
-    Cancelled, Gfx, GfxContext, GfxStatistics, Limits, Pipeline, PipelineCounter,
-};
+use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext, Limits, Pipeline, PipelineCounter};
 use r7xx_board::chip::Family;
 
 use crate::layout::Layout;
@@ -166,35 +163,11 @@ impl Gfx for Watch {
         self.pipeline.event(context, event);
     }
 
-    fn flush(&mut self, context: &GfxContext<'_>, coher_cntl: u32) {
-        self.pipeline.flush(context, coher_cntl);
+    fn inner(&self) -> Option<&dyn Gfx> {
+        Some(&self.pipeline)
     }
 
-    fn dispatch(&mut self, context: &GfxContext<'_>, groups: [u32; 3]) -> Result<bool, Cancelled> {
-        self.pipeline.dispatch(context, groups)
-    }
-
-    fn append_counter(&self, counter: usize) -> u32 {
-        self.pipeline.append_counter(counter)
-    }
-
-    fn set_append_counter(&mut self, counter: usize, value: u32) {
-        self.pipeline.set_append_counter(counter, value);
-    }
-
-    fn set_front(&mut self, front: &'static Front) {
-        self.pipeline.set_front(front);
-    }
-
-    fn statistics(&self) -> GfxStatistics {
-        self.pipeline.statistics()
-    }
-
-    fn set_filled(&mut self, buffer: usize, dwords: u32) {
-        self.pipeline.set_filled(buffer, dwords);
-    }
-
-    fn reset(&mut self) {
-        self.pipeline.reset();
+    fn inner_mut(&mut self) -> Option<&mut dyn Gfx> {
+        Some(&mut self.pipeline)
     }
 }

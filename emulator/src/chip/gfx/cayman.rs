@@ -14,16 +14,18 @@ use super::evergreen::{self, TABLE};
 use super::front::Front;
 use super::rat::Rat;
 use super::shader::Isa;
-use super::state::{bit, bits, Shadow};
+use super::state::{bits, Shadow};
 use super::texture::resource::Texture;
 use crate::chip::bus::RegFile;
-use crate::chip::regs::cayman::gfx as cm;
-use crate::chip::regs::gfx as reg;
+use crate::chip::regs::fields::cayman::cayman_pa_sc_aa_config;
+use crate::chip::regs::fields::evergreen::cb_color0_attrib;
+use crate::chip::regs::{self, cayman::gfx as cm, gfx as reg};
 use crate::chip::tiling::TilingConfig;
 
 /// The decoders.
 pub static FRONT: Front = Front {
     name: "Cayman",
+    registers: || &regs::CAYMAN,
     isa: Isa::R900,
     translate: Some(translate),
     texture,
@@ -74,7 +76,9 @@ fn translate(s: &mut Shadow) {
     }
     // MSAA_NUM_SAMPLES has three bits.
     let config = s.raw(cm::CAYMAN_PA_SC_AA_CONFIG);
-    let samples = bits(config, 0, 3).min(LOG2_SAMPLES);
+    let samples = cayman_pa_sc_aa_config::MSAA_NUM_SAMPLES
+        .of(config)
+        .min(LOG2_SAMPLES);
     s.set(reg::PA_SC_AA_CONFIG, config & !7 | samples);
     // Masks of 16 samples for each pixel of a quad.
     let [upper, lower] =
@@ -94,7 +98,7 @@ fn texture(words: &[u32; 8], config: TilingConfig) -> Option<Texture> {
 /// `FORCE_DST_ALPHA_1` of a target: blending takes 1 for the alpha that is there.
 fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuffer {
     ColourBuffer {
-        opaque: bit(evergreen::colour_attributes(s, index), 31),
+        opaque: cb_color0_attrib::FORCE_DST_ALPHA_1.is_set(evergreen::colour_attributes(s, index)),
         ..(TABLE.colour)(s, regs, index)
     }
 }

@@ -8,7 +8,8 @@
 //! Planes: near and far (`DX_CLIP_SPACE_DEF`, `ZCLIP_*_DISABLE`), the guard
 //! band in x and y, w above 0, and the clip distances or user planes.
 
-use super::state::{bit, SetupState};
+use super::state::SetupState;
+use crate::chip::regs::fields::r700::pa_cl_clip_cntl;
 
 /// A corner of a polygon in clip space.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +44,7 @@ impl Clipper {
     pub fn new(state: &SetupState) -> Self {
         let mut planes = 0;
         let cntl = state.clip_cntl;
-        let disabled = bit(cntl, 16);
+        let disabled = pa_cl_clip_cntl::CLIP_DISABLE.is_set(cntl);
         let guard = state.guard.map(|g| {
             // Clip at the viewport's edge if the guard band is narrower or not finite.
             let g = f64::from(g);
@@ -55,8 +56,8 @@ impl Clipper {
         });
         if !disabled {
             planes |= 0xF | 1 << 6;
-            planes |= u16::from(!bit(cntl, 26)) << 4;
-            planes |= u16::from(!bit(cntl, 27)) << 5;
+            planes |= u16::from(!pa_cl_clip_cntl::ZCLIP_NEAR_DISABLE.is_set(cntl)) << 4;
+            planes |= u16::from(!pa_cl_clip_cntl::ZCLIP_FAR_DISABLE.is_set(cntl)) << 5;
         }
         let distances = state.vs_out_cntl & 0xFF;
         let user = cntl & 0x3F;
@@ -67,7 +68,7 @@ impl Clipper {
         }
         Self {
             planes,
-            half_z: bit(cntl, 19),
+            half_z: pa_cl_clip_cntl::DX_CLIP_SPACE_DEF.is_set(cntl),
             guard,
             user: state.planes.map(|p| p.map(f64::from)),
             user_count: if distances == 0 && user != 0 { 6 } else { 0 },

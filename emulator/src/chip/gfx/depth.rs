@@ -8,7 +8,9 @@
 //! [`compressed`](super::compressed) for reads of what hardware would have compressed.
 
 use super::lanes::{expand, select, Lanes, Mask, LANES};
-use super::state::{bit, bits, Shadow};
+use super::state::Shadow;
+use crate::chip::regs::fields::r700::{db_depth_control, db_depth_info, db_stencilrefmask};
+use crate::chip::regs::fields::Field;
 use crate::chip::regs::gfx as reg;
 
 /// How an element holds depth and stencil (`DB_DEPTH_INFO.FORMAT`).
@@ -134,7 +136,7 @@ pub struct State {
 impl State {
     /// Decodes the state; none if there is no depth buffer.
     pub fn decode(s: &Shadow) -> Option<Self> {
-        let format = Format::decode(bits(s.get(reg::DB_DEPTH_INFO), 0, 3))?;
+        let format = Format::decode(db_depth_info::FORMAT.of(s.get(reg::DB_DEPTH_INFO)))?;
         Some(Self::of(s, format, true, format.has_stencil()))
     }
 
@@ -146,29 +148,40 @@ impl State {
 
     fn of(s: &Shadow, format: Format, has_depth: bool, has_stencil: bool) -> Self {
         let control = s.get(reg::DB_DEPTH_CONTROL);
-        let face = |shift: u32, masks: u32| Face {
-            function: bits(control, shift, 3),
-            ops: [
-                bits(control, shift + 3, 3),
-                bits(control, shift + 6, 3),
-                bits(control, shift + 9, 3),
-            ],
-            reference: bits(masks, 0, 8) as u8,
-            mask: bits(masks, 8, 8) as u8,
-            write_mask: bits(masks, 16, 8) as u8,
+        let face = |fields: [Field; 4], masks: u32| {
+            let [function, fail, z_pass, z_fail] = fields.map(|field| field.of(control));
+            Face {
+                function,
+                ops: [fail, z_pass, z_fail],
+                reference: db_stencilrefmask::STENCILREF.of(masks) as u8,
+                mask: db_stencilrefmask::STENCILMASK.of(masks) as u8,
+                write_mask: db_stencilrefmask::STENCILWRITEMASK.of(masks) as u8,
+            }
         };
-        let front = face(8, s.get(reg::DB_STENCILREFMASK));
-        let back = if bit(control, 7) {
-            face(20, s.get(reg::DB_STENCILREFMASK_BF))
+        use db_depth_control::*;
+        let front = face(
+            [STENCILFUNC, STENCILFAIL, STENCILZPASS, STENCILZFAIL],
+            s.get(reg::DB_STENCILREFMASK),
+        );
+        let back = if BACKFACE_ENABLE.is_set(control) {
+            face(
+                [
+                    STENCILFUNC_BF,
+                    STENCILFAIL_BF,
+                    STENCILZPASS_BF,
+                    STENCILZFAIL_BF,
+                ],
+                s.get(reg::DB_STENCILREFMASK_BF),
+            )
         } else {
             front
         };
         Self {
             format,
-            z_enable: has_depth && bit(control, 1),
-            z_write: has_depth && bit(control, 1) && bit(control, 2),
-            z_function: bits(control, 4, 3),
-            stencil_enable: bit(control, 0) && has_stencil,
+            z_enable: has_depth && Z_ENABLE.is_set(control),
+            z_write: has_depth && Z_ENABLE.is_set(control) && Z_WRITE_ENABLE.is_set(control),
+            z_function: ZFUNC.of(control),
+            stencil_enable: STENCIL_ENABLE.is_set(control) && has_stencil,
             faces: [front, back],
         }
     }

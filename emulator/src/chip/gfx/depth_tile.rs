@@ -8,9 +8,13 @@ use super::compressed::Compression;
 use super::depth::{Format, Samples};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
-use super::state::{bit, bits, Shadow};
+use super::state::Shadow;
 use super::surface::{self, At, Place};
 use crate::chip::bus::McError;
+use crate::chip::regs::fields::r700::{
+    db_depth_info, db_depth_size, db_depth_view, db_render_control,
+};
+use crate::chip::regs::fields::Field;
 use crate::chip::regs::gfx as reg;
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
@@ -68,33 +72,40 @@ impl Surface {
     /// Decodes `DB_DEPTH_BASE`, `_SIZE`, `_VIEW` and `_INFO`.
     pub fn decode(s: &Shadow, config: TilingConfig, samples: u32) -> Option<Self> {
         let info = s.get(reg::DB_DEPTH_INFO);
-        let format = Format::decode(bits(info, 0, 3))?;
+        let format = Format::decode(db_depth_info::FORMAT.of(info))?;
         let size = s.get(reg::DB_DEPTH_SIZE);
         let view = s.get(reg::DB_DEPTH_VIEW);
         // There is no linear depth; the other modes mean 1D here.
-        let mode = match ArrayMode::from_field(bits(info, 15, 4)) {
+        let mode = match ArrayMode::from_field(db_depth_info::ARRAY_MODE.of(info)) {
             ArrayMode::Tiled2dThin1 => ArrayMode::Tiled2dThin1,
             _ => ArrayMode::Tiled1dThin1,
         };
         let mut layout = Layout::new(
             mode,
             format.bytes(),
-            (bits(size, 0, 10) + 1) * 8,
-            (bits(size, 10, 20) + 1) * 64,
+            (db_depth_size::PITCH_TILE_MAX.of(size) + 1) * 8,
+            (db_depth_size::SLICE_TILE_MAX.of(size) + 1) * 64,
             config,
         );
         layout.samples = samples;
         layout.depth_order = true;
         let base = u64::from(s.get(reg::DB_DEPTH_BASE)) << 8;
         Some(Self {
-            // TILE_SURFACE_ENABLE
-            surface: surface::Surface::new(base, layout, Cache::Depth)
-                .with_compression(compression(s, bit(info, 25), 5, 2)),
+            surface: surface::Surface::new(base, layout, Cache::Depth).with_compression(
+                compression(
+                    s,
+                    db_depth_info::TILE_SURFACE_ENABLE.is_set(info),
+                    &[
+                        db_render_control::STENCIL_COMPRESS_DISABLE,
+                        db_render_control::DEPTH_COMPRESS_DISABLE,
+                    ],
+                ),
+            ),
             format,
             no_depth: false,
             stencil: None,
-            first_slice: bits(view, 0, 11),
-            last_slice: bits(view, 13, 11),
+            first_slice: db_depth_view::SLICE_START.of(view),
+            last_slice: db_depth_view::SLICE_MAX.of(view),
         })
     }
 
@@ -375,13 +386,13 @@ impl Surface {
 }
 
 /// What the backend does with the tiles of a plane that has a tile surface (HTILE), or none: it
-/// expands them if one of the `width` bits of `DB_RENDER_CONTROL` from `first` on is set
-/// (`STENCIL_COMPRESS_DISABLE` is bit 5, `DEPTH_COMPRESS_DISABLE` bit 6).
-pub fn compression(s: &Shadow, tile_surface: bool, first: u32, width: u32) -> Compression {
-    match bits(s.get(reg::DB_RENDER_CONTROL), first, width) {
+/// expands them if one of the fields `disable` of `DB_RENDER_CONTROL` is set.
+pub fn compression(s: &Shadow, tile_surface: bool, disable: &[Field]) -> Compression {
+    let render = s.get(reg::DB_RENDER_CONTROL);
+    match disable.iter().any(|field| field.is_set(render)) {
         _ if !tile_surface => Compression::None,
-        0 => Compression::Keeps,
-        _ => Compression::Expands,
+        false => Compression::Keeps,
+        true => Compression::Expands,
     }
 }
 

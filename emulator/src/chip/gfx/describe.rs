@@ -5,48 +5,60 @@
 use std::fmt::Write;
 
 use super::colour::Targets;
-use super::front;
 use super::shader::disasm::disassemble;
-use super::state::{has_geometry, Stage, FETCH_PROGRAM_REGISTERS, VGT_GS_MODE};
+use super::state::{has_geometry, Shadow, Stage, VGT_GS_MODE};
 use super::{GfxContext, STATE_BASE};
 use crate::chip::cp::pm4::Draw;
-use crate::chip::regs;
 
 /// Registers of context state, `SET_CONTEXT_REG`'s range (`r600d.h`).
 const CONTEXT: std::ops::Range<u32> = STATE_BASE..0x2_9000;
 /// Most dwords of a shader that are listed.
 const MAX_DWORDS: usize = 1 << 14;
-/// Lists the draw, its colour targets, all context registers that are not 0, and
+
+/// Lists the draw, its colour targets, all context registers that are not 0 with their fields, and
 /// the shaders in the notation of Mesa's `R600_DEBUG`.
-pub fn describe(context: &GfxContext<'_>, draw: &Draw) -> String {
-    let mut out = String::new();
+pub(super) fn describe(
+    context: &GfxContext<'_>,
+    shadow: &Shadow,
+    targets: &Targets,
+    draw: &Draw,
+) -> String {
+    let (mut out, front) = (String::new(), shadow.front());
+    let registers = (front.registers)();
     // Writing to a string does not fail.
     let _ = writeln!(out, "{draw:?}");
-    let targets = Targets::decode(context.regs);
     for (i, target) in (0..8).filter_map(|i| Some((i, targets.get(i)?))) {
         let _ = writeln!(out, "target {i}: {target:?}");
     }
     for offset in CONTEXT.step_by(4) {
         let value = context.regs.load(offset);
-        if value != 0 {
-            let name = regs::name(offset).unwrap_or_default();
-            let _ = writeln!(out, "{offset:#07x} = {value:#010x} {name}");
+        if value == 0 {
+            continue;
         }
+        let name = registers.name(offset).unwrap_or_default();
+        let _ = write!(out, "{offset:#07x} = {value:#010x} {name}");
+        let fields = registers.fields(offset).iter();
+        for field in fields.filter(|field| field.is_set(value)) {
+            let _ = write!(out, " {}={}", field.name(), field.of(value));
+        }
+        let _ = writeln!(out);
     }
-    let mut programs = vec![("FS (fetch)", FETCH_PROGRAM_REGISTERS)];
-    if has_geometry(context.regs.load(VGT_GS_MODE)) {
-        programs.push(("ES (export)", (front::R700.stage)(Stage::Export).program));
-        programs.push((
-            "GS (geometry)",
-            (front::R700.stage)(Stage::Geometry).program,
-        ));
+    let mut programs = vec![("FS (fetch)", shadow.fetch_program())];
+    let mut stage = |name, stage| programs.push((name, shadow.program(stage)));
+    if (front.tessellation)(shadow).is_some() {
+        stage("LS (local)", Stage::Local);
+        stage("HS (hull)", Stage::Hull);
     }
-    programs.push(("VS (vertex)", (front::R700.stage)(Stage::Vertex).program));
-    programs.push(("PS (pixel)", (front::R700.stage)(Stage::Pixel).program));
-    for (name, [start, _]) in programs {
-        let base = u64::from(context.regs.load(start)) << 8;
-        let words = read_words(context, base);
-        let _ = writeln!(out, "{name} at {base:#x}:\n{}", disassemble(&words));
+    if has_geometry(shadow.get(VGT_GS_MODE)) {
+        stage("ES (export)", Stage::Export);
+        stage("GS (geometry)", Stage::Geometry);
+    }
+    stage("VS (vertex)", Stage::Vertex);
+    stage("PS (pixel)", Stage::Pixel);
+    for (name, program) in programs {
+        let words = read_words(context, program.base);
+        let listing = disassemble(&words, front.isa);
+        let _ = writeln!(out, "{name} at {:#x}:\n{listing}", program.base);
     }
     out
 }

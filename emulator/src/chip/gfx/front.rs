@@ -13,12 +13,13 @@ use super::depth_tile;
 use super::interpolate::Interpolator;
 use super::rat::Rat;
 use super::shader::Isa;
-use super::state::{bit, bits, SetupState, Shadow, Stage};
+use super::state::{SetupState, Shadow, Stage};
 use super::tessellation;
 use super::texture::resource::Texture;
 use super::texture::sampler::{Filter, Sampler};
 use crate::chip::bus::RegFile;
-use crate::chip::regs::{gb, gfx as reg};
+use crate::chip::regs::fields::r700::{sq_gs_vert_itemsize, vgt_gs_out_prim_type, vgt_strmout_en};
+use crate::chip::regs::{self, gb, gfx as reg, Map};
 use crate::chip::tiling::TilingConfig;
 
 /// Where a stage's registers and descriptors are, as byte offsets and numbers.
@@ -42,6 +43,8 @@ pub struct StageLayout {
 pub struct Front {
     /// Its name.
     pub name: &'static str,
+    /// Names and fields of the registers.
+    pub registers: fn() -> &'static Map,
     /// The encoding of shaders.
     pub isa: Isa,
     /// Converts context registers to R7xx's places: reads with `Shadow::raw`, sets
@@ -132,6 +135,7 @@ pub static R700: Front = R700_TABLE;
 /// R7xx's decoders, of which R6xx has most.
 pub(super) const R700_TABLE: Front = Front {
     name: "R700",
+    registers: || &regs::R700,
     isa: Isa::R700,
     translate: None,
     stage: r700_stage,
@@ -154,13 +158,28 @@ pub(super) const R700_TABLE: Front = Front {
         Some((state, depth_tile::Surface::decode(s, tiling, samples)?))
     },
     streams: |s| VertexStreams {
-        enabled: [bit(s.get(reg::VGT_STRMOUT_EN), 0), false, false, false],
+        enabled: [
+            vgt_strmout_en::STREAMOUT.is_set(s.get(reg::VGT_STRMOUT_EN)),
+            false,
+            false,
+            false,
+        ],
         buffers: [s.get(reg::VGT_STRMOUT_BUFFER_EN) as u8 & 0xF, 0, 0, 0],
         rasterised: 0,
-        vertex_size: [bits(s.get(reg::SQ_GS_VERT_ITEMSIZE), 0, 15), 0, 0, 0],
+        vertex_size: [
+            sq_gs_vert_itemsize::ITEMSIZE.of(s.get(reg::SQ_GS_VERT_ITEMSIZE)),
+            0,
+            0,
+            0,
+        ],
         ring_offset: [0; STREAMS],
         invocations: 1,
-        kind: [bits(s.get(reg::VGT_GS_OUT_PRIM_TYPE), 0, 6), 0, 0, 0],
+        kind: [
+            vgt_gs_out_prim_type::OUTPRIM_TYPE.of(s.get(reg::VGT_GS_OUT_PRIM_TYPE)),
+            0,
+            0,
+            0,
+        ],
     },
     random_access: |_, _, _| None,
     tessellation: |_| None,

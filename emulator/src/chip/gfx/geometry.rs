@@ -25,8 +25,9 @@ use super::primitive::{Assembler, Input, Primitive, Sink, Type};
 use super::setup::capacity;
 use super::shader::Program;
 use super::stage::{Emission, RingWrite};
-use super::state::{bits, Stage};
+use super::state::Stage;
 use super::vertex::{self, Core, Request};
+use crate::chip::regs::fields::r700::{sq_gsvs_ring_itemsize, vgt_gs_max_vert_out};
 use crate::chip::regs::gfx as reg;
 
 /// Most primitives of a geometry shader's wave: one for each lane.
@@ -45,7 +46,7 @@ struct Ring {
 impl Ring {
     /// A ring from its registers: base and size in units of 256 bytes, item size in dwords.
     fn new(base: u32, size: u32, item: u32) -> Self {
-        let item = bits(item, 0, 15).max(1);
+        let item = sq_gsvs_ring_itemsize::ITEMSIZE.of(item).max(1);
         Self {
             base: u64::from(base) << 8,
             item,
@@ -180,7 +181,7 @@ pub(super) fn shade(
         s.get(reg::SQ_GSVS_RING_ITEMSIZE),
     );
     let streams = state.streams;
-    let most = bits(s.get(reg::VGT_GS_MAX_VERT_OUT), 0, 11);
+    let most = vgt_gs_max_vert_out::MAX_VERT_OUT.of(s.get(reg::VGT_GS_MAX_VERT_OUT));
     for out in &mut *out {
         out.vertices.clear();
         out.primitives.clear();

@@ -58,7 +58,6 @@ mod vertex;
 pub mod vertex_fetch;
 mod workers;
 
-pub use describe::describe;
 pub use pipeline::Pipeline;
 pub use rules::Report;
 pub use stage::Limits;
@@ -165,57 +164,97 @@ pub trait Gfx: Send {
     /// [`Cancelled`] if the draw was cancelled; what it has written stays.
     fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled>;
 
+    /// The graphics block that this one is around, if it is: it gets the calls that this one does
+    /// not take itself.
+    fn inner(&self) -> Option<&dyn Gfx> {
+        None
+    }
+
+    /// The same, for calls that change it.
+    fn inner_mut(&mut self) -> Option<&mut dyn Gfx> {
+        None
+    }
+
     /// Runs a compute shader for `groups` groups of threads in x, y and z; false if it was accepted
     /// but not executed.
     ///
     /// # Errors
     /// As [`Gfx::draw`].
-    fn dispatch(
-        &mut self,
-        _context: &GfxContext<'_>,
-        _groups: [u32; 3],
-    ) -> Result<bool, Cancelled> {
-        Ok(false)
+    fn dispatch(&mut self, context: &GfxContext<'_>, groups: [u32; 3]) -> Result<bool, Cancelled> {
+        match self.inner_mut() {
+            Some(inner) => inner.dispatch(context, groups),
+            None => Ok(false),
+        }
     }
 
     /// Append counter `counter` (`GDS_APPEND_COUNT_n`); 0 if there is none.
-    fn append_counter(&self, _counter: usize) -> u32 {
-        0
+    fn append_counter(&self, counter: usize) -> u32 {
+        self.inner()
+            .map_or(0, |inner| inner.append_counter(counter))
     }
 
     /// Sets an append counter.
-    fn set_append_counter(&mut self, _counter: usize, _value: u32) {}
+    fn set_append_counter(&mut self, counter: usize, value: u32) {
+        if let Some(inner) = self.inner_mut() {
+            inner.set_append_counter(counter, value);
+        }
+    }
 
     /// Dword `index` of the global data share's memory; 0 beyond its end.
-    fn global_share(&self, _index: usize) -> u32 {
-        0
+    fn global_share(&self, index: usize) -> u32 {
+        self.inner().map_or(0, |inner| inner.global_share(index))
     }
 
     /// Sets a dword of the global data share's memory.
-    fn set_global_share(&mut self, _index: usize, _value: u32) {}
+    fn set_global_share(&mut self, index: usize, value: u32) {
+        if let Some(inner) = self.inner_mut() {
+            inner.set_global_share(index, value);
+        }
+    }
 
     /// An event passes the pipeline: `VGT_EVENT_TYPE` of `r600d.h`.
-    fn event(&mut self, _context: &GfxContext<'_>, _event: u8) {}
+    fn event(&mut self, context: &GfxContext<'_>, event: u8) {
+        if let Some(inner) = self.inner_mut() {
+            inner.event(context, event);
+        }
+    }
 
     /// `SURFACE_SYNC` and end of pipe: caches named by `coher_cntl`
     /// (`CP_COHER_CNTL`) are written back and dropped.
-    fn flush(&mut self, _context: &GfxContext<'_>, _coher_cntl: u32) {}
+    fn flush(&mut self, context: &GfxContext<'_>, coher_cntl: u32) {
+        if let Some(inner) = self.inner_mut() {
+            inner.flush(context, coher_cntl);
+        }
+    }
 
     /// Query counters.
     fn statistics(&self) -> GfxStatistics {
-        GfxStatistics::default()
+        self.inner()
+            .map_or_else(GfxStatistics::default, |inner| inner.statistics())
     }
 
     /// Sets where stream-out continues in buffer `buffer` (0 to 3), in dwords
     /// from its base.
-    fn set_filled(&mut self, _buffer: usize, _dwords: u32) {}
+    fn set_filled(&mut self, buffer: usize, dwords: u32) {
+        if let Some(inner) = self.inner_mut() {
+            inner.set_filled(buffer, dwords);
+        }
+    }
 
     /// The chip's generation has these decoders. Called before the first draw; without, they are
     /// R7xx's.
-    fn set_front(&mut self, _front: &'static front::Front) {}
+    fn set_front(&mut self, front: &'static front::Front) {
+        if let Some(inner) = self.inner_mut() {
+            inner.set_front(front);
+        }
+    }
 
     /// Restores the state after a reset of the chip.
-    fn reset(&mut self) {}
+    fn reset(&mut self) {
+        if let Some(inner) = self.inner_mut() {
+            inner.reset();
+        }
+    }
 }
 
 /// A graphics block without a pipeline.

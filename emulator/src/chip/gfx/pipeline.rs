@@ -13,6 +13,7 @@ use super::batch::{DrawState, Failed, Pool, Progress};
 use super::colour::Targets;
 use super::compressed::Compressed;
 use super::compute::{self, Dispatch};
+use super::describe::describe;
 use super::execute::{run, Buffers};
 use super::front::Front;
 use super::global::GlobalShare;
@@ -25,9 +26,7 @@ use super::rules::{Report, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
 use super::stage::{DrawShared, Limits, Targets as RandomTargets};
-use super::state::{
-    bit, has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE,
-};
+use super::state::{has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE};
 use super::streamout::StreamOut;
 use super::tessellation::Tessellation;
 use super::vertex::Core;
@@ -36,6 +35,7 @@ use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter}
 use crate::chip::bus::McError;
 use crate::chip::counters::{Counter, ARRAY_MODE};
 use crate::chip::cp::pm4::Draw;
+use crate::chip::regs::fields::r700::{db_render_control, vgt_primitiveid_en};
 use crate::chip::regs::{gb, gfx as reg, vgt};
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::TilingConfig;
@@ -290,7 +290,8 @@ impl Pipeline {
             pixel: pixel.as_ref(),
             params,
             streams: &streams,
-            primitive_ids: bit(self.shadow.get(reg::VGT_PRIMITIVEID_EN), 0),
+            primitive_ids: vgt_primitiveid_en::PRIMITIVEID_EN
+                .is_set(self.shadow.get(reg::VGT_PRIMITIVEID_EN)),
             tessellation: tessellation.as_ref(),
         };
         let mut progress = Progress {
@@ -415,6 +416,24 @@ impl Pipeline {
         Ok(false)
     }
 
+    /// The colour targets of the last draw.
+    pub fn targets(&self, context: &GfxContext<'_>) -> Targets {
+        let registers = Registers {
+            shadow: &self.shadow,
+            regs: context.regs,
+        };
+        Targets::of(&registers, |i| {
+            (self.shadow.front().colour)(&self.shadow, context.regs, i)
+        })
+    }
+
+    /// A draw that comes next as text: its packet, targets, registers with their fields, and shaders
+    /// in the notation of Mesa's `R600_DEBUG`.
+    pub fn describe(&mut self, context: &GfxContext<'_>, draw: &Draw) -> String {
+        self.shadow.refresh(context);
+        describe(context, &self.shadow, &self.targets(context), draw)
+    }
+
     fn pixel_state(
         &mut self,
         context: &GfxContext<'_>,
@@ -424,13 +443,7 @@ impl Pipeline {
     ) -> Result<PixelState, Failed> {
         let front = self.shadow.front();
         let interpolator = (front.interpolator)(&self.shadow, setup);
-        let registers = Registers {
-            shadow: &self.shadow,
-            regs: context.regs,
-        };
-        let targets = Targets::of(&registers, |i| {
-            (front.colour)(&self.shadow, context.regs, i)
-        });
+        let targets = self.targets(context);
         let depth = (front.depth)(&self.shadow, tiling, setup.samples() as u32);
         for mode in targets.unknown_modes() {
             context.control.unknown(ARRAY_MODE, mode);
@@ -451,7 +464,9 @@ impl Pipeline {
         let disabled = context.regs.load(gb::CC_RB_BACKEND_DISABLE) >> gb::BACKEND_DISABLE_SHIFT;
         let backend = (0..8).find(|b| disabled >> b & 1 == 0).unwrap_or(0);
         // ZPASS_INCREMENT_DISABLE
-        if !bit(self.shadow.get(reg::DB_RENDER_CONTROL), 11) {
+        if !db_render_control::ZPASS_INCREMENT_DISABLE
+            .is_set(self.shadow.get(reg::DB_RENDER_CONTROL))
+        {
             s.zpass[backend] += p.pixels.passed;
         }
         if let Some(out) = &p.streamout {

@@ -26,11 +26,15 @@ use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
 use super::setup::{Setup, Vertices};
 use super::shader::{Program, Stop, Wave};
 use super::stage::{DrawShared, Exports};
-use super::state::{bit, bits, SetupState, Shadow, Stage};
+use super::state::{bits, SetupState, Shadow, Stage};
 use super::surface::At;
 use super::uniform::Uniform;
 use super::vertex::Core;
 use crate::chip::bus::McError;
+use crate::chip::regs::fields::evergreen::db_shader_control; // R7xx's fields and more.
+use crate::chip::regs::fields::r700::{
+    db_alpha_to_mask, db_render_control, db_render_override, sx_alpha_test_control,
+};
 use crate::chip::regs::gfx as reg;
 
 /// Bytes of memory traffic charged for reading or writing a colour tile.
@@ -138,11 +142,13 @@ impl PixelState {
         let over = s.get(reg::DB_RENDER_OVERRIDE);
         let samples = setup.samples();
         let center = if setup.center_half { 0.5 } else { 0.0 };
-        let copy = (bit(render, 2) || bit(render, 3)).then(|| Copy {
-            depth: bit(render, 2),
-            stencil: bit(render, 3),
-            sample: (bits(render, 8, 3) as usize).min(samples - 1),
-            centroid: bit(render, 7),
+        let copy = (db_render_control::DEPTH_COPY_ENABLE.is_set(render)
+            || db_render_control::STENCIL_COPY_ENABLE.is_set(render))
+        .then(|| Copy {
+            depth: db_render_control::DEPTH_COPY_ENABLE.is_set(render),
+            stencil: db_render_control::STENCIL_COPY_ENABLE.is_set(render),
+            sample: (db_render_control::COPY_SAMPLE.of(render) as usize).min(samples - 1),
+            centroid: db_render_control::COPY_CENTROID.is_set(render),
         });
         // Masks are per pixel of a quad, samples in the low bits.
         let sample_mask = std::array::from_fn(|sample| {
@@ -154,8 +160,8 @@ impl PixelState {
             }
             mask
         });
-        // FORCE_COLOR_KILL
-        let colour = targets.written().next().is_some() && !bit(over, 10);
+        let colour = targets.written().next().is_some()
+            && !db_render_override::FORCE_COLOR_KILL.is_set(over);
         let resolve = targets.special == SpecialOp::Resolve;
         let expand = targets.special == SpecialOp::Expand;
         let mut state = Self {
@@ -170,25 +176,39 @@ impl PixelState {
             sample_mask,
             cliprects: setup.cliprects,
             per_sample: setup.per_sample,
-            alpha: (bit(alpha, 3) && !bit(alpha, 8))
-                .then(|| (bits(alpha, 0, 3), s.float(reg::SX_ALPHA_REF))),
-            alpha_to_mask: bit(to_mask, 0).then_some(to_mask),
-            z_export: bit(shader_control, 0),
-            stencil_export: bit(shader_control, 1),
-            mask_export: bit(shader_control, 8),
-            kill: bit(shader_control, 6),
-            clamp_z: !bit(over, 16),
-            depth_clear: bit(render, 0).then(|| s.float(reg::DB_DEPTH_CLEAR)),
-            stencil_clear: bit(render, 1).then(|| s.get(reg::DB_STENCIL_CLEAR) as u8),
+            alpha: (sx_alpha_test_control::ALPHA_TEST_ENABLE.is_set(alpha)
+                && !sx_alpha_test_control::ALPHA_TEST_BYPASS.is_set(alpha))
+            .then(|| {
+                (
+                    sx_alpha_test_control::ALPHA_FUNC.of(alpha),
+                    s.float(reg::SX_ALPHA_REF),
+                )
+            }),
+            alpha_to_mask: db_alpha_to_mask::ALPHA_TO_MASK_ENABLE
+                .is_set(to_mask)
+                .then_some(to_mask),
+            z_export: db_shader_control::Z_EXPORT_ENABLE.is_set(shader_control),
+            stencil_export: db_shader_control::STENCIL_EXPORT_ENABLE.is_set(shader_control),
+            mask_export: db_shader_control::MASK_EXPORT_ENABLE.is_set(shader_control),
+            kill: db_shader_control::KILL_ENABLE.is_set(shader_control),
+            clamp_z: !db_render_override::DISABLE_VIEWPORT_CLAMP.is_set(over),
+            depth_clear: db_render_control::DEPTH_CLEAR_ENABLE
+                .is_set(render)
+                .then(|| s.float(reg::DB_DEPTH_CLEAR)),
+            stencil_clear: db_render_control::STENCIL_CLEAR_ENABLE
+                .is_set(render)
+                .then(|| s.get(reg::DB_STENCIL_CLEAR) as u8),
             copy,
             colour,
             resolve,
-            // EXEC_ON_HIER_FAIL, EXEC_ON_NOOP (`evergreen_update_ps_state()`)
-            writes_memory: bits(shader_control, 10, 2) != 0,
-            late_z: bits(shader_control, 4, 2) == 0,
-            early: bit(shader_control, 15),
+            // `evergreen_update_ps_state()`
+            writes_memory: db_shader_control::EXEC_ON_HIER_FAIL.is_set(shader_control)
+                || db_shader_control::EXEC_ON_NOOP.is_set(shader_control),
+            late_z: db_shader_control::Z_ORDER.of(shader_control) == 0,
+            early: db_shader_control::DEPTH_BEFORE_SHADER.is_set(shader_control),
             expand,
-            expands: bits(render, 5, 2) != 0,
+            expands: db_render_control::STENCIL_COMPRESS_DISABLE.is_set(render)
+                || db_render_control::DEPTH_COMPRESS_DISABLE.is_set(render),
             late: false,
             shades: false,
             short: OnceLock::new(),

@@ -23,7 +23,7 @@ use super::raster::{Coverage, TILE};
 use super::setup::{Setup, Vertices};
 use super::shader::disasm::disassemble;
 use super::shader::tape::{Step, Value, KILLS};
-use super::shader::{Isa, Program, Wave};
+use super::shader::{Program, Wave};
 use super::stage::Exports;
 use super::state::Rect;
 use super::surface::At;
@@ -574,11 +574,8 @@ impl State {
     }
 }
 
-/// The lines of a program's disassembly, without places and words. Empty for R800.
+/// The lines of a program's disassembly, without places and words.
 fn listing(program: &Program) -> Listing {
-    if program.isa() != Isa::R700 {
-        return Listing::new();
-    }
     let mut words = Vec::new();
     for (at, word) in program.words().filter(|(at, _)| *at < MAX_DWORDS) {
         if words.len() <= at {
@@ -586,7 +583,7 @@ fn listing(program: &Program) -> Listing {
         }
         words[at] = word;
     }
-    let text = disassemble(&words);
+    let text = disassemble(&words, program.isa());
     let line = |line: &str| {
         let (at, rest) = line.trim_start().split_once(' ')?;
         // The instruction's words in hexadecimal.

@@ -8,9 +8,11 @@
 use super::front::{Front, R700_TABLE};
 use super::geometry::MOST_VERTICES;
 use super::shader::Isa;
-use super::state::{bit, bits, Shadow};
+use super::state::Shadow;
 use super::texture::resource::Texture;
-use crate::chip::regs::{gfx as reg, r600};
+use crate::chip::regs::fields::r700::r600::sx_misc;
+use crate::chip::regs::fields::r700::{sq_gs_vert_itemsize, sq_gsvs_ring_itemsize};
+use crate::chip::regs::{self, gfx as reg, r600};
 
 /// Slices in memory of a level of a cube map (`radeon_surface_sanity()`).
 const CUBE_SLICES: u32 = 6;
@@ -18,6 +20,7 @@ const CUBE_SLICES: u32 = 6;
 /// The decoders.
 pub static FRONT: Front = Front {
     name: "R600",
+    registers: || &regs::R600,
     isa: Isa::R600,
     translate: Some(translate),
     texture: |words, config| Texture::decode_with(words, config, CUBE_SLICES),
@@ -38,14 +41,16 @@ fn translate(s: &mut Shadow) {
     s.set(reg::PA_SC_MODE_CNTL, mode | VPORT_SCISSOR_ENABLE);
     // MULTIPASS drops all primitives behind stream-out.
     let clip = s.raw(reg::PA_CL_CLIP_CNTL) & !DX_RASTERIZATION_KILL;
-    let dropped = match bit(s.raw(r600::SX_MISC), 0) {
+    let dropped = match sx_misc::MULTIPASS.is_set(s.raw(r600::SX_MISC)) {
         true => DX_RASTERIZATION_KILL,
         false => 0,
     };
     s.set(reg::PA_CL_CLIP_CNTL, clip | dropped);
     // VGT_GS_MAX_VERT_OUT does not exist: the item in the ring is the limit.
-    let item = bits(s.raw(reg::SQ_GSVS_RING_ITEMSIZE), 0, 15);
-    let vertex = bits(s.raw(reg::SQ_GS_VERT_ITEMSIZE), 0, 15).max(1);
+    let item = sq_gsvs_ring_itemsize::ITEMSIZE.of(s.raw(reg::SQ_GSVS_RING_ITEMSIZE));
+    let vertex = sq_gs_vert_itemsize::ITEMSIZE
+        .of(s.raw(reg::SQ_GS_VERT_ITEMSIZE))
+        .max(1);
     s.set(reg::VGT_GS_MAX_VERT_OUT, (item / vertex).min(MOST_VERTICES));
 }
 

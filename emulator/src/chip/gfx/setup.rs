@@ -7,6 +7,9 @@ use super::math::{power_below, power_of_two};
 use super::primitive::{Primitive, Shape};
 use super::raster::{double_area, Plane, Planes, Point, Polygon, MAX_COORDINATE, PIXEL};
 use super::state::{bit, bits, Fill, PolygonOffset, SetupState, Viewport, VIEWPORTS};
+use crate::chip::regs::fields::r700::{
+    pa_cl_vs_out_cntl, pa_cl_vte_cntl, pa_su_poly_offset_db_fmt_cntl,
+};
 
 /// Shaded vertices of a batch.
 #[derive(Debug, Default)]
@@ -162,7 +165,8 @@ fn fixed(value: f64) -> i32 {
 impl<'a> Builder<'a> {
     /// A builder for one draw.
     pub fn new(state: &'a SetupState) -> Self {
-        let negative_bits = bits(state.offset_format, 0, 8) as u8 as i8;
+        use pa_su_poly_offset_db_fmt_cntl::POLY_OFFSET_NEG_NUM_DB_BITS;
+        let negative_bits = POLY_OFFSET_NEG_NUM_DB_BITS.of(state.offset_format) as u8 as i8;
         Self {
             state,
             clipper: Clipper::new(state),
@@ -198,6 +202,7 @@ impl<'a> Builder<'a> {
 
     /// Whether an enabled cull distance is negative at all vertices.
     fn culled_by_distance(&self, vertices: &Vertices, which: &[u32]) -> bool {
+        // CULL_DIST_ENA_0 to 7
         let enabled = bits(self.state.vs_out_cntl, 8, 8);
         (0..8).any(|n| {
             bit(enabled, n)
@@ -210,13 +215,17 @@ impl<'a> Builder<'a> {
     fn viewport(&self, vertices: &Vertices, provoking: u32) -> (&'a Viewport, u32) {
         let cntl = self.state.vs_out_cntl;
         let misc = vertices.misc[provoking as usize];
-        let enabled = bit(cntl, 21);
-        let viewport = if enabled && bit(cntl, 19) {
+        let enabled = pa_cl_vs_out_cntl::VS_OUT_MISC_VEC_ENA.is_set(cntl);
+        let viewport = if enabled && pa_cl_vs_out_cntl::USE_VTX_VIEWPORT_INDX.is_set(cntl) {
             misc[3] as usize % VIEWPORTS
         } else {
             0
         };
-        let layer = if enabled && bit(cntl, 18) { misc[2] } else { 0 };
+        let layer = if enabled && pa_cl_vs_out_cntl::USE_VTX_RENDER_TARGET_INDX.is_set(cntl) {
+            misc[2]
+        } else {
+            0
+        };
         (&self.state.viewports[viewport], layer)
     }
 
@@ -224,10 +233,22 @@ impl<'a> Builder<'a> {
     fn screen(&self, viewport: &Viewport, corner: &Corner) -> Screen {
         let vte = self.state.vte_cntl;
         let [x, y, z, w] = corner.position;
-        // VTX_W0_FMT: the vertex holds w, else 1 / w.
-        let inv_w = if bit(vte, 10) { 1.0 / w } else { w };
-        let xy = if bit(vte, 8) { 1.0 } else { inv_w };
-        let zf = if bit(vte, 9) { 1.0 } else { inv_w };
+        // The vertex holds w, else 1 / w.
+        let inv_w = if pa_cl_vte_cntl::VTX_W0_FMT.is_set(vte) {
+            1.0 / w
+        } else {
+            w
+        };
+        let xy = if pa_cl_vte_cntl::VTX_XY_FMT.is_set(vte) {
+            1.0
+        } else {
+            inv_w
+        };
+        let zf = if pa_cl_vte_cntl::VTX_Z_FMT.is_set(vte) {
+            1.0
+        } else {
+            inv_w
+        };
         let apply = |value: f64, axis: usize| {
             let n = axis as u32 * 2;
             let scaled = if bit(vte, n) {
@@ -252,7 +273,7 @@ impl<'a> Builder<'a> {
 
     /// w of the primitive's vertices.
     fn vertex_w(&self, vertices: &Vertices, primitive: &Primitive) -> [f64; 3] {
-        let given_w = bit(self.state.vte_cntl, 10);
+        let given_w = pa_cl_vte_cntl::VTX_W0_FMT.is_set(self.state.vte_cntl);
         primitive.vertices.map(|v| {
             let w = f64::from(vertices.position[v as usize][3]);
             if given_w {
@@ -275,7 +296,9 @@ impl<'a> Builder<'a> {
     /// The polygon offset for a plane of depth; `z_max` is the largest depth of the vertices.
     fn offset(&self, offset: &PolygonOffset, z: &Plane, z_max: f64) -> f64 {
         let slope = z.dx.abs().max(z.dy.abs());
-        let unit = if bit(self.state.offset_format, 8) {
+        let unit = if pa_su_poly_offset_db_fmt_cntl::POLY_OFFSET_DB_IS_FLOAT_FMT
+            .is_set(self.state.offset_format)
+        {
             // Float depth: the unit is the last bit of the largest depth. The
             // field holds minus the number of mantissa bits.
             let power = if z_max == 0.0 {
@@ -427,7 +450,9 @@ impl<'a> Builder<'a> {
         });
         if fill != Fill::Triangles {
             let mut outline = primitive.outline;
-            if bit(self.state.vs_out_cntl, 21) && bit(self.state.vs_out_cntl, 17) {
+            if pa_cl_vs_out_cntl::VS_OUT_MISC_VEC_ENA.is_set(self.state.vs_out_cntl)
+                && pa_cl_vs_out_cntl::USE_VTX_EDGE_FLAG.is_set(self.state.vs_out_cntl)
+            {
                 for (i, v) in v.iter().enumerate() {
                     let flag = f32::from_bits(vertices.misc[*v as usize][1]);
                     if flag == 0.0 {
@@ -645,7 +670,10 @@ impl<'a> Builder<'a> {
         let (viewport, layer) = self.viewport(vertices, provoking);
         let center = self.screen(viewport, &Self::corner(vertices, v, index));
         let cntl = self.state.vs_out_cntl;
-        let half = if bit(cntl, 21) && bit(cntl, 16) && primitive.shape == Shape::Point {
+        let half = if pa_cl_vs_out_cntl::VS_OUT_MISC_VEC_ENA.is_set(cntl)
+            && pa_cl_vs_out_cntl::USE_VTX_POINT_SIZE.is_set(cntl)
+            && primitive.shape == Shape::Point
+        {
             let size = f32::from_bits(vertices.misc[v as usize][0]) / 2.0;
             let [low, high] = self.state.point_limits;
             let size = if size.is_nan() { low } else { size };

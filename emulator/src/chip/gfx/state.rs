@@ -9,6 +9,13 @@
 use super::front::{self, Front};
 use super::{GfxContext, STATE_BASE};
 use crate::chip::bus::RegFile;
+use crate::chip::regs::fields::r700::{
+    pa_cl_clip_cntl, pa_sc_aa_config, pa_sc_cliprect_rule, pa_sc_line_cntl, pa_sc_line_stipple,
+    pa_sc_mode_cntl, pa_sc_vport_scissor_0_tl, pa_sc_window_offset, pa_su_line_cntl,
+    pa_su_point_minmax, pa_su_point_size, pa_su_sc_mode_cntl, pa_su_vtx_cntl, sq_pgm_resources_fs,
+    sq_pgm_resources_vs, vgt_gs_mode,
+};
+use crate::chip::regs::fields::Field;
 use crate::chip::regs::gfx as reg;
 
 /// Bytes of register space that the shadow covers, to the end of the space.
@@ -193,7 +200,7 @@ pub const VGT_GS_MODE: u32 = reg::VGT_GS_MODE;
 
 /// Whether `VGT_GS_MODE` enables the geometry shader and the export shader.
 pub const fn has_geometry(gs_mode: u32) -> bool {
-    bits(gs_mode, 0, 2) == 3
+    vgt_gs_mode::MODE.of(gs_mode) == 3
 }
 
 /// Address and options of a stage's program.
@@ -214,7 +221,7 @@ impl Shadow {
         ProgramState {
             base: u64::from(self.raw(start)) << 8,
             resources: self.raw(resources),
-            dx10_clamp: bit(self.raw(resources), 21),
+            dx10_clamp: sq_pgm_resources_vs::DX10_CLAMP.is_set(self.raw(resources)),
         }
     }
 
@@ -224,7 +231,7 @@ impl Shadow {
         ProgramState {
             base: u64::from(self.get(start)) << 8,
             resources: self.get(resources),
-            dx10_clamp: bit(self.get(resources), 21),
+            dx10_clamp: sq_pgm_resources_fs::DX10_CLAMP.is_set(self.get(resources)),
         }
     }
 }
@@ -430,10 +437,10 @@ impl SetupState {
             reg::PA_SU_POLY_OFFSET_BACK_SCALE,
             reg::PA_SU_POLY_OFFSET_BACK_OFFSET,
         );
-        let poly_mode = bits(mode, 3, 2) == 1;
-        let fill = |shift| {
+        let poly_mode = pa_su_sc_mode_cntl::POLY_MODE.of(mode) == 1;
+        let fill = |field: Field| {
             if poly_mode {
-                Fill::decode(bits(mode, shift, 3))
+                Fill::decode(field.of(mode))
             } else {
                 Fill::Triangles
             }
@@ -444,12 +451,12 @@ impl SetupState {
         let window = s.get(reg::PA_SC_WINDOW_OFFSET);
         let signed15 = |v: u32| ((v << 17) as i32) >> 17;
         let window_offset = [
-            signed15(bits(window, 0, 15)),
-            signed15(bits(window, 16, 15)),
+            signed15(pa_sc_window_offset::WINDOW_X_OFFSET.of(window)),
+            signed15(pa_sc_window_offset::WINDOW_Y_OFFSET.of(window)),
         ];
-        let multisample = bit(sc_mode, 0);
+        let multisample = pa_sc_mode_cntl::MSAA_ENABLE.is_set(sc_mode);
         let aa_config = s.get(reg::PA_SC_AA_CONFIG);
-        let log2_samples = bits(aa_config, 0, 2);
+        let log2_samples = pa_sc_aa_config::MSAA_NUM_SAMPLES.of(aa_config);
         let aa_mask = s.get(reg::PA_SC_AA_MASK).to_le_bytes();
         Self {
             clip_cntl,
@@ -467,45 +474,69 @@ impl SetupState {
                 s.float(reg::PA_CL_GB_HORZ_DISC_ADJ),
                 s.float(reg::PA_CL_GB_VERT_DISC_ADJ),
             ],
-            viewports: viewports(s, window_offset, bit(sc_mode, 22)),
-            cull_front: bit(mode, 0),
-            cull_back: bit(mode, 1),
-            cull_others: s.front().front_cull_takes_all && bit(mode, 0),
-            front_cw: bit(mode, 2),
-            fill: [fill(5), fill(8)],
-            offset: [
-                bit(mode, 11).then_some(front),
-                bit(mode, 12).then_some(back),
+            viewports: viewports(
+                s,
+                window_offset,
+                pa_sc_mode_cntl::VPORT_SCISSOR_ENABLE.is_set(sc_mode),
+            ),
+            cull_front: pa_su_sc_mode_cntl::CULL_FRONT.is_set(mode),
+            cull_back: pa_su_sc_mode_cntl::CULL_BACK.is_set(mode),
+            cull_others: s.front().front_cull_takes_all
+                && pa_su_sc_mode_cntl::CULL_FRONT.is_set(mode),
+            front_cw: pa_su_sc_mode_cntl::FACE.is_set(mode),
+            fill: [
+                fill(pa_su_sc_mode_cntl::POLYMODE_FRONT_PTYPE),
+                fill(pa_su_sc_mode_cntl::POLYMODE_BACK_PTYPE),
             ],
-            offset_para: bit(mode, 13).then_some(front),
+            offset: [
+                pa_su_sc_mode_cntl::POLY_OFFSET_FRONT_ENABLE
+                    .is_set(mode)
+                    .then_some(front),
+                pa_su_sc_mode_cntl::POLY_OFFSET_BACK_ENABLE
+                    .is_set(mode)
+                    .then_some(back),
+            ],
+            offset_para: pa_su_sc_mode_cntl::POLY_OFFSET_PARA_ENABLE
+                .is_set(mode)
+                .then_some(front),
             offset_clamp: s.float(reg::PA_SU_POLY_OFFSET_CLAMP),
             offset_format: s.get(reg::PA_SU_POLY_OFFSET_DB_FMT_CNTL),
-            provoking_last: bit(mode, 19),
-            perspective_off: bit(mode, 20),
+            provoking_last: pa_su_sc_mode_cntl::PROVOKING_VTX_LAST.is_set(mode),
+            perspective_off: pa_su_sc_mode_cntl::PERSP_CORR_DIS.is_set(mode),
             point_half: [
-                fixed_12_4(bits(point, 16, 16)),
-                fixed_12_4(bits(point, 0, 16)),
+                fixed_12_4(pa_su_point_size::WIDTH.of(point)),
+                fixed_12_4(pa_su_point_size::HEIGHT.of(point)),
             ],
             point_limits: [
-                fixed_12_4(bits(limits, 0, 16)),
-                fixed_12_4(bits(limits, 16, 16)),
+                fixed_12_4(pa_su_point_minmax::MIN_SIZE.of(limits)),
+                fixed_12_4(pa_su_point_minmax::MAX_SIZE.of(limits)),
             ],
-            line_half: fixed_12_4(bits(s.get(reg::PA_SU_LINE_CNTL), 0, 16)),
+            line_half: fixed_12_4(pa_su_line_cntl::WIDTH.of(s.get(reg::PA_SU_LINE_CNTL))),
             line_rectangular: multisample
                 && log2_samples > 0
-                && bit(s.get(reg::PA_SC_LINE_CNTL), 9),
-            stipple: bit(sc_mode, 2).then(|| {
-                let pattern = bits(stipple, 0, 16) as u16;
-                // PATTERN_BIT_ORDER: 0 begins with the lowest bit.
-                let pattern = if bit(stipple, 28) {
-                    pattern.reverse_bits()
-                } else {
-                    pattern
-                };
-                (pattern, bits(stipple, 16, 8), bits(stipple, 29, 2))
-            }),
-            center_half: bit(s.get(reg::PA_SU_VTX_CNTL), 0),
-            window_offset: if bit(mode, 16) { window_offset } else { [0; 2] },
+                && pa_sc_line_cntl::EXPAND_LINE_WIDTH.is_set(s.get(reg::PA_SC_LINE_CNTL)),
+            stipple: pa_sc_mode_cntl::LINE_STIPPLE_ENABLE
+                .is_set(sc_mode)
+                .then(|| {
+                    let pattern = pa_sc_line_stipple::LINE_PATTERN.of(stipple) as u16;
+                    // PATTERN_BIT_ORDER: 0 begins with the lowest bit.
+                    let pattern = if pa_sc_line_stipple::PATTERN_BIT_ORDER.is_set(stipple) {
+                        pattern.reverse_bits()
+                    } else {
+                        pattern
+                    };
+                    (
+                        pattern,
+                        pa_sc_line_stipple::REPEAT_COUNT.of(stipple),
+                        pa_sc_line_stipple::AUTO_RESET_CNTL.of(stipple),
+                    )
+                }),
+            center_half: pa_su_vtx_cntl::PIX_CENTER_HALF.is_set(s.get(reg::PA_SU_VTX_CNTL)),
+            window_offset: if pa_su_sc_mode_cntl::VTX_WINDOW_OFFSET_ENABLE.is_set(mode) {
+                window_offset
+            } else {
+                [0; 2]
+            },
             log2_samples,
             sample_places: if multisample && log2_samples > 0 {
                 places([
@@ -517,7 +548,8 @@ impl SetupState {
             },
             sample_mask: aa_mask,
             cliprects: {
-                let rule = bits(s.get(reg::PA_SC_CLIPRECT_RULE), 0, 16) as u16;
+                let rule =
+                    pa_sc_cliprect_rule::CLIP_RULE.of(s.get(reg::PA_SC_CLIPRECT_RULE)) as u16;
                 (rule != 0xFFFF).then(|| {
                     let rect = |i: usize| {
                         let [tl, br] = [reg::PA_SC_CLIPRECT_0_TL, reg::PA_SC_CLIPRECT_0_BR]
@@ -527,8 +559,8 @@ impl SetupState {
                     (rule, std::array::from_fn(rect))
                 })
             },
-            kill: bit(clip_cntl, 22),
-            per_sample: bit(sc_mode, 17) && log2_samples > 0,
+            kill: pa_cl_clip_cntl::DX_RASTERIZATION_KILL.is_set(clip_cntl),
+            per_sample: pa_sc_mode_cntl::PS_ITER_SAMPLE.is_set(sc_mode) && log2_samples > 0,
         }
     }
 
@@ -542,8 +574,7 @@ fn viewports(s: &Shadow, window_offset: [i32; 2], vport_scissor: bool) -> Vec<Vi
     let scissor = |tl: u32, br: u32| {
         let tl = s.get(tl);
         let rect = Rect::decode(tl, s.get(br), 14);
-        // WINDOW_OFFSET_DISABLE
-        if bit(tl, 31) {
+        if pa_sc_vport_scissor_0_tl::WINDOW_OFFSET_DISABLE.is_set(tl) {
             rect
         } else {
             rect.shifted(window_offset[0], window_offset[1])

@@ -15,10 +15,11 @@ use super::pixel::Rows;
 use super::setup::{capacity, Vertices};
 use super::shader::{self, Position, Program, Stop, Wave};
 use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
-use super::state::{bit, Stage};
+use super::state::Stage;
 use super::texture;
 use super::uniform::Uniform;
 use super::workers::Part;
+use crate::chip::regs::fields::r700::pa_cl_vs_out_cntl;
 use crate::chip::regs::gfx as reg;
 
 /// A vertex to shade.
@@ -267,8 +268,11 @@ pub fn collect(exports: &Exports, shared: &DrawShared<'_>, count: usize, out: &m
         next += usize::from(enabled);
         enabled.then_some(next)
     };
-    let misc = vector(bit(cntl, 21));
-    let distances = [vector(bit(cntl, 22)), vector(bit(cntl, 23))];
+    let misc = vector(pa_cl_vs_out_cntl::VS_OUT_MISC_VEC_ENA.is_set(cntl));
+    let distances = [
+        vector(pa_cl_vs_out_cntl::VS_OUT_CCDIST0_VEC_ENA.is_set(cntl)),
+        vector(pa_cl_vs_out_cntl::VS_OUT_CCDIST1_VEC_ENA.is_set(cntl)),
+    ];
     let row = |slot: Option<usize>, lane: usize| -> [u32; 4] {
         slot.and_then(|s| exports.position.get(s))
             .map_or([0; 4], |rows| std::array::from_fn(|chan| rows[chan][lane]))

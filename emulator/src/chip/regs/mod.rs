@@ -11,6 +11,8 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use fields::{Field, Fields};
+
 /// A register, or an array of registers that share a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Register {
@@ -37,18 +39,28 @@ impl Register {
         })
     }
 
-    /// Name of the register at byte offset `offset`, if this entry has it: the first
-    /// register's name, in which the element's number replaces the last 0, or the last 1
-    /// of a name without 0, and the word's ending (see `WORDS`) or number the first ending or the first 0.
-    pub fn name_at(self, offset: u32) -> Option<Cow<'static, str>> {
+    /// Element and word of the register at byte offset `offset`, if this entry has it.
+    fn place_of(self, offset: u32) -> Option<(u32, u32)> {
         let from = offset.checked_sub(self.offset)?;
         let (element, word) = match self.stride {
             0 => (0, from / 4),
             stride => (from / stride, from % stride / 4),
         };
-        if from % 4 != 0 || element >= self.count || word >= self.words {
-            return None;
-        }
+        (from % 4 == 0 && element < self.count && word < self.words).then_some((element, word))
+    }
+
+    /// Offset of the same word of the first element, if this entry has the register at byte offset
+    /// `offset`.
+    fn first_alike(self, offset: u32) -> Option<u32> {
+        let (_, word) = self.place_of(offset)?;
+        Some(self.offset + 4 * word)
+    }
+
+    /// Name of the register at byte offset `offset`, if this entry has it: the first
+    /// register's name, in which the element's number replaces the last 0, or the last 1
+    /// of a name without 0, and the word's ending (see `WORDS`) or number the first ending or the first 0.
+    pub fn name_at(self, offset: u32) -> Option<Cow<'static, str>> {
+        let (element, word) = self.place_of(offset)?;
         if self.count * self.words == 1 {
             return Some(Cow::Borrowed(self.name));
         }
@@ -110,6 +122,7 @@ pub mod cp;
 pub mod dce;
 pub mod dma;
 pub mod evergreen;
+pub mod fields;
 pub mod gb;
 pub mod gfx;
 pub mod grbm;
@@ -134,6 +147,8 @@ pub struct Map {
     stored: &'static [&'static [Register]],
     /// Registers of these tables that the generation does not have at this place.
     except: &'static [u32],
+    /// Fields of registers.
+    fields: &'static [&'static [Fields]],
     /// A bit for each register of the space that a table has.
     known: OnceLock<Vec<u64>>,
 }
@@ -143,11 +158,13 @@ impl Map {
         modelled: &'static [&'static [Register]],
         stored: &'static [&'static [Register]],
         except: &'static [u32],
+        fields: &'static [&'static [Fields]],
     ) -> Self {
         Self {
             modelled,
             stored,
             except,
+            fields,
             known: OnceLock::new(),
         }
     }
@@ -168,6 +185,17 @@ impl Map {
         self.modelled()
             .chain(self.stored())
             .find_map(|register| register.name_at(offset))
+    }
+
+    /// Fields of the register at byte offset `offset`, from bit 0 up; none if no table has them.
+    pub fn fields(&self, offset: u32) -> &'static [Field] {
+        let alike = self
+            .modelled()
+            .chain(self.stored())
+            .find_map(|register| register.first_alike(offset));
+        let mut all = self.fields.iter().copied().flatten();
+        let found = all.find(|(first, _)| Some(*first) == alike);
+        found.map_or(&[], |(_, fields)| fields)
     }
 
     /// Whether a table has the register at byte offset `offset`. Cheap.
@@ -206,6 +234,7 @@ pub static R700: Map = Map::new(
     ],
     &[stored::REGISTERS, stored_r700::REGISTERS],
     &[],
+    &[fields::r700::TABLE],
 );
 
 /// Registers that have an effect on R6xx, and are only stored on R700.
@@ -248,6 +277,7 @@ pub static R600: Map = Map::new(
         mc::MC_ARB_RAMCFG,
         hdp::HDP_DEBUG1,
     ],
+    &[fields::r700::TABLE, fields::r700::r600::TABLE],
 );
 
 /// The tables of Evergreen and what came after it.
@@ -292,6 +322,11 @@ pub static EVERGREEN: Map = Map::new(
         cp::CP_STRMOUT_CNTL,
         dma::DMA_TILING_CONFIG,
     ],
+    &[
+        fields::evergreen::TABLE,
+        fields::evergreen::SAME,
+        fields::evergreen::AS_R700,
+    ],
 );
 
 /// Registers that have an effect on Cayman, and are only stored on Evergreen.
@@ -328,6 +363,13 @@ pub static CAYMAN: Map = Map::new(
         evergreen::gfx::PA_CL_GB_HORZ_CLIP_ADJ,
         evergreen::gfx::PA_CL_GB_HORZ_DISC_ADJ,
         evergreen::gfx::PA_SC_AA_SAMPLE_LOCS_0,
+    ],
+    &[
+        fields::cayman::TABLE,
+        fields::cayman::AS_R700,
+        fields::evergreen::TABLE,
+        fields::evergreen::SAME,
+        fields::evergreen::AS_R700,
     ],
 );
 

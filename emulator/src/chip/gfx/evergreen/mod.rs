@@ -15,7 +15,7 @@ use super::front::{BufferView, Front, StageLayout};
 use super::interpolate::Interpolator;
 use super::shader::Isa;
 use super::state::Stage;
-use crate::chip::regs::evergreen::gfx as eg;
+use crate::chip::regs::{self, evergreen::gfx as eg};
 use crate::chip::tiling::TilingConfig;
 
 #[cfg(test)]
@@ -30,6 +30,7 @@ pub static FRONT: Front = TABLE;
 /// The decoders, of which Cayman has most.
 pub(super) const TABLE: Front = Front {
     name: "Evergreen",
+    registers: || &regs::EVERGREEN,
     isa: Isa::R800,
     translate: Some(registers::translate),
     stage,

@@ -11,6 +11,11 @@ use super::super::tessellator::{Domain, Output, Spacing, Tessellator, MOST_SEGME
 use crate::chip::bus::Registers;
 use crate::chip::hub::Hub;
 use crate::chip::regs::evergreen::gfx as eg;
+use crate::chip::regs::fields::evergreen::{
+    cb_blend0_control, cb_color_control, db_count_control, pa_sc_mode_cntl_0, pa_sc_mode_cntl_1,
+    vgt_gs_instance_cnt, vgt_ls_hs_config, vgt_shader_stages_en, vgt_strmout_config, vgt_tf_param,
+};
+use crate::chip::regs::fields::{r700, Field};
 use crate::chip::regs::{gfx as reg, vgt};
 
 /// Registers with the same fields: here, R7xx's place, number of consecutive ones.
@@ -90,6 +95,43 @@ const MOVED: &[(u32, u32, u32)] = &[
     (eg::SQ_VTX_BASE_VTX_LOC, reg::SQ_VTX_BASE_VTX_LOC, 2),
 ];
 
+/// Fields that are elsewhere: register and field here, R7xx's.
+const MOVED_FIELDS: &[((u32, Field), (u32, Field))] = {
+    use pa_sc_mode_cntl_0 as mode_0;
+    use r700::pa_sc_mode_cntl as mode;
+    const fn of_mode(field: Field) -> (u32, Field) {
+        (reg::PA_SC_MODE_CNTL, field)
+    }
+    const fn of_mode_0(field: Field) -> (u32, Field) {
+        (eg::PA_SC_MODE_CNTL_0, field)
+    }
+    &[
+        (of_mode_0(mode_0::MSAA_ENABLE), of_mode(mode::MSAA_ENABLE)),
+        (
+            of_mode_0(mode_0::LINE_STIPPLE_ENABLE),
+            of_mode(mode::LINE_STIPPLE_ENABLE),
+        ),
+        (
+            of_mode_0(mode_0::VPORT_SCISSOR_ENABLE),
+            of_mode(mode::VPORT_SCISSOR_ENABLE),
+        ),
+        (
+            (eg::PA_SC_MODE_CNTL_1, pa_sc_mode_cntl_1::PS_ITER_SAMPLE),
+            of_mode(mode::PS_ITER_SAMPLE),
+        ),
+        (
+            (
+                eg::DB_COUNT_CONTROL,
+                db_count_control::ZPASS_INCREMENT_DISABLE,
+            ),
+            (
+                reg::DB_RENDER_CONTROL,
+                r700::db_render_control::ZPASS_INCREMENT_DISABLE,
+            ),
+        ),
+    ]
+};
+
 /// Sets R7xx's registers: those of [`MOVED`], and those whose fields differ.
 pub(in super::super) fn translate(s: &mut Shadow) {
     for &(from, to, count) in MOVED {
@@ -112,14 +154,11 @@ pub(in super::super) fn translate(s: &mut Shadow) {
             s.set(first + 4 * i, fields(s.get(first + 4 * i)));
         }
     }
-    // ZPASS_INCREMENT_DISABLE has moved to DB_COUNT_CONTROL.
-    let disabled = s.raw(eg::DB_COUNT_CONTROL) & 1;
-    let render = s.raw(eg::DB_RENDER_CONTROL) & !(1 << 11);
-    s.set(reg::DB_RENDER_CONTROL, render | disabled << 11);
-    let (mode_0, mode_1) = (s.raw(eg::PA_SC_MODE_CNTL_0), s.raw(eg::PA_SC_MODE_CNTL_1));
-    // MSAA_ENABLE and LINE_STIPPLE_ENABLE, VPORT_SCISSOR_ENABLE; PS_ITER_SAMPLE.
-    let mode = mode_0 & 5 | (mode_0 >> 1 & 1) << 22 | (mode_1 >> 16 & 1) << 17;
-    s.set(reg::PA_SC_MODE_CNTL, mode);
+    s.set(reg::DB_RENDER_CONTROL, s.raw(eg::DB_RENDER_CONTROL));
+    for &((register, field), (place, of)) in MOVED_FIELDS {
+        let others = s.get(place) & !of.with(u32::MAX);
+        s.set(place, others | of.with(field.of(s.raw(register))));
+    }
     s.set(reg::CB_COLOR_CONTROL, colour_control(s));
 }
 
@@ -135,8 +174,7 @@ pub(super) fn streams(s: &Shadow) -> VertexStreams {
     VertexStreams {
         enabled: std::array::from_fn(|n| bit(config, n as u32)),
         buffers: std::array::from_fn(|n| bits(buffers, 4 * n as u32, 4) as u8),
-        // RAST_STREAM
-        rasterised: bits(config, 4, 3) as usize,
+        rasterised: vgt_strmout_config::RAST_STREAM.of(config) as usize,
         vertex_size: [
             eg::SQ_GS_VERT_ITEMSIZE,
             eg::SQ_GS_VERT_ITEMSIZE_1,
@@ -150,9 +188,10 @@ pub(super) fn streams(s: &Shadow) -> VertexStreams {
             dwords(eg::SQ_GSVS_RING_OFFSET_2),
             dwords(eg::SQ_GSVS_RING_OFFSET_3),
         ],
-        // ENABLE, CNT
         invocations: match s.raw(eg::VGT_GS_INSTANCE_CNT) {
-            count if bit(count, 0) => bits(count, 2, 7).max(1),
+            count if vgt_gs_instance_cnt::ENABLE.is_set(count) => {
+                vgt_gs_instance_cnt::CNT.of(count).max(1)
+            }
             _ => 1,
         },
         // OUTPRIM_TYPE, OUTPRIM_TYPE_1 to 3
@@ -164,12 +203,11 @@ pub(super) fn streams(s: &Shadow) -> VertexStreams {
 /// (`evergreen_emit_shader_stages()`, `evergreen_get_ls_hs_config()` in Mesa).
 pub(super) fn tessellation(s: &Shadow) -> Option<Config> {
     let stages = s.raw(eg::VGT_SHADER_STAGES_EN);
-    // LS_EN, HS_EN
-    if bits(stages, 0, 2) != 1 || !bit(stages, 2) {
+    if vgt_shader_stages_en::LS_EN.of(stages) != 1 || !vgt_shader_stages_en::HS_EN.is_set(stages) {
         return None;
     }
     let (tf, config) = (s.raw(eg::VGT_TF_PARAM), s.raw(eg::VGT_LS_HS_CONFIG));
-    let domain = match bits(tf, 0, 2) {
+    let domain = match vgt_tf_param::TYPE.of(tf) {
         0 => Domain::Isolines,
         1 => Domain::Triangles,
         _ => Domain::Quads,
@@ -178,14 +216,14 @@ pub(super) fn tessellation(s: &Shadow) -> Option<Config> {
     Some(Config {
         tessellator: Tessellator {
             domain,
-            // PARTITIONING: 1 is of powers of two, which the compiler has to take care of.
-            spacing: match bits(tf, 2, 3) {
+            // 1 is of powers of two, which the compiler has to take care of.
+            spacing: match vgt_tf_param::PARTITIONING.of(tf) {
                 2 => Spacing::FractionalOdd,
                 3 => Spacing::FractionalEven,
                 _ => Spacing::Equal,
             },
-            // TOPOLOGY: v points down in Direct3D's domain, for which it is named.
-            output: match bits(tf, 5, 3) {
+            // v points down in Direct3D's domain, for which it is named.
+            output: match vgt_tf_param::TOPOLOGY.of(tf) {
                 0 => Output::Points,
                 1 => Output::Lines,
                 2 => Output::Counterclockwise,
@@ -193,9 +231,9 @@ pub(super) fn tessellation(s: &Shadow) -> Option<Config> {
             },
             most: most.max(1.0).min(MOST_SEGMENTS) as u8,
         },
-        patches: bits(config, 0, 8).max(1),
-        inputs: bits(config, 8, 6).max(1),
-        outputs: bits(config, 14, 6).max(1),
+        patches: vgt_ls_hs_config::NUM_PATCHES.of(config).max(1),
+        inputs: vgt_ls_hs_config::HS_NUM_INPUT_CP.of(config).max(1),
+        outputs: vgt_ls_hs_config::HS_NUM_OUTPUT_CP.of(config).max(1),
         share: bits(s.raw(eg::SQ_LDS_ALLOC), 0, 14).min(MOST_SHARE) as usize,
     })
 }
@@ -204,7 +242,7 @@ pub(super) fn tessellation(s: &Shadow) -> Option<Config> {
 /// have blend controls of their own.
 fn colour_control(s: &Shadow) -> u32 {
     let control = s.raw(eg::CB_COLOR_CONTROL);
-    let special = match bits(control, 4, 3) {
+    let special = match cb_color_control::MODE.of(control) {
         // CB_NORMAL, CB_RESOLVE
         1 => 0,
         3 => 7,
@@ -214,11 +252,12 @@ fn colour_control(s: &Shadow) -> u32 {
         _ => 1,
     };
     let blends = (0..8).fold(0, |all, i| {
-        let enabled = bit(s.raw(eg::CB_BLEND0_CONTROL + 4 * i), 30);
+        let blend = s.raw(eg::CB_BLEND0_CONTROL + 4 * i);
+        let enabled = cb_blend0_control::BLEND_CONTROL_ENABLE.is_set(blend);
         all | u32::from(enabled) << (8 + i)
     });
-    // PER_MRT_BLEND
-    control & 0xFF_0000 | special << 4 | 1 << 7 | blends
+    let special = r700::cb_color_control::SPECIAL_OP.with(special);
+    control & 0xFF_0000 | special | r700::cb_color_control::PER_MRT_BLEND.with(1) | blends
 }
 
 /// First place of the border colours in the register file: beyond all registers of the chip.

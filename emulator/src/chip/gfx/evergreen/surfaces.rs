@@ -15,6 +15,12 @@ use super::super::texture::resource::{Descriptor, Dim, Texture, CUBE_SLICES};
 use super::super::texture::sampler::{Filter, MipFilter, Sampler, Wrap};
 use crate::chip::bus::RegFile;
 use crate::chip::regs::evergreen::gfx as eg;
+use crate::chip::regs::fields::evergreen::{
+    cb_color0_attrib, cb_color0_cmask_slice, cb_color0_info, cb_color0_pitch, cb_color0_slice,
+    db_depth_size, db_depth_slice, db_render_control, db_stencil_info, db_z_info,
+};
+use crate::chip::regs::fields::r700::{self, cb_color0_view};
+use crate::chip::regs::fields::Field;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// `SQ_TEX_RESOURCE_WORD0` to `WORD7`.
@@ -116,9 +122,9 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
     let reg = |first: u32| s.raw(first + TARGET * index as u32);
     let (info, attrib) = (reg(eg::CB_COLOR0_INFO), colour_attributes(s, index));
     let shared = TilingConfig::from_address_config(regs.load(eg::GB_ADDR_CONFIG));
-    let field = |shift, width| bits(info, shift, width);
+    use cb_color0_info::*;
     // A target of random access is written by instructions of its own only.
-    if field(26, 1) != 0 {
+    if RAT.is_set(info) {
         return ColourBuffer {
             base: 0,
             info: 0,
@@ -132,26 +138,27 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
             opaque: false,
         };
     }
-    // FAST_CLEAR; TILE_MAX counts 128x128 pixels of four bits for each tile.
-    let cleared = (field(17, 1) != 0).then(|| FastClear {
+    // TILE_MAX counts 128x128 pixels of four bits for each tile.
+    let cleared = FAST_CLEAR.is_set(info).then(|| FastClear {
         mask: u64::from(reg(eg::CB_COLOR0_CMASK)) << 8,
-        slice: (u64::from(bits(reg(eg::CB_COLOR0_CMASK_SLICE), 0, 14)) + 1) * 128,
+        slice: (u64::from(cb_color0_cmask_slice::TILE_MAX.of(reg(eg::CB_COLOR0_CMASK_SLICE))) + 1)
+            * 128,
         element: [0, 4].map(|word| s.raw(CLEAR[index & 7] + word)),
     });
     ColourBuffer {
         base: u64::from(reg(eg::CB_COLOR0_BASE)) << 8,
-        // ENDIAN, FORMAT, ARRAY_MODE and NUMBER_TYPE are R7xx's; then COMP_SWAP, BLEND_CLAMP and
-        // BLEND_BYPASS.
-        info: info & 0x7FFF | field(15, 2) << 16 | field(19, 1) << 20 | field(20, 1) << 22,
+        // ENDIAN, FORMAT, ARRAY_MODE and NUMBER_TYPE are R7xx's.
+        info: info & 0x7FFF
+            | r700::cb_color0_info::COMP_SWAP.with(COMP_SWAP.of(info))
+            | r700::cb_color0_info::BLEND_CLAMP.with(BLEND_CLAMP.of(info))
+            | r700::cb_color0_info::BLEND_BYPASS.with(BLEND_BYPASS.of(info)),
         view: reg(eg::CB_COLOR0_VIEW),
-        pitch: (bits(reg(eg::CB_COLOR0_PITCH), 0, 11) + 1) * 8,
-        slice: (bits(reg(eg::CB_COLOR0_SLICE), 0, 22) + 1) * 64,
-        // NON_DISP_TILING_ORDER
-        depth_order: bits(attrib, 4, 1) != 0,
+        pitch: (cb_color0_pitch::PITCH_TILE_MAX.of(reg(eg::CB_COLOR0_PITCH)) + 1) * 8,
+        slice: (cb_color0_slice::SLICE_TILE_MAX.of(reg(eg::CB_COLOR0_SLICE)) + 1) * 64,
+        depth_order: cb_color0_attrib::NON_DISP_TILING_ORDER.is_set(attrib),
         config: tiling(shared, attrib),
         cleared,
-        // COMPRESSION
-        compressed: field(18, 1) != 0,
+        compressed: COMPRESSION.is_set(info),
         opaque: false,
     }
 }
@@ -160,32 +167,42 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
 /// `CB_IMMEDn_BASE`. From 8 on, targets have fewer registers.
 pub(super) fn random_access(s: &Shadow, regs: &dyn RegFile, index: usize) -> Option<Rat> {
     let [base, pitch, slice, view, info, attrib, dim] = registers(index)?.map(|reg| s.raw(reg));
-    let field = |shift, width| bits(info, shift, width);
-    let format = DataFormat::from_field(field(2, 6));
+    use cb_color0_info::*;
+    let format = DataFormat::from_field(FORMAT.of(info));
     let layout = format.layout();
-    if field(26, 1) == 0 || !matches!(layout.kind, format::Kind::Fixed | format::Kind::Float) {
+    if !RAT.is_set(info) || !matches!(layout.kind, format::Kind::Fixed | format::Kind::Float) {
         return None;
     }
-    let mode = ArrayMode::from_field(field(8, 4));
+    let mode = ArrayMode::from_field(ARRAY_MODE.of(info));
     let shared = TilingConfig::from_address_config(regs.load(eg::GB_ADDR_CONFIG));
-    let (pitch, slice) = ((bits(pitch, 0, 11) + 1) * 8, (bits(slice, 0, 22) + 1) * 64);
+    let (pitch, slice) = (
+        (cb_color0_pitch::PITCH_TILE_MAX.of(pitch) + 1) * 8,
+        (cb_color0_slice::SLICE_TILE_MAX.of(slice) + 1) * 64,
+    );
     let mut layout = Layout::new(mode, format.bytes(), pitch, slice, tiling(shared, attrib));
-    layout.depth_order = bits(attrib, 4, 1) != 0;
+    layout.depth_order = cb_color0_attrib::NON_DISP_TILING_ORDER.is_set(attrib);
     if !matches!(format.bytes(), 1 | 2 | 4 | 8 | 16) {
         return None;
     }
-    let kind = rat::Kind::from_field(field(27, 3));
+    let kind = rat::Kind::from_field(RESOURCE_TYPE.of(info));
     Some(Rat {
         base: u64::from(base) << 8,
         kind,
         layout,
-        packing: Packing::new(format, NumberType::from_field(field(12, 3)), field(15, 2)),
+        packing: Packing::new(
+            format,
+            NumberType::from_field(NUMBER_TYPE.of(info)),
+            COMP_SWAP.of(info),
+        ),
         // WIDTH_MAX and HEIGHT_MAX; of a buffer all bits are one number.
         last: match kind {
             rat::Kind::Buffer => [dim, 0],
             _ => [dim & 0xFFFF, dim >> 16],
         },
-        slices: (bits(view, 0, 11), bits(view, 13, 11)),
+        slices: (
+            cb_color0_view::SLICE_START.of(view),
+            cb_color0_view::SLICE_MAX.of(view),
+        ),
         returned: u64::from(s.raw(eg::CB_IMMED0_BASE + 4 * index as u32)) << 8,
         compare: 3,
     })
@@ -247,11 +264,11 @@ fn registers(index: usize) -> Option<[u32; 7]> {
 /// The tiling geometry of a target, from `CB_COLORn_ATTRIB`.
 fn tiling(shared: TilingConfig, attrib: u32) -> TilingConfig {
     shared.of_surface(
-        bits(attrib, 5, 4),
-        bits(attrib, 10, 2),
-        bits(attrib, 13, 2),
-        bits(attrib, 16, 2),
-        bits(attrib, 19, 2),
+        cb_color0_attrib::TILE_SPLIT.of(attrib),
+        cb_color0_attrib::NUM_BANKS.of(attrib),
+        cb_color0_attrib::BANK_WIDTH.of(attrib),
+        cb_color0_attrib::BANK_HEIGHT.of(attrib),
+        cb_color0_attrib::MACRO_TILE_ASPECT.of(attrib),
     )
 }
 
@@ -262,8 +279,8 @@ pub(super) fn depth(
     samples: u32,
 ) -> Option<(depth::State, depth_tile::Surface)> {
     let (z, stencil) = (s.raw(eg::DB_Z_INFO), s.raw(eg::DB_STENCIL_INFO));
-    let has_stencil = bits(stencil, 0, 1) != 0;
-    let format = match bits(z, 0, 2) {
+    let has_stencil = db_stencil_info::FORMAT.is_set(stencil);
+    let format = match db_z_info::FORMAT.of(z) {
         1 => Some(depth::Format::D16),
         2 => Some(depth::Format::X8D24),
         3 => Some(depth::Format::D32F),
@@ -274,30 +291,46 @@ pub(super) fn depth(
     let config = |split| {
         shared.of_surface(
             split,
-            bits(z, 12, 2),
-            bits(z, 16, 2),
-            bits(z, 20, 2),
-            bits(z, 24, 2),
+            db_z_info::NUM_BANKS.of(z),
+            db_z_info::BANK_WIDTH.of(z),
+            db_z_info::BANK_HEIGHT.of(z),
+            db_z_info::MACRO_TILE_ASPECT.of(z),
         )
     };
-    // TILE_SURFACE_ENABLE, TILE_STENCIL_DISABLE
-    let (tiles, no_stencil) = (bits(z, 29, 1) != 0, bits(stencil, 29, 1) != 0);
-    let plane = |base: u32, split: u32, tiles: bool, disable: u32| depth_tile::Plane {
+    // TILE_STENCIL_DISABLE, which Mesa's header does not have.
+    let (tiles, no_stencil) = (
+        db_z_info::TILE_SURFACE_ENABLE.is_set(z),
+        bits(stencil, 29, 1) != 0,
+    );
+    let plane = |base: u32, split: u32, tiles: bool, disable: Field| depth_tile::Plane {
         base: u64::from(s.raw(base)) << 8,
         config: config(split),
-        compression: depth_tile::compression(s, tiles, disable, 1),
+        compression: depth_tile::compression(s, tiles, &[disable]),
     };
     let view = s.raw(eg::DB_DEPTH_VIEW);
     let planes = depth_tile::Planes {
-        mode: ArrayMode::from_field(bits(z, 4, 4)),
-        pitch: (bits(s.raw(eg::DB_DEPTH_SIZE), 0, 11) + 1) * 8,
-        slice: (bits(s.raw(eg::DB_DEPTH_SLICE), 0, 22) + 1) * 64,
-        slices: (bits(view, 0, 11), bits(view, 13, 11)),
+        mode: ArrayMode::from_field(db_z_info::ARRAY_MODE.of(z)),
+        pitch: (db_depth_size::PITCH_TILE_MAX.of(s.raw(eg::DB_DEPTH_SIZE)) + 1) * 8,
+        slice: (db_depth_slice::SLICE_TILE_MAX.of(s.raw(eg::DB_DEPTH_SLICE)) + 1) * 64,
+        slices: (
+            cb_color0_view::SLICE_START.of(view),
+            cb_color0_view::SLICE_MAX.of(view),
+        ),
         samples,
-        depth: plane(eg::DB_Z_WRITE_BASE, bits(z, 8, 3), tiles, 6),
+        depth: plane(
+            eg::DB_Z_WRITE_BASE,
+            db_z_info::TILE_SPLIT.of(z),
+            tiles,
+            db_render_control::DEPTH_COMPRESS_DISABLE,
+        ),
         stencil: has_stencil.then(|| {
-            let split = bits(stencil, 8, 3);
-            plane(eg::DB_STENCIL_WRITE_BASE, split, tiles && !no_stencil, 5)
+            let split = db_stencil_info::TILE_SPLIT.of(stencil);
+            plane(
+                eg::DB_STENCIL_WRITE_BASE,
+                split,
+                tiles && !no_stencil,
+                db_render_control::STENCIL_COMPRESS_DISABLE,
+            )
         }),
     };
     let state = depth::State::planes(s, format, has_stencil);

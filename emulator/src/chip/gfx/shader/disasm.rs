@@ -5,10 +5,12 @@
 use std::fmt::Write;
 
 use super::isa::{
-    cf, cf_name, is_tex_clause, is_vtx_clause, sel, AluInstruction, AluSource, CfAlu, CfExport,
-    CfKind, CfOther, MemInstruction, TexInstruction, VtxInstruction,
+    cf, is_tex_clause, is_vtx_clause, sel, AluInstruction, AluSource, CfAlu, CfExport, CfKind,
+    CfOther, GdsInstruction, MemInstruction, TexInstruction, VtxInstruction, BUFFER_SIZE,
 };
-use super::ops::Units;
+use super::names::{cf_name, rat_name, share_name, share_operands};
+use super::ops::{AluOp, Units};
+use super::{r800, Isa};
 
 /// Most control-flow instructions that are listed.
 const MAX_CF: usize = 1 << 12;
@@ -16,9 +18,11 @@ const MAX_CF: usize = 1 << 12;
 /// Lists the program in `words`: each control-flow instruction up to the one
 /// that ends the program, followed by its clause. Words beyond the end of
 /// `words` read as 0.
-pub fn disassemble(words: &[u32]) -> String {
+pub fn disassemble(words: &[u32], isa: Isa) -> String {
     let mut listing = Listing {
         words,
+        isa,
+        extension: None,
         out: String::new(),
         groups: 0,
     };
@@ -27,7 +31,7 @@ pub fn disassemble(words: &[u32]) -> String {
         if at + 1 >= words.len() {
             break;
         }
-        let kind = CfKind::decode([words[at], words[at + 1]]);
+        let kind = isa.cf([words[at], words[at + 1]]);
         // Writing to a string does not fail.
         let _ = listing.control(at, &kind);
         // A fetch shader ends by returning.
@@ -41,6 +45,9 @@ pub fn disassemble(words: &[u32]) -> String {
 
 struct Listing<'a> {
     words: &'a [u32],
+    isa: Isa,
+    /// The `ALU_EXT` ahead of a clause.
+    extension: Option<CfAlu>,
     out: String,
     groups: u32,
 }
@@ -62,11 +69,24 @@ impl Listing<'_> {
     fn control(&mut self, at: usize, kind: &CfKind) -> std::fmt::Result {
         let (a, b) = (self.word(at), self.word(at + 1));
         write!(self.out, "{at:04} {a:08X} {b:08X} ")?;
+        write!(self.out, "{} ", cf_name(self.isa, [a, b]))?;
         match kind {
-            CfKind::Alu(word) | CfKind::AluExtended(word) => self.alu_clause(word),
+            CfKind::Alu(word) => {
+                let mut word = *word;
+                if let Some(extension) = self.extension.take() {
+                    r800::extend(&mut word, &extension);
+                }
+                self.alu_clause(&word)
+            }
+            CfKind::AluExtended(word) => {
+                self.extension = Some(*word);
+                writeln!(self.out)
+            }
             CfKind::Export(word) => self.export(word),
             CfKind::Memory(word) => self.memory(word),
-            CfKind::Other(word) if is_tex_clause(word.code) || is_vtx_clause(word.code) => {
+            CfKind::Other(word)
+                if is_tex_clause(word.code) || is_vtx_clause(word.code) || word.code == cf::GDS =>
+            {
                 self.fetch_clause(word)
             }
             CfKind::Other(word) => self.other(word),
@@ -74,12 +94,7 @@ impl Listing<'_> {
     }
 
     fn other(&mut self, word: &CfOther) -> std::fmt::Result {
-        write!(
-            self.out,
-            "{} @{} ",
-            cf_name(false, word.code),
-            u64::from(word.address) * 2
-        )?;
+        write!(self.out, "@{} ", u64::from(word.address) * 2)?;
         if word.cond != 0 {
             write!(self.out, "CND:{:X} ", word.cond)?;
         }
@@ -103,9 +118,8 @@ impl Listing<'_> {
         writeln!(self.out)
     }
 
-    fn registers(&mut self, word: &CfExport, select: [u8; 4]) -> std::fmt::Result {
-        let last = u32::from(word.burst) - 1;
-        let (base, gpr) = (u32::from(word.array_base), u32::from(word.gpr));
+    fn registers(&mut self, word: &CfExport, base: u32, select: [u8; 4]) -> std::fmt::Result {
+        let (last, gpr) = (u32::from(word.burst) - 1, u32::from(word.gpr));
         if last > 0 {
             write!(self.out, "{base}-{} R{gpr}-{}.", base + last, gpr + last)?;
         } else {
@@ -116,8 +130,8 @@ impl Listing<'_> {
 
     fn export(&mut self, word: &CfExport) -> std::fmt::Result {
         let kind = ["PIXEL", "POS", "PARAM", "SX"][usize::from(word.kind & 3)];
-        write!(self.out, "{} {kind} ", cf_name(false, word.code))?;
-        self.registers(word, word.sel)?;
+        write!(self.out, "{kind} ")?;
+        self.registers(word, u32::from(word.array_base), word.sel)?;
         write!(self.out, " ES:{:X} ", word.element_size)?;
         if !word.barrier {
             write!(self.out, "NO_BARRIER ")?;
@@ -126,10 +140,24 @@ impl Listing<'_> {
     }
 
     fn memory(&mut self, word: &CfExport) -> std::fmt::Result {
-        let kind = ["WRITE", "WRITE_IND", "WRITE_ACK", "WRITE_IND_ACK"][usize::from(word.kind & 3)];
-        write!(self.out, "{} {kind} ", cf_name(false, word.code))?;
+        let kinds = match self.isa {
+            Isa::R600 => ["WRITE", "WRITE_IND", "READ", "READ_IND"],
+            _ => ["WRITE", "WRITE_IND", "WRITE_ACK", "WRITE_IND_ACK"],
+        };
+        write!(self.out, "{} ", kinds[usize::from(word.kind & 3)])?;
+        let mut base = u32::from(word.array_base);
+        if word.code == cf::MEM_RAT {
+            // RAT_ID, RAT_INST and RAT_INDEX_MODE are in its place.
+            write!(self.out, "RAT{}", base & 0xF)?;
+            match base >> 11 & 3 {
+                0 => {}
+                index => write!(self.out, "[IDX{}]", index - 1)?,
+            }
+            write!(self.out, " {} ", rat_name(base >> 4 & 0x3F))?;
+            base = 0;
+        }
         let select = [0, 1, 2, 3].map(|i| if word.components >> i & 1 != 0 { i } else { 7 });
-        self.registers(word, select)?;
+        self.registers(word, base, select)?;
         if word.kind & 1 != 0 {
             write!(self.out, " R{}.xyz", word.index_gpr)?;
         }
@@ -144,19 +172,14 @@ impl Listing<'_> {
     }
 
     fn alu_clause(&mut self, word: &CfAlu) -> std::fmt::Result {
-        write!(
-            self.out,
-            "{} {} @{} ",
-            cf_name(true, word.code),
-            word.count,
-            word.address * 2
-        )?;
-        for set in 0..2 {
+        write!(self.out, "{} @{} ", word.count, word.address * 2)?;
+        for set in 0..4 {
             let mode = u32::from(word.kcache_mode[set]);
             if mode != 0 {
                 let start = u32::from(word.kcache_line[set]) * 16;
-                let bank = word.kcache_bank[set];
-                write!(self.out, "KC{set}[CB{bank}:{start}-{}] ", start + mode * 16)?;
+                let (bank, end) = (word.kcache_bank[set], start + mode * 16);
+                let index = index(word.kcache_index[set], " ");
+                write!(self.out, "KC{set}[CB{bank}:{start}-{end}{index}] ")?;
             }
         }
         writeln!(self.out)?;
@@ -165,15 +188,15 @@ impl Listing<'_> {
         while at < end {
             let first = at;
             let mut group = Vec::new();
-            while at < end && group.len() < 5 {
-                let instruction = AluInstruction::decode([self.word(at), self.word(at + 1)]);
+            while at < end && group.len() < self.isa.slots() {
+                let instruction = self.isa.alu([self.word(at), self.word(at + 1)]);
                 at += 2;
                 group.push(instruction);
                 if instruction.last {
                     break;
                 }
             }
-            let literals = (group.iter().flat_map(|i| i.sources()))
+            let literals = (group.iter().flat_map(operands))
                 .filter(|s| s.sel == sel::LITERAL)
                 .map(|s| usize::from(s.chan) + 1)
                 .max()
@@ -217,7 +240,7 @@ impl Listing<'_> {
             write!(self.out, "{number} ")?;
         }
         let chan = usize::from(i.dst_chan);
-        let trans = used[chan] || i.op.is_some_and(|op| op.units() == Units::Trans);
+        let trans = used[chan] || i.units == Units::Trans;
         used[chan] = true;
         write!(
             self.out,
@@ -232,12 +255,23 @@ impl Listing<'_> {
             }
         )?;
         match i.op {
+            Some(AluOp::LdsIdxOp) => write!(self.out, "LDS_{}", share_name(i.lds[0]))?,
+            Some(AluOp::MovaIndex0 | AluOp::MovaIndex1) => write!(self.out, "MOVA_INT")?,
             Some(op) => write!(self.out, "{}", op.name())?,
             None => write!(self.out, "ALU_{:03X}", i.code)?,
         }
         let omod = ["", "*2", "*4", "/2"][usize::from(i.omod)];
         write!(self.out, "{omod}{} ", if i.clamp { "_sat" } else { "" })?;
-        if i.write {
+        let loads = match i.op {
+            _ if self.isa != Isa::R900 => None,
+            Some(AluOp::MovaInt) => Some("AR"),
+            Some(AluOp::MovaIndex0) => Some("CF_IDX0"),
+            Some(AluOp::MovaIndex1) => Some("CF_IDX1"),
+            _ => None,
+        };
+        if let Some(register) = loads {
+            write!(self.out, "{register}")?;
+        } else if i.write {
             let (letter, gpr) = temporary(i.dst_gpr.into());
             write!(
                 self.out,
@@ -247,8 +281,10 @@ impl Listing<'_> {
         } else {
             write!(self.out, "__")?;
         }
-        write!(self.out, ".{}", CHANNELS[chan])?;
-        for src in i.sources() {
+        if loads.is_none() {
+            write!(self.out, ".{}", CHANNELS[chan])?;
+        }
+        for src in operands(i) {
             write!(self.out, ", {}", source(src, i.index_mode, literals))?;
         }
         if i.bank_swizzle != 0 {
@@ -259,39 +295,69 @@ impl Listing<'_> {
 
     fn fetch_clause(&mut self, word: &CfOther) -> std::fmt::Result {
         let base = word.address as usize * 2;
-        write!(
-            self.out,
-            "{} {} @{base} ",
-            cf_name(false, word.code),
-            word.count
-        )?;
+        write!(self.out, "{} @{base} ", word.count)?;
         self.flags(word.valid_pixel, word.end)?;
         for i in 0..usize::from(word.count) {
             let at = base + i * 4;
             let words = [self.word(at), self.word(at + 1), self.word(at + 2)];
             let [a, b, c] = words;
             write!(self.out, " {at:04} {a:08X} {b:08X} {c:08X} ")?;
-            match a & 0x1f {
-                0 | 1 => self.vertex(&VtxInstruction::decode(words))?,
-                2 => self.memory_read(&MemInstruction::decode(words))?,
-                _ => self.texture(&TexInstruction::decode(words))?,
+            let opcode = (a & 0x1f) as u8;
+            let later = self.isa.has_data_share();
+            match (opcode, r800::data_share(words)) {
+                (0 | 1, _) => self.vertex(&self.isa.vertex(words))?,
+                (2, Some(access)) if later => self.data_share(&access)?,
+                (2, _) => self.memory_read(&MemInstruction::decode(words))?,
+                (BUFFER_SIZE, _) if later => self.vertex(&self.isa.vertex(words))?,
+                // A gather's selects as the words have them.
+                _ if self.isa == Isa::R900 => self.texture(&r800::texture(words))?,
+                _ => self.texture(&self.isa.texture(words))?,
             }
         }
         Ok(())
     }
 
+    fn data_share(&mut self, i: &GdsInstruction) -> std::fmt::Result {
+        if i.factor {
+            write!(self.out, "TF_WRITE ")?;
+        } else {
+            let name = share_name(i.op);
+            write!(
+                self.out,
+                "GDS_{name} R{}.{}",
+                i.dst_gpr,
+                swizzle(&i.dst_sel)
+            )?;
+        }
+        write!(self.out, ", R{}.{}", i.src_gpr, swizzle(&i.src_sel))?;
+        if !i.factor {
+            // Mesa's second register, which it does not use.
+            write!(self.out, ", R0.")?;
+        }
+        if i.counter {
+            write!(self.out, " UAV: {}", i.uav)?;
+            if i.index != 0 {
+                write!(self.out, "[{}]", index(i.index, ""))?;
+            }
+        }
+        writeln!(self.out)
+    }
+
     fn texture(&mut self, i: &TexInstruction) -> std::fmt::Result {
         write!(
             self.out,
-            "{} R{}.{}, R{}.{}, RID:{} , SID:{} ",
+            "{} R{}.{}, R{}.{}, RID:{} {}, SID:{} {}",
             i.name(),
             i.dst_gpr,
             swizzle(&i.dst_sel),
             i.src_gpr,
             swizzle(&i.src_sel),
             i.resource,
-            i.sampler
+            index(i.index[0], "RQ_"),
+            i.sampler,
+            index(i.index[1], "SQ_"),
         )?;
+        write!(self.out, " ")?;
         // Mesa prints the fields as it stores them.
         if i.lod_bias != 0 {
             write!(self.out, "LB:{} ", i.lod_bias)?;
@@ -311,7 +377,11 @@ impl Listing<'_> {
     }
 
     fn vertex(&mut self, i: &VtxInstruction) -> std::fmt::Result {
-        let name = if i.opcode == 0 { "VFETCH" } else { "SEMFETCH" };
+        let name = match i.opcode {
+            0 => "VFETCH",
+            BUFFER_SIZE => "GET_BUFFER_RESINFO",
+            _ => "SEMFETCH",
+        };
         write!(
             self.out,
             "{name} R{}.{}, R{}.{}",
@@ -325,8 +395,11 @@ impl Listing<'_> {
         }
         let kind = ["VERTEX", "INSTANCE", "", "?"][usize::from(i.fetch_type & 3)];
         write!(self.out, ", RID:{} {kind} ", i.buffer)?;
-        if i.mega_fetch_count != 0 {
+        if i.mega_fetch_count != 0 && self.isa != Isa::R900 {
             write!(self.out, "MFC:{} ", i.mega_fetch_count)?;
+        }
+        if i.index != 0 {
+            write!(self.out, "{} ", index(i.index, "SQ_"))?;
         }
         self.format(
             i.use_const_fields,
@@ -391,12 +464,28 @@ impl Listing<'_> {
     }
 }
 
+/// The operands that are read.
+fn operands(i: &AluInstruction) -> &[AluSource] {
+    match i.op {
+        Some(AluOp::LdsIdxOp) => &i.src[..share_operands(i.lds[0])],
+        _ => i.sources(),
+    }
+}
+
 /// Letter and number of a GPR: the last four are the clause temporaries.
 fn temporary(gpr: u16) -> (char, u16) {
     if gpr >= 124 {
         ('T', gpr - 124)
     } else {
         ('R', gpr)
+    }
+}
+
+/// What an index mode of R800 adds, after `prefix`; nothing without an index.
+fn index(mode: u8, prefix: &str) -> String {
+    match mode {
+        1 | 2 => format!("{prefix}CF_INDEX_{}", mode - 1),
+        _ => String::new(),
     }
 }
 
@@ -441,8 +530,15 @@ fn source(src: &AluSource, index_mode: u8, literals: &[u32; 4]) -> String {
         }
         sel::PV => format!("PV.{chan}"),
         sel::PS => "PS".into(),
-        sel::CONSTANT_FILE.. => register("C", src.sel - sel::CONSTANT_FILE, true),
-        other => format!("??IMM_{other}"),
+        sel::CONSTANT_FILE..sel::KCACHE2 => register("C", src.sel - sel::CONSTANT_FILE, true),
+        sel::KCACHE2..sel::KCACHE3 => register("KC2", src.sel - sel::KCACHE2, true),
+        sel::KCACHE3..sel::KCACHE_EXTENDED_END => register("KC3", src.sel - sel::KCACHE3, true),
+        sel::PARAMETER..sel::OTHER => format!("Param{}", src.sel - sel::PARAMETER),
+        sel::LDS_OQ_A => format!("LDS_OQ_A.{chan}"),
+        sel::LDS_OQ_A_POP => format!("LDS_OQ_A_POP.{chan}"),
+        sel::HW_WAVE_ID => "HW_WAVE_ID".into(),
+        sel::SE_ID => "SE_ID".into(),
+        other => format!("??IMM_{}", other & !sel::OTHER),
     };
     let text = if src.abs { format!("|{text}|") } else { text };
     if src.neg {
@@ -471,7 +567,7 @@ mod tests {
             1.5f32.to_bits(),
             0,
         ];
-        let lines: Vec<String> = (disassemble(&words).lines())
+        let lines: Vec<String> = (disassemble(&words, Isa::R700).lines())
             .map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();
         assert_eq!(

@@ -7,6 +7,7 @@ pub mod disasm;
 pub mod env;
 mod exec;
 pub mod isa;
+pub mod names;
 pub mod ops;
 mod ports;
 mod program;
