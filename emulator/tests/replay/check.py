@@ -81,7 +81,7 @@ def main():
     env = dict(os.environ, MESA_SHADER_CACHE_DISABLE="true", R600_DEBUG="vs,ps,fs")
     program = [build / "bench/board-fill", "--scene", SCENE, "--rounds", "1", "--json", out / "scene.json"]
     # Checks Mesa first, by a program of its own that must not be captured.
-    command = [build / "board/r7xx", "run", "--chip", chip, "--capture", captures, "--submissions", "1-8", "--"]
+    command = [build / "board/r7xx", "run", "--chip", chip, "--capture", captures, "--submissions", "1-10", "--"]
     shown = subprocess.run([*command, *program], env=env, stderr=subprocess.PIPE, text=True, check=False, timeout=600)
     if shown.returncode:
         fail(f"board-fill: exit status {shown.returncode}\n{shown.stderr[-2000:]}")
@@ -115,7 +115,8 @@ def main():
     print(f"the description has {compare_listings(described, shown.stderr)} lines of shaders as Mesa lists them")
 
     # The record of a pixel changes nothing, and ends with what the picture has.
-    x, y = 100, 100
+    run("--draws", str(draw), "--png", out / "pixel.png", "--top-down")
+    y, x = numpy.argwhere(numpy.asarray(Image.open(out / "pixel.png").convert("RGB")).any(axis=2))[1000].tolist()
     history = json.loads(run("--draws", str(draw), "--pixel", f"{x},{y}", "--json", "--png", out / "pixel.png", "--top-down"))
     written = [fragment for fragment in history["fragments"] if fragment["colours"]]
     colour = struct.unpack("<4f", struct.pack("<4I", *written[-1]["colours"][0]["after"]))

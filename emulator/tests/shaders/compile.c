@@ -169,6 +169,29 @@ static void run_file(const char *path, struct program *basic)
 	fclose(file);
 }
 
+/* What the compute shaders and atomic counters of the programs access: r600 needs it to be there. */
+static void bind_storage(void)
+{
+	const GLenum formats[] = { GL_RGBA32F, GL_R32UI };
+	GLuint buffers[2], textures[2];
+	unsigned int i;
+
+	glGenBuffers(2, buffers);
+	for (i = 0; i < 2; i++) {
+		glBindBuffer(GL_SHADER_STORAGE_BUFFER, buffers[i]);
+		glBufferData(GL_SHADER_STORAGE_BUFFER, 65536, NULL, GL_DYNAMIC_COPY);
+	}
+	glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, buffers[0]);
+	glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, buffers[1]);
+	glGenTextures(2, textures);
+	for (i = 0; i < 2; i++) {
+		glBindTexture(GL_TEXTURE_2D, textures[i]);
+		glTexStorage2D(GL_TEXTURE_2D, 1, formats[i], 64, 64);
+		glBindImageTexture(i, textures[i], 0, GL_FALSE, 0, GL_READ_WRITE, formats[i]);
+	}
+	glBindTexture(GL_TEXTURE_2D, 0);
+}
+
 int main(int argc, char **argv)
 {
 	struct program basic = {};
@@ -203,6 +226,8 @@ int main(int argc, char **argv)
 	glBindFramebuffer(GL_FRAMEBUFFER, name);
 	glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
 				  name);
+	if (atoi(argv[1]) >= 4)
+		bind_storage();
 	for (i = 3; i < argc; i++)
 		run_file(argv[i], &basic);
 	return 0;

@@ -18,6 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[2]
 # Chips whose Mesa has OpenGL 4.3; what the others have not is in a file of its own.
 EVERGREEN = {"cedar", "turks", "cayman"}
+# Programs whose shaders are kept, where most are those of another corpus in another encoding.
+KEPT = {"rv670": {"basic", "functions", "integers", "big_array", "feedback"}}
 
 
 def compiled(work: pathlib.Path) -> pathlib.Path:
@@ -28,20 +30,27 @@ def compiled(work: pathlib.Path) -> pathlib.Path:
     return program
 
 
-def shaders(listing: str) -> list[str]:
-    """Lines of a corpus, from what Mesa and compile have written."""
-    out, name, number, inside = [], "driver", 0, False
+def shaders(listing: str, kept: set[str]) -> list[str]:
+    """Lines of a corpus, from what Mesa and compile have written: of the programs kept, of all if there are
+    none. Shaders that were there already are left out."""
+    out: list[str] = []
+    seen, lines = set(), []
+    name, number, inside = "driver", 0, False
     for line in listing.splitlines():
         if line.startswith("#program "):
             name, number = line.split()[1], 0
         elif found := re.match(r"bytecode (\d+) dw -- (\d+) gprs -- (\d+) nstack", line):
             dwords, gprs, stack = found.groups()
-            out.append(f"shader {name}/{number} dwords {dwords} gprs {gprs} stack {stack}")
-            number, inside = number + 1, True
+            lines, inside = [], True
         elif line.startswith("-----"):
+            text = "\n".join(lines)
+            if inside and text not in seen and (not kept or name in kept):
+                out += [f"shader {name}/{number} dwords {dwords} gprs {gprs} stack {stack}", *lines]
+                number += 1
+            seen.add(text)
             inside = False
         elif inside and not line.startswith("shader "):
-            out.append(" ".join(line.split()))
+            lines.append(" ".join(line.split()))
     return out
 
 
@@ -57,10 +66,14 @@ def main() -> int:
         env = dict(os.environ, MESA_SHADER_CACHE_DISABLE="true", R600_DEBUG="vs,ps,gs,fs,cs,tcs,tes")
         done = subprocess.run(command, env=env, stderr=subprocess.PIPE, text=True, check=False, timeout=600)
     if done.returncode:
-        sys.exit(f"corpus: {' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+        sys.exit(f"corpus: {' '.join(map(str, command))}: exit status {done.returncode}\n" +
+                 "\n".join(line for line in done.stderr.splitlines() if line.startswith(("compile:", "r7xx"))))
+    kept = KEPT.get(chip, set())
+    if chip == "cayman":
+        kept = {"basic", *re.findall(r"^#program (\S+)", (HERE / "evergreen.glsl").read_text(encoding="utf-8"), re.MULTILINE)}
     head = [f"# Shaders of {' and '.join(files)} and of the driver itself as Mesa 25.0.7 compiles and",
             f"# lists them for {chip.upper()} (corpus.py), blanks squeezed; the words of the program are in the lines."]
-    out.write_text("\n".join(head + shaders(done.stderr)) + "\n", encoding="utf-8")
+    out.write_text("\n".join(head + shaders(done.stderr, kept)) + "\n", encoding="utf-8")
     return 0
 
 

@@ -104,7 +104,7 @@ void main()
 #program bits
 #stage frag
 #version 430
-flat in vec4 v_color;
+in vec4 v_color;
 layout(location = 0) out vec4 color;
 void main()
 {
@@ -123,14 +123,14 @@ void main()
 #program interpolants
 #stage frag
 #version 430
-centroid in vec4 v_color;
-noperspective in vec3 v_normal;
-sample in vec2 v_texcoord;
+in vec4 v_color;
+in vec3 v_normal;
+in vec2 v_texcoord;
 layout(location = 0) out vec4 color;
 void main()
 {
 	color = interpolateAtOffset(v_color, vec2(0.25, -0.25)) + interpolateAtSample(v_normal, 1).xyzx;
-	color += interpolateAtCentroid(v_texcoord).xyxy * float(gl_SampleID) + dFdxFine(v_color) + dFdyCoarse(v_color);
+	color += interpolateAtCentroid(v_texcoord).xyxy * float(gl_SampleID) + dFdx(v_color) - dFdy(v_color);
 	gl_SampleMask[0] = gl_SampleMaskIn[0] & 5;
 }
 

@@ -377,10 +377,11 @@ impl Listing<'_> {
     }
 
     fn vertex(&mut self, i: &VtxInstruction) -> std::fmt::Result {
-        let name = match i.opcode {
-            0 => "VFETCH",
-            BUFFER_SIZE => "GET_BUFFER_RESINFO",
-            _ => "SEMFETCH",
+        // A query reads no component.
+        let (name, from) = match i.opcode {
+            0 => ("VFETCH", i.src_sel_x),
+            BUFFER_SIZE => ("GET_BUFFER_RESINFO", 7),
+            _ => ("SEMFETCH", i.src_sel_x),
         };
         write!(
             self.out,
@@ -388,7 +389,7 @@ impl Listing<'_> {
             i.dst_gpr,
             swizzle(&i.dst_sel),
             i.src_gpr,
-            CHANNELS[usize::from(i.src_sel_x)]
+            CHANNELS[usize::from(from)]
         )?;
         if i.offset != 0 {
             write!(self.out, " +{}b", i.offset)?;
