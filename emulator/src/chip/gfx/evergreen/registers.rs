@@ -95,14 +95,17 @@ const MOVED: &[(u32, u32, u32)] = &[
     (eg::SQ_VTX_BASE_VTX_LOC, reg::SQ_VTX_BASE_VTX_LOC, 2),
 ];
 
-/// Fields that are elsewhere: register and field here, R7xx's.
-const MOVED_FIELDS: &[((u32, Field), (u32, Field))] = {
+/// A register and one of its fields.
+type Place = (u32, Field);
+
+/// Fields that are elsewhere: here, R7xx's place.
+const MOVED_FIELDS: &[(Place, Place)] = {
     use pa_sc_mode_cntl_0 as mode_0;
     use r700::pa_sc_mode_cntl as mode;
-    const fn of_mode(field: Field) -> (u32, Field) {
+    const fn of_mode(field: Field) -> Place {
         (reg::PA_SC_MODE_CNTL, field)
     }
-    const fn of_mode_0(field: Field) -> (u32, Field) {
+    const fn of_mode_0(field: Field) -> Place {
         (eg::PA_SC_MODE_CNTL_0, field)
     }
     &[
