@@ -9,10 +9,12 @@ use std::sync::Mutex;
 
 use r7xx_board::chip::bus::{Mc, McError, RegFile};
 use r7xx_board::chip::cp::pm4::{Draw, IndexSource};
-use r7xx_board::chip::gfx::evergreen::FRONT;
+use r7xx_board::chip::gfx::front::{self, Front};
 use r7xx_board::chip::gfx::lanes::{Lanes, Mask, LANES};
 use r7xx_board::chip::gfx::shader::isa::TexInstruction;
-use r7xx_board::chip::gfx::shader::{run, Env, ExportKind, MemoryExport, Options, Program, Wave};
+use r7xx_board::chip::gfx::shader::{
+    run, Env, ExportKind, Isa, MemoryExport, Options, Program, Wave,
+};
 use r7xx_board::chip::gfx::{
     Cancelled, Control, Gfx, GfxContext, GfxStatistics, Limits, Pipeline, PipelineCounter,
 };
@@ -24,6 +26,8 @@ use super::state::{
     self, f, pixel_shader, vertex_shader, COLOUR, DEPTH, POINTS, RECTANGLES, SHADERS, START_ES,
     START_GS, START_PS, START_VS, TRIANGLES, VERTICES,
 };
+
+pub mod cayman;
 
 /// Reads an input; behind its end there are zeroes.
 struct Input<'a>(&'a [u8]);
@@ -94,8 +98,8 @@ impl Env for Pattern {
     fn memory_export(&mut self, _: &MemoryExport<'_>) {}
 }
 
-/// Decodes `data` as a shader and runs it. Returns the number of executed instructions.
-pub fn shader(data: &[u8]) -> u64 {
+/// Decodes `data` as a shader in an encoding and runs it. Returns the number of executed instructions.
+pub fn shader(options: Options, data: &[u8]) -> u64 {
     let words: Vec<u32> = data
         .chunks_exact(4)
         .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
@@ -106,7 +110,7 @@ pub fn shader(data: &[u8]) -> u64 {
         }
         address < 1 << 16
     };
-    let Ok(program) = Program::decode(0, Options::r700(true), &mut code) else {
+    let Ok(program) = Program::decode(0, options, &mut code) else {
         return 0;
     };
     let mut wave = Wave::new();
@@ -214,72 +218,134 @@ const STARTS: [(u32, u64); 5] = [
     (0x2_8894, SHADERS + 0x4000),
 ];
 
+/// What an input begins with, and what its commands mean.
+struct Machine<'a> {
+    front: &'static Front,
+    limits: Limits,
+    registers: Vec<(u32, u32)>,
+    /// Dwords at places.
+    memory: Vec<(u64, Vec<u32>)>,
+    /// The register that a number means.
+    register: fn(u16) -> u32,
+    /// Registers and places of the shaders that an input can replace.
+    starts: &'a [(u32, u64)],
+    /// What [`DRAW`] does.
+    work: fn(&mut Pipeline, &GfxContext<'_>, &mut Input<'_>) -> Result<bool, Cancelled>,
+}
+
+/// What the commands of an input have left.
+struct Executed {
+    pipeline: Pipeline,
+    memory: Memory,
+    /// Whether the last draw or dispatch was executed to its end.
+    ended: bool,
+}
+
+impl Machine<'_> {
+    /// Executes the commands of `data`.
+    fn execute(&self, data: &[u8]) -> Executed {
+        let memory = Memory(Mutex::new(vec![0; MEMORY]));
+        let registers = Registers((0..0x1_0000).map(|_| AtomicU32::new(0)).collect());
+        let store = |at: u64, words: &[u32]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            // What lies outside of memory is left out.
+            let _ = memory.write(at, &bytes);
+        };
+        for &(register, place) in self.starts {
+            registers.store(register, (place >> 8) as u32);
+        }
+        for &(register, value) in &self.registers {
+            registers.store(register, value);
+        }
+        for (place, words) in &self.memory {
+            store(*place, words);
+        }
+        let mut pipeline = Pipeline::new(1).with_limits(self.limits);
+        pipeline.set_front(self.front);
+        let mut ended = false;
+        let mut input = Input(data);
+        while !input.0.is_empty() {
+            match input.byte() % COMMANDS {
+                REGISTER => registers.store((self.register)(input.half()), input.word()),
+                SHADER => {
+                    let which = usize::from(input.byte()) % self.starts.len();
+                    let (register, place) = self.starts[which];
+                    let count = usize::from(input.byte());
+                    store(place, &input.words(count));
+                    registers.store(register, (place >> 8) as u32);
+                }
+                WORDS => {
+                    let place = u64::from(input.half()) * 128;
+                    let count = usize::from(input.byte());
+                    store(place, &input.words(count));
+                }
+                _ => {
+                    let context = GfxContext {
+                        regs: &registers,
+                        mc: &memory,
+                        control: &Always,
+                    };
+                    // Nothing cancels it.
+                    ended = (self.work)(&mut pipeline, &context, &mut input).unwrap_or(false);
+                }
+            }
+        }
+        Executed {
+            pipeline,
+            memory,
+            ended,
+        }
+    }
+}
+
+/// A draw of an input: primitive type, where its indices are, their number, initiator.
+fn draw_of(
+    pipeline: &mut Pipeline,
+    context: &GfxContext<'_>,
+    input: &mut Input<'_>,
+) -> Result<bool, Cancelled> {
+    let kind = input.byte() & 0x1F;
+    context.regs.store(0x8958, kind.into());
+    let source = match input.byte() {
+        0..=127 => IndexSource::Auto,
+        128..=191 => IndexSource::Memory(u64::from(input.half()) * 128),
+        n => IndexSource::Immediate(input.words(usize::from(n & 15))),
+    };
+    let draw = Draw {
+        indices: input.half().into(),
+        initiator: input.byte().into(),
+        source,
+    };
+    pipeline.draw(context, &draw)
+}
+
+/// Vertices of a triangle that covers the target: position and colour.
+fn triangle() -> (u64, Vec<u32>) {
+    let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
+    let vertex = |[x, y]: [f32; 2]| [x, y, 0.5, 1.0, 1.0, 0.5, 0.25, 1.0].map(f);
+    (VERTICES, corners.into_iter().flat_map(vertex).collect())
+}
+
 /// Executes the commands of `data` on a pipeline whose state draws a triangle in one colour.
 /// Returns what it has counted.
 pub fn draw(data: &[u8]) -> GfxStatistics {
-    let memory = Memory(Mutex::new(vec![0; MEMORY]));
-    let registers = Registers((0..0x1_0000).map(|_| AtomicU32::new(0)).collect());
-    let store = |at: u64, words: &[u32]| {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        // What lies outside of memory is left out.
-        let _ = memory.write(at, &bytes);
-    };
-    for (register, value) in state::state(0) {
-        registers.store(register, value);
-    }
-    for (register, place) in STARTS {
-        registers.store(register, (place >> 8) as u32);
-    }
+    let mut registers = state::state(0);
     // VGT_DMA_NUM_INSTANCES
-    registers.store(0x2_8A88, 1);
-    store(STARTS[0].1, &vertex_shader().words());
-    store(STARTS[1].1, &pixel_shader().words());
-    for (n, [x, y]) in [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]]
-        .into_iter()
-        .enumerate()
-    {
-        let vertex = [x, y, 0.5, 1.0, 1.0, 0.5, 0.25, 1.0];
-        store(VERTICES + 32 * n as u64, &vertex.map(f));
-    }
-    let mut pipeline = Pipeline::new(1).with_limits(LIMITS);
-    let context = GfxContext {
-        regs: &registers,
-        mc: &memory,
-        control: &Always,
+    registers.push((0x2_8A88, 1));
+    let machine = Machine {
+        front: &front::R700,
+        limits: LIMITS,
+        registers,
+        memory: vec![
+            (STARTS[0].1, vertex_shader().words()),
+            (STARTS[1].1, pixel_shader().words()),
+            triangle(),
+        ],
+        register,
+        starts: &STARTS,
+        work: draw_of,
     };
-    let mut input = Input(data);
-    while !input.0.is_empty() {
-        match input.byte() % COMMANDS {
-            REGISTER => registers.store(register(input.half()), input.word()),
-            SHADER => {
-                let (register, place) = STARTS[usize::from(input.byte()) % STARTS.len()];
-                let count = usize::from(input.byte());
-                store(place, &input.words(count));
-                registers.store(register, (place >> 8) as u32);
-            }
-            WORDS => {
-                let place = u64::from(input.half()) * 128;
-                let count = usize::from(input.byte());
-                store(place, &input.words(count));
-            }
-            _ => {
-                registers.store(0x8958, u32::from(input.byte() & 0x1F));
-                let source = match input.byte() {
-                    0..=127 => IndexSource::Auto,
-                    128..=191 => IndexSource::Memory(u64::from(input.half()) * 128),
-                    n => IndexSource::Immediate(input.words(usize::from(n & 15))),
-                };
-                let draw = Draw {
-                    indices: input.half().into(),
-                    initiator: input.byte().into(),
-                    source,
-                };
-                // Nothing cancels it.
-                let _ = pipeline.draw(&context, &draw);
-            }
-        }
-    }
-    pipeline.statistics()
+    machine.execute(data).pipeline.statistics()
 }
 
 /// What the dispatches of an input did.
@@ -295,111 +361,104 @@ pub struct Dispatched {
     pub stored: u32,
 }
 
-/// Executes the commands of `data` on an Evergreen's pipeline with one group of 64 threads, a local
-/// data share, an append counter and a target of random access; `DRAW` dispatches. Its operands are
-/// the number of groups in x, y and z.
-pub fn compute(data: &[u8]) -> Dispatched {
-    let memory = Memory(Mutex::new(vec![0; MEMORY]));
-    let registers = Registers((0..0x1_0000).map(|_| AtomicU32::new(0)).collect());
-    let store = |at: u64, words: &[u32]| {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        // What lies outside of memory is left out.
-        let _ = memory.write(at, &bytes);
-    };
-    for (register, value) in [
-        (eg::GB_ADDR_CONFIG, 0x0201_0002),
-        (eg::SPI_COMPUTE_NUM_THREAD_X, 64),
-        (eg::SPI_COMPUTE_NUM_THREAD_Y, 1),
-        (eg::SPI_COMPUTE_NUM_THREAD_Z, 1),
-        (eg::SQ_LDS_ALLOC, 64),
-        (eg::SQ_PGM_START_LS, (SHADERS >> 8) as u32),
-        // 64x64 elements of COLOR_32, linear, RAT.
-        (eg::CB_COLOR0_BASE, (COLOUR >> 8) as u32),
-        (eg::CB_COLOR0_PITCH, 7),
-        (eg::CB_COLOR0_SLICE, 63),
-        (eg::CB_COLOR0_INFO, 0x0D << 2 | 1 << 8 | 4 << 12 | 1 << 26),
-        (eg::CB_COLOR0_DIM, 63 | 63 << 16),
-    ] {
-        registers.store(register, value);
+/// The registers that numbers of an input of [`compute`] mean.
+fn compute_register(n: u16) -> u32 {
+    let at = u32::from(n & 0xFFF) * 4;
+    match n >> 12 {
+        0..=7 => 0x2_8000 + at % 0x1000,
+        // Resources of compute shaders (EG_FETCH_CONSTANTS_OFFSET_CS).
+        8..=11 => 0x3_0000 + 32 * 816 + at % 0x1000,
+        12..=13 => 0x3_C000 + at % 0x600,
+        _ => eg::VGT_COMPUTE_START_X + at % 12,
     }
-    // A group costs much more than its instructions.
-    let limits = Limits {
-        instructions: 1 << 12,
-        ..LIMITS
+}
+
+/// Executes the commands of `data` on the pipeline of an Evergreen or a Cayman with one group of 64
+/// threads, a local data share, a counter and a target of random access; `DRAW` dispatches. Its operands
+/// are the number of groups in x, y and z.
+pub fn compute(front: &'static Front, data: &[u8]) -> Dispatched {
+    let machine = Machine {
+        front,
+        // A group costs much more than its instructions.
+        limits: Limits {
+            instructions: 1 << 12,
+            ..LIMITS
+        },
+        registers: vec![
+            (eg::GB_ADDR_CONFIG, 0x0201_0002),
+            (eg::SPI_COMPUTE_NUM_THREAD_X, 64),
+            (eg::SPI_COMPUTE_NUM_THREAD_Y, 1),
+            (eg::SPI_COMPUTE_NUM_THREAD_Z, 1),
+            (eg::SQ_LDS_ALLOC, 64),
+            // 64x64 elements of COLOR_32, linear, RAT.
+            (eg::CB_COLOR0_BASE, (COLOUR >> 8) as u32),
+            (eg::CB_COLOR0_PITCH, 7),
+            (eg::CB_COLOR0_SLICE, 63),
+            (eg::CB_COLOR0_INFO, 0x0D << 2 | 1 << 8 | 4 << 12 | 1 << 26),
+            (eg::CB_COLOR0_DIM, 63 | 63 << 16),
+        ],
+        memory: Vec::new(),
+        register: compute_register,
+        starts: &[(eg::SQ_PGM_START_LS, SHADERS)],
+        work: |pipeline, context, input| {
+            let groups = [input.half(), input.half(), input.half()].map(u32::from);
+            pipeline.dispatch(context, groups)
+        },
     };
-    let mut pipeline = Pipeline::new(1).with_limits(limits);
-    pipeline.set_front(&FRONT);
-    let context = GfxContext {
-        regs: &registers,
-        mc: &memory,
-        control: &Always,
-    };
-    let mut ended = false;
-    let mut input = Input(data);
-    while !input.0.is_empty() {
-        match input.byte() % COMMANDS {
-            REGISTER => {
-                let n = input.half();
-                let at = u32::from(n & 0xFFF) * 4;
-                let register = match n >> 12 {
-                    0..=7 => 0x2_8000 + at % 0x1000,
-                    // Resources of compute shaders (EG_FETCH_CONSTANTS_OFFSET_CS).
-                    8..=11 => 0x3_0000 + 32 * 816 + at % 0x1000,
-                    12..=13 => 0x3_C000 + at % 0x600,
-                    _ => eg::VGT_COMPUTE_START_X + at % 12,
-                };
-                registers.store(register, input.word());
-            }
-            SHADER => {
-                let count = usize::from(input.byte());
-                store(SHADERS, &input.words(count));
-            }
-            WORDS => {
-                let place = u64::from(input.half()) * 128;
-                let count = usize::from(input.byte());
-                store(place, &input.words(count));
-            }
-            _ => {
-                let groups = [input.half(), input.half(), input.half()].map(u32::from);
-                // Nothing cancels it.
-                ended = pipeline.dispatch(&context, groups).unwrap_or(false);
-            }
-        }
-    }
+    let done = machine.execute(data);
     let mut first = [0; 4];
-    let _ = memory.read(COLOUR, &mut first);
+    let _ = done.memory.read(COLOUR, &mut first);
+    let counter = done.pipeline.append_counter(0);
     Dispatched {
-        threads: pipeline.statistics().pipeline[PipelineCounter::CsInvocations as usize],
-        ended,
-        counter: pipeline.append_counter(0),
+        threads: done.pipeline.statistics().pipeline[PipelineCounter::CsInvocations as usize],
+        ended: done.ended,
+        counter: counter.wrapping_add(done.pipeline.global_share(0)),
         stored: u32::from_le_bytes(first),
     }
 }
 
-/// Inputs of [`compute`] by name, in R800's encoding; each dispatches one group.
-pub fn compute_seeds() -> Vec<(&'static str, Vec<u8>)> {
-    const END: u32 = 1 << 21;
+/// A program of R800's or R900's encoding: its control flow, a padding to a clause at dword 8, the clause. It
+/// ends with its last instruction, or with `CF_END`.
+fn program(isa: Isa, flow: &[[u32; 2]], clause: &[u32]) -> Vec<u32> {
+    let mut words = flow.concat();
+    match isa {
+        Isa::R900 => words.extend([0, 0x20 << 22]),
+        _ => words.extend([0, 1 << 21]),
+    }
+    if !clause.is_empty() {
+        words.resize(CLAUSE, 0);
+        words.extend(clause);
+    }
+    words
+}
+
+/// Dword of a program's clause.
+const CLAUSE: usize = 8;
+
+/// Inputs of [`compute`] by name, in R800's or R900's encoding; each dispatches one group.
+pub fn compute_seeds(isa: Isa) -> Vec<(&'static str, Vec<u8>)> {
     let input = |words: &[u32]| {
-        let mut bytes = vec![SHADER, words.len() as u8];
+        let mut bytes = vec![SHADER, 0, words.len() as u8];
         bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         bytes.extend([DRAW, 1, 0, 1, 0, 1, 0]);
         bytes
     };
     // ADD of R0.x, the thread, at the place R1, the group, of target 0.
-    let store = [7 << 4 | 3 << 13 | 1 << 23, 0xF << 12 | 0x56 << 22 | END];
+    let store = [7 << 4 | 3 << 13 | 1 << 23, 0xF << 12 | 0x56 << 22];
     // LOOP_START_DX10, LOOP_END, without a break.
-    let endless = [2, 6 << 22, 1, 5 << 22, 0, END];
-    // A clause of the global data share: ADD_RET of counter 0 by R0.x.
-    let counter = [
-        [4, 3 << 22, 0, END],
-        [0; 4],
-        [2 | 4 << 8, 4 | 0x20 << 9 | 1 << 30, 7 | 7 << 3 | 7 << 9, 0],
-    ];
+    let endless = [[2, 6 << 22], [1, 5 << 22]];
+    // A clause of the global data share: ADD_RET of R0.x, to append counter 0 or, on Cayman, to the dword
+    // at R0.y, which is 0.
+    let (clause, count) = (CLAUSE as u32 / 2, 3 << 22);
+    let add = match isa {
+        Isa::R900 => [2 | 4 << 8 | 1 << 20, 4 | 0x20 << 9, 7 | 7 << 3 | 7 << 9, 0],
+        _ => [2 | 4 << 8, 4 | 0x20 << 9 | 1 << 30, 7 | 7 << 3 | 7 << 9, 0],
+    };
     vec![
-        ("empty", input(&[0, END])),
-        ("store", input(&store)),
-        ("endless", input(&endless)),
-        ("counter", input(&counter.concat())),
+        ("empty", input(&program(isa, &[], &[]))),
+        ("store", input(&program(isa, &[store], &[]))),
+        ("endless", input(&program(isa, &endless, &[]))),
+        ("counter", input(&program(isa, &[[clause, count]], &add))),
     ]
 }
 

@@ -12,5 +12,5 @@ mod state;
 mod targets;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    targets::compute(data);
+    targets::compute(&r7xx_board::chip::gfx::evergreen::FRONT, data);
 });

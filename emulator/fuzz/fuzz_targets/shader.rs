@@ -12,5 +12,5 @@ mod state;
 mod targets;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    targets::shader(data);
+    targets::shader(r7xx_board::chip::gfx::shader::Options::r700(true), data);
 });

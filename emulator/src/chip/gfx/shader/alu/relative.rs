@@ -38,7 +38,7 @@ pub(super) fn relative_row(base: u8, chan: u8, index: i32) -> Option<usize> {
     // An index does not reach the clause temporaries above 123.
     (0..124)
         .contains(&gpr)
-        .then_some(gpr as usize * 4 + usize::from(chan))
+        .then(|| gpr as usize * 4 + usize::from(chan))
 }
 
 #[inline(never)]
@@ -117,11 +117,26 @@ pub(super) fn gather_const(
         out[lane] = vec4[usize::from(gather.chan)];
     }
 }
+
 /// Copies a `MOVA`'s result to the address register.
 #[inline(always)]
 pub(super) fn load_ar(rows: &[Lanes], ar: &mut [[i32; LANES]; 4], slot: &Slot) {
     let row = &rows[slot.dst as usize];
     for (to, from) in ar[usize::from(slot.chan & 3)].iter_mut().zip(row) {
         *to = *from as i32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_beyond_the_registers_selects_none() {
+        assert_eq!(relative_row(5, 3, -5), Some(3));
+        assert_eq!(relative_row(100, 1, 23), Some(123 * 4 + 1));
+        for (base, index) in [(5, -6), (0, i32::MIN), (100, 24), (127, -3), (1, 255)] {
+            assert_eq!(relative_row(base, 1, index), None, "R{base} and {index}");
+        }
     }
 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//! Registers, shaders, memory and draws of a Cayman: the whole 3D engine.
+#![no_main]
+// Each program has one target, and the tests use all of the assembler.
+#![allow(dead_code)]
+
+#[path = "../../tests/rig/shader.rs"]
+mod shader;
+#[path = "../../tests/rig/state.rs"]
+mod state;
+#[path = "../targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    targets::cayman::draw(data);
+});

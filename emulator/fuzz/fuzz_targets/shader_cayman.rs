@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//! The words of a shader in Cayman's encoding: decoder and interpreter.
+#![no_main]
+// Each program has one target, and the tests use all of the assembler.
+#![allow(dead_code)]
+
+#[path = "../../tests/rig/shader.rs"]
+mod shader;
+#[path = "../../tests/rig/state.rs"]
+mod state;
+#[path = "../targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    targets::shader(targets::cayman::OPTIONS, data);
+});
