@@ -94,7 +94,7 @@ fn the_3d_engine_draws_again_after_each_panic() {
 #[test]
 fn a_panic_of_a_worker_drops_its_draw() {
     let mut s = scene_with(2);
-    // Large enough for two threads. Worker 1 has the second square of 64x64 pixels.
+    // Large enough for two threads. Either takes the second square of 64x64 pixels.
     let target = |s: &mut Scene, height: u32| {
         s.set(0x2_8034, WIDTH | height << 16);
         s.set(0x2_8208, WIDTH | height << 16);

@@ -12,6 +12,9 @@ use r7xx_board::chip::gfx::Pipeline;
 
 const INDICES: u64 = 0x68_0000;
 const BYTES: usize = (WIDTH * HEIGHT * 4) as usize;
+/// The target of many squares, the last ones cut.
+const TARGET: u64 = 0x60_0000;
+const SIDE: u32 = 312;
 /// Triangles of the draw: more than a batch has, and no multiple of anything.
 const TRIANGLES_DRAWN: u32 = 2901;
 const VERTICES_DRAWN: u32 = 1999;
@@ -19,24 +22,81 @@ const VERTICES_DRAWN: u32 = 1999;
 const SAMPLE_PIPELINESTAT: u8 = 0x1E;
 const ZPASS_DONE: u8 = 0x15;
 
+/// What is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum What {
+    /// Triangles all over a target of one square, some of them clipped.
+    Triangles,
+    /// Stippled lines there.
+    Lines,
+    /// Small triangles all over a target of many squares, some of which have an edge in common.
+    Small,
+    /// Triangles as large as that target.
+    Large,
+}
+
 /// The target's bytes, the pipeline's statistics with the samples that passed, and how often threads
-/// shared a batch.
-fn draw(threads: usize, lines: bool) -> (Vec<u8>, Vec<u64>, u64) {
+/// shared a batch, and sorted it.
+fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
     let mut rng = fastrand::Rng::with_seed(33);
     let pipeline = Box::new(Pipeline::new(threads));
     let mut s = Scene::new(Rig::with_gfx(config(None), pipeline));
-    s.rig.ib(COLOUR, &vec![0; BYTES / 4]);
+    let lines = what == What::Lines;
+    let (base, bytes) = match what {
+        What::Triangles | What::Lines => (COLOUR, BYTES),
+        What::Small | What::Large => {
+            let size = SIDE | SIDE << 16;
+            for register in [0x2_8034, 0x2_8208, 0x2_8244] {
+                s.set(register, size);
+            }
+            for register in [0x2_843C, 0x2_8440, 0x2_8444, 0x2_8448] {
+                s.set(register, f(SIDE as f32 / 2.0));
+            }
+            s.set(0x2_8040, (TARGET >> 8) as u32);
+            s.set(0x2_8060, (SIDE / 8 - 1) | (SIDE * SIDE / 64 - 1) << 10);
+            (TARGET, (SIDE * SIDE * 4) as usize)
+        }
+    };
+    s.rig.ib(base, &vec![0; bytes / 4]);
     // Triangles all over each other, some of them clipped, in colours of their own.
+    let mut last = [0.0; 2];
     let vertices: Vec<Vertex> = (0..VERTICES_DRAWN)
         .map(|_| {
             let w = rng.f32() * 2.0 - 0.2;
-            let [x, y, z] = [(); 3].map(|()| (rng.f32() * 3.0 - 1.5) * w.abs());
-            ([x, y, z, w], [(); 4].map(|()| rng.f32()))
+            let position = [(); 3].map(|()| (rng.f32() * 3.0 - 1.5) * w.abs());
+            let colour = [(); 4].map(|()| rng.f32());
+            if what != What::Small {
+                let [x, y, z] = position;
+                return ([x, y, z, w], colour);
+            }
+            // A walk in small steps, with jumps.
+            for at in &mut last {
+                *at += rng.f32() * 0.2 - 0.1;
+                if at.abs() > 1.0 || rng.u8(..) < 8 {
+                    *at = rng.f32() * 2.0 - 1.0;
+                }
+            }
+            ([last[0], last[1], 0.0, 1.0], colour)
         })
         .collect();
     s.vertices(&vertices);
-    let indices: Vec<u32> = (0..3 * TRIANGLES_DRAWN)
-        .map(|_| rng.u32(..VERTICES_DRAWN))
+    let triangles = if what == What::Large {
+        50
+    } else {
+        TRIANGLES_DRAWN
+    };
+    let mut next = 0;
+    let indices: Vec<u32> = (0..triangles)
+        .flat_map(|_| match what {
+            What::Small => {
+                next = match rng.bool() {
+                    true if next + 3 < VERTICES_DRAWN => next + 1,
+                    _ => rng.u32(..VERTICES_DRAWN - 2),
+                };
+                [next, next + 1, next + 2]
+            }
+            _ => [(); 3].map(|()| rng.u32(..VERTICES_DRAWN)),
+        })
         .collect();
     s.rig.ib(INDICES, &indices);
     // VGT_INDEX_32
@@ -51,8 +111,8 @@ fn draw(threads: usize, lines: bool) -> (Vec<u8>, Vec<u64>, u64) {
         s.set(0x2_8A4C, 1 << 2);
     }
     let (kind, count) = match lines {
-        true => (LINES, 2 * TRIANGLES_DRAWN),
-        false => (TRIANGLES, 3 * TRIANGLES_DRAWN),
+        true => (LINES, 2 * triangles),
+        false => (TRIANGLES, 3 * triangles),
     };
     let at = s.results();
     s.event(ZPASS_DONE, 1, Some(at + 64));
@@ -62,20 +122,52 @@ fn draw(threads: usize, lines: bool) -> (Vec<u8>, Vec<u64>, u64) {
     s.finish();
     let mut statistics: Vec<u64> = (0..8).map(|n| s.rig.mc_u64(at + 8 * n)).collect();
     statistics.push(s.rig.mc_u64(at + 96) - s.rig.mc_u64(at + 64));
-    let shared = s.rig.chip.counters().get(Counter::SharedBatches);
-    (s.rig.bytes(COLOUR, BYTES), statistics, shared)
+    let counters = s.rig.chip.counters();
+    let shared = [Counter::SharedBatches, Counter::SortedBatches].map(|n| counters.get(n));
+    (s.rig.bytes(base, bytes), statistics, shared)
+}
+
+/// Draws by `threads`, and by one thread, which leaves the same. Returns the bytes, and how often the
+/// threads sorted a batch.
+fn compare(threads: usize, what: What) -> (Vec<u8>, u64) {
+    let (bytes, statistics, none) = draw(1, what);
+    assert_eq!(none, [0; 2], "{what:?}");
+    let (same, numbers, [_, sorted]) = draw(threads, what);
+    assert!(same == bytes, "{what:?}, {threads} threads");
+    assert_eq!(numbers, statistics, "{what:?}, {threads} threads");
+    (bytes, sorted)
+}
+
+#[test]
+fn polygons_sorted_by_square_keep_their_order() {
+    for threads in [2, 3] {
+        let (bytes, sorted) = compare(threads, What::Small);
+        assert_eq!(sorted, 2, "batches");
+        let drawn = bytes.chunks(4).filter(|pixel| pixel[3] != 0).count();
+        assert!(drawn > (SIDE * SIDE / 2) as usize, "{drawn}");
+    }
+}
+
+#[test]
+fn threads_that_take_squares_keep_the_order_of_polygons() {
+    for threads in [2, 3, 7] {
+        let (bytes, sorted) = compare(threads, What::Large);
+        assert_eq!(sorted, 0);
+        let drawn = bytes.chunks(4).filter(|pixel| pixel[3] != 0).count();
+        assert!(drawn > (SIDE * SIDE / 2) as usize, "{drawn}");
+    }
 }
 
 #[test]
 fn threads_that_share_a_batch_keep_its_order() {
-    let (bytes, statistics, none) = draw(1, false);
-    assert_eq!(none, 0);
+    let (bytes, statistics, none) = draw(1, What::Triangles);
+    assert_eq!(none, [0; 2]);
     assert!(bytes.chunks(4).filter(|pixel| pixel[3] != 0).count() > 4000);
     // Primitives that entered the clipper, and samples that passed: each ran the pixel shader.
     assert_eq!(statistics[2], u64::from(TRIANGLES_DRAWN));
     assert!(statistics[8] > 4000 && statistics[8] == statistics[0]);
     for threads in [2, 3] {
-        let (same, numbers, shared) = draw(threads, false);
+        let (same, numbers, [shared, _]) = draw(threads, What::Triangles);
         assert!(same == bytes, "{threads} threads");
         assert_eq!(numbers, statistics, "{threads} threads");
         // Two batches, each of vertices and of primitives.
@@ -85,9 +177,9 @@ fn threads_that_share_a_batch_keep_its_order() {
 
 #[test]
 fn stippled_lines_are_set_up_in_their_order() {
-    let (bytes, statistics, none) = draw(1, true);
-    assert_eq!(none, 0);
-    let (same, numbers, shared) = draw(3, true);
+    let (bytes, statistics, none) = draw(1, What::Lines);
+    assert_eq!(none, [0; 2]);
+    let (same, numbers, [shared, _]) = draw(3, What::Lines);
     assert!(same == bytes);
     assert_eq!(numbers, statistics);
     // Vertices only.

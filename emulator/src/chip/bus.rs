@@ -154,6 +154,12 @@ pub trait Mc: Send + Sync {
 pub trait RegFile: Send + Sync {
     /// Reads the register without side effect.
     fn load(&self, offset: u32) -> u32;
+    /// Reads as many registers as `words` has, from `first` on: one dynamic call for all of them.
+    fn load_all(&self, first: u32, words: &mut [u32]) {
+        for (offset, word) in (first..).step_by(4).zip(words) {
+            *word = self.load(offset);
+        }
+    }
     /// Writes the register without side effect.
     fn store(&self, offset: u32, value: u32);
 }

@@ -178,6 +178,8 @@ counters! {
     /// Strict board from Evergreen on: copies and fills by `CP_DMA` that have begun before an earlier
     /// draw, dispatch, or flush of the colour or depth cache had ended.
     Overtaken overtaken = 49;
+    /// Batches of a draw whose polygons the 3D engine sorted by square for its threads.
+    SortedBatches sorted_batches = 50;
 }
 
 impl Default for Counters {

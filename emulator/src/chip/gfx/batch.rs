@@ -30,6 +30,7 @@ pub(super) struct Batch {
     pub(super) requests: Vec<Request>,
     /// Of each thread, in the primitives' order.
     pub(super) setups: Vec<Vec<Setup>>,
+    /// Vertices that have been requested, by their index; all unused between batches.
     pub(super) reuse: Vec<(u64, u32)>,
 }
 

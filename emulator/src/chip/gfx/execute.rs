@@ -21,6 +21,8 @@ use crate::chip::regs::vgt;
 pub(super) const BATCH: usize = 2048;
 /// Entries of the vertex reuse table, a power of two.
 const REUSE: usize = 4096;
+/// An entry without a vertex.
+const UNUSED: (u64, u32) = (0, u32::MAX);
 
 /// Allocations that batches share.
 #[derive(Default)]
@@ -380,8 +382,7 @@ fn shade(
 ) -> Result<(), Failed> {
     batch.requests.clear();
     batch.primitives.clear();
-    batch.reuse.clear();
-    batch.reuse.resize(REUSE, (0, u32::MAX));
+    batch.reuse.resize(REUSE, UNUSED);
     for (primitive, instance) in primitives {
         let mut assembled = *primitive;
         let count = primitive.shape.corners();
@@ -396,7 +397,7 @@ fn shade(
             let key = u64::from(*instance) << 32 | u64::from(index);
             let entry = &mut batch.reuse[index as usize % REUSE];
             assembled.vertices[corner] =
-                if !state.primitive_ids && entry.1 != u32::MAX && entry.0 == key {
+                if !state.primitive_ids && entry.1 != UNUSED.1 && entry.0 == key {
                     entry.1
                 } else {
                     let slot = batch.requests.len() as u32;
@@ -409,6 +410,12 @@ fn shade(
             assembled.vertices[corner] = assembled.vertices[0];
         }
         batch.primitives.push(assembled);
+    }
+    // A few entries, as a rule: the table is far larger than most draws.
+    for (primitive, _) in primitives {
+        for index in &primitive.vertices[..primitive.shape.corners()] {
+            batch.reuse[*index as usize % REUSE] = UNUSED;
+        }
     }
     batch.vertices.clear(state.params);
     batch.streams.clear();

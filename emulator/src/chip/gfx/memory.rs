@@ -16,8 +16,10 @@ use crate::chip::strict::gfx::Caches;
 /// Pages whose translations a view caches, a power of two.
 const PAGES: usize = 64;
 const PAGE_BITS: u32 = 12;
-/// Bytes of a long copy or fill that are moved at a time.
+/// Bytes of a long copy that are moved at a time.
 pub const PIECE: usize = 4096;
+/// The same of a long fill, a multiple of it: a square of 64x64 pixels of four bytes.
+const FILL: usize = 16 * 1024;
 
 /// A worker's window on the memory controller's address space.
 #[derive(Clone)]
@@ -103,17 +105,23 @@ impl<'a> View<'a> {
     /// # Errors
     /// As [`Self::write`]; a part may then have been written.
     pub fn fill(&self, to: u64, len: u64, pattern: &[u8]) -> Result<(), McError> {
+        if pattern.is_empty() {
+            return Ok(());
+        }
         let mut filled = self.filled.borrow_mut();
         let (known, buffer) = &mut filled[usize::from(pattern.len() > 16)];
         if *known != pattern.len() || !buffer.starts_with(pattern) {
-            buffer.resize(PIECE, 0);
-            for copy in buffer.chunks_exact_mut(pattern.len().clamp(1, PIECE)) {
-                copy.copy_from_slice(pattern);
-            }
             *known = pattern.len();
+            buffer.clear();
+            buffer.extend_from_slice(pattern);
         }
-        for at in (0..len).step_by(PIECE) {
-            let piece = &buffer[..(len - at).min(PIECE as u64) as usize];
+        let wanted = (len.min(FILL as u64) as usize).next_multiple_of(pattern.len());
+        while buffer.len() < wanted {
+            let more = buffer.len().min(wanted - buffer.len());
+            buffer.extend_from_within(..more);
+        }
+        for at in (0..len).step_by(FILL) {
+            let piece = &buffer[..(len - at).min(FILL as u64) as usize];
             self.write(to.wrapping_add(at), piece)?;
         }
         Ok(())
@@ -342,12 +350,14 @@ mod tests {
             &bytes[..256],
             &[1, 2, 3, 4],
         ] {
-            view.fill(200_000, 9_000, pattern).unwrap();
-            view.read(200_000, &mut found[..9_000]).unwrap();
-            let mut expected = pattern.iter().cycle();
-            assert!(found[..9_000]
-                .iter()
-                .all(|byte| Some(byte) == expected.next()));
+            // The second is longer than what is written at a time.
+            for len in [9_000, 40_002, 130] {
+                view.fill(200_000, len, pattern).unwrap();
+                found.resize(len as usize, 0);
+                view.read(200_000, &mut found).unwrap();
+                let mut expected = pattern.iter().cycle();
+                assert!(found.iter().all(|byte| Some(byte) == expected.next()));
+            }
         }
     }
 

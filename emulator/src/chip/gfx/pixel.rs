@@ -25,6 +25,7 @@ use super::memory::View;
 use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
 use super::setup::{Setup, Vertices};
 use super::shader::{Program, Stop, Wave};
+use super::squares::Squares;
 use super::stage::{DrawShared, Exports};
 use super::state::{bits, SetupState, Shadow, Stage};
 use super::surface::At;
@@ -254,7 +255,7 @@ impl PixelState {
         self.shades
     }
 
-    /// Draws the parts of `setup` that lie in squares for which `mine` holds.
+    /// Draws the parts of `setup` that lie in `squares`.
     ///
     /// # Errors
     /// Why the shader or the draw was stopped.
@@ -267,14 +268,14 @@ impl PixelState {
         vertices: &Vertices,
         setup: &Setup,
         counts: &mut PixelCounts,
-        mine: &dyn Fn(i32, i32) -> bool,
+        squares: Squares<'_>,
     ) -> Result<(), Stop> {
         let mut depth = std::mem::take(&mut core.depth);
         if depth.len() < 8 {
             depth.resize(8, Samples::default());
         }
         let result = self.squares(
-            core, shared, view, vertices, setup, counts, mine, &mut depth,
+            core, shared, view, vertices, setup, counts, squares, &mut depth,
         );
         core.depth = depth;
         result
@@ -290,24 +291,21 @@ impl PixelState {
         vertices: &Vertices,
         setup: &Setup,
         counts: &mut PixelCounts,
-        mine: &dyn Fn(i32, i32) -> bool,
+        squares: Squares<'_>,
         depth: &mut [Samples],
     ) -> Result<(), Stop> {
         let b = setup.polygon.bounds;
-        // Worked out in the first square: most small polygons have none for this worker.
+        // Worked out in the first square: a polygon may have none for this worker.
         let mut whole = None;
         let probe = shared.probe.filter(|probe| probe.near(b));
         let mut short = None;
         let next_depth = self.depth.as_ref().filter(|(state, _)| state.is_active());
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
-        let [x0, y0] = [b.x0, b.y0].map(|v| v.div_euclid(SQUARE));
-        let [x1, y1] = [b.x1, b.y1].map(|v| last(v, SQUARE));
-        let several = (x0, y0) != (x1, y1);
-        for sy in y0..=y1 {
-            for sx in x0..=x1 {
+        let [columns, rows] = squares.within(b);
+        for sy in rows {
+            for sx in columns.clone() {
                 counts.tiles += 1;
-                let misses = || several && setup.polygon.misses(sx * SQUARE, sy * SQUARE, SQUARE);
-                if !mine(sx, sy) || misses() {
+                if squares.may_miss(&setup.polygon, sx, sy) || !squares.take(sx, sy) {
                     continue;
                 }
                 let whole = whole
@@ -331,6 +329,7 @@ impl PixelState {
                 let tx0 = (b.x0.div_euclid(TILE)).max(sx * tiles);
                 let tx1 = last(b.x1, TILE).min(sx * tiles + tiles - 1);
                 if let Some(whole) = whole.filter(|_| full && probe.is_none()) {
+                    self.learn(core, shared, view, vertices, setup, (tx0, ty0))?;
                     let at = At::new(tx0 as u32, ty0 as u32, setup.layer);
                     let size = (tiles as u32, tiles as u32);
                     if self.whole_block(core, view, whole, at, size, counts) {
@@ -349,13 +348,9 @@ impl PixelState {
                         if let Some(whole) =
                             whole.filter(|_| probed.is_none() && (full || covered(TILE)))
                         {
-                            if whole.blit.is_some()
-                                || core.uniform.is_known()
-                                || !self.needs_shader()
-                            {
-                                self.whole_tile(core, shared, view, setup, whole, (tx, ty), counts);
-                                continue;
-                            }
+                            self.learn(core, shared, view, vertices, setup, (tx, ty))?;
+                            self.whole_tile(core, shared, view, setup, whole, (tx, ty), counts);
+                            continue;
                         }
                         // The next tile's depth arrives while this tile is drawn.
                         if let (Some((_, surface)), true) = (next_depth, tx < tx1) {
@@ -388,6 +383,38 @@ impl PixelState {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Runs the shader of a polygon in one colour for a tile that is drawn as a whole, unless that
+    /// colour is known.
+    fn learn(
+        &self,
+        core: &mut Core,
+        shared: &DrawShared<'_>,
+        view: &View<'_>,
+        vertices: &Vertices,
+        setup: &Setup,
+        (tx, ty): (i32, i32),
+    ) -> Result<(), Stop> {
+        let Some(program) = self.program.as_ref().filter(|_| core.uniform.wanted()) else {
+            return Ok(());
+        };
+        let covered = Coverage::all(self.samples());
+        core.wave.begin(ALL, ALL, shared.limits.wave_instructions);
+        self.interpolator.fill(
+            &mut core.wave,
+            &mut core.weights,
+            program,
+            setup,
+            vertices,
+            tx * TILE,
+            ty * TILE,
+            None,
+            &covered.samples,
+        );
+        core.run(shared, view, Stage::Pixel, program)?;
+        core.uniform.ran();
         Ok(())
     }
 

@@ -126,6 +126,28 @@ pub struct Setup {
     pub stipple: Option<Stipple>,
 }
 
+#[cfg(test)]
+impl Setup {
+    /// A polygon whose values are all 0.
+    pub(super) fn of(polygon: Polygon) -> Self {
+        Self {
+            polygon,
+            z: Plane::default(),
+            z_range: [0.0; 2],
+            weights: [Plane::default(); 2],
+            inv_w: Plane::default(),
+            linear: [Plane::default(); 2],
+            perspective: false,
+            vertices: [0; 3],
+            provoking: 0,
+            front: true,
+            layer: 0,
+            sprite: None,
+            stipple: None,
+        }
+    }
+}
+
 /// Pipeline statistics of the clipper.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClipCounts {

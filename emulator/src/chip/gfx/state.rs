@@ -60,9 +60,7 @@ impl Shadow {
             Some(_) => &mut self.raw,
             None => &mut self.words,
         };
-        for (offset, word) in (STATE_BASE..).step_by(4).zip(words) {
-            *word = regs.load(offset);
-        }
+        regs.load_all(STATE_BASE, words);
     }
 
     /// The generation's decoders.
@@ -83,9 +81,7 @@ impl Shadow {
             .filter(|(i, _)| dirty >> i & 1 != 0)
         {
             let base = STATE_BASE + i as u32 * BLOCK_BYTES;
-            for (j, word) in block.iter_mut().enumerate() {
-                *word = context.regs.load(base + 4 * j as u32);
-            }
+            context.regs.load_all(base, block);
         }
         if let Some(translate) = self.front.translate.filter(|_| dirty != 0) {
             translate(self);

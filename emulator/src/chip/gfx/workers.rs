@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The threads of a draw: each shades and sets up a part of a large batch, and owns squares of the
+//! The threads of a draw: each shades and sets up a part of a large batch, and takes squares of the
 //! render targets.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -12,6 +12,7 @@ use super::memory::View;
 use super::pixel::{PixelCounts, PixelState};
 use super::setup::{capacity, Builder, ClipCounts, Setup, Vertices};
 use super::shader::Stop;
+use super::squares::{Extent, Squares};
 use super::vertex::{self, Core, StreamData};
 use crate::chip::counters::Counter;
 
@@ -93,23 +94,28 @@ fn each<R: Clone + Send>(
         // This thread is worker 0.
         ([own, others @ ..], [result, rest @ ..], Some(pool)) => {
             let (context, compressed) = (state.shared.context, state.view.compressed);
+            // Whichever thread panics, the draw is dropped, and the next one has all threads: the
+            // pool would pass the panic on to the caller's thread.
+            let run = |number: usize, core: &mut Core, view: &View<'_>| {
+                let job = || job(Worker { number, of }, core, view);
+                catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| {
+                    context.control.count(Counter::EnginePanics, 1);
+                    *core = Core {
+                        worker: number as u32 & 0xFF,
+                        ..Core::default()
+                    };
+                    Err(Stop::Fault("a worker panicked"))
+                })
+            };
+            let run = &run;
             pool.in_place_scope(|scope| {
                 for ((core, result), number) in others.iter_mut().zip(rest).zip(1..) {
                     scope.spawn(move |_| {
                         let view = View::of(&context).watched(compressed);
-                        let job = || job(Worker { number, of }, core, &view);
-                        // The pool would pass the panic on to the caller's thread.
-                        *result = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| {
-                            context.control.count(Counter::EnginePanics, 1);
-                            *core = Core {
-                                worker: number as u32 & 0xFF,
-                                ..Core::default()
-                            };
-                            Err(Stop::Fault("a worker panicked"))
-                        });
+                        *result = run(number, core, &view);
                     });
                 }
-                *result = job(Worker { number: 0, of }, own, state.view);
+                *result = run(0, own, state.view);
             });
         }
         (cores, results, _) => {
@@ -227,41 +233,51 @@ pub(super) fn raster(
     batch: &Batch,
 ) -> Result<(), Failed> {
     let setups = || batch.setups.iter().flatten();
-    let area: i64 = setups()
-        .map(|s| {
-            let b = s.polygon.bounds;
-            i64::from(b.x1 - b.x0) * i64::from(b.y1 - b.y0)
-        })
-        .sum();
+    let extent = Extent::of(setups());
+    let many = cores.len() > 1 && extent.area > PARALLEL_PIXELS;
+    let bins = if many { extent.sort(setups()) } else { None };
+    let claims = (many && bins.is_none()).then(|| extent.claims());
     // Each worker's count begins with that of the draw so far.
     let before = progress.pixels.tiles;
     let (shared, vertices) = (state.shared, &batch.vertices);
     let pairing = pixel.may_pair(shared);
-    let results = each(
-        state,
-        cores,
-        area > PARALLEL_PIXELS,
-        &|worker, core, view| {
-            let (number, of) = (worker.number as i32, worker.of as i32);
-            let mine = |sx: i32, sy: i32| of == 1 || (sx + sy).rem_euclid(of) == number;
-            let mut counts = PixelCounts {
-                tiles: before,
-                ..PixelCounts::default()
-            };
-            let mut list = setups().peekable();
+    let results = each(state, cores, many, &|worker, core, view| {
+        let mut counts = PixelCounts {
+            tiles: before,
+            ..PixelCounts::default()
+        };
+        let mut draw = |list: &mut dyn Iterator<Item = &Setup>, squares: Squares<'_>| {
+            let mut list = list.peekable();
             while let Some(setup) = list.next() {
                 let counts = &mut counts;
                 match list.next_if(|next| pairing && pixel.pairs(setup, next)) {
                     Some(next) => {
                         let pair = [setup, next];
-                        pixel.draw_pair(core, shared, view, vertices, pair, counts, &mine)?;
+                        pixel.draw_pair(core, shared, view, vertices, pair, counts, squares)?;
                     }
-                    None => pixel.draw(core, shared, view, vertices, setup, counts, &mine)?,
+                    None => pixel.draw(core, shared, view, vertices, setup, counts, squares)?,
                 }
             }
-            Ok::<_, Stop>(counts)
-        },
-    );
+            Ok::<_, Stop>(())
+        };
+        match (&bins, &claims) {
+            (Some(bins), _) => {
+                while let Some((square, list)) = bins.take() {
+                    draw(&mut list.iter().copied(), square)?;
+                }
+            }
+            (None, Some(claims)) => {
+                draw(
+                    &mut setups(),
+                    Squares::Claimed(claims, worker.number as u16),
+                )?;
+            }
+            (None, None) => draw(&mut setups(), Squares::All)?,
+        }
+        Ok(counts)
+    });
+    let control = state.shared.context.control;
+    control.count(Counter::SortedBatches, bins.is_some().into());
     for result in results {
         let counts = result?;
         progress.pixels.passed += counts.passed;
@@ -271,7 +287,7 @@ pub(super) fn raster(
         progress.pixels.short += counts.short;
         progress.pixels.pairs += counts.pairs;
         progress.pixels.bytes += counts.bytes;
-        progress.pixels.tiles = progress.pixels.tiles.max(counts.tiles);
+        progress.pixels.tiles += counts.tiles - before;
     }
     Ok(())
 }

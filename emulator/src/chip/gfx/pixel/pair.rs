@@ -15,7 +15,9 @@ use crate::chip::gfx::memory::View;
 use crate::chip::gfx::raster::{Coverage, TILE};
 use crate::chip::gfx::setup::{Setup, Vertices};
 use crate::chip::gfx::shader::Stop;
+use crate::chip::gfx::squares::Squares;
 use crate::chip::gfx::stage::DrawShared;
+use crate::chip::gfx::state::Rect;
 use crate::chip::gfx::surface::At;
 use crate::chip::gfx::vertex::Core;
 
@@ -58,22 +60,20 @@ impl PixelState {
         vertices: &Vertices,
         setups: [&Setup; 2],
         counts: &mut PixelCounts,
-        mine: &dyn Fn(i32, i32) -> bool,
+        squares: Squares<'_>,
     ) -> Result<(), Stop> {
         let [a, b] = setups.map(|setup| setup.polygon.bounds);
         let (x0, y0) = (a.x0.min(b.x0), a.y0.min(b.y0));
         let (x1, y1) = (a.x1.max(b.x1), a.y1.max(b.y1));
+        let [columns, rows] = squares.within(Rect { x0, y0, x1, y1 });
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
         // Found out in the first square that is this worker's.
         let mut shorts = None;
-        for sy in y0.div_euclid(SQUARE)..=last(y1, SQUARE) {
-            for sx in x0.div_euclid(SQUARE)..=last(x1, SQUARE) {
+        for sy in rows {
+            for sx in columns.clone() {
                 counts.tiles += 1;
-                if !mine(sx, sy) {
-                    continue;
-                }
                 let covers = setups.map(|setup| self.square(setup, sx, sy));
-                if covers == [Cover::Nothing; 2] {
+                if covers == [Cover::Nothing; 2] || !squares.take(sx, sy) {
                     continue;
                 }
                 let found = shorts
@@ -81,7 +81,7 @@ impl PixelState {
                     .as_ref();
                 let Some(shorts) = found else {
                     for setup in setups {
-                        self.draw(core, shared, view, vertices, setup, counts, mine)?;
+                        self.draw(core, shared, view, vertices, setup, counts, squares)?;
                     }
                     return Ok(());
                 };
