@@ -74,6 +74,14 @@ def _used(artifact: Path) -> bool:
         return True
 
 
+def _unchanged_for(path: Path) -> float:
+    """Seconds since the directory was changed; 0 if another build has renamed or removed it meanwhile."""
+    try:
+        return time.time() - path.lstat().st_mtime
+    except FileNotFoundError:
+        return 0
+
+
 def _prune(name: str) -> None:
     """Removes old artifacts of a name, and leftovers of killed builds.
 
@@ -88,7 +96,7 @@ def _prune(name: str) -> None:
         for p in old:
             gone.append(p.with_name(f".tmp.{p.name}.{os.getpid()}"))
             p.rename(gone[-1])
-    gone += [p for p in store.glob(".tmp.*") if p not in gone and time.time() - p.lstat().st_mtime > 3 * 3600]
+    gone += [p for p in store.glob(".tmp.*") if p not in gone and _unchanged_for(p) > 3 * 3600]
     for p in gone:
         shutil.rmtree(p, ignore_errors=True)
 

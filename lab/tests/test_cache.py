@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from nomap_lab import cache as lab_cache
 from nomap_lab.cache import LEFTOVERS, digest, files_of
 
 PROGRAM = """
@@ -86,6 +88,20 @@ def test_leftovers_of_killed_builds(cache: Cache) -> None:
         os.utime(cache.store / name, (time.time() - 3600 * hours,) * 2)
     cache.build(16)
     assert not (cache.store / ".tmp.killed").exists() and (cache.store / ".tmp.busy").exists()
+
+
+def test_what_another_build_renames_meanwhile(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is in the listing, and gone when its age is asked for."""
+    asked: list[str] = []
+
+    def listing(store: Path, pattern: str) -> Iterator[Path]:
+        asked.append(pattern)
+        return iter([store / ".tmp.stored"])
+
+    monkeypatch.setattr(lab_cache, "CACHE", cache.path / "cache")
+    monkeypatch.setattr(Path, "glob", listing)
+    lab_cache._prune("thing")
+    assert asked == [".tmp.*"]
 
 
 def test_look_ups_beside_builds_that_prune(cache: Cache) -> None:
