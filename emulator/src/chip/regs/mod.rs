@@ -373,11 +373,6 @@ pub static CAYMAN: Map = Map::new(
     ],
 );
 
-/// Name of the R700 family's register at byte offset `offset`, if a table has it.
-pub fn name(offset: u32) -> Option<Cow<'static, str>> {
-    R700.name(offset)
-}
-
 /// Extracts the bits of `mask` from `value`, shifted down to bit 0.
 pub const fn field(value: u32, mask: u32) -> u32 {
     if mask == 0 {
@@ -407,7 +402,7 @@ mod tests {
             (0x3_C000 + 12 * 54, None),
             (0x2_8F00, None),
         ] {
-            assert_eq!(name(offset).as_deref(), expected, "{offset:#x}");
+            assert_eq!(R700.name(offset).as_deref(), expected, "{offset:#x}");
             assert!(
                 offset % 4 != 0 || R700.is_known(offset) == expected.is_some(),
                 "{offset:#x}"

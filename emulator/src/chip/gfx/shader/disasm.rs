@@ -346,7 +346,7 @@ impl Listing<'_> {
     fn texture(&mut self, i: &TexInstruction) -> std::fmt::Result {
         write!(
             self.out,
-            "{} R{}.{}, R{}.{}, RID:{} {}, SID:{} {}",
+            "{} R{}.{}, R{}.{}, RID:{} {}, SID:{} {} ",
             i.name(),
             i.dst_gpr,
             swizzle(&i.dst_sel),
@@ -357,7 +357,6 @@ impl Listing<'_> {
             i.sampler,
             index(i.index[1], "SQ_"),
         )?;
-        write!(self.out, " ")?;
         // Mesa prints the fields as it stores them.
         if i.lod_bias != 0 {
             write!(self.out, "LB:{} ", i.lod_bias)?;
