@@ -29,6 +29,7 @@
 	X(glBindAttribLocation) \
 	X(glBindBuffer) \
 	X(glBindBufferBase) \
+	X(glBindBufferRange) \
 	X(glBindFramebuffer) \
 	X(glBindImageTexture) \
 	X(glBindRenderbuffer) \
@@ -141,6 +142,7 @@ GL_FUNCTIONS(X)
 #define glBindAttribLocation (*p_glBindAttribLocation)
 #define glBindBuffer (*p_glBindBuffer)
 #define glBindBufferBase (*p_glBindBufferBase)
+#define glBindBufferRange (*p_glBindBufferRange)
 #define glBindFramebuffer (*p_glBindFramebuffer)
 #define glBindImageTexture (*p_glBindImageTexture)
 #define glBindRenderbuffer (*p_glBindRenderbuffer)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Where buffers are bound: parts of buffers, nothing at all, and beside what other shaders have left. */
+
+#include "evergreen.h"
+
+/* Counters of a part of a buffer: in compute and in pixel shaders, and after the part has moved. */
+static void counter_ranges(void)
+{
+	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *const sources[] = { QUAD,
+		"#version 430\nlayout(binding = 0) uniform atomic_uint a;"
+		"out vec4 o; void main() { o = vec4(float(atomicCounterIncrement(a))); }" };
+	static const uint32_t begin[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	static const uint32_t drawn[8] = { 1, 2, 3, 4 + 80, 5, 6, 7, 8 };
+	static const uint32_t dispatched[8] = { 1, 2, 3, 4 + 80, 5, 6, 7 + 192, 8 };
+	uint32_t found[8];
+	GLuint buffer, target;
+
+	glGenBuffers(1, &buffer);
+	glBindBuffer(GL_ATOMIC_COUNTER_BUFFER, buffer);
+	glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof(begin), begin, GL_DYNAMIC_COPY);
+	glBindBufferRange(GL_ATOMIC_COUNTER_BUFFER, 0, buffer, 12, 4);
+	glGenTextures(1, &target);
+	glBindTexture(GL_TEXTURE_2D, target);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32F, 10, 8);
+	framebuffer_of(target);
+	glViewport(0, 0, 10, 8);
+	program_of(types, sources);
+	quad();
+	buffer_read(buffer, found, sizeof(found));
+	equal("after the draw", found, drawn, 8);
+	compute_program("#version 430\nlayout(local_size_x = 64) in;"
+			"layout(binding = 0, offset = 4) uniform atomic_uint a;"
+			"void main() { atomicCounterIncrement(a); }");
+	glBindBufferRange(GL_ATOMIC_COUNTER_BUFFER, 0, buffer, 20, 8);
+	glDispatchCompute(3, 1, 1);
+	buffer_read(buffer, found, sizeof(found));
+	equal("after the dispatch", found, dispatched, 8);
+}
+
+/* A counter without a buffer: its values are undefined, and what else the shader writes is not. */
+static void counters_unbound(void)
+{
+	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *const sources[] = { QUAD,
+		"#version 430\nlayout(binding = 1) uniform atomic_uint a;"
+		"out vec4 o; void main() { o = vec4(min(atomicCounterIncrement(a), 0u) + 1u); }" };
+	static const uint32_t counted = 5 + 64;
+	static float pixels[6 * 5];
+	uint32_t found, begin = 5;
+	GLuint buffer, target;
+
+	glGenTextures(1, &target);
+	glBindTexture(GL_TEXTURE_2D, target);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32F, 6, 5);
+	framebuffer_of(target);
+	glViewport(0, 0, 6, 5);
+	program_of(types, sources);
+	quad();
+	glReadPixels(0, 0, 6, 5, GL_RED, GL_FLOAT, pixels);
+	for (unsigned i = 0; i < 6 * 5; i++)
+		if (pixels[i] != 1) {
+			wrong("pixel %u is %g", i, pixels[i]);
+			break;
+		}
+	/* Another counter, which has a buffer. */
+	glGenBuffers(1, &buffer);
+	glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, buffer);
+	glBufferData(GL_ATOMIC_COUNTER_BUFFER, 4, &begin, GL_DYNAMIC_COPY);
+	compute_program("#version 430\nlayout(local_size_x = 64) in;"
+			"layout(binding = 0) uniform atomic_uint a; layout(binding = 1) uniform atomic_uint b;"
+			"void main() { atomicCounterIncrement(a); atomicCounterIncrement(b); }");
+	glDispatchCompute(1, 1, 1);
+	buffer_read(buffer, &found, sizeof(found));
+	equal("the counter that is bound", &found, &counted, 1);
+}
+
+/* A shader without images writes a buffer while images of the shader before are still bound. */
+static void buffers_after_images(void)
+{
+	static uint32_t found[64], expected[64], texels[16];
+	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *const sources[] = { QUAD, "#version 430\nout vec4 o; void main() { o = vec4(1.0); }" };
+	GLuint texture, target, to, with, without, draw;
+
+	glGenTextures(1, &target);
+	glBindTexture(GL_TEXTURE_2D, target);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 16, 16);
+	framebuffer_of(target);
+	glViewport(0, 0, 16, 16);
+	draw = program_of(types, sources);
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D, texture);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 4, 4);
+	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 4, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
+	glBindImageTexture(0, texture, 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
+	with = compute_program("#version 430\nlayout(local_size_x = 64) in;"
+			       "layout(r32ui, binding = 0) uniform uimage2D a;"
+			       "layout(std430, binding = 0) buffer b { uint to[]; };"
+			       "void main() { uint i = gl_LocalInvocationID.x; to[i] = i + 7u;"
+			       "  if (i < 16u) imageStore(a, ivec2(i & 3u, i >> 2), uvec4(i)); }");
+	without = compute_program("#version 430\nlayout(local_size_x = 64) in;"
+				  "layout(std430, binding = 0) buffer b { uint to[]; };"
+				  "void main() { uint i = gl_LocalInvocationID.x; to[i] += i * 3u + 1u; }");
+	to = storage(0, NULL, sizeof(found));
+	for (unsigned turn = 0; turn < 2; turn++) {
+		glUseProgram(with);
+		glDispatchCompute(1, 1, 1);
+		glMemoryBarrier(GL_ALL_BARRIER_BITS);
+		glUseProgram(draw);
+		quad();
+		glUseProgram(without);
+		glDispatchCompute(1, 1, 1);
+		buffer_read(to, found, sizeof(found));
+		for (unsigned i = 0; i < 64; i++)
+			expected[i] = 4 * i + 8;
+		equal(turn ? "the second time" : "the first time", found, expected, 64);
+		glGetTexImage(GL_TEXTURE_2D, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
+		for (unsigned i = 0; i < 16; i++)
+			expected[i] = i;
+		equal("the image", texels, expected, 16);
+	}
+}
+
+const struct test binding_tests[] = {
+	{ "counter-ranges", counter_ranges },
+	{ "counters-unbound", counters_unbound },
+	{ "buffers-after-images", buffers_after_images },
+	{ NULL, NULL },
+};
