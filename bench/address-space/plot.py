@@ -15,6 +15,7 @@ from plotting import plt, results_and_target, save  # noqa: E402 (the path comes
 # The address space of a process under a 32-bit kernel (setarch --3gb), MiB.
 ALL_MIB = 3072
 PLACES = {"shim": "the no-op shim, natively", "board": "a guest with the board"}
+MESAS = {"unmodified": "unmodified Mesa", "a": "Mesa with series A alone", "patched": "patched Mesa"}
 COLOURS = {"all uploads arrived": "tab:green", "uploads were lost": "tab:red", "the program was ended": "tab:grey"}
 
 
@@ -38,7 +39,7 @@ def remark(row):
 def main():
     data, target = results_and_target()
     # From below: the patched Mesa last, so that it is at the top.
-    rows = sorted(data["rows"], key=lambda r: (r["mesa"] != "unmodified", r["kernel"] != "unmodified", r["where"]))
+    rows = sorted(data["rows"], key=lambda r: (list(MESAS).index(r["mesa"]), r["kernel"] != "unmodified", r["where"]))
     figure, axes = plt.subplots(figsize=(12, 0.55 * len(rows) + 2), layout="constrained")
     for name, colour in COLOURS.items():
         mine = [(y, r) for y, r in enumerate(rows) if fate(r) == name]
@@ -46,7 +47,7 @@ def main():
             bars = axes.barh([y for y, _ in mine], [r.get("vm_peak_mib", 0) for _, r in mine], color=colour, label=name)
             axes.bar_label(bars, [remark(r) for _, r in mine], fontsize=9)
     axes.axvline(ALL_MIB, color="black", linestyle=":", linewidth=1, label=f"all that the process has: {ALL_MIB:,} MiB")
-    axes.set_yticks(range(len(rows)), [f"{r['mesa']} Mesa, {r['kernel']} kernel; {PLACES[r['where']]}" for r in rows], fontsize=9)
+    axes.set_yticks(range(len(rows)), [f"{MESAS[r['mesa']]}, {r['kernel']} kernel; {PLACES[r['where']]}" for r in rows], fontsize=9)
     axes.set(xlabel="largest virtual size of the process, MiB", xlim=(0, 1.5 * ALL_MIB),
              title="A 32-bit GL program that fills 3.5 GiB of buffers and textures")
     figure.legend(loc="outside lower center", ncol=2, fontsize=9, frameon=False)

@@ -5,6 +5,8 @@
 import json
 import sys
 
+MESAS = {"a": "A alone"}
+
 
 def main():
     if len(sys.argv) != 2:
@@ -15,7 +17,7 @@ def main():
     print("|---|---|---|---:|---:|---:|---:|---|")
     for r in rows:
         first = (r["stderr"].splitlines() or [""])[0]
-        print(f"| {r['where']} | {r['mesa']} | {r['kernel']} | {r.get('objects', '')} | {r.get('vm_peak_mib', '')} | "
+        print(f"| {r['where']} | {MESAS.get(r['mesa'], r['mesa'])} | {r['kernel']} | {r.get('objects', '')} | {r.get('vm_peak_mib', '')} | "
               f"{r.get('lost', 'ended by signal ' + str(-r['status']))} | {r.get('gl_error', '')} | {first} |")
 
 

@@ -4,11 +4,15 @@
 
     run.py record OUT                 the programs draw with llvmpipe, in a virtual X server
     run.py replay BUILD OUT RESULT    with Debian's Mesa, with series A and with both series
+    run.py replay --bits 32 --programs NAMES BUILD OUT RESULT    the same in 32-bit processes
 
-Both run in the root for traces (lab/roots/traces). OUT gets a trace for each program, of its first
+The first two run in the root for traces (lab/roots/traces). OUT gets a trace for each program, of its first
 frames, and has count.so (count.c) and limits.so. BUILD has what "lab/build board mesa mesa-a" makes. Each
 replay is a process of eglretrace without a window, on the board's chip in that process (r7xx-shim, which
 has no ioctls of ours). It is done twice: once counted, and once with a checksum of each frame.
+
+With --bits 32 it runs in the i386 root of a guest (lab/run --i386), on the guest's driver: a board in the same
+process would take addresses. OUT has count-32.so then, and BUILD has mesa-i386.
 
 Fails unless all frames are the same with the three Mesas, and differ from each other; unless
 both series map and create less than Debian's Mesa; and if a call is an error that was none when it was
@@ -19,6 +23,7 @@ replaced.
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,11 +41,14 @@ PROGRAMS = {
 FRAMES = 40
 # llvmpipe needs longer to start a program than to draw its first frames.
 RECORD_SECONDS = 600
-MESAS = {"unmodified": None, "a": "mesa-a/a/lib", "patched": "mesa/patched/lib"}
+# Directories of libraries below BUILD, by the bits of the process.
+MESAS = {64: {"unmodified": None, "a": "mesa-a/a/lib", "patched": "mesa/patched/lib"},
+         32: {"unmodified": None, "a": "mesa-i386/a/lib", "patched": "mesa-i386/patched/lib"}}
 CHIP = "rv770"
 # What the chip has; without this programs use what llvmpipe has.
 VERSIONS = {"MESA_GL_VERSION_OVERRIDE": "3.0", "MESA_GLES_VERSION_OVERRIDE": "3.0"}
-LIBRARIES = "/usr/lib/x86_64-linux-gnu"
+LIBRARIES = {64: "/usr/lib/x86_64-linux-gnu", 32: "/usr/lib/i386-linux-gnu"}
+COUNT = {64: "count.so", 32: "count-32.so"}
 
 
 def frames_of(trace):
@@ -81,25 +89,27 @@ def record(out):
             server.terminate()
 
 
-def environment(build, out, mesa, links):
+def environment(build, out, mesa, links, bits):
     """Variables for a replay with a Mesa; LINKS has the names of libraries that eglretrace looks for."""
-    lib = MESAS[mesa] and f"{build}/{MESAS[mesa]}"
-    env = dict(os.environ, WAFFLE_PLATFORM="surfaceless_egl", MESA_LOADER_DRIVER_OVERRIDE="r600", R7XX_CHIP=CHIP,
-               MESA_SHADER_CACHE_DISABLE="true", LD_PRELOAD=f"{out}/count.so:{build}/board/libr7xx_shim.so",
-               LD_LIBRARY_PATH=f"{lib}:{links}" if lib else links)
+    lib = MESAS[bits][mesa] and f"{build}/{MESAS[bits][mesa]}"
+    env = dict(os.environ, WAFFLE_PLATFORM="surfaceless_egl", MESA_SHADER_CACHE_DISABLE="true",
+               LD_PRELOAD=f"{out}/{COUNT[bits]}", LD_LIBRARY_PATH=f"{lib}:{links}" if lib else links)
+    if bits == 64:
+        env.update(MESA_LOADER_DRIVER_OVERRIDE="r600", R7XX_CHIP=CHIP,
+                   LD_PRELOAD=f"{out}/{COUNT[bits]}:{build}/board/libr7xx_shim.so")
     if lib:
         env.update(LIBGL_DRIVERS_PATH=f"{lib}/dri", GBM_BACKENDS_PATH=f"{lib}/gbm")
     return env
 
 
-def replay(build, out, name, mesa, links):
+def replay(build, out, name, mesa, links, bits):
     """The row of a program with a Mesa."""
     counts = f"{out}/counts.json"
-    row = {"program": name, "mesa": mesa}
+    row = {"program": name if bits == 64 else f"{name}, {bits} bits", "mesa": mesa}
     for options in (["--benchmark"], ["-s", "-", "--snapshot-format=MD5", "-S", "*/frame"]):
         if os.path.exists(counts):
             os.unlink(counts)
-        env = dict(environment(build, out, mesa, links), GLCOUNT_OUT=counts)
+        env = dict(environment(build, out, mesa, links, bits), GLCOUNT_OUT=counts)
         r = subprocess.run(["eglretrace", "--headless", *options, f"{out}/{name}.trace"], env=env, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True, timeout=1200, check=False)
         # Without these it was another driver.
@@ -111,6 +121,8 @@ def replay(build, out, name, mesa, links):
         if "--benchmark" in options:
             with open(counts, encoding="ascii") as f:
                 row.update(json.load(f))
+            if row["bits"] != bits:
+                sys.exit(f"{name}, {mesa} Mesa: a process of {row['bits']} bits")
         else:
             row["frames"] = [line for line in r.stdout.split() if len(line) == 32]
     print(name, mesa, {k: v for k, v in row.items() if k != "frames"}, len(row["frames"]), "frames", flush=True)
@@ -144,6 +156,7 @@ def main():
     for name in ("build", "out", "result"):
         r.add_argument(name)
     r.add_argument("--programs", default=",".join(PROGRAMS))
+    r.add_argument("--bits", type=int, choices=tuple(MESAS), default=64)
     opts = p.parse_args()
     out = os.path.abspath(opts.out)
     if opts.command == "record":
@@ -152,13 +165,19 @@ def main():
     with tempfile.TemporaryDirectory() as links:
         # Debian's packages of libraries do not have the names without a version.
         for name in ("libEGL.so.1", "libGL.so.1", "libGLESv2.so.2"):
-            os.symlink(f"{LIBRARIES}/{name}", f"{links}/{name.rpartition('.')[0]}")
+            os.symlink(f"{LIBRARIES[opts.bits]}/{name}", f"{links}/{name.rpartition('.')[0]}")
         build, names = os.path.abspath(opts.build), opts.programs.split(",")
-        rows = [replay(build, out, name, mesa, links) for name in names for mesa in MESAS]
+        if opts.bits == 32:
+            # Copy the files from 9p, as programs map them.
+            for lib in filter(None, MESAS[32].values()):
+                shutil.copytree(f"{build}/{lib}", f"{links}/build/{lib}", symlinks=True)
+            build = f"{links}/build"
+        rows = [replay(build, out, name, mesa, links, opts.bits) for name in names for mesa in MESAS[opts.bits]]
         wrong = list(check(rows))
     for row in rows:
         row["frames"] = len(row["frames"])
-    replace_rows(opts.result, rows, lambda r: r["program"] in names)
+    drawn = {row["program"] for row in rows}
+    replace_rows(opts.result, rows, lambda r: r["program"] in drawn)
     print("\n".join(wrong), file=sys.stderr)
     sys.exit(bool(wrong))
 
