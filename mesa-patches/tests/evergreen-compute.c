@@ -49,8 +49,7 @@ static void ids(void)
 
 /*
  * A sum by halves, and before it each thread reads what its mirror wrote: wrong without barriers. What
- * comes before a barrier is in a branch, as Mesa's scheduler moves the barrier ahead of accesses of
- * shared memory in the same block.
+ * comes before a barrier is in a branch, so that Debian's Mesa has it right, see barriers_alone().
  */
 static void barriers(void)
 {
@@ -80,6 +79,36 @@ static void barriers(void)
 		}
 	}
 	equal("sums and mirrors", found, expected, 3 * 257);
+}
+
+/* Accesses of shared memory and of a counter before and behind a barrier, without any branch, by 16 waves. */
+static void barriers_alone(void)
+{
+	static uint32_t found[3 * 1024], expected[3 * 1024];
+	uint32_t counter = 0;
+	GLuint to = storage(0, NULL, sizeof(found)), buffer;
+
+	glGenBuffers(1, &buffer);
+	glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, buffer);
+	glBufferData(GL_ATOMIC_COUNTER_BUFFER, 4, &counter, GL_DYNAMIC_COPY);
+	compute_program("#version 430\nlayout(local_size_x = 1024) in;"
+			"layout(binding = 0) uniform atomic_uint c;"
+			"layout(std430, binding = 0) buffer b { uint to[]; };"
+			"shared uint s[1024], t[1024], sum;"
+			"void main() { uint i = gl_LocalInvocationID.x;"
+			"  s[i] = i * 5u; sum = 0u; barrier();"
+			"  t[i] = s[1023u - i] + 1u; atomicAdd(sum, i); atomicCounterIncrement(c); memoryBarrierAtomicCounter(); barrier();"
+			"  to[i] = t[(i + 512u) & 1023u]; to[i + 1024u] = sum; to[i + 2048u] = atomicCounter(c); }");
+	glDispatchCompute(1, 1, 1);
+	buffer_read(to, found, sizeof(found));
+	for (unsigned i = 0; i < 1024; i++) {
+		expected[i] = (1023 - ((i + 512) & 1023)) * 5 + 1;
+		expected[i + 1024] = 1023 * 1024 / 2;
+		expected[i + 2048] = 1024;
+	}
+	equal("of others", found, expected, 1024);
+	equal("sums", found + 1024, expected + 1024, 1024);
+	equal("counters", found + 2048, expected + 2048, 1024);
 }
 
 /* Atomic operations on shared memory, by 1024 threads. */
@@ -183,6 +212,7 @@ static void mapped(void)
 const struct test compute_tests[] = {
 	{ "ids", ids },
 	{ "barriers", barriers },
+	{ "barriers-alone", barriers_alone },
 	{ "shared-atomics", shared_atomics },
 	{ "textures", textures },
 	{ "mapped", mapped },

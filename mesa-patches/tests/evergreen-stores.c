@@ -243,6 +243,74 @@ static void image_kinds(void)
 	}
 }
 
+/* Images of the largest size in one direction: what a dispatch stores, a draw into them, and texels that are read. */
+static void image_sizes(void)
+{
+	static const struct {
+		GLenum target;
+		const char *suffix, *place;
+		int width, height, layers;
+	} kinds[] = {
+		{ GL_TEXTURE_2D, "2D", "p.xy", 16384, 8, 1 },
+		{ GL_TEXTURE_2D, "2D", "p.xy", 8, 16384, 1 },
+		{ GL_TEXTURE_2D_ARRAY, "2DArray", "p", 16384, 8, 2 },
+		{ GL_TEXTURE_2D_ARRAY, "2DArray", "p", 8, 16384, 2 },
+	};
+	static uint32_t found[16384 * 8 * 2], expected[16384 * 8 * 2];
+	char source[1024];
+
+	for (unsigned n = 0; n < sizeof(kinds) / sizeof(*kinds); n++) {
+		int w = kinds[n].width, h = kinds[n].height, l = kinds[n].layers;
+		GLuint texture, to;
+
+		glGenTextures(1, &texture);
+		glBindTexture(kinds[n].target, texture);
+		glTexParameteri(kinds[n].target, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glTexParameteri(kinds[n].target, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+		if (l > 1)
+			glTexStorage3D(kinds[n].target, 1, GL_R32UI, w, h, l);
+		else
+			glTexStorage2D(kinds[n].target, 1, GL_R32UI, w, h);
+		glBindImageTexture(0, texture, 0, l > 1, 0, GL_READ_WRITE, GL_R32UI);
+		snprintf(source, sizeof(source),
+			 "#version 430\nlayout(local_size_x = 8, local_size_y = 8) in;"
+			 "layout(r32ui, binding = 0) uniform uimage%s a;"
+			 "void main() { ivec3 p = ivec3(gl_GlobalInvocationID); imageStore(a, %s, uvec4(p.x | p.y << 14 | p.z << 28)); }",
+			 kinds[n].suffix, kinds[n].place);
+		compute_program(source);
+		glDispatchCompute(w / 8, h / 8, l);
+		glMemoryBarrier(GL_ALL_BARRIER_BITS);
+		/* The last 64 columns and rows once more, by a draw. */
+		framebuffer_of(texture);
+		glViewport(0, 0, w, h);
+		glEnable(GL_SCISSOR_TEST);
+		glScissor(w > h ? w - 64 : 0, w > h ? 0 : h - 64, w > h ? 64 : w, w > h ? h : 64);
+		glClearBufferuiv(GL_COLOR, 0, (const GLuint[4]){ 0xABCD });
+		glDisable(GL_SCISSOR_TEST);
+		glBindFramebuffer(GL_FRAMEBUFFER, 0);
+		/* Texels by coordinates of 0 to 1. */
+		to = storage(0, NULL, 4 * (size_t)w * h * l);
+		snprintf(source, sizeof(source),
+			 "#version 430\nlayout(local_size_x = 8, local_size_y = 8) in;"
+			 "layout(binding = 0) uniform usampler%s t;"
+			 "layout(std430, binding = 0) buffer b { uint to[]; };"
+			 "void main() { uvec3 p = gl_GlobalInvocationID; vec2 at = (vec2(p.xy) + 0.5) / vec2(%d, %d);"
+			 "  to[(p.z * %du + p.y) * %du + p.x] = textureLod(t, %s, 0.0).x; }",
+			 kinds[n].suffix, w, h, h, w, l > 1 ? "vec3(at, p.z)" : "at");
+		compute_program(source);
+		glDispatchCompute(w / 8, h / 8, l);
+		buffer_read(to, found, 4 * (size_t)w * h * l);
+		for (int i = 0; i < w * h * l; i++) {
+			int x = i % w, y = i / w % h, z = i / w / h;
+
+			expected[i] = (w > h ? x >= w - 64 : y >= h - 64) ? 0xABCD : (uint32_t)(x | y << 14 | z << 28);
+		}
+		equal(kinds[n].suffix, found, expected, (size_t)w * h * l);
+		glDeleteTextures(1, &texture);
+		glDeleteBuffers(1, &to);
+	}
+}
+
 /* Returned values, of images in compute and pixel shaders. */
 static void image_atomics(void)
 {
@@ -388,6 +456,7 @@ const struct test store_tests[] = {
 	{ "signed-atomics", signed_atomics },
 	{ "image-formats", image_formats },
 	{ "image-kinds", image_kinds },
+	{ "image-sizes", image_sizes },
 	{ "image-atomics", image_atomics },
 	{ "pixel-stores", pixel_stores },
 	{ "counters", counters },
