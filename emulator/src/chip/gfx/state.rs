@@ -296,8 +296,10 @@ pub struct Viewport {
     pub scissor: Rect,
 }
 
-/// Largest width and height of a render target, in pixels.
-pub const MAX_SIZE: i32 = 8192;
+/// Largest width and height of a render target, in pixels: Evergreen's. R7xx's have 8192.
+pub const MAX_SIZE: i32 = 16384;
+/// Bits of a scissor's coordinate, Evergreen's: the last one is zero on R7xx.
+const SCISSOR_BITS: u32 = 15;
 /// Number of viewports and their scissors.
 pub const VIEWPORTS: usize = 16;
 
@@ -550,7 +552,7 @@ impl SetupState {
                     let rect = |i: usize| {
                         let [tl, br] = [reg::PA_SC_CLIPRECT_0_TL, reg::PA_SC_CLIPRECT_0_BR]
                             .map(|first| s.get(first + 8 * i as u32));
-                        Rect::decode(tl, br, 14)
+                        Rect::decode(tl, br, SCISSOR_BITS)
                     };
                     (rule, std::array::from_fn(rect))
                 })
@@ -569,7 +571,7 @@ impl SetupState {
 fn viewports(s: &Shadow, window_offset: [i32; 2], vport_scissor: bool) -> Vec<Viewport> {
     let scissor = |tl: u32, br: u32| {
         let tl = s.get(tl);
-        let rect = Rect::decode(tl, s.get(br), 14);
+        let rect = Rect::decode(tl, s.get(br), SCISSOR_BITS);
         if pa_sc_vport_scissor_0_tl::WINDOW_OFFSET_DISABLE.is_set(tl) {
             rect
         } else {

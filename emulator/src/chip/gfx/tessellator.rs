@@ -182,6 +182,10 @@ fn short_segment(fewer: u32) -> u32 {
     }
 }
 
+/// The sides of a triangle in the order in which their points are made: the first is that of the
+/// first outer level, at u = 0.
+const FROM_V: [usize; 3] = [2, 0, 1];
+
 /// A point of an edge, as a number and as its place along the edge.
 type Link = (u32, u32);
 
@@ -304,9 +308,10 @@ impl Tessellator {
 
     fn triangle(&self, factors: &Factors, mesh: &mut Mesh) {
         let (outer, [inside]) = self.edges::<3, 1>(factors);
-        // Around the triangle, from (0, 0) along v = 0.
+        // Sides around the triangle, from (0, 0) along v = 0. Its points begin at (0, 1), as
+        // Direct3D's do: of points at the same place the last one stays.
         let mut links: [Vec<Link>; 3] = [const { Vec::new() }; 3];
-        for (side, edge) in [outer[1], outer[2], outer[0]].iter().enumerate() {
+        for (side, edge) in FROM_V.into_iter().zip(&outer) {
             for i in 0..edge.segments {
                 let t = edge.place(i);
                 let point = match side {
@@ -325,7 +330,8 @@ impl Tessellator {
             let mut inner: [Vec<Link>; 3] = [const { Vec::new() }; 3];
             // The perpendiculars of the two edges at a corner meet at this distance of both.
             let inset = f64::from(inside.place(ring)) * 2.0 / 3.0;
-            for (side, inner) in inner.iter_mut().enumerate() {
+            for side in FROM_V {
+                let inner = &mut inner[side];
                 for i in ring..(ring + rest).max(ring + 1) {
                     if rest == 0 && side > 0 {
                         break;

@@ -142,21 +142,6 @@ pub(in super::super) fn translate(s: &mut Shadow) {
             s.set(to + 4 * i, s.raw(from + 4 * i));
         }
     }
-    // Fields of 15 bits instead of 14, for sizes up to 16384.
-    let fields = |value: u32| {
-        let field = |shift| bits(value, shift, 15).min(0x3FFF) << shift;
-        value & 1 << 31 | field(16) | field(0)
-    };
-    for (first, count) in [
-        (reg::PA_SC_WINDOW_SCISSOR_TL, 2),
-        (reg::PA_SC_CLIPRECT_0_TL, 8),
-        (reg::PA_SC_GENERIC_SCISSOR_TL, 2),
-        (reg::PA_SC_VPORT_SCISSOR_0_TL, 32),
-    ] {
-        for i in 0..count {
-            s.set(first + 4 * i, fields(s.get(first + 4 * i)));
-        }
-    }
     s.set(reg::DB_RENDER_CONTROL, s.raw(eg::DB_RENDER_CONTROL));
     for &((register, field), (place, of)) in MOVED_FIELDS {
         let others = s.get(place) & !of.with(u32::MAX);
@@ -468,8 +453,12 @@ pub(in super::super) mod tests {
     #[test]
     fn scissors_reach_16384() {
         let s = shadow(&[(0x2_8244, 0x4000 | 0x4000 << 16), (0x2_8240, 1 << 31 | 5)]);
-        assert_eq!(s.get(reg::PA_SC_GENERIC_SCISSOR_BR), 0x3FFF | 0x3FFF << 16);
+        assert_eq!(s.get(reg::PA_SC_GENERIC_SCISSOR_BR), 0x4000 | 0x4000 << 16);
         assert_eq!(s.get(reg::PA_SC_GENERIC_SCISSOR_TL), 1 << 31 | 5);
+        let all = 0x4000 | 0x4000 << 16;
+        let s = shadow(&[(0x2_8034, all), (0x2_8208, all), (0x2_8244, all)]);
+        let scissor = SetupState::decode(&s).viewports[0].scissor;
+        assert_eq!((scissor.x1, scissor.y1), (16384, 16384));
     }
 
     #[test]

@@ -193,8 +193,8 @@ fn each_outer_level_belongs_to_its_edge() {
 #[test]
 fn the_least_levels_make_one_triangle_and_two() {
     let triangle = mesh(tessellator(Domain::Triangles, Spacing::Equal), &[1.0; 4]);
-    assert_eq!(triangle.points, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
-    assert_eq!(triangle.primitives, [[0, 1, 2]]);
+    assert_eq!(triangle.points, [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]);
+    assert_eq!(triangle.primitives, [[1, 2, 0]]);
     let quad = mesh(
         tessellator(Domain::Quads, Spacing::FractionalOdd),
         &[1.0; 6],
@@ -257,6 +257,21 @@ fn outputs_are_points_or_turn_the_other_way() {
     let turned = mesh(t, &[3.0; 6]);
     assert_eq!(turned.primitives.len(), 18);
     assert!(turned.primitives.iter().all(|t| area(&turned, t) < 0.0));
+}
+
+/// The corner at u = 1 comes last in the outline, as a Turks has it: piglit's
+/// `arb_shader_atomic_counters-semantics` draws the three corners into one pixel.
+#[test]
+fn points_of_triangles_begin_where_v_is_1() {
+    let mut t = tessellator(Domain::Triangles, Spacing::Equal);
+    t.output = Output::Points;
+    let points = mesh(t, &[2.0, 1.0, 1.0, 3.0]).points;
+    let outline = [[0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [1.0, 0.0]];
+    assert_eq!(points[..4], outline);
+    // The triangle inside begins at the same corner.
+    assert_eq!(points.len(), 4 + 3);
+    let highest = points[4..].iter().map(|p| p[1]).fold(0.0, f32::max);
+    assert_eq!(points[4][1], highest);
 }
 
 /// Appendix A.4, rules 2, 5 and 6.

@@ -40,6 +40,12 @@ impl Axis {
     }
 }
 
+/// Most texels along an axis: Evergreen's. R7xx's have 8192.
+pub const MOST_TEXELS: u32 = 16384;
+/// Most texels of an axis for which [`round`] does, also where it is mirrored.
+const MOST_OF_SMALL: u32 = 8192;
+/// The range in which a larger one is rounded.
+const WIDE: f32 = 16_777_216.0;
 /// Largest magnitude that [`round`] passes to [`small_round`].
 const LIMIT: f32 = 4_194_303.0;
 
@@ -84,7 +90,43 @@ pub fn axis(
     linear: bool,
     out: &mut Axis,
 ) {
-    let size = size.clamp(1, 8192) as i32;
+    if size > MOST_OF_SMALL {
+        large_axis(wrap, size, coord, normalized, offset, linear, out);
+    } else {
+        axis_by(round, wrap, size, coord, normalized, offset, linear, out);
+    }
+}
+
+/// The same for the axes that only Evergreen has.
+#[cold]
+#[inline(never)]
+fn large_axis(
+    wrap: Wrap,
+    size: u32,
+    coord: impl Fn(usize) -> f32,
+    normalized: bool,
+    offset: i32,
+    linear: bool,
+    out: &mut Axis,
+) {
+    let round = |value: f32| value.clamp(-WIDE, WIDE).round_ties_even() as i32;
+    axis_by(round, wrap, size, coord, normalized, offset, linear, out);
+}
+
+/// [`axis`] with a function that rounds texels * 256, in twice the range of the axis.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+fn axis_by(
+    round: impl Fn(f32) -> i32,
+    wrap: Wrap,
+    size: u32,
+    coord: impl Fn(usize) -> f32,
+    normalized: bool,
+    offset: i32,
+    linear: bool,
+    out: &mut Axis,
+) {
+    let size = size.clamp(1, MOST_TEXELS) as i32;
     let n = size as f32;
     let scale = if normalized { n } else { 1.0 };
     let to_unit = 1.0 / n;
@@ -349,6 +391,21 @@ mod tests {
     }
 
     #[test]
+    fn axes_have_up_to_16384_texels() {
+        for (wrap, u, texel) in [
+            (Wrap::ClampLastTexel, 0.75, 12288),
+            (Wrap::ClampLastTexel, 2.0, 16383),
+            (Wrap::Wrap, 1.75, 12288),
+            (Wrap::Mirror, 1.25, 12287),
+            (Wrap::Mirror, -0.9375, 15359),
+        ] {
+            assert_eq!(one(wrap, 16384, u, true, 0, false).0, texel, "{u}");
+        }
+        assert!(one(Wrap::ClampBorder, 16384, 1.0001, true, 0, false).3);
+        assert!(!one(Wrap::ClampBorder, 16384, 0.9999, true, 0, false).3);
+    }
+
+    #[test]
     fn offsets_are_half_texels_and_wrap() {
         assert_eq!(one(Wrap::Wrap, 4, 0.125, true, -2, false).0, 3);
         assert_eq!(one(Wrap::Wrap, 1, 0.5, true, 14, false).0, 0);
@@ -370,7 +427,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_coordinate_stays_inside(
-            wrap in 0u32..8, size in 1u32..=8192, bits: u32, normalized: bool,
+            wrap in 0u32..8, size in 1u32..=16384, bits: u32, normalized: bool,
             offset in -16i32..16, linear: bool,
         ) {
             let u = f32::from_bits(bits);

@@ -134,8 +134,8 @@ impl Cache {
             return Some(found);
         }
         let texture = Arc::new(decode()?);
-        // Ids have 24 bits in a tag.
-        if self.next_id >= 1 << 24 {
+        // Ids have 22 bits in a tag.
+        if self.next_id >= 1 << 22 {
             self.next_id = 1;
             self.textures.clear();
             self.invalidate();
@@ -164,12 +164,12 @@ impl Cache {
             x,
             y,
         } = block;
-        let (x, y) = (x & 0x3FF, y & 0x3FF);
+        let (x, y) = (x & 0x7FF, y & 0x7FF);
         let where_in = u64::from(slice & 0x1FFF)
             | u64::from(sample & 7) << 13
             | u64::from(level & 0xF) << 16
             | id << 20;
-        let tag = u64::from(x) | u64::from(y) << 10 | where_in << 20;
+        let tag = u64::from(x) | u64::from(y) << 11 | where_in << 22;
         let salt = (where_in.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize;
         let place = x % SIDE + y % SIDE * SIDE;
         let set = (place as usize ^ salt) & (SETS - 1);

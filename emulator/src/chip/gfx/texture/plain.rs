@@ -12,7 +12,7 @@ mod filter;
 use pulp::{Arch, Simd, WithSimd};
 
 use self::filter::{Bilinear, Places};
-use super::address::{axis, small_round, Axis, Index};
+use super::address::{axis, small_round, Axis, Index, MOST_TEXELS};
 use super::cache::{BlockId, Cache};
 use super::patch::{PITCH, SIDE};
 use super::resource::Texture;
@@ -114,13 +114,13 @@ fn load(
             level: fetch.level & 0xF,
             slice: fetch.texture.layers.0,
             sample: 0,
-            x: turn(column, width) & 0x3FF,
-            y: turn(row, height) & 0x3FF,
+            x: turn(column, width) & 0x7FF,
+            y: turn(row, height) & 0x7FF,
         };
         let (column, row) = (column as usize & 3, row as usize & 3);
         let slot = row * 4 + column;
         // The tag needs no slice or sample: here, they are the same in all fetches of a texture.
-        let tag = fetch.id << 24 | u64::from(block.level << 20 | block.y << 10 | block.x);
+        let tag = fetch.id << 26 | u64::from(block.level << 22 | block.y << 11 | block.x);
         if cache.slots[slot] != tag {
             cache.slots[slot] = tag;
             cache.laid_out += 1;
@@ -231,7 +231,7 @@ impl Find<'_> {
         let (half, step) = if self.fetch.linear { (128, 1) } else { (0, 0) };
         let (mut first, mut last) = ([0; 2], [0; 2]);
         for (i, fixed) in self.fixed.iter_mut().enumerate() {
-            let size = self.sizes[i].clamp(1, 8192);
+            let size = self.sizes[i].clamp(1, MOST_TEXELS);
             let n = size as f32;
             // Coordinates far outside and NaN are rounded to wrong numbers, but these are far
             // outside, too.
