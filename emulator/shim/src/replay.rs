@@ -456,9 +456,12 @@ mod tests {
         }
         // Of the kept ones the first has copied to a page that had something before.
         program.memory.write(page(5), &[99; 64]).unwrap();
+        program.memory.write(page(30), &[50; 64]).unwrap();
         step(&mut program, None);
+        program.memory.write(page(30), &[51; 64]).unwrap();
         step(&mut program, Some(draw(3)));
         assert!(program.bytes().is_empty(), "nothing has happened");
+        program.memory.write(page(30), &[52; 64]).unwrap();
         step(&mut program, Some([draw(3), draw(13)].concat()));
         let bytes = program.bytes();
         // The first event only.
@@ -466,11 +469,16 @@ mod tests {
         assert_eq!(program.bytes(), bytes);
         let reader = &mut Reader::new(&bytes[..]).unwrap();
         let records: Vec<Record> = std::iter::from_fn(|| reader.record().unwrap()).collect();
-        let page5 = records.iter().find_map(|record| match record {
-            Record::Page(address, contents) if *address == page(5) => Some(contents[0]),
-            _ => None,
-        });
-        assert_eq!(page5, Some(99), "what the copy has overwritten");
+        let contents = |wanted: u64| -> Vec<u8> {
+            let pages = records.iter().filter_map(|record| match record {
+                Record::Page(address, contents) if *address == wanted => Some(contents[0]),
+                _ => None,
+            });
+            pages.collect()
+        };
+        // Memory ahead of the first, what was written before it, and what the copy has overwritten.
+        assert_eq!(contents(page(5)), [99]);
+        assert_eq!(contents(page(30)), [50, 51, 52]);
         let outcome = run(&bytes).unwrap();
         assert_eq!((outcome.seen.submissions, outcome.seen.draws), (3, 3));
         assert_eq!(outcome.seen.different, []);
@@ -485,18 +493,21 @@ mod tests {
 
     #[test]
     fn the_submission_that_holds_a_draw_is_captured() {
-        let until = Until::Draw(4);
-        let mut program = Program::new("draw", Which::Last { count: 1, until });
-        for draws in [2, 1] {
-            program.submit(&draw(3).repeat(draws), |_| ());
+        // The first and the last of the third submission.
+        for number in [4, 6] {
+            let until = Until::Draw(number);
+            let mut program = Program::new("draw", Which::Last { count: 1, until });
+            for draws in [2, 1] {
+                program.submit(&draw(3).repeat(draws), |_| ());
+            }
+            assert!(program.bytes().is_empty());
+            program.submit(&draw(6).repeat(3), |_| ());
+            let bytes = program.bytes();
+            program.submit(&draw(3), |_| ());
+            assert_eq!(program.bytes(), bytes);
+            let outcome = run(&bytes).unwrap();
+            assert_eq!((outcome.seen.submissions, outcome.seen.draws), (1, 3));
         }
-        assert!(program.bytes().is_empty());
-        program.submit(&draw(6).repeat(3), |_| ());
-        let bytes = program.bytes();
-        program.submit(&draw(3), |_| ());
-        assert_eq!(program.bytes(), bytes);
-        let outcome = run(&bytes).unwrap();
-        assert_eq!((outcome.seen.submissions, outcome.seen.draws), (1, 3));
     }
 
     #[test]

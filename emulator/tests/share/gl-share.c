@@ -312,8 +312,8 @@ static int endless(void)
 				       "attribute vec2 position;\n"
 				       "void main() { gl_Position = vec4(position, 0.0, 1.0); }\n"),
 			       compile(GL_FRAGMENT_SHADER, "#version 120\n"
-				       "uniform float step;\n"
-				       "void main() { float x = 1.0; while (x > 0.0) x += step; gl_FragColor = vec4(1.0, x, 0.5, 1.0); }\n"),
+				       "uniform float step, shade;\n"
+				       "void main() { float x = 1.0; while (x > 0.0) x += step; gl_FragColor = vec4(shade, x, 0.5, 1.0); }\n"),
 			       NULL);
 	glUseProgram(program);
 	glGenTextures(1, &texture);
@@ -328,6 +328,7 @@ static int endless(void)
 	for (int i = 0; i < 6; i++) {
 		/* The loop ends at once, but in the last but one. */
 		glUniform1f(glGetUniformLocation(program, "step"), i == 4 ? 1.0f : -2.0f);
+		glUniform1f(glGetUniformLocation(program, "shade"), (float)(i + 1) / 8);
 		glDrawArrays(GL_TRIANGLES, 0, 3);
 		glFinish();
 	}
