@@ -7,7 +7,7 @@
 //!            over the file ([`share`])   table ([`space`])   by /proc/self/mem
 //! ```
 //!
-//! While a captured submission is executed, the GPU reads a [`Snapshot`]: the program, or Mesa's other
+//! While a captured submission is executed, the GPU reads a snapshot: the program, or Mesa's other
 //! thread, may write to memory meanwhile, and a replay has to read what the GPU has read. What the GPU
 //! writes goes to both, so that the snapshot always is what a replay has in its memory.
 //!
@@ -302,7 +302,7 @@ impl Places {
             overlaid.iter().map(|(start, end)| *start..*end).collect()
         };
         let mut at = RESERVED;
-        for part in overlaid.iter().cloned().chain([USER..USER]) {
+        for part in overlaid.iter().cloned().chain(std::iter::once(USER..USER)) {
             self.update_files(snapshot, file, at..part.start, &mut changes)?;
             at = part.end;
         }

@@ -32,7 +32,7 @@ enum Task {
     ///
     /// Exit status: the program's; 125 if it was not started, 126 if it is no program that can be
     /// run like this, 127 if there is none.
-    Run(Run),
+    Run(Box<Run>),
     /// Prints vendor, renderer and version of the GL that this process gets
     #[command(hide = true)]
     GlInfo,
