@@ -175,7 +175,7 @@ impl Bos {
     }
 
     /// Maps a BO at `address` of the program's address space, with the bits `access`
-    /// ([`space::READABLE`], [`space::WRITEABLE`]). Returns where it is: that is elsewhere if it has been
+    /// ([`READABLE`](crate::space::READABLE), [`WRITEABLE`](crate::space::WRITEABLE)). Returns where it is: that is elsewhere if it has been
     /// mapped before.
     ///
     /// # Errors
