@@ -22,6 +22,13 @@ def other_frames(lab: Lab, chip: str) -> None:
     frame_is_drawn_again(lab, chip)
 
 
+@case("replay/shared-memory")
+def shared_memory(lab: Lab) -> None:
+    """Dma-bufs, pinned memory, and captures of a program that goes on while it is drawn, or hangs."""
+    lab.build("board")
+    lab.call("python3", "-B", "emulator/tests/share/check.py", "build", "build/check/share", "rv770", "turks")
+
+
 @case("replay/register-fields")
 def register_fields(lab: Lab) -> None:
     """The tables by which registers are decoded and described."""

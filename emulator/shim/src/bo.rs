@@ -1,93 +1,35 @@
 // SPDX-License-Identifier: MIT
-//! Buffer objects: ranges of one memory file, which serves as video memory and
-//! as GTT.
+//! Buffer objects: ranges of the device's memory ([`memory`](crate::memory)).
 //!
-//! The offset of a byte in the file is both its MC address and its `mmap()`
-//! offset, so the device's file descriptor can be the file itself.
+//! The offset of a byte in the memory file is both its MC address and its `mmap()` offset, so the
+//! device's file descriptor can be the file itself. Two kinds of BO have their bytes elsewhere: exported and imported ones in a file of their own
+//! ([`share`]), and those that are the program's memory.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use r7xx_board::chip::bus::{Extent, Mc, McError};
-use r7xx_board::chip::memory::{Mapping, MemoryError};
-use rustix::fs::{fallocate, FallocateFlags};
+use r7xx_board::chip::bus::Mc;
 
-use crate::space::{self, Space};
+use crate::memory::{punch, Memory, GTT, PAGE, RESERVED, USER, USER_SIZE, VRAM};
+use crate::share::{self, Label};
 
-/// Granularity of BOs in bytes, the GPU's page.
-pub const PAGE: u64 = 4096;
-/// Bytes of video memory, as GEM_INFO reports them.
-pub const VRAM: u64 = 1 << 30;
-/// Bytes of GTT.
-pub const GTT: u64 = 1 << 30;
-/// Most exported BOs that are kept after their handles are closed.
-const KEPT: usize = 64;
-/// Bytes of the driver's own memory (rings, fences, IBs), which is below the BOs.
-pub const RESERVED: u64 = 32 << 20;
+/// `RADEON_GEM_DOMAIN_GTT`
+const DOMAIN_GTT: u32 = 2;
 
-/// Flat memory at MC address 0, with an address space of a VM context on top ([`space`]).
-pub struct Memory(Arc<Mapping>);
-
-impl Memory {
-    /// Creates the memory file, all zeroes.
-    ///
-    /// # Errors
-    /// As [`Mapping::create`].
-    pub fn new() -> Result<Self, MemoryError> {
-        let size = RESERVED + VRAM + GTT + space::TABLE_SIZE;
-        Ok(Self(Arc::new(Mapping::create("r7xx-shim", size)?)))
-    }
-
-    /// The memory file.
-    pub fn file(&self) -> Option<&File> {
-        self.0.file()
-    }
-}
-
-impl Mc for Memory {
-    fn context(&self, context: u8) -> Option<Arc<dyn Mc>> {
-        (context == 1).then(|| Arc::new(Space::new(self.0.clone())) as Arc<dyn Mc>)
-    }
-
-    fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
-        self.0.read(addr, buf).map_err(|_| McError::Unmapped(addr))
-    }
-
-    fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
-        self.0.write(addr, buf).map_err(|_| McError::Unmapped(addr))
-    }
-
-    fn resolve(&self, addr: u64, _write: bool) -> Result<Option<Extent>, McError> {
-        let all = Extent {
-            start: 0,
-            len: self.0.size(),
-            place: 0,
-        };
-        if addr < all.len {
-            Ok(Some(all))
-        } else {
-            Err(McError::Unmapped(addr))
-        }
-    }
-
-    fn read_at(&self, place: u64, buf: &mut [u8]) -> Result<(), McError> {
-        self.read(place, buf)
-    }
-
-    fn prefetch_at(&self, place: u64, len: usize) {
-        // The access itself reports an invalid place.
-        let _ = self.0.prefetch(place, len);
-    }
-
-    fn copy_at(&self, from: u64, to: u64, len: u64) -> bool {
-        self.0.copy(from, to, len as usize).is_ok()
-    }
-
-    fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
-        self.write(place, buf)
-    }
+/// Where a BO's bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the memory file.
+    Own,
+    /// In a file of its own, by which it is found again: device and inode.
+    Shared(u64, u64),
+    /// In the program's memory.
+    User,
 }
 
 /// A buffer object.
@@ -105,10 +47,15 @@ pub struct Bo {
     pub pitch: u32,
     /// Its address in the program's address space, if it is mapped there.
     pub virtual_address: Option<u64>,
-    /// It was exported as a file, by which it can be opened again.
-    exported: bool,
-    /// The handle is open.
-    open: bool,
+    /// Where its bytes are.
+    pub place: Place,
+}
+
+impl Bo {
+    /// Its MC addresses.
+    pub fn range(&self) -> Range<u64> {
+        self.address..self.address + self.size
+    }
 }
 
 #[derive(Default)]
@@ -117,24 +64,34 @@ struct Table {
     /// Ranges in use: address to end.
     ranges: BTreeMap<u64, u64>,
     last_handle: u32,
-    /// Closed handles of exported BOs, the first closed in front. The shim does not know whether
-    /// their files are still open.
-    closed: VecDeque<u32>,
+    /// The files of exported and imported BOs, by handle.
+    files: BTreeMap<u32, Arc<File>>,
 }
 
 impl Table {
-    /// Address of `size` free bytes with that alignment, if there are any.
-    fn room(&self, size: u64, alignment: u64) -> Option<u64> {
-        let mut address = RESERVED.next_multiple_of(alignment);
-        for (&start, &end) in &self.ranges {
+    /// Address of `size` free bytes of `within` with that alignment, if there are any.
+    fn room(&self, within: Range<u64>, size: u64, alignment: u64) -> Option<u64> {
+        let mut address = within.start.next_multiple_of(alignment);
+        for (&start, &end) in self.ranges.range(within.clone()) {
             if start >= address + size {
                 break;
             }
             address = address.max(end).next_multiple_of(alignment);
         }
-        (address + size <= RESERVED + VRAM + GTT).then_some(address)
+        (address + size <= within.end).then_some(address)
+    }
+
+    /// Adds a BO, and returns its handle.
+    fn add(&mut self, bo: Bo) -> u32 {
+        self.ranges.insert(bo.address, bo.address + bo.size);
+        self.last_handle += 1;
+        self.bos.insert(self.last_handle, bo);
+        self.last_handle
     }
 }
+
+/// Where BOs are that are not the program's memory.
+const BOS: Range<u64> = RESERVED..RESERVED + VRAM + GTT;
 
 /// All buffer objects of the process.
 pub struct Bos {
@@ -168,36 +125,43 @@ impl Bos {
         }
         let size = size.next_multiple_of(PAGE);
         let mut table = self.table();
-        let address = loop {
-            if let Some(address) = table.room(size, alignment) {
-                break address;
-            }
-            let Some(oldest) = table.closed.pop_front() else {
-                return Err(io::ErrorKind::OutOfMemory.into());
-            };
-            self.free(&mut table, oldest);
-        };
-        table.ranges.insert(address, address + size);
-        table.last_handle += 1;
-        let handle = table.last_handle;
-        let bo = Bo {
+        let room = table.room(BOS, size, alignment);
+        let address = room.ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(table.add(Bo {
             address,
             size,
             domain,
             tiling_flags: 0,
             pitch: 0,
             virtual_address: None,
-            exported: false,
-            open: true,
-        };
-        table.bos.insert(handle, bo);
-        Ok(handle)
+            place: Place::Own,
+        }))
     }
 
-    /// The BO of an open handle.
+    /// Creates a BO that is `size` bytes of the program's memory from `address` on, both multiples of
+    /// a page.
+    ///
+    /// # Errors
+    /// `ENOMEM` without room, `EFAULT` or `ENODEV` if that memory cannot be accessed.
+    pub fn borrow(&self, address: u64, size: u64, writable: bool) -> Result<u32, i32> {
+        let mut table = self.table();
+        let room = table.room(USER..USER + USER_SIZE, size, PAGE);
+        let place = room.ok_or(libc::ENOMEM)?;
+        self.memory.borrow(place, size, address, writable)?;
+        Ok(table.add(Bo {
+            address: place,
+            size,
+            domain: DOMAIN_GTT,
+            tiling_flags: 0,
+            pitch: 0,
+            virtual_address: None,
+            place: Place::User,
+        }))
+    }
+
+    /// The BO of a handle.
     pub fn get(&self, handle: u32) -> Option<Bo> {
-        let table = self.table();
-        table.bos.get(&handle).filter(|bo| bo.open).copied()
+        self.table().bos.get(&handle).copied()
     }
 
     /// Sets the tiling that GEM_GET_TILING returns; false without such a BO.
@@ -211,7 +175,7 @@ impl Bos {
     }
 
     /// Maps a BO at `address` of the program's address space, with the bits `access`
-    /// ([`space::READABLE`], [`space::WRITEABLE`]). Returns where it is: that is elsewhere if it has been
+    /// ([`READABLE`](crate::space::READABLE), [`WRITEABLE`](crate::space::WRITEABLE)). Returns where it is: that is elsewhere if it has been
     /// mapped before.
     ///
     /// # Errors
@@ -260,63 +224,122 @@ impl Bos {
         }
     }
 
-    /// The BO of an open handle. From now on [`Self::import`] finds it.
-    pub fn export(&self, handle: u32) -> Option<Bo> {
+    /// The file of a BO, which [`Self::import`] and other processes find it by. The GPU must be idle.
+    ///
+    /// # Errors
+    /// `ENOENT` without such a BO, `EPERM` if it is the program's memory, and those of making the file.
+    pub fn export(&self, handle: u32) -> Result<Arc<File>, i32> {
         let mut table = self.table();
-        let bo = table.bos.get_mut(&handle).filter(|bo| bo.open)?;
-        bo.exported = true;
-        Some(*bo)
+        let bo = *table.bos.get(&handle).ok_or(libc::ENOENT)?;
+        match bo.place {
+            // radeon_gem_prime_export()
+            Place::User => Err(libc::EPERM),
+            Place::Shared(..) => table.files.get(&handle).cloned().ok_or(libc::EINVAL),
+            Place::Own => {
+                let moved = self.move_out(&bo).map_err(|e| errno(&e))?;
+                let place = identity(&moved).map_err(|e| errno(&e))?;
+                let file = Arc::new(moved);
+                table.files.insert(handle, file.clone());
+                if let Some(bo) = table.bos.get_mut(&handle) {
+                    bo.place = place;
+                }
+                Ok(file)
+            }
+        }
     }
 
-    /// Opens the handle of an exported BO again. As in DRM, an open handle is closed by one close,
-    /// however often it was imported (`drm_gem_prime_fd_to_handle()`). `None` if the BO is gone.
-    pub fn import(&self, handle: u32) -> Option<Bo> {
-        let mut table = self.table();
-        let bo = table.bos.get_mut(&handle).filter(|bo| bo.exported)?;
-        bo.open = true;
-        let bo = *bo;
-        table.closed.retain(|closed| *closed != handle);
-        Some(bo)
+    /// Moves a BO into a file of its own, with all of the process's mappings of it.
+    fn move_out(&self, bo: &Bo) -> io::Result<File> {
+        let label = Label {
+            tiling_flags: bo.tiling_flags,
+            pitch: bo.pitch,
+            domain: bo.domain,
+        };
+        let file = share::create(bo.size, label)?;
+        let read = |at, buf: &mut [u8]| {
+            let read = self.memory.read(at, buf);
+            read.map_err(|e| io::Error::other(format!("{e:?}")))
+        };
+        share::copy(&read, bo.range(), &file)?;
+        self.memory.overlay(bo.address, bo.size, &file)?;
+        if let Some(own) = self.memory.file() {
+            share::redirect(own, bo.range(), &file)?;
+            punch(own, bo.range())?;
+        }
+        Ok(file)
     }
 
-    /// Closes a handle; false without such a handle. It frees the memory at once, that of an
-    /// exported BO only when `KEPT` others have been closed after it or there is no room.
+    /// The handle of the BO of a file that this or another process has exported. As in DRM, one close
+    /// closes it, however often it was imported (`drm_gem_prime_fd_to_handle()`).
+    ///
+    /// # Errors
+    /// `EINVAL` if it is no such file, `ENOMEM` without room.
+    pub fn import(&self, fd: BorrowedFd<'_>) -> Result<u32, i32> {
+        let label = share::label(fd).ok_or(libc::EINVAL)?;
+        let file = fd.try_clone_to_owned().map_err(|e| errno(&e))?;
+        let file = File::from(file);
+        let place = identity(&file).map_err(|e| errno(&e))?;
+        let size = file.metadata().map_err(|e| errno(&e))?.len();
+        let mut table = self.table();
+        if let Some((handle, _)) = table.bos.iter().find(|(_, bo)| bo.place == place) {
+            return Ok(*handle);
+        }
+        if size == 0 || size % PAGE != 0 {
+            return Err(libc::EINVAL);
+        }
+        // The largest alignment of a surface of r600: of its macro tiles.
+        let alignment = (1 << 20).min(size.next_power_of_two());
+        let address = table.room(BOS, size, alignment).ok_or(libc::ENOMEM)?;
+        let mapped = self.memory.overlay(address, size, &file);
+        mapped.map_err(|e| errno(&e))?;
+        let handle = table.add(Bo {
+            address,
+            size,
+            domain: label.domain,
+            tiling_flags: label.tiling_flags,
+            pitch: label.pitch,
+            virtual_address: None,
+            place,
+        });
+        table.files.insert(handle, Arc::new(file));
+        Ok(handle)
+    }
+
+    /// The file and the offset in it that the program gets when it maps the device at `offset`; `None`
+    /// if that is the memory file.
+    pub fn file_at(&self, offset: u64) -> Option<(Arc<File>, u64)> {
+        let table = self.table();
+        let shared = table.files.iter().find_map(|(handle, file)| {
+            let bo = table.bos.get(handle)?;
+            bo.range().contains(&offset).then_some((file, bo.address))
+        });
+        shared.map(|(file, start)| (file.clone(), offset - start))
+    }
+
+    /// Closes a handle; false without such a handle. Frees its memory, but not that of other
+    /// processes.
     pub fn close(&self, handle: u32) -> bool {
         let mut table = self.table();
-        let Some(bo) = table.bos.get_mut(&handle).filter(|bo| bo.open) else {
+        let Some(bo) = table.bos.remove(&handle) else {
             return false;
         };
-        bo.open = false;
-        let (there, size) = (bo.virtual_address.take(), bo.size);
-        self.forget(there, size);
-        let Some(bo) = table.bos.get(&handle) else {
-            return false;
-        };
-        if !bo.exported {
-            self.free(&mut table, handle);
-            return true;
-        }
-        table.closed.push_back(handle);
-        if table.closed.len() > KEPT {
-            if let Some(oldest) = table.closed.pop_front() {
-                self.free(&mut table, oldest);
+        self.forget(bo.virtual_address, bo.size);
+        table.ranges.remove(&bo.address);
+        table.files.remove(&handle);
+        let freed = match (bo.place, self.memory.file()) {
+            (Place::User, _) => {
+                self.memory.give_back(bo.address);
+                Ok(())
             }
+            (Place::Shared(..), _) => self.memory.uncover(bo.address, bo.size),
+            // New BOs are zero, and free ranges take no memory of the host.
+            (Place::Own, Some(file)) => punch(file, bo.range()),
+            (Place::Own, None) => Ok(()),
+        };
+        if let Err(e) = freed {
+            log::warn!("memory of a BO is not given back: {e}");
         }
         true
-    }
-
-    fn free(&self, table: &mut Table, handle: u32) {
-        let Some(bo) = table.bos.remove(&handle) else {
-            return;
-        };
-        table.ranges.remove(&bo.address);
-        if let Some(file) = self.memory.file() {
-            // New BOs are zero, and free ranges take no memory of the host.
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            if let Err(e) = fallocate(file, flags, bo.address, bo.size) {
-                log::warn!("memory of a BO is not given back: {e}");
-            }
-        }
     }
 
     /// Bytes of all BOs that were created in `domain`.
@@ -327,9 +350,24 @@ impl Bos {
     }
 }
 
+/// By what a file is found again.
+fn identity(file: &File) -> io::Result<Place> {
+    let metadata = file.metadata()?;
+    Ok(Place::Shared(metadata.dev(), metadata.ino()))
+}
+
+/// The errno of a failure to make or map a file.
+fn errno(e: &io::Error) -> i32 {
+    e.raw_os_error().unwrap_or(libc::EINVAL)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space;
+    use r7xx_board::chip::memory::Mapping;
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::FileExt;
 
     fn bos() -> Bos {
         Bos::new(Arc::new(Memory::new().unwrap()))
@@ -360,7 +398,6 @@ mod tests {
         let first = bos.create(PAGE, PAGE, 4).unwrap();
         let address = bos.get(first).unwrap().address;
         bos.memory.write(address, &[7; 16]).unwrap();
-        assert!(bos.import(first).is_none(), "it was not exported");
         assert!(bos.close(first));
         assert!(!bos.close(first));
         let second = bos.create(PAGE, PAGE, 4).unwrap();
@@ -371,44 +408,135 @@ mod tests {
         assert_eq!(b, [0; 16]);
     }
 
-    #[test]
-    fn exported_bos_outlive_their_handles() {
-        let bos = bos();
-        let handle = bos.create(PAGE, PAGE, 4).unwrap();
-        let bo = bos.export(handle).unwrap();
-        bos.memory.write(bo.address, &[7; 16]).unwrap();
-        for _ in 0..3 {
-            assert!(bos.close(handle));
-            assert!(bos.get(handle).is_none() && !bos.close(handle));
-            let other = bos.create(PAGE, PAGE, 4).unwrap();
-            assert_ne!(bos.get(other).unwrap().address, bo.address);
-            assert!(bos.import(handle).is_some() && bos.import(handle).is_some());
-            assert_eq!(bos.get(handle).unwrap().address, bo.address);
-        }
-        let mut b = [0; 16];
-        bos.memory.read(bo.address, &mut b).unwrap();
-        assert_eq!(b, [7; 16]);
-        // An open one is never taken back.
-        assert!(bos.create(VRAM + GTT, PAGE, 4).is_err());
-        assert!(bos.get(handle).is_some());
+    /// What this process sees at a place of a mapping.
+    fn seen(mapping: &Mapping, at: u64) -> u8 {
+        let mut byte = [0];
+        mapping.read(at, &mut byte).unwrap();
+        byte[0]
     }
 
     #[test]
-    fn closed_exports_go_the_oldest_first() {
+    fn an_exported_bo_moves_into_its_file_with_all_mappings() {
         let bos = bos();
-        let exported = || {
-            let handle = bos.create(PAGE, PAGE, 4).unwrap();
-            bos.export(handle).unwrap();
-            handle
-        };
-        let handles: Vec<u32> = (0..=KEPT).map(|_| exported()).collect();
-        assert!(handles.iter().all(|handle| bos.close(*handle)));
-        assert!(bos.import(handles[0]).is_none());
-        assert!(bos.import(handles[1]).is_some() && bos.close(handles[1]));
-        assert_eq!(bos.usage(4), KEPT as u64 * PAGE);
-        // All of the memory can be had.
-        assert!(bos.create(VRAM + GTT, PAGE, 4).is_ok());
-        assert!(handles.iter().all(|handle| bos.import(*handle).is_none()));
+        let neighbour = bos.create(PAGE, PAGE, 4).unwrap();
+        let handle = bos.create(2 * PAGE, PAGE, 4).unwrap();
+        let bo = bos.get(handle).unwrap();
+        bos.memory.write(bo.address + PAGE, &[7]).unwrap();
+        // A mapping of the program, with the page before.
+        let own = bos.memory.file().unwrap().try_clone().unwrap();
+        let mapping = Mapping::from_file(own, bo.address - PAGE, 3 * PAGE, true).unwrap();
+        let file = bos.export(handle).unwrap();
+        let other = Mapping::from_file(file.try_clone().unwrap(), 0, 2 * PAGE, true).unwrap();
+        assert_eq!((seen(&other, PAGE), seen(&mapping, 2 * PAGE)), (7, 7));
+        // The GPU, the program's mapping and the file are one memory.
+        bos.memory.write(bo.address, &[8]).unwrap();
+        mapping.write(2 * PAGE, &[9]).unwrap();
+        assert_eq!((seen(&other, 0), seen(&other, PAGE)), (8, 9));
+        other.write(1, &[10]).unwrap();
+        assert_eq!(seen(&mapping, PAGE + 1), 10);
+        let mut b = [0];
+        bos.memory.read(bo.address + PAGE, &mut b).unwrap();
+        assert_eq!(b, [9]);
+        // The page before is not part of it.
+        mapping.write(0, &[3]).unwrap();
+        bos.memory
+            .read(bos.get(neighbour).unwrap().address, &mut b)
+            .unwrap();
+        assert_eq!(b, [3]);
+        // It is exported once, and has one handle.
+        let again = bos.export(handle).unwrap();
+        assert_eq!(
+            again.metadata().unwrap().ino(),
+            file.metadata().unwrap().ino()
+        );
+        assert_eq!(bos.import(file.as_fd()), Ok(handle));
+        let (found, offset) = bos.file_at(bo.address + PAGE).unwrap();
+        assert_eq!(
+            (identity(&found).unwrap(), offset),
+            (identity(&file).unwrap(), PAGE)
+        );
+        assert!(
+            bos.file_at(bo.address - 1).is_none() && bos.file_at(bo.address + 2 * PAGE).is_none()
+        );
+        // Closed, it gives its range back, and is found again by its file.
+        assert!(bos.close(handle) && !bos.close(handle));
+        bos.memory.read(bo.address, &mut b).unwrap();
+        assert_eq!(b, [0]);
+        assert_eq!(seen(&other, 0), 8);
+        let handle = bos.import(file.as_fd()).unwrap();
+        bos.memory
+            .read(bos.get(handle).unwrap().address, &mut b)
+            .unwrap();
+        assert_eq!(b, [8]);
+    }
+
+    #[test]
+    fn another_device_imports_memory_and_tiling() {
+        let (first, second) = (bos(), bos());
+        let handle = first.create(3 * PAGE, PAGE, 2).unwrap();
+        assert!(first.set_tiling(handle, 5, 256));
+        let file = first.export(handle).unwrap();
+        // Another range than the first device's.
+        second.create(PAGE, PAGE, 4).unwrap();
+        let there = second.import(file.as_fd()).unwrap();
+        let (bo, imported) = (first.get(handle).unwrap(), second.get(there).unwrap());
+        assert_eq!((imported.tiling_flags, imported.pitch), (5, 256));
+        assert_eq!((imported.size, imported.domain), (bo.size, 2));
+        second.memory.write(imported.address + PAGE, &[6]).unwrap();
+        let mut b = [0];
+        first.memory.read(bo.address + PAGE, &mut b).unwrap();
+        assert_eq!(b, [6]);
+        assert!(first.close(handle));
+        second.memory.read(imported.address + PAGE, &mut b).unwrap();
+        assert_eq!(b, [6]);
+        // No file of a BO.
+        let exe = File::open("/proc/self/exe").unwrap();
+        assert_eq!(second.import(exe.as_fd()), Err(libc::EINVAL));
+    }
+
+    #[test]
+    fn a_capture_has_what_another_process_wrote() {
+        let bos = Bos::new(Arc::new(Memory::of_program(true).unwrap()));
+        let handle = bos.create(2 * PAGE, PAGE, 4).unwrap();
+        let bo = bos.get(handle).unwrap();
+        bos.memory.write(bo.address, &[1]).unwrap();
+        bos.memory.begin_snapshot().unwrap();
+        bos.memory.end_snapshot().unwrap();
+        let file = bos.export(handle).unwrap();
+        assert_eq!(
+            bos.memory.begin_snapshot().unwrap(),
+            [],
+            "nothing but the place changes"
+        );
+        bos.memory.end_snapshot().unwrap();
+        file.write_all_at(&[4], PAGE).unwrap();
+        let changes = bos.memory.begin_snapshot().unwrap();
+        let addresses: Vec<u64> = changes.iter().map(|change| change.address).collect();
+        assert_eq!(addresses, [bo.address + PAGE]);
+        bos.memory.write(bo.address, &[2]).unwrap();
+        assert_eq!(bos.memory.end_snapshot().unwrap().len(), 1);
+        let mut b = [0];
+        file.read_exact_at(&mut b, 0).unwrap();
+        assert_eq!(b, [2]);
+    }
+
+    #[test]
+    fn the_programs_memory_is_a_bo_until_it_is_closed() {
+        let bos = Bos::new(Arc::new(Memory::of_program(false).unwrap()));
+        let bytes = vec![7u8; 3 * PAGE as usize];
+        let start = (bytes.as_ptr() as u64).next_multiple_of(PAGE);
+        let [first, second] = [0; 2].map(|_| bos.borrow(start, 2 * PAGE, true).unwrap());
+        let [one, two] = [first, second].map(|handle| bos.get(handle).unwrap());
+        assert!(one.address >= USER && one.range().end <= two.address);
+        bos.memory.write(one.address + 3, &[9]).unwrap();
+        let mut b = [0; 2];
+        bos.memory.read(two.address + 2, &mut b).unwrap();
+        assert_eq!(b, [7, 9]);
+        assert_eq!(bos.export(first).unwrap_err(), libc::EPERM);
+        assert!(bos.close(first) && bos.memory.read(one.address, &mut b).is_err());
+        bos.memory.read(two.address + 2, &mut b).unwrap();
+        assert_eq!(bos.borrow(start, USER_SIZE, true), Err(libc::ENOMEM));
+        drop(bytes);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use r7xx_board::chip::regs::{cp, dma};
 use r7xx_board::chip::strict::Strict;
 use r7xx_board::chip::{Chip, ChipConfig, Family};
 
-use crate::bo::{Memory, PAGE, RESERVED, VRAM};
+use crate::memory::{Memory, PAGE, RESERVED, VRAM};
 use crate::track::Tiling;
 
 /// Timeout of a submission. The board's own budgets end a shader much earlier.
@@ -320,6 +320,12 @@ impl Gpu {
         }
         self.chip.mmio_write(vm.cntl2, 1);
         Some((page, status))
+    }
+
+    /// Calls `f` while no stream is executed.
+    pub fn while_idle<T>(&self, f: impl FnOnce() -> T) -> T {
+        let _rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        f()
     }
 
     /// Executes a stream of the graphics or the DMA ring, and waits for its end.

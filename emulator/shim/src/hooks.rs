@@ -4,19 +4,22 @@
 //! passed on to the next library's function of that name.
 //!
 //! - libc: `open` and its variants, for the device's nodes; `ioctl`; `fstat`, as
-//!   GBM wants a character device.
+//!   GBM wants a character device; `mmap`, for BOs that have a file of their own.
 //! - libdrm: the functions that look for devices in sysfs, which has no entry for
 //!   this one. libdrm's other functions work through `ioctl`.
 //!
-//! The device's file descriptors are descriptors of the memory file, so `mmap`,
-//! `dup` and `close` are not replaced.
+//! The device's file descriptors are descriptors of the memory file, so `dup` and `close` are not
+//! replaced, and `mmap` of most BOs does what libc's does.
 
-use std::ffi::{c_char, c_int, c_ulong, c_void, CStr};
+use std::ffi::{c_char, c_int, c_long, c_ulong, c_void, CStr};
 use std::fs::File;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::OnceLock;
 
 use crate::ioctl::{duplicate, is_same_file, Device, DRM_TYPE};
+use crate::memory::RESERVED;
 use crate::settings::Settings;
+use crate::share;
 
 const NODES: [&CStr; 2] = [c"/dev/dri/renderD128", c"/dev/dri/card0"];
 const RENDER_NODE: usize = 2;
@@ -167,6 +170,10 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
             }
         };
     }
+    if request == DMA_BUF_IOCTL_SYNC && is_bo(fd) {
+        // The CPU's accesses need no preparation.
+        return 0;
+    }
     type Ioctl = unsafe extern "C" fn(c_int, c_ulong, *mut c_void) -> c_int;
     match next!(c"ioctl", Ioctl) {
         // SAFETY: the caller vouches for the arguments.
@@ -174,6 +181,53 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
         None => -1,
     }
 }
+
+/// `_IOW('b', 0, struct dma_buf_sync)` (`dma-buf.h`)
+const DMA_BUF_IOCTL_SYNC: c_ulong = 0x4008_6200;
+
+/// Whether `fd` is an exported BO.
+fn is_bo(fd: c_int) -> bool {
+    // SAFETY: only a number is taken from it; the caller keeps the descriptor open during its call.
+    fd >= 0 && share::label(unsafe { BorrowedFd::borrow_raw(fd) }).is_some()
+}
+
+macro_rules! mmap_hook {
+    ($name:ident) => {
+        /// libc's function of that name. A BO that has a file of its own is mapped from there.
+        ///
+        /// # Safety
+        /// As libc's.
+        #[no_mangle]
+        pub unsafe extern "C" fn $name(
+            address: *mut c_void,
+            len: usize,
+            protection: c_int,
+            flags: c_int,
+            fd: c_int,
+            offset: libc::off64_t,
+        ) -> *mut c_void {
+            let device = match fd >= 0 && offset >= RESERVED as i64 && is_ours(fd) {
+                true => device(),
+                false => None,
+            };
+            let shared = device.and_then(|(device, _)| device.file_at(offset as u64));
+            let (fd, offset) = match &shared {
+                Some((file, offset)) => (file.as_raw_fd(), *offset as i64),
+                None => (fd, offset),
+            };
+            // The system call takes all of these as longs.
+            let [protection, flags, fd] = [protection, flags, fd].map(c_long::from);
+            // SAFETY: the caller vouches for the arguments; a file that takes the place of the
+            // device has the same bytes. libc's function does the same system call.
+            unsafe {
+                libc::syscall(libc::SYS_mmap, address, len, protection, flags, fd, offset)
+                    as *mut c_void
+            }
+        }
+    };
+}
+mmap_hook!(mmap);
+mmap_hook!(mmap64);
 
 macro_rules! fstat_hook {
     ($name:ident) => {

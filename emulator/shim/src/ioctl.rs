@@ -5,24 +5,26 @@
 //! Numbers and structures: `drm.h` and `radeon_drm.h` of Linux 6.12; answers:
 //! `radeon_info_ioctl()` and `radeon_gem.c`.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{BorrowedFd, IntoRawFd};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use r7xx_board::chip::gfx::lint::Lint;
 use r7xx_board::chip::gfx::Pipeline;
 
-use crate::bo::{Bo, Bos, Memory, GTT, VRAM};
+use crate::bo::{Bo, Bos, Place};
 use crate::capture::Writer;
 use crate::checker::{relocate_dma, relocate_gfx, CheckError, Reloc};
 use crate::checker_evergreen as evergreen;
 use crate::checker_r600 as r600;
 use crate::checker_vm as vm;
 use crate::gpu::{has_spaces, is_evergreen, is_r600, setup, tiling, Gpu, Ring};
+use crate::memory::{Memory, GTT, PAGE, VRAM};
 use crate::settings::Settings;
+use crate::share;
 use crate::space;
 use crate::user;
 
@@ -44,9 +46,9 @@ pub struct Device {
     memory: Arc<Memory>,
     bos: Bos,
     gpu: Gpu,
-    /// BOs of exported files, by inode.
-    exported: Mutex<BTreeMap<u64, u32>>,
     capture: Option<Mutex<Writer>>,
+    /// `R7XX_CHECK` has reported something.
+    reported: Arc<AtomicBool>,
 }
 
 /// Result of an ioctl: 0 or a positive errno.
@@ -79,19 +81,25 @@ impl Device {
                 Some(Box::new(file) as Box<dyn io::Write + Send>)
             }
         };
-        let memory = Arc::new(Memory::new().map_err(|e| format!("memory: {e:?}"))?);
+        let memory = Memory::of_program(capture.is_some());
+        let memory = Arc::new(memory.map_err(|e| format!("memory: {e:?}"))?);
         let capture = match capture {
             None => None,
-            Some((path, range)) => {
+            Some((path, which)) => {
                 let file = create("R7XX_CAPTURE", &path)?;
-                let writer = Writer::new(file, family, memory.clone(), range);
+                let writer = Writer::new(file, family, memory.clone(), which);
                 let failed = |e| format!("R7XX_CAPTURE={}: {e}", path.display());
                 Some(Mutex::new(writer.map_err(failed)?))
             }
         };
         let mut gfx = Pipeline::default();
+        let reported = Arc::new(AtomicBool::new(false));
         if check {
-            gfx = gfx.with_report(Box::new(|line| eprintln!("r7xx-shim: {line}")));
+            let reported = reported.clone();
+            gfx = gfx.with_report(Box::new(move |line| {
+                reported.store(true, Ordering::Release);
+                eprintln!("r7xx-shim: {line}");
+            }));
         }
         if lint {
             let report = Box::new(|line: &str| eprintln!("r7xx-lint: {line}"));
@@ -104,7 +112,7 @@ impl Device {
             bos: Bos::new(memory.clone()),
             memory,
             gpu,
-            exported: Mutex::default(),
+            reported,
         })
     }
 
@@ -168,6 +176,7 @@ impl Device {
                     Ok(())
                 }
                 0x2B => self.virtual_address(arg),
+                0x2D => self.gem_userptr(arg),
                 0x2C => {
                     let [handle, op] = user::get::<[u32; 2]>(arg);
                     let bo = self.bo(handle)?;
@@ -227,37 +236,71 @@ impl Device {
         Ok(())
     }
 
-    /// The exported file is a new memory file, which stands for the BO: an import finds the BO by
-    /// the file's inode, also after its handle is closed. The file does not share the BO's memory,
-    /// so only this process can use it.
+    /// `drm_prime_handle_to_fd_ioctl()`: the file is the BO's memory ([`share`]).
     unsafe fn prime_export(&self, arg: u64) -> Answer {
+        // DRM_CLOEXEC, DRM_RDWR
+        const FLAGS: u32 = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
         // SAFETY: as ioctl().
-        let [handle, _, _] = unsafe { user::get::<[u32; 3]>(arg) };
-        let bo = self.bos.export(handle).ok_or(libc::ENOENT)?;
-        let fd = rustix::fs::memfd_create("r7xx-bo", rustix::fs::MemfdFlags::CLOEXEC)
-            .and_then(|fd| rustix::fs::ftruncate(&fd, bo.size).map(|()| fd))
-            .map_err(|e| e.raw_os_error())?;
-        let inode = rustix::fs::fstat(&fd).map_err(|e| e.raw_os_error())?.st_ino;
-        let mut exported = self.exported.lock().unwrap_or_else(PoisonError::into_inner);
-        exported.insert(inode, handle);
+        let [handle, flags, _] = unsafe { user::get::<[u32; 3]>(arg) };
+        if flags & !FLAGS != 0 {
+            return Err(libc::EINVAL);
+        }
+        // The BO's bytes move: nobody may look meanwhile.
+        let capture = self.capture();
+        let exported = self.gpu.while_idle(|| self.bos.export(handle));
+        drop(capture);
+        let fd = exported?.try_clone().map_err(|e| errno(&e))?;
         // SAFETY: as ioctl().
         unsafe { user::put(arg + 8, fd.into_raw_fd() as u32) };
         Ok(())
     }
 
+    /// `drm_gem_prime_fd_to_handle()`. A file that is no BO of this or another process with the shim is
+    /// refused, other devices' dma-bufs among them: with the answer to what is no dma-buf.
     unsafe fn prime_import(&self, arg: u64) -> Answer {
-        // SAFETY: as ioctl(). The descriptor stays the caller's.
-        let inode = unsafe {
-            let fd = OwnedFd::from_raw_fd(user::get::<[u32; 3]>(arg)[2] as i32);
-            let stat = rustix::fs::fstat(&fd).map_err(|e| e.raw_os_error());
-            let _ = fd.into_raw_fd();
-            stat?.st_ino
-        };
-        let exported = self.exported.lock().unwrap_or_else(PoisonError::into_inner);
-        let handle = *exported.get(&inode).ok_or(libc::EINVAL)?;
-        self.bos.import(handle).ok_or(libc::EINVAL)?;
+        // SAFETY: as ioctl().
+        let fd = unsafe { user::get::<[u32; 3]>(arg)[2] as i32 };
+        // SAFETY: fcntl() with any number; it tells whether the descriptor is open.
+        if fd < 0 || unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
+            return Err(libc::EBADF);
+        }
+        // SAFETY: it is open, and the caller keeps it open until the ioctl returns.
+        let handle = self.bos.import(unsafe { BorrowedFd::borrow_raw(fd) })?;
         // SAFETY: as ioctl().
         unsafe { user::put(arg, handle) };
+        Ok(())
+    }
+
+    /// `radeon_gem_userptr_ioctl()`.
+    unsafe fn gem_userptr(&self, arg: u64) -> Answer {
+        // RADEON_GEM_USERPTR_*
+        const READONLY: u32 = 1 << 0;
+        const ANONONLY: u32 = 1 << 1;
+        const VALIDATE: u32 = 1 << 2;
+        const REGISTER: u32 = 1 << 3;
+        // SAFETY: as ioctl().
+        let ([address, size], flags) =
+            unsafe { (user::get::<[u64; 2]>(arg), user::get::<u32>(arg + 16)) };
+        let end = address.checked_add(size).ok_or(libc::EINVAL)?;
+        let unknown = flags & !(READONLY | ANONONLY | VALIDATE | REGISTER) != 0;
+        if (address | size) % PAGE != 0 || unknown {
+            return Err(libc::EINVAL);
+        }
+        let readonly = flags & READONLY != 0;
+        if !readonly && flags & (ANONONLY | REGISTER) != ANONONLY | REGISTER {
+            // Mesa knows by this answer to no flags that the ioctl exists.
+            return Err(libc::EACCES);
+        }
+        if size == 0 {
+            return Err(libc::EINVAL);
+        }
+        // The kernel looks when it pins the pages: at once if VALIDATE is set, else at the first use.
+        if flags & ANONONLY != 0 && !share::is_anonymous(&(address..end)) {
+            return Err(libc::EPERM);
+        }
+        let handle = self.bos.borrow(address, size, !readonly)?;
+        // SAFETY: as ioctl().
+        unsafe { user::put(arg + 20, handle) };
         Ok(())
     }
 
@@ -274,7 +317,10 @@ impl Device {
         unsafe {
             let (size, alignment) = (user::get(arg), user::get(arg + 8));
             let domain = user::get(arg + 20);
-            let handle = self.bos.create(size, alignment, domain).map_err(errno)?;
+            let handle = self
+                .bos
+                .create(size, alignment, domain)
+                .map_err(|e| errno(&e))?;
             user::put(arg + 16, handle);
         }
         Ok(())
@@ -284,6 +330,10 @@ impl Device {
         // SAFETY: as ioctl().
         unsafe {
             let bo = self.bo(user::get(arg))?;
+            if bo.place == Place::User {
+                // radeon_mode_dumb_mmap()
+                return Err(libc::EPERM);
+            }
             user::put(arg + 24, bo.address);
         }
         Ok(())
@@ -445,42 +495,63 @@ impl Device {
             };
             let header = header.map_or(String::new(), |header| format!(" with header {header:#x}"));
             eprintln!("r7xx-shim: command stream refused: {e:?}{header}");
+            if let Some(mut capture) = self.capture() {
+                capture.refused("a command stream was refused");
+            }
             libc::EINVAL
         })?;
         let ring = Ring {
             dma: ring == 2,
             vm: in_space,
         };
-        let answer = self.submit(ring, &ib);
-        if let Some((page, status)) = self.gpu.take_fault() {
+        self.submit(ring, &ib)
+    }
+
+    fn capture(&self) -> Option<MutexGuard<'_, Writer>> {
+        let capture = self.capture.as_ref()?;
+        Some(capture.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn submit(&self, ring: Ring, ib: &[u32]) -> Answer {
+        let mut capture = self.capture();
+        if let Some(capture) = &mut capture {
+            capture.before(&self.gpu, ring, ib);
+        }
+        let answer = self.gpu.submit(ring, ib).map_err(|e| {
+            log::error!("command stream not executed: {e:?}");
+            libc::EIO
+        });
+        let fault = self.gpu.take_fault();
+        if let Some((page, status)) = fault {
             // The kernel's message, in its log.
             eprintln!("r7xx-shim: GPU fault: VM page {page:#x}, status {status:#010x}");
+        }
+        if let Some(capture) = &mut capture {
+            let troubles = [
+                (answer.is_err(), "a ring does not end"),
+                (fault.is_some(), "there was a fault of the address space"),
+                (
+                    self.reported.swap(false, Ordering::AcqRel),
+                    "R7XX_CHECK has reported something",
+                ),
+            ];
+            let trouble = troubles.into_iter().find(|(happened, _)| *happened);
+            capture.after(&self.gpu, trouble.map(|(_, why)| why));
         }
         answer
     }
 
-    fn submit(&self, ring: Ring, ib: &[u32]) -> Answer {
-        let execute = || {
-            self.gpu.submit(ring, ib).map_err(|e| {
-                log::error!("command stream not executed: {e:?}");
-                libc::EIO
-            })
-        };
-        let Some(capture) = &self.capture else {
-            return execute();
-        };
-        let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
-        capture.before(&self.gpu, ring, ib);
-        let answer = execute();
-        capture.after();
-        answer
+    /// The file and the offset that `mmap()` of the device at `offset` has to map, if that is not the
+    /// device's own file.
+    pub fn file_at(&self, offset: u64) -> Option<(Arc<File>, u64)> {
+        self.bos.file_at(offset)
     }
 }
 
-fn errno(e: io::Error) -> i32 {
+fn errno(e: &io::Error) -> i32 {
     match e.kind() {
         io::ErrorKind::OutOfMemory => libc::ENOMEM,
-        _ => libc::EINVAL,
+        _ => e.raw_os_error().unwrap_or(libc::EINVAL),
     }
 }
 

@@ -11,9 +11,9 @@ use r7xx_board::chip::gfx::lint::Lint;
 use r7xx_board::chip::gfx::probe::{History, Probe, Watch};
 use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext, Pipeline};
 
-use crate::bo::{Memory, PAGE};
 use crate::capture::{hash, CaptureError, Reader, Record};
 use crate::gpu::{Gpu, GpuError};
+use crate::memory::{Memory, PAGE};
 use crate::timeline::Timeline;
 
 /// `PA_SC_WINDOW_SCISSOR_BR` (`r600d.h`), which Mesa sets to the size of the
@@ -42,6 +42,8 @@ pub struct Seen {
     pub submissions: u64,
     /// Number of draws, executed or not.
     pub draws: u64,
+    /// The draws that were cut short, counted from 1: those that would hang hardware.
+    pub dropped: Vec<u64>,
     /// The first colour target of the last executed draw that had one, with
     /// width and height in pixels.
     pub target: Option<(Target, (u32, u32))>,
@@ -115,6 +117,10 @@ impl Gfx for Observer {
         let executed = self.pipeline.draw(context, draw)?;
         if let (Some(timeline), Some(span)) = (&self.timeline, span) {
             timeline.draw_ends(span, executed, &self.pipeline.statistics());
+        }
+        if !executed {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.dropped.push(number);
         }
         let targets = self.pipeline.targets(context);
         if let Some((_, _, target)) = targets.written().next() {
@@ -269,12 +275,11 @@ fn execute<R: Read>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bo::RESERVED;
-    use crate::capture::Writer;
+    use crate::capture::{Until, Which, Writer};
     use crate::gpu::Ring;
-    use r7xx_board::chip::gfx::NullGfx;
+    use crate::memory::{punch, RESERVED};
+    use r7xx_board::chip::counters::Counter;
     use r7xx_board::chip::Family;
-    use rustix::fs::{fallocate, FallocateFlags};
     use std::fs::{self, File};
 
     /// The submission of these tests: the CP copies 64 bytes.
@@ -282,34 +287,77 @@ mod tests {
         vec![0xC004_4100, from as u32, 1 << 31, to as u32, 0, 64]
     }
 
+    /// Counts each draw as executed, or, of 13 indices, as cut short.
+    struct Unlucky;
+
+    impl Gfx for Unlucky {
+        fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled> {
+            let dropped = draw.indices == 13;
+            context.control.count(Counter::DroppedDraws, dropped.into());
+            Ok(!dropped)
+        }
+    }
+
+    /// A program that is captured.
+    struct Program {
+        path: std::path::PathBuf,
+        memory: Arc<Memory>,
+        gpu: Gpu,
+        writer: Writer,
+    }
+
+    impl Program {
+        fn new(name: &str, which: Which) -> Self {
+            let path = std::env::temp_dir().join(format!("{name}.{}", std::process::id()));
+            let memory = Arc::new(Memory::of_program(true).unwrap());
+            let gpu = Gpu::start(Family::Rv730, memory.clone(), Box::new(Unlucky), None).unwrap();
+            let file = File::create(&path).unwrap();
+            let writer = Writer::new(file, Family::Rv730, memory.clone(), which).unwrap();
+            Self {
+                path,
+                memory,
+                gpu,
+                writer,
+            }
+        }
+
+        /// Submits a stream; `meanwhile` is what the program does before it is executed.
+        fn submit(&mut self, ib: &[u32], meanwhile: impl FnOnce(&Memory)) {
+            self.writer.before(&self.gpu, Ring::GRAPHICS, ib);
+            meanwhile(&self.memory);
+            self.gpu.submit(Ring::GRAPHICS, ib).unwrap();
+            self.writer.after(&self.gpu, None);
+        }
+
+        /// What the file has by now.
+        fn bytes(&self) -> Vec<u8> {
+            fs::read(&self.path).unwrap()
+        }
+    }
+
+    impl Drop for Program {
+        fn drop(&mut self) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+
     /// A capture of two copies: the first copies a page that the CPU wrote, the
     /// second copies the first one's result. Between them page 3 is filled with
     /// zeroes, and pages 4 and 5 become a hole, like the memory of a closed BO.
     fn capture(name: &str, range: std::ops::RangeInclusive<u64>) -> Vec<u8> {
-        let path = std::env::temp_dir().join(format!("{name}.{}", std::process::id()));
-        let memory = Arc::new(Memory::new().unwrap());
-        let gfx = Box::<NullGfx>::default();
-        let gpu = Gpu::start(Family::Rv730, memory.clone(), gfx, None).unwrap();
-        let file = File::create(&path).unwrap();
-        let mut writer = Writer::new(file, Family::Rv730, memory.clone(), range).unwrap();
-        let mut submit = |ib: &[u32]| {
-            writer.before(&gpu, Ring::GRAPHICS, ib);
-            gpu.submit(Ring::GRAPHICS, ib).unwrap();
-            writer.after();
-        };
+        let mut program = Program::new(name, Which::Range(range));
+        let memory = program.memory.clone();
         memory.write(RESERVED, &[7; 64]).unwrap();
         for page in 3..6 {
             memory.write(RESERVED + page * PAGE, &[9; 64]).unwrap();
         }
-        gpu.chip().mmio_write(0x2_8414, 0x1234_5678);
-        submit(&copy(RESERVED, RESERVED + PAGE));
+        program.gpu.chip().mmio_write(0x2_8414, 0x1234_5678);
+        program.submit(&copy(RESERVED, RESERVED + PAGE), |_| ());
         memory.write(RESERVED + 3 * PAGE, &[0; 64]).unwrap();
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        fallocate(memory.file().unwrap(), flags, RESERVED + 4 * PAGE, 2 * PAGE).unwrap();
-        submit(&copy(RESERVED + PAGE, RESERVED + 2 * PAGE));
-        let bytes = fs::read(&path).unwrap();
-        fs::remove_file(&path).unwrap();
-        bytes
+        let hole = RESERVED + 4 * PAGE..RESERVED + 6 * PAGE;
+        punch(memory.file().unwrap(), hole).unwrap();
+        program.submit(&copy(RESERVED + PAGE, RESERVED + 2 * PAGE), |_| ());
+        program.bytes()
     }
 
     fn run(bytes: &[u8]) -> Result<Outcome, ReplayError> {
@@ -350,6 +398,126 @@ mod tests {
         assert_eq!(byte(&outcome.memory, RESERVED + 2 * PAGE), 7);
         assert_eq!(outcome.seen.submissions, 1);
         assert_eq!(outcome.seen.different, []);
+    }
+
+    /// As with Mesa's thread: the program writes while its submission waits. What the submission reads is
+    /// what was there when it was made, and nothing of what the program writes is lost.
+    #[test]
+    fn what_is_written_meanwhile_is_in_the_next_submission() {
+        let mut program = Program::new("meanwhile", Which::Range(1..=2));
+        let memory = program.memory.clone();
+        let page = |n: u64| RESERVED + n * PAGE;
+        memory.write(page(0), &[1; 64]).unwrap();
+        program.submit(&copy(page(0), page(1)), |memory| {
+            // The source, the rest of the target's page, and the next submission's source.
+            memory.put(page(0), &[2; 64]).unwrap();
+            memory.put(page(1) + 64, &[3; 64]).unwrap();
+            memory.put(page(2), &[4; 64]).unwrap();
+        });
+        let mut found = [0; 2];
+        memory.read(page(1) + 63, &mut found).unwrap();
+        assert_eq!(
+            found,
+            [1, 3],
+            "the copy of the old source, and the program's bytes"
+        );
+        program.submit(&copy(page(2), page(3)), |_| ());
+        program.submit(&copy(page(1) + 32, page(4)), |memory| {
+            memory.put(page(2), &[5; 64]).unwrap();
+        });
+        let outcome = run(&program.bytes()).unwrap();
+        assert_eq!(outcome.seen.different, []);
+        assert_eq!((outcome.seen.submissions, outcome.seen.pages), (2, 2));
+        let at = |address| byte(&outcome.memory, address);
+        let seen = [page(0), page(1), page(1) + 64, page(3)].map(at);
+        assert_eq!(seen, [2, 1, 3, 4]);
+    }
+
+    /// A draw of the R700 with that many indices.
+    fn draw(indices: u32) -> Vec<u32> {
+        vec![0xC001_2D00, indices, 2]
+    }
+
+    #[test]
+    fn the_last_submissions_before_a_hang_are_captured() {
+        let until = Until::Hang;
+        let mut program = Program::new("hang", Which::Last { count: 3, until });
+        let memory = program.memory.clone();
+        let page = |n: u64| RESERVED + n * PAGE;
+        let mut source = 0;
+        let mut step = |program: &mut Program, ib: Option<Vec<u32>>| {
+            source += 1;
+            memory.write(page(0), &[source; 64]).unwrap();
+            let ib = ib.unwrap_or_else(|| copy(page(0), page(source.into())));
+            program.submit(&ib, |memory| memory.put(page(20) + 8, &[source]).unwrap());
+        };
+        for _ in 0..4 {
+            step(&mut program, None);
+        }
+        // Of the kept ones the first has copied to a page that had something before.
+        program.memory.write(page(5), &[99; 64]).unwrap();
+        program.memory.write(page(30), &[50; 64]).unwrap();
+        step(&mut program, None);
+        program.memory.write(page(30), &[51; 64]).unwrap();
+        step(&mut program, Some(draw(3)));
+        assert!(program.bytes().is_empty(), "nothing has happened");
+        program.memory.write(page(30), &[52; 64]).unwrap();
+        step(&mut program, Some([draw(3), draw(13)].concat()));
+        let bytes = program.bytes();
+        // The first event only.
+        step(&mut program, Some(draw(13)));
+        assert_eq!(program.bytes(), bytes);
+        let reader = &mut Reader::new(&bytes[..]).unwrap();
+        let records: Vec<Record> = std::iter::from_fn(|| reader.record().unwrap()).collect();
+        let contents = |wanted: u64| -> Vec<u8> {
+            let pages = records.iter().filter_map(|record| match record {
+                Record::Page(address, contents) if *address == wanted => Some(contents[0]),
+                _ => None,
+            });
+            pages.collect()
+        };
+        // Memory ahead of the first, what was written before it, and what the copy has overwritten.
+        assert_eq!(contents(page(5)), [99]);
+        assert_eq!(contents(page(30)), [50, 51, 52]);
+        let outcome = run(&bytes).unwrap();
+        assert_eq!((outcome.seen.submissions, outcome.seen.draws), (3, 3));
+        assert_eq!(outcome.seen.different, []);
+        let at = |n| byte(&outcome.memory, page(n));
+        assert_eq!([0, 1, 4, 5, 6].map(at), [7, 1, 4, 5, 0]);
+        assert_eq!(
+            byte(&outcome.memory, page(20) + 8),
+            6,
+            "what came before the last one"
+        );
+    }
+
+    #[test]
+    fn the_submission_that_holds_a_draw_is_captured() {
+        // The first and the last of the third submission.
+        for number in [4, 6] {
+            let until = Until::Draw(number);
+            let mut program = Program::new("draw", Which::Last { count: 1, until });
+            for draws in [2, 1] {
+                program.submit(&draw(3).repeat(draws), |_| ());
+            }
+            assert!(program.bytes().is_empty());
+            program.submit(&draw(6).repeat(3), |_| ());
+            let bytes = program.bytes();
+            program.submit(&draw(3), |_| ());
+            assert_eq!(program.bytes(), bytes);
+            let outcome = run(&bytes).unwrap();
+            assert_eq!((outcome.seen.submissions, outcome.seen.draws), (1, 3));
+        }
+    }
+
+    #[test]
+    fn a_refused_stream_ends_a_capture_until_a_hang() {
+        for (until, written) in [(Until::Hang, true), (Until::Draw(9), false)] {
+            let mut program = Program::new("refused", Which::Last { count: 2, until });
+            program.submit(&copy(RESERVED, RESERVED + PAGE), |_| ());
+            program.writer.refused("refused");
+            assert_eq!(!program.bytes().is_empty(), written);
+        }
     }
 
     #[test]

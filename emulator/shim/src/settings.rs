@@ -8,10 +8,12 @@ use std::path::PathBuf;
 
 use r7xx_board::chip::family::{Family, MODELS};
 
-/// The variable that keeps Mesa from submitting on a thread of its own, and the values that
-/// Mesa takes for false (`debug_get_bool_option()`).
-const THREAD: &str = "RADEON_THREAD";
-const NO: [&str; 5] = ["0", "n", "no", "f", "false"];
+use crate::capture::{Until, Which};
+
+/// How many submissions are kept for [`Which::Last`] if the user names no number.
+const LAST: u64 = 4;
+/// Most of them: each takes the memory that it and the program have changed.
+const LAST_MAX: u64 = 1000;
 
 /// What the user has set. An empty variable counts as not set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +28,9 @@ pub struct Settings {
     pub lint: bool,
     /// `R7XX_TRACE`: the file for the chip's trace.
     pub trace: Option<PathBuf>,
-    /// `R7XX_CAPTURE` and `R7XX_CAPTURE_SUBMISSIONS`: the file for submissions, and which of
-    /// them, counted from 1.
-    pub capture: Option<(PathBuf, RangeInclusive<u64>)>,
+    /// `R7XX_CAPTURE`: the file for submissions; and which of them, by `R7XX_CAPTURE_SUBMISSIONS`,
+    /// `R7XX_CAPTURE_ON`, `R7XX_CAPTURE_DRAW` and `R7XX_CAPTURE_LAST`.
+    pub capture: Option<(PathBuf, Which)>,
 }
 
 impl Settings {
@@ -89,21 +91,49 @@ impl Settings {
                 format!("{given}: not a range; give N or FIRST-LAST, counted from 1")
             })?),
         };
-        let capture = match (get("R7XX_CAPTURE"), range) {
-            (None, None) => None,
-            (None, Some(_)) => {
-                return Err("R7XX_CAPTURE_SUBMISSIONS needs a file; name it by R7XX_CAPTURE".into())
-            }
-            (Some(path), range) => Some((path.into(), range.unwrap_or(1..=u64::MAX))),
+        let number = |name: &'static str, max: u64| match text(name) {
+            None => Ok(None),
+            Some((number, given)) => match number.parse() {
+                Ok(number) if (1..=max).contains(&number) => Ok(Some(number)),
+                _ => Err(format!("{given}: not a number from 1 to {max}")),
+            },
         };
-        // A thread would submit while the program writes to memory: the contents that a
-        // submission reads would not be known.
-        let threadless = || text(THREAD).is_some_and(|(value, _)| NO.contains(&value.as_str()));
-        if capture.is_some() && !threadless() {
+        let hang = match text("R7XX_CAPTURE_ON") {
+            None => None,
+            Some((event, _)) if event == "hang" => Some(Until::Hang),
+            Some((_, given)) => {
+                return Err(format!("{given}: not an event; set R7XX_CAPTURE_ON=hang"))
+            }
+        };
+        let draw = number("R7XX_CAPTURE_DRAW", u64::MAX)?.map(Until::Draw);
+        let count = number("R7XX_CAPTURE_LAST", LAST_MAX)?;
+        let last = |until| Which::Last {
+            count: count.unwrap_or(LAST) as usize,
+            until,
+        };
+        if count.is_some() && hang.is_none() && draw.is_none() {
+            return Err("R7XX_CAPTURE_LAST needs R7XX_CAPTURE_ON=hang or R7XX_CAPTURE_DRAW".into());
+        }
+        let chosen = [
+            range.map(|range| ("R7XX_CAPTURE_SUBMISSIONS", Which::Range(range))),
+            hang.map(|until| ("R7XX_CAPTURE_ON", last(until))),
+            draw.map(|until| ("R7XX_CAPTURE_DRAW", last(until))),
+        ];
+        let chosen: Vec<_> = chosen.into_iter().flatten().collect();
+        if let [(first, _), (second, _), ..] = &chosen[..] {
             return Err(format!(
-                "R7XX_CAPTURE needs submissions on the program's own thread; set {THREAD}=false"
+                "{first} and {second} exclude each other; set one of them"
             ));
         }
+        let which = chosen.into_iter().next();
+        let capture = match (get("R7XX_CAPTURE"), which) {
+            (None, None) => None,
+            (None, Some((name, _))) => {
+                return Err(format!("{name} needs a file; name it by R7XX_CAPTURE"))
+            }
+            (Some(path), None) => Some((path.into(), Which::Range(1..=u64::MAX))),
+            (Some(path), Some((_, which))) => Some((path.into(), which)),
+        };
         Ok(Self {
             family,
             strict,
@@ -149,18 +179,31 @@ mod tests {
             ("R7XX_TRACE", "t"),
             ("R7XX_CAPTURE", "c"),
             ("R7XX_CAPTURE_SUBMISSIONS", "2-5"),
-            (THREAD, "false"),
         ];
         let all = settings(&all).unwrap();
         assert_eq!((all.family, all.strict), (Family::Rv710, Some(7)));
         assert_eq!(all.trace, Some("t".into()));
-        assert_eq!(all.capture, Some(("c".into(), 2..=5)));
+        assert_eq!(all.capture, Some(("c".into(), Which::Range(2..=5))));
+        let all = settings(&[("R7XX_CAPTURE", "c")]).unwrap().capture;
+        assert_eq!(all, Some(("c".into(), Which::Range(1..=u64::MAX))));
+    }
+
+    #[test]
+    fn the_last_submissions_can_be_captured() {
+        let which = |variables: &[(&str, &str)]| {
+            let all = [&[("R7XX_CAPTURE", "c")], variables].concat();
+            settings(&all).unwrap().capture.unwrap().1
+        };
+        let last = |count, until| Which::Last { count, until };
+        assert_eq!(which(&[("R7XX_CAPTURE_ON", "hang")]), last(4, Until::Hang));
+        let both = [("R7XX_CAPTURE_DRAW", "12"), ("R7XX_CAPTURE_LAST", "1")];
+        assert_eq!(which(&both), last(1, Until::Draw(12)));
     }
 
     #[test]
     fn errors_name_variable_and_cure() {
         let capture = ("R7XX_CAPTURE", "c");
-        let quiet = (THREAD, "no");
+        let hang = ("R7XX_CAPTURE_ON", "hang");
         let which = |range| ("R7XX_CAPTURE_SUBMISSIONS", range);
         for (variables, parts) in [
             (
@@ -177,18 +220,29 @@ mod tests {
                 &[("R7XX_STRICT", "-1")],
                 ["R7XX_STRICT=-1", "R7XX_STRICT=1"],
             ),
-            (&[capture], ["R7XX_CAPTURE needs", "RADEON_THREAD=false"]),
+            (&[capture, which("0")], ["SUBMISSIONS=0", "FIRST-LAST"]),
+            (&[capture, which("3-2")], ["SUBMISSIONS=3-2", "FIRST-LAST"]),
             (
-                &[capture, (THREAD, "yes")],
-                ["R7XX_CAPTURE needs", "RADEON_THREAD=false"],
+                &[capture, ("R7XX_CAPTURE_ON", "end")],
+                ["ON=end", "R7XX_CAPTURE_ON=hang"],
+            ),
+            (&[capture, ("R7XX_CAPTURE_DRAW", "0")], ["DRAW=0", "from 1"]),
+            (
+                &[capture, hang, ("R7XX_CAPTURE_LAST", "1001")],
+                ["LAST=1001", "to 1000"],
             ),
             (
-                &[capture, quiet, which("0")],
-                ["SUBMISSIONS=0", "FIRST-LAST"],
+                &[capture, ("R7XX_CAPTURE_LAST", "2")],
+                ["LAST needs", "R7XX_CAPTURE_ON=hang"],
+            ),
+            (&[hang], ["R7XX_CAPTURE_ON needs", "R7XX_CAPTURE"]),
+            (
+                &[capture, hang, which("3")],
+                ["SUBMISSIONS and R7XX_CAPTURE_ON", "set one"],
             ),
             (
-                &[capture, quiet, which("3-2")],
-                ["SUBMISSIONS=3-2", "FIRST-LAST"],
+                &[capture, hang, ("R7XX_CAPTURE_DRAW", "3")],
+                ["ON and R7XX_CAPTURE_DRAW", "set one"],
             ),
             (&[which("3")], ["SUBMISSIONS needs", "R7XX_CAPTURE"]),
         ] {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 //! The address space of a chip with VM contexts (Cayman): where its addresses lead.
 //!
-//! The program has one, context 1. Mesa maps BOs into it by `DRM_RADEON_GEM_VA`. Its table is at the end
-//! of the memory file, an entry for each page, so that a capture has it, too. As with the kernel's
+//! The program has one, context 1. Mesa maps BOs into it by `DRM_RADEON_GEM_VA`. Its table is behind
+//! the BOs, an entry for each page, so that a capture has it, too. As with the kernel's
 //! settings an access that leads nowhere goes to a default page and is reported
 //! (`cayman_pcie_gart_enable()`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use r7xx_board::chip::bus::{Extent, Mc, McError, VmFault};
-use r7xx_board::chip::memory::Mapping;
 
-use crate::bo::{Memory, GTT, PAGE, RESERVED, VRAM};
 use crate::gpu::IB;
+use crate::memory::{Memory, Places, GTT, PAGE, RESERVED, VRAM};
 
 /// First address that a program may use (`RADEON_VA_RESERVED_SIZE`).
 pub const START: u64 = 8 << 20;
@@ -51,20 +50,21 @@ impl Memory {
             None => 0,
         });
         let bytes: Vec<u8> = entries.flat_map(u32::to_le_bytes).collect();
-        self.write(TABLE + address / PAGE * 4, &bytes)
+        // A submission that is being captured keeps the table that it began with.
+        self.put(TABLE + address / PAGE * 4, &bytes)
     }
 }
 
 /// Memory by the addresses of the space.
 pub(crate) struct Space {
-    memory: Arc<Mapping>,
+    memory: Arc<Places>,
     /// The first fault since the last look.
     fault: Mutex<Option<VmFault>>,
 }
 
 impl Space {
     /// The space whose table is in `memory`.
-    pub(crate) fn new(memory: Arc<Mapping>) -> Self {
+    pub(crate) fn new(memory: Arc<Places>) -> Self {
         Self {
             memory,
             fault: Mutex::default(),
@@ -163,18 +163,15 @@ impl Mc for Space {
     }
 
     fn read_at(&self, place: u64, buf: &mut [u8]) -> Result<(), McError> {
-        let read = self.memory.read(place, buf);
-        read.map_err(|_| McError::Unmapped(place))
+        self.memory.read(place, buf)
     }
 
     fn prefetch_at(&self, place: u64, len: usize) {
-        // The access itself reports an invalid place.
-        let _ = self.memory.prefetch(place, len);
+        self.memory.prefetch(place, len);
     }
 
     fn write_at(&self, place: u64, buf: &[u8]) -> Result<(), McError> {
-        let written = self.memory.write(place, buf);
-        written.map_err(|_| McError::Unmapped(place))
+        self.memory.write(place, buf)
     }
 }
 

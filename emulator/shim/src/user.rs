@@ -17,6 +17,8 @@ unsafe impl Plain for u32 {}
 unsafe impl Plain for u64 {}
 // SAFETY: as above.
 unsafe impl<const N: usize> Plain for [u32; N] {}
+// SAFETY: as above.
+unsafe impl<const N: usize> Plain for [u64; N] {}
 
 /// Reads a value at `address`.
 ///

@@ -10,13 +10,15 @@ use std::process::{Command, Output};
 use r7xx_shim::hooks;
 
 /// Variables that change what the shim does.
-const VARIABLES: [&str; 6] = [
+const VARIABLES: [&str; 8] = [
     "R7XX_CHIP",
     "R7XX_STRICT",
     "R7XX_TRACE",
     "R7XX_CAPTURE",
     "R7XX_CAPTURE_SUBMISSIONS",
-    "RADEON_THREAD",
+    "R7XX_CAPTURE_ON",
+    "R7XX_CAPTURE_DRAW",
+    "R7XX_CAPTURE_LAST",
 ];
 /// What the program prints once it has gone on after opening the device, and its descriptor.
 const OPENED: &str = "the device is open:";
@@ -79,11 +81,7 @@ fn what_can_be_obeyed_is() {
     let dir = directory("obeyed");
     obeyed(&dir, &[]);
     obeyed(&dir, &[("R7XX_CHIP", "rv710"), ("R7XX_STRICT", "3")]);
-    let files = [
-        ("R7XX_CAPTURE", "c"),
-        ("R7XX_TRACE", "t"),
-        ("RADEON_THREAD", "false"),
-    ];
+    let files = [("R7XX_CAPTURE", "c"), ("R7XX_TRACE", "t")];
     obeyed(&dir, &files);
     assert!(dir.join("c").exists() && dir.join("t").exists());
     fs::remove_dir_all(dir).unwrap();
@@ -114,25 +112,24 @@ fn a_bad_seed_ends_the_program() {
 #[test]
 fn a_file_that_cannot_be_written_ends_the_program() {
     let dir = directory("file");
-    let quiet = ("RADEON_THREAD", "false");
     let parts = ["=nowhere/c: ", "No such file", "name another"];
-    refused(&dir, &[("R7XX_CAPTURE", "nowhere/c"), quiet], &parts);
+    refused(&dir, &[("R7XX_CAPTURE", "nowhere/c")], &parts);
     refused(&dir, &[("R7XX_TRACE", "nowhere/c")], &parts);
     // A directory, which root cannot write to, either.
-    refused(&dir, &[("R7XX_CAPTURE", "."), quiet], &["R7XX_CAPTURE=."]);
+    refused(&dir, &[("R7XX_CAPTURE", ".")], &["R7XX_CAPTURE=."]);
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
-fn a_capture_of_a_threaded_driver_ends_the_program() {
-    let dir = directory("thread");
-    let parts = ["R7XX_CAPTURE", "RADEON_THREAD=false"];
-    refused(&dir, &[("R7XX_CAPTURE", "c")], &parts);
-    refused(
-        &dir,
-        &[("R7XX_CAPTURE", "c"), ("RADEON_THREAD", "true")],
-        &parts,
-    );
+fn captures_that_exclude_each_other_end_the_program() {
+    let dir = directory("exclusive");
+    let both = [
+        ("R7XX_CAPTURE", "c"),
+        ("R7XX_CAPTURE_ON", "hang"),
+        ("R7XX_CAPTURE_SUBMISSIONS", "1-4"),
+    ];
+    let parts = ["R7XX_CAPTURE_SUBMISSIONS", "R7XX_CAPTURE_ON", "set one of"];
+    refused(&dir, &both, &parts);
     assert!(!dir.join("c").exists());
     fs::remove_dir_all(dir).unwrap();
 }

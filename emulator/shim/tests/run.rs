@@ -96,7 +96,8 @@ fn each_capture_has_a_file_of_its_own() {
     let captures = directory.0.join("new");
     let to = captures.to_str().unwrap();
     for name in ["sh.r7xx", "sh-2.r7xx"] {
-        let print = "echo $R7XX_CAPTURE $R7XX_CAPTURE_SUBMISSIONS $RADEON_THREAD";
+        // The second finds the first one's file.
+        let print = "echo $R7XX_CAPTURE $R7XX_CAPTURE_SUBMISSIONS; echo >$R7XX_CAPTURE";
         let output = run(&[
             "--no-probe",
             "--capture",
@@ -109,10 +110,41 @@ fn each_capture_has_a_file_of_its_own() {
             print,
         ]);
         let file = captures.canonicalize().unwrap().join(name);
-        let expected = format!("{} 1-4 false\n", file.display());
+        let expected = format!("{} 1-4\n", file.display());
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("nothing was captured"), "{said}");
+        assert!(said.contains("r7xx-replay"), "{said}");
+    }
+}
+
+#[test]
+fn a_capture_of_nothing_leaves_no_file() {
+    let directory = Directory::new("nothing");
+    let to = directory.0.join("new");
+    let shell = [
+        "--",
+        "sh",
+        "-c",
+        "echo $R7XX_CAPTURE_ON $R7XX_CAPTURE_DRAW $R7XX_CAPTURE_LAST",
+    ];
+    for (which, expected, why) in [
+        (&["--capture-on", "hang"][..], "hang\n", "no hang"),
+        (
+            &["--capture-draw", "7", "--capture-last", "2"],
+            "7 2\n",
+            "not made 7 draws",
+        ),
+        (&[], "\n", "not opened the device"),
+    ] {
+        let capture = ["--no-probe", "--capture", to.to_str().unwrap()];
+        let output = run(&[&capture, which, &shell].concat());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            said.contains("nothing was captured") && said.contains(why),
+            "{said}"
+        );
+        assert_eq!(fs::read_dir(&to).unwrap().count(), 0);
     }
 }
 
@@ -153,6 +185,18 @@ fn input_that_cannot_be_obeyed_is_said() {
     for wrong in [
         &["--submissions", "1", "--", "sh"][..],
         &["--strict=x", "--", "sh"],
+        &["--capture-on", "hang", "--", "sh"],
+        &["--capture", "c", "--capture-on", "end", "--", "sh"],
+        &[
+            "--capture",
+            "c",
+            "--capture-on",
+            "hang",
+            "--submissions",
+            "1",
+            "--",
+            "sh",
+        ],
         &["--check"],
     ] {
         let output = run(wrong);

@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
     out.mkdir(parents=True)
     for scene in args.scenes:
         env = {**procs.rendered_env("board"), "R7XX_CHIP": args.chip, "R7XX_CAPTURE": str(out / f"{scene}.r7xx"),
-               "RADEON_THREAD": "false", "R7XX_CAPTURE_SUBMISSIONS": "1-8", "MESA_SHADER_CACHE_DISABLE": "true"}
+               "R7XX_CAPTURE_SUBMISSIONS": "1-8", "MESA_SHADER_CACHE_DISABLE": "true"}
         if procs.call([BUILD / "bench/gallery", "--scene", scene, "--out", out], env=env, check=False).returncode:
             raise LabError(f"{scene} cannot be captured")
     say(f"{args.chip}, seed {args.seed}, {' '.join(how).removeprefix('--')}")

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use r7xx_board::chip::bus::Mc;
 use r7xx_board::chip::gfx::Pipeline;
 use r7xx_board::chip::Family;
-use r7xx_shim::bo::{Memory, PAGE};
 use r7xx_shim::capture::{CaptureError, Page, Reader, Record, STATE};
 use r7xx_shim::gpu::{Gpu, Ring};
+use r7xx_shim::memory::{Memory, PAGE};
 
 use crate::mutate::packets;
 

@@ -29,9 +29,9 @@ use clap::Parser;
 use r7xx_board::chip::bus::Mc;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::gfx::Limits;
-use r7xx_shim::bo::Memory;
 use r7xx_shim::capture::STATE;
 use r7xx_shim::gpu::{Gpu, GpuError};
+use r7xx_shim::memory::Memory;
 
 use frame::Frame;
 use mutate::{Kind, Mutated};

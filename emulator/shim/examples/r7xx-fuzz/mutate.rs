@@ -2,7 +2,7 @@
 //! Mutations of a submission, by what they change.
 
 use fastrand::Rng;
-use r7xx_shim::bo::{GTT, PAGE, RESERVED, VRAM};
+use r7xx_shim::memory::{GTT, PAGE, RESERVED, VRAM};
 
 use crate::frame::{Frame, Pages};
 use crate::layout::Layout;

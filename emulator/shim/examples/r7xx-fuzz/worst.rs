@@ -15,8 +15,8 @@ use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::{Draw, IndexSource, Packet};
 use r7xx_board::chip::gfx::Limits;
 use r7xx_board::chip::Family;
-use r7xx_shim::bo::{Memory, RESERVED};
 use r7xx_shim::gpu::{Gpu, GpuError, Ring};
+use r7xx_shim::memory::{Memory, RESERVED};
 use rustix::time::{clock_gettime, ClockId};
 
 use crate::rig::shader::{

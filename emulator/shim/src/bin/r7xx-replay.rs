@@ -17,8 +17,9 @@ use r7xx_shim::timeline::Timeline;
 /// Executes a captured command stream on the emulated chip, without the program that
 /// submitted it
 ///
-/// A GL program writes FRAME when it is run with libr7xx_shim.so, R7XX_CAPTURE=FRAME and
-/// RADEON_THREAD=false; R7XX_CAPTURE_SUBMISSIONS=FIRST-LAST takes a part of its submissions.
+/// A GL program writes FRAME when it is run with libr7xx_shim.so and R7XX_CAPTURE=FRAME;
+/// R7XX_CAPTURE_SUBMISSIONS=FIRST-LAST takes a part of its submissions, R7XX_CAPTURE_ON=hang the
+/// last ones before something that would hang hardware.
 ///
 /// Exit status: 0; 1 for an error, named on standard error, and with --check for another
 /// result; 2 for a usage error.
@@ -109,6 +110,9 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
     };
     let (chip, submissions, draws) = (family.model().name, seen.submissions, seen.draws);
     say(format!("{chip}: {submissions} submissions, {draws} draws"));
+    for draw in &seen.dropped {
+        say(format!("draw {draw} was cut short: it would hang hardware"));
+    }
     for finding in &seen.findings {
         say(finding.clone());
     }

@@ -14,11 +14,14 @@ use super::evergreen::{self, TABLE};
 use super::front::Front;
 use super::rat::Rat;
 use super::shader::Isa;
-use super::state::{bits, Shadow};
+use super::state::Shadow;
 use super::texture::resource::Texture;
 use crate::chip::bus::RegFile;
 use crate::chip::regs::fields::cayman::cayman_pa_sc_aa_config;
 use crate::chip::regs::fields::evergreen::cb_color0_attrib;
+use crate::chip::regs::fields::words::evergreen::{
+    sq_tex_resource_word0, CAYMAN_NON_DISP_TILING_ORDER,
+};
 use crate::chip::regs::{self, cayman::gfx as cm, gfx as reg};
 use crate::chip::tiling::TilingConfig;
 
@@ -89,9 +92,10 @@ fn translate(s: &mut Shadow) {
 
 /// `NON_DISP_TILING_ORDER` of a texture has bits 4 and 5.
 fn texture(words: &[u32; 8], config: TilingConfig) -> Option<Texture> {
-    let depth_order = bits(words[0], 4, 2) != 0;
+    let both = CAYMAN_NON_DISP_TILING_ORDER;
+    let one = sq_tex_resource_word0::NON_DISP_TILING_ORDER;
     let mut words = *words;
-    words[0] = words[0] & !(3 << 4) | u32::from(depth_order) << 5;
+    words[0] = words[0] & !both.with(!0) | one.with(both.is_set(words[0]).into());
     (TABLE.texture)(&words, config)
 }
 

@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use super::colour::Targets;
+use super::front::Front;
 use super::shader::disasm::disassemble;
 use super::state::{has_geometry, Shadow, Stage, VGT_GS_MODE};
 use super::{GfxContext, STATE_BASE};
@@ -12,11 +13,13 @@ use crate::chip::cp::pm4::Draw;
 
 /// Registers of context state, `SET_CONTEXT_REG`'s range (`r600d.h`).
 const CONTEXT: std::ops::Range<u32> = STATE_BASE..0x2_9000;
+/// Samplers of all stages; below Evergreen half of them exist.
+const SAMPLERS: u32 = 108;
 /// Most dwords of a shader that are listed.
 const MAX_DWORDS: usize = 1 << 14;
 
-/// Lists the draw, its colour targets, all context registers that are not 0 with their fields, and
-/// the shaders in the notation of Mesa's `R600_DEBUG`.
+/// Lists the draw, its colour targets, all context registers that are not 0 with their fields, the resources and
+/// samplers likewise, and the shaders in the notation of Mesa's `R600_DEBUG`.
 pub(super) fn describe(
     context: &GfxContext<'_>,
     shadow: &Shadow,
@@ -43,6 +46,7 @@ pub(super) fn describe(
         }
         let _ = writeln!(out);
     }
+    list_descriptors(context, front, &mut out);
     let mut programs = vec![("FS (fetch)", shadow.fetch_program())];
     let mut stage = |name, stage| programs.push((name, shadow.program(stage)));
     if (front.tessellation)(shadow).is_some() {
@@ -61,6 +65,28 @@ pub(super) fn describe(
         let _ = writeln!(out, "{name} at {:#x}:\n{listing}", program.base);
     }
     out
+}
+
+/// Lists the textures, the buffers and the samplers of all stages, by the numbers of their registers.
+fn list_descriptors(context: &GfxContext<'_>, front: &Front, out: &mut String) {
+    let words = |first: u32, number: u32, count: u32| -> Vec<u32> {
+        let first = first + 4 * number * count;
+        let offsets = (0..count).map(|word| first + 4 * word);
+        offsets.map(|offset| context.regs.load(offset)).collect()
+    };
+    let (first, dwords, count) = front.resources;
+    for number in 0..count {
+        let words = words(first, number, dwords);
+        if let Some(text) = front.descriptors.resource(&words) {
+            let _ = write!(out, "resource {number}:\n{text}");
+        }
+    }
+    for number in 0..SAMPLERS {
+        let text = (front.descriptors).sampler(&words(front.samplers, number, 3));
+        if !text.is_empty() {
+            let _ = write!(out, "sampler {number}:\n{text}");
+        }
+    }
 }
 
 /// Dwords from `base` on, at most [`MAX_DWORDS`], to the first 256 bytes that no memory answers.

@@ -16,6 +16,7 @@
 //! uses, decode to 0 as formats without components.
 
 use super::math;
+use crate::chip::regs::fields::words::r700::{sq_tex_resource_word4, sq_vtx_constant_word2};
 
 /// `DATA_FORMAT` of a resource, fetch instruction or render target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -357,28 +358,30 @@ impl ElementFormat {
         }
     }
 
-    /// The format in words 1 and 4 of a texture resource
-    /// (`SQ_TEX_RESOURCE_WORD1`, `WORD4` in `r600d.h`).
-    pub fn texture(word1: u32, word4: u32) -> Self {
+    /// The format of a texture resource: `DATA_FORMAT`, and what `SQ_TEX_RESOURCE_WORD4` has of it.
+    pub fn texture(data: u32, word4: u32) -> Self {
+        use sq_tex_resource_word4::*;
+        let components = [FORMAT_COMP_X, FORMAT_COMP_Y, FORMAT_COMP_Z, FORMAT_COMP_W];
         Self {
-            data: DataFormat::from_field(word1 >> 26),
-            num: NumFormat::from_field(word4 >> 8),
-            sign: [0, 2, 4, 6].map(|shift| Sign::from_field(word4 >> shift)),
-            no_zero: word4 & (1 << 10) != 0,
-            endian: Endian::from_field(word4 >> 12),
-            degamma: word4 & (1 << 11) != 0,
+            data: DataFormat::from_field(data),
+            num: NumFormat::from_field(NUM_FORMAT_ALL.of(word4)),
+            sign: components.map(|field| Sign::from_field(field.of(word4))),
+            no_zero: SRF_MODE_ALL.is_set(word4),
+            endian: Endian::from_field(ENDIAN_SWAP.of(word4)),
+            degamma: FORCE_DEGAMMA.is_set(word4),
         }
     }
 
     /// The format in word 2 of a buffer resource (`SQ_VTX_CONSTANT_WORD2`),
     /// for fetches with `USE_CONST_FIELDS` (texture buffers).
     pub fn buffer(word2: u32) -> Self {
+        use sq_vtx_constant_word2::*;
         Self::vertex(
-            word2 >> 20,
-            word2 >> 26,
-            word2 >> 28,
-            word2 >> 29,
-            word2 >> 30,
+            DATA_FORMAT.of(word2),
+            NUM_FORMAT_ALL.of(word2),
+            FORMAT_COMP_ALL.of(word2),
+            SRF_MODE_ALL.of(word2),
+            ENDIAN_SWAP.of(word2),
         )
     }
 

@@ -19,6 +19,7 @@ use super::texture::resource::Texture;
 use super::texture::sampler::{Filter, Sampler};
 use crate::chip::bus::RegFile;
 use crate::chip::regs::fields::r700::{sq_gs_vert_itemsize, vgt_gs_out_prim_type, vgt_strmout_en};
+use crate::chip::regs::fields::words::{self, Descriptors};
 use crate::chip::regs::{self, gb, gfx as reg, Map};
 use crate::chip::tiling::TilingConfig;
 
@@ -58,6 +59,8 @@ pub struct Front {
     pub fetch_resources: u32,
     /// Byte offset of the first sampler.
     pub samplers: u32,
+    /// Names and fields of the words of resources and samplers.
+    pub descriptors: &'static Descriptors,
     /// Byte offsets of the first loop constant and of the first boolean constants.
     pub flow_constants: [u32; 2],
     /// The tiling geometry that all surfaces share.
@@ -143,6 +146,7 @@ pub(super) const R700_TABLE: Front = Front {
     resources: (reg::SQ_TEX_RESOURCE_WORD0_0, 7, 0x4000 / 28),
     fetch_resources: 0,
     samplers: reg::SQ_TEX_SAMPLER_WORD0_0,
+    descriptors: &words::r700::DESCRIPTORS,
     flow_constants: [reg::SQ_LOOP_CONST_0, reg::SQ_BOOL_CONST_0],
     tiling: |regs| TilingConfig::from_register(regs.load(gb::GB_TILING_CONFIG)),
     // DISABLE_CUBE_WRAP

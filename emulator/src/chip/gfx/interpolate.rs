@@ -6,6 +6,7 @@
 //! has `SPI_PS_INPUT_CNTL_i.SEMANTIC` in `SPI_VS_OUT_ID_0-9` (Mesa
 //! `r600_update_ps_state()`, `r600_update_vs_state()`).
 
+mod decode;
 mod registers;
 mod varying;
 
@@ -17,14 +18,6 @@ use super::lanes::{has_denormals, pixel_of, Lanes, Mask, LANES};
 use super::raster::Plane;
 use super::setup::{Setup, Vertices};
 use super::shader::{Program, Wave, GPRS};
-use super::state::{bits, SetupState, Shadow};
-use crate::chip::regs::evergreen::gfx as eg;
-use crate::chip::regs::fields::evergreen::spi_baryc_cntl;
-use crate::chip::regs::fields::r700::{
-    spi_interp_control_0, spi_ps_in_control_0, spi_ps_in_control_1, spi_ps_input_cntl_0,
-    spi_vs_out_config,
-};
-use crate::chip::regs::gfx as reg;
 
 /// Most inputs of a pixel shader.
 const MAX_INPUTS: usize = 32;
@@ -93,6 +86,25 @@ struct Pair {
     linear: bool,
 }
 
+/// What the registers of a tile's wave are filled from.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The pixel shader, which may read some of them only.
+    pub program: &'a Program,
+    /// The polygon.
+    pub setup: &'a Setup,
+    /// The vertices that it refers to.
+    pub vertices: &'a Vertices,
+    /// The tile's first pixel.
+    pub x: i32,
+    /// The tile's first pixel.
+    pub y: i32,
+    /// The sample, if the shader runs for each.
+    pub sample: Option<usize>,
+    /// The lanes that are covered, for each sample.
+    pub coverage: &'a [Mask; 8],
+}
+
 /// Interpolation weights of a tile's lanes at one place of their pixels.
 #[derive(Debug)]
 struct TileWeights {
@@ -121,128 +133,6 @@ impl TileWeights {
 }
 
 impl Interpolator {
-    /// Decodes the state. `places` are the positions of the samples in 1/16 pixel from the centre.
-    pub fn new(s: &Shadow, places: &[[i8; 2]; 8], samples: usize, center_half: bool) -> Self {
-        let control = s.get(reg::SPI_PS_IN_CONTROL_0);
-        let control_1 = s.get(reg::SPI_PS_IN_CONTROL_1);
-        let interp = s.get(reg::SPI_INTERP_CONTROL_0);
-        let exported =
-            spi_vs_out_config::VS_EXPORT_COUNT.of(s.get(reg::SPI_VS_OUT_CONFIG)) as usize + 1;
-        let count = (spi_ps_in_control_0::NUM_INTERP.of(control) as usize).min(MAX_INPUTS);
-        let ids: [u32; 10] = s.array(reg::SPI_VS_OUT_ID_0);
-        let semantic = |param: usize| bits(ids[param / 4], (param as u32 % 4) * 8, 8);
-        let mut params = 0;
-        let inputs: Vec<Input> = (0..count)
-            .map(|i| {
-                let cntl = s.get(reg::SPI_PS_INPUT_CNTL_0 + 4 * i as u32);
-                let param = (0..exported.min(MAX_PARAMS))
-                    .find(|&p| semantic(p) == spi_ps_input_cntl_0::SEMANTIC.of(cntl));
-                params = params.max(param.map_or(0, |p| p + 1));
-                Input {
-                    param,
-                    default: match spi_ps_input_cntl_0::DEFAULT_VAL.of(cntl) {
-                        0 => [0.0; 4],
-                        1 => [0.0, 0.0, 0.0, 1.0],
-                        2 => [1.0, 1.0, 1.0, 0.0],
-                        _ => [1.0; 4],
-                    },
-                    flat: spi_ps_input_cntl_0::FLAT_SHADE.is_set(cntl),
-                    linear: spi_ps_input_cntl_0::SEL_LINEAR.is_set(cntl),
-                    place: if spi_ps_input_cntl_0::SEL_SAMPLE.is_set(cntl) {
-                        Place::Sample
-                    } else if spi_ps_input_cntl_0::SEL_CENTROID.is_set(cntl) {
-                        Place::Centroid
-                    } else {
-                        Place::Center
-                    },
-                    sprite: spi_ps_input_cntl_0::PT_SPRITE_TEX.is_set(cntl),
-                }
-            })
-            .collect();
-        let position = spi_ps_in_control_0::POSITION_ENA.is_set(control).then(|| {
-            let place = if spi_ps_in_control_0::POSITION_SAMPLE.is_set(control) {
-                Place::Sample
-            } else if spi_ps_in_control_0::POSITION_CENTROID.is_set(control) {
-                Place::Centroid
-            } else {
-                Place::Center
-            };
-            (
-                spi_ps_in_control_0::POSITION_ADDR.of(control) as usize,
-                place,
-            )
-        });
-        let center = if center_half { 0.5 } else { 0.0 };
-        let flat_enabled = spi_interp_control_0::FLAT_SHADE_ENA.is_set(interp);
-        let uses = [true, false].map(|linear| {
-            inputs.iter().any(|input| {
-                input.param.is_some() && input.linear == linear && !(input.flat && flat_enabled)
-            })
-        });
-        let central = (inputs.iter().map(|input| input.place))
-            .chain(position.map(|(_, place)| place))
-            .all(|place| place.is_center(samples));
-        Self {
-            inputs,
-            params,
-            position,
-            central,
-            uses,
-            face: spi_ps_in_control_1::FRONT_FACE_ENA
-                .is_set(control_1)
-                .then(|| {
-                    (
-                        spi_ps_in_control_1::FRONT_FACE_ADDR.of(control_1) as usize,
-                        spi_ps_in_control_1::FRONT_FACE_CHAN.of(control_1) as usize,
-                    )
-                }),
-            sample_id: spi_ps_in_control_1::FIXED_PT_POSITION_ENA
-                .is_set(control_1)
-                .then(|| spi_ps_in_control_1::FIXED_PT_POSITION_ADDR.of(control_1) as usize),
-            sprite: [
-                spi_interp_control_0::PNT_SPRITE_OVRD_X,
-                spi_interp_control_0::PNT_SPRITE_OVRD_Y,
-                spi_interp_control_0::PNT_SPRITE_OVRD_Z,
-                spi_interp_control_0::PNT_SPRITE_OVRD_W,
-            ]
-            .map(|field| field.of(interp)),
-            sprite_enabled: spi_interp_control_0::PNT_SPRITE_ENA.is_set(interp),
-            sprite_top_1: spi_interp_control_0::PNT_SPRITE_TOP_1.is_set(interp),
-            flat_enabled,
-            center: [center; 2],
-            places: places.map(|p| p.map(|v| center + f32::from(v) / 16.0)),
-            samples,
-            barycentric: None,
-        }
-    }
-
-    /// Decodes the state of Evergreen, whose shaders get weights. The inputs are parameters of the
-    /// shader's interpolation instructions. `SPI_BARYC_CNTL` enables pairs of weights, which follow
-    /// each other from R0.xy on: with perspective at the sample, the centre and the centroid, then
-    /// without (Mesa's `evergreen_update_ps_state()`, `allocate_interpolators_or_inputs()`).
-    pub fn barycentric(s: &Shadow, setup: &SetupState) -> Self {
-        let samples = setup.samples();
-        let mut of = Self::new(s, &setup.sample_places, samples, setup.center_half);
-        let control = s.raw(eg::SPI_BARYC_CNTL);
-        let pairs = [
-            (spi_baryc_cntl::PERSP_SAMPLE_ENA, Place::Sample, false),
-            (spi_baryc_cntl::PERSP_CENTER_ENA, Place::Center, false),
-            (spi_baryc_cntl::PERSP_CENTROID_ENA, Place::Centroid, false),
-            (spi_baryc_cntl::LINEAR_SAMPLE_ENA, Place::Sample, true),
-            (spi_baryc_cntl::LINEAR_CENTER_ENA, Place::Center, true),
-            (spi_baryc_cntl::LINEAR_CENTROID_ENA, Place::Centroid, true),
-        ];
-        let enabled = pairs
-            .into_iter()
-            .filter(|(field, ..)| field.is_set(control));
-        let pairs: Vec<_> = enabled
-            .map(|(_, place, linear)| Pair { place, linear })
-            .collect();
-        of.uses = [true, false].map(|linear| pairs.iter().any(|pair| pair.linear == linear));
-        of.barycentric = Some(pairs);
-        of
-    }
-
     /// True if the shader starts with the same registers in all pixels of `setup`.
     pub fn is_uniform(&self, setup: &Setup) -> bool {
         self.barycentric.is_none()
@@ -380,33 +270,14 @@ impl Interpolator {
         }
     }
 
-    /// Fills the input registers of `wave` that `program` reads, for the tile at pixel (`x`, `y`),
-    /// and tells it how many of the first ones have no denormals. `sample` is none unless the
-    /// shader runs per sample.
-    #[allow(clippy::too_many_arguments)]
-    pub fn fill(
-        &self,
-        wave: &mut Wave,
-        scratch: &mut Scratch,
-        program: &Program,
-        setup: &Setup,
-        vertices: &Vertices,
-        x: i32,
-        y: i32,
-        sample: Option<usize>,
-        coverage: &[Mask; 8],
-    ) {
+    /// Fills the input registers of `wave` that the program of `inputs` reads, and tells it how many of the
+    /// first ones have no denormals.
+    pub fn fill(&self, wave: &mut Wave, scratch: &mut Scratch, inputs: Inputs<'_>) {
         wave.arch().dispatch(Fill {
             interpolator: self,
             wave,
             scratch,
-            program,
-            setup,
-            vertices,
-            x,
-            y,
-            sample,
-            coverage,
+            inputs,
         });
     }
 
@@ -570,13 +441,7 @@ struct Fill<'a> {
     interpolator: &'a Interpolator,
     wave: &'a mut Wave,
     scratch: &'a mut Scratch,
-    program: &'a Program,
-    setup: &'a Setup,
-    vertices: &'a Vertices,
-    x: i32,
-    y: i32,
-    sample: Option<usize>,
-    coverage: &'a [Mask; 8],
+    inputs: Inputs<'a>,
 }
 
 impl WithSimd for Fill<'_> {
@@ -588,6 +453,9 @@ impl WithSimd for Fill<'_> {
             interpolator,
             wave,
             scratch,
+            inputs,
+        } = self;
+        let Inputs {
             program,
             setup,
             vertices,
@@ -595,7 +463,7 @@ impl WithSimd for Fill<'_> {
             y,
             sample,
             coverage,
-        } = self;
+        } = inputs;
         let (reads, floats) = (program.reads(), program.reads_floats());
         let mut normal = 0;
         match &interpolator.barycentric {

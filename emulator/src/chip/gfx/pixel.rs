@@ -19,7 +19,7 @@ use self::tile::Tile;
 use super::colour::{SpecialOp, Targets};
 use super::depth::{self, compare, Samples};
 use super::depth_tile::Surface;
-use super::interpolate::{lane_offsets, Interpolator};
+use super::interpolate::{lane_offsets, Inputs, Interpolator};
 use super::lanes::{whole_quads, Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
@@ -103,6 +103,24 @@ struct Copy {
     sample: usize,
     /// Copies the first covered sample from `sample` on, wrapping back to 0 (`COPY_CENTROID`).
     centroid: bool,
+}
+
+/// What all polygons of a batch have in common for those who draw their pixels.
+#[derive(Clone, Copy)]
+pub struct TileJob<'a> {
+    /// The draw.
+    pub shared: &'a DrawShared<'a>,
+    /// Memory, by the worker's translations.
+    pub view: &'a View<'a>,
+    /// The vertices of the batch.
+    pub vertices: &'a Vertices,
+}
+
+/// What a polygon leaves behind, and room for it.
+struct Left<'a> {
+    counts: &'a mut PixelCounts,
+    /// The depth of a tile's samples.
+    depth: &'a mut [Samples],
 }
 
 /// Counters of a worker.
@@ -259,13 +277,10 @@ impl PixelState {
     ///
     /// # Errors
     /// Why the shader or the draw was stopped.
-    #[allow(clippy::too_many_arguments)] // one call, from the workers' loop
     pub fn draw(
         &self,
         core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
-        vertices: &Vertices,
+        job: TileJob<'_>,
         setup: &Setup,
         counts: &mut PixelCounts,
         squares: Squares<'_>,
@@ -274,26 +289,29 @@ impl PixelState {
         if depth.len() < 8 {
             depth.resize(8, Samples::default());
         }
-        let result = self.squares(
-            core, shared, view, vertices, setup, counts, squares, &mut depth,
-        );
+        let mut left = Left {
+            counts,
+            depth: &mut depth,
+        };
+        let result = self.squares(core, job, setup, &mut left, squares);
         core.depth = depth;
         result
     }
 
     /// [`Self::draw`], with room for the depth of a tile's samples.
-    #[allow(clippy::too_many_arguments)]
     fn squares(
         &self,
         core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
-        vertices: &Vertices,
+        job: TileJob<'_>,
         setup: &Setup,
-        counts: &mut PixelCounts,
+        left: &mut Left<'_>,
         squares: Squares<'_>,
-        depth: &mut [Samples],
     ) -> Result<(), Stop> {
+        let TileJob {
+            shared,
+            view,
+            vertices,
+        } = job;
         let b = setup.polygon.bounds;
         // Worked out in the first square: a polygon may have none for this worker.
         let mut whole = None;
@@ -304,7 +322,7 @@ impl PixelState {
         let [columns, rows] = squares.within(b);
         for sy in rows {
             for sx in columns.clone() {
-                counts.tiles += 1;
+                left.counts.tiles += 1;
                 if squares.may_miss(&setup.polygon, sx, sy) || !squares.take(sx, sy) {
                     continue;
                 }
@@ -318,7 +336,7 @@ impl PixelState {
                 if shared.context.control.check().is_err() {
                     return Err(Stop::Cancelled);
                 }
-                if counts.tiles > shared.limits.tiles {
+                if left.counts.tiles > shared.limits.tiles {
                     return Err(Stop::Fault("too many pixels"));
                 }
                 let places = &self.places;
@@ -329,16 +347,16 @@ impl PixelState {
                 let tx0 = (b.x0.div_euclid(TILE)).max(sx * tiles);
                 let tx1 = last(b.x1, TILE).min(sx * tiles + tiles - 1);
                 if let Some(whole) = whole.filter(|_| full && probe.is_none()) {
-                    self.learn(core, shared, view, vertices, setup, (tx0, ty0))?;
+                    self.learn(core, job, setup, (tx0, ty0))?;
                     let at = At::new(tx0 as u32, ty0 as u32, setup.layer);
                     let size = (tiles as u32, tiles as u32);
-                    if self.whole_block(core, view, whole, at, size, counts) {
-                        counts.tiles += (tiles * tiles) as u64;
+                    if self.whole_block(core, view, whole, at, size, left.counts) {
+                        left.counts.tiles += (tiles * tiles) as u64;
                         continue;
                     }
                 }
                 for ty in ty0..=ty1 {
-                    counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
+                    left.counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
                     for tx in tx0..=tx1 {
                         let probed = probe
                             .filter(|probe| probe.begin(shared.serial, (tx, ty), setup, vertices))
@@ -348,8 +366,8 @@ impl PixelState {
                         if let Some(whole) =
                             whole.filter(|_| probed.is_none() && (full || covered(TILE)))
                         {
-                            self.learn(core, shared, view, vertices, setup, (tx, ty))?;
-                            self.whole_tile(core, shared, view, setup, whole, (tx, ty), counts);
+                            self.learn(core, job, setup, (tx, ty))?;
+                            self.whole_tile(core, job, setup, whole, (tx, ty), left.counts);
                             continue;
                         }
                         // The next tile's depth arrives while this tile is drawn.
@@ -363,18 +381,7 @@ impl PixelState {
                                 .as_ref(),
                             Some(_) => None,
                         };
-                        self.tile(
-                            core,
-                            shared,
-                            view,
-                            vertices,
-                            setup,
-                            (tx, ty),
-                            full,
-                            short,
-                            counts,
-                            depth,
-                        )?;
+                        self.tile(core, job, setup, (tx, ty), (full, short), left)?;
                         if let Some((probe, uniform)) = probed {
                             probe.end();
                             core.uniform.begin(uniform);
@@ -391,9 +398,7 @@ impl PixelState {
     fn learn(
         &self,
         core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
-        vertices: &Vertices,
+        job: TileJob<'_>,
         setup: &Setup,
         (tx, ty): (i32, i32),
     ) -> Result<(), Stop> {
@@ -401,19 +406,19 @@ impl PixelState {
             return Ok(());
         };
         let covered = Coverage::all(self.samples());
-        core.wave.begin(ALL, ALL, shared.limits.wave_instructions);
-        self.interpolator.fill(
-            &mut core.wave,
-            &mut core.weights,
+        let budget = job.shared.limits.wave_instructions;
+        core.wave.begin(ALL, ALL, budget);
+        let inputs = Inputs {
             program,
             setup,
-            vertices,
-            tx * TILE,
-            ty * TILE,
-            None,
-            &covered.samples,
-        );
-        core.run(shared, view, Stage::Pixel, program)?;
+            vertices: job.vertices,
+            x: tx * TILE,
+            y: ty * TILE,
+            sample: None,
+            coverage: &covered.samples,
+        };
+        (self.interpolator).fill(&mut core.wave, &mut core.weights, inputs);
+        core.run(job.shared, job.view, Stage::Pixel, program)?;
         core.uniform.ran();
         Ok(())
     }
@@ -472,20 +477,16 @@ impl PixelState {
     }
 
     /// Draws tile (`tx`, `ty`), by `short` if there is one. If `full`, the polygon covers all its samples.
-    #[allow(clippy::too_many_arguments)]
     fn tile(
         &self,
         core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
-        vertices: &Vertices,
+        job: TileJob<'_>,
         setup: &Setup,
         (tx, ty): (i32, i32),
-        full: bool,
-        short: Option<&Short>,
-        counts: &mut PixelCounts,
-        depth: &mut [Samples],
+        (full, short): (bool, Option<&Short>),
+        left: &mut Left<'_>,
     ) -> Result<(), Stop> {
+        let TileJob { shared, view, .. } = job;
         let (x, y) = (tx * TILE, ty * TILE);
         let mut coverage = if full {
             Coverage::all(self.samples())
@@ -529,10 +530,10 @@ impl PixelState {
             y,
             at,
             coverage,
-            depth,
+            depth: &mut *left.depth,
             loaded: [false; 8],
             changed: [0; 8],
-            counts,
+            counts: &mut *left.counts,
             failed: None,
             unread: false,
             probe: shared.recording(),
@@ -595,37 +596,26 @@ impl PixelState {
                 if only.any() == 0 {
                     continue;
                 }
-                self.shade(
-                    core,
-                    shared,
-                    view,
-                    vertices,
-                    program,
-                    &mut tile,
-                    only,
-                    Some(sample),
-                )?;
+                self.shade(core, job, program, &mut tile, only, Some(sample))?;
             }
         } else {
             let all = tile.coverage;
-            self.shade(core, shared, view, vertices, program, &mut tile, all, None)?;
+            self.shade(core, job, program, &mut tile, all, None)?;
         }
         tile.finish(shared)
     }
 
     /// Runs the shader for the covered pixels, then the late tests, and writes the colours.
-    #[allow(clippy::too_many_arguments)]
     fn shade(
         &self,
         core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
-        vertices: &Vertices,
+        job: TileJob<'_>,
         program: &Arc<Program>,
         tile: &mut Tile<'_, '_>,
         mut coverage: Coverage,
         sample: Option<usize>,
     ) -> Result<(), Stop> {
+        let TileJob { shared, view, .. } = job;
         let valid = coverage.any();
         let budget = shared.limits.wave_instructions;
         if !core.uniform.is_known() {
@@ -634,17 +624,16 @@ impl PixelState {
                 false => (whole_quads(valid), valid),
             };
             core.wave.begin(exec, counting, budget);
-            self.interpolator.fill(
-                &mut core.wave,
-                &mut core.weights,
+            let inputs = Inputs {
                 program,
-                tile.setup,
-                vertices,
-                tile.x,
-                tile.y,
+                setup: tile.setup,
+                vertices: job.vertices,
+                x: tile.x,
+                y: tile.y,
                 sample,
-                &coverage.samples,
-            );
+                coverage: &coverage.samples,
+            };
+            (self.interpolator).fill(&mut core.wave, &mut core.weights, inputs);
             if let Some(probe) = shared.recording() {
                 probe.shader(&mut core.wave, sample);
             }

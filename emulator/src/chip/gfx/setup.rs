@@ -157,6 +157,17 @@ pub struct ClipCounts {
     pub primitives: u64,
 }
 
+/// What becomes one or more setups: a primitive, or an edge or a corner of one.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    vertices: &'a Vertices,
+    primitive: &'a Primitive,
+    /// The provoking vertex.
+    provoking: u32,
+    /// It is a front face, or none.
+    front: bool,
+}
+
 /// A corner on the screen.
 #[derive(Debug, Clone, Copy)]
 struct Screen {
@@ -212,12 +223,18 @@ impl<'a> Builder<'a> {
         }
         let provoking = primitive.vertices[usize::from(primitive.provoking.min(2))];
         let before = out.len();
+        let piece = Piece {
+            vertices,
+            primitive,
+            provoking,
+            front: true,
+        };
         match primitive.shape {
             Shape::Point | Shape::Line | Shape::Rectangle if self.state.cull_others => {}
-            Shape::Point => self.point(vertices, primitive, 0, provoking, None, true, out),
-            Shape::Line => self.line(vertices, primitive, [0, 1], provoking, None, true, out),
-            Shape::Triangle => self.triangle(vertices, primitive, provoking, out),
-            Shape::Rectangle => self.rectangle(vertices, primitive, provoking, out),
+            Shape::Point => self.point(&piece, 0, None, out),
+            Shape::Line => self.line(&piece, [0, 1], None, out),
+            Shape::Triangle => self.triangle(piece, out),
+            Shape::Rectangle => self.rectangle(&piece, out),
         }
         self.counts.primitives += u64::from(out.len() > before);
     }
@@ -349,20 +366,17 @@ impl<'a> Builder<'a> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// The setup of `polygon`, which `piece` becomes in a viewport and a layer.
     fn finish(
         &self,
+        piece: &Piece<'_>,
         polygon: Polygon,
-        viewport: &Viewport,
+        (viewport, layer): (&Viewport, u32),
         planes: &Planes,
         corners: [&Screen; 3],
-        vertex_w: [f64; 3],
         z_offset: f64,
-        primitive: &Primitive,
-        provoking: u32,
-        front: bool,
-        layer: u32,
     ) -> Setup {
+        let vertex_w = self.vertex_w(piece.vertices, piece.primitive);
         // Not `map()`, which the compiler does not inline for arrays of floats.
         let [a, b, c] = corners;
         let mut z = planes.through([a.z, b.z, c.z]);
@@ -395,22 +409,22 @@ impl<'a> Builder<'a> {
             inv_w,
             linear: [linear(1), linear(2)],
             perspective,
-            vertices: primitive.vertices,
-            provoking,
-            front,
+            vertices: piece.primitive.vertices,
+            provoking: piece.provoking,
+            front: piece.front,
             layer,
             sprite: None,
             stipple: None,
         }
     }
 
-    fn triangle(
-        &mut self,
-        vertices: &Vertices,
-        primitive: &Primitive,
-        provoking: u32,
-        out: &mut Vec<Setup>,
-    ) {
+    fn triangle(&mut self, mut piece: Piece<'_>, out: &mut Vec<Setup>) {
+        let Piece {
+            vertices,
+            primitive,
+            provoking,
+            ..
+        } = piece;
         let v = primitive.vertices;
         let outside = v.map(|v| {
             let v = v as usize;
@@ -444,12 +458,12 @@ impl<'a> Builder<'a> {
             return;
         }
         let screen = &screen[..n];
-        let w = self.vertex_w(vertices, primitive);
         let fan = |i: usize| [screen[0].point, screen[i].point, screen[i + 1].point];
         let area: i64 = (1..n - 1).map(|i| double_area(fan(i))).sum();
         // FACE: 0 makes counterclockwise faces front faces.
         let clockwise = area > 0;
         let front = clockwise == self.state.front_cw;
+        piece.front = front;
         let fill = self.state.fill[usize::from(!front)];
         let culled = if front {
             self.state.cull_front
@@ -487,48 +501,30 @@ impl<'a> Builder<'a> {
                     continue;
                 }
                 if fill == Fill::Lines {
-                    let ends = [i, (i + 1) % 3];
-                    self.line(
-                        vertices,
-                        primitive,
-                        ends,
-                        provoking,
-                        Some(z_offset),
-                        front,
-                        out,
-                    );
+                    self.line(&piece, [i, (i + 1) % 3], Some(z_offset), out);
                 } else {
-                    self.point(
-                        vertices,
-                        primitive,
-                        i,
-                        provoking,
-                        Some(z_offset),
-                        front,
-                        out,
-                    );
+                    self.point(&piece, i, Some(z_offset), out);
                 }
             }
             return;
         }
         for i in 1..n - 1 {
             if let Some(polygon) = Polygon::new(&fan(i), viewport.scissor) {
-                out.push(self.finish(
-                    polygon, viewport, &planes, at, w, z_offset, primitive, provoking, front, layer,
-                ));
+                let place = (viewport, layer);
+                out.push(self.finish(&piece, polygon, place, &planes, at, z_offset));
             }
         }
     }
 
     /// Adds a rectangle. It is not clipped in z: the driver clears and copies
     /// depth by rectangles.
-    fn rectangle(
-        &mut self,
-        vertices: &Vertices,
-        primitive: &Primitive,
-        provoking: u32,
-        out: &mut Vec<Setup>,
-    ) {
+    fn rectangle(&mut self, piece: &Piece<'_>, out: &mut Vec<Setup>) {
+        let Piece {
+            vertices,
+            primitive,
+            provoking,
+            ..
+        } = *piece;
         let v = primitive.vertices;
         let (viewport, layer) = self.viewport(vertices, provoking);
         if v.iter()
@@ -546,26 +542,25 @@ impl<'a> Builder<'a> {
             return;
         };
         let planes = Planes::new(s.map(|c| c.point));
-        let w = self.vertex_w(vertices, primitive);
         let at = [&s[0], &s[1], &s[2]];
-        out.push(self.finish(
-            polygon, viewport, &planes, at, w, 0.0, primitive, provoking, true, layer,
-        ));
+        out.push(self.finish(piece, polygon, (viewport, layer), &planes, at, 0.0));
     }
 
     /// Adds a line between two of the primitive's vertices. `z_offset` is the
     /// polygon offset if the line is an edge of a polygon.
-    #[allow(clippy::too_many_arguments)]
     fn line(
         &mut self,
-        vertices: &Vertices,
-        primitive: &Primitive,
+        piece: &Piece<'_>,
         ends: [usize; 2],
-        provoking: u32,
         z_offset: Option<f64>,
-        front: bool,
         out: &mut Vec<Setup>,
     ) {
+        let Piece {
+            vertices,
+            primitive,
+            provoking,
+            ..
+        } = *piece;
         let v = ends.map(|i| primitive.vertices[i]);
         let outside = v.map(|v| {
             let v = v as usize;
@@ -651,7 +646,6 @@ impl<'a> Builder<'a> {
         let Some(polygon) = Polygon::new(&shape, viewport.scissor) else {
             return;
         };
-        let w = self.vertex_w(vertices, primitive);
         // Values are constant across the line.
         let a = s[0].point;
         let across = [a[0].saturating_sub(d[1]), a[1].saturating_add(d[0])];
@@ -662,24 +656,24 @@ impl<'a> Builder<'a> {
                 self.offset(&o, &planes.through(at.map(|c| c.z)), s[0].z.max(s[1].z))
             })
         });
-        let mut setup = self.finish(
-            polygon, viewport, &planes, at, w, z_offset, primitive, provoking, front, layer,
-        );
+        let mut setup = self.finish(piece, polygon, (viewport, layer), &planes, at, z_offset);
         setup.stipple = stipple;
         out.push(setup);
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn point(
         &mut self,
-        vertices: &Vertices,
-        primitive: &Primitive,
+        piece: &Piece<'_>,
         index: usize,
-        provoking: u32,
         z_offset: Option<f64>,
-        front: bool,
         out: &mut Vec<Setup>,
     ) {
+        let Piece {
+            vertices,
+            primitive,
+            provoking,
+            ..
+        } = *piece;
         let v = primitive.vertices[index];
         let position = &vertices.position[v as usize];
         let distance = &vertices.distance[v as usize];
@@ -713,7 +707,6 @@ impl<'a> Builder<'a> {
         let Some(polygon) = Polygon::new(&corners, viewport.scissor) else {
             return;
         };
-        let w = self.vertex_w(vertices, primitive);
         // All planes are constant.
         let planes = Planes::new([[x, y]; 3]);
         let at = [&center; 3];
@@ -722,9 +715,7 @@ impl<'a> Builder<'a> {
                 .offset_para
                 .map_or(0.0, |o| self.offset(&o, &Plane::default(), center.z))
         });
-        let mut setup = self.finish(
-            polygon, viewport, &planes, at, w, z_offset, primitive, provoking, front, layer,
-        );
+        let mut setup = self.finish(piece, polygon, (viewport, layer), &planes, at, z_offset);
         let sprite = Planes::new([[x0, y0], [x1, y0], [x0, y1]]);
         setup.sprite = Some(Sprite {
             s: sprite.through([0.0, 1.0, 0.0]),

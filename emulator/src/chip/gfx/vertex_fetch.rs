@@ -12,6 +12,10 @@ use super::format::{unorm, DataFormat, ElementFormat, Endian, Kind, NumFormat, S
 use super::lanes::{iter, Lanes, Mask, LANES};
 use super::shader::isa::VtxInstruction;
 use super::shader::Env;
+use crate::chip::regs::fields::words::r700::{
+    sq_vtx_constant_word2 as word2, sq_vtx_constant_word6,
+};
+use crate::chip::regs::fields::words::{evergreen, VALID_BUFFER};
 
 /// `FETCH_TYPE`: the index counts vertices.
 const VERTEX_DATA: u8 = 0;
@@ -39,16 +43,15 @@ pub struct BufferResource {
 impl BufferResource {
     /// Decodes the seven words; none if the resource is not a valid buffer.
     pub fn decode(words: &[u32; 7]) -> Option<Self> {
-        // TYPE: 3 is SQ_TEX_VTX_VALID_BUFFER.
-        if words[6] >> 30 != 3 {
+        if sq_vtx_constant_word6::TYPE.of(words[6]) != VALID_BUFFER {
             return None;
         }
         Some(Self {
-            base: u64::from(words[0]) | u64::from(words[2] & 0xff) << 32,
+            base: u64::from(words[0]) | u64::from(word2::BASE_ADDRESS_HI.of(words[2])) << 32,
             size: u64::from(words[1]) + 1,
-            stride: u64::from(words[2] >> 8 & 0x7ff),
+            stride: u64::from(word2::STRIDE.of(words[2])),
             format: ElementFormat::buffer(words[2]),
-            uncached: words[3] & 4 != 0,
+            uncached: evergreen::sq_vtx_constant_word3::UNCACHED.is_set(words[3]),
         })
     }
 }

@@ -9,7 +9,7 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use super::batch::{Batch, DrawState, Failed, Progress};
 use super::lanes::LANES;
 use super::memory::View;
-use super::pixel::{PixelCounts, PixelState};
+use super::pixel::{PixelCounts, PixelState, TileJob};
 use super::setup::{capacity, Builder, ClipCounts, Setup, Vertices};
 use super::shader::Stop;
 use super::squares::{Extent, Squares};
@@ -242,6 +242,11 @@ pub(super) fn raster(
     let (shared, vertices) = (state.shared, &batch.vertices);
     let pairing = pixel.may_pair(shared);
     let results = each(state, cores, many, &|worker, core, view| {
+        let job = TileJob {
+            shared,
+            view,
+            vertices,
+        };
         let mut counts = PixelCounts {
             tiles: before,
             ..PixelCounts::default()
@@ -253,9 +258,9 @@ pub(super) fn raster(
                 match list.next_if(|next| pairing && pixel.pairs(setup, next)) {
                     Some(next) => {
                         let pair = [setup, next];
-                        pixel.draw_pair(core, shared, view, vertices, pair, counts, squares)?;
+                        pixel.draw_pair(core, job, pair, counts, squares)?;
                     }
-                    None => pixel.draw(core, shared, view, vertices, setup, counts, squares)?,
+                    None => pixel.draw(core, job, setup, counts, squares)?,
                 }
             }
             Ok::<_, Stop>(())

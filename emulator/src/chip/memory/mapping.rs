@@ -131,6 +131,11 @@ impl Mapping {
         self.region.file_offset().map(|f| f.file())
     }
 
+    /// Where it begins in this process, for system calls.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.region.as_ptr()
+    }
+
     fn start(&self, offset: u64, len: usize) -> Result<usize, MemoryError> {
         let fits = offset
             .checked_add(len as u64)

@@ -9,11 +9,15 @@ use r7xx_board::chip::family::{Family, MODELS};
 
 const SHIM: &str = "libr7xx_shim.so";
 
-/// Variables by which Mesa would render in software, or by another driver.
-const HARMFUL: [&str; 3] = [
+/// Variables by which Mesa would render in software, or by another driver, and those that choose what a
+/// capture has.
+const HARMFUL: [&str; 6] = [
     "LIBGL_ALWAYS_SOFTWARE",
     "GALLIUM_DRIVER",
     "R7XX_CAPTURE_SUBMISSIONS",
+    "R7XX_CAPTURE_ON",
+    "R7XX_CAPTURE_DRAW",
+    "R7XX_CAPTURE_LAST",
 ];
 
 /// What the user wants.
@@ -24,8 +28,14 @@ pub struct Settings<'a> {
     pub shim: &'a Path,
     /// The file for the submissions.
     pub capture: Option<&'a Path>,
-    /// Which of them.
+    /// Which of them: a range.
     pub submissions: Option<&'a str>,
+    /// Which of them: the last ones until that event.
+    pub capture_on: Option<&'a str>,
+    /// Which of them: the last ones until that draw.
+    pub capture_draw: Option<u64>,
+    /// How many are the last ones.
+    pub capture_last: Option<u64>,
     /// Report shaders that hardware would not execute.
     pub check: bool,
     /// Report the driver's mistakes.
@@ -81,11 +91,18 @@ impl Environment {
         }
         if let Some(file) = settings.capture {
             set.push(("R7XX_CAPTURE", file.into()));
-            // A submission's memory is known only on the program's own thread.
-            set.push(("RADEON_THREAD", "false".into()));
-            if let Some(range) = settings.submissions {
-                set.push(("R7XX_CAPTURE_SUBMISSIONS", range.into()));
-            }
+            let number = |number: u64| number.to_string().into();
+            let which = [
+                (
+                    "R7XX_CAPTURE_SUBMISSIONS",
+                    settings.submissions.map(OsString::from),
+                ),
+                ("R7XX_CAPTURE_ON", settings.capture_on.map(OsString::from)),
+                ("R7XX_CAPTURE_DRAW", settings.capture_draw.map(number)),
+                ("R7XX_CAPTURE_LAST", settings.capture_last.map(number)),
+            ];
+            let given = |(name, value): (_, Option<OsString>)| Some((name, value?));
+            set.extend(which.into_iter().filter_map(given));
         }
         if settings.check {
             set.push(("R7XX_CHECK", "1".into()));
@@ -118,6 +135,9 @@ impl Environment {
         for name in [
             "R7XX_CAPTURE",
             "R7XX_CAPTURE_SUBMISSIONS",
+            "R7XX_CAPTURE_ON",
+            "R7XX_CAPTURE_DRAW",
+            "R7XX_CAPTURE_LAST",
             "R7XX_TRACE",
             "R7XX_CHECK",
             "R7XX_LINT",
@@ -207,6 +227,9 @@ mod tests {
             shim: Path::new("/lib/shim.so"),
             capture: None,
             submissions: None,
+            capture_on: None,
+            capture_draw: None,
+            capture_last: None,
             check: false,
             lint: false,
             strict: None,
@@ -258,6 +281,9 @@ mod tests {
             ("LIBGL_ALWAYS_SOFTWARE", "1"),
             ("GALLIUM_DRIVER", "llvmpipe"),
             ("R7XX_CAPTURE_SUBMISSIONS", "3"),
+            ("R7XX_CAPTURE_ON", "hang"),
+            ("R7XX_CAPTURE_DRAW", "1"),
+            ("R7XX_CAPTURE_LAST", "1"),
         ];
         let changed = changes(&settings(), &variables);
         assert_eq!(value(&changed, "LD_PRELOAD"), Some("/lib/shim.so:other.so"));
@@ -266,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_keeps_mesa_on_the_programs_thread() {
+    fn what_is_wanted_is_in_the_environment() {
         let all = Settings {
             capture: Some(Path::new("/c")),
             submissions: Some("2-3"),
@@ -278,7 +304,6 @@ mod tests {
         };
         let all = changes(&all, &[("R7XX_CAPTURE_SUBMISSIONS", "9")]);
         for (name, expected) in [
-            ("RADEON_THREAD", "false"),
             ("R7XX_CAPTURE", "/c"),
             ("R7XX_CAPTURE_SUBMISSIONS", "2-3"),
             ("R7XX_CHECK", "1"),
@@ -289,5 +314,16 @@ mod tests {
             assert_eq!(value(&all, name), Some(expected), "{name}");
         }
         assert!(all.remove.is_empty());
+        assert_eq!(value(&all, "RADEON_THREAD"), None);
+        let hang = Settings {
+            capture: Some(Path::new("/c")),
+            capture_on: Some("hang"),
+            capture_last: Some(2),
+            ..settings()
+        };
+        let hang = changes(&hang, &[("R7XX_CAPTURE_DRAW", "9")]);
+        assert_eq!(value(&hang, "R7XX_CAPTURE_ON"), Some("hang"));
+        assert_eq!(value(&hang, "R7XX_CAPTURE_LAST"), Some("2"));
+        assert_eq!(hang.remove, ["R7XX_CAPTURE_DRAW"]);
     }
 }

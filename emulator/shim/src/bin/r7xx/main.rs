@@ -32,7 +32,7 @@ enum Task {
     ///
     /// Exit status: the program's; 125 if it was not started, 126 if it is no program that can be
     /// run like this, 127 if there is none.
-    Run(Run),
+    Run(Box<Run>),
     /// Prints vendor, renderer and version of the GL that this process gets
     #[command(hide = true)]
     GlInfo,
@@ -49,6 +49,18 @@ struct Run {
     /// Submissions to capture, N or FIRST-LAST, counted from 1
     #[arg(long, value_name = "RANGE", requires = "capture")]
     submissions: Option<String>,
+    /// Capture the last submissions before something that would hang hardware: a shader that does
+    /// not end, a fault, a refused stream; with --check a shader that breaks a rule
+    #[arg(long, value_name = "EVENT", value_parser = ["hang"], requires = "capture", conflicts_with = "submissions")]
+    capture_on: Option<String>,
+    /// Capture the submission that holds the program's Nth draw, and those before it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "capture",
+        conflicts_with_all = ["submissions", "capture_on"])]
+    capture_draw: Option<u64>,
+    /// How many submissions --capture-on and --capture-draw take at most (default: 4)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000), requires = "capture",
+        conflicts_with = "submissions")]
+    capture_last: Option<u64>,
     /// Print which shaders hardware would not execute
     #[arg(long)]
     check: bool,
@@ -92,6 +104,9 @@ fn run(run: &Run) -> Result<ExitCode, Refused> {
         shim: &shim,
         capture: capture.as_deref(),
         submissions: run.submissions.as_deref(),
+        capture_on: run.capture_on.as_deref(),
+        capture_draw: run.capture_draw,
+        capture_last: run.capture_last,
         check: run.check,
         lint: run.lint,
         strict: run.strict,
@@ -114,7 +129,16 @@ fn run(run: &Run) -> Result<ExitCode, Refused> {
                 "r7xx: captured; draw it again with: r7xx-replay {}",
                 capture.display()
             ),
-            _ => eprintln!("r7xx: nothing was captured: the program has not opened the device"),
+            _ => {
+                let why = match (&run.capture_on, run.capture_draw) {
+                    (Some(event), _) => format!("there was no {event}"),
+                    (_, Some(draw)) => format!("the program has not made {draw} draws"),
+                    _ => "the program has not opened the device".into(),
+                };
+                eprintln!("r7xx: nothing was captured: {why}");
+                // It is this program's, and empty.
+                let _ = std::fs::remove_file(capture);
+            }
         }
     }
     let code = match (status.code(), status.signal()) {

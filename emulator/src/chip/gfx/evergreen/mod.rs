@@ -15,6 +15,8 @@ use super::front::{BufferView, Front, StageLayout};
 use super::interpolate::Interpolator;
 use super::shader::Isa;
 use super::state::Stage;
+use crate::chip::regs::fields::words::evergreen::sq_vtx_constant_word3 as word3;
+use crate::chip::regs::fields::words::{self, four};
 use crate::chip::regs::{self, evergreen::gfx as eg};
 use crate::chip::tiling::TilingConfig;
 
@@ -38,6 +40,7 @@ pub(super) const TABLE: Front = Front {
     // EG_FETCH_CONSTANTS_OFFSET_FS
     fetch_resources: 992 - 176,
     samplers: eg::SQ_TEX_SAMPLER_WORD0_0,
+    descriptors: &words::evergreen::DESCRIPTORS,
     flow_constants: [eg::SQ_LOOP_CONST_0, eg::SQ_BOOL_CONST_0],
     tiling: |regs| TilingConfig::from_address_config(regs.load(eg::GB_ADDR_CONFIG)),
     // Samplers decide.
@@ -142,12 +145,21 @@ fn stage(stage: Stage) -> StageLayout {
 
 /// `SQ_VTX_CONSTANT_WORD0` to `WORD2` are R7xx's; `TYPE` is in word 7. `UNCACHED` stays in word 3.
 fn buffer(words: [u32; 8]) -> [u32; 7] {
-    [words[0], words[1], words[2], words[3] & 4, 0, 0, words[7]]
+    let uncached = word3::UNCACHED.with(word3::UNCACHED.of(words[3]));
+    [words[0], words[1], words[2], uncached, 0, 0, words[7]]
 }
 
 fn buffer_view(words: &[u32; 8]) -> Option<BufferView> {
     Some(BufferView {
-        swizzle: [3, 6, 9, 12].map(|shift| (words[3] >> shift & 7) as u8),
+        swizzle: four(
+            words[3],
+            [
+                word3::DST_SEL_X,
+                word3::DST_SEL_Y,
+                word3::DST_SEL_Z,
+                word3::DST_SEL_W,
+            ],
+        ),
         elements: words[4],
     })
 }

@@ -11,8 +11,8 @@ use super::super::depth_tile;
 use super::super::format::{self, DataFormat, ElementFormat, NumberType};
 use super::super::rat::{self, Rat};
 use super::super::state::{bits, Shadow};
-use super::super::texture::resource::{Descriptor, Dim, Texture, CUBE_SLICES};
-use super::super::texture::sampler::{Filter, MipFilter, Sampler, Wrap};
+use super::super::texture::resource::{Descriptor, Dim, Texture, CUBE_SLICES, SELECTS};
+use super::super::texture::sampler::{Filter, MipFilter, Sampler, Wrap, BORDER_REGISTERS};
 use crate::chip::bus::RegFile;
 use crate::chip::regs::evergreen::gfx as eg;
 use crate::chip::regs::fields::evergreen::{
@@ -20,43 +20,49 @@ use crate::chip::regs::fields::evergreen::{
     db_depth_size, db_depth_slice, db_render_control, db_stencil_info, db_z_info,
 };
 use crate::chip::regs::fields::r700::{self, cb_color0_view};
+use crate::chip::regs::fields::words::evergreen::{
+    sq_tex_resource_word0 as word0, sq_tex_resource_word1 as word1, sq_tex_resource_word4 as word4,
+    sq_tex_resource_word5 as word5, sq_tex_resource_word6 as word6, sq_tex_resource_word7 as word7,
+    sq_tex_sampler_word0 as sampler0, sq_tex_sampler_word1 as sampler1,
+    sq_tex_sampler_word2 as sampler2,
+};
+use crate::chip::regs::fields::words::{four, VALID_TEXTURE};
 use crate::chip::regs::fields::Field;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
 /// `SQ_TEX_RESOURCE_WORD0` to `WORD7`.
 pub(super) fn texture(words: &[u32; 8], config: TilingConfig) -> Option<Texture> {
-    let field = |word: usize, shift, width| bits(words[word], shift, width);
-    // SQ_TEX_VTX_VALID_TEXTURE
-    if words[7] >> 30 != 2 {
+    if word7::TYPE.of(words[7]) != VALID_TEXTURE {
         return None;
     }
     let descriptor = Descriptor {
-        dim: Dim::from_field(words[0]),
-        mode: ArrayMode::from_field(field(1, 28, 4)),
-        // NON_DISP_TILING_ORDER
-        depth_order: field(0, 5, 1) != 0,
-        pitch: (field(0, 6, 12) + 1) * 8,
+        dim: Dim::from_field(word0::DIM.of(words[0])),
+        mode: ArrayMode::from_field(word1::ARRAY_MODE.of(words[1])),
+        depth_order: word0::NON_DISP_TILING_ORDER.is_set(words[0]),
+        pitch: (word0::PITCH.of(words[0]) + 1) * 8,
         size: [
-            field(0, 18, 14) + 1,
-            field(1, 0, 14) + 1,
-            field(1, 14, 13) + 1,
+            word0::TEX_WIDTH.of(words[0]) + 1,
+            word1::TEX_HEIGHT.of(words[1]) + 1,
+            word1::TEX_DEPTH.of(words[1]) + 1,
         ],
-        // R7xx has the data format in word 1.
-        format: ElementFormat::texture(words[7] << 26, words[4]),
+        format: ElementFormat::texture(word7::DATA_FORMAT.of(words[7]), words[4]),
         base: u64::from(words[2]) << 8,
         mips: u64::from(words[3]) << 8,
-        swizzle: [16, 19, 22, 25].map(|shift| field(4, shift, 3) as u8),
-        base_level: field(4, 28, 4),
-        last: field(5, 0, 4),
-        layers: (field(5, 4, 13), field(5, 17, 13)),
-        log2_max_aniso: field(6, 0, 3),
+        swizzle: four(words[4], SELECTS),
+        base_level: word4::BASE_LEVEL.of(words[4]),
+        last: word5::LAST_LEVEL.of(words[5]),
+        layers: (
+            word5::BASE_ARRAY.of(words[5]),
+            word5::LAST_ARRAY.of(words[5]),
+        ),
+        log2_max_aniso: word6::MAX_ANISO_RATIO.of(words[6]),
         cube_slices: CUBE_SLICES,
         config: config.of_surface(
-            field(6, 29, 3),
-            field(7, 16, 2),
-            field(7, 8, 2),
-            field(7, 10, 2),
-            field(7, 6, 2),
+            word6::TILE_SPLIT.of(words[6]),
+            word7::NUM_BANKS.of(words[7]),
+            word7::BANK_WIDTH.of(words[7]),
+            word7::BANK_HEIGHT.of(words[7]),
+            word7::MACRO_TILE_ASPECT.of(words[7]),
         ),
     };
     Texture::new(words, config, &descriptor)
@@ -64,35 +70,42 @@ pub(super) fn texture(words: &[u32; 8], config: TilingConfig) -> Option<Texture>
 
 /// Whether `BORDER_COLOR_TYPE` is a register.
 pub(super) fn has_border(words: &[u32; 3]) -> bool {
-    bits(words[0], 20, 2) == 3
+    sampler0::BORDER_COLOR_TYPE.of(words[0]) == BORDER_REGISTERS
 }
 
 /// `SQ_TEX_SAMPLER_WORD0` to `WORD2`.
 pub(super) fn sampler(sampler: &Sampler) -> Filter {
     let [w0, w1, w2] = sampler.words;
     // Filters 2 and 3 are anisotropic.
-    let aniso = bits(w0, 10, 1) != 0 || bits(w0, 12, 1) != 0;
+    let mag = sampler0::XY_MAG_FILTER.of(w0);
+    let min = sampler0::XY_MIN_FILTER.of(w0);
+    let aniso = mag & 2 != 0 || min & 2 != 0;
     Filter {
-        wrap: [0, 3, 6].map(|shift| Wrap::from_field(w0 >> shift)),
-        mag_linear: bits(w0, 9, 1) != 0,
-        min_linear: bits(w0, 11, 1) != 0,
-        z_point: bits(w0, 13, 2) == 1,
-        mip: match bits(w0, 15, 2) {
+        wrap: [sampler0::CLAMP_X, sampler0::CLAMP_Y, sampler0::CLAMP_Z]
+            .map(|field| Wrap::from_field(field.of(w0))),
+        mag_linear: mag & 1 != 0,
+        min_linear: min & 1 != 0,
+        z_point: sampler0::Z_FILTER.of(w0) == 1,
+        mip: match sampler0::MIP_FILTER.of(w0) {
             0 => MipFilter::None,
             1 => MipFilter::Point,
             _ => MipFilter::Linear,
         },
-        log2_aniso: if aniso { bits(w0, 17, 3).min(4) } else { 0 },
+        log2_aniso: if aniso {
+            sampler0::MAX_ANISO_RATIO.of(w0).min(4)
+        } else {
+            0
+        },
         // Eight fraction bits.
         lod: (
-            bits(w1, 0, 12) as f32 / 256.0,
-            bits(w1, 12, 12) as f32 / 256.0,
+            sampler1::MIN_LOD.of(w1) as f32 / 256.0,
+            sampler1::MAX_LOD.of(w1) as f32 / 256.0,
         ),
-        bias: (((w2 << 18) as i32) >> 18) as f32 / 256.0,
-        compare: bits(w0, 22, 3) as u8,
-        // DISABLE_CUBE_WRAP
-        seamless: bits(w2, 29, 1) == 0,
-        border_type: bits(w0, 20, 2) as u8,
+        // LOD_BIAS is signed, of 14 bits.
+        bias: (((sampler2::LOD_BIAS.of(w2) << 18) as i32) >> 18) as f32 / 256.0,
+        compare: sampler0::DEPTH_COMPARE_FUNCTION.of(w0) as u8,
+        seamless: !sampler2::DISABLE_CUBE_WRAP.is_set(w2),
+        border_type: sampler0::BORDER_COLOR_TYPE.of(w0) as u8,
         border: sampler.border,
     }
 }

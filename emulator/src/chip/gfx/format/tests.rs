@@ -189,7 +189,7 @@ proptest! {
         word1: u32, word4: u32, word2: u32, bytes: [u8; 16], len in 0usize..=16,
         value: u32, bits in 1u8..=32, number in 0u32..8,
     ) {
-        ElementFormat::texture(word1, word4).decode(&bytes[..len]);
+        ElementFormat::texture(word1 >> 26, word4).decode(&bytes[..len]);
         ElementFormat::buffer(word2).decode(&bytes[..len]);
         let encoded = encode_component(value, bits, NumberType::from_field(number));
         if matches!(bits, 10 | 11 | 16 | 24 | 32) || number != 7 {

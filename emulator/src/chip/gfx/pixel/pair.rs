@@ -8,12 +8,11 @@
 
 use super::short::{Share, Short};
 use super::tile::Tile;
-use super::{cliprect_lanes, PixelCounts, PixelState, SQUARE};
+use super::{cliprect_lanes, PixelCounts, PixelState, TileJob, SQUARE};
 use crate::chip::gfx::depth::Samples;
 use crate::chip::gfx::lanes::{Mask, ALL};
-use crate::chip::gfx::memory::View;
 use crate::chip::gfx::raster::{Coverage, TILE};
-use crate::chip::gfx::setup::{Setup, Vertices};
+use crate::chip::gfx::setup::Setup;
 use crate::chip::gfx::shader::Stop;
 use crate::chip::gfx::squares::Squares;
 use crate::chip::gfx::stage::DrawShared;
@@ -51,17 +50,15 @@ impl PixelState {
     ///
     /// # Errors
     /// As [`Self::draw`].
-    #[allow(clippy::too_many_arguments)] // those of a draw
     pub fn draw_pair(
         &self,
         core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
-        vertices: &Vertices,
+        job: TileJob<'_>,
         setups: [&Setup; 2],
         counts: &mut PixelCounts,
         squares: Squares<'_>,
     ) -> Result<(), Stop> {
+        let shared = job.shared;
         let [a, b] = setups.map(|setup| setup.polygon.bounds);
         let (x0, y0) = (a.x0.min(b.x0), a.y0.min(b.y0));
         let (x1, y1) = (a.x1.max(b.x1), a.y1.max(b.y1));
@@ -77,11 +74,11 @@ impl PixelState {
                     continue;
                 }
                 let found = shorts
-                    .get_or_insert_with(|| self.alike(core, shared, vertices, setups))
+                    .get_or_insert_with(|| self.alike(core, job, setups))
                     .as_ref();
                 let Some(shorts) = found else {
                     for setup in setups {
-                        self.draw(core, shared, view, vertices, setup, counts, squares)?;
+                        self.draw(core, job, setup, counts, squares)?;
                     }
                     return Ok(());
                 };
@@ -103,15 +100,7 @@ impl PixelState {
                             self.covered(setups[0], covers[0], (tx, ty)),
                             self.covered(setups[1], covers[1], (tx, ty)),
                         ];
-                        self.pair_tile(
-                            core,
-                            shared,
-                            view,
-                            (setups, shorts),
-                            (tx, ty),
-                            masks,
-                            counts,
-                        )?;
+                        self.pair_tile(core, job, (setups, shorts), (tx, ty), masks, counts)?;
                     }
                 }
             }
@@ -131,13 +120,10 @@ impl PixelState {
     }
 
     /// What the short path does for both; none if it does not draw them, or not together.
-    fn alike(
-        &self,
-        core: &mut Core,
-        shared: &DrawShared<'_>,
-        vertices: &Vertices,
-        setups: [&Setup; 2],
-    ) -> Option<[Short; 2]> {
+    fn alike(&self, core: &mut Core, job: TileJob<'_>, setups: [&Setup; 2]) -> Option<[Short; 2]> {
+        let TileJob {
+            shared, vertices, ..
+        } = job;
         core.uniform.begin(false);
         let [a, b] = setups.map(|setup| self.short(core, shared, vertices, setup));
         let (a, b) = (a?, b?);
@@ -159,17 +145,16 @@ impl PixelState {
     }
 
     /// Draws the pixels `masks` of two polygons in tile (`tx`, `ty`).
-    #[allow(clippy::too_many_arguments)]
     fn pair_tile(
         &self,
         core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
+        job: TileJob<'_>,
         (setups, shorts): ([&Setup; 2], &[Short; 2]),
         (tx, ty): (i32, i32),
         [a, b]: [Mask; 2],
         counts: &mut PixelCounts,
     ) -> Result<(), Stop> {
+        let TileJob { shared, view, .. } = job;
         // Pixels of both have to get the first one's colour before the second is blended with it.
         let rounds = match a & b {
             0 => [[a, b], [0; 2]],

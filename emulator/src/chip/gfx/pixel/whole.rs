@@ -2,7 +2,7 @@
 //! Tiles that are drawn as a whole: depth, and the colour that a polygon has everywhere or the
 //! texels of a copy. Of squares that are whole macro tiles, the bytes are moved in long runs.
 
-use super::{PixelCounts, PixelState, TILE_BYTES};
+use super::{PixelCounts, PixelState, TileJob, TILE_BYTES};
 use crate::chip::bus::McError;
 use crate::chip::gfx::blit::Blit;
 use crate::chip::gfx::interpolate::evaluate;
@@ -91,17 +91,16 @@ impl PixelState {
 
     /// Draws tile (`tx`, `ty`), all of whose samples are covered, as [`Self::whole`] says. Unless
     /// there is a blit, the exports hold the shader's results, if it is needed.
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn whole_tile(
         &self,
         core: &mut Core,
-        shared: &DrawShared<'_>,
-        view: &View<'_>,
+        job: TileJob<'_>,
         setup: &Setup,
         whole: &Whole,
         (tx, ty): (i32, i32),
         counts: &mut PixelCounts,
     ) {
+        let TileJob { shared, view, .. } = job;
         let samples = self.samples();
         let all = LANES as u64;
         counts.whole += 1;

@@ -2,21 +2,22 @@
 //! Mesa's names of control-flow codes and of operations on shared memory, for listings. Source:
 //! `r600_isa.c`, `r600_asm.c` (`rat_instr_name`).
 
-use super::isa::{bit, bits};
 use super::Isa;
+use crate::chip::regs::fields::words::{evergreen, r700};
 
 /// Name of a control-flow instruction by its two words.
 pub fn cf_name(isa: Isa, words: [u32; 2]) -> &'static str {
     let word = words[1];
     // Bit 29 tells the ALU clauses' four-bit code from the others'; below Evergreen it is in their code
     // too, of which none is that high.
-    let alu = bit(word, 29) && bits(word, 26, 4) >= 8;
+    let code = r700::sq_cf_alu_word1::CF_INST.of(word);
+    let alu = code >= 8;
     if alu {
-        return alu_name(isa, bits(word, 26, 4) as u8);
+        return alu_name(isa, code as u8);
     }
     match isa {
-        Isa::R600 | Isa::R700 => code_name(bits(word, 23, 7) as u8),
-        Isa::R800 | Isa::R900 => r800_code_name(bits(word, 22, 8) as u8),
+        Isa::R600 | Isa::R700 => code_name(r700::sq_cf_word1::CF_INST.of(word) as u8),
+        Isa::R800 | Isa::R900 => r800_code_name(evergreen::sq_cf_word1::CF_INST.of(word) as u8),
     }
 }
 

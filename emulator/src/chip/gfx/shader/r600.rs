@@ -5,10 +5,9 @@
 //! (layouts), `r600_asm.c`, `r600_isa.c` (the columns of R600), `sfn_assembler.cpp` (scratch
 //! memory), `sfn_nir_lower_alu.cpp` (angles).
 
-use super::isa::{
-    bits, cf, AluInstruction, CfExport, CfKind, CfOther, MemInstruction, MEM_SCRATCH,
-};
+use super::isa::{cf, AluInstruction, CfExport, CfKind, CfOther, MemInstruction, MEM_SCRATCH};
 use super::ops::{AluOp, Units};
+use crate::chip::regs::fields::words::r700::{r600::sq_alu_word1_op2 as op2, sq_cf_word1};
 
 /// `TYPE` of a `MEM_SCRATCH` that reads: bit 1. R7xx has acknowledged writes there, and reads by
 /// an instruction of a vertex clause.
@@ -19,7 +18,7 @@ pub const fn cf(words: [u32; 2]) -> CfKind {
     match CfKind::decode(words) {
         // There is no COUNT_3: a clause has at most eight fetches.
         CfKind::Other(word) => CfKind::Other(CfOther {
-            count: bits(words[1], 10, 3) as u8 + 1,
+            count: sq_cf_word1::COUNT.of(words[1]) as u8 + 1,
             ..word
         }),
         other => other,
@@ -33,9 +32,9 @@ pub const fn alu(words: [u32; 2]) -> AluInstruction {
         return instruction;
     }
     // FOG_MERGE has bit 5, so that the fields above it lie one bit higher.
-    let code = bits(words[1], 8, 10);
+    let code = op2::ALU_INST.of(words[1]);
     instruction.code = code as u16;
-    instruction.omod = bits(words[1], 6, 2) as u8;
+    instruction.omod = op2::OMOD.of(words[1]) as u8;
     instruction.op = match AluOp::decode(false, code) {
         // Of radians: R7xx's take turns.
         Some(AluOp::Sin) => Some(AluOp::SinRadians),

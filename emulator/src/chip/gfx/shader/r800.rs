@@ -6,10 +6,22 @@
 //! `eg_sq.h` and `eg_asm.c` (layouts), `r600_isa.c` (codes and units, the columns of Evergreen).
 
 use super::isa::{
-    bit, bits, cf, four, sel, tex, AluInstruction, AluSource, CfAlu, CfExport, CfKind, CfOther,
-    GdsInstruction, TexInstruction, VtxInstruction,
+    cf, sel, tex, AluInstruction, AluSource, CfAlu, CfExport, CfKind, CfOther, GdsInstruction,
+    TexInstruction, VtxInstruction, SELECTS,
 };
 use super::ops::{AluOp, Units};
+use crate::chip::regs::fields::words::evergreen::{
+    sq_alu_word0_lds_idx_op as lds0, sq_alu_word1_lds_idx_op as lds1,
+    sq_cf_alloc_export_word1 as export1, sq_cf_alu_word0_ext as ext0, sq_cf_alu_word1 as alu1,
+    sq_cf_alu_word1_ext as ext1, sq_cf_word0 as word0, sq_cf_word1 as word1,
+    sq_mem_gds_word0 as gds0, sq_mem_gds_word1 as gds1, sq_mem_gds_word2 as gds2,
+    sq_tex_word0 as tex0, sq_vtx_word2 as vtx2,
+};
+use crate::chip::regs::fields::words::four;
+use crate::chip::regs::fields::words::r700::{
+    sq_cf_alloc_export_word0 as export0, sq_cf_alloc_export_word1_buf as buffer,
+    sq_cf_alu_word0 as alu0,
+};
 
 /// The operations: whether the word is an `OP3`, its `ALU_INST`, operation, units.
 pub const ALU: &[(bool, u16, AluOp, Units)] = &[
@@ -212,10 +224,11 @@ mod code {
 /// `SQ_CF_ALLOC_EXPORT_WORD0` and their second words). Codes that R700 has keep its number.
 pub const fn cf(words: [u32; 2]) -> CfKind {
     let [a, b] = words;
-    if bit(b, 29) {
+    // The highest bit of CF_INST.
+    if alu1::CF_INST.of(b) >= 8 {
         return alu_clause(a, b);
     }
-    let code = bits(b, 22, 8);
+    let code = word1::CF_INST.of(b);
     if code >= code::MEM_STREAM0_BUF0 {
         // Stream-out: four buffers of four vertex streams.
         let (neutral, stream) = match code {
@@ -232,18 +245,18 @@ pub const fn cf(words: [u32; 2]) -> CfKind {
         };
         let export = CfExport {
             code: neutral,
-            array_base: bits(a, 0, 13) as u16,
-            kind: bits(a, 13, 2) as u8,
-            gpr: bits(a, 15, 7) as u8,
-            rel: bit(a, 22),
-            index_gpr: bits(a, 23, 7) as u8,
-            element_size: bits(a, 30, 2) as u8,
-            array_size: bits(b, 0, 12) as u16,
-            components: bits(b, 12, 4) as u8,
-            sel: four(b, 0),
-            burst: bits(b, 16, 4) as u8 + 1,
-            end: bit(b, 21),
-            barrier: bit(b, 31),
+            array_base: export0::ARRAY_BASE.of(a) as u16,
+            kind: export0::TYPE.of(a) as u8,
+            gpr: export0::RW_GPR.of(a) as u8,
+            rel: export0::RW_REL.is_set(a),
+            index_gpr: export0::INDEX_GPR.of(a) as u8,
+            element_size: export0::ELEM_SIZE.of(a) as u8,
+            array_size: buffer::ARRAY_SIZE.of(b) as u16,
+            components: buffer::COMP_MASK.of(b) as u8,
+            sel: four(b, SELECTS),
+            burst: export1::BURST_COUNT.of(b) as u8 + 1,
+            end: export1::END_OF_PROGRAM.is_set(b),
+            barrier: export1::BARRIER.is_set(b),
             stream: stream as u8,
         };
         return match neutral {
@@ -258,14 +271,14 @@ pub const fn cf(words: [u32; 2]) -> CfKind {
             // Nothing on R700 has these codes.
             other => other as u8 | 0x60,
         },
-        address: bits(a, 0, 24),
-        pop_count: bits(b, 0, 3) as u8,
-        constant: bits(b, 3, 5) as u8,
-        cond: bits(b, 8, 2) as u8,
-        count: bits(b, 10, 6) as u8 + 1,
-        valid_pixel: bit(b, 20),
-        whole_quad: bit(b, 30),
-        end: bit(b, 21),
+        address: word0::ADDR.of(a),
+        pop_count: word1::POP_COUNT.of(b) as u8,
+        constant: word1::CF_CONST.of(b) as u8,
+        cond: word1::COND.of(b) as u8,
+        count: word1::COUNT.of(b) as u8 + 1,
+        valid_pixel: word1::VALID_PIXEL_MODE.is_set(b),
+        whole_quad: word1::WHOLE_QUAD_MODE.is_set(b),
+        end: word1::END_OF_PROGRAM.is_set(b),
     })
 }
 
@@ -273,38 +286,42 @@ pub const fn cf(words: [u32; 2]) -> CfKind {
 const ALU_EXT: u8 = 0x0C;
 
 const fn alu_clause(a: u32, b: u32) -> CfKind {
-    let code = bits(b, 26, 4) as u8;
-    let (bank, mode) = (
-        [bits(a, 22, 4) as u8, bits(a, 26, 4) as u8],
-        [bits(a, 30, 2) as u8, bits(b, 0, 2) as u8],
-    );
-    let line = [bits(b, 2, 8) as u8, bits(b, 10, 8) as u8];
+    let code = alu1::CF_INST.of(b) as u8;
     if code == ALU_EXT {
+        let [bank2, bank3] = [ext0::KCACHE_BANK2.of(a), ext0::KCACHE_BANK3.of(a)];
+        let [mode2, mode3] = [ext0::KCACHE_MODE2.of(a), ext1::KCACHE_MODE3.of(b)];
+        let [line2, line3] = [ext1::KCACHE_ADDR2.of(b), ext1::KCACHE_ADDR3.of(b)];
         return CfKind::AluExtended(CfAlu {
             code,
             address: 0,
             count: 0,
-            kcache_bank: [0, 0, bank[0], bank[1]],
-            kcache_mode: [0, 0, mode[0], mode[1]],
-            kcache_line: [0, 0, line[0], line[1]],
-            kcache_index: [
-                bits(a, 4, 2) as u8,
-                bits(a, 6, 2) as u8,
-                bits(a, 8, 2) as u8,
-                bits(a, 10, 2) as u8,
-            ],
+            kcache_bank: [0, 0, bank2 as u8, bank3 as u8],
+            kcache_mode: [0, 0, mode2 as u8, mode3 as u8],
+            kcache_line: [0, 0, line2 as u8, line3 as u8],
+            kcache_index: four(
+                a,
+                [
+                    ext0::KCACHE_BANK_INDEX_MODE0,
+                    ext0::KCACHE_BANK_INDEX_MODE1,
+                    ext0::KCACHE_BANK_INDEX_MODE2,
+                    ext0::KCACHE_BANK_INDEX_MODE3,
+                ],
+            ),
             alt_const: false,
         });
     }
+    let [bank0, bank1] = [alu0::KCACHE_BANK0.of(a), alu0::KCACHE_BANK1.of(a)];
+    let [mode0, mode1] = [alu0::KCACHE_MODE0.of(a), alu1::KCACHE_MODE1.of(b)];
+    let [line0, line1] = [alu1::KCACHE_ADDR0.of(b), alu1::KCACHE_ADDR1.of(b)];
     CfKind::Alu(CfAlu {
         code,
-        address: bits(a, 0, 22),
-        count: bits(b, 18, 7) + 1,
-        kcache_bank: [bank[0], bank[1], 0, 0],
-        kcache_mode: [mode[0], mode[1], 0, 0],
-        kcache_line: [line[0], line[1], 0, 0],
+        address: alu0::ADDR.of(a),
+        count: alu1::COUNT.of(b) + 1,
+        kcache_bank: [bank0 as u8, bank1 as u8, 0, 0],
+        kcache_mode: [mode0 as u8, mode1 as u8, 0, 0],
+        kcache_line: [line0 as u8, line1 as u8, 0, 0],
         kcache_index: [0; 4],
-        alt_const: bit(b, 25),
+        alt_const: alu1::ALT_CONST.is_set(b),
     })
 }
 
@@ -342,15 +359,15 @@ pub fn alu(words: [u32; 2]) -> AluInstruction {
         // Its other fields are in the places of modifiers and of the destination.
         let [a, b] = words;
         let offset = [
-            bit(b, 27),
-            bit(b, 12),
-            bit(b, 28),
-            bit(b, 31),
-            bit(a, 12),
-            bit(a, 25),
+            lds1::IDX_OFFSET_0.is_set(b),
+            lds1::IDX_OFFSET_1.is_set(b),
+            lds1::IDX_OFFSET_2.is_set(b),
+            lds1::IDX_OFFSET_3.is_set(b),
+            lds0::IDX_OFFSET_4.is_set(a),
+            lds0::IDX_OFFSET_5.is_set(a),
         ];
         let offset = (offset.iter().enumerate()).fold(0, |all, (i, bit)| all | u8::from(*bit) << i);
-        instruction.lds = [bits(b, 21, 6) as u8, offset];
+        instruction.lds = [lds1::LDS_OP.of(b) as u8, offset];
         for source in &mut instruction.src {
             source.neg = false;
         }
@@ -366,10 +383,10 @@ pub fn alu(words: [u32; 2]) -> AluInstruction {
 /// Decodes the three words of a texture instruction.
 pub fn texture(words: [u32; 3]) -> TexInstruction {
     let mut op = TexInstruction::decode(words);
-    let modifier = bits(words[0], 5, 2) as u8;
+    let modifier = tex0::INST_MOD.of(words[0]) as u8;
     op.bc_frac_mode = false;
     op.modifier = modifier;
-    op.index = [bits(words[0], 25, 2) as u8, bits(words[0], 27, 2) as u8];
+    op.index = [tex0::RIM.of(words[0]) as u8, tex0::SIM.of(words[0]) as u8];
     op.opcode = match (op.opcode, modifier) {
         (tex::LD, 1) => tex::LD_FPTR,
         (tex::GET_LERP_FACTORS, _) => tex::SET_TEXTURE_OFFSETS,
@@ -386,30 +403,38 @@ pub fn texture(words: [u32; 3]) -> TexInstruction {
 /// if `MEM_OP` is another.
 pub fn data_share(words: [u32; 3]) -> Option<GdsInstruction> {
     let [a, b, c] = words;
-    let factor = match bits(a, 8, 3) {
+    let factor = match gds0::MEM_OP.of(a) {
         4 => false,
         5 => true,
         _ => return None,
     };
     Some(GdsInstruction {
-        op: bits(b, 9, 6) as u8,
-        counter: bit(b, 30) && !factor,
+        op: gds1::GDS_OP.of(b) as u8,
+        counter: gds1::ALLOC_CONSUME.is_set(b) && !factor,
         factor,
-        uav: bits(b, 26, 4) as u8,
-        index: bits(b, 24, 2) as u8,
-        src_gpr: bits(a, 11, 7) as u8,
-        src_rel: bits(a, 18, 2) != 0,
-        src_sel: [20, 23, 26].map(|low| bits(a, low, 3) as u8),
-        dst_gpr: bits(b, 0, 7) as u8,
-        dst_rel: bits(b, 7, 2) != 0,
-        dst_sel: four(c, 0),
+        uav: gds1::UAV_ID.of(b) as u8,
+        index: gds1::UAV_INDEX_MODE.of(b) as u8,
+        src_gpr: gds0::SRC_GPR.of(a) as u8,
+        src_rel: gds0::SRC_REL.is_set(a),
+        src_sel: [gds0::SRC_SEL_X, gds0::SRC_SEL_Y, gds0::SRC_SEL_Z].map(|sel| sel.of(a) as u8),
+        dst_gpr: gds1::DST_GPR.of(b) as u8,
+        dst_rel: gds1::DST_REL.is_set(b),
+        dst_sel: four(
+            c,
+            [
+                gds2::DST_SEL_X,
+                gds2::DST_SEL_Y,
+                gds2::DST_SEL_Z,
+                gds2::DST_SEL_W,
+            ],
+        ),
     })
 }
 
 /// Decodes the three words of a vertex fetch.
 pub fn vertex(words: [u32; 3]) -> VtxInstruction {
     VtxInstruction {
-        index: bits(words[2], 21, 2) as u8,
+        index: vtx2::BIM.of(words[2]) as u8,
         ..VtxInstruction::decode(words)
     }
 }

@@ -10,9 +10,10 @@
 //! Sources: Mesa's `r600_isa.c` (the columns of Cayman), `eg_asm.c`, `eg_sq.h` (`CM_V_SQ_MOVA_DST_*`),
 //! `emit_alu_trans_op1_cayman()` and `emit_alu_trans_op2_cayman()`, `lower_tg4()`.
 
-use super::isa::{bit, bits, cf, sel, tex, AluInstruction, CfKind, TexInstruction};
+use super::isa::{cf, sel, tex, AluInstruction, CfKind, TexInstruction};
 use super::ops::{AluOp, Units};
 use super::r800;
+use crate::chip::regs::fields::words::evergreen::{sq_cf_alu_word1, sq_cf_word1 as word1};
 
 /// `CF_INST` of eight bits: Evergreen's codes that are gone.
 const VTX: u32 = 0x02;
@@ -26,7 +27,8 @@ const ALU_VALID_PIXEL_MODE: u8 = 0x0E;
 /// Decodes the two words of a control-flow instruction.
 pub const fn cf(words: [u32; 2]) -> CfKind {
     let [a, b] = words;
-    if bit(b, 29) {
+    // The highest bit of CF_INST.
+    if sq_cf_alu_word1::CF_INST.of(b) >= 8 {
         return match r800::cf(words) {
             // It keeps helper lanes from running. What only they compute nobody sees.
             CfKind::Alu(mut word) if word.code == ALU_VALID_PIXEL_MODE => {
@@ -38,12 +40,13 @@ pub const fn cf(words: [u32; 2]) -> CfKind {
             other => other,
         };
     }
-    let code = match bits(b, 22, 8) {
+    let code = match word1::CF_INST.of(b) {
         VTX | VTX_ACK => 0x3F,
         code => code,
     };
     // END_OF_PROGRAM is no field.
-    match r800::cf([a, b & !(0xFF << 22 | 1 << 21) | code << 22]) {
+    let others = !(word1::CF_INST.with(!0) | word1::END_OF_PROGRAM.with(!0));
+    match r800::cf([a, b & others | word1::CF_INST.with(code)]) {
         CfKind::Other(mut word) if code == CF_END => {
             word.code = cf::END_PROGRAM;
             CfKind::Other(word)

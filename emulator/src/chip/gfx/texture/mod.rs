@@ -65,6 +65,20 @@ struct Binding {
     filter: Filter,
 }
 
+/// A fetch from a texture: the instruction, what it refers to, and the wave.
+#[derive(Clone, Copy)]
+struct Fetch<'a> {
+    view: &'a View<'a>,
+    op: &'a TexInstruction,
+    texture: &'a Texture,
+    /// The texture's number in the cache.
+    id: u64,
+    filter: &'a Filter,
+    /// The operands after their swizzle.
+    src: &'a [&'a Lanes; 4],
+    exec: Mask,
+}
+
 /// The least value but 0 of the fast path's texels: one of 255 steps, filtered by weights in 1/256.
 pub const LEAST: f32 = 1.0 / (1 << 24) as f32;
 
@@ -261,7 +275,16 @@ impl Unit {
         let texture = binding.texture.and_then(|(index, _)| textures.get(index));
         let denormals = match texture {
             Some((texture, id)) => {
-                self.fetch(view, op, texture, *id, &binding.filter, src, exec, out)
+                let fetch = Fetch {
+                    view,
+                    op,
+                    texture,
+                    id: *id,
+                    filter: &binding.filter,
+                    src,
+                    exec,
+                };
+                self.fetch(&fetch, out)
             }
             None => {
                 *out = [[0; LANES]; 4];
@@ -272,27 +295,23 @@ impl Unit {
         denormals
     }
 
-    /// Fetches from `texture`, whose number in the cache is `id`.
-    #[allow(clippy::too_many_arguments)]
+    /// Executes a fetch from a texture.
     #[inline]
-    fn fetch(
-        &mut self,
-        view: &View<'_>,
-        op: &TexInstruction,
-        texture: &Texture,
-        id: u64,
-        filter: &Filter,
-        src: &[&Lanes; 4],
-        exec: Mask,
-        out: &mut [Lanes; 4],
-    ) -> bool {
-        if self.fast_path(view, op, texture, id, filter, src, exec, out) {
+    fn fetch(&mut self, fetch: &Fetch<'_>, out: &mut [Lanes; 4]) -> bool {
+        if self.fast_path(fetch, out) {
             self.fast += 1;
             return false;
         }
+        let Fetch {
+            op,
+            texture,
+            src,
+            exec,
+            ..
+        } = *fetch;
         *out = [[0; LANES]; 4];
         match op.opcode {
-            tex::LD => self.load(view, op, texture, id, src, exec, out),
+            tex::LD => self.load(fetch, out),
             tex::GET_TEXTURE_RESINFO => size(texture, src, exec, out),
             // Mesa's shaders read the fourth component.
             tex::GET_NUMBER_OF_SAMPLES => {
@@ -300,13 +319,9 @@ impl Unit {
                     iter(exec).for_each(|lane| component[lane] = texture.samples);
                 }
             }
-            tex::GET_LOD => self.query_lod(op, texture, filter, src, exec, out),
-            tex::SAMPLE..=tex::SAMPLE_C_G_LZ => {
-                self.filtered(view, op, texture, id, filter, src, exec, out);
-            }
-            tex::GATHER4..=tex::GATHER4_C_O => {
-                self.gather(view, op, texture, id, filter, src, exec, out);
-            }
+            tex::GET_LOD => self.query_lod(fetch, out),
+            tex::SAMPLE..=tex::SAMPLE_C_G_LZ => self.filtered(fetch, out),
+            tex::GATHER4..=tex::GATHER4_C_O => self.gather(fetch, out),
             // Samples are stored expanded: sample n has colour n, four bits each.
             tex::LD_FPTR => iter(exec).for_each(|lane| out[0][lane] = 0x7654_3210),
             _ => {}
@@ -329,23 +344,21 @@ impl Unit {
     }
 
     /// Runs `LD` or `SAMPLE` by [`plain`]. False if that cannot do it.
-    #[allow(clippy::too_many_arguments)]
-    fn fast_path(
-        &mut self,
-        view: &View<'_>,
-        op: &TexInstruction,
-        texture: &Texture,
-        id: u64,
-        filter: &Filter,
-        src: &[&Lanes; 4],
-        exec: Mask,
-        out: &mut [Lanes; 4],
-    ) -> bool {
+    fn fast_path(&mut self, fetch: &Fetch<'_>, out: &mut [Lanes; 4]) -> bool {
+        let Fetch {
+            view,
+            op,
+            texture,
+            id,
+            filter,
+            src,
+            exec,
+        } = *fetch;
         if !texture.packed || texture.dim != Dim::D2 || exec == 0 || self.general {
             return false;
         }
         let offset = [op.offset[0], op.offset[1]].map(i32::from);
-        let fetch = match op.opcode {
+        let plain = match op.opcode {
             tex::LD => {
                 let level = src[3][exec.trailing_zeros() as usize & 63];
                 if level > texture.last_level || src[3].iter().any(|l| *l != level) {
@@ -382,21 +395,20 @@ impl Unit {
             }
             _ => return false,
         };
-        plain::sample(&mut self.cache, view, self.arch, &fetch, src, out)
+        plain::sample(&mut self.cache, view, self.arch, &plain, src, out)
     }
 
     /// `LD`: unfiltered texels by integer coordinates. Lanes outside the texture are left alone.
-    #[allow(clippy::too_many_arguments)]
-    fn load(
-        &mut self,
-        view: &View<'_>,
-        op: &TexInstruction,
-        texture: &Texture,
-        id: u64,
-        src: &[&Lanes; 4],
-        exec: Mask,
-        out: &mut [Lanes; 4],
-    ) {
+    fn load(&mut self, fetch: &Fetch<'_>, out: &mut [Lanes; 4]) {
+        let Fetch {
+            view,
+            op,
+            texture,
+            id,
+            src,
+            exec,
+            ..
+        } = *fetch;
         let filter = Filter::default();
         let request = Request {
             texture,
@@ -489,18 +501,17 @@ impl Unit {
 
     /// `GET_LOD` (`GET_COMP_TEX_LOD`): x is the level that would be sampled, y
     /// the level of detail before the sampler's and texture's limits.
-    fn query_lod(
-        &self,
-        op: &TexInstruction,
-        texture: &Texture,
-        filter: &Filter,
-        src: &[&Lanes; 4],
-        exec: Mask,
-        out: &mut [Lanes; 4],
-    ) {
+    fn query_lod(&self, fetch: &Fetch<'_>, out: &mut [Lanes; 4]) {
+        let Fetch {
+            texture,
+            filter,
+            src,
+            exec,
+            ..
+        } = *fetch;
         let op = TexInstruction {
             opcode: tex::SAMPLE,
-            ..*op
+            ..*fetch.op
         };
         let footprint = self.level_of_detail(&op, texture, filter, src);
         for lane in iter(exec) {
@@ -513,18 +524,16 @@ impl Unit {
 
     /// `GATHER4` and its variants, of the base level. The reference value of a comparison is in w
     /// (Mesa's `prepare_coord()`).
-    #[allow(clippy::too_many_arguments)]
-    fn gather(
-        &mut self,
-        view: &View<'_>,
-        op: &TexInstruction,
-        texture: &Texture,
-        id: u64,
-        filter: &Filter,
-        src: &[&Lanes; 4],
-        exec: Mask,
-        out: &mut [Lanes; 4],
-    ) {
+    fn gather(&mut self, fetch: &Fetch<'_>, out: &mut [Lanes; 4]) {
+        let Fetch {
+            view,
+            op,
+            texture,
+            id,
+            filter,
+            src,
+            exec,
+        } = *fetch;
         let compares = matches!(op.opcode, tex::GATHER4_C | tex::GATHER4_C_O);
         let reference = compares.then(|| src[3].map(f32::from_bits));
         let request = Request {
@@ -549,18 +558,16 @@ impl Unit {
         gather::gather(cache, view, self.arch, &request, offsets, component, out);
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn filtered(
-        &mut self,
-        view: &View<'_>,
-        op: &TexInstruction,
-        texture: &Texture,
-        id: u64,
-        filter: &Filter,
-        src: &[&Lanes; 4],
-        exec: Mask,
-        out: &mut [Lanes; 4],
-    ) {
+    fn filtered(&mut self, fetch: &Fetch<'_>, out: &mut [Lanes; 4]) {
+        let Fetch {
+            view,
+            op,
+            texture,
+            id,
+            filter,
+            src,
+            exec,
+        } = *fetch;
         let uniform = one_way(texture, filter);
         let compares = op.opcode & 8 != 0;
         let footprint = if uniform {

@@ -8,9 +8,22 @@
 
 use crate::chip::gfx::format::{ElementFormat, Kind, NumFormat, Sign};
 use crate::chip::gfx::surface::Surface;
+use crate::chip::regs::fields::words::r700::{
+    sq_tex_resource_word0 as word0, sq_tex_resource_word1 as word1, sq_tex_resource_word4 as word4,
+    sq_tex_resource_word5 as word5, sq_tex_resource_word6 as word6,
+};
+use crate::chip::regs::fields::words::{four, VALID_TEXTURE};
+use crate::chip::regs::fields::Field;
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
 
+/// `DST_SEL_X` to `W`, which Evergreen has at the same place.
+pub const SELECTS: [Field; 4] = [
+    word4::DST_SEL_X,
+    word4::DST_SEL_Y,
+    word4::DST_SEL_Z,
+    word4::DST_SEL_W,
+];
 /// Most levels of a descriptor.
 pub const MAX_LEVELS: usize = 16;
 /// Slices in memory of each level of a cube map, of which six are faces, on RV770 and later.
@@ -144,28 +157,30 @@ impl Texture {
     /// Decodes a resource of R6xx or R7xx, on which levels of cube maps have `cube_slices` slices
     /// in memory.
     pub fn decode_with(words: &[u32; 8], config: TilingConfig, cube_slices: u32) -> Option<Self> {
-        // SQ_TEX_VTX_VALID_TEXTURE.
-        if words[6] >> 30 != 2 {
+        if word6::TYPE.of(words[6]) != VALID_TEXTURE {
             return None;
         }
         let descriptor = Descriptor {
-            dim: Dim::from_field(words[0]),
-            mode: ArrayMode::from_field(words[0] >> 3 & 0xF),
-            depth_order: words[0] & (1 << 7) != 0,
-            pitch: ((words[0] >> 8 & 0x7FF) + 1) * 8,
+            dim: Dim::from_field(word0::DIM.of(words[0])),
+            mode: ArrayMode::from_field(word0::TILE_MODE.of(words[0])),
+            depth_order: word0::TILE_TYPE.is_set(words[0]),
+            pitch: (word0::PITCH.of(words[0]) + 1) * 8,
             size: [
-                (words[0] >> 19 & 0x1FFF) + 1,
-                (words[1] & 0x1FFF) + 1,
-                (words[1] >> 13 & 0x1FFF) + 1,
+                word0::TEX_WIDTH.of(words[0]) + 1,
+                word1::TEX_HEIGHT.of(words[1]) + 1,
+                word1::TEX_DEPTH.of(words[1]) + 1,
             ],
-            format: ElementFormat::texture(words[1], words[4]),
+            format: ElementFormat::texture(word1::DATA_FORMAT.of(words[1]), words[4]),
             base: u64::from(words[2]) << 8,
             mips: u64::from(words[3]) << 8,
-            swizzle: [16, 19, 22, 25].map(|shift| (words[4] >> shift & 7) as u8),
-            base_level: words[4] >> 28,
-            last: words[5] & 0xF,
-            layers: (words[5] >> 4 & 0x1FFF, words[5] >> 17 & 0x1FFF),
-            log2_max_aniso: words[6] >> 2 & 7,
+            swizzle: four(words[4], SELECTS),
+            base_level: word4::BASE_LEVEL.of(words[4]),
+            last: word5::LAST_LEVEL.of(words[5]),
+            layers: (
+                word5::BASE_ARRAY.of(words[5]),
+                word5::LAST_ARRAY.of(words[5]),
+            ),
+            log2_max_aniso: word6::MAX_ANISO.of(words[6]),
             cube_slices,
             config,
         };

@@ -3,6 +3,13 @@
 //!
 //! Fields: `SQ_TEX_SAMPLER_WORD0` to `WORD2` in `r600d.h`.
 
+use crate::chip::regs::fields::words::r700::{
+    sq_tex_sampler_word0 as word0, sq_tex_sampler_word1 as word1,
+};
+
+/// `BORDER_COLOR_TYPE`: the colour is in registers.
+pub const BORDER_REGISTERS: u32 = 3;
+
 /// `CLAMP_X`, `Y`, `Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // The names are the registers'.
@@ -93,35 +100,42 @@ fn lod(value: u32, bits: u32) -> f32 {
 impl Sampler {
     /// Whether the sampler's border colour is in registers (`BORDER_COLOR_TYPE`).
     pub fn has_border_registers([w0, ..]: &[u32; 3]) -> bool {
-        w0 >> 22 & 3 == 3
+        word0::BORDER_COLOR_TYPE.of(*w0) == BORDER_REGISTERS
     }
 
     /// Decodes the words.
     pub fn decode(&self) -> Filter {
         let [w0, w1, _] = self.words;
-        let aniso = w0 >> 9 & 4 != 0 || w0 >> 12 & 4 != 0;
+        let (mag, min) = (word0::XY_MAG_FILTER.of(w0), word0::XY_MIN_FILTER.of(w0));
+        // Filters from 4 on are anisotropic.
+        let aniso = mag & 4 != 0 || min & 4 != 0;
         Filter {
-            wrap: [
-                Wrap::from_field(w0),
-                Wrap::from_field(w0 >> 3),
-                Wrap::from_field(w0 >> 6),
-            ],
+            wrap: [word0::CLAMP_X, word0::CLAMP_Y, word0::CLAMP_Z]
+                .map(|field| Wrap::from_field(field.of(w0))),
             // 1 is bilinear, with and without anisotropy; bicubic (2) is taken as
             // bilinear.
-            mag_linear: w0 >> 9 & 3 != 0,
-            min_linear: w0 >> 12 & 3 != 0,
-            z_point: w0 >> 15 & 3 == 1,
-            mip: match w0 >> 17 & 3 {
+            mag_linear: mag & 3 != 0,
+            min_linear: min & 3 != 0,
+            z_point: word0::Z_FILTER.of(w0) == 1,
+            mip: match word0::MIP_FILTER.of(w0) {
                 1 => MipFilter::Point,
                 2 | 3 => MipFilter::Linear,
                 _ => MipFilter::None,
             },
-            log2_aniso: if aniso { (w0 >> 19 & 7).min(4) } else { 0 },
-            lod: ((w1 & 0x3FF) as f32 / 64.0, (w1 >> 10 & 0x3FF) as f32 / 64.0),
-            bias: lod(w1 >> 20, 12),
-            compare: (w0 >> 26 & 7) as u8,
+            log2_aniso: if aniso {
+                word0::MAX_ANISO_RATIO.of(w0).min(4)
+            } else {
+                0
+            },
+            // Six fraction bits.
+            lod: (
+                word1::MIN_LOD.of(w1) as f32 / 64.0,
+                word1::MAX_LOD.of(w1) as f32 / 64.0,
+            ),
+            bias: lod(word1::LOD_BIAS.of(w1), 12),
+            compare: word0::DEPTH_COMPARE_FUNCTION.of(w0) as u8,
             seamless: true,
-            border_type: (w0 >> 22 & 3) as u8,
+            border_type: word0::BORDER_COLOR_TYPE.of(w0) as u8,
             border: self.border,
         }
     }

@@ -7,6 +7,7 @@
 pub mod cayman;
 pub mod evergreen;
 pub mod r700;
+pub mod words;
 
 /// A field of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

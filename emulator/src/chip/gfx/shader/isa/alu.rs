@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! ALU instructions. Layouts: see [`isa`](super).
 
-use super::{bit, bits};
 use crate::chip::gfx::shader::ops;
+use crate::chip::regs::fields::words::r700::{
+    sq_alu_word0 as word0, sq_alu_word1 as word1, sq_alu_word1_op2 as op2,
+    sq_alu_word1_op3 as op3_word,
+};
 
 /// An operand of an ALU instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -95,8 +98,11 @@ impl AluInstruction {
     /// Decodes the two words.
     pub const fn decode(words: [u32; 2]) -> Self {
         let [a, b] = words;
-        let op3 = bits(b, 15, 3) != 0;
-        let code = if op3 { bits(b, 13, 5) } else { bits(b, 7, 11) };
+        let op3 = word1::ENCODING.is_set(b);
+        let code = match op3 {
+            true => op3_word::ALU_INST.of(b),
+            false => op2::ALU_INST.of(b),
+        };
         let op = ops::AluOp::decode(op3, code);
         Self {
             op,
@@ -108,39 +114,47 @@ impl AluInstruction {
             op3,
             src: [
                 AluSource {
-                    sel: bits(a, 0, 9) as u16,
-                    rel: bit(a, 9),
-                    chan: bits(a, 10, 2) as u8,
-                    neg: bit(a, 12),
-                    abs: !op3 && bit(b, 0),
+                    sel: word0::SRC0_SEL.of(a) as u16,
+                    rel: word0::SRC0_REL.is_set(a),
+                    chan: word0::SRC0_CHAN.of(a) as u8,
+                    neg: word0::SRC0_NEG.is_set(a),
+                    abs: !op3 && op2::SRC0_ABS.is_set(b),
                 },
                 AluSource {
-                    sel: bits(a, 13, 9) as u16,
-                    rel: bit(a, 22),
-                    chan: bits(a, 23, 2) as u8,
-                    neg: bit(a, 25),
-                    abs: !op3 && bit(b, 1),
+                    sel: word0::SRC1_SEL.of(a) as u16,
+                    rel: word0::SRC1_REL.is_set(a),
+                    chan: word0::SRC1_CHAN.of(a) as u8,
+                    neg: word0::SRC1_NEG.is_set(a),
+                    abs: !op3 && op2::SRC1_ABS.is_set(b),
                 },
                 AluSource {
-                    sel: if op3 { bits(b, 0, 9) as u16 } else { 0 },
-                    rel: op3 && bit(b, 9),
-                    chan: if op3 { bits(b, 10, 2) as u8 } else { 0 },
-                    neg: op3 && bit(b, 12),
+                    sel: if op3 {
+                        op3_word::SRC2_SEL.of(b) as u16
+                    } else {
+                        0
+                    },
+                    rel: op3 && op3_word::SRC2_REL.is_set(b),
+                    chan: if op3 {
+                        op3_word::SRC2_CHAN.of(b) as u8
+                    } else {
+                        0
+                    },
+                    neg: op3 && op3_word::SRC2_NEG.is_set(b),
                     abs: false,
                 },
             ],
-            index_mode: bits(a, 26, 3) as u8,
-            pred_sel: bits(a, 29, 2) as u8,
-            last: bit(a, 31),
-            update_exec: !op3 && bit(b, 2),
-            update_pred: !op3 && bit(b, 3),
-            write: op3 || bit(b, 4),
-            omod: if op3 { 0 } else { bits(b, 5, 2) as u8 },
-            bank_swizzle: bits(b, 18, 3) as u8,
-            dst_gpr: bits(b, 21, 7) as u8,
-            dst_rel: bit(b, 28),
-            dst_chan: bits(b, 29, 2) as u8,
-            clamp: bit(b, 31),
+            index_mode: word0::INDEX_MODE.of(a) as u8,
+            pred_sel: word0::PRED_SEL.of(a) as u8,
+            last: word0::LAST.is_set(a),
+            update_exec: !op3 && op2::UPDATE_EXECUTE_MASK.is_set(b),
+            update_pred: !op3 && op2::UPDATE_PRED.is_set(b),
+            write: op3 || op2::WRITE_MASK.is_set(b),
+            omod: if op3 { 0 } else { op2::OMOD.of(b) as u8 },
+            bank_swizzle: word1::BANK_SWIZZLE.of(b) as u8,
+            dst_gpr: word1::DST_GPR.of(b) as u8,
+            dst_rel: word1::DST_REL.is_set(b),
+            dst_chan: word1::DST_CHAN.of(b) as u8,
+            clamp: word1::CLAMP.is_set(b),
             lds: [0; 2],
         }
     }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Instructions of texture, vertex, memory and data share clauses. Layouts: see [`isa`](super).
 
-use super::{bit, bits, four, signed};
+use super::signed;
+use crate::chip::regs::fields::words::four;
+use crate::chip::regs::fields::words::r700::{
+    sq_mem_rd_word0, sq_mem_rd_word1, sq_mem_rd_word2, sq_tex_word0, sq_tex_word1, sq_tex_word2,
+    sq_vtx_word0, sq_vtx_word1, sq_vtx_word1_gpr, sq_vtx_word1_sem, sq_vtx_word2,
+};
 
 /// A texture instruction (`SQ_TEX_WORD0` to `WORD2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -137,26 +142,48 @@ pub struct VtxInstruction {
 impl TexInstruction {
     /// Decodes the three words.
     pub const fn decode(words: [u32; 3]) -> Self {
+        use {sq_tex_word0 as word0, sq_tex_word1 as word1, sq_tex_word2 as word2};
         let [a, b, c] = words;
         Self {
-            opcode: bits(a, 0, 5) as u8,
-            bc_frac_mode: bit(a, 5),
-            whole_quad: bit(a, 7),
-            resource: bits(a, 8, 8) as u8,
-            sampler: bits(c, 15, 5) as u8,
-            src_gpr: bits(a, 16, 7) as u8,
-            src_rel: bit(a, 23),
-            alt_const: bit(a, 24),
-            src_sel: four(c, 20),
-            dst_gpr: bits(b, 0, 7) as u8,
-            dst_rel: bit(b, 7),
-            dst_sel: four(b, 9),
-            lod_bias: signed(bits(b, 21, 7), 7),
-            normalized: [bit(b, 28), bit(b, 29), bit(b, 30), bit(b, 31)],
+            opcode: word0::TEX_INST.of(a) as u8,
+            bc_frac_mode: word0::BC_FRAC_MODE.is_set(a),
+            whole_quad: word0::FETCH_WHOLE_QUAD.is_set(a),
+            resource: word0::RESOURCE_ID.of(a) as u8,
+            sampler: word2::SAMPLER_ID.of(c) as u8,
+            src_gpr: word0::SRC_GPR.of(a) as u8,
+            src_rel: word0::SRC_REL.is_set(a),
+            alt_const: word0::ALT_CONST.is_set(a),
+            src_sel: four(
+                c,
+                [
+                    word2::SRC_SEL_X,
+                    word2::SRC_SEL_Y,
+                    word2::SRC_SEL_Z,
+                    word2::SRC_SEL_W,
+                ],
+            ),
+            dst_gpr: word1::DST_GPR.of(b) as u8,
+            dst_rel: word1::DST_REL.is_set(b),
+            dst_sel: four(
+                b,
+                [
+                    word1::DST_SEL_X,
+                    word1::DST_SEL_Y,
+                    word1::DST_SEL_Z,
+                    word1::DST_SEL_W,
+                ],
+            ),
+            lod_bias: signed(word1::LOD_BIAS.of(b), 7),
+            normalized: [
+                word1::COORD_TYPE_X.is_set(b),
+                word1::COORD_TYPE_Y.is_set(b),
+                word1::COORD_TYPE_Z.is_set(b),
+                word1::COORD_TYPE_W.is_set(b),
+            ],
             offset: [
-                signed(bits(c, 0, 5), 5),
-                signed(bits(c, 5, 5), 5),
-                signed(bits(c, 10, 5), 5),
+                signed(word2::OFFSET_X.of(c), 5),
+                signed(word2::OFFSET_Y.of(c), 5),
+                signed(word2::OFFSET_Z.of(c), 5),
             ],
             modifier: 0,
             index: [0; 2],
@@ -226,33 +253,43 @@ impl TexInstruction {
 impl VtxInstruction {
     /// Decodes the three words of a fetch (`VTX_INST` 0 or 1).
     pub const fn decode(words: [u32; 3]) -> Self {
+        use {sq_vtx_word0 as word0, sq_vtx_word1 as word1, sq_vtx_word2 as word2};
         let [a, b, c] = words;
+        let opcode = word0::VTX_INST.of(a) as u8;
+        let semantic = opcode == 1;
         Self {
-            opcode: bits(a, 0, 5) as u8,
-            fetch_type: bits(a, 5, 2) as u8,
-            whole_quad: bit(a, 7),
-            buffer: bits(a, 8, 8) as u8,
-            src_gpr: bits(a, 16, 7) as u8,
-            src_rel: bit(a, 23),
-            src_sel_x: bits(a, 24, 2) as u8,
-            mega_fetch_count: bits(a, 26, 6) as u8,
-            dst_gpr: if bits(a, 0, 5) == 1 {
-                bits(b, 0, 8) as u8
-            } else {
-                bits(b, 0, 7) as u8
+            opcode,
+            fetch_type: word0::FETCH_TYPE.of(a) as u8,
+            whole_quad: word0::FETCH_WHOLE_QUAD.is_set(a),
+            buffer: word0::BUFFER_ID.of(a) as u8,
+            src_gpr: word0::SRC_GPR.of(a) as u8,
+            src_rel: word0::SRC_REL.is_set(a),
+            src_sel_x: word0::SRC_SEL_X.of(a) as u8,
+            mega_fetch_count: word0::MEGA_FETCH_COUNT.of(a) as u8,
+            dst_gpr: match semantic {
+                true => sq_vtx_word1_sem::SEMANTIC_ID.of(b) as u8,
+                false => sq_vtx_word1_gpr::DST_GPR.of(b) as u8,
             },
-            dst_rel: bits(a, 0, 5) != 1 && bit(b, 7),
-            dst_sel: four(b, 9),
-            use_const_fields: bit(b, 21),
-            data_format: bits(b, 22, 6) as u8,
-            num_format: bits(b, 28, 2) as u8,
-            signed: bit(b, 30),
-            srf_mode: bit(b, 31),
-            offset: bits(c, 0, 16) as u16,
-            endian_swap: bits(c, 16, 2) as u8,
-            const_buf_no_stride: bit(c, 18),
-            mega_fetch: bit(c, 19),
-            alt_const: bit(c, 20),
+            dst_rel: !semantic && sq_vtx_word1_gpr::DST_REL.is_set(b),
+            dst_sel: four(
+                b,
+                [
+                    word1::DST_SEL_X,
+                    word1::DST_SEL_Y,
+                    word1::DST_SEL_Z,
+                    word1::DST_SEL_W,
+                ],
+            ),
+            use_const_fields: word1::USE_CONST_FIELDS.is_set(b),
+            data_format: word1::DATA_FORMAT.of(b) as u8,
+            num_format: word1::NUM_FORMAT_ALL.of(b) as u8,
+            signed: word1::FORMAT_COMP_ALL.is_set(b),
+            srf_mode: word1::SRF_MODE_ALL.is_set(b),
+            offset: word2::OFFSET.of(c) as u16,
+            endian_swap: word2::ENDIAN_SWAP.of(c) as u8,
+            const_buf_no_stride: word2::CONST_BUF_NO_STRIDE.is_set(c),
+            mega_fetch: word2::MEGA_FETCH.is_set(c),
+            alt_const: word2::ALT_CONST.is_set(c),
             index: 0,
         }
     }
@@ -313,27 +350,36 @@ pub struct MemInstruction {
 impl MemInstruction {
     /// Decodes the three words.
     pub const fn decode(words: [u32; 3]) -> Self {
+        use {sq_mem_rd_word0 as word0, sq_mem_rd_word1 as word1, sq_mem_rd_word2 as word2};
         let [a, b, c] = words;
         Self {
-            op: bits(a, 8, 3) as u8,
-            element_size: bits(a, 5, 2) as u8,
-            uncached: bit(a, 11),
-            indexed: bit(a, 12),
-            src_gpr: bits(a, 16, 7) as u8,
-            src_rel: bit(a, 23),
-            src_sel_x: bits(a, 24, 2) as u8,
-            src_sel_y: bits(a, 13, 2) as u8,
-            burst_count: bits(a, 26, 4) as u8,
-            dst_gpr: bits(b, 0, 7) as u8,
-            dst_rel: bit(b, 7),
-            dst_sel: four(b, 9),
-            data_format: bits(b, 22, 6) as u8,
-            num_format: bits(b, 28, 2) as u8,
-            signed: bit(b, 30),
-            srf_mode: bit(b, 31),
-            array_base: bits(c, 0, 13) as u16,
-            endian_swap: bits(c, 16, 2) as u8,
-            array_size: bits(c, 20, 12) as u16,
+            op: word0::MEM_OP.of(a) as u8,
+            element_size: word0::ELEM_SIZE.of(a) as u8,
+            uncached: word0::UNCACHED.is_set(a),
+            indexed: word0::INDEXED.is_set(a),
+            src_gpr: word0::SRC_GPR.of(a) as u8,
+            src_rel: word0::SRC_REL.is_set(a),
+            src_sel_x: word0::SRC_SEL_X.of(a) as u8,
+            src_sel_y: word0::SRC_SEL_Y.of(a) as u8,
+            burst_count: word0::BURST_COUNT.of(a) as u8,
+            dst_gpr: word1::DST_GPR.of(b) as u8,
+            dst_rel: word1::DST_REL.is_set(b),
+            dst_sel: four(
+                b,
+                [
+                    word1::DST_SEL_X,
+                    word1::DST_SEL_Y,
+                    word1::DST_SEL_Z,
+                    word1::DST_SEL_W,
+                ],
+            ),
+            data_format: word1::DATA_FORMAT.of(b) as u8,
+            num_format: word1::NUM_FORMAT_ALL.of(b) as u8,
+            signed: word1::FORMAT_COMP_ALL.is_set(b),
+            srf_mode: word1::SRF_MODE_ALL.is_set(b),
+            array_base: word2::ARRAY_BASE.of(c) as u16,
+            endian_swap: word2::ENDIAN_SWAP.of(c) as u8,
+            array_size: word2::ARRAY_SIZE.of(c) as u16,
         }
     }
 }

@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: MIT
 //! Control-flow instructions. Layouts: see [`isa`](super).
 
-use super::{bit, bits, four};
+use crate::chip::regs::fields::words::four;
+use crate::chip::regs::fields::words::r700::{
+    sq_cf_alloc_export_word0 as export0, sq_cf_alloc_export_word1 as export1,
+    sq_cf_alloc_export_word1_buf as buffer, sq_cf_alloc_export_word1_swiz as swizzle,
+    sq_cf_alu_word0 as alu0, sq_cf_alu_word1 as alu1, sq_cf_word0 as word0, sq_cf_word1 as word1,
+};
+use crate::chip::regs::fields::Field;
+
+/// `SEL_X` to `W` of an export.
+pub(in crate::chip::gfx::shader) const SELECTS: [Field; 4] = [
+    swizzle::SEL_X,
+    swizzle::SEL_Y,
+    swizzle::SEL_Z,
+    swizzle::SEL_W,
+];
 
 /// The kinds of control-flow instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,34 +175,50 @@ impl CfKind {
     /// 29 tells them apart: it is set in the ALU codes, 8 to 15.
     pub const fn decode(words: [u32; 2]) -> Self {
         let [a, b] = words;
-        if bit(b, 29) && bits(b, 26, 4) >= 8 {
+        // Bit 29 is the highest of CF_INST.
+        if alu1::CF_INST.of(b) >= 8 {
             return Self::Alu(CfAlu {
-                code: bits(b, 26, 4) as u8,
-                address: bits(a, 0, 22),
-                count: bits(b, 18, 7) + 1,
-                kcache_bank: [bits(a, 22, 4) as u8, bits(a, 26, 4) as u8, 0, 0],
-                kcache_mode: [bits(a, 30, 2) as u8, bits(b, 0, 2) as u8, 0, 0],
-                kcache_line: [bits(b, 2, 8) as u8, bits(b, 10, 8) as u8, 0, 0],
+                code: alu1::CF_INST.of(b) as u8,
+                address: alu0::ADDR.of(a),
+                count: alu1::COUNT.of(b) + 1,
+                kcache_bank: [
+                    alu0::KCACHE_BANK0.of(a) as u8,
+                    alu0::KCACHE_BANK1.of(a) as u8,
+                    0,
+                    0,
+                ],
+                kcache_mode: [
+                    alu0::KCACHE_MODE0.of(a) as u8,
+                    alu1::KCACHE_MODE1.of(b) as u8,
+                    0,
+                    0,
+                ],
+                kcache_line: [
+                    alu1::KCACHE_ADDR0.of(b) as u8,
+                    alu1::KCACHE_ADDR1.of(b) as u8,
+                    0,
+                    0,
+                ],
                 kcache_index: [0; 4],
-                alt_const: bit(b, 25),
+                alt_const: alu1::ALT_CONST.is_set(b),
             });
         }
-        let code = bits(b, 23, 7) as u8;
+        let code = word1::CF_INST.of(b) as u8;
         if code >= cf::MEM_STREAM0 {
             let export = CfExport {
                 code,
-                array_base: bits(a, 0, 13) as u16,
-                kind: bits(a, 13, 2) as u8,
-                gpr: bits(a, 15, 7) as u8,
-                rel: bit(a, 22),
-                index_gpr: bits(a, 23, 7) as u8,
-                element_size: bits(a, 30, 2) as u8,
-                array_size: bits(b, 0, 12) as u16,
-                components: bits(b, 12, 4) as u8,
-                sel: four(b, 0),
-                burst: bits(b, 17, 4) as u8 + 1,
-                end: bit(b, 21),
-                barrier: bit(b, 31),
+                array_base: export0::ARRAY_BASE.of(a) as u16,
+                kind: export0::TYPE.of(a) as u8,
+                gpr: export0::RW_GPR.of(a) as u8,
+                rel: export0::RW_REL.is_set(a),
+                index_gpr: export0::INDEX_GPR.of(a) as u8,
+                element_size: export0::ELEM_SIZE.of(a) as u8,
+                array_size: buffer::ARRAY_SIZE.of(b) as u16,
+                components: buffer::COMP_MASK.of(b) as u8,
+                sel: four(b, SELECTS),
+                burst: export1::BURST_COUNT.of(b) as u8 + 1,
+                end: export1::END_OF_PROGRAM.is_set(b),
+                barrier: export1::BARRIER.is_set(b),
                 stream: 0,
             };
             return match code {
@@ -198,14 +228,14 @@ impl CfKind {
         }
         Self::Other(CfOther {
             code,
-            address: a,
-            pop_count: bits(b, 0, 3) as u8,
-            constant: bits(b, 3, 5) as u8,
-            cond: bits(b, 8, 2) as u8,
-            count: (bits(b, 10, 3) | bits(b, 19, 1) << 3) as u8 + 1,
-            valid_pixel: bit(b, 22),
-            whole_quad: bit(b, 30),
-            end: bit(b, 21),
+            address: word0::ADDR.of(a),
+            pop_count: word1::POP_COUNT.of(b) as u8,
+            constant: word1::CF_CONST.of(b) as u8,
+            cond: word1::COND.of(b) as u8,
+            count: (word1::COUNT.of(b) | word1::COUNT_3.of(b) << 3) as u8 + 1,
+            valid_pixel: word1::VALID_PIXEL_MODE.is_set(b),
+            whole_quad: word1::WHOLE_QUAD_MODE.is_set(b),
+            end: word1::END_OF_PROGRAM.is_set(b),
         })
     }
 

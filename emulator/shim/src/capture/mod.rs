@@ -17,33 +17,33 @@
 //! space's table among them.
 //! After it come the hashes of the pages that it changed, by which a replay
 //! checks that it drew the same.
+//!
+//! The program may go on, and write to memory, while a submission waits in Mesa's thread and is executed. A
+//! captured submission therefore reads a snapshot ([`memory`](crate::memory)), and what the GPU writes is told from what the
+//! program writes: the file has exactly what the GPU has read. What the program writes too late for a submission is
+//! in the file before the next one.
 
-use std::collections::BTreeMap;
+mod writer;
+
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
-use std::ops::{Range, RangeInclusive};
-use std::os::unix::fs::FileExt;
-use std::sync::Arc;
+use std::io::{self, Read, Write};
+use std::ops::Range;
 
 use r7xx_board::chip::gfx::STATE_BASE;
 use r7xx_board::chip::Family;
-use rustix::fs::{seek, SeekFrom};
 
-use crate::bo::{Memory, PAGE, RESERVED};
-use crate::gpu::{Gpu, Ring, IB_MAX};
-use crate::space::{TABLE, TABLE_SIZE};
+pub use crate::memory::Page;
+pub use writer::{Until, Which, Writer};
+
+use crate::gpu::{Ring, IB_MAX};
+use crate::memory::{END, PAGE, RESERVED};
 
 const MAGIC: &[u8; 8] = b"r7xxcap1";
-const END: u64 = TABLE + TABLE_SIZE;
 
 /// Registers that a stream may inherit from earlier ones: context state, and
 /// resources and constants of shaders (`SET_CONTEXT_REG` to `SET_CTL_CONST` of
 /// `r600d.h`).
 pub const STATE: Range<u32> = STATE_BASE..0x3_F000;
-
-/// Contents of a page.
-pub type Page = [u8; PAGE as usize];
 
 /// FNV-1a of a page's contents.
 pub fn hash(page: &Page) -> u64 {
@@ -100,105 +100,13 @@ impl From<io::Error> for CaptureError {
     }
 }
 
-/// Writes a capture file while a program runs.
-pub struct Writer {
-    out: BufWriter<File>,
-    memory: Arc<Memory>,
-    /// Contents of all pages at the last check; absent pages are zero.
-    known: BTreeMap<u64, Box<Page>>,
-    /// Submissions to capture, counted from 1.
-    range: RangeInclusive<u64>,
-    seen: u64,
-    /// Writing has failed: the capture has ended.
-    failed: bool,
-}
-
-impl Writer {
-    /// A capture of submissions `range` (counted from 1) into `out`.
+impl Record {
+    /// Appends it to a file.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn new(
-        out: File,
-        family: Family,
-        memory: Arc<Memory>,
-        range: RangeInclusive<u64>,
-    ) -> io::Result<Self> {
-        let mut out = BufWriter::new(out);
-        let name = family.model().name.as_bytes();
-        out.write_all(MAGIC)?;
-        out.write_all(&[name.len() as u8])?;
-        out.write_all(name)?;
-        out.flush()?;
-        Ok(Self {
-            out,
-            memory,
-            known: BTreeMap::new(),
-            range,
-            seen: 0,
-            failed: false,
-        })
-    }
-
-    /// Writes the changed memory and then the submission. If writing fails, prints a
-    /// message and ends the capture; the program goes on.
-    pub fn before(&mut self, gpu: &Gpu, ring: Ring, ib: &[u32]) {
-        self.seen += 1;
-        if self.captures() {
-            let result = self.write_before(gpu, ring, ib);
-            self.end_if_failed(result);
-        }
-    }
-
-    /// Writes the hashes of the pages that the submission has changed. Afterwards
-    /// the file is complete.
-    pub fn after(&mut self) {
-        if self.captures() {
-            let result = self.write_after();
-            self.end_if_failed(result);
-        }
-    }
-
-    fn captures(&self) -> bool {
-        !self.failed && self.range.contains(&self.seen)
-    }
-
-    fn end_if_failed(&mut self, result: io::Result<()>) {
-        if let Err(e) = result {
-            eprintln!("r7xx-shim: the capture ends here, it cannot be written: {e}");
-            self.failed = true;
-        }
-    }
-
-    fn write_before(&mut self, gpu: &Gpu, ring: Ring, ib: &[u32]) -> io::Result<()> {
-        if self.seen == *self.range.start() {
-            for offset in STATE.step_by(4) {
-                let value = gpu.chip().mmio_read(offset);
-                if value != 0 {
-                    self.write(&Record::Register(offset, value))?;
-                }
-            }
-        }
-        for (address, page) in self.changed()? {
-            self.write(&match page {
-                Some(page) => Record::Page(address, page),
-                None => Record::Zero(address),
-            })?;
-        }
-        self.write(&Record::Submission(ring, ib.to_vec()))
-    }
-
-    fn write_after(&mut self) -> io::Result<()> {
-        for (address, page) in self.changed()? {
-            let hash = page.map_or_else(|| hash(&[0; PAGE as usize]), |page| hash(&page));
-            self.write(&Record::Result(address, hash))?;
-        }
-        self.out.flush()
-    }
-
-    fn write(&mut self, record: &Record) -> io::Result<()> {
-        let out = &mut self.out;
-        match record {
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
             Record::Register(offset, value) => {
                 out.write_all(&[1])?;
                 out.write_all(&offset.to_le_bytes())?;
@@ -225,48 +133,14 @@ impl Writer {
             }
         }
     }
+}
 
-    /// The pages of BOs that have changed since the last call, with `None` for a
-    /// page of zeroes. Updates `known`.
-    fn changed(&mut self) -> io::Result<Vec<(u64, Option<Box<Page>>)>> {
-        let Some(file) = self.memory.file() else {
-            return Ok(Vec::new());
-        };
-        let mut changed = Vec::new();
-        let mut zeroes: Vec<u64> = Vec::new();
-        let mut at = RESERVED;
-        // Read only the parts of the memory file that have data: reading a hole
-        // through a mapping would allocate memory for it.
-        while at < END {
-            let start = match seek(file, SeekFrom::Data(at)) {
-                Ok(start) => start.min(END),
-                Err(rustix::io::Errno::NXIO) => END,
-                Err(e) => return Err(e.into()),
-            };
-            zeroes.extend(self.known.range(at..start).map(|(&address, _)| address));
-            if start == END {
-                break;
-            }
-            let end = seek(file, SeekFrom::Hole(start))?.min(END);
-            for address in (start..end).step_by(PAGE as usize) {
-                let mut page = Box::new([0; PAGE as usize]);
-                file.read_exact_at(&mut page[..], address)?;
-                let known = self.known.get(&address);
-                if page.iter().all(|&byte| byte == 0) {
-                    zeroes.extend(known.map(|_| address));
-                } else if known != Some(&page) {
-                    self.known.insert(address, page.clone());
-                    changed.push((address, Some(page)));
-                }
-            }
-            at = end;
-        }
-        for address in zeroes {
-            self.known.remove(&address);
-            changed.push((address, None));
-        }
-        Ok(changed)
-    }
+/// Writes the head of a file: what it is, and its chip.
+fn write_head(family: Family, out: &mut dyn Write) -> io::Result<()> {
+    let name = family.model().name.as_bytes();
+    out.write_all(MAGIC)?;
+    out.write_all(&[name.len() as u8])?;
+    out.write_all(name)
 }
 
 /// Reads a capture file.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//! Frames of Mesa's, captured once and executed again: a change of the 3D engine that draws something
+//! else shows without Mesa.
+//!
+//! `tests/captures/make` makes them of scenes of `bench/gallery`. Each has hashes of the pages that its submissions
+//! changed; `tests/captures/expected` has the hash of the picture that the last draw leaves.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use r7xx_board::host::target_png::write_png;
+use r7xx_shim::capture::{Reader, Record};
+use r7xx_shim::replay::{replay, Options, Outcome};
+
+/// Chip and scene, and the compressed capture.
+macro_rules! frames {
+    ($($name:literal),* $(,)?) => {
+        &[$((
+            $name,
+            include_bytes!(concat!("../../tests/captures/", $name, ".r7xx.gz")),
+        )),*]
+    };
+}
+const FRAMES: &[(&str, &[u8])] = frames![
+    "rv670-wires",
+    "rv770-text",
+    "rv770-samples",
+    "rv770-geometry",
+    "turks-compressed",
+    "turks-samples",
+    "cayman-gears",
+    "cayman-phong",
+];
+
+/// Chip and scene, width, height, FNV-1a of the picture's bytes (RGBA, the first row in memory last).
+const EXPECTED: &str = include_str!("../../tests/captures/expected");
+
+fn unpacked(frame: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(frame).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn run(bytes: &[u8], threads: usize) -> Outcome {
+    let options = Options {
+        threads,
+        ..Options::default()
+    };
+    replay(Reader::new(bytes).unwrap(), options, None).unwrap()
+}
+
+/// Width, height and hash of the picture.
+fn picture(outcome: &Outcome) -> (u32, u32, u64) {
+    let (target, size) = outcome.seen.target.unwrap();
+    let mut png = Vec::new();
+    write_png(&target, size, false, &*outcome.memory, &mut png).unwrap();
+    let mut reader = png::Decoder::new(&png[..]).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    reader.next_frame(&mut pixels).unwrap();
+    let hash = pixels.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    (size.0, size.1, hash)
+}
+
+fn expected() -> BTreeMap<&'static str, (u32, u32, u64)> {
+    let rows = EXPECTED.lines().filter(|line| !line.starts_with('#'));
+    let parsed = rows.map(|row| {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let [name, width, height, hash] = words[..] else {
+            panic!("{row}");
+        };
+        let hash = u64::from_str_radix(hash, 16).unwrap();
+        (
+            name,
+            (width.parse().unwrap(), height.parse().unwrap(), hash),
+        )
+    });
+    parsed.collect()
+}
+
+#[test]
+fn frames_are_drawn_as_they_were_captured() {
+    let expected = expected();
+    let mut others = Vec::new();
+    for &(name, frame) in FRAMES {
+        assert!(frame.len() <= 100 << 10, "{name}: {} bytes", frame.len());
+        let bytes = unpacked(frame);
+        let mut found = Vec::new();
+        for threads in [1, 3] {
+            let outcome = run(&bytes, threads);
+            let seen = &outcome.seen;
+            assert_eq!(seen.different, [], "{name}");
+            assert!(seen.dropped.is_empty(), "{name}");
+            assert!(seen.draws >= 3 && seen.pages > 50, "{name}: {seen:?}");
+            found.push(picture(&outcome));
+        }
+        let [first, second] = found[..] else {
+            panic!("{found:?}");
+        };
+        println!("{name} {} {} {:016x}", first.0, first.1, first.2);
+        assert_eq!(first, second, "{name}");
+        if Some(&first) != expected.get(name) {
+            others.push(name);
+        }
+    }
+    assert!(others.is_empty(), "other pictures: {others:?}");
+}
+
+/// A frame with one other byte of what it reads draws something else, so the test above looks.
+#[test]
+fn another_texel_or_constant_is_seen() {
+    for &(name, frame) in FRAMES {
+        let bytes = unpacked(frame);
+        let mut reader = Reader::new(&bytes[..]).unwrap();
+        let mut out = bytes[..9 + usize::from(bytes[8])].to_vec();
+        let mut pages = 0;
+        while let Some(mut record) = reader.record().unwrap() {
+            if let Record::Page(_, page) = &mut record {
+                pages += 1;
+                page.iter_mut().for_each(|byte| *byte ^= 0x10);
+            }
+            record.write(&mut out).unwrap();
+        }
+        assert!(pages > 0, "{name}");
+        assert_ne!(run(&out, 1).seen.different, [], "{name}");
+    }
+}
