@@ -94,6 +94,7 @@ pub(super) fn sampler(sampler: &Sampler) -> Filter {
         seamless: bits(w2, 29, 1) == 0,
         border_type: bits(w0, 20, 2) as u8,
         border: sampler.border,
+        float_border: true,
     }
 }
 
@@ -403,7 +404,7 @@ mod tests {
             f.wrap,
             [Wrap::ClampLastTexel, Wrap::ClampBorder, Wrap::Mirror]
         );
-        assert!(f.mag_linear && f.min_linear && !f.seamless);
+        assert!(f.mag_linear && f.min_linear && !f.seamless && f.float_border);
         assert_eq!((f.mip, f.log2_aniso, f.compare), (MipFilter::Linear, 4, 5));
         assert_eq!((f.lod, f.bias), ((0.5, 15.0), -0.5));
     }

@@ -18,6 +18,7 @@
 
 pub mod address;
 pub mod block;
+mod border;
 pub mod cache;
 mod filter;
 mod gather;
