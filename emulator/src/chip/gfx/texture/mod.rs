@@ -19,6 +19,7 @@
 pub mod address;
 pub mod block;
 mod border;
+pub mod bptc;
 pub mod cache;
 mod filter;
 mod gather;

@@ -6,7 +6,7 @@
 //! of the levels: libdrm's `radeon_surface.c` (`r6_surface_init_*()`), which has
 //! to agree with the chip's own arithmetic.
 
-use crate::chip::gfx::format::{ElementFormat, Kind, NumFormat, Sign};
+use crate::chip::gfx::format::{DataFormat, ElementFormat, Kind, NumFormat, Sign};
 use crate::chip::gfx::surface::Surface;
 use crate::chip::strict::cache::Cache;
 use crate::chip::tiling::{ArrayMode, Layout, TilingConfig};
@@ -169,6 +169,10 @@ impl Texture {
             cube_slices,
             config,
         };
+        // Later chips' formats.
+        if matches!(descriptor.format.data, DataFormat::BC6 | DataFormat::BC7) {
+            return None;
+        }
         Self::new(words, config, &descriptor)
     }
 
