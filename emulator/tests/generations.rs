@@ -61,11 +61,13 @@ fn straps_say_what_the_driver_of_the_generation_reads() {
     assert_eq!(memory(Family::Cedar), (VRAM_SIZE >> 20) as u32);
     assert_eq!(memory(Family::Turks), (VRAM_SIZE >> 20) as u32);
     assert_eq!(memory(Family::Palm), VRAM_SIZE as u32);
+    assert_eq!(memory(Family::Aruba), (VRAM_SIZE >> 20) as u32);
     let geometry = |family, register| cold(family).read(register);
     assert_eq!(geometry(Family::Rv670, r600::RAMCFG), 1 | 1 << 7);
     assert_eq!(geometry(Family::Rv670, mc::MC_ARB_RAMCFG), 0);
     assert_eq!(geometry(Family::Cedar, mc::MC_ARB_RAMCFG), 1 | 1 << 8);
     assert_eq!(geometry(Family::Palm, eg::FUS_MC_ARB_RAMCFG), 1 | 1 << 8);
+    assert_eq!(geometry(Family::Aruba, mc::MC_ARB_RAMCFG), 1 | 1 << 8);
     // Idle: GRBM_STATUS and GRBM_STATUS_SE0 of radeon's log after a reset.
     assert_eq!(geometry(Family::Cedar, 0x8010), 0x0000_3828);
     assert_eq!(geometry(Family::Cedar, 0x8014), 0x0000_0007);

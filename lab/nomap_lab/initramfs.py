@@ -25,20 +25,20 @@ def firmware() -> dict[str, int]:
     the chip; the board ignores them.
     """
     sizes = {
-        "R600_rlc": 768 * 4, "R700_rlc": 1024 * 4, "CAYMAN_rlc": 1024 * 4, "CAYMAN_mc": 6037 * 4,
+        "R600_rlc": 768 * 4, "R700_rlc": 1024 * 4, "CAYMAN_rlc": 1024 * 4, "ARUBA_rlc": 1536 * 4, "CAYMAN_mc": 6037 * 4,
         "RV710_smc": 0x3f20, "RV730_smc": 0x412c, "RV740_smc": 0x41c8, "RV770_smc": 0x4110,
         "CEDAR_smc": 0x5d50, "REDWOOD_smc": 0x5f0c, "CYPRESS_smc": 0x61f8, "BARTS_smc": 0x6108, "TURKS_smc": 0x605c,
         "CAICOS_smc": 0x5fc0, "CAYMAN_smc": 0x79ec,
     }
     # Chips, and the dwords of their PFP and ME.
-    engines = {("RV670", "RS780"): (576, 1792 * 3), ("RV710", "RV730", "RV770"): (848, 1360), ("CAYMAN",): (2176, 2176),
+    engines = {("RV670", "RS780"): (576, 1792 * 3), ("RV710", "RV730", "RV770"): (848, 1360), ("CAYMAN", "ARUBA"): (2176, 2176),
                ("CEDAR", "REDWOOD", "CYPRESS", "PALM", "BARTS", "TURKS", "CAICOS"): (1120, 1376)}
     for chips, (pfp, me) in engines.items():
         for chip in chips:
             sizes |= {f"{chip}_pfp": pfp * 4, f"{chip}_me": me * 4}
     sizes |= {f"{chip}_rlc": 768 * 4 for chip in ("CEDAR", "REDWOOD", "CYPRESS", "SUMO", "BTC")}
     sizes |= {f"{chip}_mc": 6024 * 4 for chip in ("BARTS", "TURKS", "CAICOS")}
-    return sizes | {f"{chip}_uvd": 0x20000 for chip in ("R600", "RV710", "RV770", "RS780", "CYPRESS", "SUMO")}
+    return sizes | {f"{chip}_uvd": 0x20000 for chip in ("R600", "RV710", "RV770", "RS780", "CYPRESS", "SUMO", "TAHITI")}
 
 
 def _depends(tree: Path, version: str, module: str) -> list[str]:

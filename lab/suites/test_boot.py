@@ -30,11 +30,13 @@ def chip_is_quiet(lab: Lab, chip: str) -> None:
 # Other generations: no message, and a ring and IB test of each ring that the driver uses: on R6xx no DMA ring, on Cayman both, and
 # of the CP's three the first.
 GENERATIONS = {"rv670": 4, "rs780": 4, "cedar": 6, "redwood": 6, "cypress": 6, "palm": 6, "barts": 6, "turks": 6, "caicos": 6,
-               "cayman": 8}
+               "cayman": 8, "aruba": 8}
+# ARUBA's video encoder (VCE) is not there, and its firmware is looked into: radeon can be told to leave it alone.
+PARAMETERS = {"rs780": "radeon.msi=1", "aruba": "radeon.vce=0"}
 
 
 def generation(lab: Lab, chip: str) -> None:
-    append = "radeon.msi=1" if chip == "rs780" else ""
+    append = PARAMETERS.get(chip, "")
     quiet(lab, board=f"--chip {chip}", append=append)
     out = lab.run("sh", "-c", 'dmesg | grep -cE "ring test on [0345] succeeded|ib test on ring [0345] succeeded"', module="stock",
                   board=f"--chip {chip}", append=append)

@@ -25,6 +25,7 @@ pub enum Family {
     Rv670,
     Rs780,
     Cayman,
+    Aruba,
 }
 
 /// Properties by which the chips differ.
@@ -62,7 +63,7 @@ pub struct Model {
 }
 
 /// All chips, in the order of [`Family`].
-pub static MODELS: [Model; 14] = [
+pub static MODELS: [Model; 15] = [
     Model {
         family: Family::Rv710,
         generation: &r700::R700,
@@ -285,6 +286,22 @@ pub static MODELS: [Model; 14] = [
         backends: 8,
         log2_channels: 2,
         crtcs: 6,
+        vertices_as_texels: true,
+    },
+    Model {
+        family: Family::Aruba,
+        generation: &cayman::APU,
+        name: "aruba",
+        sold_as: "Radeon HD 7660D (APU)",
+        device_id: 0x9901,
+        engine_clock: 80_000,
+        memory_clock: 80_000,
+        pipes: 4,
+        tile_pipes: 2,
+        simds: 6,
+        backends: 2,
+        log2_channels: 1,
+        crtcs: 4,
         vertices_as_texels: true,
     },
 ];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Cayman, the last of Northern Islands: Radeon HD 6900.
+//! Cayman, the last of Northern Islands: Radeon HD 6900, and the APU ARUBA.
 //!
 //! Around its shader core it is as Northern Islands, with three rings of the command processor, two
 //! DMA engines and eight VM contexts (`chip::memory::context`). The core executes groups of four
 //! instead of five (VLIW4, `gfx::cayman`). Sources: `nid.h`, `ni.c`, `ni_dma.c`.
 
-use super::evergreen::{evergreen, ni, BLOCKS_NI, NI};
+use super::evergreen::{discrete, evergreen, ni, BLOCKS_NI, NI};
 use super::r700::VM;
 use super::{Generation, SoftReset};
 use crate::chip::cp;
@@ -28,34 +28,61 @@ const CONTEXTS: ContextRegisters = ContextRegisters {
     end: cayman::VM_CONTEXT1_PAGE_TABLE_END_ADDR,
 };
 
-/// Cayman.
+/// What both have in common.
+const fn cayman() -> Generation {
+    Generation {
+        name: "Cayman",
+        registers: &regs::CAYMAN,
+        vm: VmRegisters {
+            contexts: Some(CONTEXTS),
+            ..VM
+        },
+        reset: SoftReset {
+            dma1: cayman::SOFT_RESET_DMA1,
+            ..evergreen().reset
+        },
+        cp_rings: &cp::rings::THREE,
+        dma_rings: &dma::rings::TWO,
+        pm4: cp::cayman::FORMAT,
+        dma: dma::CAYMAN_FORMAT,
+        draws: Some(&gfx::cayman::FRONT),
+        ..evergreen()
+    }
+}
+
+/// Cayman with memory of its own.
 pub static CAYMAN: Generation = Generation {
-    name: "Cayman",
-    registers: &regs::CAYMAN,
     blocks: &BLOCKS_NI,
     mappable: NI.mappable,
-    vm: VmRegisters {
-        contexts: Some(CONTEXTS),
-        ..VM
-    },
     straps,
-    reset: SoftReset {
-        dma1: cayman::SOFT_RESET_DMA1,
-        ..evergreen().reset
-    },
     // CAYMAN_MC_UCODE_SIZE.
     mc_program: 6037,
-    cp_rings: &cp::rings::THREE,
-    dma_rings: &dma::rings::TWO,
-    pm4: cp::cayman::FORMAT,
-    dma: dma::CAYMAN_FORMAT,
     bios: NI.bios,
-    draws: Some(&gfx::cayman::FRONT),
-    ..evergreen()
+    ..cayman()
+};
+
+/// An APU's Cayman, ARUBA (Trinity, Richland), without its video encoder: `radeon.vce=0`.
+pub static APU: Generation = Generation {
+    name: "Cayman (APU)",
+    straps: apu,
+    bios: NI.bios,
+    ..cayman()
 };
 
 fn straps(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     let mut straps = ni(model, vram);
     straps.push((cayman::GRBM_STATUS_SE1, eg::SE_CLEAN));
+    straps
+}
+
+/// Unlike PALM's, the size of its memory is in MiB, and the memory controller has the place of discrete
+/// chips (`evergreen_mc_init()`).
+fn apu(model: &Model, vram: u64) -> Vec<(u32, u32)> {
+    let mut straps = discrete(model, vram);
+    straps.extend([
+        // Dividers are not modelled: they are in effect at once (`sumo_set_uvd_clocks()`).
+        (eg::CG_DCLK_STATUS, eg::CLOCK_STATUS),
+        (eg::CG_VCLK_STATUS, eg::CLOCK_STATUS),
+    ]);
     straps
 }

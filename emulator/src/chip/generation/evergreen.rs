@@ -155,7 +155,7 @@ fn common(model: &Model) -> Vec<(u32, u32)> {
     ]
 }
 
-fn discrete(model: &Model, vram: u64) -> Vec<(u32, u32)> {
+pub(super) fn discrete(model: &Model, vram: u64) -> Vec<(u32, u32)> {
     let mut straps = common(model);
     straps.push((mc::MC_ARB_RAMCFG, mc::NOOFBANK_8 | mc::CHANSIZE_64));
     // MiB (`evergreen_mc_init()`).

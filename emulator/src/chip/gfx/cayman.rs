@@ -16,6 +16,7 @@ use super::rat::Rat;
 use super::shader::Isa;
 use super::state::Shadow;
 use super::texture::resource::Texture;
+use super::texture::sampler::{Filter, Sampler};
 use crate::chip::bus::RegFile;
 use crate::chip::regs::fields::cayman::cayman_pa_sc_aa_config;
 use crate::chip::regs::fields::evergreen::cb_color0_attrib;
@@ -32,6 +33,7 @@ pub static FRONT: Front = Front {
     isa: Isa::R900,
     translate: Some(translate),
     texture,
+    sampler,
     colour,
     random_access,
     ..TABLE
@@ -97,6 +99,14 @@ fn texture(words: &[u32; 8], config: TilingConfig) -> Option<Texture> {
     let mut words = *words;
     words[0] = words[0] & !both.with(!0) | one.with(both.is_set(words[0]).into());
     (TABLE.texture)(&words, config)
+}
+
+/// Border colours of textures of integers are integers.
+fn sampler(sampler: &Sampler) -> Filter {
+    Filter {
+        float_border: false,
+        ..(TABLE.sampler)(sampler)
+    }
 }
 
 /// `FORCE_DST_ALPHA_1` of a target: blending takes 1 for the alpha that is there.
@@ -185,6 +195,12 @@ mod tests {
             assert_eq!(surface.layout.depth_order, depth, "{order}");
             assert_eq!(surface.layout.config.log2_pipes, 3);
         }
+    }
+
+    #[test]
+    fn border_colours_of_integers_are_integers() {
+        assert!(!(FRONT.sampler)(&Sampler::default()).float_border);
+        assert!((TABLE.sampler)(&Sampler::default()).float_border);
     }
 
     #[test]

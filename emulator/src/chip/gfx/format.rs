@@ -35,7 +35,7 @@ pub enum Kind {
     SharedExponent,
     /// Two texels in 32 bits that share two components, see [`subsampled`].
     Subsampled,
-    /// Blocks of 4x4 texels (S3TC, RGTC), see `texture::block`.
+    /// Blocks of 4x4 texels (S3TC, RGTC, BPTC), see `texture::block` and `texture::bptc`.
     Block,
 }
 
@@ -170,6 +170,8 @@ static LAYOUTS: [Layout; 64] = {
     t[0x33] = pack(Kind::Block, 16, &[8, 8, 8, 8]);
     t[0x34] = pack(Kind::Block, 8, &[8]);
     t[0x35] = pack(Kind::Block, 16, &[8, 8]);
+    t[0x36] = pack(Kind::Block, 16, &[16, 16, 16]);
+    t[0x37] = pack(Kind::Block, 16, &[8, 8, 8, 8]);
     t
 };
 
@@ -208,6 +210,10 @@ impl DataFormat {
     pub const BC4: Self = Self(0x34);
     /// `FMT_BC5`.
     pub const BC5: Self = Self(0x35);
+    /// `FMT_BC6`, of Evergreen and later.
+    pub const BC6: Self = Self(0x36);
+    /// `FMT_BC7`, of Evergreen and later.
+    pub const BC7: Self = Self(0x37);
 
     /// Decodes a field of 6 bits; higher bits are ignored.
     pub fn from_field(value: u32) -> Self {

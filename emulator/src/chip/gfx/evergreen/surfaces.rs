@@ -107,6 +107,7 @@ pub(super) fn sampler(sampler: &Sampler) -> Filter {
         seamless: !sampler2::DISABLE_CUBE_WRAP.is_set(w2),
         border_type: sampler0::BORDER_COLOR_TYPE.of(w0) as u8,
         border: sampler.border,
+        float_border: true,
     }
 }
 
@@ -416,7 +417,7 @@ mod tests {
             f.wrap,
             [Wrap::ClampLastTexel, Wrap::ClampBorder, Wrap::Mirror]
         );
-        assert!(f.mag_linear && f.min_linear && !f.seamless);
+        assert!(f.mag_linear && f.min_linear && !f.seamless && f.float_border);
         assert_eq!((f.mip, f.log2_aniso, f.compare), (MipFilter::Linear, 4, 5));
         assert_eq!((f.lod, f.bias), ((0.5, 15.0), -0.5));
     }

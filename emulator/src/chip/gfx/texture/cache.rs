@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use super::address::{Axis, Index};
-use super::block;
 use super::log::TexelRead;
 use super::patch::{PATCH, SLOTS};
 use super::resource::Texture;
+use super::{block, bptc};
 use crate::chip::bus::McError;
 use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};
 use crate::chip::gfx::lanes::LANES;
@@ -385,9 +385,13 @@ fn fill_compressed(
             )?;
             format.endian.apply(&mut block[..bytes]);
         }
+        let whole = bptc::decode(format.data, &block, signed[0], format.degamma);
         for y in 0..4 {
             for x in 0..4 {
-                let texel = block::decode(format.data, &block, x, y, signed, format.degamma);
+                let texel = match &whole {
+                    Some(texels) => texels[4 * y + x],
+                    None => block::decode(format.data, &block, x, y, signed, format.degamma),
+                };
                 let at = (row as usize * 4 + y) * 8 + column as usize * 4 + x;
                 out[at] = texel.map(f32::to_bits);
             }

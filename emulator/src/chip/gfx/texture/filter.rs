@@ -4,6 +4,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::address::{axis, Axis, Coord, CubePoint};
+use super::border::border;
 use super::cache::{is_fixed_depth, BlockId, Cache, TEXELS};
 use super::log::TexelRead;
 use super::resource::{Dim, Level, Texture};
@@ -525,7 +526,7 @@ fn put(texture: &Texture, colour: &[Coord; 4], mask: Mask, out: &mut [Lanes; 4])
 }
 
 /// A texel after the swizzle.
-fn swizzled(texture: &Texture, texel: &[u32; 4]) -> [u32; 4] {
+pub(super) fn swizzled(texture: &Texture, texel: &[u32; 4]) -> [u32; 4] {
     texture.swizzle.map(|s| match s {
         0..=3 => texel[usize::from(s)],
         5 if texture.is_integer() => 1,
@@ -584,17 +585,6 @@ pub fn finish(request: &Request<'_>, lane: usize, texel: &[u32; 4]) -> [u32; 4] 
     }
     let result = compare(request.filter.compare, reference, f32::from_bits(texel[0]));
     swizzled(request.texture, &[result.to_bits(); 4])
-}
-
-/// The result for a texel of the border. The swizzle does not apply to the
-/// border colour (Mesa: `PIPE_QUIRK_TEXTURE_BORDER_COLOR_SWIZZLE_R600`), only
-/// to the result of a comparison.
-pub(super) fn border(request: &Request<'_>, lane: usize) -> [u32; 4] {
-    let colour = request.filter.border_colour(request.texture.is_integer());
-    match request.reference {
-        Some(_) => finish(request, lane, &colour),
-        None => colour,
-    }
 }
 
 fn fetch(

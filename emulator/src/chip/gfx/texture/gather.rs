@@ -9,8 +9,9 @@
 use pulp::Arch;
 
 use super::address::Axis;
+use super::border::border;
 use super::cache::Cache;
-use super::filter::{border, cube_corner, cube_point, finish, texel, FindTexels, Planes, Request};
+use super::filter::{cube_corner, cube_point, finish, texel, FindTexels, Planes, Request};
 use super::resource::Dim;
 use crate::chip::gfx::lanes::{iter, Lanes};
 use crate::chip::gfx::memory::View;

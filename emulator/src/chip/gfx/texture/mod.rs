@@ -18,6 +18,8 @@
 
 pub mod address;
 pub mod block;
+mod border;
+pub mod bptc;
 pub mod cache;
 mod filter;
 mod gather;
@@ -499,8 +501,9 @@ impl Unit {
         footprint
     }
 
-    /// `GET_LOD` (`GET_COMP_TEX_LOD`): x is the level that would be sampled, y
-    /// the level of detail before the sampler's and texture's limits.
+    /// `GET_LOD` (`GET_COMP_TEX_LOD`): x is the level of detail, y the same within the limits of sampler and
+    /// texture. Mesa's `emit_tex_lod()` takes y for GLSL's x, and a real Turks passes a test of coordinates that
+    /// do not change, of which only y is finite (piglit's `zero-tex-coord textureQueryLOD`).
     fn query_lod(&self, fetch: &Fetch<'_>, out: &mut [Lanes; 4]) {
         let Fetch {
             texture,
@@ -517,8 +520,8 @@ impl Unit {
         for lane in iter(exec) {
             let (raw, limit) = (footprint.lod[lane], texture.last_level as f32);
             let limited = raw.max(filter.lod.0).min(filter.lod.1).max(0.0).min(limit);
-            out[0][lane] = limited.to_bits();
-            out[1][lane] = raw.to_bits();
+            out[0][lane] = raw.to_bits();
+            out[1][lane] = limited.to_bits();
         }
     }
 

@@ -6,7 +6,7 @@
 //! of the levels: libdrm's `radeon_surface.c` (`r6_surface_init_*()`), which has
 //! to agree with the chip's own arithmetic.
 
-use crate::chip::gfx::format::{ElementFormat, Kind, NumFormat, Sign};
+use crate::chip::gfx::format::{DataFormat, ElementFormat, Kind, NumFormat, Sign};
 use crate::chip::gfx::surface::Surface;
 use crate::chip::regs::fields::words::r700::{
     sq_tex_resource_word0 as word0, sq_tex_resource_word1 as word1, sq_tex_resource_word4 as word4,
@@ -184,6 +184,10 @@ impl Texture {
             cube_slices,
             config,
         };
+        // Later chips' formats.
+        if matches!(descriptor.format.data, DataFormat::BC6 | DataFormat::BC7) {
+            return None;
+        }
         Self::new(words, config, &descriptor)
     }
 

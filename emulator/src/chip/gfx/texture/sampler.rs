@@ -90,6 +90,8 @@ pub struct Filter {
     pub border_type: u8,
     /// The border colour in registers.
     pub border: [u32; 4],
+    /// Border colours are floats for textures of integers, too.
+    pub float_border: bool,
 }
 
 /// Sign-extends the low `bits` bits and scales by 1/64.
@@ -137,6 +139,7 @@ impl Sampler {
             seamless: true,
             border_type: word0::BORDER_COLOR_TYPE.of(w0) as u8,
             border: self.border,
+            float_border: false,
         }
     }
 }

@@ -407,7 +407,7 @@ fn stepping(dx: f32, dy: f32) -> [Lanes; 4] {
 
 fn lod(scene: &mut Scene, src: &[Lanes; 4], word0: u32) -> f32 {
     let got = scene.run(&op(tex::GET_LOD), &sampler(word0), src, Mask::MAX);
-    f32::from_bits(got[1][20])
+    f32::from_bits(got[0][20])
 }
 
 #[test]
@@ -420,6 +420,26 @@ fn level_of_detail_is_log2_of_texels_a_pixel() {
     let aniso = 5 << 9 | 5 << 12 | 2 << 19;
     scene.words[6] |= 4 << 2;
     assert!((lod(&mut scene, &stepping(4.0 / 64.0, 1.0 / 64.0), aniso)).abs() < 1e-3);
+}
+
+#[test]
+fn the_level_that_is_sampled_has_limits() {
+    let mut scene = Scene::new(1, 4, [64, 64, 1], RGBA8, 3);
+    let limits = |least: u32, most: u32| Sampler {
+        words: [0, least | most << 10, 1 << 31],
+        ..sampler(0)
+    };
+    let mut query = |sampler: &Sampler, step: f32| {
+        let got = scene.run(&op(tex::GET_LOD), sampler, &stepping(step, step), Mask::MAX);
+        [0, 1].map(|c| f32::from_bits(got[c][20]))
+    };
+    // Coordinates that do not change.
+    assert_eq!(query(&limits(0, 0x3FF), 0.0), [f32::NEG_INFINITY, 0.0]);
+    // Levels end at 3; the sampler's limits are 1 and 2.
+    let most = query(&limits(0, 0x3FF), 32.0 / 64.0);
+    assert!((most[0] - 5.0).abs() < 1e-3 && most[1] == 3.0, "{most:?}");
+    assert_eq!(query(&limits(64, 128), 0.0)[1], 1.0);
+    assert_eq!(query(&limits(64, 128), 32.0 / 64.0)[1], 2.0);
 }
 
 #[test]
