@@ -12,7 +12,8 @@ replay is a process of eglretrace without a window, on the board's chip in that 
 has no ioctls of ours). It is done twice: once counted, and once with a checksum of each frame.
 
 With --bits 32 it runs in the i386 root of a guest (lab/run --i386), on the guest's driver: a board in the same
-process would take addresses. OUT has count-32.so then, and BUILD has mesa-i386.
+process would take addresses. OUT has count-32.so then, and BUILD has mesa-i386: Debian's own Mesa for i386 is compiled
+with other options, so its floating point differs, and so do some pixels.
 
 Fails unless all frames are the same with the three Mesas, and differ from each other; unless
 both series map and create less than Debian's Mesa; and if a call is an error that was none when it was
@@ -43,7 +44,7 @@ FRAMES = 40
 RECORD_SECONDS = 600
 # Directories of libraries below BUILD, by the bits of the process.
 MESAS = {64: {"unmodified": None, "a": "mesa-a/a/lib", "patched": "mesa/patched/lib"},
-         32: {"unmodified": None, "a": "mesa-i386/a/lib", "patched": "mesa-i386/patched/lib"}}
+         32: {"unmodified": "mesa-i386/unmodified/lib", "a": "mesa-i386/a/lib", "patched": "mesa-i386/patched/lib"}}
 CHIP = "rv770"
 # What the chip has; without this programs use what llvmpipe has.
 VERSIONS = {"MESA_GL_VERSION_OVERRIDE": "3.0", "MESA_GLES_VERSION_OVERRIDE": "3.0"}

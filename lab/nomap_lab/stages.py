@@ -397,9 +397,10 @@ def mesa_a(out: Path) -> None:
     as_builder(out, [TOP / "mesa-patches/build", "build/mesa-source", out, "a"])
 
 
-@stage("as mesa and mesa-a, for 32-bit processes", inputs=[*MESA, "mesa-patches/patches"], after=["mesa-source", "i386-root"], mib=3000)
+@stage("as mesa, mesa-a and mesa-unmodified, for 32-bit processes", inputs=[*MESA, "mesa-patches/patches"],
+       after=["mesa-source", "i386-root"], mib=3000)
 def mesa_i386(out: Path) -> None:
-    for variant in ("patched", "a"):
+    for variant in ("patched", "a", "unmodified"):
         in_i386([TOP / "mesa-patches/build", "build/mesa-source", out, variant])
 
 

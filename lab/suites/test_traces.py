@@ -43,8 +43,8 @@ def replayed_32(lab: Lab) -> None:
         shutil.copy(TOP / file, DIR)
     shutil.copy(RESULTS / "traces.json", DIR)
     there = lab.guest_path(DIR)
-    lab.run("chroot", "/i386", "setarch", "i386", "python3", "-B", f"{there}/run.py", "replay", "--bits", "32", "--programs", "neverball",
-            "/build", there, f"{there}/traces.json", i386=True, mem="4G", timeout=2400)
+    lab.run("chroot", "/i386", "setarch", "i386", "python3", "-B", f"{there}/run.py", "replay", "--bits", "32",
+            "--programs", "neverball", "/build", there, f"{there}/traces.json", i386=True, mem="4G", timeout=2400)
     shutil.copy(DIR / "traces.json", RESULTS)
     plot(lab)
 
