@@ -91,26 +91,11 @@ pub fn axis(
     out: &mut Axis,
 ) {
     if size > MOST_OF_SMALL {
-        large_axis(wrap, size, coord, normalized, offset, linear, out);
+        let round = |value: f32| value.clamp(-WIDE, WIDE).round_ties_even() as i32;
+        axis_by(round, wrap, size, coord, normalized, offset, linear, out);
     } else {
         axis_by(round, wrap, size, coord, normalized, offset, linear, out);
     }
-}
-
-/// The same for the axes that only Evergreen has.
-#[cold]
-#[inline(never)]
-fn large_axis(
-    wrap: Wrap,
-    size: u32,
-    coord: impl Fn(usize) -> f32,
-    normalized: bool,
-    offset: i32,
-    linear: bool,
-    out: &mut Axis,
-) {
-    let round = |value: f32| value.clamp(-WIDE, WIDE).round_ties_even() as i32;
-    axis_by(round, wrap, size, coord, normalized, offset, linear, out);
 }
 
 /// [`axis`] with a function that rounds texels * 256, in twice the range of the axis.
