@@ -60,14 +60,13 @@ impl Field {
 /// Byte offset of a register, of an array the first one's, and its fields from bit 0 up.
 pub type Fields = (u32, &'static [Field]);
 
-/// Defines a module of [`Field`]s for each register (`REGISTER as module { FIELD bit, FIELD high:low, }`)
-/// and their table. `place` has to be the module of the registers.
-macro_rules! fields {
-    ($($register:ident as $module:ident {
+/// Defines a module of [`Field`]s for each register or word (`NAME as module { FIELD bit, FIELD high:low, }`).
+macro_rules! field_modules {
+    ($($name:ident as $module:ident {
         $($field:ident $high:literal $(: $low:literal)?),* $(,)?
     })*) => {
         $(
-            #[doc = concat!("Fields of `", stringify!($register), "`.")]
+            #[doc = concat!("Fields of `", stringify!($name), "`.")]
             #[allow(missing_docs)] // The headers have them.
             pub mod $module {
                 use crate::chip::regs::fields::Field;
@@ -79,8 +78,18 @@ macro_rules! fields {
 
                 /// All, from bit 0 up.
                 pub const ALL: &[Field] = &[$($field),*];
+                /// The name, and all.
+                pub const NAMED: (&str, &[Field]) = (stringify!($name), ALL);
             }
         )*
+    };
+}
+use field_modules;
+
+/// [`field_modules`] of registers, and their table. `place` has to be the module of the registers.
+macro_rules! fields {
+    ($($register:ident as $module:ident { $($fields:tt)* })*) => {
+        crate::chip::regs::fields::field_modules! { $($register as $module { $($fields)* })* }
 
         /// The registers above.
         pub const TABLE: &[crate::chip::regs::fields::Fields] =

@@ -30,30 +30,14 @@ pub const VALID_TEXTURE: u32 = 2;
 /// `TYPE` of a resource: a buffer (`SQ_TEX_VTX_VALID_BUFFER`).
 pub const VALID_BUFFER: u32 = 3;
 
-/// Defines a module of [`Field`]s for each word (`WORD as module { FIELD bit, FIELD high:low, }`) and
-/// their table.
+/// [`field_modules`](super::field_modules) of words, and their table.
 macro_rules! words {
-    ($($word:ident as $module:ident {
-        $($field:ident $high:literal $(: $low:literal)?),* $(,)?
-    })*) => {
-        $(
-            #[doc = concat!("Fields of `", stringify!($word), "`.")]
-            #[allow(missing_docs)] // The headers have them.
-            pub mod $module {
-                use crate::chip::regs::fields::{words::Word, Field};
-
-                $(pub const $field: Field = {
-                    let ends = [$high $(, $low)?];
-                    Field::new(stringify!($field), ends[0], ends[ends.len() - 1])
-                };)*
-
-                /// The word.
-                pub const WORD: Word = (stringify!($word), &[$($field),*]);
-            }
-        )*
+    ($($word:ident as $module:ident { $($fields:tt)* })*) => {
+        crate::chip::regs::fields::field_modules! { $($word as $module { $($fields)* })* }
 
         /// The words above.
-        pub const TABLE: &[crate::chip::regs::fields::words::Word] = &[$($module::WORD),*];
+        pub const TABLE: &[crate::chip::regs::fields::words::Word] =
+            &[$($module::NAMED),*];
     };
 }
 use words;
