@@ -238,8 +238,9 @@ fn frames(directory: &Path) -> Result<Vec<Frame>, String> {
     Ok(frames)
 }
 
-/// Records of a frame's draws without a mutation. Threads take squares as they come, so now and then a
-/// tile is written in other parts: of a few executions two have to be the same.
+/// Records of a frame's draws without a mutation. [`LIMITS`] has the tiles of one thread, and threads take
+/// squares as they come: on a busy machine one of them can take nearly all, and a draw near the limit
+/// is cut short. So of a few executions two have to be the same.
 fn baseline(frame: &Frame) -> Result<Vec<DrawRecord>, String> {
     let run = || execute(frame, &frame.ib, &BTreeMap::new(), ENDLESS);
     let mut seen = vec![run().draws];
