@@ -6,11 +6,14 @@
  * each and inverts it again, copies each to a window, reads some by XGetImage, gives the
  * first N other contents, adds glyphs of 32 x 32 pixels by XRender and draws them. While all
  * are alive it switches between two workspaces of glyphs and pixmaps, which are drawn anew each
- * time. With --gl it then makes textures and vertex buffers of its own by OpenGL, and textures of
- * the server's pixmaps, as a compositor does, gives them other contents and draws them. All contents are checked, pixel by pixel. After each of these, the mappings and the memory of the
- * server's process and this one's are recorded, with their ioctls and mmaps meanwhile, and the time of an
- * operation: of batches of 16, each of which ends when the server has answered. Between
- * batches the mappings are counted, for the most that there were.
+ * time. It repeats the switches, frees most pixmaps and switches once more: how the time grows
+ * with the pixmaps is measured in one server, within a minute, and so is how far it varies.
+ * With --gl it makes textures and vertex buffers of its own by OpenGL instead of the repeated
+ * switches, and textures of the server's pixmaps, as a compositor does, gives them other contents
+ * and draws them. All contents are checked, pixel by pixel. After each of these, the mappings and
+ * the memory of the server's process and this one's are recorded, with their ioctls and mmaps
+ * meanwhile, and the time of an operation: of batches of 16, each of which ends when the server
+ * has answered. Between batches the mappings are counted, for the most that there were.
  */
 #include <X11/Xlib.h>
 #include <signal.h>
@@ -30,6 +33,8 @@
 #define GETS 200u
 /* Switches of the workspace. */
 #define SWITCHES 64u
+/* Pixmaps that are left for the last of them, if there were twice as many. */
+#define FEW 1000u
 /* How often an operation's mappings are counted while it goes on. */
 #define LOOKS 64u
 
@@ -41,6 +46,8 @@ static struct storm storm;
 static struct json_object *rows;
 static struct process_counts last, last_own;
 static unsigned long wrong_in_all;
+/* Number of the last switch. */
+static unsigned int shown;
 static int failures;
 
 static const struct bench_option options[] = {
@@ -120,6 +127,7 @@ static int add_row(const char *name, unsigned int count, uint64_t *times, unsign
 		bench_json_add_number(row, "p95_ns", times[(n - 1) * 95 / 100]);
 		bench_json_add_number(row, "max_ns", times[n - 1]);
 	}
+	bench_json_add_number(row, "live_pixmaps", storm.live);
 	bench_json_add_number(row, "wrong_pixels", wrong);
 	bench_json_add_number(row, "gpu_maps_peak", peak > now.gpu_maps ? peak : now.gpu_maps);
 	process_report(row, &last, &now);
@@ -214,23 +222,46 @@ static int run_glyphs(void)
 	return checked("check-glyph", glyph_count, glyphs_check(&storm));
 }
 
-static int run_workspaces(void)
+static int run_switches(const char *name)
 {
 	uint64_t times[SWITCHES], from;
-	unsigned long wrong;
 	unsigned int i;
 
-	workspaces_start(&storm);
 	for (i = 0; i < SWITCHES; i++) {
 		from = bench_now();
-		workspaces_switch(&storm, i);
+		workspaces_switch(&storm, ++shown);
 		times[i] = bench_now() - from;
 	}
-	if (add_row("switch", SWITCHES, times, SWITCHES, 0, 0))
+	return add_row(name, SWITCHES, times, SWITCHES, 0, 0);
+}
+
+static int check_workspaces(void)
+{
+	unsigned long wrong = workspaces_check(&storm, shown);
+
+	workspaces_switch(&storm, ++shown);
+	return checked("check-switch", WORKSPACES, wrong + workspaces_check(&storm, shown));
+}
+
+static void free_most(struct storm *s, unsigned int i)
+{
+	unsigned int few = s->count / 2 < FEW ? s->count / 2 : FEW;
+
+	if (i >= few && !workspaces_have(s, i))
+		pixmaps_free(s, i);
+}
+
+static int run_workspaces(void)
+{
+	workspaces_start(&storm);
+	if (run_switches("switch") || check_workspaces())
 		return -1;
-	wrong = workspaces_check(&storm, SWITCHES - 1);
-	workspaces_switch(&storm, SWITCHES);
-	return checked("check-switch", WORKSPACES, wrong + workspaces_check(&storm, SWITCHES));
+	if (gl_count)
+		return 0;
+	if (run_switches("switch-again") || run("free-most", storm.count, free_most) ||
+	    run_switches("switch-few"))
+		return -1;
+	return check_workspaces();
 }
 
 static int run_gl(void)

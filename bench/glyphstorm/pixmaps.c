@@ -102,6 +102,7 @@ int pixmaps_start(struct storm *s, unsigned int count)
 static void make(struct storm *s, unsigned int i)
 {
 	s->pixmaps[i] = XCreatePixmap(s->display, s->window, PIXMAP_SIDE, PIXMAP_SIDE, 24);
+	s->live++;
 }
 
 static void put(struct storm *s, unsigned int i)
@@ -180,13 +181,17 @@ void pixmaps_copy(struct storm *s, unsigned int i)
 }
 
 /**
- * pixmaps_free - free a pixmap
+ * pixmaps_free - free a pixmap, unless it has been
  * @s: connection
  * @i: number
  */
 void pixmaps_free(struct storm *s, unsigned int i)
 {
+	if (!s->pixmaps[i])
+		return;
 	XFreePixmap(s->display, s->pixmaps[i]);
+	s->pixmaps[i] = None;
+	s->live--;
 }
 
 static XImage *get(struct storm *s, Drawable what, unsigned int width, unsigned int height)

@@ -3,7 +3,7 @@
 """Makes results, tables and docs/desktop.md of what glyphstorm has counted on several stacks.
 
 usage: report.py [--check] [--json OUT.json] --cases STACK/SERVER,... DIR
-       report.py --docs DOCS RESULTS.json [MORE.json...]
+       report.py --docs DOCS [--part counts|growth|opengl] RESULTS.json...
 
 DIR/STACK/SERVER/glyphstorm.json is what a server of a stack has left. Stacks: debian (Debian's module
 and Mesa), our-mesa (Debian's module, our Mesa), nomap (both ours). Servers: those of session.
@@ -16,10 +16,10 @@ made meanwhile. Prints tables of counts.
          glamor must map at least once for 10 pixmaps: else the counts cannot see what they are for.
          exa-nomap must copy by our module's ioctls with nomap, and map at most 1 in 20 times, and must
          not use them without our module
---docs   puts tables and plot (RESULTS.png) into DOCS/desktop.md, between the marks there. Times are
-         printed only of a quiet machine (bench/lib/record). MORE.json are results of more pixmaps, with any
-         of the cases: a table shows how the counts, and the time of a switch, grow with the pixmaps. Results with OpenGL's
-         objects (--gl) get tables of their own instead
+--docs   puts a part of the results into DOCS/desktop.md, between the marks there. counts (the default): tables, and the plot
+         (RESULTS.png), of the results with all cases; times only of a quiet machine (bench/lib/record). growth: of several
+         results with different numbers of pixmaps, how the counts and the time of a switch grow with them. opengl: the counts of
+         results with OpenGL's objects (--gl)
 
 Exit status: 0, 1 if a check fails or results cannot be read, 2 for a bad command line.
 """
@@ -41,8 +41,8 @@ SERVERS = {"modesetting": "modesetting, glamor", "radeon": "radeon DDX, glamor",
            "exa-nomap": "our radeon DDX, EXA"}
 OPERATIONS = ("start", "put", "put-shm", "check", "arc", "check-arc", "arc-back", "copy", "check-copy", "get",
               "put-again", "check", "glyph-add", "glyph-draw", "check-glyph", "switch", "check-switch",
-              "free")
-# With OpenGL's objects these are done before "free".
+              "switch-again", "free-most", "switch-few", "check-switch", "free")
+# With OpenGL's objects these are done instead of the switches with few pixmaps.
 GL_OPERATIONS = ("texture", "texture-again", "buffer", "buffer-again", "pixmap-texture", "composite", "check-gl", "gl-free")
 # Operations of the tables, and what they are called there.
 SHOWN = {"put": "create and put", "put-shm": "create and put, MIT-SHM", "put-again": "put again", "get": "get",
@@ -50,7 +50,11 @@ SHOWN = {"put": "create and put", "put-shm": "create and put, MIT-SHM", "put-aga
          "switch": "switch of the workspace"}
 GL_SHOWN = {"texture": "make a texture", "texture-again": "fill it again", "buffer": "make a vertex buffer",
             "buffer-again": "fill it again", "pixmap-texture": "texture of a pixmap", "composite": "change the pixmap and draw it"}
-MARKS = ("<!-- counts: make desktop -->\n", "<!-- end of counts -->\n")
+MARKS = {"counts": ("<!-- counts: make desktop -->\n", "<!-- end of counts -->\n"),
+         "growth": ("<!-- growth -->\n", "<!-- end of growth -->\n"),
+         "opengl": ("<!-- opengl -->\n", "<!-- end of opengl -->\n")}
+# A switch's ratio is printed if two measurements of the same differ by this share at the most.
+VARIES = 0.15
 MORE_MAPS = 32
 MORE_GL_MAPS = 64
 GLAMOR = ("modesetting", "radeon")
@@ -59,6 +63,12 @@ BY_TRANSFER = ("put", "put-shm", "put-again", "arc-back", "get")
 # The cases of the document. EXA does not use Mesa; our DDX is for our module.
 ALL = (*((stack, server) for stack in STACKS for server in ("modesetting", "radeon", "exa")
          if (stack, server) != ("our-mesa", "exa")), ("nomap", "exa-nomap"))
+
+
+def operations(opengl):
+    """The names of a run's rows, in their order, with or without OpenGL's objects."""
+    again = OPERATIONS.index("switch-again")
+    return (*OPERATIONS[:again], *GL_OPERATIONS, "free") if opengl else OPERATIONS
 
 
 def row(case, operation):
@@ -88,7 +98,7 @@ def read(directory, names):
             wrong.append(f"{name}: did not get to its end (its logs are in {directory / name})")
             continue
         case = {"stack": stack, "server": server, **load(path)}
-        wanted = (*OPERATIONS[:-1], *GL_OPERATIONS, *OPERATIONS[-1:]) if case["gl"] else OPERATIONS
+        wanted = operations(case["gl"])
         if tuple(r["operation"] for r in case["rows"]) != wanted:
             wrong.append(f"{name}: operations are missing")
             continue
@@ -213,32 +223,32 @@ def times(cases):
     return ["", "Median times, in units of Debian's stack on the same server:", "", *table(["server", *SHOWN.values()], rows)]
 
 
-def growth(runs):
-    """Lines of a table of what grows with the number of pixmaps.
+def switch_growth(case):
+    """The 95th percentile of a switch with all pixmaps, in units of that with few, and of the same repeated: two cells.
 
-    runs: pairs of cases, and whether their times can be published. A case's time of a switch is given in units of
-    the same case with the fewest pixmaps.
+    The first is "-" if the repetition differs too much.
     """
-    base, lines = {}, []
-    for cases, timed in sorted(runs, key=lambda run: run[0][0]["pixmaps"]):
+    first, again, few = (row(case, name)["p95_ns"] for name in ("switch", "switch-again", "switch-few"))
+    varies = again / first
+    ratio = f"{(first + again) / 2 / few:.2f}" if abs(varies - 1) <= VARIES else "-"
+    return ratio, f"{varies:.2f}"
+
+
+def growth(runs):
+    """Lines of a table of what grows with the number of pixmaps. runs: lists of cases, of one number each."""
+    lines = []
+    for cases in sorted(runs, key=lambda run: run[0]["pixmaps"]):
         for case in cases:
-            first, first_timed = base.setdefault(names_of(case), (case, timed))
-            switch = "-"
-            if timed and first_timed:
-                switch = f"{row(case, 'switch')['p95_ns'] / row(first, 'switch')['p95_ns']:.2f}"
+            few = row(case, "switch-few")["live_pixmaps"]
             lines.append([names_of(case), f"{case['pixmaps']:,}", f"{row(case, 'start')['gpu_maps']:,}", f"{peak(case):,}",
                           f"{sum(r['mmaps'] for r in case['rows']):,}", f"{each(case, 'put', 'mmaps') or 0:.2f}",
                           f"{max(r['rss_kib'] for r in case['rows']) / 1024:,.0f}",
-                          f"{max(r['pte_kib'] for r in case['rows']):,}", switch])
-    # What was run with one number only grows nowhere.
-    names = [cells[0] for cells in lines]
-    lines = [cells for cells in lines if names.count(cells[0]) > 1]
-    order = {name: n for n, name in enumerate(base)}
-    lines.sort(key=lambda cells: order[cells[0]])
-    return ["", "What grows with the number of pixmaps (the largest values; a switch by its 95th percentile, in units of "
-            "that with the fewest pixmaps):", "",
-            *table(["server", "pixmaps", "mappings of BOs at its start", "at the most", "`mmap()` in all", "`mmap()` for a put",
-                    "RSS, MiB", "page tables, KiB", "switch"], lines)]
+                          f"{max(r['pte_kib'] for r in case['rows']):,}", f"{few:,}", *switch_growth(case)])
+    names = list(dict.fromkeys(cells[0] for cells in lines))
+    lines.sort(key=lambda cells: names.index(cells[0]))
+    return table(["server", "pixmaps", "mappings of BOs at its start", "at the most", "`mmap()` in all", "`mmap()` for a put",
+                  "RSS, MiB", "page tables, KiB", "pixmaps left", "switch, of that with those left", "switch, of the same before"],
+                 lines)
 
 
 def published_cases(path):
@@ -249,8 +259,8 @@ def published_cases(path):
         sys.exit(f"report.py: {path}: {error}")
 
 
-def document(docs, path, more):
-    """Puts counts and plot into desktop.md, and times if they can be published."""
+def counts_part(docs, path):
+    """Lines of the counts, and times if they can be published; copies the plot."""
     cases, recorded, refused = published_cases(path)
     shown = {names_of(case) for case in cases}
     # The source of our DDX cannot be had everywhere.
@@ -259,19 +269,35 @@ def document(docs, path, more):
     if missing:
         sys.exit(f"report.py: the document has all stacks and servers, but {path} lacks {', '.join(missing)}")
     text = [f"{cases[0]['pixmaps']:,} pixmaps, {cases[0]['glyphs']:,} glyphs.", "", *tables(cases)]
-    others = [published_cases(other) for other in more]
-    grown = [(found, not bad) for found, _, bad in others if not found[0].get("gl")]
-    if grown:
-        text += growth([(cases, not refused), *grown])
-    for found in (cases, *(found for found, _, _ in others)):
-        text += gl_tables(found)
     if refused:
         print(f"report.py: the times are not published: {refused}", file=sys.stderr)
     else:
         text += [*times(cases), "", f"Measured on {recorded['date'][:10]} at commit {recorded['commit'][:7]}."]
-    text += ["", "![mappings of BOs, and calls of mmap(), while glyphstorm runs](desktop-counts.png)"]
-    put_between(docs / "desktop.md", MARKS, text)
     shutil.copyfile(path.with_suffix(".png"), docs / "desktop-counts.png")
+    return [*text, "", "![mappings of BOs, and calls of mmap(), while glyphstorm runs](desktop-counts.png)"]
+
+
+def growth_part(paths):
+    """Lines of the table of growth, and when it was measured."""
+    found = [published_cases(path)[:2] for path in paths]
+    numbers = [cases[0]["pixmaps"] for cases, _ in found]
+    if len(set(numbers)) < 2 or any(cases[0].get("gl") for cases, _ in found):
+        sys.exit("report.py: growth needs results of different numbers of pixmaps, without --gl")
+    commits = sorted({f"{recorded['date'][:10]} at commit {recorded['commit'][:7]}" for _, recorded in found if recorded})
+    return [*growth([cases for cases, _ in found]), *(["", f"Measured on {' and on '.join(commits)}."] if commits else [])]
+
+
+def document(docs, part, paths):
+    """Puts a part into desktop.md."""
+    if part == "growth":
+        text = growth_part(paths)
+    elif len(paths) != 1:
+        sys.exit(f"report.py: {part} are of one file of results")
+    elif part == "opengl":
+        text = gl_tables(published_cases(paths[0])[0])[1:]
+    else:
+        text = counts_part(docs, paths[0])
+    put_between(docs / "desktop.md", MARKS[part], text)
 
 
 def main():
@@ -280,20 +306,20 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--docs", type=pathlib.Path)
     parser.add_argument("--cases")
-    parser.add_argument("path", type=pathlib.Path, metavar="DIR")
-    parser.add_argument("more", type=pathlib.Path, nargs="*", metavar="MORE.json")
+    parser.add_argument("--part", choices=list(MARKS), default="counts")
+    parser.add_argument("paths", type=pathlib.Path, nargs="+", metavar="DIR")
     args = parser.parse_args()
     if args.docs:
-        document(args.docs, args.path, args.more)
+        document(args.docs, args.part, args.paths)
         return 0
-    if args.more:
-        parser.error("MORE.json goes with --docs")
+    if len(args.paths) > 1:
+        parser.error("only --docs takes several files")
     names = (args.cases or "").split(",")
     for name in names:
         stack, _, server = name.partition("/")
         if stack not in STACKS or server not in SERVERS:
             parser.error(f"--cases: '{name}' is no case")
-    cases, wrong = read(args.path, names)
+    cases, wrong = read(args.paths[0], names)
     wrong += faults(cases)
     print("\n".join([*tables(cases), *gl_tables(cases)]))
     if args.json:

@@ -12,6 +12,7 @@
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 #include <X11/extensions/XShm.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Pixels of a pixmap's side, and of a glyph's. */
@@ -41,7 +42,8 @@
  * @segment: that memory
  * @pixmaps: all pixmaps
  * @versions: which contents each pixmap has
- * @count: pixmaps that there are; the first half comes from images, the second from shared memory
+ * @count: pixmaps in all; the first half comes from images, the second from shared memory
+ * @live: pixmaps that have been made and not been freed
  * @glyphs: glyphs that there are
  */
 struct storm {
@@ -54,7 +56,7 @@ struct storm {
 	XShmSegmentInfo segment;
 	Pixmap *pixmaps;
 	uint8_t *versions;
-	unsigned int count, glyphs;
+	unsigned int count, live, glyphs;
 };
 
 int pixmaps_start(struct storm *s, unsigned int count);
@@ -80,6 +82,7 @@ XID glyphs_picture(struct storm *s, Drawable drawable);
 unsigned long glyphs_wrong(const XImage *image, unsigned int i, unsigned int cell);
 unsigned long glyphs_check(struct storm *s);
 
+bool workspaces_have(const struct storm *s, unsigned int i);
 void workspaces_start(struct storm *s);
 void workspaces_switch(struct storm *s, unsigned int i);
 unsigned long workspaces_check(struct storm *s, unsigned int i);

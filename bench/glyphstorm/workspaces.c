@@ -28,6 +28,22 @@ static unsigned int pixmap_of(const struct storm *s, unsigned int w, unsigned in
 }
 
 /**
+ * workspaces_have - if a workspace shows a pixmap
+ * @s: connection
+ * @i: number of the pixmap
+ */
+bool workspaces_have(const struct storm *s, unsigned int i)
+{
+	unsigned int w, column;
+
+	for (w = 0; w < WORKSPACES; w++)
+		for (column = 0; column < PIXMAP_COLUMNS; column++)
+			if (pixmap_of(s, w, column) == i)
+				return true;
+	return false;
+}
+
+/**
  * workspaces_start - make a window for each workspace
  * @s: connection, with its pixmaps, and its glyphs if there are any
  */

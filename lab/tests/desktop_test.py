@@ -18,15 +18,14 @@ MAPS = {"debian": 1, "our-mesa": 0, "nomap": 0}
 def row(operation, stack):
     """A row of a healthy run."""
     done = 0 if operation in ("start",) else 100
-    return {"operation": operation, "count": done, "p50_ns": 1000, "p95_ns": 1000, "wrong_pixels": 0,
+    return {"operation": operation, "count": done, "p50_ns": 1000, "p95_ns": 1000, "live_pixmaps": 200, "wrong_pixels": 0,
             "gpu_maps_peak": 9, "gpu_maps": 5, "mmaps": done * MAPS[stack], "munmaps": 0, "rss_kib": 90000, "pte_kib": 400,
             "ioctls": {"cs": done}, "client": {"gpu_maps": 4, "mmaps": done * MAPS[stack], "ioctls": {"cs": done}}}
 
 
 def case(stack, server):
     patched = server == "exa-nomap"
-    operations = (*report.OPERATIONS[:-1], *report.GL_OPERATIONS, "free")
-    rows = [row(o, "nomap" if patched else stack) for o in operations]
+    rows = [row(o, "nomap" if patched else stack) for o in report.operations(opengl=True)]
     for r in rows:
         r["client"]["mmaps"] = r["count"] * MAPS[stack]
     for r in rows if patched and stack == "nomap" else ():
@@ -112,7 +111,9 @@ def leave_out_opengl(directory):
         path = directory / name / "glyphstorm.json"
         data = json.loads(path.read_text())
         data["gl"] = 0
-        data["rows"] = [r for r in data["rows"] if r["operation"] not in report.GL_OPERATIONS]
+        stack = "nomap" if name.endswith("exa-nomap") else name.split("/")[0]
+        kept = {r["operation"]: r for r in data["rows"]}
+        data["rows"] = [kept.get(o, row(o, stack)) for o in report.OPERATIONS]
         path.write_text(json.dumps(data))
 
 
@@ -144,8 +145,8 @@ def test_patched_ddx_must_not_call_debians_module(ran):
     assert "debian/exa-nomap: our module ran or was called" in check(ran).stdout
 
 
-def document(directory, quiet, *more):
-    """Writes the document of a run, as made on a machine that was quiet or not, and of results with more pixmaps."""
+def document(directory, quiet):
+    """Writes the document of a run, as made on a machine that was quiet or not."""
     results = directory / "build/results"
     results.mkdir(parents=True)
     assert check(directory, "--json", results / "desktop.json").returncode == 0
@@ -154,20 +155,19 @@ def document(directory, quiet, *more):
                 "date": "2026-11-24T10:00:00Z", "foreign": 0.0 if quiet else 0.5, "stolen": 0.0,
                 "spread": {"before": 0.0, "after": 0.0}}
     (results / "desktop.recorded.json").write_text(json.dumps(recorded))
-    done = put_into(directory / "docs", results, *more)
+    done = put_into(directory / "docs", results)
     assert done.returncode == 0, done.stderr
     return (directory / "docs/desktop.md").read_text(), done.stderr
 
 
-def put_into(docs, results, *more):
-    """Writes the document of the results in a directory."""
+def put_into(docs, results, part="counts", files=("desktop.json",)):
+    """Writes a part of the document from results in a directory."""
     docs.mkdir(exist_ok=True)
-    (docs / "desktop.md").write_text("before\n" + "old\n".join(report.MARKS) + "after\n")
+    (docs / "desktop.md").write_text("before\n" + "old\n".join(report.MARKS[part]) + "after\n")
     script = ("import sys, pathlib; sys.path[:0] = sys.argv[1:3]; import results, report; results.RESULTS = sys.argv[3]; "
-              "report.document(pathlib.Path(sys.argv[4]), pathlib.Path(sys.argv[3], 'desktop.json'), "
-              "[pathlib.Path(sys.argv[3], name) for name in sys.argv[5:]])")
+              "report.document(pathlib.Path(sys.argv[4]), sys.argv[5], [pathlib.Path(sys.argv[3], name) for name in sys.argv[6:]])")
     return subprocess.run([sys.executable, "-B", "-c", script, HERE / "bench/lib", HERE / "bench/glyphstorm", results, docs,
-                           *more], capture_output=True, text=True, check=False)
+                           part, *files], capture_output=True, text=True, check=False)
 
 
 def test_document_has_counts_and_no_times_of_a_noisy_machine(ran):
@@ -195,23 +195,49 @@ def test_document_does_without_our_ddx_only(ran, server, needed):
     assert not needed or "lacks debian/radeon, our-mesa/radeon, nomap/radeon" in done.stderr
 
 
+def grown(pixmaps, peak, first=1000, again=1000):
+    """A case without OpenGL's objects, whose switch takes @first ns with all pixmaps, @again repeated, 1000 with few."""
+    found = {"stack": "nomap", "server": "modesetting", **case("nomap", "modesetting"), "pixmaps": pixmaps, "gl": 0,
+             "rows": [row(operation, "nomap") for operation in report.OPERATIONS]}
+    for r in found["rows"]:
+        r.update(gpu_maps_peak=peak)
+    report.row(found, "switch").update(p95_ns=first)
+    report.row(found, "switch-again").update(p95_ns=again)
+    return found
+
+
+def cells(run, which):
+    """Cells of the lines of a table of growth."""
+    return [[line.strip("| ").split(" | ")[i] for i in which] for line in report.growth(run) if line.startswith("| modesetting")]
+
+
 def test_growth_has_each_number_of_pixmaps():
-    def run(pixmaps, peak, ns):
-        found = {"stack": "nomap", "server": "modesetting", **case("nomap", "modesetting"), "pixmaps": pixmaps}
-        for r in found["rows"]:
-            r.update(gpu_maps_peak=peak, p95_ns=ns)
-        return [found]
-
-    # In the order of the pixmaps, whatever the arguments' is; times need both to be of a quiet machine.
-    small, large = run(200, 9, 1000), run(8000, 31, 3000)
-    rows = [line.split(" | ") for line in report.growth([(large, True), (small, True)]) if line.startswith("| modesetting")]
-    assert [(r[1], r[2], r[3], r[-1]) for r in rows] == [("200", "5", "9", "1.00 |"), ("8,000", "5", "31", "3.00 |")]
-    assert len(report.growth([(small, True)])) == len(report.growth([(small, True), (large, True)])) - 2
-    for timed in ((False, True), (True, False)):
-        assert report.growth([(large, timed[0]), (small, timed[1])])[-1].endswith(" - |")
+    # In the order of the pixmaps, whatever the arguments' is.
+    small, large = grown(2000, 9), grown(80000, 31, 1200, 1300)
+    assert cells([[large], [small]], (1, 2, 3, 8, 9, 10)) == [["2,000", "5", "9", "200", "1.00", "1.00"],
+                                                              ["80,000", "5", "31", "200", "1.25", "1.08"]]
 
 
-def test_document_has_growth_if_there_are_more_results(ran):
-    leave_out_opengl(ran)
-    text, _ = document(ran, True, "desktop.json")
-    assert "What grows" in text and text.count("| our radeon DDX, EXA; our module and Mesa | 200 |") == 2
+@pytest.mark.parametrize(("again", "shown"), [(1149, "1.07"), (1151, "-"), (851, "0.93"), (849, "-")])
+def test_switch_that_varies_is_not_compared(again, shown):
+    assert cells([[grown(2000, 9, 1000, again)]], (9,)) == [[shown]]
+
+
+def test_growth_needs_two_numbers_of_pixmaps(ran):
+    results = ran / "results"
+    results.mkdir()
+    for name, pixmaps in (("small", 2000), ("same", 2000), ("large", 80000)):
+        (results / f"{name}.json").write_text(json.dumps({"cases": [grown(pixmaps, 9)]}))
+    done = put_into(ran / "docs", results, "growth", ("small.json", "same.json"))
+    assert done.returncode == 1 and "different numbers of pixmaps" in done.stderr
+    done = put_into(ran / "docs", results, "growth", ("small.json", "large.json"))
+    text = (ran / "docs/desktop.md").read_text()
+    assert done.returncode == 0 and "| 80,000 |" in text and "old" not in text and "Measured" not in text
+
+
+def test_opengl_has_a_part_of_its_own(ran):
+    text, _ = document(ran, True)
+    assert "OpenGL:" not in text
+    done = put_into(ran / "docs", ran / "build/results", "opengl")
+    text = (ran / "docs/desktop.md").read_text()
+    assert done.returncode == 0 and "OpenGL: 100 textures" in text and "Median times" not in text
