@@ -36,13 +36,30 @@ struct filling {
 	unsigned int count, max;
 };
 
-static bool fill(struct filling *f, int fd, uint64_t size, uint32_t flags)
+static bool fill(struct filling *f, int fd, uint64_t size, uint32_t domains,
+		 uint32_t flags)
 {
 	if (f->count == f->max)
 		return false;
-	igt_radeon_bo_init(&f->bo[f->count++], fd, size, RADEON_GEM_DOMAIN_VRAM,
-			   flags);
+	igt_radeon_bo_init(&f->bo[f->count++], fd, size, domains, flags);
 	return true;
+}
+
+/*
+ * Fills a hole of VRAM, if there is one of @size bytes. A BO that may be in GTT,
+ * too, goes there rather than to evict others.
+ */
+static bool fill_hole(struct filling *f, int fd, uint64_t size)
+{
+	uint64_t before = igt_radeon_info64(fd, RADEON_INFO_VRAM_USAGE);
+
+	if (!fill(f, fd, size, RADEON_GEM_DOMAIN_VRAM | RADEON_GEM_DOMAIN_GTT,
+		  RADEON_GEM_NO_CPU_ACCESS))
+		return false;
+	if (igt_radeon_info64(fd, RADEON_INFO_VRAM_USAGE) >= before + size)
+		return true;
+	igt_radeon_bo_fini(&f->bo[--f->count]);
+	return false;
 }
 
 /**
@@ -56,8 +73,11 @@ static bool fill(struct filling *f, int fd, uint64_t size, uint32_t flags)
  *
  * radeon_evict_flags() moves a BO from CPU-accessible VRAM to CPU-inaccessible
  * VRAM if some is free, which makes it the most recently used BO there. So all
- * of VRAM is filled before the first BO is evicted. A new BO only evicts others
- * from the part of VRAM that it prefers, so new BOs go to both parts in turn.
+ * of VRAM is filled before the first BO is evicted. Its size less its usage does
+ * not tell what is left: from Cayman on page tables of address spaces are aligned
+ * to 32 KiB, with holes between them that no larger BO fits in. A new BO only
+ * evicts others from the part of VRAM that it prefers, so new BOs go to both
+ * parts in turn.
  */
 void igt_radeon_require_evicted(const struct igt_radeon_bo *bo)
 {
@@ -67,20 +87,18 @@ void igt_radeon_require_evicted(const struct igt_radeon_bo *bo)
 	unsigned int i;
 
 	igt_radeon_vram_size(bo->fd, &total, &visible);
-	f.max = total / steps[0] + 16 * ARRAY_SIZE(steps);
+	f.max = total / steps[0] + 64 * ARRAY_SIZE(steps);
 	igt_require_f(f.max <= 1024, "too much VRAM to fill\n");
 	f.bo = calloc(f.max, sizeof(*f.bo));
 	igt_assert(f.bo);
 
 	for (i = 0; i < ARRAY_SIZE(steps); i++)
-		while (total >= steps[i] +
-		       igt_radeon_info64(bo->fd, RADEON_INFO_VRAM_USAGE) &&
-		       fill(&f, bo->fd, steps[i], RADEON_GEM_NO_CPU_ACCESS))
+		while (fill_hole(&f, bo->fd, steps[i]))
 			;
 	before = igt_radeon_info64(bo->fd, RADEON_INFO_GTT_USAGE);
 	for (i = 0; (moved < bo->size || in_vram(bo)) &&
-		    fill(&f, bo->fd, steps[0], i & 1 ? RADEON_GEM_NO_CPU_ACCESS :
-		    RADEON_GEM_CPU_ACCESS); i++)
+		    fill(&f, bo->fd, steps[0], RADEON_GEM_DOMAIN_VRAM, i & 1 ?
+			 RADEON_GEM_NO_CPU_ACCESS : RADEON_GEM_CPU_ACCESS); i++)
 		moved = igt_radeon_info64(bo->fd, RADEON_INFO_GTT_USAGE) -
 			before;
 	while (f.count)

@@ -22,3 +22,9 @@ def same_pictures_on_others(lab: Lab, chip: str) -> None:
 def same_pictures_in_a_guest(lab: Lab, chip: str) -> None:
     """The same by the kernel's rings, its checker of command streams and its placement of BOs."""
     lab.lab("gallery", "--guest", "--chip", chip, "--out", f"check/gallery-guest-{chip}", "--check")
+
+
+@case("gallery/same-pictures-in-an-address-space", tier="all")
+def same_pictures_in_an_address_space(lab: Lab) -> None:
+    """Cayman's streams by virtual addresses: radeon's page tables and its flushes of VM contexts."""
+    lab.lab("gallery", "--guest", "--space", "--chip", "cayman", "--out", "check/gallery-space", "--check")

@@ -105,16 +105,10 @@ EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon
 
 
 @case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP,
-      chip=["rv670", "rs780", "cedar", "cypress", "palm", "turks"])
+      chip=["rv670", "rs780", "cedar", "cypress", "palm", "turks", "cayman"])
 def on_chip(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}",
             append="radeon.msi=1" if chip == "rs780" else "")
-
-
-@case("igt/on-cayman", tier="all", runner="igt", include=EVERY_CHIP, exclude=["radeon_gem_transfer@evicted"])
-def on_cayman(lab: Lab) -> None:
-    """Without radeon_gem_transfer@evicted, which fails there: it finds no eviction. Why was not looked into."""
-    lab.igt(CHECK / "igt-cayman", flags=["-q"], timeout=900, board="--chip cayman")
 
 
 @case("igt/vm-{board}", tier="all", runner="igt", include=["radeon_gem_rw_vm"], board=["cayman", "strict"])

@@ -3,6 +3,7 @@
 
 import shutil
 
+from nomap_lab.address_space import in_space
 from nomap_lab.paths import CHECK, RESULTS, TOP
 from nomap_lab.testing import Lab, case, suite
 
@@ -53,6 +54,17 @@ def evergreen(lab: Lab, chip: str) -> None:
         lab.run(f"{there}/session", lab.guest_path(directory), module, mesa="patched", module=module, board=f"--chip {chip}",
                 timeout=580)
     lab.call("mesa-patches/tests/board_check.py", "--chip", chip, directory)
+
+
+@case("mesa-board/in-an-address-space", tier="all", needs=["mesa-board/build"])
+def address_space(lab: Lab) -> None:
+    """The same on Cayman, with streams by virtual addresses, of both modules and Mesas."""
+    directory = lab.dir("mesa-board/space")
+    shutil.copy(DIR / "gl-board", directory)
+    for module in ("patched", "stock"):
+        session_words = [f"{lab.guest_path(DIR)}/session", lab.guest_path(directory), module]
+        lab.run(*in_space(session_words), mesa="patched", module=module, board="--chip cayman", timeout=580)
+    lab.call("mesa-patches/tests/board_check.py", "--chip", "cayman", "--space", directory)
 
 
 @case("mesa-board/strict", tier="all", needs=["mesa-board/patched-module", "mesa-board/stock-module"])

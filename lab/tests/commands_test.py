@@ -59,6 +59,7 @@ def fixture_nothing_runs(monkeypatch):
     ("deqp", "--tests and --out are needed"),
     ("deqp --tests nosuch --out x", "there is no file nosuch that can be read, nor is it one of gles2, gles3, gles31, egl"),
     ("deqp --chip rv999 --tests gles2 --out x", "invalid choice: 'rv999' (choose from"),
+    ("gallery --space", "--space is for --guest"),
     ("tree", "NAME is one of libdrm kernel mm mesa"),
     ("tree nosuch", "NAME is one of libdrm kernel mm mesa, not 'nosuch'"),
     ("tree mm kernel", "unknown option or argument: kernel"),

@@ -2,6 +2,7 @@
 /* Cases of gl-board with textures that are shared. */
 #include "board.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -107,6 +108,7 @@ void leave_slabs(void)
 	EGLImageKHR images[TEXTURES / 2];
 	uint32_t handles[TEXTURES / 2];
 	int fds[TEXTURES / 2];
+	unsigned exported = 0;
 
 	glGenTextures(TEXTURES, names);
 	for (unsigned i = 0; i < TEXTURES; i++) {
@@ -119,6 +121,7 @@ void leave_slabs(void)
 		bool own = true;
 		int stride, offset;
 
+		fds[i] = -1;
 		images[i] = create_image(context_display(), context, EGL_GL_TEXTURE_2D_KHR,
 					 (EGLClientBuffer)(uintptr_t)names[2 * i], NULL);
 		if (!images[i] || !export(context_display(), images[i], &fds[i], &stride, &offset))
@@ -129,9 +132,14 @@ void leave_slabs(void)
 		handles[i] = bo.handle;
 		for (unsigned k = 0; k < i; k++)
 			own &= handles[k] != handles[i];
-		if (offset || !own || bo.size >= 2 * SIDE * SIDE * 4)
-			die("a small texture is exported as bytes from %d on of a BO of %llu bytes%s", offset,
-			    (unsigned long long)bo.size, own ? "" : ", as was another");
+		exported++;
+		if (offset || !own || bo.size >= 2 * SIDE * SIDE * 4) {
+			/* Debian's Mesa does so where it has slabs. */
+			fprintf(stderr, "a small texture is exported as bytes from %d on of a BO of %llu bytes%s\n", offset,
+				(unsigned long long)bo.size, own ? "" : ", as was another");
+			wrong++;
+			break;
+		}
 		left_slabs += gl_counts().creates > created;
 	}
 	for (unsigned round = 0; round < 2; round++) {
@@ -145,7 +153,7 @@ void leave_slabs(void)
 			same(pixels, data, sizeof(data), round ? "texture written after exports" : "texture after exports", i);
 		}
 	}
-	for (unsigned i = 0; i < TEXTURES / 2; i++) {
+	for (unsigned i = 0; i < exported; i++) {
 		destroy_image(context_display(), images[i]);
 		close(fds[i]);
 	}

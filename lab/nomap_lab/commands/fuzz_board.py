@@ -5,15 +5,18 @@
 
 Captures what Debian's Mesa submits for scenes of bench/gallery (default: all that draw
 little), and has the board's 3D engine execute it with mutations, natively: of registers,
-resources, packets, draws, addresses, shaders, vertices, indices, constants and the order
-of packets. The worst cases of draws come first: each has a bound of memory, and of time to
-be cancelled. A case is one submission with up to four mutations; 200 cases, or as many as
-SECONDS allow. --chip is the chip that Mesa draws on: rv770 (default), turks, cedar or
-another that draws; the worst cases are an RV770's. Fails if anything panics, does not end
-or reaches other memory, or if too few mutations get to the shaders. SEED (default 1) is the first case's; a failure names
-the seed that repeats it with --cases 1 and the same scenes.
+resources, packets, draws, addresses, shaders, vertices, indices, constants, the order of
+packets, and tables of address spaces. The worst cases of draws come first: each has a bound
+of memory, and of time to be cancelled. A case is one submission with up to four mutations;
+200 cases, or as many as SECONDS allow. --chip is the chip that Mesa draws on: rv770 (default),
+turks, cedar or another that draws; the worst cases are an RV770's. On cayman and aruba each
+scene is captured twice, without and with an address space (RADEON_VA=true). Fails if anything
+panics, does not end or reaches other memory, or if too few mutations get to the shaders. SEED
+(default 1) is the first case's; a failure names the seed that repeats it with --cases 1 and
+the same scenes.
 """
 import argparse
+import itertools
 import re
 import shutil
 
@@ -47,9 +50,11 @@ def main(argv: list[str]) -> int:
     out = CHECK / "captures"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    for scene in args.scenes:
-        env = {**procs.rendered_env("board"), "R7XX_CHIP": args.chip, "R7XX_CAPTURE": str(out / f"{scene}.r7xx"),
-               "R7XX_CAPTURE_SUBMISSIONS": "1-8", "MESA_SHADER_CACHE_DISABLE": "true"}
+    # What Mesa is to do with address spaces, by the names of the captures.
+    spaces = {"": "false", "-space": "true"} if args.chip in ("cayman", "aruba") else {"": "false"}
+    for scene, (suffix, space) in itertools.product(args.scenes, spaces.items()):
+        env = {**procs.rendered_env("board"), "R7XX_CHIP": args.chip, "R7XX_CAPTURE": str(out / f"{scene}{suffix}.r7xx"),
+               "R7XX_CAPTURE_SUBMISSIONS": "1-8", "MESA_SHADER_CACHE_DISABLE": "true", "RADEON_VA": space}
         if procs.call([BUILD / "bench/gallery", "--scene", scene, "--out", out], env=env, check=False).returncode:
             raise LabError(f"{scene} cannot be captured")
     say(f"{args.chip}, seed {args.seed}, {' '.join(how).removeprefix('--')}")

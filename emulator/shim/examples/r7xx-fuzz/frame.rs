@@ -13,6 +13,7 @@ use r7xx_board::chip::Family;
 use r7xx_shim::capture::{CaptureError, Page, Reader, Record, STATE};
 use r7xx_shim::gpu::{Gpu, Ring};
 use r7xx_shim::memory::{Memory, PAGE};
+use r7xx_shim::space::{READABLE, TABLE, TABLE_SIZE, WRITEABLE};
 
 use crate::mutate::packets;
 
@@ -29,9 +30,37 @@ pub struct Frame {
     /// Where it is executed.
     pub ring: Ring,
     pub ib: Vec<u32>,
+    /// Where the stream's addresses lead: those of its pages, and their MC addresses.
+    pub space: BTreeMap<u64, u64>,
+}
+
+/// The pages that are mapped by an address space's table, if the stream has one.
+fn space(ring: Ring, pages: &Pages) -> BTreeMap<u64, u64> {
+    if !ring.vm {
+        return pages.keys().map(|&page| (page, page)).collect();
+    }
+    let tables = pages.range(TABLE..TABLE + TABLE_SIZE);
+    let entries = tables.flat_map(|(at, page)| {
+        let words = page.chunks_exact(4);
+        let words = words.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        words.zip((at - TABLE) / 4..)
+    });
+    let mapped = entries.filter(|(entry, _)| *entry != 0);
+    mapped
+        .map(|(entry, page)| {
+            let place = u64::from(entry & !(READABLE | WRITEABLE));
+            (page * PAGE, place * PAGE)
+        })
+        .collect()
 }
 
 impl Frame {
+    /// The MC address of an address of the stream.
+    pub fn place(&self, address: u64) -> Option<u64> {
+        let page = self.space.get(&(address & !(PAGE - 1)))?;
+        Some(page + address % PAGE)
+    }
+
     /// Opcodes and lengths of its packets.
     pub fn shape(&self) -> Vec<(u8, usize)> {
         packets(&self.ib).map(|p| (p.opcode, p.count)).collect()
@@ -74,11 +103,13 @@ impl Frame {
                     let draws = packets(&ib).filter(|p| p.draws()).count();
                     if !ring.dma && draws > 0 {
                         let stem = path.file_stem().unwrap_or_default();
+                        let pages = known.iter().map(|&a| (a, read(&memory, a))).collect();
                         frames.push(Frame {
                             name: format!("{}:{number}", stem.to_string_lossy()),
                             family,
                             registers: STATE.step_by(4).map(|r| gpu.chip().mmio_read(r)).collect(),
-                            pages: known.iter().map(|&a| (a, read(&memory, a))).collect(),
+                            space: space(ring, &pages),
+                            pages,
                             ring,
                             ib: ib.clone(),
                         });

@@ -30,7 +30,7 @@ use r7xx_board::chip::bus::Mc;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::gfx::Limits;
 use r7xx_shim::capture::STATE;
-use r7xx_shim::gpu::{Gpu, GpuError};
+use r7xx_shim::gpu::{has_spaces, Gpu, GpuError};
 use r7xx_shim::memory::Memory;
 
 use frame::Frame;
@@ -95,7 +95,7 @@ fn execute(frame: &Frame, ib: &[u32], pages: &frame::Pages, idle: Duration) -> O
     };
     let outcome = Outcome {
         draws: Vec::new(),
-        faults: counters.get(Counter::McFaults),
+        faults: counters.get(Counter::McFaults) + counters.get(Counter::VmFaults),
         bad_packets: counters.get(Counter::BadPackets),
         dropped: counters.get(Counter::DroppedDraws),
         stuck,
@@ -231,7 +231,7 @@ fn frames(directory: &Path) -> Result<Vec<Frame>, String> {
     }
     // Drop duplicates: all programs begin with the same submissions.
     let mut seen = HashSet::new();
-    frames.retain(|frame| seen.insert(frame.shape()));
+    frames.retain(|frame| seen.insert((frame.ring.vm, frame.shape())));
     if frames.is_empty() {
         return Err(format!("{}: no submission with draws", directory.display()));
     }
@@ -317,6 +317,10 @@ fn run(options: &Options) -> Result<(), String> {
         let name = |frame: &Frame| frame.family.model().name;
         if let Some(other) = frames.iter().find(|frame| name(frame) != chip) {
             return Err(format!("{} is of {}", other.name, name(other)));
+        }
+        let no_space = |frame: &Frame| !frame.ring.vm;
+        if has_spaces(frames[0].family) && frames.iter().all(no_space) {
+            return Err(format!("no capture of {chip} has an address space"));
         }
     }
     let baselines: Result<Vec<_>, _> = frames.iter().map(baseline).collect();

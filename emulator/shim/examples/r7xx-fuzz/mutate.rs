@@ -2,7 +2,8 @@
 //! Mutations of a submission, by what they change.
 
 use fastrand::Rng;
-use r7xx_shim::memory::{GTT, PAGE, RESERVED, VRAM};
+use r7xx_shim::memory::{self, GTT, PAGE, RESERVED, VRAM};
+use r7xx_shim::space::{END, TABLE};
 
 use crate::frame::{Frame, Pages};
 use crate::layout::Layout;
@@ -30,10 +31,12 @@ pub enum Kind {
     Constants,
     /// The order of packets: one is moved, doubled or left out.
     Order,
+    /// Entries of the address space's table, for streams that have one.
+    Table,
 }
 
 /// All kinds.
-pub const KINDS: [Kind; 10] = [
+pub const KINDS: [Kind; 11] = [
     Kind::Register,
     Kind::Resource,
     Kind::Header,
@@ -44,6 +47,7 @@ pub const KINDS: [Kind; 10] = [
     Kind::Indices,
     Kind::Constants,
     Kind::Order,
+    Kind::Table,
 ];
 
 impl Kind {
@@ -59,6 +63,7 @@ impl Kind {
             Kind::Indices => "indices",
             Kind::Constants => "constants",
             Kind::Order => "order",
+            Kind::Table => "table",
         }
     }
 }
@@ -164,10 +169,13 @@ fn float(word: u32, random: &mut Rng) -> u32 {
 
 /// A new value for `word`, an address in units of `1 << shift` bytes.
 fn address(frame: &Frame, word: u32, shift: u32, random: &mut Rng) -> u32 {
-    let end = RESERVED + VRAM + GTT;
+    let end = match frame.ring.vm {
+        true => END,
+        false => RESERVED + VRAM + GTT,
+    };
     let page = |random: &mut Rng| {
-        let n = random.usize(..frame.pages.len().max(1));
-        frame.pages.keys().nth(n).copied().unwrap_or(RESERVED)
+        let n = random.usize(..frame.space.len().max(1));
+        frame.space.keys().nth(n).copied().unwrap_or(RESERVED)
     };
     let to = match random.u32(..8) {
         0..=2 => page(random),
@@ -249,7 +257,9 @@ fn places(frame: &Frame, kind: Kind) -> Vec<(u64, u64)> {
                         .get(resource + size - 1)
                         .is_some_and(|word| word >> 30 == 3)
                     {
-                        found.push((u64::from(ib[resource]), u64::from(ib[resource + 1]) + 1));
+                        let high = u64::from(ib[resource + 2] & 0xFF) << 32;
+                        let start = u64::from(ib[resource]) | high;
+                        found.push((start, u64::from(ib[resource + 1]) + 1));
                     }
                 }
             }
@@ -260,8 +270,76 @@ fn places(frame: &Frame, kind: Kind) -> Vec<(u64, u64)> {
             _ => {}
         }
     }
-    found.retain(|(start, bytes)| *bytes >= 4 && frame.pages.contains_key(&(start & !(PAGE - 1))));
+    found.retain(|(start, bytes)| *bytes >= 4 && frame.place(*start).is_some());
     found
+}
+
+/// A new value for `entry` of an address space's table: another page, or other accesses.
+fn entry(frame: &Frame, entry: u32, random: &mut Rng) -> u32 {
+    let flags = entry & 3 << 30;
+    match random.u32(..6) {
+        0 => 0,
+        1 => entry ^ 1 << 30,
+        2 => entry ^ 1 << 31,
+        // A page of another BO, or of the table.
+        3 => {
+            let n = random.usize(..frame.pages.len().max(1));
+            let page = frame.pages.keys().nth(n).copied().unwrap_or(TABLE);
+            (page / PAGE) as u32 | flags
+        }
+        // Around the end of memory, or far behind.
+        4 => (memory::END / PAGE) as u32 - 2 + random.u32(..4) | flags,
+        _ => changed(entry, random),
+    }
+}
+
+/// Changes the entries of some pages of the stream; false if it has no address space.
+fn in_table(frame: &Frame, random: &mut Rng, out: &mut Mutated) -> bool {
+    if !frame.ring.vm || frame.space.is_empty() {
+        return false;
+    }
+    // Often choose a page that the stream names: most pages are not accessed.
+    let named: Vec<u64> = [Kind::Shader, Kind::Constants, Kind::Vertices, Kind::Indices]
+        .into_iter()
+        .flat_map(|kind| places(frame, kind))
+        .map(|(start, _)| start)
+        .collect();
+    let page = match random.choice(&named) {
+        Some(&page) if random.bool() => page,
+        _ => {
+            let n = random.usize(..frame.space.len());
+            frame.space.keys().nth(n).copied().unwrap_or(0)
+        }
+    };
+    let first = TABLE + page / PAGE * 4;
+    let new = |old, random: &mut Rng| entry(frame, old, random);
+    let mut done = false;
+    for n in 0..random.u64(1..5) {
+        done |= change(frame, first + 4 * n, random, new, out);
+    }
+    done
+}
+
+/// Changes the word at an MC address; false if the frame does not have it.
+fn change(
+    frame: &Frame,
+    at: u64,
+    random: &mut Rng,
+    new: impl Fn(u32, &mut Rng) -> u32,
+    out: &mut Mutated,
+) -> bool {
+    let page = at & !(PAGE - 1);
+    let Some(was) = frame.pages.get(&page) else {
+        return false;
+    };
+    let contents = out.pages.entry(page).or_insert_with(|| was.clone());
+    let word = &mut contents[(at - page) as usize..][..4];
+    let old = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+    let new = new(old, random);
+    word.copy_from_slice(&new.to_le_bytes());
+    out.what
+        .push(format!("memory {at:#x}: {old:#x} -> {new:#x}"));
+    true
 }
 
 /// Changes a word of memory; false if the frame has no memory for this kind.
@@ -271,21 +349,14 @@ fn in_memory(frame: &Frame, kind: Kind, random: &mut Rng, out: &mut Mutated) -> 
         return false;
     };
     let at = (start & !3) + 4 * random.u64(..(bytes / 4).clamp(1, PAGE));
-    let page = at & !(PAGE - 1);
-    let Some(was) = frame.pages.get(&page) else {
+    let Some(place) = frame.place(at) else {
         return false;
     };
-    let contents = out.pages.entry(page).or_insert_with(|| was.clone());
-    let word = &mut contents[(at - page) as usize..][..4];
-    let old = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-    let new = match kind {
+    let new = |old, random: &mut Rng| match kind {
         Kind::Vertices | Kind::Constants => float(old, random),
         _ => changed(old, random),
     };
-    word.copy_from_slice(&new.to_le_bytes());
-    out.what
-        .push(format!("memory {at:#x}: {old:#x} -> {new:#x}"));
-    true
+    change(frame, place, random, new, out)
 }
 
 /// Moves, doubles or leaves out a packet.
@@ -344,6 +415,7 @@ pub fn mutate(frame: &Frame, kind: Kind, random: &mut Rng) -> Mutated {
             Kind::Shader | Kind::Vertices | Kind::Indices => {
                 in_memory(frame, kind, random, &mut out)
             }
+            Kind::Table => in_table(frame, random, &mut out),
             Kind::Constants if random.bool() => in_memory(frame, kind, random, &mut out),
             _ => false,
         };

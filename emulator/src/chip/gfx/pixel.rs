@@ -61,7 +61,7 @@ pub struct PixelState {
     sample_mask: [Mask; 8],
     cliprects: Option<(u16, [super::state::Rect; 4])>,
     per_sample: bool,
-    alpha: Option<(u32, f32)>,
+    alpha: Option<AlphaTest>,
     alpha_to_mask: Option<u32>,
     z_export: bool,
     stencil_export: bool,
@@ -92,6 +92,30 @@ pub struct PixelState {
     /// See [`PixelState::is_short`].
     short: OnceLock<bool>,
     arch: pulp::Arch,
+}
+
+/// The alpha test (`SX_ALPHA_TEST_CONTROL`, `SX_ALPHA_REF`).
+#[derive(Debug, Clone, Copy)]
+struct AlphaTest {
+    function: u32,
+    reference: f32,
+    /// It sees the exported alpha as a half float. That rounds towards zero: Mesa cuts the last 13
+    /// bits of the reference then (`r600_emit_alphatest_state()`). The smaller range of half floats
+    /// is not modelled.
+    half: bool,
+}
+
+impl AlphaTest {
+    /// The lanes that pass.
+    fn passing(self, alpha: &Lanes) -> Mask {
+        let kept = if self.half { !0x1FFF } else { !0 };
+        let mut pass = 0;
+        for (lane, alpha) in alpha.iter().enumerate() {
+            let alpha = f32::from_bits(alpha & kept);
+            pass |= u64::from(compare(self.function, alpha, self.reference)) << lane;
+        }
+        pass
+    }
 }
 
 /// A copy from the depth to the colour buffer (`DEPTH_COPY_ENABLE`).
@@ -160,6 +184,7 @@ impl PixelState {
         let render = s.get(reg::DB_RENDER_CONTROL);
         let over = s.get(reg::DB_RENDER_OVERRIDE);
         let samples = setup.samples();
+        let half = targets.half;
         let center = if setup.center_half { 0.5 } else { 0.0 };
         let copy = (db_render_control::DEPTH_COPY_ENABLE.is_set(render)
             || db_render_control::STENCIL_COPY_ENABLE.is_set(render))
@@ -197,11 +222,10 @@ impl PixelState {
             per_sample: setup.per_sample,
             alpha: (sx_alpha_test_control::ALPHA_TEST_ENABLE.is_set(alpha)
                 && !sx_alpha_test_control::ALPHA_TEST_BYPASS.is_set(alpha))
-            .then(|| {
-                (
-                    sx_alpha_test_control::ALPHA_FUNC.of(alpha),
-                    s.float(reg::SX_ALPHA_REF),
-                )
+            .then(|| AlphaTest {
+                function: sx_alpha_test_control::ALPHA_FUNC.of(alpha),
+                reference: s.float(reg::SX_ALPHA_REF),
+                half,
             }),
             alpha_to_mask: db_alpha_to_mask::ALPHA_TO_MASK_ENABLE
                 .is_set(to_mask)
@@ -652,14 +676,8 @@ impl PixelState {
         let exports = &core.exports;
         coverage.keep(!core.wave.killed);
         note("the shader's discard", &coverage);
-        if let Some((function, reference)) = self.alpha {
-            let alpha = exports.colour(&core.wave, 0)[3];
-            let mut pass = 0;
-            for lane in 0..LANES {
-                let passes = compare(function, f32::from_bits(alpha[lane]), reference);
-                pass |= u64::from(passes) << lane;
-            }
-            coverage.keep(pass);
+        if let Some(test) = self.alpha {
+            coverage.keep(test.passing(exports.colour(&core.wave, 0)[3]));
             note("the alpha test", &coverage);
         }
         if let Some(control) = self.alpha_to_mask {

@@ -74,6 +74,9 @@ pub struct Targets {
     pub multiwrite: bool,
     /// How draws write the targets.
     pub special: SpecialOp,
+    /// Target 0 gets half floats, and so does the alpha test. Blending and the target's format are
+    /// not modelled so: they get the shader's floats.
+    pub half: bool,
     arch: Arch,
 }
 
@@ -85,6 +88,7 @@ impl Default for Targets {
             end: 0,
             multiwrite: false,
             special: SpecialOp::Normal,
+            half: false,
             arch: Arch::new(),
         }
     }
@@ -134,6 +138,7 @@ impl Targets {
                 .map_or(0, |last| last + 1),
             multiwrite: control & 2 != 0,
             special,
+            half: buffer(0).half,
             arch: Arch::new(),
         }
     }

@@ -120,6 +120,10 @@ pub struct ColourBuffer {
     pub compressed: bool,
     /// Blending takes 1 for its alpha (Cayman).
     pub opaque: bool,
+    /// The shader's colours reach it as half floats (Evergreen), see [`Targets::half`].
+    ///
+    /// [`Targets::half`]: super::Targets::half
+    pub half: bool,
 }
 
 impl ColourBuffer {
@@ -143,6 +147,7 @@ impl ColourBuffer {
             // TILE_MODE is FRAG_ENABLE.
             compressed: reg(CB_COLOR0_INFO) >> 18 & 3 == 2,
             opaque: false,
+            half: false,
         }
     }
 }

@@ -111,6 +111,9 @@ pub(super) fn sampler(sampler: &Sampler) -> Filter {
     }
 }
 
+/// `SOURCE_FORMAT` of colours of 16 bits a component.
+const EXPORT_4C_16BPC: u32 = 1;
+
 /// Bytes from a target's registers to the next one's.
 const TARGET: u32 = 0x3C;
 
@@ -150,6 +153,7 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
             cleared: None,
             compressed: false,
             opaque: false,
+            half: false,
         };
     }
     // TILE_MAX counts 128x128 pixels of four bits for each tile.
@@ -174,6 +178,7 @@ pub(super) fn colour(s: &Shadow, regs: &dyn RegFile, index: usize) -> ColourBuff
         cleared,
         compressed: COMPRESSION.is_set(info),
         opaque: false,
+        half: SOURCE_FORMAT.of(info) == EXPORT_4C_16BPC,
     }
 }
 
@@ -444,7 +449,7 @@ mod tests {
         let c = colour(&s, &None, 1);
         assert_eq!((c.base, c.pitch, c.slice), (0x5500, 10240, 0x20_0001 * 64));
         assert_eq!(c.info, 0x1A << 2 | 4 << 8 | 6 << 12 | 1 << 16 | 1 << 20);
-        assert!(c.depth_order && c.cleared.is_none());
+        assert!(c.depth_order && c.cleared.is_none() && !c.half);
         assert_eq!((c.config.log2_split, c.config.log2_banks), (11, 3));
         let s = shadow(&[
             (0x2_8C70 + 0x3C, 0x1A << 2 | 1 << 17),
@@ -459,6 +464,12 @@ mod tests {
             element: [5, 6],
         };
         assert_eq!(colour(&s, &None, 1).cleared, Some(cleared));
+        let half = |source: u32| {
+            let s = shadow(&[(0x2_8C70 + 0x3C, 0x1A << 2 | source << 24)]);
+            colour(&s, &None, 1).half
+        };
+        // 4C_32BPC, 4C_16BPC, 2C_32BPC.
+        assert_eq!([half(0), half(1), half(2)], [false, true, false]);
     }
 
     #[test]

@@ -24,6 +24,31 @@ fn cliprect_rule_is_a_truth_table() {
 }
 
 #[test]
+fn alpha_of_half_floats_is_cut_for_its_test() {
+    let alpha: Lanes = [0.4f32, 0.4004, -0.4].map(f32::to_bits).repeat(22)[..LANES]
+        .try_into()
+        .unwrap();
+    // Mesa's reference for 0.4.
+    let cut = f32::from_bits(0.4f32.to_bits() & !0x1FFF);
+    let three = |function, reference, half| {
+        let test = AlphaTest {
+            function,
+            reference,
+            half,
+        };
+        test.passing(&alpha) & 7
+    };
+    const EQUAL: u32 = 2;
+    const GREATER: u32 = 4;
+    assert_eq!(three(EQUAL, cut, true), 0b001);
+    assert_eq!(three(EQUAL, cut, false), 0);
+    assert_eq!(three(EQUAL, 0.4, false), 0b001);
+    assert_eq!(three(GREATER, cut, true), 0b010);
+    // Towards zero.
+    assert_eq!(three(EQUAL, -cut, true), 0b100);
+}
+
+#[test]
 fn stipple_repeats_and_follows_direction() {
     let s = Stipple {
         pattern: 0b01,

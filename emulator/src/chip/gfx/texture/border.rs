@@ -13,8 +13,10 @@
 //! * Measurements on a card by Terakan (`terakan_sampler.c`): 0.5 reads as 32768 of 16 bits and as 0
 //!   of 32, 1 as an integer (a tiny float) as 0; white is 1 of 32 bits, and not of 8 and 16.
 //!
-//! On Cayman registers hold the integers (`cayman_convert_border_color()`). R700's do here, too; on a
-//! real RV770 all tests of such colours fail.
+//! On Cayman registers hold the integers (`cayman_convert_border_color()`). Of the swizzle only its
+//! constants apply, which Turks takes rather than the register, too: of formats without alpha Mesa's
+//! register has the bits of 1.0 there, on both. R700's registers hold integers here, too; on a real
+//! RV770 all tests of such colours fail.
 
 use super::filter::{finish, swizzled, Request};
 use super::resource::Texture;
@@ -23,7 +25,7 @@ use crate::chip::gfx::format::{encode_component, ElementFormat, NumberType, Sign
 
 /// The result for a texel of the border. The swizzle does not apply to the
 /// border colour (Mesa: `PIPE_QUIRK_TEXTURE_BORDER_COLOR_SWIZZLE_R600`), only
-/// to the result of a comparison, and to integers of floats.
+/// to the result of a comparison, and to integers of floats; its constants apply to all integers.
 pub(super) fn border(request: &Request<'_>, lane: usize) -> [u32; 4] {
     let Request {
         texture, filter, ..
@@ -34,8 +36,18 @@ pub(super) fn border(request: &Request<'_>, lane: usize) -> [u32; 4] {
     let colour = filter.border_colour(texture.is_integer());
     match request.reference {
         Some(_) => finish(request, lane, &colour),
+        None if texture.is_integer() => with_constants(texture, &colour),
         None => colour,
     }
+}
+
+/// A border colour of integers, with the constants of the swizzle.
+fn with_constants(texture: &Texture, colour: &[u32; 4]) -> [u32; 4] {
+    let result = swizzled(texture, colour);
+    std::array::from_fn(|c| match texture.swizzle[c] {
+        0..=3 => colour[c],
+        _ => result[c],
+    })
 }
 
 /// The border colour of a texture of integers, from floats.
@@ -138,6 +150,16 @@ mod tests {
         assert_eq!(of(0x01, 0o0444), [0, 0, 0, 26]);
         // A component that the format does not have.
         assert_eq!(of(0x01, 0o3210), [26, 0, 0, 0]);
+    }
+
+    #[test]
+    fn only_the_swizzles_constants_apply_to_registers_of_integers() {
+        let one = 1f32.to_bits();
+        let of = |swizzle| with_constants(&texture(0x1A, false, swizzle), &[7, 8, 9, one]);
+        assert_eq!(of(0o5210), [7, 8, 9, 1]);
+        assert_eq!(of(RGBA), [7, 8, 9, one]);
+        assert_eq!(of(0o3012), [7, 8, 9, one]);
+        assert_eq!(of(0o3404), [0, 8, 0, one]);
     }
 
     #[test]

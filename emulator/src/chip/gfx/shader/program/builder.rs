@@ -381,7 +381,9 @@ impl Builder {
                 }
                 _ if op.is_interpolation() => {
                     let dst = self.destination(instruction, unit, bank, &mut next, &mut tail);
-                    if let Some(item) = interpolation(op, instruction, group, dst) {
+                    // Weights can be results of the group before.
+                    let row = |of: &mut Self, src: &AluSource| of.direct(clause, src, literals, pv);
+                    if let Some(item) = self.interpolation(op, instruction, dst, group, row) {
                         work.push(Work::Interpolate(item));
                     }
                     continue;
@@ -529,6 +531,48 @@ impl Builder {
             steps.push(Step::Commit);
         }
         *pv = next;
+    }
+
+    /// The interpolation of `instruction`, whose result goes to row `dst`. The slots of a group take
+    /// turns in naming the weights: those of channels x and z name J, the others I (Mesa's
+    /// `evergreen_interp_alu()`). None if the group does not name both, or nothing that can be
+    /// interpolated.
+    fn interpolation(
+        &mut self,
+        op: AluOp,
+        instruction: &AluInstruction,
+        dst: u32,
+        group: &[AluInstruction],
+        mut row: impl FnMut(&mut Self, &AluSource) -> u32,
+    ) -> Option<Interpolate> {
+        let mut weight = |odd: u8| {
+            let mut slots = group.iter();
+            let slot = slots.find(|i| i.op == Some(op) && i.dst_chan & 1 == odd)?;
+            Some(row(self, &slot.src[0]))
+        };
+        let (part, operand, weights) = match op {
+            AluOp::InterpLoadP0 => (0, &instruction.src[0], None),
+            AluOp::InterpLoadP10 => (1, &instruction.src[0], None),
+            AluOp::InterpLoadP20 => (2, &instruction.src[0], None),
+            _ => (0, &instruction.src[1], Some([weight(1)?, weight(0)?])),
+        };
+        let parameter = operand
+            .sel
+            .checked_sub(sel::PARAMETER)
+            .filter(|n| *n < 64)?;
+        Some(Interpolate {
+            dst,
+            parameter: parameter as u8,
+            // A load names its component, an interpolation has the destination's.
+            chan: match weights {
+                None => operand.chan,
+                Some(_) => instruction.dst_chan,
+            },
+            part,
+            weights,
+            pred_sel: instruction.pred_sel,
+            clamp: instruction.clamp,
+        })
     }
 
     /// The row that the step of `instruction` writes if `unit` runs it: its register, or the row of
@@ -698,46 +742,4 @@ pub(super) fn kcache(clause: &CfAlu, select: u16) -> Option<(u8, u32, bool)> {
     }
     let index = u32::from(clause.kcache_line[set]) * 16 + offset;
     Some((clause.kcache_bank[set], index, clause.kcache_mode[set] == 3))
-}
-
-/// The interpolation of `instruction`, whose result goes to row `dst`. The slots of a group take
-/// turns in naming the weights: those of channels x and z name J, the others I (Mesa's
-/// `evergreen_interp_alu()`). None if the group does not name both, or nothing that can be
-/// interpolated.
-fn interpolation(
-    op: AluOp,
-    instruction: &AluInstruction,
-    group: &[AluInstruction],
-    dst: u32,
-) -> Option<Interpolate> {
-    let weight = |odd: u8| {
-        let slot = group
-            .iter()
-            .find(|i| i.op == Some(op) && i.dst_chan & 1 == odd)?;
-        let src = &slot.src[0];
-        (src.sel < GPRS as u16).then(|| u32::from(src.sel) * 4 + u32::from(src.chan))
-    };
-    let (part, operand, weights) = match op {
-        AluOp::InterpLoadP0 => (0, &instruction.src[0], None),
-        AluOp::InterpLoadP10 => (1, &instruction.src[0], None),
-        AluOp::InterpLoadP20 => (2, &instruction.src[0], None),
-        _ => (0, &instruction.src[1], Some([weight(1)?, weight(0)?])),
-    };
-    let parameter = operand
-        .sel
-        .checked_sub(sel::PARAMETER)
-        .filter(|n| *n < 64)?;
-    Some(Interpolate {
-        dst,
-        parameter: parameter as u8,
-        // A load names its component, an interpolation has the destination's.
-        chan: match weights {
-            None => operand.chan,
-            Some(_) => instruction.dst_chan,
-        },
-        part,
-        weights,
-        pred_sel: instruction.pred_sel,
-        clamp: instruction.clamp,
-    })
 }

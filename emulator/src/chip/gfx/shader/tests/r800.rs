@@ -127,6 +127,29 @@ fn inputs_are_interpolated_with_both_weights() {
     }
 }
 
+/// Mesa's assembler names the results of the group before as `PV`, for `interpolateAtOffset()`.
+#[test]
+fn weights_can_be_results_of_the_group_before() {
+    let (param, one) = ((448 + 5, 0), (249, 0));
+    let mut slots = vec![
+        // PV.x is R1.w, PV.y is R1.z.
+        op2(MUL_IEEE, None, 0, (1, 3), one, false),
+        op2(MUL_IEEE, Some(2), 1, (1, 2), one, true),
+    ];
+    slots.extend((0..4).map(|chan| {
+        let dst = (chan < 2).then_some(3);
+        op2(INTERP_XY, dst, chan, (254, chan % 2), param, chan == 3)
+    }));
+    let wave = ran(&slots, &mut Parameters(Recorder::default()));
+    for l in 0..64 {
+        let (i, j) = (l as f32, 63.0 - l as f32);
+        for chan in 0..2 {
+            let value = f32::from_bits(wave.gpr(3, chan)[l]);
+            assert_eq!(value, 100.0 + chan as f32 + (10.0 * i + 1000.0 * j));
+        }
+    }
+}
+
 #[test]
 fn own_integer_operations() {
     // Of the lane's number, in R1.x: results in R4 on.
