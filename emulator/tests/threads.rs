@@ -8,7 +8,7 @@ use crate::rig::scene::*;
 use crate::rig::{config, Rig};
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::IndexSource;
-use r7xx_board::chip::gfx::Pipeline;
+use r7xx_board::chip::gfx::{Limits, Pipeline};
 
 const INDICES: u64 = 0x68_0000;
 const BYTES: usize = (WIDTH * HEIGHT * 4) as usize;
@@ -35,11 +35,29 @@ enum What {
     Large,
 }
 
+/// What a draw leaves.
+#[derive(Debug, PartialEq)]
+struct Drawn {
+    /// The target's bytes.
+    bytes: Vec<u8>,
+    /// The pipeline's statistics with the samples that passed.
+    statistics: Vec<u64>,
+    /// Its end was dropped.
+    dropped: bool,
+}
+
 /// The target's bytes, the pipeline's statistics with the samples that passed, and how often threads
 /// shared a batch, and sorted it.
 fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
+    let (drawn, shared) = draw_within(threads, what, Limits::default());
+    assert!(!drawn.dropped, "{what:?}, {threads} threads");
+    (drawn.bytes, drawn.statistics, shared)
+}
+
+/// What a draw within `limits` leaves, and how often threads shared a batch, and sorted it.
+fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) {
     let mut rng = fastrand::Rng::with_seed(33);
-    let pipeline = Box::new(Pipeline::new(threads));
+    let pipeline = Box::new(Pipeline::new(threads).with_limits(limits));
     let mut s = Scene::new(Rig::with_gfx(config(None), pipeline));
     let lines = what == What::Lines;
     let (base, bytes) = match what {
@@ -80,10 +98,9 @@ fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
         })
         .collect();
     s.vertices(&vertices);
-    let triangles = if what == What::Large {
-        50
-    } else {
-        TRIANGLES_DRAWN
+    let triangles = match what {
+        What::Large => 50,
+        _ => TRIANGLES_DRAWN,
     };
     let mut next = 0;
     let indices: Vec<u32> = (0..triangles)
@@ -124,7 +141,12 @@ fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
     statistics.push(s.rig.mc_u64(at + 96) - s.rig.mc_u64(at + 64));
     let counters = s.rig.chip.counters();
     let shared = [Counter::SharedBatches, Counter::SortedBatches].map(|n| counters.get(n));
-    (s.rig.bytes(base, bytes), statistics, shared)
+    let drawn = Drawn {
+        bytes: s.rig.bytes(base, bytes),
+        statistics,
+        dropped: counters.get(Counter::DroppedDraws) == 1,
+    };
+    (drawn, shared)
 }
 
 /// Draws by `threads`, and by one thread, which leaves the same. Returns the bytes, and how often the
@@ -184,4 +206,39 @@ fn stippled_lines_are_set_up_in_their_order() {
     assert_eq!(numbers, statistics);
     // Vertices only.
     assert_eq!(shared, 2);
+}
+
+/// Pixels that something was drawn to.
+fn touched(bytes: &[u8]) -> usize {
+    bytes.chunks(4).filter(|pixel| pixel[3] != 0).count()
+}
+
+/// The limit of tiles ends a draw in its middle: the same pixels and statistics, however many threads
+/// take squares, and whether these are sorted.
+#[test]
+fn a_limit_of_tiles_is_the_draws_and_not_a_threads() {
+    // Polygons that are sorted, in the second batch; some that are not; the middle of one.
+    for (what, tiles, sorted) in [
+        (What::Small, 30_000, 2),
+        (What::Large, 20_000, 0),
+        (What::Large, 400, 0),
+    ] {
+        let limits = Limits {
+            tiles,
+            ..Limits::default()
+        };
+        let (all, ..) = draw(1, what);
+        let (cut, _) = draw_within(1, what, limits);
+        assert!(cut.dropped, "{what:?}");
+        let (some, most) = (touched(&cut.bytes), touched(&all));
+        assert!(
+            some > 1000 && cut.bytes != all,
+            "{what:?}: {some} of {most}"
+        );
+        for threads in [2, 3, 8, 8] {
+            let (same, [_, batches]) = draw_within(threads, what, limits);
+            assert!(same == cut, "{what:?}, {threads} threads");
+            assert_eq!(batches, sorted, "{what:?}, {threads} threads");
+        }
+    }
 }

@@ -80,6 +80,8 @@ pub(super) struct Progress<'b> {
     pub(super) streamout: Option<StreamOut>,
     pub(super) builder: Builder<'b>,
     pub(super) pixels: PixelCounts,
+    /// Tiles and squares of its polygons, as [`Limits::tiles`](super::stage::Limits) counts them.
+    pub(super) tiles: u64,
     pub(super) vertices: u64,
     pub(super) geometry: [u64; 2],
     /// Patches, and points of the domain shader.

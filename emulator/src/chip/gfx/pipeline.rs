@@ -298,6 +298,7 @@ impl Pipeline {
             streamout,
             builder: Builder::new(&setup),
             pixels: PixelCounts::default(),
+            tiles: 0,
             vertices: 0,
             geometry: [0; 2],
             patches: 0,
