@@ -33,6 +33,8 @@ enum What {
     Small,
     /// Triangles as large as that target.
     Large,
+    /// The same in one colour: the pixel shader need not run for each tile.
+    Flat,
 }
 
 /// What a draw leaves.
@@ -62,7 +64,7 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
     let lines = what == What::Lines;
     let (base, bytes) = match what {
         What::Triangles | What::Lines => (COLOUR, BYTES),
-        What::Small | What::Large => {
+        What::Small | What::Large | What::Flat => {
             let size = SIDE | SIDE << 16;
             for register in [0x2_8034, 0x2_8208, 0x2_8244] {
                 s.set(register, size);
@@ -82,7 +84,10 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
         .map(|_| {
             let w = rng.f32() * 2.0 - 0.2;
             let position = [(); 3].map(|()| (rng.f32() * 3.0 - 1.5) * w.abs());
-            let colour = [(); 4].map(|()| rng.f32());
+            let colour = match what {
+                What::Flat => [0.5, 0.25, 1.0, 0.75],
+                _ => [(); 4].map(|()| rng.f32()),
+            };
             if what != What::Small {
                 let [x, y, z] = position;
                 return ([x, y, z, w], colour);
@@ -99,7 +104,7 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
         .collect();
     s.vertices(&vertices);
     let triangles = match what {
-        What::Large => 50,
+        What::Large | What::Flat => 50,
         _ => TRIANGLES_DRAWN,
     };
     let mut next = 0;
@@ -240,5 +245,32 @@ fn a_limit_of_tiles_is_the_draws_and_not_a_threads() {
             assert!(same == cut, "{what:?}, {threads} threads");
             assert_eq!(batches, sorted, "{what:?}, {threads} threads");
         }
+    }
+}
+
+/// A shader that gives all pixels of a polygon the same runs once for each thread that draws it, or
+/// once for each square. What is charged for it does not depend on that.
+#[test]
+fn a_limit_of_instructions_is_the_draws_and_not_a_threads() {
+    let dropped = |threads: usize, instructions: u64| {
+        let limits = Limits {
+            instructions,
+            ..Limits::default()
+        };
+        draw_within(threads, What::Flat, limits).0.dropped
+    };
+    // The most instructions with which it is dropped.
+    let (mut low, mut high) = (0, 1 << 20);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        match dropped(1, middle) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    assert!(low > 1000, "{low}");
+    for threads in [2, 3, 8] {
+        assert!(dropped(threads, low), "{threads} threads");
+        assert!(!dropped(threads, high), "{threads} threads");
     }
 }

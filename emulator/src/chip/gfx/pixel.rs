@@ -339,6 +339,7 @@ impl PixelState {
                         self.whole(core, shared, vertices, setup)
                     })
                     .as_ref();
+                core.uniform.next_square();
                 if shared.context.control.check().is_err() {
                     return Err(Stop::Cancelled);
                 }
@@ -404,6 +405,7 @@ impl PixelState {
         (tx, ty): (i32, i32),
     ) -> Result<(), Stop> {
         let Some(program) = self.program.as_ref().filter(|_| core.uniform.wanted()) else {
+            core.executed += core.uniform.charge();
             return Ok(());
         };
         let covered = Coverage::all(self.samples());
@@ -420,7 +422,7 @@ impl PixelState {
         };
         (self.interpolator).fill(&mut core.wave, &mut core.weights, inputs);
         core.run(job.shared, job.view, Stage::Pixel, program)?;
-        core.uniform.ran();
+        core.uniform.ran(core.wave.executed);
         Ok(())
     }
 
@@ -642,7 +644,9 @@ impl PixelState {
             if let Some(probe) = shared.recording() {
                 probe.shader_ran(program, &mut core.wave);
             }
-            core.uniform.ran();
+            core.uniform.ran(core.wave.executed);
+        } else {
+            core.executed += core.uniform.charge();
         }
         tile.counts.invocations += u64::from(valid.count_ones());
         let note = |what, coverage: &Coverage| {
