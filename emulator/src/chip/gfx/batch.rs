@@ -67,6 +67,8 @@ pub(super) struct DrawState<'a, 'b> {
     pub(super) pool: &'b Pool,
     pub(super) view: &'b View<'a>,
     pub(super) vertex: Arc<Program>,
+    /// The export and the geometry shader, if there is one; the vertex shader then copies.
+    pub(super) geometry: Option<(Arc<Program>, Arc<Program>)>,
     pub(super) setup: &'b SetupState,
     pub(super) pixel: Option<&'b PixelState>,
     pub(super) params: usize,

@@ -286,6 +286,7 @@ impl Pipeline {
             pool: &self.pool,
             view: &view,
             vertex,
+            geometry: shaders,
             setup: &setup,
             pixel: pixel.as_ref(),
             params,
@@ -309,7 +310,6 @@ impl Pipeline {
             &mut progress,
             &mut self.cores,
             &mut self.buffers,
-            shaders.as_ref(),
             kind,
             draw,
         );
