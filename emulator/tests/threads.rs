@@ -33,7 +33,7 @@ enum What {
     Small,
     /// Triangles as large as that target.
     Large,
-    /// The same in one colour: the pixel shader need not run for each tile.
+    /// Such triangles of one colour each: the pixel shader need not run for each tile.
     Flat,
 }
 
@@ -44,6 +44,8 @@ struct Drawn {
     bytes: Vec<u8>,
     /// The pipeline's statistics with the samples that passed.
     statistics: Vec<u64>,
+    /// Tiles in one colour.
+    whole: u64,
     /// Its end was dropped.
     dropped: bool,
 }
@@ -84,13 +86,14 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
         .map(|_| {
             let w = rng.f32() * 2.0 - 0.2;
             let position = [(); 3].map(|()| (rng.f32() * 3.0 - 1.5) * w.abs());
-            let colour = match what {
-                What::Flat => [0.5, 0.25, 1.0, 0.75],
-                _ => [(); 4].map(|()| rng.f32()),
-            };
-            if what != What::Small {
-                let [x, y, z] = position;
-                return ([x, y, z, w], colour);
+            let colour = [(); 4].map(|()| rng.f32());
+            match (what, position) {
+                (What::Small, _) => {}
+                (What::Flat, _) => {
+                    let [x, y] = [(); 2].map(|()| rng.f32() * 4.0 - 2.0);
+                    return ([x, y, 0.0, 1.0], colour);
+                }
+                (_, [x, y, z]) => return ([x, y, z, w], colour),
             }
             // A walk in small steps, with jumps.
             for at in &mut last {
@@ -127,6 +130,10 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
     s.set(0x2_80A0, 0x1A << 2 | 1 << 8 | 1 << 20);
     s.set(0x2_8804, 4 | 5 << 8);
     s.set(0x2_8808, 0xCC << 16 | 1 << 8);
+    if what == What::Flat {
+        // FLAT_SHADE of input 0.
+        s.set(0x2_8644, 1 | 1 << 10);
+    }
     if lines {
         // Stippled lines: each begins where the one before has ended.
         s.set(0x2_8A0C, 0xF0F0 | 2 << 16);
@@ -149,6 +156,7 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
     let drawn = Drawn {
         bytes: s.rig.bytes(base, bytes),
         statistics,
+        whole: counters.get(Counter::WholeTiles),
         dropped: counters.get(Counter::DroppedDraws) == 1,
     };
     (drawn, shared)
@@ -252,13 +260,14 @@ fn a_limit_of_tiles_is_the_draws_and_not_a_threads() {
 /// once for each square. What is charged for it does not depend on that.
 #[test]
 fn a_limit_of_instructions_is_the_draws_and_not_a_threads() {
-    let dropped = |threads: usize, instructions: u64| {
+    let draw = |threads: usize, instructions: u64| {
         let limits = Limits {
             instructions,
             ..Limits::default()
         };
-        draw_within(threads, What::Flat, limits).0.dropped
+        draw_within(threads, What::Flat, limits).0
     };
+    let dropped = |threads: usize, instructions: u64| draw(threads, instructions).dropped;
     // The most instructions with which it is dropped.
     let (mut low, mut high) = (0, 1 << 20);
     while high - low > 1 {
@@ -268,7 +277,9 @@ fn a_limit_of_instructions_is_the_draws_and_not_a_threads() {
             false => high = middle,
         }
     }
-    assert!(low > 1000, "{low}");
+    assert!(low > 300, "{low}");
+    let whole = draw(1, high).whole;
+    assert!(whole > 1000, "{whole}");
     for threads in [2, 3, 8] {
         assert!(dropped(threads, low), "{threads} threads");
         assert!(!dropped(threads, high), "{threads} threads");

@@ -67,6 +67,11 @@ impl Uniform {
         self.state == Known::Wanted
     }
 
+    /// The shader gives all pixels of the polygon the same results.
+    pub fn is_shared(&self) -> bool {
+        self.state != Known::Different
+    }
+
     /// The exports hold the results.
     pub fn is_known(&self) -> bool {
         self.state == Known::There
@@ -75,7 +80,7 @@ impl Uniform {
     /// Forgets the results for a tile that has its own run; returns whether the others can share
     /// one.
     pub fn suspend(&mut self) -> bool {
-        let shared = self.state != Known::Different;
+        let shared = self.is_shared();
         self.begin(false);
         shared
     }
