@@ -8,7 +8,7 @@ use crate::rig::scene::*;
 use crate::rig::{config, Rig};
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::IndexSource;
-use r7xx_board::chip::gfx::Pipeline;
+use r7xx_board::chip::gfx::{Limits, Pipeline};
 
 const INDICES: u64 = 0x68_0000;
 const BYTES: usize = (WIDTH * HEIGHT * 4) as usize;
@@ -33,18 +33,40 @@ enum What {
     Small,
     /// Triangles as large as that target.
     Large,
+    /// Such triangles of one colour each: the pixel shader need not run for each tile.
+    Flat,
+}
+
+/// What a draw leaves.
+#[derive(Debug, PartialEq)]
+struct Drawn {
+    /// The target's bytes.
+    bytes: Vec<u8>,
+    /// The pipeline's statistics with the samples that passed.
+    statistics: Vec<u64>,
+    /// Tiles in one colour.
+    whole: u64,
+    /// Its end was dropped.
+    dropped: bool,
 }
 
 /// The target's bytes, the pipeline's statistics with the samples that passed, and how often threads
 /// shared a batch, and sorted it.
 fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
+    let (drawn, shared) = draw_within(threads, what, Limits::default());
+    assert!(!drawn.dropped, "{what:?}, {threads} threads");
+    (drawn.bytes, drawn.statistics, shared)
+}
+
+/// What a draw within `limits` leaves, and how often threads shared a batch, and sorted it.
+fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) {
     let mut rng = fastrand::Rng::with_seed(33);
-    let pipeline = Box::new(Pipeline::new(threads));
+    let pipeline = Box::new(Pipeline::new(threads).with_limits(limits));
     let mut s = Scene::new(Rig::with_gfx(config(None), pipeline));
     let lines = what == What::Lines;
     let (base, bytes) = match what {
         What::Triangles | What::Lines => (COLOUR, BYTES),
-        What::Small | What::Large => {
+        What::Small | What::Large | What::Flat => {
             let size = SIDE | SIDE << 16;
             for register in [0x2_8034, 0x2_8208, 0x2_8244] {
                 s.set(register, size);
@@ -65,9 +87,13 @@ fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
             let w = rng.f32() * 2.0 - 0.2;
             let position = [(); 3].map(|()| (rng.f32() * 3.0 - 1.5) * w.abs());
             let colour = [(); 4].map(|()| rng.f32());
-            if what != What::Small {
-                let [x, y, z] = position;
-                return ([x, y, z, w], colour);
+            match (what, position) {
+                (What::Small, _) => {}
+                (What::Flat, _) => {
+                    let [x, y] = [(); 2].map(|()| rng.f32() * 4.0 - 2.0);
+                    return ([x, y, 0.0, 1.0], colour);
+                }
+                (_, [x, y, z]) => return ([x, y, z, w], colour),
             }
             // A walk in small steps, with jumps.
             for at in &mut last {
@@ -80,10 +106,9 @@ fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
         })
         .collect();
     s.vertices(&vertices);
-    let triangles = if what == What::Large {
-        50
-    } else {
-        TRIANGLES_DRAWN
+    let triangles = match what {
+        What::Large | What::Flat => 50,
+        _ => TRIANGLES_DRAWN,
     };
     let mut next = 0;
     let indices: Vec<u32> = (0..triangles)
@@ -105,6 +130,10 @@ fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
     s.set(0x2_80A0, 0x1A << 2 | 1 << 8 | 1 << 20);
     s.set(0x2_8804, 4 | 5 << 8);
     s.set(0x2_8808, 0xCC << 16 | 1 << 8);
+    if what == What::Flat {
+        // FLAT_SHADE of input 0.
+        s.set(0x2_8644, 1 | 1 << 10);
+    }
     if lines {
         // Stippled lines: each begins where the one before has ended.
         s.set(0x2_8A0C, 0xF0F0 | 2 << 16);
@@ -124,7 +153,13 @@ fn draw(threads: usize, what: What) -> (Vec<u8>, Vec<u64>, [u64; 2]) {
     statistics.push(s.rig.mc_u64(at + 96) - s.rig.mc_u64(at + 64));
     let counters = s.rig.chip.counters();
     let shared = [Counter::SharedBatches, Counter::SortedBatches].map(|n| counters.get(n));
-    (s.rig.bytes(base, bytes), statistics, shared)
+    let drawn = Drawn {
+        bytes: s.rig.bytes(base, bytes),
+        statistics,
+        whole: counters.get(Counter::WholeTiles),
+        dropped: counters.get(Counter::DroppedDraws) == 1,
+    };
+    (drawn, shared)
 }
 
 /// Draws by `threads`, and by one thread, which leaves the same. Returns the bytes, and how often the
@@ -184,4 +219,69 @@ fn stippled_lines_are_set_up_in_their_order() {
     assert_eq!(numbers, statistics);
     // Vertices only.
     assert_eq!(shared, 2);
+}
+
+/// Pixels that something was drawn to.
+fn touched(bytes: &[u8]) -> usize {
+    bytes.chunks(4).filter(|pixel| pixel[3] != 0).count()
+}
+
+/// The limit of tiles ends a draw in its middle: the same pixels and statistics, however many threads
+/// take squares, and whether these are sorted.
+#[test]
+fn a_limit_of_tiles_is_the_draws_and_not_a_threads() {
+    // Polygons that are sorted, in the second batch; some that are not; the middle of one.
+    for (what, tiles, sorted) in [
+        (What::Small, 30_000, 2),
+        (What::Large, 20_000, 0),
+        (What::Large, 400, 0),
+    ] {
+        let limits = Limits {
+            tiles,
+            ..Limits::default()
+        };
+        let (all, ..) = draw(1, what);
+        let (cut, _) = draw_within(1, what, limits);
+        assert!(cut.dropped, "{what:?}");
+        let (some, most) = (touched(&cut.bytes), touched(&all));
+        assert!(
+            some > 1000 && cut.bytes != all,
+            "{what:?}: {some} of {most}"
+        );
+        for threads in [2, 3, 8, 8] {
+            let (same, [_, batches]) = draw_within(threads, what, limits);
+            assert!(same == cut, "{what:?}, {threads} threads");
+            assert_eq!(batches, sorted, "{what:?}, {threads} threads");
+        }
+    }
+}
+
+/// A shader that gives all pixels of a polygon the same runs once for each thread that draws it, or
+/// once for each square. What is charged for it does not depend on that.
+#[test]
+fn a_limit_of_instructions_is_the_draws_and_not_a_threads() {
+    let draw = |threads: usize, instructions: u64| {
+        let limits = Limits {
+            instructions,
+            ..Limits::default()
+        };
+        draw_within(threads, What::Flat, limits).0
+    };
+    let dropped = |threads: usize, instructions: u64| draw(threads, instructions).dropped;
+    // The most instructions with which it is dropped.
+    let (mut low, mut high) = (0, 1 << 20);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        match dropped(1, middle) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    assert!(low > 300, "{low}");
+    let whole = draw(1, high).whole;
+    assert!(whole > 1000, "{whole}");
+    for threads in [2, 3, 8] {
+        assert!(dropped(threads, low), "{threads} threads");
+        assert!(!dropped(threads, high), "{threads} threads");
+    }
 }

@@ -67,6 +67,8 @@ pub(super) struct DrawState<'a, 'b> {
     pub(super) pool: &'b Pool,
     pub(super) view: &'b View<'a>,
     pub(super) vertex: Arc<Program>,
+    /// The export and the geometry shader, if there is one; the vertex shader then copies.
+    pub(super) geometry: Option<(Arc<Program>, Arc<Program>)>,
     pub(super) setup: &'b SetupState,
     pub(super) pixel: Option<&'b PixelState>,
     pub(super) params: usize,
@@ -80,6 +82,8 @@ pub(super) struct Progress<'b> {
     pub(super) streamout: Option<StreamOut>,
     pub(super) builder: Builder<'b>,
     pub(super) pixels: PixelCounts,
+    /// Tiles and squares of its polygons, as [`Limits::tiles`](super::stage::Limits) counts them.
+    pub(super) tiles: u64,
     pub(super) vertices: u64,
     pub(super) geometry: [u64; 2],
     /// Patches, and points of the domain shader.

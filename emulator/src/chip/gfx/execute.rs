@@ -2,15 +2,12 @@
 //! Executes a draw in batches: assembles primitives, shades their vertices, streams them out, sets
 //! them up, and has their pixels drawn.
 
-use std::sync::Arc;
-
 use super::batch::{Batch, DrawState, Failed, Progress};
 use super::draw::{Index, Indices, CHUNK};
 use super::front::STREAMS;
 use super::geometry::{self, Emitted};
 use super::primitive::{Assembler, Input, Primitive, Sink, Type};
 use super::setup::capacity;
-use super::shader::Program;
 use super::tessellation::{self, Patches, Points, Tessellation};
 use super::vertex::{self, Core, Request};
 use super::workers::{raster, setups, vertices};
@@ -96,21 +93,11 @@ pub(super) fn run(
     progress: &mut Progress<'_>,
     cores: &mut [Core],
     buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
     kind: Type,
     draw: &Draw,
 ) -> (Result<(), Failed>, (u64, u64)) {
     let mut counts = (0, 0);
-    let result = instances(
-        state,
-        progress,
-        cores,
-        buffers,
-        shaders,
-        kind,
-        draw,
-        &mut counts,
-    );
+    let result = instances(state, progress, cores, buffers, kind, draw, &mut counts);
     let result = match &mut progress.streamout {
         Some(out) => {
             let flushed = out.finish(state.view).map_err(|e| {
@@ -124,13 +111,11 @@ pub(super) fn run(
     (result, counts)
 }
 
-#[allow(clippy::too_many_arguments)]
 fn instances(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
     cores: &mut [Core],
     buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
     kind: Type,
     draw: &Draw,
     counts: &mut (u64, u64),
@@ -142,7 +127,7 @@ fn instances(
     buffers.inputs.clear();
     buffers.patches.reset();
     let provoking_last = state.setup.provoking_last;
-    let mut assembler = Assembler::new(kind, provoking_last, shaders.is_some());
+    let mut assembler = Assembler::new(kind, provoking_last, state.geometry.is_some());
     for instance in 0..shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1) {
         let mut first = 0u32;
         while first < source.count {
@@ -180,7 +165,7 @@ fn instances(
             };
             if buffers.collected() >= BATCH {
                 counts.0 += buffers.collected() as u64;
-                flush(state, progress, cores, buffers, shaders)?;
+                flush(state, progress, cores, buffers)?;
             }
         }
         assembler.next_instance(&mut Collect {
@@ -191,7 +176,7 @@ fn instances(
         buffers.patches.next_instance();
         if buffers.collected() >= BATCH {
             counts.0 += buffers.collected() as u64;
-            flush(state, progress, cores, buffers, shaders)?;
+            flush(state, progress, cores, buffers)?;
         }
         // The loop above does not check for cancellation if there are no indices.
         if instance % 4096 == 4095 {
@@ -202,7 +187,7 @@ fn instances(
         }
     }
     counts.0 += buffers.collected() as u64;
-    flush(state, progress, cores, buffers, shaders)
+    flush(state, progress, cores, buffers)
 }
 
 /// Draws the collected primitives and clears the lists.
@@ -211,10 +196,9 @@ fn flush(
     progress: &mut Progress<'_>,
     cores: &mut [Core],
     buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
 ) -> Result<(), Failed> {
     if let Some(tessellation) = state.tessellation {
-        return flush_patches(state, progress, cores, buffers, shaders, tessellation);
+        return flush_patches(state, progress, cores, buffers, tessellation);
     }
     let Buffers {
         primitives,
@@ -223,16 +207,14 @@ fn flush(
         batch,
         ..
     } = buffers;
-    if let Some(shaders) = shaders {
+    if state.geometry.is_some() {
         let request = |index, instance| Request {
             index,
             second: None,
             instance,
             primitive: 0,
         };
-        run_geometry(
-            state, progress, cores, emitted, batch, inputs, &request, shaders,
-        )?;
+        run_geometry(state, progress, cores, emitted, batch, inputs, &request)?;
         inputs.clear();
         return Ok(());
     }
@@ -247,7 +229,6 @@ fn flush(
 
 /// Runs the geometry shader for `inputs` and draws what it emits. The export shader gets `request` of a
 /// vertex and its instance.
-#[allow(clippy::too_many_arguments)]
 fn run_geometry(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
@@ -256,16 +237,13 @@ fn run_geometry(
     batch: &mut Batch,
     inputs: &[(Input, u32)],
     request: &dyn Fn(u32, u32) -> Request,
-    (export, geometry): &(Arc<Program>, Arc<Program>),
 ) -> Result<(), Failed> {
     let mut rest = inputs;
     let mut size = geometry::INPUTS;
     while !rest.is_empty() {
         let part = &rest[..size.min(rest.len())];
         let core = &mut cores[0];
-        match geometry::shade(
-            state, progress, core, emitted, part, request, export, geometry,
-        ) {
+        match geometry::shade(state, progress, core, emitted, part, request) {
             Err(Failed::TooMany) => {
                 size = part.len() / 2;
                 continue;
@@ -293,7 +271,6 @@ fn flush_patches(
     progress: &mut Progress<'_>,
     cores: &mut [Core],
     buffers: &mut Buffers,
-    shaders: Option<&(Arc<Program>, Arc<Program>)>,
     tessellation: &Tessellation,
 ) -> Result<(), Failed> {
     let Buffers {
@@ -330,13 +307,11 @@ fn flush_patches(
                 patches,
                 (from, patch),
             );
-            if let Some(shaders) = shaders {
+            if state.geometry.is_some() {
                 inputs.clear();
                 inputs.extend(points.inputs().map(|input| (input, 0)));
                 let request = |n: u32, _| points.requests[n as usize];
-                run_geometry(
-                    state, progress, cores, emitted, batch, inputs, &request, shaders,
-                )?;
+                run_geometry(state, progress, cores, emitted, batch, inputs, &request)?;
             } else {
                 progress.domain += points.requests.len() as u64;
                 vertex::shade(
@@ -364,7 +339,7 @@ fn flush_patches(
             }
         }
     }
-    if shaders.is_none() {
+    if state.geometry.is_none() {
         finish(state, progress, cores, batch, 0)?;
     }
     inputs.clear();

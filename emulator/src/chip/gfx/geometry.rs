@@ -16,14 +16,12 @@
 //! the vertices' offsets in dwords, R0.z primitive id, R1.w invocation.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::batch::{Batch, DrawState, Failed, Progress};
 use super::front::STREAMS;
 use super::lanes::{first, LANES};
 use super::primitive::{Assembler, Input, Primitive, Sink, Type};
 use super::setup::capacity;
-use super::shader::Program;
 use super::stage::{Emission, RingWrite};
 use super::state::Stage;
 use super::vertex::{self, Core, Request};
@@ -157,7 +155,6 @@ pub(super) const MOST_VERTICES: u32 = 2047;
 /// Runs the export and the geometry shader for `inputs` (at most [`INPUTS`]). `out` then holds
 /// what they have emitted: up to [`MOST_VERTICES`] vertices for each input, which [`copy`] shades in parts. The
 /// export shader gets `request` of a vertex and its instance.
-#[allow(clippy::too_many_arguments)]
 pub(super) fn shade(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
@@ -165,9 +162,10 @@ pub(super) fn shade(
     out: &mut [Emitted; STREAMS],
     inputs: &[(Input, u32)],
     request: &dyn Fn(u32, u32) -> Request,
-    export: &Arc<Program>,
-    geometry: &Arc<Program>,
 ) -> Result<(), Failed> {
+    let Some((export, geometry)) = &state.geometry else {
+        return Ok(());
+    };
     let s = state.shared.shadow;
     let regs = state.shared.context.regs;
     let esgs = Ring::new(
@@ -265,13 +263,16 @@ pub(super) fn shade(
             };
             let (size, first) = (streams.vertex_size[stream], streams.ring_offset[stream]);
             let before = out.len();
+            let strips = Strips {
+                stream: stream as u8,
+                kind,
+                most,
+                provoking_last: state.setup.provoking_last,
+            };
             emitted(
                 &core.exports.emitted,
-                stream as u8,
+                &strips,
                 wave.clone().map(|thread| inputs[thread / invocations].0.id),
-                most,
-                kind,
-                state.setup.provoking_last,
                 // The copy shader finds the stream in the two highest bits.
                 |lane, n| {
                     let at = (item + lane) * gsvs.item + first + n * size;
@@ -309,29 +310,35 @@ pub(super) fn copy(
     Ok(())
 }
 
-/// Assembles the vertices that a wave emitted to `stream`, thread by thread, at most `most` of each.
-/// `ids` are the primitive ids of the threads. The index of a vertex for the copy shader is `offset`
-/// of thread and vertex number.
-#[allow(clippy::too_many_arguments)]
+/// The primitives that become of a vertex stream.
+struct Strips {
+    /// The stream, 0 to 3.
+    stream: u8,
+    kind: Type,
+    /// Most vertices of a thread.
+    most: u32,
+    provoking_last: bool,
+}
+
+/// Assembles the vertices that a wave emitted to the stream of `strips`, thread by thread. `ids` are
+/// the primitive ids of the threads. The index of a vertex for the copy shader is `offset` of thread
+/// and vertex number.
 fn emitted(
     events: &[Emission],
-    stream: u8,
+    strips: &Strips,
     ids: impl Iterator<Item = u32>,
-    most: u32,
-    kind: Type,
-    provoking_last: bool,
     offset: impl Fn(u32, u32) -> u32,
     out: &mut Emitted,
 ) {
     for (lane, id) in ids.enumerate() {
         let first = out.primitives.len();
-        let mut assembler = Assembler::new(kind, provoking_last, false);
+        let mut assembler = Assembler::new(strips.kind, strips.provoking_last, false);
         let mut count = 0;
-        let of_lane = |e: &&Emission| e.stream == stream && e.exec >> lane & 1 != 0;
+        let of_lane = |e: &&Emission| e.stream == strips.stream && e.exec >> lane & 1 != 0;
         for event in events.iter().filter(of_lane) {
             if event.cut {
                 assembler.restart(&mut Assembled(&mut out.primitives));
-            } else if count < most {
+            } else if count < strips.most {
                 let vertex = out.vertices.len() as u32;
                 assembler.push(vertex, &mut Assembled(&mut out.primitives));
                 out.vertices.push(Request {
@@ -385,13 +392,16 @@ mod tests {
             );
         }
         let mut out = Emitted::default();
+        let strips = Strips {
+            stream: 1,
+            kind: Type::TriangleStrip,
+            most: 100,
+            provoking_last: true,
+        };
         emitted(
             &events,
-            1,
+            &strips,
             [7, 8].into_iter(),
-            100,
-            Type::TriangleStrip,
-            true,
             |lane, n| lane * 1000 + n,
             &mut out,
         );
@@ -418,18 +428,20 @@ mod tests {
     #[test]
     fn vertices_beyond_the_limit_are_dropped() {
         let mut out = Emitted::default();
-        let ids = [0].into_iter();
+        let strips = Strips {
+            stream: 0,
+            kind: Type::PointList,
+            most: 4,
+            provoking_last: true,
+        };
         emitted(
             &[Emission {
                 cut: false,
                 stream: 0,
                 exec: 1,
             }; 9],
-            0,
-            ids,
-            4,
-            Type::PointList,
-            true,
+            &strips,
+            [0].into_iter(),
             |_, n| n,
             &mut out,
         );

@@ -286,6 +286,7 @@ impl Pipeline {
             pool: &self.pool,
             view: &view,
             vertex,
+            geometry: shaders,
             setup: &setup,
             pixel: pixel.as_ref(),
             params,
@@ -298,6 +299,7 @@ impl Pipeline {
             streamout,
             builder: Builder::new(&setup),
             pixels: PixelCounts::default(),
+            tiles: 0,
             vertices: 0,
             geometry: [0; 2],
             patches: 0,
@@ -308,7 +310,6 @@ impl Pipeline {
             &mut progress,
             &mut self.cores,
             &mut self.buffers,
-            shaders.as_ref(),
             kind,
             draw,
         );

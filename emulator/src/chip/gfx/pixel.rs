@@ -44,6 +44,10 @@ const TILE_BYTES: u64 = 256;
 /// Width and height of a worker's square in pixels.
 pub const SQUARE: i32 = 64;
 
+/// Squares of a polygon that a worker passes over, as they are not its own, before it looks whether
+/// the draw has been cancelled.
+const UNCHECKED: u32 = 256;
+
 /// The pixel shader, the fixed-function state after it, and the parts of the
 /// setup state that the tile loop needs.
 pub struct PixelState {
@@ -156,8 +160,6 @@ pub struct PixelCounts {
     pub invocations: u64,
     /// Bytes of colour and depth moved.
     pub bytes: u64,
-    /// Tiles and squares tested for coverage.
-    pub tiles: u64,
     /// Tiles drawn as a whole, not pixel by pixel.
     pub whole: u64,
     /// Squares of such tiles that were moved in long runs of memory.
@@ -344,10 +346,14 @@ impl PixelState {
         let next_depth = self.depth.as_ref().filter(|(state, _)| state.is_active());
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
         let [columns, rows] = squares.within(b);
+        let mut passed_over = 0u32;
         for sy in rows {
             for sx in columns.clone() {
-                left.counts.tiles += 1;
                 if squares.may_miss(&setup.polygon, sx, sy) || !squares.take(sx, sy) {
+                    passed_over += 1;
+                    if passed_over % UNCHECKED == 0 && shared.context.control.check().is_err() {
+                        return Err(Stop::Cancelled);
+                    }
                     continue;
                 }
                 let whole = whole
@@ -357,11 +363,9 @@ impl PixelState {
                         self.whole(core, shared, vertices, setup)
                     })
                     .as_ref();
+                core.uniform.next_square();
                 if shared.context.control.check().is_err() {
                     return Err(Stop::Cancelled);
-                }
-                if left.counts.tiles > shared.limits.tiles {
-                    return Err(Stop::Fault("too many pixels"));
                 }
                 let places = &self.places;
                 let full = (setup.polygon).covers(sx * SQUARE, sy * SQUARE, SQUARE, places);
@@ -375,12 +379,10 @@ impl PixelState {
                     let at = At::new(tx0 as u32, ty0 as u32, setup.layer);
                     let size = (tiles as u32, tiles as u32);
                     if self.whole_block(core, view, whole, at, size, left.counts) {
-                        left.counts.tiles += (tiles * tiles) as u64;
                         continue;
                     }
                 }
                 for ty in ty0..=ty1 {
-                    left.counts.tiles += (tx1 - tx0 + 1).max(0) as u64;
                     for tx in tx0..=tx1 {
                         let probed = probe
                             .filter(|probe| probe.begin(shared.serial, (tx, ty), setup, vertices))
@@ -427,6 +429,7 @@ impl PixelState {
         (tx, ty): (i32, i32),
     ) -> Result<(), Stop> {
         let Some(program) = self.program.as_ref().filter(|_| core.uniform.wanted()) else {
+            core.executed += core.uniform.charge();
             return Ok(());
         };
         let covered = Coverage::all(self.samples());
@@ -443,7 +446,7 @@ impl PixelState {
         };
         (self.interpolator).fill(&mut core.wave, &mut core.weights, inputs);
         core.run(job.shared, job.view, Stage::Pixel, program)?;
-        core.uniform.ran();
+        core.uniform.ran(core.wave.executed);
         Ok(())
     }
 
@@ -665,7 +668,9 @@ impl PixelState {
             if let Some(probe) = shared.recording() {
                 probe.shader_ran(program, &mut core.wave);
             }
-            core.uniform.ran();
+            core.uniform.ran(core.wave.executed);
+        } else {
+            core.executed += core.uniform.charge();
         }
         tile.counts.invocations += u64::from(valid.count_ones());
         let note = |what, coverage: &Coverage| {

@@ -93,6 +93,8 @@ pub struct Polygon {
     count: usize,
     /// Bounding box within the scissor, in pixels.
     pub bounds: Rect,
+    /// Pixels of its area, rounded down; the scissor does not matter.
+    pub area: u64,
 }
 
 /// Positions of a pixel's samples.
@@ -206,6 +208,7 @@ impl Polygon {
             edges,
             count,
             bounds,
+            area: area.unsigned_abs() >> (2 * SUBPIXEL_BITS + 1),
         })
     }
 

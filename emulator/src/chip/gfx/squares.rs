@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
 use super::pixel::SQUARE;
-use super::raster::Polygon;
+use super::raster::{Polygon, TILE};
 use super::setup::Setup;
 use super::state::Rect;
 
@@ -77,6 +77,79 @@ fn misses(polygon: &Polygon, x: i32, y: i32) -> bool {
     several && polygon.misses(x * SQUARE, y * SQUARE, SQUARE)
 }
 
+/// Columns and rows of tiles that `bounds` touches.
+fn tiles_within(bounds: Rect) -> [u64; 2] {
+    let of = |from: i32, to: i32| ((to - 1).div_euclid(TILE) - from.div_euclid(TILE) + 1) as u64;
+    [of(bounds.x0, bounds.x1), of(bounds.y0, bounds.y1)]
+}
+
+/// At least the number of squares that a polygon's bounds touch, and of tiles in those of them that
+/// it does not [miss](misses): what [`Limits::tiles`](super::stage::Limits) counts. It depends on
+/// nothing but the polygon, and costs the same for each.
+///
+/// A convex polygon has at most so many squares inside as fit into its area. Its outline advances to
+/// each side once, so that it passes at most twice as many squares as there are columns and rows.
+fn work(polygon: &Polygon, squares: usize) -> u64 {
+    let [columns, rows] = tiles_within(polygon.bounds);
+    let square = (SQUARE / TILE) as u64;
+    let thin = polygon.area / (TILE * TILE) as u64
+        + 2 * square * (columns + rows)
+        + CORNERS * square * square;
+    squares as u64 + thin.min(columns * rows)
+}
+
+/// More squares that [`work`] adds: where the outline turns, and where edges meet.
+const CORNERS: u64 = 8;
+
+/// Shortens lists of polygons, the first one first, so that their [work](work) is at most `most`: the
+/// polygon that exceeds it keeps the rows of squares that fit, or the first squares of its first
+/// row; those after it are dropped.
+pub(super) fn cut(lists: &mut [Vec<Setup>], most: u64) {
+    // None once a polygon has exceeded it.
+    let mut left = Some(most);
+    for list in lists {
+        let mut kept = 0;
+        for setup in &mut *list {
+            let Some(rest) = left else {
+                break;
+            };
+            let bounds = setup.polygon.bounds;
+            let [columns, rows] = within(bounds).map(Iterator::count);
+            left = rest.checked_sub(work(&setup.polygon, columns * rows));
+            if left.is_none() {
+                let Some(part) = beginning(bounds, rest) else {
+                    break;
+                };
+                setup.polygon.bounds = part;
+            }
+            kept += 1;
+        }
+        list.truncate(kept);
+    }
+}
+
+/// The first rows of squares of `bounds` whose squares and tiles are at most `most`, or the first
+/// squares of the first row; none if not even one square fits.
+fn beginning(bounds: Rect, most: u64) -> Option<Rect> {
+    let [columns, rows] = within(bounds);
+    let fits = |part: Rect| {
+        let [columns, rows] = within(part).map(|range| range.count() as u64);
+        let [across, down] = tiles_within(part);
+        columns * rows + across * down <= most
+    };
+    let to_row = |row: i32| Rect {
+        y1: bounds.y1.min((row + 1) * SQUARE),
+        ..bounds
+    };
+    let first = to_row(*rows.start());
+    let to_column = |column: i32| Rect {
+        x1: bounds.x1.min((column + 1) * SQUARE),
+        ..first
+    };
+    let several = rows.map(to_row).take_while(|part| fits(*part)).last();
+    several.or_else(|| columns.map(to_column).take_while(|part| fits(*part)).last())
+}
+
 /// What a batch's polygons cover.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
@@ -85,6 +158,8 @@ pub(super) struct Extent {
     polygons: usize,
     /// Squares of each polygon's bounds, all together.
     touched: usize,
+    /// The [work](work) of each, all together.
+    pub(super) work: u64,
     /// Bounds of them all.
     bounds: Rect,
 }
@@ -95,6 +170,7 @@ impl Extent {
             area: 0,
             polygons: 0,
             touched: 0,
+            work: 0,
             bounds: Rect {
                 x0: i32::MAX,
                 y0: i32::MAX,
@@ -108,6 +184,7 @@ impl Extent {
             extent.area += i64::from(b.x1 - b.x0) * i64::from(b.y1 - b.y0);
             let [columns, rows] = within(b).map(|range| (range.end() - range.start() + 1) as usize);
             extent.touched = extent.touched.saturating_add(columns * rows);
+            extent.work += work(&setup.polygon, columns * rows);
             let all = &mut extent.bounds;
             (all.x0, all.y0) = (all.x0.min(b.x0), all.y0.min(b.y0));
             (all.x1, all.y1) = (all.x1.max(b.x1), all.y1.max(b.y1));

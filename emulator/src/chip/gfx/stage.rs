@@ -34,7 +34,8 @@ pub struct Limits {
     pub instructions: u64,
     /// Input vertices.
     pub vertices: u64,
-    /// Tiles and squares that one worker tests for coverage.
+    /// Tiles and squares in which polygons may have pixels, by their bounds and areas: the draw ends
+    /// at the same place however many threads share it.
     pub tiles: u64,
 }
 

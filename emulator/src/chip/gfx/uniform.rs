@@ -21,6 +21,10 @@ pub struct Uniform {
     looked: u8,
     /// Bit n: it succeeded, tile n is valid.
     held: u8,
+    /// Instructions of the shader's run.
+    instructions: u64,
+    /// The run has been charged to the square that is drawn.
+    charged: bool,
 }
 
 /// State of the shader's results.
@@ -41,6 +45,8 @@ impl Default for Uniform {
             tiles: Box::new([[0; UNIFORM_BYTES]; 8]),
             looked: 0,
             held: 0,
+            instructions: 0,
+            charged: false,
         }
     }
 }
@@ -61,6 +67,11 @@ impl Uniform {
         self.state == Known::Wanted
     }
 
+    /// The shader gives all pixels of the polygon the same results.
+    pub fn is_shared(&self) -> bool {
+        self.state != Known::Different
+    }
+
     /// The exports hold the results.
     pub fn is_known(&self) -> bool {
         self.state == Known::There
@@ -69,15 +80,30 @@ impl Uniform {
     /// Forgets the results for a tile that has its own run; returns whether the others can share
     /// one.
     pub fn suspend(&mut self) -> bool {
-        let shared = self.state != Known::Different;
+        let shared = self.is_shared();
         self.begin(false);
         shared
     }
 
-    /// The shader has run.
-    pub fn ran(&mut self) {
+    /// The shader has run, with so many instructions.
+    pub fn ran(&mut self, instructions: u64) {
         if self.wanted() {
             self.state = Known::There;
+            (self.instructions, self.charged) = (instructions, true);
+        }
+    }
+
+    /// The next square of the polygon begins.
+    pub fn next_square(&mut self) {
+        self.charged = false;
+    }
+
+    /// Instructions to charge for results that are used without a run: those of one run for each
+    /// square, so that the sum does not depend on which threads draw the squares.
+    pub fn charge(&mut self) -> u64 {
+        match self.is_known() && !std::mem::replace(&mut self.charged, true) {
+            true => self.instructions,
+            false => 0,
         }
     }
 

@@ -12,7 +12,7 @@ use super::memory::View;
 use super::pixel::{PixelCounts, PixelState, TileJob};
 use super::setup::{capacity, Builder, ClipCounts, Setup, Vertices};
 use super::shader::Stop;
-use super::squares::{Extent, Squares};
+use super::squares::{cut, Extent, Squares};
 use super::vertex::{self, Core, StreamData};
 use crate::chip::counters::Counter;
 
@@ -224,21 +224,28 @@ pub(super) fn setups(
     Ok(())
 }
 
-/// Draws the pixels of all setups, each square by one worker.
+/// Draws the pixels of all setups, each square by one worker. Those beyond the draw's limit are
+/// dropped before workers begin, so that it does not matter who draws what.
 pub(super) fn raster(
     state: &DrawState<'_, '_>,
     pixel: &PixelState,
     progress: &mut Progress<'_>,
     cores: &mut [Core],
-    batch: &Batch,
+    batch: &mut Batch,
 ) -> Result<(), Failed> {
+    let mut extent = Extent::of(batch.setups.iter().flatten());
+    let most = state.shared.limits.tiles.saturating_sub(progress.tiles);
+    let too_many = extent.work > most;
+    if too_many {
+        cut(&mut batch.setups, most);
+        extent = Extent::of(batch.setups.iter().flatten());
+    }
+    progress.tiles += extent.work;
+    let batch = &*batch;
     let setups = || batch.setups.iter().flatten();
-    let extent = Extent::of(setups());
     let many = cores.len() > 1 && extent.area > PARALLEL_PIXELS;
     let bins = if many { extent.sort(setups()) } else { None };
     let claims = (many && bins.is_none()).then(|| extent.claims());
-    // Each worker's count begins with that of the draw so far.
-    let before = progress.pixels.tiles;
     let (shared, vertices) = (state.shared, &batch.vertices);
     let pairing = pixel.may_pair(shared);
     let results = each(state, cores, many, &|worker, core, view| {
@@ -247,10 +254,7 @@ pub(super) fn raster(
             view,
             vertices,
         };
-        let mut counts = PixelCounts {
-            tiles: before,
-            ..PixelCounts::default()
-        };
+        let mut counts = PixelCounts::default();
         let mut draw = |list: &mut dyn Iterator<Item = &Setup>, squares: Squares<'_>| {
             let mut list = list.peekable();
             while let Some(setup) = list.next() {
@@ -292,7 +296,9 @@ pub(super) fn raster(
         progress.pixels.short += counts.short;
         progress.pixels.pairs += counts.pairs;
         progress.pixels.bytes += counts.bytes;
-        progress.pixels.tiles += counts.tiles - before;
     }
-    Ok(())
+    match too_many {
+        true => Err(Failed::Dropped("too many pixels")),
+        false => Ok(()),
+    }
 }

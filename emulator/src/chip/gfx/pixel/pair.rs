@@ -8,7 +8,7 @@
 
 use super::short::{Share, Short};
 use super::tile::Tile;
-use super::{cliprect_lanes, PixelCounts, PixelState, TileJob, SQUARE};
+use super::{cliprect_lanes, PixelCounts, PixelState, TileJob, SQUARE, UNCHECKED};
 use crate::chip::gfx::depth::Samples;
 use crate::chip::gfx::lanes::{Mask, ALL};
 use crate::chip::gfx::raster::{Coverage, TILE};
@@ -66,11 +66,15 @@ impl PixelState {
         let last = |v: i32, step: i32| (v - 1).div_euclid(step);
         // Found out in the first square that is this worker's.
         let mut shorts = None;
+        let mut passed_over = 0u32;
         for sy in rows {
             for sx in columns.clone() {
-                counts.tiles += 1;
                 let covers = setups.map(|setup| self.square(setup, sx, sy));
                 if covers == [Cover::Nothing; 2] || !squares.take(sx, sy) {
+                    passed_over += 1;
+                    if passed_over % UNCHECKED == 0 && shared.context.control.check().is_err() {
+                        return Err(Stop::Cancelled);
+                    }
                     continue;
                 }
                 let found = shorts
@@ -85,16 +89,12 @@ impl PixelState {
                 if shared.context.control.check().is_err() {
                     return Err(Stop::Cancelled);
                 }
-                if counts.tiles > shared.limits.tiles {
-                    return Err(Stop::Fault("too many pixels"));
-                }
                 let tiles = SQUARE / TILE;
                 let (left, right) = (sx * tiles, sx * tiles + tiles - 1);
                 let (top, bottom) = (sy * tiles, sy * tiles + tiles - 1);
                 let columns = x0.div_euclid(TILE).max(left)..=last(x1, TILE).min(right);
                 for ty in y0.div_euclid(TILE).max(top)..=last(y1, TILE).min(bottom) {
                     for tx in columns.clone() {
-                        counts.tiles += 1;
                         // Not `map()`, which is not inlined.
                         let masks = [
                             self.covered(setups[0], covers[0], (tx, ty)),

@@ -423,7 +423,9 @@ impl PixelState {
         vertices: &Vertices,
         setup: &Setup,
     ) -> Option<Short> {
-        if core.uniform.wanted() || !self.is_short(shared) {
+        // Not only before the shader has run: else it would depend on the first tile, and so on the
+        // thread, whether a tile of a polygon in one colour is drawn here.
+        if core.uniform.is_shared() || !self.is_short(shared) {
             return None;
         }
         let program = self.program.as_ref()?.modulate()?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::address::{Axis, Index};
 use super::log::TexelRead;
 use super::patch::{PATCH, SLOTS};
-use super::resource::Texture;
+use super::resource::{Level, Texture};
 use super::{block, bptc};
 use crate::chip::bus::McError;
 use crate::chip::gfx::format::{subsampled, DataFormat, Kind, Sign};
@@ -23,6 +23,8 @@ const SIDE: u32 = 32;
 pub const SETS: usize = (SIDE * SIDE) as usize;
 /// Texels of each kind.
 pub const TEXELS: usize = SETS * 64;
+/// Bytes of a block of texels of four bytes.
+pub const BLOCK_BYTES: usize = 256;
 /// Most textures whose decoded descriptors the cache holds.
 const TEXTURES: usize = 32;
 
@@ -56,6 +58,10 @@ pub struct Cache {
     pub laid_out: u64,
     /// Number of fetches whose texels were all inside, see `plain`.
     pub inside: u64,
+    /// The bytes of four neighbouring blocks, see [`Self::read_blocks`].
+    pub blocks: Box<[[u8; BLOCK_BYTES]; 4]>,
+    /// Number of times that they were read.
+    pub halved: u64,
     /// Positions of the texels of the current fetch.
     pub axes: Box<[Axis; 2]>,
     /// The same if no wrap mode has an effect: fixed point with 8 fraction bits.
@@ -96,6 +102,8 @@ impl Default for Cache {
             slots: [0; SLOTS],
             laid_out: 0,
             inside: 0,
+            blocks: Box::new([[0; BLOCK_BYTES]; 4]),
+            halved: 0,
             fixed: Box::new([[0; LANES]; 2]),
             axes: Box::new([Axis::flat(), Axis::flat()]),
             tags: [boxed(0), boxed(0)],
@@ -183,6 +191,36 @@ impl Cache {
             self.fill(view, texture, set, &BlockId { x, y, ..block });
         }
         set
+    }
+
+    /// Reads the bytes of the blocks from (`x`, `y`) to (`x` + 1, `y` + 1), which do not become part of
+    /// the cache. False if they are not in the order of displayable surfaces of 32 bits, if somebody
+    /// watches accesses, or if memory does not answer: [`Self::block`] then shows a strict board's
+    /// caches each access, and reports the fault.
+    pub fn read_blocks(
+        &mut self,
+        view: &View<'_>,
+        texture: &Texture,
+        level: u32,
+        (x, y): (u32, u32),
+    ) -> bool {
+        let Some(Level { surface, .. }) = texture.level(level) else {
+            return false;
+        };
+        if !view.is_direct() || !surface.layout.is_word_order() || element_stride(texture) != 4 {
+            return false;
+        }
+        for (block, (x, y)) in
+            (self.blocks.iter_mut()).zip([(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)])
+        {
+            let place = surface.place((x, y), texture.layers.0, 0, BLOCK_BYTES);
+            if surface.read_tile(view, &place, 0xFF, block).is_err() {
+                return false;
+            }
+        }
+        self.halved += 1;
+        self.misses += 4;
+        true
     }
 
     fn fill(&mut self, view: &View<'_>, texture: &Texture, set: usize, id: &BlockId) {

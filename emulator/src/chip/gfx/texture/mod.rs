@@ -169,6 +169,11 @@ impl Unit {
         self.fast
     }
 
+    /// Number of them so far that scaled a picture to half its size, from texels in memory's order.
+    pub fn halved(&self) -> u64 {
+        self.cache.halved
+    }
+
     /// Number of blocks of texels read from memory so far.
     pub fn misses(&self) -> u64 {
         self.cache.misses

@@ -8,10 +8,12 @@
 //! effect, and the cheaper [`Find::inside`] finds them.
 
 mod filter;
+mod halved;
 
 use pulp::{Arch, Simd, WithSimd};
 
 use self::filter::{Bilinear, Places};
+use self::halved::{is_halved, Halve};
 use super::address::{axis, small_round, Axis, Index, MOST_TEXELS};
 use super::cache::{BlockId, Cache};
 use super::patch::{PITCH, SIDE};
@@ -71,6 +73,16 @@ pub fn sample(
         return false;
     }
     cache.inside += u64::from(patch.inside);
+    let first = (patch.x as u32, patch.y as u32);
+    if patch.halved && cache.read_blocks(view, texture, fetch.level, first) {
+        arch.dispatch(Halve {
+            blocks: &cache.blocks,
+            weights: [0, 1].map(|axis| cache.fixed[axis][0] as u32 & 0xFF),
+            swizzle: &texture.swizzle,
+            out,
+        });
+        return true;
+    }
     load(cache, view, fetch, sizes, &patch);
     arch.dispatch(Bilinear {
         texels: &cache.patch,
@@ -164,6 +176,8 @@ struct Patch {
     inside: bool,
     /// The second texel of each row is the right neighbour of the first.
     adjacent: bool,
+    /// See [`is_halved`]; both texels of each axis are used.
+    halved: bool,
 }
 
 /// Finds the patch of a fetch. False if the texels do not fit into one.
@@ -251,6 +265,7 @@ impl Find<'_> {
         let found = patch(first, last, x, y, block)?;
         Some(Patch {
             inside: true,
+            halved: self.fetch.linear && is_halved(&*self.fixed),
             ..found
         })
     }

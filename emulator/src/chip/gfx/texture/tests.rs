@@ -158,11 +158,12 @@ impl Scene {
         exec: Mask,
     ) -> [Lanes; 4] {
         let fast = self.run(op, sampler, src, exec);
-        let taken = (self.unit.fast_paths(), self.unit.cache.inside);
+        let taken = |unit: &Unit| (unit.fast_paths(), unit.cache.inside, unit.halved());
+        let before = taken(&self.unit);
         self.unit.general = true;
         assert_eq!(self.run(op, sampler, src, exec), fast);
         self.unit.general = false;
-        assert_eq!((self.unit.fast_paths(), self.unit.cache.inside), taken);
+        assert_eq!(taken(&self.unit), before);
         fast
     }
 

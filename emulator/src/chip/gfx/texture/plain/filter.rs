@@ -10,9 +10,38 @@ use super::Patch;
 use crate::chip::gfx::lanes::{expand, first, Lanes, Mask, ALL, CHUNK, LANES};
 
 /// A value of each lane of a step.
-type Chunk = [u32; CHUNK];
+pub(super) type Chunk = [u32; CHUNK];
 /// For each component of a texel, the component of the result; none if the result does not have it.
-type To = [Option<usize>; 4];
+pub(super) type To = [Option<usize>; 4];
+
+/// The first component of the result for each component of a texel; others [copy it](swizzled).
+#[inline(always)]
+pub(super) fn components(swizzle: &[u8; 4]) -> To {
+    let mut to = [None; 4];
+    for (i, select) in swizzle.iter().enumerate().rev() {
+        if let Some(to) = to.get_mut(usize::from(*select)) {
+            *to = Some(i);
+        }
+    }
+    to
+}
+
+/// Completes a result of which the components of `to` are there.
+#[inline(always)]
+pub(super) fn swizzled(swizzle: &[u8; 4], to: &To, out: &mut [Lanes; 4]) {
+    for (i, select) in swizzle.iter().enumerate() {
+        match select {
+            0..=3 => {
+                let from = to[usize::from(*select)].unwrap_or(i);
+                if from != i {
+                    out[i] = out[from];
+                }
+            }
+            5 => out[i] = [1f32.to_bits(); LANES],
+            _ => out[i] = [0; LANES],
+        }
+    }
+}
 
 /// Positions of each lane's texels.
 pub(super) enum Places<'a> {
@@ -208,7 +237,13 @@ const TO_UNIT: f32 = 1.0 / 255.0 / 256.0;
 /// All steps before the division by 255 are exact, in any order: a texel has 8 bits, each weight
 /// adds 8. So the columns are mixed as integers, two components in a word.
 #[inline(always)]
-fn linear(corners: &[Chunk; 4], weights: &[Chunk; 2], to: &To, lane: usize, out: &mut [Lanes; 4]) {
+pub(super) fn linear(
+    corners: &[Chunk; 4],
+    weights: &[Chunk; 2],
+    to: &To,
+    lane: usize,
+    out: &mut [Lanes; 4],
+) {
     let [top_left, top_right, left, right] = corners;
     let [x, y] = weights;
     let above = mix_columns(top_left, top_right, x);
@@ -279,13 +314,7 @@ impl WithSimd for Bilinear<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
         let texels = Texels(self.texels);
-        // The first component of the result for each component of a texel; others copy it.
-        let mut to = [None; 4];
-        for (i, select) in self.swizzle.iter().enumerate().rev() {
-            if let Some(to) = to.get_mut(usize::from(*select)) {
-                *to = Some(i);
-            }
-        }
+        let to = components(self.swizzle);
         let (out, mask) = (&mut *self.out, self.mask);
         let linear = self.linear;
         match self.places {
@@ -305,18 +334,7 @@ impl WithSimd for Bilinear<'_> {
                 }
             }
         }
-        for (i, select) in self.swizzle.iter().enumerate() {
-            match select {
-                0..=3 => {
-                    let from = to[usize::from(*select)].unwrap_or(i);
-                    if from != i {
-                        self.out[i] = self.out[from];
-                    }
-                }
-                5 => self.out[i] = [1f32.to_bits(); LANES],
-                _ => self.out[i] = [0; LANES],
-            }
-        }
+        swizzled(self.swizzle, &to, self.out);
         if self.mask != ALL {
             let active = expand(self.mask);
             for component in self.out {

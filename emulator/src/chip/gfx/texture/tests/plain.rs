@@ -2,6 +2,7 @@
 //! The fast path of a fetch gives the bits of the general path, and is taken where possible.
 
 use super::*;
+use crate::chip::gfx::compressed::Compressed;
 
 /// Coordinates of a tile that begins at `origin`, in 0..1, with `step` texels from pixel to pixel.
 fn coordinates(origin: [f32; 2], step: f32, size: [u32; 2]) -> [Lanes; 4] {
@@ -208,5 +209,148 @@ proptest! {
             let src = coordinates(origin, step, size);
             scene.run_both(&op(tex::SAMPLE), &sampler, &src, Mask::MAX);
         }
+    }
+}
+
+/// Coordinates of a tile with two texels from pixel to pixel. The upper left texel of the first pixel
+/// is `first`, and the second texels have these weights in 1/256.
+fn halves(first: [u32; 2], weights: [u32; 2], size: [u32; 2]) -> [Lanes; 4] {
+    let origin =
+        [0, 1].map(|i| (first[i] as f32 + 0.5 + weights[i] as f32 / 256.0) / size[i] as f32);
+    coordinates(origin, 2.0, size)
+}
+
+/// Selects component `select[i]` of a texel, 0 (4) or 1 (5) for component i of the result.
+fn swizzle(scene: &mut Scene, select: [u32; 4]) {
+    scene.words[4] = (0..4).fold(0, |word, i| word | select[i] << (16 + 3 * i));
+}
+
+#[test]
+fn pictures_of_half_the_size_are_filtered_from_memory() {
+    let mut taken = 0;
+    for (mode, size) in [(2, [64, 64]), (4, [128, 96]), (4, [88, 40])] {
+        for (first, weights, select) in [
+            ([0, 0], [128, 128], [0, 1, 2, 3]),
+            ([16, 8], [128, 128], [2, 1, 0, 5]),
+            ([48, 24], [0, 255], [3, 3, 4, 0]),
+            ([8, 16], [77, 1], [1, 0, 1, 2]),
+        ] {
+            let mut scene = Scene::new(1, mode, [size[0], size[1], 1], RGBA8, 0);
+            swizzle(&mut scene, select);
+            let src = halves(first, weights, size);
+            let out = scene.run_both(&op(tex::SAMPLE), &sampler(LINEAR_FILTERS), &src, Mask::MAX);
+            assert_eq!(
+                (scene.unit.halved(), scene.unit.cache.laid_out),
+                (1, 0),
+                "{mode} {size:?}"
+            );
+            assert!(out[0][0] != out[0][63]);
+            taken += 1;
+        }
+    }
+    assert_eq!(taken, 12);
+}
+
+/// A fetch like those above, but for one thing, takes another path to the same bits.
+#[test]
+fn what_only_looks_like_half_the_size_is_not() {
+    const SIZE: [u32; 2] = [64, 64];
+    let linear = sampler(LINEAR_FILTERS);
+    let texture = |mode: u32, format: u32| Scene::new(1, mode, [SIZE[0], SIZE[1], 1], format, 0);
+    let src = halves([16, 8], [128, 128], SIZE);
+    let check = |what: &str, mut scene: Scene, sampler: &Sampler, src: &[Lanes; 4], exec: Mask| {
+        scene.run_both(&op(tex::SAMPLE), sampler, src, exec);
+        assert_eq!(scene.unit.halved(), 0, "{what}");
+        assert_eq!(scene.unit.fast_paths(), 1, "{what}");
+    };
+    check("linear rows", texture(1, RGBA8), &linear, &src, Mask::MAX);
+    check("nearest", texture(4, RGBA8), &sampler(0), &src, Mask::MAX);
+    check(
+        "a lane less",
+        texture(4, RGBA8),
+        &linear,
+        &src,
+        Mask::MAX >> 1,
+    );
+    // 8_8, whose elements have two bytes.
+    check("two bytes", texture(4, 0x07), &linear, &src, Mask::MAX);
+    let mut depth = texture(2, RGBA8);
+    // TILE_TYPE
+    depth.words[0] |= 1 << 7;
+    check("depth order", depth, &linear, &src, Mask::MAX);
+    for first in [[20, 8], [16, 9], [23, 15]] {
+        let src = halves(first, [128, 128], SIZE);
+        check(
+            "not whole blocks",
+            texture(4, RGBA8),
+            &linear,
+            &src,
+            Mask::MAX,
+        );
+    }
+    let origin = [16.5 / 64.0, 8.5 / 64.0];
+    for step in [1.0, 1.99, 2.01, 3.0] {
+        let src = coordinates(origin, step, SIZE);
+        check("another scale", texture(4, RGBA8), &linear, &src, Mask::MAX);
+    }
+    let turned = coordinates([31.0 / 64.0, 23.0 / 64.0], -2.0, SIZE);
+    check("turned", texture(4, RGBA8), &linear, &turned, Mask::MAX);
+    // Any lane, by as little as makes a difference.
+    for lane in 1..LANES {
+        for axis in 0..2 {
+            let mut src = src;
+            let moved = f32::from_bits(src[axis][lane]) + 1.0 / 256.0 / 64.0;
+            src[axis][lane] = moved.to_bits();
+            check("one lane off", texture(4, RGBA8), &linear, &src, Mask::MAX);
+        }
+    }
+}
+
+/// Blocks that memory does not have are zeroes, and the access is reported.
+#[test]
+fn half_of_a_picture_outside_memory_is_reported() {
+    let mut scene = Scene::new(1, 4, [64, 64, 1], RGBA8, 0);
+    // The last macro tile row begins at the memory's end.
+    scene.memory.0.lock().unwrap().truncate(64 * 32 * 4);
+    let (s, src) = (
+        sampler(LINEAR_FILTERS),
+        halves([16, 16], [128, 128], [64, 64]),
+    );
+    let missing = halves([16, 40], [128, 128], [64, 64]);
+    scene.run_both(&op(tex::SAMPLE), &s, &src, Mask::MAX);
+    assert_eq!((scene.unit.halved(), scene.unit.take_fault()), (1, None));
+    let out = scene.run(&op(tex::SAMPLE), &s, &missing, Mask::MAX);
+    assert_eq!(scene.unit.halved(), 1);
+    assert!(scene.unit.take_fault().is_some());
+    assert_eq!(out, [[0; LANES]; 4]);
+}
+
+/// Whoever watches accesses sees those of the cache.
+#[test]
+fn half_of_a_picture_is_read_by_block_if_somebody_watches() {
+    let mut scene = Scene::new(1, 4, [64, 64, 1], RGBA8, 0);
+    let (s, src) = (
+        sampler(LINEAR_FILTERS),
+        halves([16, 16], [128, 128], [64, 64]),
+    );
+    let (compressed, mut out) = (Compressed::default(), [[0; LANES]; 4]);
+    for (watched, halved) in [(true, 0), (false, 1)] {
+        let view = View::new(&scene.memory).watched(watched.then_some(&compressed));
+        let unit = &mut scene.unit;
+        let mut seen = [[1; LANES]; 4];
+        sample_anew(
+            unit,
+            &view,
+            &op(tex::SAMPLE),
+            (scene.words, s),
+            &src.each_ref(),
+            Mask::MAX,
+            &mut seen,
+        );
+        assert_eq!((unit.fast_paths(), unit.halved()), (1 + halved, halved));
+        if watched {
+            out = seen;
+        }
+        assert_eq!(seen, out);
     }
 }
