@@ -325,7 +325,7 @@ fn half_of_a_picture_outside_memory_is_reported() {
     assert_eq!(out, [[0; LANES]; 4]);
 }
 
-/// Whoever watches accesses sees those of the cache.
+/// If accesses are watched, the blocks are read through the cache, which has them reported.
 #[test]
 fn half_of_a_picture_is_read_by_block_if_somebody_watches() {
     let mut scene = Scene::new(1, 4, [64, 64, 1], RGBA8, 0);
