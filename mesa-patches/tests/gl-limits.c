@@ -13,8 +13,9 @@
  *          RADEON_MAP_CACHE_COUNT=0, so that only mappings in use exist.
  * fences   each command stream uses a small buffer that is kept, and that nobody uses again: few
  *          BOs do for the fences of all streams, if the program waits for each, never does, or reads pixels
- * tiled    small textures, until the CPU has written as many as may be in VRAM that it reaches, which is an
- *          eighth of it: it writes no more, and as many again as are deleted. It runs with little VRAM.
+ * tiled    small textures, until the CPU has written as many as may be in VRAM that it reaches, which is a
+ *          half of it: it writes no more, and as many again as are deleted. The CPU reaches 4 MiB of VRAM.
+ * tiled-all  the same where the CPU reaches all VRAM: it writes all of them. They take more than a half.
  * busy     parts and all of small buffers, and small textures, are written while a command stream that was
  *          submitted uses them: what it reads stays in memory. It runs with slabs.
  * boxes    parts of small textures that the CPU has written are read by PREAD, which the shim can do
@@ -456,9 +457,12 @@ static unsigned fill_tiled(GLuint *textures, unsigned n)
 	return by_cpu;
 }
 
+/* Textures of 16 KiB in a half of 4 MiB. */
+#define TILED_MOST 128
+
 static int tiled(void)
 {
-	enum { MOST = 16 * 1024 * 1024 / 8 / (16 * 1024), DELETED = MOST / 2 };
+	enum { DELETED = TILED_MOST / 2, MOST = TILED_MOST };
 	static GLuint textures[2 * MOST];
 	unsigned n = fill_tiled(textures, 2 * MOST);
 
@@ -470,6 +474,18 @@ static int tiled(void)
 		die("the CPU has written %u textures when %u had been deleted", n, DELETED);
 	no_error("tiled");
 	printf("%u of %u textures were written by the CPU\n", MOST, 2 * MOST);
+	return 0;
+}
+
+static int tiled_all(void)
+{
+	static GLuint textures[2 * TILED_MOST];
+	unsigned n = fill_tiled(textures, 2 * TILED_MOST);
+
+	if (n != 2 * TILED_MOST)
+		die("the CPU has written %u of %u textures, though it reaches all VRAM", n, 2 * TILED_MOST);
+	no_error("tiled-all");
+	printf("all %u textures were written by the CPU\n", n);
 	return 0;
 }
 
@@ -509,7 +525,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} tests[] = { { "hot", hot }, { "rename", rename_part }, { "staging", staging }, { "fences", fences },
-		      { "tiled", tiled }, { "busy", busy }, { "boxes", boxes },
+		      { "tiled", tiled }, { "tiled-all", tiled_all }, { "busy", busy }, { "boxes", boxes },
 		      { "threads", threads } };
 
 	for (unsigned i = 0; argc == 2 && i < sizeof(tests) / sizeof(*tests); i++) {
