@@ -15,7 +15,8 @@
  *          BOs do for the fences of all streams, if the program waits for each, never does, or reads pixels
  * tiled    small textures, until the CPU has written as many as may be in VRAM that it reaches, which is a
  *          half of it: it writes no more, and as many again as are deleted. The CPU reaches 4 MiB of VRAM.
- * tiled-all  the same where the CPU reaches all VRAM: it writes all of them. They take more than a half.
+ * tiled-all  the same where the CPU reaches all VRAM: it writes all of them. They take more than a half,
+ *          and few mappings stay.
  * busy     parts and all of small buffers, and small textures, are written while a command stream that was
  *          submitted uses them: what it reads stays in memory. It runs with slabs.
  * boxes    parts of small textures that the CPU has written are read by PREAD, which the shim can do
@@ -477,15 +478,26 @@ static int tiled(void)
 	return 0;
 }
 
+/* Of 16 KiB: more than a half of 128 MiB, in more slabs than mappings are kept. */
+#define TILED_ALL 6000
+
 static int tiled_all(void)
 {
-	static GLuint textures[2 * TILED_MOST];
-	unsigned n = fill_tiled(textures, 2 * TILED_MOST);
+	enum { MOST_MAPS = 16 + 4 }; /* of their slabs, and of others */
+	static GLuint textures[TILED_ALL];
+	unsigned long maps = counter("maps"), made = counter("mmap");
+	unsigned n = fill_tiled(textures, TILED_ALL);
 
-	if (n != 2 * TILED_MOST)
-		die("the CPU has written %u of %u textures, though it reaches all VRAM", n, 2 * TILED_MOST);
+	if (n != TILED_ALL)
+		die("the CPU has written %u of %u textures, though it reaches all VRAM", n, TILED_ALL);
+	maps = counter("maps") - maps;
+	made = counter("mmap") - made;
+	if (made <= MOST_MAPS)
+		die("all textures are in %lu slabs, too few to try the bound of %u mappings", made, MOST_MAPS);
+	if (maps > MOST_MAPS)
+		die("%lu mappings stay when textures have been written, more than %u", maps, MOST_MAPS);
 	no_error("tiled-all");
-	printf("all %u textures were written by the CPU\n", n);
+	printf("all %u textures were written by the CPU; %lu mappings made, %lu kept\n", n, made, maps);
 	return 0;
 }
 
@@ -536,5 +548,5 @@ int main(int argc, char **argv)
 			return tests[i].run();
 		}
 	}
-	die("usage: gl-limits hot | rename | staging | fences | tiled | busy | boxes | threads");
+	die("usage: gl-limits hot | rename | staging | fences | tiled | tiled-all | busy | boxes | threads");
 }
