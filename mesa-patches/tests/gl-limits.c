@@ -19,6 +19,8 @@
  *          and few mappings stay.
  * busy     parts and all of small buffers, and small textures, are written while a command stream that was
  *          submitted uses them: what it reads stays in memory. It runs with slabs.
+ * beyond   small textures for which the VRAM that the CPU reaches has no room are written by PWRITE if whole rows of
+ *          tiles are. The CPU reaches 1 MiB.
  * boxes    parts of small textures that the CPU has written are read by PREAD, which the shim can do
  * threads  four threads with contexts of a share group write, map and read buffers and
  *          textures of their own, and buffers of each other
@@ -391,7 +393,28 @@ static int busy(void)
 	return 0;
 }
 
-static int boxes(void)
+/* Makes textures and fills them. Returns for how many the GPU had nothing to do. */
+static unsigned fill_tiled(GLuint *textures, unsigned n)
+{
+	enum { SIDE = 64 }; /* 16 KiB */
+	static uint8_t texels[SIDE * SIDE * 4];
+	unsigned by_cpu = 0;
+
+	glGenTextures(n, textures);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned long before;
+
+		glFinish();
+		before = counter("cs");
+		glBindTexture(GL_TEXTURE_2D, textures[i]);
+		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+		glFinish();
+		by_cpu += counter("cs") == before;
+	}
+	return by_cpu;
+}
+
+static int boxes_of(bool by_pwrite)
 {
 	static const struct {
 		GLenum internal, format, type;
@@ -412,7 +435,7 @@ static int boxes(void)
 		const unsigned f = i / BOXES, bytes = formats[f].bytes;
 		unsigned w = 1 + rand_r(&seed) % SIDE, h = 1 + rand_r(&seed) % SIDE;
 		unsigned x = rand_r(&seed) % (SIDE - w + 1), y = rand_r(&seed) % (SIDE - h + 1);
-		unsigned long reads;
+		unsigned long reads, writes = counter("pwrite");
 		GLuint texture;
 
 		/* A texture for each, as Mesa keeps a copy of one that is read a few times. */
@@ -421,6 +444,18 @@ static int boxes(void)
 		glBindTexture(GL_TEXTURE_2D, texture);
 		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 		glTexImage2D(GL_TEXTURE_2D, 0, formats[f].internal, SIDE, SIDE, 0, formats[f].format, formats[f].type, texels);
+		/* Rows of tiles, in the middle and at the end, which is not a whole one. */
+		for (unsigned row = 8; row < SIDE; row += 8) {
+			const unsigned rows = SIDE - row < 8 ? SIDE - row : 8;
+			uint8_t *changed = texels + row * SIDE * bytes;
+
+			fill(changed, rows * SIDE * bytes, 1000 + i + row);
+			glTexSubImage2D(GL_TEXTURE_2D, 0, 0, row, SIDE, rows, formats[f].format, formats[f].type,
+					changed);
+		}
+		writes = counter("pwrite") - writes;
+		if (writes != (by_pwrite ? 4 : 0))
+			die("format %u: %lu PWRITEs", f, writes);
 		glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
 		reads = counter("pread");
 		memset(got, 0, w * h * bytes);
@@ -430,6 +465,13 @@ static int boxes(void)
 		for (unsigned r = 0; r < h; r++)
 			if (memcmp(got + r * w * bytes, texels + ((y + r) * SIDE + x) * bytes, w * bytes))
 				die("format %u: row %u of %ux%u texels at %u, %u is wrong", f, r, w, h, x, y);
+		if (by_pwrite) {
+			writes = counter("pwrite");
+			glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, 7, formats[f].format, formats[f].type, texels);
+			glTexSubImage2D(GL_TEXTURE_2D, 0, 1, 8, SIDE - 1, 8, formats[f].format, formats[f].type, texels);
+			if (counter("pwrite") != writes)
+				die("format %u: parts of tiles were written by PWRITE", f);
+		}
 		glDeleteTextures(1, &texture);
 		no_error("boxes");
 	}
@@ -437,25 +479,22 @@ static int boxes(void)
 	return 0;
 }
 
-/* Makes textures and fills them. Returns for how many the GPU had nothing to do. */
-static unsigned fill_tiled(GLuint *textures, unsigned n)
+static int boxes(void)
 {
-	enum { SIDE = 64 }; /* 16 KiB */
-	static uint8_t texels[SIDE * SIDE * 4];
-	unsigned by_cpu = 0;
+	return boxes_of(false);
+}
 
-	glGenTextures(n, textures);
-	for (unsigned i = 0; i < n; i++) {
-		unsigned long before;
+static int beyond(void)
+{
+	enum { MOST = 32 }; /* of 16 KiB, in a half of 1 MiB */
+	static GLuint textures[2 * MOST];
+	unsigned long writes = counter("pwrite");
+	unsigned n = fill_tiled(textures, 2 * MOST);
 
-		glFinish();
-		before = counter("cs");
-		glBindTexture(GL_TEXTURE_2D, textures[i]);
-		glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
-		glFinish();
-		by_cpu += counter("cs") == before;
-	}
-	return by_cpu;
+	writes = counter("pwrite") - writes;
+	if (n != 2 * MOST || writes != MOST)
+		die("%u of %u textures were written without a draw, %lu of them by PWRITE", n, 2 * MOST, writes);
+	return boxes_of(true);
 }
 
 /* Textures of 16 KiB in a half of 4 MiB. */
@@ -538,7 +577,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} tests[] = { { "hot", hot }, { "rename", rename_part }, { "staging", staging }, { "fences", fences },
 		      { "tiled", tiled }, { "tiled-all", tiled_all }, { "busy", busy }, { "boxes", boxes },
-		      { "threads", threads } };
+		      { "beyond", beyond }, { "threads", threads } };
 
 	for (unsigned i = 0; argc == 2 && i < sizeof(tests) / sizeof(*tests); i++) {
 		if (!strcmp(argv[1], tests[i].name)) {
@@ -548,5 +587,5 @@ int main(int argc, char **argv)
 			return tests[i].run();
 		}
 	}
-	die("usage: gl-limits hot | rename | staging | fences | tiled | tiled-all | busy | boxes | threads");
+	die("usage: gl-limits hot | rename | staging | fences | tiled | tiled-all | busy | boxes | beyond | threads");
 }
