@@ -27,7 +27,8 @@ def counted(replay: list[str], frame: str, draws: int) -> dict[str, int]:
     """Instructions of each part, callees included, when `draws` draws are replayed."""
     with tempfile.TemporaryDirectory() as work:
         out = pathlib.Path(work) / "out"
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *replay, "--threads", "1", "--draws", str(draws), frame]
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *replay, "--threads", "1"]
+        command += ["--draws", str(draws), frame]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         text = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", out], check=True, stdout=subprocess.PIPE,
                               text=True).stdout

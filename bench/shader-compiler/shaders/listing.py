@@ -15,7 +15,7 @@ def main() -> int:
         scene, name = argument.split("=", 1)
         with open(name, encoding="utf-8") as file:
             parts = re.split(r"^[VP]S \((vertex|pixel)\) at \S+:\n", file.read(), flags=re.MULTILINE)
-        for stage, text in zip(parts[1::2], parts[2::2]):
+        for stage, text in zip(parts[1::2], parts[2::2], strict=True):
             lines = [" ".join(line.split()) for line in text.split("\n\n")[0].splitlines() if re.match(r" ?\d{4} ", line)]
             words = [(int(line.split()[0]), len(re.match(r"\d{4}((?: [0-9A-F]{8})+)", line).group(1).split())) for line in lines]
             print(f"shader {scene}/{stage} dwords {max(at + count for at, count in words)}", *lines, sep="\n")
