@@ -4,6 +4,7 @@
 //! The payload and the sign of a NaN that an operation makes are not defined, so NaNs count as equal.
 
 use r7xx_board::chip::gfx::lanes::{Mask, ALL};
+use r7xx_board::chip::gfx::shader::ops::{AluOp, Units};
 use r7xx_board::chip::gfx::shader::{run, Options, Program, Wave};
 use shader_compiler::corpus::{named, shaders, CORPUS, SCENES};
 use shader_compiler::decode::without_calls;
@@ -193,4 +194,39 @@ fn a_changed_instruction_is_seen() {
         }
     }
     assert_eq!((found, same_results), (20, 0));
+}
+
+/// Each operation that is compiled, alone, over random and special values.
+#[test]
+fn every_operation() {
+    let (mut done, mut seen) = (0, Seen::default());
+    for &op in AluOp::ALL {
+        let (op3, code) = op.encoding();
+        if !op.is_r700() || op.units() == Units::Four {
+            continue;
+        }
+        // R4.x = op R1.x, R2.y, R3.z
+        let word = match op3 {
+            true => 3 | 2 << 10 | code << 13,
+            false => 1 << 4 | code << 7,
+        };
+        let words = [
+            2,
+            8 << 26,
+            0,
+            1 << 21,
+            1 | 2 << 13 | 1 << 23 | 1 << 31,
+            word | 4 << 21,
+        ];
+        let mut words = words.to_vec();
+        words.resize(64, 0);
+        for how in ways().into_iter().filter(|how| how.all) {
+            match compare(&words, how, 40, &mut seen) {
+                Ok(()) => done += 1,
+                Err(why) if why.starts_with("not compiled") => {}
+                Err(why) => panic!("{} {how:?}: {why}", op.name()),
+            }
+        }
+    }
+    assert!(done >= 2 * 80, "{done}");
 }
