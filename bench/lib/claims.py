@@ -11,9 +11,12 @@ TABLES: tables of other documents that repeat published results.
 EXEMPT: sentences whose figures are not results, with the reason.
 """
 
+import importlib.util
+import json
+import os
 import re
 
-from document import Section, number
+from document import TOP, Section, number
 from sources import load as sources
 
 
@@ -194,7 +197,44 @@ SEARCHES = ("search, bottom-up", "search, top-down")
 # -- sentences -------------------------------------------------------------------------
 # (file, sentence, function of the results and of the file's own text)
 
+def compiler():
+    """What the prototype of a shader compiler has measured."""
+    with open(os.path.join(TOP, "bench/shader-compiler/results.json"), encoding="ascii") as f:
+        return json.load(f)
+
+
+def compiler_tables():
+    """The module that makes tables of that."""
+    spec = importlib.util.spec_from_file_location("measure", os.path.join(TOP, "bench/shader-compiler/measure.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def alu_share():
+    """The largest share of ALU clauses in bench-board's scenes, in percent; the least and the largest part of the interpreter's
+    instructions that compiled code takes."""
+    data = compiler()
+    ratios = [row["compiled"] / row["interpreted"] for row in data["shaders"]]
+    return (max(100 * row["alu"] / row["draw"] for row in data["scenes"] if not row["scene"].startswith("gallery")), *both(ratios))
+
+
+def closure_instead():
+    """By how many percent the loads of DOT4 by another closure shorten a wave of gallery-phong's pixel shader."""
+    data, name = compiler(), "gallery-phong/pixel"
+    before = next(row["interpreted"] for row in data["shaders"] if row["shader"] == name)
+    return (100 * (1 - data["dot4"]["closure"][name] / before),)
+
+
 CLAIMS = (
+    ("emulator/README.md", "ALU clauses are at most {} % of a draw's instructions in the scenes of `make bench-board`, and compiled for four lanes "
+     "at a time, all that Cranelift has on x86-64, they take {} to {} times the instructions", lambda _r, _t: alu_share()),
+    ("emulator/README.md", "decoding for the interpreter takes {} to {} us", lambda _r, _t: both([row["decode_us"] for row in compiler()["shaders"]])),
+    ("bench/shader-compiler/README.md", "Of the instructions of `gallery-phong`'s frame up to that draw these loads take {} %",
+     lambda _r, _t: (100 * compiler()["dot4"]["loads"] / compiler()["dot4"]["instructions"],)),
+    ("bench/shader-compiler/README.md", "made the pixel shader's waves {} % shorter", lambda _r, _t: closure_instead()),
+    ("bench/shader-compiler/README.md", "ALU clauses are at most {} % of a draw's instructions, so that infinitely fast ones would save at most that; code for "
+     "four lanes at a time, all that Cranelift has on x86-64, needs between {} and {} times the instructions", lambda _r, _t: alu_share()),
     ("README.md", "its 3D engine takes {} times as long as llvmpipe to fill the screen ({} to {} by scene)",
      lambda r, _: (fill(r, "fill"), *both(r["board-fill"].table("scene").numbers("board / llvmpipe")))),
     ("README.md", "{} vertex buffers make {} mappings instead of {}",
@@ -363,6 +403,8 @@ def pairs(results):
 
 
 TABLES = (
+    ("emulator/README.md", "decoding for the interpreter takes", lambda _: compiler_tables().scenes(compiler())),
+    ("bench/shader-compiler/README.md", "What `triangles` spends in shaders", lambda _: compiler_tables().shaders(compiler())),
     ("kernel/mm/README.md", "Guards of one page", small),
     ("kernel/mm/README.md", "mappings behind N such guard mappings", pairs),
 )
