@@ -5,6 +5,7 @@ copy right, and survive a hang."""
 import re
 from typing import Any
 
+from nomap_lab.chips import parameters
 from nomap_lab.paths import CHECK
 from nomap_lab.testing import Lab, case, suite
 
@@ -31,12 +32,10 @@ def chip_is_quiet(lab: Lab, chip: str) -> None:
 # of the CP's three the first.
 GENERATIONS = {"rv670": 4, "rs780": 4, "cedar": 6, "redwood": 6, "cypress": 6, "palm": 6, "barts": 6, "turks": 6, "caicos": 6,
                "cayman": 8, "aruba": 8}
-# ARUBA's video encoder (VCE) is not there, and its firmware is looked into: radeon can be told to leave it alone.
-PARAMETERS = {"rs780": "radeon.msi=1", "aruba": "radeon.vce=0"}
 
 
 def generation(lab: Lab, chip: str) -> None:
-    append = PARAMETERS.get(chip, "")
+    append = parameters(chip)
     quiet(lab, board=f"--chip {chip}", append=append)
     out = lab.run("sh", "-c", 'dmesg | grep -cE "ring test on [0345] succeeded|ib test on ring [0345] succeeded"', module="stock",
                   board=f"--chip {chip}", append=append)
@@ -119,6 +118,30 @@ def screenshot(lab: Lab) -> None:
     pixels = matplotlib.image.imread(picture)
     assert pixels.shape[:2] == (768, 1024)
     assert len({tuple(colour) for row in pixels for colour in row}) > 1
+
+
+@case("boot/monitor-on-{chip}", chip=["rv770", *GENERATIONS], tier="all")
+def monitor(lab: Lab, chip: str) -> None:
+    """Every pixel that is written to /dev/fb0 is on the monitor, in its place and colour."""
+    import numpy
+    from PIL import Image
+
+    directory = lab.dir(f"monitor-{chip}")
+    y, x = numpy.mgrid[:768, :1024]
+    # No two pixels have the same colour.
+    colours = numpy.stack([x & 255, y & 255, x >> 8 | y >> 8 << 2 | 0x50], axis=2).astype("uint8")
+    (directory / "pixels").write_bytes(numpy.dstack([colours[:, :, ::-1], numpy.zeros_like(colours[:, :, 0])]).tobytes())
+    # Text on the console sets a mode. Without a cursor the console changes nothing later.
+    out = lab.run("sh", "-c", f"""
+        echo >/dev/tty0; sleep 1; cd /sys/class/graphics/fb0 && cat virtual_size stride bits_per_pixel &&
+            cat {lab.guest_path(directory / "pixels")} >/dev/fb0""", module="stock", screenshot=directory / "screen.png",
+                  board=f"--chip {chip}", append=f"vt.global_cursor_default=0 {parameters(chip)}")
+    assert out.split() == ["1024,768", "4096", "32"]
+    with Image.open(directory / "screen.png") as picture:
+        shown = numpy.asarray(picture.convert("RGB"))
+    assert shown.shape == colours.shape
+    wrong = numpy.argwhere((shown != colours).any(axis=2))
+    assert not len(wrong), f"{len(wrong)} pixels differ, the first at y, x = {wrong[0]}"
 
 
 @case("boot/counters")

@@ -12,7 +12,8 @@ def same_pictures(lab: Lab) -> None:
     lab.lab("gallery", "--out", "check/gallery", "--check")
 
 
-@case("gallery/same-pictures-on-{chip}", chip=["rv670", "rs780", "turks", "cedar", "cayman"], tier="all")
+@case("gallery/same-pictures-on-{chip}", tier="all",
+      chip=["rv670", "rs780", "cedar", "redwood", "cypress", "palm", "barts", "turks", "caicos", "cayman", "aruba"])
 def same_pictures_on_others(lab: Lab, chip: str) -> None:
     """The decoders of other generations: registers, shaders, tiling."""
     lab.lab("gallery", "--chip", chip, "--out", f"check/gallery-{chip}", "--check")

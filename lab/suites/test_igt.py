@@ -3,6 +3,7 @@
 
 import json
 
+from nomap_lab.chips import parameters
 from nomap_lab.igt_sets import BASIC, CS_CHECK, HELD, OWN_BOOT
 from nomap_lab.paths import CHECK, RESULTS
 from nomap_lab.testing import Lab, case, suite
@@ -105,10 +106,10 @@ EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon
 
 
 @case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP,
-      chip=["rv670", "rs780", "cedar", "cypress", "palm", "turks", "cayman"])
+      chip=["rv670", "rs780", "cedar", "redwood", "cypress", "palm", "barts", "turks", "caicos", "cayman", "aruba"])
 def on_chip(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}",
-            append="radeon.msi=1" if chip == "rs780" else "")
+            append=parameters(chip))
 
 
 @case("igt/vm-{board}", tier="all", runner="igt", include=["radeon_gem_rw_vm"], board=["cayman", "strict"])
