@@ -62,8 +62,11 @@ def stock_skips(lab: Lab) -> None:
     assert tests and not {n: t["result"] for n, t in tests.items() if t["result"] not in ("skip", "notrun")}
 
 
-@case("igt/others", runner="igt", include=["radeon_gem_rw_(between|reset|caches|reclock)", "radeon_gem_rw_steps@(room|ahead)"],
-      exclude=["reset_fails|cpu-reads-after-gpu"])
+OTHERS = ["radeon_gem_rw_(between|reset|caches|reclock)", "radeon_gem_rw_steps@(room|ahead)"]
+NOT_OTHERS = ["reset_fails|cpu-reads-after-gpu"]
+
+
+@case("igt/others", runner="igt", include=OTHERS, exclude=NOT_OTHERS)
 def others(lab: Lab) -> None:
     lab.igt(RESULTS / "igt-others", timeout=900, append="radeon.lockup_timeout=1500")
 
@@ -110,6 +113,22 @@ EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon
 def on_chip(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}",
             append=parameters(chip))
+
+
+# One chip of each way to copy and to flush: no DMA ring, Evergreen, VRAM in the machine's memory, Northern Islands, address spaces.
+GENERATIONS = ("rv670", "cedar", "palm", "turks", "cayman")
+
+
+@case("igt/all-on-{chip}", tier="all", runner="igt", exclude=[OWN_BOOT, CS_CHECK], chip=list(GENERATIONS))
+def all_on_chip(lab: Lab, chip: str) -> None:
+    """What igt/igt runs on RV710."""
+    lab.igt(CHECK / f"igt-all-{chip}", timeout=1800, board=f"--chip {chip}", append="radeon.lockup_timeout=1500")
+
+
+@case("igt/others-on-{chip}", tier="all", runner="igt", include=OTHERS, exclude=NOT_OTHERS, chip=list(GENERATIONS))
+def others_on_chip(lab: Lab, chip: str) -> None:
+    """What igt/others runs on RV710."""
+    lab.igt(CHECK / f"igt-others-{chip}", timeout=1200, board=f"--chip {chip}", append="radeon.lockup_timeout=1500")
 
 
 @case("igt/vm-{board}", tier="all", runner="igt", include=["radeon_gem_rw_vm"], board=["cayman", "strict"])
