@@ -197,12 +197,14 @@ fn face_coordinates(src: &[&Lanes; 4], lane: usize) -> [[f32; 3]; 3] {
         if there[2] == own[2] {
             return there;
         }
+        // Of an array the coordinate has eight times the cube's number, too, see `cube_slice()`.
+        let face = |z: f32| (z.max(0.0) + 0.5) as u32 & 7;
         let point = CubePoint {
-            face: there[2].max(0.0) as u32,
+            face: face(there[2]),
             s: there[0] - 1.0,
             t: there[1] - 1.0,
         };
-        match CubePoint::on_face(point.direction(), own[2].max(0.0) as u32) {
+        match CubePoint::on_face(point.direction(), face(own[2])) {
             Some(p) => [p.s + 1.0, p.t + 1.0, own[2]],
             None => own,
         }
@@ -216,25 +218,31 @@ mod tests {
     #[test]
     fn an_edge_of_a_cube_does_not_change_the_level() {
         // A quad on the plane z = 1, which leaves face +z at its right, in steps of
-        // a third of the face: (2/3, 2/3, 1), (4/3, 2/3, 1) and the lower row.
-        let mut src = [[0; LANES]; 4];
+        // a third of the face: (2/3, 2/3, 1), (4/3, 2/3, 1) and the lower row. The second time
+        // it is on the third cube of an array.
         let steps = [(2.0, 2.0), (4.0, 2.0), (2.0, 4.0), (4.0, 4.0)];
-        for (lane, (x, y)) in steps.into_iter().enumerate() {
-            let point = CubePoint::of([x / 3.0, -y / 3.0, 1.0f32]);
-            src[0][lane] = (point.s + 1.0).to_bits();
-            src[1][lane] = (point.t + 1.0).to_bits();
-            src[2][lane] = (point.face as f32).to_bits();
-        }
-        let src = src.each_ref();
-        assert!(crosses_edge(&src, 0));
-        let [own, right, below] = face_coordinates(&src, 0);
-        for (delta, expected) in [
-            (right[0] - own[0], 1.0 / 3.0),
-            (right[1] - own[1], 0.0),
-            (below[0] - own[0], 0.0),
-            (below[1] - own[1], 1.0 / 3.0),
-        ] {
-            assert!((delta - expected).abs() < 1e-5, "{delta} {expected}");
+        for cube in [0, 2 * 8] {
+            let mut src = [[0; LANES]; 4];
+            for (lane, (x, y)) in steps.into_iter().enumerate() {
+                let point = CubePoint::of([x / 3.0, -y / 3.0, 1.0f32]);
+                src[0][lane] = (point.s + 1.0).to_bits();
+                src[1][lane] = (point.t + 1.0).to_bits();
+                src[2][lane] = ((cube + point.face) as f32).to_bits();
+            }
+            let src = src.each_ref();
+            assert!(crosses_edge(&src, 0));
+            let [own, right, below] = face_coordinates(&src, 0);
+            for (delta, expected) in [
+                (right[0] - own[0], 1.0 / 3.0),
+                (right[1] - own[1], 0.0),
+                (below[0] - own[0], 0.0),
+                (below[1] - own[1], 1.0 / 3.0),
+            ] {
+                assert!(
+                    (delta - expected).abs() < 1e-5,
+                    "{cube}: {delta} {expected}"
+                );
+            }
         }
     }
 }
