@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Shaders as Mesa lists them: the words are in the lines.
 
+use r7xx_board::chip::gfx::shader::{Options, Program};
+
 /// The shaders of the scenes of `make bench-board`.
 pub const SCENES: &str = include_str!("../shaders/bench-board.txt");
 /// The emulator's corpus for RV770.
@@ -44,4 +46,19 @@ pub fn named(name: &str) -> Vec<u32> {
     let all = shaders(SCENES).into_iter().chain(shaders(CORPUS));
     let found = all.into_iter().find(|(other, _)| other == name);
     found.unwrap_or_else(|| panic!("no shader {name}")).1
+}
+
+/// The words of a shader, decoded by the interpreter.
+///
+/// # Panics
+/// If it does not decode them.
+pub fn decoded(words: &[u32]) -> Program {
+    let mut code = |address: u64, out: &mut [u32]| {
+        let at = address as usize / 4;
+        for (i, to) in out.iter_mut().enumerate() {
+            *to = words.get(at + i).copied().unwrap_or(0);
+        }
+        true
+    };
+    Program::decode(0, Options::r700(true), &mut code).expect("the interpreter decodes it")
 }

@@ -12,9 +12,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use r7xx_board::chip::gfx::lanes::ALL;
-use r7xx_board::chip::gfx::shader::{run, Options, Program, Wave};
+use r7xx_board::chip::gfx::shader::{run, Wave};
 use serde_json::json;
-use shader_compiler::corpus::named;
+use shader_compiler::corpus::{decoded, named};
 use shader_compiler::decode::{alu_alone, without_calls};
 use shader_compiler::fake::{value, Fake};
 use shader_compiler::machine::{LANES, ROWS};
@@ -37,17 +37,6 @@ const HOW: How = How {
     all: false,
     alone: true,
 };
-
-fn decoded(words: &[u32]) -> Program {
-    let mut code = |address: u64, out: &mut [u32]| {
-        let at = address as usize / 4;
-        for (i, to) in out.iter_mut().enumerate() {
-            *to = words.get(at + i).copied().unwrap_or(0);
-        }
-        true
-    };
-    Program::decode(0, Options::r700(true), &mut code).expect("the interpreter decodes it")
-}
 
 fn input(row: usize, lane: usize) -> u32 {
     value((row * LANES + lane) as u64, true)

@@ -5,23 +5,12 @@
 
 use r7xx_board::chip::gfx::lanes::{Mask, ALL};
 use r7xx_board::chip::gfx::shader::ops::{AluOp, Units};
-use r7xx_board::chip::gfx::shader::{run, Options, Program, Wave};
-use shader_compiler::corpus::{named, shaders, CORPUS, SCENES};
+use r7xx_board::chip::gfx::shader::{run, Wave};
+use shader_compiler::corpus::{decoded, named, shaders, CORPUS, SCENES};
 use shader_compiler::decode::without_calls;
 use shader_compiler::fake::{hash, value, Fake};
 use shader_compiler::machine::{LANES, ROWS};
 use shader_compiler::run::{Compiled, Options as How, State};
-
-fn interpreted(words: &[u32]) -> Program {
-    let mut code = |address: u64, out: &mut [u32]| {
-        let at = address as usize / 4;
-        for (i, to) in out.iter_mut().enumerate() {
-            *to = words.get(at + i).copied().unwrap_or(0);
-        }
-        true
-    };
-    Program::decode(0, Options::r700(true), &mut code).expect("the interpreter decodes it")
-}
 
 /// NaNs are equal.
 fn same(a: u32, b: u32) -> bool {
@@ -42,7 +31,7 @@ struct Seen {
 /// Runs `words` both ways `waves` times; the first difference, if there is one.
 fn compare(words: &[u32], how: How, waves: u64, seen: &mut Seen) -> Result<(), String> {
     let words = without_calls(words);
-    let program = interpreted(&words);
+    let program = decoded(&words);
     let mut compiled =
         Compiled::new(&words, how).map_err(|why| format!("not compiled: {why:?}"))?;
     let (mut wave, mut state) = (Wave::new(), State::default());
@@ -155,7 +144,7 @@ fn every_shader_of_the_corpus_that_is_compiled() {
 #[test]
 fn a_changed_instruction_is_seen() {
     let words = without_calls(&named("fill/vertex"));
-    let program = interpreted(&words);
+    let program = decoded(&words);
     let (mut found, mut same_results) = (0, 0);
     // ADDR of the clause is in the low 22 bits of its first word.
     let first = (words[2] & 0x3f_ffff) as usize * 2;
