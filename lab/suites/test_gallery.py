@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """bench/gallery by three renderers, the board natively by r7xx-shim (docs/gallery.md)."""
 
+from nomap_lab.chips import OTHER_GENERATIONS
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=26, lane="builds",
@@ -12,8 +13,7 @@ def same_pictures(lab: Lab) -> None:
     lab.lab("gallery", "--out", "check/gallery", "--check")
 
 
-@case("gallery/same-pictures-on-{chip}", tier="all",
-      chip=["rv670", "rs780", "cedar", "redwood", "cypress", "palm", "barts", "turks", "caicos", "cayman", "aruba"])
+@case("gallery/same-pictures-on-{chip}", tier="all", chip=OTHER_GENERATIONS)
 def same_pictures_on_others(lab: Lab, chip: str) -> None:
     """The decoders of other generations: registers, shaders, tiling."""
     lab.lab("gallery", "--chip", chip, "--out", f"check/gallery-{chip}", "--check")

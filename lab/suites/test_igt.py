@@ -3,7 +3,7 @@
 
 import json
 
-from nomap_lab.chips import parameters
+from nomap_lab.chips import OTHER_GENERATIONS, parameters
 from nomap_lab.igt_sets import BASIC, CS_CHECK, HELD, OWN_BOOT
 from nomap_lab.paths import CHECK, RESULTS
 from nomap_lab.testing import Lab, case, suite
@@ -108,24 +108,22 @@ def other_boards(lab: Lab) -> None:
 EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon_ring_copy", "radeon_gem_rw_reset@staged-writes$")
 
 
-@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP,
-      chip=["rv670", "rs780", "cedar", "redwood", "cypress", "palm", "barts", "turks", "caicos", "cayman", "aruba"])
+@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP, chip=OTHER_GENERATIONS)
 def on_chip(lab: Lab, chip: str) -> None:
-    lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}",
-            append=parameters(chip))
+    lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}", append=parameters(chip))
 
 
 # One chip of each way to copy and to flush: no DMA ring, Evergreen, VRAM in the machine's memory, Northern Islands, address spaces.
-GENERATIONS = ("rv670", "cedar", "palm", "turks", "cayman")
+ONE_OF_EACH = ("rv670", "cedar", "palm", "turks", "cayman")
 
 
-@case("igt/all-on-{chip}", tier="all", runner="igt", exclude=[OWN_BOOT, CS_CHECK], chip=list(GENERATIONS))
+@case("igt/all-on-{chip}", tier="all", runner="igt", exclude=[OWN_BOOT, CS_CHECK], chip=ONE_OF_EACH)
 def all_on_chip(lab: Lab, chip: str) -> None:
     """What igt/igt runs on RV710."""
     lab.igt(CHECK / f"igt-all-{chip}", timeout=1800, board=f"--chip {chip}", append="radeon.lockup_timeout=1500")
 
 
-@case("igt/others-on-{chip}", tier="all", runner="igt", include=OTHERS, exclude=NOT_OTHERS, chip=list(GENERATIONS))
+@case("igt/others-on-{chip}", tier="all", runner="igt", include=OTHERS, exclude=NOT_OTHERS, chip=ONE_OF_EACH)
 def others_on_chip(lab: Lab, chip: str) -> None:
     """What igt/others runs on RV710."""
     lab.igt(CHECK / f"igt-others-{chip}", timeout=1200, board=f"--chip {chip}", append="radeon.lockup_timeout=1500")
