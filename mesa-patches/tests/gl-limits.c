@@ -497,12 +497,9 @@ static int beyond(void)
 	return boxes_of(true);
 }
 
-/* Textures of 16 KiB in a half of 4 MiB. */
-#define TILED_MOST 128
-
 static int tiled(void)
 {
-	enum { DELETED = TILED_MOST / 2, MOST = TILED_MOST };
+	enum { MOST = 4 * 1024 * 1024 / 2 / (16 * 1024), DELETED = MOST / 2 };
 	static GLuint textures[2 * MOST];
 	unsigned n = fill_tiled(textures, 2 * MOST);
 
@@ -517,18 +514,16 @@ static int tiled(void)
 	return 0;
 }
 
-/* Of 16 KiB: more than a half of 128 MiB, in more slabs than mappings are kept. */
-#define TILED_ALL 6000
-
 static int tiled_all(void)
 {
-	enum { MOST_MAPS = 16 + 4 }; /* of their slabs, and of others */
-	static GLuint textures[TILED_ALL];
+	enum { ALL = 6000, /* of 16 KiB: more than a half of 128 MiB, in more slabs than mappings are kept */
+	       MOST_MAPS = 16 + 4 }; /* of their slabs, and of others */
+	static GLuint textures[ALL];
 	unsigned long maps = counter("maps"), made = counter("mmap");
-	unsigned n = fill_tiled(textures, TILED_ALL);
+	unsigned n = fill_tiled(textures, ALL);
 
-	if (n != TILED_ALL)
-		die("the CPU has written %u of %u textures, though it reaches all VRAM", n, TILED_ALL);
+	if (n != ALL)
+		die("the CPU has written %u of %u textures, though it reaches all VRAM", n, ALL);
 	maps = counter("maps") - maps;
 	made = counter("mmap") - made;
 	if (made <= MOST_MAPS)
