@@ -194,8 +194,6 @@ STACKS = "a stack between any two"
 FORKS = ("fork-exit",)
 SEARCHES = ("search, bottom-up", "search, top-down")
 
-# -- sentences -------------------------------------------------------------------------
-# (file, sentence, function of the results and of the file's own text)
 
 def compiler():
     """What the prototype of a shader compiler has measured."""
@@ -225,6 +223,9 @@ def closure_instead():
     before = next(row["interpreted"] for row in data["shaders"] if row["shader"] == name)
     return (100 * (1 - data["dot4"]["closure"][name] / before),)
 
+
+# -- sentences -------------------------------------------------------------------------
+# (file, sentence, function of the results and of the file's own text)
 
 CLAIMS = (
     ("emulator/README.md", "ALU clauses are at most {} % of a draw's instructions in the scenes of `make bench-board`, and compiled for four lanes "
