@@ -5,6 +5,7 @@ Contents, the example, an unmodified program, X with the DDX that goes through i
 and what mapping costs. One boot for each module, and one in which instructions are counted.
 """
 
+import json
 import shutil
 
 from nomap_lab.paths import CHECK
@@ -50,17 +51,19 @@ def module_part(lab: Lab, module: str, part: str) -> None:
 
 @case("libdrm-board/maps")
 def maps(lab: Lab) -> None:
-    """100,000 BOs, each mapped and unmapped once."""
+    """100,000 BOs, each mapped and unmapped once: contents, and how many maps are left."""
     ours, debian = LDB / "patched/unmodified.json", LDB / "patched/unmodified-debian.json"
-    lab.call(*MAPS, "--max-ratio", "3", ours, debian)
+    lab.call(*MAPS, "--no-costs", ours, debian)
     assert '"live": 100000,' in ours.read_text(encoding="utf-8")
 
 
 @case("libdrm-board/hot-map")
 def hot_map(lab: Lab) -> None:
-    """Instructions are counted, so that the ratio is the same on any machine."""
+    """Instructions are counted, so that the ratio is the same on any machine. With ours there are more BOs than maps."""
     lab.run("bash", "-ec", """
         /build/bench/libdrm-maps --count --bos 5000 --json "$1/cost-debian.json"
-        LD_LIBRARY_PATH=/build/libdrm/lib /build/bench/libdrm-maps --count --bos 5000 --json "$1/cost-ours.json" """,
-            "bash", lab.guest_path(LDB), accel="icount", smp=1, timeout=200)
+        LD_LIBRARY_PATH=/build/libdrm/lib /build/bench/libdrm-maps --count --bos 30000 --json "$1/cost-ours.json" """,
+            "bash", lab.guest_path(LDB), accel="icount", smp=1, timeout=400)
+    ours = json.loads((LDB / "cost-ours.json").read_text(encoding="utf-8"))
+    assert ours["live"] > max(row["maps"] for row in ours["rows"])
     lab.call(*MAPS, LDB / "cost-ours.json", LDB / "cost-debian.json")
