@@ -28,7 +28,6 @@
 #include "process.h"
 #include "storm.h"
 
-#define BATCH 16u
 /* Pixmaps that are read by XGetImage, the slowest call of all. */
 #define GETS 200u
 /* Switches of the workspace. */

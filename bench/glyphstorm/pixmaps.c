@@ -75,23 +75,31 @@ int pixmaps_start(struct storm *s, unsigned int count)
 {
 	Visual *visual = DefaultVisual(s->display, s->screen);
 	size_t bytes = PIXMAP_SIDE * PIXMAP_SIDE * 4;
+	unsigned int i;
 
 	s->count = count;
 	s->pixmaps = calloc(count, sizeof(*s->pixmaps));
 	s->versions = calloc(count, 1);
 	s->image = XCreateImage(s->display, visual, 24, ZPixmap, 0, calloc(1, bytes), PIXMAP_SIDE,
 				PIXMAP_SIDE, 32, 0);
-	s->shared = XShmCreateImage(s->display, visual, 24, ZPixmap, NULL, &s->segment,
-				    PIXMAP_SIDE, PIXMAP_SIDE);
-	if (!s->pixmaps || !s->versions || !s->image || !s->image->data || !s->shared) {
-		fprintf(stderr, "glyphstorm: no memory, or no MIT-SHM\n");
+	if (!s->pixmaps || !s->versions || !s->image || !s->image->data) {
+		fprintf(stderr, "glyphstorm: no memory\n");
 		return -1;
 	}
-	s->segment.shmid = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
-	s->segment.shmaddr = s->shared->data = shmat(s->segment.shmid, NULL, 0);
+	s->segment.shmid = shmget(IPC_PRIVATE, BATCH * bytes, IPC_CREAT | 0600);
+	s->segment.shmaddr = shmat(s->segment.shmid, NULL, 0);
 	if (s->segment.shmaddr == (void *)-1 || !XShmAttach(s->display, &s->segment)) {
 		fprintf(stderr, "glyphstorm: no shared memory\n");
 		return -1;
+	}
+	for (i = 0; i < BATCH; i++) {
+		s->shared[i] = XShmCreateImage(s->display, visual, 24, ZPixmap,
+					       s->segment.shmaddr + i * bytes, &s->segment,
+					       PIXMAP_SIDE, PIXMAP_SIDE);
+		if (!s->shared[i]) {
+			fprintf(stderr, "glyphstorm: no MIT-SHM\n");
+			return -1;
+		}
 	}
 	XSync(s->display, False);
 	/* It goes with the last process that has attached it. */
@@ -139,16 +147,17 @@ void pixmaps_put_again(struct storm *s, unsigned int i)
  * @s: connection
  * @i: number, below half of @s->count
  *
- * The memory is written again for the next pixmap, so this waits for the server.
+ * The memory is written again BATCH pixmaps later, when the caller has waited for the server.
  */
 void pixmaps_put_shared(struct storm *s, unsigned int i)
 {
+	XImage *image = s->shared[i % BATCH];
+
 	i += s->count / 2;
 	make(s, i);
-	paint(s->shared, i, s->versions[i]);
-	XShmPutImage(s->display, s->pixmaps[i], s->copy, s->shared, 0, 0, 0, 0, PIXMAP_SIDE,
+	paint(image, i, s->versions[i]);
+	XShmPutImage(s->display, s->pixmaps[i], s->copy, image, 0, 0, 0, 0, PIXMAP_SIDE,
 		     PIXMAP_SIDE, False);
-	XSync(s->display, False);
 }
 
 /**

@@ -3,8 +3,8 @@
  * glyphstorm's connection, and its operations on pixmaps (pixmaps.c), glyphs (glyphs.c),
  * workspaces of both (workspaces.c) and OpenGL's objects (gl.c).
  *
- * An operation is called for i = 0 to its count - 1, and only sends requests. Checks return the
- * number of pixels that are wrong.
+ * An operation is called for i = 0 to its count - 1, and only sends requests: the caller waits for
+ * the server after BATCH of them. Checks return the number of pixels that are wrong.
  */
 #ifndef GLYPHSTORM_STORM_H
 #define GLYPHSTORM_STORM_H
@@ -26,6 +26,8 @@
 #define GLYPH_COLUMNS	(WIDTH / GLYPH_SIDE)
 #define GLYPH_CELLS	(GLYPH_COLUMNS * (HEIGHT / GLYPH_SIDE))
 #define WORKSPACES	2u
+/* Operations after which the client waits for the server. */
+#define BATCH		16u
 /* Pixels have 24 bits; servers need not keep the others. */
 #define COLOUR		0xffffffu
 
@@ -38,7 +40,7 @@
  * @copy: context that copies
  * @invert: context that inverts each bit of a colour
  * @image: PIXMAP_SIDE x PIXMAP_SIDE pixels in this process
- * @shared: the same, in memory that the server shares
+ * @shared: the same in memory that the server shares, for each operation of a batch
  * @segment: that memory
  * @pixmaps: all pixmaps
  * @versions: which contents each pixmap has
@@ -52,7 +54,7 @@ struct storm {
 	Window window;
 	Pixmap sheet;
 	GC copy, invert;
-	XImage *image, *shared;
+	XImage *image, *shared[BATCH];
 	XShmSegmentInfo segment;
 	Pixmap *pixmaps;
 	uint8_t *versions;
