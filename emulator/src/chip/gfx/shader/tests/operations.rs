@@ -569,6 +569,11 @@ fn dot_products() {
         [2.0; 4]
     );
     assert!(run_four(four(AluOp::Dot4Ieee, None, all), infinite, zeros)[0].is_nan());
+    // The sum of four negative zeros is one; in DOT4 the products of zeros have no sign.
+    for (op, negative) in [(AluOp::Dot4Ieee, true), (AluOp::Dot4, false)] {
+        let got = run_four(four(op, None, all), [-1.0; 4], [0.0; 4])[0];
+        assert_eq!((got, got.is_sign_negative()), (0.0, negative), "{op:?}");
+    }
     assert_eq!(
         run_four(four(AluOp::Max4, None, all), [1.0, 9.0, -3.0, 4.0], b),
         [9.0; 4]
