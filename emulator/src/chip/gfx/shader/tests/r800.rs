@@ -71,6 +71,28 @@ fn dot_products_add_the_next_channels_result() {
     }
 }
 
+#[test]
+fn a_dot_product_is_clamped_once() {
+    // All slots clamp. The product of z is negative, and y takes it as it is; so does x with y's sum.
+    let (lane, one, half) = ((1, 2), (249, 0), (252, 0));
+    let mut slots = [
+        op2(DOT_IEEE, Some(2), 0, half, one, false),
+        op2(DOT_IEEE, Some(2), 1, lane, lane, false),
+        op2(MUL_IEEE, Some(2), 2, lane, one, true),
+    ];
+    slots[2][0] |= 1 << 12;
+    for slot in &mut slots {
+        slot[1] |= 1 << 31;
+    }
+    let wave = ran(&slots, &mut Recorder::default());
+    for l in 0..64 {
+        let sum = (l * l) as f32 - l as f32;
+        let wanted = [(sum + 0.5).min(1.0), sum.min(1.0), 0.0];
+        let got = [0, 1, 2].map(|chan| f32::from_bits(wave.gpr(2, chan)[l]));
+        assert_eq!(got, wanted, "lane {l}");
+    }
+}
+
 /// Parameter 5 is 100 + chan at vertex 0; vertices 1 and 2 differ by 10 and 1000.
 struct Parameters(Recorder);
 
