@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 mod analysis;
 mod builder;
 mod modulate;
+mod sums;
 mod texel;
 
 use builder::*;

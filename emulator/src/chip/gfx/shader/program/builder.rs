@@ -107,36 +107,6 @@ impl Work {
     }
 }
 
-/// A slot whose result comes after those of its group's other slots.
-struct Sum {
-    /// Its channel.
-    chan: usize,
-    instruction: AluInstruction,
-    /// Row of its result.
-    dst: u32,
-    /// Row of what it computes itself, without output modifiers.
-    product: u32,
-    /// It adds the next channel's result.
-    adds: bool,
-}
-
-/// An operation that adds the result of the next channel.
-fn is_sum(op: AluOp) -> bool {
-    matches!(op, AluOp::Dot | AluOp::DotIeee | AluOp::Mbcnt32Lo)
-}
-
-/// The result is scaled or clamped.
-fn modifies(instruction: &AluInstruction) -> bool {
-    instruction.omod != 0 || instruction.clamp
-}
-
-/// A slot of the group adds the result of channel `chan`.
-fn is_added(group: &[AluInstruction], chan: usize) -> bool {
-    group
-        .iter()
-        .any(|other| usize::from(other.dst_chan) + 1 == chan && other.op.is_some_and(is_sum))
-}
-
 impl Builder {
     pub(super) fn constant(&mut self, constant: Constant) -> u32 {
         let next = ROW_CONST + self.constants.len() as u32;
@@ -375,7 +345,7 @@ impl Builder {
         let mut tail: Vec<Step> = Vec::new();
         let mut next: [Option<u32>; 5] = *pv;
         let mut commit = false;
-        let mut sums: Vec<Sum> = Vec::new();
+        let mut added: Vec<sums::Sum> = Vec::new();
         let mut taken = [false; 5];
         // Collects the units of wide operations, by operation.
         #[allow(clippy::type_complexity)] // of this loop alone
@@ -462,10 +432,10 @@ impl Builder {
             // The product is a slot like the others. The sum comes after them, as it adds the
             // result of the next channel: that without output modifiers, so that a sum of which all
             // slots clamp is clamped once (piglit's trinity-fp1, which a real Turks passes).
-            let adds = is_sum(op);
-            let clamped = modifies(instruction) && unit == chan && !op.is_pred();
-            if adds || clamped && is_added(group, chan) {
-                sums.push(Sum {
+            let adds = sums::is_sum(op);
+            let modified = sums::modifies(instruction) && unit == chan && !op.is_pred();
+            if adds || modified && sums::is_added(group, chan) {
+                added.push(sums::Sum {
                     chan,
                     instruction: *instruction,
                     dst,
@@ -539,61 +509,7 @@ impl Builder {
             }
         }
         steps.append(&mut copies);
-        // From w to x: `DOT` in y adds the result of z.
-        sums.sort_by_key(|sum| std::cmp::Reverse(sum.chan));
-        let mut results = next;
-        for sum in sums {
-            let Sum {
-                chan,
-                instruction,
-                dst,
-                product,
-                adds,
-            } = sum;
-            let integers = instruction.op == Some(AluOp::Mbcnt32Lo);
-            let (op, flush) = match integers {
-                true => (AluOp::AddInt, Flush::Never),
-                false => (AluOp::Add, Flush::Always),
-            };
-            let of = |row| Src { row, flush, ..zero };
-            let after = match (chan < 3 && taken[chan + 1], results[(chan + 1).min(3)]) {
-                (true, Some(row)) => of(row),
-                _ => zero,
-            };
-            let modifies = modifies(&instruction);
-            let add = Slot {
-                op,
-                omod: 0,
-                clamp: false,
-                pred_sel: 0,
-                update_exec: false,
-                update_pred: false,
-                chan: instruction.dst_chan,
-                plain: false,
-                dst: product,
-                src: [of(product), after, zero],
-            };
-            let last = Slot {
-                op: if modifies { AluOp::Mov } else { op },
-                omod: instruction.omod,
-                clamp: instruction.clamp,
-                pred_sel: instruction.pred_sel,
-                dst,
-                src: if modifies {
-                    [of(product), zero, zero]
-                } else {
-                    add.src
-                },
-                ..add
-            };
-            if modifies {
-                if adds {
-                    steps.push(Step::Alu(add));
-                }
-                results[chan] = Some(product);
-            }
-            steps.push(Step::Alu(last));
-        }
+        sums::finish(added, next, &taken, zero, steps);
         steps.append(&mut tail);
         if commit {
             steps.push(Step::Commit);
