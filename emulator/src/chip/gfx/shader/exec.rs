@@ -385,8 +385,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs the steps of `clause`.
-    #[inline(always)]
+    /// Runs the steps of `clause`. Not inlined: it is large, and compiled for each kind of host.
+    #[inline(never)]
     fn clause(&mut self, program: &Program, clause: &AluClause) -> Outcome {
         let wave = &mut *self.wave;
         wave.arch.dispatch(Clause {
