@@ -646,6 +646,9 @@ fn one_way(texture: &Texture, filter: &Filter) -> bool {
 }
 
 /// `GET_TEXTURE_RESINFO`: the size of level x in xyz, the number of levels in w.
+///
+/// Of an array it has the view's layers, not the resource's: a Turks passes piglit's
+/// `rendering-layers-image` (Mesa's `src/gallium/drivers/r600/ci`), which compares them.
 fn size(texture: &Texture, src: &[&Lanes; 4], exec: Mask, out: &mut [Lanes; 4]) {
     for lane in iter(exec) {
         let wanted = src[0][lane];
@@ -658,7 +661,8 @@ fn size(texture: &Texture, src: &[&Lanes; 4], exec: Mask, out: &mut [Lanes; 4]) 
             continue;
         };
         out[0][lane] = level.width;
-        let layers = texture.layer_count;
+        let (first, last) = texture.layers;
+        let layers = last.saturating_sub(first) + 1;
         let (second, third) = match texture.dim {
             Dim::D1 => (1, 1),
             // OpenGL's textureSize() of a 1D array has the layers in y.

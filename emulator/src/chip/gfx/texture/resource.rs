@@ -136,7 +136,7 @@ pub struct Texture {
     pub samples: u32,
     /// `BASE_ARRAY` and `LAST_ARRAY`: first and last layer of the view.
     pub layers: (u32, u32),
-    /// Number of layers by the descriptor's depth, for size queries; 1 for 3D textures.
+    /// Number of layers by the descriptor's depth; 1 for 3D textures.
     pub layer_count: u32,
     /// log2 of `MAX_ANISO`.
     pub log2_max_aniso: u32,

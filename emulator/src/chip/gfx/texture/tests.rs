@@ -591,12 +591,16 @@ fn samples_of_a_texel_are_loaded() {
 
 #[test]
 fn sizes_are_of_the_level_asked_for() {
-    let size_of = |dim, size, level: u32| {
+    let view_of = |dim, size, layers: Option<_>, level: u32| {
         let mut scene = Scene::new(dim, 2, size, RGBA8, 3);
+        scene.texture.layers = layers.unwrap_or(scene.texture.layers);
         let src = [level; 4].map(|v| [v; LANES]);
         let got = scene.run(&op(tex::GET_TEXTURE_RESINFO), &Sampler::default(), &src, 1);
         got.map(|c| c[0])
     };
+    let size_of = |dim, size, level| view_of(dim, size, None, level);
+    assert_eq!(view_of(5, [20, 10, 5], Some((1, 3)), 1), [10, 5, 3, 4]);
+    assert_eq!(view_of(4, [20, 1, 5], Some((4, 4)), 0), [20, 1, 1, 4]);
     assert_eq!(size_of(1, [20, 10, 1], 1), [10, 5, 1, 4]);
     assert_eq!(size_of(2, [20, 10, 5], 1), [10, 5, 2, 4]);
     assert_eq!(size_of(5, [20, 10, 5], 1), [10, 5, 5, 4]);
