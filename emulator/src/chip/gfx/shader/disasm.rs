@@ -536,6 +536,8 @@ fn source(src: &AluSource, index_mode: u8, literals: &[u32; 4]) -> String {
         sel::PARAMETER..sel::OTHER => format!("Param{}", src.sel - sel::PARAMETER),
         sel::LDS_OQ_A => format!("LDS_OQ_A.{chan}"),
         sel::LDS_OQ_A_POP => format!("LDS_OQ_A_POP.{chan}"),
+        sel::TIME_HI => "TIME_HI".into(),
+        sel::TIME_LO => "TIME_LO".into(),
         sel::HW_WAVE_ID => "HW_WAVE_ID".into(),
         sel::SE_ID => "SE_ID".into(),
         other => format!("??IMM_{}", other & !sel::OTHER),

@@ -194,12 +194,17 @@ impl Runner<'_> {
                     }
                 }
                 Cf::Alu { code, clause } => self.alu(program, *code, *clause)?,
-                Cf::Fetch { clause } => {
+                Cf::Fetch { clause, valid } => {
                     let clause = &program.fetch[*clause as usize];
                     self.charge(clause.len() as u64)?;
+                    let exec = self.wave.exec;
+                    if *valid {
+                        self.wave.exec &= self.wave.valid & !self.wave.killed;
+                    }
                     if self.wave.exec != 0 {
                         self.fetches(program, clause);
                     }
+                    self.wave.exec = exec;
                 }
                 Cf::Export(export) => self.export(export, program.ends[pc as usize]),
                 Cf::Memory(export) => self.memory(export),
@@ -393,6 +398,7 @@ impl Runner<'_> {
             clause,
             wide: &program.wide,
             dx10_clamp: program.options.dx10_clamp,
+            begun: wave.executed - u64::from(clause.slots),
             state: State {
                 rows: &mut wave.rows,
                 ar: &mut wave.ar,

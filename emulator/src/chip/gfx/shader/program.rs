@@ -74,8 +74,10 @@ pub(super) enum Cf {
         code: u8,
         clause: u32,
     },
+    /// `valid`: only lanes that are neither helpers nor killed take part (`VALID_PIXEL_MODE`).
     Fetch {
         clause: u32,
+        valid: bool,
     },
     Export(CfExport),
     Memory(CfExport),
@@ -196,6 +198,7 @@ impl Program {
             fetch: Vec::new(),
             unknown: Vec::new(),
             instructions: 0,
+            slots: 0,
         };
         let mut cfs = Vec::new();
         let mut ends = Vec::new();
@@ -255,6 +258,7 @@ impl Program {
                     CfKind::Memory(word) => match isa.scratch_read(&word) {
                         Some(read) => Cf::Fetch {
                             clause: builder.push_fetches(vec![Fetch::Mem(read)]),
+                            valid: false,
                         },
                         None => {
                             if !is_modelled(word.code) {
@@ -266,6 +270,7 @@ impl Program {
                     CfKind::Other(word) if word.code == cf::GDS || is_fetch(word.code) => {
                         Cf::Fetch {
                             clause: builder.fetch_clause(&mut reader, &word)?,
+                            valid: word.valid_pixel,
                         }
                     }
                     CfKind::Other(word) => {

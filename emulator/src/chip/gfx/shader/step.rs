@@ -145,6 +145,12 @@ pub(super) enum Step {
         dst: u32,
         pop: bool,
     },
+    /// Row `dst` = the lower or higher half of the time. `slots`: those of the clause before it.
+    Time {
+        dst: u32,
+        high: bool,
+        slots: u32,
+    },
     /// Index register 0 or 1 = `AR.x`, or a row (R900).
     SetIndex {
         which: u8,

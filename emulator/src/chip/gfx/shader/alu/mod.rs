@@ -71,6 +71,8 @@ pub(super) struct Clause<'a, 'b> {
     /// The program's operations that steps refer to.
     pub wide: &'a [Wide],
     pub dx10_clamp: bool,
+    /// Instructions that the wave executed before.
+    pub begun: u64,
     pub state: State<'b>,
     pub env: &'a mut dyn Env,
 }
@@ -97,6 +99,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
         clause,
         wide: wides,
         dx10_clamp,
+        begun,
         state,
         env,
     } = job;
@@ -208,6 +211,10 @@ fn run(job: Clause<'_, '_>) -> Outcome {
                     false => queue.front().copied(),
                 };
                 rows[*dst as usize] = first.unwrap_or([0; LANES]);
+            }
+            Step::Time { dst, high, slots } => {
+                let time = begun + u64::from(*slots);
+                rows[*dst as usize].fill((time >> if *high { 32 } else { 0 }) as u32);
             }
             Step::SetIndex { which, from } => {
                 let lane = exec.trailing_zeros() as usize & 63;

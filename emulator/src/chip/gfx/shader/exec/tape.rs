@@ -125,6 +125,7 @@ impl Runner<'_> {
             let end = group.end as usize;
             let part = AluClause {
                 steps: clause.steps.get(first..end).unwrap_or(&[]).to_vec(),
+                slots: clause.slots,
                 ..AluClause::default()
             };
             first = end;

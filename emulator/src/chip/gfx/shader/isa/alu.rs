@@ -48,6 +48,9 @@ pub mod sel {
     /// The queue of results of the local data share, of which the second removes what it reads.
     pub const LDS_OQ_A: u16 = OTHER + 219;
     pub const LDS_OQ_A_POP: u16 = OTHER + 221;
+    /// The halves of a counter of time, 64 bits.
+    pub const TIME_HI: u16 = OTHER + 227;
+    pub const TIME_LO: u16 = OTHER + 228;
     /// The number of the wave's slot on its SIMD, and of its shader engine.
     pub const HW_WAVE_ID: u16 = OTHER + 231;
     pub const SE_ID: u16 = OTHER + 233;

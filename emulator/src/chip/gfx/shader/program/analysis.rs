@@ -20,7 +20,7 @@ impl Program {
         };
         for item in &self.cf {
             match item {
-                Cf::Fetch { clause } => {
+                Cf::Fetch { clause, .. } => {
                     for fetch in &self.fetch[*clause as usize] {
                         match fetch {
                             Fetch::Tex(op) if !op.src_rel => selected(op.src_gpr, &op.src_sel),
@@ -56,7 +56,10 @@ impl Program {
                 }
                 Step::Lds(item) => item.src.iter().for_each(|src| read(src.row)),
                 Step::SetIndex { from, .. } => from.iter().for_each(|src| read(src.row)),
-                Step::GatherConst { .. } | Step::LdsQueue { .. } | Step::Commit => {}
+                Step::GatherConst { .. }
+                | Step::LdsQueue { .. }
+                | Step::Time { .. }
+                | Step::Commit => {}
             }
         }
         reads
@@ -135,7 +138,9 @@ impl Program {
                     }
                     // Flat inputs can be integers.
                     Step::Interpolate(item) => raise(&mut class, item.dst, Flush::Always),
-                    Step::LdsQueue { dst, .. } => raise(&mut class, *dst, Flush::Always),
+                    Step::LdsQueue { dst, .. } | Step::Time { dst, .. } => {
+                        raise(&mut class, *dst, Flush::Always);
+                    }
                     Step::Lds(_) | Step::SetIndex { .. } | Step::Commit => {}
                 }
             }
@@ -244,7 +249,7 @@ impl Program {
                         _ => {}
                     }
                 }
-                Cf::Fetch { clause } => {
+                Cf::Fetch { clause, .. } => {
                     for fetch in &self.fetch[*clause as usize] {
                         let (gpr, relative, select) = match fetch {
                             Fetch::Tex(op) => (op.dst_gpr, op.dst_rel, op.dst_sel),

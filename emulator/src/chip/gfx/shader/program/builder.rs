@@ -57,6 +57,8 @@ pub(super) struct Builder {
     pub(super) unknown: Vec<(&'static str, u32)>,
     /// Instructions of all clauses so far.
     pub(super) instructions: usize,
+    /// Slots of the clause before the group that is decoded.
+    pub(super) slots: u32,
 }
 
 /// An operation of a group, before the steps are ordered.
@@ -182,6 +184,16 @@ impl Builder {
             });
             return self.source(instruction, src, dst);
         }
+        if matches!(src.sel, sel::TIME_LO | sel::TIME_HI) {
+            let dst = *temp;
+            *temp += 1;
+            steps.push(Step::Time {
+                dst,
+                high: src.sel == sel::TIME_HI,
+                slots: self.slots,
+            });
+            return self.source(instruction, src, dst);
+        }
         let locked = kcache(clause, src.sel);
         let looped = locked.is_some_and(|(_, _, looped)| looped);
         let bank_index = kcache_set(src.sel).map_or(0, |set| clause.kcache_index[set]);
@@ -300,9 +312,10 @@ impl Builder {
                 at += 1;
             }
             at += (count & 1) as u64;
-            clause.slots += group.len() as u32;
             self.charge(reader, group.len())?;
+            self.slots = clause.slots;
             self.group(word, &group, &literals, &mut pv, bank, &mut clause.steps);
+            clause.slots += group.len() as u32;
             clause.groups.push(Group {
                 at: first,
                 count: group.len() as u8,

@@ -188,7 +188,7 @@ impl Program {
                     instructions += u64::from(clause.slots);
                     rows.clause(clause)?;
                 }
-                Cf::Fetch { clause } => {
+                Cf::Fetch { clause, .. } => {
                     let [Fetch::Tex(op)] = self.fetch[*clause as usize].as_slice() else {
                         return None;
                     };

@@ -22,10 +22,12 @@ impl Program {
             [Cf::Alu {
                 code: cf::ALU,
                 clause,
-            }, Cf::Fetch { clause: fetch }, Cf::Export(export), rest @ ..] => {
+            }, Cf::Fetch { clause: fetch, .. }, Cf::Export(export), rest @ ..] => {
                 (Some(&self.alu[*clause as usize]), *fetch, export, rest)
             }
-            [Cf::Fetch { clause }, Cf::Export(export), rest @ ..] => (None, *clause, export, rest),
+            [Cf::Fetch { clause, .. }, Cf::Export(export), rest @ ..] => {
+                (None, *clause, export, rest)
+            }
             _ => return None,
         };
         let nothing = |item: &Cf| matches!(item, Cf::Flow { word, .. } if word.code == cf::NOP);

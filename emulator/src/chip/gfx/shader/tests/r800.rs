@@ -429,6 +429,35 @@ fn lanes_count_those_before_them() {
     }
 }
 
+#[test]
+fn time_goes_on() {
+    const MOV: u32 = 25;
+    let zero = (248, 0);
+    // R2.xy = TIME_LO, TIME_HI; R3.xy the same two groups later.
+    let slots = [
+        op2(MOV, Some(2), 0, (228, 0), zero, false),
+        op2(MOV, Some(2), 1, (227, 0), zero, true),
+        op2(MOV, Some(5), 0, zero, zero, true),
+        op2(MOV, Some(3), 0, (228, 0), zero, false),
+        op2(MOV, Some(3), 1, (227, 0), zero, true),
+    ];
+    let program = program(&slots);
+    assert!(program.unknown_instructions().is_empty());
+    let mut wave = Wave::new();
+    for before in [0, u64::from(u32::MAX) - 3] {
+        wave.begin(ALL, ALL, u64::MAX);
+        wave.executed = before;
+        run(&program, &mut wave, &mut Shares::default()).unwrap();
+        let time = |wave: &Wave, gpr| {
+            u64::from(wave.gpr(gpr, 1)[9]) << 32 | u64::from(wave.gpr(gpr, 0)[9])
+        };
+        let first = time(&wave, 2);
+        assert!(first > before && first < before + 10, "{first:x}");
+        assert_eq!(time(&wave, 3), first + 3);
+    }
+    assert_eq!([wave.gpr(2, 1)[9], wave.gpr(3, 1)[9]], [0, 1], "carried");
+}
+
 /// A program of CF instructions and of a clause at dword 8.
 fn controlled(cf: &[[u32; 2]], clause: &[u32]) -> Program {
     let mut words: Vec<u32> = cf.iter().flatten().copied().collect();
@@ -457,6 +486,36 @@ fn random_accesses_name_target_operation_and_registers() {
     run(&program, &mut wave, &mut env).unwrap();
     let expected = (5, 39, [20, 21, 22], [30, 31, 32, 33], 0xF, 0xFF00);
     assert_eq!(env.accesses, [expected]);
+}
+
+#[test]
+fn a_clause_of_fetches_can_leave_helpers_alone() {
+    const KILLGT: u32 = 45;
+    // R1.x > 59 kills; a fetch writes 0 to R4.x; R5.x = 1.
+    let mut clause: Vec<u32> = op2(KILLGT, None, 0, (1, 0), (2, 0), true).to_vec();
+    clause.extend(op2(25, Some(5), 0, (250, 0), (248, 0), true));
+    clause.extend([0, 4 | 4 << 9 | 7 << 12 | 7 << 15 | 7 << 18, 0, 0]);
+    for (mode, untouched) in [(0, 0u64), (1 << 20, 0xF000_0000_0000_00FF)] {
+        let kill = [4, 8 << 26];
+        let fetch = [6, 2 << 22 | mode];
+        let after = [5, 8 << 26];
+        let program = controlled(&[kill, fetch, after, [0, 1 << 21]], &clause);
+        assert!(program.unknown_instructions().is_empty());
+        let mut wave = Wave::new();
+        for l in 0..64 {
+            wave.gpr_mut(1, 0)[l] = (l as f32).to_bits();
+        }
+        wave.gpr_mut(2, 0).fill(59f32.to_bits());
+        wave.gpr_mut(4, 0).fill(u32::MAX);
+        wave.begin(ALL, !0xFF, BUDGET);
+        run(&program, &mut wave, &mut Shares::default()).unwrap();
+        for l in 0..64 {
+            let left = untouched >> l & 1 != 0;
+            let expected = if left { u32::MAX } else { 0 };
+            assert_eq!(wave.gpr(4, 0)[l], expected, "lane {l}, mode {mode:x}");
+        }
+        assert_eq!(wave.gpr(5, 0)[0], 1, "helpers go on");
+    }
 }
 
 #[test]
