@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where buffers are bound: parts of buffers, nothing at all, and beside what other shaders have left. */
+/* What is bound: parts of buffers and textures, nothing at all, and beside what other shaders have left. */
 
 #include "evergreen.h"
 
@@ -122,9 +122,49 @@ static void buffers_after_images(void)
 	}
 }
 
+/* Shaders ask for the sizes of views with fewer layers than their texture: as images and as textures. */
+static void view_sizes(void)
+{
+	static const uint32_t expected[] = { 16, 16, 2, 16, 16, 2, 16, 8, 5, 16, 8, 5 };
+	uint32_t found[12];
+	GLuint textures[2], views[2], to;
+
+	glGenTextures(2, textures);
+	glGenTextures(2, views);
+	glBindTexture(GL_TEXTURE_CUBE_MAP_ARRAY, textures[0]);
+	glTexStorage3D(GL_TEXTURE_CUBE_MAP_ARRAY, 1, GL_R32UI, 16, 16, 24);
+	glTextureView(views[0], GL_TEXTURE_CUBE_MAP_ARRAY, textures[0], GL_R32UI, 0, 1, 6, 12);
+	glBindTexture(GL_TEXTURE_2D_ARRAY, textures[1]);
+	glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_R32UI, 16, 8, 9);
+	glTextureView(views[1], GL_TEXTURE_2D_ARRAY, textures[1], GL_R32UI, 0, 1, 3, 5);
+	for (unsigned i = 0; i < 2; i++) {
+		GLenum target = i ? GL_TEXTURE_2D_ARRAY : GL_TEXTURE_CUBE_MAP_ARRAY;
+
+		glActiveTexture(GL_TEXTURE0 + i);
+		glBindTexture(target, views[i]);
+		glTexParameteri(target, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glTexParameteri(target, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+		glBindImageTexture(i, views[i], 0, GL_TRUE, 0, GL_READ_ONLY, GL_R32UI);
+	}
+	to = storage(0, NULL, sizeof(found));
+	compute_program("#version 430\nlayout(local_size_x = 1) in;"
+			"layout(r32ui, binding = 0) readonly uniform uimageCubeArray a;"
+			"layout(r32ui, binding = 1) readonly uniform uimage2DArray b;"
+			"layout(binding = 0) uniform usamplerCubeArray c;"
+			"layout(binding = 1) uniform usampler2DArray d;"
+			"layout(std430, binding = 0) buffer e { int to[]; };"
+			"void put(int at, ivec3 size) { to[at] = size.x; to[at + 1] = size.y; to[at + 2] = size.z; }"
+			"void main() { put(0, imageSize(a)); put(3, textureSize(c, 0));"
+			"  put(6, imageSize(b)); put(9, textureSize(d, 0)); }");
+	glDispatchCompute(1, 1, 1);
+	buffer_read(to, found, sizeof(found));
+	equal("cubes and layers of the views", found, expected, 12);
+}
+
 const struct test binding_tests[] = {
 	{ "counter-ranges", counter_ranges },
 	{ "counters-unbound", counters_unbound },
 	{ "buffers-after-images", buffers_after_images },
+	{ "view-sizes", view_sizes },
 	{ NULL, NULL },
 };

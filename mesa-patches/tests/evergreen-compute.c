@@ -209,6 +209,40 @@ static void mapped(void)
 	}
 }
 
+/* Sums of doubles that end exactly between two, beside ones that do not; chips without doubles compute them by integers. */
+static void double_ties(void)
+{
+	enum { COUNT = 256 };
+	static double in[2 * COUNT], found[COUNT], expected[COUNT];
+	unsigned ties = 0;
+	GLuint to;
+
+	in[0] = 0.22;
+	in[1] = 0.25;
+	for (unsigned i = 1; i < COUNT; i++) {
+		/* 1 + i units, and half a unit, a bit more or a bit less. */
+		in[2 * i] = 1 + i * 0x1p-52;
+		in[2 * i + 1] = (i % 3 ? 0x1p-53 : 0x1.8p-54) + (i % 5 ? 0 : 0x1p-55);
+	}
+	for (unsigned i = 0; i < COUNT; i++) {
+		expected[i] = in[2 * i] + in[2 * i + 1];
+		ties += i && in[2 * i + 1] == 0x1p-53;
+	}
+	if (ties < 100)
+		wrong("only %u ties", ties);
+	storage(0, in, sizeof(in));
+	to = storage(1, NULL, sizeof(found));
+	compute_program("#version 430\n#extension GL_ARB_gpu_shader_fp64 : require\n"
+			"layout(local_size_x = 64) in;"
+			"layout(std430, binding = 0) buffer a { uvec4 from[]; };"
+			"layout(std430, binding = 1) buffer b { uvec2 to[]; };"
+			"void main() { uint i = gl_GlobalInvocationID.x; uvec4 pair = from[i];"
+			"  to[i] = unpackDouble2x32(packDouble2x32(pair.xy) + packDouble2x32(pair.zw)); }");
+	glDispatchCompute(COUNT / 64, 1, 1);
+	buffer_read(to, found, sizeof(found));
+	equal("sums, in words of 32 bits", found, expected, 2 * COUNT);
+}
+
 const struct test compute_tests[] = {
 	{ "ids", ids },
 	{ "barriers", barriers },
@@ -216,5 +250,6 @@ const struct test compute_tests[] = {
 	{ "shared-atomics", shared_atomics },
 	{ "textures", textures },
 	{ "mapped", mapped },
+	{ "double-ties", double_ties },
 	{ NULL, NULL },
 };

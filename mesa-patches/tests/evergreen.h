@@ -12,7 +12,8 @@ struct test {
 	void (*run)(void); /* reports with wrong() */
 };
 
-extern const struct test clear_tests[], store_tests[], compute_tests[], binding_tests[], tess_tests[];
+extern const struct test clear_tests[], store_tests[], compute_tests[], binding_tests[], tess_tests[],
+	spirv_tests[];
 
 /** wrong() - reports that the case has failed, the first times with a line on stderr */
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -108,7 +108,9 @@
 	X(glReadPixels) \
 	X(glRenderbufferStorageMultisample) \
 	X(glScissor) \
+	X(glShaderBinary) \
 	X(glShaderSource) \
+	X(glSpecializeShaderARB) \
 	X(glTexBuffer) \
 	X(glTexImage1D) \
 	X(glTexImage2D) \
@@ -221,7 +223,9 @@ GL_FUNCTIONS(X)
 #define glReadPixels (*p_glReadPixels)
 #define glRenderbufferStorageMultisample (*p_glRenderbufferStorageMultisample)
 #define glScissor (*p_glScissor)
+#define glShaderBinary (*p_glShaderBinary)
 #define glShaderSource (*p_glShaderSource)
+#define glSpecializeShaderARB (*p_glSpecializeShaderARB)
 #define glTexBuffer (*p_glTexBuffer)
 #define glTexImage1D (*p_glTexImage1D)
 #define glTexImage2D (*p_glTexImage2D)
