@@ -335,9 +335,11 @@ impl Interpolator {
         {
             evaluate(p, x, y, &weights.x, &weights.y, &mut row);
             match chan {
-                2 => row
-                    .iter_mut()
-                    .for_each(|z| *z = z.max(setup.z_range[0]).min(setup.z_range[1])),
+                2 => row.iter_mut().for_each(|z| {
+                    *z = (*z + setup.z_offset)
+                        .max(setup.z_range[0])
+                        .min(setup.z_range[1]);
+                }),
                 // The register gets w: the shader computes the reciprocal.
                 3 => row.iter_mut().for_each(|w| *w = 1.0 / *w),
                 _ => {}
@@ -666,6 +668,22 @@ pub fn evaluate(
     let (a, b) = (plane.dx as f32, plane.dy as f32);
     for lane in 0..LANES {
         out[lane] = base + (a * dx[lane] + b * dy[lane]);
+    }
+}
+
+/// [`evaluate`] for the depth of a polygon, its offset included.
+#[inline(always)]
+pub fn evaluate_depth(
+    setup: &Setup,
+    x: i32,
+    y: i32,
+    dx: &[f32; LANES],
+    dy: &[f32; LANES],
+    out: &mut [f32; LANES],
+) {
+    evaluate(&setup.z, x, y, dx, dy, out);
+    if setup.z_offset != 0.0 {
+        out.iter_mut().for_each(|z| *z += setup.z_offset);
     }
 }
 

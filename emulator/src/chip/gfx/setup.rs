@@ -100,8 +100,11 @@ pub struct Sprite {
 pub struct Setup {
     /// Its edges and bounds.
     pub polygon: Polygon,
-    /// Depth on the screen, polygon offset included, not clamped.
+    /// Depth on the screen, without the polygon offset, not clamped.
     pub z: Plane,
+    /// The polygon offset. It is added to rounded depths: one unit is the last bit of the largest one
+    /// at least, so that all differ from those without it.
+    pub z_offset: f32,
     /// Range to which depth is clamped.
     pub z_range: [f32; 2],
     /// Weight divided by w, of vertices 1 and 2.
@@ -133,6 +136,7 @@ impl Setup {
         Self {
             polygon,
             z: Plane::default(),
+            z_offset: 0.0,
             z_range: [0.0; 2],
             weights: [Plane::default(); 2],
             inv_w: Plane::default(),
@@ -379,8 +383,7 @@ impl<'a> Builder<'a> {
         let vertex_w = self.vertex_w(piece.vertices, piece.primitive);
         // Not `map()`, which the compiler does not inline for arrays of floats.
         let [a, b, c] = corners;
-        let mut z = planes.through([a.z, b.z, c.z]);
-        z.c += z_offset;
+        let z = planes.through([a.z, b.z, c.z]);
         let w = [a.inv_w, b.inv_w, c.inv_w];
         let perspective = !self.state.perspective_off && (w[0] != w[1] || w[0] != w[2]);
         // A corner's weight on the screen is its weight in clip space, times the
@@ -397,6 +400,7 @@ impl<'a> Builder<'a> {
         Setup {
             polygon,
             z,
+            z_offset: z_offset as f32,
             z_range: {
                 let (a, b) = (viewport.z_min, viewport.z_max);
                 if a <= b {

@@ -4,7 +4,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::super::depth::{self, Samples, Tested};
-use super::super::interpolate::{evaluate, lane_offsets};
+use super::super::interpolate::{evaluate_depth, lane_offsets};
 use super::super::lanes::{Lanes, Mask, LANES};
 use super::super::memory::View;
 use super::super::probe::Probe;
@@ -74,7 +74,7 @@ impl DepthTest<'_> {
                     let [ox, oy] = state.sample_offsets[self.sample];
                     let dx = dx.map(|d| d + ox);
                     let dy = dy.map(|d| d + oy);
-                    evaluate(&setup.z, self.origin.0, self.origin.1, &dx, &dy, &mut z);
+                    evaluate_depth(setup, self.origin.0, self.origin.1, &dx, &dy, &mut z);
                 }
             }
             for z in &mut z {

@@ -5,7 +5,7 @@
 use super::{PixelCounts, PixelState, TileJob, TILE_BYTES};
 use crate::chip::bus::McError;
 use crate::chip::gfx::blit::Blit;
-use crate::chip::gfx::interpolate::evaluate;
+use crate::chip::gfx::interpolate::evaluate_depth;
 use crate::chip::gfx::lanes::{ALL, LANES};
 use crate::chip::gfx::memory::View;
 use crate::chip::gfx::raster::TILE;
@@ -62,7 +62,7 @@ impl PixelState {
                     Some(z) => z,
                     None if (setup.z.dx, setup.z.dy) == (0.0, 0.0) => {
                         let mut z = [0.0; LANES];
-                        evaluate(&setup.z, 0, 0, &[0.0; LANES], &[0.0; LANES], &mut z);
+                        evaluate_depth(setup, 0, 0, &[0.0; LANES], &[0.0; LANES], &mut z);
                         self.clamped(setup, z[0])
                     }
                     None => return None,

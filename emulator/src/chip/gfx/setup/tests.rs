@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+use super::super::interpolate::{evaluate_depth, lane_offsets};
+use super::super::lanes::LANES;
 use super::super::state::Rect;
 use super::*;
 
@@ -176,11 +178,44 @@ fn polygon_offset_counts_slope_and_units() {
         [-1.0, 1.0, 0.0, 1.0],
         [1.0, -1.0, 0.64, 1.0],
     ];
-    let plain = build(&state(), &v, Shape::Triangle)[0].z;
-    let moved = build(&s, &v, Shape::Triangle)[0].z;
+    let plain = build(&state(), &v, Shape::Triangle);
+    let moved = build(&s, &v, Shape::Triangle);
     let slope = 0.32 / 64.0;
     let expected = slope + 2.0 / f64::from(1 << 24);
-    assert!((moved.c - plain.c - expected).abs() < 1e-8);
+    assert_eq!((moved[0].z, plain[0].z_offset), (plain[0].z, 0.0));
+    assert!((f64::from(moved[0].z_offset) - expected).abs() < 1e-8);
+}
+
+#[test]
+fn a_unit_of_offset_tells_all_depths_apart() {
+    let unit = 1.0 / f64::from(1 << 24);
+    let (dx, dy) = lane_offsets();
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut rounded_together = 0;
+    for _ in 0..2000 {
+        let mut setup = build(&state(), &CCW, Shape::Triangle).remove(0);
+        let slope = |rng: &mut fastrand::Rng| f64::from(rng.i32(-4096..4096)) * unit / 64.0;
+        setup.z = Plane {
+            c: 0.5 + 0.4 * rng.f64(),
+            dx: slope(&mut rng),
+            dy: slope(&mut rng),
+        };
+        let depths = |setup: &Setup| {
+            let mut out = [0.0; LANES];
+            evaluate_depth(setup, 8, 8, dx, dy, &mut out);
+            out
+        };
+        let plain = depths(&setup);
+        setup.z_offset = unit as f32;
+        let moved = depths(&setup);
+        assert!((0..LANES).all(|l| moved[l] > plain[l]));
+        // In the plane, the offset is lost where two sums are rounded to the even one between.
+        setup.z_offset = 0.0;
+        setup.z.c += unit;
+        let together = depths(&setup);
+        rounded_together += (0..LANES).filter(|&l| together[l] == plain[l]).count();
+    }
+    assert!(rounded_together > 0, "the case did not happen");
 }
 
 #[test]

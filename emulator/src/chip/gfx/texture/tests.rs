@@ -591,9 +591,12 @@ fn samples_of_a_texel_are_loaded() {
 
 #[test]
 fn sizes_are_of_the_level_asked_for() {
-    let view_of = |dim, size, layers: Option<_>, level: u32| {
+    let view_of = |dim, size, layers: Option<(u32, u32)>, level: u32| {
         let mut scene = Scene::new(dim, 2, size, RGBA8, 3);
-        scene.texture.layers = layers.unwrap_or(scene.texture.layers);
+        if let Some((first, last)) = layers {
+            // BASE_ARRAY and LAST_ARRAY.
+            scene.words[5] = scene.words[5] & 0xf | first << 4 | last << 17;
+        }
         let src = [level; 4].map(|v| [v; LANES]);
         let got = scene.run(&op(tex::GET_TEXTURE_RESINFO), &Sampler::default(), &src, 1);
         got.map(|c| c[0])
