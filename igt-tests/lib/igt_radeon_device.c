@@ -133,6 +133,21 @@ bool igt_radeon_caches_all(int fd)
 }
 
 /**
+ * igt_radeon_has_address_spaces:
+ * @fd: device
+ *
+ * Returns: whether each open file has an address space: on Cayman and later. Its page
+ * directory (4 KiB), and the page table (32 KiB) in which the kernel has its IBs, are in
+ * VRAM from open() on (radeon_driver_open_kms()).
+ */
+bool igt_radeon_has_address_spaces(int fd)
+{
+	uint32_t start;
+
+	return !info(fd, RADEON_INFO_VA_START, &start);
+}
+
+/**
  * igt_radeon_require_gem_rw:
  * @fd: device
  *
