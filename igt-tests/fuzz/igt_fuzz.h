@@ -88,6 +88,7 @@ struct fuzz_stats {
  * @end_us: when all processes end, in microseconds of CLOCK_MONOTONIC
  * @operations: number of operations after which a worker ends; 0 for no limit
  * @only: number of the only worker to start; 0 for all
+ * @dma: there is a DMA ring
  * @resets: number of GPU resets that were provoked
  * @hangs: number of those that were provoked by hanging an engine
  * @kills: number of workers killed
@@ -103,6 +104,7 @@ struct fuzz_run {
 	uint64_t end_us;
 	uint64_t operations;
 	unsigned int only;
+	bool dma;
 	unsigned int resets;
 	unsigned int hangs;
 	unsigned int kills;

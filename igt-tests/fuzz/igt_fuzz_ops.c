@@ -174,7 +174,8 @@ void fuzz_op_copy(struct fuzz *f)
 	size = fuzz_length(f, max);
 	dst_offset = fuzz_below(f, dst->size - size + 1);
 	src_offset = fuzz_below(f, src->size - size + 1);
-	engine = fuzz_one_in(f, 2) ? IGT_RADEON_DMA : IGT_RADEON_CP_DMA;
+	engine = fuzz_one_in(f, 2) && f->run->dma ? IGT_RADEON_DMA :
+						    IGT_RADEON_CP_DMA;
 	if (engine == IGT_RADEON_DMA) {
 		size &= ~3ull;
 		dst_offset &= ~3ull;

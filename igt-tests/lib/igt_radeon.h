@@ -92,6 +92,8 @@ void igt_radeon_require_rw_caps(int fd, uint32_t caps);
 bool igt_radeon_has_invisible_vram(int fd);
 void igt_radeon_require_invisible_vram(int fd);
 uint64_t igt_radeon_info64(int fd, uint32_t request);
+bool igt_radeon_caches_all(int fd);
+bool igt_radeon_has_address_spaces(int fd);
 void igt_radeon_vram_size(int fd, uint64_t *total, uint64_t *visible);
 
 /* Buffer objects */

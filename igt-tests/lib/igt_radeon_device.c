@@ -116,6 +116,38 @@ uint64_t igt_radeon_info64(int fd, uint32_t request)
 }
 
 /**
+ * igt_radeon_caches_all:
+ * @fd: device
+ *
+ * Returns: whether the chip is one of RV610 to RV635, on which radeon_bo_create()
+ * makes all BOs cached, as write-combined mappings of GTT hang the GPU. The chips'
+ * device IDs are in the kernel's include/drm/drm_pciids.h.
+ */
+bool igt_radeon_caches_all(int fd)
+{
+	uint32_t id = 0;
+
+	igt_assert_eq(info(fd, RADEON_INFO_DEVICE_ID, &id), 0);
+	return (id >= 0x94c0 && id <= 0x94cf) || (id >= 0x9500 && id <= 0x951f) ||
+	       (id >= 0x9580 && id <= 0x95cf);
+}
+
+/**
+ * igt_radeon_has_address_spaces:
+ * @fd: device
+ *
+ * Returns: whether each open file has an address space: on Cayman and later. Its page
+ * directory (4 KiB), and the page table (32 KiB) in which the kernel has its IBs, are in
+ * VRAM from open() on (radeon_driver_open_kms()).
+ */
+bool igt_radeon_has_address_spaces(int fd)
+{
+	uint32_t start;
+
+	return !info(fd, RADEON_INFO_VA_START, &start);
+}
+
+/**
  * igt_radeon_require_gem_rw:
  * @fd: device
  *

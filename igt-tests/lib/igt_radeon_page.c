@@ -164,8 +164,8 @@ uint64_t igt_radeon_count_pages(int fd, uint32_t caching)
  * radeon_bo_create() makes cached BOs without reporting that.
  *
  * When a BO is closed, its pages go to TTM's pool for their caching mode, which
- * proves the mode. A mode that was proved once is not tried again. RV610 to RV635
- * are known by their lack of a DMA ring: nothing is asserted on them.
+ * proves the mode. A mode that was proved once is not tried again. On RV610 to RV635
+ * nothing is asserted, see igt_radeon_caches_all().
  */
 void igt_radeon_assert_caching(int fd, uint32_t caching)
 {
@@ -179,7 +179,7 @@ void igt_radeon_assert_caching(int fd, uint32_t caching)
 	caching &= CACHING;
 	if (!caching || proven & caching)
 		return;
-	if (!igt_radeon_has_engine(fd, IGT_RADEON_DMA)) {
+	if (igt_radeon_caches_all(fd)) {
 		igt_debug("the driver makes all BOs cached on this chip\n");
 		return;
 	}

@@ -284,12 +284,14 @@ int igt_main()
 	igt_describe("The CPU reads what the GPU has written.");
 	igt_subtest("cpu-reads-after-gpu")
 		for (engine = 0; engine < IGT_RADEON_ENGINES; engine++)
-			test_cpu_reads(fd, engine);
+			if (igt_radeon_has_engine(fd, engine))
+				test_cpu_reads(fd, engine);
 
 	igt_describe("The GPU reads what the CPU has written.");
 	igt_subtest("gpu-reads-after-cpu")
 		for (engine = 0; engine < IGT_RADEON_ENGINES; engine++)
-			test_gpu_reads(fd, engine);
+			if (igt_radeon_has_engine(fd, engine))
+				test_gpu_reads(fd, engine);
 
 	igt_describe("A staged read gets what the CPU has written.");
 	igt_subtest("staged-read-after-cpu")

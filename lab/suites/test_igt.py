@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The IGT tests under the patched module; on the stock one they must skip."""
 
+import collections
 import json
+import re
 
 from nomap_lab.chips import OTHER_GENERATIONS, parameters
 from nomap_lab.igt_sets import BASIC, CS_CHECK, HELD, OWN_BOOT
-from nomap_lab.paths import CHECK, RESULTS
+from nomap_lab.paths import CHECK, RESULTS, TOP
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=50, finds="wrong bytes, locks, limits and errors of PREAD, PWRITE and TRANSFER")
@@ -104,6 +106,27 @@ def other_boards(lab: Lab) -> None:
             board="--chip rv770", timeout=900)
 
 
+def documented(chip: str, column: str) -> str:
+    """The cell of a chip in the table of docs/hardware.md that has this column."""
+    tables: list[str] = re.findall(r"(?m)(?:^\|.*\n)+", (TOP / "docs/hardware.md").read_text(encoding="utf-8"))
+    for table in tables:
+        head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+        for row in rows:
+            if column in head and chip.upper() in row[0].split(", "):
+                return row[head.index(column)]
+    raise AssertionError(f"docs/hardware.md: nothing about {chip} in a column {column}")
+
+
+def assert_documented(lab: Lab, chip: str, column: str) -> None:
+    """docs/hardware.md says how many subtests pass on a chip, and how many are skipped."""
+    count = collections.Counter(case.status for case in lab.cases)
+    if lab.only or count["fail"]:
+        return
+    says = f"{count['pass']} pass" + (f", {count['skip']} skipped" if count["skip"] else "")
+    cell = documented(chip, column)
+    assert re.match(rf"{says}(?!, \d)", cell), f"docs/hardware.md, {chip}, {column}: {cell}, but it is: {says}"
+
+
 # What each generation has: uploads, copies, hangs and resets.
 EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon_ring_copy", "radeon_gem_rw_reset@staged-writes$")
 
@@ -111,6 +134,7 @@ EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon
 @case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP, chip=OTHER_GENERATIONS)
 def on_chip(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}", append=parameters(chip))
+    assert_documented(lab, chip, "IGT")
 
 
 # One chip of each way to copy and to flush: no DMA ring, Evergreen, VRAM in the machine's memory, Northern Islands, address spaces.
@@ -121,12 +145,14 @@ ONE_OF_EACH = ("rv670", "cedar", "palm", "turks", "cayman")
 def all_on_chip(lab: Lab, chip: str) -> None:
     """What igt/igt runs on RV710."""
     lab.igt(CHECK / f"igt-all-{chip}", timeout=1800, board=f"--chip {chip}", append="radeon.lockup_timeout=1500")
+    assert_documented(lab, chip, "as `igt/igt`")
 
 
 @case("igt/others-on-{chip}", tier="all", runner="igt", include=OTHERS, exclude=NOT_OTHERS, chip=ONE_OF_EACH)
 def others_on_chip(lab: Lab, chip: str) -> None:
     """What igt/others runs on RV710."""
     lab.igt(CHECK / f"igt-others-{chip}", timeout=1200, board=f"--chip {chip}", append="radeon.lockup_timeout=1500")
+    assert_documented(lab, chip, "as `igt/others`")
 
 
 @case("igt/vm-{board}", tier="all", runner="igt", include=["radeon_gem_rw_vm"], board=["cayman", "strict"])
