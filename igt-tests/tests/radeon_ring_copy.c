@@ -6,6 +6,8 @@
  */
 #include "igt.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +36,10 @@
  * Description: Copies that depend on each other stay in order when they
  *              alternate between the rings.
  *
+ * SUBTEST: move-after-both
+ * Description: A BO moves to GTT once both rings have read it, and the driver
+ *              reserves enough of the ring that moves it.
+ *
  * SUBTEST: hang-cp-dma
  * Description: The driver detects a hang of the gfx ring, and recovers from it.
  *
@@ -44,6 +50,10 @@
 IGT_TEST_DESCRIPTION("Copies between BOs by the GPU's rings.");
 
 #define SIZE (3 * 4096)
+
+/* Longer than a few submissions take, shorter than radeon.lockup_timeout of our boots */
+#define LATENCY_US 300000
+#define TRIES 10
 
 static void test_copy(int fd, enum igt_radeon_engine engine)
 {
@@ -124,6 +134,94 @@ static void test_in_turn(int fd)
 	free(model);
 }
 
+/*
+ * Reads what the kernel has logged since kmsg was opened at its end.
+ * Returns: how many of the messages contain text
+ */
+static unsigned int count_messages(int kmsg, const char *text)
+{
+	unsigned int count = 0;
+	char record[8192];
+	ssize_t n;
+
+	for (;;) {
+		n = read(kmsg, record, sizeof(record) - 1);
+		if (n < 0 && errno == EPIPE)
+			continue;	/* overwritten before it was read */
+		if (n <= 0)
+			break;
+		record[n] = '\0';
+		count += strstr(record, text) != NULL;
+	}
+	igt_assert(!n || errno == EAGAIN);
+	return count;
+}
+
+/*
+ * Has both rings read a BO, and a third submission move it.
+ * Returns: whether the DMA ring, whose work came first, had not done it by then
+ */
+static bool move_after_both(int fd, const unsigned char *model)
+{
+	struct igt_radeon_bo bo, dma, gfx;
+	uint64_t moved;
+	bool busy;
+
+	igt_radeon_bo_init(&bo, fd, SIZE, RADEON_GEM_DOMAIN_VRAM, 0);
+	igt_radeon_bo_init(&dma, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&gfx, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_fill(&bo, model);
+	moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED);
+
+	igt_radeon_set_latency(fd, LATENCY_US);
+	igt_radeon_copy(IGT_RADEON_DMA, &dma, 0, &bo, 0, SIZE);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &gfx, 0, &bo, 0, SIZE);
+	bo.domain = RADEON_GEM_DOMAIN_GTT;
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &gfx, 0, &bo, 0, SIZE);
+	busy = igt_radeon_bo_busy(&dma);
+	igt_radeon_set_latency(fd, 0);
+
+	moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED) - moved;
+	igt_assert_f(moved >= SIZE, "the BO did not move\n");
+	igt_radeon_bo_wait(&dma);
+	igt_radeon_bo_wait(&gfx);
+	igt_radeon_bo_assert(&bo, model, "moved");
+	igt_radeon_bo_assert(&dma, model, "read by the DMA ring");
+	igt_radeon_bo_assert(&gfx, model, "read by the gfx ring");
+	igt_radeon_bo_fini(&bo);
+	igt_radeon_bo_fini(&dma);
+	igt_radeon_bo_fini(&gfx);
+	return busy;
+}
+
+/*
+ * Cayman has a second DMA ring, which command streams use, while the first one
+ * moves BOs: there the move waits for two rings. radeon_ring_write() reports each
+ * dword beyond the reservation.
+ */
+static void test_move_after_both(int fd)
+{
+	unsigned char *model = malloc(SIZE);
+	unsigned int i;
+	int kmsg;
+
+	igt_assert(model);
+	igt_radeon_require_board(fd);
+	for (i = 0; i < IGT_RADEON_ENGINES; i++)
+		igt_require_f(igt_radeon_has_engine(fd, i), "no such ring\n");
+	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	igt_require_f(kmsg >= 0, "no access to /dev/kmsg\n");
+	igt_assert(lseek(kmsg, 0, SEEK_END) == 0);
+
+	igt_radeon_pattern(model, SIZE, 9);
+	for (i = 0; i < TRIES && !move_after_both(fd, model); i++)
+		;
+	igt_assert_f(i < TRIES, "the rings were always done before the BO moved\n");
+	igt_assert_eq(count_messages(kmsg, "more dwords to the ring"), 0);
+	close(kmsg);
+	free(model);
+}
+
 static void test_hang(int fd, enum igt_radeon_engine engine)
 {
 	unsigned char *model = malloc(SIZE), *other = malloc(SIZE);
@@ -177,6 +275,10 @@ int igt_main()
 	igt_describe("Copies on different rings keep their order.");
 	igt_subtest("engines-in-turn")
 		test_in_turn(fd);
+
+	igt_describe("A BO that both rings read moves behind their reads.");
+	igt_subtest("move-after-both")
+		test_move_after_both(fd);
 
 	igt_describe("A hung gfx ring is reset, and works again.");
 	igt_subtest("hang-cp-dma")
