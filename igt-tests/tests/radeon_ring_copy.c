@@ -159,7 +159,8 @@ static unsigned int count_messages(int kmsg, const char *text)
 
 /*
  * Has both rings read a BO, and a third submission move it.
- * Returns: whether the DMA ring, whose work came first, had not done it by then
+ * Returns: whether the DMA ring, whose work came first, had not done it when the gfx
+ * ring's was submitted: else the BO keeps the gfx ring's fence alone
  */
 static bool move_after_both(int fd, const unsigned char *model)
 {
@@ -176,10 +177,10 @@ static bool move_after_both(int fd, const unsigned char *model)
 	igt_radeon_set_latency(fd, LATENCY_US);
 	igt_radeon_copy(IGT_RADEON_DMA, &dma, 0, &bo, 0, SIZE);
 	igt_radeon_copy(IGT_RADEON_CP_DMA, &gfx, 0, &bo, 0, SIZE);
-	bo.domain = RADEON_GEM_DOMAIN_GTT;
-	igt_radeon_copy(IGT_RADEON_CP_DMA, &gfx, 0, &bo, 0, SIZE);
 	busy = igt_radeon_bo_busy(&dma);
 	igt_radeon_set_latency(fd, 0);
+	bo.domain = RADEON_GEM_DOMAIN_GTT;
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &gfx, 0, &bo, 0, SIZE);
 
 	moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED) - moved;
 	igt_assert_f(moved >= SIZE, "the BO did not move\n");
@@ -196,8 +197,9 @@ static bool move_after_both(int fd, const unsigned char *model)
 
 /*
  * Cayman has a second DMA ring, which command streams use, while the first one
- * moves BOs: there the move waits for two rings. radeon_ring_write() reports each
- * dword beyond the reservation.
+ * moves BOs: there the move has semaphores of two rings. It has them for fences that
+ * have signalled as well. radeon_ring_write() reports each dword beyond the
+ * reservation.
  */
 static void test_move_after_both(int fd)
 {
@@ -216,7 +218,7 @@ static void test_move_after_both(int fd)
 	igt_radeon_pattern(model, SIZE, 9);
 	for (i = 0; i < TRIES && !move_after_both(fd, model); i++)
 		;
-	igt_assert_f(i < TRIES, "the rings were always done before the BO moved\n");
+	igt_assert_f(i < TRIES, "the DMA ring was always done before the gfx ring got its work\n");
 	igt_assert_eq(count_messages(kmsg, "more dwords to the ring"), 0);
 	close(kmsg);
 	free(model);

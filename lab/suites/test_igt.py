@@ -49,6 +49,7 @@ def unmodified(lab: Lab, fault: str) -> None:
         LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) /build/igt-tests/{program} --run-subtest {fault} || :""",
                   status=None, module="stock", board=f"--chip {chip}", timeout=120, allow_kernel_warnings=True)
     assert f"Subtest {fault}: FAIL" in out, out
+    assert fault != "move-after-both" or 'Failed assertion: count_messages(kmsg, "more dwords' in out, out
 
 
 @case("igt/suspend")
