@@ -13,6 +13,7 @@ mod draws;
 mod fuzz_chip;
 mod fuzz_draws;
 mod fuzz_targets;
+mod gather;
 mod generations;
 mod geometry;
 mod history;

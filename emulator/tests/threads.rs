@@ -5,6 +5,7 @@
 #![allow(clippy::precedence, clippy::identity_op, clippy::erasing_op)]
 
 use crate::rig::scene::*;
+use crate::rig::shader::*;
 use crate::rig::{config, Rig};
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::IndexSource;
@@ -21,6 +22,8 @@ const VERTICES_DRAWN: u32 = 1999;
 /// `PIPELINESTAT_STOP` and so on.
 const SAMPLE_PIPELINESTAT: u8 = 0x1E;
 const ZPASS_DONE: u8 = 0x15;
+const ADD: u32 = 0x00;
+const MUL_IEEE: u32 = 0x02;
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +38,8 @@ enum What {
     Large,
     /// Such triangles of one colour each: the pixel shader need not run for each tile.
     Flat,
+    /// Small triangles whose pixel shader is so long that they share its waves.
+    Shaded,
 }
 
 /// What a draw leaves.
@@ -46,6 +51,8 @@ struct Drawn {
     statistics: Vec<u64>,
     /// Tiles in one colour.
     whole: u64,
+    /// Waves that several polygons shared.
+    gathered: u64,
     /// Its end was dropped.
     dropped: bool,
 }
@@ -66,7 +73,7 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
     let lines = what == What::Lines;
     let (base, bytes) = match what {
         What::Triangles | What::Lines => (COLOUR, BYTES),
-        What::Small | What::Large | What::Flat => {
+        What::Small | What::Large | What::Flat | What::Shaded => {
             let size = SIDE | SIDE << 16;
             for register in [0x2_8034, 0x2_8208, 0x2_8244] {
                 s.set(register, size);
@@ -88,7 +95,7 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
             let position = [(); 3].map(|()| (rng.f32() * 3.0 - 1.5) * w.abs());
             let colour = [(); 4].map(|()| rng.f32());
             match (what, position) {
-                (What::Small, _) => {}
+                (What::Small | What::Shaded, _) => {}
                 (What::Flat, _) => {
                     let [x, y] = [(); 2].map(|()| rng.f32() * 4.0 - 2.0);
                     return ([x, y, 0.0, 1.0], colour);
@@ -113,7 +120,7 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
     let mut next = 0;
     let indices: Vec<u32> = (0..triangles)
         .flat_map(|_| match what {
-            What::Small => {
+            What::Small | What::Shaded => {
                 next = match rng.bool() {
                     true if next + 3 < VERTICES_DRAWN => next + 1,
                     _ => rng.u32(..VERTICES_DRAWN - 2),
@@ -133,6 +140,19 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
     if what == What::Flat {
         // FLAT_SHADE of input 0.
         s.set(0x2_8644, 1 | 1 << 10);
+    }
+    if what == What::Shaded {
+        // Each component of the colour, and something much smaller, 40 times.
+        let smaller = |chan: u32| op2(MUL_IEEE, 1, chan, gpr(0, chan), Src(LITERAL, 0), true);
+        let mut ps = Shader::new();
+        for chan in 0..4 {
+            ps.alu(0x08, &[smaller(chan)], &[f(0.001), 0]);
+            let add = op2(ADD, 0, chan, gpr(0, chan), gpr(1, chan), true);
+            ps.alu(0x08, &[add; 10], &[]);
+        }
+        ps.export(PIXEL, 0, 0, XYZW, true);
+        let start = s.shader(&ps);
+        s.set(START_PS, start);
     }
     if lines {
         // Stippled lines: each begins where the one before has ended.
@@ -157,6 +177,7 @@ fn draw_within(threads: usize, what: What, limits: Limits) -> (Drawn, [u64; 2]) 
         bytes: s.rig.bytes(base, bytes),
         statistics,
         whole: counters.get(Counter::WholeTiles),
+        gathered: counters.get(Counter::GatheredWaves),
         dropped: counters.get(Counter::DroppedDraws) == 1,
     };
     (drawn, shared)
@@ -180,6 +201,18 @@ fn polygons_sorted_by_square_keep_their_order() {
         assert_eq!(sorted, 2, "batches");
         let drawn = bytes.chunks(4).filter(|pixel| pixel[3] != 0).count();
         assert!(drawn > (SIDE * SIDE / 2) as usize, "{drawn}");
+    }
+}
+
+#[test]
+fn polygons_share_the_same_waves_on_any_number_of_threads() {
+    let (alone, [_, sorted]) = draw_within(1, What::Shaded, Limits::default());
+    assert_eq!(sorted, 2, "batches");
+    assert!(alone.gathered > 500, "{}", alone.gathered);
+    for threads in [2, 3, 8] {
+        let (same, [_, sorted]) = draw_within(threads, What::Shaded, Limits::default());
+        assert!(same == alone, "{threads} threads");
+        assert_eq!(sorted, 2, "{threads} threads");
     }
 }
 
@@ -260,12 +293,21 @@ fn a_limit_of_tiles_is_the_draws_and_not_a_threads() {
 /// once for each square. What is charged for it does not depend on that.
 #[test]
 fn a_limit_of_instructions_is_the_draws_and_not_a_threads() {
+    let whole = limit_of_instructions(What::Flat).whole;
+    assert!(whole > 1000, "{whole}");
+    let gathered = limit_of_instructions(What::Shaded).gathered;
+    assert!(gathered > 500, "{gathered}");
+}
+
+/// Checks that the same limit drops a draw on any number of threads. Returns what it leaves with the
+/// least one that does not.
+fn limit_of_instructions(what: What) -> Drawn {
     let draw = |threads: usize, instructions: u64| {
         let limits = Limits {
             instructions,
             ..Limits::default()
         };
-        draw_within(threads, What::Flat, limits).0
+        draw_within(threads, what, limits).0
     };
     let dropped = |threads: usize, instructions: u64| draw(threads, instructions).dropped;
     // The most instructions with which it is dropped.
@@ -278,10 +320,9 @@ fn a_limit_of_instructions_is_the_draws_and_not_a_threads() {
         }
     }
     assert!(low > 300, "{low}");
-    let whole = draw(1, high).whole;
-    assert!(whole > 1000, "{whole}");
     for threads in [2, 3, 8] {
-        assert!(dropped(threads, low), "{threads} threads");
-        assert!(!dropped(threads, high), "{threads} threads");
+        assert!(dropped(threads, low), "{what:?}, {threads} threads");
+        assert!(!dropped(threads, high), "{what:?}, {threads} threads");
     }
+    draw(1, high)
 }

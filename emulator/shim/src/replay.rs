@@ -5,6 +5,7 @@ use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use r7xx_board::chip::bus::{Mc, RegFile};
+use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::Draw;
 use r7xx_board::chip::gfx::colour::Target;
 use r7xx_board::chip::gfx::lint::Lint;
@@ -53,6 +54,8 @@ pub struct Seen {
     pub history: Option<History>,
     /// What [`Options::lint`] found, a line each.
     pub findings: Vec<String>,
+    /// Waves of pixel shaders that several polygons, or tiles of one, shared.
+    pub gathered: u64,
     /// Number of pages that the submissions of the capture changed.
     pub pages: u64,
     /// The changed pages that differ from the capture's: submission and MC address.
@@ -265,9 +268,10 @@ fn execute<R: Read>(
             }
         }
     }
+    let gathered = gpu.chip().counters().get(Counter::GatheredWaves);
     drop(gpu);
     let mut seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
-    seen.submissions = submission;
+    (seen.submissions, seen.gathered) = (submission, gathered);
     seen.history = probe.map(|probe| probe.history());
     Ok(Outcome { seen, memory })
 }
@@ -278,7 +282,6 @@ mod tests {
     use crate::capture::{Until, Which, Writer};
     use crate::gpu::Ring;
     use crate::memory::{punch, RESERVED};
-    use r7xx_board::chip::counters::Counter;
     use r7xx_board::chip::Family;
     use std::fs::{self, File};
 

@@ -88,6 +88,7 @@ fn frames_are_drawn_as_they_were_captured() {
         assert!(frame.len() <= 100 << 10, "{name}: {} bytes", frame.len());
         let bytes = unpacked(frame);
         let mut found = Vec::new();
+        let mut gathered = Vec::new();
         for threads in [1, 3] {
             let outcome = run(&bytes, threads);
             let seen = &outcome.seen;
@@ -95,12 +96,20 @@ fn frames_are_drawn_as_they_were_captured() {
             assert!(seen.dropped.is_empty(), "{name}");
             assert!(seen.draws >= 3 && seen.pages > 50, "{name}: {seen:?}");
             found.push(picture(&outcome));
+            gathered.push(seen.gathered);
         }
         let [first, second] = found[..] else {
             panic!("{found:?}");
         };
         println!("{name} {} {} {:016x}", first.0, first.1, first.2);
         assert_eq!(first, second, "{name}");
+        // A long shader and small polygons: they share waves, the same on any number of threads.
+        assert_eq!(gathered[0], gathered[1], "{name}");
+        assert_eq!(
+            gathered[0] > 100,
+            name == "cayman-phong",
+            "{name}: {gathered:?}"
+        );
         if Some(&first) != expected.get(name) {
             others.push(name);
         }

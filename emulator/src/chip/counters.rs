@@ -180,6 +180,8 @@ counters! {
     Overtaken overtaken = 49;
     /// Batches of a draw whose polygons the 3D engine sorted by square for its threads.
     SortedBatches sorted_batches = 50;
+    /// Waves of pixel shaders in which the 3D engine shaded several polygons, or several tiles of one.
+    GatheredWaves gathered_waves = 51;
 }
 
 impl Default for Counters {

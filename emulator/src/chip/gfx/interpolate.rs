@@ -7,6 +7,7 @@
 //! `r600_update_ps_state()`, `r600_update_vs_state()`).
 
 mod decode;
+mod quads;
 mod registers;
 mod varying;
 
@@ -360,6 +361,8 @@ pub struct Scratch {
     deltas: [[[f32; 4]; 3]; MAX_INPUTS],
     /// `deltas` are those of the current setup.
     known: bool,
+    /// Of a wave in which quads are of several polygons.
+    gathered: quads::Gathered,
 }
 
 const CENTER: usize = 2;
@@ -370,6 +373,7 @@ impl Default for Scratch {
             weights: [const { TileWeights::new() }; 3],
             deltas: [[[0.0; 4]; 3]; MAX_INPUTS],
             known: false,
+            gathered: quads::Gathered::default(),
         }
     }
 }
@@ -378,15 +382,6 @@ impl Scratch {
     /// Call this before the first tile of each setup.
     pub fn begin(&mut self) {
         self.known = false;
-    }
-
-    /// Component `chan` of input `index` at vertex 0, and how much those at vertices 1 and 2 differ
-    /// from it.
-    pub fn parameter(&self, index: usize, chan: usize) -> [f32; 3] {
-        match self.deltas.get(index) {
-            Some(of) => of.map(|vector| vector[chan & 3]),
-            None => [0.0; 3],
-        }
     }
 
     /// [`Self::find_deltas`] of a shader that interpolates itself: its flat inputs do not differ,

@@ -8,6 +8,9 @@
 /// Lanes of a wavefront on RV710's and RV770's shader engines.
 pub const LANES: usize = 64;
 
+/// Its quads.
+pub const QUADS: usize = LANES / 4;
+
 /// One component of a register: the raw bits of each lane.
 pub type Lanes = [u32; LANES];
 
@@ -87,6 +90,17 @@ pub const fn whole_quads(mask: Mask) -> Mask {
     const LOW: u64 = 0x1111_1111_1111_1111;
     let any = (mask | mask >> 1 | mask >> 2 | mask >> 3) & LOW;
     any * 15
+}
+
+/// The numbers of the quads that have a lane in `mask`, in ascending order.
+pub fn quads(mask: Mask) -> impl Iterator<Item = usize> + Clone {
+    (0..QUADS).filter(move |quad| mask >> (4 * quad) & 0xF != 0)
+}
+
+/// Copies quad `from` of `row` to quad `to` of `out`.
+#[inline(always)]
+pub fn move_quad(row: &Lanes, from: usize, out: &mut Lanes, to: usize) {
+    out[4 * to..4 * to + 4].copy_from_slice(&row[4 * from..4 * from + 4]);
 }
 
 /// The lane of pixel (`x`, `y`) of an 8x8 tile.

@@ -461,6 +461,7 @@ impl Pipeline {
         (context.control).count(Counter::WholeBlocks, p.pixels.blocks);
         (context.control).count(Counter::ShortTiles, p.pixels.short);
         (context.control).count(Counter::PairTiles, p.pixels.pairs);
+        (context.control).count(Counter::GatheredWaves, p.pixels.gathered);
         let s = &mut self.statistics;
         let disabled = context.regs.load(gb::CC_RB_BACKEND_DISABLE) >> gb::BACKEND_DISABLE_SHIFT;
         let backend = (0..8).find(|b| disabled >> b & 1 == 0).unwrap_or(0);

@@ -6,6 +6,7 @@
 //! stencil, colour. One worker draws all tiles of a 64x64 square, so each pixel
 //! gets its primitives in order.
 
+mod gather;
 mod pair;
 mod short;
 mod tile;
@@ -13,6 +14,7 @@ mod whole;
 
 use std::sync::{Arc, OnceLock};
 
+pub use self::gather::Gather;
 pub use self::short::Rows;
 use self::short::{Share, Short};
 use self::tile::Tile;
@@ -168,6 +170,8 @@ pub struct PixelCounts {
     pub short: u64,
     /// Those of them in which two polygons were drawn at a time.
     pub pairs: u64,
+    /// Waves of the shader that several polygons, or tiles of one, shared.
+    pub gathered: u64,
 }
 
 impl PixelState {
@@ -278,14 +282,17 @@ impl PixelState {
 
     /// Works [`Self::late`] out.
     fn has_late_tests(&self) -> bool {
-        let after = self.kill
+        (self.tests_follow() || self.writes_memory && self.late_z) && !self.early
+    }
+
+    /// The shader's results, besides colours, change which fragments are drawn.
+    fn tests_follow(&self) -> bool {
+        self.kill
             || self.z_export
             || self.stencil_export
             || self.mask_export
             || self.alpha.is_some()
             || self.alpha_to_mask.is_some()
-            || self.writes_memory && self.late_z;
-        after && !self.early
     }
 
     /// Whether draws copy depth, resolve samples or expand depth in place, rather than draw
@@ -366,6 +373,9 @@ impl PixelState {
                 core.uniform.next_square();
                 if shared.context.control.check().is_err() {
                     return Err(Stop::Cancelled);
+                }
+                if whole.is_some() {
+                    self.shade_gathered(core, job, left.counts)?;
                 }
                 let places = &self.places;
                 let full = (setup.polygon).covers(sx * SQUARE, sy * SQUARE, SQUARE, places);
@@ -609,6 +619,9 @@ impl PixelState {
             let mask = tile.coverage.samples[0];
             let share = Share { short, setup, mask };
             self.draw_short(core, &[share], true, shared, &mut tile);
+            return tile.finish(shared);
+        }
+        if self.gather(core, job, program, &mut tile)? {
             return tile.finish(shared);
         }
         let samples = self.samples();

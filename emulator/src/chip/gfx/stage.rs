@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::front::BufferView;
 use super::global::{self, GlobalShare};
 use super::interpolate::Scratch;
-use super::lanes::{expand, iter, select, Lanes, Mask, ALL, LANES};
+use super::lanes::{expand, iter, select, Lanes, Mask, ALL, LANES, QUADS};
 use super::lint::Lint;
 use super::memory::View;
 use super::probe::Probe;
@@ -327,8 +327,12 @@ impl Env for StageEnv<'_, '_> {
         front.fetch_resources.wrapping_add(moved)
     }
 
-    fn parameter(&mut self, index: u32, chan: u8) -> [f32; 3] {
+    fn parameter(&mut self, index: u32, chan: u8) -> Option<[f32; 3]> {
         self.inputs.parameter(index as usize, chan.into())
+    }
+
+    fn quad_parameters(&mut self, index: u32, chan: u8) -> [[f32; 3]; QUADS] {
+        self.inputs.quad_parameters(index as usize, chan.into())
     }
 
     fn buffer_view(&mut self, index: u32) -> Option<BufferView> {

@@ -11,7 +11,7 @@ use super::depth;
 use super::interpolate;
 use super::lanes::{first, LANES};
 use super::memory::View;
-use super::pixel::Rows;
+use super::pixel::{Gather, Rows};
 use super::setup::{capacity, Vertices};
 use super::shader::{self, Position, Program, Stop, Wave};
 use super::stage::{DrawShared, Exports, StageEnv, StreamWrite};
@@ -52,6 +52,8 @@ pub struct Core {
     pub weights: Box<interpolate::Scratch>,
     /// Rows of the short path of pixels.
     pub rows: Box<Rows>,
+    /// A wave of pixels of several polygons.
+    pub gather: Box<Gather>,
     /// Depth and stencil of the tile that is drawn, by sample.
     pub depth: Vec<depth::Samples>,
     /// Results of a pixel shader that hold for more than one wave.

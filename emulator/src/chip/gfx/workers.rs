@@ -244,7 +244,13 @@ pub(super) fn raster(
     let batch = &*batch;
     let setups = || batch.setups.iter().flatten();
     let many = cores.len() > 1 && extent.area > PARALLEL_PIXELS;
-    let bins = if many { extent.sort(setups()) } else { None };
+    let gathering = pixel.may_gather(state.shared);
+    // Sorted on one thread as well: the same polygons share a wave then.
+    let bins = if many || gathering {
+        extent.sort(setups())
+    } else {
+        None
+    };
     let claims = (many && bins.is_none()).then(|| extent.claims());
     let (shared, vertices) = (state.shared, &batch.vertices);
     let pairing = pixel.may_pair(shared);
@@ -257,6 +263,7 @@ pub(super) fn raster(
         let mut counts = PixelCounts::default();
         let mut draw = |list: &mut dyn Iterator<Item = &Setup>, squares: Squares<'_>| {
             let mut list = list.peekable();
+            (core.gather).begin(gathering && matches!(squares, Squares::One(..)));
             while let Some(setup) = list.next() {
                 let counts = &mut counts;
                 match list.next_if(|next| pairing && pixel.pairs(setup, next)) {
@@ -267,7 +274,7 @@ pub(super) fn raster(
                     None => pixel.draw(core, job, setup, counts, squares)?,
                 }
             }
-            Ok::<_, Stop>(())
+            pixel.shade_gathered(core, job, &mut counts)
         };
         match (&bins, &claims) {
             (Some(bins), _) => {
@@ -295,6 +302,7 @@ pub(super) fn raster(
         progress.pixels.blocks += counts.blocks;
         progress.pixels.short += counts.short;
         progress.pixels.pairs += counts.pairs;
+        progress.pixels.gathered += counts.gathered;
         progress.pixels.bytes += counts.bytes;
     }
     match too_many {

@@ -5,7 +5,7 @@ use super::isa::{TexInstruction, VtxInstruction};
 use super::tape::Texel;
 use crate::chip::bus::McError;
 use crate::chip::gfx::front::BufferView;
-use crate::chip::gfx::lanes::{Lanes, Mask};
+use crate::chip::gfx::lanes::{Lanes, Mask, QUADS};
 
 /// Destination of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,9 +109,15 @@ pub trait Env {
     }
 
     /// Component `chan` of input `index` of a pixel shader that interpolates its inputs itself:
-    /// its value at vertex 0, and how much those at vertices 1 and 2 differ from it.
-    fn parameter(&mut self, _index: u32, _chan: u8) -> [f32; 3] {
-        [0.0; 3]
+    /// its value at vertex 0, and how much those at vertices 1 and 2 differ from it. None if quads
+    /// are of several polygons: [`Env::quad_parameters`] has those of each.
+    fn parameter(&mut self, _index: u32, _chan: u8) -> Option<[f32; 3]> {
+        Some([0.0; 3])
+    }
+
+    /// See [`Env::parameter`].
+    fn quad_parameters(&mut self, _index: u32, _chan: u8) -> [[f32; 3]; QUADS] {
+        [[0.0; 3]; QUADS]
     }
 
     /// Reads memory for vertex fetches.

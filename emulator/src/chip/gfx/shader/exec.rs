@@ -311,6 +311,9 @@ impl Runner<'_> {
         if program.constants.is_empty() {
             return Ok(());
         }
+        // Also where an earlier wave of this worker has loaded them: that depends on the number of
+        // workers, and the limit of a draw's instructions must not.
+        self.charge(program.constants.len() as u64)?;
         let epoch = if program.has_buffers {
             self.env.constants_epoch()
         } else {
@@ -319,7 +322,6 @@ impl Runner<'_> {
         if self.wave.loaded == (program.id, epoch) && epoch != 0 {
             return Ok(());
         }
-        self.charge(program.constants.len() as u64)?;
         let rows = ROW_CONST as usize + program.constants.len();
         if self.wave.rows.len() < rows {
             self.wave.rows.resize(rows, [0; LANES]);

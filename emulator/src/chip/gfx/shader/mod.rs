@@ -254,6 +254,11 @@ impl Wave {
         self.normal = gprs;
     }
 
+    /// See [`Self::set_normal`].
+    pub fn normal(&self) -> usize {
+        self.normal
+    }
+
     /// Component `chan` of GPR `index`.
     ///
     /// # Panics

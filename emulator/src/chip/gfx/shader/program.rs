@@ -487,6 +487,11 @@ impl Program {
                 .any(|clause| clause.steps.iter().any(shares))
     }
 
+    /// Steps of the interpreter in all ALU clauses.
+    pub fn steps(&self) -> usize {
+        self.alu.iter().map(|clause| clause.steps.len()).sum()
+    }
+
     /// True if the program can kill lanes.
     pub fn uses_kill(&self) -> bool {
         self.uses_kill

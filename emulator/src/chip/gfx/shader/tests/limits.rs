@@ -217,20 +217,27 @@ fn the_search_for_denormals_can_be_cancelled() {
 
 #[test]
 fn loads_of_constants_count_against_the_budget() {
-    let groups: Vec<_> = (0..100)
-        .map(|n| op(AluOp::Add, (1, 0), &[lit(n + 1), r(1, 1)]))
-        .collect();
-    let program = decode(&assemble(&[
-        clause(cf::ALU, &groups[..50]),
-        clause(cf::ALU, &groups[50..]),
-    ]));
+    let program = |value: &dyn Fn(u32) -> Operand| {
+        let groups: Vec<_> = (0..100)
+            .map(|n| op(AluOp::Add, (1, 0), &[value(n), r(1, 1)]))
+            .collect();
+        decode(&assemble(&[
+            clause(cf::ALU, &groups[..50]),
+            clause(cf::ALU, &groups[50..]),
+        ]))
+    };
     let mut wave = lane_numbers();
-    let mut executed = || {
+    let mut executed = |program: &Program| {
         wave.begin(ALL, ALL, BUDGET);
-        run(&program, &mut wave, &mut Recorder::default()).unwrap();
+        run(program, &mut wave, &mut Recorder::default()).unwrap();
         wave.executed
     };
-    let (first, second) = (executed(), executed());
-    assert_eq!(first - second, program.constants.len() as u64);
-    assert!(program.constants.len() >= 100);
+    let (with, without) = (program(&|n| lit(n + 1)), program(&|_| r(1, 2)));
+    let (first, plain) = (executed(&with), executed(&without));
+    let more = with.constants.len() - without.constants.len();
+    assert_eq!(first - plain, more as u64);
+    assert!(more >= 100);
+    // Of each wave, whoever has loaded them.
+    executed(&with);
+    assert_eq!(executed(&with), first);
 }

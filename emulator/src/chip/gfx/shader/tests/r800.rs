@@ -121,9 +121,9 @@ impl Env for Parameters {
     fn memory_export(&mut self, export: &MemoryExport<'_>) {
         self.0.memory_export(export);
     }
-    fn parameter(&mut self, index: u32, chan: u8) -> [f32; 3] {
+    fn parameter(&mut self, index: u32, chan: u8) -> Option<[f32; 3]> {
         assert_eq!(index, 5);
-        [100.0 + f32::from(chan), 10.0, 1000.0]
+        Some([100.0 + f32::from(chan), 10.0, 1000.0])
     }
 }
 
