@@ -369,6 +369,30 @@ fn alpha_test_uses_reference() {
     assert_eq!(pixels[8], [255, 0, 0, 153]);
 }
 
+/// A shader that takes its position's z as colour sees the polygon's offset, as the depth buffer does.
+#[test]
+fn polygon_offset_is_part_of_the_position() {
+    let mut s = scene();
+    depth_buffer(&mut s, 6, Z_ENABLE | Z_WRITE | ALWAYS);
+    let mut ps = Shader::new();
+    ps.export(PIXEL, 0, 1, [2, 2, 2, 5], true);
+    let ps = s.shader(&ps);
+    s.set(0x2_8840, ps);
+    // The position is in R1.
+    s.set(0x2_86CC, 1 | 1 << 28 | 1 << 8 | 1 << 10);
+    for (units, depth) in [(0.0, 0.25), (64.0, 0.5), (512.0, 1.0)] {
+        // POLY_OFFSET_FRONT_ENABLE, BACK_ENABLE; 64 units of 1/256.
+        s.set(0x2_8814, 1 << 19 | 3 << 11);
+        s.set(0x2_8DF8, 0xF8);
+        s.set(0x2_8E04, f(units));
+        s.set(0x2_8E0C, f(units));
+        s.draw_vertices(TRIANGLES, &everything(0.25, RED));
+        let pixel = s.pixels()[0];
+        assert_eq!(pixel, bytes([depth, depth, depth, 1.0]), "{units}");
+        assert_eq!(s.rig.mem(DEPTH), f(depth), "{units}");
+    }
+}
+
 #[test]
 fn exported_depth_replaces_the_polygons() {
     let mut s = scene();

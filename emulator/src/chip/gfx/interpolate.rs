@@ -334,16 +334,16 @@ impl Interpolator {
         .iter()
         .enumerate()
         {
-            evaluate(p, x, y, &weights.x, &weights.y, &mut row);
-            match chan {
-                2 => row.iter_mut().for_each(|z| {
-                    *z = (*z + setup.z_offset)
-                        .max(setup.z_range[0])
-                        .min(setup.z_range[1]);
-                }),
+            if chan == 2 {
+                evaluate_depth(setup, x, y, &weights.x, &weights.y, &mut row);
+                let [low, high] = setup.z_range;
+                row.iter_mut().for_each(|z| *z = z.max(low).min(high));
+            } else {
+                evaluate(p, x, y, &weights.x, &weights.y, &mut row);
+            }
+            if chan == 3 {
                 // The register gets w: the shader computes the reciprocal.
-                3 => row.iter_mut().for_each(|w| *w = 1.0 / *w),
-                _ => {}
+                row.iter_mut().for_each(|w| *w = 1.0 / *w);
             }
             *wave.gpr_mut(gpr, chan) = to_bits(&row);
         }
