@@ -97,13 +97,19 @@ pub(super) fn store(rows: &mut [Lanes], dst: u32, post: &Post, at: usize, mut ch
         modify(&mut chunk, post);
     }
     if let Some(mask) = post.mask {
-        let mask = &rows[mask as usize][at * CHUNK..(at + 1) * CHUNK];
-        let held = &rows[dst as usize][at * CHUNK..(at + 1) * CHUNK];
-        for i in 0..CHUNK {
-            chunk[i] = (chunk[i] & mask[i]) | (held[i] & !mask[i]);
-        }
+        keep(rows, mask, dst as usize, at, &mut chunk);
     }
     rows[dst as usize][at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&chunk);
+}
+
+/// Puts what row `dst` holds into the lanes of `chunk` that are not in row `mask`.
+#[inline(always)]
+pub(super) fn keep(rows: &[Lanes], mask: u32, dst: usize, at: usize, chunk: &mut Chunk) {
+    let mask = &rows[mask as usize][at * CHUNK..(at + 1) * CHUNK];
+    let held = &rows[dst][at * CHUNK..(at + 1) * CHUNK];
+    for i in 0..CHUNK {
+        chunk[i] = (chunk[i] & mask[i]) | (held[i] & !mask[i]);
+    }
 }
 
 #[inline(always)]

@@ -124,7 +124,7 @@ fn run(job: Clause<'_, '_>) -> Outcome {
     }
     for step in &clause.steps {
         match step {
-            Step::Alu(slot) if slot.plain && level == 2 && mask.is_none() => plain(rows, slot),
+            Step::Alu(slot) if slot.plain && level == 2 => plain(rows, slot, mask),
             Step::Alu(slot) => {
                 let mut post = Post {
                     omod: slot.omod,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! The fast path of the common float operations: all lanes run, operands have no modifiers, and
-//! results get none but the flush of denormals. Decoding finds out which operations can take it.
+//! The fast path of the common float operations: operands have no modifiers, and results get none but the
+//! flush of denormals. Decoding finds out which operations can take it.
 
 use super::super::ops::AluOp;
 use super::super::step::{Flush, Slot, Src};
-use super::chunk::{f, flush_chunk, mul_legacy, select, Chunk, CHUNK};
+use super::chunk::{f, flush_chunk, keep, mul_legacy, select, Chunk, CHUNK};
 use crate::chip::gfx::lanes::{Lanes, LANES};
 use crate::chip::gfx::math;
 
@@ -32,10 +32,10 @@ fn load(rows: &[Lanes], row: usize, at: usize) -> Chunk {
     chunk
 }
 
-/// Computes one result from one to three operands, all as bits. `flush` flushes denormal results,
-/// `keep` is for operations that have none.
+/// Computes one result from one to three operands, all as bits, in the lanes of `$mask`. `flush`
+/// flushes denormal results, `keep` is for operations that have none.
 macro_rules! lanes {
-    ($rows:ident, $slot:ident, $flush:ident, |$($arg:ident),+| $result:expr) => {{
+    ($rows:ident, $slot:ident, $mask:ident, $flush:ident, |$($arg:ident),+| $result:expr) => {{
         let dst = $slot.dst as usize;
         let mut sources = $slot.src.iter().map(|src| src.row as usize);
         $(let $arg = sources.next().unwrap_or(0);)+
@@ -47,6 +47,9 @@ macro_rules! lanes {
                 r[i] = $result;
             }
             lanes!(@$flush r);
+            if let Some(mask) = $mask {
+                keep($rows, mask, dst, at, &mut r);
+            }
             $rows[dst][at * CHUNK..(at + 1) * CHUNK].copy_from_slice(&r);
         }
     }};
@@ -54,8 +57,17 @@ macro_rules! lanes {
     (@keep $r:ident) => {};
 }
 
-/// Runs `slot`, for which [`is_plain`] holds.
+/// Runs `slot`, for which [`is_plain`] holds, in the lanes of row `mask`, or in all.
 #[inline(always)]
-pub(super) fn plain(rows: &mut [Lanes], slot: &Slot) {
-    common_ops!(slot.op, lanes!(rows, slot), ());
+pub(super) fn plain(rows: &mut [Lanes], slot: &Slot, mask: Option<u32>) {
+    // Built twice: most waves run with all lanes.
+    match mask {
+        None => plain_lanes(rows, slot, None),
+        Some(mask) => plain_lanes(rows, slot, Some(mask)),
+    }
+}
+
+#[inline(always)]
+fn plain_lanes(rows: &mut [Lanes], slot: &Slot, mask: Option<u32>) {
+    common_ops!(slot.op, lanes!(rows, slot, mask), ());
 }

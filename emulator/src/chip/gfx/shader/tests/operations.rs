@@ -335,9 +335,17 @@ fn check(op: AluOp, got: u32, want: Want, args: [u32; 3]) {
     );
 }
 
-/// Runs `op` on 64 triples. Returns the result row, the lanes that pass, and whether it took the
-/// fast path.
-fn run_op(op: AluOp, args: &[[u32; 3]; LANES], arch: pulp::Arch) -> (Lanes, Mask, bool) {
+/// What lanes hold that an operation does not run for.
+const HELD: u32 = 0x1234_5678;
+
+/// Runs `op` on 64 triples, in the lanes of `exec` alone. Returns the result row, the lanes that pass,
+/// and whether it took the fast path.
+fn run_op(
+    op: AluOp,
+    args: &[[u32; 3]; LANES],
+    arch: pulp::Arch,
+    exec: Mask,
+) -> (Lanes, Mask, bool) {
     let mut slot = alu(op, (2, 0), &[r(1, 0), r(1, 1), r(1, 2)][..op.sources()]);
     slot.pred = op.is_pred();
     slot.exec = op.is_pred();
@@ -350,7 +358,9 @@ fn run_op(op: AluOp, args: &[[u32; 3]; LANES], arch: pulp::Arch) -> (Lanes, Mask
             wave.gpr_mut(1, chan)[lane] = arg[chan];
         }
     }
+    wave.gpr_mut(2, 0).fill(HELD);
     wave.begin(ALL, ALL, BUDGET);
+    wave.restrict(exec);
     run(&program, &mut wave, &mut Recorder::default()).unwrap();
     let passed = if op.is_kill() { wave.killed } else { wave.exec };
     let fast = program.is_plain() && !wave.denormals;
@@ -397,8 +407,12 @@ fn every_operation_agrees_with_the_reference() {
         for (i, batch) in batches.enumerate() {
             let mut args = [[0; 3]; LANES];
             args[..batch.len()].copy_from_slice(batch);
-            let (got, passed, fast) = run_op(op, &args, pulp::Arch::new());
-            let (scalar, scalar_passed, _) = run_op(op, &args, pulp::Arch::Scalar);
+            let (got, passed, fast) = run_op(op, &args, pulp::Arch::new(), ALL);
+            let (scalar, scalar_passed, _) = run_op(op, &args, pulp::Arch::Scalar, ALL);
+            // Some of each chunk of lanes.
+            let some = 0x9A3C_F00F_5A1D_81E7;
+            let (part, part_passed, _) = run_op(op, &args, pulp::Arch::new(), some);
+            assert_eq!(part_passed, passed & some, "{}", op.name());
             plain += usize::from(fast);
             assert!(!fast || !op.float_operands() || i * LANES < normal.len());
             assert_eq!(passed, scalar_passed, "{}", op.name());
@@ -414,6 +428,12 @@ fn every_operation_agrees_with_the_reference() {
                     "{} {arg:08x?}",
                     op.name()
                 );
+                let kept = if some >> lane & 1 != 0 {
+                    got[lane]
+                } else {
+                    HELD
+                };
+                assert_eq!(part[lane], kept, "{} {arg:08x?}, lane {lane}", op.name());
                 if let Some(pass) = pass {
                     assert_eq!(passed >> lane & 1 != 0, pass, "{} {arg:08x?}", op.name());
                     passes[usize::from(pass)] += 1;
