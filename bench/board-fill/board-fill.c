@@ -11,6 +11,7 @@
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
 #include <GL/glext.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -391,6 +392,14 @@ static const char *take_scene(void *data, const char *text)
 	return "no such scene";
 }
 
+/* CPUs that this process may run on: taskset changes them. */
+static unsigned int usable_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 0 : CPU_COUNT(&set);
+}
+
 int main(int argc, char **argv)
 {
 	const char *json = NULL, *only = NULL;
@@ -424,6 +433,7 @@ int main(int argc, char **argv)
 	bench_json_add_string(root, "renderer", (const char *)glGetString(GL_RENDERER));
 	bench_json_add_string(root, "version", (const char *)glGetString(GL_VERSION));
 	json_object_object_add(root, "environment", bench_json_machine());
+	bench_json_add_number(root, "usable_cpus", usable_cpus());
 	rows = json_object_new_array();
 	for (i = 0; i < SCENES; i++) {
 		if (only && strcmp(only, scenes[i].name))

@@ -17,10 +17,11 @@ from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402
 def main():
     data, target = results_and_target()
     scenes = list(dict.fromkeys(row["scene"] for row in data["rows"]))
+    most = max(row["threads"] for row in data["rows"])
     names = list(dict.fromkeys(row["renderer"] for row in data["rows"]))
     figure, axes = panels(1)
     for number, name in enumerate(names):
-        by = {row["scene"]: row["ms"] for row in data["rows"] if row["renderer"] == name}
+        by = {row["scene"]: row["ms"] for row in data["rows"] if row["renderer"] == name and row["threads"] == most}
         places = [i + (number - (len(names) - 1) / 2) * 0.27 for i, s in enumerate(scenes) if s in by]
         axes.bar(places, [by[s] for s in scenes if s in by], width=0.25, label=name,
                  color=COLOURS[number])

@@ -4,13 +4,13 @@
 
 usage: report.py [--check] [--json OUT.json] RUN.json...
 
-Each RUN.json is of one renderer; there may be several of each, run in turn, of
-which the median counts. OUT.json gets a row for each scene and renderer: scene,
-renderer (board, llvmpipe, softpipe), threads, ms of a draw, ns of a unit, spread
-(largest to smallest median of its runs).
+Each RUN.json is of one renderer, on all CPUs or on one; there may be several of each,
+run in turn, of which the median counts. OUT.json gets a row for each scene, renderer and
+number of CPUs: scene, renderer (board, llvmpipe, softpipe), threads, ms of a draw, ns of
+a unit, spread (largest to smallest median of its runs).
 
 With --check it asserts what does not depend on the machine: all scenes by all
-renderers, each drew what llvmpipe drew. Exit status: 0 if all holds, 1 if not.
+renderers, each drew what llvmpipe drew, and runs on one CPU are there. Exit status: 0 if all holds, 1 if not.
 """
 
 import os
@@ -23,6 +23,8 @@ from reporting import arguments, load, verdict, write  # noqa: E402 (the path co
 
 RENDERERS = ("board", "llvmpipe", "softpipe")
 REFERENCE = "llvmpipe"
+# Those that have several threads, and are measured on one CPU as well.
+ON_ONE = ("board", "llvmpipe")
 # Renderers round blends differently. Tolerances: share of the pixels touched, and
 # 255ths of a channel's mean; larger where sample positions differ (edges of a resolve).
 TOUCHED, MEAN = 0.002, 1.0
@@ -38,33 +40,34 @@ def renderer(name):
 
 
 def collect(paths):
-    """Rows of all runs by scene and renderer."""
+    """Rows of all runs by scene, renderer and CPUs."""
     rows, info = {}, {}
     for path in paths:
         data = load(path)
         name = renderer(data["renderer"])
         info[name] = data
         for row in data["rows"]:
-            rows.setdefault((row["scene"], name), []).append(row)
+            rows.setdefault((row["scene"], name, data["usable_cpus"]), []).append(row)
     return rows, info
 
 
 def faults(rows, info):
     """What --check finds."""
     wrong = []
-    scenes = dict.fromkeys(scene for scene, _ in rows)
-    for scene in scenes:
-        for name in RENDERERS:
+    most = max(cpus for _, _, cpus in rows)
+    wanted = [(name, most) for name in RENDERERS] + [(name, 1) for name in ON_ONE]
+    for scene in dict.fromkeys(scene for scene, _, _ in rows):
+        for name, cpus in wanted:
             missing = name in info and info[name].get("not_supported") == scene and name != "board"
-            if (scene, name) not in rows and not missing:
-                wrong.append(f"{scene}: not drawn by {name}")
-        if (scene, REFERENCE) not in rows:
+            if (scene, name, cpus) not in rows and not missing:
+                wrong.append(f"{scene}: not drawn by {name} on {cpus} CPUs")
+        if (scene, REFERENCE, most) not in rows:
             continue
-        reference = rows[scene, REFERENCE][0]
+        reference = rows[scene, REFERENCE, most][0]
         if not reference["touched"]:
             wrong.append(f"{scene}: draws nothing")
-        for name in RENDERERS:
-            for row in rows.get((scene, name), []):
+        for name, cpus in wanted:
+            for row in rows.get((scene, name, cpus), []):
                 if abs(row["touched"] - reference["touched"]) > TOUCHED * reference["touched"]:
                     wrong.append(f"{scene}: {name} touches {row['touched']} pixels, "
                                  f"{REFERENCE} {reference['touched']}")
@@ -74,28 +77,37 @@ def faults(rows, info):
     return wrong
 
 
+def table(results):
+    """The lines of the table: all CPUs, then one."""
+    most = max(row["threads"] for row in results)
+    by = {(row["scene"], row["renderer"], row["threads"]): row for row in results}
+    yield ("| scene | unit | board, ms | llvmpipe, ms | softpipe, ms | board, ns a unit | board / llvmpipe "
+           "| board, 1 CPU, ms | llvmpipe, 1 CPU, ms | board / llvmpipe, 1 CPU |")
+    yield "| --- | --- |" + " ---: |" * 8
+    for scene in dict.fromkeys(row["scene"] for row in results):
+        line = [by.get((scene, name, most)) for name in RENDERERS]
+        alone = [by.get((scene, name, 1)) for name in ON_ONE]
+        ms = [[f"{row['ms']:.2f}" if row else "-" for row in rows] for rows in (line, alone)]
+        ratios = [f"{rows[0]['ms'] / rows[1]['ms']:.1f}" if rows[0] and rows[1] else "-" for rows in (line, alone)]
+        unit = f"{line[0]['ns_per_unit']:.1f}" if line[0] else "-"
+        cells = [scene, next(row for row in line if row)["unit"], *ms[0], unit, ratios[0], *ms[1], ratios[1]]
+        yield "| " + " | ".join(cells) + " |"
+
+
 def main():
     options = arguments(__doc__, "runs...")
     rows, info = collect(options.runs)
     results = []
-    for (scene, name), runs in rows.items():
+    for (scene, name, cpus), runs in rows.items():
         ns = [row["ns"] for row in runs]
         results.append({
-            "scene": scene, "renderer": name, "threads": info[name]["environment"]["cpus"],
+            "scene": scene, "renderer": name, "threads": cpus,
             "ms": round(statistics.median(ns) / 1e6, 4),
             "ns_per_unit": round(statistics.median(ns) / runs[0]["units"], 3),
             "unit": runs[0]["unit"], "runs": len(runs),
             "spread": round(max(ns) / min(ns), 3),
         })
-    by = {(r["scene"], r["renderer"]): r for r in results}
-    print("| scene | unit | board, ms | llvmpipe, ms | softpipe, ms | board, ns a unit | board / llvmpipe |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
-    for scene in dict.fromkeys(r["scene"] for r in results):
-        line = [by.get((scene, name)) for name in RENDERERS]
-        ms = [f"{r['ms']:.2f}" if r else "-" for r in line]
-        ratio = f"{line[0]['ms'] / line[1]['ms']:.1f}" if line[0] and line[1] else "-"
-        unit = f"{line[0]['ns_per_unit']:.1f}" if line[0] else "-"
-        print(f"| {scene} | {next(r for r in line if r)['unit']} | {' | '.join(ms)} | {unit} | {ratio} |")
+    print("\n".join(table(results)))
     if options.json:
         write(options.json, {
             "benchmark": "board-fill",

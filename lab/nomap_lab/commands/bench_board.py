@@ -2,11 +2,13 @@
 """usage: lab/bench-board [--rounds N] [--runs N] [--out DIR] [--check]   (make bench-board)
 
 Draws the scenes of bench/board-fill by the board's 3D engine (natively, by
-r7xx-shim), llvmpipe and softpipe in turn. --rounds: batches of each scene (default
-15); --runs: turns (default 3). Results, table and plot: board-fill.{json,txt,png} in
+r7xx-shim), llvmpipe and softpipe in turn, and by the first two on one CPU as well.
+--rounds: batches of each scene (default 15); --runs: turns (default 3). Results, table and plot: board-fill.{json,txt,png} in
 build/DIR (default: results). Times are only reported; --check fails if the renderers
 do not draw the same.
 """
+import os
+
 from nomap_lab import cli, graph, procs
 from nomap_lab.cli import number
 from nomap_lab.options import in_build, python, results_are, show_table
@@ -25,14 +27,18 @@ def main(argv: list[str]) -> int:
     out = BUILD / args.out
     out.mkdir(parents=True, exist_ok=True)
     files = []
+    first = min(os.sched_getaffinity(0))
+    on = {"": [], "1-cpu": ["taskset", "--cpu-list", str(first)]}
+    turns = [("board", ""), ("llvmpipe", ""), ("softpipe", ""), ("board", "1-cpu"), ("llvmpipe", "1-cpu")]
     for run in range(1, args.runs + 1):
-        for renderer in ("board", "llvmpipe", "softpipe"):
-            say(f"run {run} of {args.runs}: {renderer}")
-            files.append(out / f".board-fill-{renderer}-{run}.json")
-            status = procs.call([BUILD / "bench/board-fill", "--rounds", str(args.rounds), "--json", files[-1]],
+        for renderer, cpus in turns:
+            what = " ".join(filter(None, (renderer, cpus)))
+            say(f"run {run} of {args.runs}: {what}")
+            files.append(out / f".board-fill-{what.replace(' ', '-')}-{run}.json")
+            status = procs.call([*on[cpus], BUILD / "bench/board-fill", "--rounds", str(args.rounds), "--json", files[-1]],
                                 env=procs.rendered_env(renderer), check=False).returncode
             if status:
-                raise LabError(f"{renderer}: board-fill failed with status {status}")
+                raise LabError(f"{what}: board-fill failed with status {status}")
     numbers = out / "board-fill.json"
     if show_table(python("bench/board-fill/report.py", *["--check"] * args.check, "--json", numbers, *files),
              out / "board-fill.txt"):
