@@ -20,6 +20,7 @@
 mod chunk;
 mod double;
 mod four;
+mod interpolate;
 mod local;
 mod own;
 mod plain;
@@ -35,14 +36,15 @@ use chunk::{
 };
 use double::double;
 use four::four;
+use interpolate::{interpolate, interpolate_quads};
 pub(super) use plain::is_plain;
 use plain::plain;
 use relative::{gather_const, gather_gpr, index_of, load_ar, scatter, ConstGather};
 
 use super::env::Env;
 use super::ops::AluOp;
-use super::step::{AluClause, Interpolate, Slot, Step, Wide, ROW_EXEC, ROW_SELECT};
-use crate::chip::gfx::lanes::{expand, has_denormals, Lanes, Mask, LANES, QUADS};
+use super::step::{AluClause, Slot, Step, Wide, ROW_EXEC, ROW_SELECT};
+use crate::chip::gfx::lanes::{expand, has_denormals, Lanes, Mask, LANES};
 use crate::chip::gfx::math;
 
 /// The state of a wave that a clause uses and changes.
@@ -294,51 +296,6 @@ fn run(job: Clause<'_, '_>) -> Outcome {
         }
     }
     Outcome { exec, pred, killed }
-}
-
-/// Interpolates an input whose P0, P10 and P20 are `parts`, or loads one of them.
-#[inline(always)]
-fn interpolate(rows: &mut [Lanes], item: &Interpolate, parts: [f32; 3], post: &Post) {
-    for at in 0..LANES / CHUNK {
-        let mut chunk: Chunk = [0; CHUNK];
-        mix(rows, item, parts, at * CHUNK, &mut chunk);
-        store(rows, item.dst, post, at, chunk);
-    }
-}
-
-/// [`interpolate`] where quads are of several polygons.
-#[inline(always)]
-fn interpolate_quads(
-    rows: &mut [Lanes],
-    item: &Interpolate,
-    quads: &[[f32; 3]; QUADS],
-    post: &Post,
-) {
-    for (at, quads) in quads.chunks(CHUNK / 4).enumerate() {
-        let mut chunk: Chunk = [0; CHUNK];
-        for (n, (to, parts)) in chunk.chunks_mut(4).zip(quads).enumerate() {
-            mix(rows, item, *parts, at * CHUNK + n * 4, to);
-        }
-        store(rows, item.dst, post, at, chunk);
-    }
-}
-
-/// [`interpolate`] for lanes of one polygon, the first of which is `first`.
-#[inline(always)]
-fn mix(rows: &[Lanes], item: &Interpolate, parts: [f32; 3], first: usize, to: &mut [u32]) {
-    let [a, b, c] = parts;
-    match item.weights {
-        None => to.fill(parts[usize::from(item.part).min(2)].to_bits()),
-        // Flat inputs keep their bits.
-        Some(_) if (b.to_bits(), c.to_bits()) == (0, 0) => to.fill(a.to_bits()),
-        Some([i, j]) => {
-            let lanes = first..first + to.len();
-            let row = |row: u32| &rows[row as usize][lanes.clone()];
-            for (to, (i, j)) in to.iter_mut().zip(row(i).iter().zip(row(j))) {
-                *to = (a + (b * f(*i) + c * f(*j))).to_bits();
-            }
-        }
-    }
 }
 
 /// Fills [`ROW_SELECT`] for a step with `pred_sel`; returns its lanes.

@@ -237,7 +237,7 @@ fn loads_of_constants_count_against_the_budget() {
     let more = with.constants.len() - without.constants.len();
     assert_eq!(first - plain, more as u64);
     assert!(more >= 100);
-    // Of each wave, whoever has loaded them.
+    // A wave counts them also if an earlier one has loaded them.
     executed(&with);
     assert_eq!(executed(&with), first);
 }
