@@ -7,7 +7,8 @@
 
 BUILD has what "lab/build mesa mesa-a mesa-unmodified" makes, PROGRAM is
 the compiled gl-uploads (mesa-patches/tests/run BUILD/mesa OUT build). The
-variants take turns, ROUNDS times for each case; RESULT gets the median round:
+variants take turns, ROUNDS times for each case, and three times as often for one with short
+batches; RESULT gets the median round:
 
     unmodified  Debian's Mesa, with the same options
     a           with series A, on a kernel without the ioctls
@@ -34,6 +35,8 @@ from reporting import replace_rows  # noqa: E402 (the path comes first)
 
 CASES = ["vbo-idle", "vbo-busy", "vbo-part-busy", "draw", "vbo-many", "glyph-own", "glyph-atlas", "tex1d", "pbo",
          "map-hot", "readpixels", "read-own", "stream"]
+# Three times as many rounds: a batch has 50 calls only, so it varies most.
+SHORT_BATCHES = {"stream"}
 VARIANTS = {
     "unmodified": ("mesa-unmodified/unmodified", {}),
     "a": ("mesa-a/a", {"RADEON_SHIM_GEM_RW": "0"}),
@@ -85,7 +88,7 @@ def main():
     rows = []
     for case in opts.cases.split(","):
         results = {v: [] for v in VARIANTS}
-        for i in range(opts.rounds):
+        for i in range(opts.rounds * (3 if case in SHORT_BATCHES else 1)):
             # Another variant begins in each round.
             order = list(VARIANTS)[i % len(VARIANTS):] + list(VARIANTS)[:i % len(VARIANTS)]
             for variant in order:
