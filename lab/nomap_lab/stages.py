@@ -488,6 +488,14 @@ def piglit_tests(out: Path) -> None:
     get.piglit(out)
 
 
+@stage("Debian's piglit's generated tests of GLSL 4 and of 64-bit types, for Evergreen and later chips", name="piglit-generated",
+       inputs=["lab/nomap_lab/piglit/get.py", "lab/nomap_lab/apt.py"], mib=4000)
+def piglit_generated(out: Path) -> None:
+    from .piglit import get
+
+    get.generated(out)
+
+
 @stage("what Mesa CI has seen of piglit on real chips", inputs=["lab/nomap_lab/piglit/seen.py", "lab/nomap_lab/mesa_ci.py"],
        after=["mesa-source"])
 def piglit_expected(out: Path) -> None:

@@ -144,28 +144,40 @@ def test_runs_are_compared(tmp_path):
 def test_names_are_looked_up_in_piglits_profiles(tmp_path):
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "here.shader_test").touch()
-    for profile, names in (("quick_gl", ["a@b,c", "a@gone"]), ("quick_shader", ["s#1", "s#2"])):
+    generated = tmp_path / "generated_tests/spec/glsl-4.30"
+    generated.mkdir(parents=True)
+    (generated / "g.shader_test").touch()
+    for profile, names in (("quick_gl", ["a@b,c", "a@gone"]), ("quick_shader", ["s#1", "s#2", "glsl4"])):
         root = xml.Element("PiglitTestList")
         for name in names:
-            file = "gone" if name == "a@gone" else "here"
+            file = {"a@gone": "tests/gone", "glsl4": "generated_tests/spec/glsl-4.30/g"}.get(name, "tests/here")
             xml.SubElement(xml.SubElement(root, "Test", name=name), "option", name="command",
-                           value=f"['shader_runner', 'tests/{file}.shader_test']")
+                           value=f"['shader_runner', '{file}.shader_test']")
         with gzip.open(tmp_path / "tests" / f"{profile}.xml.gz", "wb") as f:
             f.write(xml.tostring(root))
-    listed = tmp_path / "list"
-    listed.write_text("# comment\ns*  # both\na@b,c\na@gone\n")
-    out = tmp_path / "out"
-    assert select.choose(tmp_path, listed, out, [], "list") == 3
-    assert (out / "names").read_text() == "s#1\ns#2\na@b-c\n"
-    assert (out / "absent.csv").read_text() == "a@gone,Skip\n"
-    assert [test.get("name") for test in xml.parse(out / "profile.xml").getroot()] == ["s#1", "s#2", "a@b,c"]
-    assert select.choose(tmp_path, listed, out, [re.compile("2$")], "list") == 1
+    profiles = select.read_profiles(tmp_path)
+    file = tmp_path / "list"
+    file.write_text("# comment\ns*  # both\na@b,c\na@gone\nglsl4\n")
+    names = select.listed(profiles, file, [], "list")
+    assert names == ["s#1", "s#2", "a@b-c", "a@gone", "glsl4"]
+    assert select.listed(profiles, file, [re.compile("2$")], "list") == ["s#2"]
     with pytest.raises(LabError, match="it names no test that -t matches"):
-        select.choose(tmp_path, listed, out, [re.compile("x")], "list")
-    listed.write_text("a@b,c\nnosuch\n")
+        select.listed(profiles, file, [re.compile("x")], "list")
+    out = tmp_path / "out"
+    assert select.choose(tmp_path, names, profiles, False, out) == 3
+    assert (out / "names").read_text() == "s#1\ns#2\na@b-c\n"
+    assert (out / "absent.csv").read_text() == "a@gone,Skip\nglsl4,Skip\n"
+    assert [test.get("name") for test in xml.parse(out / "profile.xml").getroot()] == ["s#1", "s#2", "a@b,c"]
+    # Chips that have GLSL 4 run generated tests of it.
+    assert select.choose(tmp_path, names, profiles, True, out) == 4
+    assert (out / "absent.csv").read_text() == "a@gone,Skip\n"
+    file.write_text("a@b,c\nnosuch\n")
     with pytest.raises(LabError, match="quick_shader: nosuch$"):
-        select.choose(tmp_path, listed, out, [], "list")
-    assert select.sample(tmp_path, 9, 1) == ["a@b-c", "s#1", "s#2"]
+        select.listed(profiles, file, [], "list")
+    assert select.sample(tmp_path, 9, 1, False) == ["a@b-c", "s#1", "s#2"]
+    # Also where their files are not: the stage that has them is built when they are to be run.
+    (generated / "g.shader_test").unlink()
+    assert select.sample(tmp_path, 9, 1, True) == ["a@b-c", "glsl4", "s#1", "s#2"]
 
 
 def test_lists_of_mesa_ci(tmp_path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """usage: lab/piglit [OPTION...] --tests FILE --out DIR
-       lab/piglit --sample N [--seed SEED]
+       lab/piglit --sample N [--seed SEED] [--chip NAME]
 
 Runs tests of Debian's piglit on the emulated board with Mesa CI's runner (piglit-runner
 of deqp-runner), and judges them by what Mesa CI has seen on a real RV770 or Turks: its
@@ -26,8 +26,8 @@ lists of failures, skips and flakes, from the source package of the Mesa that is
                     for --tests
 
 A test that crashes or hangs costs only itself; so does one that takes the guest with it,
-which is booted again for the rest. Generated tests of GLSL 4 and later, which an R700 skips,
-count as skipped without being run.
+which is booted again for the rest. On R6xx and R7xx generated tests of GLSL 4 and of 64-bit
+types, which they have not, count as skipped without being run.
 
 Exit status: 0 if no test did worse than on the real chip, 1 if one did, 2 for wrong
 arguments.
@@ -51,6 +51,11 @@ def options(argv: list[str]) -> argparse.Namespace:
     return parser.parse(argv)
 
 
+def has_glsl4(chip: str) -> bool:
+    """Has r600 GLSL 4 on the chip? It has from Evergreen on."""
+    return mesa_ci.JUDGE[chip] != "rv770"
+
+
 def run_in_guests(args: argparse.Namespace, run: Path, count: int) -> None:
     """A guest for all tests, or further ones where it dies."""
     runs.in_guests(args, run, count, "piglit", parts.divide, "parts")
@@ -58,7 +63,11 @@ def run_in_guests(args: argparse.Namespace, run: Path, count: int) -> None:
 
 def run_tests(args: argparse.Namespace, tests: Path, out: Path, run: Path) -> int:
     """Runs TESTS with the directory RUN, and copies the results to OUT."""
-    count = select.choose(PIGLIT, tests, run, args.only, args.tests)
+    profiles = select.read_profiles(PIGLIT)
+    names = select.listed(profiles, tests, args.only, args.tests)
+    if has_glsl4(args.chip) and any(select.is_generated(profiles[name]) for name in names):
+        graph.ensure("piglit-generated")
+    count = select.choose(PIGLIT, names, profiles, has_glsl4(args.chip), run)
     lists = runs.seen("piglit", args.chip)
     flakes = (TOP / "lab/piglit-sets/known-flakes").read_text(encoding="utf-8").splitlines()
     lists["flakes"] += "".join(f"{line.split('  # ')[0]}\n" for line in flakes if "  # " in line)
@@ -78,7 +87,7 @@ def main(argv: list[str]) -> int:
     args = options(argv)
     if args.sample:
         graph.ensure("piglit")
-        print("\n".join(select.sample(PIGLIT, args.sample, args.seed)))
+        print("\n".join(select.sample(PIGLIT, args.sample, args.seed, has_glsl4(args.chip))))
         return 0
     runs.need_tests_and_out(args)
     tests = host_path(args.tests)

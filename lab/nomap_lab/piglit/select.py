@@ -12,6 +12,8 @@ from pathlib import Path
 
 from nomap_lab.paths import UsageError
 
+from . import get
+
 PROFILES = ("quick_gl", "quick_shader")
 Tests = dict[str, xml.Element]
 
@@ -31,11 +33,20 @@ def read_profiles(piglit: Path) -> Tests:
     return tests
 
 
+def files(test: xml.Element) -> list[str]:
+    """The files that a test's command names, in piglit's directory."""
+    command = next(option.attrib["value"] for option in test if option.get("name") == "command")
+    return re.findall(r"'((?:generated_)?tests/[^']*)'", command)
+
+
 def is_there(piglit: Path, test: xml.Element) -> bool:
     """Whether all files that a test's command names are there."""
-    command = next(option.attrib["value"] for option in test if option.get("name") == "command")
-    files = re.findall(r"'((?:generated_)?tests/[^']*)'", command)
-    return all((piglit / file).exists() for file in files)
+    return all((piglit / file).exists() for file in files(test))
+
+
+def is_generated(test: xml.Element) -> bool:
+    """Whether a test is one of those that an R700 skips, whose files are a stage of their own (see get.py)."""
+    return any(file.startswith(tuple(f"{get.SPEC}/{name}/" for name in get.GENERATED)) for file in files(test))
 
 
 def read_names(path: Path, tests: Tests) -> tuple[list[str], list[str]]:
@@ -62,9 +73,10 @@ def read_names(path: Path, tests: Tests) -> tuple[list[str], list[str]]:
     return list(names), unknown
 
 
-def sample(piglit: Path, count: int, seed: int) -> list[str]:
-    """COUNT names of both profiles, drawn at random from SEED."""
-    names = sorted(name for name, test in read_profiles(piglit).items() if is_there(piglit, test))
+def sample(piglit: Path, count: int, seed: int, generated: bool) -> list[str]:
+    """COUNT names of both profiles, drawn at random from SEED; with GENERATED also of those that an R700 skips."""
+    names = sorted(name for name, test in read_profiles(piglit).items()
+                   if (generated if is_generated(test) else is_there(piglit, test)))
     chosen = sorted(random.Random(seed).sample(names, min(count, len(names))))
     # wgl is for Windows. Its tests are removed from the sample, not before it is drawn, so that a seed keeps
     # its sample.
@@ -78,16 +90,11 @@ def write_profile(path: Path, tests: Sequence[xml.Element]) -> None:
     xml.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def choose(piglit: Path, file: Path, out: Path, only: Sequence[re.Pattern[str]], said: str) -> int:
-    """Writes to the directory OUT the tests that FILE lists and (if there is any) a pattern of ONLY matches:
+def listed(tests: Tests, file: Path, only: Sequence[re.Pattern[str]], said: str) -> list[str]:
+    """The names of the tests that FILE lists and (if there is any) a pattern of ONLY matches.
 
-    profile.xml   the tests, in the order of FILE
-    names         their names, as piglit-runner has them
-    absent.csv    "name,Skip" for tests whose files are not in piglit's directory (see get.py)
-
-    Returns how many there are; raises UsageError, with SAID as FILE's name, if one is not in the profiles.
+    Raises UsageError, with SAID as FILE's name, if there is none, or one is not in the profiles TESTS.
     """
-    tests = read_profiles(piglit)
     names, unknown = read_names(file, tests)
     if only:
         names = [name for name in names if any(pattern.search(name) for pattern in only)]
@@ -95,8 +102,21 @@ def choose(piglit: Path, file: Path, out: Path, only: Sequence[re.Pattern[str]],
         raise UsageError(f"--tests {said}: not in piglit's quick_gl and quick_shader: {', '.join(unknown[:5])}")
     if not names:
         raise UsageError(f"--tests {said}: it names no test" + " that -t matches" * bool(only))
+    return names
+
+
+def choose(piglit: Path, names: Sequence[str], tests: Tests, generated: bool, out: Path) -> int:
+    """Writes to the directory OUT those of the tests NAMES that are to be run:
+
+    profile.xml   the tests, in the order of NAMES
+    names         their names, as piglit-runner has them
+    absent.csv    "name,Skip" for tests whose files are not in piglit's directory, and, without GENERATED, for
+                  those that an R700 skips
+
+    Returns how many are to be run.
+    """
     out.mkdir(parents=True, exist_ok=True)
-    present = [name for name in names if is_there(piglit, tests[name])]
+    present = [name for name in names if is_there(piglit, tests[name]) and (generated or not is_generated(tests[name]))]
     write_profile(out / "profile.xml", [tests[name] for name in present])
     (out / "names").write_text("".join(f"{name}\n" for name in present), encoding="utf-8")
     there = set(present)
