@@ -172,7 +172,7 @@ pub struct Layout {
     /// Samples per element: 1, 2, 4 or 8; ignored by linear surfaces.
     pub samples: u32,
     /// `TILE_TYPE` 1, the order of depth buffers: the elements of a micro tile are
-    /// in another order, and the samples of an element are adjacent. In the
+    /// in another order, and [the samples of an element are adjacent](Self::samples_are_adjacent). In the
     /// displayable order each sample is a plane of 8x8 elements.
     pub depth_order: bool,
 }
@@ -335,11 +335,21 @@ impl Layout {
     pub fn sample_place(&self, element: u32, sample: u32) -> u32 {
         let samples = self.stored_samples();
         let sample = sample % samples;
-        if self.depth_order {
+        if self.samples_are_adjacent() {
             (element * samples + sample) * self.bytes_per_element
         } else {
             (sample * MICRO * MICRO + element) * self.bytes_per_element
         }
+    }
+
+    /// True if the samples of an element are adjacent, as in depth buffers. Otherwise each sample of a
+    /// micro tile has a plane of its own.
+    ///
+    /// Colours of 16 bytes have the order of depth buffers on Cayman, but planes (Mesa, addrlib's
+    /// `EgBasedLib::DispatchComputeSurfaceAddrFromCoord()`: `isDepthSampleOrder` does not follow from
+    /// `ADDR_NON_DISPLAYABLE`). No depth buffer has elements of that size.
+    pub fn samples_are_adjacent(&self) -> bool {
+        self.depth_order && self.bytes_per_element < 16
     }
 
     /// Split size in bytes: the samples of a larger micro tile are spread over several slices. It

@@ -322,6 +322,33 @@ fn samples_are_resolved_to_their_average() {
 }
 
 #[test]
+fn samples_of_16_bytes_in_the_order_of_depth_are_apart() {
+    // 32_32_32_32_FLOAT as on Cayman.
+    let regs = registers(info(0x23, 4, 7, 0, 0));
+    regs.store(PA_SC_AA_CONFIG, 2);
+    let targets = Targets::of(&regs, |index| ColourBuffer {
+        depth_order: true,
+        ..ColourBuffer::of(&regs, &regs, index)
+    });
+    let memory = Memory::new(0x20_0000);
+    let view = View::new(&memory);
+    for sample in 0..4 {
+        let values = std::array::from_fn(|lane| (64 * sample + lane as u32) as f32);
+        let src = [values.map(f32::to_bits); 4];
+        targets
+            .write_tile(&view, 0, at(3, 1, 0, sample), &src.each_ref(), None, ALL)
+            .unwrap();
+    }
+    let target = targets.get(0).unwrap();
+    for (lane, sample) in (0..LANES).flat_map(|lane| (0..4).map(move |s| (lane, s))) {
+        let (x, y) = pixel_of(lane);
+        let got = pixel(&memory, target, 24 + x as u32, 8 + y as u32, 0, sample);
+        let want = (64 * sample + lane as u32) as f32;
+        assert_eq!(f32::from_bits(got), want, "lane {lane}, sample {sample}");
+    }
+}
+
+#[test]
 fn depth_copies_go_to_one_sample() {
     let regs = registers(info(0x11, 4, 0, 0, 1 << 22));
     regs.store(PA_SC_AA_CONFIG, 1);

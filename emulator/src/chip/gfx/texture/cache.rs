@@ -265,8 +265,8 @@ fn read_tile(
     let rows = level.height.div_ceil(texture.format.data.texels().1);
     let left = rows.saturating_sub(tile.1 * 8).min(8);
     let mask = ((1u32 << left) - 1) as u8;
-    // In depth order the samples of an element are adjacent: read all.
-    let (first, len, skip) = if layout.depth_order {
+    // Where the samples of an element are adjacent, read all.
+    let (first, len, skip) = if layout.samples_are_adjacent() {
         (0, layout.tile_bytes(), layout.sample_place(0, id.sample))
     } else {
         let first = layout.sample_place(0, id.sample);
@@ -347,7 +347,7 @@ fn element_stride(texture: &Texture) -> usize {
     };
     let layout = &level.surface.layout;
     let bytes = layout.bytes_per_element as usize;
-    if layout.depth_order && layout.is_tiled() {
+    if layout.samples_are_adjacent() && layout.is_tiled() {
         bytes * layout.samples as usize
     } else {
         bytes

@@ -31,6 +31,7 @@ impl Mc for Memory {
 const TILING: u32 = 1 << 1 | 1 << 4;
 const RGBA8: u32 = 0x1A;
 const RGBA32F: u32 = 0x23;
+const R32F: u32 = 0x0E;
 const LINEAR_FILTERS: u32 = 1 << 9 | 1 << 12;
 
 /// A texture with random-looking contents, and its memory.
@@ -560,13 +561,16 @@ fn loads_take_integers_and_are_zero_outside() {
 
 #[test]
 fn samples_of_a_texel_are_loaded() {
-    for depth_order in [0, 1 << 7] {
-        let mut scene = Scene::new(6, 4, [64, 16, 1], RGBA32F, 2);
+    for (depth_order, format) in [(0, RGBA32F), (1 << 7, RGBA32F), (1 << 7, R32F)] {
+        let mut scene = Scene::new(6, 4, [64, 16, 1], format, 2);
         scene.words[0] |= depth_order;
         let texture = Texture::decode(&scene.words, TilingConfig::from_register(TILING)).unwrap();
         assert_eq!(texture.samples, 4);
         let mut bytes = vec![0; 0x40_0000];
         let layout = texture.level(0).unwrap().surface.layout;
+        // Those of depth buffers are adjacent, those of colours in planes.
+        let apart = layout.element_offset(0, 0, 1) / layout.bytes_per_element;
+        assert_eq!(apart, if format == R32F { 1 } else { 64 });
         for sample in 0..4 {
             let at = layout.sample_offset(13, 9, 0, sample) as usize;
             bytes[at..at + 4].copy_from_slice(&(sample as f32).to_le_bytes());
