@@ -16,6 +16,15 @@ def native(lab: Lab, chip: str) -> None:
     lab.piglit(*NATIVE, "--chip", chip, "--tests", "lab/piglit-sets/upload-readback", out=out)
 
 
+@case("piglit/sample-{chip}", runner="piglit", chip=["turks", "cayman"])
+def evergreen(lab: Lab, chip: str) -> None:
+    """Of all tests, with those of GLSL 4 and of doubles, which Mesa computes with integers for a Turks and
+    the chip itself on a Cayman."""
+    tests = CHECK / f"piglit-{chip}.tests"
+    tests.write_text(lab.lab("piglit", "--chip", chip, "--sample", "200", "--seed", "33").out, encoding="utf-8")
+    lab.piglit(*NATIVE, "--chip", chip, "--tests", tests, out=RESULTS / f"piglit/sample-{chip}")
+
+
 @case("piglit/native-strict", tier="all", runner="piglit")
 def strict(lab: Lab) -> None:
     """The unmodified Mesa writes back and invalidates each cache that it has to.

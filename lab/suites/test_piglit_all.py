@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All tests of piglit's quick profiles that an R700 can run, natively; 500 of them in guests, where
+"""All tests of piglit's quick profiles that a chip can run, natively; 500 of them in guests, where
 results must be the same. With our module and Mesa no test may do worse."""
 
 from nomap_lab.paths import CHECK, RESULTS
@@ -16,6 +16,23 @@ SAMPLES = {"native": ["--mesa", "unmodified", "--native"], "guest": ["--mesa", "
 @case("piglit-all/native", runner="piglit")
 def native(lab: Lab) -> None:
     lab.piglit(*SAMPLES["native"], "--chip", "rv770", "--tests", "lab/piglit-sets/all", out=OUT / "all-native")
+
+
+@case("piglit-all/{chip}", runner="piglit", chip=["turks", "cayman"])
+def evergreen(lab: Lab, chip: str) -> None:
+    lab.piglit(*SAMPLES["native"], "--chip", chip, "--tests", "lab/piglit-sets/all", out=OUT / f"all-{chip}")
+
+
+@case("piglit-all/500-turks-{where}", runner="piglit", where=["native", "guest"])
+def turks(lab: Lab, where: str) -> None:
+    tests = CHECK / f"piglit-500-turks-{where}.tests"
+    tests.write_text(lab.lab("piglit", "--chip", "turks", "--sample", "500", "--seed", "12").out, encoding="utf-8")
+    lab.piglit(*SAMPLES[where], "--chip", "turks", "--tests", tests, out=OUT / f"500-turks-{where}")
+
+
+@case("piglit-all/same-on-turks", needs=["piglit-all/500-turks-native", "piglit-all/500-turks-guest"])
+def same_on_turks(lab: Lab) -> None:
+    lab.call("python3", "-m", "nomap_lab.piglit.compare", "--same", OUT / "500-turks-native", OUT / "500-turks-guest")
 
 
 @case("piglit-all/500-{where}", runner="piglit", where=list(SAMPLES))
