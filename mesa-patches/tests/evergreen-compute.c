@@ -243,6 +243,29 @@ static void double_ties(void)
 	equal("sums, in words of 32 bits", found, expected, 2 * COUNT);
 }
 
+/* Vectors of doubles in storage buffers. */
+static void double_buffers(void)
+{
+	enum { COUNT = 64 };
+	static double in[2 * COUNT], found[2 * COUNT], expected[2 * COUNT];
+	GLuint to;
+
+	for (unsigned i = 0; i < 2 * COUNT; i++) {
+		in[i] = (i % 2 ? -0.5 : 1) - i * 0x1p-40;
+		expected[i] = 2 * in[i];
+	}
+	storage(0, in, sizeof(in));
+	to = storage(1, NULL, sizeof(found));
+	compute_program("#version 430\n#extension GL_ARB_gpu_shader_fp64 : require\n"
+			"layout(local_size_x = 64) in;"
+			"layout(std430, binding = 0) buffer a { dvec2 from[]; };"
+			"layout(std430, binding = 1) buffer b { dvec2 to[]; };"
+			"void main() { uint i = gl_GlobalInvocationID.x; to[i] = from[i] + from[i]; }");
+	glDispatchCompute(COUNT / 64, 1, 1);
+	buffer_read(to, found, sizeof(found));
+	equal("words of doubles", found, expected, 4 * COUNT);
+}
+
 const struct test compute_tests[] = {
 	{ "ids", ids },
 	{ "barriers", barriers },
@@ -251,5 +274,6 @@ const struct test compute_tests[] = {
 	{ "textures", textures },
 	{ "mapped", mapped },
 	{ "double-ties", double_ties },
+	{ "double-buffers", double_buffers },
 	{ NULL, NULL },
 };
