@@ -56,6 +56,14 @@ def has_glsl4(chip: str) -> bool:
     return mesa_ci.JUDGE[chip] != "rv770"
 
 
+def known_fails(chip: str) -> list[str]:
+    """The files of lab/piglit-sets with the failures of a chip that have a known reason."""
+    judge = mesa_ci.JUDGE[chip]
+    if judge == "rv770":
+        return ["known-fails"]
+    return [f"{judge}-known-fails", *["cayman-known-fails"] * (chip == "cayman")]
+
+
 def run_in_guests(args: argparse.Namespace, run: Path, count: int) -> None:
     """A guest for all tests, or further ones where it dies."""
     runs.in_guests(args, run, count, "piglit", parts.divide, "parts")
@@ -71,8 +79,7 @@ def run_tests(args: argparse.Namespace, tests: Path, out: Path, run: Path) -> in
     lists = runs.seen("piglit", args.chip)
     flakes = (TOP / "lab/piglit-sets/known-flakes").read_text(encoding="utf-8").splitlines()
     lists["flakes"] += "".join(f"{line.split('  # ')[0]}\n" for line in flakes if "  # " in line)
-    judge = mesa_ci.JUDGE[args.chip]
-    runs.expect(run, lists, "known-fails" if judge == "rv770" else f"{judge}-known-fails")
+    runs.expect(run, lists, *known_fails(args.chip))
     started = time.monotonic()
     if args.native:
         say(f"piglit: {count} tests, natively, {args.chip}")

@@ -71,13 +71,13 @@ def seen(suite: str, chip: str) -> dict[str, str]:
     return {kind: (BUILD / f"{suite}-expected/{judge}-{kind}.txt").read_text(encoding="utf-8") for kind in mesa_ci.KINDS}
 
 
-def expect(run: Path, lists: Mapping[str, str], known_fails: str) -> None:
+def expect(run: Path, lists: Mapping[str, str], *known_fails: str) -> None:
     """Writes what Mesa CI has seen, LISTS of "fails", "skips" and "flakes", to the directory RUN.
 
-    Failures for a known reason, which the file KNOWN_FAILS of lab/piglit-sets has, are expected, too, and reported
+    Failures for a known reason, which the files KNOWN_FAILS of lab/piglit-sets have, are expected, too, and reported
     separately.
     """
-    text = (TOP / "lab/piglit-sets" / known_fails).read_text(encoding="utf-8")
+    text = "".join((TOP / "lab/piglit-sets" / name).read_text(encoding="utf-8") for name in known_fails)
     failures = known.failures(text, lists["fails"])
     (run / "known").write_text("".join(f"{test}  # {cause}\n" for test, cause in failures), encoding="utf-8")
     more = {"fails": "".join(f"{re.sub(' *#.*', '', test)}\n" for test, _ in failures)}
