@@ -12,7 +12,8 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from nomap_lab.paths import LabError
+from nomap_lab.commands import piglit as piglit_command
+from nomap_lab.paths import TOP, LabError
 from nomap_lab.piglit import bundle, known, parts, seen, select, summary
 
 
@@ -215,3 +216,13 @@ def test_the_live_images_set_runs_tests_as_piglit_does() -> None:
     assert bundle.command(test("['pbo']", "False"), "x") == ["pbo", "-auto"]
     with pytest.raises(LabError, match="needs files"):
         bundle.command(test("['shader_runner', 'tests/x.shader_test']", "True"), "x")
+
+
+@pytest.mark.parametrize("chip", ["rv770", "turks", "cayman"])
+def test_known_failures_have_causes(chip):
+    files = piglit_command.known_fails(chip)
+    assert ("cayman-known-fails" in files) == (chip == "cayman")
+    text = "".join((TOP / "lab/piglit-sets" / name).read_text() for name in files)
+    # Raises for a failure without a cause; piglit-runner takes no test twice.
+    names = [test.rpartition(",")[0] for test, _ in known.failures(text, "")]
+    assert len(names) == len(set(names)) > 10
