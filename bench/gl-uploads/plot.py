@@ -28,8 +28,9 @@ def main():
         ax.set_yscale("log")
         ax.set_title(where)
     axes[0][0].set_ylabel("time per call, unmodified = 1")
-    axes[0][0].legend(fontsize=8)
-    fig.tight_layout()
+    # Above the bars, of which it would hide some.
+    fig.legend(*axes[0][0].get_legend_handles_labels(), fontsize=8, loc="upper center", ncols=len(SERIES), frameon=False)
+    fig.tight_layout(rect=(0, 0, 1, 0.94))
     save(fig, target)
 
 
