@@ -239,6 +239,13 @@ class Lab:
         """lab/piglit with these arguments."""
         self._judged(out, "piglit", *args)
 
+    def piglit_sample(self, name: str, chip: str, count: int, seed: int) -> Path:
+        """A file for lab/piglit's --tests, called after NAME: COUNT tests that lab/piglit --sample draws for a chip."""
+        tests = CHECK / f"piglit-{name}.tests"
+        drawn = self.lab("piglit", "--chip", chip, "--sample", count, "--seed", seed)
+        tests.write_text(drawn.out, encoding="utf-8")
+        return tests
+
     def deqp(self, *args: object, out: Path | str) -> None:
         """lab/deqp with these arguments; skips if there is no source of VK-GL-CTS."""
         self._judged(out, "deqp", *args, may_skip=True)

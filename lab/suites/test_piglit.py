@@ -2,7 +2,7 @@
 """Piglit's tests of uploads and readbacks on the board's 3D engine, with Debian's Mesa in the
 test's own process. The suite piglit-guest has a sample of them in a guest."""
 
-from nomap_lab.paths import CHECK, RESULTS
+from nomap_lab.paths import RESULTS
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=22, lane="builds", finds="pixels, texels and bytes other than those of a real RV770")
@@ -20,8 +20,7 @@ def native(lab: Lab, chip: str) -> None:
 def evergreen(lab: Lab, chip: str) -> None:
     """Of all tests, with those of GLSL 4 and of doubles, which Mesa computes with integers for a Turks and
     the chip itself on a Cayman."""
-    tests = CHECK / f"piglit-{chip}.tests"
-    tests.write_text(lab.lab("piglit", "--chip", chip, "--sample", "200", "--seed", "33").out, encoding="utf-8")
+    tests = lab.piglit_sample(chip, chip, 200, seed=33)
     lab.piglit(*NATIVE, "--chip", chip, "--tests", tests, out=RESULTS / f"piglit/sample-{chip}")
 
 
@@ -31,6 +30,5 @@ def strict(lab: Lab) -> None:
 
     Each texel goes through the modelled caches, which is slow: hence a sample.
     """
-    tests = CHECK / "piglit-strict.tests"
-    tests.write_text(lab.lab("piglit", "--sample", "150", "--seed", "7").out, encoding="utf-8")
+    tests = lab.piglit_sample("strict", "rv770", 150, seed=7)
     lab.piglit(*NATIVE, "--strict", "--chip", "rv770", "--tests", tests, out=RESULTS / "piglit/native-strict")

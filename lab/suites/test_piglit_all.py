@@ -2,7 +2,7 @@
 """All tests of piglit's quick profiles that a chip can run, natively; 500 of them in guests, where
 results must be the same. With our module and Mesa no test may do worse."""
 
-from nomap_lab.paths import CHECK, RESULTS
+from nomap_lab.paths import RESULTS
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=66, tier="all", finds="what piglit sees beyond uploads and readbacks; "
@@ -25,8 +25,7 @@ def evergreen(lab: Lab, chip: str) -> None:
 
 @case("piglit-all/500-turks-{where}", runner="piglit", where=["native", "guest"])
 def turks(lab: Lab, where: str) -> None:
-    tests = CHECK / f"piglit-500-turks-{where}.tests"
-    tests.write_text(lab.lab("piglit", "--chip", "turks", "--sample", "500", "--seed", "12").out, encoding="utf-8")
+    tests = lab.piglit_sample(f"500-turks-{where}", "turks", 500, seed=12)
     lab.piglit(*SAMPLES[where], "--chip", "turks", "--tests", tests, out=OUT / f"500-turks-{where}")
 
 
@@ -37,8 +36,7 @@ def same_on_turks(lab: Lab) -> None:
 
 @case("piglit-all/500-{where}", runner="piglit", where=list(SAMPLES))
 def sample(lab: Lab, where: str) -> None:
-    tests = CHECK / f"piglit-500-{where}.tests"
-    tests.write_text(lab.lab("piglit", "--sample", "500", "--seed", "12").out, encoding="utf-8")
+    tests = lab.piglit_sample(f"500-{where}", "rv770", 500, seed=12)
     lab.piglit(*SAMPLES[where], "--chip", "rv770", "--tests", tests, out=OUT / f"500-{where}")
 
 

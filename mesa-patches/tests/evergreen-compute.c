@@ -209,13 +209,34 @@ static void mapped(void)
 	}
 }
 
+/* How shaders begin that have doubles and groups of 64 threads. */
+#define DOUBLES "#version 430\n#extension GL_ARB_gpu_shader_fp64 : require\nlayout(local_size_x = 64) in;"
+
+/**
+ * buffer_to_buffer() - runs a compute shader with two storage buffers
+ * @source: begins with DOUBLES, reads buffer 0 and writes buffer 1
+ * @in: contents of buffer 0, of @in_bytes
+ * @found: gets those of buffer 1, of @found_bytes
+ * @threads: a multiple of 64
+ */
+static void buffer_to_buffer(const char *source, const void *in, size_t in_bytes, void *found, size_t found_bytes,
+			     unsigned threads)
+{
+	GLuint to;
+
+	storage(0, in, in_bytes);
+	to = storage(1, NULL, found_bytes);
+	compute_program(source);
+	glDispatchCompute(threads / 64, 1, 1);
+	buffer_read(to, found, found_bytes);
+}
+
 /* Sums of doubles that end exactly between two, beside ones that do not; chips without doubles compute them by integers. */
 static void double_ties(void)
 {
 	enum { COUNT = 256 };
 	static double in[2 * COUNT], found[COUNT], expected[COUNT];
 	unsigned ties = 0;
-	GLuint to;
 
 	in[0] = 0.22;
 	in[1] = 0.25;
@@ -230,16 +251,12 @@ static void double_ties(void)
 	}
 	if (ties < 100)
 		wrong("only %u ties", ties);
-	storage(0, in, sizeof(in));
-	to = storage(1, NULL, sizeof(found));
-	compute_program("#version 430\n#extension GL_ARB_gpu_shader_fp64 : require\n"
-			"layout(local_size_x = 64) in;"
-			"layout(std430, binding = 0) buffer a { uvec4 from[]; };"
-			"layout(std430, binding = 1) buffer b { uvec2 to[]; };"
-			"void main() { uint i = gl_GlobalInvocationID.x; uvec4 pair = from[i];"
-			"  to[i] = unpackDouble2x32(packDouble2x32(pair.xy) + packDouble2x32(pair.zw)); }");
-	glDispatchCompute(COUNT / 64, 1, 1);
-	buffer_read(to, found, sizeof(found));
+	buffer_to_buffer(DOUBLES
+			 "layout(std430, binding = 0) buffer a { uvec4 from[]; };"
+			 "layout(std430, binding = 1) buffer b { uvec2 to[]; };"
+			 "void main() { uint i = gl_GlobalInvocationID.x; uvec4 pair = from[i];"
+			 "  to[i] = unpackDouble2x32(packDouble2x32(pair.xy) + packDouble2x32(pair.zw)); }",
+			 in, sizeof(in), found, sizeof(found), COUNT);
 	equal("sums, in words of 32 bits", found, expected, 2 * COUNT);
 }
 
@@ -248,21 +265,16 @@ static void double_buffers(void)
 {
 	enum { COUNT = 64 };
 	static double in[2 * COUNT], found[2 * COUNT], expected[2 * COUNT];
-	GLuint to;
 
 	for (unsigned i = 0; i < 2 * COUNT; i++) {
 		in[i] = (i % 2 ? -0.5 : 1) - i * 0x1p-40;
 		expected[i] = 2 * in[i];
 	}
-	storage(0, in, sizeof(in));
-	to = storage(1, NULL, sizeof(found));
-	compute_program("#version 430\n#extension GL_ARB_gpu_shader_fp64 : require\n"
-			"layout(local_size_x = 64) in;"
-			"layout(std430, binding = 0) buffer a { dvec2 from[]; };"
-			"layout(std430, binding = 1) buffer b { dvec2 to[]; };"
-			"void main() { uint i = gl_GlobalInvocationID.x; to[i] = from[i] + from[i]; }");
-	glDispatchCompute(COUNT / 64, 1, 1);
-	buffer_read(to, found, sizeof(found));
+	buffer_to_buffer(DOUBLES
+			 "layout(std430, binding = 0) buffer a { dvec2 from[]; };"
+			 "layout(std430, binding = 1) buffer b { dvec2 to[]; };"
+			 "void main() { uint i = gl_GlobalInvocationID.x; to[i] = from[i] + from[i]; }",
+			 in, sizeof(in), found, sizeof(found), COUNT);
 	equal("words of doubles", found, expected, 4 * COUNT);
 }
 

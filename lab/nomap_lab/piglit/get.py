@@ -10,13 +10,13 @@ from nomap_lab.paths import LabError
 
 # piglit, the libraries of it that neither root has, and the assembler that its tests of SPIR-V call.
 PACKAGES = ("piglit", "libwaffle-1-0", "libxkbcommon0", "libwayland-egl1", "libwayland-client0", "libxcb-dri2-0", "spirv-tools")
-# Tests of OpenCL and Vulkan.
-EXCLUDE = ("*/piglit/tests/cl", "*/piglit/generated_tests/cl", "*/piglit/tests/vulkan",
-           "*/piglit/generated_tests/vulkan", "./usr/share")
 #: Directories of generated_tests/spec that an R700, whose driver has GLSL 3.30, skips: 1.9 of piglit's 2.0 GB.
 GENERATED = ("glsl-4.00", "glsl-4.10", "glsl-4.20", "glsl-4.30", "arb_vertex_attrib_64bit", "arb_gpu_shader_fp64",
              "arb_gpu_shader_int64")
 SPEC = "generated_tests/spec"
+# Those, and tests of OpenCL and Vulkan.
+EXCLUDE = ("*/piglit/tests/cl", "*/piglit/generated_tests/cl", "*/piglit/tests/vulkan",
+           "*/piglit/generated_tests/vulkan", "./usr/share", *(f"*/{SPEC}/{name}" for name in GENERATED))
 
 
 def download(apt: Apt, packages: tuple[str, ...], to: Path) -> list[Path]:
@@ -61,8 +61,7 @@ def piglit(out: Path) -> None:
         for deb in download(apt, PACKAGES, Path(temporary, "debs")):
             versions.append(subprocess.run(["dpkg-deb", "-W", "--showformat", "${Package} ${Version}\\n", deb],
                                            check=True, stdout=subprocess.PIPE, text=True).stdout)
-            excluded = [*EXCLUDE, *(f"*/{SPEC}/{name}" for name in GENERATED)]
-            unpack(deb, files, *(f"--exclude={pattern}" for pattern in excluded))
+            unpack(deb, files, *(f"--exclude={pattern}" for pattern in EXCLUDE))
         (out / "versions").write_text("".join(versions), encoding="utf-8")
         libraries = files / "usr/lib/x86_64-linux-gnu"
         subprocess.run(["mv", libraries / "piglit", out / "piglit"], check=True)

@@ -16,6 +16,8 @@ from . import get
 
 PROFILES = ("quick_gl", "quick_shader")
 Tests = dict[str, xml.Element]
+#: What the files of generated tests begin with that an R700 skips.
+GENERATED = tuple(f"{get.SPEC}/{name}/" for name in get.GENERATED)
 
 
 def sanitized(name: str) -> str:
@@ -46,7 +48,7 @@ def is_there(piglit: Path, test: xml.Element) -> bool:
 
 def is_generated(test: xml.Element) -> bool:
     """Whether a test is one of those that an R700 skips, whose files are a stage of their own (see get.py)."""
-    return any(file.startswith(tuple(f"{get.SPEC}/{name}/" for name in get.GENERATED)) for file in files(test))
+    return any(file.startswith(GENERATED) for file in files(test))
 
 
 def read_names(path: Path, tests: Tests) -> tuple[list[str], list[str]]:
