@@ -23,9 +23,12 @@ second = (r"\[drm:r600_ib_test \[radeon\]\] \*ERROR\* radeon: fence wait (timed 
           r"|\[drm:radeon_ib_ring_tests \[radeon\]\] \*ERROR\* radeon: failed testing IB on GFX ring")
 failed_reset = (r"\[drm:r600_(dma_)?ring_test \[radeon\]\] \*ERROR\* radeon: ring \d test failed"
                 r"|\[drm:rv770_resume \[radeon\]\] \*ERROR\* r600 startup failed on resume")
+# Linux tests IBs on resume while it takes the GPU for hung: the wait gives -EDEADLK unless the
+# fence has signalled before it.
+no_ib_test = r"\[drm:radeon_resume_kms \[radeon\]\] \*ERROR\* ib ring test failed \(-35\)"
 provoked = {
     "@hang-": f"{lockup}|{second}",
-    "@hang-suspend": rf"{lockup}|{second}|{failed_reset}|\[TTM\] Buffer eviction failed",
+    "@hang-suspend": rf"{lockup}|{second}|{failed_reset}|{no_ib_test}|\[TTM\] Buffer eviction failed",
     "@reset": second,
     "radeon_gem_rw_fuzz@": f"{lockup}|{second}",
     "radeon_gem_rw_reset@": f"{lockup}|{second}",

@@ -326,6 +326,49 @@ bool igt_radeon_debugfs(int fd, const char *name, char *path, size_t size)
 }
 
 /**
+ * igt_radeon_kmsg_open:
+ *
+ * Skips without access to the kernel's log.
+ *
+ * Returns: a file that reads what the kernel logs from now on
+ */
+int igt_radeon_kmsg_open(void)
+{
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	igt_require_f(kmsg >= 0, "no access to /dev/kmsg\n");
+	igt_assert(lseek(kmsg, 0, SEEK_END) == 0);
+	return kmsg;
+}
+
+/**
+ * igt_radeon_kmsg_count:
+ * @kmsg: file from igt_radeon_kmsg_open()
+ * @text: text to look for
+ *
+ * Returns: how many messages contain @text, of those since the file was opened or
+ * last counted
+ */
+unsigned int igt_radeon_kmsg_count(int kmsg, const char *text)
+{
+	unsigned int count = 0;
+	char record[8192];
+	ssize_t n;
+
+	for (;;) {
+		n = read(kmsg, record, sizeof(record) - 1);
+		if (n < 0 && errno == EPIPE)
+			continue;	/* overwritten before it was read */
+		if (n <= 0)
+			break;
+		record[n] = '\0';
+		count += strstr(record, text) != NULL;
+	}
+	igt_assert(!n || errno == EAGAIN);
+	return count;
+}
+
+/**
  * igt_radeon_count_maps:
  * @containing: count only lines with this text, or NULL for all
  *

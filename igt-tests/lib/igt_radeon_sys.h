@@ -41,6 +41,10 @@ uint64_t igt_radeon_vmstat(const char *name);
 void igt_radeon_mount_debugfs(void);
 bool igt_radeon_debugfs(int fd, const char *name, char *path, size_t size);
 
+/* The kernel's log */
+int igt_radeon_kmsg_open(void);
+unsigned int igt_radeon_kmsg_count(int kmsg, const char *text);
+
 /* The process */
 unsigned int igt_radeon_count_maps(const char *containing);
 void igt_radeon_drop_sys_admin(void);

@@ -30,6 +30,9 @@ IGT_TEST_DESCRIPTION("Checks reads and writes of radeon BOs across evictions, re
 
 #define END_SECONDS	30u
 #define STORM_SECONDS	3.0
+/* The kernel's test of a ring waits for 100 ms. */
+#define LATE_US		50000u
+#define LATE_TRIES	3u
 
 /* Memory that the processes of a storm share. */
 struct storm {
@@ -527,13 +530,15 @@ static void test_suspend(int fd)
 	igt_assert_f(storm->calls > 20, "%u calls only\n", storm->calls);
 }
 
-/**
- * SUBTEST: hang-suspend
- * Description: Both engines hang with staged writes behind other work, and the
- *              devices are suspended and resumed. The writes had succeeded, and
- *              their bytes are there afterwards.
+/*
+ * Hangs both engines with staged writes behind other work, suspends the devices and
+ * resumes them. The writes had succeeded, and their bytes are there afterwards.
+ *
+ * Linux 6.12 tests IBs on resume while it still takes the GPU for hung: a wait for
+ * the test's fence gives -EDEADLK at once, and passes only if the fence has signalled
+ * before. With latency_us, from the hang to the end of the resume, it has not.
  */
-static void test_hang_suspend(int fd)
+static void hang_and_suspend(int fd, uint32_t latency_us)
 {
 	static const uint32_t domains[] = { RADEON_GEM_DOMAIN_VRAM, RADEON_GEM_DOMAIN_GTT };
 	const uint64_t size = 16 * PAGE, replayed = igt_radeon_stat(fd, "replayed");
@@ -542,8 +547,6 @@ static void test_hang_suspend(int fd)
 	struct igt_radeon_stats stats;
 	unsigned int i, j;
 
-	require_suspend();
-	igt_radeon_require_board(fd);
 	igt_radeon_bo_init(&src, fd, size, RADEON_GEM_DOMAIN_GTT, 0);
 	for (i = 0; i < ARRAY_SIZE(bo); i++) {
 		igt_radeon_bo_init(&bo[i], fd, size, domains[i % 2],
@@ -565,10 +568,11 @@ static void test_hang_suspend(int fd)
 	igt_assert_eq_u64(stats.events[IGT_RADEON_STALL_AVOIDED], 8 * ARRAY_SIZE(bo));
 	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
 	igt_radeon_hang(fd, IGT_RADEON_DMA);
-	igt_radeon_set_latency(fd, 0);
+	igt_radeon_set_latency(fd, latency_us);
 	for (i = 0; i < ARRAY_SIZE(bo); i++)
 		igt_assert_f(igt_radeon_bo_busy(&bo[i]), "the writes are done already\n");
 	suspend_devices();
+	igt_radeon_set_latency(fd, 0);
 	for (i = 0; i < ARRAY_SIZE(bo); i++) {
 		igt_radeon_bo_wait_through_lockup(&bo[i]);
 		for (j = 0; j < 8; j++) {
@@ -586,6 +590,35 @@ static void test_hang_suspend(int fd)
 	free(got);
 	free(user);
 	settle_reset();
+}
+
+/**
+ * SUBTEST: hang-suspend
+ * Description: Both engines hang with staged writes behind other work, and the
+ *              devices are suspended and resumed. No byte is lost.
+ *
+ * SUBTEST: hang-suspend-late
+ * Description: The same, while the GPU starts so late that the kernel's test of an
+ *              IB fails on resume.
+ */
+static void test_hang_suspend(int fd, bool late)
+{
+	unsigned int i, failed;
+	int kmsg;
+
+	require_suspend();
+	igt_radeon_require_board(fd);
+	if (!late) {
+		hang_and_suspend(fd, 0);
+		return;
+	}
+	kmsg = igt_radeon_kmsg_open();
+	for (i = 0, failed = 0; i < LATE_TRIES && !failed; i++) {
+		hang_and_suspend(fd, LATE_US);
+		failed = igt_radeon_kmsg_count(kmsg, "ib ring test failed (-35)");
+	}
+	close(kmsg);
+	igt_assert_f(failed, "the test of an IB never failed on resume\n");
 }
 
 int igt_main()
@@ -642,7 +675,13 @@ int igt_main()
 
 	igt_describe("No staged write is lost when devices with a hung GPU are suspended.");
 	igt_subtest("hang-suspend")
-		test_hang_suspend(fd);
+		test_hang_suspend(fd, false);
+	igt_fixture()
+		igt_radeon_set_latency(fd, 0);
+
+	igt_describe("They are not lost either if IBs cannot be tested on resume.");
+	igt_subtest("hang-suspend-late")
+		test_hang_suspend(fd, true);
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 

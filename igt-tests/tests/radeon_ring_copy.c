@@ -7,7 +7,6 @@
 #include "igt.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,29 +134,6 @@ static void test_in_turn(int fd)
 }
 
 /*
- * Reads what the kernel has logged since kmsg was opened at its end.
- * Returns: how many of the messages contain text
- */
-static unsigned int count_messages(int kmsg, const char *text)
-{
-	unsigned int count = 0;
-	char record[8192];
-	ssize_t n;
-
-	for (;;) {
-		n = read(kmsg, record, sizeof(record) - 1);
-		if (n < 0 && errno == EPIPE)
-			continue;	/* overwritten before it was read */
-		if (n <= 0)
-			break;
-		record[n] = '\0';
-		count += strstr(record, text) != NULL;
-	}
-	igt_assert(!n || errno == EAGAIN);
-	return count;
-}
-
-/*
  * Has both rings read a BO, and a third submission move it.
  * Returns: whether the DMA ring, whose work came first, had not done it when the gfx
  * ring's was submitted: else the BO keeps the gfx ring's fence alone
@@ -211,15 +187,13 @@ static void test_move_after_both(int fd)
 	igt_radeon_require_board(fd);
 	for (i = 0; i < IGT_RADEON_ENGINES; i++)
 		igt_require_f(igt_radeon_has_engine(fd, i), "no such ring\n");
-	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
-	igt_require_f(kmsg >= 0, "no access to /dev/kmsg\n");
-	igt_assert(lseek(kmsg, 0, SEEK_END) == 0);
+	kmsg = igt_radeon_kmsg_open();
 
 	igt_radeon_pattern(model, SIZE, 9);
 	for (i = 0; i < TRIES && !move_after_both(fd, model); i++)
 		;
 	igt_assert_f(i < TRIES, "the DMA ring was always done before the gfx ring got its work\n");
-	igt_assert_eq(count_messages(kmsg, "more dwords to the ring"), 0);
+	igt_assert_eq(igt_radeon_kmsg_count(kmsg, "more dwords to the ring"), 0);
 	close(kmsg);
 	free(model);
 }

@@ -58,7 +58,7 @@ def suspend(lab: Lab) -> None:
     lab.run("bash", "-c", """
         mkdir /tmp/igt && cd /tmp/igt && cp /build/igt-tests/{run,verdicts.py,radeon_gem_rw_robust_gpu} . &&
             echo "TESTLIST radeon_gem_rw_robust_gpu END TESTLIST" | tr " " "\\n" >test-list.txt &&
-            umount -l /build && exec ./run -t radeon_gem_rw_robust_gpu@suspend -t radeon_gem_rw_robust_gpu@hang-suspend \\
+            umount -l /build && exec ./run -t "radeon_gem_rw_robust_gpu@(hang-)?suspend" \\
             -r /tmp/results""", timeout=300, append="radeon.lockup_timeout=1500")
 
 
