@@ -278,6 +278,67 @@ static void double_buffers(void)
 	equal("words of doubles", found, expected, 4 * COUNT);
 }
 
+/**
+ * parts() - stores components of vectors to a storage buffer, and leaves the others alone
+ * @source: has 64 threads, reads @words of each vector from buffer 0 and writes those at @order to buffer 1
+ * @order: for each word of a vector in buffer 1 the word that it has from buffer 0; -1: none
+ */
+static void parts(const char *source, const char *name, const int *order, unsigned words)
+{
+	enum { COUNT = 64, MOST = 8 };
+	static uint32_t in[COUNT * MOST], found[COUNT * MOST], expected[COUNT * MOST];
+	GLuint to;
+
+	for (unsigned i = 0; i < COUNT * words; i++) {
+		int from = order[i % words];
+
+		in[i] = 0x3f000000 + 0x1001 * i;
+		found[i] = 0x3d000000 + i;
+		expected[i] = from < 0 ? found[i] : 0x3f000000 + 0x1001 * (i - i % words + from);
+	}
+	storage(0, in, COUNT * words * 4);
+	to = storage(1, found, COUNT * words * 4);
+	compute_program(source);
+	glDispatchCompute(1, 1, 1);
+	buffer_read(to, found, COUNT * words * 4);
+	equal(name, found, expected, COUNT * words);
+}
+
+#define PARTS_OF(type, code) DOUBLES \
+	"layout(std430, binding = 0) buffer a { " type " from[]; };" \
+	"layout(std430, binding = 1) buffer b { " type " kept[]; };" \
+	"shared " type " own[64];" \
+	"void main() { uint i = gl_GlobalInvocationID.x; " type " v = from[i]; " code " }"
+/* Stores to the buffer, or to shared memory that has its contents and is copied back. */
+#define PARTS(type, code) PARTS_OF(type, "\n#define to kept\n" code)
+#define SHARED_PARTS(type, code) PARTS_OF(type, "own[i] = kept[i]; barrier();\n#define to own\n" code " barrier(); kept[i] = own[i];")
+
+static void buffer_parts(void)
+{
+	parts(PARTS("vec4", "to[i].xy = v.yx; to[i].w = v.w;"), "components x, y, w", (const int[]) { 1, 0, -1, 3 }, 4);
+	parts(PARTS("vec4", "to[i].zx = v.xw;"), "components x, z", (const int[]) { 3, -1, 0, -1 }, 4);
+	parts(PARTS("vec2", "to[i].y = v.x;"), "component y", (const int[]) { -1, 0 }, 2);
+}
+
+static void double_parts(void)
+{
+	parts(PARTS("dvec2", "to[i].y = v.x;"), "y of two doubles", (const int[]) { -1, -1, 0, 1 }, 4);
+	parts(PARTS("dvec4", "to[i].w = v.x;"), "w of four doubles", (const int[]) { -1, -1, -1, -1, -1, -1, 0, 1 }, 8);
+	parts(PARTS("dvec4", "to[i].zx = v.xw;"), "x, z of four doubles", (const int[]) { 6, 7, -1, -1, 0, 1, -1, -1 }, 8);
+	parts(PARTS("dvec4", "to[i].xy = v.yx; to[i].w = v.w;"), "x, y, w of four doubles",
+	      (const int[]) { 2, 3, 0, 1, -1, -1, 6, 7 }, 8);
+	parts(PARTS("dvec4", "to[i] = v.wzyx;"), "four doubles", (const int[]) { 6, 7, 4, 5, 2, 3, 0, 1 }, 8);
+}
+
+static void shared_parts(void)
+{
+	parts(SHARED_PARTS("vec4", "to[i].zx = v.xw;"), "components x, z", (const int[]) { 3, -1, 0, -1 }, 4);
+	parts(SHARED_PARTS("vec2", "to[i].y = v.x;"), "component y", (const int[]) { -1, 0 }, 2);
+	parts(SHARED_PARTS("dvec2", "to[i].y = v.x;"), "y of two doubles", (const int[]) { -1, -1, 0, 1 }, 4);
+	parts(SHARED_PARTS("dvec4", "to[i].xy = v.yx; to[i].w = v.w;"), "x, y, w of four doubles",
+	      (const int[]) { 2, 3, 0, 1, -1, -1, 6, 7 }, 8);
+}
+
 const struct test compute_tests[] = {
 	{ "ids", ids },
 	{ "barriers", barriers },
@@ -287,5 +348,8 @@ const struct test compute_tests[] = {
 	{ "mapped", mapped },
 	{ "double-ties", double_ties },
 	{ "double-buffers", double_buffers },
+	{ "buffer-parts", buffer_parts },
+	{ "double-parts", double_parts },
+	{ "shared-parts", shared_parts },
 	{ NULL, NULL },
 };
