@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""usage: lab/mutations [--list | --doc] [NAME...]
+"""usage: lab/mutations [--list | --doc | --chip CHIP] [NAME...]
 
 Proof by mutation: for each line of igt-tests/mutations/table.toml (or those
 named) builds radeon.ko with that change of the driver, boots a guest with it,
@@ -8,8 +8,11 @@ with the same options and the driver as it is.
 
   --list   names them
   --doc    writes docs/mutations.md from the last results, and runs nothing
+  --chip   runs them on a chip of another generation. Mutations that are of one
+           chip, unit tests, and those whose test the chip does not have, are
+           left out, and docs/mutations.md is not written
 
-A run of all writes docs/mutations.md, too. Results are in build/mutations/.
+A run of all on the board's own chip writes docs/mutations.md, too. Results are in build/mutations/.
 Exit status: 0 if each mutation made its test fail, 1 if one did not or the
 driver as it is fails, 2 if something could not be built or booted.
 """
@@ -17,12 +20,13 @@ import fcntl
 import importlib.util
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nomap_lab import cli, graph, guest, initramfs, kunit, procs
+from nomap_lab import chips, cli, graph, guest, initramfs, kunit, procs
 from nomap_lab.paths import BUILD, TOP, LabError, UsageError, say
 from nomap_lab.stages import SOURCE, kernel_version
 
@@ -110,16 +114,24 @@ def main(argv: list[str]) -> int:
     parser = cli.parser(__doc__, prog="lab/mutations")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--doc", action="store_true")
+    parser.add_argument("--chip", choices=chips.OTHER_GENERATIONS, default="")
     parser.add_argument("names", metavar="NAME", nargs="*")
     args = parser.parse(argv)
     program = load_program()
     try:
-        return run(program, args.names, listing=args.list, document=args.doc)
+        return run(program, args.names, args.chip, listing=args.list, document=args.doc)
     except program.Error as error:
         raise LabError(f"mutations: {error}: let igt-tests/mutations/table.toml fit the driver", status=2) from error
 
 
-def run(program: ModuleType, names: list[str], *, listing: bool, document: bool) -> int:
+def on_chip(program: ModuleType, mutations: list[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
+    """Those of `mutations` that are of no chip and no unit test, with the options for `chip`."""
+    return [{**mutation, "board": f"--chip {chip} {mutation.get('board', '')}".strip(),
+             "append": f"{mutation.get('append', '')} {chips.parameters(chip)}".strip()}
+            for mutation in mutations if "--chip" not in mutation.get("board", "") and not program.options(mutation)[-1]]
+
+
+def run(program: ModuleType, names: list[str], chip: str, *, listing: bool, document: bool) -> int:
     """The command with its options."""
     table = {mutation["name"]: mutation for mutation in program.load()["mutation"]}
     if listing:
@@ -132,28 +144,33 @@ def run(program: ModuleType, names: list[str], *, listing: bool, document: bool)
         if name not in table:
             raise UsageError(f"there is no mutation '{name}': lab/mutations --list names them")
     chosen = [table[name] for name in names or table]
+    if chip and not (chosen := on_chip(program, chosen, chip)):
+        raise UsageError("the mutations named are of a chip, or of a unit test: leave --chip out")
     for mutation in table.values():
         program.edited(mutation, TOP / "kernel")
     OUT.mkdir(parents=True, exist_ok=True)
     lock = os.open(OUT, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        bad = show(program, chosen)
+        bad = show(program, chosen, chip)
     except BlockingIOError:
         raise LabError("build/mutations is in use by another run: wait for its end") from None
     finally:
         os.close(lock)
-    if not names:
+    if not names and not chip:
         write_document(program)
     if bad:
         print("\n".join(f"mutations: {line}" for line in bad))
         return 1
-    say(f"mutations: {len(chosen)} shown")
+    say("mutations: all shown")
     return 0
 
 
-def show(program: ModuleType, chosen: list[dict[str, Any]]) -> list[str]:
-    """Runs the tests of these mutations without and with each; returns what is not as it has to be."""
+def show(program: ModuleType, chosen: list[dict[str, Any]], chip: str) -> list[str]:
+    """Runs the tests of these mutations without and with each; returns what is not as it has to be.
+
+    On a `chip` of another generation mutations are left out whose tests are skipped.
+    """
     graph.ensure("kernel", "boot", "board", "igt", "image",
                  *(["kunit"] if any(program.options(mutation)[-1] for mutation in chosen) else []))
     bad = []
@@ -166,12 +183,18 @@ def show(program: ModuleType, chosen: list[dict[str, Any]]) -> list[str]:
         board, append, *more = options
         what = f"board '{board}', kernel '{append}' {' '.join(more)}"
         say(f"mutations: none, {what} ({n} of {len(groups)})")
-        wrong = program.passed(run_tests(f"none-{n}", False, tests, options))
+        results = run_tests(f"none-{n}", False, tests, options)
+        ran = [name for name, test in program.results(results).items() if test["result"] not in ("skip", "notrun")]
+        wrong = program.passed(results) if ran or not chip else ""
         print(wrong or "all passed", flush=True)
         if wrong:
             bad.append(f"the driver as it is, {what}")
+        for mutation in list(chosen) if chip else []:
+            if program.options(mutation) == options and not any(re.fullmatch(mutation["test"], name) for name in ran):
+                print(f"left out, as its test is skipped: {mutation['name']}", flush=True)
+                chosen.remove(mutation)
 
-    shown = OUT / "shown.json"
+    shown = OUT / (f"shown-{chip}.json" if chip else "shown.json")
     for n, mutation in enumerate(chosen, 1):
         name = mutation["name"]
         say(f"mutations: {name} ({n} of {len(chosen)})")
