@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::compressed::Found;
 use super::shader::validate::{validate, Resources};
-use super::shader::{ExportKind, Isa, Program};
+use super::shader::{ExportKind, Program};
 use super::state::{ProgramState, Stage};
 use super::GfxContext;
 use crate::chip::counters::Counter;
@@ -55,7 +55,7 @@ impl Rules {
         self.surfaces.clear();
     }
 
-    /// Checks the program of `stage` in draw number `draw`, if it is one of R7xx. Fetch shaders are not checked: Mesa's
+    /// Checks the program of `stage` in draw number `draw`. Fetch shaders are not checked: Mesa's
     /// fetch attributes that the vertex shader does not read, into GPRs that it does not have, and
     /// real chips execute that.
     pub(super) fn check(
@@ -66,8 +66,7 @@ impl Rules {
         state: ProgramState,
         program: &Program,
     ) {
-        let checked = program.isa() == Isa::R700;
-        if !checked || self.report.is_none() && context.control.caches().is_none() {
+        if self.report.is_none() && context.control.caches().is_none() {
             return;
         }
         if self.seen.len() >= SEEN {

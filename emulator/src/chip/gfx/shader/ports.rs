@@ -9,11 +9,11 @@
 //!
 //! Source: AMD "R700-Family Instruction Set Architecture", chapter 4.7 (GPR read-port
 //! restrictions, constant-register restrictions, cycle restrictions of the ALU.Trans unit). Ports
-//! for constants: Mesa's `reserve_cfile()`; R600 has four where R700 has two pairs of elements, so
-//! what R700 can read R600 can, too, but not the other way round.
+//! for constants: Mesa's `reserve_cfile()`; R600 has four for elements, all later chips have two for
+//! pairs of elements.
 
 use super::isa::{sel, AluInstruction, AluSource};
-use super::GPRS;
+use super::{Isa, GPRS};
 
 /// Cycles in which a vector unit reads its operands, by `BANK_SWIZZLE`: `VEC_012`, `VEC_021`,
 /// `VEC_120`, `VEC_102`, `VEC_201`, `VEC_210`.
@@ -27,24 +27,27 @@ const VECTOR: [[usize; 3]; 6] = [
 ];
 /// The same for the transcendental unit: `SCL_210`, `SCL_122`, `SCL_212`, `SCL_221`.
 const SCALAR: [[usize; 3]; 4] = [[2, 1, 0], [1, 2, 2], [2, 1, 2], [2, 2, 1]];
-/// Pairs of elements (xy or zw) of constants that a group can read on R700.
+/// Elements of constants that a group can read on R600.
+const R600_CONSTANTS: usize = 4;
+/// Pairs of elements (xy or zw) of constants that a group can read on R700 and later.
 const CONSTANTS: usize = 2;
 /// Constants that the transcendental unit can read.
 const SCALAR_CONSTANTS: usize = 2;
 
 /// The ports that the instructions of a group have taken so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Ports {
     /// The register that each element's port reads in each cycle.
     gprs: [[Option<(u16, bool)>; 4]; 3],
-    /// Constant and pair of elements of each constant port.
-    constants: [Option<(u16, u8)>; CONSTANTS],
+    /// Constant and elements of each constant port.
+    constants: [Option<(u16, u8)>; R600_CONSTANTS],
+    isa: Isa,
 }
 
 /// Whether it comes from the constant cache or the constant file.
 const fn in_memory(source: &AluSource) -> bool {
     let constant = source.sel >= sel::KCACHE0 && source.sel < sel::KCACHE_END;
-    constant || source.sel >= sel::CONSTANT_FILE && source.sel < sel::KCACHE2
+    constant || source.sel >= sel::CONSTANT_FILE && source.sel < sel::KCACHE_EXTENDED_END
 }
 
 /// Whether it is a constant of the instruction: 0, 1, 0.5, a literal.
@@ -57,6 +60,15 @@ const fn previous(source: &AluSource) -> bool {
 }
 
 impl Ports {
+    /// The ports of a group in this encoding, none taken.
+    pub const fn new(isa: Isa) -> Self {
+        Self {
+            gprs: [[None; 4]; 3],
+            constants: [None; R600_CONSTANTS],
+            isa,
+        }
+    }
+
     /// Takes the ports of an instruction of the group. False if they are taken for other
     /// registers, or if `BANK_SWIZZLE` is none. `scalar`: it runs on the transcendental unit.
     pub fn take(&mut self, instruction: &AluInstruction, scalar: bool) -> bool {
@@ -99,8 +111,11 @@ impl Ports {
         if !in_memory(source) {
             return true;
         }
-        let wanted = (source.sel, chan / 2);
-        let mut ports = self.constants.iter_mut();
+        let (wanted, count) = match self.isa {
+            Isa::R600 => ((source.sel, chan), R600_CONSTANTS),
+            Isa::R700 | Isa::R800 | Isa::R900 => ((source.sel, chan / 2), CONSTANTS),
+        };
+        let mut ports = self.constants[..count].iter_mut();
         ports.any(|port| *port.get_or_insert(wanted) == wanted)
     }
 }

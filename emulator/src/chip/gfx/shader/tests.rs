@@ -20,6 +20,7 @@ mod r600;
 mod r800;
 mod r900;
 mod rules;
+mod rules_of_encodings;
 
 use assembler::*;
 

@@ -4,23 +4,18 @@
 //!
 //! Rules: AMD "R700-Family Instruction Set Architecture", chapters 3 (control flow, exports), 4.3
 //! (assignment of ALU units) and 8, read ports: see `ports`; sizes of stack entries: Mesa's `update_max_depth()` and
-//! `stack_entry_size()`.
+//! `stack_entry_size()`. The other encodings have the same rules with other numbers.
 
 use std::fmt;
 
 use super::env::ExportKind;
-use super::isa::{
-    cf, is_tex_clause, is_vtx_clause, AluInstruction, CfKind, MemInstruction, TexInstruction,
-    VtxInstruction,
-};
+use super::isa::{cf, is_tex_clause, is_vtx_clause, AluInstruction, CfKind, MemInstruction};
 use super::ops::Units;
 use super::ports::Ports;
-use super::{Program, GPRS};
+use super::{r800, Isa, Program, GPRS};
 
 /// First of the four clause temporaries, which are no wave's own.
 const CLAUSE_TEMPORARIES: usize = GPRS - 4;
-/// Elements of a stack entry on RV710 and RV730. RV740 and RV770 have 4, and need more entries.
-const ENTRY: usize = 8;
 /// Most violations that are reported of a program.
 const MOST: usize = 16;
 
@@ -82,6 +77,18 @@ impl fmt::Display for Violation {
     }
 }
 
+/// How many entries a stack of loops and pushes needs. Chips of an encoding differ: it is counted as by those that need
+/// the fewest entries, of 8 elements (RV710, CEDAR); Cayman's all have 4.
+fn entries(isa: Isa, loops: usize, pushes: usize) -> usize {
+    let (entry, masks) = match isa {
+        // With a push, two elements hold the masks of the innermost level.
+        Isa::R600 | Isa::R700 => (8, if pushes > 0 { 2 } else { 0 }),
+        Isa::R800 => (8, if pushes > 0 { 1 } else { 0 }),
+        Isa::R900 => (4, 2),
+    };
+    (loops * entry + pushes + masks).div_ceil(entry)
+}
+
 /// What has been found so far.
 struct Check<'a> {
     program: &'a Program,
@@ -131,11 +138,10 @@ impl Check<'_> {
         let mut stack: Vec<bool> = Vec::new();
         let mut most = 0;
         for at in 0.. {
-            let kind = CfKind::decode(self.pair(2 * at));
+            let kind = self.program.isa().cf(self.pair(2 * at));
             let mut push = None;
             let mut pops = 0;
             match kind {
-                // This checks R700's words only.
                 CfKind::AluExtended(_) => {}
                 CfKind::Alu(word) => {
                     self.alu(2 * word.address as usize, 2 * word.count as usize);
@@ -168,7 +174,8 @@ impl Check<'_> {
                     }
                 }
                 CfKind::Other(word) => {
-                    if is_tex_clause(word.code) || is_vtx_clause(word.code) {
+                    if is_tex_clause(word.code) || is_vtx_clause(word.code) || word.code == cf::GDS
+                    {
                         self.fetches(2 * word.address as usize, word.count.into());
                     }
                     match word.code {
@@ -185,10 +192,7 @@ impl Check<'_> {
             stack.extend(push);
             if push.is_some() {
                 let loops = stack.iter().filter(|is_loop| **is_loop).count();
-                let pushes = stack.len() - loops;
-                // With a push, two elements hold the masks of the innermost level.
-                let elements = loops * ENTRY + pushes + if pushes > 0 { 2 } else { 0 };
-                most = most.max(elements.div_ceil(ENTRY));
+                most = most.max(entries(self.program.isa(), loops, stack.len() - loops));
             }
             stack.truncate(stack.len().saturating_sub(pops));
             // What follows the end is subroutines, and data.
@@ -213,10 +217,11 @@ impl Check<'_> {
             let group = at;
             let mut taken = [false; 5];
             let mut literals = 0;
-            let mut ports = Ports::default();
+            let isa = self.program.isa();
+            let mut ports = Ports::new(isa);
             let mut fits = true;
-            for _ in 0..taken.len() {
-                let instruction = AluInstruction::decode(self.pair(at));
+            for _ in 0..isa.slots() {
+                let instruction = isa.alu(self.pair(at));
                 at += 2;
                 let scalar = self.slot(&instruction, group, &mut taken, &mut literals);
                 fits = fits && ports.take(&instruction, scalar);
@@ -249,15 +254,15 @@ impl Check<'_> {
                 *literals = (*literals).max(usize::from(source.chan) + 1);
             }
         }
-        let Some(op) = instruction.op else {
+        if instruction.op.is_none() {
             return false;
-        };
+        }
         if instruction.write && !temporary(instruction.dst_gpr.into()) {
             self.uses(instruction.dst_gpr, 1, instruction.dst_rel);
         }
         const TRANS: usize = 4;
         let chan = usize::from(instruction.dst_chan);
-        let unit = match op.units() {
+        let unit = match instruction.units {
             Units::Trans => TRANS,
             Units::Any if taken[chan] => TRANS,
             Units::Any | Units::Vector | Units::Four => chan,
@@ -271,10 +276,22 @@ impl Check<'_> {
     fn fetches(&mut self, from: usize, count: usize) {
         for n in 0..count {
             let words = self.triple(from + 4 * n);
+            let isa = self.program.isa();
+            if let Some(op) =
+                r800::data_share(words).filter(|_| isa.has_data_share() && words[0] & 0x1F == 2)
+            {
+                if op.src_sel.iter().any(|select| *select < 4) {
+                    self.uses(op.src_gpr, 1, op.src_rel);
+                }
+                if op.dst_sel.iter().any(|select| *select < 4) {
+                    self.uses(op.dst_gpr, 1, op.dst_rel);
+                }
+                continue;
+            }
             let (source, source_relative, dst, dst_relative, select, burst) = match words[0] & 0x1F
             {
                 0 | 1 => {
-                    let op = VtxInstruction::decode(words);
+                    let op = isa.vertex(words);
                     // A semantic names the destination of the other kind.
                     let select = if op.opcode == 0 { op.dst_sel } else { [7; 4] };
                     (op.src_gpr, op.src_rel, op.dst_gpr, op.dst_rel, select, 1)
@@ -288,7 +305,7 @@ impl Check<'_> {
                     )
                 }
                 _ => {
-                    let op = TexInstruction::decode(words);
+                    let op = isa.texture(words);
                     let reads = op.src_sel.iter().any(|select| *select < 4);
                     let source = if reads { op.src_gpr } else { 0 };
                     (source, op.src_rel, op.dst_gpr, op.dst_rel, op.dst_sel, 1)
