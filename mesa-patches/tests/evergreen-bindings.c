@@ -75,6 +75,33 @@ static void counters_unbound(void)
 	equal("the counter that is bound", &found, &counted, 1);
 }
 
+/* Additions to counters whose results nobody reads. */
+static void counters_unread(void)
+{
+	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *const sources[] = { QUAD,
+		"#version 430\n#extension GL_ARB_shader_atomic_counter_ops : require\n"
+		"layout(binding = 0) uniform atomic_uint a[4]; out vec4 o;"
+		"void main() { atomicCounterAddARB(a[0], 1u); atomicCounterAddARB(a[1], 1u);"
+		"  atomicCounterAddARB(a[2], 1u); atomicCounterAddARB(a[3], 1u); o = vec4(1); }" };
+	static const uint32_t expected[4] = { 30, 30, 30, 30 };
+	uint32_t found[4] = { 0 };
+	GLuint buffer, target;
+
+	glGenTextures(1, &target);
+	glBindTexture(GL_TEXTURE_2D, target);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32F, 6, 5);
+	framebuffer_of(target);
+	glViewport(0, 0, 6, 5);
+	glGenBuffers(1, &buffer);
+	glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, buffer);
+	glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof(found), found, GL_DYNAMIC_COPY);
+	program_of(types, sources);
+	quad();
+	buffer_read(buffer, found, sizeof(found));
+	equal("the counters", found, expected, 4);
+}
+
 /* A shader without images writes a buffer while images of the shader before are still bound. */
 static void buffers_after_images(void)
 {
@@ -164,6 +191,7 @@ static void view_sizes(void)
 const struct test binding_tests[] = {
 	{ "counter-ranges", counter_ranges },
 	{ "counters-unbound", counters_unbound },
+	{ "counters-unread", counters_unread },
 	{ "buffers-after-images", buffers_after_images },
 	{ "view-sizes", view_sizes },
 	{ NULL, NULL },
