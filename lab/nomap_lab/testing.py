@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -82,6 +83,11 @@ class Result(NamedTuple):
     status: int
     out: str
     err: str
+
+
+def last_words(text: str) -> str:
+    """The last line of `text` that is not about a stage of a build ("[ 0:02] igt: done in 1 s"), or nothing."""
+    return next((line for line in reversed(text.splitlines()) if line.strip() and not re.match(r"\[ *\d+:\d\d\] ", line)), "")
 
 
 class Lab:
@@ -164,8 +170,7 @@ class Lab:
         """A command of the lab, as a user types it; fails the test on another exit status (None: any)."""
         done = self.status(TOP / "lab" / name, *args, env={"NOMAP_LOGS": str(self.logs), **(env or {})}, cwd=cwd)
         if status is not None and done.status != status:
-            said = [line for line in (done.err or done.out).splitlines() if line.strip()]
-            self.fail(f"lab/{name}: exit status {done.status}, not {status}: {said[-1] if said else 'no output'}")
+            self.fail(f"lab/{name}: exit status {done.status}, not {status}: {last_words(done.err) or last_words(done.out) or 'no output'}")
         return done
 
     @property

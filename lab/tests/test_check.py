@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nomap_lab.outside import copy_of_repository, outside
+from nomap_lab.testing import last_words
 
 HEAD = """from nomap_lab.testing import Lab, case, suite
 from pathlib import Path
@@ -114,6 +115,12 @@ def test_some(made_up: MadeUp, args: str, passed: int, order: str) -> None:
     assert made_up.run(0, f"{passed} passed, 0 failed, 0 skipped", *args.split())[1] == order
     names = re.findall('<testcase [^>]*name="([^"]*)"', made_up.result("junit.xml"))
     assert len(names) == passed
+
+
+def test_a_failure_names_the_command_and_not_the_build_before_it() -> None:
+    assert last_words("[  0:01] igt: building\nigt: 2 tests: 1 pass, 0 skip, 1 fail\n[  0:02] igt: done in 1 s\n\n") \
+        == "igt: 2 tests: 1 pass, 0 skip, 1 fail"
+    assert not last_words("[ 12:01] igt: building\n")
 
 
 def test_list(made_up: MadeUp) -> None:
