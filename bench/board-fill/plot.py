@@ -22,8 +22,9 @@ def main():
     figure, axes = panels(1)
     for number, name in enumerate(names):
         by = {row["scene"]: row["ms"] for row in data["rows"] if row["renderer"] == name and row["threads"] == most}
-        places = [i + (number - (len(names) - 1) / 2) * 0.27 for i, s in enumerate(scenes) if s in by]
-        axes.bar(places, [by[s] for s in scenes if s in by], width=0.25, label=name,
+        places = [i + (number - (len(names) - 1) / 2) * 0.8 / len(names) for i, s in enumerate(scenes) if s in by]
+        axes.bar(places, [by[s] for s in scenes if s in by], width=0.75 / len(names),
+               label={"board": "board, RV770", "turks": "board, TURKS"}.get(name, name),
                  color=COLOURS[number])
     axes.set_yscale("log")
     axes.set_xticks(range(len(scenes)), scenes)

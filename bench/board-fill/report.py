@@ -6,7 +6,7 @@ usage: report.py [--check] [--json OUT.json] RUN.json...
 
 Each RUN.json is of one renderer, on all CPUs or on one; there may be several of each,
 run in turn, of which the median counts. OUT.json gets a row for each scene, renderer and
-number of CPUs: scene, renderer (board, llvmpipe, softpipe), threads, ms of a draw, ns of
+number of CPUs: scene, renderer (board, turks, llvmpipe, softpipe), threads, ms of a draw, ns of
 a unit, spread (largest to smallest median of its runs).
 
 With --check it asserts what does not depend on the machine: all scenes by all
@@ -21,7 +21,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from reporting import arguments, load, verdict, write  # noqa: E402 (the path comes first)
 
-RENDERERS = ("board", "llvmpipe", "softpipe")
+# The board as an RV770 and as a TURKS, and Mesa's software renderers.
+RENDERERS = ("board", "turks", "llvmpipe", "softpipe")
 REFERENCE = "llvmpipe"
 # Those that have several threads, and are measured on one CPU as well.
 ON_ONE = ("board", "llvmpipe")
@@ -33,10 +34,10 @@ MEAN_OF = {"resolve": 3.0}
 
 def renderer(name):
     """The short name for GL_RENDERER."""
-    found = re.search(r"llvmpipe|softpipe|AMD RV7\d\d", name)
+    found = re.search(r"llvmpipe|softpipe|AMD RV770|AMD TURKS", name)
     if not found:
         sys.exit(f"report.py: {name} is no renderer of these: {', '.join(RENDERERS)}")
-    return "board" if found[0].startswith("AMD") else found[0]
+    return {"AMD RV770": "board", "AMD TURKS": "turks"}.get(found[0], found[0])
 
 
 def collect(paths):
@@ -58,7 +59,7 @@ def faults(rows, info):
     wanted = [(name, most) for name in RENDERERS] + [(name, 1) for name in ON_ONE]
     for scene in dict.fromkeys(scene for scene, _, _ in rows):
         for name, cpus in wanted:
-            missing = name in info and info[name].get("not_supported") == scene and name != "board"
+            missing = name in info and info[name].get("not_supported") == scene and name not in ("board", "turks")
             if (scene, name, cpus) not in rows and not missing:
                 wrong.append(f"{scene}: not drawn by {name} on {cpus} CPUs")
         if (scene, REFERENCE, most) not in rows:
@@ -81,16 +82,17 @@ def table(results):
     """The lines of the table: all CPUs, then one."""
     most = max(row["threads"] for row in results)
     by = {(row["scene"], row["renderer"], row["threads"]): row for row in results}
-    yield ("| scene | unit | board, ms | llvmpipe, ms | softpipe, ms | board, ns a unit | board / llvmpipe "
-           "| board, 1 CPU, ms | llvmpipe, 1 CPU, ms | board / llvmpipe, 1 CPU |")
-    yield "| --- | --- |" + " ---: |" * 8
+    yield ("| scene | unit | board, ms | board as TURKS, ms | llvmpipe, ms | softpipe, ms | board, ns a unit | board / llvmpipe "
+           "| TURKS / llvmpipe | board, 1 CPU, ms | llvmpipe, 1 CPU, ms | board / llvmpipe, 1 CPU |")
+    yield "| --- | --- |" + " ---: |" * 10
     for scene in dict.fromkeys(row["scene"] for row in results):
         line = [by.get((scene, name, most)) for name in RENDERERS]
         alone = [by.get((scene, name, 1)) for name in ON_ONE]
         ms = [[f"{row['ms']:.2f}" if row else "-" for row in rows] for rows in (line, alone)]
-        ratios = [f"{rows[0]['ms'] / rows[1]['ms']:.1f}" if rows[0] and rows[1] else "-" for rows in (line, alone)]
-        unit = f"{line[0]['ns_per_unit']:.1f}" if line[0] else "-"
-        cells = [scene, next(row for row in line if row)["unit"], *ms[0], unit, ratios[0], *ms[1], ratios[1]]
+        board, turks, llvmpipe, _ = line
+        ratios = [f"{a['ms'] / b['ms']:.1f}" if a and b else "-" for a, b in ((board, llvmpipe), (turks, llvmpipe), alone)]
+        unit = f"{board['ns_per_unit']:.1f}" if board else "-"
+        cells = [scene, next(row for row in line if row)["unit"], *ms[0], unit, *ratios[:2], *ms[1], ratios[2]]
         yield "| " + " | ".join(cells) + " |"
 
 

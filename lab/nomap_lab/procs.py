@@ -103,8 +103,8 @@ def in_i386(cmd: Words, **options: object) -> subprocess.CompletedProcess[str]:
 def rendered_env(renderer: str) -> dict[str, str]:
     """The environment in which a GL program renders natively.
 
-    By the board's chip ("board", an RV770), or by one of Mesa's software renderers (llvmpipe, softpipe).
+    By the board's chip ("board", an RV770, or "turks"), or by one of Mesa's software renderers (llvmpipe, softpipe).
     """
-    if renderer == "board":
-        return {"LD_PRELOAD": str(TOP / "build/board/libr7xx_shim.so"), "R7XX_CHIP": "rv770"}
+    if chip := {"board": "rv770", "turks": "turks"}.get(renderer):
+        return {"LD_PRELOAD": str(TOP / "build/board/libr7xx_shim.so"), "R7XX_CHIP": chip}
     return {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": renderer}

@@ -28,6 +28,14 @@ def all_scenes(lab: Lab) -> None:
     lab.lab("glmark2", "--check")
 
 
+@case("glmark2/all-on-turks-{mesa}", tier="all", mesa=["unmodified", "patched"])
+def all_on_turks(lab: Lab, mesa: str) -> None:
+    """With Debian's module and Mesa, and with ours."""
+    lab.lab("glmark2", "--check", "--chip", "turks", "--mesa", mesa, "--module", {"unmodified": "stock"}.get(mesa, mesa),
+            "--out", f"results/glmark2-turks-{mesa}")
+    lab.counters(RESULTS / f"glmark2-turks-{mesa}/logs/board.json", "draws > 100", *NO_FAULTS)
+
+
 @case("glmark2/counters", tier="all", needs=["glmark2/all"])
 def counters(lab: Lab) -> None:
     lab.counters(RESULTS / "glmark2/logs/board.json", "draws > 1000", *NO_FAULTS)

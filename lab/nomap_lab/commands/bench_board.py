@@ -2,7 +2,8 @@
 """usage: lab/bench-board [--rounds N] [--runs N] [--out DIR] [--check]   (make bench-board)
 
 Draws the scenes of bench/board-fill by the board's 3D engine (natively, by
-r7xx-shim), llvmpipe and softpipe in turn, and by the first two on one CPU as well.
+r7xx-shim) as an RV770 and as a TURKS, llvmpipe and softpipe in turn, and by the
+RV770 and llvmpipe on one CPU as well.
 --rounds: batches of each scene (default 15); --runs: turns (default 3). Results, table and plot: board-fill.{json,txt,png} in
 build/DIR (default: results). Times are only reported; --check fails if the renderers
 do not draw the same.
@@ -29,7 +30,7 @@ def main(argv: list[str]) -> int:
     files = []
     first = min(os.sched_getaffinity(0))
     on = {"": [], "1-cpu": ["taskset", "--cpu-list", str(first)]}
-    turns = [("board", ""), ("llvmpipe", ""), ("softpipe", ""), ("board", "1-cpu"), ("llvmpipe", "1-cpu")]
+    turns = [("board", ""), ("turks", ""), ("llvmpipe", ""), ("softpipe", ""), ("board", "1-cpu"), ("llvmpipe", "1-cpu")]
     for run in range(1, args.runs + 1):
         for renderer, cpus in turns:
             what = " ".join(filter(None, (renderer, cpus)))

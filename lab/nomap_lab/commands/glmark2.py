@@ -10,7 +10,8 @@ frames (bench/glmark2). First each scene is drawn with glmark2's own --validate.
   --docs         bring docs/glmark2.md and its sheet of pictures up to date
   --out DIR      pictures, sheet.png, logs and table.txt go to build/DIR, results to
                  build/DIR.json (default: results/glmark2)
-  --chip NAME    rv770 (default), rv740, rv730 or rv710
+  --chip NAME    rv770 (default), rv740, rv730, rv710, or one of another generation:
+                 turks, cedar, cayman, rv670, ...
   --module WHICH radeon.ko of the guest: stock (default) or patched
   --mesa WHICH   unmodified (default) or patched
 """
@@ -18,7 +19,7 @@ import argparse
 import re
 import shutil
 
-from nomap_lab import cli, graph, guest, procs
+from nomap_lab import chips, cli, graph, guest, procs
 from nomap_lab.options import python, show_table
 from nomap_lab.paths import BUILD, CACHE, TOP, LabError, UsageError, root_dir, say
 
@@ -39,7 +40,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--docs", action="store_true")
     parser.add_argument("--out", type=place, default="results/glmark2")
-    parser.add_argument("--chip", choices=["rv770", "rv740", "rv730", "rv710"], default="rv770")
+    parser.add_argument("--chip", choices=["rv770", "rv740", "rv730", "rv710", *chips.OTHER_GENERATIONS], default="rv770")
     parser.add_argument("--module", choices=["stock", "patched"], default="stock")
     parser.add_argument("--mesa", choices=["unmodified", "patched"], default="unmodified")
     args = parser.parse(argv)
@@ -66,7 +67,7 @@ def main(argv: list[str]) -> int:
     if status:
         raise LabError(f"the session with llvmpipe ended with status {status}")
     say(f"{args.chip}, {args.module} radeon.ko, {args.mesa} Mesa, in a guest")
-    boot = guest.Boot(module=args.module, mesa=args.mesa, board=f"--chip {args.chip}", timeout=900, logs=out / "logs")
+    boot = guest.Boot(module=args.module, mesa=args.mesa, board=f"--chip {args.chip}", append=chips.parameters(args.chip), timeout=900, logs=out / "logs")
     status = guest.run(boot, [f"/build/{args.out}/session/session", "board", f"/build/{args.out}/board", f"/{FRAMES}",
                               *arguments])
     if status:
