@@ -17,7 +17,7 @@ use super::memory::View;
 use super::raster::{Plane, TILE};
 use super::setup::{Setup, Vertices};
 use super::shader::isa::tex;
-use super::shader::TexelCopy;
+use super::shader::{Coordinate, TexelCopy};
 use super::stage::DrawShared;
 use super::state::Stage;
 use super::surface::{At, Surface};
@@ -79,7 +79,12 @@ impl Blit {
         if !tame {
             return None;
         }
-        let input = |(gpr, chan)| interpolator.plane(setup, vertices, gpr, chan);
+        let input = |coordinate| match coordinate {
+            Coordinate::Input((gpr, chan)) => interpolator.plane(setup, vertices, gpr, chan),
+            Coordinate::Parameter { of, weights } => {
+                interpolator.parameter_plane(setup, vertices, of, weights)
+            }
+        };
         let op = &program.op;
         let mut level = 0;
         if op.opcode == tex::LD {
@@ -132,6 +137,25 @@ impl Blit {
             moves,
             same,
         })
+    }
+
+    /// Copies micro tile `at` from memory to memory. False if that is not possible or failed.
+    pub fn copy_tile(&self, view: &View<'_>, targets: &Targets, at: At) -> bool {
+        let direct = self.same && view.is_direct();
+        let Some((source, slice)) = self.source.surface().filter(|_| direct) else {
+            return false;
+        };
+        let Some((target, target_slice)) = targets.surface(self.target, at) else {
+            return false;
+        };
+        let [dx, dy] = self.distance.map(|pixels| pixels / TILE);
+        let (Some(x), Some(y)) = (at.x.checked_add_signed(dx), at.y.checked_add_signed(dy)) else {
+            return false;
+        };
+        let from = source.tile_run((x, y), slice);
+        let to = target.tile_run((at.x, at.y), target_slice);
+        let len = u64::from(target.layout.tile_bytes());
+        (from.zip(to)).is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
     }
 
     /// Copies the block of `size` micro tiles (columns, rows) at `at` from memory to memory. False

@@ -119,6 +119,15 @@ pub struct Face {
     write_mask: u8,
 }
 
+/// What a fragment leaves, whatever was before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replaced {
+    /// The element of depth, with the stencil if that has no plane of its own.
+    pub element: u32,
+    /// The stencil, if it is written.
+    pub stencil: Option<u8>,
+}
+
 /// Depth and stencil state of a draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
@@ -191,9 +200,9 @@ impl State {
         self.z_enable || self.stencil_enable
     }
 
-    /// The stored element after a fragment of depth `z` is drawn; none if it depends on the
-    /// element before, or if elements are not dwords.
-    pub fn replaces(&self, z: f32, front: bool) -> Option<u32> {
+    /// What is stored after a fragment of depth `z` is drawn; none if it depends on what was
+    /// before, or if elements are not dwords.
+    pub fn replaces(&self, z: f32, front: bool) -> Option<Replaced> {
         let depth = self.z_write && self.z_function == 7;
         let face = &self.faces[usize::from(!front)];
         let stencil = match face.ops[1] {
@@ -205,13 +214,19 @@ impl State {
             && face.function == 7
             && matches!(face.ops[1], 1 | 2)
             && face.write_mask == 0xFF;
-        match self.format {
-            Format::S8D24 if depth && known => {
-                Some(self.format.quantise(z) | u32::from(stencil) << 24)
+        let stencil_after = known.then_some(stencil);
+        let element = match self.format {
+            // X8D24 has a stencil if that is a plane of its own. Elements have it all the same, see `store_elements()`.
+            Format::S8D24 | Format::X8D24 if depth && known => {
+                self.format.quantise(z) | u32::from(stencil) << 24
             }
-            Format::D32F if depth => Some(self.format.quantise(z)),
-            _ => None,
-        }
+            Format::D32F if depth && (known || !self.stencil_enable) => self.format.quantise(z),
+            _ => return None,
+        };
+        Some(Replaced {
+            element,
+            stencil: stencil_after,
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 //! samples of an element are adjacent.
 
 use super::compressed::Compression;
-use super::depth::{Format, Samples};
+use super::depth::{Format, Replaced, Samples};
 use super::lanes::{Lanes, Mask, ALL, LANES};
 use super::memory::View;
 use super::state::Shadow;
@@ -339,26 +339,40 @@ impl Surface {
         self.write(view, &place, bytes)
     }
 
-    /// Writes `element` to all pixels of a tile. The buffer must be [`Self::is_plain`].
+    /// Writes `new` to all pixels of a tile. The buffer must be [`Self::is_fillable`].
     ///
     /// # Errors
     /// The first access that no memory answered.
-    pub fn fill(&self, view: &View<'_>, at: At, element: u32) -> Result<u64, McError> {
+    pub fn fill(&self, view: &View<'_>, at: At, new: Replaced) -> Result<u64, McError> {
         let place = self.place(at);
         let mut bytes = [0; LANES * 4];
         for b in bytes.chunks_exact_mut(4) {
-            b.copy_from_slice(&element.to_le_bytes());
+            b.copy_from_slice(&new.element.to_le_bytes());
         }
-        self.write(view, &place, &bytes)
+        self.write(view, &place, &bytes)?;
+        if let Some((plane, stencil)) = self.stencil.as_ref().zip(new.stencil) {
+            plane.write_tile(view, &self.place_in(plane, at), ALL_ROWS, &[stencil; LANES])?;
+        }
+        Ok(self.filled(new))
     }
 
-    /// Writes `element` to all pixels of the `size` micro tiles (columns, rows) at `at`. The buffer
-    /// must be [`Self::is_plain`]. False if that is not possible or failed; a part may then have
+    /// Bytes of a tile that [`Self::fill`] writes.
+    pub fn filled(&self, new: Replaced) -> u64 {
+        let stencil = self.stencil.is_some() && new.stencil.is_some();
+        LANES as u64 * if stencil { 5 } else { 4 }
+    }
+
+    /// Writes `new` to all pixels of the `size` micro tiles (columns, rows) at `at`. The buffer
+    /// must be [`Self::is_fillable`]. False if that is not possible or failed; a part may then have
     /// been written.
-    pub fn fill_block(&self, view: &View<'_>, at: At, size: (u32, u32), element: u32) -> bool {
-        let block = (self.surface).block(view, (at.x, at.y), size, self.slice(at.layer));
-        let pattern = element.to_le_bytes();
-        block.is_some_and(|block| self.surface.fill_block(view, &block, &pattern).is_ok())
+    pub fn fill_block(&self, view: &View<'_>, at: At, size: (u32, u32), new: Replaced) -> bool {
+        let fill = |plane: &surface::Surface, pattern: [u8; 4]| {
+            let block = plane.block(view, (at.x, at.y), size, self.slice(at.layer));
+            block.is_some_and(|block| plane.fill_block(view, &block, &pattern).is_ok())
+        };
+        let stencil = self.stencil.as_ref().zip(new.stencil);
+        fill(&self.surface, new.element.to_le_bytes())
+            && stencil.is_none_or(|(plane, stencil)| fill(plane, [stencil; 4]))
     }
 
     fn write(&self, view: &View<'_>, place: &Place, bytes: &[u8]) -> Result<u64, McError> {
@@ -369,6 +383,11 @@ impl Surface {
     /// Whether there is one sample and an element is a dword.
     pub fn is_plain(&self) -> bool {
         self.is_dword() && self.stencil.is_none() && !self.no_depth
+    }
+
+    /// Whether all pixels of a tile can be filled: there is one sample, and elements of depth are dwords.
+    pub fn is_fillable(&self) -> bool {
+        self.is_dword() && !self.no_depth
     }
 
     /// Whether there is one sample and an element of depth is a dword.
@@ -409,7 +428,10 @@ fn reorder(words: &Lanes) -> Lanes {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+    use crate::chip::bus::Mc;
 
     #[test]
     fn reordered_groups_are_the_depth_order() {
@@ -424,5 +446,96 @@ mod tests {
         let words: Lanes = std::array::from_fn(|i| i as u32);
         assert_eq!(reorder(&words), layout.lanes().map(u32::from));
         assert_eq!(reorder(&reorder(&words)), words);
+    }
+
+    /// A flat memory, filled with noise. It is direct: blocks are written in runs.
+    struct Memory(Mutex<Vec<u8>>);
+
+    impl Memory {
+        fn new() -> Self {
+            let noise = (0..1u32 << 20).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8);
+            Self(Mutex::new(noise.collect()))
+        }
+    }
+
+    impl Mc for Memory {
+        fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
+            let at = addr as usize;
+            buf.copy_from_slice(&self.0.lock().unwrap()[at..at + buf.len()]);
+            Ok(())
+        }
+
+        fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
+            let at = addr as usize;
+            self.0.lock().unwrap()[at..at + buf.len()].copy_from_slice(buf);
+            Ok(())
+        }
+    }
+
+    /// Depth of 32 bits and a plane of stencil, as Mesa has them on TURKS.
+    fn planes(format: Format, stencil: bool) -> Surface {
+        let plane = |base, split| Plane {
+            base,
+            config: TilingConfig::from_register(2).of_surface(split, 2, 0, 2, 1),
+            compression: Compression::None,
+        };
+        let planes = Planes {
+            mode: ArrayMode::Tiled2dThin1,
+            pitch: 512,
+            slice: 512 * 128,
+            slices: (0, 0),
+            samples: 1,
+            depth: plane(0, 4),
+            stencil: stencil.then(|| plane(1 << 19, 3)),
+        };
+        Surface::planes(Some(format), &planes)
+    }
+
+    #[test]
+    fn filled_tiles_are_those_that_were_stored() {
+        for (format, plane, stencil) in [
+            (Format::X8D24, true, Some(0x5A)),
+            (Format::D32F, true, Some(0x5A)),
+            (Format::D32F, true, None),
+            (Format::D32F, false, None),
+            (Format::S8D24, false, Some(0x5A)),
+        ] {
+            let surface = planes(format, plane);
+            assert!(surface.is_fillable());
+            let high = if format == Format::D32F {
+                0
+            } else {
+                0x5A << 24
+            };
+            let new = Replaced {
+                element: 0x12_3456 | high,
+                stencil,
+            };
+            let (stored, filled) = (Memory::new(), Memory::new());
+            let (one, other) = (View::new(&stored), View::new(&filled));
+            for (x, y) in [(0, 0), (1, 0), (5, 3), (63, 15)] {
+                let at = At::new(x, y, 0);
+                let mut samples = Samples::default();
+                surface.load(&one, at, &mut samples).unwrap();
+                samples.depth = [new.element & surface.depth_mask(); LANES];
+                if let Some(stencil) = stencil {
+                    samples.stencil = [stencil; LANES];
+                }
+                surface.store(&one, at, &samples, ALL).unwrap();
+                assert_eq!(surface.fill(&other, at, new), Ok(surface.filled(new)));
+            }
+            let bytes = |memory: &Memory| memory.0.lock().unwrap().clone();
+            assert!(bytes(&stored) == bytes(&filled), "{format:?} {stencil:?}");
+            // A block of macro tiles, of 4x16 micro tiles, is its tiles.
+            for y in 0..16 {
+                for x in 0..8 {
+                    surface.fill(&one, At::new(x, y, 0), new).unwrap();
+                }
+            }
+            assert!(surface.fill_block(&other, At::new(0, 0, 0), (8, 16), new));
+            assert!(bytes(&stored) == bytes(&filled), "{format:?} {stencil:?}");
+        }
+        let of = |format| planes(format, true).is_fillable();
+        assert!(!of(Format::D16) && !of(Format::X24S8D32F));
     }
 }

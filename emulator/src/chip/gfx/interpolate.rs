@@ -171,7 +171,44 @@ impl Interpolator {
         if flat || !straight || !central || others || setup.sprite.is_some() {
             return None;
         }
-        let param = input.param?;
+        Some(Self::mixed(setup, vertices, input.param?, chan))
+    }
+
+    /// [`Self::plane`] of component `chan` of input `index`, which the shader interpolates by `weights`:
+    /// those of vertices 1 and 2, registers and components. None unless they are a pair at the pixels'
+    /// centres without perspective.
+    pub fn parameter_plane(
+        &self,
+        setup: &Setup,
+        vertices: &Vertices,
+        (index, chan): (usize, usize),
+        weights: [(usize, usize); 2],
+    ) -> Option<([f64; 3], Plane)> {
+        let [(gpr, first), second] = weights;
+        let pair = self.barycentric.as_ref()?.get(2 * gpr + first / 2)?;
+        let whole = first % 2 == 0 && second == (gpr, first + 1);
+        let straight = pair.linear || !setup.perspective;
+        let central = pair.place.is_center(self.samples);
+        // These may overwrite the weights.
+        let others = [
+            self.position.map(|(of, _)| of),
+            self.face.map(|(of, _)| of),
+            self.sample_id,
+        ];
+        if !(whole && straight && central) || others.contains(&Some(gpr)) || setup.sprite.is_some()
+        {
+            return None;
+        }
+        let input = self.inputs.get(index)?;
+        if input.flat && self.flat_enabled {
+            return None;
+        }
+        Some(Self::mixed(setup, vertices, input.param?, chan))
+    }
+
+    /// Component `chan` of the vertices' parameter `param` at the vertices, and its plane without
+    /// perspective.
+    fn mixed(setup: &Setup, vertices: &Vertices, param: usize, chan: usize) -> ([f64; 3], Plane) {
         let values =
             (setup.vertices).map(|v| f64::from(f32::from_bits(vertices.param(v, param)[chan & 3])));
         let [a, b, c] = values;
@@ -182,7 +219,7 @@ impl Interpolator {
             dx: mix(0.0, v.dx, w.dx),
             dy: mix(0.0, v.dy, w.dy),
         };
-        Some((values, plane))
+        (values, plane)
     }
 
     /// Offset from the pixel's corner for each lane: the sample's, or for a

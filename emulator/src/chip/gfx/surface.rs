@@ -125,6 +125,13 @@ impl Surface {
         }
     }
 
+    /// MC address of the bytes of the micro tile in column and row `tile` of slice `slice`, if they are
+    /// one run.
+    pub fn tile_run(&self, tile: (u32, u32), slice: u32) -> Option<u64> {
+        self.place(tile, slice, 0, self.layout.tile_bytes() as usize)
+            .run
+    }
+
     /// The bytes of a block of micro tiles, as [`Runs::block`]. None if they are not a few runs, or
     /// if an access tells somebody: `view` is not [direct](View::is_direct).
     pub fn block(

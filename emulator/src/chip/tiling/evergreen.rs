@@ -25,7 +25,7 @@ pub struct MacroTile {
 
 impl MacroTile {
     /// log2 of width and height in micro tiles.
-    fn log2_size(&self, config: &TilingConfig) -> (u32, u32) {
+    pub(super) fn log2_size(&self, config: &TilingConfig) -> (u32, u32) {
         let width = self.log2_bank_width + config.log2_pipes + self.log2_aspect;
         let height = self.log2_bank_height + config.log2_banks;
         (width, height.saturating_sub(self.log2_aspect))
@@ -38,7 +38,7 @@ impl MacroTile {
     }
 
     /// The bank of micro tile (`tx`, `ty`), before rotation.
-    fn bank(&self, config: &TilingConfig, tx: u32, ty: u32) -> u32 {
+    pub(super) fn bank(&self, config: &TilingConfig, tx: u32, ty: u32) -> u32 {
         let x = tx >> (self.log2_bank_width + config.log2_pipes);
         let y = ty >> self.log2_bank_height;
         let bit = |v: u32, n: u32| v >> n & 1;
@@ -141,13 +141,13 @@ impl Layout {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::ArrayMode;
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    fn config() -> impl Strategy<Value = TilingConfig> {
+    pub fn config() -> impl Strategy<Value = TilingConfig> {
         let fields = (0u32..4, 1u32..5, 8u32..10, 6u32..13);
         (fields, 0u32..3, 0u32..3, 0u32..2).prop_map(
             |((log2_pipes, log2_banks, log2_group, log2_split), width, height, aspect)| {

@@ -7,15 +7,19 @@ use super::{ArrayMode, Layout, MICRO};
 /// Locations of the runs of a tiled surface whose tiles are not split over slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Runs {
-    /// log2 of the pipes, of the banks, and of both together: 0 in 1D tiling.
+    /// log2 of the pipes, and of pipes times banks: 0 in 1D tiling.
     pipes: u32,
-    banks: u32,
     spread: u32,
     log2_group: u32,
     /// Bytes of a group minus one: a run does not cross groups. 1D tiling has no groups.
     group: u64,
-    /// Micro tiles in a row of one pipe and bank.
+    /// Macro tiles in a row.
     per_row: u64,
+    /// log2 of a macro tile's columns and rows of micro tiles; 0 in 1D tiling.
+    size: (u32, u32),
+    /// log2 of the columns and rows of micro tiles that a macro tile has of each pipe and bank: more than one
+    /// from Evergreen on.
+    own: (u32, u32),
     tile_bytes: u64,
     slice_bytes: u64,
     /// Rotation of pipe and bank from slice to slice; 0 in 1D tiling.
@@ -24,6 +28,18 @@ pub struct Runs {
     /// are the XOR of both shares.
     columns: [u8; 16],
     rows: [u8; 64],
+    /// The same of a tile's place in units of a bank's tiles, if these are several; as by [`Self::columns`]
+    /// and rows from these bits on.
+    far: Option<Far>,
+}
+
+/// See [`Runs::far`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Far {
+    /// First bits of column and row.
+    from: (u32, u32),
+    columns: [u8; 16],
+    rows: [u8; 16],
 }
 
 impl Runs {
@@ -32,37 +48,62 @@ impl Runs {
         let config = &layout.config;
         let tile_bytes = u64::from(layout.tile_bytes());
         let bytes = u64::from(layout.bytes_per_element) * u64::from(layout.stored_samples());
+        let split_size = match config.macro_tile {
+            Some(_) => 1 << config.log2_split,
+            None => layout.split_size(),
+        };
         let two_d = match layout.mode {
             ArrayMode::Tiled1dThin1 => false,
-            ArrayMode::Tiled2dThin1
-                if tile_bytes <= layout.split_size() && config.macro_tile.is_none() =>
-            {
-                true
-            }
+            ArrayMode::Tiled2dThin1 if tile_bytes <= split_size => true,
             _ => return None,
         };
         let (mut columns, mut rows) = ([0; 16], [0; 64]);
         let (mut pipes, mut banks, mut group) = (0, 0, u64::MAX >> 1);
+        let (mut size, mut own, mut far) = ((0, 0), (0, 0), None);
         if two_d {
             (pipes, banks) = (config.log2_pipes, config.log2_banks);
             group = (1 << config.log2_group) - 1;
-            let select = |tx, ty| config.bank(tx, ty) << pipes | config.pipe(tx, ty);
+            size = (banks, pipes);
+            let near_bank = |tx, ty| match config.macro_tile {
+                Some(_) => 0,
+                None => config.bank(tx, ty),
+            };
+            let select = |tx, ty| near_bank(tx, ty) << pipes | config.pipe(tx, ty);
             fill(&mut columns, |bit| select(1 << bit, 0));
             fill(&mut rows, |bit| select(0, 1 << bit));
+            if let Some(tile) = &config.macro_tile {
+                size = tile.log2_size(config);
+                own = (tile.log2_bank_width, tile.log2_bank_height);
+                let from = (own.0 + pipes, own.1);
+                let (mut columns, mut rows) = ([0; 16], [0; 16]);
+                fill(&mut columns, |bit| {
+                    tile.bank(config, 1 << (bit + from.0), 0) << pipes
+                });
+                fill(&mut rows, |bit| {
+                    tile.bank(config, 0, 1 << (bit + from.1)) << pipes
+                });
+                far = Some(Far {
+                    from,
+                    columns,
+                    rows,
+                });
+            }
         }
-        let log2_width = MICRO.trailing_zeros() + banks;
+        let log2_width = MICRO.trailing_zeros() + size.0;
         Some(Self {
             pipes,
-            banks,
             spread: pipes + banks,
             log2_group: config.log2_group,
             group,
             per_row: (u64::from(layout.pitch) + (1 << log2_width) - 1) >> log2_width,
+            size,
+            own,
             tile_bytes,
             slice_bytes: u64::from(layout.slice_elements) * bytes,
             rotation: if two_d { config.rotation() } else { 0 },
             columns,
             rows,
+            far,
         })
     }
 
@@ -72,9 +113,19 @@ impl Runs {
     #[inline(always)]
     pub fn run(&self, tx: u32, ty: u32, z: u32, first: u32, len: usize) -> Option<u64> {
         let (first, len) = (u64::from(first), len as u64);
-        let macro_tile = u64::from(ty >> self.pipes) * self.per_row + u64::from(tx >> self.banks);
-        let mut local = macro_tile.wrapping_mul(self.tile_bytes).wrapping_add(first);
+        let macro_tile = u64::from(ty >> self.size.1) * self.per_row + u64::from(tx >> self.size.0);
         let mut select = self.columns[tx as usize & 15] ^ self.rows[ty as usize & 63];
+        let mut number = macro_tile;
+        if let Some(far) = &self.far {
+            let (columns, rows) = self.own;
+            let column = tx >> self.pipes & ((1 << columns) - 1);
+            let row = ty & ((1 << rows) - 1);
+            number = number.wrapping_mul(1 << (columns + rows));
+            number = number.wrapping_add(u64::from(row << columns | column));
+            select ^= far.columns[(tx >> far.from.0) as usize & 15];
+            select ^= far.rows[(ty >> far.from.1) as usize & 15];
+        }
+        let mut local = number.wrapping_mul(self.tile_bytes).wrapping_add(first);
         if z != 0 {
             let slice = self.slice_bytes.wrapping_mul(u64::from(z)) >> self.spread;
             local = local.wrapping_add(slice);
@@ -92,9 +143,10 @@ impl Runs {
 
     /// Columns and rows of micro tiles after which pipes and banks repeat.
     pub fn period(&self) -> (u32, u32) {
-        match self.spread {
-            0 => (1, 1),
-            _ => (self.columns.len() as u32, self.rows.len() as u32),
+        match &self.far {
+            _ if self.spread == 0 => (1, 1),
+            None => (self.columns.len() as u32, self.rows.len() as u32),
+            Some(Far { from, .. }) => (16 << from.0, 16 << from.1),
         }
     }
 
@@ -104,30 +156,34 @@ impl Runs {
     /// micro tiles within the runs repeats, see [`Self::period`].
     pub fn block(&self, from: (u32, u32), size: (u32, u32), z: u32) -> Option<Block> {
         let part = |v: u32, log2: u32| v & ((1 << log2) - 1) != 0;
-        let parts = part(from.0 | size.0, self.banks) || part(from.1 | size.1, self.pipes);
+        let parts = part(from.0 | size.0, self.size.0) || part(from.1 | size.1, self.size.1);
         let slice = match z {
             0 => 0,
             _ => self.slice_bytes.checked_mul(z.into())? >> self.spread,
         };
+        // Of a macro tile in one pipe and bank.
+        let share = self
+            .tile_bytes
+            .checked_mul(1 << (self.own.0 + self.own.1))?;
         // 1D tiling spreads nothing.
-        let shared = self.spread != 0 && (self.tile_bytes | slice) & self.group != 0;
+        let shared = self.spread != 0 && (share | slice) & self.group != 0;
         if parts || shared {
             return None;
         }
         let [row, column, columns] = [
-            from.1 >> self.pipes,
-            from.0 >> self.banks,
-            size.0 >> self.banks,
+            from.1 >> self.size.1,
+            from.0 >> self.size.0,
+            size.0 >> self.size.0,
         ]
         .map(u64::from);
         let first = row.checked_mul(self.per_row)?.checked_add(column)?;
-        let start = first.checked_mul(self.tile_bytes)?.checked_add(slice)?;
-        let bytes = self.tile_bytes << self.spread;
+        let start = first.checked_mul(share)?.checked_add(slice)?;
+        let bytes = share.checked_mul(1 << self.spread)?;
         Some(Block {
             start: start.checked_mul(1 << self.spread)?,
             len: columns.checked_mul(bytes)?,
             step: self.per_row.checked_mul(bytes)?,
-            runs: size.1 >> self.pipes,
+            runs: size.1 >> self.size.1,
         })
     }
 }
@@ -154,9 +210,16 @@ fn fill<const N: usize>(table: &mut [u8; N], of: impl Fn(u32) -> u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{config, mode};
+    use super::super::evergreen;
+    use super::super::tests::{config as r600_config, mode};
+    use super::super::TilingConfig;
     use super::*;
     use proptest::prelude::*;
+
+    /// Those of R6xx and R7xx, and of Evergreen and later.
+    fn config() -> impl Strategy<Value = TilingConfig> {
+        prop_oneof![r600_config(), evergreen::tests::config()]
+    }
 
     proptest! {
         /// A run is found if and only if the tile's bytes are one piece, and agrees with it.
@@ -170,7 +233,11 @@ mod tests {
             (layout.samples, layout.depth_order) = (1 << log2_samples, depth_order);
             let tile = layout.tile(tx, ty, z);
             let Some(runs) = Runs::new(&layout) else {
-                let splits = u64::from(layout.tile_bytes()) > layout.split_size();
+                let split_size = match config.macro_tile {
+                    Some(_) => 1 << config.log2_split,
+                    None => layout.split_size(),
+                };
+                let splits = u64::from(layout.tile_bytes()) > split_size;
                 prop_assert!(mode == ArrayMode::LinearAligned || splits);
                 return Ok(());
             };
@@ -189,8 +256,11 @@ mod tests {
         ) {
             let mut layout = Layout::new(mode, 1 << log2_bpe, pitch * 8, pitch * rows * 64, config);
             (layout.samples, layout.depth_order) = (1 << log2_samples, depth_order);
-            let from = (column * 8, row * 8);
-            let size = (width * 8, height * 8);
+            // Whole macro tiles.
+            let unit = Runs::new(&layout).map_or((3, 3), |runs| (runs.size.0.max(3), runs.size.1.max(3)));
+            prop_assume!(unit.0 + unit.1 <= 11);
+            let from = (column << unit.0, row << unit.1);
+            let size = (width << unit.0, height << unit.1);
             let offsets = |from: (u32, u32)| {
                 let mut found = Vec::new();
                 for (ty, tx) in (0..size.1).flat_map(|y| (0..size.0).map(move |x| (y, x))) {
@@ -203,7 +273,8 @@ mod tests {
             let Some(block) = runs.block(from, size, z) else {
                 let spread = runs.spread != 0;
                 let slice = runs.slice_bytes * u64::from(z) >> runs.spread;
-                prop_assert!(spread && (runs.tile_bytes | slice) & runs.group != 0);
+                let share = runs.tile_bytes << (runs.own.0 + runs.own.1);
+                prop_assert!(spread && (share | slice) & runs.group != 0);
                 return Ok(());
             };
             let mut covered = 0;

@@ -5,6 +5,7 @@
 use super::{PixelCounts, PixelState, TileJob, TILE_BYTES};
 use crate::chip::bus::McError;
 use crate::chip::gfx::blit::Blit;
+use crate::chip::gfx::depth::Replaced;
 use crate::chip::gfx::interpolate::evaluate_depth;
 use crate::chip::gfx::lanes::{ALL, LANES};
 use crate::chip::gfx::memory::View;
@@ -16,8 +17,8 @@ use crate::chip::gfx::vertex::Core;
 
 /// How to draw whole tiles that a polygon covers.
 pub(super) struct Whole {
-    /// The new depth element of all pixels; none if depth and stencil are not tested.
-    pub(super) depth: Option<u32>,
+    /// The new depth and stencil of all pixels; none if these are not tested.
+    pub(super) depth: Option<Replaced>,
     /// The copy whose texels are the colours. Without one, all pixels get the same colour.
     pub(super) blit: Option<Blit>,
 }
@@ -67,7 +68,7 @@ impl PixelState {
                     }
                     None => return None,
                 };
-                if self.stencil_clear.is_some() || !surface.is_plain() {
+                if self.stencil_clear.is_some() || !surface.is_fillable() {
                     return None;
                 }
                 Some(state.replaces(z, setup.front)?)
@@ -115,8 +116,8 @@ impl PixelState {
         };
         let at = At::new(tx as u32, ty as u32, setup.layer);
         self.expand_compressed(view, at);
-        if let (Some(element), Some((_, surface))) = (whole.depth, &self.depth) {
-            account(surface.fill(view, at, element));
+        if let (Some(new), Some((_, surface))) = (whole.depth, &self.depth) {
+            account(surface.fill(view, at, new));
         }
         if let Some(blit) = &whole.blit {
             account(self.blit_tile(core, shared, view, blit, at));
@@ -145,12 +146,12 @@ impl PixelState {
         if !view.is_direct() {
             return false;
         }
-        let mut writes = 0;
-        if let (Some(element), Some((_, surface))) = (whole.depth, &self.depth) {
-            if !surface.fill_block(view, at, size, element) {
+        let (mut writes, mut depth) = (0, 0);
+        if let (Some(new), Some((_, surface))) = (whole.depth, &self.depth) {
+            if !surface.fill_block(view, at, size, new) {
                 return false;
             }
-            writes += 1;
+            depth = surface.filled(new);
         }
         if let Some(blit) = &whole.blit {
             if !blit.copy_block(view, &self.targets, at, size) {
@@ -183,7 +184,7 @@ impl PixelState {
         counts.whole += tiles;
         counts.blocks += 1;
         counts.passed += pixels * self.samples() as u64;
-        counts.bytes += writes * TILE_BYTES * tiles;
+        counts.bytes += (writes * TILE_BYTES + depth) * tiles;
         if self.needs_shader() {
             counts.invocations += pixels;
         }
@@ -201,7 +202,7 @@ impl PixelState {
     ) -> Result<u64, McError> {
         let [dx, dy] = blit.distance;
         let (x, y) = (at.x as i32 * TILE + dx, at.y as i32 * TILE + dy);
-        if blit.copy_block(view, &self.targets, at, (1, 1)) {
+        if blit.copy_tile(view, &self.targets, at) {
             return Ok(2 * TILE_BYTES);
         }
         let mut texels = [0; LANES];

@@ -24,7 +24,9 @@ pub mod validate;
 pub use cache::ProgramCache;
 pub use env::{Env, ExportKind, MemoryExport, MemoryTarget, RandomAccess};
 pub use exec::{run, run_part, Position};
-pub use program::{is_modelled, Code, Modulate, Place, Program, Sample, Term, TexelCopy};
+pub use program::{
+    is_modelled, Code, Coordinate, Modulate, Place, Program, Sample, Term, TexelCopy,
+};
 
 use std::collections::VecDeque;
 

@@ -18,7 +18,7 @@ mod texel;
 
 use builder::*;
 pub use modulate::{Modulate, Place, Sample, Term};
-pub use texel::TexelCopy;
+pub use texel::{Coordinate, TexelCopy};
 
 use super::alu::is_plain;
 use super::isa::{

@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: MIT
 //! Programs that only fetch and export a texel: the shaders of copies.
 
+use std::collections::HashMap;
+
 use super::*;
 use crate::chip::gfx::shader::isa::tex;
 use crate::chip::gfx::shader::ops::AluOp;
+
+/// A coordinate of a [`TexelCopy`]: a component of a register, or of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coordinate {
+    /// The program starts with it.
+    Input(Place),
+    /// The program interpolates it, as those of R800 do.
+    Parameter {
+        /// Number of the input, and component.
+        of: (usize, usize),
+        /// The weights, which the program starts with.
+        weights: [Place; 2],
+    },
+}
 
 /// A program that fetches one texel, whose coordinates are inputs, and exports it unchanged as
 /// colour 0.
@@ -11,9 +27,96 @@ use crate::chip::gfx::shader::ops::AluOp;
 pub struct TexelCopy {
     /// The fetch, `LD` or `SAMPLE`.
     pub op: TexInstruction,
-    /// Registers and components of x, y and the level, as floats. The program converts those of
-    /// `LD` to integers; `SAMPLE` ignores the level.
-    pub coordinates: [(usize, usize); 3],
+    /// x, y and the level, as floats. The program converts those of `LD` to integers; `SAMPLE` ignores
+    /// the level.
+    pub coordinates: [Coordinate; 3],
+}
+
+/// What a row holds: a coordinate, cut off by `TRUNC`, converted to an integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Value {
+    coordinate: Coordinate,
+    cut: bool,
+    integer: bool,
+}
+
+/// The values of rows. Rows that nothing has written are inputs.
+#[derive(Default)]
+struct Rows(HashMap<u32, Value>);
+
+impl Rows {
+    fn get(&self, row: u32) -> Option<Value> {
+        let input = || {
+            (row < ROW_PV).then_some(Value {
+                coordinate: Coordinate::Input((row as usize / 4, row as usize % 4)),
+                cut: false,
+                integer: false,
+            })
+        };
+        self.0.get(&row).copied().or_else(input)
+    }
+
+    /// Runs a clause; none if it does anything but interpolate, cut off and convert coordinates.
+    fn clause(&mut self, clause: &AluClause) -> Option<()> {
+        for step in &clause.steps {
+            let (dst, value) = match step {
+                Step::Interpolate(item) if item.pred_sel == 0 && !item.clamp => {
+                    let weight = |row| match self.get(row)? {
+                        Value {
+                            coordinate: Coordinate::Input(place),
+                            cut: false,
+                            integer: false,
+                        } => Some(place),
+                        _ => None,
+                    };
+                    let [i, j] = item.weights?;
+                    let coordinate = Coordinate::Parameter {
+                        of: (item.parameter.into(), item.chan.into()),
+                        weights: [weight(i)?, weight(j)?],
+                    };
+                    (
+                        item.dst,
+                        Value {
+                            coordinate,
+                            cut: false,
+                            integer: false,
+                        },
+                    )
+                }
+                Step::Copy {
+                    from,
+                    to,
+                    pred_sel: 0,
+                } => (*to, self.get(*from)?),
+                Step::Alu(slot) if is_unmodified(slot) => {
+                    let from = self.get(slot.src[0].row)?;
+                    let value = match slot.op {
+                        AluOp::Trunc => Value { cut: true, ..from },
+                        AluOp::FltToInt => Value {
+                            integer: true,
+                            ..from
+                        },
+                        _ => return None,
+                    };
+                    if from.integer {
+                        return None;
+                    }
+                    (slot.dst, value)
+                }
+                _ => return None,
+            };
+            self.0.insert(dst, value);
+        }
+        Some(())
+    }
+}
+
+/// Whether it computes its result in all lanes, of its first operand as it is.
+fn is_unmodified(slot: &Slot) -> bool {
+    let [src, ..] = slot.src;
+    (slot.omod, slot.clamp, slot.pred_sel) == (0, false, 0)
+        && !(slot.update_exec || slot.update_pred)
+        && (src.and, src.xor) == (u32::MAX, 0)
 }
 
 impl Program {
@@ -30,13 +133,14 @@ impl Program {
             }
             _ => return None,
         };
-        let nothing = |item: &Cf| matches!(item, Cf::Flow { word, .. } if word.code == cf::NOP);
+        let nothing = |item: &Cf| matches!(item, Cf::Flow { word, .. } if matches!(word.code, cf::NOP | cf::END_PROGRAM));
         let [Fetch::Tex(op)] = self.fetch[fetch as usize].as_slice() else {
             return None;
         };
         let unchanged = op.dst_sel == [0, 1, 2, 3]
             && !(op.src_rel || op.dst_rel || op.alt_const)
             && op.offset == [0; 3]
+            && op.index == [0; 2]
             && op.lod_bias == 0;
         let exported = export.kind == 0
             && export.array_base == 0
@@ -47,47 +151,27 @@ impl Program {
         if !(unchanged && exported && rest.iter().all(nothing) && self.unknown.is_empty()) {
             return None;
         }
-        let integers = match (op.opcode, alu) {
-            (tex::LD, Some(clause)) => Some(Self::conversions(clause)?),
-            (tex::SAMPLE, None) => None,
+        let mut rows = Rows::default();
+        if let Some(clause) = alu {
+            rows.clause(clause)?;
+        }
+        let integers = match op.opcode {
+            tex::LD => true,
+            tex::SAMPLE => false,
             _ => return None,
         };
         let place = |component: usize| {
             let select = op.src_sel[component];
-            let row = u32::from(op.src_gpr) * 4 + u32::from(select);
-            let row = match &integers {
-                _ if select > 3 => return None,
-                Some(integers) => integers.iter().find(|(to, _)| *to == row)?.1,
-                None => row,
-            };
-            (row < ROW_PV).then_some((row as usize / 4, row as usize % 4))
+            if select > 3 {
+                return None;
+            }
+            let value = rows.get(u32::from(op.src_gpr) * 4 + u32::from(select))?;
+            (value.integer == integers && (integers || !value.cut)).then_some(value.coordinate)
         };
-        let level = if integers.is_some() { 3 } else { 0 };
+        let level = if integers { 3 } else { 0 };
         Some(TexelCopy {
             op: *op,
             coordinates: [place(0)?, place(1)?, place(level)?],
         })
-    }
-
-    /// The rows that a clause writes and reads, if it does nothing but convert inputs of the
-    /// program to integers.
-    fn conversions(clause: &AluClause) -> Option<Vec<(u32, u32)>> {
-        let mut found: Vec<(u32, u32)> = Vec::new();
-        for step in &clause.steps {
-            let Step::Alu(slot) = step else {
-                return None;
-            };
-            let [src, ..] = slot.src;
-            let plain = slot.op == AluOp::FltToInt
-                && (slot.omod, slot.clamp, slot.pred_sel) == (0, false, 0)
-                && !(slot.update_exec || slot.update_pred)
-                && (src.and, src.xor) == (u32::MAX, 0);
-            let again = |(to, _): &(u32, u32)| *to == src.row || *to == slot.dst;
-            if !plain || found.iter().any(again) {
-                return None;
-            }
-            found.push((slot.dst, src.row));
-        }
-        Some(found)
     }
 }

@@ -71,6 +71,82 @@ fn dot_products_add_the_next_channels_result() {
     }
 }
 
+/// The pixel shader of Mesa's `glBlitFramebuffer()`: each of three coordinates is interpolated, cut off and
+/// converted, and a texel is loaded.
+const COPY: [u32; 40] = [
+    0x0000_0003,
+    0xA034_0000,
+    0x0000_0012,
+    0x8040_0000,
+    0xC000_8000,
+    0x9520_0688,
+    0x0038_0400,
+    0x0034_6B80,
+    0x00B8_0000,
+    0x2034_6B80,
+    0x0138_0400,
+    0x4014_6B90,
+    0x81B8_0000,
+    0x6014_6B90,
+    0x0038_0400,
+    0x0034_6B10,
+    0x00B8_0000,
+    0x2034_6B10,
+    0x0138_0400,
+    0x4014_6B00,
+    0x01B8_0000,
+    0x6014_6B00,
+    0x8000_0CFE,
+    0x2040_0890,
+    0x0000_00FE,
+    0x0040_0890,
+    0x0000_00FF,
+    0x2000_2810,
+    0x8000_04FE,
+    0x6000_0890,
+    0x0000_0CFE,
+    0x0000_2810,
+    0x8000_00FE,
+    0x4000_2810,
+    0,
+    0,
+    0x0000_1203,
+    0xF00D_1001,
+    0x3C20_0000,
+    0,
+];
+
+#[test]
+fn the_shader_of_a_copy_is_known() {
+    let copy = |change: &[(usize, u32)]| {
+        let mut words = COPY;
+        for (at, bits) in change {
+            words[*at] ^= bits;
+        }
+        decoded(words.to_vec())
+            .texel_copy()
+            .map(|copy| copy.coordinates)
+    };
+    let of = |chan| Coordinate::Parameter {
+        of: (0, chan),
+        weights: [(0, 0), (0, 1)],
+    };
+    assert_eq!(copy(&[]), Some([of(0), of(1), of(3)]));
+    // Without TRUNC of x, a MOV in its place: the conversion cuts off, too; but a MOV is not looked through.
+    let trunc_x = 25;
+    assert_eq!(copy(&[(trunc_x, (0x11 ^ 0x19) << 7)]), None);
+    // Clamped interpolation, a negated operand, a result times two, a component that is not loaded.
+    for change in [(15, 1 << 31), (24, 1 << 12), (31, 1 << 5), (38, 7 << 20)] {
+        assert_eq!(copy(&[change]), None, "{change:x?}");
+    }
+    // Other weights are for the interpolator to refuse.
+    let other = Coordinate::Parameter {
+        of: (0, 0),
+        weights: [(0, 0), (0, 0)],
+    };
+    assert_eq!(copy(&[(14, 0x400)]).map(|found| found[0]), Some(other));
+}
+
 #[test]
 fn a_dot_product_is_clamped_once() {
     // All slots clamp. The product of z is negative, and y takes it as it is; so does x with y's sum.
