@@ -170,7 +170,8 @@ class Lab:
         """A command of the lab, as a user types it; fails the test on another exit status (None: any)."""
         done = self.status(TOP / "lab" / name, *args, env={"NOMAP_LOGS": str(self.logs), **(env or {})}, cwd=cwd)
         if status is not None and done.status != status:
-            self.fail(f"lab/{name}: exit status {done.status}, not {status}: {last_words(done.err) or last_words(done.out) or 'no output'}")
+            said = last_words(done.err) or last_words(done.out) or "no output"
+            self.fail(f"lab/{name}: exit status {done.status}, not {status}: {said}")
         return done
 
     @property
