@@ -67,7 +67,8 @@ def main(argv: list[str]) -> int:
     if status:
         raise LabError(f"the session with llvmpipe ended with status {status}")
     say(f"{args.chip}, {args.module} radeon.ko, {args.mesa} Mesa, in a guest")
-    boot = guest.Boot(module=args.module, mesa=args.mesa, board=f"--chip {args.chip}", append=chips.parameters(args.chip), timeout=900, logs=out / "logs")
+    boot = guest.Boot(module=args.module, mesa=args.mesa, board=f"--chip {args.chip}", append=chips.parameters(args.chip),
+                      timeout=900, logs=out / "logs")
     status = guest.run(boot, [f"/build/{args.out}/session/session", "board", f"/build/{args.out}/board", f"/{FRAMES}",
                               *arguments])
     if status:
