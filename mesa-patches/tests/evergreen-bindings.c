@@ -38,6 +38,18 @@ static void counter_ranges(void)
 	equal("after the dispatch", found, dispatched, 8);
 }
 
+/* Draws go to 6x5 pixels of one float each. */
+static void red_target(void)
+{
+	GLuint target;
+
+	glGenTextures(1, &target);
+	glBindTexture(GL_TEXTURE_2D, target);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32F, 6, 5);
+	framebuffer_of(target);
+	glViewport(0, 0, 6, 5);
+}
+
 /* A counter without a buffer: its values are undefined, and what else the shader writes is not. */
 static void counters_unbound(void)
 {
@@ -48,13 +60,9 @@ static void counters_unbound(void)
 	static const uint32_t counted = 5 + 64;
 	static float pixels[6 * 5];
 	uint32_t found, begin = 5;
-	GLuint buffer, target;
+	GLuint buffer;
 
-	glGenTextures(1, &target);
-	glBindTexture(GL_TEXTURE_2D, target);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32F, 6, 5);
-	framebuffer_of(target);
-	glViewport(0, 0, 6, 5);
+	red_target();
 	program_of(types, sources);
 	quad();
 	glReadPixels(0, 0, 6, 5, GL_RED, GL_FLOAT, pixels);
@@ -86,13 +94,9 @@ static void counters_unread(void)
 		"  atomicCounterAddARB(a[2], 1u); atomicCounterAddARB(a[3], 1u); o = vec4(1); }" };
 	static const uint32_t expected[4] = { 30, 30, 30, 30 };
 	uint32_t found[4] = { 0 };
-	GLuint buffer, target;
+	GLuint buffer;
 
-	glGenTextures(1, &target);
-	glBindTexture(GL_TEXTURE_2D, target);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32F, 6, 5);
-	framebuffer_of(target);
-	glViewport(0, 0, 6, 5);
+	red_target();
 	glGenBuffers(1, &buffer);
 	glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, buffer);
 	glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof(found), found, GL_DYNAMIC_COPY);
