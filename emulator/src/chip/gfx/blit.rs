@@ -139,48 +139,44 @@ impl Blit {
         })
     }
 
+    /// Source and target of micro tile `at`, each with its slice and the tile's column and row; none unless
+    /// tiles can be copied from memory to memory.
+    fn ends<'a>(&'a self, targets: &'a Targets, at: At) -> Option<[End<'a>; 2]> {
+        let (source, slice) = self.source.surface().filter(|_| self.same)?;
+        let (target, target_slice) = targets.surface(self.target, at)?;
+        let [dx, dy] = self.distance.map(|pixels| pixels / TILE);
+        let from = (at.x.checked_add_signed(dx)?, at.y.checked_add_signed(dy)?);
+        Some([(source, slice, from), (target, target_slice, (at.x, at.y))])
+    }
+
     /// Copies micro tile `at` from memory to memory. False if that is not possible or failed.
     pub fn copy_tile(&self, view: &View<'_>, targets: &Targets, at: At) -> bool {
-        let direct = self.same && view.is_direct();
-        let Some((source, slice)) = self.source.surface().filter(|_| direct) else {
+        let Some(ends) = self.ends(targets, at).filter(|_| view.is_direct()) else {
             return false;
         };
-        let Some((target, target_slice)) = targets.surface(self.target, at) else {
-            return false;
-        };
-        let [dx, dy] = self.distance.map(|pixels| pixels / TILE);
-        let (Some(x), Some(y)) = (at.x.checked_add_signed(dx), at.y.checked_add_signed(dy)) else {
-            return false;
-        };
-        let from = source.tile_run((x, y), slice);
-        let to = target.tile_run((at.x, at.y), target_slice);
-        let len = u64::from(target.layout.tile_bytes());
+        let len = u64::from(ends[1].0.layout.tile_bytes());
+        let [from, to] = ends.map(|(surface, slice, tile)| surface.tile_run(tile, slice));
         (from.zip(to)).is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
     }
 
     /// Copies the block of `size` micro tiles (columns, rows) at `at` from memory to memory. False
     /// if that is not possible or failed; it may then have copied a part.
     pub fn copy_block(&self, view: &View<'_>, targets: &Targets, at: At, size: (u32, u32)) -> bool {
-        let Some((source, slice)) = self.source.surface().filter(|_| self.same) else {
+        let Some([(source, slice, from), (target, target_slice, to)]) = self.ends(targets, at)
+        else {
             return false;
         };
-        let Some((target, target_slice)) = targets.surface(self.target, at) else {
-            return false;
-        };
-        let [dx, dy] = self.distance.map(|pixels| pixels / TILE);
         let Some((columns, rows)) = target.period() else {
             return false;
         };
         // Pipes and banks differ in other slices and at other distances.
         let turned = (columns, rows) != (1, 1) && slice != target_slice;
+        let [dx, dy] = self.distance.map(|pixels| pixels / TILE);
         if turned || dx % columns as i32 != 0 || dy % rows as i32 != 0 {
             return false;
         }
-        let (Some(x), Some(y)) = (at.x.checked_add_signed(dx), at.y.checked_add_signed(dy)) else {
-            return false;
-        };
-        let from = source.block(view, (x, y), size, slice);
-        let to = target.block(view, (at.x, at.y), size, target_slice);
+        let from = source.block(view, from, size, slice);
+        let to = target.block(view, to, size, target_slice);
         match (from, to) {
             (Some(from), Some(to)) if from.len == to.len && from.runs == to.runs => {
                 target.copy_block(view, &to, source, &from).is_ok()
@@ -189,6 +185,9 @@ impl Blit {
         }
     }
 }
+
+/// A surface, a slice of it, and column and row of a micro tile.
+type End<'a> = (&'a Surface, u32, (u32, u32));
 
 /// Whether the micro tiles of `source` at `distance` can be copied as they are to the target.
 fn is_same(
