@@ -449,6 +449,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_replaced_depends_on_nothing_before() {
+        let replaced = |format, write_mask: Option<u8>| {
+            let face = Face {
+                function: 7,
+                ops: [0, 2, 0],
+                reference: 0x5A,
+                mask: 0xFF,
+                write_mask: write_mask.unwrap_or(0),
+            };
+            let s = State {
+                z_function: 7,
+                stencil_enable: write_mask.is_some(),
+                faces: [face; 2],
+                ..state(format)
+            };
+            s.replaces(0.5, true).map(|new| (new.element, new.stencil))
+        };
+        let (d24, d32) = (Format::S8D24.quantise(0.5), 0.5f32.to_bits());
+        for format in [Format::S8D24, Format::X8D24] {
+            let all = Some((d24 | 0x5A << 24, Some(0x5A)));
+            assert_eq!(replaced(format, Some(0xFF)), all);
+            assert_eq!(replaced(format, Some(0x7F)), None);
+            assert_eq!(replaced(format, None), None);
+        }
+        // The stencil of floats is a plane of its own, or there is none.
+        assert_eq!(replaced(Format::D32F, None), Some((d32, None)));
+        assert_eq!(replaced(Format::D32F, Some(0xFF)), Some((d32, Some(0x5A))));
+        assert_eq!(replaced(Format::D32F, Some(0x7F)), None);
+        assert_eq!(replaced(Format::D16, Some(0xFF)), None);
+    }
+
+    #[test]
     fn less_writes_only_lanes_that_pass() {
         let s = state(Format::X8D24);
         let mut stored = Samples {
