@@ -382,7 +382,7 @@ impl Surface {
 
     /// Whether there is one sample and an element is a dword.
     pub fn is_plain(&self) -> bool {
-        self.is_dword() && self.stencil.is_none() && !self.no_depth
+        self.is_fillable() && self.stencil.is_none()
     }
 
     /// Whether all pixels of a tile can be filled: there is one sample, and elements of depth are dwords.

@@ -103,7 +103,7 @@ impl Layout {
             };
         };
         let tile_bytes = u64::from(self.tile_bytes());
-        let split_size = 1u64 << config.log2_split;
+        let split_size = self.split_size();
         let splits = (tile_bytes >> config.log2_split).max(1);
         let split_bytes = tile_bytes.min(split_size);
         let spread = config.log2_pipes + config.log2_banks;

@@ -353,10 +353,15 @@ impl Layout {
     }
 
     /// Split size in bytes: the samples of a larger micro tile are spread over several slices. It
-    /// is at least the size of one sample's plane, which is never split.
+    /// is at least the size of one sample's plane, which is never split but where surfaces have macro
+    /// tiles of their own.
     fn split_size(&self) -> u64 {
         let plane = u64::from(MICRO * MICRO) * u64::from(self.bytes_per_element);
-        (1 << self.config.log2_split).max(plane)
+        let least = match self.config.macro_tile {
+            Some(_) => 0,
+            None => plane,
+        };
+        (1 << self.config.log2_split).max(least)
     }
 
     fn order(&self) -> usize {

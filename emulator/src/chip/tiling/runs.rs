@@ -48,13 +48,9 @@ impl Runs {
         let config = &layout.config;
         let tile_bytes = u64::from(layout.tile_bytes());
         let bytes = u64::from(layout.bytes_per_element) * u64::from(layout.stored_samples());
-        let split_size = match config.macro_tile {
-            Some(_) => 1 << config.log2_split,
-            None => layout.split_size(),
-        };
         let two_d = match layout.mode {
             ArrayMode::Tiled1dThin1 => false,
-            ArrayMode::Tiled2dThin1 if tile_bytes <= split_size => true,
+            ArrayMode::Tiled2dThin1 if tile_bytes <= layout.split_size() => true,
             _ => return None,
         };
         let (mut columns, mut rows) = ([0; 16], [0; 64]);
@@ -233,11 +229,7 @@ mod tests {
             (layout.samples, layout.depth_order) = (1 << log2_samples, depth_order);
             let tile = layout.tile(tx, ty, z);
             let Some(runs) = Runs::new(&layout) else {
-                let split_size = match config.macro_tile {
-                    Some(_) => 1 << config.log2_split,
-                    None => layout.split_size(),
-                };
-                let splits = u64::from(layout.tile_bytes()) > split_size;
+                let splits = u64::from(layout.tile_bytes()) > layout.split_size();
                 prop_assert!(mode == ArrayMode::LinearAligned || splits);
                 return Ok(());
             };

@@ -40,6 +40,17 @@ struct Value {
     integer: bool,
 }
 
+impl Value {
+    /// A coordinate as it is.
+    const fn new(coordinate: Coordinate) -> Self {
+        Self {
+            coordinate,
+            cut: false,
+            integer: false,
+        }
+    }
+}
+
 /// The values of rows. Rows that nothing has written are inputs.
 #[derive(Default)]
 struct Rows(HashMap<u32, Value>);
@@ -47,11 +58,8 @@ struct Rows(HashMap<u32, Value>);
 impl Rows {
     fn get(&self, row: u32) -> Option<Value> {
         let input = || {
-            (row < ROW_PV).then_some(Value {
-                coordinate: Coordinate::Input((row as usize / 4, row as usize % 4)),
-                cut: false,
-                integer: false,
-            })
+            let place = (row as usize / 4, row as usize % 4);
+            (row < ROW_PV).then_some(Value::new(Coordinate::Input(place)))
         };
         self.0.get(&row).copied().or_else(input)
     }
@@ -74,14 +82,7 @@ impl Rows {
                         of: (item.parameter.into(), item.chan.into()),
                         weights: [weight(i)?, weight(j)?],
                     };
-                    (
-                        item.dst,
-                        Value {
-                            coordinate,
-                            cut: false,
-                            integer: false,
-                        },
-                    )
+                    (item.dst, Value::new(coordinate))
                 }
                 Step::Copy {
                     from,
