@@ -106,6 +106,103 @@ static void counters_unread(void)
 	equal("the counters", found, expected, 4);
 }
 
+/* The shaders of a draw count in one buffer: some counters of each alone, and one of both, which is not at the same place in both. */
+static void counters_of_stages(void)
+{
+	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *const sources[] = {
+		"#version 430\nlayout(location = 0) in vec2 p;"
+		"layout(binding = 0, offset = 0) uniform atomic_uint a; layout(binding = 0, offset = 8) uniform atomic_uint c;"
+		"layout(binding = 1, offset = 4) uniform atomic_uint e[2];"
+		"void main() { atomicCounterIncrement(a); atomicCounterIncrement(c); atomicCounterIncrement(e[1]);"
+		"  gl_Position = vec4(p, 0, 1); }",
+		"#version 430\nlayout(binding = 0, offset = 4) uniform atomic_uint b;"
+		"layout(binding = 0, offset = 8) uniform atomic_uint c; layout(binding = 1) uniform atomic_uint d; out vec4 o;"
+		"void main() { atomicCounterIncrement(b); atomicCounterIncrement(c); atomicCounterIncrement(d); o = vec4(1); }" };
+	static const uint32_t begin[2][4] = { { 10, 20, 30, 40 }, { 50, 60, 70, 80 } };
+	static const uint32_t expected[2][4] = { { 14, 50, 64, 40 }, { 80, 60, 74, 80 } };
+	static const uint32_t other[4] = { 14, 80, 94, 40 };
+	uint32_t found[4];
+	GLuint buffers[2];
+
+	red_target();
+	glGenBuffers(2, buffers);
+	for (unsigned i = 0; i < 2; i++) {
+		glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, i, buffers[i]);
+		glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof(begin[i]), begin[i], GL_DYNAMIC_COPY);
+	}
+	program_of(types, sources);
+	quad();
+	for (unsigned i = 0; i < 2; i++) {
+		buffer_read(buffers[i], found, sizeof(found));
+		equal(i ? "the second buffer" : "the first buffer", found, expected[i], 4);
+	}
+	/* The same source beside a vertex shader that does not count. */
+	program_of(types, (const char *const[]) { QUAD, sources[1] });
+	quad();
+	buffer_read(buffers[0], found, sizeof(found));
+	equal("the pixel shader alone", found, other, 4);
+}
+
+#define COUNTING_VERTEX(counters, count) \
+	"#version 430\nout gl_PerVertex { vec4 gl_Position; }; layout(location = 0) in vec2 p;" counters \
+	"void main() { gl_Position = vec4(p, 0, 1); " count " }"
+#define COUNTING_PIXEL(counters, count) "#version 430\n" counters "out vec4 o; void main() { o = vec4(1); " count " }"
+#define EACH_OF(n, counters) "for (int i = 0; i < " #n "; i++) atomicCounterIncrement(" #counters "[i]);"
+
+/* A draw of a vertex and a pixel shader of separate programs. */
+static void draw_with(GLuint pipeline, GLuint vertex, GLuint pixel)
+{
+	glUseProgramStages(pipeline, GL_VERTEX_SHADER_BIT, vertex);
+	glUseProgramStages(pipeline, GL_FRAGMENT_SHADER_BIT, pixel);
+	quad();
+}
+
+/*
+ * Counters of separate programs: arrays that have a part of a buffer in common, and together more than there are.
+ * Such draws are refused, and others of the same shaders are not.
+ */
+static void counters_of_programs(void)
+{
+	const char *const sources[] = {
+		COUNTING_VERTEX("layout(binding = 0) uniform atomic_uint a[5];", EACH_OF(5, a)),
+		COUNTING_VERTEX("layout(binding = 0) uniform atomic_uint a;", "atomicCounterIncrement(a);"),
+		COUNTING_VERTEX("layout(binding = 2) uniform atomic_uint a[4];", EACH_OF(4, a)),
+		COUNTING_PIXEL("", ""),
+		COUNTING_PIXEL("layout(binding = 1) uniform atomic_uint b[5];", EACH_OF(5, b)),
+		COUNTING_PIXEL("layout(binding = 2, offset = 4) uniform atomic_uint b[4];"
+			       "layout(binding = 3) uniform atomic_uint c[2];", EACH_OF(4, b) EACH_OF(2, c)),
+	};
+	static const char *const what[] = { "of the vertex shaders", "of the pixel shader", "of both", "beside those" };
+	static const uint32_t begin[5];
+	static const uint32_t expected[4][5] = { { 24, 12, 12, 12, 12 }, { 90, 90, 90, 90, 90 },
+						 { 12, 102, 102, 102, 90 }, { 90, 90 } };
+	uint32_t found[5];
+	GLuint programs[6], pipeline, buffers[4];
+
+	red_target();
+	glGenProgramPipelines(1, &pipeline);
+	for (unsigned i = 0; i < 6; i++)
+		programs[i] = glCreateShaderProgramv(i < 3 ? GL_VERTEX_SHADER : GL_FRAGMENT_SHADER, 1, &sources[i]);
+	glUseProgram(0);
+	glBindProgramPipeline(pipeline);
+	glGenBuffers(4, buffers);
+	for (unsigned i = 0; i < 4; i++) {
+		glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, i, buffers[i]);
+		glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof(begin), begin, GL_DYNAMIC_COPY);
+	}
+	for (unsigned turn = 0; turn < 3; turn++) {
+		draw_with(pipeline, programs[0], programs[3]);
+		draw_with(pipeline, programs[1], programs[4]);
+		draw_with(pipeline, programs[0], programs[4]); /* ten counters */
+		draw_with(pipeline, programs[2], programs[5]);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		buffer_read(buffers[i], found, sizeof(found));
+		equal(what[i], found, expected[i], 5);
+	}
+}
+
 /* A shader without images writes a buffer while images of the shader before are still bound. */
 static void buffers_after_images(void)
 {
@@ -196,6 +293,8 @@ const struct test binding_tests[] = {
 	{ "counter-ranges", counter_ranges },
 	{ "counters-unbound", counters_unbound },
 	{ "counters-unread", counters_unread },
+	{ "counters-of-stages", counters_of_stages },
+	{ "counters-of-programs", counters_of_programs },
 	{ "buffers-after-images", buffers_after_images },
 	{ "view-sizes", view_sizes },
 	{ NULL, NULL },

@@ -32,6 +32,7 @@
 	X(glBindBufferRange) \
 	X(glBindFramebuffer) \
 	X(glBindImageTexture) \
+	X(glBindProgramPipeline) \
 	X(glBindRenderbuffer) \
 	X(glBindTexture) \
 	X(glBindVertexArray) \
@@ -54,6 +55,7 @@
 	X(glCopyTexSubImage2D) \
 	X(glCreateProgram) \
 	X(glCreateShader) \
+	X(glCreateShaderProgramv) \
 	X(glDeleteBuffers) \
 	X(glDeleteFramebuffers) \
 	X(glDeleteProgram) \
@@ -79,6 +81,7 @@
 	X(glFramebufferTextureLayer) \
 	X(glGenBuffers) \
 	X(glGenFramebuffers) \
+	X(glGenProgramPipelines) \
 	X(glGenQueries) \
 	X(glGenRenderbuffers) \
 	X(glGenTextures) \
@@ -131,6 +134,7 @@
 	X(glUniform4f) \
 	X(glUnmapBuffer) \
 	X(glUseProgram) \
+	X(glUseProgramStages) \
 	X(glVertexAttribPointer) \
 	X(glViewport)
 
@@ -147,6 +151,7 @@ GL_FUNCTIONS(X)
 #define glBindBufferRange (*p_glBindBufferRange)
 #define glBindFramebuffer (*p_glBindFramebuffer)
 #define glBindImageTexture (*p_glBindImageTexture)
+#define glBindProgramPipeline (*p_glBindProgramPipeline)
 #define glBindRenderbuffer (*p_glBindRenderbuffer)
 #define glBindTexture (*p_glBindTexture)
 #define glBindVertexArray (*p_glBindVertexArray)
@@ -169,6 +174,7 @@ GL_FUNCTIONS(X)
 #define glCopyTexSubImage2D (*p_glCopyTexSubImage2D)
 #define glCreateProgram (*p_glCreateProgram)
 #define glCreateShader (*p_glCreateShader)
+#define glCreateShaderProgramv (*p_glCreateShaderProgramv)
 #define glDeleteBuffers (*p_glDeleteBuffers)
 #define glDeleteFramebuffers (*p_glDeleteFramebuffers)
 #define glDeleteProgram (*p_glDeleteProgram)
@@ -194,6 +200,7 @@ GL_FUNCTIONS(X)
 #define glFramebufferTextureLayer (*p_glFramebufferTextureLayer)
 #define glGenBuffers (*p_glGenBuffers)
 #define glGenFramebuffers (*p_glGenFramebuffers)
+#define glGenProgramPipelines (*p_glGenProgramPipelines)
 #define glGenQueries (*p_glGenQueries)
 #define glGenRenderbuffers (*p_glGenRenderbuffers)
 #define glGenTextures (*p_glGenTextures)
@@ -246,6 +253,7 @@ GL_FUNCTIONS(X)
 #define glUniform4f (*p_glUniform4f)
 #define glUnmapBuffer (*p_glUnmapBuffer)
 #define glUseProgram (*p_glUseProgram)
+#define glUseProgramStages (*p_glUseProgramStages)
 #define glVertexAttribPointer (*p_glVertexAttribPointer)
 #define glViewport (*p_glViewport)
 
