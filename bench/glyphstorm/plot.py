@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from plotting import COLOURS, finish, panels, results_and_target  # noqa: E402
 
-STYLES = {"debian": ":", "our-mesa": "--", "nomap": "-"}
+STYLES = {"debian": ":", "series-a": "-.", "our-mesa": "--", "nomap": "-"}
 
 
 def main():

@@ -6,7 +6,7 @@ usage: report.py [--check] [--json OUT.json] --cases STACK/SERVER,... DIR
        report.py --docs DOCS [--part counts|growth|opengl] RESULTS.json...
 
 DIR/STACK/SERVER/glyphstorm.json is what a server of a stack has left. Stacks: debian (Debian's module
-and Mesa), our-mesa (Debian's module, our Mesa), nomap (both ours). Servers: those of session.
+and Mesa), series-a (Debian's module, series A of our Mesa), our-mesa (Debian's module, all of it), nomap (both ours). Servers: those of session.
 OUT.json gets for each case the rows of glyphstorm, and gem_rw, the copies that our module has
 made meanwhile. Prints tables of counts.
 
@@ -36,7 +36,8 @@ import results as published  # noqa: E402 (the path comes first)
 from pictures import put_between  # noqa: E402
 from reporting import load, verdict, write  # noqa: E402
 
-STACKS = {"debian": "Debian's module and Mesa", "our-mesa": "Debian's module, our Mesa", "nomap": "our module and Mesa"}
+STACKS = {"debian": "Debian's module and Mesa", "series-a": "Debian's module, series A of our Mesa",
+          "our-mesa": "Debian's module, our Mesa", "nomap": "our module and Mesa"}
 SERVERS = {"modesetting": "modesetting, glamor", "radeon": "radeon DDX, glamor", "exa": "radeon DDX, EXA",
            "exa-nomap": "our radeon DDX, EXA"}
 OPERATIONS = ("start", "put", "put-shm", "check", "arc", "check-arc", "arc-back", "copy", "check-copy", "get",
@@ -62,7 +63,7 @@ GLAMOR = ("modesetting", "radeon")
 BY_TRANSFER = ("put", "put-shm", "put-again", "arc-back", "get")
 # The cases of the document. EXA does not use Mesa; our DDX is for our module.
 ALL = (*((stack, server) for stack in STACKS for server in ("modesetting", "radeon", "exa")
-         if (stack, server) != ("our-mesa", "exa")), ("nomap", "exa-nomap"))
+         if server != "exa" or stack in ("debian", "nomap")), ("nomap", "exa-nomap"))
 
 
 def operations(opengl):
@@ -223,6 +224,13 @@ def times(cases):
     return ["", "Median times, in units of Debian's stack on the same server:", "", *table(["server", *SHOWN.values()], rows)]
 
 
+def microseconds(cases):
+    """Times of operations as they were measured: median, 95th percentile and the longest."""
+    rows = [[names_of(case), *(" / ".join(f"{row(case, o)[p] / 1000:,.0f}" for p in ("p50_ns", "p95_ns", "max_ns")) for o in SHOWN)]
+            for case in cases]
+    return ["", "Median, 95th percentile and longest time of an operation, µs:", "", *table(["server", *SHOWN.values()], rows)]
+
+
 def switch_growth(case):
     """The 95th percentile of a switch with all pixmaps, in units of that with few, and of the same repeated: two cells.
 
@@ -272,7 +280,7 @@ def counts_part(docs, path):
     if refused:
         print(f"report.py: the times are not published: {refused}", file=sys.stderr)
     else:
-        text += [*times(cases), "", f"Measured on {recorded['date'][:10]} at commit {recorded['commit'][:7]}."]
+        text += [*times(cases), *microseconds(cases), "", f"Measured on {recorded['date'][:10]} at commit {recorded['commit'][:7]}."]
     shutil.copyfile(path.with_suffix(".png"), docs / "desktop-counts.png")
     return [*text, "", "![mappings of BOs, and calls of mmap(), while glyphstorm runs](desktop-counts.png)"]
 

@@ -237,10 +237,26 @@ def lines_of_generations():
     return (sum(lines), *(100 * n / sum(lines) for n in lines))
 
 
+def lines_of_series():
+    """Lines that series A and series B of Mesa add, without the shim and tests, and those of the kernel's header."""
+    lines, series, header = [0, 0], 0, 0
+    for patch in sorted((pathlib.Path(TOP) / "mesa-patches/patches").glob("*.patch")):
+        file = ""
+        for line in patch.read_text(encoding="utf-8").splitlines():
+            if line.startswith("+++ "):
+                file = line[6:]
+                series = 1 if file.endswith("radeon_drm_rw.h") else series
+            elif line.startswith("+") and file and "drm-shim/" not in file and "/tests/" not in file:
+                lines[series] += 1
+                header += file.endswith("radeon_drm_rw.h")
+    return (*lines, header)
+
+
 # -- sentences -------------------------------------------------------------------------
 # (file, sentence, function of the results and of the file's own text)
 
 CLAIMS = (
+    ("mesa-patches/README.md", "series A adds {} and series B {},\n{} of them the kernel's header", lambda _r, _t: lines_of_series()),
     ("docs/architecture.md", "Of the {~} lines of `emulator/src` without its files of tests, {} % are in files that serve all generations or R7xx alone; files whose "
      "names or directories say so have {} % for R6xx, {} % for Evergreen and Northern Islands, and {} % for Cayman", lambda _r, _t: lines_of_generations()),
     ("emulator/README.md", "ALU clauses are at most {} % of a draw's instructions in the scenes of `make bench-board`, and compiled for four lanes "

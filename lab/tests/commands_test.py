@@ -42,7 +42,7 @@ def fixture_nothing_runs(monkeypatch):
     ("bench-board --out ../x", "takes the name of a directory in build/"),
     ("bench-desktop --chip rv999", "invalid choice: 'rv999' (choose from"),
     ("bench-desktop --seconds 0", "takes seconds (a whole number from 1 to 99), not '0'"),
-    ("desktop --stacks debian,mine", "takes a list of debian, our-mesa, nomap, not 'debian,mine'"),
+    ("desktop --stacks debian,mine", "takes a list of debian, series-a, our-mesa, nomap, not 'debian,mine'"),
     ("desktop --servers", "argument --servers: expected one argument"),
     ("desktop --servers Xorg", "takes a list of modesetting, radeon, exa, exa-nomap, not 'Xorg'"),
     ("desktop --stacks our-mesa --servers exa,exa-nomap", "nothing to run: EXA does not use Mesa"),

@@ -12,13 +12,13 @@ HERE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HERE / "bench/glyphstorm"))
 import report  # noqa: E402 (the path comes first)
 
-MAPS = {"debian": 1, "our-mesa": 0, "nomap": 0}
+MAPS = {"debian": 1, "series-a": 0, "our-mesa": 0, "nomap": 0}
 
 
 def row(operation, stack):
     """A row of a healthy run."""
     done = 0 if operation in ("start",) else 100
-    return {"operation": operation, "count": done, "p50_ns": 1000, "p95_ns": 1000, "live_pixmaps": 200, "wrong_pixels": 0,
+    return {"operation": operation, "count": done, "p50_ns": 1000, "p95_ns": 1000, "max_ns": 2000, "live_pixmaps": 200, "wrong_pixels": 0,
             "gpu_maps_peak": 9, "gpu_maps": 5, "mmaps": done * MAPS[stack], "munmaps": 0, "rss_kib": 90000, "pte_kib": 400,
             "ioctls": {"cs": done}, "client": {"gpu_maps": 4, "mmaps": done * MAPS[stack], "ioctls": {"cs": done}}}
 
@@ -66,7 +66,7 @@ def test_healthy_run_passes(ran):
     done = check(ran, "--json", ran / "out.json")
     assert done.returncode == 0, done.stdout
     cases = json.loads((ran / "out.json").read_text())["cases"]
-    assert len(cases) == 10 and cases[0]["stack"] == "debian"
+    assert len(cases) == 12 and cases[0]["stack"] == "debian"
     assert next(c for c in cases if c["server"] == "exa-nomap" and c["stack"] == "nomap")["gem_rw"]["cpu"] == 200
 
 
@@ -181,6 +181,7 @@ def test_document_has_counts_and_no_times_of_a_noisy_machine(ran):
 def test_document_has_times_of_a_quiet_machine(ran):
     text, said = document(ran, quiet=True)
     assert "Median times" in text and "at commit 0123456" in text and not said
+    assert "| modesetting, glamor; our module and Mesa | 1 / 1 / 2 |" in text
 
 
 @pytest.mark.parametrize(("server", "needed"), [("exa-nomap", False), ("radeon", True)])
@@ -192,7 +193,7 @@ def test_document_does_without_our_ddx_only(ran, server, needed):
     (results / "desktop.json").write_text(json.dumps(data))
     done = put_into(ran / "docs", results)
     assert bool(done.returncode) is needed, done.stderr
-    assert not needed or "lacks debian/radeon, our-mesa/radeon, nomap/radeon" in done.stderr
+    assert not needed or "lacks debian/radeon, series-a/radeon, our-mesa/radeon, nomap/radeon" in done.stderr
 
 
 def grown(pixmaps, peak, first=1000, again=1000):

@@ -5,12 +5,12 @@ Runs bench/glyphstorm, a client with many pixmaps and glyphs, on X servers on th
 counts what the server's process needs for them: mappings of BOs, ioctls, memory. All contents
 are checked. A guest is booted for each stack, and has the servers in turn.
 
-  --stacks LIST   of debian (Debian's module and Mesa), our-mesa (Debian's module, our Mesa) and
-                  nomap (both ours); default: all
+  --stacks LIST   of debian (Debian's module and Mesa), series-a (Debian's module, series A of our Mesa), our-mesa
+                  (Debian's module, all of it) and nomap (both ours); default: all
   --servers LIST  of modesetting, radeon (both with glamor), exa (radeon's EXA), and exa-nomap, the
                   same with the patches of xorg-patches and our libdrm_radeon. Default: the
                   first three, and exa-nomap with nomap if the source of its driver can be downloaded. EXA is
-                  left out with our-mesa, as it does not use Mesa
+                  left out with series-a and our-mesa, as it does not use Mesa
   --pixmaps N     from images, and as many from shared memory (default 1000)
   --glyphs N      default 4000
   --gl N          textures and vertex buffers of the client's own by OpenGL, and textures of N pixmaps,
@@ -25,7 +25,7 @@ A case that fails, with its logs in build/DIR/STACK/SERVER, does not keep the ot
 """
 import argparse
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from nomap_lab import cli, graph, guest, procs
 from nomap_lab.commands.glmark2 import place
@@ -34,7 +34,10 @@ from nomap_lab.options import python, show_table
 from nomap_lab.paths import BUILD, TOP, LabError, UsageError, say
 
 #: The module and Mesa of each stack.
-STACKS = {"debian": ("stock", "unmodified"), "our-mesa": ("stock", "patched"), "nomap": ("patched", "patched")}
+STACKS = {"debian": ("stock", "unmodified"), "series-a": ("stock", "a"), "our-mesa": ("stock", "patched"),
+          "nomap": ("patched", "patched")}
+#: The stage that builds a Mesa; the guest has Debian's.
+MESAS = {"a": "mesa-a", "patched": "mesa"}
 SERVERS = ("modesetting", "radeon", "exa", "exa-nomap")
 SESSION = ("bench/glyphstorm/session", "emulator/tests/desktop/server.sh", "emulator/tests/desktop/xorg.conf")
 
@@ -55,7 +58,12 @@ def servers_of(stack: str, servers: list[str] | None) -> list[str]:
     """The servers that a stack is run with: EXA does not use Mesa. Our DDX is for our module, if not asked for by name."""
     if servers is None:
         servers = [s for s in SERVERS if stack == "nomap" or s != "exa-nomap"]
-    return [s for s in servers if stack != "our-mesa" or not s.startswith("exa")]
+    return [s for s in servers if stack not in ("series-a", "our-mesa") or not s.startswith("exa")]
+
+
+def mesas_of(stacks: Iterable[str]) -> list[str]:
+    """The stages that build the Mesas of stacks."""
+    return sorted({MESAS[mesa] for _, mesa in map(STACKS.__getitem__, stacks) if mesa in MESAS})
 
 
 def has_ddx(asked: bool) -> bool:
@@ -86,8 +94,8 @@ def main(argv: list[str]) -> int:
     runs = {stack: servers_of(stack, args.servers) for stack in args.stacks}
     runs = {stack: servers for stack, servers in runs.items() if servers}
     if not runs:
-        raise UsageError("nothing to run: EXA does not use Mesa, so exa is not run with our-mesa")
-    graph.ensure("bench", "board", "boot", "image", *["mesa"] * any(STACKS[s][1] == "patched" for s in runs))
+        raise UsageError("nothing to run: EXA does not use Mesa, so exa is run with debian and nomap only")
+    graph.ensure("bench", "board", "boot", "image", *mesas_of(runs))
     if any("exa-nomap" in servers for servers in runs.values()) and not has_ddx(asked=args.servers is not None):
         runs = {stack: [s for s in servers if s != "exa-nomap"] for stack, servers in runs.items()}
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""usage: lab/rendercheck [OPTION...] PROGRAM
+"""usage: lab/rendercheck [OPTION...] [PROGRAM]
 
-Runs rendercheck, which tests XRender's operations pixel by pixel, on X servers on the emulated board. PROGRAM is
-rendercheck, built by you from its source (freedesktop's rendercheck): neither Debian nor this repository has it. Each
-server is tested with each group of tests; a server without the board, which draws in software, is the reference: what
-fails there, too, is listed but no fault.
+Runs rendercheck, which tests XRender's operations pixel by pixel, on X servers on the emulated board. PROGRAM is another
+build of it than Debian's (x11-apps), which the guest has. Each server is tested with each group of tests; a server
+without the board, which draws in software, is the reference: what fails there, too, is listed but no fault.
 
-  --stacks LIST   of debian (Debian's module and Mesa), our-mesa (Debian's module, our Mesa) and
-                  nomap (both ours); default: debian,nomap
+  --stacks LIST   of debian (Debian's module and Mesa), series-a (Debian's module, series A of our Mesa), our-mesa
+                  (Debian's module, all of it) and nomap (both ours); default: debian,nomap
   --servers LIST  of modesetting, radeon (both with glamor), exa (radeon's EXA), and exa-nomap, the
                   same with the patches of xorg-patches and our libdrm_radeon; default: modesetting,exa
   --tests LIST    groups of tests, as rendercheck names them (default: all)
@@ -22,7 +21,7 @@ import shutil
 from pathlib import Path
 
 from nomap_lab import cli, graph, guest, rendercheck
-from nomap_lab.commands.desktop import SERVERS, STACKS, servers_of, words_of
+from nomap_lab.commands.desktop import SERVERS, STACKS, mesas_of, servers_of, words_of
 from nomap_lab.commands.glmark2 import place
 from nomap_lab.paths import BUILD, TOP, LabError, UsageError, host_path, say
 
@@ -30,7 +29,7 @@ SESSION = ("emulator/tests/desktop/rendercheck", "emulator/tests/desktop/server.
 
 
 def program_of(name: str) -> Path:
-    """The program by a path that works here; UsageError if there is none."""
+    """The program by a path that works here. UsageError if there is none."""
     path = host_path(name)
     try:
         begins = path.read_bytes()[:4]
@@ -50,20 +49,21 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seconds", type=cli.number("seconds", 1, 36000), default=1200)
     parser.add_argument("--vram-mib", type=cli.number("MiB", 64, 1024), default=512)
     parser.add_argument("--out", type=place, default="results/rendercheck")
-    parser.add_argument("program")
+    parser.add_argument("program", nargs="?")
     args = parser.parse(argv)
-    program = program_of(args.program)
+    program = program_of(args.program) if args.program else None
     runs = {stack: servers_of(stack, args.servers) for stack in args.stacks}
     runs = {stack: servers for stack, servers in runs.items() if servers}
     if not runs:
-        raise UsageError("nothing to run: EXA does not use Mesa, so exa is not run with our-mesa")
-    needed = ["board", "boot", "image", *["mesa"] * any(STACKS[s][1] == "patched" for s in runs)]
-    graph.ensure(*needed, *["ddx", "libdrm"] * any("exa-nomap" in servers for servers in runs.values()))
+        raise UsageError("nothing to run: EXA does not use Mesa, so exa is run with debian and nomap only")
+    graph.ensure("board", "boot", "image", *mesas_of(runs), *["ddx", "libdrm"] * any("exa-nomap" in servers for servers in runs.values()))
     out = BUILD / args.out
     shutil.rmtree(out, ignore_errors=True)
     (out / "session").mkdir(parents=True)
-    for file in (*(TOP / name for name in SESSION), program):
-        shutil.copy(file, out / "session" / ("program" if file == program else file.name))
+    for name in SESSION:
+        shutil.copy(TOP / name, out / "session")
+    if program:
+        shutil.copy(program, out / "session/program")
     # The reference is drawn by the first boot.
     first = next(iter(runs))
     runs[first] = [*runs[first], rendercheck.SOFTWARE]
@@ -75,8 +75,8 @@ def main(argv: list[str]) -> int:
         boot = guest.Boot(module=module, mesa=mesa, mem="2G", board=f"--vram-mib {args.vram_mib} --bar-mib {aperture}",
                           timeout=(args.seconds * len(args.tests) + 120) * len(servers), logs=out / stack / "logs")
         inside = f"/build/{args.out}"
-        if guest.run(boot, [f"{inside}/session/rendercheck", f"{inside}/session/program", f"{inside}/{stack}", ",".join(servers),
-                            ",".join(args.tests), str(args.seconds)]):
+        if guest.run(boot, [f"{inside}/session/rendercheck", f"{inside}/session/program" if program else "rendercheck",
+                            f"{inside}/{stack}", ",".join(servers), ",".join(args.tests), str(args.seconds)]):
             failed.append(stack)
     results = rendercheck.read(out, [(stack, server) for stack, servers in runs.items() for server in servers], args.tests)
     print(rendercheck.table(results))
