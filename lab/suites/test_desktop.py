@@ -165,10 +165,18 @@ def ddx(lab: Lab) -> None:
             "--check", "--out", "check/desktop-ddx")
 
 
+@case("desktop/rendercheck")
+def rendercheck_short(lab: Lab) -> None:
+    """XRender's operations, pixel by pixel, with our stack: those groups of tests that take seconds."""
+    lab.lab("rendercheck", "--stacks", "nomap", "--servers", "modesetting", "--out", "check/rendercheck",
+            "--tests", "fill,dcoords,scoords,mcoords,tscoords,tmcoords,bug7366")
+
+
 @case("desktop/rendercheck-{server}", tier="all", server=["modesetting", "exa", "exa-nomap"])
 def rendercheck(lab: Lab, server: str) -> None:
-    """XRender's operations, pixel by pixel, with our stack."""
-    lab.lab("rendercheck", "--stacks", "nomap", "--servers", server, "--out", f"check/rendercheck-{server}")
+    """XRender's operations, pixel by pixel, with Debian's stack and ours."""
+    lab.lab("rendercheck", "--stacks", "debian,nomap" if server != "exa-nomap" else "nomap", "--servers", server,
+            "--out", f"check/rendercheck-{server}")
 
 
 @case("desktop/image", tier="all")

@@ -56,6 +56,31 @@ def test_what_fails_in_software_too_is_no_fault(healthy: Path) -> None:
     assert not rendercheck.faults(rendercheck.read(healthy, CASES, GROUPS))
 
 
+def log(failing: list[str], formats: list[str]) -> str:
+    """A log of triangles: each operation of some formats; those that fail are "OPERATION on FORMAT"."""
+    lines = [f"Found server-supported format: {f}" for f in formats]
+    for test in [f"{operation} on {f}" for operation in ("Over", "Xor") for f in formats]:
+        operation, _, form = test.split()
+        lines += [f"Beginning {operation} Triangles test on {form}",
+                  *["triangles test error of 255.0000 at (0, 0) --"] * 2 * (test in failing)]
+    return "\n".join([*lines, f"{2 * len(formats) - len(failing)} tests passed of {2 * len(formats)} total"])
+
+
+@pytest.mark.parametrize(("here", "software", "alone"), [
+    (["Xor on a8"], ["Xor on a8"], None),
+    (["Xor on a8", "Xor on r5g5b5"], ["Xor on a8"], None),  # the other server has no such format
+    (["Xor on a8", "Over on a8"], ["Xor on a8"], "1 tests fail that pass in software, as Over Triangles on a8 (triangles)"),
+    (["Over on r5g5b5"], ["Xor on a8"], "1 tests fail that pass in software, as Over Triangles on r5g5b5 (triangles)"),
+    (["Xor on r8g8b8"], ["Xor on a8"], "1 tests fail that pass in software, as Xor Triangles on r8g8b8 (triangles)"),
+])
+def test_tests_are_compared_one_by_one(healthy: Path, here: list[str], software: list[str], alone: str | None) -> None:
+    write(healthy, CASES[0], "blend", log(here, ["a8", "r8g8b8", "r5g5b5"]))
+    write(healthy, CASES[1], "blend", log(software, ["a8", "r8g8b8"]))
+    results = rendercheck.read(healthy, CASES, GROUPS)
+    assert rendercheck.faults(results) == ([f"debian/exa: blend: {alone}"] if alone else [])
+    assert len(results[1].failures) == len(here)
+
+
 @pytest.mark.parametrize(("name", "fault"), [("none", "cannot be read: No such file"), ("text", "is no program")])
 def test_what_is_no_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, fault: str) -> None:
     monkeypatch.setattr("nomap_lab.commands.rendercheck.host_path", Path)
