@@ -5,9 +5,13 @@ unmodified Mesa on an unmodified kernel."""
 # The options of gl-uploads for each case. Where each call makes an object, 10,000 are made by a new process;
 # one object is written or read often, after the calls that Mesa needs to learn that.
 MANY = {"--warm-up": 0, "--batches": 1, "--calls": 10000}
+# 64 KiB each; and each of these once.
+SOME = {"--warm-up": 0, "--batches": 1, "--calls": 1000}
+ONCE = {"--warm-up": 0, "--batches": 3, "--calls": 256}
 OFTEN = {"--warm-up": 10, "--batches": 3, "--calls": 300}
 CASES = {"vbo-many": MANY, "glyph-own": MANY, "tex1d": MANY, "pbo": MANY, "vbo-idle": OFTEN, "vbo-busy": OFTEN,
-         "vbo-part-busy": OFTEN, "draw": OFTEN, "glyph-atlas": OFTEN, "map-hot": OFTEN, "readpixels": OFTEN, "read-own": OFTEN, "stream": OFTEN}
+         "vbo-part-busy": OFTEN, "draw": OFTEN, "glyph-atlas": OFTEN, "map-hot": OFTEN, "readpixels": OFTEN, "read-own": OFTEN, "stream": OFTEN,
+         "big-many": SOME, "big-part-busy": OFTEN, "big-map-part": ONCE, "big-read": ONCE}
 
 GOAL_A = 0.9
 GOAL_BOTH = 0.5

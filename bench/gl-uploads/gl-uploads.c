@@ -24,6 +24,7 @@
 #include <time.h>
 
 #define SMALL 256
+#define BIG 65536 /* more than Mesa makes a part of a slab */
 #define GLYPH 16
 #define ATLAS 1024
 #define STREAM 512 /* side of the texture that is replaced each time, in pixels */
@@ -37,14 +38,14 @@ static uint8_t data[STREAM * STREAM * 4];
 static GLuint names[100000];
 static unsigned made;
 
-static void make_vbo(unsigned usage)
+static void make_vbo(unsigned size, unsigned usage)
 {
 	glGenBuffers(1, names);
 	glBindBuffer(GL_ARRAY_BUFFER, names[0]);
-	glBufferData(GL_ARRAY_BUFFER, SMALL, data, usage);
+	glBufferData(GL_ARRAY_BUFFER, size, data, usage);
 }
 
-static void vbo_idle_begin(void) { make_vbo(GL_DYNAMIC_DRAW); }
+static void vbo_idle_begin(void) { make_vbo(SMALL, GL_DYNAMIC_DRAW); }
 static void vbo_idle(unsigned i)
 {
 	data[0] = i;
@@ -54,7 +55,7 @@ static void vbo_idle(unsigned i)
 static void vbo_busy_begin(void)
 {
 	draw_setup();
-	make_vbo(GL_DYNAMIC_DRAW);
+	make_vbo(SMALL, GL_DYNAMIC_DRAW);
 }
 static void vbo_busy(unsigned i)
 {
@@ -148,7 +149,7 @@ static void pbo_end(void)
 	glDeleteBuffers(made, names);
 }
 
-static void map_hot_begin(void) { make_vbo(GL_DYNAMIC_DRAW); }
+static void map_hot_begin(void) { make_vbo(SMALL, GL_DYNAMIC_DRAW); }
 static void map_hot(unsigned i)
 {
 	void *map = glMapBuffer(GL_ARRAY_BUFFER, GL_WRITE_ONLY);
@@ -196,6 +197,54 @@ static void stream(unsigned i)
 	glFlush();
 }
 
+/* Buffers that are BOs of their own. */
+static void big_many(unsigned i)
+{
+	data[0] = i;
+	glGenBuffers(1, &names[made]);
+	glBindBuffer(GL_ARRAY_BUFFER, names[made++]);
+	glBufferData(GL_ARRAY_BUFFER, BIG, data, GL_STATIC_DRAW);
+}
+
+static void big_part_busy_begin(void)
+{
+	draw_setup();
+	make_vbo(BIG, GL_DYNAMIC_DRAW);
+}
+static void big_part_busy(unsigned i)
+{
+	data[0] = i;
+	glBufferSubData(GL_ARRAY_BUFFER, BIG / 2, SMALL, data);
+	draw(names[0]);
+}
+
+/* The GPU has written them, and nobody has mapped them. */
+static void big_own_begin(void)
+{
+	made = OWN + 1;
+	glGenBuffers(made, names);
+	for (unsigned i = 0; i < made; i++) {
+		glBindBuffer(i ? GL_COPY_WRITE_BUFFER : GL_COPY_READ_BUFFER, names[i]);
+		glBufferData(i ? GL_COPY_WRITE_BUFFER : GL_COPY_READ_BUFFER, BIG, i ? NULL : data, GL_STATIC_DRAW);
+		if (i)
+			glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, BIG);
+	}
+}
+static void big_map_part(unsigned i)
+{
+	void *map;
+
+	glBindBuffer(GL_ARRAY_BUFFER, names[1 + i % OWN]);
+	map = glMapBufferRange(GL_ARRAY_BUFFER, BIG / 2, SMALL, GL_MAP_WRITE_BIT);
+	memset(map, i, SMALL);
+	glUnmapBuffer(GL_ARRAY_BUFFER);
+}
+static void big_read(unsigned i)
+{
+	glBindBuffer(GL_ARRAY_BUFFER, names[1 + i % OWN]);
+	glGetBufferSubData(GL_ARRAY_BUFFER, BIG / 2, SMALL, data);
+}
+
 static void nothing(void) {}
 
 static const struct {
@@ -218,6 +267,10 @@ static const struct {
 	{ "readpixels", draw_setup, readpixels, nothing, 10000 },
 	{ "read-own", read_own_begin, read_own, read_own_end, 10000 },
 	{ "stream", stream_begin, stream, nothing, 50 },
+	{ "big-many", vbo_many_begin, big_many, vbo_many_end, 1000 },
+	{ "big-part-busy", big_part_busy_begin, big_part_busy, nothing, 10000 },
+	{ "big-map-part", big_own_begin, big_map_part, vbo_many_end, 10000 },
+	{ "big-read", big_own_begin, big_read, vbo_many_end, 10000 },
 };
 
 static int by_value(const void *a, const void *b)
