@@ -190,14 +190,15 @@ def image(lab: Lab) -> None:
     assert "Noto" not in lab.run("fc-match", "Noto Serif CJK JP", "family", board="none")
 
 
-def run_scene(lab: Lab, name: str, stack: str, *words: object, program: str = "scene", status: int = 0) -> Path:
-    """Real clients, by a script of emulator/tests/desktop, and the monitor at the end in NAME.png."""
+def run_scene(lab: Lab, name: str, stack: str, *words: object, program: str = "scene", status: int = 0, before: str = ":") -> Path:
+    """Real clients, by a script of emulator/tests/desktop, and the monitor at the end in NAME.png. BEFORE: a script's lines."""
     module, mesa = STACKS[stack]
     out = DESK / name
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(TOP / "emulator/tests/desktop", DESK / "session", dirs_exist_ok=True)
-    lab.run(f"{lab.guest_path(DESK)}/session/{program}", lab.guest_path(out), *words, status=status, image="desktop", module=module,
-            mesa=mesa, mem="3G", timeout=1200, logs=DESK / f"{name}-logs", screenshot=DESK / f"{name}.png")
+    lab.run("bash", "-c", f'{before}; exec "$@"', "bash", f"{lab.guest_path(DESK)}/session/{program}", lab.guest_path(out), *words,
+            status=status, image="desktop", module=module, mesa=mesa, mem="3G", timeout=1200, logs=DESK / f"{name}-logs",
+            screenshot=DESK / f"{name}.png")
     return out
 
 
@@ -252,6 +253,21 @@ def scene_late(lab: Lab) -> None:
     """A client without a window in time ends the scene, which names it and keeps the picture so far."""
     out = run_scene(lab, "scene-late", "nomap", 1, status=1)
     assert re.search(r"scene: xterm shows no window within 1 s|openbox does not manage", (out / "scene.log").read_text())
+    assert (out / "end.png").stat().st_size
+
+
+@case("desktop/scene-lacking", tier="all")
+def scene_lacking(lab: Lab) -> None:
+    """A font that is missing is named, and the next one taken; a client that dies is named, and ends the scene."""
+    out = run_scene(lab, "scene-lacking", "nomap", status=1, before="""
+rm /usr/share/fonts/opentype/noto/NotoSerifCJK*
+mkdir /run/dies
+printf '#!/bin/sh\\nsleep 2\\nexit 1\\n' >/run/dies/mousepad
+chmod +x /run/dies/mousepad
+export PATH=/run/dies:$PATH""")
+    log = (out / "scene.log").read_text()
+    assert "there is no font Noto Serif CJK JP" in log and "there is no font with" not in log
+    assert re.search(r"xterm: window .*", log) and "scene: mousepad has died (log: mousepad.log)" in log
     assert (out / "end.png").stat().st_size
 
 
