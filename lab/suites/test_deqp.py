@@ -1,15 +1,33 @@
 # SPDX-License-Identifier: MIT
 """dEQP-GLES2 and dEQP-GLES3 on the board's 3D engine: a sample natively and in a guest, where results must be the
-same, and all of both natively. Skipped where there is no source of VK-GL-CTS."""
+same, and all of both natively. Skipped where there is no source of VK-GL-CTS, but for the groups of what fails on a real chip."""
 
-from nomap_lab.paths import CHECK, RESULTS
+from nomap_lab.paths import BUILD, CHECK, RESULTS
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=67, tier="all", lane="builds", finds="what dEQP sees and piglit does not; a result that "
                    "native tests, strict ones and those in a guest do not share")
 
 OUT = RESULTS / "deqp"
+FAILS = BUILD / "deqp-expected/rv770-fails.txt"
 SAMPLES = {"native": ["--native"], "strict": ["--native", "--strict"], "guest": ["--module", "stock"]}
+
+
+@case("deqp/groups", tier="check")
+def groups(lab: Lab) -> None:
+    """The numbers in docs/deqp.md, of Mesa CI's list."""
+    lab.build("deqp-expected")
+    lab.call("python3", "-m", "nomap_lab.deqp.groups", FAILS)
+
+
+@case("deqp/groups-pass")
+def passing(lab: Lab) -> None:
+    """Which of them pass on the board. Any result is taken by lab/deqp, as all fail on a real RV770."""
+    lab.build("deqp-expected")
+    tests = CHECK / "deqp-groups.tests"
+    tests.write_text(lab.call("python3", "-m", "nomap_lab.deqp.groups", FAILS), encoding="ascii")
+    lab.deqp("--mesa", "unmodified", "--native", "--chip", "rv770", "--tests", tests, out=OUT / "groups")
+    lab.call("python3", "-m", "nomap_lab.deqp.groups", FAILS, OUT / "groups/results.csv")
 
 
 @case("deqp/{where}", runner="piglit", where=list(SAMPLES))
@@ -27,3 +45,8 @@ def same(lab: Lab, where: str) -> None:
 @case("deqp/all-{module}", runner="piglit", module=["gles2", "gles3"])
 def whole(lab: Lab, module: str) -> None:
     lab.deqp("--mesa", "unmodified", "--native", "--chip", "rv770", "--tests", module, out=OUT / f"all-{module}")
+
+
+@case("deqp/{module}-{chip}", runner="piglit", module=["gles2", "gles3"], chip=["turks", "cayman"])
+def northern_islands(lab: Lab, module: str, chip: str) -> None:
+    lab.deqp("--mesa", "unmodified", "--native", "--chip", chip, "--tests", module, out=OUT / f"{module}-{chip}")

@@ -29,6 +29,13 @@ def turks(lab: Lab, where: str) -> None:
     lab.piglit(*SAMPLES[where], "--chip", "turks", "--tests", tests, out=OUT / f"500-turks-{where}")
 
 
+@case("piglit-all/500-{chip}", runner="piglit", chip=["cedar", "rv670"])
+def others(lab: Lab, chip: str) -> None:
+    """Judged by a real Turks and a real RV770, as Mesa CI has no lists of these."""
+    tests = lab.piglit_sample(f"500-{chip}", chip, 500, seed=33)
+    lab.piglit(*SAMPLES["native"], "--chip", chip, "--tests", tests, out=OUT / f"500-{chip}")
+
+
 @case("piglit-all/same-on-turks", needs=["piglit-all/500-turks-native", "piglit-all/500-turks-guest"])
 def same_on_turks(lab: Lab) -> None:
     lab.call("python3", "-m", "nomap_lab.piglit.compare", "--same", OUT / "500-turks-native", OUT / "500-turks-guest")

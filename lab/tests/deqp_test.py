@@ -7,8 +7,8 @@ import tarfile
 
 import pytest
 
-from nomap_lab.deqp import lists, source
-from nomap_lab.paths import LabError, UsageError
+from nomap_lab.deqp import groups, lists, source
+from nomap_lab.paths import TOP, LabError, UsageError
 
 
 @pytest.fixture(name="built")
@@ -98,3 +98,33 @@ def test_which_source(tmp_path, monkeypatch):
     ("file:///a", True), ("https://a/b.git#t", True), ("me@host:cts", True), ("../suites", False), ("/a:b", False)])
 def test_what_is_a_url(text, url):
     assert source.is_url(text) == url
+
+
+GROUPS = """# a comment
+2 0  \\.a\\.  # first
+1 1  \\.b  # second
+"""
+
+
+def test_groups_of_what_a_real_chip_fails():
+    found = groups.read(GROUPS)
+    listed = "KHR-GL33.a.x,Fail\ndEQP-GLES2.a.x,Fail\ndEQP-GLES3.a.b,Crash\n# dEQP-GLES3.a.c\ndEQP-GLES3.b,Fail\n"
+    assert groups.names(listed) == ["dEQP-GLES2.a.x", "dEQP-GLES3.a.b", "dEQP-GLES3.b"]
+    assert groups.differences(found, listed) == []
+    assert groups.differences(found, listed + "dEQP-GLES3.c,Fail\ndEQP-GLES3.bb,Fail\n") == [
+        "no group has dEQP-GLES3.c", "second: 2 tests, not 1"]
+    results = "dEQP-GLES2.a.x,ExpectedFail,1.0\ndEQP-GLES3.b,UnexpectedImprovement(Pass),0.1\n"
+    assert groups.differences(found, listed, results) == []
+    assert groups.differences(found, listed, results.replace("ExpectedFail", "Pass")) == ["first: 1 pass, not 0"]
+    with pytest.raises(LabError, match="not COUNT PASS"):
+        groups.read("2  \\.a  # no number that pass\n")
+
+
+def test_the_table_of_groups_is_of_the_groups():
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in (TOP / "docs/deqp.md").read_text().splitlines()
+            if line.startswith("| ")]
+    head = next(i for i, row in enumerate(rows) if row[0] == "group")
+    found = groups.read(groups.GROUPS.read_text())
+    assert [row[:3] for row in rows[head + 1:head + 1 + len(found)]] == [
+        [group.name, str(group.count), str(group.passing)] for group in found]
+    assert f"Mesa CI lists {sum(group.count for group in found)} tests" in (TOP / "docs/deqp.md").read_text()
