@@ -218,9 +218,10 @@ def test_the_live_images_set_runs_tests_as_piglit_does() -> None:
         bundle.command(test("['shader_runner', 'tests/x.shader_test']", "True"), "x")
 
 
-@pytest.mark.parametrize("chip", ["rv770", "turks", "cayman"])
+@pytest.mark.parametrize("chip", ["rv770", "rv670", "turks", "cayman"])
 def test_known_failures_have_causes(chip):
     files = piglit_command.known_fails(chip)
+    assert ("r6xx-known-fails" in files) == (chip == "rv670")
     assert ("cayman-known-fails" in files) == (chip == "cayman")
     text = "".join((TOP / "lab/piglit-sets" / name).read_text() for name in files)
     # Raises for a failure without a cause; piglit-runner takes no test twice.

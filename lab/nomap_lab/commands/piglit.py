@@ -44,6 +44,10 @@ from nomap_lab.piglit import parts, runs, select
 PIGLIT = BUILD / "piglit/piglit"
 
 
+#: Chips of which lab/piglit-sets/r6xx-known-fails is.
+R6XX = ("rv670", "rs780")
+
+
 def options(argv: list[str]) -> argparse.Namespace:
     """The options."""
     parser = cli.parser(__doc__, prog="lab/piglit")
@@ -60,7 +64,7 @@ def known_fails(chip: str) -> list[str]:
     """The files of lab/piglit-sets with the failures of a chip that have a known reason."""
     judge = mesa_ci.JUDGE[chip]
     if judge == "rv770":
-        return ["known-fails"]
+        return ["known-fails", *["r6xx-known-fails"] * (chip in R6XX)]
     return [f"{judge}-known-fails", *["cayman-known-fails"] * (chip == "cayman")]
 
 
