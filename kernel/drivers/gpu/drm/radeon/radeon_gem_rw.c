@@ -184,6 +184,8 @@ static bool radeon_gem_rw_is_hidden(const struct radeon_gem_rw *rw)
 	const struct ttm_resource *res = rw->bo->tbo.resource;
 	u64 end = rw->rdev->vram.aperture ? rw->end : res->size;
 
+	dma_resv_assert_held(rw->bo->tbo.base.resv);
+
 	return res->mem_type == TTM_PL_VRAM &&
 		((u64)res->start << PAGE_SHIFT) + end > rw->rdev->mc.visible_vram_size;
 }

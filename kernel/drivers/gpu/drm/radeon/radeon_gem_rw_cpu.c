@@ -244,6 +244,10 @@ ssize_t radeon_gem_rw_copy_by_cpu(struct radeon_gem_rw *rw)
 	u64 done = 0, look = RADEON_GEM_RW_CHUNK_UNCACHED, begun = local_clock();
 	size_t n, pos = 0, missed = 0;
 
+	lockdep_assert_held_read(&rw->rdev->exclusive_lock);
+	lockdep_assert_held_read(&rw->rdev->pm.mclk_lock);
+	dma_resv_assert_held(rw->bo->tbo.base.resv);
+
 	if (rw->is & RADEON_GEM_RW_IS_VRAM)
 		radeon_gem_rw_prepare_vram(rw);
 

@@ -34,6 +34,8 @@ static int radeon_gem_rw_share_add(struct radeon_gem_rw_gpu *gpu, unsigned int i
 {
 	unsigned long held = xa_to_value(xa_load(&gpu->held[i], id)) + n;
 
+	lockdep_assert_held(&gpu->lock);
+
 	if (n > 0 && held > gpu->max[i])
 		return -EBUSY;
 
@@ -83,6 +85,8 @@ void radeon_gem_rw_reap(struct radeon_gem_rw_gpu *gpu)
 {
 	struct radeon_gem_rw_job *job, *next;
 	unsigned int i;
+
+	lockdep_assert_held(&gpu->lock);
 
 	for (i = 0; i < RADEON_NUM_RINGS; i++) {
 		list_for_each_entry_safe(job, next, &gpu->jobs[i], head) {

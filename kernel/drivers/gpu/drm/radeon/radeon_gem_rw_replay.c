@@ -53,9 +53,9 @@ static void radeon_gem_rw_replay_by_cpu(struct radeon_device *rdev,
 /*
  * Replay the jobs that the rings of a bit mask have lost. Must be called before the
  * fences of lost work are signaled: until then the memory belongs to the BOs, and nobody
- * else has written to it. exclusive_lock is held, the engines are started if possible,
- * and nobody else submits work. Without a working engine, jobs that write to
- * CPU-inaccessible VRAM cannot be replayed.
+ * else has written to it. The engines are started if possible, and nobody else submits
+ * work: a reset holds exclusive_lock, and a suspend has stopped user space. Without a
+ * working engine, jobs that write to CPU-inaccessible VRAM cannot be replayed.
  */
 void radeon_gem_rw_gpu_replay(struct radeon_device *rdev, unsigned long rings)
 {
@@ -106,6 +106,8 @@ void radeon_gem_rw_gpu_recover(struct radeon_device *rdev, u32 **restored)
 	struct radeon_gem_rw_job *job;
 	unsigned long lost = 0;
 	unsigned int i;
+
+	lockdep_assert_held_write(&rdev->exclusive_lock);
 
 	if (!gpu)
 		return;

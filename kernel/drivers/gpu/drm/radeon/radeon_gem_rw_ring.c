@@ -168,6 +168,8 @@ static void radeon_gem_rw_emit(struct radeon_device *rdev, struct radeon_ring *r
 	unsigned int i;
 	u32 bytes;
 
+	lockdep_assert_held(&rdev->ring_lock);
+
 	if (!dma)
 		radeon_gem_rw_emit_flush(rdev, ring);
 
@@ -270,6 +272,8 @@ static bool radeon_gem_rw_rings_have_room(struct radeon_device *rdev, int idx, u
 	struct radeon_ring *ring;
 	unsigned int i;
 
+	lockdep_assert_held(&rdev->ring_lock);
+
 	for (i = 0; i < RADEON_NUM_RINGS; i++) {
 		ring = &rdev->ring[i];
 		if (radeon_fence_need_sync(sync->sync_to[i], idx))
@@ -333,6 +337,9 @@ int radeon_gem_rw_ring_submit(struct radeon_gem_rw *rw, struct radeon_gem_rw_job
 	unsigned int ndw;
 	bool locked;
 	int r;
+
+	lockdep_assert_held_read(&rdev->exclusive_lock);
+	dma_resv_assert_held(resv);
 
 	if (rdev->in_reset || READ_ONCE(rdev->needs_reset))
 		return -EDEADLK;

@@ -241,6 +241,25 @@ static void radeon_gem_rw_test_suballoc(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xa_empty(&gpu->held[1]));
 }
 
+static bool radeon_gem_rw_test_take(struct radeon_gem_rw_gpu *gpu, const unsigned long client[2],
+				    int n)
+{
+	bool taken;
+
+	spin_lock(&gpu->lock);
+	taken = radeon_gem_rw_share_take(gpu, client, n);
+	spin_unlock(&gpu->lock);
+	return taken;
+}
+
+static void radeon_gem_rw_test_give(struct radeon_gem_rw_gpu *gpu, const unsigned long client[2],
+				    int n)
+{
+	spin_lock(&gpu->lock);
+	radeon_gem_rw_share_give(gpu, client, n);
+	spin_unlock(&gpu->lock);
+}
+
 static void radeon_gem_rw_test_share(struct kunit *test)
 {
 	struct radeon_gem_rw_gpu *gpu = radeon_gem_rw_test_device(test)->gem_rw_gpu;
@@ -249,20 +268,20 @@ static void radeon_gem_rw_test_share(struct kunit *test)
 	const unsigned long c[2] = { 3, 1000 }, other[2] = { 4, 1001 };
 	unsigned int quarter = gpu->max[0];
 
-	KUNIT_EXPECT_TRUE(test, radeon_gem_rw_share_take(gpu, a, quarter));
-	KUNIT_EXPECT_FALSE(test, radeon_gem_rw_share_take(gpu, a, 1));
-	KUNIT_EXPECT_TRUE(test, radeon_gem_rw_share_take(gpu, b, quarter));
+	KUNIT_EXPECT_TRUE(test, radeon_gem_rw_test_take(gpu, a, quarter));
+	KUNIT_EXPECT_FALSE(test, radeon_gem_rw_test_take(gpu, a, 1));
+	KUNIT_EXPECT_TRUE(test, radeon_gem_rw_test_take(gpu, b, quarter));
 
 	/* The user has a half now. A refused process holds nothing. */
-	KUNIT_EXPECT_FALSE(test, radeon_gem_rw_share_take(gpu, c, 1));
+	KUNIT_EXPECT_FALSE(test, radeon_gem_rw_test_take(gpu, c, 1));
 	KUNIT_EXPECT_NULL(test, xa_load(&gpu->held[0], 3));
-	KUNIT_EXPECT_TRUE(test, radeon_gem_rw_share_take(gpu, other, quarter));
+	KUNIT_EXPECT_TRUE(test, radeon_gem_rw_test_take(gpu, other, quarter));
 
-	radeon_gem_rw_share_give(gpu, a, quarter);
-	KUNIT_EXPECT_TRUE(test, radeon_gem_rw_share_take(gpu, c, 1));
-	radeon_gem_rw_share_give(gpu, b, quarter);
-	radeon_gem_rw_share_give(gpu, c, 1);
-	radeon_gem_rw_share_give(gpu, other, quarter);
+	radeon_gem_rw_test_give(gpu, a, quarter);
+	KUNIT_EXPECT_TRUE(test, radeon_gem_rw_test_take(gpu, c, 1));
+	radeon_gem_rw_test_give(gpu, b, quarter);
+	radeon_gem_rw_test_give(gpu, c, 1);
+	radeon_gem_rw_test_give(gpu, other, quarter);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&gpu->held[0]));
 	KUNIT_EXPECT_TRUE(test, xa_empty(&gpu->held[1]));
 }

@@ -110,6 +110,8 @@ static void radeon_vram_reap(struct radeon_device *rdev)
 	struct radeon_vram_fill *fill;
 	struct hlist_node *next;
 
+	lockdep_assert_held(&rdev->vram.lock);
+
 	hlist_for_each_entry_safe(fill, next, &rdev->vram.fills, node) {
 		if (!radeon_fence_signaled(fill->fence))
 			continue;
@@ -203,6 +205,10 @@ int radeon_vram_clear(struct ttm_buffer_object *tbo, struct ttm_resource *mem,
 	if (mem->mem_type != TTM_PL_VRAM || tbo->type != ttm_bo_type_device ||
 	    !READ_ONCE(radeon_vram_clear_new))
 		return 0;
+
+	lockdep_assert_held_read(&rdev->exclusive_lock);
+	lockdep_assert_held_read(&rdev->pm.mclk_lock);
+	dma_resv_assert_held(tbo->base.resv);
 
 	if (size <= READ_ONCE(radeon_vram_clear_cpu_max) &&
 	    !radeon_vram_clear_by_cpu(rdev, start, size))
