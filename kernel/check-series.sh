@@ -3,7 +3,7 @@
 #
 # Check a series that kernel/series.sh or fixes.sh has made. Any finding is an error.
 #
-# usage: check-series.sh STEP SERIES [KVER]
+# usage: check-series.sh STEP SERIES [KVER [SUBJECT]]
 #
 #   STEP    apply   the patches apply with git am, one after the other, to the
 #                   pristine source, and end as what they were made from
@@ -11,21 +11,25 @@
 #           docs    kernel-doc finds everything that Documentation/ refers to
 #           build   with each patch more the driver still builds as a module,
 #                   and neither gcc (W=1) nor sparse says anything new
+#           module  writes SERIES/module/radeon.ko, the driver with the patches up to and
+#                   with the one whose subject is SUBJECT
 #           send    it can be sent: the sender is no placeholder, and the commit that it
 #                   is for is known. Prints the command
 #           Fixes, which go to stable kernels, name the commits that they fix
 #   SERIES  directory that series.sh or fixes.sh has written
-#   KVER    for build: kernel with headers in /lib/modules, or their directory;
-#           the only one in /lib/modules, if not given
+#   KVER    for build and module: kernel with headers in /lib/modules, or their directory;
+#           the only one in /lib/modules, if not given or empty
+#   SUBJECT for module: of the last patch that is applied
 
 set -euo pipefail
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-[ $# -ge 2 ] && [ $# -le 3 ] || { sed -n '4,/^$/s/^# \?//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] && [ $# -le 4 ] || { sed -n '4,/^$/s/^# \?//p' "$0" >&2; exit 2; }
 step=$1
 series=$(cd "$2" && pwd)
 kver=${3-}
+subject=${4-}
 tree=$series/tree
 patches=("$series"/0*.patch)
 [ -e "$tree/.git" ] && [ ${#patches[@]} -gt 1 ] ||
@@ -96,21 +100,9 @@ check_docs() {
 	done
 }
 
-# compile LOG: builds the radeon directory of the checked out commit, with all warnings.
-compile() {
-	# The empty directory makes a path in radeon_trace.h work, see build.sh.
-	mkdir -p "$work/build/include/trace"
-	make -C "$headers" M="$work/build/$radeon_dir" -j"$(nproc)" --no-print-directory W=1 C=1 \
-		KCFLAGS="-include $work/build/include/uapi/drm/radeon_drm.h" \
-		CFLAGS_radeon_trace_points.o="-I$work/build/include/trace" modules >"$1" 2>&1
-}
-# warnings LOG: prints the messages of gcc and sparse, without line numbers, which move.
-warnings() {
-	grep -hE 'warning:|error:' "$1" | sed -E "s|^.*/$radeon_dir/|$radeon_dir/|; s/:[0-9]+(:[0-9]+)?:/:/" | sort -u || :
-}
-
-check_build() {
-	local commit kvers n=0 begun=$SECONDS
+# find_headers: sets headers to the directory of those of the kernel to build for.
+find_headers() {
+	local kvers
 	if [ -z "$kver" ]; then
 		kvers=(/lib/modules/*/build)
 		[ ${#kvers[@]} -eq 1 ] || die "there is not exactly one kernel with headers in /lib/modules; name one"
@@ -122,18 +114,38 @@ check_build() {
 	*) headers=/lib/modules/$kver/build ;;
 	esac
 	[ -e "$headers/Module.symvers" ] || die "no headers in $headers"
+}
+
+# compile TREE LOG MAKE-ARGUMENT...: builds the radeon directory of the commit that is checked out in TREE.
+compile() {
+	local dir=$1 log=$2
+	shift 2
+	# The empty directory makes a path in radeon_trace.h work, see build.sh.
+	mkdir -p "$dir/include/trace"
+	make -C "$headers" M="$dir/$radeon_dir" -j"$(nproc)" --no-print-directory "$@" \
+		KCFLAGS="-include $dir/include/uapi/drm/radeon_drm.h" \
+		CFLAGS_radeon_trace_points.o="-I$dir/include/trace" modules >"$log" 2>&1
+}
+# warnings LOG: prints the messages of gcc and sparse, without line numbers, which move.
+warnings() {
+	grep -hE 'warning:|error:' "$1" | sed -E "s|^.*/$radeon_dir/|$radeon_dir/|; s/:[0-9]+(:[0-9]+)?:/:/" | sort -u || :
+}
+
+check_build() {
+	local commit n=0 begun=$SECONDS
+	find_headers
 	command -v sparse >/dev/null || die "sparse is missing"
 	rm -rf "$work/build"
 	git clone -q --no-checkout "$tree" "$work/build"
 	cd "$work/build"
 	git checkout -q base
-	compile "$work/base.log" || { grep -E 'error|Error' "$work/base.log" >&2; die "the pristine driver does not build"; }
+	compile "$work/build" "$work/base.log" W=1 C=1 || { grep -E 'error|Error' "$work/base.log" >&2; die "the pristine driver does not build"; }
 	warnings "$work/base.log" >"$work/base.warnings"
 	printf '[%3ds] pristine: built, %d old warnings\n' $((SECONDS - begun)) "$(wc -l <"$work/base.warnings")"
 	for commit in $(git rev-list --reverse base..origin/series); do
 		n=$((n + 1))
 		git checkout -q "$commit"
-		compile "$work/$n.log" || {
+		compile "$work/build" "$work/$n.log" W=1 C=1 || {
 			grep -E 'error|Error|undefined' "$work/$n.log" >&2
 			die "with patch $n the driver does not build"
 		}
@@ -146,6 +158,24 @@ check_build() {
 	done
 	cd "$series"
 	rm -rf "$work/build"
+}
+
+# The tree stays, so that the next commit compiles only what it changes.
+check_module() {
+	local commit out=$series/module
+	find_headers
+	commit=$(git -C "$tree" log --format='%H %s' base..series | awk -v s="$subject" 'substr($0, index($0, " ") + 1) == s { print $1 }')
+	[ -n "$commit" ] || die "no patch of the series has the subject '$subject'"
+	mkdir -p "$out"
+	rm -f "$out/radeon.ko"
+	[ -e "$out/tree/.git" ] || git clone -q --no-checkout "$tree" "$out/tree"
+	git -C "$out/tree" fetch -q origin
+	git -C "$out/tree" checkout -q -f "$commit"
+	compile "$out/tree" "$out/build.log" || {
+		grep -E 'error|Error|undefined' "$out/build.log" >&2
+		die "with '$subject' the driver does not build"
+	}
+	strip --strip-debug -o "$out/radeon.ko" "$out/tree/$radeon_dir/radeon.ko"
 }
 
 # A placeholder is an address that nobody can answer.
@@ -174,6 +204,6 @@ check_send() {
 }
 
 case $step in
-apply | style | docs | build | send) "check_$step" ;;
+apply | style | docs | build | module | send) "check_$step" ;;
 *) die "no step '$step'" ;;
 esac

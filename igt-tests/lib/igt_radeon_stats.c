@@ -15,6 +15,7 @@
 
 #define PARAMS		"/sys/module/radeon/parameters/"
 #define PARAMS_MAX	8
+#define ALL_COUNTERS	(IGT_RADEON_COUNTED + IGT_RADEON_EVENTS)
 
 const char *const igt_radeon_path_name[IGT_RADEON_COUNTED] = {
 	[IGT_RADEON_CPU] = "cpu",
@@ -55,28 +56,6 @@ static const char *stats_path(int fd)
 	return path[0] ? path : NULL;
 }
 
-/**
- * igt_radeon_has_stats:
- * @fd: device
- *
- * Returns: whether the driver's counters can be read
- */
-bool igt_radeon_has_stats(int fd)
-{
-	return stats_path(fd);
-}
-
-/**
- * igt_radeon_require_stats:
- * @fd: device
- *
- * Skips where the driver's counters cannot be read.
- */
-void igt_radeon_require_stats(int fd)
-{
-	igt_require_f(stats_path(fd), "no radeon_gem_rw in debugfs\n");
-}
-
 /* Returns the index of @name, or @count. */
 static unsigned int find(const char *name, const char *const *names,
 			 unsigned int count)
@@ -115,6 +94,34 @@ static void take(void *data, const char *name, const uint64_t *values,
 }
 
 /**
+ * igt_radeon_has_stats:
+ * @fd: device
+ *
+ * Returns: whether the driver's counters can be read. A driver without all patches of the
+ * series lacks some of them.
+ */
+bool igt_radeon_has_stats(int fd)
+{
+	struct reading reading = { .known = 0 };
+	const char *path = stats_path(fd);
+
+	return path && !radeon_guest_counters(path, take, &reading) &&
+	       reading.known == ALL_COUNTERS;
+}
+
+/**
+ * igt_radeon_require_stats:
+ * @fd: device
+ *
+ * Skips where the driver's counters cannot be read, or not all of them.
+ */
+void igt_radeon_require_stats(int fd)
+{
+	igt_require_f(igt_radeon_has_stats(fd),
+		      "no radeon_gem_rw in debugfs, or without some counters\n");
+}
+
+/**
  * igt_radeon_stats:
  * @fd: device
  *
@@ -128,7 +135,7 @@ struct igt_radeon_stats igt_radeon_stats(int fd)
 	igt_assert(path);
 	igt_assert_eq(radeon_guest_counters(path, take, &reading), 0);
 	/* A missing counter must not look like one that does not change. */
-	igt_assert_eq(reading.known, IGT_RADEON_COUNTED + IGT_RADEON_EVENTS);
+	igt_assert_eq(reading.known, ALL_COUNTERS);
 	return reading.stats;
 }
 

@@ -406,6 +406,7 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 	unsigned int i;
 
 	igt_radeon_require_board(fd);
+	igt_radeon_require_stats(fd);
 	igt_require_f(igt_radeon_has_engine(fd, engine), "no such ring\n");
 	dirty_vram(fd);
 	set_cpu_max("0");
@@ -507,6 +508,7 @@ static void test_parameter(int fd)
 	struct igt_radeon_bo bo;
 	unsigned int i;
 
+	igt_radeon_require_stats(fd);
 	set_cpu_max("32768");
 	set_clear(false);
 	before = cleared(fd, false);
@@ -583,18 +585,21 @@ int igt_main()
 
 	igt_fixture() {
 		fd = igt_radeon_open();
-		igt_radeon_require_gem_rw(fd);
 		require_clear();
 		igt_radeon_pattern(pattern, sizeof(pattern), 99);
 	}
 
 	igt_describe("New BOs in VRAM read zeros by PREAD.");
-	igt_subtest("vram-pread")
+	igt_subtest("vram-pread") {
+		igt_radeon_require_gem_rw(fd);
 		test_vram(fd, look_by_pread, 0);
+	}
 
 	igt_describe("New BOs in VRAM read zeros by unsynchronized PREAD.");
-	igt_subtest("vram-unsync")
+	igt_subtest("vram-unsync") {
+		igt_radeon_require_gem_rw(fd);
 		test_vram(fd, look_unsynchronized, 5000);
+	}
 
 	igt_describe("New BOs in VRAM read zeros through a mapping.");
 	igt_subtest("vram-mmap")
@@ -614,18 +619,24 @@ int igt_main()
 		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("New dumb BOs read zeros.");
-	igt_subtest("dumb")
+	igt_subtest("dumb") {
+		igt_radeon_require_gem_rw(fd);
 		test_dumb(fd);
+	}
 
 	igt_describe("BOs closed before they are cleared do no harm later.");
-	igt_subtest("create-close")
+	igt_subtest("create-close") {
+		igt_radeon_require_gem_rw(fd);
 		test_create_close(fd);
+	}
 	igt_fixture()
 		igt_radeon_set_latency(fd, 0);
 
 	igt_describe("New BOs for which others are evicted read zeros.");
-	igt_subtest("evicting")
+	igt_subtest("evicting") {
+		igt_radeon_require_gem_rw(fd);
 		test_evicting(fd);
+	}
 
 	igt_describe("Clearing survives a reset of the DMA ring.");
 	igt_subtest("hang-dma")
@@ -636,8 +647,10 @@ int igt_main()
 		test_hang(fd, IGT_RADEON_CP_DMA);
 
 	igt_describe("New BOs in GTT read zeros.");
-	igt_subtest("gtt")
+	igt_subtest("gtt") {
+		igt_radeon_require_gem_rw(fd);
 		test_gtt(fd);
+	}
 
 	igt_describe("A new BO of most of a gigabyte reads zeros.");
 	igt_subtest("large")
