@@ -10,16 +10,23 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 from report_faults import Report  # noqa: E402 (the path comes first)
 
-REPORT = Report(__file__, transfers="alternatives-transfer.json", live="alternatives-live.json")
+REPORT = Report(__file__, transfers="alternatives-transfer.json", live="alternatives-live.json",
+                times="alternatives-times.json")
 
 
 def test_results_as_counted_pass(tmp_path):
     assert REPORT.check(REPORT.load(), tmp_path) == 0
 
 
-def row(results, case, arm):
-    return next(r for r in results["transfers"]["rows"] if (r["case"], r["placement"], r["bytes"], r["arm"]) ==
-                (case, "vram", 4096, arm))
+def test_counts_alone_pass(tmp_path):
+    results = REPORT.load()
+    del results["times"]
+    assert REPORT.check(results, tmp_path) == 0
+
+
+def row(results, case, arm, size=4096, part="transfers"):
+    return next(r for r in results[part]["rows"] if (r["case"], r["placement"], r["bytes"], r["arm"]) ==
+                (case, "vram", size, arm))
 
 
 def not_verified(results):
@@ -80,9 +87,26 @@ def times(results):
     results["live"]["unit"] = "ns"
 
 
+def counts_for_times(results):
+    results["times"]["unit"] = "instructions"
+
+
+def time_missing(results):
+    results["times"]["rows"].remove(row(results, "busy", "userptr-nowait", 65536, "times"))
+
+
+def time_not_verified(results):
+    row(results, "upload", "pwrite", part="times")["verified"] = 0
+
+
+def large_write_did_not_wait(results):
+    row(results, "busy", "pwrite", 1 << 20)["waited"] = 0
+
+
 @pytest.mark.parametrize("edit", [
     not_verified, a_bo_of_other_memory, made_each_time, no_notifier, copied_by_the_cpu, moved_by_the_driver, nothing_counted,
-    waited, did_not_wait, free_on_return, arrived, missing, mapped, times])
+    waited, did_not_wait, free_on_return, arrived, missing, mapped, times,
+    counts_for_times, time_missing, time_not_verified, large_write_did_not_wait])
 def test_fault_is_found(edit, tmp_path):
     results = REPORT.load()
     edit(results)

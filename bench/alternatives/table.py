@@ -26,21 +26,39 @@ def table(head, rows, text=1):
         yield "| " + " | ".join(cells) + " |"
 
 
-def instructions(rows, case, placement, title):
-    """Yields a table of instructions: variants by sizes; the fewest are bold, but those of a mapping that is kept.
+def key(row):
+    """What tells a row from others."""
+    return row["case"], row["placement"], row["bytes"], row["arm"]
 
-    A cell of a variant whose bytes do not arrive says so.
+
+def microseconds(ns):
+    """A time as text: microseconds, with a decimal below 100."""
+    return f"{ns / 1000:,.1f}" if ns < 99950 else f"{ns / 1000:,.0f}"
+
+
+def columns(found, name, shown):
+    """(heads, {arm: cells}) for one value of rows, variants by sizes; no heads if no row has it.
+
+    The least of a size is bold, a mapping that is kept aside. A cell of a variant whose bytes do not arrive says so.
     """
+    cells = {(r["arm"], r["bytes"]): r[name] for r in found if not r.get("lost") and name in r}
+    sizes = sorted({size for _, size in cells})
+    least = {size: min((v for (a, s), v in cells.items() if s == size and a != "kept"), default=None) for size in sizes}
+    return [SIZES[s] for s in sizes], {
+        arm: [("**{}**" if cells[arm, s] == least[s] else "{}").format(shown(cells[arm, s])) if (arm, s) in cells else "lost"
+              for s in sizes]
+        for arm in dict.fromkeys(r["arm"] for r in found)}
+
+
+def measured(rows, case, placement, what):
+    """Yields a table of instructions and of times, variants by sizes."""
     found = [r for r in rows if (r["case"], r["placement"]) == (case, placement)]
-    sizes = sorted({r["bytes"] for r in found})
-    cells = {(r["arm"], r["bytes"]): r["instructions"] for r in found if not r.get("lost")}
-    least = {size: min(v for (a, s), v in cells.items() if s == size and a != "kept") for size in sizes}
-    yield title
+    counts, by_count = columns(found, "instructions", "{:,}".format)
+    times, by_time = columns(found, "ns", microseconds)
+    yield f"{what}, instructions{', then microseconds' if times else ''}:"
     yield ""
-    yield from table(["variant", *(SIZES[s] for s in sizes)], (
-        [f"`{arm}`", *(("**{:,}**" if cells[arm, s] == least[s] else "{:,}").format(cells[arm, s]) if (arm, s) in cells else "lost"
-                       for s in sizes)]
-        for arm in dict.fromkeys(r["arm"] for r in found)))
+    yield from table(["variant", *counts, *(f"{size}, µs" for size in times)], (
+        [f"`{arm}`", *by_count[arm], *(by_time[arm] if times else [])] for arm in by_count))
     yield ""
 
 
@@ -63,24 +81,34 @@ def events(rows):
 def many(rows):
     """Yields the table of 1,000 objects."""
     found = [r for r in rows if r["case"] == "glyphs-many"]
-    cells = {(r["arm"], r["placement"]): r["instructions"] for r in found}
+    cells = {(r["arm"], r["placement"]): r for r in found}
     places = list(dict.fromkeys(r["placement"] for r in found))
-    yield "Upload of 256 B into each of 1,000 BOs, instructions:"
+    timed = [p for p in places if all("ns" in r for r in found if r["placement"] == p)]
+    yield f"Upload of 256 B into each of 1,000 BOs, instructions{', then microseconds' if timed else ''}:"
     yield ""
-    yield from table(["variant", *(PLACES[p] for p in places)], (
-        [f"`{arm}`", *(f"{cells[arm, p]:,}" for p in places)] for arm in dict.fromkeys(r["arm"] for r in found)))
+    yield from table(["variant", *(PLACES[p] for p in places), *(f"{PLACES[p]}, µs" for p in timed)], (
+        [f"`{arm}`", *(f"{cells[arm, p]['instructions']:,}" for p in places), *(microseconds(cells[arm, p]["ns"]) for p in timed)]
+        for arm in dict.fromkeys(r["arm"] for r in found)))
     yield ""
 
 
 def busy(rows):
-    """Yields the table of busy BOs."""
-    found = [r for r in rows if r["case"] == "busy"]
-    yield "Upload into a BO that the GPU still reads, instructions without the wait:"
-    yield ""
-    yield from table(["size", "placement", "variant", "instructions", "waits for the GPU", "caller's memory is free on return"], (
-        [SIZES[r["bytes"]], PLACES[r["placement"]], f"`{r['arm']}`", f"{r['instructions']:,}",
-         "yes" if r["waited"] else "no", "yes" if r["captured"] == r["samples"] else "no"] for r in found), 3)
-    yield ""
+    """Yields the tables of busy BOs: instructions, in italics if the call waits for the GPU, and times of the others."""
+    for place in dict.fromkeys(r["placement"] for r in rows if r["case"] == "busy"):
+        found = [r for r in rows if (r["case"], r["placement"]) == ("busy", place)]
+        cells = {(r["arm"], r["bytes"]): r for r in found}
+        sizes = sorted({r["bytes"] for r in found})
+        timed = [s for s in sizes if all("ns" in r for r in found if r["bytes"] == s)]
+        yield (f"Upload into a BO in {PLACES[place]} that the GPU still reads, instructions without the wait (*in italics* if the call "
+               f"waits for the GPU){', then microseconds of calls that do not wait' if timed else ''}:")
+        yield ""
+        yield from table(["variant", "caller's memory is free on return", *(SIZES[s] for s in sizes),
+                          *(f"{SIZES[s]}, µs" for s in timed)], (
+            [f"`{arm}`", "yes" if all(r["captured"] == r["samples"] for r in found if r["arm"] == arm) else "no",
+             *(("*{:,}*" if cells[arm, s]["waited"] else "{:,}").format(cells[arm, s]["instructions"]) for s in sizes),
+             *("waits" if cells[arm, s]["waited"] else microseconds(cells[arm, s]["ns"]) for s in timed)]
+            for arm in dict.fromkeys(r["arm"] for r in found)), 2)
+        yield ""
 
 
 def live(rows):
@@ -100,9 +128,13 @@ def main():
         sys.exit("usage: table.py RESULTS.json")
     data = load(sys.argv[1])
     rows = data["transfers"]["rows"]
+    times = {key(r): r["ns"] for r in data.get("times", {"rows": []})["rows"] if "ns" in r}
+    for row in rows:
+        if key(row) in times:
+            row["ns"] = times[key(row)]
     for case, verb in (("upload", "Upload to"), ("download", "Download from")):
         for place, name in PLACES.items():
-            print("\n".join(instructions(rows, case, place, f"{verb} {name}, instructions:")))
+            print("\n".join(measured(rows, case, place, f"{verb} {name}")))
     for part in (events, many, busy):
         print("\n".join(part(rows)))
     print("\n".join(live(data["live"]["rows"])))

@@ -11,7 +11,8 @@ A benchmark without results in build/results has the table of these, or keeps th
 table that it has. README's tables are made of docs/results.md (readme.py).
 
 Results with times are published only if bench/lib/record says that the machine was
-quiet; it leaves NAME.recorded.json beside NAME.json. Counts do not need that.
+quiet; it leaves NAME.recorded.json beside NAME.json. Counts do not need that: of results
+that have their times under "times", and are of counts else, only the times are left out.
 
 --check changes nothing, and fails if anything would change or a plot is missing.
 
@@ -193,13 +194,17 @@ def kept(name, old):
 
 
 def section(name, title, directory, timed, old):
-    """A section's text, the results to keep, and why new results are not published."""
+    """A section's text, the results to keep, and why new results, or their times, are not published."""
     path, refused, data = os.path.join(RESULTS, f"{name}.json"), None, None
     if os.path.exists(path):
         recorded, refused = recording(name, timed)
         if not refused:
             with open(path, encoding="utf-8") as f:
                 data = without(json.load(f), BULKY)
+            if not timed and "times" in data:
+                _, refused = recording(name, True)
+                if refused:
+                    del data["times"]
             data["recorded"] = recorded or {"date": time.strftime("%Y-%m-%d", time.gmtime(os.path.getmtime(path)))}
     snapshot = os.path.join(DOCS, "results", f"{name}.json")
     new = data is not None
@@ -250,14 +255,14 @@ def main():
     for name, title, directory, timed in SECTIONS:
         body, data, refused = section(name, title, directory, timed, old.get(name))
         if refused:
-            wrong.append(f"the results of {name} are not published: {refused}")
+            wrong.append(f"the {'results' if data is None else 'times'} of {name} are not published: {refused}")
         if body is None:
             continue
         text += f"\n<!-- {name} -->\n{body}\n<!-- end -->\n"
         if data is not None:
             snapshots[name] = data
         made = os.path.join(RESULTS, f"{name}.png")
-        if not refused and os.path.exists(made):
+        if (data is not None or not refused) and os.path.exists(made):
             plots.append(made)
         elif f"({name}.png)" in body and not os.path.exists(os.path.join(DOCS, f"{name}.png")):
             wrong.append(f"docs/{name}.png is missing")

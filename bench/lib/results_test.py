@@ -35,9 +35,9 @@ def fixture_tree(tmp_path):
     return tmp_path
 
 
-def record(tree, **changes):
-    digest = hashlib.sha256((tree / "build/live-bos.json").read_bytes()).hexdigest()
-    (tree / "build/live-bos.recorded.json").write_text(json.dumps({"sha256": digest, **QUIET, **changes}))
+def record(tree, name="live-bos", **changes):
+    digest = hashlib.sha256((tree / f"build/{name}.json").read_bytes()).hexdigest()
+    (tree / f"build/{name}.recorded.json").write_text(json.dumps({"sha256": digest, **QUIET, **changes}))
 
 
 def results(tree, *options):
@@ -92,6 +92,35 @@ def test_counts_need_no_quiet_machine(tree):
     (tree / "build/frag.txt").write_text("a table of frag\n")
     assert results(tree).returncode == 0
     assert "a table of frag" in (tree / "docs/results.md").read_text()
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_times_beside_counts_need_a_quiet_machine(tree, quiet):
+    """Counts are published in any case, and what is published of them stays the same table with times or without."""
+    (tree / "build/live-bos.json").unlink()
+    data = json.loads((tree / "docs/results/alternatives.json").read_text())
+    data.pop("recorded")
+    data.pop("times", None)
+    for row in data["transfers"]["rows"]:
+        row["instructions"] += 1
+    data["times"] = {"unit": "ns", "rows": [{**row, "ns": 1234567} for row in data["transfers"]["rows"]]}
+    (tree / "build/alternatives.json").write_text(json.dumps(data))
+    if quiet:
+        record(tree, "alternatives")
+    run = results(tree)
+    assert run.returncode == (not quiet) and ("the times of alternatives are not published" in run.stderr) == (not quiet)
+    text = (tree / "docs/results.md").read_text()
+    text = text[text.index("<!-- alternatives -->"):]
+    text = text[:text.index("<!-- end -->")]
+    kept = json.loads((tree / "docs/results/alternatives.json").read_text())
+    first = next(row for row in data["transfers"]["rows"] if not row.get("lost"))
+    assert f"{first['instructions']:,}" in text
+    for title in ("Upload to VRAM, ", "Download from VRAM, ", "Upload into a BO in VRAM that", "Upload of 256 B into each"):
+        head = re.search(rf"(?m)^{title}.*\n\n(\| variant .*)", text)
+        assert head and ("µs" in head[1]) == quiet
+    assert ("| 1,235 " in text) == quiet == ("times" in kept)
+    shutil.rmtree(tree / "build")
+    assert results(tree, "--check").returncode == 0
 
 
 def test_an_edited_document_is_found(tree):

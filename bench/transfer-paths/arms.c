@@ -27,7 +27,7 @@ const struct tp_placement tp_placements[] = {
 
 const unsigned int tp_placement_count = COUNT(tp_placements);
 
-static const uint64_t sizes[] = {
+const uint64_t tp_sizes[] = {
 	256, 4096, 65536, 1 << 20, 4 << 20, 16 << 20,
 };
 
@@ -242,7 +242,7 @@ void tp_single_init(struct tp_run *run, struct tp_case *c, unsigned int size,
 		.run = run,
 		.kind = write ? "upload" : "download",
 		.placement = placement,
-		.bytes = sizes[size],
+		.bytes = tp_sizes[size],
 		.units = 1,
 		.ops = size_ops[size],
 		.prepare = write ? up_prepare : down_prepare,
@@ -254,7 +254,7 @@ void tp_single_init(struct tp_run *run, struct tp_case *c, unsigned int size,
 		c->ops = (c->ops + 3) / 4;
 }
 
-const unsigned int tp_size_count = COUNT(sizes);
+const unsigned int tp_size_count = COUNT(tp_sizes);
 
 /**
  * tp_single_first - the variants that a case of alternatives.c begins with
@@ -304,7 +304,7 @@ static void single(struct tp_run *run, const struct tp_placement *placement,
  */
 void tp_single(struct tp_run *run)
 {
-	unsigned int n = run->options->quick ? QUICK_SIZES : COUNT(sizes);
+	unsigned int n = run->options->quick ? QUICK_SIZES : COUNT(tp_sizes);
 	unsigned int p, i;
 
 	for (p = 0; p < tp_placement_count; p++) {

@@ -14,6 +14,8 @@
 #define BYTES 4096u
 #define LATENCY_US 200000u
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* Bytes that one packet of the GPU's earlier work copies. */
+#define PIECE (1u << 20)
 
 static int by_pwrite(struct tp_case *c)
 {
@@ -53,15 +55,13 @@ int tp_busy_sample(struct tp_case *c, const struct tp_arm *arm,
 		   struct tp_row *row, uint64_t *time, uint64_t seed,
 		   uint32_t latency)
 {
-	const struct bench_piece piece = {
-		.handle = c->handle,
-		.bytes = c->bytes,
-	};
+	static struct bench_piece pieces[TP_USER_BYTES / PIECE];
 	const bool borrows = arm->paths & TP_BORROWS;
 	struct tp_counters before, after;
 	struct tp_run *run = c->run;
 	int fd = run->dev.fd, ret, ret2;
-	uint64_t since;
+	uint64_t since, at;
+	unsigned int n = 0;
 	bool captured;
 
 	tp_pattern(c->map, c->bytes, seed);
@@ -72,7 +72,14 @@ int tp_busy_sample(struct tp_case *c, const struct tp_arm *arm,
 		ret = tp_board_latency(run, latency);
 	if (ret)
 		return ret;
-	ret = bench_gem_copy(fd, c->helper, RADEON_GEM_DOMAIN_GTT, &piece, 1,
+	for (at = 0; at < c->bytes; at += PIECE)
+		pieces[n++] = (struct bench_piece) {
+			.handle = c->handle,
+			.src_offset = at,
+			.dst_offset = at,
+			.bytes = c->bytes - at < PIECE ? c->bytes - at : PIECE,
+		};
+	ret = bench_gem_copy(fd, c->helper, RADEON_GEM_DOMAIN_GTT, pieces, n,
 			     c->placement->domain);
 	if (!ret && bench_gem_busy(fd, c->handle) != 1)
 		ret = -ENODATA;

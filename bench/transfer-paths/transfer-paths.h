@@ -307,6 +307,7 @@ void tp_single_init(struct tp_run *run, struct tp_case *c, unsigned int size,
 		    bool write, const struct tp_placement *placement);
 unsigned int tp_single_first(const struct tp_case *c, bool write,
 			     struct tp_arm *arms);
+extern const uint64_t tp_sizes[];
 extern const unsigned int tp_size_count;
 
 /* busy.c */
