@@ -180,15 +180,16 @@ check_module() {
 
 # A placeholder is an address that nobody can answer.
 check_send() {
-	local sender patch
+	local sender patch unsigned
 	sender=$(cat "$here/upstream/sender")
 	case $sender in
 	*noreply* | *.example\> | *.invalid\> | *localhost\> | *example.*) die "upstream/sender is a placeholder: $sender" ;;
 	*' <'*@*.*\>) ;;
 	*) die "upstream/sender is not NAME <ADDRESS>: $sender" ;;
 	esac
-	! grep -L "^Signed-off-by: $sender$" "${patches[@]}" | grep . ||
-		die "not signed off by upstream/sender: make the series again"
+	# grep's status does not tell: that of -L is another in each version.
+	unsigned=$(grep -L "^Signed-off-by: $sender$" "${patches[@]}" || :)
+	[ -z "$unsigned" ] || die "not signed off by upstream/sender: make the series again"
 	for patch in "${patches[@]}"; do
 		! grep -q '^Cc: stable@' "$patch" || grep -qE '^Fixes: [0-9a-f]{12} ' "$patch" ||
 			die "${patch##*/} has no Fixes: line; the kernel's history tells the commit"
