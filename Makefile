@@ -94,6 +94,7 @@ deb: host-packages ## build/deb: packages for Debian 13: radeon (DKMS), libdrm_r
 
 release: host-packages ## release/: an apt repository of them, signed with KEY=FILE, a secret OpenPGP key; live image, series, results, sums
 	@[ -r "$(KEY)" ] || { echo "make release KEY=FILE: the secret OpenPGP key to sign with (gpg --armor --export-secret-keys ID >FILE)" >&2; exit 2; }
+	@packaging/version --released
 	@# A release has nobody's key on its stick.
 	@SSH_KEY= lab/build $(PACKAGES) live $(if $(I386),mesa-deb-i386)
 	@URI="$${URI:-file:$(CURDIR)/release/apt}" lab/in-root packaging/in-copy build/deb/work-release packaging/release release $(PACKAGES:%=build/%) $(if $(I386),build/mesa-deb-i386) <$(KEY)

@@ -2,6 +2,7 @@
 """Tests of .ci/lint: each check finds a fault that is planted for it in a repository of its own,
 and nothing where there is none."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -82,3 +83,77 @@ def test_a_missing_tool_skips_here_and_fails_in_ci(top):
 def test_an_unknown_check_is_refused(top):
     run = lint(top, "nosuch")
     assert run.returncode == 2 and "no check 'nosuch'" in run.stderr
+
+
+# -- versions --------------------------------------------------------------------------
+
+CRATES = {"emulator/Cargo.toml": '[workspace.package]\nversion = "0.4.0"\n',
+          "emulator/Cargo.lock": '[[package]]\nname = "r7xx-board"\nversion = "0.4.0"\n'}
+
+
+def commit(top, day, **files):
+    """Commits files of the repository at top, at noon of a day of November 2026."""
+    for path, text in files.items():
+        file = top / path.replace("__", "/").replace("_md", ".md")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    date = f"2026-11-{day}T12:00:00+0000"
+    subprocess.run(["git", "add", "-A"], cwd=top, check=True)
+    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", f"of {day}"], cwd=top, check=True,
+                   env={**os.environ, "GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date})
+
+
+@pytest.fixture
+def released(top):
+    """The repository of a release of 24 November: a package "board" of the directory "board"."""
+    for path, text in CRATES.items():
+        (top / path).parent.mkdir(exist_ok=True)
+        (top / path).write_text(text, encoding="utf-8")
+    commit(top, 24, CHANGELOG_md="## 0.4.0 - 2026-11-24\n", packaging__board__files="board\n", board__a="1\n")
+    assert lint(top, "version").stdout == "ok       version\n"
+    return top
+
+
+@pytest.mark.parametrize("path", ["board__a", "packaging__board__debian", "libdrm__patches__1", "packaging__release"])
+def test_a_package_that_changes_after_the_release_needs_a_heading(released, path):
+    commit(released, 25, **{path: "2\n"})
+    run = lint(released, "version")
+    assert run.returncode == 1 and "of 25" in run.stdout and "UNRELEASED" in run.stdout, run.stdout
+    # From then on nobody is asked again, until there is a date.
+    commit(released, 26, CHANGELOG_md="## 0.4.0 - UNRELEASED\n\n## 0.3.0 - 2026-11-24\n", **{path: "3\n"})
+    assert lint(released, "version").returncode == 0
+    commit(released, 27, CHANGELOG_md="## 0.4.0 - 2026-11-27\n\n## 0.3.0 - 2026-11-24\n")
+    assert lint(released, "version").returncode == 0
+
+
+def test_what_is_in_no_package_may_change(released):
+    commit(released, 25, docs__a_md="1\n", board__README_md="1\n", packaging__tests__a="1\n")
+    assert lint(released, "version").returncode == 0
+
+
+def test_the_tag_of_a_release_is_more_exact_than_its_day(released):
+    subprocess.run(["git", "tag", "v0.4.0"], cwd=released, check=True)
+    commit(released, 24, board__a="2\n")
+    assert lint(released, "version").returncode == 1
+
+
+@pytest.mark.parametrize("path", list(CRATES))
+def test_the_crates_have_the_version_of_the_release(released, path):
+    commit(released, 24, **{path: CRATES[path].replace("0.4.0", "0.3.0")})
+    run = lint(released, "version")
+    assert run.returncode == 1 and f"{path} has version 0.3.0" in run.stdout, run.stdout
+
+
+def test_without_history_versions_are_not_checked(released, tmp_path_factory):
+    commit(released, 25, board__a="2\n")
+    clone = tmp_path_factory.mktemp("shallow") / "clone"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{released}", clone], check=True)
+    run = lint(clone, "version")
+    assert run.returncode == 0 and run.stdout.startswith("skipped  version: the history"), run.stdout
+    shutil.rmtree(clone / ".git")
+    assert lint(clone, "version").stdout.startswith("skipped  version: the history")
+
+
+def test_a_changelog_without_a_heading_is_found(released):
+    commit(released, 24, CHANGELOG_md="## Unreleased\n")
+    assert lint(released, "version").returncode == 1

@@ -18,6 +18,11 @@ from nomap_lab.testing import Lab, case, suite
 pytestmark = suite(order=80, finds="a package that breaks apt, keeps its module or boots with another")
 
 
+@case("deb/versions", runner="pytest")
+def versions(lab: Lab) -> None:
+    lab.pytest("packaging/tests/version_test.py")
+
+
 @case("deb/build")
 def build(lab: Lab) -> None:
     lab.build("radeon-deb")

@@ -7,7 +7,7 @@ from nomap_lab.testing import Lab, case, suite
 pytestmark = suite(order=10, lane="builds",
                    finds="style, unsafe shell, names of registries, checkpatch and sparse faults")
 
-FAST = {"shellcheck": "shell", **{name: name for name in ("house", "spdx", "words", "whitespace", "syntax", "links")}}
+FAST = {"shellcheck": "shell", **{name: name for name in ("house", "spdx", "words", "whitespace", "syntax", "links", "version")}}
 
 
 @case("lint/{check}", check=list(FAST))
