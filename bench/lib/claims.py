@@ -53,6 +53,28 @@ def storing(results):
     return percent(results, "`others`", *(n for n in names if n not in SEARCHING + NOT_STORING))
 
 
+#: Operations of mapstorm with one store that changes a gap, and with two.
+ONE_STORE = ("anon-unmap", "mmap1-unmap", "mprotect-merge", "mremap-grow", "brk-grow", "brk1-grow", "stack-unmap", "stack-grow")
+TWO_STORES = ("mprotect-split", "mremap-shrink", "brk-shrink", "brk1-shrink")
+
+
+def added(results, *operations):
+    """Instructions that operations of mapstorm take more with the series, for each number of maps."""
+    table = results["mapstorm"].table("`others`")
+    rows = [[number(cell) for cell in row[1:]] for row in table.rows if row[0].strip("`") in operations]
+    assert len(rows) == len(operations)
+    return [row[i + 1] - row[i] for row in rows for i in (0, 3)]
+
+
+def cheap_and_dear():
+    """The 90th percentiles of munmap() among guards of a page, without the series, in two halves: least and largest of each."""
+    with open(os.path.join(TOP, "docs/results/mapstorm.json"), encoding="ascii") as f:
+        rows = json.load(f)["rows"]
+    p90 = sorted(r["instructions"]["before"]["p90"] for r in rows if (r["kind"], r["operation"]) == ("small", "unmap"))
+    assert len(p90) == 8
+    return (*both(p90[:4]), *both(p90[4:]))
+
+
 def brk(results, op, heaps=("new", "own", "inherited"), touched=None):
     """Steps of brk: (instructions without, with, ratio, as the last entry of its leaf)."""
     found = []
@@ -350,6 +372,17 @@ CLAIMS = (
      lambda r, _: [sources()["fragmentation-2005"][k] for k in ("threads", "system_s_first_fit", "system_s_cache", "system_s_patch")]),
     ("kernel/mm/tests/frag/reading.md", "{} with first fit, {} with the cache and {} with the cached hole size",
      lambda r, _: [looked(r, m) for m in ("first fit", "free-area cache", "cached hole size (patch")]),
+    ("bench/live-bos/reading.md", "a profile: {} % of the samples in `find_vma()`, and {} % in SELinux, which each new object asked for its label: {} % in"
+     " `mls_compute_sid()` and {} % in `sidtab_search_context()`",
+     lambda r, _: [(s := sources()["profile-2010"])["find_vma_percent"], s["mls_percent"] + s["sidtab_percent"], s["mls_percent"],
+                   s["sidtab_percent"]]),
+    ("kernel/mm/README.md", "their 90th percentile is {} to {} instructions in four of the eight rows before, and {} to {} in the other four",
+     lambda r, _: cheap_and_dear()),
+    ("kernel/mm/README.md", "a call with one store that changes a gap takes {} to {} instructions more, one with two (a split; a VMA that is"
+     " shortened and cut off) {} to {}, at 100 mappings as at 10,000. What replaces an entry by another one takes {}.",
+     lambda r, _: (*both(added(r, *ONE_STORE)), *both(added(r, *TWO_STORES)), *set(added(r, "map-over")))),
+    ("kernel/mm/README.md", "The percentiles after the series jump, from {} to {}, because",
+     lambda r, _: both([number(row[i]) for row in small(r) for i in (2, 4) if row[0].endswith("0,000")])),
     ("kernel/mm/tests/frag/reading.md", "(specweb with SSL) {} to {} % faster",
      lambda r, _: [sources()["fragmentation-2005"][k] for k in ("specweb_percent_min", "specweb_percent_max")]),
 
