@@ -26,7 +26,7 @@
 #define MAP_COUNT "/proc/sys/vm/max_map_count"
 
 static const char *const kind_names[MS_KINDS] = {
-	"plain", "guards", "shadow", "small", "among", "holes", "others",
+	"plain", "guards", "shadow", "small", "page", "among", "holes", "others",
 };
 
 /* struct list - numbers of a comma-separated option */
@@ -105,8 +105,9 @@ static void parse(struct options *o, int argc, char **argv)
 		{ .name = "others", .argument = "LIST", .take = take_list, .data = &o->others,
 		  .help = "live mappings for the other operations, and with holes (100,10000)" },
 		{ .name = "only", .argument = "KIND", .take = take_kind, .data = &o->only,
-		  .help = "plain, guards, shadow, small, among, holes or others; small\n"
-			  "is measured only so, booted with stack_guard_gap=1" },
+		  .help = "plain, guards, shadow, small, page, among, holes or others;\n"
+			  "small and page are measured only so, booted with\n"
+			  "stack_guard_gap=1" },
 		{ .name = "space", .argument = "KIND", .take = take_kind, .data = &o->space },
 		{ .name = "bottom-up", .flag = &o->bottom_up },
 		{ .name = "nothing", .flag = &o->nothing },
@@ -195,11 +196,11 @@ void ms_row(struct ms_space *s, const char *operation, unsigned int samples,
 		return;
 	}
 	stat = bench_spread(times, samples);
-	fprintf(s->out, "\"samples\": %u, \"min\": %llu, \"p10\": %llu, \"median\": %llu, \"p90\": %llu, \"maps\": %lu, \"digest\": \"%016llx\", \"error\": null}\n",
+	fprintf(s->out, "\"samples\": %u, \"min\": %llu, \"p10\": %llu, \"median\": %llu, \"p90\": %llu, \"maps\": %lu, \"digest\": \"%016llx\", \"holes\": %lu, \"error\": null}\n",
 		samples, (unsigned long long)times[0],
 		(unsigned long long)stat.p10, (unsigned long long)stat.median,
 		(unsigned long long)stat.p90, count_maps(),
-		(unsigned long long)s->digest);
+		(unsigned long long)s->digest, (unsigned long)s->holes);
 	fflush(s->out);
 }
 
@@ -236,7 +237,7 @@ static int be_space(const struct options *o, const char *self)
 		  s.guards ? s.guards : o->guards.n[0], "pair");
 	if (s.kind == MS_SHADOW && (ret == -EOPNOTSUPP || ret == -ENOSYS))
 		row_error(stdout, "unsupported: this processor or kernel has no shadow stacks");
-	else if (s.kind == MS_SMALL && ret == -EOPNOTSUPP)
+	else if ((s.kind == MS_SMALL || s.kind == MS_ONE) && ret == -EOPNOTSUPP)
 		row_error(stdout, "unsupported: not booted with stack_guard_gap=1");
 	else
 		row_error(stdout, strerror(-ret));
@@ -463,8 +464,8 @@ int main(int argc, char **argv)
 			if (o.only < 0 || o.only == MS_SHADOW)
 				run_space(&o, &r, MS_SHADOW, b, &hundred,
 					  o.guards.n[i], self);
-			if (o.only == MS_SMALL)
-				run_space(&o, &r, MS_SMALL, b, &hundred,
+			if (o.only == MS_SMALL || o.only == MS_ONE)
+				run_space(&o, &r, o.only, b, &hundred,
 					  o.guards.n[i], self);
 			if (o.only < 0 || o.only == MS_AMONG)
 				run_space(&o, &r, MS_AMONG, b, &hundred,

@@ -25,6 +25,8 @@
 #define MS_STRIDE (1ul << 20)
 /* From one shadow stack to the next: before each, its own length is free. */
 #define MS_SHADOW_STRIDE (4 * MS_PAGE)
+/* The same with a hole of one page before each. */
+#define MS_ONE_STRIDE (MS_GUARD_BYTES + MS_PAGE)
 /* Room for a live map below each guard, and from one stack to the next then. */
 #define MS_AMONG_ROOM ((MS_LENGTH_MAX + 1) * MS_PAGE)
 #define MS_AMONG_STRIDE (MS_STRIDE + MS_GUARD_BYTES + MS_AMONG_ROOM)
@@ -37,13 +39,15 @@
  * @MS_SHADOW: shadow stacks
  * @MS_SMALL: MAP_GROWSDOWN mappings at the places of shadow stacks, on a kernel
  *	with a stack_guard_gap of one page: the same holes on any processor
+ * @MS_ONE: the same with a hole of one page before each, as between the shadow
+ *	stacks of threads, and live maps of one page: each would fit without guards
  * @MS_AMONG: MAP_GROWSDOWN mappings with room for one live map between two: the
  *	leaves of the kernel's tree in which maps come and go are full of stacks
  * @MS_HOLES: a hole of a page before each live map, into which no live map fits
  * @MS_OTHERS: nothing; other operations than mmap() and munmap() are measured
  */
-enum ms_kind { MS_PLAIN, MS_GUARDS, MS_SHADOW, MS_SMALL, MS_AMONG, MS_HOLES,
-	       MS_OTHERS };
+enum ms_kind { MS_PLAIN, MS_GUARDS, MS_SHADOW, MS_SMALL, MS_ONE, MS_AMONG,
+	       MS_HOLES, MS_OTHERS };
 #define MS_KINDS (MS_OTHERS + 1)
 
 /* Does the kind have guard mappings, whose number is an option? */
@@ -65,6 +69,7 @@ static inline bool ms_guarded(enum ms_kind kind)
  * @guards: number of guard mappings or shadow stacks
  * @guards_low: start of the lowest of them, without its guard
  * @guards_high: end of the highest of them
+ * @holes: number of holes of one page between them, as ms_verify() has found
  * @random: state of the random numbers
  * @digest: digest of all addresses that the kernel has chosen
  * @samples: memory for samples
@@ -76,7 +81,7 @@ struct ms_space {
 	int fd;
 	struct ms_map *live;
 	size_t count, room;
-	size_t guards;
+	size_t guards, holes;
 	uintptr_t guards_low, guards_high;
 	uint64_t random, digest;
 	uint64_t *samples;

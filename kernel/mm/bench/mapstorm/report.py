@@ -15,6 +15,8 @@ the pairs. With --check, exit status 1 unless
   that with the smallest, after, and at least four times it, before; with guards of
   one page, where a boot with them was measured, the 90th percentile at most three times,
   as only maps of two pages, a third, have the holes before the stacks tried;
+- where each request has the size of the holes before the stacks ("page"), there are as many holes as stacks,
+  less the first: the case that is measured happened;
 - no row costs more than 3 % more, in instructions; of munmap in leaves full of stacks,
   which are gone over twice, no more than 20 %;
 - among VMAs with holes of a page and no stack mmap() costs no more than before (1 %).
@@ -93,6 +95,7 @@ def compare(runs, row_id):
     known = next(row for row in everywhere if row)
     errors = {row["error"] if row else "no such row" for row in everywhere} - {None}
     out = {k: known[k] for k in ("id", "kind", "layout", "live", "guards", "operation")}
+    out["holes"] = known.get("holes")
     out["error"] = "; ".join(sorted(errors)) or None
     out["same_addresses"] = all(len({row.get("digest") for row in found if row}) == 1
                                 for found in by_unit.values())
@@ -126,6 +129,8 @@ def faults(rows, scalings):
             yield f"{row['id']}: {row['error']}"
         if not row["same_addresses"]:
             yield f"{row['id']}: the kernels chose other addresses"
+        if row["kind"] == "page" and not row["error"] and row["holes"] != row["guards"] - 1:
+            yield f"{row['id']}: {row['holes']} holes of a page between {row['guards']} stacks"
         ratio = row["instructions"]["ratio"]
         # Only rows of live maps may be missing in runs that count.
         if not row["error"] and ratio is None and (row["kind"] != "plain" or not plain_counted or
@@ -139,8 +144,8 @@ def faults(rows, scalings):
             yield f"{row['id']}: {100 * (ratio - 1):.1f} % more instructions"
     found = {(s["kind"], s["layout"], s["when"]): s["ratio"] for s in scalings}
     # Without a boot with small guards their rows are missing; a wrong boot gives an error.
-    small = any(row["kind"] == "small" for row in rows)
-    for kind in ("guards", *(["small"] if small else [])):
+    booted = [kind for kind in ("small", "page") if any(row["kind"] == kind for row in rows)]
+    for kind in ("guards", *booted):
         for layout in ("top-down", "bottom-up"):
             after = found.get((kind, layout, "after"))
             before = found.get((kind, layout, "before"))
@@ -189,7 +194,7 @@ def main():
     args = arguments(__doc__, "results...")
     runs, ids = load_runs(args.results)
     rows = [compare(runs, row_id) for row_id in ids]
-    scalings = [s for kind in ("guards", "shadow", "small") for layout in ("top-down", "bottom-up")
+    scalings = [s for kind in ("guards", "shadow", "small", "page") for layout in ("top-down", "bottom-up")
                 for when in ("before", "after") if (s := scaling(rows, kind, layout, when))]
     print("\n".join(table(rows, scalings)))
     if args.json:

@@ -178,12 +178,13 @@ int ms_space_guards(struct ms_space *s, size_t guards)
 {
 	const bool page = s->kind == MS_SHADOW || s->kind == MS_SMALL;
 	const uintptr_t stride = page ? MS_SHADOW_STRIDE :
+				 s->kind == MS_ONE ? MS_ONE_STRIDE :
 				 s->kind == MS_AMONG ? MS_AMONG_STRIDE : MS_STRIDE;
 	uintptr_t first, address;
 	size_t i;
 	int ret;
 
-	if (s->kind == MS_SMALL && !small_guards())
+	if ((s->kind == MS_SMALL || s->kind == MS_ONE) && !small_guards())
 		return -EOPNOTSUPP;
 	ret = begin_of_search(s, &first);
 	if (ret)
@@ -249,9 +250,10 @@ void ms_choose(struct ms_space *s, struct ms_map *map)
 	const unsigned int least =
 		s->kind == MS_HOLES || s->kind == MS_AMONG ? MS_LENGTH_MAX :
 		s->kind == MS_SHADOW || s->kind == MS_SMALL ? 2 : 1;
+	const unsigned int most = s->kind == MS_ONE ? 1 : MS_LENGTH_MAX;
 	uint64_t r = ms_random(s);
 
-	map->pages = least + (r >> 32) % (MS_LENGTH_MAX + 1 - least);
+	map->pages = least + (r >> 32) % (most + 1 - least);
 	map->piece = (uint32_t)r % PIECES;
 }
 
@@ -359,9 +361,43 @@ static const char *verify_among(const struct ms_space *s)
 	return between >= s->count / 10 * 9 ? NULL : "maps are not among stacks";
 }
 
+/*
+ * Returns the number of holes of one page that end at a mapping, between the
+ * lowest and the highest guard mapping.
+ */
+static size_t count_holes(const struct ms_space *s)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	uintptr_t start, end, last = 0;
+	size_t n = 0;
+
+	if (!f)
+		return 0;
+	while (fscanf(f, "%lx-%lx%*[^\n]", &start, &end) == 2) {
+		n += start > s->guards_low && start < s->guards_high &&
+		     start - last == MS_PAGE;
+		last = end;
+	}
+	fclose(f);
+	return n;
+}
+
+/* Checks the live maps behind holes of one page. Returns NULL, or what is wrong. */
+static const char *verify_one(struct ms_space *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		if (s->live[i].pages != 1 || !behind(s, s->live[i].address))
+			return "a map is not of one page behind all stacks";
+	s->holes = count_holes(s);
+	return s->holes + 1 == s->guards ? NULL :
+	       "the holes between stacks are not of one page";
+}
+
 /**
  * ms_verify - check the live maps
- * @s: the space
+ * @s: the space; gets its number of holes
  *
  * Returns: NULL, or what is wrong
  */
@@ -383,6 +419,12 @@ const char *ms_verify(struct ms_space *s)
 	}
 	if (s->kind == MS_AMONG && verify_among(s))
 		return verify_among(s);
+	if (s->kind == MS_ONE) {
+		const char *wrong = verify_one(s);
+
+		if (wrong)
+			return wrong;
+	}
 	if (overlap(s))
 		return "maps overlap";
 	for (i = 0; i < s->count; i += step)
