@@ -44,8 +44,10 @@ glmark2: host-packages ## docs/glmark2.md: glmark2 on the board, beside llvmpipe
 	@lab/glmark2 --check --docs
 
 .PHONY: bench-mm
+# The results of the parts.
+MM_PARTS = $(or $(PARTS),mapstorm selftests brk frag threads)
 bench-mm: host-packages ## the kernel's memory management, with and without kernel/mm
-	@lab/bench-mm $(PARTS)
+	@$(RECORD) $(sort $(patsubst selftests,mm-selftests,$(patsubst counts,mapstorm,$(MM_PARTS)))) -- lab/bench-mm $(PARTS)
 
 .PHONY: check check-all
 check: host-packages ## the tests that find most for their minutes (what CI runs)

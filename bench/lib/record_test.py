@@ -77,6 +77,17 @@ def test_missing_results_are_an_error(machine):
     assert run(machine, "true").returncode == 1
 
 
-@pytest.mark.parametrize("words", [["x"], ["--", "true"], ["x", "--"], ["--no", "--", "true"], ["a/b", "--", "true"]])
+def test_counts_have_commit_and_machine_alone(machine):
+    (machine / "results/x.json").write_text("{}", encoding="ascii")
+    done = subprocess.run([RECORD, "--counts", "x"], check=False, capture_output=True, text=True,
+                          env={**os.environ, "NOMAP_BUILD": str(machine), "RECORD_PROC": str(machine / "proc")})
+    assert done.returncode == 0, done.stderr
+    found = recorded(machine)
+    assert found["machine"]["cpu"] == 'A "CPU"' and len(found["commit"]) in (0, 40) and "load" not in found
+    assert found["sha256"] == hashlib.sha256(b"{}").hexdigest()
+
+
+@pytest.mark.parametrize("words", [["x"], ["--", "true"], ["x", "--"], ["--no", "--", "true"], ["a/b", "--", "true"],
+                                   ["--counts"], ["--counts", "x", "--", "true"]])
 def test_bad_command_lines(words):
     assert subprocess.run([RECORD, *words], check=False, capture_output=True).returncode == 2

@@ -90,6 +90,9 @@ def environment(data):
 
 def noisy(recorded):
     """Yields in which respects the machine was not quiet."""
+    if "load" not in recorded:
+        yield "how quiet the machine was is not measured (record --counts)"
+        return
     for key in ("foreign", "stolen"):
         if recorded[key] > QUIET[key]:
             what = "other processes took" if key == "foreign" else "a hypervisor stole"
@@ -132,8 +135,10 @@ def measured(data):
         return f"{text}{': ' + what if what else ''}; commit and machine: not recorded."
     text += f" at commit {recorded['commit'][:7]}{' with changes' if recorded['dirty'] else ''}"
     text += f" on {machine['cpu']}, {machine['cpus']} CPUs, Linux {machine['kernel']}"
-    text += (f" (load {recorded['load']}, others' share of the CPUs {recorded['foreign']:.1%}, stolen"
-             f" {recorded['stolen']:.1%}, spread of a fixed loop {max(recorded['spread'].values()):.0%})")
+    # Counts need no quiet machine.
+    if "load" in recorded:
+        text += (f" (load {recorded['load']}, others' share of the CPUs {recorded['foreign']:.1%}, stolen"
+                 f" {recorded['stolen']:.1%}, spread of a fixed loop {max(recorded['spread'].values()):.0%})")
     return f"{text}{': ' + what if what else ''}."
 
 

@@ -13,6 +13,9 @@ import sys
 import pytest
 
 LIB = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(LIB))
+from results import SECTIONS  # noqa: E402 (the path comes first)
+
 TOP = LIB.parents[1]
 QUIET = {"commit": "0123456789" * 4, "dirty": False, "date": "2031-02-03T04:05:06Z",
          "machine": {"cpu": "A CPU", "cpus": 4, "memory_mib": 4096, "kernel": "9.9"},
@@ -121,6 +124,37 @@ def test_times_beside_counts_need_a_quiet_machine(tree, quiet):
     assert ("| 1,235 " in text) == quiet == ("times" in kept)
     shutil.rmtree(tree / "build")
     assert results(tree, "--check").returncode == 0
+
+
+def test_counts_name_commit_and_machine(tree):
+    (tree / "build/live-bos.json").unlink()
+    (tree / "build/frag.json").write_text(json.dumps({"environment": {}, "rows": []}))
+    (tree / "build/frag.txt").write_text("a table of frag\n")
+    digest = hashlib.sha256((tree / "build/frag.json").read_bytes()).hexdigest()
+    counted = {key: value for key, value in QUIET.items() if key in ("commit", "dirty", "date", "machine")}
+    (tree / "build/frag.recorded.json").write_text(json.dumps({"sha256": digest, **counted}))
+    assert results(tree).returncode == 0
+    line = next(x for x in (tree / "docs/results.md").read_text().splitlines() if "2031" in x)
+    assert line == "Measured on 3 February 2031 at commit 0123456 on A CPU, 4 CPUs, Linux 9.9."
+
+
+def test_times_with_a_record_of_counts_are_refused(tree):
+    digest = hashlib.sha256((tree / "build/live-bos.json").read_bytes()).hexdigest()
+    counted = {key: value for key, value in QUIET.items() if key in ("commit", "dirty", "date", "machine")}
+    (tree / "build/live-bos.recorded.json").write_text(json.dumps({"sha256": digest, **counted}))
+    run = results(tree)
+    assert run.returncode == 1 and "how quiet" in run.stderr
+    assert not published(tree)
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in SECTIONS])
+def test_who_writes_results_records_commit_and_machine(name):
+    suites = "".join(path.read_text(encoding="utf-8") for path in (TOP / "lab/suites").glob("*.py"))
+    recorded = re.search(rf'lab\.record\([^)]*"{name}"', suites)
+    # make bench-mm's names are those of its parts.
+    lines = "".join(re.findall(r"^\t@\$\(RECORD\).*$|^MM_PARTS.*$", (TOP / "Makefile").read_text(encoding="utf-8"), re.M))
+    by_hand = re.search(rf"bench/lib/record [^\n]*\b{name} --", (TOP / "bench/README.md").read_text(encoding="utf-8"))
+    assert recorded or re.search(rf"[ ,]{name}\b", lines) or by_hand
 
 
 def test_an_edited_document_is_found(tree):

@@ -120,6 +120,10 @@ class Lab:
         with open(self.log, "a", encoding="utf-8") as f:
             f.write(text if text.endswith("\n") else text + "\n")
 
+    def record(self, *names: str) -> None:
+        """Notes down commit, machine and date beside build/results/NAME.json, which has no times."""
+        self.call("bench/lib/record", "--counts", *names)
+
     def dir(self, name: str) -> Path:
         """build/check/NAME, emptied."""
         path = CHECK / name

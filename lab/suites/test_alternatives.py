@@ -29,6 +29,7 @@ def report(lab: Lab) -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     lab.call("python3", "bench/alternatives/report.py", "--check", "--json", RESULTS / "alternatives.json", *COUNTS, TIMES)
     lab.call("python3", "bench/alternatives/plot.py", RESULTS / "alternatives.json", RESULTS / "alternatives.png")
+    lab.record("alternatives")
 
 
 @case("alternatives/report-finds-faults", runner="pytest", tier="all",

@@ -30,6 +30,7 @@ def maps(lab: Lab, *args: str) -> None:
     mesa_test(lab, "maps", "--unmodified", *with_series_a(lab), *args)
     shutil.copy(CHECK / "mesa/gl-maps.json", RESULTS)
     lab.call("mesa-patches/tests/plot.py", RESULTS / "gl-maps.json", RESULTS / "gl-maps.png")
+    lab.record("gl-maps")
 
 
 @case("mesa/build")
@@ -138,6 +139,7 @@ def package_i386(lab: Lab) -> None:
 
 def plot_address_space(lab: Lab) -> None:
     lab.call("bench/address-space/plot.py", RESULTS / "address-space.json", RESULTS / "address-space.png")
+    lab.record("address-space")
 
 
 @case("mesa/address-space", tier="all", needs=["mesa/i386"])

@@ -106,3 +106,4 @@ def instructions(lab: Lab) -> None:
     shutil.copy(results, RESULTS)
     lab.call("bench/gl-instructions/check.py", RESULTS / "gl-instructions.json")
     lab.call("bench/gl-instructions/plot.py", RESULTS / "gl-instructions.json", RESULTS / "gl-instructions.png")
+    lab.record("gl-instructions")

@@ -51,3 +51,4 @@ def replayed_32(lab: Lab) -> None:
 
 def plot(lab: Lab) -> None:
     lab.call("bench/traces/plot.py", RESULTS / "traces.json", RESULTS / "traces.png")
+    lab.record("traces")

@@ -28,6 +28,7 @@ def bus(lab: Lab) -> None:
     lab.run("/build/bench/transfer-paths", "--count", "--only", "bus", "--verbose", "--json", "/build/check/bus-counts.json",
             accel="icount", smp=1, board="--bar-read-ns 1000 --bar-write-ns 11", timeout=1500)
     lab.call("python3", "bench/bus/report.py", "--check", "--json", RESULTS / "bus.json", "build/check/bus-counts.json")
+    lab.record("bus")
 
 
 @case("transfer-paths/bus-report-finds-faults", runner="pytest", tier="all", needs=["transfer-paths/bus"])

@@ -108,7 +108,8 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         rows = json.load(f)["rows"]
     for kind in CYCLES:
-        print("\n".join(cycle(rows, *kind)))
+        if text := "\n".join(cycle(rows, *kind)):
+            print(text)
     print("\n".join(others(rows)))
 
 
