@@ -147,7 +147,10 @@ def arm64(lab: Lab) -> None:
 
 @case("deb/same-bytes", tier="all")
 def same_bytes(lab: Lab) -> None:
-    """Two builds of a package give the same bytes."""
+    """Two builds of a package give the same bytes.
+
+    Of mesa-nomap it is not known: a second build takes as long as all other packages together. That of the keyring is in deb/keyring.
+    """
     out = lab.dir("deb-again")
     for name, stage in (("radeon-nomap", "radeon-deb"), ("libdrm", "libdrm-deb"), ("nomap-tools", "tools-deb"),
                         ("r7xx-tools", "r7xx-deb")):
@@ -159,6 +162,12 @@ def same_bytes(lab: Lab) -> None:
                 lab.call("cmp", file, out / name / file.name)
                 compared += 1
         assert compared >= 4, f"{name}: {compared} files were compared"
+
+
+@case("deb/keyring", tier="all")
+def keyring(lab: Lab) -> None:
+    """The package with the key of a release, of a key that nobody keeps: the same bytes twice, and its own test."""
+    lab.call("packaging/tests/run", "keyring")
 
 
 @case("deb/signatures-enforced", needs=["deb/install-remove"])
