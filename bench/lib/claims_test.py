@@ -20,13 +20,21 @@ RESULTS = document.published()
 FIGURE = r"([-+]?\d[\d,]*(?:\.\d+)?)"
 # Figures with these units are measured, as a rule; sizes and durations of programs are not.
 MEASURED = re.compile(FIGURE + r" ?(?:%|us\b|µs\b|ms\b|times as\b|of a mapping\b|instructions\b|ioctls\b|mappings\b|maps\b)")
-# Documents in which each such figure needs a claim or a reason.
+# Documents in which each such figure needs a claim or a reason. docs/results.md is made of the results.
 SWEPT = (
     "README.md",
     "libdrm/README.md",
     "kernel/mm/README.md",
     "kernel/mm/patches/cover-letter",
     "kernel/mm/bench/README.md",
+    "kernel/mm/tried/README.md",
+    "kernel/upstream/cover.txt",
+    "kernel/driver.md",
+    "bench/README.md",
+    "emulator/README.md",
+    "packaging/README.md",
+    *sorted(path.relative_to(document.TOP).as_posix() for directory in ("docs", "mesa-patches")
+            for path in pathlib.Path(document.TOP, directory).glob("*.md") if path.name != "results.md"),
     *(os.path.join(directory, "reading.md") for _, _, directory, _ in SECTIONS),
 )
 
