@@ -99,8 +99,8 @@ def commit(top, day, **files):
         file.write_text(text, encoding="utf-8")
     date = f"2026-11-{day}T12:00:00+0000"
     subprocess.run(["git", "add", "-A"], cwd=top, check=True)
-    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", f"of {day}"], cwd=top, check=True,
-                   env={**os.environ, "GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date})
+    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", f"of {day}"],
+                   cwd=top, check=True, env={**os.environ, "GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date})
 
 
 @pytest.fixture

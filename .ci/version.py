@@ -79,8 +79,9 @@ def main():
             print("\n".join(bad) or "the history of this repository is not here (a tarball, a shallow clone)")
             return 1 if bad else 77
         if later:
-            bad.append(f"packages have changed since {version} ({date}), so that apt would not upgrade: begin CHANGELOG.md with a heading "
-                       f"'## X.Y.Z - UNRELEASED', put the changes there, and its number into emulator/Cargo.toml and the files Cargo.lock that have r7xx-board:")
+            bad.append(f"packages have changed since {version} ({date}), so that apt would not upgrade: begin CHANGELOG.md "
+                       "with a heading '## X.Y.Z - UNRELEASED', put the changes there, and its number into "
+                       "emulator/Cargo.toml and the files Cargo.lock that have r7xx-board:")
             bad += [f"  {line}" for line in later[:10]] + (["  ..."] if len(later) > 10 else [])
     print("\n".join(bad))
     return 1 if bad else 0

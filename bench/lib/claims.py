@@ -284,7 +284,8 @@ def zero_copy(*paths):
     """Instructions of zero-copy in parts of those of a path of the driver, of the table that driver.md has kept."""
     text = (pathlib.Path(TOP) / "kernel/driver.md").read_text(encoding="utf-8")
     table = next(t for t in tables_of(text) if "taken now" in t.head)
-    return [float(part) for row in table.rows if not paths or row[1] in paths for part in re.findall(r"\(([\d.]+)\)", " ".join(row))]
+    return [float(part) for row in table.rows if not paths or row[1] in paths
+            for part in re.findall(r"\(([\d.]+)\)", " ".join(row))]
 
 
 def varies():
@@ -394,14 +395,15 @@ CLAIMS = (
      lambda r, _: [sources()["fragmentation-2005"][k] for k in ("threads", "system_s_first_fit", "system_s_cache", "system_s_patch")]),
     ("kernel/mm/tests/frag/reading.md", "{} with first fit, {} with the cache and {} with the cached hole size",
      lambda r, _: [looked(r, m) for m in ("first fit", "free-area cache", "cached hole size (patch")]),
-    ("bench/live-bos/reading.md", "a profile: {} % of the samples in `find_vma()`, and {} % in SELinux, which each new object asked for its label: {} % in"
-     " `mls_compute_sid()` and {} % in `sidtab_search_context()`",
+    ("bench/live-bos/reading.md", "a profile: {} % of the samples in `find_vma()`, and {} % in SELinux, which each new object"
+     " asked for its label: {} % in `mls_compute_sid()` and {} % in `sidtab_search_context()`",
      lambda r, _: [(s := sources()["profile-2010"])["find_vma_percent"], s["mls_percent"] + s["sidtab_percent"], s["mls_percent"],
                    s["sidtab_percent"]]),
-    ("kernel/mm/README.md", "their 90th percentile is {} to {} instructions in four of the eight rows before, and {} to {} in the other four",
+    ("kernel/mm/README.md", "their 90th percentile is {} to {} instructions in four of the eight rows before, and {} to {} in"
+     " the other four",
      lambda r, _: cheap_and_dear()),
-    ("kernel/mm/README.md", "a call with one store that changes a gap takes {} to {} instructions more, one with two (a split; a VMA that is"
-     " shortened and cut off) {} to {}, at 100 mappings as at 10,000. What replaces an entry by another one takes {}.",
+    ("kernel/mm/README.md", "a call with one store that changes a gap takes {} to {} instructions more, one with two (a split; a"
+     " VMA that is shortened and cut off) {} to {}, at 100 mappings as at 10,000. What replaces an entry by another one takes {}.",
      lambda r, _: (*both(added(r, *ONE_STORE)), *both(added(r, *TWO_STORES)), *set(added(r, "map-over")))),
     ("kernel/mm/README.md", "The percentiles after the series jump, from {} to {}, because",
      lambda r, _: both([number(row[i]) for row in small(r) for i in (2, 4) if row[0].endswith("0,000")])),
@@ -471,7 +473,8 @@ CLAIMS = (
      lambda r, _: (max(*peak(r, "patched"), *peak(r, "A alone")),)),
     ("mesa-patches/README.md", "With Debian's Mesa it peaks at {} MiB, and {} to {} of {} objects are lost",
      lambda r, _: (max(peak(r, "unmodified")), *both(lost(r)), r["address-space"].table("peak, MiB").numbers("objects")[0])),
-    ("kernel/driver.md", "first polls without a pause for {} ms. Then it naps, at first for {} ms, later for a quarter of the time that it has slept, {} ms",
+    ("kernel/driver.md", "first polls without a pause for {} ms. Then it naps, at first for {} ms, later for a quarter of the"
+     " time that it has slept, {} ms",
      lambda r, _: (constant(JOB, "RADEON_GEM_RW_SPIN_US") / 1000, constant(JOB, "RADEON_GEM_RW_NAP_US") / 1000,
                    constant(JOB, "RADEON_GEM_RW_NAPS_US") / 1000)),
     ("kernel/driver.md", "its creation does once, for the first move, at {} us.",
@@ -481,9 +484,12 @@ CLAIMS = (
     ("docs/desktop.md", "must not have more than {} mappings more after the switches",
      lambda r, _: (constant("bench/glyphstorm/report.py", "MORE_MAPS"),)),
     ("docs/desktop.md", "where those two differ by more than {} %", lambda r, _: (100 * varies(),)),
-    ("mesa-patches/README.md", "the winsys keeps {} mappings of their slabs", lambda r, _: (constant(SELDOM, "MAX_IDLE_SELDOM_MAPS"),)),
-    ("mesa-patches/README.md", "At most {} mappings are made, whatever", lambda r, _: (constant("mesa-patches/tests/run", "MOST_MAPS"),)),
-    ("mesa-patches/README.md", "no case makes more than {} mappings", lambda r, _: (constant("mesa-patches/tests/board_check.py", "MOST_MAPS"),)),
+    ("mesa-patches/README.md", "the winsys keeps {} mappings of their slabs",
+     lambda r, _: (constant(SELDOM, "MAX_IDLE_SELDOM_MAPS"),)),
+    ("mesa-patches/README.md", "At most {} mappings are made, whatever",
+     lambda r, _: (constant("mesa-patches/tests/run", "MOST_MAPS"),)),
+    ("mesa-patches/README.md", "no case makes more than {} mappings",
+     lambda r, _: (constant("mesa-patches/tests/board_check.py", "MOST_MAPS"),)),
     ("kernel/upstream/cover.txt", "Against the paths here that took {} to {} of the instructions", lambda r, _: both(zero_copy())),
     ("kernel/driver.md", "What is left are {} to {} of the instructions", lambda r, _: both(zero_copy("staged"))),
     ("kernel/driver.md", "A small BO costs {} us more",
@@ -564,11 +570,11 @@ EXEMPT = (
     ("mesa-patches/tests/reading.md", "for 100 glyphs", "claims_test.py compares the range in a test of its own"),
     ("kernel/driver.md", "Each nap costs thousands", "a variant that was not kept"),
     ("kernel/driver.md", "equal naps of 0.1 ms", "the same"),
-    ("kernel/driver.md", "335 pin and unpin it", "zero-copy, which the driver no longer has: counted before it left, without results that are kept"),
+    ("kernel/driver.md", "335 pin and unpin it", "zero-copy, which has left the driver: no results are kept"),
     ("kernel/driver.md", "Of the GPU's time 60 us", "a part of the times of the table above it, measured by hand and named as the board's"),
     ("bench/README.md", "at most 4 mappings for `pwrite`", "a bound that bench/live-bos/check.py asserts"),
     ("bench/README.md", "a loop of 2,000,000 instructions", "how the clock is tested"),
-    ("bench/README.md", "160,000 instructions instead of 36,000", "why user memory begins where it does: counted by hand, without results that are kept"),
+    ("bench/README.md", "160,000 instructions instead of 36,000", "counted by hand: no results are kept"),
     ("bench/README.md", "8,192 mappings", "a bound that bench/libdrm-maps/check.py asserts"),
     ("emulator/README.md", "trapped, it took 250 us", "times of the board before and after that change, by hand: they depend on the machine"),
     ("emulator/README.md", "now it takes about 15 us", "the same"),

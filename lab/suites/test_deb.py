@@ -149,7 +149,8 @@ def arm64(lab: Lab) -> None:
 def same_bytes(lab: Lab) -> None:
     """Two builds of a package give the same bytes.
 
-    Of mesa-nomap it is not known: a second build takes as long as all other packages together. That of the keyring is in deb/keyring.
+    Of mesa-nomap it is not known: a second build takes as long as all other packages together. That of the keyring is
+    in deb/keyring.
     """
     out = lab.dir("deb-again")
     for name, stage in (("radeon-nomap", "radeon-deb"), ("libdrm", "libdrm-deb"), ("nomap-tools", "tools-deb"),

@@ -306,7 +306,8 @@ def no_network(lab: Lab) -> None:
     lab.build("radeon-deb", "igt")
     out = lab.dir("live-no-network")
     made = out / "release"
-    for words in ([TOP / "packaging/live/build", out, BUILD / "igt-tests"], ["env", "LIVE=", "SNAPSHOT=1", TOP / "packaging/release", made]):
+    for words in ([TOP / "packaging/live/build", out, BUILD / "igt-tests"],
+                  ["env", "LIVE=", "SNAPSHOT=1", TOP / "packaging/release", made]):
         done = lab.status("unshare", "--net", TOP / "packaging/in-copy", out / "work", *words, BUILD / "radeon-deb")
         assert done.status == 1 and done.err.count("\n") == 1, done.err
         assert "is there a network?" in done.err, done.err

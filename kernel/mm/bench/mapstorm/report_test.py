@@ -82,13 +82,15 @@ def pages(after=9000, holes=lambda guards: guards - 1):
             for guards, cost in ((100, 60000), (3000, 2000000)):
                 stats = {when: {"p10": x, "median": x, "p90": x} for when, x in (("before", cost), ("after", after * guards / 100))}
                 rows.append({"id": f"{kind}/{layout}/{guards}/pair", "kind": kind, "layout": layout, "live": 100, "guards": guards,
-                             "operation": "pair", "holes": holes(guards) if kind == "page" else 0, "error": None, "same_addresses": True,
+                             "operation": "pair", "holes": holes(guards) if kind == "page" else 0, "error": None,
+                             "same_addresses": True,
                              "ns": {"ratio": None}, "instructions": {**stats, "ratio": stats["after"]["median"] / cost}})
     return rows
 
 
 @pytest.mark.parametrize("rows, faults", [
-    (lambda: [dict(r, instructions=dict(r["instructions"], after=r["instructions"]["after"] | {"median": 9000})) for r in pages()], 0),
+    (lambda: [r | {"instructions": r["instructions"] | {"after": r["instructions"]["after"] | {"median": 9000}}} for r in pages()],
+     0),
     (lambda: pages(), 4), (lambda: pages(after=0.1, holes=lambda guards: 0), 8)])
 def test_rows_of_holes_of_a_page(rows, faults):
     report = program()

@@ -17,8 +17,8 @@ CYCLES = (
      " free before each); a munmap() and an mmap()"),
     ("small", "guards", ("pair",), "`small`: the same with guards of one page, as shadow stacks have them"
      " (`stack_guard_gap=1`); 90th percentiles, as the holes are tried for maps of two pages, a third"),
-    ("page", "guards", ("pair",), "`page`: the same with a hole of one page before each stack, and requests of one page, which all have the holes tried;"
-     " medians"),
+    ("page", "guards", ("pair",), "`page`: the same with a hole of one page before each stack, and requests of one page,"
+     " which all have the holes tried; medians"),
     ("shadow", "guards", ("pair",), "`shadow`: the same with shadow stacks"),
     ("among", "guards", ("unmap", "map"), "`among`: 100 live maps, each between two of N stacks"),
     ("holes", "live", ("unmap", "map"), "`holes`: N live maps with a hole of one page before each, no stack"),
