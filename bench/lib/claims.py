@@ -451,13 +451,21 @@ CLAIMS = (
      lambda r, _: (max(uploads(r, "patched / unmodified")), max(uploads(r, "A alone / unmodified")))),
     ("mesa-patches/README.md", "they take {} to {} of the unmodified Mesa's instructions, with both series on ours {} to {}. No row is above {}.",
      lambda r, _: (*both(parts(r, "A")), *both(parts(r, "patched")), 1.03)),
-    ("mesa-patches/README.md", "which `stream`, `vbo-part-busy` and `read-own` miss ({}, {} and {}), and with both {} for buffers and glyphs",
-     lambda r, _: (part(r, "stream", "A"), part(r, "vbo-part-busy", "A"), part(r, "read-own", "A"), 0.5)),
+    ("mesa-patches/README.md", "which `big-many`, `stream`, `vbo-part-busy`, `big-part-busy`, `big-map-part`, `read-own` and `big-read`"
+     " miss ({}, {}, {}, {}, {}, {} and {}), and with both {} for buffers and glyphs",
+     lambda r, _: (*(part(r, case, "A") for case in
+                     ("big-many", "stream", "vbo-part-busy", "big-part-busy", "big-map-part", "read-own", "big-read")), 0.5)),
     ("mesa-patches/README.md",
-     "`glyph-atlas` ({}), `vbo-many` ({}), `glyph-own` ({}) and `vbo-idle` ({}); `vbo-busy` takes {} and `vbo-part-busy` {}.",
+     "`glyph-atlas` ({}), `vbo-many` ({}), `big-map-part` ({}), `glyph-own` ({}) and `vbo-idle` ({}); `big-many` takes {}, `vbo-busy` {},"
+     " `vbo-part-busy` {} and `big-part-busy` {}.",
      lambda r, _: tuple(part(r, case, "patched") for case in
-                        ("glyph-atlas", "vbo-many", "glyph-own", "vbo-idle", "vbo-busy", "vbo-part-busy"))),
-    ("mesa-patches/README.md", "The draw after each of their uploads is {} and {} of what they take with the unmodified Mesa; without it"
+                        ("glyph-atlas", "vbo-many", "big-map-part", "glyph-own", "vbo-idle", "big-many", "vbo-busy", "vbo-part-busy",
+                         "big-part-busy"))),
+    ("mesa-patches/README.md", "a read of a buffer of {} KiB in VRAM takes {}, one of a small texture {}, a first write to a part of such a buffer {},"
+     " a new one that is filled {}. A write to a part of one that is busy takes {}:",
+     lambda r, _: (64, *(instructions(r, case, "patched") / instructions(r, case, "A") for case in
+                         ("big-read", "read-own", "big-map-part", "big-many", "big-part-busy")))),
+    ("mesa-patches/README.md", "The draw after each of their uploads is {} and {} of what `vbo-busy` and `vbo-part-busy` take with the unmodified Mesa; without it"
      " `vbo-busy` takes {} of it.",
      lambda r, _: (instructions(r, "draw", "patched") / instructions(r, "vbo-busy", "unmodified"),
                    instructions(r, "draw", "patched") / instructions(r, "vbo-part-busy", "unmodified"),
