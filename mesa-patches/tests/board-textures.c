@@ -201,6 +201,42 @@ void blocks(void)
 	}
 }
 
+/* Layers of a level whose height is no power of two, and which a texture has for its first one. */
+void layers(void)
+{
+	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
+	enum { WIDTH = 28, HEIGHT = 22, LAYERS = 4 };
+	static uint8_t want[LAYERS][HEIGHT * WIDTH * 4];
+	GLuint texture, sampling;
+
+	sampling = program("#version 130\nin vec2 position; void main() { gl_Position = vec4(position, 0.0, 1.0); }",
+			   "#version 130\n#extension GL_EXT_texture_array : require\n"
+			   "uniform sampler2DArray s; uniform int layer; out vec4 c;"
+			   "void main() { c = texelFetch(s, ivec3(ivec2(gl_FragCoord.xy), layer), 0); }");
+	fill(&want[0][0], sizeof(want), 77);
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D_ARRAY, texture);
+	glTexStorage3D(GL_TEXTURE_2D_ARRAY, 3, GL_RGBA8, 2 * WIDTH, 2 * HEIGHT, LAYERS);
+	glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 1, 0, 0, 0, WIDTH, HEIGHT, LAYERS, GL_RGBA, GL_UNSIGNED_BYTE, want);
+	glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BASE_LEVEL, 1);
+	glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAX_LEVEL, 1);
+	glUseProgram(sampling);
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+	glEnableVertexAttribArray(0);
+	glDisableVertexAttribArray(1);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
+	for (unsigned i = 0; i < LAYERS; i++) {
+		clear();
+		glUniform1i(glGetUniformLocation(sampling, "layer"), i);
+		glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+		glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+		same(pixels, want[i], sizeof(want[i]), "layer of a level", i);
+	}
+	glDeleteProgram(sampling);
+	glDeleteTextures(1, &texture);
+}
+
 /* Rectangles of pixels that were drawn a moment ago. */
 void readpixels(void)
 {

@@ -118,6 +118,7 @@ void mipmaps(void);
 void readpixels(void);
 void samplers(void);
 void blocks(void);
+void layers(void);
 /* board-tiled.c */
 void tiled(void);
 /* board-atlas.c */

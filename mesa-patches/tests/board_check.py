@@ -38,6 +38,8 @@ MAPPED = {"vbo": OBJECTS}
 # What the unmodified Mesa does wrong: r600 changes sampler states that textures share, and copies from levels of
 # compressed textures that it takes for smaller than they are.
 FAULTS_OF_UNMODIFIED = ("samplers", "blocks")
+# On R600 and R700 it also samples layers of some levels from where they are not.
+FAULTS_BEFORE_EVERGREEN = ("layers",)
 # With an address space it makes small textures parts of slabs, and exports nothing of one.
 FAULTS_IN_SPACE = ("leave-slabs",)
 # Whether objects were parts of slabs, as the addresses in command streams tell (glstream.h), or left
@@ -67,7 +69,8 @@ def expected_in_slabs(chip, extra):
 def check(rows, module, mesa, chip="rv770", extra=None, space=False):
     """What is wrong with the rows of a run on a chip, with variables of the environment in extra, as lines."""
     bad = []
-    faults = FAULTS_OF_UNMODIFIED + FAULTS_IN_SPACE * space
+    before_evergreen = FAULTS_BEFORE_EVERGREEN * chip.startswith("rv")
+    faults = FAULTS_OF_UNMODIFIED + before_evergreen + FAULTS_IN_SPACE * space
     for case, fields in expected_in_slabs(chip, extra).items():
         # Which objects Debian's Mesa has in slabs there is not our matter.
         for field in [] if space and mesa == "unmodified" else fields:
@@ -78,7 +81,7 @@ def check(rows, module, mesa, chip="rv770", extra=None, space=False):
         what = f"{case}, {mesa} Mesa, {module} module"
         if not r["ok"] and (mesa != "unmodified" or case not in faults):
             bad.append(f"{what}: contents are wrong")
-        if r["ok"] and mesa == "unmodified" and case == "blocks":
+        if r["ok"] and mesa == "unmodified" and case in ("blocks", *before_evergreen):
             bad.append(f"{what}: the levels are right: the fault is not there")
         calls = r["pwrites"] + r["preads"] + r["transfers"]
         if calls and not ours:

@@ -55,7 +55,7 @@ static const struct {
 	{ "persistent", persistent }, { "samplers", samplers },	{ "stream-out", stream_out },
 	{ "dma-buf", dma_buf },	  { "small", small },		{ "leave-slabs", leave_slabs },
 	{ "contexts", contexts }, { "dma", dma_copies },	{ "tiled", tiled },
-	{ "blocks", blocks },	  { "atlas", atlas },
+	{ "blocks", blocks },	  { "layers", layers },		{ "atlas", atlas },
 };
 
 int main(int argc, char **argv)
