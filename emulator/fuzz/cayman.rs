@@ -9,10 +9,9 @@ use r7xx_board::chip::gfx::shader::{Isa, Options};
 use r7xx_board::chip::gfx::{Gfx, GfxStatistics};
 use r7xx_board::chip::regs::evergreen::gfx as eg;
 
+use super::super::r800::{op2, passing, sampling, state, vertex_shader, Code};
 use super::super::shader::{HALF, ONE, ZERO};
-use super::super::state::{
-    f, COLOUR, DEPTH, HEIGHT, POINTS, RECTANGLES, SHADERS, TRIANGLES, VERTICES, WIDTH,
-};
+use super::super::state::{COLOUR, DEPTH, HEIGHT, POINTS, RECTANGLES, SHADERS, TRIANGLES, WIDTH};
 use super::{draw_of, triangle, Machine, DRAW, LIMITS, REGISTER, SHADER, WORDS};
 
 /// How [`super::shader`] decodes Cayman's shaders.
@@ -41,9 +40,6 @@ const OTHERS: [u32; 12] = [
     0x8958, 0x8974, 0x8C40, 0x8C44, 0x8C48, 0x8C4C, 0x98F8, 0xA400, 0xA404, 0xA408, 0x3_CFF0,
     0x3_CFF4,
 ];
-
-/// First vertex resource of a vertex shader (`EG_FETCH_CONSTANTS_OFFSET_VS`).
-const BUFFER: u32 = 0x3_0000 + 32 * 176;
 
 /// The register that number `n` of an input means.
 fn register(n: u16) -> u32 {
@@ -74,10 +70,10 @@ pub fn draw(data: &[u8]) -> Drawn {
     let machine = Machine {
         front: &FRONT,
         limits: LIMITS,
-        registers: state(),
+        registers: state(0),
         memory: vec![
-            (STARTS[0].1, vertex_shader().words()),
-            (STARTS[1].1, passing().words()),
+            (STARTS[0].1, vertex_shader(Isa::R900).words()),
+            (STARTS[1].1, passing(Isa::R900).words()),
             triangle(),
         ],
         register,
@@ -97,196 +93,23 @@ pub fn draw(data: &[u8]) -> Drawn {
     }
 }
 
-/// Registers of a linear 64x64 RGBA8 target, a viewport, vertices of 32 bytes with position and parameter.
-fn state() -> Vec<(u32, u32)> {
-    let size = WIDTH | HEIGHT << 16;
-    let half = [WIDTH, HEIGHT].map(|n| f(n as f32 / 2.0));
-    let swizzle = 1 << 6 | 2 << 9 | 3 << 12;
-    vec![
-        (eg::GB_ADDR_CONFIG, 0x0201_0003),
-        (0x2_8A88, 1),
-        (0x2_8034, size),
-        (0x2_8204, 1 << 31),
-        (0x2_8208, size),
-        (0x2_8240, 1 << 31),
-        (0x2_8244, size),
-        (0x2_8250, 1 << 31),
-        (0x2_8254, size),
-        (0x2_820C, 0xFFFF),
-        (0x2_82D4, f(1.0)),
-        (0x2_8400, u32::MAX),
-        (0x2_843C, half[0]),
-        (0x2_8440, half[0]),
-        (0x2_8444, half[1]),
-        (0x2_8448, half[1]),
-        (0x2_844C, f(0.5)),
-        (0x2_8450, f(0.5)),
-        (0x2_8818, 0x43F),
-        (0x2_8814, 1 << 19),
-        (0x2_8A00, 8 | 8 << 16),
-        (0x2_8A04, 0xFFFF << 16),
-        (0x2_8A08, 8),
-        // CAYMAN_PA_SU_VTX_CNTL, then CAYMAN_PA_CL_GB_*, PA_SC_AA_MASK_*.
-        (0x2_8BE4, 1 | 2 << 1 | 5 << 3),
-        (0x2_8BE8, f(16.0)),
-        (0x2_8BEC, f(1.0)),
-        (0x2_8BF0, f(16.0)),
-        (0x2_8BF4, f(1.0)),
-        (0x2_8C38, u32::MAX),
-        (0x2_8C3C, u32::MAX),
-        // One parameter with semantic 1, by its weights at pixels' centres.
-        (eg::SPI_VS_OUT_ID_0, 1),
-        (eg::SPI_PS_INPUT_CNTL_0, 1),
-        (eg::SPI_PS_IN_CONTROL_0, 1 | 1 << 28),
-        (eg::SPI_BARYC_CNTL, 1),
-        (eg::SQ_PGM_RESOURCES_PS, 4),
-        (eg::SQ_PGM_RESOURCES_VS, 4),
-        (eg::CB_COLOR0_BASE, (COLOUR >> 8) as u32),
-        (eg::CB_COLOR0_PITCH, WIDTH / 8 - 1),
-        (eg::CB_COLOR0_SLICE, WIDTH * HEIGHT / 64 - 1),
-        (eg::CB_COLOR0_INFO, 0x1A << 2 | 1 << 8),
-        (eg::CB_COLOR0_DIM, (WIDTH - 1) | (HEIGHT - 1) << 16),
-        (0x2_8238, 0xF),
-        (0x2_823C, 0xF),
-        (0x2_8808, 0xCC << 16 | 1 << 4),
-        (BUFFER, VERTICES as u32),
-        (BUFFER + 4, 0xFFFF),
-        (BUFFER + 8, 32 << 8),
-        (BUFFER + 12, swizzle),
-        (BUFFER + 28, 3 << 30),
-    ]
-}
-
-/// An operand: select and channel.
-type Operand = (u32, u32);
-
-/// An operation of two operands; a destination of none masks the write.
-fn op2(code: u32, dst: Option<u32>, chan: u32, a: Operand, b: Operand, last: bool) -> [u32; 2] {
-    [
-        a.0 | a.1 << 10 | b.0 << 13 | b.1 << 23 | u32::from(last) << 31,
-        u32::from(dst.is_some()) << 4 | code << 7 | dst.unwrap_or(0) << 21 | chan << 29,
-    ]
-}
-
-const BARRIER: u32 = 1 << 31;
-const POSITION: u32 = 1;
-const PARAM: u32 = 2;
-
-/// A shader: control flow, and its clauses with the instruction that names each.
-#[derive(Default, Clone)]
-struct Code {
-    flow: Vec<[u32; 2]>,
-    clauses: Vec<(usize, Vec<u32>)>,
-}
-
-impl Code {
-    fn cf(mut self, inst: u32, address: u32, more: u32) -> Self {
-        self.flow.push([address, more | inst << 22 | BARRIER]);
-        self
-    }
-
-    /// An ALU clause: 8 is `ALU`, 9 `ALU_PUSH_BEFORE`, 10 and 11 pop.
-    fn alu(mut self, inst: u32, slots: &[[u32; 2]]) -> Self {
-        self.clauses.push((self.flow.len(), slots.concat()));
-        let count = slots.len() as u32 - 1;
-        self.flow.push([0, count << 18 | inst << 26 | BARRIER]);
-        self
-    }
-
-    /// A clause of a texture or vertex instruction.
-    fn fetch(mut self, words: [u32; 3]) -> Self {
-        let [a, b, c] = words;
-        self.clauses.push((self.flow.len(), vec![a, b, c, 0]));
-        self.cf(0x01, 0, 0)
-    }
-
-    /// R`dst` = the four floats of buffer 0 at byte `offset`, at index R0.x.
-    fn vertex(self, dst: u32, offset: u32) -> Self {
-        const FMT_32_32_32_32_FLOAT: u32 = 0x23;
-        let swizzle = 1 << 12 | 2 << 15 | 3 << 18;
-        self.fetch([
-            15 << 26,
-            dst | swizzle | FMT_32_32_32_32_FLOAT << 22 | 1 << 30,
-            offset | 1 << 19,
-        ])
-    }
-
-    /// R2 = texture 0 at R1.xy, by `opcode`; `more` are other bits of the first word.
-    fn sample(self, opcode: u32, more: u32) -> Self {
-        let swizzle = 1 << 12 | 2 << 15 | 3 << 18;
-        self.fetch([
-            opcode | 1 << 16 | more,
-            2 | swizzle | 0xF << 28,
-            1 << 23 | 4 << 26 | 4 << 29,
-        ])
-    }
-
-    /// R1 = the parameter: `INTERP_ZW`, then `INTERP_XY`.
-    fn interpolated(self) -> Self {
-        let slots: Vec<_> = [(0xD7, 2), (0xD6, 0)]
-            .into_iter()
-            .flat_map(|(code, first)| {
-                (0..4).map(move |chan| {
-                    let dst = (first..first + 2).contains(&chan).then_some(1);
-                    op2(code, dst, chan, (0, 1 - chan % 2), (448, 0), chan == 3)
-                })
-            })
-            .collect();
-        self.alu(8, &slots)
-    }
-
-    /// The last export of its kind, of all channels of a register.
-    fn export(self, kind: u32, place: u32, gpr: u32) -> Self {
-        let channels = 1 << 3 | 2 << 6 | 3 << 9;
-        self.cf(0x54, place | kind << 13 | gpr << 15, channels)
-    }
-
-    /// The words: control flow, `CF_END`, clauses at multiples of 16 bytes.
-    fn words(&self) -> Vec<u32> {
-        let mut words = self.flow.concat();
-        words.extend([0, 0x20 << 22 | BARRIER]);
-        for (of, clause) in &self.clauses {
-            words.resize(words.len().next_multiple_of(4), 0);
-            words[2 * of] |= words.len() as u32 / 2;
-            words.extend(clause);
-        }
-        words
-    }
-}
-
-fn vertex_shader() -> Code {
-    (Code::default().vertex(1, 0).vertex(2, 16))
-        .export(POSITION, 60, 1)
-        .export(PARAM, 0, 2)
-}
-
-/// A pixel shader that takes the parameter as colour.
-fn passing() -> Code {
-    Code::default().interpolated().export(0, 0, 1)
-}
-
-/// A pixel shader that samples texture 0 at the parameter.
-fn sampling(opcode: u32) -> Code {
-    (Code::default().interpolated())
-        .sample(opcode, 0)
-        .export(0, 0, 2)
-}
-
 /// A pixel shader that samples the texture whose number is in `CF_IDX0`, which its first clause loads with 0.
 fn indexed() -> Code {
     // MOVA_INT: DST_GPR names the register.
     let [a, b] = op2(0xCC, None, 0, (ZERO, 0), (ZERO, 0), true);
-    (Code::default().alu(8, &[[a, b | 2 << 21]]).interpolated())
-        // RESOURCE_INDEX_MODE and SAMPLER_INDEX_MODE
-        .sample(0x10, 1 << 25 | 1 << 27)
-        .export(0, 0, 2)
+    (Code::new(Isa::R900)
+        .alu(8, &[[a, b | 2 << 21]])
+        .interpolated())
+    // RESOURCE_INDEX_MODE and SAMPLER_INDEX_MODE
+    .sample(0x10, 1 << 25 | 1 << 27)
+    .export(0, 0, 2)
 }
 
 /// A pixel shader that discards pixels on one side of a diagonal.
 fn killing() -> Code {
     const KILLGT: u32 = 0x2D;
     let kill = op2(KILLGT, None, 0, (0, 0), (0, 1), true);
-    (Code::default().alu(8, &[kill]).interpolated()).export(0, 0, 1)
+    (Code::new(Isa::R900).alu(8, &[kill]).interpolated()).export(0, 0, 1)
 }
 
 /// A pixel shader with operations that take three and four slots: `RECIP_IEEE`, `SIN`, `MULLO_INT`, and
@@ -306,7 +129,7 @@ fn wide() -> Code {
             op2(0xCA, dst, chan, (1, word), (1, 2 + word), chan == 3)
         })
         .collect();
-    (Code::default().interpolated())
+    (Code::new(Isa::R900).interpolated())
         .alu(8, &slots)
         .alu(8, &double)
         .export(0, 0, 2)
@@ -324,7 +147,7 @@ fn looping() -> Code {
     // R1[AR].x -= 1.0: SRC0_REL, SRC1_NEG, DST_REL.
     let [a, b] = op2(ADD, Some(1), 0, (1, 0), (ONE, 0), true);
     let add = [a | 1 << 9 | 1 << 25, b | 1 << 28];
-    (Code::default().interpolated())
+    (Code::new(Isa::R900).interpolated())
         // LOOP_START, JUMP over the clause, ELSE, POP, LOOP_END
         .cf(0x04, 7, 0)
         .alu(9, &[test])
@@ -338,10 +161,10 @@ fn looping() -> Code {
 /// Inputs of [`super::shader`] that execute instructions, by name.
 pub fn shader_seeds() -> Vec<(&'static str, Vec<u8>)> {
     [
-        ("vertex", vertex_shader()),
-        ("passing", passing()),
-        ("sampling", sampling(0x10)),
-        ("gathering", sampling(0x15)),
+        ("vertex", vertex_shader(Isa::R900)),
+        ("passing", passing(Isa::R900)),
+        ("sampling", sampling(Isa::R900, 0x10)),
+        ("gathering", sampling(Isa::R900, 0x15)),
         ("indexed", indexed()),
         ("killing", killing()),
         ("wide", wide()),
@@ -443,8 +266,8 @@ pub fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("depth", depth.concat()),
         ("blend", blend.concat()),
         ("samples", samples.concat()),
-        ("texture", textured(&sampling(0x10))),
-        ("gather", textured(&sampling(0x15))),
+        ("texture", textured(&sampling(Isa::R900, 0x10))),
+        ("gather", textured(&sampling(Isa::R900, 0x15))),
         ("indexed", textured(&indexed())),
         ("kill", drawn(&killing())),
         ("wide", drawn(&wide())),

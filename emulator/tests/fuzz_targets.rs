@@ -7,7 +7,7 @@
 #[path = "../fuzz/targets.rs"]
 mod targets;
 
-use crate::rig::{shader, state};
+use crate::rig::{r800, shader, state};
 use r7xx_board::chip::gfx::front::Front;
 use r7xx_board::chip::gfx::shader::Options;
 use r7xx_board::chip::gfx::{cayman, evergreen, PipelineCounter};

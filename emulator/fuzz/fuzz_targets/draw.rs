@@ -4,6 +4,8 @@
 // Each program has one target, and the tests use all of the assembler.
 #![allow(dead_code)]
 
+#[path = "../../tests/rig/r800.rs"]
+mod r800;
 #[path = "../../tests/rig/shader.rs"]
 mod shader;
 #[path = "../../tests/rig/state.rs"]

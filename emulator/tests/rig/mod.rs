@@ -2,6 +2,7 @@
 //! A chip in a test rig: flat memory, a register file, an interrupt counter, and
 //! a driver that sets up and fills rings as radeon does.
 
+pub mod r800;
 pub mod scene;
 pub mod shader;
 pub mod state;

@@ -4,10 +4,12 @@
 
 use r7xx_board::chip::cp::pm4::{Draw, IndexSource, Packet};
 
+use r7xx_board::chip::gfx::shader::Isa;
 use r7xx_board::chip::gfx::Pipeline;
+use r7xx_board::chip::regs::evergreen::gfx as eg;
 
 use super::shader::Shader;
-use super::{Rig, DATA, FENCE};
+use super::{r800, Rig, DATA, FENCE};
 
 pub use super::state::*;
 
@@ -37,13 +39,7 @@ pub fn scene() -> Scene {
 impl Scene {
     /// A pipeline that passes colours through to a linear 64x64 RGBA8 target.
     pub fn new(rig: Rig) -> Self {
-        let mut scene = Self {
-            rig,
-            fence: 0,
-            shaders: SHADERS,
-            next_vertex: 0,
-        };
-        scene.defaults();
+        let mut scene = Self::with_state(rig, state(0));
         let vs = scene.shader(&vertex_shader());
         let ps = scene.shader(&pixel_shader());
         scene.set(START_VS, vs);
@@ -51,15 +47,34 @@ impl Scene {
         scene
     }
 
+    /// The same on an Evergreen or a Cayman, whose shaders have the encoding `isa`.
+    pub fn r800(rig: Rig, isa: Isa) -> Self {
+        let mut scene = Self::with_state(rig, r800::state(0));
+        let vs = scene.shader_words(&r800::vertex_shader(isa).words());
+        let ps = scene.shader_words(&r800::passing(isa).words());
+        scene.set(eg::SQ_PGM_START_VS, vs);
+        scene.set(eg::SQ_PGM_START_PS, ps);
+        scene
+    }
+
+    /// Without shaders.
+    fn with_state(rig: Rig, state: Vec<(u32, u32)>) -> Self {
+        let mut scene = Self {
+            rig,
+            fence: 0,
+            shaders: SHADERS,
+            next_vertex: 0,
+        };
+        for (reg, value) in state {
+            scene.set(reg, value);
+        }
+        (scene.rig).cp_fill(&Packet::NumInstances(1).encode());
+        scene
+    }
+
     /// Sets a register, by the packet for its window.
     pub fn set(&mut self, reg: u32, value: u32) {
-        self.rig.cp_fill(
-            &Packet::SetRegs {
-                first: reg,
-                values: &[value],
-            }
-            .encode(),
-        );
+        self.rig.cp_fill(&r800::set(reg, value));
     }
 
     /// Binds resource 0 and sampler 0 of pixel shaders, by the words of a texture resource and of a sampler.
@@ -69,13 +84,6 @@ impl Scene {
                 self.set(reg, *word);
             }
         }
-    }
-
-    fn defaults(&mut self) {
-        for (reg, value) in state(0) {
-            self.set(reg, value);
-        }
-        self.rig.cp_fill(&Packet::NumInstances(1).encode());
     }
 
     /// Puts a shader into memory; returns the value for its start register.
