@@ -6,6 +6,7 @@
 
 use crate::rig::scene::*;
 use crate::rig::shader::*;
+use r7xx_board::chip::cp::pm4::{MemWriteData, Packet};
 
 const ADD: u32 = 0x00;
 const TEXTURE: u64 = 0x68_0000;
@@ -98,5 +99,96 @@ fn texels_that_are_denormals_count_as_zero() {
             let got = colour(&ps, [0.5; 2], [R32F, texel], 0);
             assert_eq!(got, [0, green, 0, 255], "{texel:#x} in R{to}");
         }
+    }
+}
+
+/// A scene of two targets: what is drawn on the first one is sampled on the second one.
+struct Feedback {
+    scene: Scene,
+    shaders: [u32; 2],
+}
+
+impl Feedback {
+    const FIRST: u64 = COLOUR;
+    const SECOND: u64 = COLOUR + 0x4_0000;
+    /// `TC_ACTION_ENA`, `CB_ACTION_ENA` and `CB0_DEST_BASE_ENA` of `SURFACE_SYNC`.
+    const SYNC: u32 = 1 << 23 | 1 << 25 | 1 << 6;
+
+    fn new() -> Self {
+        let mut s = scene();
+        let words = [
+            1 | 1 << 3 | 7 << 8 | (SIDE - 1) << 19,
+            (SIDE - 1) | RGBA8 << 26,
+            (Self::FIRST >> 8) as u32,
+            0,
+            1 << 19 | 2 << 22 | 3 << 25,
+            0,
+            2 << 30,
+        ];
+        s.texture(words, [0; 3]);
+        let mut sampling = Shader::new();
+        sampling.sample(1, 0, 0).export(PIXEL, 0, 1, XYZW, true);
+        let shaders = [pixel_shader(), sampling].map(|shader| s.shader(&shader));
+        Self { scene: s, shaders }
+    }
+
+    /// Draws on one of the targets by one of the shaders.
+    fn draw(&mut self, target: usize, parameter: [f32; 4]) {
+        let s = &mut self.scene;
+        let base = [Self::FIRST, Self::SECOND][target];
+        s.set(0x2_8040, (base >> 8) as u32);
+        s.set(START_PS, self.shaders[target]);
+        s.rectangle([0.0, 0.0, 64.0, 64.0], 0.5, parameter);
+    }
+
+    /// `SURFACE_SYNC`, if there is a flush.
+    fn sync(&mut self, flushes: bool) {
+        if flushes {
+            let packet = Packet::SurfaceSync {
+                coher_cntl: Self::SYNC,
+                size: u32::MAX,
+                base: 0,
+            };
+            self.scene.rig.cp_fill(&packet.encode());
+        }
+    }
+
+    /// The colour of the first pixel of the first target, as a texture.
+    fn sampled(&mut self) -> [u8; 4] {
+        self.draw(1, [0.5 / 64.0, 0.5 / 64.0, 0.0, 1.0]);
+        self.scene.finish();
+        let bytes = self.scene.rig.bytes(Self::SECOND, 4);
+        bytes.try_into().unwrap()
+    }
+}
+
+/// A board that is not strict shows what is in memory, whether or not the driver has flushed.
+#[test]
+fn texels_are_those_that_are_in_memory_when_a_draw_begins() {
+    let word = |colour| u32::from_le_bytes(bytes(colour));
+    for flushes in [false, true] {
+        let mut both = Feedback::new();
+        both.draw(0, RED);
+        both.sync(flushes);
+        assert_eq!(both.sampled(), bytes(RED), "drawn");
+        both.draw(0, GREEN);
+        both.sync(flushes);
+        assert_eq!(both.sampled(), bytes(GREEN), "drawn again");
+        // In one submission, too: nothing waits between the draws.
+        for colour in [BLUE, RED] {
+            both.draw(1, [0.5; 4]);
+            both.draw(0, colour);
+            both.sync(flushes);
+        }
+        assert_eq!(both.sampled(), bytes(RED), "drawn between draws");
+        both.scene.rig.ib(Feedback::FIRST, &[word(BLUE); 64]);
+        both.sync(flushes);
+        assert_eq!(both.sampled(), bytes(BLUE), "written by the CPU");
+        let data = MemWriteData::U32(word(GREEN));
+        let addr = Feedback::FIRST;
+        let packet = Packet::MemWrite { addr, data };
+        both.scene.rig.cp_fill(&packet.encode());
+        both.sync(flushes);
+        assert_eq!(both.sampled(), bytes(GREEN), "written by the CP");
     }
 }
