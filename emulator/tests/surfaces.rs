@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex};
 
 use crate::rig::scene::*;
 use crate::rig::shader::*;
-use crate::rig::{config, strict_config, Rig};
+use crate::rig::{config, r800, strict_config, Rig};
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::gfx::lint::Lint;
+use r7xx_board::chip::gfx::shader::Isa;
 use r7xx_board::chip::gfx::{Gfx, Pipeline, Report};
-use r7xx_board::chip::ChipConfig;
+use r7xx_board::chip::regs::evergreen::gfx as eg;
+use r7xx_board::chip::{ChipConfig, Family};
 
 const DB_RENDER_CONTROL: u32 = 0x2_8D0C;
 /// `STENCIL_COMPRESS_DISABLE`, `DEPTH_COMPRESS_DISABLE`
@@ -183,6 +185,109 @@ fn a_strict_board_counts_and_a_lint_reports() {
     let mut s = scene_of(config(None), Pipeline::new(1).with_lint(Lint::new(report)));
     forget(&mut s);
     assert!(lines.lock().unwrap()[0].contains("reads compressed tiles"));
+}
+
+/// Place of a mask for fast clears.
+const CMASK: u64 = 0x78_0000;
+/// 1D tiled; `FAST_CLEAR` of `CB_COLOR0_INFO`.
+const TILED: u32 = 0x1A << 2 | 2 << 8;
+const FAST_CLEAR: u32 = 1 << 17;
+
+/// Between a clear and the texture's read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Between {
+    Nothing,
+    /// A draw with this `MODE` of `CB_COLOR_CONTROL`.
+    Draw(u32),
+    /// The CPU writes to the whole surface.
+    Cpu,
+    /// The surface has no mask any more.
+    NoMask,
+}
+
+/// Clears a target by its mask, draws its left half, and samples it in column `x`. Returns what is reported,
+/// the lines that are counted, and the pixel that was sampled.
+fn fast_cleared(family: Family, isa: Isa, x: f32, between: Between) -> (Vec<String>, u64, [u8; 4]) {
+    let (lines, report) = collect();
+    let config = ChipConfig {
+        family,
+        ..config(None)
+    };
+    let gfx = Box::new(Pipeline::new(2).with_report(report));
+    let mut s = Scene::r800(Rig::with_gfx(config, gfx), isa);
+    s.rig.ib(COLOUR, &noise(64 * 64, 3));
+    s.rig.ib(CMASK, &[0; 32]);
+    s.set(eg::CB_COLOR0_CMASK, (CMASK >> 8) as u32);
+    s.set(eg::CB_COLOR0_CLEAR_WORD0, u32::from_le_bytes(bytes(GREEN)));
+    s.set(eg::CB_COLOR0_INFO, TILED | FAST_CLEAR);
+    s.rectangle([0.0, 0.0, 32.0, 64.0], 0.5, RED);
+    match between {
+        Between::Nothing => {}
+        Between::Draw(mode) => {
+            s.set(0x2_8808, 0xCC << 16 | mode << 4);
+            s.rectangle(ALL, 0.5, RED);
+            s.set(0x2_8808, 0xCC << 16 | 1 << 4);
+        }
+        Between::Cpu => {
+            s.finish();
+            s.rig
+                .ib(COLOUR, &[u32::from_le_bytes(bytes(BLUE)); 64 * 64]);
+        }
+        Between::NoMask => {
+            s.finish();
+            s.rig.ib(CMASK, &[u32::MAX; 32]);
+        }
+    }
+    // Another target, linear.
+    let target = COLOUR + 0x4_0000;
+    s.set(eg::CB_COLOR0_BASE, (target >> 8) as u32);
+    s.set(eg::CB_COLOR0_INFO, 0x1A << 2 | 1 << 8);
+    let texture = [
+        1 | (WIDTH / 8 - 1) << 6 | (WIDTH - 1) << 18,
+        (HEIGHT - 1) | 2 << 28,
+        (COLOUR >> 8) as u32,
+        (COLOUR >> 8) as u32,
+        1 << 19 | 2 << 22 | 3 << 25,
+        0,
+        0,
+        0x1A | 2 << 30,
+    ];
+    for (register, word) in (0x3_0000..).step_by(4).zip(texture) {
+        s.set(register, word);
+    }
+    (0..3).for_each(|n| s.set(0x3_C000 + 4 * n, 0));
+    let ps = s.shader_words(&r800::sampling(isa, 0x10).words());
+    s.set(eg::SQ_PGM_START_PS, ps);
+    s.rectangle([0.0, 0.0, 8.0, 8.0], 0.5, [(x + 0.5) / 64.0, 0.5, 0.0, 1.0]);
+    s.finish();
+    let count = s.rig.chip.counters().get(Counter::CompressedReads);
+    let lines: Vec<_> = lines.lock().unwrap().clone();
+    let pixel = s.rig.bytes(target, 4).try_into().unwrap();
+    (lines, count, pixel)
+}
+
+#[test]
+fn clear_colours_that_no_draw_has_eliminated_are_found() {
+    for (family, isa) in [(Family::Turks, Isa::R800), (Family::Cayman, Isa::R900)] {
+        let (lines, count, pixel) = fast_cleared(family, isa, 40.0, Between::Nothing);
+        let line = format!(
+            "draw 2: a shader reads fast-cleared tiles of the surface at {COLOUR:#x}, which no draw has eliminated"
+        );
+        assert_eq!((lines, count), (vec![line], 4), "{family}");
+        assert_ne!(pixel, bytes(GREEN), "the bytes from before the clear");
+        let none = |x, between, colour| {
+            let found = fast_cleared(family, isa, x, between);
+            assert_eq!(found, (vec![], 0, bytes(colour)), "{family}: {between:?}");
+        };
+        // The other half has been drawn.
+        none(20.0, Between::Nothing, RED);
+        // CB_ELIMINATE_FAST_CLEAR, CB_DECOMPRESS
+        none(40.0, Between::Draw(2), GREEN);
+        none(40.0, Between::Draw(4), GREEN);
+        none(40.0, Between::Cpu, BLUE);
+        let (lines, count, _) = fast_cleared(family, isa, 40.0, Between::NoMask);
+        assert_eq!((lines.len(), count), (0, 0), "{family}");
+    }
 }
 
 #[test]

@@ -449,6 +449,7 @@ impl Pipeline {
         for mode in targets.unknown_modes() {
             context.control.unknown(ARRAY_MODE, mode);
         }
+        targets.tell_masks(view);
         let mut pixel = PixelState::decode(&self.shadow, setup, None, interpolator, targets, depth);
         if pixel.needs_shader() {
             pixel.program = Some(self.stage_program(context, view, Stage::Pixel)?);

@@ -71,6 +71,13 @@ pub struct Place {
     run: Option<u64>,
 }
 
+impl Place {
+    /// MC address of the first byte, if the bytes are contiguous.
+    pub fn address(&self) -> Option<u64> {
+        self.run
+    }
+}
+
 /// Rows (bit y) of a micro tile that have a pixel in `mask`, a mask of lanes in
 /// the quad order of pixel waves.
 pub const fn rows_of(mask: Mask) -> u8 {
@@ -210,6 +217,9 @@ impl Surface {
         rows: u8,
         out: &mut [u8],
     ) -> Result<(), McError> {
+        if let (Some(compressed), Cache::Texture) = (view.compressed, self.cache) {
+            compressed.read_tile(view, self, place.tile, place.slice, out.len());
+        }
         match place.run {
             Some(addr) => self.read(view, addr, out),
             None => self.pieces(place, rows, |addr, bytes| {

@@ -44,6 +44,17 @@ impl FastClear {
     }
 }
 
+impl FastClear {
+    /// Whether a tile stands for the clear colour. Arguments as for [`Self::place`].
+    pub fn has(&self, view: &View<'_>, pitch: u32, tile: (u32, u32), slice: u32) -> bool {
+        let Some((address, shift)) = self.place(pitch, tile, slice) else {
+            return false;
+        };
+        let mut bits = [0];
+        view.read(address, &mut bits).is_ok() && bits[0] >> shift & 0xF == 0
+    }
+}
+
 impl Target {
     /// Stores the clear colour in tile `at`, all samples of it, if the tile stands for it.
     ///

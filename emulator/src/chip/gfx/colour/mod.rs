@@ -341,6 +341,18 @@ impl Targets {
         self.write_uniform(view, index, at, &data)
     }
 
+    /// Tells who remembers compressed tiles, if somebody does, which targets can be fast-cleared.
+    pub fn tell_masks(&self, view: &View<'_>) {
+        let Some(compressed) = view.compressed else {
+            return;
+        };
+        for target in self.targets.iter().flatten() {
+            if let Some(cleared) = &target.cleared {
+                compressed.bound(view, &target.surface, cleared, target.slices);
+            }
+        }
+    }
+
     /// Gives tile `at` of all targets their clear colours, where it stands for them.
     ///
     /// # Errors
