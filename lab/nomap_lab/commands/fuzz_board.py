@@ -24,7 +24,8 @@ from nomap_lab import cli, graph, procs
 from nomap_lab.paths import BUILD, CHECK, LabError, say
 
 #: Chips with a 3D engine.
-CHIPS = ("rv710", "rv730", "rv740", "rv770", "cedar", "redwood", "cypress", "palm", "caicos", "turks", "barts", "cayman", "aruba")
+CHIPS = ("rv670", "rs780", "rv710", "rv730", "rv740", "rv770", "cedar", "redwood", "cypress", "palm", "caicos", "turks", "barts",
+         "cayman", "aruba")
 SCENES = "gears text compressed geometry feedback samples wires"
 
 
