@@ -137,6 +137,72 @@ fn screenshot_of_an_absurd_mode_does_not_stall_the_client() {
     assert!(child.output().status.success());
 }
 
+/// KiB that the board has in memory.
+fn resident(board: &Board) -> u64 {
+    let id = board.0.as_ref().unwrap().id();
+    let text = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1));
+    kib.unwrap().parse().unwrap()
+}
+
+/// A board without work has a monitor to feed, and a guest that suspends, or sets modes, for
+/// days. None of it may leave memory behind.
+#[test]
+fn memory_of_an_idle_board_does_not_grow() {
+    // A page lost by each reset or mode is 4 MiB; a page lost by each vertical blank, of which
+    // two CRTCs have 120 a second, is 960 KiB.
+    const ROUNDS: u32 = 1000;
+    const IDLE: Duration = Duration::from_secs(2);
+    const NOISE_KIB: u64 = 384;
+    let dir = tempfile::tempdir().unwrap();
+    let child = board(dir.path(), &["--counters", "c.json"]);
+    let socket = dir.path().join("s");
+    wait_for(&socket);
+    let mut client = vfio_user::Client::new(&socket).unwrap();
+    let rounds = |client: &mut vfio_user::Client, count: u32| {
+        for n in 0..count {
+            // GRBM_SOFT_RESET of all of the CP, SRBM_SOFT_RESET of the DMA engine.
+            for (register, value) in [(0x8020, 1), (0x8020, 0), (0x0E60, 1 << 20), (0x0E60, 0)] {
+                common::write32(client, common::BAR2, register, value);
+            }
+            for crtc in [0, 0x800] {
+                for (register, value) in [
+                    (0x6080, 0),                   // CRTC off
+                    (0x6104, 2),                   // 32 bits, linear
+                    (0x6120, 0x400),               // pitch
+                    (0x6584, 0x0400_0300 + n % 2), // size
+                    (0x6100, 1),                   // surface on
+                    (0x6080, 1),                   // CRTC on
+                ] {
+                    common::write32(client, common::BAR2, register + crtc, value);
+                }
+            }
+        }
+    };
+    // Interrupts of both CRTCs' vertical blanks, so that they are counted.
+    common::write32(&mut client, common::BAR2, 0x6540, 0x101);
+    // The first times have tables and stacks to fill.
+    rounds(&mut client, ROUNDS / 10);
+    std::thread::sleep(IDLE / 4);
+    let first = resident(&child);
+    std::thread::sleep(IDLE);
+    let idle = resident(&child);
+    rounds(&mut client, ROUNDS);
+    let busy = resident(&child);
+    drop(client);
+    assert!(child.output().status.success());
+    let text = std::fs::read(dir.path().join("c.json")).unwrap();
+    let counters: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert!(counters["soft_resets"].as_u64().unwrap() >= u64::from(2 * ROUNDS));
+    assert!(counters["vblanks"].as_u64().unwrap() >= 120);
+    assert!(idle <= first + NOISE_KIB, "idle: {first} KiB, then {idle}");
+    assert!(
+        busy <= idle + NOISE_KIB,
+        "resets, modes: {idle} KiB, then {busy}"
+    );
+}
+
 #[test]
 fn unwritable_outputs_are_errors() {
     let dir = tempfile::tempdir().unwrap();
