@@ -592,6 +592,6 @@ EXEMPT = (
     ("mesa-patches/README.md", "20 and 500 ms late", "latencies that mesa-patches/tests/run sets"),
     ("mesa-patches/README.md", "65,530 mappings are possible", "vm.max_map_count's default, which mesa-patches/tests/run sets"),
     ("mesa-patches/series-b.md", "3 ioctls each", "the three calls that the sentence names"),
-    ("libdrm/README.md", "8,192 maps", "a bound that bench/libdrm-maps/check.py asserts"),
+    ("libdrm/README.md", "8,192 mappings", "a bound that bench/libdrm-maps/check.py asserts"),
     ("libdrm/README.md", "8,191 mappings", "an eighth of vm.max_map_count, which bench/libdrm-maps/check.py asserts"),
 )

@@ -28,7 +28,7 @@ def uploads(section):
         head += [f"{d}: mmap", f"{d}: pwrite", "mmap / pwrite"]
         columns += [table.column(f"{d} {c}") for c in ("mmap", "pwrite", "mmap / pwrite")]
     head += ["mappings: mmap", "mappings: pwrite"]
-    columns += [table.column("maps: mmap"), table.column("maps: pwrite")]
+    columns += [table.column("mappings: mmap"), table.column("mappings: pwrite")]
     yield from lines(head, ([row[c] for c in columns] for row in table.rows))
     yield ""
     ranges = []

@@ -51,7 +51,7 @@ SECTIONS = (
     ("address-space", "Mesa: address space of a 32-bit program", "bench/address-space", False),
     ("board-fill", "The emulated board's 3D engine", "bench/board-fill", True),
     ("desktop-shares", "Where a desktop's time goes", "bench/desktop-shares", True),
-    ("mapstorm", "mmap() with N maps and N guards", "kernel/mm/bench/mapstorm", False),
+    ("mapstorm", "mmap() with N mappings and N guards", "kernel/mm/bench/mapstorm", False),
     ("brk", "Growing and shrinking the heap", "kernel/mm/bench/brk-storm", True),
     ("threads", "20,000 threads", "kernel/mm/bench/threads", True),
     ("mm-selftests", "The kernel's mm selftests", "kernel/mm/tests/selftests", False),

@@ -5,9 +5,9 @@
 usage: table.py RESULTS.json
 
 The first table: the cost of filling one more BO (medians, microseconds, with the 10th and
-the 90th percentile) by domain and arm, that of mmap in units of pwrite, the maps of the
-process by arms (those whose maps agree in every row share a column), and the kernel memory
-of maps and page tables. The second: what the report of 2011 measured, then and here.
+the 90th percentile) by domain and variant, that of mmap in units of pwrite, the mappings of
+the process by variant (those that have as many in every row share a column), and the kernel memory
+of mappings and page tables. The second: what the report of 2011 measured, then and here.
 """
 
 import json
@@ -68,17 +68,17 @@ def uploads(data):
         if {"mmap", "pwrite"} <= set(arms):
             columns.append((f"{d.upper()} mmap / pwrite",
                             [ratio(rows.get((d, "mmap", n)), rows.get((d, "pwrite", n))) for n in steps]))
-    # Arms by their maps in the first domain, which has all populations.
+    # Variants by their mappings in the first domain, which has all populations.
     maps = {}
     for arm in arms:
         counts = tuple(rows[domains[0], arm, n]["maps"] for n in steps)
         maps.setdefault(counts, []).append(arm)
-    columns += [("maps: " + ", ".join(names), [f"{count:,}" for count in counts])
+    columns += [("mappings: " + ", ".join(names), [f"{count:,}" for count in counts])
                 for counts, names in maps.items()]
     for arm in ("mmap", "pwrite"):
         cells = [memory(rows.get((domains[0], arm, n))) for n in steps]
         if any(cells):
-            columns.append((f"KiB of maps and page tables: {arm}", cells))
+            columns.append((f"KiB of mappings and page tables: {arm}", cells))
     yield "Upload of 4 KiB into one more BO, us:"
     yield ""
     yield from table(columns)

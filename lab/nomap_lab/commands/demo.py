@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """usage: lab/demo [LIVE-BOS-OPTION...]   (make demo FULL=1: with --full)
 
-Runs bench/live-bos on the patched module, all arms in one boot, and plots
+Runs bench/live-bos on the patched module, all variants in one boot, and plots
 what it measured. Results: build/results/live-bos.{json,png}.
 
 The board gets a VRAM aperture that holds all populations side by side: what

@@ -13,16 +13,16 @@ import sys
 
 # Kind, the meaning of a row's number, operations, and the table's subject.
 CYCLES = (
-    ("guards", "guards", ("pair",), "`guards`: 100 live maps behind N stacks (`MAP_GROWSDOWN`, 1 MiB"
+    ("guards", "guards", ("pair",), "`guards`: 100 live mappings behind N stacks (`MAP_GROWSDOWN`, 1 MiB"
      " free before each); a munmap() and an mmap()"),
     ("small", "guards", ("pair",), "`small`: the same with guards of one page, as shadow stacks have them"
-     " (`stack_guard_gap=1`); 90th percentiles, as the holes are tried for maps of two pages, a third"),
+     " (`stack_guard_gap=1`); 90th percentiles, as the holes are tried for mappings of two pages, a third"),
     ("page", "guards", ("pair",), "`page`: the same with a hole of one page before each stack, and requests of one page,"
      " which all have the holes tried; medians"),
     ("shadow", "guards", ("pair",), "`shadow`: the same with shadow stacks"),
-    ("among", "guards", ("unmap", "map"), "`among`: 100 live maps, each between two of N stacks"),
-    ("holes", "live", ("unmap", "map"), "`holes`: N live maps with a hole of one page before each, no stack"),
-    ("plain", "live", ("pair",), "`plain`: N live maps only"),
+    ("among", "guards", ("unmap", "map"), "`among`: 100 live mappings, each between two of N stacks"),
+    ("holes", "live", ("unmap", "map"), "`holes`: N live mappings with a hole of one page before each, no stack"),
+    ("plain", "live", ("pair",), "`plain`: N live mappings only"),
 )
 WHENS = ("before", "after")
 
@@ -87,7 +87,7 @@ def others(rows):
     if not lives:
         return
     whens = [w for w in WHENS if any(r["instructions"].get(w) for r in mine)]
-    yield "`others`: other operations, with N live maps:"
+    yield "`others`: other operations, with N live mappings:"
     yield ""
     head = ["operation"]
     for live in lives:
