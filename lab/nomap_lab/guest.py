@@ -34,6 +34,8 @@ from .stage import STAGES
 
 #: Exit statuses of lab/run that are not the command's.
 KERNEL_REPORT, DIED, NO_PICTURE, TIMEOUT = 70, 71, 72, 124
+#: Seconds without a word on the console after which KVM is taken not to work.
+KVM_SILENCE = 30
 
 
 #: The stage that builds the Mesa of each --mesa but Debian's own; its libraries are in build/STAGE/MESA/lib.
@@ -366,7 +368,7 @@ def _wait(guest: Guest, qemu: subprocess.Popen[bytes]) -> str:
                     how = "board"
             elif boot.timeout and spent > boot.timeout:
                 how = "timeout"
-            elif boot.accel == "kvm" and spent > 30 and not (guest.logs / "console.log").stat().st_size:
+            elif boot.accel == "kvm" and spent > KVM_SILENCE and not last_lines(guest.logs / "console.log"):
                 how = "kvm"
             if how and qemu.poll() is None:
                 _stop(qemu)
@@ -413,7 +415,8 @@ def _judge(guest: Guest, how: str, qemu_status: int, stderr: IO[bytes], interact
         tell(f"lab/run: no end after {boot.timeout} s; guest killed (--timeout gives it longer)", logs=("console.log", "board.log"))
         return TIMEOUT
     if how == "kvm":
-        tell("lab/run: nothing came from the guest in 30 s: this machine's KVM does not work; use --accel tcg", logs=("qemu.log",))
+        tell(f"lab/run: nothing came from the guest in {KVM_SILENCE} s: this machine's KVM does not work; use --accel tcg",
+             logs=("qemu.log",))
         return DIED
     if interactive:
         return 0

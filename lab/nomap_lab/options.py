@@ -35,7 +35,7 @@ def passed_on(doc: str | None, program: str, argv: list[str]) -> list[str]:
         graph.ensure("bench")
     judged = _output([path, *argv])
     if judged.returncode == 2:
-        options = re.findall(r"^\s+(--[a-z][a-z-]*)", _output([path, "--help"]).stdout, re.M)
+        options = re.findall(r"^\s+(--[a-z][a-z0-9-]*)", _output([path, "--help"]).stdout, re.M)
         fault = (judged.stderr.strip().splitlines() or ["wrong arguments"])[0].replace(str(path), path.name)
         raise UsageError(f"{fault}; the options are {' '.join(options)}")
     return argv

@@ -9,11 +9,15 @@ import re
 import shlex
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from nomap_lab import bad_inputs
+from nomap_lab.bad_inputs import BAD_INPUTS
+from nomap_lab.deqp import source
 from nomap_lab.outside import copy_of_repository, outside, outside_path
-from nomap_lab.paths import BUILD, HOST_ROOT_FD, TOP
+from nomap_lab.paths import BUILD, HOST_ROOT_FD, TOP, LabError
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=30,
@@ -303,7 +307,18 @@ def dead_board(lab: Lab) -> None:
 @case("lab/interrupted-leaves-nothing", runner="pytest")
 def interrupted(lab: Lab) -> None:
     lab.build("image", "boot", "board", "piglit")
-    lab.pytest("lab/tests/test_interrupts.py")
+    tests = ("test_nothing_is_left", "test_every_command_is_interrupted")
+    lab.pytest(*(f"lab/tests/test_interrupts.py::{test}" for test in tests))
+
+
+@case("lab/interrupted-others-leave-nothing", tier="all", runner="pytest")
+def others_interrupted(lab: Lab) -> None:
+    # The copy takes them from the cache.
+    lab.build("image", "boot", "board", "board-tests", "bench", "libdrm", "igt", "mm-tools")
+    with suppress(LabError):  # without a source of VK-GL-CTS dEQP is skipped
+        source.named()
+        lab.build("deqp")
+    lab.pytest("lab/tests/test_interrupts.py::test_nothing_is_left_of_others")
 
 
 @case("lab/disk-full-is-said")
@@ -347,75 +362,25 @@ def one_subtest(lab: Lab) -> None:
         assert "kernel: build failed" in said and "#error trap" in said
 
 
-# Name: command line, exit status, words of the fault and of its cure.
-BAD_INPUTS: dict[str, tuple[str, int, list[str]]] = {
-    "run-without-dashes": ("lab/run ls", 2, ["'ls'", "lab/run -- ls"]),
-    "run-no-command": ("lab/run", 2, ["no command", "lab/run -- CMD"]),
-    "run-unknown-option": ("lab/run --no-such-option -- true", 2, ["--no-such-option", "lab/run --help"]),
-    "run-unknown-kernel": ("lab/run --kernel nosuch -- true", 1, ["nosuch", "stock", "debug"]),
-    "run-unknown-module": ("lab/run --module nosuch -- true", 2, ["nosuch", "patched or stock"]),
-    "run-unknown-image": ("lab/run --image nosuch -- true", 2, ["nosuch", "guest or desktop"]),
-    "run-unknown-mesa": ("lab/run --mesa nosuch -- true", 2, ["nosuch", "unmodified, a or patched"]),
-    "run-timeout-missing": ("lab/run --timeout -- true", 2, ["--timeout", "value"]),
-    "run-timeout-last": ("lab/run --timeout", 2, ["--timeout", "value"]),
-    "run-timeout-word": ("lab/run --timeout soon -- true", 2, ["--timeout", "seconds", "'soon'"]),
-    "run-timeout-negative": ("lab/run --timeout -5 -- true", 2, ["--timeout", "seconds", "'-5'"]),
-    "run-memory": ("lab/run --mem banana -- true", 2, ["--mem", "2G", "'banana'"]),
-    "run-no-cpus": ("lab/run --smp 0 -- true", 2, ["--smp", "CPUs", "'0'"]),
-    "run-unknown-accelerator": ("lab/run --accel nosuch -- true", 2, ["--accel", "tcg, icount or kvm"]),
-    "run-share": ("lab/run --share /no/such -- true", 2, ["--share", "no directory", "/no/such"]),
-    "run-insmod-missing": ("lab/run --insmod build/no-such.ko -- true", 2, ["--insmod", "no file", "no-such.ko"]),
-    "run-insmod-elsewhere": ("lab/run --insmod Makefile -- true", 2, ["--insmod", "Makefile", "build/"]),
-    "run-logs-elsewhere": ("lab/run --logs /var/tmp/logs -- true", 2, ["--logs", "/var/tmp/logs", "repository"]),
-    "run-screenshot-nowhere": ("lab/run --screenshot /no/such/a.png -- true", 2, ["--screenshot", "no directory"]),
-    "run-screenshot-no-board": ("lab/run --board none --screenshot build/a.png -- true", 2, ["--screenshot", "board"]),
-    "run-board-on-mm": ("lab/run --kernel mm --board '--chip rv770' -- true", 2, ["--board", "mm", "no driver"]),
-    "run-places": ("env NOMAP_GUESTS=many lab/run -- true", 2, ["NOMAP_GUESTS", "'many'", "NOMAP_GUESTS=2"]),
-    "shell-command": ("lab/shell -- ls", 2, ["no command", "lab/run -- CMD"]),
-    "build-nothing": ("lab/build", 2, ["stage", "--list"]),
-    "build-unknown-stage": ("lab/build nosuch", 2, ["'nosuch'", "kernel"]),
-    "check-unknown-suite": ("lab/check nosuch", 2, ["nosuch", "boot"]),
-    "check-unknown-test": ("lab/check boot nosuch", 2, ["nosuch", "boot"]),
-    "check-unknown-subtest": ("lab/check igt radeon_gem_pread@basik", 2, ["basik'", "radeon_gem_pread@basic"]),
-    "check-unknown-tier": ("lab/check --tier some", 2, ["--tier", "check", "all"]),
-    "check-no-lanes": ("lab/check --lanes 0", 2, ["--lanes"]),
-    "piglit-nothing": ("lab/piglit", 2, ["--tests", "--out"]),
-    "piglit-tests-missing": ("lab/piglit --tests /no/such --out build/x", 2, ["--tests", "/no/such", "-sets/"]),
-    "piglit-unknown-chip": ("lab/piglit --chip rv999 --tests /dev/null --out build/x", 2, ["rv999", "rv770"]),
-    "piglit-pattern": ("lab/piglit -t [ --tests /dev/null --out build/x", 2, ["-t", "'['"]),
-    "piglit-sample": ("lab/piglit --sample some", 2, ["--sample", "number", "'some'"]),
-    "fuzz-seconds": ("lab/fuzz abc", 2, ["seconds", "'abc'"]),
-    "fuzz-seed": ("lab/fuzz 10 abc", 2, ["seed", "'abc'"]),
-    "fuzz-chip": ("lab/fuzz --chip rv999", 2, ["--chip", "'rv999'", "cayman"]),
-    "fuzz-board-cases": ("lab/fuzz-board --cases few", 2, ["--cases", "number", "'few'"]),
-    "mutations-unknown": ("lab/mutations nosuch", 2, ["nosuch", "lab/mutations --list"]),
-    "mutations-chip": ("lab/mutations --chip turks rv770-packet", 2, ["--chip"]),
-    "speed-unknown-option": ("lab/speed --x", 2, ["--x", "--quick"]),
-    "demo-unknown-option": ("lab/demo --x", 2, ["--x", "--quick"]),
-    "bench-board-rounds": ("lab/bench-board --rounds many", 2, ["--rounds", "many"]),
-    "bench-desktop-driver": ("lab/bench-desktop --driver nosuch", 2, ["--driver", "nosuch", "modesetting"]),
-    "bench-mm-unknown-part": ("lab/bench-mm nosuch", 2, ["nosuch", "mapstorm"]),
-    "glmark2-unknown-module": ("lab/glmark2 --module nosuch", 2, ["--module", "nosuch", "patched"]),
-    "mm-debug-seconds": ("lab/mm-debug abc", 2, ["seconds", "'abc'"]),
-    "tree-unknown": ("lab/tree nosuch", 2, ["nosuch", "libdrm"]),
-    "distclean-argument": ("lab/distclean build", 2, ["'build'", "usage"]),
-    "cache-relative": ("env NOMAP_CACHE=cache lab/build board", 1, ["NOMAP_CACHE", "'cache'", "absolute", "/cache"]),
-    "cache-is-a-file": ("env NOMAP_CACHE=/etc/passwd lab/build board", 1, ["/etc/passwd", "NOMAP_CACHE"]),
-    "cache-of-others": ("env NOMAP_CACHE=/etc lab/build board", 1, ["/etc is not a cache of nomap", "NOMAP_CACHE"]),
-    **{f"another-user-{name}": (f"setpriv --reuid 65534 --regid 65534 --clear-groups {cmd}", 1, ["needs root", "sudo"])
-       for name, cmd in {"run": "lab/run -- true", "build": "lab/build board", "check": "lab/check boot"}.items()},
-}
-
-
 @case("lab/bad-input/{what}", what=list(BAD_INPUTS))
 def bad_input(lab: Lab, what: str) -> None:
-    """Each gets a sentence with the fault and its cure, and the status of wrong arguments or of a fault."""
+    """Each gets a sentence with the fault and its cure, and the status of wrong arguments or of a fault. The document has it."""
     line, status, words = BAD_INPUTS[what]
     done = lab.status(outside(shlex.split(line)))
     assert done.status == status
     said = (done.out + done.err).replace("\n", " ")
     assert not [w for w in words if w not in said], f"it says none of these: {[w for w in words if w not in said]}"
     assert "Traceback" not in said
+    table = bad_inputs.table((TOP / "docs/bad-inputs.md").read_text(encoding="utf-8"))[2]
+    assert bad_inputs.row(line, done.status, done.out + done.err) in table, "docs/bad-inputs.md: see nomap_lab/bad_inputs.py"
+
+
+@case("lab/bad-inputs-are-documented")
+def bad_inputs_table(lab: Lab) -> None:
+    """The document has a row for each of these calls, and no other."""
+    table = bad_inputs.table((TOP / "docs/bad-inputs.md").read_text(encoding="utf-8"))[2]
+    calls = re.findall(r"(?m)^\| `(.*?)` \|", table.replace("\\|", "|"))
+    assert calls == [line for line, _, _ in BAD_INPUTS.values()], "run python3 -m nomap_lab.bad_inputs docs/bad-inputs.md"
 
 
 @case("lab/bad-input/no-kvm")
@@ -424,3 +389,28 @@ def no_kvm(lab: Lab) -> None:
         lab.skip("this machine has /dev/kvm")
     done = lab.lab("run", "--accel", "kvm", "--", "true", status=1)
     assert "/dev/kvm" in done.err and "--accel tcg" in done.err
+
+
+@case("lab/kvm-that-hangs-is-said")
+def kvm_hangs(lab: Lab) -> None:
+    """A KVM that can be opened and then does nothing: a device and a QEMU made up for it."""
+    lab.build("image", "boot")
+    fake = lab.dir("kvm") / "qemu-system-x86_64"
+    fake.write_text("#!/bin/sh\nexec sleep 1000\n", encoding="ascii")
+    fake.chmod(0o755)
+    boots = """if True:
+        from contextlib import nullcontext
+        from nomap_lab import guest
+        guest.KVM_SILENCE = 2
+        guest.Slot = nullcontext  # it needs no CPU, and need not wait for other guests
+        raise SystemExit(guest.run(guest.Boot(accel="kvm", board="none", module="stock", radeon=False), ["true"]))"""
+    done = lab.status("unshare", "--mount", "bash", "-euc", """
+        root=$(mktemp -d)
+        mkdir "$root/dev"
+        lab/roots/dev "$root"
+        [ -e "$root/dev/kvm" ] || : >"$root/dev/kvm"
+        mount --bind /dev/null "$root/dev/kvm"
+        mount --rbind "$root/dev" /dev
+        PATH=${1%/*}:$PATH PYTHONPATH=lab python3 -B -c "$2" """, "bash", fake, boots)
+    assert done.status == 71
+    assert "nothing came from the guest in 2 s" in done.err and "KVM does not work; use --accel tcg" in done.err

@@ -33,7 +33,7 @@ def main(argv: list[str]) -> int:
             print(f"{s.name:18} {s.about}")
         return 0
     if not options.stages:
-        raise UsageError("name a stage, or all (see lab/build --list)")
+        raise UsageError("name a stage, or all: lab/build --list names them")
     names: list[str] = []
     for name in options.stages:
         names += stages.GROUPS.get(name) or ([] if name in stages.GROUPS else [graph.get(name).name])
