@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: MIT
 """lab/check on suites made for it, in a repository that has nothing else.
 
-What is run, what is counted, the order that needs make, and what bad usage does.
+What is run, what is counted, the order that needs make, pytest's options, what is kept of an interrupted
+run, what is shown on a terminal, and what bad usage does.
 """
 
+import os
+import pty
 import re
+import shlex
+import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from nomap_lab.outside import copy_of_repository, outside
+from nomap_lab.paths import TOP
 from nomap_lab.testing import last_words
 
 HEAD = """from nomap_lab.testing import Lab, case, suite
@@ -145,3 +153,145 @@ def test_suite_that_cannot_be_read(made_up: MadeUp) -> None:
         made_up.run(1, "0 passed, 1 failed, 0 skipped", "fourth")
     finally:
         broken.unlink()
+
+
+# pytest's options
+
+@pytest.mark.parametrize("args, status, counts, order", [
+    ("-k after-ok", 0, "1 passed, 0 failed, 0 skipped", "after-ok"),
+    ("-k 'ok and not after'", 0, "2 passed, 0 failed, 0 skipped", "ok third"),  # of all tiers and suites
+    ("first -k ok", 0, "2 passed, 0 failed, 0 skipped", "ok after-ok"),
+    ("first -x", 1, "1 passed, 1 failed, 0 skipped", "ok"),
+    ("first --maxfail 2", 1, "1 passed, 2 failed, 1 skipped", "ok"),
+    ("first --maxfail=2", 1, "1 passed, 2 failed, 1 skipped", "ok"),
+])
+def test_options_that_choose(made_up: MadeUp, args: str, status: int, counts: str, order: str) -> None:
+    assert made_up.run(status, counts, *shlex.split(args))[1] == order
+
+
+def test_no_test_is_chosen(made_up: MadeUp) -> None:
+    assert made_up.check("-k", "no-such-test")[::2] == (2, "")
+
+
+def test_last_failed(made_up: MadeUp) -> None:
+    made_up.run(1, "2 passed, 3 failed, 2 skipped", "first")
+    made_up.run(1, "0 passed, 3 failed, 0 skipped", "--lf")
+    names = re.findall('<testcase [^>]*\\bname="([^"]*)"', made_up.result("junit.xml"))
+    assert set(names) == {"fails", "skips-mutely", "after-failure"}
+
+
+def test_collect_only(made_up: MadeUp) -> None:
+    """The tests are shown, none is run, and the results of the last run stay."""
+    made_up.run(0, "1 passed, 0 failed, 0 skipped", "first", "ok")
+    before = made_up.result("junit.xml")
+    status, out, order = made_up.check("--co", "-k", "after or long")
+    assert status == 0 and order == "" and made_up.result("junit.xml") == before
+    shown = [line.rsplit("::", 1)[1] for line in out.splitlines() if "::" in line]
+    assert shown == ["first/after-failure", "first/after-skip", "first/after-ok", "second/long"]
+
+
+def test_junitxml(made_up: MadeUp) -> None:
+    """pytest's own file, wherever it is asked for, beside ours."""
+    made_up.run(1, "1 passed, 1 failed, 0 skipped", "first", "ok", "fails", "--junitxml", "build/mine.xml")
+    mine = (made_up.path / "build/mine.xml").read_text()
+    assert re.findall('<testcase [^>]*\\bname="([^"]*)"', mine) == ["first/ok", "first/fails"] and mine.count("<failure") == 1
+
+
+# A run that is interrupted
+
+STOPS = """pytestmark = suite(order=40, finds="", tier="all")
+@case("stops/before")
+def before(lab: Lab): note("before")
+@case("stops/here")
+def here(lab: Lab):
+    note("here")
+    lab.call("sh", "-c", "[ -e go-on ] || sleep 100", cwd=Path(__file__).parents[2])
+@case("stops/after")
+def after(lab: Lab): note("after")
+"""
+
+
+def test_resume(made_up: MadeUp) -> None:
+    """What has ended is kept, and counted with what is run then; unless the repository's files have changed."""
+    suite, go_on = made_up.path / "lab/suites/test_stops.py", made_up.path / "go-on"
+    try:
+        for change in ("", "# another state\n"):
+            suite.write_text(HEAD + STOPS)
+            go_on.unlink(missing_ok=True)
+            (made_up.path / "order").write_text("")
+            interrupted = subprocess.Popen(outside(["lab/check", "stops"], cwd=made_up.path), stdin=subprocess.DEVNULL)
+            for _ in range(600):
+                if "here" in (made_up.path / "order").read_text():
+                    break
+                time.sleep(0.1)
+            interrupted.send_signal(signal.SIGTERM)
+            assert interrupted.wait(30) == 143
+            go_on.touch()
+            suite.write_text(HEAD + STOPS + change)
+            _out, order = made_up.run(0, "3 passed, 0 failed, 0 skipped", "stops", "--resume")
+            assert order == ("before here after" if change else "here after")
+    finally:
+        suite.unlink()
+        go_on.unlink(missing_ok=True)
+
+
+def test_what_tests_use_cannot_be_built(made_up: MadeUp) -> None:
+    """Without a build lab/check first builds what tests use. If that fails it says so once, and runs no test."""
+    (made_up.path / "emulator").mkdir()  # the sources that are looked for then are not there
+    try:
+        done = subprocess.run(outside(["lab/check"], cwd=made_up.path), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False, timeout=300)
+    finally:
+        (made_up.path / "emulator").rmdir()
+    assert done.returncode == 1 and not re.search("(?m)^(ok|FAIL) ", done.stdout)
+    assert len(re.findall("(?m)^nomap: error: ", done.stderr)) == 1 and "is missing: git checkout emulator/" in done.stderr
+
+
+# On a terminal, and in a log
+
+def on_terminal(words: Sequence[str]) -> str:
+    """All that a program writes to a terminal."""
+    ours, its = pty.openpty()
+    said = b""
+    with subprocess.Popen(words, stdin=its, stdout=its, stderr=its):
+        os.close(its)
+        while True:
+            try:
+                got = os.read(ours, 1 << 16)
+            except OSError:  # the last one who had the terminal has ended
+                break
+            said += got
+    os.close(ours)
+    return said.decode()
+
+
+def test_colours_on_a_terminal_only(made_up: MadeUp) -> None:
+    words = ["first", "ok", "fails", "skips"]
+    said = on_terminal(outside(["lab/check", *words], cwd=made_up.path))
+    for colour, word in ((32, "ok  "), (31, "FAIL"), (33, "skip")):
+        assert f"\033[{colour}m{word}\033[0m first/" in said
+    out = made_up.check(*words)[1]
+    assert "FAIL first/fails" in out and "\033" not in out and "\r" not in out
+
+
+STAGES = """import os, time
+from nomap_lab.graph import Progress
+progress = Progress(2)
+def tell(text): os.write(progress.write_fd, text.encode())
+tell("[  0:00] one: building\\n")
+time.sleep(2.5)
+tell("[  0:02] one: done in 2 s\\n[  0:02] two: from cache (123)\\n")
+progress.close()
+"""
+
+
+def test_progress_of_stages(made_up: MadeUp) -> None:
+    """A line that moves on a terminal: stage, time, how many of how many are done. In a log only whole lines."""
+    words = ["env", f"PYTHONPATH={TOP}/lab", sys.executable, "-B", "-c", STAGES]
+    lines = ["[  0:00] one: building", "[  0:02] one: done in 2 s", "[  0:02] two: from cache (123)"]
+    log = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=True).stderr
+    assert log.splitlines() == lines and "\033" not in log and "\r" not in log
+    said = on_terminal(words)
+    assert re.search(r"\r\033\[K  building one 0:0[12] \(0 of 2 done\)", said)
+    # Each whole line takes the place of the moving one, and none of it is left.
+    assert [part.rsplit("\r\033[K", 1)[-1] for part in said.replace("\r\n", "\n").split("\n")] == [*lines, ""]
