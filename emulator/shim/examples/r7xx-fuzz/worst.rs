@@ -33,7 +33,7 @@ const MOST_BYTES: usize = 48 << 20;
 /// The same if it fills the cache of programs, which is bound by 128 MiB.
 const MOST_BYTES_CACHED: usize = 224 << 20;
 /// Most CPU time from a reset to the draw's end. The driver waits ten seconds before it resets.
-const MOST_TIME: Duration = Duration::from_secs(2);
+const MOST_TIME: Duration = Duration::from_millis(100);
 /// CPU time after which a draw that need not end is cancelled.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// The same for a draw that ends: a guard, not a measurement.
