@@ -25,7 +25,9 @@ failed_reset = (r"\[drm:r600_(dma_)?ring_test \[radeon\]\] \*ERROR\* radeon: rin
                 r"|\[drm:rv770_resume \[radeon\]\] \*ERROR\* r600 startup failed on resume")
 # Linux tests IBs on resume while it takes the GPU for hung: the wait gives -EDEADLK unless the
 # fence has signalled before it.
-no_ib_test = r"\[drm:radeon_resume_kms \[radeon\]\] \*ERROR\* ib ring test failed \(-35\)"
+no_ib_test = (r"\[drm:radeon_resume_kms \[radeon\]\] \*ERROR\* ib ring test failed \(-35\)"
+              r"|\[drm:(r600_dma|uvd_v1_0)_ib_test \[radeon\]\] \*ERROR\* radeon: fence wait failed \(-35\)"
+              r"|\[drm:radeon_ib_ring_tests \[radeon\]\] \*ERROR\* radeon: failed testing IB on ring \d \(-35\)")
 provoked = {
     "@hang-": f"{lockup}|{second}",
     "@hang-suspend": rf"{lockup}|{second}|{failed_reset}|{no_ib_test}|\[TTM\] Buffer eviction failed",

@@ -57,6 +57,8 @@ def test_what_the_kernel_says_when_it_resumes_a_hung_gpu(tmp_path, subtest, stat
         "<3> [   23.747120] [drm:rv770_resume [radeon]] *ERROR* r600 startup failed on resume",
         "<3> [   23.747829] [drm:r600_ib_test [radeon]] *ERROR* radeon: fence wait failed (-35).",
         "<3> [   23.748930] [drm:radeon_ib_ring_tests [radeon]] *ERROR* radeon: failed testing IB on GFX ring (-35).",
+        "<3> [   23.748940] [drm:uvd_v1_0_ib_test [radeon]] *ERROR* radeon: fence wait failed (-35).",
+        "<3> [   23.748950] [drm:radeon_ib_ring_tests [radeon]] *ERROR* radeon: failed testing IB on ring 5 (-35).",
         "<3> [   23.749346] [drm:radeon_resume_kms [radeon]] *ERROR* ib ring test failed (-35).")})
     assert done.returncode == status
 

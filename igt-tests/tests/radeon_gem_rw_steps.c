@@ -144,6 +144,9 @@ static void test_writer(int fd)
 	struct igt_radeon_thread reader = {
 		.call = { .op = IGT_RADEON_PREAD, .fd = fd, .size = LONG_SIZE },
 	};
+	const enum igt_radeon_engine engine =
+		igt_radeon_has_engine(fd, IGT_RADEON_DMA) ?
+		IGT_RADEON_DMA : IGT_RADEON_CP_DMA;
 	struct igt_radeon_bo bo, lost, src;
 	struct igt_radeon_stats before;
 	double end = igt_radeon_now() + 60;
@@ -162,8 +165,8 @@ static void test_writer(int fd)
 
 	before = igt_radeon_stats(fd);
 	resets = igt_radeon_reset_count(fd);
-	igt_radeon_hang(fd, IGT_RADEON_DMA);
-	igt_radeon_copy(IGT_RADEON_DMA, &lost, 0, &src, 0, PAGE);
+	igt_radeon_hang(fd, engine);
+	igt_radeon_copy(engine, &lost, 0, &src, 0, PAGE);
 	igt_radeon_thread_start(&reader);
 	/* Until its first step is done. */
 	while (!igt_radeon_stats_since(fd, &before).calls[IGT_RADEON_CPU])
