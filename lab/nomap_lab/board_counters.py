@@ -4,7 +4,7 @@
 usage: python3 -m nomap_lab.board_counters BOARD.json CONDITION...
 
 BOARD.json is what lab/run leaves among its logs. A CONDITION is a counter's name, one of
->, >=, == and a number: "draws > 1000". Prints the counters that are not 0. Exit status:
+<, >, >=, == and a number: "draws > 1000". Prints the counters that are not 0. Exit status:
 0 if all conditions hold, 1 if one does not, 2 for a usage error.
 """
 import json
@@ -12,7 +12,7 @@ import operator
 import sys
 from collections.abc import Iterable, Mapping
 
-COMPARE = {">": operator.gt, ">=": operator.ge, "==": operator.eq}
+COMPARE = {"<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 
 
 def check(counters: Mapping[str, int], conditions: Iterable[str]) -> list[str]:

@@ -48,6 +48,18 @@ def steps(lab: Lab) -> None:
     lab.igt(CHECK / "igt-strict-steps", timeout=900, board="--strict", append="radeon.lockup_timeout=60000")
 
 
+# An R6xx and an Evergreen; Cayman's address spaces are igt/vm-strict's.
+@case("strict/on-{chip}", chip=["rv670", "cedar"])
+def on_chip(lab: Lab, chip: str) -> None:
+    """What strict/igt, strict/caches and strict/steps run, in one boot."""
+    logs = LOGS / chip
+    lab.run("/build/igt-tests/run", "-r", f"/build/check/igt-strict-{chip}", "-T", "400",
+            "-t", "radeon_gem_p(read|write)@(basic|gtt|before-gpu-read|after-gpu-write)$", "-t", "radeon_gem_rw_caches",
+            "-t", "radeon_gem_rw_steps@(time|flush-once|writer)", logs=logs, board=f"--chip {chip} --strict", timeout=900,
+            append="radeon.lockup_timeout=60000")
+    lab.counters(logs / "board.json", "hdp_flushes > 100", "hdp_late_lines > 0", "tlb_invalidates >= 8", *NOTHING_MISSED)
+
+
 @case("strict/reclock-during-transfers")
 def reclock(lab: Lab) -> None:
     """Power profiles with different memory clocks, in turn while data moves: radeon takes mclk_lock for writing."""
