@@ -10,8 +10,9 @@ usage: mutations.py list                     names, one a line
                                              igt_runner's results.json; adds to OUT
        mutations.py passed RESULTS           whether something passed, and all did
        mutations.py doc OUT                  docs/mutations.md, from the table and OUT
+       mutations.py chips                    its part about other generations
 
-The table is table.toml beside this file. An edit replaces text that has to be in
+The table is table.toml beside this file, and on-chips.json what lab/mutations --chip has shown, by chip. An edit replaces text that has to be in
 the file exactly once, so that a change of the driver which makes it void is
 noticed by "check".
 """
@@ -125,8 +126,37 @@ def cell(text):
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def document(table, shown):
-    """docs/mutations.md; SHOWN is {name: [[test, message], ...]}."""
+def on_chips(table, chips):
+    """The part of docs/mutations.md about other generations; CHIPS is {chip: {name: [[test, message], ...]}}."""
+    lines = [
+        "## On other generations",
+        "",
+        "What `lab/mutations --chip NAME` has shown (`igt-tests/mutations/on-chips.json`): \"fails\" is the test, as it has to; a",
+        "mutation without a word was left out, as its test is skipped on that chip, or has not been run there. Mutations with a",
+        "`--chip` above, and unit tests, are not in this table.",
+        "",
+        f"| mutation | {' | '.join(chip.upper() for chip in chips)} |",
+        "|---|" + "---|" * len(chips),
+    ]
+    for m in table["mutation"]:
+        if "--chip" in m.get("board", "") or options(m)[-1]:
+            continue
+        cells = [f"only {m['only']}" if "only" in m else
+                 "" if m["name"] not in shown else "fails" if shown[m["name"]] else "passes" for shown in chips.values()]
+        lines.append(f"| {m['name']} | {' | '.join(cells)} |")
+    for m in table["mutation"]:
+        if "only" in m:
+            lines += ["", f"`{m['name']}` is of {m['only']} only. {' '.join(m['why_only'].split())}"]
+    return "\n".join(lines) + "\n"
+
+
+def load_chips(path=HERE / "on-chips.json"):
+    """What has been shown on other generations, by chip."""
+    return json.loads(path.read_text())
+
+
+def document(table, shown, chips):
+    """docs/mutations.md; SHOWN is {name: [[test, message], ...]}, CHIPS that by chip."""
     lines = [
         "# Mutations of the driver",
         "",
@@ -148,7 +178,7 @@ def document(table, shown):
         opts = " ".join(f"`{o}`" for o in options(m) if o)
         files = ", ".join(sorted({f"`{e['file']}`" for e in m["edit"]}))
         lines.append(f"| {m['name']} | {cell(m['what'])} | {files} | {opts} | {tests} | {how} |")
-    lines += ["", "## What cannot be shown", ""]
+    lines += ["", on_chips(table, chips), "## What cannot be shown", ""]
     for u in table.get("unshown", []):
         lines += [f"- **{u['what']}** {cell(u['why'])}"]
     return "\n".join(lines) + "\n"
@@ -184,7 +214,9 @@ def main(argv):
         return 1 if bad else 0
     elif command == "doc":
         out = pathlib.Path(args[0])
-        print(document(table, json.loads(out.read_text()) if out.exists() else {}), end="")
+        print(document(table, json.loads(out.read_text()) if out.exists() else {}, load_chips()), end="")
+    elif command == "chips":
+        print(on_chips(table, load_chips()), end="")
     else:
         raise Error(f"no command {command}")
     return 0

@@ -59,7 +59,18 @@ def test_a_run_without_mutation_has_to_pass(tmp_path):
 
 
 def test_document_has_all_lines():
-    text = mutations.document(TABLE, {"a": [["p@t", "said | this"]]})
+    text = mutations.document(TABLE, {"a": [["p@t", "said | this"]]}, {})
     assert "| a | w | `f.c` |" in text and "said \\| this" in text
     assert "- **W.** b." in text
-    assert "not run yet" in mutations.document(TABLE, {})
+    assert "not run yet" in mutations.document(TABLE, {}, {})
+
+
+def test_what_chips_have_shown():
+    a, other = TABLE["mutation"][0], {"only": "R7xx", "why_only": "Others have\nnone."}
+    table = {"mutation": [a, {**a, "name": "b", **other}, {**a, "name": "c", "board": "--chip cayman"},
+                          {**a, "name": "d", "test": "kunit@d"}, {**a, "name": "e"}, {**a, "name": "f"}]}
+    lines = mutations.on_chips(table, {"cedar": {"a": [["p@t", "said"]], "b": [], "e": []}, "turks": {}}).splitlines()
+    assert [line for line in lines if line.startswith("|")] == [
+        "| mutation | CEDAR | TURKS |", "|---|---|---|", "| a | fails |  |", "| b | only R7xx | only R7xx |",
+        "| e | passes |  |", "| f |  |  |"]
+    assert lines[-1] == "`b` is of R7xx only. Others have none."

@@ -23,6 +23,7 @@ def apply(lab: Lab) -> None:
     assert table, "docs/mutations.md has no table"
     documented = re.findall(r"(?m)^\| ([a-z0-9-]*) ", table[0])
     assert lab.call("igt-tests/mutations/mutations.py", "list").splitlines() == documented
+    assert lab.call("igt-tests/mutations/mutations.py", "chips") in (TOP / "docs/mutations.md").read_text(encoding="utf-8")
 
 
 @case("mutations/shown", needs=["mutations/apply"])

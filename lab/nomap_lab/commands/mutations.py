@@ -9,10 +9,11 @@ with the same options and the driver as it is.
   --list   names them
   --doc    writes docs/mutations.md from the last results, and runs nothing
   --chip   runs them on a chip of another generation. Mutations that are of one
-           chip, unit tests, and those whose test the chip does not have, are
-           left out, and docs/mutations.md is not written
+           chip or of R7xx only, unit tests, and those whose test the chip does
+           not have, are left out, and docs/mutations.md is not written
 
-A run of all on the board's own chip writes docs/mutations.md, too. Results are in build/mutations/.
+A run of all on the board's own chip writes docs/mutations.md, too. Results are in build/mutations/;
+a run of all on another chip also writes them to igt-tests/mutations/on-chips.json.
 Exit status: 0 if each mutation made its test fail, 1 if one did not or the
 driver as it is fails, 2 if something could not be built or booted.
 """
@@ -105,8 +106,16 @@ def write_document(program: ModuleType) -> None:
     """Writes docs/mutations.md from the table and the last results."""
     shown = OUT / "shown.json"
     new = TOP / "docs/.mutations.md.new"
-    new.write_text(program.document(program.load(), json.loads(shown.read_text()) if shown.exists() else {}))
+    new.write_text(program.document(program.load(), json.loads(shown.read_text()) if shown.exists() else {},
+                                    program.load_chips()))
     os.replace(new, TOP / "docs/mutations.md")
+
+
+def keep(program: ModuleType, chip: str) -> None:
+    """Writes what a run of all has shown on `chip` to igt-tests/mutations/on-chips.json."""
+    chips_shown = {**program.load_chips(), chip: json.loads((OUT / f"shown-{chip}.json").read_text(encoding="utf-8"))}
+    (TOP / "igt-tests/mutations/on-chips.json").write_text(json.dumps(chips_shown, indent=1, sort_keys=True) + "\n",
+                                                          encoding="utf-8")
 
 
 def main(argv: list[str]) -> int:
@@ -125,10 +134,11 @@ def main(argv: list[str]) -> int:
 
 
 def on_chip(program: ModuleType, mutations: list[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
-    """Those of `mutations` that are of no chip and no unit test, with the options for `chip`."""
+    """Those of `mutations` that are of no chip, not of R7xx only and no unit test, with the options for `chip`."""
     return [{**mutation, "board": f"--chip {chip} {mutation.get('board', '')}".strip(),
              "append": f"{mutation.get('append', '')} {chips.parameters(chip)}".strip()}
-            for mutation in mutations if "--chip" not in mutation.get("board", "") and not program.options(mutation)[-1]]
+            for mutation in mutations
+            if "--chip" not in mutation.get("board", "") and "only" not in mutation and not program.options(mutation)[-1]]
 
 
 def run(program: ModuleType, names: list[str], chip: str, *, listing: bool, document: bool) -> int:
@@ -157,7 +167,9 @@ def run(program: ModuleType, names: list[str], chip: str, *, listing: bool, docu
         raise LabError("build/mutations is in use by another run: wait for its end") from None
     finally:
         os.close(lock)
-    if not names and not chip:
+    if not names and chip:
+        keep(program, chip)
+    elif not names:
         write_document(program)
     if bad:
         print("\n".join(f"mutations: {line}" for line in bad))
