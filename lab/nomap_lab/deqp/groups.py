@@ -25,7 +25,7 @@ LINE = re.compile(r"(\d+) (\d+)  (\S+)  # (.+)")
 class Group(NamedTuple):
     """Tests that fail for what may be one reason."""
 
-    count: int
+    tests: int
     passing: int
     pattern: re.Pattern[str]
     name: str
@@ -68,8 +68,8 @@ def differences(groups: list[Group], listed: str, results: str = "") -> list[str
     Both have lines "NAME,STATUS". Without RESULTS nothing is said of them.
     """
     counts, wrong = count(groups, names(listed))
-    wrong += [f"{group.name}: {counts[group.name]} tests, not {group.count}"
-              for group in groups if counts[group.name] != group.count]
+    wrong += [f"{group.name}: {counts[group.name]} tests, not {group.tests}"
+              for group in groups if counts[group.name] != group.tests]
     if results:
         passing = "\n".join(line for line in results.splitlines() if "Pass" in line.split(",")[1])
         counts, _ = count(groups, names(passing))
