@@ -297,6 +297,29 @@ def varies():
 JOB = "kernel/drivers/gpu/drm/radeon/radeon_gem_rw_job.c"
 SELDOM = "mesa-patches/patches/0020-r600-write-small-tiled-textures-without-the-GPU.patch"
 
+
+def lines_of_lab():
+    """Lines of lab/ by part, as the table in docs/architecture.md has them: the sum first."""
+    lines = dict.fromkeys(("all of `lab/`", "shell", "`nomap_lab/`", "`suites/`", "`tests/`", "lists, configurations, C"), 0)
+    lab = pathlib.Path(TOP, "lab")
+    for path in lab.rglob("*"):
+        parts = path.relative_to(lab).parts
+        if path.is_symlink() or not path.is_file() or any(p.startswith(".") or p.endswith("_cache__") for p in parts):
+            continue
+        text = path.read_text(encoding="utf-8")
+        head = "\n".join(text.split("\n", 3)[:3])
+        part = next((f"`{p}/`" for p in ("nomap_lab", "suites", "tests") if parts[0] == p), "lists, configurations, C")
+        for name in ("all of `lab/`", "shell" if re.search(r"^#!.*sh$|shellcheck shell=", head, re.M) else part):
+            lines[name] += text.count("\n")
+    return lines
+
+
+def lab_times(what):
+    """What one subtest took (nomap_lab.times): runs in turn, each with its elapsed and CPU seconds and the machine's load before it."""
+    with open(os.path.join(TOP, "docs/lab-times.json"), encoding="ascii") as f:
+        return json.load(f)[what]
+
+
 # -- sentences -------------------------------------------------------------------------
 # (file, sentence, function of the results and of the file's own text)
 
@@ -304,6 +327,10 @@ CLAIMS = (
     ("mesa-patches/README.md", "series A adds {} and series B {},\n{} of them the kernel's header", lambda _r, _t: lines_of_series()),
     ("docs/architecture.md", "Of the {~} lines of `emulator/src` without its files of tests, {} % are in files that serve all generations or R7xx alone; files whose "
      "names or directories say so have {} % for R6xx, {} % for Evergreen and Northern Islands, and {} % for Cayman", lambda _r, _t: lines_of_generations()),
+    ("docs/checks.md", "it took {} and {} s, of them {} and {} s of CPU time", lambda _r, _t: [run[key] for key in ("seconds", "cpu") for run in lab_times("unchanged")]),
+    ("docs/checks.md", "takes {} s of CPU time: the whole driver is compiled", lambda _r, _t: (lab_times("driver")[0]["cpu"],)),
+    ("docs/checks.md", "Later changes compile one file, and take {} s of CPU time", lambda _r, _t: (lab_times("driver")[1]["cpu"],)),
+    ("docs/checks.md", "{} CPUs with a load of {} to {}", lambda _r, _t: (lab_times("cpus"), *both([run["load"] for w in ("unchanged", "driver") for run in lab_times(w)]))),
     ("emulator/README.md", "ALU clauses are at most {} % of a draw's instructions in the scenes of `make bench-board`, and compiled for four lanes "
      "at a time, all that Cranelift has on x86-64, they take {} to {} times the instructions", lambda _r, _t: alu_share()),
     ("emulator/README.md", "decoding for the interpreter takes {} to {} us", lambda _r, _t: both([row["decode_us"] for row in compiler()["shaders"]])),

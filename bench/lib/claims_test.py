@@ -100,6 +100,18 @@ def test_table(file, words, expected):
     assert table.rows == list(expected(RESULTS))
 
 
+def test_lines_of_lab():
+    """Rounded to hundreds or better, and not off by more than 3 %: the table need not change with each line."""
+    text = text_of("docs/architecture.md")
+    table = document.Section("", text[text.index("Lines of `lab/`"):]).tables[0]
+    counted = claims.lines_of_lab()
+    assert [row[0] for row in table.rows] == list(counted)
+    now = [document.number(row[2]) for row in table.rows]
+    assert now[0] == sum(now[1:])
+    for row, lines, count in zip(table.rows, now, counted.values()):
+        assert abs(lines - count) <= max(0.03 * count, 50), f"{row[0]}: {row[2]} in the table, {count} counted"
+
+
 def covered(file, text):
     """The places of a text that have a claim, a reason, or are made by results.py."""
     spans = []
