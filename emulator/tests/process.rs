@@ -188,18 +188,23 @@ fn memory_of_an_idle_board_does_not_grow() {
     let first = resident(&child);
     std::thread::sleep(IDLE);
     let idle = resident(&child);
-    rounds(&mut client, ROUNDS);
-    let busy = resident(&child);
+    // What a thread allocates once may come late; what is lost is lost each time.
+    let busy = (0..3).map(|_| {
+        let before = resident(&child);
+        rounds(&mut client, ROUNDS);
+        resident(&child).saturating_sub(before)
+    });
+    let grown = busy.min().unwrap();
     drop(client);
     assert!(child.output().status.success());
     let text = std::fs::read(dir.path().join("c.json")).unwrap();
     let counters: serde_json::Value = serde_json::from_slice(&text).unwrap();
-    assert!(counters["soft_resets"].as_u64().unwrap() >= u64::from(2 * ROUNDS));
+    assert!(counters["soft_resets"].as_u64().unwrap() >= u64::from(6 * ROUNDS));
     assert!(counters["vblanks"].as_u64().unwrap() >= 120);
     assert!(idle <= first + NOISE_KIB, "idle: {first} KiB, then {idle}");
     assert!(
-        busy <= idle + NOISE_KIB,
-        "resets, modes: {idle} KiB, then {busy}"
+        grown <= NOISE_KIB,
+        "{ROUNDS} resets and modes: {grown} KiB more each time"
     );
 }
 

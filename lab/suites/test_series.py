@@ -2,7 +2,10 @@
 """The driver as patches for the kernel's lists: made from the overlay, applied, and built patch by patch."""
 
 import re
+import shutil
+from pathlib import Path
 
+from nomap_lab.paths import BUILD
 from nomap_lab.testing import Lab, case, suite
 
 pytestmark = suite(order=70, lane="builds",
@@ -13,6 +16,14 @@ def refuses_placeholders(lab: Lab, series: str) -> None:
     """The series is not sent with a placeholder's sign-off."""
     refused = lab.status("kernel/check-series.sh", "send", series)
     assert refused.status == 1 and "placeholder" in refused.err and "send-email" not in refused.out
+
+
+def empty(name: str) -> Path:
+    """An empty directory in build. Guests that boot beside take build/check for theirs, and git reads no repository of another user."""
+    path = BUILD / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    return path
 
 
 STEPS = {"applies": "apply", "checkpatch": "style", "documentation": "docs"}
@@ -32,7 +43,7 @@ def check(lab: Lab, step: str) -> None:
 def placeholders(lab: Lab) -> None:
     """Nor with another placeholder: that of the base commit, or of the link in the cover letter."""
     refuses_placeholders(lab, "build/series")
-    signed = lab.dir("series-signed")
+    signed = empty("series-signed")
     lab.call("cp", "-r", "kernel", "docs/results", signed)
     (signed / "docs").mkdir()
     (signed / "results").rename(signed / "docs/results")
@@ -70,7 +81,7 @@ def fixes(lab: Lab) -> None:
 def fixes_there(lab: Lab) -> None:
     """build.sh leaves fixes out that the source has, and stops where it cannot tell."""
     fix = ("bash", "-euc", '. kernel/lib.sh; choose_fixes 6.12; apply_fixes "$1"', "fixes.sh")
-    tree = lab.dir("fixed")
+    tree = empty("series-fixed")
     lab.call("cp", "-r", "build/series-fixes/tree", tree)
     lab.call(*fix, tree / "tree")
     assert not lab.call("git", "-C", tree / "tree", "status", "--porcelain")

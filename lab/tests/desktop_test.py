@@ -18,7 +18,8 @@ MAPS = {"debian": 1, "series-a": 0, "our-mesa": 0, "nomap": 0}
 def row(operation, stack):
     """A row of a healthy run."""
     done = 0 if operation in ("start",) else 100
-    return {"operation": operation, "count": done, "p50_ns": 1000, "p95_ns": 1000, "max_ns": 2000, "live_pixmaps": 200, "wrong_pixels": 0,
+    return {"operation": operation, "count": done, "p50_ns": 1000, "p95_ns": 1000, "max_ns": 2000,
+            "live_pixmaps": 200, "wrong_pixels": 0,
             "gpu_maps_peak": 9, "gpu_maps": 5, "mmaps": done * MAPS[stack], "munmaps": 0, "rss_kib": 90000, "pte_kib": 400,
             "ioctls": {"cs": done}, "client": {"gpu_maps": 4, "mmaps": done * MAPS[stack], "ioctls": {"cs": done}}}
 
@@ -152,7 +153,7 @@ def document(directory, quiet):
     assert check(directory, "--json", results / "desktop.json").returncode == 0
     (results / "desktop.png").write_bytes(b"plot")
     recorded = {"sha256": hashlib.sha256((results / "desktop.json").read_bytes()).hexdigest(), "commit": "0123456789",
-                "date": "2026-11-24T10:00:00Z", "foreign": 0.0 if quiet else 0.5, "stolen": 0.0,
+                "date": "2026-11-24T10:00:00Z", "load": 0.1, "foreign": 0.0 if quiet else 0.5, "stolen": 0.0,
                 "spread": {"before": 0.0, "after": 0.0}}
     (results / "desktop.recorded.json").write_text(json.dumps(recorded))
     done = put_into(directory / "docs", results)

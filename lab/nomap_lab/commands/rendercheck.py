@@ -56,7 +56,8 @@ def main(argv: list[str]) -> int:
     runs = {stack: servers for stack, servers in runs.items() if servers}
     if not runs:
         raise UsageError("nothing to run: EXA does not use Mesa, so exa is run with debian and nomap only")
-    graph.ensure("board", "boot", "image", *mesas_of(runs), *["ddx", "libdrm"] * any("exa-nomap" in servers for servers in runs.values()))
+    ours = any("exa-nomap" in servers for servers in runs.values())
+    graph.ensure("board", "boot", "image", *mesas_of(runs), *["ddx", "libdrm"] * ours)
     out = BUILD / args.out
     shutil.rmtree(out, ignore_errors=True)
     (out / "session").mkdir(parents=True)

@@ -45,7 +45,7 @@ impl FastClear {
 }
 
 impl FastClear {
-    /// Whether a tile stands for the clear colour. Arguments as for [`Self::place`].
+    /// Whether a tile stands for the clear colour. `pitch` is in elements, `tile` in tiles of 8x8.
     pub fn has(&self, view: &View<'_>, pitch: u32, tile: (u32, u32), slice: u32) -> bool {
         let Some((address, shift)) = self.place(pitch, tile, slice) else {
             return false;
