@@ -19,7 +19,7 @@ def refuses_placeholders(lab: Lab, series: str) -> None:
 
 
 def empty(name: str) -> Path:
-    """An empty directory in build. Guests that boot beside take build/check for theirs, and git reads no repository of another user."""
+    """An empty directory in build: guests that boot beside take build/check, and git reads no repository of another user."""
     path = BUILD / name
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir()
