@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Code that the benchmarks' plots share."""
 
+import math
 import os
 import sys
 
@@ -31,8 +32,9 @@ def finish(figure, axes, title, target):
     entries = {}
     for panel in axes:
         entries.update(zip(*reversed(panel.get_legend_handles_labels())))
-    # At most 11 entries fit into a row.
-    lines = -(-len(entries) // 11)
+    # At most 11 entries fit into a row; a letter is about 0.065 inches wide, handle and gap are as wide as seven.
+    width = sum(len(label) + 7 for label in entries) * 0.065
+    lines = max(-(-len(entries) // 11), math.ceil(width / figure.get_figwidth()))
     figure.legend(entries.values(), entries.keys(), loc="lower center",
                   ncol=-(-len(entries) // lines), fontsize=8)
     figure.suptitle(title, fontsize=10)
