@@ -42,16 +42,27 @@ impl FastClear {
         let offset = u64::from(slice) * self.slice + byte;
         (byte < self.slice).then(|| (self.mask.wrapping_add(offset), 4 * (tile as u32 & 1)))
     }
-}
 
-impl FastClear {
-    /// Whether a tile stands for the clear colour. `pitch` is in elements, `tile` in tiles of 8x8.
-    pub fn has(&self, view: &View<'_>, pitch: u32, tile: (u32, u32), slice: u32) -> bool {
+    /// If a tile stands for the clear colour, the byte of the mask that says so: its address, and its value
+    /// once the tile has been stored. Arguments as for `place()`.
+    fn standing(
+        &self,
+        view: &View<'_>,
+        pitch: u32,
+        tile: (u32, u32),
+        slice: u32,
+    ) -> Result<Option<(u64, u8)>, McError> {
         let Some((address, shift)) = self.place(pitch, tile, slice) else {
-            return false;
+            return Ok(None);
         };
         let mut bits = [0];
-        view.read(address, &mut bits).is_ok() && bits[0] >> shift & 0xF == 0
+        view.read(address, &mut bits)?;
+        Ok((bits[0] >> shift & 0xF == 0).then_some((address, bits[0] | 0xF << shift)))
+    }
+
+    /// Whether a tile stands for the clear colour. `pitch` is in elements, `tile` in tiles of 8x8.
+    pub fn has(&self, view: &View<'_>, pitch: u32, tile: (u32, u32), slice: u32) -> bool {
+        matches!(self.standing(view, pitch, tile, slice), Ok(Some(_)))
     }
 }
 
@@ -71,15 +82,10 @@ impl Target {
     #[cold]
     fn expand_from(&self, cleared: &FastClear, view: &View<'_>, at: At) -> Result<(), McError> {
         let pitch = self.surface.layout.pitch;
-        let Some((address, shift)) = cleared.place(pitch, (at.x, at.y), self.slice(at.layer))
-        else {
+        let slice = self.slice(at.layer);
+        let Some((address, stored)) = cleared.standing(view, pitch, (at.x, at.y), slice)? else {
             return Ok(());
         };
-        let mut bits = [0];
-        view.read(address, &mut bits)?;
-        if bits[0] >> shift & 0xF != 0 {
-            return Ok(());
-        }
         let mut data = [0; 64 * 16];
         let bytes = self.packing.bytes().clamp(1, 16);
         let [low, high] = cleared.element.map(u32::to_le_bytes);
@@ -91,7 +97,7 @@ impl Target {
             let place = self.place(at.sample(sample));
             (self.surface).write_tile(view, &place, 0xFF, &data[..bytes * LANES])?;
         }
-        view.write(address, &[bits[0] | 0xF << shift])
+        view.write(address, &[stored])
     }
 }
 
