@@ -28,6 +28,8 @@ failed_reset = (r"\[drm:r600_(dma_)?ring_test \[radeon\]\] \*ERROR\* radeon: rin
 no_ib_test = (r"\[drm:radeon_resume_kms \[radeon\]\] \*ERROR\* ib ring test failed \(-35\)"
               r"|\[drm:(r600_dma|uvd_v1_0)_ib_test \[radeon\]\] \*ERROR\* radeon: fence wait failed \(-35\)"
               r"|\[drm:radeon_ib_ring_tests \[radeon\]\] \*ERROR\* radeon: failed testing IB on ring \d \(-35\)")
+# What the checker of command streams refuses, it says.
+refused = r"\[drm:(r600|evergreen|radeon)_cs_\w+ \[radeon\]\] \*ERROR\*|radeon \S+: |Forbidden register "
 provoked = {
     "@hang-": f"{lockup}|{second}",
     "@hang-suspend": rf"{lockup}|{second}|{failed_reset}|{no_ib_test}|\[TTM\] Buffer eviction failed",
@@ -35,8 +37,8 @@ provoked = {
     "radeon_gem_rw_fuzz@": f"{lockup}|{second}",
     "radeon_gem_rw_reset@": f"{lockup}|{second}",
     "radeon_gem_rw_reset_fails@": f"{lockup}|{second}|{failed_reset}",
-    # What the checker of command streams refuses, it says.
-    "radeon_cs_check@": r"\[drm:(r600|evergreen|radeon)_cs_\w+ \[radeon\]\] \*ERROR\*|radeon \S+: |Forbidden register ",
+    "radeon_cs_check@": refused,
+    "@hang-after-move": refused,
     "radeon_gem_rw_faults": r"\[TTM\] Failed allocating page table",
 }
 # Since Linux 7 radeon logs an error when a signal arrives while it locks the BOs of

@@ -44,6 +44,11 @@
  *
  * SUBTEST: hang-dma
  * Description: The driver detects a hang of the DMA ring, and recovers from it.
+ *
+ * SUBTEST: hang-after-move
+ * Description: A reset executes again what the gfx ring has not done. A move of a
+ *              BO that was done before is not executed again: the BO keeps what the
+ *              CPU has written to it since.
  */
 
 IGT_TEST_DESCRIPTION("Copies between BOs by the GPU's rings.");
@@ -233,6 +238,51 @@ static void test_hang(int fd, enum igt_radeon_engine engine)
 	free(other);
 }
 
+/*
+ * On R6xx the gfx ring moves BOs. Commands of user space would note the place in the ring
+ * from which a reset executes it again, so none may follow the move: a stream that the
+ * kernel refuses moves its BOs nevertheless.
+ */
+static void test_hang_after_move(int fd)
+{
+	unsigned char *model = malloc(SIZE);
+	struct igt_radeon_bo bo, src, lost;
+	uint64_t moved;
+	int kmsg;
+
+	igt_assert(model);
+	igt_radeon_require_board(fd);
+	igt_radeon_bo_init(&bo, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&src, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_bo_init(&lost, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_pattern(model, SIZE, 11);
+	igt_radeon_bo_fill(&bo, model);
+
+	moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED);
+	bo.domain = RADEON_GEM_DOMAIN_VRAM;
+	/* Beyond the end of both. */
+	igt_assert_eq(igt_radeon_try_copy(IGT_RADEON_CP_DMA, &bo, 0, &src, 0, 2 * SIZE), -EINVAL);
+	igt_radeon_bo_wait(&bo);
+	moved = igt_radeon_info64(fd, RADEON_INFO_NUM_BYTES_MOVED) - moved;
+	igt_assert_f(moved >= SIZE, "the BO did not move\n");
+	igt_radeon_bo_assert(&bo, model, "moved");
+	igt_radeon_pattern(model, SIZE, 12);
+	igt_radeon_bo_fill(&bo, model);
+
+	kmsg = igt_radeon_kmsg_open();
+	igt_radeon_hang(fd, IGT_RADEON_CP_DMA);
+	igt_radeon_copy(IGT_RADEON_CP_DMA, &lost, 0, &src, 0, SIZE);
+	igt_radeon_bo_wait_through_lockup(&lost);
+	igt_assert_f(igt_radeon_kmsg_count(kmsg, "dwords of commands on ring 0") > 0,
+		     "nothing of the gfx ring was executed again\n");
+	close(kmsg);
+	igt_radeon_bo_assert(&bo, model, "after the reset");
+	igt_radeon_bo_fini(&bo);
+	igt_radeon_bo_fini(&src);
+	igt_radeon_bo_fini(&lost);
+	free(model);
+}
+
 int igt_main()
 {
 	int fd = -1;
@@ -263,6 +313,10 @@ int igt_main()
 	igt_describe("A hung DMA ring is reset, and works again.");
 	igt_subtest("hang-dma")
 		test_hang(fd, IGT_RADEON_DMA);
+
+	igt_describe("A reset does not execute a move again that was done.");
+	igt_subtest("hang-after-move")
+		test_hang_after_move(fd);
 
 	igt_fixture()
 		close(fd);

@@ -35,9 +35,10 @@ def cs_check(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-cs-check-{chip}", timeout=300, board=f"--chip {chip}")
 
 
-# Each fault's chip and program, and what the program says of it. Only Cayman has two DMA rings: a BO's move waits for one of
-# them and for the gfx ring there.
+# Each fault's chip and program, and what the program says of it. Only on R6xx the gfx ring moves BOs. Only Cayman has
+# two DMA rings: a BO's move waits for one of them and for the gfx ring there.
 UNMODIFIED = {fault: (chip, "radeon_cs_check", "") for chip, faults in CS_FAULTS.items() for fault in faults}
+UNMODIFIED["hang-after-move"] = ("rv670", "radeon_ring_copy", "after the reset: byte ")
 UNMODIFIED["move-after-both"] = ("cayman", "radeon_ring_copy", 'Failed assertion: count_messages(kmsg, "more dwords')
 
 
