@@ -8,7 +8,10 @@ use super::isa::{
     cf, is_tex_clause, is_vtx_clause, sel, AluInstruction, AluSource, CfAlu, CfExport, CfKind,
     CfOther, GdsInstruction, MemInstruction, TexInstruction, VtxInstruction, BUFFER_SIZE,
 };
-use super::names::{cf_name, rat_name, share_name, share_operands};
+use super::names::{
+    cf_text, memory_kinds, memory_read_text, rat_text, share_operands, share_text, EXPORTS,
+    UNKNOWN_OPERATION,
+};
 use super::ops::{AluOp, Units};
 use super::{r800, Isa};
 
@@ -69,7 +72,7 @@ impl Listing<'_> {
     fn control(&mut self, at: usize, kind: &CfKind) -> std::fmt::Result {
         let (a, b) = (self.word(at), self.word(at + 1));
         write!(self.out, "{at:04} {a:08X} {b:08X} ")?;
-        write!(self.out, "{} ", cf_name(self.isa, [a, b]))?;
+        write!(self.out, "{} ", cf_text(self.isa, [a, b]))?;
         match kind {
             CfKind::Alu(word) => {
                 let mut word = *word;
@@ -129,7 +132,7 @@ impl Listing<'_> {
     }
 
     fn export(&mut self, word: &CfExport) -> std::fmt::Result {
-        let kind = ["PIXEL", "POS", "PARAM", "SX"][usize::from(word.kind & 3)];
+        let kind = EXPORTS[usize::from(word.kind & 3)];
         write!(self.out, "{kind} ")?;
         self.registers(word, u32::from(word.array_base), word.sel)?;
         write!(self.out, " ES:{:X} ", word.element_size)?;
@@ -140,11 +143,8 @@ impl Listing<'_> {
     }
 
     fn memory(&mut self, word: &CfExport) -> std::fmt::Result {
-        let kinds = match self.isa {
-            Isa::R600 => ["WRITE", "WRITE_IND", "READ", "READ_IND"],
-            _ => ["WRITE", "WRITE_IND", "WRITE_ACK", "WRITE_IND_ACK"],
-        };
-        write!(self.out, "{} ", kinds[usize::from(word.kind & 3)])?;
+        let kind = memory_kinds(self.isa)[usize::from(word.kind & 3)];
+        write!(self.out, "{kind} ")?;
         let mut base = u32::from(word.array_base);
         if word.code == cf::MEM_RAT {
             // RAT_ID, RAT_INST and RAT_INDEX_MODE are in its place.
@@ -153,7 +153,7 @@ impl Listing<'_> {
                 0 => {}
                 index => write!(self.out, "[IDX{}]", index - 1)?,
             }
-            write!(self.out, " {} ", rat_name(base >> 4 & 0x3F))?;
+            write!(self.out, " {} ", rat_text(base >> 4 & 0x3F))?;
             base = 0;
         }
         let select = [0, 1, 2, 3].map(|i| if word.components >> i & 1 != 0 { i } else { 7 });
@@ -255,10 +255,13 @@ impl Listing<'_> {
             }
         )?;
         match i.op {
-            Some(AluOp::LdsIdxOp) => write!(self.out, "LDS_{}", share_name(i.lds[0]))?,
+            Some(AluOp::LdsIdxOp) => write!(self.out, "{}", share_text("LDS_", i.lds[0]))?,
             Some(AluOp::MovaIndex0 | AluOp::MovaIndex1) => write!(self.out, "MOVA_INT")?,
             Some(op) => write!(self.out, "{}", op.name())?,
-            None => write!(self.out, "ALU_{:03X}", i.code)?,
+            None => {
+                let kind = UNKNOWN_OPERATION[usize::from(i.op3)];
+                write!(self.out, "{kind}{:03X}", i.code)?;
+            }
         }
         let omod = ["", "*2", "*4", "/2"][usize::from(i.omod)];
         write!(self.out, "{omod}{} ", if i.clamp { "_sat" } else { "" })?;
@@ -321,10 +324,10 @@ impl Listing<'_> {
         if i.factor {
             write!(self.out, "TF_WRITE ")?;
         } else {
-            let name = share_name(i.op);
             write!(
                 self.out,
-                "GDS_{name} R{}.{}",
+                "{} R{}.{}",
+                share_text("GDS_", i.op),
                 i.dst_gpr,
                 swizzle(&i.dst_sel)
             )?;
@@ -411,14 +414,7 @@ impl Listing<'_> {
     }
 
     fn memory_read(&mut self, i: &MemInstruction) -> std::fmt::Result {
-        let name = match i.op {
-            0 => "READ_SCRATCH",
-            1 => "READ_REDUCT",
-            2 => "READ_MEM",
-            4 => "DS_LOCAL_WRITE",
-            5 => "DS_LOCAL_READ",
-            _ => "MEM_UNKNOWN",
-        };
+        let name = memory_read_text(i.op);
         write!(
             self.out,
             "{name} R{}.{}, R{}.{}{}, RID:0 ",

@@ -2,6 +2,7 @@
 //! The shader core: decodes R700 shaders and runs waves of 64 lanes.
 
 mod alu;
+pub mod asm;
 pub mod cache;
 pub mod disasm;
 pub mod env;

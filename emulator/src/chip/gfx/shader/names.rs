@@ -256,6 +256,61 @@ pub const fn rat_name(op: u32) -> &'static str {
     }
 }
 
+/// What a listing calls an ALU operation without a name, of two and of three operands; its code follows in
+/// hexadecimal digits.
+pub const UNKNOWN_OPERATION: [&str; 2] = ["ALU_", "ALU3_"];
+/// What is exported, by `TYPE`.
+pub const EXPORTS: [&str; 4] = ["PIXEL", "POS", "PARAM", "SX"];
+
+/// Kinds of memory exports, by `TYPE`.
+pub const fn memory_kinds(isa: Isa) -> [&'static str; 4] {
+    match isa {
+        Isa::R600 => ["WRITE", "WRITE_IND", "READ", "READ_IND"],
+        _ => ["WRITE", "WRITE_IND", "WRITE_ACK", "WRITE_IND_ACK"],
+    }
+}
+
+/// [`cf_name`] as a listing has it: a code without a name is a number.
+pub fn cf_text(isa: Isa, words: [u32; 2]) -> String {
+    let code = r700::sq_cf_alu_word1::CF_INST.of(words[1]);
+    match (cf_name(isa, words), isa) {
+        ("ALU_UNKNOWN", _) => format!("CF_ALU_{code:X}"),
+        ("CF_UNKNOWN", Isa::R600 | Isa::R700) => {
+            format!("CF_{:02X}", r700::sq_cf_word1::CF_INST.of(words[1]))
+        }
+        ("CF_UNKNOWN", _) => format!("CF_{:02X}", evergreen::sq_cf_word1::CF_INST.of(words[1])),
+        (name, _) => name.to_string(),
+    }
+}
+
+/// An operation of a data share as a listing has it, `prefix` being `LDS_` or `GDS_`.
+pub fn share_text(prefix: &str, op: u8) -> String {
+    match share_name(op) {
+        "UNKNOWN" => format!("{prefix}OP_{op:02X}"),
+        name => format!("{prefix}{name}"),
+    }
+}
+
+/// [`rat_name`] as a listing has it.
+pub fn rat_text(op: u32) -> String {
+    match rat_name(op) {
+        "RESERVED" => format!("OP_{op:02X}"),
+        name => name.to_string(),
+    }
+}
+
+/// A memory read of a vertex clause, by `MEM_OP`.
+pub fn memory_read_text(op: u8) -> String {
+    match op {
+        0 => "READ_SCRATCH".into(),
+        1 => "READ_REDUCT".into(),
+        2 => "READ_MEM".into(),
+        4 => "DS_LOCAL_WRITE".into(),
+        5 => "DS_LOCAL_READ".into(),
+        _ => format!("MEM_OP_{op}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
