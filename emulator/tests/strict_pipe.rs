@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 //! The strict board's pipeline from Evergreen on: copies by `CP_DMA` behind draws and dispatches, with
-//! and without the packets that wait for them.
+//! and without the packets that wait for them. Shaders of dispatches, listed and replaced.
+
+use std::sync::Arc;
 
 use crate::rig::scene::f;
 use crate::rig::{strict_config, Rig, DATA, FENCE, IB};
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::evergreen::DISPATCH_DIRECT;
 use r7xx_board::chip::cp::pm4::{DmaEnd, Draw, Header, IndexSource, MemWriteData, Packet, Place};
-use r7xx_board::chip::gfx::Pipeline;
+use r7xx_board::chip::gfx::shader::asm;
+use r7xx_board::chip::gfx::shaders::{Replacement, Shader, Shaders};
+use r7xx_board::chip::gfx::{Pipeline, Stage};
 use r7xx_board::chip::{ChipConfig, Family};
 
 const TARGET: u64 = 0x10_0000;
@@ -74,11 +78,15 @@ struct Board {
 
 impl Board {
     fn new(family: Family) -> Self {
+        Self::with(family, Pipeline::new(1))
+    }
+
+    fn with(family: Family, pipeline: Pipeline) -> Self {
         let config = ChipConfig {
             family,
             ..strict_config()
         };
-        let rig = Rig::with_gfx(config, Box::new(Pipeline::new(1)));
+        let rig = Rig::with_gfx(config, Box::new(pipeline));
         let mut board = Self {
             rig,
             cayman: family == Family::Cayman,
@@ -387,4 +395,51 @@ fn everything_ends_when_the_ring_is_empty_or_waits() {
     board.put(&Packet::MemWrite { addr: IB, data });
     board.rig.cp_commit();
     board.rig.until_mem(IB, 6);
+}
+
+/// The shaders of two draws and a dispatch, some of them replaced, and the first dword of the target.
+fn shaders(family: Family, replacements: Vec<Replacement>) -> (Arc<Shaders>, u32) {
+    let shaders = Arc::new(Shaders::new(replacements));
+    let pipeline = Pipeline::new(1).with_shaders(shaders.clone());
+    let mut board = Board::with(family, pipeline);
+    board.draw();
+    board.draw();
+    flushed(&mut board);
+    board.dispatch();
+    flushed(&mut board);
+    let (found, _) = board.ended();
+    (shaders, found[0])
+}
+
+#[test]
+fn shaders_of_draws_and_dispatches_are_listed_and_replaced() {
+    for family in [Family::Turks, Family::Cayman] {
+        let (shaders, found) = shaders(family, Vec::new());
+        assert_eq!(found, OLD);
+        let list = shaders.list();
+        let uses: Vec<_> = (list.iter())
+            .map(|s| (s.stage, s.address, &s.draws[..], s.dispatches))
+            .collect();
+        let both = &[(1, 2)][..];
+        let expected = [
+            (Some(Stage::Vertex), VERTEX, both, 0),
+            (Some(Stage::Pixel), PIXEL, both, 0),
+            (Some(Stage::Compute), COMPUTE, &[], 1),
+        ];
+        assert_eq!(uses, expected, "{family:?}");
+        let changed = |shader: &Shader| {
+            let text = asm::source(&shader.words, shader.isa).unwrap();
+            let text = text.replace("[0xFFFFFFFF NaN]", "[0x12345678]");
+            // The literal's own line, which has the old value.
+            let lines = text.lines().filter(|line| !line.ends_with("(-1)"));
+            let text: Vec<&str> = lines.collect();
+            Replacement {
+                address: shader.address,
+                hash: shader.hash,
+                words: asm::assemble(&text.join("\n"), shader.isa).unwrap(),
+            }
+        };
+        let (shaders, found) = self::shaders(family, vec![changed(&list[2])]);
+        assert_eq!((found, shaders.used()), (NEW, vec![1]), "{family:?}");
+    }
 }

@@ -7,7 +7,8 @@ use std::fmt::Write;
 use super::colour::Targets;
 use super::front::Front;
 use super::shader::disasm::disassemble;
-use super::state::{has_geometry, Shadow, Stage, VGT_GS_MODE};
+use super::shaders::{name, Shaders};
+use super::state::{has_geometry, ProgramState, Shadow, Stage, VGT_GS_MODE};
 use super::{GfxContext, STATE_BASE};
 use crate::chip::cp::pm4::Draw;
 
@@ -19,11 +20,12 @@ const SAMPLERS: u32 = 108;
 const MAX_DWORDS: usize = 1 << 14;
 
 /// Lists the draw, its colour targets, all context registers that are not 0 with their fields, the resources and
-/// samplers likewise, and the shaders in the notation of Mesa's `R600_DEBUG`.
+/// samplers likewise, and the shaders, or what replaces them, in the notation of Mesa's `R600_DEBUG`.
 pub(super) fn describe(
     context: &GfxContext<'_>,
     shadow: &Shadow,
     targets: &Targets,
+    shaders: Option<&Shaders>,
     draw: &Draw,
 ) -> String {
     let (mut out, front) = (String::new(), shadow.front());
@@ -47,22 +49,24 @@ pub(super) fn describe(
         let _ = writeln!(out);
     }
     list_descriptors(context, front, &mut out);
-    let mut programs = vec![("FS (fetch)", shadow.fetch_program())];
-    let mut stage = |name, stage| programs.push((name, shadow.program(stage)));
+    let mut programs = vec![(None, shadow.fetch_program())];
+    let mut stage = |stage| programs.push((Some(stage), shadow.program(stage)));
     if (front.tessellation)(shadow).is_some() {
-        stage("LS (local)", Stage::Local);
-        stage("HS (hull)", Stage::Hull);
+        stage(Stage::Local);
+        stage(Stage::Hull);
     }
     if has_geometry(shadow.get(VGT_GS_MODE)) {
-        stage("ES (export)", Stage::Export);
-        stage("GS (geometry)", Stage::Geometry);
+        stage(Stage::Export);
+        stage(Stage::Geometry);
     }
-    stage("VS (vertex)", Stage::Vertex);
-    stage("PS (pixel)", Stage::Pixel);
-    for (name, program) in programs {
-        let words = read_words(context, program.base);
-        let listing = disassemble(&words, front.isa);
-        let _ = writeln!(out, "{name} at {:#x}:\n{listing}", program.base);
+    stage(Stage::Vertex);
+    stage(Stage::Pixel);
+    for (stage, ProgramState { base, .. }) in programs {
+        let words = read_words(context, base);
+        let replaced = shaders.and_then(|shaders| shaders.words(base, front.isa, &words));
+        let listing = disassemble(replaced.unwrap_or(&words), front.isa);
+        let note = if replaced.is_some() { ", replaced" } else { "" };
+        let _ = writeln!(out, "{} at {base:#x}{note}:\n{listing}", name(stage));
     }
     out
 }

@@ -46,6 +46,7 @@ pub mod rat;
 mod rules;
 mod setup;
 pub mod shader;
+pub mod shaders;
 mod squares;
 mod stage;
 mod state;

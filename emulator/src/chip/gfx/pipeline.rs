@@ -25,6 +25,7 @@ use super::probe::Probe;
 use super::rules::{Report, Rules};
 use super::setup::Builder;
 use super::shader::{Code, Options, Program, ProgramCache};
+use super::shaders::Shaders;
 use super::stage::{DrawShared, Limits, Targets as RandomTargets};
 use super::state::{has_geometry, ProgramState, Registers, SetupState, Shadow, Stage, VGT_GS_MODE};
 use super::streamout::StreamOut;
@@ -64,6 +65,7 @@ pub struct Pipeline {
     compute: Option<Shadow>,
     probe: Option<Arc<Probe>>,
     lint: Option<Arc<Lint>>,
+    shaders: Option<Arc<Shaders>>,
     /// Tiles that have been left compressed, if somebody asks about them.
     compressed: Option<Arc<Compressed>>,
 }
@@ -122,6 +124,7 @@ impl Pipeline {
             compute: None,
             probe: None,
             lint: None,
+            shaders: None,
             compressed: None,
         }
     }
@@ -146,6 +149,12 @@ impl Pipeline {
         self
     }
 
+    /// The same, but lists the shaders that it executes, and replaces some.
+    pub fn with_shaders(mut self, shaders: Arc<Shaders>) -> Self {
+        self.shaders = Some(shaders);
+        self
+    }
+
     /// The same with other budgets.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -159,11 +168,12 @@ impl Pipeline {
         self.buffers.bytes() + self.programs.bytes() + parts.sum::<usize>()
     }
 
-    /// The decoded program that `state` points to.
+    /// The decoded program of `stage`, none being the fetch shader, that `state` points to.
     fn program(
         &mut self,
         context: &GfxContext<'_>,
         view: &View<'_>,
+        stage: Option<Stage>,
         state: ProgramState,
     ) -> Result<Arc<Program>, Failed> {
         let options = Options {
@@ -181,7 +191,10 @@ impl Pipeline {
             context.control.fault(fault);
             return Err(Failed::Dropped("a shader's memory cannot be read"));
         }
-        Ok(program?)
+        match &self.shaders {
+            None => Ok(program?),
+            Some(shaders) => Ok(shaders.execute(stage, state, options, program?)?),
+        }
     }
 
     fn stage_program(
@@ -191,7 +204,7 @@ impl Pipeline {
         stage: Stage,
     ) -> Result<Arc<Program>, Failed> {
         let state = self.shadow.program(stage);
-        let program = self.program(context, view, state)?;
+        let program = self.program(context, view, Some(stage), state)?;
         (self.rules).check(context, self.serial, stage, state, &program);
         Ok(program)
     }
@@ -201,6 +214,9 @@ impl Pipeline {
         let (probe, lint) = (self.probe.clone(), self.lint.clone());
         if let Some(probe) = &probe {
             probe.draw();
+        }
+        if let Some(shaders) = &self.shaders {
+            shaders.draw();
         }
         self.shadow.refresh(context);
         let compressed = self.compressed(context);
@@ -240,7 +256,7 @@ impl Pipeline {
             (None, None) => &vertex,
         };
         let fetch = match calls.calls_fetch_shader() {
-            true => match self.program(context, &view, self.shadow.fetch_program()) {
+            true => match self.program(context, &view, None, self.shadow.fetch_program()) {
                 Err(Failed::Cancelled) => return Err(Failed::Cancelled),
                 program => program.ok(),
             },
@@ -363,7 +379,7 @@ impl Pipeline {
         let compressed = self.compressed(context);
         let view = View::of(context).watched(compressed.as_deref());
         let state = shadow.program(Stage::Compute);
-        let program = self.program(context, &view, state)?;
+        let program = self.program(context, &view, Some(Stage::Compute), state)?;
         let front = shadow.front();
         let shared = DrawShared {
             context: *context,
@@ -432,7 +448,8 @@ impl Pipeline {
     /// in the notation of Mesa's `R600_DEBUG`.
     pub fn describe(&mut self, context: &GfxContext<'_>, draw: &Draw) -> String {
         self.shadow.refresh(context);
-        describe(context, &self.shadow, &self.targets(context), draw)
+        let (targets, shaders) = (self.targets(context), self.shaders.as_deref());
+        describe(context, &self.shadow, &targets, shaders, draw)
     }
 
     fn pixel_state(

@@ -576,14 +576,7 @@ impl State {
 
 /// The lines of a program's disassembly, without places and words.
 fn listing(program: &Program) -> Listing {
-    let mut words = Vec::new();
-    for (at, word) in program.words().filter(|(at, _)| *at < MAX_DWORDS) {
-        if words.len() <= at {
-            words.resize(at + 1, 0);
-        }
-        words[at] = word;
-    }
-    let text = disassemble(&words, program.isa());
+    let text = disassemble(&program.code(MAX_DWORDS), program.isa());
     let line = |line: &str| {
         let (at, rest) = line.trim_start().split_once(' ')?;
         // The instruction's words in hexadecimal.

@@ -30,7 +30,7 @@ pub(super) fn name(stage: Stage) -> &'static str {
 }
 
 /// Exports of a stage without which the chip waits for ever.
-fn exports(stage: Stage) -> &'static [ExportKind] {
+pub(super) fn exports(stage: Stage) -> &'static [ExportKind] {
     match stage {
         Stage::Pixel => &[ExportKind::Pixel],
         Stage::Vertex => &[ExportKind::Position, ExportKind::Parameter],

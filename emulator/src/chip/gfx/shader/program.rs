@@ -404,6 +404,18 @@ impl Program {
         })
     }
 
+    /// The words of the program as read, from its first one on, at most `most` dwords; 0 for those that were not read.
+    pub fn code(&self, most: usize) -> Vec<u32> {
+        let mut words = Vec::new();
+        for (at, word) in self.words().filter(|(at, _)| *at < most) {
+            if words.len() <= at {
+                words.resize(at + 1, 0);
+            }
+            words[at] = word;
+        }
+        words
+    }
+
     /// The word at offset `at` in dwords; 0 for one that was not read.
     pub(super) fn word(&self, at: usize) -> u32 {
         let block = (at / BLOCK) as u64;
