@@ -20,6 +20,7 @@
 //! - [`capture`] writes a program's submissions to a file, and [`replay`]
 //!   executes them again (`r7xx-replay`).
 //! - [`history`] prints what happened to a pixel or a vertex of a capture.
+//! - [`edit`] lists the shaders of a capture, and puts changed ones in their place.
 //! - [`timeline`] writes when a replay executed what.
 //! - [`settings`] reads the environment.
 //! - [`gpu`] is the driver's side of the rings of a
@@ -55,6 +56,7 @@ pub mod checker;
 pub mod checker_evergreen;
 pub mod checker_r600;
 pub mod checker_vm;
+pub mod edit;
 pub mod gpu;
 pub mod history;
 pub mod hooks;

@@ -10,6 +10,7 @@ use r7xx_board::chip::cp::pm4::Draw;
 use r7xx_board::chip::gfx::colour::Target;
 use r7xx_board::chip::gfx::lint::Lint;
 use r7xx_board::chip::gfx::probe::{History, Probe, Watch};
+use r7xx_board::chip::gfx::shaders::Shaders;
 use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext, Pipeline};
 
 use crate::capture::{hash, CaptureError, Reader, Record};
@@ -22,7 +23,7 @@ use crate::timeline::Timeline;
 const PA_SC_WINDOW_SCISSOR_BR: u32 = 0x2_8208;
 
 /// Options of a replay.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Threads of the 3D engine, at least one.
     pub threads: usize,
@@ -34,6 +35,8 @@ pub struct Options {
     pub watch: Option<Watch>,
     /// Collect the mistakes of the driver that [`Lint`] finds.
     pub lint: bool,
+    /// Lists the shaders that are executed, and replaces some.
+    pub shaders: Option<Arc<Shaders>>,
 }
 
 /// Observations of a replay.
@@ -227,6 +230,11 @@ fn execute<R: Read>(
         };
         pipeline = pipeline.with_lint(Lint::new(Box::new(report)));
     }
+    if let Some(shaders) = &options.shaders {
+        pipeline = pipeline.with_shaders(shaders.clone());
+    }
+    // Results are not compared if draws were left out.
+    let whole = options.last_draw.is_none();
     let observer = Observer {
         pipeline,
         options,
@@ -234,8 +242,6 @@ fn execute<R: Read>(
         timeline: timeline.cloned(),
     };
     let gpu = Gpu::start(reader.family, memory.clone(), Box::new(observer), trace)?;
-    // Results are not compared if draws were left out.
-    let whole = options.last_draw.is_none();
     let mut submission = 0;
     while let Some(record) = reader.record()? {
         match record {

@@ -5,42 +5,17 @@
 //! `tests/captures/make` makes them of scenes of `bench/gallery`. Each has hashes of the pages that its submissions
 //! changed; `tests/captures/expected` has the hash of the picture that the last draw leaves.
 
-use std::collections::BTreeMap;
-use std::io::Read;
+mod frames;
 
-use flate2::read::GzDecoder;
+use std::collections::BTreeMap;
+
+use frames::{unpacked, FRAMES};
 use r7xx_board::host::target_png::write_png;
 use r7xx_shim::capture::{Reader, Record};
 use r7xx_shim::replay::{replay, Options, Outcome};
 
-/// Chip and scene, and the compressed capture.
-macro_rules! frames {
-    ($($name:literal),* $(,)?) => {
-        &[$((
-            $name,
-            include_bytes!(concat!("../../tests/captures/", $name, ".r7xx.gz")),
-        )),*]
-    };
-}
-const FRAMES: &[(&str, &[u8])] = frames![
-    "rv670-wires",
-    "rv770-text",
-    "rv770-samples",
-    "rv770-geometry",
-    "turks-compressed",
-    "turks-samples",
-    "cayman-gears",
-    "cayman-phong",
-];
-
 /// Chip and scene, width, height, FNV-1a of the picture's bytes (RGBA, the first row in memory last).
 const EXPECTED: &str = include_str!("../../tests/captures/expected");
-
-fn unpacked(frame: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    GzDecoder::new(frame).read_to_end(&mut bytes).unwrap();
-    bytes
-}
 
 fn run(bytes: &[u8], threads: usize) -> Outcome {
     let options = Options {

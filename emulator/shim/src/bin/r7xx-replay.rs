@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 //! `r7xx-replay`: executes the submissions of a GL program that r7xx-shim has captured.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufReader, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 use r7xx_board::chip::gfx::probe::Watch;
+use r7xx_board::chip::gfx::shaders::Shaders;
+use r7xx_board::chip::Family;
 use r7xx_board::host::{output, target_png};
 use r7xx_shim::capture::Reader;
+use r7xx_shim::edit::{self, Which};
 use r7xx_shim::history;
 use r7xx_shim::replay::{replay, replay_with_timeline, Options, Outcome};
 use r7xx_shim::timeline::Timeline;
@@ -48,6 +52,18 @@ struct Cli {
     /// index that the shader gets
     #[arg(long, value_name = "DRAW:N", value_parser = history::vertex, conflicts_with = "pixel")]
     vertex: Option<Watch>,
+    /// List the shaders that draws and dispatches execute: number, stage, address, length, draws
+    #[arg(long)]
+    shaders: bool,
+    /// Print shader N of --shaders, or the one at ADDRESS (0x...), as text for --edit, and nothing
+    /// else
+    #[arg(long, value_name = "N|ADDRESS", value_parser = edit::which,
+          conflicts_with_all = ["edit", "describe", "shaders", "json", "pixel", "vertex", "lint"])]
+    shader: Option<Which>,
+    /// Execute the shader in this file, a changed text of --shader, in place of the one that its
+    /// first line names. Can be given several times
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    edit: Vec<PathBuf>,
     /// Print mistakes of the driver that hardware does not tell, each once with its draw
     #[arg(long)]
     lint: bool,
@@ -69,6 +85,22 @@ struct Cli {
     threads: Option<u16>,
 }
 
+/// What lists and replaces shaders, if the options ask for it.
+fn shaders(cli: &Cli, family: Family) -> Result<Option<Arc<Shaders>>, String> {
+    if cli.edit.is_empty() && !cli.shaders && cli.shader.is_none() {
+        return Ok(None);
+    }
+    let front = family.model().generation.draws;
+    let isa = front.ok_or("the chip has no shaders")?.isa;
+    let replacements = cli.edit.iter().map(|path| {
+        let named = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+        let text = fs::read_to_string(path).map_err(|e| named(&e))?;
+        edit::replacement(&text, isa).map_err(|e| named(&e))
+    });
+    let replacements = replacements.collect::<Result<_, String>>()?;
+    Ok(Some(Arc::new(Shaders::new(replacements))))
+}
+
 fn run(cli: &Cli) -> Result<ExitCode, String> {
     let named = |e: &dyn std::fmt::Display| format!("{}: {e}", cli.frame.display());
     let file = File::open(&cli.frame).map_err(|e| named(&e))?;
@@ -80,6 +112,8 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
             Some(Box::new(file) as Box<dyn Write + Send>)
         }
     };
+    let family = reader.family;
+    let shaders = shaders(cli, family)?;
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
         threads: cli.threads.map_or(cpus, usize::from),
@@ -87,11 +121,12 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
         describe: cli.describe,
         watch: cli.pixel.or(cli.vertex),
         lint: cli.lint,
+        shaders: shaders.clone(),
     };
     if cli.json && options.watch.is_none() {
         return Err("--json prints what --pixel or --vertex found; give one of them".into());
     }
-    let family = reader.family;
+    let watch = options.watch;
     let outcome = match &cli.timeline {
         None => replay(reader, options, trace),
         Some(path) => {
@@ -103,20 +138,43 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
         }
     };
     let Outcome { seen, memory } = outcome.map_err(|e| named(&e))?;
+    let chip = family.model().name;
+    if let (Some(which), Some(shaders)) = (cli.shader, &shaders) {
+        let list = shaders.list();
+        print!("{}", edit::text(edit::find(&list, which)?, chip)?);
+        return Ok(ExitCode::SUCCESS);
+    }
     let say = |line: String| {
         if !cli.json {
             println!("{line}");
         }
     };
-    let (chip, submissions, draws) = (family.model().name, seen.submissions, seen.draws);
+    let (submissions, draws) = (seen.submissions, seen.draws);
     say(format!("{chip}: {submissions} submissions, {draws} draws"));
     for draw in &seen.dropped {
         say(format!("draw {draw} was cut short: it would hang hardware"));
     }
+    if let Some(shaders) = &shaders {
+        for (path, count) in cli.edit.iter().zip(shaders.used()) {
+            let path = path.display();
+            if count == 0 {
+                return Err(format!(
+                    "{path}: no draw or dispatch executes the shader that it replaces"
+                ));
+            }
+            say(format!("{path}: executed for {count} draws and dispatches"));
+        }
+        for violation in shaders.violations() {
+            say(format!("hardware would not execute it so: {violation}"));
+        }
+        if cli.shaders {
+            print!("{}", edit::list(&shaders.list()));
+        }
+    }
     for finding in &seen.findings {
         say(finding.clone());
     }
-    if let (Some(watch), Some(found)) = (options.watch, &seen.history) {
+    if let (Some(watch), Some(found)) = (watch, &seen.history) {
         let text = match cli.json {
             true => serde_json::to_string_pretty(found).map_err(|e| e.to_string())? + "\n",
             false => history::text(watch, found),
