@@ -54,7 +54,7 @@ def build(out: Path) -> int:
         shutil.copy(program, out / name)
         if not message["profile"]["test"]:
             # Remove cargo's copy, which a checkout that takes all of this from the cache does
-            # not have: a test that does not use R7XX_BOARD or R7XX_RUN fails at once. Cargo links it again.
+            # not have: a test that does not use R7XX_BOARD and the others fails at once. Cargo links it again.
             os.remove(program)
     (out / LIST).write_text(json.dumps(tests, indent=1), encoding="ascii")
     return 0
@@ -64,10 +64,12 @@ def run(out: Path, args: list[str]) -> int:
     """Executes all; returns the exit status."""
     tests = json.loads((out / LIST).read_text(encoding="ascii"))
     failed = []
+    programs = {"R7XX_BOARD": "r7xx-board", "R7XX_RUN": "r7xx", "R7XX_REPLAY": "r7xx-replay"}
+    environment = {**os.environ, **{variable: str(out / name) for variable, name in programs.items()}}
     for test in tests:
         print(f"     Running {'unittests ' if test['unit'] else ''}{test['source']} ({test['file']})", flush=True)
         status = subprocess.run([out / test["file"], *args], check=False, cwd=MANIFEST.parent / test["package"],
-                                env={**os.environ, "R7XX_BOARD": str(out / "r7xx-board"), "R7XX_RUN": str(out / "r7xx")}).returncode
+                                env=environment).returncode
         if status:
             failed.append(f"{test['file']}: exit status {status}")
     for line in failed:

@@ -33,10 +33,10 @@ def test_goes_on_after_a_failure(tmp_path):
     assert [(c.name, c.status) for c in cases.read_cargo(out, None)] == [("t0::a", cases.FAIL), ("t1::b", cases.PASS)]
 
 
-def test_passes_arguments_and_the_program(tmp_path):
-    path = compiled(tmp_path, 'echo "$* $R7XX_BOARD"; test -e Cargo.toml')
+def test_passes_arguments_and_the_programs(tmp_path):
+    path = compiled(tmp_path, 'echo "$* $R7XX_BOARD $R7XX_RUN $R7XX_REPLAY"; test -e Cargo.toml')
     status, out, _ = run(path, "one", "--exact")
-    assert status == 0 and f"one --exact {path}/r7xx-board" in out
+    assert status == 0 and f"one --exact {path}/r7xx-board {path}/r7xx {path}/r7xx-replay" in out
 
 
 def test_nothing_compiled_is_no_success(tmp_path):
