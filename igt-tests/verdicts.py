@@ -22,17 +22,12 @@ lockup = r"radeon \S+ (ring \d+ stalled for more than|GPU lockup \()"
 second = (r"\[drm:r600_ib_test \[radeon\]\] \*ERROR\* radeon: fence wait (timed out|failed \(-35\))"
           r"|\[drm:radeon_ib_ring_tests \[radeon\]\] \*ERROR\* radeon: failed testing IB on GFX ring")
 failed_reset = (r"\[drm:r600_(dma_)?ring_test \[radeon\]\] \*ERROR\* radeon: ring \d test failed"
-                r"|\[drm:rv770_resume \[radeon\]\] \*ERROR\* r600 startup failed on resume")
-# Linux tests IBs on resume while it takes the GPU for hung: the wait gives -EDEADLK unless the
-# fence has signalled before it.
-no_ib_test = (r"\[drm:radeon_resume_kms \[radeon\]\] \*ERROR\* ib ring test failed \(-35\)"
-              r"|\[drm:(r600_dma|uvd_v1_0)_ib_test \[radeon\]\] \*ERROR\* radeon: fence wait failed \(-35\)"
-              r"|\[drm:radeon_ib_ring_tests \[radeon\]\] \*ERROR\* radeon: failed testing IB on ring \d \(-35\)")
+                r"|\[drm:(rv770|cayman)_resume \[radeon\]\] \*ERROR\* (r600|cayman) startup failed on resume")
 # What the checker of command streams refuses, it says.
 refused = r"\[drm:(r600|evergreen|radeon)_cs_\w+ \[radeon\]\] \*ERROR\*|radeon \S+: |Forbidden register "
 provoked = {
     "@hang-": f"{lockup}|{second}",
-    "@hang-suspend": rf"{lockup}|{second}|{failed_reset}|{no_ib_test}|\[TTM\] Buffer eviction failed",
+    "@hang-suspend": rf"{lockup}|{failed_reset}|\[TTM\] Buffer eviction failed",
     "@reset": second,
     "radeon_gem_rw_fuzz@": f"{lockup}|{second}",
     "radeon_gem_rw_reset@": f"{lockup}|{second}",

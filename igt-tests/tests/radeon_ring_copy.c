@@ -13,6 +13,7 @@
 
 #include "igt_radeon.h"
 #include "igt_radeon_reset.h"
+#include "igt_radeon_suspend.h"
 
 /**
  * TEST: radeon ring copy
@@ -49,6 +50,11 @@
  * Description: A reset executes again what the gfx ring has not done. A move of a
  *              BO that was done before is not executed again: the BO keeps what the
  *              CPU has written to it since.
+ *
+ * SUBTEST: hang-suspend-late
+ * Description: The devices are suspended and resumed while the rings hang, and the
+ *              GPU is slow when it is resumed. The machine comes back, nobody waits
+ *              for the lost work, and both rings copy.
  */
 
 IGT_TEST_DESCRIPTION("Copies between BOs by the GPU's rings.");
@@ -58,6 +64,9 @@ IGT_TEST_DESCRIPTION("Copies between BOs by the GPU's rings.");
 /* Longer than a few submissions take, shorter than radeon.lockup_timeout of our boots */
 #define LATENCY_US 300000
 #define TRIES 10
+
+/* Longer than the kernel takes from the start of a ring to the wait for its test */
+#define LATE_US 50000
 
 static void test_copy(int fd, enum igt_radeon_engine engine)
 {
@@ -283,6 +292,33 @@ static void test_hang_after_move(int fd)
 	free(model);
 }
 
+static void test_hang_suspend_late(int fd)
+{
+	struct igt_radeon_bo src, dst[IGT_RADEON_ENGINES];
+	unsigned int i;
+
+	igt_radeon_require_suspend();
+	igt_radeon_require_board(fd);
+	for (i = 0; i < IGT_RADEON_ENGINES; i++)
+		igt_require_f(igt_radeon_has_engine(fd, i), "no such ring\n");
+	igt_radeon_bo_init(&src, fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+	igt_radeon_set_latency(fd, LATE_US);
+	for (i = 0; i < IGT_RADEON_ENGINES; i++) {
+		igt_radeon_bo_init(&dst[i], fd, SIZE, RADEON_GEM_DOMAIN_GTT, 0);
+		igt_radeon_hang(fd, i);
+		igt_radeon_copy(i, &dst[i], 0, &src, 0, SIZE);
+	}
+	igt_radeon_suspend_devices();
+	igt_radeon_set_latency(fd, 0);
+	for (i = 0; i < IGT_RADEON_ENGINES; i++) {
+		igt_assert(!igt_radeon_bo_busy(&dst[i]));
+		igt_radeon_bo_fini(&dst[i]);
+	}
+	igt_radeon_bo_fini(&src);
+	for (i = 0; i < IGT_RADEON_ENGINES; i++)
+		test_copy(fd, i);
+}
+
 int igt_main()
 {
 	int fd = -1;
@@ -317,6 +353,10 @@ int igt_main()
 	igt_describe("A reset does not execute a move again that was done.");
 	igt_subtest("hang-after-move")
 		test_hang_after_move(fd);
+
+	igt_describe("A machine whose rings hang comes back from a suspend.");
+	igt_subtest("hang-suspend-late")
+		test_hang_suspend_late(fd);
 
 	igt_fixture()
 		close(fd);

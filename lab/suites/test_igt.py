@@ -4,6 +4,7 @@
 import collections
 import json
 import re
+from typing import Any
 
 from nomap_lab.chips import OTHER_GENERATIONS, parameters
 from nomap_lab.igt_sets import BASIC, CS_CHECK, HELD, OWN_BOOT
@@ -53,29 +54,45 @@ def unmodified(lab: Lab, fault: str) -> None:
     assert f"Subtest {fault}: FAIL" in out and says in out, out
 
 
-def suspends(lab: Lab, chip: str, subtests: str, count: int) -> None:
-    """COUNT subtests that suspend the devices, by a regular expression: all pass, and none is skipped."""
+def suspend(lab: Lab, chip: str, program: str, subtests: str, **options: Any) -> str:
+    """Runs subtests that suspend the devices, by a regular expression. Returns what the runner says."""
     # 9p does not come back from suspend, so nothing may be left on it.
-    out = lab.run("bash", "-c", """
-        mkdir /tmp/igt && cd /tmp/igt && cp /build/igt-tests/{run,verdicts.py,radeon_gem_rw_robust_gpu} . &&
-            echo "TESTLIST radeon_gem_rw_robust_gpu END TESTLIST" | tr " " "\\n" >test-list.txt &&
-            umount -l /build && exec ./run -t "radeon_gem_rw_robust_gpu@$1" -r /tmp/results""", "suspends", subtests,
-                  timeout=300, board=f"--chip {chip}", append="radeon.lockup_timeout=1500")
+    return lab.run("bash", "-c", """
+        mkdir /tmp/igt && cd /tmp/igt && cp /build/igt-tests/{run,verdicts.py,$1} . &&
+            echo "TESTLIST $1 END TESTLIST" | tr " " "\\n" >test-list.txt &&
+            umount -l /build && exec ./run -t "$1@$2" -r /tmp/results""", "suspend", program, subtests,
+                   board=f"--chip {chip}", append="radeon.lockup_timeout=1500", **options)
+
+
+def suspends(lab: Lab, chip: str, program: str, subtests: str, count: int) -> None:
+    """As suspend(): COUNT subtests pass, and none is skipped."""
+    out = suspend(lab, chip, program, subtests, timeout=300)
     assert f"igt: {count} tests: {count} pass, 0 skip, 0 fail" in out, out
 
 
 @case("igt/suspend")
-def suspend(lab: Lab) -> None:
-    suspends(lab, "rv710", "(hang-)?suspend", 3)
+def suspend_rv710(lab: Lab) -> None:
+    suspends(lab, "rv710", "radeon_gem_rw_robust_gpu", "(hang-)?suspend", 3)
 
 
-# On CEDAR the guest does not come back if the GPU hung before: docs/hardware.md.
-@case("igt/suspend-on-{chip}", tier="all", chip=["rv670", "cedar"])
+@case("igt/suspend-on-{chip}", tier="all", chip=["rv670", "cedar", "palm", "turks", "cayman"])
 def suspend_on_chip(lab: Lab, chip: str) -> None:
-    if chip == "rv670":
-        suspends(lab, chip, "(hang-)?suspend", 3)
-    else:
-        suspends(lab, chip, "suspend$", 1)
+    suspends(lab, chip, "radeon_gem_rw_robust_gpu", "(hang-)?suspend", 3)
+
+
+@case("igt/hang-suspend-late-on-cedar", tier="all")
+def hang_suspend_late(lab: Lab) -> None:
+    """radeon_ring_copy needs nothing of ours: with the fixes the machine comes back."""
+    suspends(lab, "cedar", "radeon_ring_copy", "hang-suspend-late", 1)
+
+
+@case("igt/unmodified-hang-suspend-late", tier="all")
+def unmodified_suspend(lab: Lab) -> None:
+    """The distribution's module waits for ever on resume, so the guest does not end."""
+    logs = CHECK / "unmodified-suspend"
+    suspend(lab, "cedar", "radeon_ring_copy", "hang-suspend-late", module="stock", status=124, timeout=60, logs=logs)
+    console = (logs / "console.log").read_text(encoding="utf-8", errors="replace")
+    assert "starting subtest hang-suspend-late" in console and "finished subtest" not in console, console[-2000:]
 
 
 @case("igt/skips-on-the-stock-module")
