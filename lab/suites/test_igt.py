@@ -191,7 +191,8 @@ def assert_documented(lab: Lab, chip: str, column: str) -> None:
 EVERY_CHIP = ("radeon_gem_p(read|write)@basic$", "radeon_gem_transfer@", "radeon_ring_copy", "radeon_gem_rw_reset@staged-writes$")
 
 
-@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP, chip=OTHER_GENERATIONS)
+@case("igt/on-{chip}", tier="all", runner="igt", include=EVERY_CHIP, exclude=["hang-suspend"],
+      chip=OTHER_GENERATIONS)
 def on_chip(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-{chip}", flags=["-q"], timeout=900, board=f"--chip {chip}", append=parameters(chip))
     assert_documented(lab, chip, "IGT")
