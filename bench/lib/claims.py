@@ -442,6 +442,12 @@ CLAIMS = (
     ("bench/alternatives/reading.md", "4 KiB into VRAM by a BO of the caller's memory take {} times the instructions of PWRITE, by a window"
      " that is kept {} times",
      lambda r, _: (alternative(r, "userptr", "pwrite", "4 KiB"), alternative(r, "userptr-window", "pwrite", "4 KiB"))),
+    ("bench/alternatives/reading.md", "a window that does not wait takes {} times PWRITE's time for 4 KiB into idle VRAM, and {} times for 64 KiB",
+     lambda r, _: [alternative(r, "gtt-window-nowait", "pwrite", size) for size in ("4 KiB, µs", "64 KiB, µs")]),
+    ("bench/alternatives/reading.md", "16 MiB into idle VRAM take {} of PWRITE's time by `userptr-kept`, and {} by `gtt-window-nowait`;"
+     " 16 MiB from VRAM take {} of PREAD's by a window in GTT",
+     lambda r, _: [alternative(r, variant, "pwrite", "16 MiB, µs") for variant in ("userptr-kept", "gtt-window-nowait")]
+     + [alternative(r, "gtt-window", "pread", "16 MiB, µs", "Download from VRAM")]),
     ("bench/alternatives/reading.md", "256 B into each of {} BOs by one submission, with {} relocations, take {} times the instructions"
      " of one TRANSFER; with a BO of user memory for each it is {} times",
      lambda r, _: (1000, r["alternatives"].table("Events").cell("1,000 uploads of 256 B", "userptr", column="relocations"),
