@@ -55,12 +55,15 @@ def test_what_the_kernel_says_when_it_resumes_a_hung_gpu(tmp_path, subtest, stat
         "<3> [   21.742794] [TTM] Buffer eviction failed",
         "<3> [   23.746030] [drm:r600_dma_ring_test [radeon]] *ERROR* radeon: ring 3 test failed (0xCAFEDEAD)",
         "<3> [   23.747120] [drm:rv770_resume [radeon]] *ERROR* r600 startup failed on resume",
-        "<3> [   23.747829] [drm:r600_ib_test [radeon]] *ERROR* radeon: fence wait failed (-35).",
-        "<3> [   23.748930] [drm:radeon_ib_ring_tests [radeon]] *ERROR* radeon: failed testing IB on GFX ring (-35).",
-        "<3> [   23.748940] [drm:uvd_v1_0_ib_test [radeon]] *ERROR* radeon: fence wait failed (-35).",
-        "<3> [   23.748950] [drm:radeon_ib_ring_tests [radeon]] *ERROR* radeon: failed testing IB on ring 5 (-35).",
-        "<3> [   23.749346] [drm:radeon_resume_kms [radeon]] *ERROR* ib ring test failed (-35).")})
+        "<3> [   23.747130] [drm:cayman_resume [radeon]] *ERROR* cayman startup failed on resume")})
     assert done.returncode == status
+
+
+def test_an_ib_that_fails_on_resume_fails_the_test(tmp_path):
+    done = judge(tmp_path, **{"hang-suspend": warned(
+        "<4> [   21.254477] radeon 0000:01:00.0: GPU lockup (current fence id 0x36 last fence id 0x48 on ring 0)",
+        "<3> [   23.749346] [drm:radeon_resume_kms [radeon]] *ERROR* ib ring test failed (-35).")})
+    assert done.returncode == 1
 
 
 def test_nothing_passed_is_no_success(tmp_path):
