@@ -6,8 +6,8 @@ usage: plot.py RESULTS.json PLOT.png
 
 Upload and destroy cost and the mappings of the process over the number of live
 BOs, one line for each variant and domain, medians with the 10th to 90th percentile. In a panel
-of its own what the report of 2011 measured: its figures (dashed), and ours if there
-are any. The plot is written aside and renamed.
+of its own what the report of 2011 measured: how its figures grow (dashed), and ours if
+there are any. The plot is written aside and renamed.
 """
 
 import os
@@ -91,24 +91,30 @@ def draw(axes, data, key, scale, title, unit):
     axes.grid(True, which="major", alpha=0.3)
 
 
+def relative(points):
+    """Points with the first one's value as the unit."""
+    return [(live, value / points[0][1]) for live, value in points]
+
+
 def as_2011(axes, data):
-    """The operations of 2011, which are not uploads."""
+    """The operations of 2011, which are not uploads. That was hardware and this is an emulated CPU, so each line is
+    in units of its own first value: what can be compared is how it grows."""
     told = report_2011()
     for column, label, marker in ((0, "2011: kernel's search", "^"),
                                   (1, "2011: work-around (MAP_FIXED)", "v")):
         points = [(n, figures[column]) for n, figures in told.items() if figures[column]]
-        axes.plot(*zip(*points), linestyle="--", color="black", marker=marker,
-                  markersize=4, label=label)
+        axes.plot(*zip(*relative(points)), linestyle="--", color="black", marker=marker,
+                  markersize=4, label=f"{label}; 1 is {points[0][1]:g} us")
     for arm, title in (("mmap", "kernel's search"), ("arena", "work-around")):
         for key, what, style in (("make_ns", "make and map", "-"), ("destroy_ns", "unmap and destroy", ":")):
             points = [(row["requested"], row[key] / 1000) for row in data.get("as_2011", [])
                       if row["arm"] == arm and row[key] is not None]
             if points:
-                axes.plot(*zip(*points), linestyle=style, color=COLOURS[ARMS.index(arm)], marker="o",
-                          markersize=4, label=f"here, {title}: {what}")
+                axes.plot(*zip(*relative(points)), linestyle=style, color=COLOURS[ARMS.index(arm)], marker="o",
+                          markersize=4, label=f"here, {title}: {what}; 1 is {points[0][1]:.1f} us")
     microseconds(axes)
-    axes.set(xscale="log", xlabel="live BOs of 1 to 16,384 bytes", ylabel="microseconds",
-             title="as in 2011: make and map,\nor unmap and destroy, one BO")
+    axes.set(xscale="log", xlabel="live BOs of 1 to 16,384 bytes", ylabel="cost / cost with 100 live BOs",
+             title="as in 2011: make and map, or unmap\nand destroy, one BO: how it grows")
     axes.grid(True, which="major", alpha=0.3)
 
 
@@ -131,7 +137,7 @@ def main():
     as_2011(panels[-1], data)
     environment = data["environment"]
     figure.suptitle(f"What one more small BO costs with N live: Linux {environment['kernel']}, {environment['driver']}, "
-                    f"device {environment['device']}, emulated CPU (2011: hardware and kernel of then)", fontsize=11)
+                    f"device {environment['device']}, emulated CPU", fontsize=11)
     entries = {}
     for panel in panels:
         entries.update(zip(*reversed(panel.get_legend_handles_labels())))
