@@ -55,4 +55,5 @@
 )]
 
 pub mod chip;
+pub mod fnv;
 pub mod host;

@@ -10,6 +10,7 @@ mod frames;
 use std::collections::BTreeMap;
 
 use frames::{unpacked, FRAMES};
+use r7xx_board::fnv::fnv1a;
 use r7xx_board::host::target_png::write_png;
 use r7xx_shim::capture::{Reader, Record};
 use r7xx_shim::replay::{replay, Options, Outcome};
@@ -33,10 +34,7 @@ fn picture(outcome: &Outcome) -> (u32, u32, u64) {
     let mut reader = png::Decoder::new(&png[..]).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size()];
     reader.next_frame(&mut pixels).unwrap();
-    let hash = pixels.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    });
-    (size.0, size.1, hash)
+    (size.0, size.1, fnv1a(pixels))
 }
 
 fn expected() -> BTreeMap<&'static str, (u32, u32, u64)> {

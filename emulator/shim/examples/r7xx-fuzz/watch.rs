@@ -8,6 +8,7 @@ use r7xx_board::chip::bus::{Mc, McError, RegFile};
 use r7xx_board::chip::cp::pm4::Draw;
 use r7xx_board::chip::gfx::{Cancelled, Gfx, GfxContext, Limits, Pipeline, PipelineCounter};
 use r7xx_board::chip::Family;
+use r7xx_board::fnv::fnv1a;
 
 use crate::layout::Layout;
 
@@ -81,10 +82,7 @@ impl Mc for Noting<'_> {
     fn write(&self, address: u64, buf: &[u8]) -> Result<(), McError> {
         // The digest is a sum of FNV-1a hashes of address and bytes: threads write in any order.
         let bytes = address.to_le_bytes().into_iter().chain(buf.iter().copied());
-        let hash = bytes.fold(0xCBF2_9CE4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-        });
-        self.digest.fetch_add(hash, Ordering::Relaxed);
+        self.digest.fetch_add(fnv1a(bytes), Ordering::Relaxed);
         self.written.fetch_add(buf.len() as u64, Ordering::Relaxed);
         let result = self.mc.write(address, buf);
         if result.is_err() {

@@ -31,6 +31,7 @@ use std::ops::Range;
 
 use r7xx_board::chip::gfx::STATE_BASE;
 use r7xx_board::chip::Family;
+use r7xx_board::fnv::fnv1a;
 
 pub use crate::memory::Page;
 pub use writer::{Until, Which, Writer};
@@ -47,9 +48,7 @@ pub const STATE: Range<u32> = STATE_BASE..0x3_F000;
 
 /// FNV-1a of a page's contents.
 pub fn hash(page: &Page) -> u64 {
-    page.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    })
+    fnv1a(page.iter().copied())
 }
 
 /// One record of a capture file.

@@ -368,9 +368,7 @@ mod tests {
                 let bits = if result.is_nan() { 0 } else { result.to_bits() };
                 bits.to_le_bytes()
             });
-            bytes.fold(0xCBF2_9CE4_8422_2325u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-            })
+            crate::fnv::fnv1a(bytes)
         };
         let power = |x: f32| {
             // Numbers between 1/2 and 1, as the sRGB curve has.

@@ -8,6 +8,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::fnv::fnv1a;
+
 use super::rules;
 use super::shader::validate::{validate, Resources};
 use super::shader::{asm, Isa, Options, Program, Stop};
@@ -81,10 +83,7 @@ fn own_words(words: &[u32], isa: Isa) -> Vec<u32> {
 
 /// FNV-1a of the bytes of `words`.
 fn hash(words: &[u32]) -> u64 {
-    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    })
+    fnv1a(words.iter().flat_map(|word| word.to_le_bytes()))
 }
 
 #[derive(Debug, Default)]
