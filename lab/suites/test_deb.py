@@ -145,29 +145,36 @@ def arm64(lab: Lab) -> None:
     lab.call("packaging/tests/run", "arm64", *(BUILD / "radeon-deb").glob("*.deb"), skip77=True)
 
 
+def build_again(lab: Lab, name: str, stage: str, out: Path) -> None:
+    """Builds a package once more, and compares it with the stage's, byte by byte."""
+    lab.build(stage)
+    lab.call("packaging/build", name, out / name)
+    compared = 0
+    for file in sorted((BUILD / stage).iterdir()):
+        if file.suffix in (".deb", ".dsc", ".xz"):
+            lab.call("cmp", file, out / name / file.name)
+            compared += 1
+    assert compared >= 4, f"{name}: {compared} files were compared"
+
+
 @case("deb/same-bytes", tier="all")
 def same_bytes(lab: Lab) -> None:
-    """Two builds of a package give the same bytes.
-
-    Of mesa-nomap it is not known: a second build takes as long as all other packages together. That of the keyring is
-    in deb/keyring.
-    """
+    """Two builds of a package give the same bytes. That of the keyring is in deb/keyring."""
     out = lab.dir("deb-again")
     for name, stage in (("radeon-nomap", "radeon-deb"), ("libdrm", "libdrm-deb"), ("nomap-tools", "tools-deb"),
                         ("r7xx-tools", "r7xx-deb")):
-        lab.build(stage)
-        lab.call("packaging/build", name, out / name)
-        compared = 0
-        for file in sorted((BUILD / stage).iterdir()):
-            if file.suffix in (".deb", ".dsc", ".xz"):
-                lab.call("cmp", file, out / name / file.name)
-                compared += 1
-        assert compared >= 4, f"{name}: {compared} files were compared"
+        build_again(lab, name, stage, out)
+
+
+@case("deb/same-bytes-mesa", tier="all")
+def same_bytes_mesa(lab: Lab) -> None:
+    """The same of mesa-nomap, whose build takes as long as all others together."""
+    build_again(lab, "mesa", "mesa-deb", lab.dir("deb-again-mesa"))
 
 
 @case("deb/keyring", tier="all")
 def keyring(lab: Lab) -> None:
-    """The package with the key of a release, of a key that nobody keeps: the same bytes twice, and its own test."""
+    """The package with the key of a release, of a key that nobody keeps: the same bytes twice, its own test, piuparts."""
     lab.call("packaging/tests/run", "keyring")
 
 
