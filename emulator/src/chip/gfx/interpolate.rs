@@ -9,6 +9,8 @@
 mod decode;
 mod quads;
 mod registers;
+#[cfg(test)]
+mod tests;
 mod varying;
 
 pub use self::varying::{Component, Weights};
