@@ -27,6 +27,7 @@ use super::state::{
     START_GS, START_PS, START_VS, TRIANGLES, VERTICES,
 };
 
+pub mod asm;
 pub mod cayman;
 
 /// Reads an input; behind its end there are zeroes.

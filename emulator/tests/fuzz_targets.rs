@@ -7,6 +7,9 @@
 #[path = "../fuzz/targets.rs"]
 mod targets;
 
+use std::time::{Duration, Instant};
+
+use self::targets::asm::Assembled;
 use crate::rig::{r800, shader, state};
 use r7xx_board::chip::gfx::front::Front;
 use r7xx_board::chip::gfx::shader::Options;
@@ -145,6 +148,46 @@ fn changed_compute_shaders_end_without_a_panic() {
             "{target}: of 200, {run} run, {different} run otherwise"
         );
     }
+}
+
+#[test]
+fn seeds_assemble() {
+    for (name, input) in targets::asm::seeds() {
+        assert_eq!(targets::asm::asm(&input), Assembled::Same, "{name}");
+        keep("asm", &name, &input);
+    }
+}
+
+#[test]
+fn large_programs_assemble_in_time() {
+    for (name, input) in targets::asm::large() {
+        let begun = Instant::now();
+        let done = targets::asm::asm(&input);
+        let expected = match name {
+            "tokens" | "lines" => Assembled::Refused,
+            _ => Assembled::Same,
+        };
+        assert_eq!(done, expected, "{name}");
+        // A second or two, unoptimised. A guard, not a measurement.
+        assert!(begun.elapsed() < Duration::from_secs(30), "{name}");
+    }
+}
+
+#[test]
+fn changed_texts_and_words_assemble_or_are_refused() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let seeds = targets::asm::seeds();
+    let mut counts = [0; 4];
+    for _ in 0..2000 {
+        let (_, seed) = &seeds[random.usize(..seeds.len())];
+        let done = targets::asm::asm(&changed(seed, &mut random));
+        counts[done as usize] += 1;
+    }
+    let [refused, same, moved, lost] = counts;
+    assert!(
+        refused > 300 && same > 600 && moved > 3 && lost > 10,
+        "refused, same, moved, lost: {counts:?}"
+    );
 }
 
 /// `seed` with some bytes changed.

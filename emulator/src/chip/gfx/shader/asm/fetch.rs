@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Instructions of fetch clauses from text: textures, vertices, memory, the global data share.
 
+use std::collections::HashMap;
+
 use super::alu::Encoded;
 use super::fields::{self, apply, put, set, Table};
 use super::operand::register;
@@ -41,50 +43,62 @@ pub(super) enum Operation {
     Factor,
 }
 
-/// The operation of that name, if the chip has one.
-pub(super) fn find(name: &str, isa: Isa) -> Option<Operation> {
-    let later = isa.has_data_share();
-    match name {
-        "VFETCH" => return Some(Operation::Vertex(0)),
-        "SEMFETCH" => return Some(Operation::Vertex(1)),
-        "GET_BUFFER_RESINFO" if later => return Some(Operation::Vertex(BUFFER_SIZE)),
-        "TF_WRITE" if later => return Some(Operation::Factor),
-        _ => {}
-    }
-    let reads = (0..=mem0::MEM_OP.of(u32::MAX)).filter(|op| !later || !(4..6).contains(op));
-    let mut reads = reads.filter(|op| memory_read_text(*op as u8) == name);
-    if let Some(op) = reads.next() {
-        return Some(Operation::Memory(op));
-    }
-    if later {
-        let ops = 0..=gds1::GDS_OP.of(u32::MAX);
-        if let Some(op) = ops
-            .into_iter()
-            .find(|op| share_text("GDS_", *op as u8) == name)
-        {
-            return Some(Operation::Share(op));
+/// The names of a chip's fetches.
+pub(super) struct Names {
+    isa: Isa,
+    operations: HashMap<String, Operation>,
+}
+
+impl Names {
+    /// Those of `isa`. Of two operations with the same name the first one is meant.
+    pub fn new(isa: Isa) -> Self {
+        let mut operations = HashMap::new();
+        let mut add = |name: String, operation| {
+            operations.entry(name).or_insert(operation);
+        };
+        let later = isa.has_data_share();
+        add("VFETCH".into(), Operation::Vertex(0));
+        add("SEMFETCH".into(), Operation::Vertex(1));
+        if later {
+            add("GET_BUFFER_RESINFO".into(), Operation::Vertex(BUFFER_SIZE));
+            add("TF_WRITE".into(), Operation::Factor);
         }
+        let reads = (0..=mem0::MEM_OP.of(u32::MAX)).filter(|op| !later || !(4..6).contains(op));
+        for op in reads {
+            add(memory_read_text(op as u8), Operation::Memory(op));
+        }
+        if later {
+            for op in 0..=gds1::GDS_OP.of(u32::MAX) {
+                add(share_text("GDS_", op as u8), Operation::Share(op));
+            }
+        }
+        // Codes that the listing takes for others are left out.
+        let codes = (3..=tex0::TEX_INST.of(u32::MAX)).filter(|c| !later || *c != BUFFER_SIZE);
+        let modifiers = if later { 2 } else { 1 };
+        for (code, modifier) in codes.flat_map(|code| (0..modifiers).map(move |m| (code, m))) {
+            let word = tex0::TEX_INST.with(code) | tex0::INST_MOD.with(modifier);
+            // Cayman's words are those of R800.
+            let isa = if later { Isa::R800 } else { isa };
+            let name = isa.texture([word, 0, 0]).name();
+            add(name.to_string(), Operation::Texture(code, modifier));
+        }
+        Self { isa, operations }
     }
-    // Codes that the listing takes for others are left out.
-    let codes = (3..=tex0::TEX_INST.of(u32::MAX)).filter(|c| !later || *c != BUFFER_SIZE);
-    let modifiers = if later { 2 } else { 1 };
-    let mut all = codes.flat_map(|code| (0..modifiers).map(move |modifier| (code, modifier)));
-    let found = all.find(|(code, modifier)| {
-        let word = tex0::TEX_INST.with(*code) | tex0::INST_MOD.with(*modifier);
-        // Cayman's words are those of R800.
-        let isa = if later { Isa::R800 } else { isa };
-        isa.texture([word, 0, 0]).name() == name
-    });
-    found.map(|(code, modifier)| Operation::Texture(code, modifier))
+
+    /// The operation of that name, if the chip has one.
+    pub fn find(&self, name: &str) -> Option<Operation> {
+        self.operations.get(name).copied()
+    }
 }
 
 /// Parses an instruction from its name on.
 ///
 /// # Errors
 /// What is not as the notation has it.
-pub(super) fn fetch(line: &mut Line<'_>, isa: Isa) -> Result<Encoded, Error> {
+pub(super) fn fetch(line: &mut Line<'_>, names: &Names) -> Result<Encoded, Error> {
+    let isa = names.isa;
     let name = line.expect("an instruction")?;
-    let operation = find(name.text, isa);
+    let operation = names.find(name.text);
     let operation = operation.ok_or_else(|| name.expected("a fetch of the chip"))?;
     let mut words = [0; 3];
     let table = match operation {

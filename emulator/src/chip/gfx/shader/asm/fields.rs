@@ -150,6 +150,13 @@ pub(super) struct Named {
 }
 
 impl Named {
+    /// Leaves `bits` of word `word` as they are, if it sets the whole word.
+    pub fn leave(&mut self, word: usize, bits: u32) {
+        if self.word == word && self.mask == u32::MAX {
+            (self.mask, self.value) = (!bits, self.value & !bits);
+        }
+    }
+
     /// Whether it sets `field` of word `word`.
     pub fn sets(&self, word: usize, field: Field) -> bool {
         self.word == word && self.mask & field.with(u32::MAX) != 0

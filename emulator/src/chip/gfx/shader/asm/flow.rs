@@ -126,6 +126,22 @@ pub(super) fn set_address(isa: Isa, word: &mut u32, pairs: u32) {
     set(word, places(isa).address, pairs);
 }
 
+/// The bits of both words that the layout computes: it may differ from that of the listing, which a whole word by
+/// name is of.
+fn computed(isa: Isa, kind: Kind) -> [u32; 2] {
+    let all = |field: Field| field.with(u32::MAX);
+    let address = all(places(isa).address);
+    match kind {
+        Kind::Alu(_) => [all(alu0::ADDR), all(alu1::COUNT)],
+        Kind::Fetch(_) if isa == Isa::R700 => {
+            [address, all(places(isa).count) | all(word1::COUNT_3)]
+        }
+        Kind::Fetch(_) => [address, all(places(isa).count)],
+        Kind::Goes(_) => [address, 0],
+        Kind::Extension | Kind::Plain => [0; 2],
+    }
+}
+
 /// Whether a clause of fetches belongs to the code.
 fn is_fetch(code: u8) -> bool {
     is_tex_clause(code) || is_vtx_clause(code) || code == cf::GDS
@@ -186,6 +202,12 @@ pub(super) fn control<'a>(
         CfKind::Other(word) => other(line, &mut control, isa, word.code)?,
     }
     control.named = fields::rest(line, control.table)?;
+    for (word, bits) in (0..).zip(computed(isa, control.kind)) {
+        control
+            .named
+            .iter_mut()
+            .for_each(|named| named.leave(word, bits));
+    }
     apply(&mut control.words, &control.named);
     Ok(control)
 }

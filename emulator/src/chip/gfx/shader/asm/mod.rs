@@ -66,6 +66,7 @@ struct Parser {
     isa: Isa,
     alu: alu::Names,
     flow: flow::Names,
+    fetch: fetch::Names,
 }
 
 /// What has been read of a text.
@@ -86,6 +87,7 @@ impl Parser {
             isa,
             alu: alu::Names::new(isa),
             flow: flow::Names::new(isa),
+            fetch: fetch::Names::new(isa),
         }
     }
 
@@ -149,13 +151,13 @@ impl Parser {
             program.end_group(self.isa)?;
             return self.control(line, label, program);
         }
-        if fetch::find(token.text, self.isa).is_none() {
+        if self.fetch.find(token.text).is_none() {
             return Err(token.expected("an instruction of the chip"));
         }
         let clause = program.clause(|kind| matches!(kind, Kind::Fetch(_)));
         let clause = clause
             .ok_or_else(|| token.error("no clause of fetches is above this instruction".into()))?;
-        let encoded = fetch::fetch(line, self.isa)?;
+        let encoded = fetch::fetch(line, &self.fetch)?;
         clause.words.extend(encoded.words.map(Some));
         clause.words.push(None);
         clause.encoded.push(encoded);

@@ -117,6 +117,26 @@ fn the_second_of_two_dwords_of_literals_is_kept() {
     assert_eq!(assemble(&text, Isa::R700), Ok(words));
 }
 
+/// Bits without a name stand as the whole word, which has the place and the count of before.
+#[test]
+fn a_whole_word_by_name_does_not_hold_places_and_counts() {
+    let text = "0000 JUMP @2 WORD0=0x80000001
+0002 TEX 1 @4 WORD0=0x80000002 WORD1=0x80600000
+LD R0.xyzw, R0.xyzw, RID:0, SID:0 CT:UUUU
+NOP @0 EOP";
+    let fetch = "LD R0.xyzw, R0.xyzw, RID:0, SID:0 CT:UUUU\n";
+    let longer = text.replace(fetch, &fetch.repeat(2));
+    let words = assemble(&format!("NOP @0\n{longer}"), Isa::R800).unwrap();
+    assert_eq!(words[2], 0x8000_0002, "the target");
+    assert_eq!(words[4..6], [0x8000_0004, 0x8060_0400], "the clause");
+    // A field by its own name is what counts.
+    let named = assemble(
+        "TEX 1 @2 COUNT=5 ADDR=9\nLD R0.xyzw, R0.xyzw, RID:0, SID:0 CT:UUUU",
+        Isa::R800,
+    );
+    assert_eq!(named.unwrap()[..2], [9, 0x8040_1400]);
+}
+
 /// A program that calls what its listing does not have is refused, not changed.
 #[test]
 fn a_target_outside_of_the_listing_is_an_error() {
