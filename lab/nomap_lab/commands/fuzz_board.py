@@ -6,10 +6,10 @@
 Captures what Debian's Mesa submits for scenes of bench/gallery (default: all that draw
 little), and has the board's 3D engine execute it with mutations, natively: of registers,
 resources, packets, draws, addresses, shaders, vertices, indices, constants, the order of
-packets, and tables of address spaces. The worst cases of draws come first: each has a bound
-of memory, and of time to be cancelled. A case is one submission with up to four mutations;
+packets, and tables of address spaces. The worst cases come first, draws and dispatches: each has
+a bound of memory, and of time to be cancelled. A case is one submission with up to four mutations;
 200 cases, or as many as SECONDS allow. --chip is the chip that Mesa draws on: rv770 (default),
-turks, cedar or another that draws; the worst cases are an RV770's. On cayman and aruba each
+turks, cedar or another that draws; the worst cases are those of an RV770, a Turks and a Cayman. On cayman and aruba each
 scene is captured twice, without and with an address space (RADEON_VA=true). Fails if anything
 panics, does not end or reaches other memory, or if too few mutations get to the shaders. SEED
 (default 1) is the first case's; a failure names the seed that repeats it with --cases 1 and

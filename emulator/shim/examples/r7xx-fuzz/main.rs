@@ -15,6 +15,7 @@ mod worst;
 #[allow(dead_code)] // The tests use all of it.
 #[path = "../../../tests/rig"]
 mod rig {
+    pub mod r800;
     pub mod shader;
     pub mod state;
 }

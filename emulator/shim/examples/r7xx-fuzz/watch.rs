@@ -21,6 +21,12 @@ pub struct DrawRecord {
     pub vertices: u64,
     /// Invocations of the pixel shader.
     pub pixels: u64,
+    /// Threads of compute shaders that have ended, if it is a dispatch.
+    pub threads: u64,
+    /// Invocations of the domain shader.
+    pub domain: u64,
+    /// Append counter 0, or the first dword of the global data share, whichever is larger.
+    pub counted: u32,
     /// The draw read from the first [`TEXTURE`] bytes of a texture of its pixel shader.
     pub textures: bool,
     /// Bytes written.
@@ -109,18 +115,13 @@ impl Watch {
     }
 }
 
-fn textures(regs: &dyn RegFile, layout: &Layout) -> Vec<u64> {
-    let (first, dwords, count) = layout.resources;
-    (0..count)
-        .map(|i| first + 4 * dwords * i)
-        // The last word of SQ_TEX_RESOURCE: type 2 is a valid texture.
-        .filter(|base| regs.load(base + 4 * (dwords - 1)) >> 30 == 2)
-        .map(|base| u64::from(regs.load(base + 8)) << 8)
-        .collect()
-}
-
-impl Gfx for Watch {
-    fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled> {
+impl Watch {
+    /// Records what `work` does.
+    fn watch(
+        &mut self,
+        context: &GfxContext<'_>,
+        work: impl FnOnce(&mut Pipeline, &GfxContext<'_>) -> Result<bool, Cancelled>,
+    ) -> Result<bool, Cancelled> {
         let noting = Noting {
             mc: context.mc,
             textures: textures(context.regs, self.layout),
@@ -135,7 +136,7 @@ impl Gfx for Watch {
         };
         let before = self.pipeline.statistics();
         self.watched.drawing.store(true, Ordering::SeqCst);
-        let result = self.pipeline.draw(&context, draw);
+        let result = work(&mut self.pipeline, &context);
         self.watched.drawing.store(false, Ordering::SeqCst);
         let after = self.pipeline.statistics();
         let more = |counter: PipelineCounter| {
@@ -146,11 +147,36 @@ impl Gfx for Watch {
             executed: result == Ok(true),
             vertices: more(PipelineCounter::VsInvocations),
             pixels: more(PipelineCounter::PsInvocations),
+            threads: more(PipelineCounter::CsInvocations),
+            domain: more(PipelineCounter::DsInvocations),
+            counted: (self.pipeline.append_counter(0)).max(self.pipeline.global_share(0)),
             textures: noting.read.into_inner(),
             written: noting.written.into_inner(),
             digest: noting.digest.into_inner(),
         });
         result
+    }
+}
+
+fn textures(regs: &dyn RegFile, layout: &Layout) -> Vec<u64> {
+    let (first, dwords, count) = layout.resources;
+    (0..count)
+        .map(|i| first + 4 * dwords * i)
+        // The last word of SQ_TEX_RESOURCE: type 2 is a valid texture.
+        .filter(|base| regs.load(base + 4 * (dwords - 1)) >> 30 == 2)
+        .map(|base| u64::from(regs.load(base + 8)) << 8)
+        .collect()
+}
+
+impl Gfx for Watch {
+    fn draw(&mut self, context: &GfxContext<'_>, draw: &Draw) -> Result<bool, Cancelled> {
+        self.watch(context, |pipeline, context| pipeline.draw(context, draw))
+    }
+
+    fn dispatch(&mut self, context: &GfxContext<'_>, groups: [u32; 3]) -> Result<bool, Cancelled> {
+        self.watch(context, |pipeline, context| {
+            pipeline.dispatch(context, groups)
+        })
     }
 
     fn event(&mut self, context: &GfxContext<'_>, event: u8) {

@@ -5,6 +5,8 @@
 //! Memory is what the process has allocated; the emulated memory is a file and does not count. Time
 //! is that of the CPU, which does not depend on the machine's load.
 
+mod evergreen;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -23,8 +25,8 @@ use crate::rig::shader::{
     gpr, mov, op2, Shader, Src, KCACHE0, LITERAL, PARAM, POSITION, XYZW, ZERO,
 };
 use crate::rig::state::{
-    f, pixel_shader, state, vertex_shader, POINTS, RECTANGLES, RING, SHADERS, START_ES, START_GS,
-    START_PS, START_VS, STREAM, TRIANGLES, VERTICES,
+    f, pixel_shader, state, vertex_shader, COLOUR, POINTS, RECTANGLES, RING, SHADERS, START_ES,
+    START_GS, START_PS, START_VS, STREAM, TRIANGLES, VERTICES,
 };
 use crate::watch::{DrawRecord, Watch, Watched};
 
@@ -32,6 +34,8 @@ use crate::watch::{DrawRecord, Watch, Watched};
 const MOST_BYTES: usize = 48 << 20;
 /// The same if it fills the cache of programs, which is bound by 128 MiB.
 const MOST_BYTES_CACHED: usize = 224 << 20;
+/// The same if the 16 waves of a group have all scratch memory, of 4 MiB each.
+const MOST_BYTES_GROUP: usize = 112 << 20;
 /// Most CPU time from a reset to the draw's end. The driver waits ten seconds before it resets.
 const MOST_TIME: Duration = Duration::from_millis(100);
 /// CPU time after which a draw that need not end is cancelled.
@@ -95,15 +99,37 @@ enum End {
     Drawn(u64, u64),
     /// The engine drops the draw.
     Dropped,
-    /// The draw goes on until it is cancelled.
-    Cancelled,
+    /// Dispatches of so many threads are executed.
+    Ran(u64),
+    /// The draw or dispatch goes on until it is cancelled. What shows that it was under way.
+    Cancelled(Proof),
     /// The draw is executed, or cancelled on a slow machine.
     Any,
+}
+
+/// What a case that is cancelled has done until then, at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    /// It is enough that it was cancelled.
+    None,
+    /// Vertices have been shaded.
+    Vertices(u64),
+    /// Pixels have been shaded.
+    Pixels(u64),
+    /// Threads of compute shaders have ended.
+    Threads(u64),
+    /// Points of patches have been shaded.
+    Domain(u64),
+    /// An append counter, or the first dword of the global data share.
+    Counted(u32),
+    /// The first dword of the target.
+    Stored(u32),
 }
 
 /// A case: draws with their state and memory. Addresses count from [`RESERVED`].
 struct Case {
     name: &'static str,
+    family: Family,
     end: End,
     /// Most bytes that it may allocate.
     most: usize,
@@ -116,14 +142,21 @@ fn start_of(place: u64) -> u32 {
 }
 
 impl Case {
-    fn new(name: &'static str, end: End) -> Self {
-        let mut case = Self {
+    /// Nothing yet.
+    fn empty(family: Family, name: &'static str, end: End) -> Self {
+        Self {
             name,
+            family,
             end,
             most: MOST_BYTES,
             memory: Vec::new(),
             stream: Vec::new(),
-        };
+        }
+    }
+
+    /// A case of an RV770, whose state draws.
+    fn new(name: &'static str, end: End) -> Self {
+        let mut case = Self::empty(Family::Rv770, name, end);
         for (register, value) in state(RESERVED) {
             case.set(register, value);
         }
@@ -375,7 +408,7 @@ fn cases() -> Vec<Case> {
     case.draw(TRIANGLES, 3);
     cases.push(case);
 
-    let mut case = Case::new("loops", End::Cancelled);
+    let mut case = Case::new("loops", End::Cancelled(Proof::None));
     let mut ps = Shader::new();
     // Two loops of 2000 turns: no wave reaches its budget.
     ps.cf(0x07, 4, 0)
@@ -390,7 +423,7 @@ fn cases() -> Vec<Case> {
     cases.push(case);
 
     // Each wave loads 30,000 constants twice, as the fetch shader has some, too.
-    let mut case = Case::new("reloads", End::Cancelled);
+    let mut case = Case::new("reloads", End::Cancelled(Proof::None));
     let slots: Vec<_> = (0..SLOTS as u32)
         .map(|n| op2(ADD, 1, 0, constant(n), gpr(1, 1), true))
         .collect();
@@ -406,13 +439,13 @@ fn cases() -> Vec<Case> {
     case.draw(TRIANGLES, 200_000_000);
     cases.push(case);
 
-    let mut case = Case::new("instances", End::Cancelled);
+    let mut case = Case::new("instances", End::Cancelled(Proof::None));
     case.instances(u32::MAX);
     case.draw(TRIANGLES, u32::MAX);
     cases.push(case);
 
     // The largest target, many times.
-    let mut case = Case::new("pixels", End::Cancelled);
+    let mut case = Case::new("pixels", End::Cancelled(Proof::None));
     let size = 8192 | 8192 << 16;
     for register in [0x2_8034, 0x2_8208, 0x2_8244] {
         case.set(register, size);
@@ -434,6 +467,8 @@ struct Taken {
     cancelled: Option<Duration>,
     dropped: u64,
     draws: Vec<DrawRecord>,
+    /// The first dword of the target.
+    stored: u32,
 }
 
 fn execute(case: &Case) -> Taken {
@@ -443,12 +478,8 @@ fn execute(case: &Case) -> Taken {
         memory.write(RESERVED + place, &bytes).expect("memory");
     }
     let watched = Watched::new();
-    let gfx = Box::new(Watch::new(
-        Family::Rv770,
-        Limits::default(),
-        watched.clone(),
-    ));
-    let gpu = Gpu::start(Family::Rv770, memory, gfx, None).expect("a chip");
+    let gfx = Box::new(Watch::new(case.family, Limits::default(), watched.clone()));
+    let gpu = Gpu::start(case.family, memory.clone(), gfx, None).expect("a chip");
     PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
     let before = PEAK.load(Ordering::Relaxed);
     let begun = cpu_time();
@@ -456,7 +487,7 @@ fn execute(case: &Case) -> Taken {
     let mut ended_at = None;
     let result = gpu.submit_until(Ring::GRAPHICS, &case.stream, &mut || {
         let now = cpu_time();
-        let may_end = matches!(case.end, End::Drawn(..) | End::Dropped);
+        let may_end = matches!(case.end, End::Drawn(..) | End::Dropped | End::Ran(_));
         let patience = if may_end { ENDLESS } else { PATIENCE };
         if reset_at.is_none() && now - begun > patience {
             reset_at = Some(now);
@@ -466,16 +497,30 @@ fn execute(case: &Case) -> Taken {
         if let (Some(_), false) = (reset_at, watched.drawing()) {
             ended_at = Some(now);
         }
+        if let (Some(at), None) = (reset_at, ended_at) {
+            // Nothing ends the thread that does not look.
+            if now - at > ENDLESS {
+                eprintln!(
+                    "worst case {}: {:?} after the reset it goes on",
+                    case.name,
+                    now - at
+                );
+                std::process::exit(1);
+            }
+        }
         ended_at.is_some()
     });
     assert!(matches!(result, Ok(()) | Err(GpuError::Hung)), "{result:?}");
     let counters = gpu.chip().counters();
     assert_eq!(counters.get(Counter::EnginePanics), 0, "the board panics");
+    let mut stored = [0; 4];
+    memory.read(RESERVED + COLOUR, &mut stored).expect("memory");
     Taken {
         bytes: PEAK.load(Ordering::Relaxed) - before,
         cancelled: reset_at.zip(ended_at).map(|(reset, end)| end - reset),
         dropped: counters.get(Counter::DroppedDraws),
         draws: watched.take(),
+        stored: u32::from_le_bytes(stored),
     }
 }
 
@@ -488,13 +533,26 @@ fn check(case: &Case, taken: &Taken) -> Result<(), String> {
             executed && sum(|d| d.vertices) >= vertices && sum(|d| d.pixels) >= pixels
         }
         End::Dropped => taken.dropped == 1,
-        End::Cancelled => taken.cancelled.is_some(),
+        End::Ran(threads) => executed && sum(|d| d.threads) >= threads,
+        End::Cancelled(proof) => {
+            let counted = taken.draws.iter().map(|d| d.counted).max();
+            taken.cancelled.is_some()
+                && match proof {
+                    Proof::None => true,
+                    Proof::Vertices(least) => sum(|d| d.vertices) >= least,
+                    Proof::Pixels(least) => sum(|d| d.pixels) >= least,
+                    Proof::Threads(least) => sum(|d| d.threads) >= least,
+                    Proof::Domain(least) => sum(|d| d.domain) >= least,
+                    Proof::Counted(least) => counted >= Some(least),
+                    Proof::Stored(least) => taken.stored >= least,
+                }
+        }
         End::Any => executed || taken.cancelled.is_some(),
     };
     if !as_expected {
         return Err(format!(
-            "it does not end as {:?}: {:?}",
-            case.end, taken.draws
+            "it does not end as {:?}: {:?}, stored {:#x}",
+            case.end, taken.draws, taken.stored
         ));
     }
     if taken.bytes > case.most {
@@ -517,14 +575,16 @@ fn check(case: &Case, taken: &Taken) -> Result<(), String> {
 /// # Errors
 /// Names the cases that take too much, or that do not do what they are made for.
 pub fn run() -> Result<(), String> {
-    println!("worst case   MiB  from reset to end");
+    println!("chip   worst case     MiB  from reset to end");
     let mut failures = Vec::new();
-    for case in cases() {
+    let later = [Family::Turks, Family::Cayman].map(evergreen::cases);
+    for case in cases().into_iter().chain(later.into_iter().flatten()) {
+        let chip = case.family.model().name;
         let taken = execute(&case);
         let time = (taken.cancelled).map_or("-".to_owned(), |time| format!("{time:.1?}"));
-        println!("{:10} {:5}  {time}", case.name, taken.bytes >> 20);
+        println!("{chip:6} {:12} {:5}  {time}", case.name, taken.bytes >> 20);
         if let Err(e) = check(&case, &taken) {
-            failures.push(format!("worst case {}: {e}", case.name));
+            failures.push(format!("worst case {} of {chip}: {e}", case.name));
         }
     }
     match failures.is_empty() {

@@ -20,7 +20,7 @@ use crate::chip::bus::RegFile;
 use crate::chip::regs::evergreen::gfx as eg;
 
 /// Most threads of a group: those that GL and OpenCL drivers offer.
-const MOST_THREADS: u64 = 1024;
+pub(super) const MOST_THREADS: u64 = 1024;
 /// Most dwords of the local data share of a group.
 pub(super) const MOST_SHARE: u32 = 8192;
 
@@ -95,7 +95,8 @@ pub(super) fn run(
     threads: &mut u64,
 ) -> Result<(), Failed> {
     let size = dispatch.size()?;
-    if size == 0 {
+    // Without this the loops below would count rows and layers of no group.
+    if size == 0 || dispatch.groups.contains(&0) {
         return Ok(());
     }
     let mut waves: Vec<Waiting> = Vec::new();
@@ -159,6 +160,8 @@ pub(super) fn group(
 ) -> Result<(), Stop> {
     while waves.iter().any(|waiting| !waiting.at.done) {
         for waiting in waves.iter_mut().filter(|waiting| !waiting.at.done) {
+            // A part may be shorter than what a wave executes without a look at it.
+            shared.check()?;
             std::mem::swap(&mut core.wave, &mut waiting.wave);
             let result = core.run_part(shared, view, stage, program, &mut waiting.at);
             std::mem::swap(&mut core.wave, &mut waiting.wave);

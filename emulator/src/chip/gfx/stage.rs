@@ -14,7 +14,9 @@ use super::probe::Probe;
 use super::rat::{self, Rat};
 use super::shader::isa::TexInstruction;
 use super::shader::tape::Texel;
-use super::shader::{Env, ExportKind, MemoryExport, MemoryTarget, Program, RandomAccess, Wave};
+use super::shader::{
+    Env, ExportKind, MemoryExport, MemoryTarget, Program, RandomAccess, Stop, Wave,
+};
 use super::state::{Shadow, Stage};
 use super::texture::{self, Sampler};
 use super::GfxContext;
@@ -215,6 +217,14 @@ pub struct Targets {
 }
 
 impl<'a> DrawShared<'a> {
+    /// Whether the draw goes on: for loops over waves, as a short wave does not look.
+    ///
+    /// # Errors
+    /// If it is cancelled.
+    pub(super) fn check(&self) -> Result<(), Stop> {
+        (self.context.control.check()).map_err(|_| Stop::Cancelled)
+    }
+
     /// The probe, while it records a fragment.
     #[inline]
     pub(super) fn recording(&self) -> Option<&'a Probe> {

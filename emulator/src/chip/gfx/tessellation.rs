@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use super::batch::{DrawState, Failed, Progress};
-use super::compute::{self, Waiting};
+use super::compute::{self, Waiting, MOST_THREADS};
 use super::lanes::{first, LANES};
 use super::primitive::{Input, Primitive, Shape};
 use super::setup::capacity;
@@ -252,6 +252,7 @@ pub(super) fn shade(
         .collect();
     progress.vertices += requests.len() as u64;
     for part in requests.chunks(LANES) {
+        shared.check()?;
         vertex::begin(core, shared, part);
         core.run(shared, state.view, Stage::Local, local)?;
     }
@@ -278,6 +279,9 @@ fn hull_waves(
 ) -> Result<(), Failed> {
     let outputs = config.outputs.clamp(1, MOST_VERTICES) as usize;
     let threads = group.len() * outputs;
+    if threads as u64 > MOST_THREADS {
+        return Err(Failed::Dropped("a group has too many threads"));
+    }
     let limit = state.shared.limits.wave_instructions;
     let fill = |wave: &mut super::shader::Wave, from: usize| {
         let lanes = (threads - from).min(LANES);

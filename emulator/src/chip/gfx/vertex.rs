@@ -229,6 +229,7 @@ pub fn shade(
     streams: &mut StreamData,
 ) -> Result<(), Stop> {
     for batch in requests.chunks(LANES) {
+        shared.check()?;
         begin(core, shared, batch);
         let probed =
             (shared.probe).and_then(|p| Some((p, p.vertex(shared.serial, batch, &mut core.wave)?)));
