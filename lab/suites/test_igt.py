@@ -36,6 +36,11 @@ def cs_check(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-cs-check-{chip}", timeout=300, board=f"--chip {chip}")
 
 
+@case("igt/busy-while-moving", runner="igt", include=["radeon_gem_busy"])
+def busy(lab: Lab) -> None:
+    lab.igt(CHECK / "igt-busy", timeout=300)
+
+
 # Each fault's chip and program, and what the program says of it. Only on R6xx the gfx ring moves BOs. Only Cayman has
 # two DMA rings: a BO's move waits for one of them and for the gfx ring there.
 UNMODIFIED = {fault: (chip, "radeon_cs_check", "") for chip, faults in CS_FAULTS.items() for fault in faults}
@@ -93,6 +98,18 @@ def unmodified_suspend(lab: Lab) -> None:
     suspend(lab, "cedar", "radeon_ring_copy", "hang-suspend-late", module="stock", status=124, timeout=60, logs=logs)
     console = (logs / "console.log").read_text(encoding="utf-8", errors="replace")
     assert "starting subtest hang-suspend-late" in console and "finished subtest" not in console, console[-2000:]
+
+
+@case("igt/unmodified-busy-while-moving", tier="all")
+def unmodified_busy(lab: Lab) -> None:
+    """The distribution's module dereferences a BO's resource while the BO moves and has none."""
+    lab.build("igt")
+    out = lab.run("sh", "-c", """
+        export LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu)
+        timeout 60 /build/igt-tests/radeon_gem_busy --run-subtest moving >/dev/null 2>&1
+        dmesg | grep -E "BUG: |RIP: 0010:" || :""", module="stock", status=None, timeout=150, allow_kernel_warnings=True)
+    assert "BUG: kernel NULL pointer dereference" in out and re.search(
+        r"RIP: 0010:radeon_gem_(busy|wait_idle)_ioctl", out), out
 
 
 @case("igt/skips-on-the-stock-module")
