@@ -7,7 +7,8 @@ from nomap_lab import kunit
 from nomap_lab.paths import CHECK, TOP
 from nomap_lab.testing import Lab, case, suite
 
-pytestmark = suite(order=84, tier="all", finds="wrong rules, bounds or arithmetic of the driver that no call reaches; locks that are not held")
+pytestmark = suite(order=84, tier="all",
+                   finds="wrong rules, bounds or arithmetic of the driver that no call reaches; locks that are not held")
 
 
 @case("kunit/kernel")
