@@ -178,17 +178,17 @@ def passed(machine: Stick, said: str, step: str) -> None:
         raise AssertionError(f"{said}\n{log}")
 
 
-@case("live/desktop")
-def desktop(lab: Lab) -> None:
+@case("live/draws")
+def draws(lab: Lab) -> None:
     """The choices that draw: X servers with Debian's Mesa and nomap's, and piglit's tests of uploads."""
-    with booted(lab, "desktop", mib=4096) as (machine, _):
+    with booted(lab, "draws", mib=4096) as (machine, _):
         passed(machine, chosen(machine, 3, 3600), "desktop")
         passed(machine, chosen(machine, 4, 7200), "piglit-set")
         log = machine.shell("tar -xOf /data/nomap/nomap-report.tar.xz nomap-report/logs/piglit-set.log")
         # Programs of piglit that cannot start would all be failures, and a set without tests passes nothing.
         ran = re.search(r"(\d+) tests: .*?(\d+) pass", log)
         assert ran and int(ran[1]) > 200 and int(ran[2]) > 100, log
-        (BUILD / "check/live-desktop.html").write_text(page(machine), encoding="utf-8")
+        (BUILD / "check/live-draws.html").write_text(page(machine), encoding="utf-8")
 
 
 @case("live/full")
