@@ -33,20 +33,27 @@ struct shared {
 	unsigned int in_gtt[ASKERS];
 };
 
+/* The domain that GEM_BUSY reports, whether the BO is busy or not. */
+static uint32_t domain_of(const struct igt_radeon_bo *bo)
+{
+	struct drm_radeon_gem_busy busy = { .handle = bo->handle };
+
+	igt_ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_BUSY, &busy);
+	return busy.domain;
+}
+
 static void ask(const struct igt_radeon_bo *bo, struct shared *shared, int asker)
 {
-	struct drm_radeon_gem_wait_idle idle = { .handle = bo->handle };
-	struct drm_radeon_gem_busy busy = { .handle = bo->handle };
+	uint32_t domain;
 	unsigned int i;
 
 	for (i = 0; !shared->end; i++) {
-		igt_ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_BUSY, &busy);
-		igt_assert(busy.domain);
-		shared->in_vram[asker] += busy.domain == RADEON_GEM_DOMAIN_VRAM;
-		shared->in_gtt[asker] += busy.domain == RADEON_GEM_DOMAIN_GTT;
+		domain = domain_of(bo);
+		igt_assert(domain);
+		shared->in_vram[asker] += domain == RADEON_GEM_DOMAIN_VRAM;
+		shared->in_gtt[asker] += domain == RADEON_GEM_DOMAIN_GTT;
 		if (i % 8 == 0)
-			igt_assert_eq(igt_ioctl(bo->fd, DRM_IOCTL_RADEON_GEM_WAIT_IDLE,
-						&idle), 0);
+			igt_radeon_bo_wait(bo);
 	}
 }
 
@@ -57,12 +64,11 @@ static void ask(const struct igt_radeon_bo *bo, struct shared *shared, int asker
  */
 static void test_moving(int fd)
 {
-	struct drm_radeon_gem_busy busy = { };
 	unsigned int i, moves = 0;
 	struct igt_radeon_bo bo;
 	struct shared *shared;
 	const time_t end = time(NULL) + SECONDS;
-	uint32_t domain = 0;
+	uint32_t before = 0, now;
 
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	igt_assert(shared != MAP_FAILED);
@@ -71,13 +77,12 @@ static void test_moving(int fd)
 	igt_fork(child, ASKERS)
 		ask(&bo, shared, child);
 
-	busy.handle = bo.handle;
 	for (i = 0; time(NULL) < end; ) {
 		bo.domain = i++ % 2 ? RADEON_GEM_DOMAIN_GTT : RADEON_GEM_DOMAIN_VRAM;
 		igt_radeon_submit_nops(&bo, 16);
-		igt_ioctl(fd, DRM_IOCTL_RADEON_GEM_BUSY, &busy);
-		moves += busy.domain != domain;
-		domain = busy.domain;
+		now = domain_of(&bo);
+		moves += now != before;
+		before = now;
 	}
 	shared->end = 1;
 	igt_waitchildren();

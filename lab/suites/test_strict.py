@@ -48,7 +48,7 @@ def steps(lab: Lab) -> None:
     lab.igt(CHECK / "igt-strict-steps", timeout=900, board="--strict", append="radeon.lockup_timeout=60000")
 
 
-# An R6xx, two Evergreens, and both of Northern Islands; Cayman's address spaces are igt/vm-strict's.
+# An R6xx, two Evergreens, one of Northern Islands, and Cayman, whose address spaces are igt/vm-strict's.
 @case("strict/on-{chip}", chip=["rv670", "cedar", "palm", "turks", "cayman"])
 def on_chip(lab: Lab, chip: str) -> None:
     """What strict/igt, strict/caches and strict/steps run, in one boot."""
