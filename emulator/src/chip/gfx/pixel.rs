@@ -358,8 +358,8 @@ impl PixelState {
             for sx in columns.clone() {
                 if squares.may_miss(&setup.polygon, sx, sy) || !squares.take(sx, sy) {
                     passed_over += 1;
-                    if passed_over % UNCHECKED == 0 && shared.context.control.check().is_err() {
-                        return Err(Stop::Cancelled);
+                    if passed_over % UNCHECKED == 0 {
+                        shared.check()?;
                     }
                     continue;
                 }
@@ -371,9 +371,7 @@ impl PixelState {
                     })
                     .as_ref();
                 core.uniform.next_square();
-                if shared.context.control.check().is_err() {
-                    return Err(Stop::Cancelled);
-                }
+                shared.check()?;
                 if whole.is_some() {
                     self.shade_gathered(core, job, left.counts)?;
                 }

@@ -72,8 +72,8 @@ impl PixelState {
                 let covers = setups.map(|setup| self.square(setup, sx, sy));
                 if covers == [Cover::Nothing; 2] || !squares.take(sx, sy) {
                     passed_over += 1;
-                    if passed_over % UNCHECKED == 0 && shared.context.control.check().is_err() {
-                        return Err(Stop::Cancelled);
+                    if passed_over % UNCHECKED == 0 {
+                        shared.check()?;
                     }
                     continue;
                 }
@@ -86,9 +86,7 @@ impl PixelState {
                     }
                     return Ok(());
                 };
-                if shared.context.control.check().is_err() {
-                    return Err(Stop::Cancelled);
-                }
+                shared.check()?;
                 let tiles = SQUARE / TILE;
                 let (left, right) = (sx * tiles, sx * tiles + tiles - 1);
                 let (top, bottom) = (sy * tiles, sy * tiles + tiles - 1);
