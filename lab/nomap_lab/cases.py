@@ -155,13 +155,23 @@ READERS: dict[str, Callable[[str, Any], list[Case]]] = {
     "igt": read_igt, "cargo": read_cargo, "pytest": read_pytest, "piglit": read_piglit}
 
 
+def conclusion(lines: list[str]) -> str:
+    """What a command said last. A line that only tells where its log is comes with the one before it, the fault."""
+    said = [line for line in lines if line.strip()]
+    if not said:
+        return "no output"
+    if len(said) > 1 and said[-1].startswith("(log: "):
+        return f"{said[-2]} {said[-1]}"
+    return said[-1]
+
+
 def judge(cases: list[Case], status: int, log: str) -> list[Case]:
     """The cases to count; a failure of the command itself becomes one more case."""
     for case in cases:
         if case.status == SKIP and not case.reason.strip():
             case.status, case.reason = FAIL, "skipped without a reason"
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    last = lines[-1] if lines else "no output"
+    last = conclusion(lines)
     if status == 77 and not cases:
         return [Case("(run)", SKIP, last)]
     if status and not any(c.status == FAIL for c in cases):

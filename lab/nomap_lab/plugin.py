@@ -129,7 +129,8 @@ def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]
     """The items that `words` name ("SUITE [TEST...]..."); without words those of the tier.
 
     A TEST is a test's name, with or without "SUITE/", or one that a runner of the suite knows. Tests that
-    a chosen one needs are chosen, too. Raises LabError with what there is for a name that is none.
+    a chosen one needs are chosen, too. Raises LabError with what there is for a name that is none, and for
+    one that is a suite's and also that of a test of the suite before it.
     """
     suites: dict[str, list[CaseItem]] = {}
     for item in items:
@@ -137,9 +138,13 @@ def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]
     if not words:
         return [i for i in items if tier == "all" or i.tier == "check"]
     wanted: dict[str, list[str]] = {}
+    current = ""
     for word in words:
         name = word.split("-", 1)[1] if word.split("-", 1)[0].isdecimal() else word
         if name in suites or suite_file(name).exists():
+            if current not in ("", name) and f"{current}/{name}" in {i.info.name for i in suites.get(current, [])}:
+                raise LabError(f"lab/check: '{word}' is a suite, and {current}/{name} a test: write {current}/{name}, "
+                               f"or name the suite {name} before {current}", 2)
             current = name
             wanted.setdefault(name, [])
         elif wanted:

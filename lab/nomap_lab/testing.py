@@ -86,8 +86,9 @@ class Result(NamedTuple):
 
 
 def last_words(text: str) -> str:
-    """The last line of `text` that is not about a stage of a build ("[ 0:02] igt: done in 1 s"), or nothing."""
-    return next((line for line in reversed(text.splitlines()) if line.strip() and not re.match(r"\[ *\d+:\d\d\] ", line)), "")
+    """How `text` ends, without what is about a stage of a build ("[ 0:02] igt: done in 1 s"), or nothing."""
+    said = [line for line in text.splitlines() if line.strip() and not re.match(r"\[ *\d+:\d\d\] ", line)]
+    return cases.conclusion(said) if said else ""
 
 
 class Lab:
@@ -162,7 +163,7 @@ class Lab:
         if skip77 and done.status == 77:
             self.skip(said[-1] if said else "")
         if done.status not in ok:
-            self.fail(f"exit status {done.status}: {said[-1] if said else 'no output'}")
+            self.fail(f"exit status {done.status}: {cases.conclusion(said)}")
         return done.out
 
     def sh(self, script: str, *args: object, **options: Any) -> str:

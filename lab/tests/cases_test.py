@@ -54,6 +54,12 @@ def test_run_that_failed_is_a_failure_though_all_cases_passed():
     assert found[-1].reason == "exit status 70: lab/run: the guest kernel reported"
 
 
+def test_run_whose_build_failed_names_the_fault_and_the_log():
+    log = "mesa: build failed:\nbuilding mesa needs 2500 MiB free in build, but only 9 MiB are left.\n(log: build/.lab/build.log)\n"
+    assert cases.judge([], 1, log)[0].reason == ("exit status 1: building mesa needs 2500 MiB free in build, but only 9 MiB "
+                                                 "are left. (log: build/.lab/build.log)")
+
+
 def test_run_without_a_case_is_a_failure():
     assert cases.judge([], 0, "")[0].status == cases.FAIL
 

@@ -56,6 +56,8 @@ def long(lab: Lab): note("long")
     "third": """pytestmark = suite(order=30, finds="", tier="all")
 @case("third/ok")
 def ok(lab: Lab): note("third")
+@case("third/first")
+def first(lab: Lab): note("third-first")
 """,
 }
 
@@ -105,16 +107,17 @@ def test_tier_check(made_up: MadeUp) -> None:
 
 
 def test_tier_all(made_up: MadeUp) -> None:
-    _out, order = made_up.run(1, "7 passed, 3 failed, 2 skipped", "--tier", "all", "--lanes", "1")
-    assert sorted(order.split()) == ["after-ok", "long", "ok", "third"]
+    _out, order = made_up.run(1, "8 passed, 3 failed, 2 skipped", "--tier", "all", "--lanes", "1")
+    assert sorted(order.split()) == ["after-ok", "long", "ok", "third", "third-first"]
 
 
 @pytest.mark.parametrize("args, passed, order", [
-    ("third", 1, "third"),  # a suite, whatever its tier
+    ("third", 2, "third third-first"),  # a suite, whatever its tier
     ("first ok", 1, "ok"),
     ("first first/ok", 1, "ok"),
     ("first after-ok", 2, "ok after-ok"),  # with what it needs
-    ("first ok third", 2, "ok third"),
+    ("first ok third", 3, "ok third third-first"),
+    ("third third/first", 1, "third-first"),  # "first" alone is a suite as well
     ("second test_one", 1, ""),  # a case that only the runner knows
     ("second cases", 2, ""),
     ("second cases test_one", 2, ""),  # named itself, it runs whole
@@ -128,6 +131,8 @@ def test_some(made_up: MadeUp, args: str, passed: int, order: str) -> None:
 def test_a_failure_names_the_command_and_not_the_build_before_it() -> None:
     assert last_words("[  0:01] igt: building\nigt: 2 tests: 1 pass, 0 skip, 1 fail\n[  0:02] igt: done in 1 s\n\n") \
         == "igt: 2 tests: 1 pass, 0 skip, 1 fail"
+    assert last_words("[  0:01] mesa: building\nno space left\n(log: build/.lab/build.log)\n") == \
+        "no space left (log: build/.lab/build.log)"
     assert not last_words("[ 12:01] igt: building\n")
 
 
@@ -137,13 +142,21 @@ def test_list(made_up: MadeUp) -> None:
     first = ("ok", "fails", "skips", "skips-mutely", "after-failure", "after-skip", "after-ok")
     assert [line.split() for line in out.splitlines()] == [
         *([f"first/{name}", "check"] for name in first),
-        ["second/good", "check"], ["second/cases", "check", "pytest"], ["second/long", "all"], ["third/ok", "all"]]
+        ["second/good", "check"], ["second/cases", "check", "pytest"], ["second/long", "all"], ["third/ok", "all"],
+        ["third/first", "all"]]
 
 
 @pytest.mark.parametrize("args", ["--no-such-option", "no-such-suite", "first no-such-test", "--tier some",
                                   "--lanes 0"])
 def test_bad_usage(made_up: MadeUp, args: str) -> None:
     assert made_up.check(*args.split())[::2] == (2, "")
+
+
+def test_name_of_a_suite_and_of_a_test(made_up: MadeUp) -> None:
+    """What is meant is asked for: neither more nor less than that is run."""
+    done = subprocess.run(outside(["lab/check", "third", "first"], cwd=made_up.path), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 2 and "write third/first, or name the suite first before third" in done.stderr
 
 
 def test_suite_that_cannot_be_read(made_up: MadeUp) -> None:
