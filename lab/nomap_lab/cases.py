@@ -156,13 +156,10 @@ READERS: dict[str, Callable[[str, Any], list[Case]]] = {
 
 
 def conclusion(lines: list[str]) -> str:
-    """What a command said last. A line that only tells where its log is comes with the one before it, the fault."""
+    """What a command said last. Lines that only tell where a log is are no fault: the first comes with what is before it."""
     said = [line for line in lines if line.strip()]
-    if not said:
-        return "no output"
-    if len(said) > 1 and said[-1].startswith("(log: "):
-        return f"{said[-2]} {said[-1]}"
-    return said[-1]
+    last = next((i for i in reversed(range(len(said))) if not said[i].startswith("(log: ")), 0)
+    return " ".join(said[last:last + 2]) if said else "no output"
 
 
 def judge(cases: list[Case], status: int, log: str) -> list[Case]:

@@ -55,7 +55,11 @@ def test_run_that_failed_is_a_failure_though_all_cases_passed():
 
 
 def test_run_whose_build_failed_names_the_fault_and_the_log():
-    log = "mesa: build failed:\nbuilding mesa needs 2500 MiB free in build, but only 9 MiB are left.\n(log: build/.lab/build.log)\n"
+    log = """mesa: build failed:
+building mesa needs 2500 MiB free in build, but only 9 MiB are left.
+(log: build/.lab/build.log)
+(log: another)
+"""
     assert cases.judge([], 1, log)[0].reason == ("exit status 1: building mesa needs 2500 MiB free in build, but only 9 MiB "
                                                  "are left. (log: build/.lab/build.log)")
 
