@@ -48,7 +48,7 @@ IGT_TEST_DESCRIPTION("Checks for how long calls keep locks and the CPU.");
 #define ROOM_SIZE	(4 * MIB)
 #define ROOM_STEP	(256 * KIB)
 #define ROOM_TRIES	20u
-/* In 10^6 bytes a second: a step takes 1.3 ms, longer than the CPU needs for it. */
+/* In 10^6 bytes a second: a step takes 1.3 ms, longer than the CPU needs for it in most kernels. */
 #define ROOM_RATE	200u
 #define END_SECONDS	60u
 
@@ -332,6 +332,7 @@ static void test_room(int fd)
 	const uint64_t steps = ROOM_SIZE / ROOM_STEP;
 	uint64_t writes, least = UINT64_MAX, waits = 0;
 	uint8_t *mem = igt_radeon_malloc(ROOM_SIZE);
+	uint32_t rate = ROOM_RATE;
 	struct igt_radeon_stats before, d;
 	struct igt_radeon_bo bo;
 	unsigned int i;
@@ -340,10 +341,10 @@ static void test_room(int fd)
 	igt_radeon_require_invisible_vram(fd);
 	igt_radeon_bo_init(&bo, fd, ROOM_SIZE, RADEON_GEM_DOMAIN_VRAM,
 			   RADEON_GEM_NO_CPU_ACCESS);
-	igt_radeon_set_rate(fd, ROOM_RATE);
 	/* On a machine with much else to do, copies may take longer than all naps. */
 	for (i = 0; i < ROOM_TRIES && least >= 4 * steps; i++) {
 		igt_radeon_pattern(mem, ROOM_SIZE, i);
+		igt_radeon_set_rate(fd, rate);
 		igt_radeon_bo_wait(&bo);
 		before = igt_radeon_stats(fd);
 		writes = igt_radeon_board_counter(fd, IGT_RADEON_REGISTER_WRITES);
@@ -351,8 +352,11 @@ static void test_room(int fd)
 		writes = igt_radeon_board_counter(fd, IGT_RADEON_REGISTER_WRITES) - writes;
 		d = igt_radeon_stats_since(fd, &before);
 		igt_assert_eq_u64(d.bytes[IGT_RADEON_STAGED], ROOM_SIZE);
-		if (d.events[IGT_RADEON_NOT_STAGED] < steps / 2)
+		if (d.events[IGT_RADEON_NOT_STAGED] < steps / 2) {
+			/* A kernel with checks may fill a step more slowly than the GPU copies it. */
+			rate = rate / 2 > ROOM_RATE / 16 ? rate / 2 : ROOM_RATE / 16;
 			continue;
+		}
 		waits = d.events[IGT_RADEON_NOT_STAGED];
 		least = writes < least ? writes : least;
 	}
@@ -361,9 +365,9 @@ static void test_room(int fd)
 	igt_radeon_bo_fini(&bo);
 	free(mem);
 	igt_assert_f(waits, "no write waited for room at most of its steps\n");
-	igt_info("%llu writes to registers in %llu steps, %llu waits\n",
+	igt_info("%llu writes to registers in %llu steps, %llu waits, at %u MB/s\n",
 		 (unsigned long long)least, (unsigned long long)steps,
-		 (unsigned long long)waits);
+		 (unsigned long long)waits, rate);
 	igt_assert_f(least < 4 * steps, "%llu writes to registers in %llu steps\n",
 		     (unsigned long long)least, (unsigned long long)steps);
 }
