@@ -8,18 +8,21 @@ import subprocess
 import pytest
 
 RUN = pathlib.Path(__file__).with_name("run")
-NEVER = "-x radeon_gem_rw_reset_fails -x radeon_cs_check -x radeon_gem_busy"
+NEVER = "-x radeon_gem_rw_reset_fails -x radeon_cs_check -x radeon_gem_busy -x radeon_pm_profiles"
 
 
 @pytest.mark.parametrize(("asked", "passed"), [
     ((), NEVER),
     # Files of this name are in each directory.
     ((".*",), f"-t .* {NEVER}"),
-    (("radeon_cs_check",), "-t radeon_cs_check -x radeon_gem_rw_reset_fails -x radeon_gem_busy"),
+    (("radeon_cs_check",), "-t radeon_cs_check -x radeon_gem_rw_reset_fails -x radeon_gem_busy -x radeon_pm_profiles"),
     (("^igt@radeon_cs_check@several-buffers$",),
-     "-t ^igt@radeon_cs_check@several-buffers$ -x radeon_gem_rw_reset_fails -x radeon_gem_busy"),
-    (("^igt@radeon_gem_busy@moving$",), "-t ^igt@radeon_gem_busy@moving$ -x radeon_gem_rw_reset_fails -x radeon_cs_check"),
-    (("radeon_gem_rw_reset_fails", "@basic$"), "-t radeon_gem_rw_reset_fails -t @basic$ -x radeon_cs_check -x radeon_gem_busy"),
+     "-t ^igt@radeon_cs_check@several-buffers$ -x radeon_gem_rw_reset_fails -x radeon_gem_busy -x radeon_pm_profiles"),
+    (("^igt@radeon_gem_busy@moving$",),
+     "-t ^igt@radeon_gem_busy@moving$ -x radeon_gem_rw_reset_fails -x radeon_cs_check -x radeon_pm_profiles"),
+    (("radeon_pm_profiles",), "-t radeon_pm_profiles -x radeon_gem_rw_reset_fails -x radeon_cs_check -x radeon_gem_busy"),
+    (("radeon_gem_rw_reset_fails", "@basic$"),
+     "-t radeon_gem_rw_reset_fails -t @basic$ -x radeon_cs_check -x radeon_gem_busy -x radeon_pm_profiles"),
 ])
 def test_dangerous_tests_run_only_by_name(tmp_path, asked, passed):
     # A container has no log of a kernel's.

@@ -41,6 +41,11 @@ def busy(lab: Lab) -> None:
     lab.igt(CHECK / "igt-busy", timeout=300)
 
 
+@case("igt/bos-while-reclocking", runner="igt", include=["radeon_pm_profiles"])
+def profiles(lab: Lab) -> None:
+    lab.igt(CHECK / "igt-profiles", timeout=300)
+
+
 # Each fault's chip and program, and what the program says of it. Only on R6xx the gfx ring moves BOs. Only Cayman has
 # two DMA rings: a BO's move waits for one of them and for the gfx ring there.
 UNMODIFIED = {fault: (chip, "radeon_cs_check", "") for chip, faults in CS_FAULTS.items() for fault in faults}
@@ -100,16 +105,26 @@ def unmodified_suspend(lab: Lab) -> None:
     assert "starting subtest hang-suspend-late" in console and "finished subtest" not in console, console[-2000:]
 
 
-@case("igt/unmodified-busy-while-moving", tier="all")
-def unmodified_busy(lab: Lab) -> None:
-    """The distribution's module dereferences a BO's resource while the BO moves and has none."""
+# The distribution's module reads resources of BOs that others move, or have freed.
+OOPSES = {"busy-while-moving": ("radeon_gem_busy", "moving", "radeon_gem_(busy|wait_idle)_ioctl"),
+          "bos-while-reclocking": ("radeon_pm_profiles", "bos", "radeon_pm_set_clocks")}
+
+
+@case("igt/unmodified-{fault}", tier="all", fault=list(OOPSES))
+def unmodified_oops(lab: Lab, fault: str) -> None:
+    program, subtest, function = OOPSES[fault]
     lab.build("igt")
-    out = lab.run("sh", "-c", """
+    # What the oops leaves locked may keep the program for ever, and the guest from ending by itself.
+    out = lab.run("sh", "-c", f"""
         export LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu)
-        timeout 60 /build/igt-tests/radeon_gem_busy --run-subtest moving >/dev/null 2>&1
-        dmesg | grep -E "BUG: |RIP: 0010:" || :""", module="stock", status=None, timeout=150, allow_kernel_warnings=True)
-    assert "BUG: kernel NULL pointer dereference" in out and re.search(
-        r"RIP: 0010:radeon_gem_(busy|wait_idle)_ioctl", out), out
+        timeout -k 5 60 /build/igt-tests/{program} --run-subtest {subtest} >/dev/null 2>&1 &
+        for i in $(seq 60); do
+            sleep 1
+            dmesg | grep "BUG: " && break
+            kill -0 $! 2>/dev/null || break
+        done
+        dmesg | grep "RIP: 0010:" || :""", module="stock", status=None, timeout=100, allow_kernel_warnings=True)
+    assert "BUG: kernel NULL pointer dereference" in out and re.search(rf"RIP: 0010:{function}", out), out
 
 
 @case("igt/skips-on-the-stock-module")
