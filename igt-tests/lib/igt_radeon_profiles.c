@@ -92,7 +92,8 @@ void igt_radeon_require_profiles(int fd)
 	igt_assert(igt_radeon_put(switcher.path[1], "high"));
 	high = memory_clock(fd);
 	igt_require_f(low != high,
-		      "the card's profiles have the same memory clock (%u)\n", low);
+		      "the profiles have the same memory clock (%u), as all have without a monitor that is on\n",
+		      low);
 }
 
 /**

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 REPORT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "desktop-shares" / "report.py"
-TESTS = ("aa10text", "rgb10text", "copywinwin500", "putimage100", "shmput500", "glxgears")
+TESTS = ("aa10text", "rgb10text", "copywinwin500", "putimage10", "putimage100", "shmput500", "getimage100",
+         "glxgears")
 SECOND = 10**9
 
 
@@ -34,7 +35,7 @@ def fixture_sessions(tmp_path):
 
 
 def report(sessions, *options):
-    return subprocess.run([sys.executable, "-B", REPORT, "--check", *options, *sessions],
+    return subprocess.run([sys.executable, "-B", REPORT, "--check", *options, *(f"debian={s}" for s in sessions)],
                           capture_output=True, text=True, check=False)
 
 
@@ -70,3 +71,28 @@ def test_no_rate_is_found(sessions):
     (sessions[0] / "gears.log").write_text("X connection to :0 broken\n")
     run = report(sessions)
     assert run.returncode == 1 and "glxgears" in run.stdout
+
+
+def test_other_stacks_are_compared_session_by_session(sessions, tmp_path):
+    """The second stack's sessions take a half, 1 and twice the time of the first's."""
+    words = [f"debian={s}" for s in sessions]
+    for session, factor in zip(sessions, (2.0, 1.0, 0.5), strict=True):
+        other = tmp_path / f"other-{session.name}"
+        other.mkdir()
+        for test in TESTS:
+            write_row(other, test, rate=(40.0 + 10 * (int(session.name) - 1)) * factor)
+        words.append(f"nomap={other}")
+    out = tmp_path / "results.json"
+    run = subprocess.run([sys.executable, "-B", REPORT, "--check", "--json", out, *words],
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "| aa10text (char) | 20,000.0 | 1.00 (0.50 to 2.00) |" in run.stdout
+    found = json.loads(out.read_text())["stacks"]
+    assert [row["row"] for row in found] == list(TESTS)
+    assert {(row["stack"], row["time"], row["low"], row["high"]) for row in found} == {("nomap", 1.0, 0.5, 2.0)}
+
+
+@pytest.mark.parametrize("words", [["debian"], ["debian=1", "debian=2", "nomap=3"]])
+def test_sessions_that_cannot_be_compared_are_refused(words):
+    run = subprocess.run([sys.executable, "-B", REPORT, *words], capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and "report.py: " in run.stderr
