@@ -29,6 +29,7 @@ mod samples;
 mod shader_corpus;
 mod share;
 mod short;
+mod short_r800;
 mod streamout;
 mod strict;
 mod strict_gfx;

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nomap_lab import stick
+from nomap_lab.cases import FAIL, PASS, read_igt
 from nomap_lab.paths import BUILD, TOP, root_dir
 from nomap_lab.stages import LIVE_PACKAGES
 from nomap_lab.stick import DOWN, Stick
@@ -199,13 +200,14 @@ def full(lab: Lab) -> None:
         said = chosen(machine, 5, 9000)
         assert "The report to send is /data/nomap/nomap-report.tar.xz." in said, said
         assert "igt-all: pass" in said or "igt-all: fail" in said, said
-        text = machine.shell("tar -xOf /data/nomap/nomap-report.tar.xz nomap-report/logs/igt-all-results.json")
-        results = json.loads(text)["tests"]
-        counts = Counter(r["result"] for r in results.values())
-        lab.note(json.dumps(counts))
-        assert counts["pass"] > 200 and any("hang" in name and r["result"] == "pass" for name, r in results.items()), counts
-        bad = [name for name, r in results.items() if r["result"] not in ("pass", "skip")]
-        assert not bad, bad
+        log, results = (machine.shell(f"tar -xOf /data/nomap/nomap-report.tar.xz nomap-report/logs/{name}")
+                        for name in ("igt-all.log", "igt-all-results.json"))
+        # The runner's own verdict of a test that makes the GPU hang is a warning.
+        cases = read_igt(log, json.loads(results))
+        lab.note(json.dumps(Counter(c.status for c in cases)))
+        assert not (bad := [f"{c.name}: {c.reason}" for c in cases if c.status == FAIL]), bad
+        good = [c.name for c in cases if c.status == PASS]
+        assert len(good) > 200 and any("hang" in name for name in good), good
         assert "GPU reset" in page(machine)
 
 

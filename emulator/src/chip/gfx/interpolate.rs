@@ -186,19 +186,9 @@ impl Interpolator {
         (index, chan): (usize, usize),
         weights: [(usize, usize); 2],
     ) -> Option<([f64; 3], Plane)> {
-        let [(gpr, first), second] = weights;
-        let pair = self.barycentric.as_ref()?.get(2 * gpr + first / 2)?;
-        let whole = first % 2 == 0 && second == (gpr, first + 1);
+        let pair = self.pair(weights)?;
         let straight = pair.linear || !setup.perspective;
-        let central = pair.place.is_center(self.samples);
-        // These may overwrite the weights.
-        let others = [
-            self.position.map(|(of, _)| of),
-            self.face.map(|(of, _)| of),
-            self.sample_id,
-        ];
-        if !(whole && straight && central) || others.contains(&Some(gpr)) || setup.sprite.is_some()
-        {
+        if !straight || setup.sprite.is_some() {
             return None;
         }
         let input = self.inputs.get(index)?;
@@ -206,6 +196,22 @@ impl Interpolator {
             return None;
         }
         Some(Self::mixed(setup, vertices, input.param?, chan))
+    }
+
+    /// The pair that `weights` are, registers and components; none unless they are both of one at the
+    /// pixels' centres, which nothing overwrites.
+    fn pair(&self, weights: [(usize, usize); 2]) -> Option<&Pair> {
+        let [(gpr, first), second] = weights;
+        let pair = self.barycentric.as_ref()?.get(2 * gpr + first / 2)?;
+        let whole = first % 2 == 0 && second == (gpr, first + 1);
+        let central = pair.place.is_center(self.samples);
+        // These may overwrite the weights.
+        let others = [
+            self.position.map(|(of, _)| of),
+            self.face.map(|(of, _)| of),
+            self.sample_id,
+        ];
+        (whole && central && !others.contains(&Some(gpr))).then_some(pair)
     }
 
     /// Component `chan` of the vertices' parameter `param` at the vertices, and its plane without

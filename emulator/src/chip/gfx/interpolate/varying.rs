@@ -8,6 +8,7 @@ use pulp::Simd;
 use super::{Interpolator, LANE_X, LANE_Y};
 use crate::chip::gfx::raster::Plane;
 use crate::chip::gfx::setup::{Setup, Vertices};
+use crate::chip::gfx::shader::Coordinate;
 
 /// A component of an input in the pixels of a polygon.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,9 +25,54 @@ pub enum Component {
 }
 
 impl Interpolator {
-    /// Component `chan` of input `gpr`. None unless the shader starts with nothing but inputs that
-    /// are interpolated at the pixels' centres.
+    /// What `input` is in the pixels of `setup`. None unless the shader starts with nothing but inputs that
+    /// are interpolated at the pixels' centres, or gets the weights there to interpolate it.
     pub fn component(
+        &self,
+        setup: &Setup,
+        vertices: &Vertices,
+        input: Coordinate,
+    ) -> Option<Component> {
+        match input {
+            Coordinate::Input((gpr, chan)) => self.register(setup, vertices, gpr, chan),
+            Coordinate::Parameter { of, weights } => self.parameter(setup, vertices, of, weights),
+        }
+    }
+
+    /// [`Self::component`] of a parameter that the shader interpolates by `weights`.
+    fn parameter(
+        &self,
+        setup: &Setup,
+        vertices: &Vertices,
+        (index, chan): (usize, usize),
+        weights: [(usize, usize); 2],
+    ) -> Option<Component> {
+        let pair = self.pair(weights)?;
+        if setup.sprite.is_some() {
+            return None;
+        }
+        let (input, chan) = (self.inputs.get(index)?, chan & 3);
+        let Some(param) = input.param else {
+            return Some(Component::Constant(input.default[chan].to_bits()));
+        };
+        let at = |vertex: u32| vertices.param(vertex, param)[chan];
+        if input.flat && self.flat_enabled {
+            return Some(Component::Constant(at(setup.provoking)));
+        }
+        let [a, b, c] = setup.vertices.map(|vertex| f32::from_bits(at(vertex)));
+        let parts = [a, b - a, c - a];
+        if (parts[1].to_bits(), parts[2].to_bits()) == (0, 0) {
+            // As the instruction does it: the bits are kept.
+            return Some(Component::Constant(a.to_bits()));
+        }
+        Some(Component::Varying {
+            parts,
+            perspective: setup.perspective && !pair.linear,
+        })
+    }
+
+    /// [`Self::component`] of a register.
+    fn register(
         &self,
         setup: &Setup,
         vertices: &Vertices,

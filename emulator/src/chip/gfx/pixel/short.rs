@@ -15,7 +15,7 @@ use crate::chip::gfx::lanes::{expand, first, whole_quads, Lanes, Mask, ALL, LANE
 use crate::chip::gfx::math::{flush, recip};
 use crate::chip::gfx::setup::{Setup, Vertices};
 use crate::chip::gfx::shader::isa::TexInstruction;
-use crate::chip::gfx::shader::{Modulate, Place, Term};
+use crate::chip::gfx::shader::{Coordinate, Modulate, Term};
 use crate::chip::gfx::stage::DrawShared;
 use crate::chip::gfx::state::Stage;
 use crate::chip::gfx::texture::{self, Sampler, Slot};
@@ -308,7 +308,7 @@ fn is_like(a: &Component, b: &Component) -> bool {
 }
 
 impl Short {
-    fn new(program: &Modulate, input: impl Fn(Place) -> Option<Component>) -> Option<Self> {
+    fn new(program: &Modulate, input: impl Fn(Coordinate) -> Option<Component>) -> Option<Self> {
         let fetch = match &program.sample {
             Some(sample) => {
                 let [s, t] = sample.coordinates;
@@ -430,8 +430,8 @@ impl PixelState {
         }
         let program = self.program.as_ref()?.modulate()?;
         let interpolator = &self.interpolator;
-        let short = Short::new(program, |(gpr, chan)| {
-            interpolator.component(setup, vertices, gpr, chan)
+        let short = Short::new(program, |input| {
+            interpolator.component(setup, vertices, input)
         })?;
         short.fill(&mut core.rows);
         Some(short)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Programs that export inputs, a filtered texel, or products of both: the shaders of textured and
-//! coloured polygons, of glyphs and of scaled copies.
+//! coloured polygons, of glyphs and of scaled copies. Those of R800 interpolate their inputs themselves.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ pub enum Term {
     /// 0.0 or 1.0, as bits.
     Constant(u32),
     /// An input, its bits unchanged.
-    Input(Place),
+    Input(Coordinate),
     /// A component of the texel, after the resource's swizzle.
     Texel(usize),
     /// Its product with an input by `MUL_IEEE`.
-    Product(usize, Place),
+    Product(usize, Coordinate),
 }
 
 /// The fetch of a [`Modulate`].
@@ -30,9 +30,9 @@ pub struct Sample {
     /// The instruction.
     pub op: TexInstruction,
     /// The inputs that are its coordinates.
-    pub coordinates: [Place; 2],
+    pub coordinates: [Coordinate; 2],
     /// The coordinates are first multiplied (`MUL_IEEE`) by the reciprocal of this input.
-    pub divisor: Option<Place>,
+    pub divisor: Option<Coordinate>,
 }
 
 /// A program that exports as colour 0 what its terms say, and does nothing else.
@@ -49,12 +49,12 @@ pub struct Modulate {
 /// The value of a row while the program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
-    Input(Place),
-    Reciprocal(Place),
+    Input(Coordinate),
+    Reciprocal(Coordinate),
     /// An input times the reciprocal of another.
-    Quotient(Place, Place),
+    Quotient(Coordinate, Coordinate),
     Texel(usize),
-    Product(usize, Place),
+    Product(usize, Coordinate),
 }
 
 impl Value {
@@ -78,7 +78,8 @@ struct Rows(HashMap<u32, Option<Value>>);
 
 impl Rows {
     fn get(&self, row: u32) -> Option<Value> {
-        let input = (row < ROW_PV).then_some(Value::Input((row as usize / 4, row as usize % 4)));
+        let place = (row as usize / 4, row as usize % 4);
+        let input = (row < ROW_PV).then_some(Value::Input(Coordinate::Input(place)));
         self.0.get(&row).copied().unwrap_or(input)
     }
 
@@ -95,9 +96,18 @@ impl Rows {
                     self.0.insert(*to, self.get(*from));
                     continue;
                 }
+                Step::Interpolate(item) => {
+                    let weight = |row| match self.get(row)? {
+                        Value::Input(Coordinate::Input(place)) => Some(place),
+                        _ => None,
+                    };
+                    let input = Coordinate::interpolated(item, weight)?;
+                    self.0.insert(item.dst, Some(Value::Input(input)));
+                    continue;
+                }
                 _ => return None,
             };
-            if !slot.plain || slot.update_exec || slot.update_pred || slot.pred_sel != 0 {
+            if !is_unmodified(slot) {
                 return None;
             }
             let [a, b, _] = slot.src.map(|src| self.get(src.row));
@@ -172,6 +182,14 @@ impl Rows {
     }
 }
 
+/// Whether it computes its result in all lanes, of its operands as they are.
+pub(super) fn is_unmodified(slot: &Slot) -> bool {
+    let is_unmodified = |src: &Src| (src.and, src.xor) == (u32::MAX, 0);
+    (slot.omod, slot.clamp, slot.pred_sel) == (0, false, 0)
+        && !(slot.update_exec || slot.update_pred)
+        && slot.src.iter().all(is_unmodified)
+}
+
 impl Program {
     pub(super) fn find_modulate(&self) -> Option<Modulate> {
         let (mut rows, mut sample, mut colour) = (Rows::default(), None, None);
@@ -179,6 +197,8 @@ impl Program {
         for (item, ends) in self.cf.iter().zip(&self.ends) {
             match item {
                 Cf::Flow { word, .. } if word.code == cf::NOP => {}
+                // That of Cayman is an instruction of its own.
+                Cf::Flow { word, .. } if word.code == cf::END_PROGRAM && colour.is_some() => {}
                 _ if colour.is_some() => return None,
                 Cf::Alu {
                     code: cf::ALU,

@@ -7,7 +7,8 @@ use super::*;
 use crate::chip::gfx::shader::isa::tex;
 use crate::chip::gfx::shader::ops::AluOp;
 
-/// A coordinate of a [`TexelCopy`]: a component of a register, or of a parameter.
+/// A component of a register, or of a parameter: what a [`TexelCopy`] or a
+/// [`Modulate`](super::Modulate) starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinate {
     /// The program starts with it.
@@ -19,6 +20,23 @@ pub enum Coordinate {
         /// The weights, which the program starts with.
         weights: [Place; 2],
     },
+}
+
+impl Coordinate {
+    /// What `item` interpolates, if it does that with both weights and changes nothing else. `input` is
+    /// the input that a row still holds.
+    pub(super) fn interpolated(
+        item: &Interpolate,
+        input: impl Fn(u32) -> Option<Place>,
+    ) -> Option<Self> {
+        let [i, j] = item.weights?;
+        let unmodified = item.pred_sel == 0 && !item.clamp;
+        let weights = [input(i)?, input(j)?];
+        unmodified.then_some(Self::Parameter {
+            of: (item.parameter.into(), item.chan.into()),
+            weights,
+        })
+    }
 }
 
 /// A program that fetches one texel, whose coordinates are inputs, and exports it unchanged as
@@ -68,7 +86,7 @@ impl Rows {
     fn clause(&mut self, clause: &AluClause) -> Option<()> {
         for step in &clause.steps {
             let (dst, value) = match step {
-                Step::Interpolate(item) if item.pred_sel == 0 && !item.clamp => {
+                Step::Interpolate(item) => {
                     let weight = |row| match self.get(row)? {
                         Value {
                             coordinate: Coordinate::Input(place),
@@ -77,19 +95,17 @@ impl Rows {
                         } => Some(place),
                         _ => None,
                     };
-                    let [i, j] = item.weights?;
-                    let coordinate = Coordinate::Parameter {
-                        of: (item.parameter.into(), item.chan.into()),
-                        weights: [weight(i)?, weight(j)?],
-                    };
-                    (item.dst, Value::new(coordinate))
+                    (
+                        item.dst,
+                        Value::new(Coordinate::interpolated(item, weight)?),
+                    )
                 }
                 Step::Copy {
                     from,
                     to,
                     pred_sel: 0,
                 } => (*to, self.get(*from)?),
-                Step::Alu(slot) if is_unmodified(slot) => {
+                Step::Alu(slot) if modulate::is_unmodified(slot) => {
                     let from = self.get(slot.src[0].row)?;
                     let value = match slot.op {
                         AluOp::Trunc => Value { cut: true, ..from },
@@ -110,14 +126,6 @@ impl Rows {
         }
         Some(())
     }
-}
-
-/// Whether it computes its result in all lanes, of its first operand as it is.
-fn is_unmodified(slot: &Slot) -> bool {
-    let [src, ..] = slot.src;
-    (slot.omod, slot.clamp, slot.pred_sel) == (0, false, 0)
-        && !(slot.update_exec || slot.update_pred)
-        && (src.and, src.xor) == (u32::MAX, 0)
 }
 
 impl Program {
