@@ -40,4 +40,5 @@ mod threads;
 mod tiling;
 mod vfio_user;
 mod whole_blocks;
+mod whole_r800;
 mod whole_tiles;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! [`short`](crate::short) for shaders of Evergreen and Cayman, which interpolate their inputs themselves.
 
-use crate::rig::r800::{self, op2, Code, Operand};
+use crate::rig::r800::{op2, Code, Operand};
 use crate::rig::scene::*;
 use crate::rig::{config, Rig};
 use r7xx_board::chip::counters::Counter;

@@ -159,6 +159,23 @@ impl Blit {
         (from.zip(to)).is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
     }
 
+    /// [`Self::copy_tile`] of `size` micro tiles (columns, rows) at `at`. False if that is not possible or
+    /// failed; it may then have copied a part.
+    pub fn copy_tiles(&self, view: &View<'_>, targets: &Targets, at: At, size: (u32, u32)) -> bool {
+        let Some([(source, slice, from), (target, target_slice, to)]) = self.ends(targets, at)
+        else {
+            return false;
+        };
+        let len = u64::from(target.layout.tile_bytes());
+        let mut tiles = (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y)));
+        view.is_direct()
+            && tiles.all(|(x, y)| {
+                let from = source.tile_run((from.0 + x, from.1 + y), slice);
+                let to = target.tile_run((to.0 + x, to.1 + y), target_slice);
+                (from.zip(to)).is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
+            })
+    }
+
     /// Copies the block of `size` micro tiles (columns, rows) at `at` from memory to memory. False
     /// if that is not possible or failed; it may then have copied a part.
     pub fn copy_block(&self, view: &View<'_>, targets: &Targets, at: At, size: (u32, u32)) -> bool {
