@@ -27,7 +27,7 @@ bench-board: host-packages ## board-fill: the board's 3D engine beside llvmpipe 
 	@$(RECORD) board-fill -- lab/bench-board
 
 .PHONY: bench-desktop
-bench-desktop: host-packages ## desktop-shares: x11perf and glxgears on the board, on four stacks, and where their time goes (25 minutes)
+bench-desktop: host-packages ## desktop-shares: x11perf and glxgears on the board, on three stacks, and where their time goes (15 minutes)
 	@$(RECORD) desktop-shares -- lab/bench-desktop
 
 .PHONY: desktop

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nomap_lab import stick
-from nomap_lab.cases import FAIL, PASS, read_igt
+from nomap_lab.cases import FAIL, PASS, Case, read_igt
 from nomap_lab.paths import BUILD, TOP, root_dir
 from nomap_lab.stages import LIVE_PACKAGES
 from nomap_lab.stick import DOWN, Stick
@@ -192,6 +192,21 @@ def draws(lab: Lab) -> None:
         (BUILD / "check/live-draws.html").write_text(page(machine), encoding="utf-8")
 
 
+#: What the emulated machine says of itself: the board has no SMC, which dpm is for, and QEMU's xHCI forgets its state in a suspend.
+NOT_MODELLED = r"<[34]> \[[ \d.]+\] (\[drm:rv770_dpm_set_power_state \[radeon\]\] \*ERROR\* |xhci_hcd \S+ xHC error in resume)"
+
+
+def judged(lab: Lab, results: dict[str, Any]) -> list[Case]:
+    """The cases of igt_runner's results by igt-tests/verdicts.py, without what is not modelled."""
+    for test in results["tests"].values():
+        lines = test.get("dmesg", "").splitlines()
+        test["dmesg"] = "\n".join(line for line in lines if not re.match(NOT_MODELLED, line))
+    file = lab.dir("live-full-results") / "results.json"
+    file.write_text(json.dumps(results), encoding="utf-8")
+    said = lab.status("python3", "-B", TOP / "igt-tests/verdicts.py", file, 0)
+    return read_igt(said.out, results)
+
+
 @case("live/full")
 def full(lab: Lab) -> None:
     """All IGT tests, with hangs, resets and suspends, end in a report."""
@@ -200,10 +215,8 @@ def full(lab: Lab) -> None:
         said = chosen(machine, 5, 9000)
         assert "The report to send is /data/nomap/nomap-report.tar.xz." in said, said
         assert "igt-all: pass" in said or "igt-all: fail" in said, said
-        log, results = (machine.shell(f"tar -xOf /data/nomap/nomap-report.tar.xz nomap-report/logs/{name}")
-                        for name in ("igt-all.log", "igt-all-results.json"))
-        # The runner's own verdict of a test that makes the GPU hang is a warning.
-        cases = read_igt(log, json.loads(results))
+        text = machine.shell("tar -xOf /data/nomap/nomap-report.tar.xz nomap-report/logs/igt-all-results.json")
+        cases = judged(lab, json.loads(text))
         lab.note(json.dumps(Counter(c.status for c in cases)))
         assert not (bad := [f"{c.name}: {c.reason}" for c in cases if c.status == FAIL]), bad
         good = [c.name for c in cases if c.status == PASS]

@@ -63,10 +63,10 @@ class Choice:
         return sum(step.minutes for step in self.steps)
 
 
-def igt(name: str, means: str, minutes: int, *tests: str) -> Step:
-    """IGT tests that match; they need igt_runner, which Debian 13 does not have."""
+def igt(name: str, means: str, minutes: int, *tests: str, seconds: int = 120) -> Step:
+    """IGT tests that match, which may take `seconds` each; they need igt_runner, which Debian 13 does not have."""
     words = [w for test in tests for w in ("-t", test)]
-    return Step(name, ("igt-tests/run", "-r", "{out}", *words), minutes, means, needs="igt_runner", module=True)
+    return Step(name, ("igt-tests/run", "-r", "{out}", "-T", str(seconds), *words), minutes, means, needs="igt_runner", module=True)
 
 
 SAFE = (
@@ -96,7 +96,8 @@ PIGLIT = (
     Step("piglit-set", ("piglit-set", "{json}"), 8, "an upload, a readback or a copy of GL with wrong contents: the step's log has which"),
 )
 FULL = (
-    igt("igt-all", "any of the above; hangs and resets of the GPU, suspends", 30, ".*"),
+    # The driver notices a hang after ten seconds, and some tests make many.
+    igt("igt-all", "any of the above; hangs and resets of the GPU, suspends", 30, ".*", seconds=600),
 )
 CHOICES = {
     "safe": Choice("safe", "Tests that neither hang nor reset the card.",

@@ -4,7 +4,7 @@
 
 x11perf and glxgears on X with glamor on the board: how fast, on each stack, and where the time goes
 on the first one, to the guest's CPUs, the board's engines or trapped registers. --stacks: as for
-lab/desktop (default: all); --seconds: each test takes at least that long (default 5); --runs: boots of each
+lab/desktop (default: debian,our-mesa,nomap); --seconds: each test takes at least that long (default 5); --runs: boots of each
 stack, which take turns (default 3). Results, tables and plot:
 desktop-shares.{json,txt,png} in build/DIR (default: results). --check fails if a test did not
 run, or did not draw by the board.
@@ -21,7 +21,7 @@ from nomap_lab.paths import BUILD, CHECK, TOP, LabError, say
 def main(argv: list[str]) -> int:
     """The command."""
     parser = cli.parser(__doc__, prog="lab/bench-desktop")
-    parser.add_argument("--stacks", type=words_of(list(STACKS)), default=list(STACKS))
+    parser.add_argument("--stacks", type=words_of(list(STACKS)), default=["debian", "our-mesa", "nomap"])
     parser.add_argument("--seconds", type=number("seconds", 1, 99), default=5)
     parser.add_argument("--runs", type=number("runs", 1, 99), default=3)
     parser.add_argument("--driver", choices=["modesetting", "radeon"], default="modesetting")
