@@ -5,6 +5,7 @@ or read-only."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -331,7 +332,10 @@ def test_questions_have_steps() -> None:
         assert means.strip(), question
         for name in re.findall(r"`([a-z-]+)`", names):
             assert name in steps, f"{question.strip()}: there is no step {name}"
-            for pattern in steps[name].words[4::2] if steps[name].needs == "igt_runner" else ():
+            words = steps[name].words
+            patterns = [word for option, word in itertools.pairwise(words) if option == "-t"]
+            assert bool(patterns) == (steps[name].needs == "igt_runner")
+            for pattern in patterns:
                 assert any(re.fullmatch(pattern.split("@")[0], program) for program in programs), pattern
 
 
