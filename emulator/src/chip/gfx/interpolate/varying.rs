@@ -5,7 +5,7 @@
 
 use pulp::Simd;
 
-use super::{Interpolator, LANE_X, LANE_Y};
+use super::{Input, Interpolator, LANE_X, LANE_Y};
 use crate::chip::gfx::raster::Plane;
 use crate::chip::gfx::setup::{Setup, Vertices};
 use crate::chip::gfx::shader::Coordinate;
@@ -51,24 +51,8 @@ impl Interpolator {
         if setup.sprite.is_some() {
             return None;
         }
-        let (input, chan) = (self.inputs.get(index)?, chan & 3);
-        let Some(param) = input.param else {
-            return Some(Component::Constant(input.default[chan].to_bits()));
-        };
-        let at = |vertex: u32| vertices.param(vertex, param)[chan];
-        if input.flat && self.flat_enabled {
-            return Some(Component::Constant(at(setup.provoking)));
-        }
-        let [a, b, c] = setup.vertices.map(|vertex| f32::from_bits(at(vertex)));
-        let parts = [a, b - a, c - a];
-        if (parts[1].to_bits(), parts[2].to_bits()) == (0, 0) {
-            // As the instruction does it: the bits are kept.
-            return Some(Component::Constant(a.to_bits()));
-        }
-        Some(Component::Varying {
-            parts,
-            perspective: setup.perspective && !pair.linear,
-        })
+        let input = self.inputs.get(index)?;
+        Some(self.input(input, setup, vertices, chan, (pair.linear, true)))
     }
 
     /// [`Self::component`] of a register.
@@ -86,24 +70,41 @@ impl Interpolator {
         if others || !self.central || setup.sprite.is_some() {
             return None;
         }
-        let (input, chan) = (self.inputs.get(gpr)?, chan & 3);
+        let input = self.inputs.get(gpr)?;
+        Some(self.input(input, setup, vertices, chan, (input.linear, false)))
+    }
+
+    /// Component `chan` of `input`, interpolated without perspective if `linear`. Where it is the same at all
+    /// vertices, the instruction of R800 keeps its bits if `keeps`; else -0 becomes +0.
+    fn input(
+        &self,
+        input: &Input,
+        setup: &Setup,
+        vertices: &Vertices,
+        chan: usize,
+        (linear, keeps): (bool, bool),
+    ) -> Component {
+        let chan = chan & 3;
         let Some(param) = input.param else {
-            return Some(Component::Constant(input.default[chan].to_bits()));
+            return Component::Constant(input.default[chan].to_bits());
         };
         let at = |vertex: u32| vertices.param(vertex, param)[chan];
         if input.flat && self.flat_enabled {
-            return Some(Component::Constant(at(setup.provoking)));
+            return Component::Constant(at(setup.provoking));
         }
         let [a, b, c] = setup.vertices.map(|vertex| f32::from_bits(at(vertex)));
         let parts = [a, b - a, c - a];
-        if (parts[1], parts[2]) == (0.0, 0.0) {
+        match (parts[1], parts[2]) {
+            (b, c) if keeps && (b.to_bits(), c.to_bits()) == (0, 0) => {
+                Component::Constant(a.to_bits())
+            }
             // As interpolation does it: -0 + 0 is +0.
-            return Some(Component::Constant((a + 0.0).to_bits()));
+            (b, c) if !keeps && (b, c) == (0.0, 0.0) => Component::Constant((a + 0.0).to_bits()),
+            _ => Component::Varying {
+                parts,
+                perspective: setup.perspective && !linear,
+            },
         }
-        Some(Component::Varying {
-            parts,
-            perspective: setup.perspective && !input.linear,
-        })
     }
 
     /// The weights of `setup` at the centres of the pixels of the tile at (`x`, `y`).
