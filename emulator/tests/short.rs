@@ -33,7 +33,7 @@ const RECIP_IEEE: u32 = 0x66;
 
 /// What the pixel shader does.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Form {
+pub enum Form {
     /// Exports the input.
     Input,
     /// Exports a texel.

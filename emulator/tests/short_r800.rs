@@ -4,6 +4,7 @@
 use crate::rig::r800::{op2, Code, Operand};
 use crate::rig::scene::*;
 use crate::rig::{config, Rig};
+use crate::short::Form;
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::gfx::shader::Isa;
 use r7xx_board::chip::gfx::Pipeline;
@@ -36,19 +37,6 @@ const MODIFIERS: [[u32; 2]; 6] = [
     [0, 1 << 5],
     [0, 1 << 31],
 ];
-
-/// What the pixel shader does.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Form {
-    /// Exports the input.
-    Input,
-    /// Exports a texel.
-    Texel,
-    /// Exports a texel times the input's z.
-    Product,
-    /// Exports the input's colours and a texel's alpha times the input's z.
-    Alpha,
-}
 
 /// Where the shader takes its weights from.
 #[derive(Debug, Clone, Copy, PartialEq)]

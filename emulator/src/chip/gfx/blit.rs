@@ -151,12 +151,7 @@ impl Blit {
 
     /// Copies micro tile `at` from memory to memory. False if that is not possible or failed.
     pub fn copy_tile(&self, view: &View<'_>, targets: &Targets, at: At) -> bool {
-        let Some(ends) = self.ends(targets, at).filter(|_| view.is_direct()) else {
-            return false;
-        };
-        let len = u64::from(ends[1].0.layout.tile_bytes());
-        let [from, to] = ends.map(|(surface, slice, tile)| surface.tile_run(tile, slice));
-        (from.zip(to)).is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
+        self.copy_tiles(view, targets, at, (1, 1))
     }
 
     /// [`Self::copy_tile`] of `size` micro tiles (columns, rows) at `at`. False if that is not possible or
