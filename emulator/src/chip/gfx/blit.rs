@@ -22,6 +22,7 @@ use super::stage::DrawShared;
 use super::state::Stage;
 use super::surface::{At, Surface};
 use super::texture::{Source, Unit};
+use crate::chip::tiling::Block;
 
 /// Largest distance from a texel's middle, in texels.
 const MIDDLE: f64 = 1.0 / 8.0;
@@ -151,50 +152,50 @@ impl Blit {
 
     /// Copies micro tile `at` from memory to memory. False if that is not possible or failed.
     pub fn copy_tile(&self, view: &View<'_>, targets: &Targets, at: At) -> bool {
-        self.copy_tiles(view, targets, at, (1, 1))
-    }
-
-    /// [`Self::copy_tile`] of `size` micro tiles (columns, rows) at `at`. False if that is not possible or
-    /// failed; it may then have copied a part.
-    pub fn copy_tiles(&self, view: &View<'_>, targets: &Targets, at: At, size: (u32, u32)) -> bool {
         let Some([(source, slice, from), (target, target_slice, to)]) = self.ends(targets, at)
         else {
             return false;
         };
+        let runs = (source.tile_run(from, slice)).zip(target.tile_run(to, target_slice));
         let len = u64::from(target.layout.tile_bytes());
-        let mut tiles = (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y)));
-        view.is_direct()
-            && tiles.all(|(x, y)| {
-                let from = source.tile_run((from.0 + x, from.1 + y), slice);
-                let to = target.tile_run((to.0 + x, to.1 + y), target_slice);
-                (from.zip(to)).is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
-            })
+        view.is_direct() && runs.is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
     }
 
     /// Copies the block of `size` micro tiles (columns, rows) at `at` from memory to memory. False
     /// if that is not possible or failed; it may then have copied a part.
     pub fn copy_block(&self, view: &View<'_>, targets: &Targets, at: At, size: (u32, u32)) -> bool {
-        let Some([(source, slice, from), (target, target_slice, to)]) = self.ends(targets, at)
-        else {
+        let Some(ends) = self.ends(targets, at) else {
             return false;
         };
-        let Some((columns, rows)) = target.period() else {
-            return false;
+        let [(source, slice, from), (target, target_slice, to)] = ends;
+        let copy = |(from, to): (Block, Block)| {
+            (from.len, from.runs) == (to.len, to.runs)
+                && target.copy_block(view, &to, source, &from).is_ok()
         };
-        // Pipes and banks differ in other slices and at other distances.
-        let turned = (columns, rows) != (1, 1) && slice != target_slice;
-        let [dx, dy] = self.distance.map(|pixels| pixels / TILE);
-        if turned || dx % columns as i32 != 0 || dy % rows as i32 != 0 {
-            return false;
-        }
-        let from = source.block(view, from, size, slice);
-        let to = target.block(view, to, size, target_slice);
-        match (from, to) {
-            (Some(from), Some(to)) if from.len == to.len && from.runs == to.runs => {
-                target.copy_block(view, &to, source, &from).is_ok()
+        if self.keeps_order(ends) {
+            let from = source.block(view, from, size, slice);
+            if let Some(blocks) = from.zip(target.block(view, to, size, target_slice)) {
+                return copy(blocks);
             }
-            _ => false,
         }
+        let unit = |(from, to)| {
+            let (from, to) = (source.unit(from, slice)?, target.unit(to, target_slice)?);
+            (from.1 == to.1).then_some((from.0, to.0))
+        };
+        let units = source
+            .units(view, from, size)
+            .zip(target.units(view, to, size));
+        units.is_some_and(|(from, to)| from.zip(to).all(|pair| unit(pair).is_some_and(copy)))
+    }
+
+    /// Whether the micro tiles of a [block](Surface::block) are in the same order in source and target:
+    /// pipes and banks differ in other slices and at other distances.
+    fn keeps_order(&self, [(_, slice, _), (target, target_slice, _)]: [End<'_>; 2]) -> bool {
+        target.period().is_some_and(|(columns, rows)| {
+            let [dx, dy] = self.distance.map(|pixels| pixels / TILE);
+            let turned = (columns, rows) != (1, 1) && slice != target_slice;
+            !turned && dx % columns as i32 == 0 && dy % rows as i32 == 0
+        })
     }
 }
 

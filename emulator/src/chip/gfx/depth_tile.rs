@@ -367,8 +367,7 @@ impl Surface {
     /// been written.
     pub fn fill_block(&self, view: &View<'_>, at: At, size: (u32, u32), new: Replaced) -> bool {
         let fill = |plane: &surface::Surface, pattern: [u8; 4]| {
-            let block = plane.block(view, (at.x, at.y), size, self.slice(at.layer));
-            block.is_some_and(|block| plane.fill_block(view, &block, &pattern).is_ok())
+            plane.fill_tiles(view, (at.x, at.y), size, self.slice(at.layer), &pattern)
         };
         let stencil = self.stencil.as_ref().zip(new.stencil);
         fill(&self.surface, new.element.to_le_bytes())
@@ -526,14 +525,23 @@ mod tests {
             }
             let bytes = |memory: &Memory| memory.0.lock().unwrap().clone();
             assert!(bytes(&stored) == bytes(&filled), "{format:?} {stencil:?}");
-            // A block of macro tiles, of 4x16 micro tiles, is its tiles.
-            for y in 0..16 {
-                for x in 0..8 {
-                    surface.fill(&one, At::new(x, y, 0), new).unwrap();
+            // Blocks of macro tiles, of 4x16 micro tiles, and of their units, of 2x4, are their tiles.
+            for (from, size) in [((0, 0), (8, 16)), ((16, 8), (8, 8))] {
+                for (x, y) in (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y))) {
+                    let at = At::new(from.0 + x, from.1 + y, 0);
+                    surface.fill(&one, at, new).unwrap();
                 }
+                assert!(surface.fill_block(&other, At::new(from.0, from.1, 0), size, new));
+                assert!(bytes(&stored) == bytes(&filled), "{format:?} {stencil:?}");
             }
-            assert!(surface.fill_block(&other, At::new(0, 0, 0), (8, 16), new));
-            assert!(bytes(&stored) == bytes(&filled), "{format:?} {stencil:?}");
+            for (from, size) in [
+                ((16, 2), (4, 4)),
+                ((17, 4), (4, 4)),
+                ((16, 4), (3, 4)),
+                ((16, 4), (4, 6)),
+            ] {
+                assert!(!surface.fill_block(&other, At::new(from.0, from.1, 0), size, new));
+            }
         }
         let of = |format| planes(format, true).is_fillable();
         assert!(!of(Format::D16) && !of(Format::X24S8D32F));

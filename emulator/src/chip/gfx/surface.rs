@@ -157,17 +157,52 @@ impl Surface {
         self.runs.as_ref().map(Runs::period)
     }
 
-    /// Fills a block of this surface with copies of `pattern`, the bytes of a micro tile whose
-    /// elements and samples are all the same.
-    ///
-    /// # Errors
-    /// As [`View::fill`].
-    pub fn fill_block(
+    /// The bytes of the unit of micro tiles at `from`, and the pipe of the first one, as
+    /// [`Runs::unit`].
+    pub fn unit(&self, from: (u32, u32), slice: u32) -> Option<(Block, u8)> {
+        self.runs.as_ref()?.unit(from, slice)
+    }
+
+    /// The first micro tiles of the units of which a block of `size` micro tiles at `from` consists.
+    /// None unless it consists of [whole units](Runs::unit_size), or if an access tells somebody.
+    pub fn units(
         &self,
         view: &View<'_>,
-        block: &Block,
+        from: (u32, u32),
+        size: (u32, u32),
+    ) -> Option<impl Iterator<Item = (u32, u32)>> {
+        let (columns, rows) = (self.runs.as_ref().filter(|_| view.is_direct())?).unit_size()?;
+        let whole = [from.0 | size.0, from.1 | size.1]
+            == [
+                (from.0 | size.0) & !(columns - 1),
+                (from.1 | size.1) & !(rows - 1),
+            ];
+        let at = move |x, y| (from.0 + x * columns, from.1 + y * rows);
+        whole.then(|| {
+            (0..size.1 / rows).flat_map(move |y| (0..size.0 / columns).map(move |x| at(x, y)))
+        })
+    }
+
+    /// Fills the `size` micro tiles (columns, rows) at `from` with copies of `pattern`, the bytes of a
+    /// micro tile whose elements and samples are all the same. False if they are not a few runs, if an
+    /// access tells somebody, or if it failed; a part may then have been written.
+    pub fn fill_tiles(
+        &self,
+        view: &View<'_>,
+        from: (u32, u32),
+        size: (u32, u32),
+        slice: u32,
         pattern: &[u8],
-    ) -> Result<(), McError> {
+    ) -> bool {
+        let fill = |block: &Block| self.fill_block(view, block, pattern).is_ok();
+        if let Some(block) = self.block(view, from, size, slice) {
+            return fill(&block);
+        }
+        let unit = |at| (self.unit(at, slice)).is_some_and(|(block, _)| fill(&block));
+        (self.units(view, from, size)).is_some_and(|mut units| units.all(unit))
+    }
+
+    fn fill_block(&self, view: &View<'_>, block: &Block, pattern: &[u8]) -> Result<(), McError> {
         (0..u64::from(block.runs)).try_for_each(|run| {
             let at = block.start.wrapping_add(run.wrapping_mul(block.step));
             view.fill(self.base.wrapping_add(at), block.len, pattern)

@@ -125,8 +125,7 @@ impl Runs {
         if z != 0 {
             let slice = self.slice_bytes.wrapping_mul(u64::from(z)) >> self.spread;
             local = local.wrapping_add(slice);
-            let turn = z.wrapping_mul(self.rotation) & ((1 << self.spread) - 1);
-            select ^= turn as u8;
+            select ^= self.turn(z);
         }
         let inside = local & self.group;
         let in_group = inside.saturating_add(len) <= self.group + 1;
@@ -135,6 +134,11 @@ impl Runs {
         }
         let offset = (local - inside) << self.spread;
         Some(offset | u64::from(select) << self.log2_group | inside)
+    }
+
+    /// What pipe and bank are XORed with in slice `z`.
+    fn turn(&self, z: u32) -> u8 {
+        (z.wrapping_mul(self.rotation) & ((1 << self.spread) - 1)) as u8
     }
 
     /// Columns and rows of micro tiles after which pipes and banks repeat.
@@ -153,38 +157,73 @@ impl Runs {
     pub fn block(&self, from: (u32, u32), size: (u32, u32), z: u32) -> Option<Block> {
         let part = |v: u32, log2: u32| v & ((1 << log2) - 1) != 0;
         let parts = part(from.0 | size.0, self.size.0) || part(from.1 | size.1, self.size.1);
-        let slice = match z {
-            0 => 0,
-            _ => self.slice_bytes.checked_mul(z.into())? >> self.spread,
-        };
-        // Of a macro tile in one pipe and bank.
-        let share = self
-            .tile_bytes
-            .checked_mul(1 << (self.own.0 + self.own.1))?;
-        // 1D tiling spreads nothing.
-        let shared = self.spread != 0 && (share | slice) & self.group != 0;
-        if parts || shared {
+        if parts {
             return None;
         }
-        let [row, column, columns] = [
-            from.1 >> self.size.1,
-            from.0 >> self.size.0,
-            size.0 >> self.size.0,
-        ]
-        .map(u64::from);
-        let first = row.checked_mul(self.per_row)?.checked_add(column)?;
-        let start = first.checked_mul(share)?.checked_add(slice)?;
+        let (share, start) = self.share(from, z)?;
+        let columns = u64::from(size.0 >> self.size.0);
         let bytes = share.checked_mul(1 << self.spread)?;
         Some(Block {
-            start: start.checked_mul(1 << self.spread)?,
+            start,
             len: columns.checked_mul(bytes)?,
             step: self.per_row.checked_mul(bytes)?,
             runs: size.1 >> self.size.1,
         })
     }
+
+    /// Bytes of a macro tile in one pipe and bank, and the offset of the macro tile that has micro tile
+    /// `from` of slice `z`. `None` if macro tiles share groups.
+    fn share(&self, from: (u32, u32), z: u32) -> Option<(u64, u64)> {
+        let slice = match z {
+            0 => 0,
+            _ => self.slice_bytes.checked_mul(z.into())? >> self.spread,
+        };
+        let share = self
+            .tile_bytes
+            .checked_mul(1 << (self.own.0 + self.own.1))?;
+        // 1D tiling spreads nothing.
+        if self.spread != 0 && (share | slice) & self.group != 0 {
+            return None;
+        }
+        let [row, column] = [from.1 >> self.size.1, from.0 >> self.size.0].map(u64::from);
+        let first = row.checked_mul(self.per_row)?.checked_add(column)?;
+        let start = first.checked_mul(share)?.checked_add(slice)?;
+        Some((share, start.checked_mul(1 << self.spread)?))
+    }
+
+    /// Columns and rows of the micro tiles that a macro tile has in one bank and all pipes, from
+    /// Evergreen on: their [bytes](Self::unit) are longer runs than those of a tile.
+    pub fn unit_size(&self) -> Option<(u32, u32)> {
+        self.far.map(|far| (1 << far.from.0, 1 << far.from.1))
+    }
+
+    /// The bytes of the unit of micro tiles, see [`Self::unit_size`], from micro tile `from` of slice `z`
+    /// on, and the pipe of the first tile. Units with the same first pipe have their tiles in the same
+    /// order. `None` before Evergreen, if a unit does not begin at `from`, or if macro tiles share groups.
+    pub fn unit(&self, from: (u32, u32), z: u32) -> Option<(Block, u8)> {
+        let far = self.far.as_ref()?;
+        let (columns, rows) = self.unit_size()?;
+        if from.0 & (columns - 1) != 0 || from.1 & (rows - 1) != 0 {
+            return None;
+        }
+        let (share, start) = self.share(from, z)?;
+        let select = self.columns[from.0 as usize & 15]
+            ^ self.rows[from.1 as usize & 63]
+            ^ far.columns[(from.0 >> far.from.0) as usize & 15]
+            ^ far.rows[(from.1 >> far.from.1) as usize & 15]
+            ^ self.turn(z);
+        let pipe = select & ((1 << self.pipes) - 1);
+        let block = Block {
+            start: start.checked_add(u64::from(select - pipe) << self.log2_group)?,
+            len: 1 << (self.pipes + self.log2_group),
+            step: 1 << (self.spread + self.log2_group),
+            runs: (share >> self.log2_group) as u32,
+        };
+        Some((block, pipe))
+    }
 }
 
-/// The bytes of a block of whole macro tiles, see [`Runs::block`].
+/// The bytes of a block of whole macro tiles, see [`Runs::block`], or of a [unit](Runs::unit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// Offset of the first run from the surface's base.
@@ -289,6 +328,46 @@ mod tests {
             }
         }
 
+        /// The runs of a unit hold the bytes of its tiles, each once, in an order that depends on the first
+        /// one's pipe alone.
+        #[test]
+        fn units_are_their_tiles(
+            config in evergreen::tests::config(), log2_bpe in 0u32..5, log2_samples in 0u32..4,
+            pitch in 1u32..200, rows in 1u32..200, depth_order: bool,
+            from in (0u32..40, 0u32..40), other in (0u32..40, 0u32..40), z in (0u32..4, 0u32..4),
+        ) {
+            let mode = ArrayMode::Tiled2dThin1;
+            let mut layout = Layout::new(mode, 1 << log2_bpe, pitch * 8, pitch * rows * 64, config);
+            (layout.samples, layout.depth_order) = (1 << log2_samples, depth_order);
+            let Some(runs) = Runs::new(&layout) else { return Ok(()); };
+            let Some(size) = runs.unit_size() else { return Ok(()); };
+            let places = |from: (u32, u32), z: u32| {
+                let from = (from.0 * size.0, from.1 * size.1);
+                let (block, pipe) = runs.unit(from, z)?;
+                let mut places = Vec::new();
+                for (ty, tx) in (0..size.1).flat_map(|y| (0..size.0).map(move |x| (y, x))) {
+                    let tile = layout.tile(from.0 + tx, from.1 + ty, z);
+                    places.extend(tile.pieces(0, layout.tile_bytes()).map(|(offset, len)| {
+                        let (at, len) = (offset.wrapping_sub(block.start), len as u64);
+                        (at / block.step, at % block.step, len)
+                    }));
+                }
+                Some((block, pipe, places))
+            };
+            let (Some(one), Some(two)) = (places(from, z.0), places(other, z.1)) else { return Ok(()); };
+            let mut bytes = 0;
+            for (run, at, len) in &one.2 {
+                prop_assert!(*run < u64::from(one.0.runs) && at + len <= one.0.len);
+                bytes += len;
+            }
+            prop_assert_eq!(bytes, u64::from(one.0.runs) * one.0.len);
+            let shape = |block: &Block| (block.len, block.step, block.runs);
+            prop_assert_eq!(shape(&one.0), shape(&two.0));
+            prop_assert_eq!(one.1 == two.1, one.2 == two.2);
+            prop_assert!(runs.unit((from.0 * size.0 + 1, from.1 * size.1), z.0).is_none() || size.0 == 1);
+            prop_assert!(runs.unit((from.0 * size.0, from.1 * size.1 + 1), z.0).is_none() || size.1 == 1);
+        }
+
         #[test]
         fn hostile_input_does_not_overflow(
             mode in mode(), config in config(), tx: u32, ty: u32, z: u32, first: u32, len: usize,
@@ -300,6 +379,7 @@ mod tests {
             if let Some(runs) = Runs::new(&layout) {
                 runs.run(tx, ty, z, first, len);
                 runs.block((tx, ty), (first, samples), z);
+                runs.unit((tx, ty), z);
             }
         }
     }

@@ -294,8 +294,7 @@ impl Targets {
         let Some((surface, slice)) = self.surface(index, at) else {
             return false;
         };
-        let block = surface.block(view, (at.x, at.y), size, slice);
-        block.is_some_and(|block| surface.fill_block(view, &block, data).is_ok())
+        surface.fill_tiles(view, (at.x, at.y), size, slice, data)
     }
 
     /// The memory of target `index` and the slice of `at`, if no tile of it stands for another

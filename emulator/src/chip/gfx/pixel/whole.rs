@@ -146,7 +146,7 @@ impl PixelState {
         if !view.is_direct() {
             return false;
         }
-        let (mut writes, mut depth, mut blocks) = (0, 0, 1);
+        let (mut writes, mut depth) = (0, 0);
         if let (Some(new), Some((_, surface))) = (whole.depth, &self.depth) {
             if !surface.fill_block(view, at, size, new) {
                 return false;
@@ -155,11 +155,7 @@ impl PixelState {
         }
         if let Some(blit) = &whole.blit {
             if !blit.copy_block(view, &self.targets, at, size) {
-                // Macro tiles of Evergreen may be higher than a square.
-                if !blit.copy_tiles(view, &self.targets, at, size) {
-                    return false;
-                }
-                blocks = 0;
+                return false;
             }
             writes += 2;
         } else if self.needs_shader() {
@@ -186,7 +182,7 @@ impl PixelState {
         let tiles = u64::from(size.0) * u64::from(size.1);
         let pixels = tiles * LANES as u64;
         counts.whole += tiles;
-        counts.blocks += blocks;
+        counts.blocks += 1;
         counts.passed += pixels * self.samples() as u64;
         counts.bytes += (writes * TILE_BYTES + depth) * tiles;
         if self.needs_shader() {
