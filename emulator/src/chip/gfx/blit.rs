@@ -14,6 +14,7 @@
 use super::colour::{Moves, Targets};
 use super::interpolate::Interpolator;
 use super::memory::View;
+use super::pixel::SQUARE_TILES;
 use super::raster::{Plane, TILE};
 use super::setup::{Setup, Vertices};
 use super::shader::isa::tex;
@@ -158,16 +159,23 @@ impl Blit {
         };
         let runs = (source.tile_run(from, slice)).zip(target.tile_run(to, target_slice));
         let len = u64::from(target.layout.tile_bytes());
-        view.is_direct() && runs.is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
+        let target = targets.get(self.target).filter(|_| view.is_direct());
+        target.is_some_and(|target| target.expand(view, at).is_ok())
+            && runs.is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
     }
 
-    /// Copies the block of `size` micro tiles (columns, rows) at `at` from memory to memory. False
-    /// if that is not possible or failed; it may then have copied a part.
-    pub fn copy_block(&self, view: &View<'_>, targets: &Targets, at: At, size: (u32, u32)) -> bool {
-        let Some(ends) = self.ends(targets, at) else {
+    /// Copies the square whose first micro tile is `at` from memory to memory. False if that is not
+    /// possible or failed; it may then have copied a part.
+    pub fn copy_square(&self, view: &View<'_>, targets: &Targets, at: At) -> bool {
+        let size = SQUARE_TILES;
+        let Some(ends) = self.ends(targets, at).filter(|_| view.is_direct()) else {
             return false;
         };
         let [(source, slice, from), (target, target_slice, to)] = ends;
+        let overwritten = targets.get(self.target);
+        if !overwritten.is_some_and(|target| target.overwrite_square(view, at)) {
+            return false;
+        }
         let copy = |(from, to): (Block, Block)| {
             (from.len, from.runs) == (to.len, to.runs)
                 && target.copy_block(view, &to, source, &from).is_ok()

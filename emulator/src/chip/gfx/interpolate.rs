@@ -136,15 +136,21 @@ impl TileWeights {
 }
 
 impl Interpolator {
-    /// True if the shader starts with the same registers in all pixels of `setup`.
-    pub fn is_uniform(&self, setup: &Setup) -> bool {
-        self.barycentric.is_none()
-            && setup.sprite.is_none()
+    /// True if the registers that the shader reads are the same in all pixels of `setup`: `reads` has
+    /// their components, as [`Program::reads`].
+    pub fn is_uniform(&self, setup: &Setup, reads: &[u8; GPRS]) -> bool {
+        let same = match &self.barycentric {
+            // Mesa enables a pair of weights for shaders that need none, too.
+            Some(pairs) => reads[..pairs.len().div_ceil(2)]
+                .iter()
+                .all(|read| *read == 0),
+            None => (self.inputs.iter())
+                .all(|input| input.param.is_none() || input.flat && self.flat_enabled),
+        };
+        same && setup.sprite.is_none()
             && self.position.is_none()
             && self.face.is_none()
             && self.sample_id.is_none()
-            && (self.inputs.iter())
-                .all(|input| input.param.is_none() || input.flat && self.flat_enabled)
     }
 
     /// Offset of a pixel's centre from its corner, on both axes.

@@ -45,6 +45,8 @@ const TILE_BYTES: u64 = 256;
 
 /// Width and height of a worker's square in pixels.
 pub const SQUARE: i32 = 64;
+/// Its columns and rows of micro tiles.
+pub const SQUARE_TILES: (u32, u32) = ((SQUARE / TILE) as u32, (SQUARE / TILE) as u32);
 
 /// Squares of a polygon that a worker passes over, as they are not its own, before it looks whether
 /// the draw has been cancelled.
@@ -385,8 +387,7 @@ impl PixelState {
                 if let Some(whole) = whole.filter(|_| full && probe.is_none()) {
                     self.learn(core, job, setup, (tx0, ty0))?;
                     let at = At::new(tx0 as u32, ty0 as u32, setup.layer);
-                    let size = (tiles as u32, tiles as u32);
-                    if self.whole_block(core, view, whole, at, size, left.counts) {
+                    if self.whole_square(core, view, whole, at, left.counts) {
                         continue;
                     }
                 }

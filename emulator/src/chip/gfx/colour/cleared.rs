@@ -12,10 +12,12 @@ use super::Target;
 use crate::chip::bus::McError;
 use crate::chip::gfx::lanes::LANES;
 use crate::chip::gfx::memory::View;
+use crate::chip::gfx::pixel;
+use crate::chip::gfx::raster::TILE;
 use crate::chip::gfx::surface::At;
 
 /// Rows and columns of tiles of a worker's square.
-const SQUARE: u64 = 8;
+const SQUARE: u64 = (pixel::SQUARE / TILE) as u64;
 /// Bytes of a mask for a square.
 const SQUARE_BYTES: u64 = SQUARE * SQUARE / 2;
 
@@ -76,6 +78,28 @@ impl Target {
         match &self.cleared {
             Some(cleared) => self.expand_from(cleared, view, at),
             None => Ok(()),
+        }
+    }
+
+    /// Notes that all pixels of the square whose first micro tile is `at` get other values: none of its tiles
+    /// stands for the clear colour any more. False if a part of it alone has bits in the mask, or if memory
+    /// did not answer.
+    pub fn overwrite_square(&self, view: &View<'_>, at: At) -> bool {
+        let Some(cleared) = &self.cleared else {
+            return true;
+        };
+        const LAST: u32 = SQUARE as u32 - 1;
+        const STORED: [u8; SQUARE_BYTES as usize] = [0xFF; SQUARE_BYTES as usize];
+        let (pitch, slice) = (self.surface.layout.pitch, self.slice(at.layer));
+        let corners = [(at.x, at.y), (at.x + LAST, at.y + LAST)];
+        match corners.map(|tile| cleared.place(pitch, tile, slice)) {
+            [Some((mask, _)), Some(_)] => {
+                let mut bits = STORED;
+                view.read(mask, &mut bits).is_ok()
+                    && (bits == STORED || view.write(mask, &STORED).is_ok())
+            }
+            [None, None] => true,
+            _ => false,
         }
     }
 

@@ -29,6 +29,7 @@ use self::packed::{Mode, Packed};
 pub use self::target::{ColourBuffer, Target};
 use super::lanes::{Lanes, Mask, ALL};
 use super::memory::View;
+use super::pixel::SQUARE_TILES;
 use super::surface::{rows_of, At, Surface};
 use crate::chip::bus::{McError, RegFile};
 use crate::chip::regs::gfx::{CB_COLOR_CONTROL, CB_SHADER_MASK, CB_TARGET_MASK, PA_SC_AA_CONFIG};
@@ -280,27 +281,27 @@ impl Targets {
         (target.surface).write_tile(view, &target.place(at), 0xFF, data)
     }
 
-    /// Fills a block of `size` micro tiles (columns, rows) at `at` of target `index` with the bytes
-    /// of [`Self::uniform_tile`], all samples. False if that is not possible or failed; a part may
-    /// then have been written.
-    pub fn fill_block(
+    /// Fills the square whose first micro tile is `at` of target `index` with the bytes of
+    /// [`Self::uniform_tile`], all samples. False if that is not possible or failed; a part may then have
+    /// been written.
+    pub fn fill_square(
         &self,
         view: &View<'_>,
         index: usize,
         at: At,
-        size: (u32, u32),
         data: &[u8; UNIFORM_BYTES],
     ) -> bool {
-        let Some((surface, slice)) = self.surface(index, at) else {
+        let Some(target) = self.get(index) else {
             return false;
         };
-        surface.fill_tiles(view, (at.x, at.y), size, slice, data)
+        let slice = target.slice(at.layer);
+        target.overwrite_square(view, at)
+            && (target.surface).fill_tiles(view, (at.x, at.y), SQUARE_TILES, slice, data)
     }
 
-    /// The memory of target `index` and the slice of `at`, if no tile of it stands for another
-    /// colour than its bytes.
+    /// The memory of target `index` and the slice of `at`.
     pub fn surface(&self, index: usize, at: At) -> Option<(&Surface, u32)> {
-        let target = self.get(index).filter(|target| target.cleared.is_none())?;
+        let target = self.get(index)?;
         Some((&target.surface, target.slice(at.layer)))
     }
 

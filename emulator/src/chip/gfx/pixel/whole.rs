@@ -2,7 +2,7 @@
 //! Tiles that are drawn as a whole: depth, and the colour that a polygon has everywhere or the
 //! texels of a copy. Of squares that are whole macro tiles, the bytes are moved in long runs.
 
-use super::{PixelCounts, PixelState, TileJob, TILE_BYTES};
+use super::{PixelCounts, PixelState, TileJob, SQUARE_TILES, TILE_BYTES};
 use crate::chip::bus::McError;
 use crate::chip::gfx::blit::Blit;
 use crate::chip::gfx::depth::Replaced;
@@ -11,6 +11,7 @@ use crate::chip::gfx::lanes::{ALL, LANES};
 use crate::chip::gfx::memory::View;
 use crate::chip::gfx::raster::TILE;
 use crate::chip::gfx::setup::{Setup, Vertices};
+use crate::chip::gfx::shader::Program;
 use crate::chip::gfx::stage::DrawShared;
 use crate::chip::gfx::surface::At;
 use crate::chip::gfx::vertex::Core;
@@ -26,10 +27,10 @@ pub(super) struct Whole {
 impl PixelState {
     /// Whether one run of the shader gives the colour of all pixels of `setup`.
     pub(super) fn is_uniform(&self, setup: &Setup) -> bool {
-        self.program.as_ref().is_some_and(|p| p.is_uniform())
-            && !self.per_sample
-            && !self.late()
-            && self.interpolator.is_uniform(setup)
+        let same = |program: &Program| {
+            program.is_uniform() && self.interpolator.is_uniform(setup, program.reads())
+        };
+        !self.per_sample && !self.late() && self.program.as_deref().is_some_and(same)
     }
 
     /// How to draw whole tiles that `setup` covers. None if a pixel's new depth depends on its old
@@ -129,18 +130,17 @@ impl PixelState {
         }
     }
 
-    /// Draws the `size` micro tiles (columns, rows) at `at`, all of whose samples are covered, as
-    /// [`Self::whole_tile`] would one by one, but in long runs of memory. False if the surfaces do
+    /// Draws the square whose first micro tile is `at`, all of whose samples are covered, as
+    /// [`Self::whole_tile`] would tile by tile, but in long runs of memory. False if the surfaces do
     /// not allow it, if somebody watches accesses, or if memory did not answer. The caller then
     /// draws tile by tile, which reports the fault to the context and shows a strict board's caches
     /// each access; it writes again what has been written here.
-    pub(super) fn whole_block(
+    pub(super) fn whole_square(
         &self,
         core: &mut Core,
         view: &View<'_>,
         whole: &Whole,
         at: At,
-        size: (u32, u32),
         counts: &mut PixelCounts,
     ) -> bool {
         if !view.is_direct() {
@@ -148,13 +148,13 @@ impl PixelState {
         }
         let (mut writes, mut depth) = (0, 0);
         if let (Some(new), Some((_, surface))) = (whole.depth, &self.depth) {
-            if !surface.fill_block(view, at, size, new) {
+            if !surface.fill_block(view, at, SQUARE_TILES, new) {
                 return false;
             }
             depth = surface.filled(new);
         }
         if let Some(blit) = &whole.blit {
-            if !blit.copy_block(view, &self.targets, at, size) {
+            if !blit.copy_square(view, &self.targets, at) {
                 return false;
             }
             writes += 2;
@@ -171,7 +171,7 @@ impl PixelState {
                 let bytes = core.uniform.tile(&self.targets, index, &src);
                 let filled = bytes.is_some_and(|bytes| {
                     target.samples() as usize == samples
-                        && (self.targets).fill_block(view, index, at, size, bytes)
+                        && (self.targets).fill_square(view, index, at, bytes)
                 });
                 if !filled {
                     return false;
@@ -179,7 +179,7 @@ impl PixelState {
                 writes += 2 * samples as u64;
             }
         }
-        let tiles = u64::from(size.0) * u64::from(size.1);
+        let tiles = u64::from(SQUARE_TILES.0) * u64::from(SQUARE_TILES.1);
         let pixels = tiles * LANES as u64;
         counts.whole += tiles;
         counts.blocks += 1;
