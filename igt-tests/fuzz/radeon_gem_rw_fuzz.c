@@ -43,10 +43,12 @@ IGT_TEST_DESCRIPTION("Fuzzes radeon's PREAD, PWRITE and TRANSFER.");
 #define DEFAULT_SECONDS	25u
 
 /*
- * A run of at least this many seconds and operations has to do everything at
- * least once. With fewer operations the machine was too busy.
+ * A run of at least this many seconds, times radeon.lockup_timeout, and operations
+ * has to do everything at least once. With fewer operations the machine was too
+ * busy, and with fewer lockups no call may have met one.
  */
 #define FULL_SECONDS	20u
+#define FULL_LOCKUPS	10u
 #define FULL_OPS	1000u
 
 /* A worker that needs longer than this for one operation hangs. */
@@ -588,6 +590,19 @@ static void check_leaks(int fd, uint64_t gtt, uint64_t vram)
 		     (unsigned long long)vram, (unsigned long long)now_vram);
 }
 
+/* Is a run of so many seconds long enough to do everything? See FULL_SECONDS. */
+static bool is_full(unsigned int seconds)
+{
+	char text[16];
+	unsigned int ms;
+
+	igt_assert(igt_radeon_get("/sys/module/radeon/parameters/lockup_timeout",
+				  text, sizeof(text)) > 0);
+	ms = atoi(text);
+
+	return ms && seconds >= FULL_SECONDS && seconds * 1000 >= FULL_LOCKUPS * ms;
+}
+
 static void fuzz(int fd, uint64_t seed, unsigned int seconds)
 {
 	struct igt_radeon_stats before = { 0 }, done = { 0 };
@@ -634,7 +649,7 @@ static void fuzz(int fd, uint64_t seed, unsigned int seconds)
 	missing = report(run, fuzz_now_us() - start, done.calls, &ops);
 	igt_assert_f(ops, "nothing was done\n");
 	full = paths && !run->only && options.resets && ops >= FULL_OPS &&
-		seconds >= FULL_SECONDS && igt_radeon_has_board(fd);
+		is_full(seconds) && igt_radeon_has_board(fd);
 	igt_assert_f(!missing || !full, "never done: %s\n", missing);
 	for (i = 0; i < FUZZ_SHARED; i++) {
 		close(run->prime[i]);
