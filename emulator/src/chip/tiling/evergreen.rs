@@ -102,16 +102,9 @@ impl Layout {
                 place: Place::Run,
             };
         };
-        let tile_bytes = u64::from(self.tile_bytes());
-        let split_size = self.split_size();
-        let splits = (tile_bytes >> config.log2_split).max(1);
-        let split_bytes = tile_bytes.min(split_size);
+        let splits = self.splits();
         let spread = config.log2_pipes + config.log2_banks;
         let (log2_width, log2_height) = tile.log2_size(config);
-        // All bytes of a slice, shared by its splits.
-        let slice = u64::from(self.slice_elements)
-            * u64::from(self.bytes_per_element)
-            * u64::from(self.stored_samples());
         let per_row = u64::from(self.pitch.div_ceil(8 << log2_width));
         let number = u64::from(ty >> log2_height)
             .wrapping_mul(per_row)
@@ -127,14 +120,14 @@ impl Layout {
             start: number
                 .wrapping_mul(count)
                 .wrapping_add(inner)
-                .wrapping_mul(split_bytes),
+                .wrapping_mul(splits.bytes),
             place: Place::Spread {
                 config: *config,
                 spread,
                 select,
-                split_bytes,
-                split_slice: slice / splits,
-                first_slice: splits.wrapping_mul(u64::from(z)),
+                split_bytes: splits.bytes,
+                split_slice: splits.slice,
+                first_slice: splits.count.wrapping_mul(u64::from(z)),
             },
         }
     }

@@ -154,6 +154,11 @@ impl TilingConfig {
     fn rotation(&self) -> u32 {
         ((1 << self.log2_banks) / 2 - 1) << self.log2_pipes
     }
+
+    /// The same from a split of a tile's samples to the next one.
+    fn split_rotation(&self) -> u32 {
+        ((1 << self.log2_banks) / 2 + 1) << self.log2_pipes
+    }
 }
 
 /// The parameters that determine an element's offset from the base address.
@@ -364,6 +369,33 @@ impl Layout {
         (1 << self.config.log2_split).max(least)
     }
 
+    /// How the samples of a micro tile are split. Samples beyond the split size go to slices of their own.
+    #[inline(always)]
+    fn splits(&self) -> Splits {
+        let tile_bytes = u64::from(self.tile_bytes());
+        let samples = u64::from(self.stored_samples());
+        let slice = u64::from(self.slice_elements) * u64::from(self.bytes_per_element);
+        let split_size = self.split_size();
+        // Most surfaces are not split and need no division.
+        if self.mode != ArrayMode::Tiled2dThin1 || tile_bytes <= split_size {
+            return Splits {
+                count: 1,
+                bytes: tile_bytes,
+                slice: slice * samples,
+            };
+        }
+        let count = tile_bytes.div_ceil(split_size);
+        Splits {
+            count,
+            bytes: tile_bytes / count,
+            slice: match self.config.macro_tile {
+                // All bytes of a slice, shared by its splits.
+                Some(_) => slice * samples / count,
+                None => slice * (samples / count).max(1),
+            },
+        }
+    }
+
     fn order(&self) -> usize {
         if !self.is_tiled() {
             return 0;
@@ -443,16 +475,7 @@ impl Layout {
                     ..
                 } = self.config;
                 let spread = log2_pipes + log2_banks;
-                // Samples beyond the split size go to slices of their own. Most surfaces are
-                // not split and need no division.
-                let split_size = self.split_size();
-                let (splits, split_bytes, split_slice) = if tile_bytes <= split_size {
-                    (1, tile_bytes, slice * samples)
-                } else {
-                    let splits = tile_bytes.div_ceil(split_size);
-                    let split_slice = slice * (samples / splits).max(1);
-                    (splits, tile_bytes / splits, split_slice)
-                };
+                let splits = self.splits();
                 let log2_width = MICRO.trailing_zeros() + log2_banks;
                 let per_row = (u64::from(self.pitch) + (1 << log2_width) - 1) >> log2_width;
                 let macro_tile = (ty64 >> log2_pipes) * per_row + (tx64 >> log2_banks);
@@ -460,19 +483,30 @@ impl Layout {
                 let select = (config.bank(tx, ty) << log2_pipes | config.pipe(tx, ty))
                     ^ z.wrapping_mul(config.rotation());
                 Tile {
-                    start: macro_tile.wrapping_mul(split_bytes),
+                    start: macro_tile.wrapping_mul(splits.bytes),
                     place: Place::Spread {
                         config: self.config,
                         spread,
                         select,
-                        split_bytes,
-                        split_slice,
-                        first_slice: splits.wrapping_mul(z64),
+                        split_bytes: splits.bytes,
+                        split_slice: splits.slice,
+                        first_slice: splits.count.wrapping_mul(z64),
                     },
                 }
             }
         }
     }
+}
+
+/// See [`Layout::splits`].
+#[derive(Debug, Clone, Copy)]
+struct Splits {
+    /// Slices of samples in a slice: 1 unless a tile is larger than the split size.
+    count: u64,
+    /// Bytes of a micro tile in each.
+    bytes: u64,
+    /// Bytes of each, over all pipes and banks.
+    slice: u64,
 }
 
 /// Locations of the bytes of one micro tile, as offsets from the surface's base.
@@ -550,15 +584,10 @@ impl Tile {
                     true => (0, byte),
                     false => (byte / split_bytes, byte % split_bytes),
                 };
-                let TilingConfig {
-                    log2_pipes,
-                    log2_banks,
-                    log2_group,
-                    ..
-                } = config;
+                let log2_group = config.log2_group;
                 let slice = split_slice.wrapping_mul(first_slice.wrapping_add(split)) >> spread;
                 let local = self.start.wrapping_add(slice).wrapping_add(inside);
-                let turn = (split as u32).wrapping_mul((1 << log2_banks) / 2 + 1) << log2_pipes;
+                let turn = (split as u32).wrapping_mul(config.split_rotation());
                 let select = u64::from(select ^ turn) & ((1 << spread) - 1);
                 let group = (1u64 << log2_group) - 1;
                 let offset =

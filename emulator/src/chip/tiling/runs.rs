@@ -2,9 +2,9 @@
 //! Fast path for tiles that are one run of bytes, as in nearly all render targets and textures. It
 //! computes once for a surface what [`Layout::tile`] computes for each tile.
 
-use super::{ArrayMode, Layout, MICRO};
+use super::{ArrayMode, Layout, Splits, MICRO};
 
-/// Locations of the runs of a tiled surface whose tiles are not split over slices.
+/// Locations of the runs of a tiled surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Runs {
     /// log2 of the pipes, and of pipes times banks: 0 in 1D tiling.
@@ -20,10 +20,15 @@ pub struct Runs {
     /// log2 of the columns and rows of micro tiles that a macro tile has of each pipe and bank: more than one
     /// from Evergreen on.
     own: (u32, u32),
+    /// Bytes of a micro tile in each slice of samples, and number of these slices: 1 unless the samples of
+    /// a tile are split.
     tile_bytes: u64,
+    splits: u32,
+    /// Bytes of a slice of samples.
     slice_bytes: u64,
-    /// Rotation of pipe and bank from slice to slice; 0 in 1D tiling.
+    /// Rotation of pipe and bank from slice to slice, and from a split to the next one; 0 in 1D tiling.
     rotation: u32,
+    split_rotation: u32,
     /// The shares that the low bits of a tile's column and row have in its pipe and bank, which
     /// are the XOR of both shares.
     columns: [u8; 16],
@@ -43,16 +48,19 @@ struct Far {
 }
 
 impl Runs {
-    /// `None` for linear surfaces, and if the samples of a tile are spread over slices.
+    /// `None` for linear surfaces.
     pub fn new(layout: &Layout) -> Option<Self> {
         let config = &layout.config;
-        let tile_bytes = u64::from(layout.tile_bytes());
-        let bytes = u64::from(layout.bytes_per_element) * u64::from(layout.stored_samples());
         let two_d = match layout.mode {
             ArrayMode::Tiled1dThin1 => false,
-            ArrayMode::Tiled2dThin1 if tile_bytes <= layout.split_size() => true,
+            ArrayMode::Tiled2dThin1 => true,
             _ => return None,
         };
+        let Splits {
+            count: splits,
+            bytes: tile_bytes,
+            slice: slice_bytes,
+        } = layout.splits();
         let (mut columns, mut rows) = ([0; 16], [0; 64]);
         let (mut pipes, mut banks, mut group) = (0, 0, u64::MAX >> 1);
         let (mut size, mut own, mut far) = ((0, 0), (0, 0), None);
@@ -95,8 +103,10 @@ impl Runs {
             size,
             own,
             tile_bytes,
-            slice_bytes: u64::from(layout.slice_elements) * bytes,
+            splits: splits as u32,
+            slice_bytes,
             rotation: if two_d { config.rotation() } else { 0 },
+            split_rotation: if two_d { config.split_rotation() } else { 0 },
             columns,
             rows,
             far,
@@ -121,24 +131,30 @@ impl Runs {
             select ^= far.columns[(tx >> far.from.0) as usize & 15];
             select ^= far.rows[(ty >> far.from.1) as usize & 15];
         }
+        let (split, first) = match first < self.tile_bytes || self.splits == 1 {
+            true => (0, first),
+            false => (first / self.tile_bytes, first % self.tile_bytes),
+        };
         let mut local = number.wrapping_mul(self.tile_bytes).wrapping_add(first);
-        if z != 0 {
-            let slice = self.slice_bytes.wrapping_mul(u64::from(z)) >> self.spread;
-            local = local.wrapping_add(slice);
-            select ^= self.turn(z);
+        if z != 0 || split != 0 {
+            let slice = u64::from(z).wrapping_mul(self.splits.into()) + split;
+            let before = self.slice_bytes.wrapping_mul(slice) >> self.spread;
+            local = local.wrapping_add(before);
+            select ^= self.turn(z, split as u32);
         }
         let inside = local & self.group;
         let in_group = inside.saturating_add(len) <= self.group + 1;
-        if first.saturating_add(len) > self.tile_bytes || !in_group {
+        if first.saturating_add(len) > self.tile_bytes || !in_group || split >= self.splits.into() {
             return None;
         }
         let offset = (local - inside) << self.spread;
         Some(offset | u64::from(select) << self.log2_group | inside)
     }
 
-    /// What pipe and bank are XORed with in slice `z`.
-    fn turn(&self, z: u32) -> u8 {
-        (z.wrapping_mul(self.rotation) & ((1 << self.spread) - 1)) as u8
+    /// What pipe and bank are XORed with in slice `z` and split `split` of a tile.
+    fn turn(&self, z: u32, split: u32) -> u8 {
+        let turn = z.wrapping_mul(self.rotation) ^ split.wrapping_mul(self.split_rotation);
+        (turn & ((1 << self.spread) - 1)) as u8
     }
 
     /// Columns and rows of micro tiles after which pipes and banks repeat.
@@ -172,8 +188,11 @@ impl Runs {
     }
 
     /// Bytes of a macro tile in one pipe and bank, and the offset of the macro tile that has micro tile
-    /// `from` of slice `z`. `None` if macro tiles share groups.
+    /// `from` of slice `z`. `None` if macro tiles share groups, or if the samples of a tile are split.
     fn share(&self, from: (u32, u32), z: u32) -> Option<(u64, u64)> {
+        if self.splits != 1 {
+            return None;
+        }
         let slice = match z {
             0 => 0,
             _ => self.slice_bytes.checked_mul(z.into())? >> self.spread,
@@ -211,7 +230,7 @@ impl Runs {
             ^ self.rows[from.1 as usize & 63]
             ^ far.columns[(from.0 >> far.from.0) as usize & 15]
             ^ far.rows[(from.1 >> far.from.1) as usize & 15]
-            ^ self.turn(z);
+            ^ self.turn(z, 0);
         let pipe = select & ((1 << self.pipes) - 1);
         let block = Block {
             start: start.checked_add(u64::from(select - pipe) << self.log2_group)?,
@@ -268,8 +287,7 @@ mod tests {
             (layout.samples, layout.depth_order) = (1 << log2_samples, depth_order);
             let tile = layout.tile(tx, ty, z);
             let Some(runs) = Runs::new(&layout) else {
-                let splits = u64::from(layout.tile_bytes()) > layout.split_size();
-                prop_assert!(mode == ArrayMode::LinearAligned || splits);
+                prop_assert!(mode == ArrayMode::LinearAligned);
                 return Ok(());
             };
             let inside = first as usize + len <= layout.tile_bytes() as usize;
@@ -305,7 +323,7 @@ mod tests {
                 let spread = runs.spread != 0;
                 let slice = runs.slice_bytes * u64::from(z) >> runs.spread;
                 let share = runs.tile_bytes << (runs.own.0 + runs.own.1);
-                prop_assert!(spread && (share | slice) & runs.group != 0);
+                prop_assert!(spread && (share | slice) & runs.group != 0 || runs.splits != 1);
                 return Ok(());
             };
             let mut covered = 0;

@@ -81,6 +81,12 @@ impl Targets {
         let mut planes = [[0; TILE]; 8];
         let planes = &mut planes[..samples as usize];
         for (sample, plane) in (0..samples).zip(planes.iter_mut()) {
+            // The next tile's samples, which are far apart, arrive while this tile is averaged.
+            let next = At {
+                x: at.x.saturating_add(1),
+                ..at
+            };
+            (from.surface).prefetch_tile(view, &from.place(next.sample(sample)));
             let place = from.place(at.sample(sample));
             from.surface.read_tile(view, &place, rows, plane)?;
         }
