@@ -126,7 +126,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 
 def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]:
-    """The items that `words` name ("SUITE [TEST...]..."); without words those of the tier.
+    """The items that `words` name ("SUITE [TEST...]...", "SUITE/TEST..."); without words those of the tier.
 
     A TEST is a test's name, with or without "SUITE/", or one that a runner of the suite knows. Tests that
     a chosen one needs are chosen, too. Raises LabError with what there is for a name that is none, and for
@@ -139,6 +139,7 @@ def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]
         return [i for i in items if tier == "all" or i.tier == "check"]
     wanted: dict[str, list[str]] = {}
     current = ""
+    suite_of = {i.info.name: i.suite_name for i in items}
     for word in words:
         name = word.split("-", 1)[1] if word.split("-", 1)[0].isdecimal() else word
         if name in suites or suite_file(name).exists():
@@ -147,6 +148,9 @@ def select(items: list[CaseItem], words: list[str], tier: str) -> list[CaseItem]
                                f"or name the suite {name} before {current}", 2)
             current = name
             wanted.setdefault(name, [])
+        elif word in suite_of:
+            current = suite_of[word]
+            wanted.setdefault(current, []).append(word)
         elif wanted:
             wanted[current].append(word)
         else:

@@ -118,6 +118,8 @@ def test_tier_all(made_up: MadeUp) -> None:
     ("first after-ok", 2, "ok after-ok"),  # with what it needs
     ("first ok third", 3, "ok third third-first"),
     ("third third/first", 1, "third-first"),  # "first" alone is a suite as well
+    ("first/ok", 1, "ok"),  # its name alone
+    ("first/ok third/first second/good", 3, "ok third-first"),  # after a test of another suite
     ("second test_one", 1, ""),  # a case that only the runner knows
     ("second cases", 2, ""),
     ("second cases test_one", 2, ""),  # named itself, it runs whole

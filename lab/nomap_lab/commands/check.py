@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""usage: lab/check [OPTION...] [SUITE [TEST...]]... [PYTEST-OPTION...]
+"""usage: lab/check [OPTION...] [SUITE [TEST...] | SUITE/TEST]... [PYTEST-OPTION...]
 
 Runs the tests of lab/suites/ by pytest. Without a SUITE: those of the tier "check", which
 is what "make check" does. With one: all of its tests, or the TESTs that follow it. A
@@ -9,6 +9,7 @@ what it uses up to date.
 
     lab/check boot
     lab/check boot counters screenshot
+    lab/check boot/counters deb/lintian
     lab/check igt radeon_gem_pwrite@vram
     lab/check board hostile_client
     lab/check -k 'strict and not reclock' -x
