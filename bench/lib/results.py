@@ -25,6 +25,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -142,6 +143,12 @@ def measured(data):
     return f"{text}{': ' + what if what else ''}."
 
 
+def markdown_tables(text):
+    """The Markdown tables of a report, which may have findings of --check below them, with an empty line between two."""
+    blocks = ("\n".join(line for line in block.splitlines() if line.startswith("|")) for block in re.split(r"\n\s*\n", text))
+    return "\n\n".join(filter(None, blocks))
+
+
 def table(name, directory, path):
     """The table of a benchmark, as Markdown, or "" if there is none."""
     script = os.path.join(TOP, directory, "table.py")
@@ -152,9 +159,8 @@ def table(name, directory, path):
     if os.path.exists(path):
         with open(path, encoding="utf-8") as f:
             text = f.read().strip()
-        # Some reports print a Markdown table with --check's findings below it.
         if text.startswith("| "):
-            return "\n".join(line for line in text.splitlines() if line.startswith("|"))
+            return markdown_tables(text)
         return f"```text\n{text}\n```"
     return ""
 

@@ -14,7 +14,7 @@ import pytest
 
 LIB = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(LIB))
-from results import SECTIONS  # noqa: E402 (the path comes first)
+from results import SECTIONS, markdown_tables  # noqa: E402 (the path comes first)
 
 TOP = LIB.parents[1]
 QUIET = {"commit": "0123456789" * 4, "dirty": False, "date": "2031-02-03T04:05:06Z",
@@ -179,3 +179,9 @@ def test_an_edited_text_for_a_cover_letter_is_found(tree):
     assert run.returncode == 1 and path.name in run.stderr
     assert results(tree).returncode == 0
     assert path.read_text() == before
+
+
+def test_tables_of_a_report_stay_apart():
+    first, second = "| a | b |\n| --- | --- |\n| 1 | 2 |", "| c |\n| --- |\n| 3 |"
+    assert markdown_tables(f"{first}\n\n{second}\n\nnot drawn by the board\n") == f"{first}\n\n{second}"
+    assert markdown_tables(f"{first}\nok\n") == first
