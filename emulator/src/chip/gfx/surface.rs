@@ -172,11 +172,7 @@ impl Surface {
         size: (u32, u32),
     ) -> Option<impl Iterator<Item = (u32, u32)>> {
         let (columns, rows) = (self.runs.as_ref().filter(|_| view.is_direct())?).unit_size()?;
-        let whole = [from.0 | size.0, from.1 | size.1]
-            == [
-                (from.0 | size.0) & !(columns - 1),
-                (from.1 | size.1) & !(rows - 1),
-            ];
+        let whole = (from.0 | size.0) % columns == 0 && (from.1 | size.1) % rows == 0;
         let at = move |x, y| (from.0 + x * columns, from.1 + y * rows);
         whole.then(|| {
             (0..size.1 / rows).flat_map(move |y| (0..size.0 / columns).map(move |x| at(x, y)))
