@@ -153,15 +153,13 @@ impl Blit {
 
     /// Copies micro tile `at` from memory to memory. False if that is not possible or failed.
     pub fn copy_tile(&self, view: &View<'_>, targets: &Targets, at: At) -> bool {
-        let Some([(source, slice, from), (target, target_slice, to)]) = self.ends(targets, at)
-        else {
+        let Some(ends) = self.ends(targets, at).filter(|_| view.is_direct()) else {
             return false;
         };
-        let runs = (source.tile_run(from, slice)).zip(target.tile_run(to, target_slice));
-        let len = u64::from(target.layout.tile_bytes());
-        let target = targets.get(self.target).filter(|_| view.is_direct());
-        target.is_some_and(|target| target.expand(view, at).is_ok())
-            && runs.is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
+        let expanded = (targets.get(self.target)).is_some_and(|t| t.expand(view, at).is_ok());
+        let len = u64::from(ends[1].0.layout.tile_bytes());
+        let [from, to] = ends.map(|(surface, slice, tile)| surface.tile_run(tile, slice));
+        expanded && (from.zip(to)).is_some_and(|(from, to)| view.copy(from, to, len).is_ok())
     }
 
     /// Copies the square whose first micro tile is `at` from memory to memory. False if that is not

@@ -12,12 +12,11 @@ use super::Target;
 use crate::chip::bus::McError;
 use crate::chip::gfx::lanes::LANES;
 use crate::chip::gfx::memory::View;
-use crate::chip::gfx::pixel;
-use crate::chip::gfx::raster::TILE;
+use crate::chip::gfx::pixel::SQUARE_TILES;
 use crate::chip::gfx::surface::At;
 
 /// Rows and columns of tiles of a worker's square.
-const SQUARE: u64 = (pixel::SQUARE / TILE) as u64;
+const SQUARE: u64 = SQUARE_TILES.0 as u64;
 /// Bytes of a mask for a square.
 const SQUARE_BYTES: u64 = SQUARE * SQUARE / 2;
 
