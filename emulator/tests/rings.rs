@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! The rings, used as the unmodified driver does at its start and later.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::rig::*;
 use r7xx_board::chip::bus::{Mc, RegFile};
 use r7xx_board::chip::counters::Counter;
 use r7xx_board::chip::cp::pm4::{Compare, DmaEnd, Draw, IndexSource, MemWriteData, Packet, Place};
 use r7xx_board::chip::dma::packet::{Packet as DmaPacket, TiledSurface};
+use r7xx_board::chip::queue::EngineId;
 use r7xx_board::chip::regs::{cp, dma, grbm, ih, srbm, uvd};
 use r7xx_board::chip::ChipConfig;
 
@@ -619,6 +620,28 @@ fn rate_copy_is_slow_and_follows_the_knob() {
     rig.chip.knobs().set_rate_mbps(0);
     rig.until_mem(FENCE, 1);
     assert_eq!(rig.bytes(0, 1 << 20), source);
+}
+
+#[test]
+fn wait_idle_ends_with_the_work_or_after_its_time() {
+    let mut rig = Rig::new();
+    rig.until_mem(WB_CP_RPTR, 7);
+    rig.chip.knobs().set_rate_mbps(1);
+    rig.cp_fill(&cp_dma(DATA, 0, 1 << 20));
+    rig.cp_fill(&fence(1));
+    rig.cp_commit();
+    let short = Duration::from_millis(1);
+    assert!(!rig.chip.wait_idle(EngineId::Gfx, short));
+    assert!(rig.chip.wait_idle(EngineId::Dma, short), "another ring");
+    assert_eq!(rig.mem(FENCE), 0);
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| rig.chip.wait_idle(EngineId::Gfx, Duration::from_secs(60)));
+        rig.chip.knobs().set_rate_mbps(0);
+        assert!(waits.join().unwrap());
+    });
+    assert!(start.elapsed() < Duration::from_secs(60), "nobody woke it");
+    assert_eq!(rig.mem(FENCE), 1);
 }
 
 /// The part of r600_gpu_soft_reset() for the rings.

@@ -12,6 +12,7 @@ use r7xx_board::chip::bus::{IrqLine, Mc, McError};
 use r7xx_board::chip::gfx::shader::Isa;
 use r7xx_board::chip::gfx::Gfx;
 use r7xx_board::chip::memory::{MemoryError, RegisterFile, Vram};
+use r7xx_board::chip::queue::EngineId;
 use r7xx_board::chip::regs::{cp, dma};
 use r7xx_board::chip::strict::Strict;
 use r7xx_board::chip::{Chip, ChipConfig, Family};
@@ -21,6 +22,8 @@ use crate::track::Tiling;
 
 /// Timeout of a submission. The board's own budgets end a shader much earlier.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How long to wait before the caller is asked whether to give up.
+const MAX_WAIT: Duration = Duration::from_millis(1);
 
 // The driver's memory, below RESERVED.
 const WRITE_BACK: u64 = 0x1000;
@@ -381,15 +384,26 @@ impl Gpu {
             rings.cp_wptr = self.append(CP_RING, rings.cp_wptr, &words)?;
             self.chip.mmio_write(cp::CP_RB_WPTR, rings.cp_wptr);
         }
-        let mut pause = Duration::from_micros(5);
-        while self.memory.read_u32(FENCE)? != fence {
+        let engine = match ring.dma {
+            true => EngineId::Dma,
+            false => EngineId::Gfx,
+        };
+        let mut pause = Duration::from_micros(10);
+        loop {
+            let idle = self.chip.wait_idle(engine, MAX_WAIT);
+            if self.memory.read_u32(FENCE)? == fence {
+                return Ok(());
+            }
             if give_up() {
                 return Err(GpuError::Hung);
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(1));
+            if idle {
+                // A strict board's CP goes on and writes the fence later, or a stream has ended the
+                // ring before its fence: nothing wakes this thread.
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(MAX_WAIT);
+            }
         }
-        Ok(())
     }
 
     fn append(&self, ring: u64, mut wptr: u32, words: &[u32]) -> Result<u32, McError> {

@@ -269,6 +269,8 @@ pub(crate) fn run(
     let engine = hub.engine(id);
     let mut epoch = engine.epoch.load(Ordering::Acquire);
     let mut shared = engine.lock();
+    // When the last packet ended, if the next one follows at once.
+    let mut ended = None;
     while !engine.stop.load(Ordering::Acquire) {
         let now_epoch = engine.epoch.load(Ordering::Acquire);
         if epoch != now_epoch {
@@ -282,11 +284,13 @@ pub(crate) fn run(
         let idle = !shared.active && (shared.starved || ring.available() == 0);
         let sleeps = stopped || idle && !shared.is_due(&hub.knobs);
         let settles = sleeps && unit.unsettled();
+        let start = ended.take();
         if stopped && !settles {
             shared = engine.sleep(shared);
             continue;
         }
         if idle && !settles {
+            engine.idles(&shared);
             shared = engine.admit(shared, &hub.knobs);
             continue;
         }
@@ -302,7 +306,7 @@ pub(crate) fn run(
             engine,
             epoch,
         };
-        let start = Instant::now();
+        let start = start.unwrap_or_else(Instant::now);
         // A panic is a fault of the board; the guest sees a ring that hangs.
         let step = catch_unwind(AssertUnwindSafe(|| match settles {
             true => {
@@ -320,8 +324,10 @@ pub(crate) fn run(
         });
 
         if !matches!(step, Step::Wait(_)) {
-            let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let now = Instant::now();
+            let ns = u64::try_from((now - start).as_nanos()).unwrap_or(u64::MAX);
             hub.counters.add(Counter::BusyNs, ns);
+            ended = Some(now);
         }
 
         shared = engine.lock();

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::chip::bus::{IrqLine, Mc, RegFile, Registers};
 use crate::chip::context::Contexts;
@@ -239,6 +240,12 @@ impl Chip {
         for (offset, value) in straps(self.family.model(), self.vram_size) {
             self.hub().regs.store(offset, value);
         }
+    }
+
+    /// Waits until ring `id` has nothing queued or in flight, or `timeout` is over. True if it has
+    /// nothing.
+    pub fn wait_idle(&self, id: EngineId, timeout: Duration) -> bool {
+        self.hub().engine(id).wait_idle(timeout)
     }
 
     /// Stops and joins all threads. The chip answers register accesses

@@ -247,6 +247,11 @@ pub(super) struct Shared {
     batches: VecDeque<Batch>,
     /// Set while the thread executes a packet, for which it drops the lock.
     pub stepping: bool,
+    /// Threads that wait in [`Engine::quiesce`]. A wake-up is a system call, whether anybody waits
+    /// or not, and packets are many.
+    quiescing: usize,
+    /// Threads that wait in [`Engine::wait_idle`].
+    waiting: usize,
     /// An indirect buffer is in flight.
     pub active: bool,
     /// The packet at `rptr` needs dwords beyond `limit`.
@@ -257,6 +262,11 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Whether nothing is queued or in flight.
+    fn is_idle(&self) -> bool {
+        !self.active && self.rptr == self.limit && self.batches.is_empty()
+    }
+
     /// Whether a batch is queued whose latency has passed.
     pub(super) fn is_due(&self, knobs: &Knobs) -> bool {
         let latency = Duration::from_micros(knobs.latency_us());
@@ -285,6 +295,8 @@ impl Engine {
                 limit: 0,
                 batches: VecDeque::new(),
                 stepping: false,
+                quiescing: 0,
+                waiting: 0,
                 active: false,
                 starved: false,
                 debt: 0.0,
@@ -364,16 +376,47 @@ impl Engine {
     /// Notes that the thread has executed a packet, and wakes [`Engine::quiesce`].
     pub(super) fn stepped(&self, shared: &mut Shared) {
         shared.stepping = false;
-        self.wake.notify_all();
+        if shared.quiescing > 0 {
+            self.wake.notify_all();
+        }
+    }
+
+    /// Notes that the thread has nothing to do, and wakes [`Engine::wait_idle`].
+    pub(super) fn idles(&self, shared: &Shared) {
+        if shared.waiting > 0 {
+            self.wake.notify_all();
+        }
     }
 
     /// Waits for the end of the packet that executes now. Call it after
     /// [`Engine::reset`], which cancels the packet, and never on the ring's thread.
     pub fn quiesce(&self) {
         let mut shared = self.lock();
+        shared.quiescing += 1;
         while shared.stepping {
             shared = self.sleep(shared);
         }
+        shared.quiescing -= 1;
+    }
+
+    /// Waits until nothing is queued or in flight, or `timeout` is over. True if nothing is.
+    /// Never call it on the ring's thread.
+    pub fn wait_idle(&self, timeout: Duration) -> bool {
+        let start = Instant::now();
+        let mut shared = self.lock();
+        shared.waiting += 1;
+        let idle = loop {
+            if shared.is_idle() {
+                break true;
+            }
+            let left = timeout.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                break false;
+            }
+            shared = self.wait_timeout(shared, left);
+        };
+        shared.waiting -= 1;
+        idle
     }
 
     /// Ends the thread; the caller joins it.
@@ -385,10 +428,7 @@ impl Engine {
     /// Whether work is queued or in flight, or the ring hangs.
     pub fn busy(&self, knobs: &Knobs) -> bool {
         let shared = self.lock();
-        knobs.is_hung(self.id)
-            || shared.active
-            || shared.rptr != shared.limit
-            || !shared.batches.is_empty()
+        knobs.is_hung(self.id) || !shared.is_idle()
     }
 
     pub(super) fn sleep<'a>(&self, shared: MutexGuard<'a, Shared>) -> MutexGuard<'a, Shared> {

@@ -47,10 +47,14 @@ pub(super) fn cores(count: usize) -> Vec<Core> {
     (0..count).map(core).collect()
 }
 
-/// A pool of `count` threads.
+/// A pool of this thread and `count` others. What the others have not begun when this thread is done
+/// with its own part it does itself: it waits for no thread to wake up. (A thread that is in another
+/// pool is not in this one, and waits.)
 fn threads(count: usize) -> Option<ThreadPool> {
-    let pool = ThreadPoolBuilder::new().num_threads(count);
-    match pool.thread_name(|i| format!("gfx-{}", i + 1)).build() {
+    let build = |pool: ThreadPoolBuilder| pool.thread_name(|i| format!("gfx-{i}")).build();
+    let with_this = ThreadPoolBuilder::new().num_threads(count + 1);
+    let pool = build(with_this.use_current_thread());
+    match pool.or_else(|_| build(ThreadPoolBuilder::new().num_threads(count))) {
         Ok(pool) => Some(pool),
         Err(e) => {
             log::warn!("gfx: draws on one thread: {e}");
@@ -308,5 +312,43 @@ pub(super) fn raster(
     match too_many {
         true => Err(Failed::Dropped("too many pixels")),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_no_other_thread_begins_this_one_does() {
+        let pool = threads(1).unwrap();
+        let ((begins, begun), (goes_on, go_on)) = (channel(), channel::<()>());
+        pool.spawn(move || {
+            begins.send(()).unwrap();
+            let _ = go_on.recv();
+        });
+        begun.recv().unwrap();
+        // The only other thread is busy until somebody lets it go, in a minute at the latest.
+        let (done, late) = (AtomicBool::new(false), AtomicBool::new(false));
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                for _ in 0..6000 {
+                    if done.load(Ordering::Acquire) {
+                        return;
+                    }
+                    thread::sleep(Duration::from_millis(10));
+                }
+                late.store(true, Ordering::Release);
+                drop(goes_on);
+            });
+            pool.in_place_scope(|scope| scope.spawn(|_| ()));
+            done.store(true, Ordering::Release);
+        });
+        assert!(!late.load(Ordering::Acquire), "it waited for the other one");
     }
 }
