@@ -62,6 +62,7 @@ pub mod history;
 pub mod hooks;
 pub mod ioctl;
 pub mod memory;
+pub mod redundant;
 pub mod replay;
 pub mod settings;
 pub mod share;

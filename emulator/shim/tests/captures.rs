@@ -13,10 +13,14 @@ use frames::{unpacked, FRAMES};
 use r7xx_board::fnv::fnv1a;
 use r7xx_board::host::target_png::write_png;
 use r7xx_shim::capture::{Reader, Record};
+use r7xx_shim::redundant;
 use r7xx_shim::replay::{replay, Options, Outcome};
 
 /// Chip and scene, width, height, FNV-1a of the picture's bytes (RGBA, the first row in memory last).
 const EXPECTED: &str = include_str!("../../tests/captures/expected");
+
+/// Chip and scene; draws, registers written, with their own value, replaced; flushes, those with nothing to flush.
+const REDUNDANT: &str = include_str!("../../tests/captures/redundant");
 
 fn run(bytes: &[u8], threads: usize) -> Outcome {
     let options = Options {
@@ -108,4 +112,22 @@ fn another_texel_or_constant_is_seen() {
         assert!(pages > 0, "{name}");
         assert_ne!(run(&out, 1).seen.different, [], "{name}");
     }
+}
+
+#[test]
+fn what_frames_say_twice_is_as_documented() {
+    let mut found = String::new();
+    for &(name, frame) in FRAMES {
+        let bytes = unpacked(frame);
+        let twice = redundant::count(Reader::new(&bytes[..]).unwrap()).unwrap();
+        let (draws, writes, flushes) = (twice.draws, twice.writes, twice.flushes);
+        let executed = run(&bytes, 1).seen.draws;
+        assert_eq!(executed, draws, "{name}");
+        found += &format!(
+            "{name} {draws} {} {} {} {flushes} {}\n",
+            writes.all, writes.same, writes.unread, twice.empty_flushes
+        );
+    }
+    let rows = REDUNDANT.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(found.lines().collect::<Vec<_>>(), rows.collect::<Vec<_>>());
 }

@@ -2,7 +2,7 @@
 //! `r7xx-replay`: executes the submissions of a GL program that r7xx-shim has captured.
 
 use std::fs::{self, File};
-use std::io::{BufReader, Write};
+use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use r7xx_board::host::{output, target_png};
 use r7xx_shim::capture::Reader;
 use r7xx_shim::edit::{self, Which};
 use r7xx_shim::history;
+use r7xx_shim::redundant;
 use r7xx_shim::replay::{replay, replay_with_timeline, Options, Outcome};
 use r7xx_shim::timeline::Timeline;
 
@@ -67,6 +68,11 @@ struct Cli {
     /// Print mistakes of the driver that hardware does not tell, each once with its draw
     #[arg(long)]
     lint: bool,
+    /// Execute nothing, and print how many registers are written with the value that they have or
+    /// again before a draw, how many flushes have nothing to flush, and which registers these are
+    #[arg(long, conflicts_with_all = ["png", "draws", "describe", "pixel", "vertex", "shaders", "shader", "edit",
+          "lint", "json", "check", "trace", "timeline", "threads"])]
+    redundant: bool,
     /// Print what --pixel or --vertex found as JSON, and nothing else
     #[arg(long, conflicts_with = "describe")]
     json: bool,
@@ -105,6 +111,15 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
     let named = |e: &dyn std::fmt::Display| format!("{}: {e}", cli.frame.display());
     let file = File::open(&cli.frame).map_err(|e| named(&e))?;
     let reader = Reader::new(BufReader::new(file)).map_err(|e| named(&e))?;
+    if cli.redundant {
+        let chip = reader.family.model().name;
+        let found = redundant::count(reader).map_err(|e| named(&e))?;
+        // `r7xx-replay --redundant FRAME | head` is no error.
+        return match write!(io::stdout(), "{chip}: {found}") {
+            Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
+            _ => Ok(ExitCode::SUCCESS),
+        };
+    }
     let trace = match &cli.trace {
         None => None,
         Some(path) => {

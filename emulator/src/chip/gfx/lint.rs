@@ -9,8 +9,7 @@
 //! - A draw changes nothing: no sample passes, and it streams nothing out.
 //!
 //! Of each program [`WAVES`] waves of each stage are looked at, one lane of each. Redundant state and
-//! redundant flushes are not looked for: whether a flush is needed depends on copies that do not
-//! pass the 3D engine.
+//! flushes are a matter of the stream alone: `r7xx-replay --redundant` counts them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
