@@ -8,6 +8,9 @@ usage: check.py same A.png B.png        every pixel is equal
                  most: curves and blended edges round otherwise in hardware
        check.py text A.png              the windows show what they should: enough
                  dark pixels in each line of text, colours of the listing
+       check.py film DIRECTORY
+                 what the script xv has left of a server: its conversion of YUV is
+                 GStreamer's, its scaling is bilinear
        check.py animate A.png B.png OUT.gif
                  writes them as an animation, half as wide and high
 
@@ -52,6 +55,53 @@ def close(a, b, out):
         sys.exit("too many")
 
 
+# Where the script xv has the films, as they are and scaled (with the picture's aspect): left, top, width, height.
+FILM, SCALED = (40, 30, 320, 240), (40, 42, 500, 375)
+# GStreamer's conversion has other rounding: grey differs by 3 at most, colours by 8, but in 6 % of the pixels, at edges, for which
+# each of the two halves the resolution of colours in its own way.
+GREY, COLOUR, EDGES = 3, 8, 0.06
+
+
+def part(picture, place):
+    left, top, width, height = place
+    return picture[top:top + height, left:left + width]
+
+
+def bilinear(picture, width, height):
+    """Scales as a texture unit does: weights have 8 bits, edges are clamped."""
+    def axis(n, of):
+        at = numpy.round(((numpy.arange(n) + 0.5) * of / n - 0.5) * 256) / 256
+        first = numpy.floor(at)
+        clamped = [numpy.clip(first + i, 0, of - 1).astype(int) for i in (0, 1)]
+        return *clamped, at - first
+    (x0, x1, fx), (y0, y1, fy) = axis(width, picture.shape[1]), axis(height, picture.shape[0])
+    fx, fy = fx[None, :, None], fy[:, None, None]
+    rows = [picture[y][:, x0] * (1 - fx) + picture[y][:, x1] * fx for y in (y0, y1)]
+    return rows[0] * (1 - fy) + rows[1] * fy
+
+
+def film(directory):
+    pictures = {(name, size, sink): load(f"{directory}/{name}-{size}-{sink}.png")
+                for name in ("smpte75", "circular") for size in ("320x240", "500x400") for sink in ("xv", "x")}
+    by = {name: differences(*(pictures[name, "320x240", sink] for sink in ("xv", "x"))) for name in ("smpte75", "circular")}
+    scaled = pictures["circular", "500x400", "xv"]
+    wanted = bilinear(part(pictures["circular", "320x240", "xv"], FILM), *SCALED[2:])
+    off = numpy.abs(part(scaled, SCALED) - wanted).max()
+    outside = scaled.sum() - part(scaled, SCALED).sum()
+    print(f"grey differs by {by['circular'].max()} at most, {(part(by['smpte75'][..., None], FILM) > COLOUR).mean():.2%} of the "
+          f"colours by more than {COLOUR}; scaled, the most by {off:.2f}")
+    wrong = [what for what, is_wrong in (
+        ("the patterns show nothing", min(part(p, FILM).std() for p in pictures.values()) < 20),
+        ("the server converts as GStreamer does, in all bits: was Xv used?", by["circular"].max() == 0),
+        ("grey", by["circular"].max() > GREY),
+        ("colours", (part(by["smpte75"][..., None], FILM) > COLOUR).mean() > EDGES),
+        ("scaling", off > 1),
+        ("something beside the film", outside > 0 or any((d > 0).sum() > (part(d[..., None], FILM) > 0).sum() for d in by.values())),
+    ) if is_wrong]
+    if wrong:
+        sys.exit(f"wrong: {', '.join(wrong)}")
+
+
 # Where the session puts the xterm with the text, below its title and border:
 # left, top, right, bottom.
 TEXT = (40, 70, 520, 200)
@@ -76,7 +126,7 @@ def animate(a, b, out):
 
 
 if __name__ == "__main__":
-    commands = {"same": (same, 2), "close": (close, 3), "text": (text, 1), "animate": (animate, 3)}
+    commands = {"same": (same, 2), "close": (close, 3), "text": (text, 1), "film": (film, 1), "animate": (animate, 3)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands or \
             len(sys.argv) - 2 != commands[sys.argv[1]][1]:
         print(__doc__, file=sys.stderr)

@@ -10,6 +10,8 @@ without the board, which draws in software, is the reference: what fails there, 
   --servers LIST  of modesetting, radeon (both with glamor), exa (radeon's EXA), and exa-nomap, the
                   same with the patches of xorg-patches and our libdrm_radeon; default: modesetting,exa
   --tests LIST    groups of tests, as rendercheck names them (default: all)
+  --formats LIST  formats of pictures, as a8r8g8b8,a8 (default: all that the server has); with EXA a group can take more
+                  than 20 minutes for all of them
   --seconds N     a group that has not ended by then fails (default 1200)
   --vram-mib N    VRAM of the board (default 512)
   --out DIR       results and logs go to build/DIR, results to build/DIR.json (default: results/rendercheck)
@@ -17,6 +19,7 @@ without the board, which draws in software, is the reference: what fails there, 
 Exit status: 0; 1 if a test fails that passes in software, or a server does not come up; 2 for wrong arguments.
 """
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -40,12 +43,21 @@ def program_of(name: str) -> Path:
     return path
 
 
+def formats(text: str) -> str:
+    """A list of formats. UsageError if one cannot be a format's name."""
+    for word in text.split(","):
+        if not re.fullmatch(r"([axrgb]\d+)+", word):
+            raise UsageError(f"--formats: {word!r} is no format of XRender: a8r8g8b8, a8, r5g6b5 are")
+    return text
+
+
 def main(argv: list[str]) -> int:
     """The command."""
     parser = cli.parser(__doc__, prog="lab/rendercheck")
     parser.add_argument("--stacks", type=words_of(list(STACKS)), default=["debian", "nomap"])
     parser.add_argument("--servers", type=words_of(list(SERVERS)), default=["modesetting", "exa"])
     parser.add_argument("--tests", type=words_of(list(rendercheck.GROUPS)), default=list(rendercheck.GROUPS))
+    parser.add_argument("--formats", type=formats)
     parser.add_argument("--seconds", type=cli.number("seconds", 1, 36000), default=1200)
     parser.add_argument("--vram-mib", type=cli.number("MiB", 64, 1024), default=512)
     parser.add_argument("--out", type=place, default="results/rendercheck")
@@ -77,7 +89,7 @@ def main(argv: list[str]) -> int:
                           timeout=(args.seconds * len(args.tests) + 120) * len(servers), logs=out / stack / "logs")
         inside = f"/build/{args.out}"
         if guest.run(boot, [f"{inside}/session/rendercheck", f"{inside}/session/program" if program else "rendercheck",
-                            f"{inside}/{stack}", ",".join(servers), ",".join(args.tests), str(args.seconds)]):
+                            f"{inside}/{stack}", ",".join(servers), ",".join(args.tests), str(args.seconds), args.formats or ""]):
             failed.append(stack)
     results = rendercheck.read(out, [(stack, server) for stack, servers in runs.items() for server in servers], args.tests)
     print(rendercheck.table(results))
