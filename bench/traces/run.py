@@ -9,7 +9,8 @@
 The first two run in the root for traces (lab/roots/traces). OUT gets a trace for each program, of its first
 frames, and has count.so (count.c) and limits.so. BUILD has what "lab/build board mesa mesa-a" makes. Each
 replay is a process of eglretrace without a window, on the board's chip in that process (r7xx-shim, which
-has no ioctls of ours). It is done twice: once counted, and once with a checksum of each frame.
+has no ioctls of ours). It is done twice: once counted, and once with a checksum of each frame. Then the three Mesas take
+turns, ROUNDS times, for the time of all frames without the program's start; its median is kept.
 
 With --bits 32 it runs in the i386 root of a guest (lab/run --i386), on the guest's driver: a board in the same
 process would take addresses. OUT has count-32.so then, and BUILD has mesa-i386: Debian's own Mesa for i386 is compiled
@@ -24,7 +25,9 @@ replaced.
 import argparse
 import json
 import os
+import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -40,6 +43,7 @@ PROGRAMS = {
     "extremetuxracer": ("gl", ["/usr/games/etr"]),
 }
 FRAMES = 40
+ROUNDS = 7
 # llvmpipe needs longer to start a program than to draw its first frames.
 RECORD_SECONDS = 600
 # Directories of libraries below BUILD, by the bits of the process.
@@ -103,6 +107,19 @@ def environment(build, out, mesa, links, bits):
     return env
 
 
+def retrace(build, out, name, mesa, links, bits, options, **variables):
+    """What eglretrace prints. Exits if it fails, or if a call is an error."""
+    env = dict(environment(build, out, mesa, links, bits), **variables)
+    r = subprocess.run(["eglretrace", "--headless", *options, f"{out}/{name}.trace"], env=env, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, text=True, timeout=1200, check=False)
+    if r.returncode:
+        sys.exit(f"{name}, {mesa} Mesa: status {r.returncode}: {r.stdout[-300:]} {r.stderr[-300:]}")
+    refused = [line for line in r.stderr.splitlines() if "glGetError" in line]
+    if refused:
+        sys.exit(f"{name}, {mesa} Mesa: {len(refused)} calls are errors, the first: {refused[0]}")
+    return r.stdout
+
+
 def replay(build, out, name, mesa, links, bits):
     """The row of a program with a Mesa."""
     counts = f"{out}/counts.json"
@@ -110,24 +127,36 @@ def replay(build, out, name, mesa, links, bits):
     for options in (["--benchmark"], ["-s", "-", "--snapshot-format=MD5", "-S", "*/frame"]):
         if os.path.exists(counts):
             os.unlink(counts)
-        env = dict(environment(build, out, mesa, links, bits), GLCOUNT_OUT=counts)
-        r = subprocess.run(["eglretrace", "--headless", *options, f"{out}/{name}.trace"], env=env, stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True, timeout=1200, check=False)
+        said = retrace(build, out, name, mesa, links, bits, options, GLCOUNT_OUT=counts)
         # Without these it was another driver.
-        if r.returncode or not os.path.exists(counts):
-            sys.exit(f"{name}, {mesa} Mesa: status {r.returncode}: {r.stdout[-300:]} {r.stderr[-300:]}")
-        refused = [line for line in r.stderr.splitlines() if "glGetError" in line]
-        if refused:
-            sys.exit(f"{name}, {mesa} Mesa: {len(refused)} calls are errors, the first: {refused[0]}")
+        if not os.path.exists(counts):
+            sys.exit(f"{name}, {mesa} Mesa: nothing was counted: {said[-300:]}")
         if "--benchmark" in options:
             with open(counts, encoding="ascii") as f:
                 row.update(json.load(f))
             if row["bits"] != bits:
                 sys.exit(f"{name}, {mesa} Mesa: a process of {row['bits']} bits")
         else:
-            row["frames"] = [line for line in r.stdout.split() if len(line) == 32]
+            row["frames"] = [line for line in said.split() if len(line) == 32]
     print(name, mesa, {k: v for k, v in row.items() if k != "frames"}, len(row["frames"]), "frames", flush=True)
     return row
+
+
+def seconds(said):
+    """The time of all frames that eglretrace --benchmark prints."""
+    found = re.search(r"Rendered (\d+) frames in ([\d.]+) secs", said)
+    if not found or not int(found[1]):
+        sys.exit(f"eglretrace does not say how long the frames took: {said[-300:]}")
+    return float(found[2])
+
+
+def timed(build, out, name, links):
+    """Medians of the time of a program's frames with each Mesa, which take turns."""
+    values = {mesa: [] for mesa in MESAS[64]}
+    for _ in range(ROUNDS):
+        for mesa, times in values.items():
+            times.append(seconds(retrace(build, out, name, mesa, links, 64, ["--benchmark"])))
+    return {mesa: statistics.median(times) for mesa, times in values.items()}
 
 
 def check(rows):
@@ -175,6 +204,12 @@ def main():
             build = f"{links}/build"
         rows = [replay(build, out, name, mesa, links, opts.bits) for name in names for mesa in MESAS[opts.bits]]
         wrong = list(check(rows))
+        # In the emulated guest of the 32-bit process it would be the guest's time.
+        for name in names if opts.bits == 64 else ():
+            medians = timed(build, out, name, links)
+            for row in rows:
+                if row["program"] == name:
+                    row["seconds"] = medians[row["mesa"]]
     for row in rows:
         row["frames"] = len(row["frames"])
     drawn = {row["program"] for row in rows}

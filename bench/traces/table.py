@@ -17,15 +17,20 @@ def main():
         sys.exit("usage: table.py RESULTS.json")
     rows = {(r["program"], r["mesa"]): r for r in load(sys.argv[1])["rows"]}
     print("| program | frames | other than unmodified, A alone | patched | " + " | ".join(f"{what}, {mesa}" for what in COLUMNS.values() for mesa in MESAS.values()) +
-          " | submissions | " + " | ".join(f"virtual size, MiB, {mesa}" for mesa in MESAS.values()) + " |")
-    print("|---" + "|---:" * (4 + len(COLUMNS) * len(MESAS) + len(MESAS)) + "|")
+          " | submissions | s, unmodified | time of that, A alone | time of that, patched | " + " | ".join(f"virtual size, MiB, {mesa}" for mesa in MESAS.values()) + " |")
+    print("|---" + "|---:" * (7 + len(COLUMNS) * len(MESAS) + len(MESAS)) + "|")
     for program in dict.fromkeys(p for p, _ in rows):
         cells = [f"{rows[program, mesa][column]:,}" for column in COLUMNS for mesa in MESAS]
         row = rows[program, "unmodified"]
         others = " | ".join(str(rows[program, mesa].get("other_frames", 0)) for mesa in ("a", "patched"))
         # The board in the process of a 64-bit program has addresses of its own.
         sizes = [f"{rows[program, mesa]['vm_peak_mib']:,}" if row.get("bits") == 32 else "" for mesa in MESAS]
+        times = ["", "", ""]
+        if "seconds" in row:
+            base = row["seconds"]
+            times = [f"{base:.2f}", *(f"{rows[program, mesa]['seconds'] / base:.2f}" for mesa in ("a", "patched"))]
         print(f"| {program} | {row['frames']} | {others} | " + " | ".join(cells) + f" | {row['submissions']:,} | " +
+              " | ".join(times) + " | " +
               " | ".join(sizes) + " |")
 
 
