@@ -62,6 +62,20 @@ def mm(lab: Lab, step: str) -> None:
     lab.call(*inside("kernel/mm/check.sh", MM[step], fact("source"), "build/mm-backports"))
 
 
+@case("backports/mm-boot", needs=BUILT)
+def mm_boot(lab: Lab) -> None:
+    """The series of kernel/mm in a guest: random changes keep the guards, and each address is where its model predicts it."""
+    lab.build("mm-backports", "mm-tools")
+    said = lab.run("bash", "-ec", """
+        uname -r
+        /build/mm-tools/vmastorm --seconds 15
+        /build/mm-tools/frag --kernel --steps 5000 --seeds 3 --json /build/check/frag-backports.json""",
+                   kernel="mm-backports", board="none", radeon=False, timeout=290)
+    assert said.startswith("7."), said[:100]
+    lab.call("python3", "kernel/mm/tests/frag/report.py", "--check", CHECK / "frag-backports.json")
+    assert '"name": "gap-usable"' in (CHECK / "frag-backports.json").read_text(encoding="utf-8")
+
+
 @case("backports/igt-skips-on-the-stock-module", needs=BUILT)
 def stock_skips(lab: Lab) -> None:
     """IGT must skip all tests on a module without the ioctls, which only RADEON_INFO_GEM_RW tells."""

@@ -42,18 +42,11 @@ def same(lab: Lab, where: str) -> None:
     lab.call("python3", "-m", "nomap_lab.piglit.compare", "--same", OUT / "native", OUT / where)
 
 
-@case("deqp/1000-{chip}", runner="piglit", chip=["cedar", "rv670"])
-def other_chips(lab: Lab, chip: str) -> None:
-    tests = CHECK / f"deqp-{chip}.tests"
-    tests.write_text(lab.deqp_sample("1000", "--seed", "31"), encoding="ascii")
-    lab.deqp("--mesa", "unmodified", "--native", "--chip", chip, "--tests", tests, out=OUT / f"1000-{chip}")
-
-
 @case("deqp/all-{module}", runner="piglit", module=["gles2", "gles3"])
 def whole(lab: Lab, module: str) -> None:
     lab.deqp("--mesa", "unmodified", "--native", "--chip", "rv770", "--tests", module, out=OUT / f"all-{module}")
 
 
-@case("deqp/{module}-{chip}", runner="piglit", module=["gles2", "gles3"], chip=["turks", "cayman"])
-def northern_islands(lab: Lab, module: str, chip: str) -> None:
+@case("deqp/{module}-{chip}", runner="piglit", module=["gles2", "gles3"], chip=["rv670", "cedar", "turks", "cayman"])
+def whole_on(lab: Lab, module: str, chip: str) -> None:
     lab.deqp("--mesa", "unmodified", "--native", "--chip", chip, "--tests", module, out=OUT / f"{module}-{chip}")
