@@ -48,7 +48,7 @@ SECTIONS = (
     ("gl-maps", "Mesa: mappings by number of objects", "mesa-patches/tests", False),
     ("gl-uploads", "Mesa: uploads and readbacks", "bench/gl-uploads", True),
     ("gl-instructions", "Mesa: instructions of uploads and readbacks", "bench/gl-instructions", False),
-    ("traces", "Mesa: programs, recorded and replayed", "bench/traces", False),
+    ("traces", "Mesa: programs, recorded and replayed", "bench/traces", True),
     ("address-space", "Mesa: address space of a 32-bit program", "bench/address-space", False),
     ("board-fill", "The emulated board's 3D engine", "bench/board-fill", True),
     ("desktop-shares", "Where a desktop's time goes", "bench/desktop-shares", True),
