@@ -14,7 +14,7 @@
 use r7xx_board::chip::cp::opcode as op;
 
 use crate::track::surface::check_texture;
-use crate::track::{Refused, Tiling, Track};
+use crate::track::{Broken, Refused, Tiling, Track};
 
 /// A BO that a stream uses.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +49,8 @@ pub enum CheckError {
     Register(usize, u32),
     /// The packet at this dword breaks a rule.
     Refused(usize, Refused),
+    /// A surface or a buffer of the packet at this dword breaks a rule.
+    Surface(usize, Broken),
 }
 
 const CB_COLOR0_BASE: u32 = 0x2_8040;
@@ -79,15 +81,15 @@ fn has_base(reg: u32) -> bool {
     )
 }
 
-pub(crate) struct Parser<'a> {
+/// A stream that is being checked; `T` is the generation's track.
+pub(crate) struct Parser<'a, T> {
     pub(crate) ib: &'a mut [u32],
     relocs: &'a [Reloc],
     /// Index of the next packet's header.
     pub(crate) next: usize,
     /// Last CB_COLORn_BASE, for CB_COLORn_TILE and _FRAG without relocation.
     colour_base: [u32; 8],
-    tiling: Tiling,
-    track: Track,
+    pub(crate) track: T,
 }
 
 /// Checks a stream of the graphics ring for a chip with that tiling, and relocates it in place.
@@ -95,18 +97,24 @@ pub(crate) struct Parser<'a> {
 /// # Errors
 /// The first error; the stream is then unusable.
 pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<(), CheckError> {
-    relocate_with(ib, relocs, tiling, |parser, at, opcode, count| {
-        parser.packet3(at, opcode, count)
-    })
+    relocate_with(
+        ib,
+        relocs,
+        Track::new(tiling),
+        |parser, at, opcode, count| parser.packet3(at, opcode, count),
+    )
 }
 
-/// Relocates a stream of the graphics ring, whose packets of type 3 `packet3` relocates: it gets the
-/// index of the header, the opcode, and the number of data dwords.
-pub(crate) fn relocate_with(
+/// Relocates a packet of type 3: gets the index of the header, the opcode, and the number of data
+/// dwords.
+pub(crate) type Packet3<T> = fn(&mut Parser<'_, T>, usize, u8, usize) -> Result<(), CheckError>;
+
+/// Relocates a stream of the graphics ring, whose packets of type 3 `packet3` relocates.
+pub(crate) fn relocate_with<T>(
     ib: &mut [u32],
     relocs: &[Reloc],
-    tiling: Tiling,
-    packet3: fn(&mut Parser<'_>, usize, u8, usize) -> Result<(), CheckError>,
+    track: T,
+    packet3: Packet3<T>,
 ) -> Result<(), CheckError> {
     if ib.is_empty() {
         return Err(CheckError::Truncated(0));
@@ -116,8 +124,7 @@ pub(crate) fn relocate_with(
         relocs,
         next: 0,
         colour_base: [0; 8],
-        tiling,
-        track: Track::new(tiling),
+        track,
     };
     while parser.next < parser.ib.len() {
         parser.packet(packet3)?;
@@ -125,7 +132,7 @@ pub(crate) fn relocate_with(
     Ok(())
 }
 
-impl Parser<'_> {
+impl<T> Parser<'_, T> {
     /// Type, register or opcode, and data dwords of the packet at `at`.
     fn header(&self, at: usize) -> Result<(u32, u8, usize), CheckError> {
         let header = *self.ib.get(at).ok_or(CheckError::Truncated(at))?;
@@ -162,10 +169,7 @@ impl Parser<'_> {
         matches!(self.header(self.next), Ok((3, op::NOP, _)))
     }
 
-    fn packet(
-        &mut self,
-        packet3: fn(&mut Parser<'_>, usize, u8, usize) -> Result<(), CheckError>,
-    ) -> Result<(), CheckError> {
+    fn packet(&mut self, packet3: Packet3<T>) -> Result<(), CheckError> {
         let at = self.next;
         let (kind, opcode, count) = self.header(at)?;
         self.next = at + 1 + count;
@@ -211,13 +215,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Checks a draw by the registers that the stream has set.
-    fn draw(&mut self, at: usize) -> Result<(), CheckError> {
-        let ib = &mut *self.ib;
-        let checked = self.track.draw(|dword, value| ib[dword] = value);
-        checked.map_err(|why| CheckError::Refused(at, why))
-    }
-
     /// Checks that the registers of a `SET_*` packet are in `window`, the byte offsets of the first
     /// register and of the end. Returns the byte offset of the first that is set.
     pub(crate) fn window(
@@ -235,65 +232,22 @@ impl Parser<'_> {
         }
     }
 
-    /// A source or target of `COPY_DW`: memory, or register `self.ib[dword]`.
-    fn dword(&mut self, at: usize, dword: usize, in_memory: bool) -> Result<(), CheckError> {
+    /// A source or target of `COPY_DW`: memory, or register `self.ib[dword]`, of which `is_safe` tells
+    /// whether the stream may access it.
+    pub(crate) fn dword(
+        &mut self,
+        at: usize,
+        dword: usize,
+        in_memory: bool,
+        is_safe: impl Fn(u32) -> bool,
+    ) -> Result<(), CheckError> {
         if in_memory {
             return self.address_of(at, dword, !0, 0, Some(4));
         }
         let reg = self.ib[dword] << 2;
-        match Track::is_safe(reg) {
+        match is_safe(reg) {
             true => Ok(()),
             false => Err(CheckError::Register(at, reg)),
-        }
-    }
-
-    /// A packet of type 3 that R7xx's checker allows.
-    pub(crate) fn packet3(
-        &mut self,
-        at: usize,
-        opcode: u8,
-        count: usize,
-    ) -> Result<(), CheckError> {
-        let (data, first) = (at + 1, self.ib[at + 1]);
-        match opcode {
-            op::CONTEXT_CONTROL if count == 2 => Ok(()),
-            op::INDEX_TYPE | op::NUM_INSTANCES if count == 1 => Ok(()),
-            op::DRAW_INDEX_AUTO if count == 2 => self.draw(at),
-            op::DRAW_INDEX_IMMD | op::DRAW_INDEX_IMMD_BE if count >= 3 => self.draw(at),
-            op::DRAW_INDEX => {
-                self.common(at, opcode, count)?;
-                self.draw(at)
-            }
-            op::STRMOUT_BASE_UPDATE => {
-                if count != 2 || first > 3 {
-                    return Err(CheckError::Field(at));
-                }
-                let reloc = self.reloc(at)?;
-                if !self.track.is_streamout(first, self.ib[data + 1], reloc) {
-                    let why = "STRMOUT_BASE_UPDATE names another buffer than the register";
-                    return Err(CheckError::Refused(at, why));
-                }
-                self.add_base(data + 1, reloc);
-                Ok(())
-            }
-            op::COPY_DW if count == 5 => {
-                self.dword(at, data + 1, first & 1 != 0)?;
-                self.dword(at, data + 3, first & 2 != 0)
-            }
-            op::SET_CONFIG_REG | op::SET_CONTEXT_REG => self.registers(at, opcode, count),
-            op::SET_RESOURCE => self.resources(at, count),
-            op::SET_ALU_CONST if !self.track.dx9_constants => Ok(()),
-            op::SET_ALU_CONST
-            | op::SET_BOOL_CONST
-            | op::SET_LOOP_CONST
-            | op::SET_CTL_CONST
-            | op::SET_SAMPLER => {
-                if opcode == op::SET_SAMPLER && (count - 1) % 3 != 0 {
-                    return Err(CheckError::Field(at));
-                }
-                self.window(at, op::set_window(opcode), count).map(|_| ())
-            }
-            _ => self.common(at, opcode, count),
         }
     }
 
@@ -398,11 +352,17 @@ impl Parser<'_> {
     }
 
     /// Relocates a buffer's resource, whose first words at `word` are offset, size in bytes less
-    /// one, and address bits 39:32. A size beyond the BO is cut.
-    pub(crate) fn buffer_resource(&mut self, at: usize, word: usize) -> Result<(), CheckError> {
+    /// one, and address bits 39:32. A size beyond the BO is cut. The chip's checker adds `more` to the
+    /// size. Its sum wraps at 32 bits.
+    pub(crate) fn buffer_resource(
+        &mut self,
+        at: usize,
+        word: usize,
+        more: u32,
+    ) -> Result<(), CheckError> {
         let reloc = self.reloc(at)?;
-        let (offset, size) = (self.ib[word], u64::from(self.ib[word + 1]) + 1);
-        if size + u64::from(offset) > reloc.size {
+        let (offset, size) = (self.ib[word], self.ib[word + 1].wrapping_add(more));
+        if u64::from(size.wrapping_add(offset)) > reloc.size {
             self.ib[word + 1] = (reloc.size as u32).wrapping_sub(offset);
         }
         let address = reloc.address + u64::from(offset);
@@ -413,6 +373,65 @@ impl Parser<'_> {
 
     pub(crate) fn add_base(&mut self, at: usize, reloc: Reloc) {
         self.ib[at] = self.ib[at].wrapping_add((reloc.address >> 8) as u32);
+    }
+}
+
+impl Parser<'_, Track> {
+    /// Checks a draw by the registers that the stream has set.
+    fn draw(&mut self, at: usize) -> Result<(), CheckError> {
+        let ib = &mut *self.ib;
+        let checked = self.track.draw(|dword, value| ib[dword] = value);
+        checked.map_err(|why| CheckError::Refused(at, why))
+    }
+
+    /// A packet of type 3 that R7xx's checker allows.
+    pub(crate) fn packet3(
+        &mut self,
+        at: usize,
+        opcode: u8,
+        count: usize,
+    ) -> Result<(), CheckError> {
+        let (data, first) = (at + 1, self.ib[at + 1]);
+        match opcode {
+            op::CONTEXT_CONTROL if count == 2 => Ok(()),
+            op::INDEX_TYPE | op::NUM_INSTANCES if count == 1 => Ok(()),
+            op::DRAW_INDEX_AUTO if count == 2 => self.draw(at),
+            op::DRAW_INDEX_IMMD | op::DRAW_INDEX_IMMD_BE if count >= 3 => self.draw(at),
+            op::DRAW_INDEX => {
+                self.common(at, opcode, count)?;
+                self.draw(at)
+            }
+            op::STRMOUT_BASE_UPDATE => {
+                if count != 2 || first > 3 {
+                    return Err(CheckError::Field(at));
+                }
+                let reloc = self.reloc(at)?;
+                if !self.track.is_streamout(first, self.ib[data + 1], reloc) {
+                    let why = "STRMOUT_BASE_UPDATE names another buffer than the register";
+                    return Err(CheckError::Refused(at, why));
+                }
+                self.add_base(data + 1, reloc);
+                Ok(())
+            }
+            op::COPY_DW if count == 5 => {
+                self.dword(at, data + 1, first & 1 != 0, Track::is_safe)?;
+                self.dword(at, data + 3, first & 2 != 0, Track::is_safe)
+            }
+            op::SET_CONFIG_REG | op::SET_CONTEXT_REG => self.registers(at, opcode, count),
+            op::SET_RESOURCE => self.resources(at, count),
+            op::SET_ALU_CONST if !self.track.dx9_constants => Ok(()),
+            op::SET_ALU_CONST
+            | op::SET_BOOL_CONST
+            | op::SET_LOOP_CONST
+            | op::SET_CTL_CONST
+            | op::SET_SAMPLER => {
+                if opcode == op::SET_SAMPLER && (count - 1) % 3 != 0 {
+                    return Err(CheckError::Field(at));
+                }
+                self.window(at, op::set_window(opcode), count).map(|_| ())
+            }
+            _ => self.common(at, opcode, count),
+        }
     }
 
     fn registers(&mut self, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
@@ -466,12 +485,12 @@ impl Parser<'_> {
                     let texture = self.reloc(at)?;
                     let mipmap = self.reloc(at)?;
                     let words = std::array::from_fn(|i| self.ib[word + i]);
-                    check_texture(&self.tiling, &words, texture, mipmap)
+                    check_texture(self.track.tiling(), &words, texture, mipmap)
                         .map_err(|why| CheckError::Refused(at, why))?;
                     self.add_base(word + 2, texture);
                     self.add_base(word + 3, mipmap);
                 }
-                VALID_BUFFER => self.buffer_resource(at, word)?,
+                VALID_BUFFER => self.buffer_resource(at, word, 1)?,
                 _ => return Err(CheckError::Field(at)),
             }
         }

@@ -1,72 +1,31 @@
 // SPDX-License-Identifier: MIT
-//! Relocates command streams of Evergreen and Northern Islands, as the kernel's checker does:
+//! Checks and relocates command streams of Evergreen and later, as the kernel's checker does:
 //! what differs from [`checker`](crate::checker).
 //!
 //! Source: `evergreen_packet3_check()`, `evergreen_cs_handle_reg()` and `evergreen_dma_cs_parse()`
 //! in `evergreen_cs.c` of Linux 6.12. Mesa asks for `RADEON_CS_KEEP_TILING_FLAGS`, so tiling fields
-//! stay as they are.
+//! stay as they are. Registers and surfaces are checked as well (`track`).
 
 use r7xx_board::chip::cp::cayman::DEALLOC_STATE;
 use r7xx_board::chip::cp::evergreen as eg;
 use r7xx_board::chip::cp::opcode as op;
 
-use crate::checker::{relocate_with, CheckError, Parser, Reloc};
+use crate::checker::{relocate_with, CheckError, Reloc};
+use crate::track::evergreen::{texture, Track, Use, DB_HTILE_SURFACE};
 use crate::track::Tiling;
+
+type Parser<'a> = crate::checker::Parser<'a, Track>;
 
 /// `SQ_TEX_VTX_VALID_TEXTURE` and `_BUFFER`, in bits 31:30 of a resource's word 7.
 const VALID_TEXTURE: u32 = 2;
 const VALID_BUFFER: u32 = 3;
 
-/// Registers of targets 0 to 7 begin here, 60 bytes each; those of 8 to 11 end before the second.
-const COLOURS: u32 = 0x2_8C60;
-const COLOURS_8: u32 = 0x2_8E40;
-const COLOURS_END: u32 = 0x2_8EB0;
-
-/// What a relocation does to a register.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// None is taken.
-    Nothing,
-    /// The register has an address in units of 256 bytes.
-    Base,
-    /// One is taken; it changes tiling fields, which stay as they are.
-    Tiling,
-}
-
-fn use_of(reg: u32) -> Use {
-    match reg {
-        // SQ_*_RING_BASE, SQ_*TMP_RING_BASE, CP_COHER_BASE, SX_MEMORY_EXPORT_BASE
-        0x8C40 | 0x8C48 | 0x8C50 | 0x8C58 | 0x8C60 | 0x8C68 | 0x8E10 | 0x8E18 | 0x85F8 | 0x9010
-        // DB_HTILE_DATA_BASE, DB_Z_READ, STENCIL_READ, Z_WRITE and STENCIL_WRITE_BASE
-        | 0x2_8014 | 0x2_8048 | 0x2_804C | 0x2_8050 | 0x2_8054
-        // SQ_PGM_START_PS, VS, GS, ES, FS, HS, LS
-        | 0x2_8840 | 0x2_885C | 0x2_8874 | 0x2_888C | 0x2_88A4 | 0x2_88B8 | 0x2_88D0
-        // SQ_ALU_CONST_CACHE_PS, VS, GS, HS, LS, 16 each
-        | 0x2_8940..=0x2_89FC | 0x2_8F00..=0x2_8F7C
-        // VGT_STRMOUT_BUFFER_BASE_0-3, CB_IMMED0-11_BASE
-        | 0x2_8AD8 | 0x2_8AE8 | 0x2_8AF8 | 0x2_8B08 | 0x2_8B9C..=0x2_8BC8 => Use::Base,
-        COLOURS..COLOURS_8 => match (reg - COLOURS) % 0x3C {
-            // BASE, CMASK, FMASK; ATTRIB
-            0x00 | 0x1C | 0x24 => Use::Base,
-            0x14 => Use::Tiling,
-            _ => Use::Nothing,
-        },
-        COLOURS_8..COLOURS_END => match (reg - COLOURS_8) % 0x1C {
-            0x00 => Use::Base,
-            0x14 => Use::Tiling,
-            _ => Use::Nothing,
-        },
-        _ => Use::Nothing,
-    }
-}
-
-/// Checks the packets of a stream of the graphics ring, and relocates it in place. Registers and
-/// sizes of surfaces are not checked.
+/// Checks a stream of the graphics ring for a chip with that tiling, and relocates it in place.
 ///
 /// # Errors
 /// The first error; the stream is then unusable.
 pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<(), CheckError> {
-    relocate_with(ib, relocs, tiling, packet3)
+    relocate_with(ib, relocs, Track::new(tiling, false), packet3)
 }
 
 /// As [`relocate_gfx`], for Cayman's streams by MC addresses, which may have `DEALLOC_STATE`.
@@ -74,7 +33,8 @@ pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<
 /// # Errors
 /// As [`relocate_gfx`].
 pub fn relocate_cayman(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<(), CheckError> {
-    relocate_with(ib, relocs, tiling, |p, at, opcode, count| match opcode {
+    let track = Track::new(tiling, true);
+    relocate_with(ib, relocs, track, |p, at, opcode, count| match opcode {
         DEALLOC_STATE if count == 1 => Ok(()),
         _ => packet3(p, at, opcode, count),
     })
@@ -93,15 +53,27 @@ fn packet3(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<()
         | op::PFP_SYNC_ME
         | eg::CLEAR_STATE
         | eg::INDEX_BUFFER_SIZE => length(1, 1),
-        op::CONTEXT_CONTROL | op::DRAW_INDEX_AUTO | eg::DRAW_INDIRECT | eg::DRAW_INDEX_INDIRECT => {
-            length(2, 2)
+        op::CONTEXT_CONTROL => length(2, 2),
+        op::DRAW_INDEX_AUTO => length(2, 2).and_then(|()| draw(p, at)),
+        eg::DRAW_INDIRECT | eg::DRAW_INDEX_INDIRECT => {
+            length(2, 2)?;
+            let bytes = if opcode == eg::DRAW_INDIRECT { 16 } else { 20 };
+            (p.track.check_indirect(first, bytes)).map_err(|why| CheckError::Refused(at, why))?;
+            draw(p, at)
         }
-        eg::DRAW_INDEX_MULTI_AUTO | eg::DRAW_INDEX_OFFSET => length(3, 3),
-        eg::DISPATCH_DIRECT | eg::DRAW_INDEX_OFFSET_2 => length(4, 4),
-        op::DRAW_INDEX_IMMD => length(3, usize::MAX),
+        eg::DRAW_INDEX_MULTI_AUTO | eg::DRAW_INDEX_OFFSET => {
+            length(3, 3).and_then(|()| draw(p, at))
+        }
+        eg::DISPATCH_DIRECT | eg::DRAW_INDEX_OFFSET_2 => length(4, 4).and_then(|()| draw(p, at)),
+        op::DRAW_INDEX_IMMD => length(3, usize::MAX).and_then(|()| draw(p, at)),
+        op::DRAW_INDEX => {
+            p.common(at, opcode, count)?;
+            draw(p, at)
+        }
         op::DRAW_INDEX_2 => {
             length(5, 5)?;
-            p.address(at, data + 1, !0, 0)
+            p.address(at, data + 1, !0, 0)?;
+            draw(p, at)
         }
         op::SET_CONFIG_REG | op::SET_CONTEXT_REG => registers(p, at, opcode, count),
         op::SET_RESOURCE => resources(p, at, count),
@@ -125,13 +97,10 @@ fn packet3(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<()
         }
         op::COPY_DW => {
             length(5, 5)?;
-            if first & 1 != 0 {
-                p.address_of(at, data + 1, !0, 0, Some(4))?;
-            }
-            if first & 2 != 0 {
-                p.address_of(at, data + 3, !0, 0, Some(4))?;
-            }
-            Ok(())
+            let use_of = p.track.uses();
+            let is_free = |reg| use_of(reg) == Use::Free;
+            p.dword(at, data + 1, first & 1 != 0, is_free)?;
+            p.dword(at, data + 3, first & 2 != 0, is_free)
         }
         // Base of the arguments of indirect draws and dispatches.
         eg::SET_BASE => {
@@ -139,17 +108,23 @@ fn packet3(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<()
             if first != 1 {
                 return Err(CheckError::Field(at));
             }
-            p.address(at, data + 1, !0, 0)
+            let reloc = p.reloc(at)?;
+            p.track.set_indirect(reloc);
+            // The offset does not count.
+            p.ib[data + 1] = reloc.address as u32;
+            p.ib[data + 2] = (reloc.address >> 32) as u32 & 0xFF;
+            Ok(())
         }
         eg::INDEX_BASE => {
             length(2, 2)?;
-            p.address(at, data, !0, 0)
+            p.address(at, data, !0, 0)?;
+            draw(p, at)
         }
         eg::DISPATCH_INDIRECT => {
             length(2, 2)?;
             let reloc = p.reloc(at)?;
             p.ib[data] = p.ib[data].wrapping_add(reloc.address as u32);
-            Ok(())
+            draw(p, at)
         }
         eg::EVENT_WRITE_EOS => {
             length(4, 4)?;
@@ -199,18 +174,38 @@ fn copy(p: &mut Parser<'_>, at: usize, count: usize) -> Result<(), CheckError> {
     }
 }
 
+/// Checks a draw by the registers that the stream has set.
+fn draw(p: &mut Parser<'_>, at: usize) -> Result<(), CheckError> {
+    let ib = &mut *p.ib;
+    let checked = p.track.draw(|dword, value| ib[dword] = value);
+    checked.map_err(|broken| CheckError::Surface(at, broken))
+}
+
 fn registers(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
     let start = p.window(at, eg::set_window(opcode), count)?;
+    let use_of = p.track.uses();
     for i in 0..count - 1 {
-        match use_of(start.wrapping_add(4 * i as u32)) {
-            Use::Nothing => {}
+        let (reg, dword) = (start.wrapping_add(4 * i as u32), at + 2 + i);
+        let value = p.ib[dword];
+        match use_of(reg) {
+            Use::Free => continue,
             Use::Base => {
                 let reloc = p.reloc(at)?;
-                p.add_base(at + 2 + i, reloc);
+                p.add_base(dword, reloc);
+                p.track.set_base(reg, value, reloc);
+                continue;
             }
             Use::Tiling => {
                 p.reloc(at)?;
             }
+            Use::Value => {}
+        }
+        if !p.track.set(reg, value, dword) {
+            return Err(CheckError::Register(at, reg));
+        }
+        if reg == DB_HTILE_SURFACE {
+            // Tiles of 8x8 pixels.
+            p.ib[dword] |= 3;
         }
     }
     Ok(())
@@ -220,21 +215,26 @@ fn resources(p: &mut Parser<'_>, at: usize, count: usize) -> Result<(), CheckErr
     if (count - 1) % 8 != 0 {
         return Err(CheckError::Field(at));
     }
-    p.window(at, eg::set_window(op::SET_RESOURCE), count)?;
+    let start = p.window(at, eg::set_window(op::SET_RESOURCE), count)?;
     for i in 0..(count - 1) / 8 {
         let word = at + 2 + 8 * i;
         match p.ib[word + 7] >> 30 {
             VALID_TEXTURE => {
-                let texture = p.reloc(at)?;
-                p.add_base(word + 2, texture);
-                // A multisampled depth texture has no mip address (FMASK).
-                let samples = p.ib[word] & 7 >= 6;
-                if p.ib[word + 3] != 0 || !samples || p.next_is_nop() {
-                    let mipmap = p.reloc(at)?;
+                let words = std::array::from_fn(|i| p.ib[word + i]);
+                let bo = p.reloc(at)?;
+                let mipmap = match texture::has_mipmap(&words, p.next_is_nop()) {
+                    true => Some(p.reloc(at)?),
+                    false => None,
+                };
+                let register = start + 32 * i as u32;
+                texture::check(p.track.tiling(), register, &words, bo, mipmap)
+                    .map_err(|broken| CheckError::Surface(at, broken))?;
+                p.add_base(word + 2, bo);
+                if let Some(mipmap) = mipmap {
                     p.add_base(word + 3, mipmap);
                 }
             }
-            VALID_BUFFER => p.buffer_resource(at, word)?,
+            VALID_BUFFER => p.buffer_resource(at, word, 0)?,
             _ => return Err(CheckError::Field(at)),
         }
     }
@@ -371,7 +371,8 @@ mod tests {
 
     #[test]
     fn resources_have_eight_words() {
-        let texture = [0, 1, 2, 3, 4, 5, 6, 7, 2 << 30];
+        // 8x1 texels of one byte, linear.
+        let texture = [0, 0, 0, 3, 4, 0, 0, 0, 1 | 2 << 30];
         let mut ib = packet(op::SET_RESOURCE, &texture);
         ib.extend(packet(op::NOP, &[0]));
         ib.extend(packet(op::NOP, &[0]));

@@ -8,17 +8,22 @@
 use r7xx_board::chip::cp::opcode as op;
 
 use crate::checker::{relocate_with, CheckError, Parser, Reloc};
-use crate::track::Tiling;
+use crate::track::{Tiling, Track};
 
 /// Checks a stream of the graphics ring for a chip with that tiling, and relocates it in place.
 ///
 /// # Errors
 /// The first error; the stream is then unusable.
 pub fn relocate_gfx(ib: &mut [u32], relocs: &[Reloc], tiling: Tiling) -> Result<(), CheckError> {
-    relocate_with(ib, relocs, tiling, packet3)
+    relocate_with(ib, relocs, Track::new(tiling), packet3)
 }
 
-fn packet3(p: &mut Parser<'_>, at: usize, opcode: u8, count: usize) -> Result<(), CheckError> {
+fn packet3(
+    p: &mut Parser<'_, Track>,
+    at: usize,
+    opcode: u8,
+    count: usize,
+) -> Result<(), CheckError> {
     match opcode {
         op::START_3D_CMDBUF | op::SURFACE_BASE_UPDATE if count == 1 => Ok(()),
         op::START_3D_CMDBUF | op::SURFACE_BASE_UPDATE => Err(CheckError::Field(at)),

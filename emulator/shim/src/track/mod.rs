@@ -4,13 +4,18 @@
 //! The kernel keeps the registers of surfaces and stream-out while it goes through a stream, and
 //! refuses the stream at the first draw whose surfaces are not within their BOs. Source:
 //! `struct r600_cs_track`, `r600_cs_check_reg()` and `r600_cs_track_check()` in `r600_cs.c` of
-//! Linux 6.12.
+//! Linux 6.12. [`evergreen`] has the same for Evergreen and later.
 
+mod broken;
+pub(crate) mod evergreen;
 mod registers;
+mod streamout;
 pub(crate) mod surface;
 
 use crate::checker::Reloc;
-use surface::{field, Colour, Depth, Placed};
+pub use broken::Broken;
+use streamout::{Room, Streamout};
+use surface::{field, Colour, Depth};
 pub use surface::{Refused, Tiling};
 
 /// `PA_SC_AA_CONFIG`, `CB_COLOR_CONTROL`, and others that the kernel follows.
@@ -32,14 +37,6 @@ const DB_HTILE_SURFACE: u32 = 0x2_8D24;
 /// `SPECIAL_OP` of `CB_COLOR_CONTROL`.
 const RESOLVE_BOX: u32 = 7;
 
-/// A stream-out buffer.
-#[derive(Debug, Clone, Copy, Default)]
-struct Streamout {
-    /// The offset wraps at 32 bits, as the kernel's.
-    base: Placed,
-    bytes: u32,
-}
-
 /// What a stream has set so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Track {
@@ -53,7 +50,7 @@ pub(crate) struct Track {
     resolve: bool,
     depth: Depth,
     depth_dirty: bool,
-    streamout: [Streamout; 4],
+    streamout: Streamout,
     streamout_on: bool,
     streamout_buffers: u32,
     streamout_dirty: bool,
@@ -79,12 +76,17 @@ impl Track {
             resolve: false,
             depth: Depth::default(),
             depth_dirty: true,
-            streamout: [Streamout::default(); 4],
+            streamout: Streamout::default(),
             streamout_on: false,
             streamout_buffers: 0,
             streamout_dirty: true,
             kills_all: false,
         }
+    }
+
+    /// The tiling geometry of the chip.
+    pub(crate) fn tiling(&self) -> &Tiling {
+        &self.tiling
     }
 
     /// Whether `COPY_DW` may access register `reg`.
@@ -96,12 +98,6 @@ impl Track {
     fn target(reg: u32, first: u32) -> Option<usize> {
         let index = reg.checked_sub(first)? / 4;
         (index < 8).then_some(index as usize)
-    }
-
-    /// The stream-out buffer whose register, that of buffer 0 being `first`, is `reg`.
-    fn buffer(reg: u32, first: u32) -> Option<usize> {
-        let offset = reg.checked_sub(first)?;
-        (offset % 16 == 0 && offset < 64).then_some(offset as usize / 16)
     }
 
     /// A register without an address is set to `value`, in dword `at` of the stream. False if a
@@ -137,9 +133,7 @@ impl Track {
 
     /// [`Self::set`] for registers that several targets or buffers have.
     fn set_array(&mut self, reg: u32, value: u32, at: usize) -> bool {
-        if let Some(i) = Self::buffer(reg, 0x2_8AD0) {
-            // VGT_STRMOUT_BUFFER_SIZE_n, in dwords
-            self.streamout[i].bytes = value.wrapping_mul(4);
+        if self.streamout.set_size(reg, value) {
             self.streamout_dirty = true;
             return true;
         }
@@ -165,10 +159,9 @@ impl Track {
     /// A register with an address is set to `value`, in units of 256 bytes from the start of `bo`.
     pub(crate) fn set_base(&mut self, reg: u32, value: u32, bo: Reloc) {
         let placed = Some((bo, u64::from(value) << 8));
-        // The kernel keeps these offsets in 32 bits.
+        // The kernel keeps this offset in 32 bits.
         let narrow = Some((bo, u64::from(value << 8)));
-        if let Some(i) = Self::buffer(reg, 0x2_8AD8) {
-            self.streamout[i].base = narrow;
+        if self.streamout.set_base(reg, value, bo) {
             self.streamout_dirty = true;
         } else if let Some(i) = Self::target(reg, 0x2_8040) {
             self.colours[i].base = placed;
@@ -203,9 +196,8 @@ impl Track {
     /// bytes are in the BO.
     pub(crate) fn is_streamout(&self, index: u32, value: u32, bo: Reloc) -> bool {
         let offset = u64::from(value) << 8;
-        let buffer = self.streamout.get(index as usize);
-        buffer.is_some_and(|b| b.base.is_some_and(|(own, at)| own.is(&bo) && at == offset))
-            && offset + 4 <= bo.size
+        let base = self.streamout.base(index as usize);
+        base.is_some_and(|(own, at)| own.is(&bo) && at == offset) && offset + 4 <= bo.size
     }
 
     /// Checks a draw. `write` gets the index and the value of dwords that the kernel changes.
@@ -214,15 +206,10 @@ impl Track {
     /// Why the kernel refuses it.
     pub(crate) fn draw(&mut self, mut write: impl FnMut(usize, u32)) -> Result<(), Refused> {
         if self.streamout_dirty && self.streamout_on {
-            for (i, buffer) in self.streamout.iter().enumerate() {
-                if self.streamout_buffers >> i & 1 == 0 {
-                    continue;
-                }
-                let (bo, offset) = buffer.base.ok_or("a stream-out buffer has no BO")?;
-                if offset + u64::from(buffer.bytes) > bo.size {
-                    return Err("a stream-out buffer is larger than its BO");
-                }
-            }
+            (self.streamout.check(self.streamout_buffers)).map_err(|(_, room)| match room {
+                Room::NoBo => "a stream-out buffer has no BO",
+                Room::TooSmall { .. } => "a stream-out buffer is larger than its BO",
+            })?;
             self.streamout_dirty = false;
         }
         if self.kills_all {

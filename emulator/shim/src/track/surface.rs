@@ -29,9 +29,9 @@ pub(crate) const fn field(value: u32, first: u32, count: u32) -> u32 {
 }
 
 pub(crate) const LINEAR_GENERAL: u32 = 0;
-const LINEAR_ALIGNED: u32 = 1;
-const TILED_1D: u32 = 2;
-const TILED_2D: u32 = 4;
+pub(crate) const LINEAR_ALIGNED: u32 = 1;
+pub(crate) const TILED_1D: u32 = 2;
+pub(crate) const TILED_2D: u32 = 4;
 
 /// Width and height of a format's blocks in texels, and their bytes. None for formats that an
 /// R7xx does not have.
@@ -97,6 +97,26 @@ impl Tiling {
             _ => return None,
         })
     }
+
+    /// Bytes of HTILE for a depth buffer of `pitch` x `height` pixels, with that `DB_HTILE_SURFACE`.
+    pub(crate) fn htile_bytes(&self, htile_surface: u32, pitch: u32, height: u32) -> u32 {
+        // Pixels to which HTILE's width and height are aligned, by pipes.
+        let (width, rows) = match (field(htile_surface, 2, 1), self.pipes) {
+            (1, pipes) => (16 * 8, pipes * 8),
+            (_, 8) => (64 * 8, 64 * 8),
+            (_, 4) => (64 * 8, 32 * 8),
+            (_, 2) => (32 * 8, 32 * 8),
+            _ => (32 * 8, 16 * 8),
+        };
+        let tiles = (round_up(pitch, width) / 8).wrapping_mul(round_up(height, rows) / 8);
+        let unit = self.pipes * 2048;
+        tiles.wrapping_mul(4).wrapping_add(unit - 1) / unit * unit
+    }
+}
+
+/// `value`, rounded up to a multiple of `multiple`, a power of two. Wraps to 0.
+pub(crate) const fn round_up(value: u32, multiple: u32) -> u32 {
+    (value.wrapping_sub(1) | (multiple - 1)).wrapping_add(1)
 }
 
 /// A BO at the place that a stream gives it: the BO, and the offset in it in bytes.
@@ -296,19 +316,7 @@ impl Depth {
     }
 
     fn check_htile(&self, tiling: &Tiling, pitch: u32, height: u32) -> Result<(), Refused> {
-        // Pixels to which HTILE's width and height are aligned, by pipes.
-        let (width, rows) = if field(self.htile_surface, 2, 1) != 0 {
-            (16 * 8, tiling.pipes * 8)
-        } else {
-            match tiling.pipes {
-                8 => (64 * 8, 64 * 8),
-                4 => (64 * 8, 32 * 8),
-                2 => (32 * 8, 32 * 8),
-                _ => (32 * 8, 16 * 8),
-            }
-        };
-        let tiles = (pitch.next_multiple_of(width) / 8) * (height.next_multiple_of(rows) / 8);
-        let bytes = (tiles * 4).next_multiple_of(tiling.pipes * 2048);
+        let bytes = tiling.htile_bytes(self.htile_surface, pitch, height);
         match fits(self.htile, bytes) {
             true => Ok(()),
             false => Err("HTILE is larger than its BO"),
