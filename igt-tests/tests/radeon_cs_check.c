@@ -60,6 +60,27 @@
  * Description: A stencil test without addresses of a stencil buffer is refused
  *              (Evergreen to Cayman).
  *
+ * SUBTEST: pitch-of-all-ones
+ * Description: A colour buffer whose pitch has all bits set is as wide as the chip takes
+ *              it for (Evergreen to Cayman).
+ *
+ * SUBTEST: slice-wraps
+ * Description: A slice of colour or depth that needs no bytes if bits are used that the
+ *              chip does not have is refused (Evergreen to Cayman).
+ *
+ * SUBTEST: slice-not-set
+ * Description: A draw to a colour or depth buffer whose slice the stream does not set is
+ *              refused (Evergreen to Cayman).
+ *
+ * SUBTEST: layer-wraps
+ * Description: A colour buffer of 4 GiB, 0 in 32 bits, is refused (Evergreen to Cayman).
+ *
+ * SUBTEST: htile-beyond
+ * Description: HTILE behind the end of its BO is refused (Evergreen to Cayman).
+ *
+ * SUBTEST: macro-tile-without-bytes
+ * Description: Macro tiles that are lower than a tile are refused (Evergreen to Cayman).
+ *
  * SUBTEST: part-of-a-relocation
  * Description: A packet cannot use a relocation of which the stream has only a part.
  */
@@ -109,6 +130,27 @@ IGT_TEST_DESCRIPTION("Command streams that the kernel's checker must refuse or t
 #define DB_STENCIL_WRITE_BASE		0x28054
 #define DB_DEPTH_SIZE			0x28058
 #define DB_DEPTH_SLICE			0x2805c
+#define DB_HTILE_DATA_BASE		0x28014
+#define DB_HTILE_SURFACE		0x28abc
+#define   TILE_SURFACE_ENABLE		(1 << 29)
+#define CB_TARGET_MASK			0x28238
+/* As R600's of the first buffer, but at other places. */
+#define EG_CB_COLOR0_BASE		0x28c60
+#define EG_CB_COLOR0_PITCH		0x28c64
+#define EG_CB_COLOR0_SLICE		0x28c68
+#define EG_CB_COLOR0_VIEW		0x28c6c
+#define EG_CB_COLOR0_INFO		0x28c70
+#define   COLOR_32_32_32_32_FLOAT	(0x23 << 2)
+#define   LINEAR_ALIGNED		(1 << 8)
+#define   TILED_2D			(4 << 8)
+#define EG_CB_COLOR0_ATTRIB		0x28c74
+#define   TILE_SPLIT_1024		(4 << 5)
+#define   BANK_HEIGHT(n)		((n) << 16)
+#define   ASPECT(n)			((n) << 19)
+/* Pitch and slice of so many pixels; the fields have 11 and 22 bits. */
+#define PITCH(width)			((width) / 8 - 1)
+#define SLICE(width, height)		((width) * (height) / 64 - 1)
+#define SLICE_MAX			0x3fffff
 
 #define VLINE_STAT			(1 << 12)
 #define NO_CRTC				0xffffffffu
@@ -183,11 +225,17 @@ static void set_reg(struct stream *s, uint32_t reg, uint32_t value)
 	emit(s, value);
 }
 
+/* A register with an address or with fields of tiling. */
+static void set_reg_reloc(struct stream *s, uint32_t reg, uint32_t value)
+{
+	set_reg(s, reg, value);
+	emit_reloc(s);
+}
+
 /* A register with an address: that of the BO. */
 static void set_address(struct stream *s, uint32_t reg)
 {
-	set_reg(s, reg, 0);
-	emit_reloc(s);
+	set_reg_reloc(s, reg, 0);
 }
 
 static void draw(struct stream *s)
@@ -431,6 +479,16 @@ static void test_size(int fd, enum checker checker)
 	igt_assert_eq(ret, EINVAL);
 }
 
+/* A depth or stencil buffer of 64x64 pixels, without addresses and slice. */
+static void depth(struct stream *s, uint32_t control, uint32_t info)
+{
+	set_reg(s, DB_DEPTH_VIEW, 0);
+	set_reg(s, DB_Z_INFO, (control == Z_ENABLE ? Z_24 : 0) | info);
+	set_reg(s, DB_STENCIL_INFO, control == STENCIL_ENABLE ? STENCIL_8 : 0);
+	set_reg(s, DB_DEPTH_SIZE, PITCH(64));
+	set_reg(s, DB_DEPTH_CONTROL, control);
+}
+
 static void test_depth(int fd, enum checker checker, uint32_t control)
 {
 	const uint32_t read = control == Z_ENABLE ? DB_Z_READ_BASE : DB_STENCIL_READ_BASE;
@@ -441,12 +499,8 @@ static void test_depth(int fd, enum checker checker, uint32_t control)
 	require(checker, EVERGREEN);
 	for (bases = 0; bases < 4; bases++) {
 		stream_init(&s, fd, checker);
-		set_reg(&s, DB_DEPTH_VIEW, 0);
-		set_reg(&s, DB_Z_INFO, control == Z_ENABLE ? Z_24 : 0);
-		set_reg(&s, DB_STENCIL_INFO, control == STENCIL_ENABLE ? STENCIL_8 : 0);
-		set_reg(&s, DB_DEPTH_SIZE, 7);
-		set_reg(&s, DB_DEPTH_SLICE, 63);
-		set_reg(&s, DB_DEPTH_CONTROL, control);
+		depth(&s, control, 0);
+		set_reg(&s, DB_DEPTH_SLICE, SLICE(64, 64));
 		if (bases & 1)
 			set_address(&s, read);
 		if (bases & 2)
@@ -457,6 +511,108 @@ static void test_depth(int fd, enum checker checker, uint32_t control)
 		else
 			expect_refused(&s);
 	}
+}
+
+/* The slice is not set. */
+#define NO_SLICE			UINT64_MAX
+
+/* Draws with a colour buffer of Evergreen, and tells whether the stream passes. */
+static void draw_colour(int fd, enum checker checker, uint32_t pitch, uint64_t slice,
+			uint32_t info, uint32_t attrib, void (*expect)(struct stream *s))
+{
+	struct stream s;
+
+	require(checker, EVERGREEN);
+	stream_init(&s, fd, checker);
+	set_address(&s, EG_CB_COLOR0_BASE);
+	set_reg(&s, EG_CB_COLOR0_PITCH, pitch);
+	if (slice != NO_SLICE)
+		set_reg(&s, EG_CB_COLOR0_SLICE, slice);
+	set_reg(&s, EG_CB_COLOR0_VIEW, 0);
+	set_reg(&s, EG_CB_COLOR0_INFO, info);
+	set_reg_reloc(&s, EG_CB_COLOR0_ATTRIB, attrib);
+	set_reg(&s, CB_TARGET_MASK, 0xf);
+	set_reg(&s, DB_DEPTH_CONTROL, 0);
+	draw(&s);
+	expect(&s);
+}
+
+static void draw_linear(int fd, enum checker checker, uint32_t pitch, uint64_t slice,
+			void (*expect)(struct stream *s))
+{
+	draw_colour(fd, checker, pitch, slice, COLOR_8_8_8_8 | LINEAR_ALIGNED, 0, expect);
+}
+
+/* Draws with a depth or stencil buffer, in @info and @htile with HTILE. */
+static void draw_depth(int fd, enum checker checker, uint32_t control, uint64_t slice,
+		       uint32_t info, uint32_t htile, void (*expect)(struct stream *s))
+{
+	struct stream s;
+
+	require(checker, EVERGREEN);
+	stream_init(&s, fd, checker);
+	depth(&s, control, info);
+	if (slice != NO_SLICE)
+		set_reg(&s, DB_DEPTH_SLICE, slice);
+	set_address(&s, DB_Z_READ_BASE);
+	set_address(&s, DB_Z_WRITE_BASE);
+	set_address(&s, DB_STENCIL_READ_BASE);
+	set_address(&s, DB_STENCIL_WRITE_BASE);
+	if (info) {
+		set_reg_reloc(&s, DB_HTILE_DATA_BASE, htile);
+		set_reg(&s, DB_HTILE_SURFACE, 0);
+	}
+	draw(&s);
+	expect(&s);
+}
+
+static void test_pitch(int fd, enum checker checker)
+{
+	draw_linear(fd, checker, PITCH(64), SLICE(64, 64), expect_passed);
+	/* The chip has 11 bits of it: 16,384 pixels. */
+	draw_linear(fd, checker, UINT32_MAX, SLICE(16384, 1), expect_passed);
+	draw_linear(fd, checker, UINT32_MAX, SLICE(16384, 64), expect_refused);
+	/* The lowest one that makes a width of 0. */
+	draw_linear(fd, checker, UINT32_MAX / 8, SLICE(16384, 64), expect_refused);
+}
+
+static void test_slice(int fd, enum checker checker, uint64_t slice)
+{
+	draw_linear(fd, checker, PITCH(64), SLICE(64, 64), expect_passed);
+	draw_linear(fd, checker, PITCH(64), slice, expect_refused);
+	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), 0, 0, expect_passed);
+	draw_depth(fd, checker, Z_ENABLE, slice, 0, 0, expect_refused);
+	draw_depth(fd, checker, STENCIL_ENABLE, SLICE(64, 64), 0, 0, expect_passed);
+	draw_depth(fd, checker, STENCIL_ENABLE, slice, 0, 0, expect_refused);
+}
+
+static void test_layer(int fd, enum checker checker)
+{
+	const uint32_t info = COLOR_32_32_32_32_FLOAT | LINEAR_ALIGNED;
+
+	draw_colour(fd, checker, PITCH(64), SLICE(64, 64), info, 0, expect_passed);
+	draw_colour(fd, checker, PITCH(16384), SLICE_MAX, info, 0, expect_refused);
+}
+
+static void test_htile(int fd, enum checker checker)
+{
+	/* In units of 256 bytes: the beginning and the end of the BO. */
+	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), TILE_SURFACE_ENABLE, 0, expect_passed);
+	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), TILE_SURFACE_ENABLE, BO_SIZE / 256,
+		   expect_refused);
+}
+
+static void test_macro_tile(int fd, enum checker checker)
+{
+	const uint32_t info = COLOR_8_8_8_8 | TILED_2D;
+	unsigned int aspect;
+
+	/* Two banks, of 8 tiles each; then of one, and four or eight tiles side by side. */
+	draw_colour(fd, checker, PITCH(512), SLICE(512, 128), info,
+		    TILE_SPLIT_1024 | BANK_HEIGHT(3) | ASPECT(0), expect_passed);
+	for (aspect = 2; aspect <= 3; aspect++)
+		draw_colour(fd, checker, PITCH(4096), SLICE(4096, 4096), info,
+			    TILE_SPLIT_1024 | BANK_HEIGHT(0) | ASPECT(aspect), expect_refused);
 }
 
 static void test_part(int fd, enum checker checker)
@@ -523,6 +679,30 @@ int igt_main()
 	igt_describe("A stencil test needs addresses for reads and for writes.");
 	igt_subtest("stencil-without-buffer")
 		test_depth(fd, checker, STENCIL_ENABLE);
+
+	igt_describe("The height is not divided by a width of 0.");
+	igt_subtest("pitch-of-all-ones")
+		test_pitch(fd, checker);
+
+	igt_describe("The size of a slice does not wrap to 0.");
+	igt_subtest("slice-wraps")
+		test_slice(fd, checker, 0x3ffffff);
+
+	igt_describe("A slice that is not set is not taken for one without bytes.");
+	igt_subtest("slice-not-set")
+		test_slice(fd, checker, NO_SLICE);
+
+	igt_describe("The size of a layer does not wrap to 0.");
+	igt_subtest("layer-wraps")
+		test_layer(fd, checker);
+
+	igt_describe("HTILE's address is in units of 256 bytes.");
+	igt_subtest("htile-beyond")
+		test_htile(fd, checker);
+
+	igt_describe("A macro tile has tiles.");
+	igt_subtest("macro-tile-without-bytes")
+		test_macro_tile(fd, checker);
 
 	igt_describe("Relocations are whole.");
 	igt_subtest("part-of-a-relocation")

@@ -28,7 +28,8 @@ def verdicts(lab: Lab) -> None:
 # with ours, which has kernel/fixes/. The kernel's checker is R600's on one board, and Evergreen's on the other.
 CS_FAULTS = {"rv710": ("cmask-without-buffer", "fmask-without-buffer", "base-level-one-above", "base-level-far-above",
                        "several-buffers", "colour-without-size", "part-of-a-relocation"),
-             "turks": ("depth-without-buffer", "stencil-without-buffer")}
+             "turks": ("depth-without-buffer", "stencil-without-buffer", "pitch-of-all-ones", "slice-wraps", "slice-not-set",
+                       "layer-wraps", "htile-beyond", "macro-tile-without-bytes")}
 
 
 @case("igt/cs-check-{chip}", runner="igt", include=[CS_CHECK], chip=list(CS_FAULTS))
