@@ -10,7 +10,7 @@ use super::primitive::{Assembler, Input, Primitive, Sink, Type};
 use super::setup::capacity;
 use super::tessellation::{self, Patches, Points, Tessellation};
 use super::vertex::{self, Core, Request};
-use super::workers::{raster, setups, vertices};
+use super::workers::{awake, raster, setups, vertices};
 use crate::chip::cp::pm4::Draw;
 use crate::chip::regs::vgt;
 
@@ -97,7 +97,11 @@ pub(super) fn run(
     draw: &Draw,
 ) -> (Result<(), Failed>, (u64, u64)) {
     let mut counts = (0, 0);
-    let result = instances(state, progress, cores, buffers, kind, draw, &mut counts);
+    let vertices = u64::from(draw.indices)
+        * u64::from(state.shared.shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1));
+    let result = awake(state, cores, vertices, |cores| {
+        instances(state, progress, cores, buffers, kind, draw, &mut counts)
+    });
     let result = match &mut progress.streamout {
         Some(out) => {
             let flushed = out.finish(state.view).map_err(|e| {

@@ -3,8 +3,11 @@
 //! render targets.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield};
 
 use super::batch::{Batch, DrawState, Failed, Progress};
 use super::lanes::LANES;
@@ -21,6 +24,10 @@ const PARALLEL_PIXELS: i64 = 16 * 1024;
 /// The same of vertices, and of primitives.
 const PARALLEL_VERTICES: usize = 512;
 const PARALLEL_PRIMITIVES: usize = 512;
+
+/// How long a thread that is kept awake looks for work in vain. The steps of a draw between two that
+/// several threads share take less, and to wake a thread that sleeps takes some tens of µs.
+const PATIENCE: Duration = Duration::from_micros(300);
 
 /// What a thread makes of its part of a batch.
 #[derive(Debug, Default)]
@@ -61,6 +68,70 @@ fn threads(count: usize) -> Option<ThreadPool> {
             None
         }
     }
+}
+
+/// Runs `draw`. If it has as many as `vertices` vertices, the threads that share its steps stay awake
+/// between two of them, which this thread takes alone.
+pub(super) fn awake<R>(
+    state: &DrawState<'_, '_>,
+    cores: &mut [Core],
+    vertices: u64,
+    draw: impl FnOnce(&mut [Core]) -> R,
+) -> R {
+    let others = cores.len().saturating_sub(1);
+    let many = others > 0 && vertices >= PARALLEL_VERTICES as u64;
+    match many.then(|| state.pool.get_or_init(|| threads(others)).as_ref()) {
+        Some(Some(pool)) => kept_awake(pool, others, PATIENCE, || draw(cores)).0,
+        _ => draw(cores),
+    }
+}
+
+/// Runs `work` while `others` threads of the pool look for tasks of it, each until there has been none
+/// for as long as `patience`. Returns the result, and how many tasks they ran.
+fn kept_awake<R>(
+    pool: &ThreadPool,
+    others: usize,
+    patience: Duration,
+    work: impl FnOnce() -> R,
+) -> (R, usize) {
+    let (over, ran) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let own = pool.current_thread_index();
+    let result = pool.in_place_scope(|scope| {
+        // Also if it panics: the scope waits for the others.
+        let _over = Raised(&over);
+        for _ in 0..others {
+            scope.spawn(|_| {
+                // This thread takes it if it waits for another one.
+                if own.is_none() || own != pool.current_thread_index() {
+                    ran.fetch_add(run_tasks(pool, &over, patience), Ordering::Relaxed);
+                }
+            });
+        }
+        work()
+    });
+    (result, ran.into_inner())
+}
+
+/// Sets a flag when it is dropped.
+struct Raised<'a>(&'a AtomicBool);
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Runs tasks of the pool until `over` is set, or there has been none for as long as `patience`. Returns
+/// how many.
+fn run_tasks(pool: &ThreadPool, over: &AtomicBool, patience: Duration) -> usize {
+    let (mut ran, mut since) = (0, Instant::now());
+    while !over.load(Ordering::Acquire) && since.elapsed() < patience {
+        match pool.yield_now() {
+            Some(Yield::Executed) => (ran, since) = (ran + 1, Instant::now()),
+            _ => thread::yield_now(),
+        }
+    }
+    ran
 }
 
 /// A thread of a draw: its number, and the number of threads.
@@ -317,15 +388,15 @@ pub(super) fn raster(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::channel;
-    use std::thread;
-    use std::time::Duration;
 
     use super::*;
 
-    #[test]
-    fn what_no_other_thread_begins_this_one_does() {
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    /// Runs `work` while the only other thread of a pool is busy, for a minute at most. Whether it
+    /// waited for that.
+    fn waits(work: impl FnOnce(&ThreadPool)) -> bool {
         let pool = threads(1).unwrap();
         let ((begins, begun), (goes_on, go_on)) = (channel(), channel::<()>());
         pool.spawn(move || {
@@ -333,22 +404,76 @@ mod tests {
             let _ = go_on.recv();
         });
         begun.recv().unwrap();
-        // The only other thread is busy until somebody lets it go, in a minute at the latest.
         let (done, late) = (AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|threads| {
             threads.spawn(|| {
-                for _ in 0..6000 {
-                    if done.load(Ordering::Acquire) {
-                        return;
+                let begun = Instant::now();
+                while !done.load(Ordering::Acquire) {
+                    if begun.elapsed() > MINUTE {
+                        late.store(true, Ordering::Release);
+                        break;
                     }
                     thread::sleep(Duration::from_millis(10));
                 }
-                late.store(true, Ordering::Release);
                 drop(goes_on);
             });
-            pool.in_place_scope(|scope| scope.spawn(|_| ()));
+            work(&pool);
             done.store(true, Ordering::Release);
         });
-        assert!(!late.load(Ordering::Acquire), "it waited for the other one");
+        late.into_inner()
+    }
+
+    #[test]
+    fn what_no_other_thread_begins_this_one_does() {
+        assert!(!waits(
+            |pool| pool.in_place_scope(|scope| scope.spawn(|_| ()))
+        ));
+    }
+
+    #[test]
+    fn a_thread_that_waits_does_not_look_for_tasks() {
+        // What it does while it waits: here there is nothing but the task that looks for tasks.
+        assert!(!waits(|pool| {
+            let (took, ran) = kept_awake(pool, 1, 2 * MINUTE, || pool.yield_now());
+            assert!(matches!(took, Some(Yield::Executed)));
+            assert_eq!(ran, 0);
+        }));
+    }
+
+    #[test]
+    fn a_thread_that_is_awake_takes_tasks_until_the_end() {
+        let pool = threads(1).unwrap();
+        let begun = Instant::now();
+        let taken = AtomicUsize::new(0);
+        let own = pool.current_thread_index();
+        let ((), ran) = kept_awake(&pool, 1, MINUTE, || {
+            while taken.load(Ordering::Acquire) < 3 && begun.elapsed() < MINUTE {
+                pool.in_place_scope(|scope| {
+                    scope.spawn(|_| {
+                        let other = own != pool.current_thread_index();
+                        taken.fetch_add(other.into(), Ordering::Release);
+                    });
+                    // Time for the other thread to take it.
+                    thread::sleep(Duration::from_millis(1));
+                });
+            }
+        });
+        assert_eq!(taken.into_inner(), 3);
+        assert!(ran >= 2, "{ran}");
+        assert!(begun.elapsed() < MINUTE);
+    }
+
+    #[test]
+    fn a_thread_is_not_kept_awake_for_nothing() {
+        let pool = threads(1).unwrap();
+        let over = AtomicBool::new(false);
+        let ran = pool.in_place_scope(|_| run_tasks(&pool, &over, Duration::from_millis(1)));
+        assert_eq!(ran, 0);
+        let begun = Instant::now();
+        let lost = catch_unwind(AssertUnwindSafe(|| {
+            kept_awake(&pool, 1, MINUTE, || panic!("the draw panics"))
+        }));
+        assert!(lost.is_err());
+        assert!(begun.elapsed() < MINUTE, "it was awake all the time");
     }
 }
