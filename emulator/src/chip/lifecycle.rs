@@ -103,6 +103,7 @@ impl Chip {
             Some(front) => {
                 let mut gfx = gfx;
                 gfx.set_front(front);
+                gfx.set_family(self.family);
                 gfx
             }
             None => Box::<NullGfx>::default(),

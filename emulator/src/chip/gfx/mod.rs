@@ -70,6 +70,7 @@ use std::fmt;
 use crate::chip::bus::{Mc, McError, RegFile};
 use crate::chip::counters::Counter;
 use crate::chip::cp::pm4::Draw;
+use crate::chip::family::Family;
 pub use crate::chip::queue::Cancelled;
 use crate::chip::strict::gfx::Caches;
 
@@ -240,6 +241,14 @@ pub trait Gfx: Send {
     fn set_filled(&mut self, buffer: usize, dwords: u32) {
         if let Some(inner) = self.inner_mut() {
             inner.set_filled(buffer, dwords);
+        }
+    }
+
+    /// The chip is this one. Called before the first draw; without, checks of shaders are those of a chip
+    /// that forgives most.
+    fn set_family(&mut self, family: Family) {
+        if let Some(inner) = self.inner_mut() {
+            inner.set_family(family);
         }
     }
 

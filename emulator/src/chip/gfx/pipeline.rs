@@ -24,6 +24,7 @@ use super::primitive::Type;
 use super::probe::Probe;
 use super::rules::{Report, Rules};
 use super::setup::Builder;
+use super::shader::validate::Chip;
 use super::shader::{Code, Options, Program, ProgramCache};
 use super::shaders::Shaders;
 use super::stage::{DrawShared, Limits, Targets as RandomTargets};
@@ -36,6 +37,7 @@ use super::{Cancelled, Control, Gfx, GfxContext, GfxStatistics, PipelineCounter}
 use crate::chip::bus::McError;
 use crate::chip::counters::{Counter, ARRAY_MODE};
 use crate::chip::cp::pm4::Draw;
+use crate::chip::family::Family;
 use crate::chip::regs::fields::r700::{db_render_control, vgt_primitiveid_en};
 use crate::chip::regs::{gb, gfx as reg, vgt};
 use crate::chip::strict::cache::Cache;
@@ -592,6 +594,10 @@ impl Gfx for Pipeline {
 
     fn set_filled(&mut self, buffer: usize, dwords: u32) {
         self.statistics.filled[buffer & 3] = dwords;
+    }
+
+    fn set_family(&mut self, family: Family) {
+        self.rules.chip = Chip::of(family);
     }
 
     fn set_front(&mut self, front: &'static Front) {

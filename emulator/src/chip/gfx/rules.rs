@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::compressed::Found;
-use super::shader::validate::{validate, Resources};
+use super::shader::validate::{validate, Chip, Resources};
 use super::shader::{ExportKind, Program};
 use super::state::{ProgramState, Stage};
 use super::GfxContext;
@@ -42,6 +42,8 @@ pub(super) fn exports(stage: Stage) -> &'static [ExportKind] {
 #[derive(Default)]
 pub(super) struct Rules {
     pub(super) report: Option<Report>,
+    /// What its chip forgives.
+    pub(super) chip: Chip,
     /// Number, registers and stage of the programs that have been checked.
     seen: HashSet<(u64, u32, Stage)>,
     /// Surfaces whose compressed tiles have been read.
@@ -75,7 +77,7 @@ impl Rules {
         if !self.seen.insert((program.id(), state.resources, stage)) {
             return;
         }
-        let resources = Resources::decode(state.resources);
+        let resources = Resources::decode(state.resources, self.chip);
         let broken = validate(program, resources, exports(stage));
         if broken.is_empty() {
             return;

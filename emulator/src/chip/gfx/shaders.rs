@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::fnv::fnv1a;
 
 use super::rules;
-use super::shader::validate::{validate, Resources};
+use super::shader::validate::{validate, Chip, Resources};
 use super::shader::{asm, Isa, Options, Program, Stop};
 use super::state::{ProgramState, Stage};
 
@@ -259,7 +259,7 @@ impl State {
         let Some(stage) = stage else {
             return;
         };
-        let resources = Resources::decode(state.resources);
+        let resources = Resources::decode(state.resources, Chip::default());
         for violation in validate(program, resources, rules::exports(stage)) {
             let (name, base) = (rules::name(stage), state.base);
             let line = format!("{name} at {base:#x}: {violation}");

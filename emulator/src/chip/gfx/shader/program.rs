@@ -16,6 +16,7 @@ mod modulate;
 mod sums;
 mod texel;
 
+pub(super) use builder::kcache;
 use builder::*;
 pub use modulate::{Modulate, Place, Sample, Term};
 pub use texel::{Coordinate, TexelCopy};

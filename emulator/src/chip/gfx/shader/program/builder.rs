@@ -725,7 +725,7 @@ fn kcache_set(select: u16) -> Option<usize> {
 
 /// Decodes a select of the constant cache: bank, vec4, and whether the loop
 /// index is added. None if the clause has not locked the line.
-pub(super) fn kcache(clause: &CfAlu, select: u16) -> Option<(u8, u32, bool)> {
+pub(in crate::chip::gfx::shader) fn kcache(clause: &CfAlu, select: u16) -> Option<(u8, u32, bool)> {
     let set = kcache_set(select)?;
     // Each set has 32 selects.
     let offset = u32::from(select % 32);

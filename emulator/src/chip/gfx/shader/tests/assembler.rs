@@ -186,6 +186,9 @@ pub fn op(op: AluOp, dst: (u8, u8), src: &[Operand]) -> Vec<u32> {
     group(&[alu(op, dst, src)])
 }
 
+/// The instruction waits for those before it, as all of Mesa's do.
+const BARRIER: u32 = 1 << 31;
+
 /// A control-flow instruction, before addresses are assigned.
 pub enum Item {
     Alu(u8, [u32; 2], Vec<u32>),
@@ -221,7 +224,8 @@ pub fn export(kind: u32, base: u32, gpr: u32, select: [u32; 4], burst: u32) -> I
             | select[2] << 6
             | select[3] << 9
             | (burst - 1) << 17
-            | u32::from(cf::EXPORT_DONE) << 23,
+            | u32::from(cf::EXPORT_DONE) << 23
+            | BARRIER,
     ])
 }
 
@@ -240,7 +244,7 @@ pub fn assemble(items: &[Item]) -> Vec<u32> {
                 let address = (start + clauses.len()) as u32 / 2;
                 let slots = words.len() as u32 / 2;
                 code.push(address | extra[0]);
-                code.push(extra[1] | (slots - 1) << 18 | u32::from(*inst) << 26);
+                code.push(extra[1] | (slots - 1) << 18 | u32::from(*inst) << 26 | BARRIER);
                 clauses.extend(words);
             }
             Item::Fetch(inst, words) => {
@@ -248,12 +252,12 @@ pub fn assemble(items: &[Item]) -> Vec<u32> {
                 let address = (start + clauses.len()) as u32 / 2;
                 let n = words.len() as u32 / 4 - 1;
                 code.push(address);
-                code.push((n & 7) << 10 | (n >> 3) << 19 | u32::from(*inst) << 23);
+                code.push((n & 7) << 10 | (n >> 3) << 19 | u32::from(*inst) << 23 | BARRIER);
                 clauses.extend(words);
             }
             Item::Flow(inst, target, pop, cond, constant) => {
                 code.push(*target as u32);
-                code.push(pop | constant << 3 | cond << 8 | u32::from(*inst) << 23);
+                code.push(pop | constant << 3 | cond << 8 | u32::from(*inst) << 23 | BARRIER);
             }
             Item::Raw(words) => code.extend(words),
         }

@@ -3,7 +3,7 @@
 
 use super::r800::op2;
 use super::*;
-use crate::chip::gfx::shader::validate::{validate, Resources, Violation};
+use crate::chip::gfx::shader::validate::{validate, Chip, Resources, Violation};
 
 const MOV: u32 = 0x19;
 /// `SIN` on the transcendental unit; Cayman has it on three vector units.
@@ -34,14 +34,15 @@ fn found(
     words.extend(clause);
     validate(
         &decoded_by(isa, words),
-        Resources::decode(register),
+        Resources::decode(register, Chip::default()),
         exports,
     )
 }
 
 /// The same of an ALU clause with a wave of 8 GPRs.
 fn slots(isa: Isa, slots: &[[u32; 2]]) -> Vec<Violation> {
-    let clause = [32, 8 << 26 | (slots.len() as u32 - 1) << 18];
+    // Two lines of sets 0 and 1 of the constant cache are locked.
+    let clause = [32 | 2 << 30, 8 << 26 | (slots.len() as u32 - 1) << 18 | 2];
     found(isa, &[clause], &slots.concat(), 8, &[])
 }
 
@@ -79,8 +80,8 @@ fn gprs_count_in_all_clauses() {
 
 #[test]
 fn cayman_has_no_transcendental_unit() {
-    let mov = |chan, last| op2(MOV, Some(1), chan, (0, 0), ONE, last);
-    let sine = |chan, last| op2(SIN, Some(2), chan, (0, 0), ONE, last);
+    let mov = |chan, last| op2(MOV, None, chan, (0, 0), ONE, last);
+    let sine = |chan, last| op2(SIN, None, chan, (0, 0), ONE, last);
     let five = [
         mov(0, false),
         mov(1, false),
@@ -139,7 +140,7 @@ fn ports_are_those_of_r700_but_for_r600s_constants() {
         let words: Vec<[u32; 2]> = (0..3)
             .map(|i| op2(MOV, Some(1), i, (selects[i as usize], 0), ONE, i == 2))
             .collect();
-        let cf = [[0, 12 << 26], [32, 8 << 26 | 2 << 18]];
+        let cf = [[2 << 30, 12 << 26 | 2], [32, 8 << 26 | 2 << 18]];
         found(Isa::R800, &cf, &words.concat(), 8, &[])
     };
     assert_eq!(of_sets([256, 256, 288]), []);
@@ -189,4 +190,61 @@ fn exports_have_to_be_done() {
             [Violation::NotDone(ExportKind::Pixel)]
         );
     }
+}
+
+#[test]
+fn results_of_the_data_share_are_read_in_their_clause() {
+    const READ_RET: u32 = 0x32;
+    // LDS_IDX_OP on x, with LAST.
+    let access = |op: u32| [1 | 1 << 31, 0x11 << 13 | op << 21];
+    let pop = op2(MOV, Some(1), 0, (221, 0), ONE, true);
+    let alu = |words: &[[u32; 2]]| slots(Isa::R800, words);
+    assert_eq!(alu(&[access(READ_RET), pop]), []);
+    // A write returns nothing.
+    assert_eq!(alu(&[access(0x0D)]), []);
+    assert_eq!(alu(&[access(READ_RET)]), [Violation::Queue(64)]);
+    assert_eq!(alu(&[pop]), [Violation::Queue(64)]);
+    // One access a group.
+    let open = |word: [u32; 2], chan: u32| [word[0] & !(1 << 31), word[1] | chan << 29];
+    let both = [access(READ_RET), access(READ_RET), open(pop, 0)];
+    let last = op2(MOV, Some(1), 1, (221, 0), ONE, true);
+    assert_eq!(
+        alu(&[both[0], both[1], both[2], last]),
+        [Violation::Once(68)]
+    );
+    assert_eq!(alu(&[access(READ_RET), pop, pop]), [Violation::Queue(64)]);
+}
+
+#[test]
+fn index_registers_are_loaded_by_a_clause_before() {
+    const SET_CF_IDX0: u32 = 0x58;
+    let alu = [36, 8 << 26 | 1 << 31];
+    // TC of one SAMPLE, whose resource is indexed by register 0.
+    let tc = [32, 1 << 22 | 1 << 31];
+    let mut words = vec![
+        0x10 | 1 << 25,
+        2 | 7 << 9 | 7 << 12 | 7 << 15 | 7 << 18,
+        0,
+        0,
+    ];
+    words.extend([0; 4]);
+    words.extend(op2(SET_CF_IDX0, None, 0, (0, 0), ONE, true));
+    let of = |cf: &[[u32; 2]]| found(Isa::R800, cf, &words, 8, &[]);
+    assert_eq!(of(&[alu, tc]), []);
+    assert_eq!(of(&[tc, alu]), [Violation::Index(64)]);
+    // A clause's own load is too late for its constants: ALU_EXT with index mode 1 of set 0, which is locked.
+    let extended = [
+        [1 << 4, 12 << 26 | 1 << 31],
+        [36 | 1 << 30, 8 << 26 | 1 << 31],
+    ];
+    assert_eq!(of(&extended), [Violation::Index(72)]);
+    assert_eq!(
+        of(&[
+            [alu],
+            extended[..1].try_into().unwrap(),
+            extended[1..].try_into().unwrap()
+        ]
+        .concat()),
+        []
+    );
 }
