@@ -53,13 +53,13 @@ def find(table, name):
     raise Error(f"no mutation {name}")
 
 
-def edited(mutation, source, which=("hooks", "files")):
-    """{path: text} of the files that the mutation changes, below SOURCE: of hooks, of files of the driver, or of both."""
+def replaced(mutation, path_of):
+    """{path: text} of the files that the mutation changes. PATH_OF gives an edit's file, or None for one to leave out."""
     texts = {}
     for edit in mutation["edit"]:
-        if ("hooks" if "/" in edit["file"] else "files") not in which:
+        path = path_of(edit)
+        if path is None:
             continue
-        path = pathlib.Path(source) / (edit["file"] if "/" in edit["file"] else DRIVER / edit["file"])
         if path not in texts:
             try:
                 texts[path] = path.read_text()
@@ -71,6 +71,15 @@ def edited(mutation, source, which=("hooks", "files")):
                         f"times:\n{edit['old']}")
         texts[path] = texts[path].replace(edit["old"], edit["new"])
     return texts
+
+
+def edited(mutation, source, which=("hooks", "files")):
+    """{path: text} of the files that the mutation changes, below SOURCE: of hooks, of files of the driver, or of both."""
+    def path_of(edit):
+        if ("hooks" if "/" in edit["file"] else "files") not in which:
+            return None
+        return pathlib.Path(source) / (edit["file"] if "/" in edit["file"] else DRIVER / edit["file"])
+    return replaced(mutation, path_of)
 
 
 def options(mutation):

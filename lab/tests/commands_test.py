@@ -35,6 +35,7 @@ def fixture_nothing_runs(monkeypatch):
     ("fuzz-board --chip rv999", "invalid choice: 'rv999' (choose from"),
     ("fuzz-board --scenes 7", 'takes names of scenes, such as "gears text", not \'7\''),
     ("mutations nosuch", "there is no mutation 'nosuch': lab/mutations --list names them"),
+    ("mutations --mesa nosuch", "there is no mutation 'nosuch' of Mesa: lab/mutations --mesa --list names them"),
     ("mutations --nosuch", "unknown option or argument: --nosuch"),
     ("bench-mm nosuch", "there is no part 'nosuch': they are mapstorm, selftests, brk, frag, threads, counts"),
     ("bench-board --rounds 100", "argument --rounds: takes rounds (a whole number from 1 to 99), not '100'"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""usage: lab/mutations [--list | --doc | --chip CHIP] [NAME...]
+"""usage: lab/mutations [--mesa] [--list | --doc | --chip CHIP] [NAME...]
 
 Proof by mutation: for each line of igt-tests/mutations/table.toml (or those
 named) builds radeon.ko with that change of the driver, boots a guest with it,
@@ -7,10 +7,17 @@ and runs the one test that has to fail then. Before, the same tests have to pass
 with the same options and the driver as it is.
 
   --list   names them
-  --doc    writes docs/mutations.md from the last results, and runs nothing
+  --doc    writes docs/mutations.md from the last results, and runs nothing; with
+           --mesa its part about Mesa
   --chip   runs them on a chip of another generation. Mutations that are of one
            chip or of R7xx only, unit tests, and those whose test the chip does
            not have, are left out, and docs/mutations.md is not written
+  --mesa   mutations of Mesa's scheduler of shaders, mesa-patches/mutations/table.toml:
+           for each builds Mesa with that change, and runs shaders on emulated chips in
+           the program's own process, without a guest. R7XX_CHECK has to report the rule
+           that the table names, or results have to be wrong; the unmodified Mesa breaks
+           no rule. With --chip on this one of the table's chips only. Results are in
+           mesa-patches/mutations/shown.json
 
 A run of all on the board's own chip writes docs/mutations.md, too. Results are in build/mutations/;
 a run of all on another chip also writes them to igt-tests/mutations/on-chips.json.
@@ -23,11 +30,12 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nomap_lab import chips, cli, graph, guest, initramfs, kunit, procs
+from nomap_lab import chips, cli, graph, guest, initramfs, kunit, mesa_mutations, procs
 from nomap_lab.paths import BUILD, TOP, LabError, UsageError, say
 from nomap_lab.stages import SOURCE, kernel_version
 
@@ -105,9 +113,20 @@ def build(program: ModuleType, mutation: dict[str, Any]) -> None:
 def write_document(program: ModuleType) -> None:
     """Writes docs/mutations.md from the table and the last results."""
     shown = OUT / "shown.json"
+    replace_document(program.document(program.load(), json.loads(shown.read_text()) if shown.exists() else {},
+                                      program.load_chips()), program)
+
+
+def write_mesa_part(program: ModuleType) -> None:
+    """Writes the part of docs/mutations.md about Mesa."""
+    text = (TOP / "docs/mutations.md").read_text(encoding="utf-8")
+    replace_document(text.split(f"\n{mesa_mutations.HEADING}\n")[0], program)
+
+
+def replace_document(about_driver: str, program: ModuleType) -> None:
+    """Writes docs/mutations.md: this, and the part about Mesa."""
     new = TOP / "docs/.mutations.md.new"
-    new.write_text(program.document(program.load(), json.loads(shown.read_text()) if shown.exists() else {},
-                                    program.load_chips()))
+    new.write_text(f"{about_driver}\n{mesa_mutations.document(program)}", encoding="utf-8")
     os.replace(new, TOP / "docs/mutations.md")
 
 
@@ -123,14 +142,19 @@ def main(argv: list[str]) -> int:
     parser = cli.parser(__doc__, prog="lab/mutations")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--doc", action="store_true")
-    parser.add_argument("--chip", choices=chips.OTHER_GENERATIONS, default="")
+    parser.add_argument("--mesa", action="store_true")
+    parser.add_argument("--chip", choices=("rv770", *chips.OTHER_GENERATIONS), default="")
     parser.add_argument("names", metavar="NAME", nargs="*")
     args = parser.parse(argv)
     program = load_program()
+    if args.chip == "rv770" and not args.mesa:
+        parser.error("--chip rv770 is for --mesa: the driver's table has its own line for it")
     try:
-        return run(program, args.names, args.chip, listing=args.list, document=args.doc)
+        start = run_mesa if args.mesa else run
+        return start(program, args.names, args.chip, listing=args.list, document=args.doc)
     except program.Error as error:
-        raise LabError(f"mutations: {error}: let igt-tests/mutations/table.toml fit the driver", status=2) from error
+        table, what = ("mesa-patches", "Mesa") if args.mesa else ("igt-tests", "the driver")
+        raise LabError(f"mutations: {error}: let {table}/mutations/table.toml fit {what}", status=2) from error
 
 
 def on_chip(program: ModuleType, mutations: list[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
@@ -158,19 +182,39 @@ def run(program: ModuleType, names: list[str], chip: str, *, listing: bool, docu
         raise UsageError("the mutations named are of a chip, or of a unit test: leave --chip out")
     for mutation in table.values():
         program.edited(mutation, TOP / "kernel")
-    OUT.mkdir(parents=True, exist_ok=True)
-    lock = os.open(OUT, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        bad = show(program, chosen, chip)
-    except BlockingIOError:
-        raise LabError("build/mutations is in use by another run: wait for its end") from None
-    finally:
-        os.close(lock)
+    bad = locked(lambda: show(program, chosen, chip))
     if not names and chip:
         keep(program, chip)
     elif not names:
         write_document(program)
+    return judged(bad)
+
+
+def run_mesa(program: ModuleType, names: list[str], chip: str, *, listing: bool, document: bool) -> int:
+    """The command with --mesa."""
+    if listing:
+        print("\n".join(mutation["name"] for mutation in mesa_mutations.load(program)["mutation"]))
+        return 0
+    bad = [] if document else locked(lambda: mesa_mutations.show(program, names, chip))
+    write_mesa_part(program)
+    return 0 if document else judged(bad)
+
+
+def locked(action: Callable[[], list[str]]) -> list[str]:
+    """Does what uses build/mutations; returns what is not as it has to be."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    lock = os.open(OUT, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return action()
+    except BlockingIOError:
+        raise LabError("build/mutations is in use by another run: wait for its end") from None
+    finally:
+        os.close(lock)
+
+
+def judged(bad: list[str]) -> int:
+    """Prints what is not as it has to be; returns the exit status."""
     if bad:
         print("\n".join(f"mutations: {line}" for line in bad))
         return 1
