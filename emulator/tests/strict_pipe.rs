@@ -203,12 +203,17 @@ impl Board {
     }
 
     fn dispatch(&mut self) {
+        self.dispatch_with(3);
+    }
+
+    /// A dispatch whose waves have this many GPRs.
+    fn dispatch_with(&mut self, gprs: u32) {
         let target = (TARGET >> 8) as u32;
         // RAT of COLOR_32, UINT, a buffer of 4096 elements.
         let info = 1 << 26 | 0x0D << 2 | 4 << 12 | 1 << 8;
         self.set_compute(0x2_8C60, &[target, 7, 63, 0, info, 0, 4095]);
         self.set_compute(0x2_86EC, &[256, 1, 1]);
-        self.set_compute(0x2_88D0, &[(COMPUTE >> 8) as u32, 3]);
+        self.set_compute(0x2_88D0, &[(COMPUTE >> 8) as u32, gprs]);
         let header = Header::Type3 {
             opcode: DISPATCH_DIRECT,
             count: 4,
@@ -441,5 +446,20 @@ fn shaders_of_draws_and_dispatches_are_listed_and_replaced() {
         };
         let (shaders, found) = self::shaders(family, vec![changed(&list[2])]);
         assert_eq!((found, shaders.used()), (NEW, vec![1]), "{family:?}");
+    }
+}
+
+#[test]
+fn shaders_of_dispatches_are_checked() {
+    for family in [Family::Cedar, Family::Cayman] {
+        // The shader writes R2.
+        for (gprs, broken) in [(3, 0), (2, 1)] {
+            let mut board = Board::new(family);
+            board.dispatch_with(gprs);
+            flushed(&mut board);
+            board.ended();
+            let counters = board.rig.chip.counters();
+            assert_eq!(counters.get(Counter::BrokenShaders), broken, "{family:?}");
+        }
     }
 }

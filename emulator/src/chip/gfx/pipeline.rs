@@ -382,6 +382,7 @@ impl Pipeline {
         let view = View::of(context).watched(compressed.as_deref());
         let state = shadow.program(Stage::Compute);
         let program = self.program(context, &view, Some(Stage::Compute), state)?;
+        (self.rules).check(context, self.serial, Stage::Compute, state, &program);
         let front = shadow.front();
         let shared = DrawShared {
             context: *context,
