@@ -85,15 +85,15 @@ def difference(found: Result, right: Result) -> str:
     """The first line that is not as it has to be, or nothing."""
     if found.fault:
         return found.fault
-    for line, wanted in zip(found.lines, right.lines):
+    for line, wanted in zip(found.lines, right.lines, strict=False):
         if line != wanted:
             return f"{line}, should be {wanted.split(': ', 2)[-1]}"
     return "" if len(found.lines) == len(right.lines) else f"{len(found.lines)} lines, should be {len(right.lines)}"
 
 
 def outcome(found: Result, right: Result) -> list[str]:
-    """What a mutation has shown: reports, without stage and address; and "wrong: ..."."""
-    rules = [re.sub(r"^.* at 0x[0-9a-f]+: ", "", report) for report in found.reports]
+    """What a mutation has shown: reports, without stage, address and place; and "wrong: ..."."""
+    rules = [re.sub(r"^.* at 0x[0-9a-f]+: | at dword \d+", "", report) for report in found.reports]
     wrong = difference(found, right)
     return [*dict.fromkeys(rules), *([f"{WRONG}: {wrong}"] if wrong else [])]
 
@@ -110,7 +110,8 @@ def as_builder(cmd: procs.Words, what: str) -> None:
     log = OUT / "build.log"
     log.unlink(missing_ok=True)
     try:
-        procs.as_builder(OUT, ["env", f"CCACHE_DIR={CACHE}/ccache", "sh", "-c", 'log=$1; shift; "$@" >"$log" 2>&1', "sh", log, *cmd])
+        procs.as_builder(OUT, ["env", f"CCACHE_DIR={CACHE}/ccache", "sh", "-c", 'log=$1; shift; "$@" >"$log" 2>&1', "sh", log,
+                               *cmd])
     except LabError as error:
         faults = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if "error:" in line]
         last = faults[:5] or procs.last_lines(log).splitlines()
@@ -198,7 +199,8 @@ def show(program: ModuleType, names: list[str], chip: str) -> list[str]:
             print("\n".join(f"{on}: {line}" for line in seen or [NOTHING]), flush=True)
             if wrong := judge(what, seen):
                 bad.append(f"{name} on {on} {wrong}")
-    keep = {mutation["name"]: found[mutation["name"]] for mutation in load(program)["mutation"] if mutation["name"] in found}
+    keep = {mutation["name"]: {on: found[mutation["name"]][on] for on in mutation["expected"] if on in found[mutation["name"]]}
+            for mutation in load(program)["mutation"] if mutation["name"] in found}
     SHOWN.write_text(json.dumps(keep, indent=1) + "\n", encoding="utf-8")
     return bad
 
@@ -224,10 +226,10 @@ def document(program: ModuleType) -> str:
         HEADING,
         "",
         "Each line is a small change of Mesa's r600, by which shaders break a rule of hardware or compute something else, and what",
-        "shows that: a report of `R7XX_CHECK=1` (`emulator/src/chip/gfx/shader/validate`), or a result that is wrong. The cases are of",
-        "`mesa-patches/tests/gl-scheduler.c`; with the unmodified Mesa they break no rule and their results are llvmpipe's.",
+        "shows that: a report of `R7XX_CHECK=1` (`emulator/src/chip/gfx/shader/validate`), or a result that is wrong. The cases",
+        "are of `mesa-patches/tests/gl-scheduler.c`; with the unmodified Mesa they break no rule and have llvmpipe's results.",
         "`lab/mutations --mesa` makes all of them (`mesa-patches/mutations/table.toml`), `lab/mutations --mesa NAME` one. An empty",
-        "cell: the chip has nothing of the kind.",
+        "cell: it is not run there, as the chip has nothing of the kind or the cases do not lead to it.",
         "",
         f"| mutation | what Mesa does | file | case | {' | '.join(chip.upper() for chip in chips)} |",
         "|---|---|---|---|" + "---|" * len(chips),

@@ -27,7 +27,9 @@ static const char VERTEX[] =
 	"out vec4 v0, v1, v2, v3, v4, v5;"
 	"void main() {"
 	"	gl_Position = vec4(p, 0.0, 1.0);"
-	"	v0 = k[0]; v1 = k[1]; v2 = k[2]; v3 = k[3]; v4 = k[4]; v5 = k[5];"
+	/* 1 at all vertices: the linker moves what does not depend on the vertex to the fragment shader. */
+	"	float one = min(abs(p.x), 1.0);"
+	"	v0 = k[0] * one; v1 = k[1] * one; v2 = k[2] * one; v3 = k[3] * one; v4 = k[4] * one; v5 = k[5] * one;"
 	"}";
 
 /* What all fragment shaders begin with: texels a to h of each pixel. */
@@ -37,6 +39,7 @@ static const char HEAD[] =
 	"layout(location = 0) out vec4 o;"
 	"uniform vec4 k[40];"
 	"uniform sampler2D t, s;"
+	"uniform isamplerBuffer y;"
 	"layout(std140) uniform U { ivec4 n[16]; };"
 	"vec4 at(int i) { return texelFetch(t, ivec2(gl_FragCoord.xy) + ivec2(i, i / 3), 0); }"
 	"void main() {"
@@ -60,17 +63,18 @@ static void line(const char *format, int i)
 	add(text);
 }
 
+/* Three registers of an element are all that a group can read: each swizzle has to be another one. */
 static void ports(void)
 {
-	add("o = vec4(a.x * b.x + c.x, d.x * e.x + f.x, g.x * h.x + a.x, c.x * d.x + e.x)"
-	    "+ vec4(a.y * b.y + c.y, d.y * e.y + f.y, g.y * h.y + a.y, c.y * d.y + e.y)"
-	    "+ vec4(b.z * a.z + d.z, f.z * e.z + g.z, a.z * h.z + c.z, h.z * d.z + b.z);");
+	add("o = vec4(a.x * b.x + c.x, b.x * c.x + a.x, c.x * a.x + b.x, d.y * e.y + f.y)"
+	    "+ vec4(e.y * f.y + d.y, f.y * d.y + e.y, g.z * h.z + a.z, h.z * a.z + g.z)"
+	    "+ vec4(a.w * b.w + c.w, d.w * a.w + b.w, c.w * d.w + a.w, b.w * c.w + d.w);");
 }
 
+/* Two elements of a register, and the second one of another register. */
 static void operands(void)
 {
-	add("o = vec4(a.x * a.y + b.x, b.x * b.y + c.x, c.x * c.y + a.x, d.x * d.y + e.x)"
-	    "+ vec4(e.z * e.w + f.z, f.z * f.w + g.z, g.z * g.w + e.z, h.z * h.w + a.z);");
+	add("o = vec4(a.x * a.y + 3.0, c.z * b.y + 5.0, 1.0, 2.0);");
 }
 
 static void constants(void)
@@ -83,13 +87,20 @@ static void scalars(void)
 {
 	add("vec4 i = k[0].xyzw * 3.0 + a;"
 	    "vec4 j = k[0].xyzw * 5.0 + b;"
+	    "vec4 l = c * 7.0 + d, r = e * k[2].x + f, q = g * 9.0 + h;"
 	    "ivec4 m = ivec4(a) * ivec4(b.yzwx) + ivec4(k[1]) * ivec4(c);"
-	    "o = floor(i * 0.5) + j + vec4(m) + floor(sqrt(a * a) + exp2(vec4(1.0, 2.0, 3.0, 4.0)) + 0.5);");
+	    "o = floor(i * 0.5) + j + l * r + q + vec4(m) + floor(sqrt(a * a) + exp2(vec4(1.0, 2.0, 3.0, 4.0)) + 0.5);");
+}
+
+static void scaled(void)
+{
+	add("vec4 i = k[0] * 3.0 + a, j = k[0] * 5.0 + b, l = c * 7.0 + d, r = e * k[2].x + f, q = g * 9.0 + h;"
+	    "o = i + j * 2.0 + l + r * 3.0 + q;");
 }
 
 static void inputs(void)
 {
-	add("o = v0 + v1 * 2.0 + v2 * 3.0 + v3 * 4.0 + v4 * 5.0 + v5 * 6.0;");
+	add("o = v0 * v1 + v2 * v3.yzwx + v4 * v5.zwxy + v1 * v5 + v3 * v3;");
 }
 
 static void registers(void)
@@ -141,7 +152,8 @@ static void branches(void)
 
 static void chain(void)
 {
-	add("int i = int(gl_FragCoord.x) + 4 * int(gl_FragCoord.y); o = vec4(n[n[n[i].x].y]) + a;");
+	add("int i = int(gl_FragCoord.x) + 4 * int(gl_FragCoord.y);"
+	    "o = vec4(texelFetch(y, texelFetch(y, texelFetch(y, i).x).x)) + a;");
 }
 
 static void texels(void)
@@ -197,6 +209,7 @@ static const struct {
 	void (*make)(void);
 } CASES[] = {
 	{ "ports", ports }, { "operands", operands }, { "constants", constants }, { "scalars", scalars },
+	{ "scaled", scaled },
 	{ "inputs", inputs }, { "registers", registers }, { "nested3", nested3 }, { "nested4", nested4 },
 	{ "nested6", nested6 }, { "loops", loops }, { "branches", branches }, { "chain", chain },
 	{ "texels", texels }, { "array", array }, { "clauses", clauses }, { "literals", literals },
@@ -224,6 +237,8 @@ static const struct {
 	{ "blocks", "o += u[which].w + u[(which + 1) & 3].w * 3 + u[(which + 2) & 3].w;" },
 	{ "conversions", "vec4 z = vec4(o) * 1.5 + 0.25; ivec4 y = ivec4(z) + ivec4(z.yzwx * 2.0); o += y + ivec4(floor(z.zwxy));"
 			 "o += bitfieldExtract(o.wxyz, 1, 5) + bitfieldInsert(o, o.yzwx, 2, 3);" },
+	{ "fields", "ivec4 p = n[(i + 3) & 15], q = n[(i + 7) & 15];"
+		    "o = (bitfieldExtract(o, 1, 3) ^ bitfieldExtract(p, 2, 2)) + bitfieldExtract(q, 1, 2);" },
 };
 
 static void texture(const float *texels)
@@ -237,7 +252,7 @@ static void texture(const float *texels)
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
 }
 
-static void uniforms(GLuint binding, int seed)
+static GLuint uniforms(GLuint binding, int seed)
 {
 	int32_t values[16][4];
 	GLuint name;
@@ -249,11 +264,13 @@ static void uniforms(GLuint binding, int seed)
 	glBindBuffer(GL_UNIFORM_BUFFER, name);
 	glBufferData(GL_UNIFORM_BUFFER, sizeof(values), values, GL_STATIC_DRAW);
 	glBindBufferBase(GL_UNIFORM_BUFFER, binding, name);
+	return name;
 }
 
 static void inputs_of_all(void)
 {
 	static float small[TEXELS * TEXELS][4], places[TEXELS * TEXELS][4];
+	GLuint name;
 
 	for (int i = 0; i < TEXELS * TEXELS; i++) {
 		for (int j = 0; j < 4; j++) {
@@ -261,11 +278,14 @@ static void inputs_of_all(void)
 			places[i][j] = ((i * 5 + j * 3 + i / 16) % 16 + 0.5f) / 16.0f;
 		}
 	}
+	glActiveTexture(GL_TEXTURE3);
+	glGenTextures(1, &name);
+	glBindTexture(GL_TEXTURE_BUFFER, name);
+	glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32I, uniforms(0, 0));
 	glActiveTexture(GL_TEXTURE1);
 	texture(places[0]);
 	glActiveTexture(GL_TEXTURE0);
 	texture(small[0]);
-	uniforms(0, 0);
 }
 
 static void target(void)
@@ -311,6 +331,7 @@ static void run(const char *name, void (*make)(void))
 	program = link_program(compile(GL_VERTEX_SHADER, VERTEX), compile(GL_FRAGMENT_SHADER, source), NULL);
 	glUseProgram(program);
 	glUniform1i(glGetUniformLocation(program, "s"), 1);
+	glUniform1i(glGetUniformLocation(program, "y"), 3);
 	for (int i = 0; i < CONSTANTS; i++) {
 		char of[16];
 
