@@ -89,14 +89,29 @@ choose_fixes() {
 
 # apply_fixes DIR: applies the chosen fixes to the kernel source in DIR, but those that it has.
 apply_fixes() {
-	local fix log
-	for fix in "${fixes[@]}"; do
-		if log=$(patch -d "$1" -p1 --fuzz=0 -s -f --dry-run <"$fix" 2>&1); then
-			patch -d "$1" -p1 --fuzz=0 -s --no-backup-if-mismatch <"$fix"
-		elif ! patch -d "$1" -p1 --fuzz=0 -s -f -R --dry-run <"$fix" >/dev/null 2>&1; then
+	local before file fix log i there=()
+	# A fix can change lines around those of an earlier one, so what the source has is found from the
+	# last to the first, each taken out of a copy before the one below it is looked for.
+	before=$(mktemp -d)
+	(cd "$1" && sed -n 's|^+++ b/||p' "${fixes[@]}" | sort -u | while IFS= read -r file; do
+		[ ! -e "$file" ] || cp --parents -t "$before" "$file"
+	done)
+	for ((i = ${#fixes[@]} - 1; i >= 0; i--)); do
+		if ! patch -d "$before" -p1 --fuzz=0 -s -f --dry-run <"${fixes[i]}" >/dev/null 2>&1 &&
+			patch -d "$before" -p1 --fuzz=0 -s -f -R --dry-run <"${fixes[i]}" >/dev/null 2>&1; then
+			patch -d "$before" -p1 --fuzz=0 -s -R --no-backup-if-mismatch <"${fixes[i]}"
+			there[i]=1
+		fi
+	done
+	rm -rf "$before"
+	for i in "${!fixes[@]}"; do
+		[ -z "${there[i]-}" ] || continue
+		fix=${fixes[i]}
+		if ! log=$(patch -d "$1" -p1 --fuzz=0 -s -f --dry-run <"$fix" 2>&1); then
 			echo "$log" >&2
 			die "$fix does not apply without fuzz, and is not in the source either"
 		fi
+		patch -d "$1" -p1 --fuzz=0 -s --no-backup-if-mismatch <"$fix"
 	done
 }
 

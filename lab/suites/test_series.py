@@ -83,8 +83,12 @@ def fixes_there(lab: Lab) -> None:
     fix = ("bash", "-euc", '. kernel/lib.sh; choose_fixes 6.12; apply_fixes "$1"', "fixes.sh")
     tree = empty("series-fixed")
     lab.call("cp", "-r", "build/series-fixes/tree", tree)
-    lab.call(*fix, tree / "tree")
-    assert not lab.call("git", "-C", tree / "tree", "status", "--porcelain")
+    git = ("git", "-C", tree / "tree")
+    count = int(lab.call(*git, "rev-list", "--count", "base..").strip())
+    for had in sorted({0, 1, count // 2, count - 1, count}):
+        lab.call(*git, "checkout", "-q", f"HEAD~{count - had}", "--", ".")
+        lab.call(*fix, tree / "tree")
+        assert not lab.call(*git, "diff", "HEAD"), f"a source with {had} of {count} fixes becomes another one"
     source = tree / "tree/drivers/gpu/drm/radeon/r600_cs.c"
     source.write_text(source.read_text(encoding="utf-8").replace("cb size not set", "CB_COLOR_SIZE missing"), encoding="utf-8")
     done = lab.status(*fix, tree / "tree")
