@@ -32,7 +32,7 @@ provoked = {
     "radeon_gem_rw_fuzz@": f"{lockup}|{second}",
     "radeon_gem_rw_reset@": f"{lockup}|{second}",
     "radeon_gem_rw_reset_fails@": f"{lockup}|{second}|{failed_reset}",
-    "radeon_cs_check@": refused,
+    "radeon_cs_check": refused,
     "@hang-after-move": refused,
     "radeon_gem_rw_faults": r"\[TTM\] Failed allocating page table",
 }

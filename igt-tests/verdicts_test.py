@@ -38,7 +38,7 @@ def test_any_other_message_fails(tmp_path):
     assert "dmesg-warn: igt@seeds" in done.stdout and "radeon: no" in done.stdout
 
 
-@pytest.mark.parametrize(("program", "status"), [("radeon_cs_check", 0), ("radeon_gem_pread", 1)])
+@pytest.mark.parametrize(("program", "status"), [("radeon_cs_check", 0), ("radeon_cs_check_bounds", 0), ("radeon_gem_pread", 1)])
 def test_what_the_kernel_says_of_streams_that_it_refuses(tmp_path, program, status):
     done = judge(tmp_path, **{f"{program}@several-buffers": warned(
         "<3> [   19.638946] [drm:r600_cs_common_vline_parse [radeon]] *ERROR* cannot find crtc -1",

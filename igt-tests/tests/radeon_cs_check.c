@@ -3,21 +3,15 @@
  * Command streams that the kernel must refuse, and one that it must take. Kernels
  * without the fixes in kernel/fixes/ crash, stop responding, or submit what they
  * have not checked: run it only where that does no harm.
- *
- * A stream ends with a wait for a vertical line of a CRTC that does not exist. The
- * kernel's checker refuses that with -ENOENT, which nothing before it returns. So
- * -ENOENT says that all before it has passed the check, and the GPU does not get the
- * stream. Fields and registers are those of r600d.h and evergreend.h.
+ * Fields and registers are those of r600d.h and evergreend.h.
  */
 #include "igt.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "igt_radeon.h"
-#include "igt_radeon_process.h"
+#include "igt_radeon_stream.h"
 #include "radeon_guest.h"
 
 /**
@@ -87,16 +81,6 @@
 
 IGT_TEST_DESCRIPTION("Command streams that the kernel's checker must refuse or take.");
 
-#define PACKET0(reg)			((reg) >> 2)
-#define PACKET3(op, count)		(3u << 30 | ((count) & 0x3fff) << 16 | (op) << 8)
-#define PACKET3_NOP			0x10
-#define PACKET3_DRAW_INDEX_AUTO		0x2d
-#define PACKET3_WAIT_REG_MEM		0x3c
-#define PACKET3_MEM_WRITE		0x3d
-#define PACKET3_SET_CONTEXT_REG		0x69
-#define PACKET3_SET_RESOURCE		0x6d
-#define CONTEXT_REG_START		0x28000
-
 /* R600, R700 */
 #define CB_COLOR0_BASE			0x28040
 #define CB_COLOR0_SIZE			0x28060
@@ -152,278 +136,110 @@ IGT_TEST_DESCRIPTION("Command streams that the kernel's checker must refuse or t
 #define SLICE(width, height)		((width) * (height) / 64 - 1)
 #define SLICE_MAX			0x3fffff
 
-#define VLINE_STAT			(1 << 12)
-#define NO_CRTC				0xffffffffu
-
-#define BO_SIZE				(1 * MIB)
-#define MAX_DWORDS			512
-/* A checker needs microseconds. Some loops of faulty ones take minutes. */
-#define CHECK_SECONDS			10
-
-/**
- * enum checker - the checker of a chip's command streams
- * @R600: r600_cs.c, R600 to RV740
- * @EVERGREEN: evergreen_cs.c, CEDAR to ARUBA
- * @CHECKERS: number of them
- */
-enum checker { R600, EVERGREEN, CHECKERS };
-
-/* Of the first CRTC; a stream names a CRTC by its id, and the kernel puts in the others. */
-static const struct { uint32_t start_end, status; } vline[CHECKERS] = {
-	[R600] = { 0x6538, 0x653c },
-	[EVERGREEN] = { 0x6b08, 0x6bb8 },
-};
-
-/**
- * struct stream - a command stream for the graphics ring
- * @fd: device
- * @checker: for which checker
- * @bo: BO of the only relocation
- * @reloc_dwords: size of the chunk of relocations
- * @n: dwords in @ib
- * @ib: packets
- */
-struct stream {
-	int fd;
-	enum checker checker;
-	struct igt_radeon_bo bo;
-	uint32_t reloc_dwords;
-	unsigned int n;
-	uint32_t ib[MAX_DWORDS];
-};
-
-static void stream_init(struct stream *s, int fd, enum checker checker)
+static void write_one(struct igt_radeon_stream *s, uint32_t value)
 {
-	memset(s, 0, sizeof(*s));
-	s->fd = fd;
-	s->checker = checker;
-	s->reloc_dwords = RADEON_GUEST_RELOC_DWORDS;
-	igt_radeon_bo_init(&s->bo, fd, BO_SIZE, RADEON_GEM_DOMAIN_VRAM, 0);
-}
-
-static void stream_fini(struct stream *s)
-{
-	igt_radeon_bo_fini(&s->bo);
-}
-
-static void emit(struct stream *s, uint32_t dword)
-{
-	igt_assert(s->n < MAX_DWORDS);
-	s->ib[s->n++] = dword;
-}
-
-static void emit_reloc(struct stream *s)
-{
-	emit(s, PACKET3(PACKET3_NOP, 0));
-	emit(s, 0);
-}
-
-static void set_reg(struct stream *s, uint32_t reg, uint32_t value)
-{
-	emit(s, PACKET3(PACKET3_SET_CONTEXT_REG, 1));
-	emit(s, (reg - CONTEXT_REG_START) >> 2);
-	emit(s, value);
-}
-
-/* A register with an address or with fields of tiling. */
-static void set_reg_reloc(struct stream *s, uint32_t reg, uint32_t value)
-{
-	set_reg(s, reg, value);
-	emit_reloc(s);
-}
-
-/* A register with an address: that of the BO. */
-static void set_address(struct stream *s, uint32_t reg)
-{
-	set_reg_reloc(s, reg, 0);
-}
-
-static void draw(struct stream *s)
-{
-	emit(s, PACKET3(PACKET3_DRAW_INDEX_AUTO, 1));
-	emit(s, 3);
-	emit(s, 2);
-}
-
-static void write_one(struct stream *s, uint32_t value)
-{
-	emit(s, PACKET3(PACKET3_MEM_WRITE, 3));
-	emit(s, 0);
-	emit(s, 0);
-	emit(s, value);
-	emit(s, value);
-	emit_reloc(s);
-}
-
-/* Ends the stream so that the kernel refuses it with -ENOENT. */
-static void end(struct stream *s)
-{
-	emit(s, PACKET0(vline[s->checker].start_end));
-	emit(s, 0);
-	emit(s, PACKET3(PACKET3_WAIT_REG_MEM, 5));
-	emit(s, 3);	/* until the register equals */
-	emit(s, vline[s->checker].status >> 2);
-	emit(s, 0);
-	emit(s, 0);
-	emit(s, VLINE_STAT);
-	emit(s, 10);
-	emit(s, PACKET3(PACKET3_NOP, 0));
-	emit(s, NO_CRTC);
-}
-
-static int submit(void *data)
-{
-	const struct stream *s = data;
-	/* Some tests have a part of a second relocation. */
-	struct drm_radeon_cs_reloc relocs[2] = {
-		{ .handle = s->bo.handle, .write_domain = s->bo.domain },
-	};
-
-	return -radeon_guest_submit_chunks(s->fd, 0, RADEON_CS_RING_GFX, s->ib, s->n, relocs,
-					   s->reloc_dwords);
-}
-
-/* Returns 0 or the errno of the submission, which a process of its own makes. */
-static int try(struct stream *s)
-{
-	int status = igt_radeon_reap(igt_radeon_spawn(submit, s), CHECK_SECONDS);
-
-	igt_assert_f(WIFEXITED(status), "the kernel killed the process in its ioctl\n");
-	return WEXITSTATUS(status);
-}
-
-static void expect_refused(struct stream *s)
-{
-	end(s);
-	igt_assert_eq(try(s), EINVAL);
-	stream_fini(s);
-}
-
-static void expect_passed(struct stream *s)
-{
-	end(s);
-	igt_assert_eq(try(s), ENOENT);
-	stream_fini(s);
-}
-
-/* Whose checker the device has: only that one knows the registers of the end. */
-static enum checker find_checker(int fd)
-{
-	struct stream s;
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < CHECKERS; i++) {
-		stream_init(&s, fd, i);
-		end(&s);
-		ret = try(&s);
-		stream_fini(&s);
-		if (ret == ENOENT)
-			return i;
-		igt_assert_eq(ret, EINVAL);
-	}
-	return CHECKERS;
-}
-
-static void require(enum checker has, enum checker needs)
-{
-	igt_require_f(has == needs, "another family has this checker\n");
+	igt_radeon_stream_emit(s, PACKET3(PACKET3_MEM_WRITE, 3));
+	igt_radeon_stream_emit(s, 0);
+	igt_radeon_stream_emit(s, 0);
+	igt_radeon_stream_emit(s, value);
+	igt_radeon_stream_emit(s, value);
+	igt_radeon_stream_reloc(s);
 }
 
 /* A linear colour buffer of 64x64 pixels, without its size. */
-static void colour(struct stream *s, uint32_t info)
+static void colour(struct igt_radeon_stream *s, uint32_t info)
 {
-	set_address(s, CB_COLOR0_BASE);
-	set_reg(s, CB_COLOR0_INFO, COLOR_8_8_8_8 | info);
-	set_reg(s, CB_COLOR0_MASK, 0);
-	set_reg(s, DB_DEPTH_CONTROL, 0);
+	igt_radeon_stream_address(s, CB_COLOR0_BASE);
+	igt_radeon_stream_reg(s, CB_COLOR0_INFO, COLOR_8_8_8_8 | info);
+	igt_radeon_stream_reg(s, CB_COLOR0_MASK, 0);
+	igt_radeon_stream_reg(s, DB_DEPTH_CONTROL, 0);
 }
 
-static void test_mask(int fd, enum checker checker, uint32_t info)
+static void test_mask(int fd, enum igt_radeon_checker checker, uint32_t info)
 {
-	struct stream s;
+	struct igt_radeon_stream s;
 	unsigned int bases;
 
-	require(checker, R600);
+	igt_radeon_require_checker(checker, IGT_RADEON_R600);
 	/* Without any, with one of those that FMASK needs, with all. */
 	for (bases = 0; bases < 3; bases++) {
 		if (info == CLEAR_ENABLE && bases == 1)
 			continue;
-		stream_init(&s, fd, checker);
+		igt_radeon_stream_init(&s, fd, checker);
 		colour(&s, info);
-		set_reg(&s, CB_COLOR0_SIZE, SIZE_64X64);
+		igt_radeon_stream_reg(&s, CB_COLOR0_SIZE, SIZE_64X64);
 		if (bases)
-			set_address(&s, CB_COLOR0_TILE);
+			igt_radeon_stream_address(&s, CB_COLOR0_TILE);
 		if (bases == 2)
-			set_address(&s, CB_COLOR0_FRAG);
-		draw(&s);
+			igt_radeon_stream_address(&s, CB_COLOR0_FRAG);
+		igt_radeon_stream_draw(&s);
 		if (bases == 2)
-			expect_passed(&s);
+			igt_radeon_stream_passed(&s);
 		else
-			expect_refused(&s);
+			igt_radeon_stream_refused(&s);
 	}
 }
 
-static void texture(struct stream *s, unsigned int base_level, uint32_t offset)
+static void texture(struct igt_radeon_stream *s, unsigned int base_level, uint32_t offset)
 {
-	emit(s, PACKET3(PACKET3_SET_RESOURCE, TEXTURE_DWORDS));
-	emit(s, 0);
-	emit(s, TEXTURE_2D);
-	emit(s, TEXTURE_8_8_8_8);
-	emit(s, offset / 256);
-	emit(s, 0);
-	emit(s, BASE_LEVEL(base_level));
-	emit(s, 0);
-	emit(s, VALID_TEXTURE);
-	emit_reloc(s);
-	emit_reloc(s);
+	igt_radeon_stream_emit(s, PACKET3(PACKET3_SET_RESOURCE, TEXTURE_DWORDS));
+	igt_radeon_stream_emit(s, 0);
+	igt_radeon_stream_emit(s, TEXTURE_2D);
+	igt_radeon_stream_emit(s, TEXTURE_8_8_8_8);
+	igt_radeon_stream_emit(s, offset / 256);
+	igt_radeon_stream_emit(s, 0);
+	igt_radeon_stream_emit(s, BASE_LEVEL(base_level));
+	igt_radeon_stream_emit(s, 0);
+	igt_radeon_stream_emit(s, VALID_TEXTURE);
+	igt_radeon_stream_reloc(s);
+	igt_radeon_stream_reloc(s);
 }
 
-static void test_levels(int fd, enum checker checker, unsigned int above)
+static void test_levels(int fd, enum igt_radeon_checker checker, unsigned int above)
 {
 	/* The sum of an unknown size, -1, and an offset of 256 would be in bounds. */
 	static const uint32_t offsets[] = { 0, 256 };
-	struct stream s;
+	struct igt_radeon_stream s;
 	unsigned int i;
 
-	require(checker, R600);
+	igt_radeon_require_checker(checker, IGT_RADEON_R600);
 	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
-		stream_init(&s, fd, checker);
+		igt_radeon_stream_init(&s, fd, checker);
 		texture(&s, 0, offsets[i]);
-		expect_passed(&s);
-		stream_init(&s, fd, checker);
+		igt_radeon_stream_passed(&s);
+		igt_radeon_stream_init(&s, fd, checker);
 		texture(&s, above, offsets[i]);
-		expect_refused(&s);
+		igt_radeon_stream_refused(&s);
 	}
 }
 
-static void test_several(int fd, enum checker checker)
+static void test_several(int fd, enum igt_radeon_checker checker)
 {
 	/*
 	 * With 15 of 7 dwords, a step of 8 makes the address of one buffer the type
 	 * of the next.
 	 */
 	static const unsigned int counts[] = { 1, 2, 15, 40 };
-	struct stream s;
+	struct igt_radeon_stream s;
 	unsigned int i, k;
 
-	require(checker, R600);
+	igt_radeon_require_checker(checker, IGT_RADEON_R600);
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		stream_init(&s, fd, checker);
-		emit(&s, PACKET3(PACKET3_SET_RESOURCE, counts[i] * TEXTURE_DWORDS));
-		emit(&s, 0);
+		igt_radeon_stream_init(&s, fd, checker);
+		igt_radeon_stream_emit(&s, PACKET3(PACKET3_SET_RESOURCE, counts[i] * TEXTURE_DWORDS));
+		igt_radeon_stream_emit(&s, 0);
 		for (k = 0; k < counts[i]; k++) {
-			emit(&s, 0);
-			emit(&s, PAGE - 1);
-			emit(&s, 0);
-			emit(&s, 0);
-			emit(&s, 0);
-			emit(&s, 0);
-			emit(&s, VALID_BUFFER);
+			igt_radeon_stream_emit(&s, 0);
+			igt_radeon_stream_emit(&s, PAGE - 1);
+			igt_radeon_stream_emit(&s, 0);
+			igt_radeon_stream_emit(&s, 0);
+			igt_radeon_stream_emit(&s, 0);
+			igt_radeon_stream_emit(&s, 0);
+			igt_radeon_stream_emit(&s, VALID_BUFFER);
 		}
 		for (k = 0; k < counts[i]; k++)
-			emit_reloc(&s);
-		expect_passed(&s);
+			igt_radeon_stream_reloc(&s);
+		igt_radeon_stream_passed(&s);
 	}
 }
 
@@ -431,85 +247,85 @@ static void test_several(int fd, enum checker checker)
  * If the kernel takes such a draw, does it change the stream's first packet? That one
  * has a packet as its data that skips all others.
  */
-static void report_effect(int fd, enum checker checker)
+static void report_effect(int fd, enum igt_radeon_checker checker)
 {
-	struct stream s;
+	struct igt_radeon_stream s;
 	uint32_t *map;
 
-	stream_init(&s, fd, checker);
+	igt_radeon_stream_init(&s, fd, checker);
 	map = igt_radeon_bo_map(&s.bo);
 	map[0] = 0;
-	emit(&s, PACKET3(PACKET3_NOP, 1));
-	emit(&s, 0);
-	emit(&s, 0);
+	igt_radeon_stream_emit(&s, PACKET3(PACKET3_NOP, 1));
+	igt_radeon_stream_emit(&s, 0);
+	igt_radeon_stream_emit(&s, 0);
 	write_one(&s, 1);
 	colour(&s, 0);
-	draw(&s);
+	igt_radeon_stream_draw(&s);
 	while (s.n % 8)
-		emit(&s, RADEON_GUEST_PACKET2);
+		igt_radeon_stream_emit(&s, RADEON_GUEST_PACKET2);
 	s.ib[2] = PACKET3(PACKET3_NOP, s.n - 4);
-	if (!try(&s)) {
+	if (!igt_radeon_stream_try(&s)) {
 		igt_radeon_bo_wait(&s.bo);
 		igt_warn("The GPU executed the %s.\n", map[0] ?
 			 "stream" : "data of the first packet, which nothing has checked");
 	}
-	stream_fini(&s);
+	igt_radeon_stream_fini(&s);
 }
 
-static void test_size(int fd, enum checker checker)
+static void test_size(int fd, enum igt_radeon_checker checker)
 {
-	struct stream s;
+	struct igt_radeon_stream s;
 	int ret;
 
-	require(checker, R600);
-	stream_init(&s, fd, checker);
+	igt_radeon_require_checker(checker, IGT_RADEON_R600);
+	igt_radeon_stream_init(&s, fd, checker);
 	colour(&s, 0);
-	set_reg(&s, CB_COLOR0_SIZE, SIZE_64X64);
-	draw(&s);
-	expect_passed(&s);
+	igt_radeon_stream_reg(&s, CB_COLOR0_SIZE, SIZE_64X64);
+	igt_radeon_stream_draw(&s);
+	igt_radeon_stream_passed(&s);
 
-	stream_init(&s, fd, checker);
+	igt_radeon_stream_init(&s, fd, checker);
 	colour(&s, 0);
-	draw(&s);
-	end(&s);
-	ret = try(&s);
-	stream_fini(&s);
+	igt_radeon_stream_draw(&s);
+	igt_radeon_stream_end(&s);
+	ret = igt_radeon_stream_try(&s);
+	igt_radeon_stream_fini(&s);
 	if (ret == ENOENT)
 		report_effect(fd, checker);
 	igt_assert_eq(ret, EINVAL);
 }
 
 /* A depth or stencil buffer of 64x64 pixels, without addresses and slice. */
-static void depth(struct stream *s, uint32_t control, uint32_t info)
+static void depth(struct igt_radeon_stream *s, uint32_t control, uint32_t info)
 {
-	set_reg(s, DB_DEPTH_VIEW, 0);
-	set_reg(s, DB_Z_INFO, (control == Z_ENABLE ? Z_24 : 0) | info);
-	set_reg(s, DB_STENCIL_INFO, control == STENCIL_ENABLE ? STENCIL_8 : 0);
-	set_reg(s, DB_DEPTH_SIZE, PITCH(64));
-	set_reg(s, DB_DEPTH_CONTROL, control);
+	igt_radeon_stream_reg(s, DB_DEPTH_VIEW, 0);
+	igt_radeon_stream_reg(s, DB_Z_INFO, (control == Z_ENABLE ? Z_24 : 0) | info);
+	igt_radeon_stream_reg(s, DB_STENCIL_INFO, control == STENCIL_ENABLE ? STENCIL_8 : 0);
+	igt_radeon_stream_reg(s, DB_DEPTH_SIZE, PITCH(64));
+	igt_radeon_stream_reg(s, DB_DEPTH_CONTROL, control);
 }
 
-static void test_depth(int fd, enum checker checker, uint32_t control)
+static void test_depth(int fd, enum igt_radeon_checker checker, uint32_t control)
 {
 	const uint32_t read = control == Z_ENABLE ? DB_Z_READ_BASE : DB_STENCIL_READ_BASE;
 	const uint32_t write = control == Z_ENABLE ? DB_Z_WRITE_BASE : DB_STENCIL_WRITE_BASE;
-	struct stream s;
+	struct igt_radeon_stream s;
 	unsigned int bases;
 
-	require(checker, EVERGREEN);
+	igt_radeon_require_checker(checker, IGT_RADEON_EVERGREEN);
 	for (bases = 0; bases < 4; bases++) {
-		stream_init(&s, fd, checker);
+		igt_radeon_stream_init(&s, fd, checker);
 		depth(&s, control, 0);
-		set_reg(&s, DB_DEPTH_SLICE, SLICE(64, 64));
+		igt_radeon_stream_reg(&s, DB_DEPTH_SLICE, SLICE(64, 64));
 		if (bases & 1)
-			set_address(&s, read);
+			igt_radeon_stream_address(&s, read);
 		if (bases & 2)
-			set_address(&s, write);
-		draw(&s);
+			igt_radeon_stream_address(&s, write);
+		igt_radeon_stream_draw(&s);
 		if (bases == 3)
-			expect_passed(&s);
+			igt_radeon_stream_passed(&s);
 		else
-			expect_refused(&s);
+			igt_radeon_stream_refused(&s);
 	}
 }
 
@@ -517,135 +333,135 @@ static void test_depth(int fd, enum checker checker, uint32_t control)
 #define NO_SLICE			UINT64_MAX
 
 /* Draws with a colour buffer of Evergreen, and tells whether the stream passes. */
-static void draw_colour(int fd, enum checker checker, uint32_t pitch, uint64_t slice,
-			uint32_t info, uint32_t attrib, void (*expect)(struct stream *s))
+static void draw_colour(int fd, enum igt_radeon_checker checker, uint32_t pitch, uint64_t slice,
+			uint32_t info, uint32_t attrib, void (*expect)(struct igt_radeon_stream *s))
 {
-	struct stream s;
+	struct igt_radeon_stream s;
 
-	require(checker, EVERGREEN);
-	stream_init(&s, fd, checker);
-	set_address(&s, EG_CB_COLOR0_BASE);
-	set_reg(&s, EG_CB_COLOR0_PITCH, pitch);
+	igt_radeon_require_checker(checker, IGT_RADEON_EVERGREEN);
+	igt_radeon_stream_init(&s, fd, checker);
+	igt_radeon_stream_address(&s, EG_CB_COLOR0_BASE);
+	igt_radeon_stream_reg(&s, EG_CB_COLOR0_PITCH, pitch);
 	if (slice != NO_SLICE)
-		set_reg(&s, EG_CB_COLOR0_SLICE, slice);
-	set_reg(&s, EG_CB_COLOR0_VIEW, 0);
-	set_reg(&s, EG_CB_COLOR0_INFO, info);
-	set_reg_reloc(&s, EG_CB_COLOR0_ATTRIB, attrib);
-	set_reg(&s, CB_TARGET_MASK, 0xf);
-	set_reg(&s, DB_DEPTH_CONTROL, 0);
-	draw(&s);
+		igt_radeon_stream_reg(&s, EG_CB_COLOR0_SLICE, slice);
+	igt_radeon_stream_reg(&s, EG_CB_COLOR0_VIEW, 0);
+	igt_radeon_stream_reg(&s, EG_CB_COLOR0_INFO, info);
+	igt_radeon_stream_reg_reloc(&s, EG_CB_COLOR0_ATTRIB, attrib);
+	igt_radeon_stream_reg(&s, CB_TARGET_MASK, 0xf);
+	igt_radeon_stream_reg(&s, DB_DEPTH_CONTROL, 0);
+	igt_radeon_stream_draw(&s);
 	expect(&s);
 }
 
-static void draw_linear(int fd, enum checker checker, uint32_t pitch, uint64_t slice,
-			void (*expect)(struct stream *s))
+static void draw_linear(int fd, enum igt_radeon_checker checker, uint32_t pitch, uint64_t slice,
+			void (*expect)(struct igt_radeon_stream *s))
 {
 	draw_colour(fd, checker, pitch, slice, COLOR_8_8_8_8 | LINEAR_ALIGNED, 0, expect);
 }
 
 /* Draws with a depth or stencil buffer, in @info and @htile with HTILE. */
-static void draw_depth(int fd, enum checker checker, uint32_t control, uint64_t slice,
-		       uint32_t info, uint32_t htile, void (*expect)(struct stream *s))
+static void draw_depth(int fd, enum igt_radeon_checker checker, uint32_t control, uint64_t slice,
+		       uint32_t info, uint32_t htile, void (*expect)(struct igt_radeon_stream *s))
 {
-	struct stream s;
+	struct igt_radeon_stream s;
 
-	require(checker, EVERGREEN);
-	stream_init(&s, fd, checker);
+	igt_radeon_require_checker(checker, IGT_RADEON_EVERGREEN);
+	igt_radeon_stream_init(&s, fd, checker);
 	depth(&s, control, info);
 	if (slice != NO_SLICE)
-		set_reg(&s, DB_DEPTH_SLICE, slice);
-	set_address(&s, DB_Z_READ_BASE);
-	set_address(&s, DB_Z_WRITE_BASE);
-	set_address(&s, DB_STENCIL_READ_BASE);
-	set_address(&s, DB_STENCIL_WRITE_BASE);
+		igt_radeon_stream_reg(&s, DB_DEPTH_SLICE, slice);
+	igt_radeon_stream_address(&s, DB_Z_READ_BASE);
+	igt_radeon_stream_address(&s, DB_Z_WRITE_BASE);
+	igt_radeon_stream_address(&s, DB_STENCIL_READ_BASE);
+	igt_radeon_stream_address(&s, DB_STENCIL_WRITE_BASE);
 	if (info) {
-		set_reg_reloc(&s, DB_HTILE_DATA_BASE, htile);
-		set_reg(&s, DB_HTILE_SURFACE, 0);
+		igt_radeon_stream_reg_reloc(&s, DB_HTILE_DATA_BASE, htile);
+		igt_radeon_stream_reg(&s, DB_HTILE_SURFACE, 0);
 	}
-	draw(&s);
+	igt_radeon_stream_draw(&s);
 	expect(&s);
 }
 
-static void test_pitch(int fd, enum checker checker)
+static void test_pitch(int fd, enum igt_radeon_checker checker)
 {
-	draw_linear(fd, checker, PITCH(64), SLICE(64, 64), expect_passed);
+	draw_linear(fd, checker, PITCH(64), SLICE(64, 64), igt_radeon_stream_passed);
 	/* The chip has 11 bits of it: 16,384 pixels. */
-	draw_linear(fd, checker, UINT32_MAX, SLICE(16384, 1), expect_passed);
-	draw_linear(fd, checker, UINT32_MAX, SLICE(16384, 64), expect_refused);
+	draw_linear(fd, checker, UINT32_MAX, SLICE(16384, 1), igt_radeon_stream_passed);
+	draw_linear(fd, checker, UINT32_MAX, SLICE(16384, 64), igt_radeon_stream_refused);
 	/* The lowest one that makes a width of 0. */
-	draw_linear(fd, checker, UINT32_MAX / 8, SLICE(16384, 64), expect_refused);
+	draw_linear(fd, checker, UINT32_MAX / 8, SLICE(16384, 64), igt_radeon_stream_refused);
 }
 
-static void test_slice(int fd, enum checker checker, uint64_t slice)
+static void test_slice(int fd, enum igt_radeon_checker checker, uint64_t slice)
 {
-	draw_linear(fd, checker, PITCH(64), SLICE(64, 64), expect_passed);
-	draw_linear(fd, checker, PITCH(64), slice, expect_refused);
-	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), 0, 0, expect_passed);
-	draw_depth(fd, checker, Z_ENABLE, slice, 0, 0, expect_refused);
-	draw_depth(fd, checker, STENCIL_ENABLE, SLICE(64, 64), 0, 0, expect_passed);
-	draw_depth(fd, checker, STENCIL_ENABLE, slice, 0, 0, expect_refused);
+	draw_linear(fd, checker, PITCH(64), SLICE(64, 64), igt_radeon_stream_passed);
+	draw_linear(fd, checker, PITCH(64), slice, igt_radeon_stream_refused);
+	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), 0, 0, igt_radeon_stream_passed);
+	draw_depth(fd, checker, Z_ENABLE, slice, 0, 0, igt_radeon_stream_refused);
+	draw_depth(fd, checker, STENCIL_ENABLE, SLICE(64, 64), 0, 0, igt_radeon_stream_passed);
+	draw_depth(fd, checker, STENCIL_ENABLE, slice, 0, 0, igt_radeon_stream_refused);
 }
 
-static void test_layer(int fd, enum checker checker)
+static void test_layer(int fd, enum igt_radeon_checker checker)
 {
 	const uint32_t info = COLOR_32_32_32_32_FLOAT | LINEAR_ALIGNED;
 
-	draw_colour(fd, checker, PITCH(64), SLICE(64, 64), info, 0, expect_passed);
-	draw_colour(fd, checker, PITCH(16384), SLICE_MAX, info, 0, expect_refused);
+	draw_colour(fd, checker, PITCH(64), SLICE(64, 64), info, 0, igt_radeon_stream_passed);
+	draw_colour(fd, checker, PITCH(16384), SLICE_MAX, info, 0, igt_radeon_stream_refused);
 }
 
-static void test_htile(int fd, enum checker checker)
+static void test_htile(int fd, enum igt_radeon_checker checker)
 {
 	/* In units of 256 bytes: the beginning and the end of the BO. */
-	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), TILE_SURFACE_ENABLE, 0, expect_passed);
-	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), TILE_SURFACE_ENABLE, BO_SIZE / 256,
-		   expect_refused);
+	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), TILE_SURFACE_ENABLE, 0, igt_radeon_stream_passed);
+	draw_depth(fd, checker, Z_ENABLE, SLICE(64, 64), TILE_SURFACE_ENABLE, IGT_RADEON_STREAM_BO / 256,
+		   igt_radeon_stream_refused);
 }
 
-static void test_macro_tile(int fd, enum checker checker)
+static void test_macro_tile(int fd, enum igt_radeon_checker checker)
 {
 	const uint32_t info = COLOR_8_8_8_8 | TILED_2D;
 	unsigned int aspect;
 
 	/* Two banks, of 8 tiles each; then of one, and four or eight tiles side by side. */
 	draw_colour(fd, checker, PITCH(512), SLICE(512, 128), info,
-		    TILE_SPLIT_1024 | BANK_HEIGHT(3) | ASPECT(0), expect_passed);
+		    TILE_SPLIT_1024 | BANK_HEIGHT(3) | ASPECT(0), igt_radeon_stream_passed);
 	for (aspect = 2; aspect <= 3; aspect++)
 		draw_colour(fd, checker, PITCH(4096), SLICE(4096, 4096), info,
-			    TILE_SPLIT_1024 | BANK_HEIGHT(0) | ASPECT(aspect), expect_refused);
+			    TILE_SPLIT_1024 | BANK_HEIGHT(0) | ASPECT(aspect), igt_radeon_stream_refused);
 }
 
-static void test_part(int fd, enum checker checker)
+static void test_part(int fd, enum igt_radeon_checker checker)
 {
-	struct stream s;
+	struct igt_radeon_stream s;
 	uint32_t part;
 
-	igt_require_f(checker != CHECKERS, "no checker that this test knows\n");
+	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	for (part = 1; part <= RADEON_GUEST_RELOC_DWORDS; part++) {
-		stream_init(&s, fd, checker);
+		igt_radeon_stream_init(&s, fd, checker);
 		s.reloc_dwords = part;
 		write_one(&s, 1);
 		if (part == RADEON_GUEST_RELOC_DWORDS)
-			expect_passed(&s);
+			igt_radeon_stream_passed(&s);
 		else
-			expect_refused(&s);
+			igt_radeon_stream_refused(&s);
 	}
 	/* Behind a whole one */
-	stream_init(&s, fd, checker);
+	igt_radeon_stream_init(&s, fd, checker);
 	s.reloc_dwords = RADEON_GUEST_RELOC_DWORDS + 1;
 	write_one(&s, 1);
 	s.ib[s.n - 1] = RADEON_GUEST_RELOC_DWORDS;
-	expect_refused(&s);
+	igt_radeon_stream_refused(&s);
 }
 
 int igt_main()
 {
-	enum checker checker = CHECKERS;
+	enum igt_radeon_checker checker = IGT_RADEON_CHECKERS;
 	int fd = -1;
 
 	igt_fixture() {
 		fd = igt_radeon_open();
-		checker = find_checker(fd);
+		checker = igt_radeon_find_checker(fd);
 	}
 
 	igt_describe("CMASK needs an address.");

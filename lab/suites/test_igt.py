@@ -30,11 +30,29 @@ CS_FAULTS = {"rv710": ("cmask-without-buffer", "fmask-without-buffer", "base-lev
                        "several-buffers", "colour-without-size", "part-of-a-relocation"),
              "turks": ("depth-without-buffer", "stencil-without-buffer", "pitch-of-all-ones", "slice-wraps", "slice-not-set",
                        "layer-wraps", "htile-beyond", "macro-tile-without-bytes")}
+# The same of radeon_cs_check_bounds: streams that the unmodified driver takes.
+BOUNDS = {"rv710": ("slices-wrap", "depth-far-away", "slice-below-a-row", "linear-beyond", "texture-layers", "texture-base-array",
+                    "texture-pitch", "texture-before", "vertex-buffer-beyond", "stream-out-wraps", "stream-out-without-size"),
+          "turks": ("slice-below-a-row", "linear-shortened", "stencil-pitch", "texture-layers", "texture-before",
+                    "vertex-buffer-beyond", "stream-out-wraps", "stream-out-without-size")}
 
 
 @case("igt/cs-check-{chip}", runner="igt", include=[CS_CHECK], chip=list(CS_FAULTS))
 def cs_check(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-cs-check-{chip}", timeout=300, board=f"--chip {chip}")
+
+
+@case("igt/unmodified-bounds-on-{chip}", tier="all", chip=list(BOUNDS))
+def unmodified_bounds(lab: Lab, chip: str) -> None:
+    """The distribution's module takes what is behind the end of a BO, or before its beginning."""
+    lab.build("igt")
+    out = lab.run("sh", "-c", """
+        LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) /build/igt-tests/radeon_cs_check_bounds 2>&1 || :""",
+                  status=None, module="stock", board=f"--chip {chip}", timeout=120, allow_kernel_warnings=True)
+    failed = set(re.findall(r"Subtest (\S+): FAIL", out))
+    assert failed == set(BOUNDS[chip]), (failed, out)
+    # ENOENT instead of EINVAL: each has passed the check.
+    assert len(re.findall("error: 2 != 22", out)) >= len(failed), out
 
 
 @case("igt/busy-while-moving", runner="igt", include=["radeon_gem_busy"])
