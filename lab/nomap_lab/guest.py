@@ -426,6 +426,8 @@ def _judge(guest: Guest, how: str, qemu_status: int, stderr: IO[bytes], interact
                 tell("lab/run: there is no picture of the monitor", logs=("board.log",))
                 return NO_PICTURE
             shutil.copyfile(guest.dir / "screen.png", boot.screenshot)
+            if (guest.dir / "screen-2.png").exists():
+                shutil.copyfile(guest.dir / "screen-2.png", boot.screenshot.with_stem(f"{boot.screenshot.stem}-2"))
         return int(text)
     if how == "board":
         tell("lab/run: the board died before the command ended")

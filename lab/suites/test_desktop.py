@@ -8,8 +8,10 @@ shows and with the same windows drawn in software (Xvfb).
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 from nomap_lab import graph
+from nomap_lab.chips import parameters
 from nomap_lab.commands.desktop import STACKS
 from nomap_lab.paths import CHECK, RESULTS, TOP
 from nomap_lab.testing import Lab, case, suite
@@ -126,6 +128,34 @@ def uploads(lab: Lab) -> None:
     copies = sum(int(n) for n in re.findall(r"(?m)^\s*(?:cpu|staged)\s+(\d+)", said))
     print(f"{said}\nmappings of BOs: {debian} with Debian's Mesa, {ours} with the series; {copies} copies by the kernel")
     assert 0 < ours <= 16 and copies
+
+
+@case("desktop/two-monitors-on-{chip}", tier="all", chip=["rv770", "rv670", "cedar", "palm", "turks", "cayman"])
+def two_monitors(lab: Lab, chip: str) -> None:
+    """A desktop over two monitors, each with a CRTC: what X shows of it is on each, and vertical blanks of the second come."""
+    import numpy
+    from PIL import Image
+
+    out, screen = DESK / f"monitors-{chip}", DESK / f"monitors-{chip}.png"
+    second = screen.with_stem(f"{screen.stem}-2")
+    second.unlink(missing_ok=True)
+    shutil.copytree(TOP / "emulator/tests/desktop", DESK / "session", dirs_exist_ok=True)
+    lab.run(f"{lab.guest_path(DESK)}/session/monitors", lab.guest_path(out), module="stock", mesa="unmodified", timeout=180,
+            board=f"--chip {chip} --monitors 2", append=parameters(chip), logs=DESK / f"monitors-{chip}-logs", screenshot=screen)
+
+    def pixels(path: Path) -> Any:
+        with Image.open(path) as picture:
+            return numpy.asarray(picture.convert("RGB"))
+
+    whole, left, right = map(pixels, (out / "x.png", screen, second))
+    assert (whole.shape, left.shape, right.shape) == ((768, 1824, 3), (768, 1024, 3), (600, 800, 3))
+    assert (left == whole[:, :1024]).all() and (right == whole[:600, 1024:]).all()
+    # The window over the common edge is black and white, the rest of the edge is not.
+    assert (left[250:550, -1] != left[0, -1]).any() and (right[250:550, 0] != right[0, 0]).any()
+    said = (out / "synchronised.txt").read_text()
+    rates = [float(rate) for rate in re.findall(r" frames in .* = ([0-9.]+) FPS", said)]
+    # Frames that do not wait for 60 blanks a second are three times as many.
+    assert rates and 0 < rates[0] < 75, said
 
 
 STORM = ("--out", "check/desktop-storm", "--check")

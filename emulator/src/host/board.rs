@@ -111,7 +111,7 @@ impl Board {
                 msi,
             )),
             control: Control::default(),
-            rom: rom::build(model),
+            rom: rom::build(model, options.monitors.into()),
             vram_bar: [(0, bar)],
             trapped: options.bar_traps().then(|| {
                 let price = |ns: Option<u32>| ns.unwrap_or(0).into();
@@ -127,8 +127,8 @@ impl Board {
         &self.chip
     }
 
-    /// The monitor's picture; `None` if no CRTC is on.
-    pub fn picture(&self) -> Option<Picture> {
+    /// The pictures on the monitors, in the order of the CRTCs that are on.
+    pub fn pictures(&self) -> Vec<Picture> {
         screenshot::capture(&self.chip)
     }
 

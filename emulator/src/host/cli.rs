@@ -8,6 +8,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::chip::family::{Family, MODELS};
 use crate::chip::queue::Hang;
+use crate::host::rom::tables::MAX_MONITORS;
 
 /// Interrupts the board offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,7 +60,11 @@ pub struct Options {
     /// Write counters as JSON to FILE at exit
     #[arg(long, value_name = "FILE")]
     pub counters: Option<PathBuf>,
-    /// Write what the first CRTC shows as PNG to FILE at exit and on SIGUSR1
+    /// Monitors, each on a VGA connector of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=MAX_MONITORS as i64))]
+    pub monitors: u8,
+    /// Write what the first active CRTC shows as PNG to FILE at exit and on SIGUSR1,
+    /// and what the second shows to FILE with -2 before its extension
     #[arg(long, value_name = "FILE")]
     pub screenshot: Option<PathBuf>,
     /// Interrupts to offer

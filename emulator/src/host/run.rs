@@ -6,6 +6,7 @@ use std::error::Error;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
@@ -143,9 +144,39 @@ fn shoot(options: &Options, board: &Board) -> Result<(), Box<dyn Error>> {
     let Some(path) = &options.screenshot else {
         return Ok(());
     };
-    match board.picture() {
-        Some(picture) => output::replace(path, |w| picture.write_png(board.mc(), w))?,
-        None => log::warn!("no CRTC scans anything out: no screenshot"),
+    let pictures = board.pictures();
+    if pictures.is_empty() {
+        log::warn!("no CRTC scans anything out: no screenshot");
+    }
+    for (n, picture) in pictures.iter().enumerate() {
+        output::replace(&numbered(path, n), |w| picture.write_png(board.mc(), w))?;
     }
     Ok(())
+}
+
+/// The file of picture `n`, counted from 0: the first has `path`, the next `-2` before its extension.
+fn numbered(path: &Path, n: usize) -> PathBuf {
+    if n == 0 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{}", n + 1));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_beyond_the_first_are_numbered_before_the_extension() {
+        let name = |path: &str, n| numbered(Path::new(path), n).display().to_string();
+        assert_eq!(name("a/screen.png", 0), "a/screen.png");
+        assert_eq!(name("a/screen.png", 1), "a/screen-2.png");
+        assert_eq!(name("a.b/screen", 1), "a.b/screen-2");
+    }
 }

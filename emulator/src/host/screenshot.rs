@@ -21,10 +21,10 @@ pub struct Picture {
     layout: Layout,
 }
 
-/// The picture of the first CRTC that shows one; `None` if all are off.
-pub fn capture(chip: &Chip) -> Option<Picture> {
-    let scanout = (0..chip.crtcs()).find_map(|crtc| chip.scanout(crtc))?;
-    Picture::new(scanout)
+/// The pictures of the CRTCs that show one.
+pub fn capture(chip: &Chip) -> Vec<Picture> {
+    let shown = (0..chip.crtcs()).filter_map(|crtc| chip.scanout(crtc));
+    shown.filter_map(Picture::new).collect()
 }
 
 impl Picture {

@@ -63,8 +63,9 @@ impl Image {
     }
 }
 
-/// Builds the image: a multiple of 512 bytes long, checksum included.
-pub fn build(model: &Model) -> Vec<u8> {
+/// Builds the image of a board with `monitors` monitors, at most [`tables::MAX_MONITORS`]: a multiple
+/// of 512 bytes long, checksum included.
+pub fn build(model: &Model, monitors: usize) -> Vec<u8> {
     let mut image = Image {
         bytes: vec![0; FIRST_TABLE],
     };
@@ -87,7 +88,7 @@ pub fn build(model: &Model) -> Vec<u8> {
     let mut commands = [no_op; tables::COMMAND_TABLES];
     let pixel_clock = tables::no_op_command(generation.bios.set_pixel_clock);
     commands[tables::SET_PIXEL_CLOCK] = image.append(&pixel_clock);
-    commands[tables::DAC_LOAD_DETECTION] = image.append(&tables::dac_load_detection());
+    commands[tables::DAC_LOAD_DETECTION] = image.append(&tables::dac_load_detection(monitors));
     commands[tables::ENABLE_CRTC] = image.append(&tables::enable_crtc(display));
     commands[tables::BLANK_CRTC] = image.append(&tables::blank_crtc(display));
     let timing = tables::set_crtc_using_dtd_timing(display);
@@ -101,7 +102,7 @@ pub fn build(model: &Model) -> Vec<u8> {
     let mut data = [0; tables::DATA_TABLES];
     data[tables::FIRMWARE_INFO] = image.append(&tables::firmware_info(model));
     data[tables::POWER_PLAY_INFO] = image.append(&tables::power_play_info(model));
-    data[tables::OBJECT_HEADER] = image.append(&tables::object_header());
+    data[tables::OBJECT_HEADER] = image.append(&tables::object_header(monitors));
     data[tables::INDIRECT_IO_ACCESS] = image.append(&tables::indirect_io_access());
     if generation.bios.chipset {
         let info = tables::integrated_system_info(model);
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn image_is_a_valid_option_rom() {
-        let rom = build(Family::Rv710.model());
+        let rom = build(Family::Rv710.model(), 1);
         assert_eq!(rom[..2], [0x55, 0xAA]);
         assert_eq!(usize::from(rom[2]) * 512, rom.len());
         assert_eq!(rom[3], 0xCB);
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn rom_header_links_name_and_lists() {
-        let rom = build(Family::Rv710.model());
+        let rom = build(Family::Rv710.model(), 1);
         assert_eq!(&rom[0x30..0x3a], b" 761295520");
         let header = u16_at(&rom, 0x48);
         assert_eq!(&rom[header + 4..header + 8], b"ATOM");
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn every_command_ends_inside_itself() {
-        let rom = build(Family::Rv710.model());
+        let rom = build(Family::Rv710.model(), 1);
         let commands = u16_at(&rom, u16_at(&rom, 0x48) + 0x1e);
         for index in 0..tables::COMMAND_TABLES {
             let table = u16_at(&rom, commands + 4 + 2 * index);
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn firmware_info_is_where_asic_init_looks() {
-        let rom = build(Family::Rv710.model());
+        let rom = build(Family::Rv710.model(), 1);
         let table = data_table(&rom, 4);
         assert_eq!(rom[table + 2..table + 4], [1, 4]);
         assert_eq!(u32_at(&rom, table + 8), 60000);
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn object_header_leads_to_one_vga_path() {
-        let rom = build(Family::Rv710.model());
+        let rom = build(Family::Rv710.model(), 1);
         let table = data_table(&rom, 22);
         assert_eq!(rom[table + 2..table + 4], [1, 2]);
         assert_eq!(u16_at(&rom, table + 4), 1, "CRT1");
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn indirect_io_list_is_empty() {
-        let rom = build(Family::Rv710.model());
+        let rom = build(Family::Rv710.model(), 1);
         let table = data_table(&rom, 23);
         assert_ne!(rom[table + 4], 1, "no ATOM_IIO_START");
     }

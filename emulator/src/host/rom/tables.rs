@@ -43,12 +43,37 @@ pub const INDIRECT_IO_ACCESS: usize = 23;
 /// Indirect I/O program: end.
 const IIO_END: u8 = 9;
 
-/// ATOM_DEVICE_CRT1_SUPPORT.
-const DEVICE_CRT1: u16 = 1 << 0;
-/// Connector object: VGA, first of its kind.
-const CONNECTOR_VGA: u16 = 0x3105;
-/// Encoder object: KLDSCP internal DAC 1, first of its kind.
-const ENCODER_DAC1: u16 = 0x2115;
+/// A VGA connector with a monitor, and the DAC that feeds it.
+struct Path {
+    /// `ATOM_DEVICE_CRTn_SUPPORT`
+    device: u16,
+    /// Connector object.
+    connector: u16,
+    /// Encoder object.
+    encoder: u16,
+    /// Where `BIOS_0_SCRATCH` has `ATOM_S0_CRTn_COLOR`, a colour monitor on that DAC: a byte, and
+    /// the bit in it.
+    detected: (Lane, u8),
+}
+
+/// The display paths of boards: VGA connectors, and the internal DACs (KLDSCP) 1 and 2.
+const PATHS: [Path; 2] = [
+    Path {
+        device: 1 << 0,
+        connector: 0x3105,
+        encoder: 0x2115,
+        detected: (Lane::Byte0, 0x2),
+    },
+    Path {
+        device: 1 << 4,
+        connector: 0x3205,
+        encoder: 0x2116,
+        detected: (Lane::Byte8, 0x2),
+    },
+];
+/// Most monitors of a board.
+pub const MAX_MONITORS: usize = PATHS.len();
+
 /// GPU object.
 const GPU: u16 = 0x1100;
 
@@ -145,16 +170,15 @@ fn select_crtc(display: &Layout, crtc: Operand) -> Code {
 
 /// R600_BIOS_0_SCRATCH: the monitors that the BIOS has detected.
 const BIOS_0_SCRATCH: u16 = 0x1724;
-/// ATOM_S0_CRT1_COLOR: a colour monitor is on the first CRT's DAC.
-const S0_CRT1_COLOR: u8 = 0x2;
 
-/// DAC_LoadDetection: reports the board's one colour monitor, on the first DAC,
-/// whichever DAC the driver asks about.
-pub fn dac_load_detection() -> Vec<u8> {
-    let code = Code::new().mov(
-        Operand::Reg(BIOS_0_SCRATCH, Lane::Byte0),
-        Operand::Imm8(S0_CRT1_COLOR),
-    );
+/// DAC_LoadDetection: reports a colour monitor on each of the first `monitors` DACs, whichever
+/// DAC the driver asks about.
+pub fn dac_load_detection(monitors: usize) -> Vec<u8> {
+    let paths = PATHS.iter().take(monitors);
+    let code = paths.fold(Code::new(), |code, path| {
+        let (byte, colour) = path.detected;
+        code.mov(Operand::Reg(BIOS_0_SCRATCH, byte), Operand::Imm8(colour))
+    });
     TableHeader::new(1, 1).table(&code.body(0, 1))
 }
 
@@ -418,47 +442,51 @@ fn firmware_info_1_4(model: &Model) -> Vec<u8> {
     TableHeader::new(1, 4).table(&f.0)
 }
 
-/// ATOM_OBJECT_HEADER revision 1.2: a VGA connector fed by the first DAC.
+/// ATOM_OBJECT_HEADER revision 1.2: VGA connectors with the internal DACs, one for each of `monitors`.
 /// Offsets inside count from the start of this table.
-pub fn object_header() -> Vec<u8> {
+pub fn object_header(monitors: usize) -> Vec<u8> {
     // Header (4) plus six words.
     const FIXED: usize = 16;
-    // Each list: count and padding (4) plus one 8-byte object.
-    const LIST: usize = 12;
+    // Bytes of a path.
+    const PATH: usize = 10;
+    let used = &PATHS[..monitors.min(MAX_MONITORS)];
+    // Count and padding (4) plus objects of 8 bytes.
+    let list = 4 + 8 * used.len();
     let connectors = FIXED;
-    let encoders = connectors + LIST;
-    let routers = encoders + LIST;
+    let encoders = connectors + list;
+    let routers = encoders + list;
     let paths = routers + 4;
     // All objects share one empty list of records.
-    let no_records = paths + 4 + 10;
+    let no_records = paths + 4 + PATH * used.len();
 
-    let object = |f: Fields, id| {
-        f.u8(1)
-            .bytes(&[0; 3])
-            .u16(id)
-            .u16(0) // no source/destination list
-            .u16(no_records as u16)
-            .u16(0)
+    let objects = |f: Fields, id: fn(&Path) -> u16| {
+        let f = f.u8(used.len() as u8).bytes(&[0; 3]);
+        used.iter().fold(f, |f, path| {
+            f.u16(id(path))
+                .u16(0) // no source/destination list
+                .u16(no_records as u16)
+                .u16(0)
+        })
     };
     let mut f = Fields::default()
-        .u16(DEVICE_CRT1)
+        .u16(used.iter().fold(0, |all, path| all | path.device))
         .u16(connectors as u16)
         .u16(routers as u16)
         .u16(encoders as u16)
         .u16(0) // no protection objects
         .u16(paths as u16);
-    f = object(f, CONNECTOR_VGA);
-    f = object(f, ENCODER_DAC1);
+    f = objects(f, |path| path.connector);
+    f = objects(f, |path| path.encoder);
     f = f.u8(0).bytes(&[0; 3]); // no routers
-    f = f
-        .u8(1) // one display path
-        .u8(0)
-        .bytes(&[0; 2])
-        .u16(DEVICE_CRT1)
-        .u16(10) // bytes of this path
-        .u16(CONNECTOR_VGA)
-        .u16(GPU)
-        .u16(ENCODER_DAC1);
+    f = f.u8(used.len() as u8).u8(0).bytes(&[0; 2]);
+    for path in used {
+        f = f
+            .u16(path.device)
+            .u16(PATH as u16)
+            .u16(path.connector)
+            .u16(GPU)
+            .u16(path.encoder);
+    }
     f = f.bytes(&[0xff, 0]); // end of records
     TableHeader::new(1, 2).table(&f.0)
 }
@@ -585,8 +613,38 @@ mod tests {
     #[test]
     fn dac_load_detection_finds_the_monitor_and_keeps_other_bytes() {
         let mut regs = Registers::from([(0x1724, 0xaabb_cc00)]);
-        execute(&dac_load_detection(), &[1], &mut regs);
+        execute(&dac_load_detection(1), &[1], &mut regs);
         assert_eq!(regs[&0x1724], 0xaabb_cc02);
+        // ATOM_S0_CRT2_COLOR is 0x200.
+        execute(&dac_load_detection(2), &[1], &mut regs);
+        assert_eq!(regs[&0x1724], 0xaabb_0202);
+    }
+
+    #[test]
+    fn each_monitor_has_a_connector_an_encoder_and_a_path() {
+        for monitors in 1..=MAX_MONITORS {
+            let table = object_header(monitors);
+            let u16_at = |at: usize| u16::from_le_bytes([table[at], table[at + 1]]);
+            let list = |field: usize| usize::from(u16_at(field));
+            let (connectors, encoders, paths) = (list(6), list(10), list(14));
+            let mut devices = 0;
+            for at in [connectors, encoders, paths] {
+                assert_eq!(usize::from(table[at]), monitors);
+            }
+            for n in 0..monitors {
+                let [connector, encoder] = [connectors, encoders].map(|at| u16_at(at + 4 + 8 * n));
+                let path = paths + 4 + 10 * n;
+                assert_eq!(u16_at(path + 2), 10);
+                assert_eq!(u16_at(path + 4), connector);
+                assert_eq!(u16_at(path + 6), GPU);
+                assert_eq!(u16_at(path + 8), encoder);
+                devices |= u16_at(path);
+                // The list of records ends at once.
+                assert_eq!(table[list(connectors + 4 + 8 * n + 4)], 0xff);
+            }
+            assert_eq!(devices, u16_at(4));
+            assert_eq!(devices.count_ones() as usize, monitors);
+        }
     }
 
     #[test]
