@@ -56,6 +56,9 @@
  * SUBTEST: texture-before
  * Description: A texture before the beginning of the BO is refused.
  *
+ * SUBTEST: texture-mipmaps
+ * Description: Mipmaps need at least the bytes of their texels in their BO.
+ *
  * SUBTEST: vertex-buffer-beyond
  * Description: A vertex buffer that begins behind the end of the BO is refused. One that
  *              is too long passes, as user space needs it.
@@ -310,6 +313,8 @@ enum dim { DIM_2D = 1, DIM_3D = 2, DIM_2D_ARRAY = 5 };
  * @depth: layers of a 3D texture
  * @first: first layer of an array that is used
  * @last: last layer of an array
+ * @levels: levels below the base level
+ * @mipmaps: their address in the BO, in 256 bytes
  */
 struct texture {
 	enum dim dim;
@@ -320,6 +325,8 @@ struct texture {
 	uint32_t depth;
 	uint32_t first;
 	uint32_t last;
+	uint32_t levels;
+	uint32_t mipmaps;
 };
 
 /* Sets a resource of @words dwords, with @relocs relocations. */
@@ -338,16 +345,16 @@ static void set_resource(struct igt_radeon_stream *s, const uint32_t *resource,
 
 static void set_texture(int fd, enum igt_radeon_checker checker, struct texture t, expect_t expect)
 {
-	const uint32_t layers = t.first << 4 | t.last << 17;
+	const uint32_t layers = t.levels | t.first << 4 | t.last << 17;
 	const uint32_t r600[7] = {
 		t.dim | PITCH(t.pitch) << 8 | (t.width - 1) << 19,
 		(t.height - 1) | (t.depth - 1) << 13 | FORMAT_8_8_8_8 << 26,
-		t.base, 0, 0, layers, VALID_TEXTURE,
+		t.base, t.mipmaps, 0, layers, VALID_TEXTURE,
 	};
 	const uint32_t evergreen[8] = {
 		t.dim | PITCH(t.pitch) << 6 | (t.width - 1) << 18,
 		(t.height - 1) | (t.depth - 1) << 14,
-		t.base, 0, 0, layers, 0, FORMAT_8_8_8_8 | VALID_TEXTURE,
+		t.base, t.mipmaps, 0, layers, 0, FORMAT_8_8_8_8 | VALID_TEXTURE,
 	};
 	struct igt_radeon_stream s;
 
@@ -359,59 +366,107 @@ static void set_texture(int fd, enum igt_radeon_checker checker, struct texture 
 	expect(&s);
 }
 
+/* One level and layer of @side x @side pixels at the beginning of the BO. */
+static struct texture square(enum dim dim, uint32_t side)
+{
+	return (struct texture){
+		.dim = dim, .pitch = side, .width = side, .height = side, .depth = 1,
+	};
+}
+
 static void test_layers(int fd, enum igt_radeon_checker checker)
 {
+	struct texture small = square(DIM_3D, 64), large = square(DIM_3D, 1024);
+
 	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
-	set_texture(fd, checker, (struct texture){ DIM_3D, 0, 64, 64, 64, 64, 0, 0 },
-		    igt_radeon_stream_passed);
-	set_texture(fd, checker, (struct texture){ DIM_3D, 0, 64, 64, 64, 65, 0, 0 },
-		    igt_radeon_stream_refused);
-	set_texture(fd, checker, (struct texture){ DIM_3D, 0, 1024, 1024, 1024, 1024, 0, 0 },
-		    igt_radeon_stream_refused);
-	set_texture(fd, checker, (struct texture){ DIM_2D_ARRAY, 0, 64, 64, 64, 1, 0, 63 },
-		    igt_radeon_stream_passed);
-	set_texture(fd, checker, (struct texture){ DIM_2D_ARRAY, 0, 64, 64, 64, 1, 0, 64 },
-		    igt_radeon_stream_refused);
-	set_texture(fd, checker, (struct texture){ DIM_2D_ARRAY, 0, 1024, 1024, 1024, 1, 0, 1023 },
-		    igt_radeon_stream_refused);
+	/* Layers of 16 KiB, and so many of 4 MiB that they have 4 GiB. */
+	small.depth = 64;
+	set_texture(fd, checker, small, igt_radeon_stream_passed);
+	small.depth = 65;
+	set_texture(fd, checker, small, igt_radeon_stream_refused);
+	large.depth = 1024;
+	set_texture(fd, checker, large, igt_radeon_stream_refused);
+
+	small = square(DIM_2D_ARRAY, 64);
+	small.last = 63;
+	set_texture(fd, checker, small, igt_radeon_stream_passed);
+	small.last = 64;
+	set_texture(fd, checker, small, igt_radeon_stream_refused);
+	large = square(DIM_2D_ARRAY, 1024);
+	large.last = 1023;
+	set_texture(fd, checker, large, igt_radeon_stream_refused);
 }
 
 static void test_base_array(int fd, enum igt_radeon_checker checker)
 {
+	struct texture t = square(DIM_2D_ARRAY, 64);
+
 	igt_radeon_require_checker(checker, IGT_RADEON_R600);
-	set_texture(fd, checker, (struct texture){ DIM_2D_ARRAY, 0, 64, 64, 64, 1, 63, 63 },
-		    igt_radeon_stream_passed);
-	set_texture(fd, checker, (struct texture){ DIM_2D_ARRAY, 0, 64, 64, 64, 1, 64, 64 },
-		    igt_radeon_stream_refused);
+	t.first = t.last = 63;
+	set_texture(fd, checker, t, igt_radeon_stream_passed);
+	t.first = t.last = 64;
+	set_texture(fd, checker, t, igt_radeon_stream_refused);
 	/* The first behind the last: no layer */
-	set_texture(fd, checker, (struct texture){ DIM_2D_ARRAY, 0, 64, 64, 64, 1, 65, 64 },
-		    igt_radeon_stream_refused);
+	t.first = 65;
+	set_texture(fd, checker, t, igt_radeon_stream_refused);
 }
 
 static void test_pitch(int fd, enum igt_radeon_checker checker)
 {
+	struct texture t = square(DIM_2D, 64);
+
 	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
-	set_texture(fd, checker, (struct texture){ DIM_2D, 0, 4096, 64, 64, 1, 0, 0 },
-		    igt_radeon_stream_passed);
-	set_texture(fd, checker, (struct texture){ DIM_2D, 0, 4104, 64, 64, 1, 0, 0 },
-		    igt_radeon_stream_refused);
-	/* Shorter than the width, which may be more pixels than the BO has */
-	set_texture(fd, checker, (struct texture){ DIM_2D, 0, 64, 64, 4096, 1, 0, 0 },
-		    igt_radeon_stream_passed);
-	set_texture(fd, checker, (struct texture){ DIM_2D, 0, 64, 64, 4097, 1, 0, 0 },
-		    igt_radeon_stream_refused);
+	t.pitch = 4096;
+	set_texture(fd, checker, t, igt_radeon_stream_passed);
+	t.pitch += 8;
+	set_texture(fd, checker, t, igt_radeon_stream_refused);
+	t.pitch = 64;
+	t.height = 4096;
+	set_texture(fd, checker, t, igt_radeon_stream_passed);
+	t.height++;
+	set_texture(fd, checker, t, igt_radeon_stream_refused);
 }
 
 static void test_before(int fd, enum igt_radeon_checker checker)
 {
+	struct texture t = square(DIM_2D, 64);
+
 	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
-	set_texture(fd, checker, (struct texture){ DIM_2D, END - 1, 64, 64, 1, 1, 0, 0 },
-		    igt_radeon_stream_passed);
-	/* A row of 256 bytes: the sum of size and address is 0 in 32 bits. */
-	set_texture(fd, checker, (struct texture){ DIM_2D, -1, 64, 64, 1, 1, 0, 0 },
-		    igt_radeon_stream_refused);
-	set_texture(fd, checker, (struct texture){ DIM_2D, FOUR_GIB, 64, 64, 1, 1, 0, 0 },
-		    igt_radeon_stream_refused);
+	/* A row of 256 bytes */
+	t.height = 1;
+	t.base = END - 1;
+	set_texture(fd, checker, t, igt_radeon_stream_passed);
+	/* The sum of size and address is 0 in 32 bits. */
+	t.base = -1;
+	set_texture(fd, checker, t, igt_radeon_stream_refused);
+	t.base = FOUR_GIB;
+	set_texture(fd, checker, t, igt_radeon_stream_refused);
+}
+
+static void test_mipmaps(int fd, enum igt_radeon_checker checker)
+{
+	/* Levels of 32x32 to 1x1 have 5,460 bytes, 64 layers of the first 256 KiB. */
+	static const struct { enum dim dim; uint32_t last, levels, at; expect_t expect; } cases[] = {
+		{ DIM_2D, 0, 6, END - UNITS(22 * 256), igt_radeon_stream_passed },
+		{ DIM_2D, 0, 6, END - UNITS(21 * 256), igt_radeon_stream_refused },
+		{ DIM_2D, 0, 1, END, igt_radeon_stream_refused },
+		{ DIM_2D, 0, 1, FOUR_GIB, igt_radeon_stream_refused },
+		/* As far before the BO as the level is long */
+		{ DIM_2D, 0, 1, -UNITS(32 * 32 * 4), igt_radeon_stream_refused },
+		{ DIM_2D_ARRAY, 63, 1, END - UNITS(64 * 32 * 32 * 4), igt_radeon_stream_passed },
+		{ DIM_2D_ARRAY, 63, 1, END - UNITS(63 * 32 * 32 * 4), igt_radeon_stream_refused },
+	};
+	unsigned int i;
+
+	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct texture t = square(cases[i].dim, 64);
+
+		t.last = cases[i].last;
+		t.levels = cases[i].levels;
+		t.mipmaps = cases[i].at;
+		set_texture(fd, checker, t, cases[i].expect);
+	}
 }
 
 static void test_vertex_buffer(int fd, enum igt_radeon_checker checker)
@@ -501,6 +556,7 @@ int igt_main()
 		{ "texture-base-array", "So do those below the first.", test_base_array },
 		{ "texture-pitch", "Rows are as long as the pitch.", test_pitch },
 		{ "texture-before", "All bits of a texture's address count.", test_before },
+		{ "texture-mipmaps", "Mipmaps have bounds, too.", test_mipmaps },
 		{ "vertex-buffer-beyond", "A vertex buffer begins in its BO.", test_vertex_buffer },
 		{ "stream-out-wraps", "Stream-out ends in its BO.", test_stream_out },
 		{ "stream-out-without-size", "Stream-out needs a size.", test_no_size },

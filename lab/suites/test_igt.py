@@ -32,8 +32,9 @@ CS_FAULTS = {"rv710": ("cmask-without-buffer", "fmask-without-buffer", "base-lev
                        "layer-wraps", "htile-beyond", "macro-tile-without-bytes")}
 # The same of radeon_cs_check_bounds: streams that the unmodified driver takes.
 BOUNDS = {"rv710": ("slices-wrap", "depth-far-away", "slice-below-a-row", "linear-beyond", "texture-layers", "texture-base-array",
-                    "texture-pitch", "texture-before", "vertex-buffer-beyond", "stream-out-wraps", "stream-out-without-size"),
-          "turks": ("slice-below-a-row", "linear-shortened", "stencil-pitch", "texture-layers", "texture-before",
+                    "texture-pitch", "texture-before", "texture-mipmaps", "vertex-buffer-beyond", "stream-out-wraps",
+                    "stream-out-without-size"),
+          "turks": ("slice-below-a-row", "linear-shortened", "stencil-pitch", "texture-layers", "texture-before", "texture-mipmaps",
                     "vertex-buffer-beyond", "stream-out-wraps", "stream-out-without-size")}
 
 
