@@ -63,6 +63,10 @@
  * Description: A vertex buffer that begins behind the end of the BO is refused. One that
  *              is too long passes, as user space needs it.
  *
+ * SUBTEST: shortened
+ * Description: The GPU executes streams with buffers that the kernel has shortened. What
+ *              it gets is not visible here; the board's trace has it.
+ *
  * SUBTEST: stream-out-wraps
  * Description: A stream-out buffer of 4 GiB, or 4 GiB behind its BO, is refused.
  *
@@ -150,28 +154,33 @@ struct colour {
 	uint32_t info;
 };
 
+static void set_colour(struct igt_radeon_stream *s, struct colour c)
+{
+	if (s->checker == IGT_RADEON_R600) {
+		igt_radeon_stream_reg(s, PA_SC_AA_CONFIG, 0);
+		igt_radeon_stream_reg_reloc(s, CB_COLOR0_BASE, c.base);
+		igt_radeon_stream_reg(s, CB_COLOR0_SIZE, SIZE(c.width, c.slice));
+		igt_radeon_stream_reg(s, CB_COLOR0_VIEW, SLICE_MAX(c.last));
+		igt_radeon_stream_reg(s, CB_COLOR0_INFO, c.info);
+		igt_radeon_stream_reg(s, CB_COLOR0_MASK, 0);
+	} else {
+		igt_radeon_stream_reg_reloc(s, EG_CB_COLOR0_BASE, c.base);
+		igt_radeon_stream_reg(s, EG_CB_COLOR0_PITCH, PITCH(c.width));
+		igt_radeon_stream_reg(s, EG_CB_COLOR0_SLICE, SLICE(c.slice));
+		igt_radeon_stream_reg(s, EG_CB_COLOR0_VIEW, SLICE_MAX(c.last));
+		igt_radeon_stream_reg(s, EG_CB_COLOR0_INFO, c.info);
+		igt_radeon_stream_reg_reloc(s, EG_CB_COLOR0_ATTRIB, 0);
+	}
+	igt_radeon_stream_reg(s, CB_TARGET_MASK, 0xf);
+	igt_radeon_stream_reg(s, DB_DEPTH_CONTROL, 0);
+}
+
 static void draw_colour(int fd, enum igt_radeon_checker checker, struct colour c, expect_t expect)
 {
 	struct igt_radeon_stream s;
 
 	igt_radeon_stream_init(&s, fd, checker);
-	if (checker == IGT_RADEON_R600) {
-		igt_radeon_stream_reg(&s, PA_SC_AA_CONFIG, 0);
-		igt_radeon_stream_reg_reloc(&s, CB_COLOR0_BASE, c.base);
-		igt_radeon_stream_reg(&s, CB_COLOR0_SIZE, SIZE(c.width, c.slice));
-		igt_radeon_stream_reg(&s, CB_COLOR0_VIEW, SLICE_MAX(c.last));
-		igt_radeon_stream_reg(&s, CB_COLOR0_INFO, c.info);
-		igt_radeon_stream_reg(&s, CB_COLOR0_MASK, 0);
-	} else {
-		igt_radeon_stream_reg_reloc(&s, EG_CB_COLOR0_BASE, c.base);
-		igt_radeon_stream_reg(&s, EG_CB_COLOR0_PITCH, PITCH(c.width));
-		igt_radeon_stream_reg(&s, EG_CB_COLOR0_SLICE, SLICE(c.slice));
-		igt_radeon_stream_reg(&s, EG_CB_COLOR0_VIEW, SLICE_MAX(c.last));
-		igt_radeon_stream_reg(&s, EG_CB_COLOR0_INFO, c.info);
-		igt_radeon_stream_reg_reloc(&s, EG_CB_COLOR0_ATTRIB, 0);
-	}
-	igt_radeon_stream_reg(&s, CB_TARGET_MASK, 0xf);
-	igt_radeon_stream_reg(&s, DB_DEPTH_CONTROL, 0);
+	set_colour(&s, c);
 	igt_radeon_stream_draw(&s);
 	expect(&s);
 }
@@ -469,6 +478,15 @@ static void test_mipmaps(int fd, enum igt_radeon_checker checker)
 	}
 }
 
+static void set_vertex_buffer(struct igt_radeon_stream *s, uint32_t offset, uint32_t size)
+{
+	const unsigned int words = s->checker == IGT_RADEON_R600 ? 7 : 8;
+	uint32_t resource[8] = { offset, size - 1 };
+
+	resource[words - 1] = VALID_BUFFER;
+	set_resource(s, resource, words, 1);
+}
+
 static void test_vertex_buffer(int fd, enum igt_radeon_checker checker)
 {
 	static const struct { uint32_t offset, size; expect_t expect; } cases[] = {
@@ -487,14 +505,30 @@ static void test_vertex_buffer(int fd, enum igt_radeon_checker checker)
 
 	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		const unsigned int words = checker == IGT_RADEON_R600 ? 7 : 8;
-		uint32_t resource[8] = { cases[i].offset, cases[i].size - 1 };
-
-		resource[words - 1] = VALID_BUFFER;
 		igt_radeon_stream_init(&s, fd, checker);
-		set_resource(&s, resource, words, 1);
+		set_vertex_buffer(&s, cases[i].offset, cases[i].size);
 		cases[i].expect(&s);
 	}
+}
+
+/* Executed: a draw of no vertices, and vertex buffers that no shader reads. */
+static void test_shortened_executes(int fd, enum igt_radeon_checker checker)
+{
+	struct colour c = { END - 28, 64, 13 * 64, 0, COLOR_32_32_32_32_FLOAT | LINEAR_GENERAL };
+	struct igt_radeon_stream s;
+
+	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
+	igt_radeon_stream_init(&s, fd, checker);
+	/* 7 of 13 rows of 64 pixels are in the BO; 256 bytes; nothing. */
+	set_colour(&s, c);
+	set_vertex_buffer(&s, IGT_RADEON_STREAM_BO - 256, 4096);
+	set_vertex_buffer(&s, IGT_RADEON_STREAM_BO, 16);
+	igt_radeon_stream_emit(&s, PACKET3(PACKET3_DRAW_INDEX_AUTO, 1));
+	igt_radeon_stream_emit(&s, 0);
+	igt_radeon_stream_emit(&s, 2);
+	igt_assert_eq(igt_radeon_stream_try(&s), 0);
+	igt_radeon_bo_wait(&s.bo);
+	igt_radeon_stream_fini(&s);
 }
 
 /* The size is not set. */
@@ -558,6 +592,7 @@ int igt_main()
 		{ "texture-before", "All bits of a texture's address count.", test_before },
 		{ "texture-mipmaps", "Mipmaps have bounds, too.", test_mipmaps },
 		{ "vertex-buffer-beyond", "A vertex buffer begins in its BO.", test_vertex_buffer },
+		{ "shortened", "Shortened buffers are executed.", test_shortened_executes },
 		{ "stream-out-wraps", "Stream-out ends in its BO.", test_stream_out },
 		{ "stream-out-without-size", "Stream-out needs a size.", test_no_size },
 	};

@@ -56,6 +56,27 @@ def unmodified_bounds(lab: Lab, chip: str) -> None:
     assert len(re.findall("error: 2 != 22", out)) >= len(failed), out
 
 
+@case("igt/shortened-on-{chip}", chip=["rv710", "turks"])
+def shortened(lab: Lab, chip: str) -> None:
+    """What the kernel shortens, and user space relies on, ends where its BO ends: in the packets that the GPU gets."""
+    lab.build("igt")
+    trace = lab.dir(f"shortened-{chip}") / "trace"
+    lab.run("sh", "-c", """
+        LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) /build/igt-tests/radeon_cs_check_bounds --run-subtest shortened""",
+            board=f"--chip {chip} --trace {trace}", timeout=120, allow_kernel_warnings=True)
+
+    def packets(what: str) -> list[list[int]]:
+        found = re.findall(rf" {what}\(0x..\) n=\d+ \[([0-9a-f, ]+)\]", trace.read_text(encoding="utf-8"))
+        return [[int(word, 16) for word in words.split(", ")] for words in found]
+
+    # CB_COLOR0_SIZE and CB_COLOR0_SLICE: 7 rows of 64 pixels are 7 tiles.
+    register, value = {"rv710": (0x18, 6 << 10 | 7), "turks": (0x31a, 6)}[chip]
+    assert [words[1] for words in packets("SET_CONTEXT_REG") if words[0] == register] == [value]
+    # The buffer of 256 bytes has these, the one that begins at the end a byte at the beginning.
+    (_, short, last, *_), (_, none, nothing, *_) = packets("SET_RESOURCE")
+    assert (last, nothing) == (255, 0) and short - none == (1 << 20) - 256
+
+
 @case("igt/busy-while-moving", runner="igt", include=["radeon_gem_busy"])
 def busy(lab: Lab) -> None:
     lab.igt(CHECK / "igt-busy", timeout=300)
