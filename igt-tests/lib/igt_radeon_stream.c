@@ -136,12 +136,13 @@ void igt_radeon_stream_end(struct igt_radeon_stream *s)
 static int submit(void *data)
 {
 	const struct igt_radeon_stream *s = data;
-	/* Some tests have a part of a second relocation. */
-	struct drm_radeon_cs_reloc relocs[2] = {
-		{ .handle = s->bo.handle, .write_domain = s->bo.domain },
+	const struct drm_radeon_cs_reloc bo = {
+		.handle = s->bo.handle, .write_domain = s->bo.domain,
 	};
+	/* Some tests have more than one, or a part of it. */
+	struct drm_radeon_cs_reloc relocs[3] = { bo, bo, bo };
 
-	return -radeon_guest_submit_chunks(s->fd, 0, RADEON_CS_RING_GFX, s->ib, s->n, relocs,
+	return -radeon_guest_submit_chunks(s->fd, 0, s->ring, s->ib, s->n, relocs,
 					   s->reloc_dwords);
 }
 

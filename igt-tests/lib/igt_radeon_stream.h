@@ -36,16 +36,18 @@
 enum igt_radeon_checker { IGT_RADEON_R600, IGT_RADEON_EVERGREEN, IGT_RADEON_CHECKERS };
 
 /**
- * struct igt_radeon_stream - a command stream for the graphics ring
+ * struct igt_radeon_stream - a command stream
  * @fd: device
+ * @ring: RADEON_CS_RING_*; the graphics ring, if nothing else is set
  * @checker: for which checker
- * @bo: BO of the only relocation
- * @reloc_dwords: size of the chunk of relocations
+ * @bo: BO of all relocations
+ * @reloc_dwords: size of the chunk of relocations, three at most
  * @n: dwords in @ib
  * @ib: packets
  */
 struct igt_radeon_stream {
 	int fd;
+	uint32_t ring;
 	enum igt_radeon_checker checker;
 	struct igt_radeon_bo bo;
 	uint32_t reloc_dwords;

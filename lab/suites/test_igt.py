@@ -43,17 +43,42 @@ def cs_check(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-cs-check-{chip}", timeout=300, board=f"--chip {chip}")
 
 
+@case("igt/cs-check-on-{chip}", tier="all", chip=["rv670", "cayman"])
+def cs_check_on(lab: Lab, chip: str) -> None:
+    lab.igt(CHECK / f"igt-cs-check-{chip}", include=[CS_CHECK], timeout=300, board=f"--chip {chip}")
+
+
+def failed_on_stock(lab: Lab, program: str, chip: str) -> tuple[set[str], str]:
+    """The subtests of a program that fail with the distribution's module, and what it says."""
+    lab.build("igt")
+    out = lab.run("sh", "-c", f"""
+        LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) /build/igt-tests/{program} 2>&1 || :""",
+                  status=None, module="stock", board=f"--chip {chip}", timeout=120, allow_kernel_warnings=True)
+    return set(re.findall(r"Subtest (\S+): FAIL", out)), out
+
+
 @case("igt/unmodified-bounds-on-{chip}", tier="all", chip=list(BOUNDS))
 def unmodified_bounds(lab: Lab, chip: str) -> None:
     """The distribution's module takes what is behind the end of a BO, or before its beginning."""
-    lab.build("igt")
-    out = lab.run("sh", "-c", """
-        LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) /build/igt-tests/radeon_cs_check_bounds 2>&1 || :""",
-                  status=None, module="stock", board=f"--chip {chip}", timeout=120, allow_kernel_warnings=True)
-    failed = set(re.findall(r"Subtest (\S+): FAIL", out))
+    failed, out = failed_on_stock(lab, "radeon_cs_check_bounds", chip)
     assert failed == set(BOUNDS[chip]), (failed, out)
     # ENOENT instead of EINVAL: each has passed the check.
     assert len(re.findall("error: 2 != 22", out)) >= len(failed), out
+
+
+# Kinds of copies that the distribution's module takes.
+DMA_KINDS: dict[str, set[str]] = {"rv710": set(), "turks": {"0x48", "0x4b", "0x4c", "0x4f"},
+                                  "cayman": {"0x41", "0x48", "0x49", "0x4b", "0x4c", "0x4d", "0x4f"}}
+
+
+@case("igt/unmodified-dma-on-{chip}", tier="all", chip=list(DMA_KINDS))
+def unmodified_dma(lab: Lab, chip: str) -> None:
+    """The distribution's module has the DMA engine overwrite a BO that the stream does not name."""
+    failed, out = failed_on_stock(lab, "radeon_cs_check_dma", chip)
+    kinds = set(re.findall("takes copies of kind (0x..)", out))
+    assert kinds == DMA_KINDS[chip], (kinds, out)
+    assert failed == {"tiled-beyond", "packet-without-end"} | ({"copies-without-bounds"} if kinds else set()), (failed, out)
+    assert "The copy has overwritten another BO." in out, out
 
 
 @case("igt/shortened-on-{chip}", chip=["rv710", "turks"])
