@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -150,6 +151,8 @@ def write_if_changed(path: Path, text: str) -> None:
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(text, encoding="utf-8")
-    new.replace(path)
+    # Not by the process' number: another build in this checkout is in a PID namespace of its own.
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", delete=False) as new:
+        new.write(text)
+    os.chmod(new.name, 0o644)
+    os.replace(new.name, path)

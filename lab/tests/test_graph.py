@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The graph of what is built: keys, what is stale, and inputs that are not declared."""
 
+import concurrent.futures
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from nomap_lab import graph, sources, stages
-from nomap_lab.paths import BUILD, TOP, LabError
+from nomap_lab.paths import BUILD, TOP, LabError, write_if_changed
 from nomap_lab.stage import STAGES, stage
 
 
@@ -77,3 +79,20 @@ def test_undeclared_input_is_found(tmp_path: Path) -> None:
 
 def test_groups() -> None:
     assert set(stages.ALL) <= set(STAGES)
+
+
+def test_builds_with_the_same_process_number_write_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands have PID namespaces of their own: two builds in a checkout can have the same number."""
+    monkeypatch.setattr(os, "getpid", lambda: 37)
+    path = tmp_path / "parts/boot.json"
+
+    def write(who: int) -> None:
+        for n in range(300):
+            write_if_changed(path, f"{who} {n}\n")
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        for done in [threads.submit(write, who) for who in range(4)]:
+            done.result()
+    assert path.read_text(encoding="utf-8").endswith(" 299\n")
+    assert [p.name for p in path.parent.iterdir()] == ["boot.json"]
+    assert path.stat().st_mode & 0o777 == 0o644
