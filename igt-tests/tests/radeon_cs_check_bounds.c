@@ -233,7 +233,6 @@ static void test_below_row(int fd, enum igt_radeon_checker checker)
 	const uint32_t small = COLOR_8_8_8_8 | LINEAR_ALIGNED;
 	const uint32_t large = COLOR_32_32_32_32_FLOAT | LINEAR_ALIGNED;
 
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	/* A tile of 256 bytes */
 	draw_colour(fd, checker, (struct colour){ END - 1, 8192, 64, 0, small },
 		    igt_radeon_stream_passed);
@@ -387,7 +386,6 @@ static void test_layers(int fd, enum igt_radeon_checker checker)
 {
 	struct texture small = square(DIM_3D, 64), large = square(DIM_3D, 1024);
 
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	/* Layers of 16 KiB, and so many of 4 MiB that they have 4 GiB. */
 	small.depth = 64;
 	set_texture(fd, checker, small, igt_radeon_stream_passed);
@@ -424,7 +422,6 @@ static void test_pitch(int fd, enum igt_radeon_checker checker)
 {
 	struct texture t = square(DIM_2D, 64);
 
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	t.pitch = 4096;
 	set_texture(fd, checker, t, igt_radeon_stream_passed);
 	t.pitch += 8;
@@ -440,7 +437,6 @@ static void test_before(int fd, enum igt_radeon_checker checker)
 {
 	struct texture t = square(DIM_2D, 64);
 
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	/* A row of 256 bytes */
 	t.height = 1;
 	t.base = END - 1;
@@ -467,7 +463,6 @@ static void test_mipmaps(int fd, enum igt_radeon_checker checker)
 	};
 	unsigned int i;
 
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct texture t = square(cases[i].dim, 64);
 
@@ -503,7 +498,6 @@ static void test_vertex_buffer(int fd, enum igt_radeon_checker checker)
 	struct igt_radeon_stream s;
 	unsigned int i;
 
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		igt_radeon_stream_init(&s, fd, checker);
 		set_vertex_buffer(&s, cases[i].offset, cases[i].size);
@@ -517,7 +511,6 @@ static void test_shortened_executes(int fd, enum igt_radeon_checker checker)
 	struct colour c = { END - 28, 64, 13 * 64, 0, COLOR_32_32_32_32_FLOAT | LINEAR_GENERAL };
 	struct igt_radeon_stream s;
 
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	igt_radeon_stream_init(&s, fd, checker);
 	/* 7 of 13 rows of 64 pixels are in the BO; 256 bytes; nothing. */
 	set_colour(&s, c);
@@ -560,7 +553,6 @@ static void test_stream_out(int fd, enum igt_radeon_checker checker)
 {
 	const uint64_t whole = IGT_RADEON_STREAM_BO / 4;
 
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	stream_out(fd, checker, 0, whole, igt_radeon_stream_passed);
 	stream_out(fd, checker, 0, whole + 1, igt_radeon_stream_refused);
 	stream_out(fd, checker, 0, 1ull << 30, igt_radeon_stream_refused);
@@ -569,7 +561,6 @@ static void test_stream_out(int fd, enum igt_radeon_checker checker)
 
 static void test_no_size(int fd, enum igt_radeon_checker checker)
 {
-	igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	stream_out(fd, checker, 0, 1, igt_radeon_stream_passed);
 	stream_out(fd, checker, 0, NO_SIZE, igt_radeon_stream_refused);
 }
@@ -603,6 +594,7 @@ int igt_main()
 	igt_fixture() {
 		fd = igt_radeon_open();
 		checker = igt_radeon_find_checker(fd);
+		igt_require_f(checker != IGT_RADEON_CHECKERS, "no checker that this test knows\n");
 	}
 
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {

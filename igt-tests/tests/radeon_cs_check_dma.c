@@ -96,8 +96,7 @@ static void dma_init(struct igt_radeon_stream *s, int fd, enum igt_radeon_checke
 /* Streams have whole groups of eight dwords. */
 static int try(struct igt_radeon_stream *s)
 {
-	while (s->n % 8)
-		igt_radeon_stream_emit(s, DMA_NOP);
+	s->n = radeon_guest_pad(s->ib, s->n, s->ring);
 	return igt_radeon_stream_try(s);
 }
 
@@ -129,7 +128,7 @@ static void test_beyond(int fd, enum igt_radeon_checker checker)
 		/* 4,096 rows have 1 MiB, and so have 64 slices. */
 		{ 0, { 0, 4096, 0 } },
 		{ 0, { 0, 0, IGT_RADEON_STREAM_BO / SLICE } },
-		/* The last rows, but for one that begins a pixel later */
+		/* The last eight rows of the BO, from a tile or a row later on */
 		{ IGT_RADEON_STREAM_BO / 256 - COPIED / 256, { 8, 0, 0 } },
 		{ IGT_RADEON_STREAM_BO / 256 - COPIED / 256, { 0, 1, 0 } },
 	};

@@ -48,12 +48,16 @@ def cs_check_on(lab: Lab, chip: str) -> None:
     lab.igt(CHECK / f"igt-cs-check-{chip}", include=[CS_CHECK], timeout=300, board=f"--chip {chip}")
 
 
+def run_program(lab: Lab, board: str, *words: str, **options: Any) -> str:
+    """Runs a program of IGT's by itself, whatever its subtests' results are. Returns what it says."""
+    lab.build("igt")
+    return lab.run("sh", "-c", 'LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) "/build/igt-tests/$0" "$@" 2>&1 || :', *words,
+                   status=None, board=board, timeout=120, allow_kernel_warnings=True, **options)
+
+
 def failed_on_stock(lab: Lab, program: str, chip: str) -> tuple[set[str], str]:
     """The subtests of a program that fail with the distribution's module, and what it says."""
-    lab.build("igt")
-    out = lab.run("sh", "-c", f"""
-        LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) /build/igt-tests/{program} 2>&1 || :""",
-                  status=None, module="stock", board=f"--chip {chip}", timeout=120, allow_kernel_warnings=True)
+    out = run_program(lab, f"--chip {chip}", program, module="stock")
     return set(re.findall(r"Subtest (\S+): FAIL", out)), out
 
 
@@ -84,11 +88,9 @@ def unmodified_dma(lab: Lab, chip: str) -> None:
 @case("igt/shortened-on-{chip}", chip=["rv710", "turks"])
 def shortened(lab: Lab, chip: str) -> None:
     """What the kernel shortens, and user space relies on, ends where its BO ends: in the packets that the GPU gets."""
-    lab.build("igt")
     trace = lab.dir(f"shortened-{chip}") / "trace"
-    lab.run("sh", "-c", """
-        LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) /build/igt-tests/radeon_cs_check_bounds --run-subtest shortened""",
-            board=f"--chip {chip} --trace {trace}", timeout=120, allow_kernel_warnings=True)
+    out = run_program(lab, f"--chip {chip} --trace {trace}", "radeon_cs_check_bounds", "--run-subtest", "shortened")
+    assert "Subtest shortened: SUCCESS" in out, out
 
     def packets(what: str) -> list[list[int]]:
         found = re.findall(rf" {what}\(0x..\) n=\d+ \[([0-9a-f, ]+)\]", trace.read_text(encoding="utf-8"))
@@ -97,7 +99,7 @@ def shortened(lab: Lab, chip: str) -> None:
     # CB_COLOR0_SIZE and CB_COLOR0_SLICE: 7 rows of 64 pixels are 7 tiles.
     register, value = {"rv710": (0x18, 6 << 10 | 7), "turks": (0x31a, 6)}[chip]
     assert [words[1] for words in packets("SET_CONTEXT_REG") if words[0] == register] == [value]
-    # The buffer of 256 bytes has these, the one that begins at the end a byte at the beginning.
+    # The first buffer ends where the BO does. The second has nothing to read, and gets the first byte of the BO.
     (_, short, last, *_), (_, none, nothing, *_) = packets("SET_RESOURCE")
     assert (last, nothing) == (255, 0) and short - none == (1 << 20) - 256
 
@@ -123,10 +125,7 @@ UNMODIFIED["move-after-both"] = ("cayman", "radeon_ring_copy", 'Failed assertion
 def unmodified(lab: Lab, fault: str) -> None:
     """The distribution's module has the fault: so the test sees it, and the fix is still needed."""
     chip, program, says = UNMODIFIED[fault]
-    lab.build("igt")
-    out = lab.run("sh", "-c", f"""
-        LD_LIBRARY_PATH=$(echo /opt/*/usr/lib/*-linux-gnu) /build/igt-tests/{program} --run-subtest {fault} 2>&1 || :""",
-                  status=None, module="stock", board=f"--chip {chip}", timeout=120, allow_kernel_warnings=True)
+    out = run_program(lab, f"--chip {chip}", program, "--run-subtest", fault, module="stock")
     assert f"Subtest {fault}: FAIL" in out and says in out, out
 
 

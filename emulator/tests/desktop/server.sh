@@ -96,3 +96,12 @@ still() {
 	mv /tmp/b.xwd /tmp/a.xwd
 	return 1
 }
+# settled: waits until nothing on the screen has changed for three seconds; fails if that takes more than two minutes.
+settled() {
+	local i
+	rm -f /tmp/a.xwd
+	for ((i = 0; i < 40; i++)); do
+		still && return
+	done
+	return 1
+}
