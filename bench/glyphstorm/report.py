@@ -18,8 +18,8 @@ made meanwhile. Prints tables of counts.
          not use them without our module
 --docs   puts a part of the results into DOCS/desktop.md, between the marks there. counts (the default): tables, and the plot
          (RESULTS.png), of the results with all cases; times only of a quiet machine (bench/lib/record). growth: of several
-         results with different numbers of pixmaps, how the counts and the time of a switch grow with them. opengl: the counts of
-         results with OpenGL's objects (--gl)
+         results with different numbers of pixmaps, how the counts and the time of a switch grow with them, and times with the
+         most, as those of counts. opengl: the counts of results with OpenGL's objects (--gl)
 
 Exit status: 0, 1 if a check fails or results cannot be read, 2 for a bad command line.
 """
@@ -286,13 +286,19 @@ def counts_part(docs, path):
 
 
 def growth_part(paths):
-    """Lines of the table of growth, and when it was measured."""
-    found = [published_cases(path)[:2] for path in paths]
-    numbers = [cases[0]["pixmaps"] for cases, _ in found]
-    if len(set(numbers)) < 2 or any(cases[0].get("gl") for cases, _ in found):
+    """Lines of the table of growth, times with the most pixmaps if they can be published, and when it was measured."""
+    found = [published_cases(path) for path in paths]
+    numbers = [cases[0]["pixmaps"] for cases, *_ in found]
+    if len(set(numbers)) < 2 or any(cases[0].get("gl") for cases, *_ in found):
         sys.exit("report.py: growth needs results of different numbers of pixmaps, without --gl")
-    commits = sorted({f"{recorded['date'][:10]} at commit {recorded['commit'][:7]}" for _, recorded in found if recorded})
-    return [*growth([cases for cases, _ in found]), *(["", f"Measured on {' and on '.join(commits)}."] if commits else [])]
+    text = growth([cases for cases, *_ in found])
+    most, _, refused = max(found, key=lambda run: run[0][0]["pixmaps"])
+    if refused:
+        print(f"report.py: the times are not published: {refused}", file=sys.stderr)
+    else:
+        text += ["", f"With {max(numbers):,} pixmaps:", *times(most), *microseconds(most)]
+    commits = sorted({f"{recorded['date'][:10]} at commit {recorded['commit'][:7]}" for _, recorded, _ in found if recorded})
+    return [*text, *(["", f"Measured on {' and on '.join(commits)}."] if commits else [])]
 
 
 def document(docs, part, paths):
