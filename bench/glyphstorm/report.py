@@ -267,6 +267,20 @@ def published_cases(path):
         sys.exit(f"report.py: {path}: {error}")
 
 
+def times_unless(refused, cases):
+    """Lines of the times; without any, and with a message, if there is a reason why they are not to be published."""
+    if refused:
+        print(f"report.py: the times are not published: {refused}", file=sys.stderr)
+        return []
+    return [*times(cases), *microseconds(cases)]
+
+
+def measured(*records):
+    """The line that says when and at which commits."""
+    commits = sorted({f"{recorded['date'][:10]} at commit {recorded['commit'][:7]}" for recorded in records})
+    return f"Measured on {' and on '.join(commits)}."
+
+
 def counts_part(docs, path):
     """Lines of the counts, and times if they can be published; copies the plot."""
     cases, recorded, refused = published_cases(path)
@@ -277,10 +291,9 @@ def counts_part(docs, path):
     if missing:
         sys.exit(f"report.py: the document has all stacks and servers, but {path} lacks {', '.join(missing)}")
     text = [f"{cases[0]['pixmaps']:,} pixmaps, {cases[0]['glyphs']:,} glyphs.", "", *tables(cases)]
-    if refused:
-        print(f"report.py: the times are not published: {refused}", file=sys.stderr)
-    else:
-        text += [*times(cases), *microseconds(cases), "", f"Measured on {recorded['date'][:10]} at commit {recorded['commit'][:7]}."]
+    shown_times = times_unless(refused, cases)
+    if shown_times:
+        text += [*shown_times, "", measured(recorded)]
     shutil.copyfile(path.with_suffix(".png"), docs / "desktop-counts.png")
     return [*text, "", "![mappings of BOs, and calls of mmap(), while glyphstorm runs](desktop-counts.png)"]
 
@@ -293,12 +306,11 @@ def growth_part(paths):
         sys.exit("report.py: growth needs results of different numbers of pixmaps, without --gl")
     text = growth([cases for cases, *_ in found])
     most, _, refused = max(found, key=lambda run: run[0][0]["pixmaps"])
-    if refused:
-        print(f"report.py: the times are not published: {refused}", file=sys.stderr)
-    else:
-        text += ["", f"With {max(numbers):,} pixmaps:", *times(most), *microseconds(most)]
-    commits = sorted({f"{recorded['date'][:10]} at commit {recorded['commit'][:7]}" for _, recorded, _ in found if recorded})
-    return [*text, *(["", f"Measured on {' and on '.join(commits)}."] if commits else [])]
+    shown_times = times_unless(refused, most)
+    if shown_times:
+        text += ["", f"With {max(numbers):,} pixmaps:", *shown_times]
+    records = [recorded for _, recorded, _ in found if recorded]
+    return [*text, *(["", measured(*records)] if records else [])]
 
 
 def document(docs, part, paths):
