@@ -12,6 +12,7 @@ mod short;
 mod tile;
 mod whole;
 
+use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 pub use self::gather::Gather;
@@ -406,9 +407,9 @@ impl PixelState {
                             continue;
                         }
                         // The next tile's depth arrives while this tile is drawn.
-                        if let (Some((_, surface)), true) = (next_depth, tx < tx1) {
-                            let next = At::new(tx as u32 + 1, ty as u32, setup.layer);
-                            surface.prefetch(view, next);
+                        let next = next_tile((tx, ty), (tx0..=tx1, ty1));
+                        if let (Some((_, surface)), Some((x, y))) = (next_depth, next) {
+                            surface.prefetch(view, At::new(x as u32, y as u32, setup.layer));
                         }
                         let short = match &probed {
                             None => short
@@ -758,6 +759,18 @@ impl PixelState {
             }
         }
     }
+}
+
+/// The tile that is drawn after the one in column `x` and row `y`: row by row, of these columns, up to the row
+/// `last`. Columns and rows are those of micro tiles.
+fn next_tile(
+    (x, y): (i32, i32),
+    (columns, last): (RangeInclusive<i32>, i32),
+) -> Option<(i32, i32)> {
+    if x < *columns.end() {
+        return Some((x + 1, y));
+    }
+    (y < last).then_some((*columns.start(), y + 1))
 }
 
 /// Lanes that a clip rectangle rule accepts. The number of a pixel's bit in the

@@ -9,7 +9,7 @@ use super::lanes::Mask;
 use super::memory::View;
 use crate::chip::bus::McError;
 use crate::chip::strict::cache::Cache;
-use crate::chip::tiling::{Block, Layout, Runs};
+use crate::chip::tiling::{Block, Layout, Runs, MICRO};
 
 /// Bytes of the largest micro tile: 64 elements of 16 bytes with 8 samples.
 pub const MAX_TILE_BYTES: usize = 64 * 16 * 8;
@@ -317,6 +317,18 @@ impl Surface {
     pub fn prefetch_tile(&self, view: &View<'_>, place: &Place) {
         if let Some(addr) = place.run {
             view.prefetch(addr, place.len);
+        }
+    }
+
+    /// Prefetches the same bytes of the micro tile to the right of `place`, if they are contiguous and
+    /// the surface has that tile.
+    #[inline]
+    pub fn prefetch_right(&self, view: &View<'_>, place: &Place) {
+        let (x, y) = place.tile;
+        let x = x.saturating_add(1);
+        if x < self.layout.pitch / MICRO {
+            let next = self.place((x, y), place.slice, place.first, place.len);
+            self.prefetch_tile(view, &next);
         }
     }
 

@@ -28,7 +28,7 @@ pub use evergreen::MacroTile;
 pub use runs::{Block, Runs};
 
 /// Width and height of a micro tile in elements.
-const MICRO: u32 = 8;
+pub const MICRO: u32 = 8;
 
 /// How the elements of a surface are arranged (`ARRAY_*` in `r600d.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

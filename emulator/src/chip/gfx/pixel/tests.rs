@@ -24,6 +24,22 @@ fn cliprect_rule_is_a_truth_table() {
 }
 
 #[test]
+fn each_tile_leads_to_the_next_one() {
+    let (columns, rows) = (3..=5, 7..=9);
+    let drawn: Vec<_> = rows
+        .clone()
+        .flat_map(|y| columns.clone().map(move |x| (x, y)))
+        .collect();
+    let mut next = drawn.first().copied();
+    let mut found = Vec::new();
+    while let Some(tile) = next {
+        found.push(tile);
+        next = next_tile(tile, (columns.clone(), *rows.end()));
+    }
+    assert_eq!(found, drawn);
+}
+
+#[test]
 fn alpha_of_half_floats_is_cut_for_its_test() {
     let alpha: Lanes = [0.4f32, 0.4004, -0.4].map(f32::to_bits).repeat(22)[..LANES]
         .try_into()

@@ -107,7 +107,8 @@ impl Tile<'_, '_> {
         let (_, surface) = self.state.depth.as_ref()?;
         let samples = &mut self.depth[sample];
         if !self.loaded[sample] {
-            *samples = Samples::default();
+            samples.depth.fill(0);
+            samples.stencil.fill(0);
             match surface.load(self.view, self.at.sample(sample as u32), samples) {
                 Ok(bytes) => self.counts.bytes += bytes,
                 Err(e) => (self.failed, self.unread) = (Some(e), true),

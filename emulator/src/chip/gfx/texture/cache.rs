@@ -278,6 +278,8 @@ fn read_tile(
     }
     let place = level.surface.place(tile, id.slice, first, out.len());
     level.surface.read_tile(view, &place, mask, out)?;
+    // Tiles are drawn from left to right.
+    level.surface.prefetch_right(view, &place);
     Ok(skip)
 }
 

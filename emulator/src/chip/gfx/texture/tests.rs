@@ -10,6 +10,7 @@ use crate::chip::bus::Mc;
 
 mod gather;
 mod plain;
+mod prefetch;
 
 /// Memory at address 0.
 struct Memory(Mutex<Vec<u8>>);
