@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Programs that hardware does not execute as the interpreter does.
 
+use std::slice;
+
 use super::*;
 use crate::chip::gfx::shader::validate::{validate, Chip, Resources, Violation};
 
@@ -277,7 +279,7 @@ fn a_clause_loads_ar_before_it_uses_it() {
     let stores = group(&[alu(AluOp::Mov, (2, 0), &[r(1, 0)]).dst_rel()]);
     for uses in [mov(0, r(1, 0).rel()), stores] {
         assert_eq!(of_clause(&[mova(), uses.clone()]), []);
-        assert_eq!(of_clause(&[uses.clone()]), [Violation::Address(4)]);
+        assert_eq!(of_clause(slice::from_ref(&uses)), [Violation::Address(4)]);
         assert_eq!(of_clause(&[uses.clone(), mova()]), [Violation::Address(4)]);
         // A clause does not know what another one has loaded.
         let two = [
@@ -292,7 +294,7 @@ fn a_clause_loads_ar_before_it_uses_it() {
         alu(AluOp::MovaInt, (0, 0), &[r(1, 0)]).masked(),
         alu(AluOp::Mov, (0, 1), &[r(1, 1).rel()]),
     ]);
-    assert_eq!(of_clause(&[both.clone()]), [Violation::Address(4)]);
+    assert_eq!(of_clause(slice::from_ref(&both)), [Violation::Address(4)]);
     assert_eq!(of_clause(&[mova(), both]), []);
     // The loop index is none of AR.
     let mut looped = alu(AluOp::Mov, (0, 1), &[r(1, 1).rel()]);
@@ -346,10 +348,10 @@ fn constants_are_locked_by_the_clause() {
 fn a_group_ends_in_its_clause() {
     let mut open = mov(0, r(1, 0));
     open[0] &= !(1 << 31);
-    assert_eq!(of_clause(&[open.clone()]), [Violation::Cut(4)]);
+    assert_eq!(of_clause(slice::from_ref(&open)), [Violation::Cut(4)]);
     assert_eq!(of_clause(&[mov(0, r(1, 0)), open]), [Violation::Cut(6)]);
     let literal = mov(0, lit(7));
-    assert_eq!(of_clause(&[literal.clone()]), []);
+    assert_eq!(of_clause(slice::from_ref(&literal)), []);
     assert_eq!(of_clause(&[literal[..2].to_vec()]), [Violation::Cut(4)]);
 }
 
