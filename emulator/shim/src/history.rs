@@ -122,11 +122,13 @@ fn test_text(out: &mut String, test: &DepthTest) -> std::fmt::Result {
     }
     match test.after == test.before {
         true => writeln!(out, "; the buffer keeps its value"),
-        false => writeln!(
-            out,
-            "; the buffer becomes {} stencil {:#x}",
-            test.after.0, test.after.1
-        ),
+        false => {
+            write!(out, "; the buffer becomes {}", test.after.0)?;
+            if test.stencil_passes.is_some() || test.after.1 != test.before.1 {
+                write!(out, " stencil {:#x}", test.after.1)?;
+            }
+            writeln!(out)
+        }
     }
 }
 

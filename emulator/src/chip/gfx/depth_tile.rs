@@ -64,6 +64,8 @@ pub struct Surface {
     no_depth: bool,
     /// The plane of stencil, a byte for each sample; none if it shares the elements of depth.
     stencil: Option<surface::Surface>,
+    /// The draw does not access that plane.
+    no_stencil: bool,
     first_slice: u32,
     last_slice: u32,
 }
@@ -104,6 +106,7 @@ impl Surface {
             format,
             no_depth: false,
             stencil: None,
+            no_stencil: false,
             first_slice: db_depth_view::SLICE_START.of(view),
             last_slice: db_depth_view::SLICE_MAX.of(view),
         })
@@ -128,9 +131,24 @@ impl Surface {
             format: held,
             no_depth: format.is_none(),
             stencil: planes.stencil.as_ref().map(|plane| surface(plane, 1)),
+            no_stencil: false,
             first_slice: planes.slices.0,
             last_slice: planes.slices.1,
         }
+    }
+
+    /// The same buffer for a draw that neither tests nor writes stencil: a plane of stencil is not
+    /// accessed then. What shares the elements of depth is.
+    pub fn without_stencil(self) -> Self {
+        Self {
+            no_stencil: true,
+            ..self
+        }
+    }
+
+    /// The plane of stencil that the draw accesses.
+    fn stencil(&self) -> Option<&surface::Surface> {
+        self.stencil.as_ref().filter(|_| !self.no_stencil)
     }
 
     /// A draw covers tile `at`: expands the planes that it expands.
@@ -171,7 +189,7 @@ impl Surface {
             true => 0,
             false => self.load_elements(view, at, out)?,
         };
-        let Some(stencil) = &self.stencil else {
+        let Some(stencil) = self.stencil() else {
             return Ok(depth);
         };
         let mut buffer = [0; LANES * 8];
@@ -271,7 +289,7 @@ impl Surface {
             true => 0,
             false => self.store_elements(view, at, samples, changed)?,
         };
-        let Some(stencil) = &self.stencil else {
+        let Some(stencil) = self.stencil() else {
             return Ok(depth);
         };
         let mut buffer = [0; LANES * 8];
@@ -379,9 +397,9 @@ impl Surface {
         Ok(bytes.len() as u64)
     }
 
-    /// Whether there is one sample and an element is a dword.
+    /// Whether there is one sample, an element is a dword, and no other plane is accessed.
     pub fn is_plain(&self) -> bool {
-        self.is_fillable() && self.stencil.is_none()
+        self.is_fillable() && self.stencil().is_none()
     }
 
     /// Whether all pixels of a tile can be filled: there is one sample, and elements of depth are dwords.
@@ -545,5 +563,41 @@ mod tests {
         }
         let of = |format| planes(format, true).is_fillable();
         assert!(!of(Format::D16) && !of(Format::X24S8D32F));
+    }
+
+    /// A draw without stencil does not read its plane: here no memory answers there.
+    #[test]
+    fn a_plane_that_the_draw_does_not_access_is_not_read() {
+        struct NoStencil(Memory);
+        impl Mc for NoStencil {
+            fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), McError> {
+                match addr < 1 << 19 {
+                    true => self.0.read(addr, buf),
+                    false => Err(McError::Unmapped(addr)),
+                }
+            }
+            fn write(&self, addr: u64, buf: &[u8]) -> Result<(), McError> {
+                match addr < 1 << 19 {
+                    true => self.0.write(addr, buf),
+                    false => Err(McError::Unmapped(addr)),
+                }
+            }
+        }
+        for format in [Format::X8D24, Format::D32F, Format::D16] {
+            let memory = NoStencil(Memory::new());
+            let view = View::new(&memory);
+            let before = memory.0 .0.lock().unwrap().clone();
+            let at = At::new(5, 3, 0);
+            let surface = planes(format, true);
+            let mut samples = Samples::default();
+            assert!(!surface.is_plain());
+            assert!(surface.load(&view, at, &mut samples).is_err());
+            let surface = surface.without_stencil();
+            assert_eq!(surface.is_plain(), format.bytes() == 4);
+            let bytes = u64::from(format.bytes()) * LANES as u64;
+            assert_eq!(surface.load(&view, at, &mut samples), Ok(bytes));
+            assert_eq!(surface.store(&view, at, &samples, ALL), Ok(bytes));
+            assert!(*memory.0 .0.lock().unwrap() == before, "{format:?}");
+        }
     }
 }

@@ -215,6 +215,10 @@ impl PixelState {
         });
         let colour = targets.written().next().is_some()
             && !db_render_override::FORCE_COLOR_KILL.is_set(over);
+        let depth = depth.map(|(state, surface)| match accesses_stencil(&state, render) {
+            true => (state, surface),
+            false => (state, surface.without_stencil()),
+        });
         let resolve = targets.special == SpecialOp::Resolve;
         let expand = targets.special == SpecialOp::Expand;
         let mut state = Self {
@@ -759,6 +763,13 @@ impl PixelState {
             }
         }
     }
+}
+
+/// Whether a draw tests, writes or copies stencil. `render` is `DB_RENDER_CONTROL`.
+fn accesses_stencil(state: &depth::State, render: u32) -> bool {
+    state.stencil_enable
+        || db_render_control::STENCIL_CLEAR_ENABLE.is_set(render)
+        || db_render_control::STENCIL_COPY_ENABLE.is_set(render)
 }
 
 /// The tile that is drawn after the one in column `x` and row `y`: row by row, of these columns, up to the row

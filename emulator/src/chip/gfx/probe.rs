@@ -103,7 +103,8 @@ pub struct DepthTest {
     pub sample: usize,
     /// Depth of the fragment.
     pub depth: f32,
-    /// Depth and stencil in the buffer before the test.
+    /// Depth and stencil in the buffer before the test. A plane of stencil that the draw does not access
+    /// is not read.
     pub before: (f32, u8),
     /// Depth and stencil in the buffer after it.
     pub after: (f32, u8),

@@ -24,6 +24,22 @@ fn cliprect_rule_is_a_truth_table() {
 }
 
 #[test]
+fn stencil_is_accessed_where_a_draw_tests_clears_or_copies_it() {
+    let mut state = depth::State::planes(&Shadow::default(), None, true);
+    for test in [false, true] {
+        state.stencil_enable = test;
+        for bit in 0..32 {
+            let named = matches!(bit, 1 | 3);
+            assert_eq!(
+                accesses_stencil(&state, 1 << bit),
+                test || named,
+                "bit {bit}"
+            );
+        }
+    }
+}
+
+#[test]
 fn each_tile_leads_to_the_next_one() {
     let (columns, rows) = (3..=5, 7..=9);
     let drawn: Vec<_> = rows
