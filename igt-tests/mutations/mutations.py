@@ -150,12 +150,15 @@ def on_chips(table, chips):
     for m in table["mutation"]:
         if "--chip" in m.get("board", "") or options(m)[-1]:
             continue
-        cells = [f"only {m['only']}" if "only" in m else
-                 "" if m["name"] not in shown else "fails" if shown[m["name"]] else "passes" for shown in chips.values()]
+        cells = [f"only {m['only']}" if "only" in m else "left out" if chip in m.get("without", ()) else
+                 "" if m["name"] not in shown else "fails" if shown[m["name"]] else "passes" for chip, shown in chips.items()]
         lines.append(f"| {m['name']} | {' | '.join(cells)} |")
     for m in table["mutation"]:
         if "only" in m:
             lines += ["", f"`{m['name']}` is of {m['only']} only. {' '.join(m['why_only'].split())}"]
+        if "without" in m:
+            lines += ["", f"`{m['name']}` is left out on {' and '.join(m['without']).upper().replace(' AND ', ' and ')}. "
+                          f"{' '.join(m['why_without'].split())}"]
     return "\n".join(lines) + "\n"
 
 

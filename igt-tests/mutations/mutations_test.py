@@ -68,9 +68,11 @@ def test_document_has_all_lines():
 def test_what_chips_have_shown():
     a, other = TABLE["mutation"][0], {"only": "R7xx", "why_only": "Others have\nnone."}
     table = {"mutation": [a, {**a, "name": "b", **other}, {**a, "name": "c", "board": "--chip cayman"},
-                          {**a, "name": "d", "test": "kunit@d"}, {**a, "name": "e"}, {**a, "name": "f"}]}
+                          {**a, "name": "d", "test": "kunit@d"}, {**a, "name": "e"}, {**a, "name": "f"},
+                          {**a, "name": "g", "without": ["cedar", "palm"], "why_without": "No\nneed."}]}
     lines = mutations.on_chips(table, {"cedar": {"a": [["p@t", "said"]], "b": [], "e": []}, "turks": {}}).splitlines()
     assert [line for line in lines if line.startswith("|")] == [
         "| mutation | CEDAR | TURKS |", "|---|---|---|", "| a | fails |  |", "| b | only R7xx | only R7xx |",
-        "| e | passes |  |", "| f |  |  |"]
-    assert lines[-1] == "`b` is of R7xx only. Others have none."
+        "| e | passes |  |", "| f |  |  |", "| g | left out |  |"]
+    assert "`b` is of R7xx only. Others have none." in lines
+    assert lines[-1] == "`g` is left out on CEDAR and PALM. No need."

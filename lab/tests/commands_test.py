@@ -158,6 +158,14 @@ def test_a_part_that_fails_does_not_keep_others_from_running(boots, monkeypatch,
     assert tables == ["frag.txt"]
 
 
+def test_mutations_are_left_out_where_the_table_says_so():
+    program = mutations.load_program()
+    table = program.load()["mutation"]
+    of = {chip: {mutation["name"] for mutation in mutations.on_chip(program, table, chip)} for chip in ("rv670", "cedar")}
+    assert of["cedar"] - of["rv670"] == {mutation["name"] for mutation in table if "rv670" in mutation.get("without", ())} != set()
+    assert "fill-dwords" not in of["cedar"]
+
+
 def test_a_mutation_that_no_test_sees_is_a_failure(boots, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(mutations, "OUT", tmp_path)
     monkeypatch.setattr(mutations, "build", lambda program, mutation: None)

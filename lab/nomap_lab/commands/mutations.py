@@ -9,9 +9,9 @@ with the same options and the driver as it is.
   --list   names them
   --doc    writes docs/mutations.md from the last results, and runs nothing; with
            --mesa its part about Mesa
-  --chip   runs them on a chip of another generation. Mutations that are of one
-           chip or of R7xx only, unit tests, and those whose test the chip does
-           not have, are left out, and docs/mutations.md is not written
+  --chip   runs them on a chip of another generation. Mutations that the table leaves
+           out there, unit tests, and those whose test the chip does not have, are left
+           out, and docs/mutations.md is not written
   --mesa   mutations of Mesa's scheduler of shaders, mesa-patches/mutations/table.toml:
            for each builds Mesa with that change, and runs shaders on emulated chips in
            the program's own process, without a guest. R7XX_CHECK has to report the rule
@@ -158,11 +158,12 @@ def main(argv: list[str]) -> int:
 
 
 def on_chip(program: ModuleType, mutations: list[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
-    """Those of `mutations` that are of no chip, not of R7xx only and no unit test, with the options for `chip`."""
+    """Those of `mutations` that are of no chip and no unit test, and not left out on `chip`, with the options for it."""
     return [{**mutation, "board": f"--chip {chip} {mutation.get('board', '')}".strip(),
              "append": f"{mutation.get('append', '')} {chips.parameters(chip)}".strip()}
             for mutation in mutations
-            if "--chip" not in mutation.get("board", "") and "only" not in mutation and not program.options(mutation)[-1]]
+            if "--chip" not in mutation.get("board", "") and "only" not in mutation and chip not in mutation.get("without", ())
+            and not program.options(mutation)[-1]]
 
 
 def run(program: ModuleType, names: list[str], chip: str, *, listing: bool, document: bool) -> int:
@@ -179,7 +180,7 @@ def run(program: ModuleType, names: list[str], chip: str, *, listing: bool, docu
             raise UsageError(f"there is no mutation '{name}': lab/mutations --list names them")
     chosen = [table[name] for name in names or table]
     if chip and not (chosen := on_chip(program, chosen, chip)):
-        raise UsageError("the mutations named are of a chip, or of a unit test: leave --chip out")
+        raise UsageError("the mutations named are of another chip, of a unit test, or left out on this chip: leave --chip out")
     for mutation in table.values():
         program.edited(mutation, TOP / "kernel")
     bad = locked(lambda: show(program, chosen, chip))
