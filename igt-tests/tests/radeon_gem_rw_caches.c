@@ -10,6 +10,7 @@
  * happen to be late, these tests pass whatever the driver does. They can only
  * prove that a flush is missing; docs/mutations.md shows that they do.
  */
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -185,6 +186,15 @@ static void test_evicted(int fd)
 	free(model);
 }
 
+/* Bytes that the board's engines have copied; 0 on hardware. */
+static uint64_t copied(int fd)
+{
+	if (!igt_radeon_has_board(fd))
+		return 0;
+	return igt_radeon_board_counter(fd, IGT_RADEON_CP_DMA_BYTES) +
+	       igt_radeon_board_counter(fd, IGT_RADEON_DMA_BYTES);
+}
+
 /**
  * SUBTEST: moved-after-cpu
  * Description: The CPU writes a few bytes of a BO in CPU-accessible VRAM. New
@@ -193,9 +203,9 @@ static void test_evicted(int fd)
  */
 static void test_moved(int fd)
 {
-	struct igt_radeon_bo bo, *others;
+	struct igt_radeon_bo bo, older, *others;
 	struct igt_radeon_stats stats;
-	uint64_t total, visible;
+	uint64_t total, visible, before;
 	uint8_t *model, got[SMALL];
 	unsigned int i, max;
 	bool moved = false;
@@ -207,6 +217,11 @@ static void test_moved(int fd)
 	max = visible / MIB + 1;
 	others = calloc(max, sizeof(*others));
 	igt_assert(others);
+	/*
+	 * Each move ends with a flush of the HDP. Page tables on Cayman are older
+	 * than the BO and small: without this BO, one new BO would move both.
+	 */
+	igt_radeon_bo_init(&older, fd, MIB, vram.domain, 0);
 	model = igt_radeon_bo_init_pattern(&bo, fd, MIB, &anywhere, 1);
 	for (i = 0; i < max && !moved; i++) {
 		igt_radeon_pattern(model + PAGE, 4 * SMALL, 10 + i);
@@ -214,6 +229,7 @@ static void test_moved(int fd)
 		igt_assert_eq(igt_radeon_pwrite(fd, bo.handle, PAGE, 4 * SMALL,
 						model + PAGE, 0), 0);
 		assert_only(fd, &stats, false);
+		before = copied(fd);
 		igt_radeon_bo_init(&others[i], fd, MIB, vram.domain, vram.flags);
 		/* An engine reads few bytes only of CPU-inaccessible VRAM. */
 		stats = igt_radeon_stats(fd);
@@ -223,11 +239,17 @@ static void test_moved(int fd)
 		moved = stats.bytes[IGT_RADEON_STAGED] > 0;
 	}
 	igt_assert_f(moved, "the BO was not moved within VRAM\n");
+	before = copied(fd) - before;
+	if (igt_radeon_has_board(fd))
+		igt_assert_f(before == MIB + SMALL,
+			     "moved and read were %" PRIu64 " bytes: more than the BO was moved\n",
+			     before);
 	igt_radeon_bo_assert(&bo, model, "what was moved");
 	igt_radeon_reset_params();
 	while (i)
 		igt_radeon_bo_fini(&others[--i]);
 	igt_radeon_bo_fini(&bo);
+	igt_radeon_bo_fini(&older);
 	free(others);
 	free(model);
 }
