@@ -473,6 +473,26 @@ fn pipeline_statistics_count_the_stages() {
     assert_eq!(b, c, "stopped");
 }
 
+/// Two strips of three vertices and a restart index between them.
+#[test]
+fn a_restart_index_is_no_vertex_in_the_statistics() {
+    let mut s = scene();
+    let results = s.results();
+    s.rig.pattern(results, 128, 1);
+    s.vertices(&everything(0.5, RED));
+    s.event(0x19, 0, None);
+    s.event(0x1E, 2, Some(results));
+    s.set(0x2_8A7C, 0);
+    s.set(0x2_8A94, 1);
+    s.set(0x2_840C, 0xFFFF);
+    let indices = IndexSource::Immediate(vec![0x0001_0000, 0xFFFF_0002, 0x0001_0000, 0x0002]);
+    s.draw_from(TRIANGLE_STRIP, indices, 7, 1);
+    s.event(0x1E, 2, Some(results + 64));
+    s.finish();
+    let counted = |i: u64| s.rig.mc_u64(results + 64 + 8 * i) - s.rig.mc_u64(results + 8 * i);
+    assert_eq!([6, 7].map(counted), [2, 6]);
+}
+
 #[test]
 fn points_have_their_size_and_sprites_their_coordinates() {
     let mut s = scene();

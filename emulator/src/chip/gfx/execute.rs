@@ -87,7 +87,20 @@ impl Sink for Collect<'_> {
     }
 }
 
-/// Runs all batches. The pair of counts is input primitives and input vertices.
+/// What a draw has assembled.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Assembled {
+    /// Primitives.
+    pub(super) primitives: u64,
+    /// Indices, with those that restart.
+    pub(super) indices: u64,
+    /// Vertices. A restart index is none: KHR-GL33's
+    /// `pipeline_statistics_query_tests_ARB.functional_primitives_vertices_submitted_*` wants that, and is
+    /// not among the tests that fail on a real RV770 (Mesa's `r600-rv770-fails.txt`).
+    pub(super) vertices: u64,
+}
+
+/// Runs all batches.
 pub(super) fn run(
     state: &DrawState<'_, '_>,
     progress: &mut Progress<'_>,
@@ -95,8 +108,8 @@ pub(super) fn run(
     buffers: &mut Buffers,
     kind: Type,
     draw: &Draw,
-) -> (Result<(), Failed>, (u64, u64)) {
-    let mut counts = (0, 0);
+) -> (Result<(), Failed>, Assembled) {
+    let mut counts = Assembled::default();
     let vertices = u64::from(draw.indices)
         * u64::from(state.shared.shadow.get(vgt::VGT_DMA_NUM_INSTANCES).max(1));
     let result = awake(state, cores, vertices, |cores| {
@@ -122,7 +135,7 @@ fn instances(
     buffers: &mut Buffers,
     kind: Type,
     draw: &Draw,
-    counts: &mut (u64, u64),
+    counts: &mut Assembled,
 ) -> Result<(), Failed> {
     let control = state.shared.context.control;
     let shadow = state.shared.shadow;
@@ -152,6 +165,7 @@ fn instances(
             };
             let patches = state.tessellation.map(|t| t.config.inputs);
             for index in &buffers.indices {
+                counts.vertices += u64::from(*index != Index::Restart);
                 match (index, patches) {
                     (Index::Vertex(v), None) => assembler.push(*v, &mut sink),
                     (Index::Restart, None) => assembler.restart(&mut sink),
@@ -159,8 +173,8 @@ fn instances(
                     (Index::Restart, Some(_)) => buffers.patches.restart(),
                 }
             }
-            counts.1 += u64::from(count);
-            if counts.1 > state.shared.limits.vertices {
+            counts.indices += u64::from(count);
+            if counts.indices > state.shared.limits.vertices {
                 return Err(Failed::Dropped("too many vertices"));
             }
             first = match first.checked_add(count) {
@@ -168,7 +182,7 @@ fn instances(
                 None => break,
             };
             if buffers.collected() >= BATCH {
-                counts.0 += buffers.collected() as u64;
+                counts.primitives += buffers.collected() as u64;
                 flush(state, progress, cores, buffers)?;
             }
         }
@@ -179,18 +193,18 @@ fn instances(
         });
         buffers.patches.next_instance();
         if buffers.collected() >= BATCH {
-            counts.0 += buffers.collected() as u64;
+            counts.primitives += buffers.collected() as u64;
             flush(state, progress, cores, buffers)?;
         }
         // The loop above does not check for cancellation if there are no indices.
         if instance % 4096 == 4095 {
             control.check()?;
         }
-        if counts.1 + u64::from(instance) > state.shared.limits.vertices {
+        if counts.indices + u64::from(instance) > state.shared.limits.vertices {
             return Err(Failed::Dropped("too many instances"));
         }
     }
-    counts.0 += buffers.collected() as u64;
+    counts.primitives += buffers.collected() as u64;
     flush(state, progress, cores, buffers)
 }
 

@@ -14,7 +14,7 @@ use super::colour::Targets;
 use super::compressed::Compressed;
 use super::compute::{self, Dispatch};
 use super::describe::describe;
-use super::execute::{run, Buffers};
+use super::execute::{run, Assembled, Buffers};
 use super::front::Front;
 use super::global::GlobalShare;
 use super::lint::Lint;
@@ -339,11 +339,10 @@ impl Pipeline {
                 core.part = Part::default();
             }
         }
-        let (inputs, indices) = result.1;
         if let (Some(lint), Ok(())) = (&lint, result.0) {
-            lint.drawn(&state.vertex, state.pixel, &progress, inputs);
+            lint.drawn(&state.vertex, state.pixel, &progress, result.1.primitives);
         }
-        self.count(context, &progress, inputs, indices);
+        self.count(context, &progress, &result.1);
         self.compressed_reads(context, compressed.as_deref());
         result.0
     }
@@ -477,7 +476,7 @@ impl Pipeline {
         Ok(pixel)
     }
 
-    fn count(&mut self, context: &GfxContext<'_>, p: &Progress<'_>, inputs: u64, indices: u64) {
+    fn count(&mut self, context: &GfxContext<'_>, p: &Progress<'_>, inputs: &Assembled) {
         (context.control).count(Counter::WholeTiles, p.pixels.whole);
         (context.control).count(Counter::WholeBlocks, p.pixels.blocks);
         (context.control).count(Counter::ShortTiles, p.pixels.short);
@@ -518,8 +517,8 @@ impl Pipeline {
                 (PipelineCounter::GsPrimitives, p.geometry[1]),
                 (PipelineCounter::HsInvocations, p.patches),
                 (PipelineCounter::DsInvocations, p.domain),
-                (PipelineCounter::InputPrimitives, inputs),
-                (PipelineCounter::InputVertices, indices),
+                (PipelineCounter::InputPrimitives, inputs.primitives),
+                (PipelineCounter::InputVertices, inputs.vertices),
             ] {
                 s.pipeline[counter as usize] += n;
             }
