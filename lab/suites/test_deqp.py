@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""dEQP-GLES2 and dEQP-GLES3 on the board's 3D engine: a sample natively and in a guest, where results must be the
-same, and all of both natively. Skipped where there is no source of VK-GL-CTS, but for the groups of what fails on a real chip."""
+"""dEQP and Khronos' tests (KHR) on the board's 3D engine: a sample of dEQP-GLES2 and GLES3 natively and in a guest, where results
+must be the same, and all of each module natively. Skipped where there is no source of VK-GL-CTS or that lacks the module, but for
+the groups of what fails on a real chip."""
 
 from nomap_lab.paths import BUILD, CHECK, RESULTS
 from nomap_lab.testing import Lab, case, suite
@@ -42,7 +43,7 @@ def same(lab: Lab, where: str) -> None:
     lab.call("python3", "-m", "nomap_lab.piglit.compare", "--same", OUT / "native", OUT / where)
 
 
-@case("deqp/all-{module}", runner="piglit", module=["gles2", "gles3"])
+@case("deqp/all-{module}", runner="piglit", module=["gles2", "gles3", "khr-gl33", "khr-gles2", "khr-gles3"])
 def whole(lab: Lab, module: str) -> None:
     lab.deqp("--mesa", "unmodified", "--native", "--chip", "rv770", "--tests", module, out=OUT / f"all-{module}")
 
@@ -50,3 +51,9 @@ def whole(lab: Lab, module: str) -> None:
 @case("deqp/{module}-{chip}", runner="piglit", module=["gles2", "gles3"], chip=["rv670", "cedar", "turks", "cayman"])
 def whole_on(lab: Lab, module: str, chip: str) -> None:
     lab.deqp("--mesa", "unmodified", "--native", "--chip", chip, "--tests", module, out=OUT / f"{module}-{chip}")
+
+
+@case("deqp/{module}-turks", runner="piglit", module=["gles31", "khr-gl33", "khr-gles3", "khr-gles31"])
+def newer(lab: Lab, module: str) -> None:
+    """What an RV770 does not have, and Khronos' tests on a second chip."""
+    lab.deqp("--mesa", "unmodified", "--native", "--chip", "turks", "--tests", module, out=OUT / f"{module}-turks")

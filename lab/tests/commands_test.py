@@ -58,7 +58,8 @@ def fixture_nothing_runs(monkeypatch):
     ("piglit --sample none", "argument --sample: takes a number of tests (a whole number from 1), not 'none'"),
     ("piglit -t ( --tests x --out y", "'(' is no regular expression"),
     ("deqp", "--tests and --out are needed"),
-    ("deqp --tests nosuch --out x", "there is no file nosuch that can be read, nor is it one of gles2, gles3, gles31, egl"),
+    ("deqp --tests nosuch --out x", "there is no file nosuch that can be read, nor is it one of gles2, gles3, gles31, khr-gl33, "
+     "khr-gles2, khr-gles3, khr-gles31"),
     ("deqp --chip rv999 --tests gles2 --out x", "invalid choice: 'rv999' (choose from"),
     ("gallery --space", "--space is for --guest"),
     ("tree", "NAME is one of libdrm kernel mm mesa"),

@@ -26,7 +26,10 @@ def test_names_modules_and_beginnings(built):
     assert lists.choose(words, "file", built, [re.compile("a.2$")]) == ["dEQP-GLES2.a.2"]
     with pytest.raises(UsageError, match="it names no test that -t matches"):
         lists.choose(words, "file", built, [re.compile("none")])
-    with pytest.raises(UsageError, match="no names of dEQP's tests: spec@a"):
+    with pytest.raises(LabError, match="lacks the program of khr-gl33, glcts/glcts") as lacking:
+        lists.choose("", "khr-gl33", built, [])
+    assert lacking.value.status == 77
+    with pytest.raises(UsageError, match="no names of tests of dEQP or KHR: spec@a"):
         lists.choose("spec@a\n", "file", built, [])
 
 
@@ -35,13 +38,20 @@ def test_a_sample_is_the_same_for_a_seed(built):
     assert len(lists.sample(built, 99, 5)) == 4
 
 
+def test_modules_of_names():
+    of = {"dEQP-GLES3.a": "gles3", "dEQP-GLES31.a": "gles31", "KHR-GLES3.a": "khr-gles3", "KHR-GL33.a": "khr-gl33", "KHR-GL4.a": ""}
+    assert {test: source.module_of(test) for test in of} == of
+    programs = ["gles31/deqp-gles31", "glcts/glcts", "glcts/glcts"]
+    assert [source.program(name) for name in ("gles31", "khr-gl33", "khr-gles2")] == programs
+
+
 def test_a_dead_guest_costs_the_test_that_killed_it(tmp_path):
     (tmp_path / "names").write_text("".join(f"dEQP-GLES2.t.{i}\n" for i in range(5)) + "dEQP-GLES3.t.0\n")
     assert [p.name for p in lists.divide(tmp_path, 3)] == ["gles2.000000", "gles2.000003", "gles3.000000"]
     (tmp_path / "parts/gles2.000000/begun").touch()
     left = lists.divide(tmp_path, 3)
     assert [p.name for p in left] == ["gles2.000000.000", "gles2.000000.001", "gles2.000000.002", "gles2.000003", "gles3.000000"]
-    assert (left[0] / "module").read_text() == "gles2\n"
+    assert (left[0] / "program").read_text() == "gles2/deqp-gles2\n"
     (left[0] / "begun").touch()
     assert left[0] not in lists.divide(tmp_path, 3)
     assert (left[0] / "out/results.csv").read_text() == "dEQP-GLES2.t.0,Crash,0\n"
@@ -92,6 +102,14 @@ def test_which_source(tmp_path, monkeypatch):
     assert source.digest() != first
     monkeypatch.setenv(source.VARIABLE, "file:///srv/cts#tag")
     assert source.digest() == ["file:///srv/cts#tag"]
+
+
+def test_a_source_tree_is_copied_where_programs_of_the_build_find_it(tmp_path):
+    for name in ("tree/modules/a", "tree/.git/b", "out/source/old"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    assert source.unpack(tmp_path / "tree", tmp_path / "out") == tmp_path / "out/source"
+    assert [path.name for path in sorted((tmp_path / "out/source").rglob("*"))] == ["modules", "a"]
 
 
 @pytest.mark.parametrize("text, url", [

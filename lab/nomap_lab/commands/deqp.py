@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""usage: lab/deqp [OPTION...] --tests FILE|gles2|gles3 --out DIR
+"""usage: lab/deqp [OPTION...] --tests FILE|MODULE --out DIR
        lab/deqp --sample N [--seed SEED]
 
-Runs tests of dEQP on the emulated board with Mesa CI's runner (deqp-runner), and judges
-them by what Mesa CI has seen on the real chip: its lists of failures, skips and flakes,
-from the source package of the Mesa that is tested. dEQP is built from a source of
-VK-GL-CTS that you have.
+Runs tests of dEQP and of Khronos (KHR) on the emulated board with Mesa CI's runner
+(deqp-runner), and judges them by what Mesa CI has seen on the real chip: its lists of
+failures, skips and flakes, from the source package of the Mesa that is tested. The
+programs are built from a source of VK-GL-CTS that you have.
 
   --tests FILE      names of tests, one a line; "NAME*" is all that begin so, "#" begins a
-                    comment. gles2 and gles3: all that a conformant driver must pass
+                    comment
+  --tests MODULE    all that a conformant driver must pass of gles2, gles3 or gles31 (dEQP),
+                    khr-gl33, khr-gles2, khr-gles3 or khr-gles31
   -t REGEX          only those of them whose names match (may be repeated)
   --out DIR         for results.csv (NAME,STATUS, as deqp-runner writes them),
                     summary.html, results.json (piglit's format) and the runner's logs
@@ -32,7 +34,7 @@ A test that crashes or hangs costs only itself; so does one that takes the guest
 which is booted again for the rest. Tests of a module that the source lacks are skipped.
 
 Exit status: 0 if no test did worse than on the real chip, 1 if one did, 2 for wrong
-arguments, 77 if there is no source of VK-GL-CTS.
+arguments, 77 if there is no source of VK-GL-CTS, or it lacks MODULE.
 """
 import argparse
 import functools
@@ -59,14 +61,15 @@ def options(argv: list[str]) -> argparse.Namespace:
 def prepare(args: argparse.Namespace, names: list[str], run: Path) -> int:
     """Writes to the directory RUN what the runner reads; returns how many tests will be run."""
     runs.expect(run, runs.seen("deqp", args.chip), "deqp-known-fails")
-    there = [name for name in names if (DEQP / source.module_of(name)).is_dir()]
+    there = [name for name in names if (DEQP / source.program(source.module_of(name))).exists()]
     if absent := sorted({source.module_of(name) for name in set(names) - set(there)}):
         say(f"deqp: skipped, as the source of VK-GL-CTS lacks it: {', '.join(absent)}")
     (run / "names").write_text("".join(f"{name}\n" for name in there), encoding="ascii")
     (run / "absent.csv").write_text("".join(f"{name},Skip\n" for name in names if name not in set(there)), encoding="ascii")
-    # dEQP opens the library by the name that only development packages have.
+    # The programs open libraries by names that only development packages have.
     (run / "lib").mkdir()
-    (run / "lib/libEGL.so").symlink_to("/usr/lib/x86_64-linux-gnu/libEGL.so.1")
+    for library, version in (("EGL", 1), ("GL", 1), ("GLESv2", 2)):
+        (run / f"lib/lib{library}.so").symlink_to(f"/usr/lib/x86_64-linux-gnu/lib{library}.so.{version}")
     return len(there)
 
 

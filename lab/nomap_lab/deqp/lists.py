@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .. import mesa_ci
-from ..paths import UsageError
+from ..paths import LabError, UsageError
 from ..piglit import parts
-from .source import MODULES, module_of
+from .source import MODULES, module_of, program
 
 #: Tests that a guest runs before the next ones are begun.
 SIZE = 200
@@ -39,12 +39,15 @@ def read(text: str) -> list[str]:
 def choose(words: str, said: str, built: Path, only: Sequence[re.Pattern[str]]) -> list[str]:
     """The tests that --tests names: those of a file's text WORDS, or of a module of the build BUILT by its name.
 
-    A line "NAME*" of a file is all tests of the modules' lists that begin so. Raises UsageError if there is no such test.
+    A line "NAME*" of a file is all tests of the modules' lists that begin so. Raises UsageError if there is no such test, and
+    LabError with status 77 if the source lacks the module.
     """
     known = {name: read((built / f"lists/{name}.txt").read_text(encoding="ascii"))
              for name in MODULES if (built / f"lists/{name}.txt").exists()}
     if said in MODULES:
-        names = known.get(said, [])
+        if said not in known:
+            raise LabError(f"the source of VK-GL-CTS lacks the program of {said}, {program(said)}", 77)
+        names = known[said]
     else:
         everything = [test for tests in known.values() for test in tests]
         names = []
@@ -52,7 +55,7 @@ def choose(words: str, said: str, built: Path, only: Sequence[re.Pattern[str]]) 
             names += [t for t in everything if t.startswith(word[:-1])] if word.endswith("*") else [word]
         names = list(dict.fromkeys(names))
     if strange := [name for name in names if not module_of(name)]:
-        raise UsageError(f"--tests {said}: no names of dEQP's tests: {', '.join(strange[:5])}")
+        raise UsageError(f"--tests {said}: no names of tests of dEQP or KHR: {', '.join(strange[:5])}")
     names = [name for name in names if not only or any(pattern.search(name) for pattern in only)]
     if not names:
         raise UsageError(f"--tests {said}: it names no test" + " that -t matches" * bool(only))
@@ -70,7 +73,7 @@ def sample(built: Path, count: int, seed: int) -> list[str]:
 def write_part(directory: Path, names: Sequence[str]) -> None:
     """A part of these tests, all of one module."""
     parts.make(directory, names)
-    (directory / "module").write_text(module_of(names[0]) + "\n", encoding="ascii")
+    (directory / "program").write_text(program(module_of(names[0])) + "\n", encoding="ascii")
 
 
 def names_of(directory: Path) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The source of VK-GL-CTS, which holds dEQP: where it is, and its build.
+"""The source of VK-GL-CTS, which holds dEQP and Khronos' own tests (KHR): where it is, and its build.
 
 It is data of other people, read where the user has it and never part of this repository. Named by
 $NOMAP_VK_GL_CTS (lab/deqp --source), it is one of
@@ -19,22 +19,59 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..paths import LabError, host_path, say
+from ..paths import CACHE, LabError, host_path, say
 from ..procs import as_builder, call
 
 VARIABLE = "NOMAP_VK_GL_CTS"
-#: The name of a module's programs, and how the names of its tests begin.
-MODULES = {"gles2": "dEQP-GLES2.", "gles3": "dEQP-GLES3.", "gles31": "dEQP-GLES31.", "egl": "dEQP-EGL."}
 #: Where a whole source tree has the lists of tests that a conformant driver must pass.
-MUSTPASS = "external/openglcts/data/gl_cts/data/mustpass/gles/aosp_mustpass/main/{}-main.txt"
+MUSTPASS = "external/openglcts/data/gl_cts/data/mustpass"
+
+
+@dataclass(frozen=True)
+class Module:
+    """Tests that one program runs.
+
+    begin    how their names begin
+    program  its target in the build
+    place    the directory of the build that it is made in, with its data
+    names    the list of those that must pass, below MUSTPASS
+    """
+
+    begin: str
+    program: str
+    place: str
+    names: str
+
+
+def _deqp(name: str) -> Module:
+    return Module(f"dEQP-{name.upper()}.", f"deqp-{name}", f"modules/{name}", f"gles/aosp_mustpass/main/{name}-main.txt")
+
+
+def _khr(name: str, listed: str) -> Module:
+    return Module(f"KHR-{name.upper()}.", "glcts", "external/openglcts/modules", listed)
+
+
+#: dEQP-EGL is not among them: it needs windows, which a build for the target "surfaceless" does not have.
+MODULES = {
+    **{name: _deqp(name) for name in ("gles2", "gles3", "gles31")},
+    "khr-gl33": _khr("gl33", "gl/khronos_mustpass/main/gl33-main.txt"),
+    **{f"khr-{name}": _khr(name, f"gles/khronos_mustpass/main/{name}-khr-main.txt") for name in ("gles2", "gles3", "gles31")},
+}
 
 
 def module_of(test: str) -> str:
     """The module of a test's name; empty if no module of MODULES has it."""
-    return next((name for name, begin in MODULES.items() if test.startswith(begin)), "")
+    return next((name for name, module in MODULES.items() if test.startswith(module.begin)), "")
+
+
+def program(module: str) -> str:
+    """A module's program, as a path in what build() makes: DIRECTORY/PROGRAM."""
+    name = MODULES[module].program
+    return f"{name.removeprefix('deqp-')}/{name}"
 
 
 def named() -> str | Path:
@@ -80,7 +117,7 @@ def digest() -> Iterable[str]:
 
 
 def unpack(where: str | Path, out: Path) -> Path:
-    """The source tree: in OUT/source, or where the user has it."""
+    """The source tree, in OUT/source."""
     tree = out / "source"
     shutil.rmtree(tree, ignore_errors=True)
     if isinstance(where, str):
@@ -91,36 +128,39 @@ def unpack(where: str | Path, out: Path) -> Path:
         tree.mkdir(parents=True)
         call(["tar", "--zstd", "--no-same-owner", "--strip-components=1", "-xf", found, "-C", tree], log=out / "unpack.log")
     else:
-        return where
+        # Programs of the build ask for real paths, by which the build root does not reach the user's tree.
+        shutil.copytree(where, tree, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     return tree
 
 
 def build(out: Path) -> None:
-    """Builds the modules that the source has into OUT/NAME/deqp-NAME, with their data and OUT/lists/NAME.txt."""
+    """Builds the programs that the source has, each with its data into OUT/DIRECTORY, and writes OUT/lists/NAME.txt."""
     where = named()
     out.mkdir(parents=True, exist_ok=True)
     tree = unpack(where, out)
     if isinstance(where, str):
         call(["python3", tree / "external/fetch_sources.py"], log=out / "fetch.log")
     work = out / "work"
-    # As root where the unprivileged user for builds cannot reach the tree.
-    run: Callable[[list[str | Path]], object] = call if tree == where else functools.partial(as_builder, out)
+    run = functools.partial(as_builder, out, env={"CCACHE_DIR": str(CACHE / "ccache")})
+    # Vulkan's tests of videos need more sources, and no program that is built here has them.
     run(["cmake", "-G", "Ninja", "-S", tree, "-B", work, "-DDEQP_TARGET=surfaceless", "-DCMAKE_BUILD_TYPE=Release",
-         "-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"])
+         "-DDEQP_DISABLE_VK_VIDEO_TESTS=ON", "-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"])
     # A reduced source has the directories of modules that it cannot build.
     targets = subprocess.run(["ninja", "-C", work, "-t", "targets", "all"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    modules = [name for name in MODULES if re.search(f"^deqp-{name}: ", targets, re.M)]
-    if not modules:
-        raise LabError(f"{where}: it builds no module of dEQP ({', '.join(MODULES)})")
-    run(["ninja", "-C", work, *(f"deqp-{name}" for name in modules)])
+    names = [name for name, module in MODULES.items() if re.search(f"^{module.program}: ", targets, re.M)]
+    if not names:
+        raise LabError(f"{where}: it builds no program of {', '.join(MODULES)}")
+    run(["ninja", "-C", work, *sorted({MODULES[name].program for name in names})])
     lists = out / "lists"
     lists.mkdir(exist_ok=True)
-    for name in modules:
-        shutil.rmtree(out / name, ignore_errors=True)
-        shutil.copytree(work / f"modules/{name}", out / name, ignore=shutil.ignore_patterns("CMakeFiles", "*.a", "*.cmake"))
+    for name in names:
+        made, kept = work / MODULES[name].place, (out / program(name)).parent
+        if made.is_dir():
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(made, kept, ignore=shutil.ignore_patterns("CMakeFiles", "*.a", "*.cmake"))
+            shutil.rmtree(made)
         (lists / f"{name}.txt").write_text(mustpass(name, where, tree), encoding="ascii")
-    if tree == out / "source":
-        shutil.rmtree(tree)
+    shutil.rmtree(tree)
     shutil.rmtree(work)
     subprocess.run(["chmod", "-R", "a+rX", out], check=True)
 
@@ -130,5 +170,5 @@ def mustpass(name: str, where: str | Path, tree: Path) -> str:
     packed = Path(where) / f"{name}.txt.zst"
     if isinstance(where, Path) and packed.exists():
         return subprocess.run(["zstd", "-dc", packed], check=True, stdout=subprocess.PIPE, text=True).stdout
-    whole = tree / MUSTPASS.format(name)
+    whole = tree / MUSTPASS / MODULES[name].names
     return whole.read_text(encoding="ascii") if whole.exists() else ""
