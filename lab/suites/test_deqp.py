@@ -51,9 +51,3 @@ def whole(lab: Lab, module: str) -> None:
 @case("deqp/{module}-{chip}", runner="piglit", module=["gles2", "gles3"], chip=["rv670", "cedar", "turks", "cayman"])
 def whole_on(lab: Lab, module: str, chip: str) -> None:
     lab.deqp("--mesa", "unmodified", "--native", "--chip", chip, "--tests", module, out=OUT / f"{module}-{chip}")
-
-
-@case("deqp/{module}-turks", runner="piglit", module=["gles31", "khr-gl33", "khr-gles3", "khr-gles31"])
-def newer(lab: Lab, module: str) -> None:
-    """What an RV770 does not have, and Khronos' tests on a second chip."""
-    lab.deqp("--mesa", "unmodified", "--native", "--chip", "turks", "--tests", module, out=OUT / f"{module}-turks")
