@@ -4,6 +4,7 @@ costs one test."""
 import io
 import re
 import tarfile
+from types import SimpleNamespace
 
 import pytest
 
@@ -110,6 +111,42 @@ def test_a_source_tree_is_copied_where_programs_of_the_build_find_it(tmp_path):
         (tmp_path / name).touch()
     assert source.unpack(tmp_path / "tree", tmp_path / "out") == tmp_path / "out/source"
     assert [path.name for path in sorted((tmp_path / "out/source").rglob("*"))] == ["modules", "a"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_programs_are_kept_with_their_data_and_lists(tmp_path, monkeypatch, whole):
+    khr = "external/openglcts/data/gl_cts/data/mustpass/gl/khronos_mustpass/main/gl33-main.txt"
+    made = ["modules/gles2/deqp-gles2", "modules/gles2/gles2/data"] + ["external/openglcts/modules/" + name for name in (
+        "glcts", "gl_cts/data", "gl/libglcts-gl.a", "CMakeFiles/x")] * whole
+    named = []
+
+    def files(top, names):
+        for name in names:
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / name).write_text(name)
+
+    def as_builder(out, cmd, *, env):
+        assert env == {"CCACHE_DIR": f"{source.CACHE}/ccache"}
+        if cmd[0] == "ninja":
+            named.append(cmd[3:])
+            files(out / "work", made)
+
+    def targets(cmd, **_options):
+        return SimpleNamespace(stdout="all: phony\ndeqp-gles2: phony\n" + "glcts: phony\n" * whole if cmd[0] == "ninja" else "")
+
+    monkeypatch.setattr(source, "named", lambda: tmp_path / "tree")
+    files(tmp_path / "tree", ["modules/a", *[khr] * whole])
+    monkeypatch.setattr(source, "as_builder", as_builder)
+    monkeypatch.setattr(source.subprocess, "run", targets)
+    out = tmp_path / "out"
+    source.build(out)
+    assert named == [["deqp-gles2", "glcts"] if whole else ["deqp-gles2"]]
+    kept = sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
+    khr_lists = [f"lists/khr-{name}.txt" for name in ("gl33", "gles2", "gles3", "gles31")]
+    assert kept == sorted(["gles2/deqp-gles2", "gles2/gles2/data", "lists/gles2.txt"]
+                          + ["glcts/glcts", "glcts/gl_cts/data", *khr_lists] * whole)
+    if whole:
+        assert (out / "lists/khr-gl33.txt").read_text() == khr
 
 
 @pytest.mark.parametrize("text, url", [
