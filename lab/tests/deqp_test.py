@@ -8,8 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from nomap_lab.commands import deqp
 from nomap_lab.deqp import groups, lists, source
 from nomap_lab.paths import TOP, LabError, UsageError
+from nomap_lab.piglit import runs
 
 
 @pytest.fixture(name="built")
@@ -56,6 +58,15 @@ def test_a_dead_guest_costs_the_test_that_killed_it(tmp_path):
     (left[0] / "begun").touch()
     assert left[0] not in lists.divide(tmp_path, 3)
     assert (left[0] / "out/results.csv").read_text() == "dEQP-GLES2.t.0,Crash,0\n"
+
+
+@pytest.mark.parametrize("chip", ["rv770", "rv670"])
+def test_known_failures_of_r6xx_are_those_of_its_chips(tmp_path, monkeypatch, chip):
+    monkeypatch.setattr(runs, "seen", lambda suite, chip: {"fails": "", "skips": "", "flakes": ""})
+    deqp.prepare(SimpleNamespace(chip=chip), [], tmp_path)
+    fails = (tmp_path / "fails.txt").read_text().splitlines()
+    assert ("dEQP-GLES3.functional.fbo.msaa.8_samples.depth_component24,Fail" in fails) == (chip == "rv670")
+    assert "dEQP-GLES2.functional.fbo.completeness.renderable.texture.depth.stencil_index8,Fail" in fails
 
 
 def packed(path, **files):

@@ -42,7 +42,7 @@ import os
 import time
 from pathlib import Path
 
-from nomap_lab import cli, graph
+from nomap_lab import chips, cli, graph
 from nomap_lab.deqp import lists, source
 from nomap_lab.paths import BUILD, UsageError, host_path, say
 from nomap_lab.piglit import runs
@@ -60,7 +60,7 @@ def options(argv: list[str]) -> argparse.Namespace:
 
 def prepare(args: argparse.Namespace, names: list[str], run: Path) -> int:
     """Writes to the directory RUN what the runner reads; returns how many tests will be run."""
-    runs.expect(run, runs.seen("deqp", args.chip), "deqp-known-fails")
+    runs.expect(run, runs.seen("deqp", args.chip), "deqp-known-fails", *["deqp-r6xx-known-fails"] * (args.chip in chips.R6XX))
     there = [name for name in names if (DEQP / source.program(source.module_of(name))).exists()]
     if absent := sorted({source.module_of(name) for name in set(names) - set(there)}):
         say(f"deqp: skipped, as the source of VK-GL-CTS lacks it: {', '.join(absent)}")

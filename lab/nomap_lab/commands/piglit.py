@@ -37,15 +37,11 @@ import os
 import time
 from pathlib import Path
 
-from nomap_lab import cli, graph, mesa_ci
+from nomap_lab import chips, cli, graph, mesa_ci
 from nomap_lab.paths import BUILD, TOP, UsageError, host_path, say
 from nomap_lab.piglit import parts, runs, select
 
 PIGLIT = BUILD / "piglit/piglit"
-
-
-#: Chips of which lab/piglit-sets/r6xx-known-fails is.
-R6XX = ("rv670", "rs780")
 
 
 def options(argv: list[str]) -> argparse.Namespace:
@@ -64,7 +60,7 @@ def known_fails(chip: str) -> list[str]:
     """The files of lab/piglit-sets with the failures of a chip that have a known reason."""
     judge = mesa_ci.JUDGE[chip]
     if judge == "rv770":
-        return ["known-fails", *["r6xx-known-fails"] * (chip in R6XX)]
+        return ["known-fails", *["r6xx-known-fails"] * (chip in chips.R6XX)]
     return [f"{judge}-known-fails", *["cayman-known-fails"] * (chip == "cayman")]
 
 
