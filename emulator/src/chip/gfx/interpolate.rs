@@ -527,9 +527,14 @@ impl WithSimd for Fill<'_> {
         let mut there = [false; 3];
         let mut at = |place: Place| -> usize {
             let index = match place {
-                Place::Center if sample.is_none() => return CENTER,
+                // A shader that runs per sample has barycentric coordinates of the centre all the same: r600
+                // adds offsets to them for `interpolateAtSample()` (`sfn_shader_fs.cpp`), and KHR-GLES31's
+                // `shader_multisample_interpolation` is not among what fails on a real Turks.
+                Place::Center if sample.is_none() || interpolator.barycentric.is_some() => {
+                    return CENTER
+                }
                 Place::Centroid if sample.is_none() => 0,
-                // A shader that runs per sample interpolates at the sample.
+                // Inputs of a shader that runs per sample are those of the sample.
                 _ => 1,
             };
             if !there[index] {

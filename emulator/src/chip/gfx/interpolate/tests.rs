@@ -265,6 +265,10 @@ fn weights_at_other_places_than_the_centres_have_no_plane() {
         })
     };
     at(Place::Center).accepts();
+    // Those of the centre are the same in a shader that runs per sample.
+    let mut scene = at(Place::Center);
+    scene.sample = Some(1);
+    scene.accepts();
     // The first sample alone is covered.
     let mut scene = at(Place::Centroid);
     scene.coverage = [Mask::MAX, 0, 0, 0, 0, 0, 0, 0];
