@@ -7,6 +7,7 @@
 //! gets its primitives in order.
 
 mod gather;
+mod masks;
 mod pair;
 mod short;
 mod tile;
@@ -16,16 +17,17 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 pub use self::gather::Gather;
+use self::masks::{cliprect_lanes, stipple_lanes};
 pub use self::short::Rows;
 use self::short::{Share, Short};
 use self::tile::Tile;
 use super::colour::{SpecialOp, Targets};
 use super::depth::{self, compare, Samples};
 use super::depth_tile::Surface;
-use super::interpolate::{lane_offsets, Inputs, Interpolator};
+use super::interpolate::{Inputs, Interpolator};
 use super::lanes::{whole_quads, Lanes, Mask, ALL, LANES};
 use super::memory::View;
-use super::raster::{lanes_within, Coverage, SamplePlaces, TILE};
+use super::raster::{Coverage, SamplePlaces, TILE};
 use super::setup::{Setup, Vertices};
 use super::shader::{Program, Stop, Wave};
 use super::squares::Squares;
@@ -782,34 +784,6 @@ fn next_tile(
         return Some((x + 1, y));
     }
     (y < last).then_some((*columns.start(), y + 1))
-}
-
-/// Lanes that a clip rectangle rule accepts. The number of a pixel's bit in the
-/// rule has bit i set if the pixel lies in rectangle i.
-fn cliprect_lanes(rule: u16, rects: &[super::state::Rect; 4], x: i32, y: i32) -> Mask {
-    let inside = rects.map(|r| lanes_within(r, x, y));
-    let mut mask = 0;
-    for lane in 0..LANES {
-        let n = (0..4).fold(0, |n, i| n | (inside[i] >> lane & 1) << i);
-        mask |= u64::from(rule >> n & 1) << lane;
-    }
-    mask
-}
-
-fn stipple_lanes(s: &super::setup::Stipple, x: i32, y: i32) -> Mask {
-    let (dx, dy) = lane_offsets();
-    let mut mask = 0;
-    for lane in 0..LANES {
-        let at = if s.axis == 0 {
-            x as f32 + dx[lane]
-        } else {
-            y as f32 + dy[lane]
-        };
-        let along = ((at + 0.5 - s.start) * s.sign).max(0.0) + s.phase;
-        let index = (along as u64 / u64::from(s.repeat)) % 16;
-        mask |= u64::from(s.pattern >> index & 1) << lane;
-    }
-    mask
 }
 
 #[cfg(test)]

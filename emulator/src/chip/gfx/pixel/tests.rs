@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 use super::super::lanes::ALL;
+use super::super::raster::lanes_within;
 use super::super::setup::Stipple;
 use super::super::state::Rect;
 use super::*;
