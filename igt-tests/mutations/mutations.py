@@ -157,7 +157,7 @@ def on_chips(table, chips):
         if "only" in m:
             lines += ["", f"`{m['name']}` is of {m['only']} only. {' '.join(m['why_only'].split())}"]
         if "without" in m:
-            lines += ["", f"`{m['name']}` is left out on {' and '.join(m['without']).upper().replace(' AND ', ' and ')}. "
+            lines += ["", f"`{m['name']}` is left out on {' and '.join(map(str.upper, m['without']))}. "
                           f"{' '.join(m['why_without'].split())}"]
     return "\n".join(lines) + "\n"
 

@@ -153,12 +153,11 @@ def build(out: Path) -> None:
     run(["ninja", "-C", work, *sorted({MODULES[name].program for name in names})])
     lists = out / "lists"
     lists.mkdir(exist_ok=True)
+    # Several modules can be of one program.
+    for made, kept in {work / MODULES[name].place: (out / program(name)).parent for name in names}.items():
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(made, kept, ignore=shutil.ignore_patterns("CMakeFiles", "*.a", "*.cmake"))
     for name in names:
-        made, kept = work / MODULES[name].place, (out / program(name)).parent
-        if made.is_dir():
-            shutil.rmtree(kept, ignore_errors=True)
-            shutil.copytree(made, kept, ignore=shutil.ignore_patterns("CMakeFiles", "*.a", "*.cmake"))
-            shutil.rmtree(made)
         (lists / f"{name}.txt").write_text(mustpass(name, where, tree), encoding="ascii")
     shutil.rmtree(tree)
     shutil.rmtree(work)
