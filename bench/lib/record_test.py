@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -27,9 +28,9 @@ def fixture_machine(tmp_path):
     return tmp_path
 
 
-def run(machine, command, *names):
+def run(machine, command, *names, record=RECORD):
     return subprocess.run(
-        [RECORD, *(names or ("x",)), "--", "sh", "-c", command], check=False, capture_output=True, text=True, cwd=machine,
+        [record, *(names or ("x",)), "--", "sh", "-c", command], check=False, capture_output=True, text=True, cwd=machine,
         env={**os.environ, "NOMAP_BUILD": str(machine), "RECORD_PROC": str(machine / "proc")})
 
 
@@ -73,6 +74,24 @@ def test_the_commands_own_cpu_time_is_not_foreign(machine):
 def test_a_command_that_fails_records_nothing(machine):
     assert run(machine, after(1000, 5400, 10) + "; exit 7").returncode == 7
     assert not (machine / "results/x.recorded.json").exists()
+
+
+@pytest.mark.parametrize("limit, status", [("0.0", 75), ("100.0", 0)])
+def test_waits_until_the_loop_varies_little(machine, limit, status):
+    lib = machine / "bench/lib"
+    lib.mkdir(parents=True)
+    results = RECORD.with_name("results.py").read_text()
+    assert '"spread": 0.15}' in results
+    (lib / "results.py").write_text(results.replace('"spread": 0.15}', f'"spread": {limit}}}'))
+    shutil.copy(RECORD, lib / "record")
+    done = run(machine, "touch ran; " + after(1000, 5400, 10), "--wait", "0", "x", record=lib / "record")
+    assert done.returncode == status
+    assert (machine / "ran").exists() == (status == 0)
+    assert ("varies by" in done.stderr) == (status == 75)
+
+
+def test_wait_without_seconds_is_an_error(machine):
+    assert run(machine, "true", "--wait", "x").returncode == 2
 
 
 def test_missing_results_are_an_error(machine):
