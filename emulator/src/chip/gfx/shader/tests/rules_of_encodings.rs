@@ -215,6 +215,21 @@ fn results_of_the_data_share_are_read_in_their_clause() {
     assert_eq!(alu(&[access(READ_RET), pop, pop]), [Violation::Queue(64)]);
 }
 
+/// `GET_BUFFER_RESINFO` has the words of a vertex fetch: one of Mesa's, which uses no index register.
+#[test]
+fn the_size_of_a_buffer_needs_no_index_register() {
+    let words = [0x0300_A84E, 0x489F_F002, 0x0008_0000, 0];
+    for (isa, code) in [(Isa::R800, 2), (Isa::R900, 1)] {
+        assert_eq!(found(isa, &[[32, code << 22]], &words, 8, &[]), []);
+        // The GPR that gets it counts.
+        let beyond = [words[0], words[1] + 6, words[2], 0];
+        assert_eq!(
+            found(isa, &[[32, code << 22]], &beyond, 8, &[]),
+            [Violation::Gpr(8, 8)]
+        );
+    }
+}
+
 #[test]
 fn index_registers_are_loaded_by_a_clause_before() {
     const SET_CF_IDX0: u32 = 0x58;
