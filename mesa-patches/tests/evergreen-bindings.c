@@ -257,6 +257,205 @@ static void buffers_after_images(void)
 	}
 }
 
+/* An image of 8x8 words, zeroes, in binding @binding. */
+static GLuint words_image(GLuint binding)
+{
+	static const uint32_t zeroes[64];
+	GLuint texture;
+
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_2D, texture);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 8, 8);
+	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 8, 8, GL_RED_INTEGER, GL_UNSIGNED_INT, zeroes);
+	glBindImageTexture(binding, texture, 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
+	return texture;
+}
+
+static void image_equal(const char *what, GLuint texture, uint32_t factor)
+{
+	uint32_t texels[64], expected[64];
+
+	glMemoryBarrier(GL_ALL_BARRIER_BITS);
+	glBindTexture(GL_TEXTURE_2D, texture);
+	glGetTexImage(GL_TEXTURE_2D, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
+	for (unsigned i = 0; i < 64; i++)
+		expected[i] = factor * (i + 1);
+	equal(what, texels, expected, 64);
+}
+
+/* What atomic operations return, and sizes of buffers, in a shader that has images, too. */
+static void buffers_beside_images(void)
+{
+	uint32_t begin[64], found[64], expected[64];
+	GLuint images[2], counts, out, sizes;
+
+	for (unsigned i = 0; i < 64; i++)
+		begin[i] = 1000 + 7 * i;
+	for (unsigned i = 0; i < 2; i++)
+		images[i] = words_image(i);
+	counts = storage(0, begin, sizeof(begin));
+	storage(1, NULL, 40);
+	out = storage(2, NULL, sizeof(found));
+	sizes = storage(3, NULL, 12);
+	compute_program("#version 430\nlayout(local_size_x = 64) in;"
+			"layout(r32ui, binding = 0) uniform uimage2D a; layout(r32ui, binding = 1) uniform uimage2D b;"
+			"layout(std430, binding = 0) buffer c { uint counts[]; };"
+			"layout(std430, binding = 1) buffer d { uint pad; uint others[]; };"
+			"layout(std430, binding = 2) buffer e { uint found[]; };"
+			"layout(std430, binding = 3) buffer f { uint sizes[3]; };"
+			"void main() { uint i = gl_LocalInvocationID.x; ivec2 p = ivec2(i & 7u, i >> 3);"
+			"  imageStore(b, p, uvec4(2u * i + 2u));"
+			"  found[i] = atomicAdd(counts[i], 3u) + imageAtomicAdd(a, p, i + 1u);"
+			"  if (i == 0u) { sizes[0] = uint(counts.length()); sizes[1] = uint(others.length());"
+			"    sizes[2] = uint(found.length()); others[0] = 1u; } }");
+	glDispatchCompute(1, 1, 1);
+	buffer_read(out, found, sizeof(found));
+	equal("what the operations return", found, begin, 64);
+	for (unsigned i = 0; i < 64; i++)
+		expected[i] = begin[i] + 3;
+	buffer_read(counts, found, sizeof(found));
+	equal("what they leave", found, expected, 64);
+	buffer_read(sizes, found, 12);
+	equal("sizes", found, (const uint32_t[]) { 64, 9, 64 }, 3);
+	image_equal("the first image", images[0], 1);
+	image_equal("the second image", images[1], 2);
+}
+
+/*
+ * Images and buffers behind eight colour buffers, of which the shader writes one: the chip has
+ * twelve targets, and the registers of the last four are elsewhere.
+ */
+static void targets_beyond_eight(void)
+{
+	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *const sources[] = { QUAD,
+		"#version 430\nlayout(r32ui, binding = 0) uniform uimage2D a; layout(r32ui, binding = 1) uniform uimage2D b;"
+		"layout(std430, binding = 0) buffer c { uint d[]; }; layout(std430, binding = 1) buffer e { uint f[]; };"
+		"layout(location = 0) out vec4 o;"
+		"void main() { ivec2 p = ivec2(gl_FragCoord.xy); uint i = uint(p.x + 8 * p.y + 1); o = vec4(1.0);"
+		"  imageStore(a, p, uvec4(i)); imageStore(b, p, uvec4(2u * i)); d[i - 1u] = 3u * i;"
+		"  f[i - 1u] = atomicAdd(d[i + 63u], 1u); }" };
+	uint32_t begin[128] = { 0 }, found[128], expected[128];
+	GLenum attachments[8];
+	GLuint images[2], targets[8], buffers[2];
+
+	for (unsigned i = 0; i < 64; i++) {
+		begin[64 + i] = 5 * i;
+		expected[i] = 3 * (i + 1);
+		expected[64 + i] = 5 * i + 1;
+	}
+	glGenTextures(8, targets);
+	for (unsigned i = 0; i < 8; i++) {
+		glBindTexture(GL_TEXTURE_2D, targets[i]);
+		glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 8, 8);
+		if (!i)
+			framebuffer_of(targets[0]);
+		attachments[i] = GL_COLOR_ATTACHMENT0 + i;
+		glFramebufferTexture(GL_FRAMEBUFFER, attachments[i], targets[i], 0);
+	}
+	glDrawBuffers(8, attachments);
+	glViewport(0, 0, 8, 8);
+	for (unsigned i = 0; i < 2; i++)
+		images[i] = words_image(i);
+	buffers[0] = storage(0, begin, sizeof(begin));
+	buffers[1] = storage(1, NULL, 256);
+	program_of(types, sources);
+	quad();
+	image_equal("the first image", images[0], 1);
+	image_equal("the second image", images[1], 2);
+	buffer_read(buffers[0], found, sizeof(begin));
+	equal("the first buffer", found, expected, 128);
+	buffer_read(buffers[1], found, 256);
+	equal("the second buffer", found, begin + 64, 64);
+	glReadPixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE, found);
+	for (unsigned i = 0; i < 64; i++)
+		expected[i] = 0xFFFFFFFF;
+	equal("the colour", found, expected, 64);
+}
+
+/* Eight buffers stay bound while a shader without any asks for the sizes of four images. */
+static void images_after_buffers(void)
+{
+	static const uint32_t expected[8] = { 4, 8, 12, 16, 20, 24, 28, 32 };
+	uint32_t found[8], eight[8];
+	GLuint images[4], buffers[8];
+
+	for (unsigned i = 0; i < 8; i++)
+		buffers[i] = storage(i, NULL, 64);
+	compute_program("#version 430\nlayout(local_size_x = 1) in;"
+			"layout(std430, binding = 0) buffer a { uint to[]; } b[8];"
+			"void main() { b[0].to[0] = 1u; b[1].to[0] = 2u; b[2].to[0] = 3u; b[3].to[0] = 4u;"
+			"  b[4].to[0] = 5u; b[5].to[0] = 6u; b[6].to[0] = 7u; b[7].to[0] = 8u; }");
+	glDispatchCompute(1, 1, 1);
+	glGenTextures(4, images);
+	for (unsigned i = 0; i < 4; i++) {
+		glBindTexture(GL_TEXTURE_2D, images[i]);
+		glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 4 * (2 * i + 1), 4 * (2 * i + 2));
+		glBindImageTexture(i, images[i], 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
+	}
+	compute_program("#version 430\nlayout(local_size_x = 1) in;"
+			"layout(r32ui, binding = 0) uniform uimage2D a; layout(r32ui, binding = 1) uniform uimage2D b;"
+			"layout(r32ui, binding = 2) uniform uimage2D c; layout(r32ui, binding = 3) uniform uimage2D d;"
+			"void put(int x, ivec2 size) { imageStore(a, ivec2(x, 0), uvec4(size.x));"
+			"  imageStore(a, ivec2(x, 1), uvec4(size.y)); }"
+			"void main() { put(0, imageSize(a)); put(1, imageSize(b)); put(2, imageSize(c)); put(3, imageSize(d)); }");
+	glDispatchCompute(1, 1, 1);
+	glMemoryBarrier(GL_ALL_BARRIER_BITS);
+	glBindTexture(GL_TEXTURE_2D, images[0]);
+	{
+		uint32_t texels[32];
+
+		glGetTexImage(GL_TEXTURE_2D, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
+		for (unsigned i = 0; i < 8; i++)
+			found[i] = texels[i / 2 + 4 * (i % 2)];
+	}
+	equal("sizes", found, expected, 8);
+	for (unsigned i = 0; i < 8; i++)
+		buffer_read(buffers[i], &eight[i], 4);
+	equal("the buffers", eight, (const uint32_t[]) { 1, 2, 3, 4, 5, 6, 7, 8 }, 8);
+}
+
+/* One program draws to framebuffers with one and with four colour buffers in turn. */
+static void targets_move(void)
+{
+	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *const sources[] = { QUAD,
+		"#version 430\nlayout(r32ui, binding = 0) uniform uimage2D a;"
+		"layout(std430, binding = 0) buffer b { uint d[]; };"
+		"layout(location = 0) out vec4 o;"
+		"void main() { ivec2 p = ivec2(gl_FragCoord.xy); uint i = uint(p.x + 8 * p.y); o = vec4(1.0);"
+		"  imageAtomicAdd(a, p, i + 1u); atomicAdd(d[i], 2u); }" };
+	static const GLenum attachments[4] = { GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1,
+					       GL_COLOR_ATTACHMENT2, GL_COLOR_ATTACHMENT3 };
+	uint32_t found[64], expected[64];
+	GLuint targets[4], framebuffers[2], image, buffer;
+
+	glGenTextures(4, targets);
+	for (unsigned i = 0; i < 4; i++) {
+		glBindTexture(GL_TEXTURE_2D, targets[i]);
+		glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 8, 8);
+	}
+	for (unsigned f = 0; f < 2; f++) {
+		framebuffers[f] = framebuffer_of(targets[0]);
+		for (unsigned i = 1; f && i < 4; i++)
+			glFramebufferTexture(GL_FRAMEBUFFER, attachments[i], targets[i], 0);
+		glDrawBuffers(f ? 4 : 1, attachments);
+	}
+	glViewport(0, 0, 8, 8);
+	image = words_image(0);
+	buffer = storage(0, NULL, sizeof(found));
+	program_of(types, sources);
+	for (unsigned turn = 0; turn < 6; turn++) {
+		glBindFramebuffer(GL_FRAMEBUFFER, framebuffers[turn & 1]);
+		quad();
+	}
+	image_equal("the image", image, 6);
+	for (unsigned i = 0; i < 64; i++)
+		expected[i] = 12;
+	buffer_read(buffer, found, sizeof(found));
+	equal("the buffer", found, expected, 64);
+}
+
 /* Shaders ask for the sizes of views with fewer layers than their texture: as images and as textures. */
 static void view_sizes(void)
 {
@@ -303,6 +502,10 @@ const struct test binding_tests[] = {
 	{ "counters-of-stages", counters_of_stages },
 	{ "counters-of-programs", counters_of_programs },
 	{ "buffers-after-images", buffers_after_images },
+	{ "buffers-beside-images", buffers_beside_images },
+	{ "targets-beyond-eight", targets_beyond_eight },
+	{ "targets-move", targets_move },
+	{ "images-after-buffers", images_after_buffers },
 	{ "view-sizes", view_sizes },
 	{ NULL, NULL },
 };

@@ -449,6 +449,57 @@ static void counters(void)
 		}
 }
 
+/*
+ * A thread loads what it has stored, and stores where it has loaded. Addresses depend on a
+ * uniform, so that no value is forwarded.
+ */
+static void stores_in_order(void)
+{
+	static const struct {
+		const char *what, *code;
+		uint32_t found[3], to[3]; /* factor of i, of 100 + i, and a constant */
+	} cases[] = {
+		{ "load after store", "to[i] = i + 5u; found[i] = to[at];", { 1, 0, 5 }, { 1, 0, 5 } },
+		{ "store after load", "found[i] = to[from[at]]; to[i] = i + 9u;", { 0, 1, 0 }, { 1, 0, 9 } },
+		{ "load after atomic", "atomicAdd(to[i], 3u); found[i] = to[at];", { 0, 1, 3 }, { 0, 1, 3 } },
+		{ "atomic after load", "found[i] = to[from[at]]; atomicAdd(to[i], 4u);", { 0, 1, 0 }, { 0, 1, 4 } },
+		{ "load after store of some", "if (from[i] < 64u) to[i] = 7u; found[i] = to[at];", { 0, 0, 7 }, { 0, 0, 7 } },
+		{ "stores in a loop", "uint sum = 0u; for (uint n = 0u; n < 5u + zero; n++) {"
+		  " sum += to[(at + n * zero) & 63u]; to[i] = sum; } found[i] = sum;", { 0, 16, 0 }, { 0, 16, 0 } },
+		{ "many", "to[i] = 1u; uint x = to[at]; to[i] = x + 2u; x += to[at]; to[i] = x + 3u;"
+		  " found[i] = to[at] + x; to[i] = 8u;", { 0, 0, 11 }, { 0, 0, 8 } },
+	};
+
+	for (unsigned n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		uint32_t from[64], begin[64], found[64], expected[64];
+		GLuint to, out;
+		char source[1024];
+
+		for (unsigned i = 0; i < 64; i++) {
+			from[i] = i;
+			begin[i] = 100 + i;
+		}
+		storage(0, from, sizeof(from));
+		to = storage(1, begin, sizeof(begin));
+		out = storage(2, NULL, sizeof(found));
+		snprintf(source, sizeof(source), "#version 430\nlayout(local_size_x = 64) in; uniform uint zero;"
+			 "layout(std430, binding = 0) buffer a { uint from[]; };"
+			 "layout(std430, binding = 1) buffer b { uint to[]; };"
+			 "layout(std430, binding = 2) buffer c { uint found[]; };"
+			 "void main() { uint i = gl_LocalInvocationID.x, at = (i + zero) & 63u; %s }", cases[n].code);
+		compute_program(source);
+		glDispatchCompute(1, 1, 1);
+		for (unsigned stored = 0; stored < 2; stored++) {
+			const uint32_t *f = stored ? cases[n].to : cases[n].found;
+
+			for (unsigned i = 0; i < 64; i++)
+				expected[i] = f[0] * i + f[1] * begin[i] + f[2];
+			buffer_read(stored ? to : out, found, sizeof(found));
+			equal(cases[n].what, found, expected, 64);
+		}
+	}
+}
+
 const struct test store_tests[] = {
 	{ "buffer-stores", buffer_stores },
 	{ "buffer-vectors", buffer_vectors },
@@ -460,5 +511,6 @@ const struct test store_tests[] = {
 	{ "image-atomics", image_atomics },
 	{ "pixel-stores", pixel_stores },
 	{ "counters", counters },
+	{ "stores-in-order", stores_in_order },
 	{ NULL, NULL },
 };

@@ -67,6 +67,7 @@
 	X(glDispatchCompute) \
 	X(glDispatchComputeIndirect) \
 	X(glDrawArrays) \
+	X(glDrawBuffers) \
 	X(glDrawElements) \
 	X(glEnable) \
 	X(glEnableVertexAttribArray) \
@@ -186,6 +187,7 @@ GL_FUNCTIONS(X)
 #define glDispatchCompute (*p_glDispatchCompute)
 #define glDispatchComputeIndirect (*p_glDispatchComputeIndirect)
 #define glDrawArrays (*p_glDrawArrays)
+#define glDrawBuffers (*p_glDrawBuffers)
 #define glDrawElements (*p_glDrawElements)
 #define glEnable (*p_glEnable)
 #define glEnableVertexAttribArray (*p_glEnableVertexAttribArray)
