@@ -158,6 +158,11 @@ pub(super) fn group(
     program: &Program,
     waves: &mut [Waiting],
 ) -> Result<(), Stop> {
+    let mut looked_at = Vec::new();
+    if let Some(lint) = shared.lint {
+        let wanted = |waiting: &mut Waiting| lint.records(program, stage, &mut waiting.wave);
+        looked_at.extend(waves.iter_mut().map(wanted));
+    }
     while waves.iter().any(|waiting| !waiting.at.done) {
         for waiting in waves.iter_mut().filter(|waiting| !waiting.at.done) {
             // A part may be shorter than what a wave executes without a look at it.
@@ -166,6 +171,15 @@ pub(super) fn group(
             let result = core.run_part(shared, view, stage, program, &mut waiting.at);
             std::mem::swap(&mut core.wave, &mut waiting.wave);
             result?;
+        }
+    }
+    for (waiting, _) in waves
+        .iter_mut()
+        .zip(looked_at)
+        .filter(|(_, wanted)| *wanted)
+    {
+        if let Some(lint) = shared.lint {
+            lint.ran(program, stage, &mut waiting.wave);
         }
     }
     core.exports.clear();

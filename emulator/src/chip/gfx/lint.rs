@@ -5,6 +5,7 @@
 //!   shader or its fetch shader. The chip has the value of an earlier wave there.
 //! - An input of the pixel shader takes a parameter that the vertex shader does not export.
 //! - A texel load or a vertex fetch reads outside its texture or buffer.
+//! - A fetch reads what a store of the same thread may not have written yet: nothing waits for it.
 //! - A texel that a backend has left compressed is read ([`compressed`](super::compressed)).
 //! - A draw changes nothing: no sample passes, and it streams nothing out.
 //!
@@ -18,7 +19,7 @@ use super::batch::Progress;
 use super::interpolate::Interpolator;
 use super::pixel::PixelState;
 use super::rules::{name, Report};
-use super::shader::tape::{OUTSIDE_BUFFER, OUTSIDE_TEXTURE};
+use super::shader::tape::{OUTSIDE_BUFFER, OUTSIDE_TEXTURE, UNACKNOWLEDGED};
 use super::shader::{Program, Wave};
 use super::state::Stage;
 
@@ -73,6 +74,11 @@ impl Lint {
                 state.found(vertex.id(), what);
             }
         });
+    }
+
+    /// Dispatch `draw` begins; dispatches and draws are counted together.
+    pub(super) fn dispatch(&self, draw: u64) {
+        self.with(|state| state.draw = draw);
     }
 
     /// Draw ends without an error, after `inputs` primitives with pixels by `pixel`.
@@ -130,8 +136,8 @@ impl Lint {
                 }
             }
             for step in &tape.steps {
-                let outside = [OUTSIDE_TEXTURE, OUTSIDE_BUFFER];
-                let Some(note) = step.note.filter(|note| outside.contains(note)) else {
+                let mistakes = [OUTSIDE_TEXTURE, OUTSIDE_BUFFER, UNACKNOWLEDGED];
+                let Some(note) = step.note.filter(|note| mistakes.contains(note)) else {
                     continue;
                 };
                 let shader = match step.fetch_shader {

@@ -375,6 +375,7 @@ impl Pipeline {
         groups: [u32; 3],
     ) -> Result<(), Failed> {
         self.serial += 1;
+        let lint = self.lint.clone();
         shadow.load(context.regs);
         let shadow = &*shadow;
         let compressed = self.compressed(context);
@@ -392,8 +393,11 @@ impl Pipeline {
             targets: RandomTargets::default(),
             global: &self.global,
             probe: None,
-            lint: None,
+            lint: lint.as_deref(),
         };
+        if let Some(lint) = &lint {
+            lint.dispatch(self.serial);
+        }
         let core = &mut self.cores[0];
         core.executed = 0;
         core.unit.set_state(

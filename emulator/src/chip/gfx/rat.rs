@@ -133,6 +133,34 @@ impl Rat {
         }
     }
 
+    /// How many dwords raw stores reach.
+    fn dwords(&self) -> u64 {
+        (u64::from(self.last[0]) + 1) * self.packing.bytes() as u64 / 4
+    }
+
+    /// What `access` writes for `lane`: MC addresses and bytes.
+    pub fn writes(&self, access: &RandomAccess<'_>, lane: usize) -> Vec<(u64, u64)> {
+        let bytes = self.packing.bytes() as u64;
+        let index = access.index.map(|index| index[lane]);
+        if matches!(access.op, op::STORE_RAW | op::STORE_RAW_FDENORM) {
+            let written = (0..4).filter(|chan| access.components >> chan & 1 != 0);
+            let places = written.map(|chan| u64::from(index[0]) + chan);
+            let inside = places.filter(|at| *at < self.dwords());
+            return inside
+                .map(|at| (self.base.saturating_add(4 * at), 4))
+                .collect();
+        }
+        let mut writes = Vec::new();
+        if access.op & !op::RETURNS != op::NOP {
+            writes.extend(self.address(index).map(|address| (address, bytes)));
+        }
+        if access.op & op::RETURNS != 0 {
+            let place = u64::from(access.values[1][lane]) * bytes;
+            writes.push((self.returned.saturating_add(place), bytes));
+        }
+        writes
+    }
+
     fn store(&self, view: &View<'_>, access: &RandomAccess<'_>) -> Result<(), McError> {
         let mut raw: Raw = [[0; LANES]; 4];
         self.packing
@@ -171,7 +199,7 @@ impl Rat {
     }
 
     fn store_raw(&self, view: &View<'_>, access: &RandomAccess<'_>) -> Result<(), McError> {
-        let dwords = (u64::from(self.last[0]) + 1) * self.packing.bytes() as u64 / 4;
+        let dwords = self.dwords();
         let mut result = Ok(());
         for lane in iter(access.exec) {
             for chan in (0..4).filter(|chan| access.components >> chan & 1 != 0) {
@@ -235,6 +263,18 @@ pub const fn is_modelled(operation: u8) -> bool {
         operation & !op::RETURNS,
         op::NOP | op::STORE_RAW..=op::CMPXCHG_INT | op::ADD..=op::DEC_UINT
     ) || operation == op::STORE_TYPED
+}
+
+/// The components of the values that `operation` reads: those to store, or an operand in x and the
+/// place of the result in y. That of a value to compare with is left out, as it depends on the chip.
+pub const fn operands(operation: u8, components: u8) -> u8 {
+    let returns = operation & op::RETURNS != 0;
+    let place = if returns { 0b10 } else { 0 };
+    match operation & !op::RETURNS {
+        op::NOP => place,
+        op::STORE_TYPED | op::STORE_RAW | op::STORE_RAW_FDENORM if !returns => components,
+        _ => place | 1,
+    }
 }
 
 /// The new value of a dword that was `old`; none if it stays.

@@ -245,6 +245,16 @@ impl<'a> DrawShared<'a> {
         words
     }
 
+    /// Target `index` of random access, if there is one.
+    fn random_access_target(&self, index: usize) -> Option<&Rat> {
+        let decode = || (self.shadow.front().random_access)(self.shadow, self.context.regs, index);
+        self.targets
+            .targets
+            .get(index)?
+            .get_or_init(decode)
+            .as_ref()
+    }
+
     /// Sampler `index` of `stage`.
     pub fn sampler(&self, stage: Stage, index: u32) -> Sampler {
         let front = self.shadow.front();
@@ -363,22 +373,21 @@ impl Env for StageEnv<'_, '_> {
     }
 
     fn random_access(&mut self, access: &RandomAccess<'_>) {
-        let (context, shadow) = (&self.shared.context, self.shared.shadow);
+        let context = &self.shared.context;
         if !rat::is_modelled(access.op) {
             (context.control).unknown("RAT operation", access.op.into());
             return;
         }
-        let targets = &self.shared.targets;
-        let index = access.target as usize;
-        let Some(target) = targets.targets.get(index) else {
-            return;
-        };
-        let decode = || (shadow.front().random_access)(shadow, context.regs, index);
-        if let Some(target) = target.get_or_init(decode) {
-            if let Err(e) = target.execute(self.view, access, &targets.turns) {
+        if let Some(target) = self.shared.random_access_target(access.target as usize) {
+            if let Err(e) = target.execute(self.view, access, &self.shared.targets.turns) {
                 context.control.fault(e);
             }
         }
+    }
+
+    fn random_writes(&mut self, access: &RandomAccess<'_>, lane: usize) -> Vec<(u64, u64)> {
+        let target = self.shared.random_access_target(access.target as usize);
+        target.map_or_else(Vec::new, |target| target.writes(access, lane))
     }
 
     fn counter(&mut self, op: u8, counter: u32, a: &Lanes, b: &Lanes, exec: Mask, out: &mut Lanes) {

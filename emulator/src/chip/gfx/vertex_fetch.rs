@@ -74,6 +74,20 @@ pub fn place(op: &VtxInstruction, resource: &BufferResource, offsets: [u32; 2], 
     u64::from(index.wrapping_add(first)) * stride + u64::from(op.offset)
 }
 
+/// The format of the elements that a vertex instruction fetches.
+pub fn format(op: &VtxInstruction, resource: &BufferResource) -> ElementFormat {
+    match op.use_const_fields {
+        true => resource.format,
+        false => ElementFormat::vertex(
+            op.data_format.into(),
+            op.num_format.into(),
+            op.signed.into(),
+            op.srf_mode.into(),
+            op.endian_swap.into(),
+        ),
+    }
+}
+
 /// Runs a vertex instruction for the lanes of `exec`, whose indices are in
 /// `index`. Returns the four values before `DST_SEL` is applied, and whether the
 /// format is an integer one: `SEL_1` is then an integer, too. The caller keeps
@@ -91,17 +105,7 @@ pub fn fetch(
     let Some(resource) = BufferResource::decode(&words) else {
         return (out, false);
     };
-    let format = if op.use_const_fields {
-        resource.format
-    } else {
-        ElementFormat::vertex(
-            op.data_format.into(),
-            op.num_format.into(),
-            op.signed.into(),
-            op.srf_mode.into(),
-            op.endian_swap.into(),
-        )
-    };
+    let format = format(op, &resource);
     let bytes = format.bytes() as u64;
     let integer = format.is_integer();
     if bytes == 0 || exec == 0 {

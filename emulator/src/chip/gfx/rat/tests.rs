@@ -225,3 +225,42 @@ fn raw_stores_write_dwords_and_faults_are_reported() {
         assert!(run(&buffer, &memory, op, [&ZERO; 3], values, 1).is_err());
     }
 }
+
+#[test]
+fn what_an_access_writes_is_known() {
+    let at = |op, components, index: u32, operand: u32| {
+        // 32, UINT
+        let buffer = rat(Kind::Buffer, 0x0D, NumberType::Uint, 1);
+        let (index, operand) = ([index; LANES], [operand; LANES]);
+        let access = RandomAccess {
+            target: 0,
+            op,
+            index: [&index, &ZERO, &ZERO],
+            values: [&ZERO, &operand, &ZERO, &ZERO],
+            components,
+            exec: !0,
+        };
+        buffer.writes(&access, 5)
+    };
+    assert_eq!(at(op::STORE_TYPED, 1, 3, 0), [(0x100C, 4)]);
+    assert_eq!(at(op::STORE_TYPED, 1, 16, 0), []);
+    // Dwords 14 to 17 of 16, without y.
+    assert_eq!(at(op::STORE_RAW, 0b1101, 14, 0), [(0x1038, 4)]);
+    assert_eq!(at(op::STORE_RAW, 0b1101, 13, 0), [(0x1034, 4), (0x103C, 4)]);
+    assert_eq!(at(op::ADD, 1, 2, 7), [(0x1008, 4)]);
+    let old = (RETURNED + 28, 4);
+    assert_eq!(at(op::ADD | op::RETURNS, 1, 2, 7), [(0x1008, 4), old]);
+    // A load.
+    assert_eq!(at(op::NOP | op::RETURNS, 1, 2, 7), [old]);
+}
+
+#[test]
+fn operations_read_their_operands() {
+    assert_eq!(operands(op::STORE_TYPED, 0b0101), 0b0101);
+    assert_eq!(operands(op::STORE_RAW, 0b1000), 0b1000);
+    assert_eq!(operands(op::ADD, 0b1111), 0b0001);
+    assert_eq!(operands(op::ADD | op::RETURNS, 0b1111), 0b0011);
+    // An exchange, which is not the store of that code, and a load.
+    assert_eq!(operands(op::XCHG | op::RETURNS, 0b1111), 0b0011);
+    assert_eq!(operands(op::NOP | op::RETURNS, 0b1111), 0b0010);
+}

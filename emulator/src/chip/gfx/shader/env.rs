@@ -177,6 +177,12 @@ pub trait Env {
     /// Executes an access of a target of random access. Lanes take turns.
     fn random_access(&mut self, _access: &RandomAccess<'_>) {}
 
+    /// What [`Env::random_access`] would write for `lane`, for a [`tape`](super::tape): MC addresses
+    /// and bytes.
+    fn random_writes(&mut self, _access: &RandomAccess<'_>, _lane: usize) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
+
     /// Changes an append counter by [`share::apply`](super::share::apply) with the operands `a` and
     /// `b`, once for each lane of `exec`; `out` gets the values before.
     fn counter(

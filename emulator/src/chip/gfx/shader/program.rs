@@ -245,6 +245,7 @@ impl Program {
                             let code = code(clause == parts.start, false);
                             cfs.extend([Cf::Alu { code, clause }, Cf::Barrier]);
                             ends.extend([false; 2]);
+                            places.extend([address; 2]);
                         }
                         Cf::Alu {
                             code: code(last == parts.start, true),

@@ -19,6 +19,11 @@ pub const KILLS: &str = "kills the fragment";
 pub const OUTSIDE_TEXTURE: &str = "it reads outside the texture";
 /// The note of a vertex fetch of an element that is not in its buffer.
 pub const OUTSIDE_BUFFER: &str = "it reads outside the buffer";
+/// The note of a vertex fetch of what the lane itself has written by `MEM_RAT`, if the program has
+/// not waited since: a fetch may overtake writes that are not acknowledged (`MARK`, `WAIT_ACK`).
+pub const UNACKNOWLEDGED: &str = "it reads what its own store may not have written yet";
+/// Most writes that a tape remembers as not acknowledged.
+const MAX_PENDING: usize = 1024;
 
 /// A component of a register, or another named value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -90,6 +95,9 @@ pub struct Tape {
     known: Known,
     /// What was executed, in order.
     pub steps: Vec<Step>,
+    /// Writes of the lane that nothing has waited for: MC address, bytes, and whether they are
+    /// marked, so that `WAIT_ACK` waits for them.
+    pending: Vec<(u64, u64, bool)>,
     /// The run had more than [`MAX_STEPS`].
     pub truncated: bool,
 }
@@ -128,6 +136,25 @@ impl Tape {
         let before = *known;
         *known |= 1 << (chan & 3);
         before == *known
+    }
+
+    /// The lane writes `bytes` at MC address `address`.
+    pub(super) fn stores(&mut self, address: u64, bytes: u64, marked: bool) {
+        if self.pending.len() < MAX_PENDING {
+            self.pending.push((address, bytes, marked));
+        }
+    }
+
+    /// The program waits for marked writes.
+    pub(super) fn waits(&mut self) {
+        self.pending.retain(|(_, _, marked)| !marked);
+    }
+
+    /// Whether one of `bytes` at MC address `address` has been written, and not waited for.
+    pub(super) fn is_pending(&self, address: u64, bytes: u64) -> bool {
+        let end = address.saturating_add(bytes);
+        (self.pending.iter())
+            .any(|(at, written, _)| *at < end && address < at.saturating_add(*written))
     }
 
     pub(super) fn push(&mut self, step: Step) {

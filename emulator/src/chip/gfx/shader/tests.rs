@@ -21,6 +21,7 @@ mod r800;
 mod r900;
 mod rules;
 mod rules_of_encodings;
+mod taped;
 
 use assembler::*;
 

@@ -3,7 +3,7 @@
 
 use super::{operand, Runner};
 use crate::chip::gfx::lanes::{iter, Mask, LANES};
-use crate::chip::gfx::shader::env::{ExportKind, MemoryExport, MemoryTarget, RandomAccess};
+use crate::chip::gfx::shader::env::{Env, ExportKind, MemoryExport, MemoryTarget, RandomAccess};
 use crate::chip::gfx::shader::isa::{cf, CfExport};
 
 impl Runner<'_> {
@@ -89,10 +89,22 @@ impl Runner<'_> {
 
     /// `MEM_RAT`: `ARRAY_BASE` holds `RAT_ID`, `RAT_INST` and `RAT_INDEX_MODE`.
     fn random_access(&mut self, export: &CfExport) {
+        self.with_random_access(export, |env, access| env.random_access(access));
+    }
+
+    /// What the `MEM_RAT` instruction `export` writes for `lane`: MC addresses and bytes.
+    pub(super) fn random_writes(&mut self, export: &CfExport, lane: usize) -> Vec<(u64, u64)> {
+        self.with_random_access(export, |env, access| env.random_writes(access, lane))
+            .unwrap_or_default()
+    }
+
+    fn with_random_access<T>(
+        &mut self,
+        export: &CfExport,
+        f: impl FnOnce(&mut dyn Env, &RandomAccess<'_>) -> T,
+    ) -> Option<T> {
         let base = u32::from(export.array_base);
-        let Some(gpr) = self.gpr(export.gpr, export.rel) else {
-            return;
-        };
+        let gpr = self.gpr(export.gpr, export.rel)?;
         let target = match base >> 11 & 3 {
             mode @ (1 | 2) => (base & 0xF).saturating_add(self.wave.index[mode as usize - 1]),
             _ => base & 0xF,
@@ -100,14 +112,15 @@ impl Runner<'_> {
         let exec = self.counting();
         let rows = &self.wave.rows;
         let index = usize::from(export.index_gpr) * 4;
-        self.env.random_access(&RandomAccess {
+        let access = RandomAccess {
             target,
             op: (base >> 4 & 0x3F) as u8,
             index: [0, 1, 2].map(|chan| &rows[index + chan]),
             values: [0, 1, 2, 3].map(|chan| &rows[gpr * 4 + chan]),
             components: export.components,
             exec,
-        });
+        };
+        Some(f(&mut *self.env, &access))
     }
 
     /// The element of scratch that each lane accesses: `base`, plus the lane's

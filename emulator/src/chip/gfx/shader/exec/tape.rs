@@ -3,15 +3,16 @@
 //! tape.
 
 use super::{operand, Runner};
+use crate::chip::gfx::rat;
 use crate::chip::gfx::shader::alu::Outcome;
 use crate::chip::gfx::shader::isa::{
-    tex, AluInstruction, CfExport, CfKind, TexInstruction, VtxInstruction,
+    cf, tex, AluInstruction, CfExport, CfKind, TexInstruction, VtxInstruction, BUFFER_SIZE,
 };
 use crate::chip::gfx::shader::ops::{AluOp, Units};
 use crate::chip::gfx::shader::program::{Cf, Fetch, Program};
 use crate::chip::gfx::shader::step::{AluClause, Group, ROW_PV};
 use crate::chip::gfx::shader::tape::{
-    register, Step, Value, KILLS, OUTSIDE_BUFFER, OUTSIDE_TEXTURE,
+    register, Step, Value, KILLS, OUTSIDE_BUFFER, OUTSIDE_TEXTURE, UNACKNOWLEDGED,
 };
 use crate::chip::gfx::vertex_fetch::{self, BufferResource};
 
@@ -52,7 +53,20 @@ impl Runner<'_> {
         match cf {
             Cf::Goto(_) => return,
             Cf::Export(export) if active => self.exported(export, lane, &mut step),
-            Cf::Memory(export) if active => self.written(export, lane, &mut step),
+            Cf::Memory(export) if active => {
+                self.written(export, lane, &mut step);
+                if export.code == cf::MEM_RAT && self.counting() >> lane & 1 != 0 {
+                    let writes = self.random_writes(export, lane);
+                    for (address, bytes) in writes {
+                        self.stored(address, bytes, export.kind & 2 != 0);
+                    }
+                }
+            }
+            Cf::Flow { word, .. } if word.code == cf::WAIT_ACK => {
+                if let Some(tape) = &mut self.wave.tape {
+                    tape.waits();
+                }
+            }
             Cf::Fetch { .. } => {
                 let at = at as usize;
                 let words = [program.word(at), program.word(at + 1)];
@@ -65,6 +79,12 @@ impl Runner<'_> {
             _ => {}
         }
         self.push_step(step);
+    }
+
+    fn stored(&mut self, address: u64, bytes: u64, marked: bool) {
+        if let Some(tape) = &mut self.wave.tape {
+            tape.stores(address, bytes, marked);
+        }
     }
 
     /// Notes that the lane reads components of R`gpr`, chosen as by `operand`.
@@ -104,7 +124,13 @@ impl Runner<'_> {
             let Some(gpr) = self.gpr(export.gpr.wrapping_add(i), export.rel) else {
                 return;
             };
-            let components = (0..4u8).filter(|chan| export.components >> chan & 1 != 0);
+            let read = match export.code {
+                cf::MEM_RAT => {
+                    rat::operands((export.array_base >> 4 & 0x3F) as u8, export.components)
+                }
+                _ => export.components,
+            };
+            let components = (0..4u8).filter(|chan| read >> chan & 1 != 0);
             self.tape_reads(lane, gpr, components.clone());
             for chan in components.map(usize::from) {
                 let bits = self.wave.rows[gpr * 4 + chan][lane];
@@ -261,6 +287,10 @@ impl Runner<'_> {
     }
 
     fn before_vertex(&mut self, op: &VtxInstruction, lane: usize, step: &mut Step) {
+        // It asks for the size of the buffer, and has no index.
+        if op.opcode == BUFFER_SIZE {
+            return;
+        }
         let Some(gpr) = self.gpr(op.src_gpr, op.src_rel) else {
             return;
         };
@@ -278,6 +308,12 @@ impl Runner<'_> {
             let at = vertex_fetch::place(op, &resource, offsets, index);
             let inside = at < resource.size.next_multiple_of(4);
             step.address = inside.then(|| resource.base.wrapping_add(at));
+            let bytes = vertex_fetch::format(op, &resource).bytes() as u64;
+            let pending =
+                |address| (self.wave.tape.as_ref()).is_some_and(|t| t.is_pending(address, bytes));
+            if step.address.is_some_and(pending) {
+                step.note = Some(UNACKNOWLEDGED);
+            }
         }
         if step.address.is_none() {
             step.note = Some(OUTSIDE_BUFFER);
@@ -294,7 +330,7 @@ impl Runner<'_> {
                 return self.push_step(step);
             }
             Fetch::Tex(op) => (op.dst_gpr, op.dst_rel, op.dst_sel),
-            Fetch::Vtx(op) if op.opcode == 0 => (op.dst_gpr, op.dst_rel, op.dst_sel),
+            Fetch::Vtx(op) if op.opcode != 1 => (op.dst_gpr, op.dst_rel, op.dst_sel),
             Fetch::Vtx(_) => return self.push_step(step),
             Fetch::Mem(op) => (op.dst_gpr, op.dst_rel, op.dst_sel),
             Fetch::Gds(op) => (op.dst_gpr, op.dst_rel, op.dst_sel),
