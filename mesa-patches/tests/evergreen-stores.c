@@ -500,6 +500,49 @@ static void stores_in_order(void)
 	}
 }
 
+/* Stores to a part of a buffer, bound as storage buffer or as image, reach all of it and nothing behind it. */
+static void buffer_ends(void)
+{
+	static const struct {
+		const char *what;
+		bool image;
+		unsigned first, count; /* words of the part */
+	} cases[] = {
+		{ "a storage buffer", false, 64, 64 },
+		{ "an image", true, 0, 256 },
+		{ "an image from its own size on", true, 256, 256 },
+		{ "an image that begins late", true, 256, 320 },
+		{ "an image behind twice its size", true, 512, 192 },
+	};
+	static uint32_t found[1024], expected[1024];
+
+	for (unsigned n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		unsigned first = cases[n].first, count = cases[n].count;
+		GLuint buffer = storage(0, NULL, sizeof(found)), texture;
+
+		if (cases[n].image) {
+			glGenTextures(1, &texture);
+			glBindTexture(GL_TEXTURE_BUFFER, texture);
+			glTexBufferRange(GL_TEXTURE_BUFFER, GL_R32UI, buffer, 4 * first, 4 * count);
+			glBindImageTexture(0, texture, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_R32UI);
+			compute_program("#version 430\nlayout(local_size_x = 128) in;"
+					"layout(r32ui, binding = 0) writeonly uniform uimageBuffer a;"
+					"void main() { uint i = gl_GlobalInvocationID.x; imageStore(a, int(i), uvec4(i + 1u)); }");
+		} else {
+			glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, buffer, 4 * first, 4 * count);
+			compute_program("#version 430\nlayout(local_size_x = 128) in;"
+					"layout(std430, binding = 0) buffer a { uint to[]; };"
+					"void main() { uint i = gl_GlobalInvocationID.x; to[i] = i + 1u; }");
+		}
+		/* 512 words */
+		glDispatchCompute(4, 1, 1);
+		for (unsigned i = 0; i < 1024; i++)
+			expected[i] = i - first < count ? i - first + 1 : 0;
+		buffer_read(buffer, found, sizeof(found));
+		equal(cases[n].what, found, expected, 1024);
+	}
+}
+
 const struct test store_tests[] = {
 	{ "buffer-stores", buffer_stores },
 	{ "buffer-vectors", buffer_vectors },
@@ -512,5 +555,6 @@ const struct test store_tests[] = {
 	{ "pixel-stores", pixel_stores },
 	{ "counters", counters },
 	{ "stores-in-order", stores_in_order },
+	{ "buffer-ends", buffer_ends },
 	{ NULL, NULL },
 };

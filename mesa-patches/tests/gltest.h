@@ -116,6 +116,7 @@
 	X(glShaderSource) \
 	X(glSpecializeShaderARB) \
 	X(glTexBuffer) \
+	X(glTexBufferRange) \
 	X(glTexImage1D) \
 	X(glTexImage2D) \
 	X(glTexImage3D) \
@@ -236,6 +237,7 @@ GL_FUNCTIONS(X)
 #define glShaderSource (*p_glShaderSource)
 #define glSpecializeShaderARB (*p_glSpecializeShaderARB)
 #define glTexBuffer (*p_glTexBuffer)
+#define glTexBufferRange (*p_glTexBufferRange)
 #define glTexImage1D (*p_glTexImage1D)
 #define glTexImage2D (*p_glTexImage2D)
 #define glTexImage3D (*p_glTexImage3D)
