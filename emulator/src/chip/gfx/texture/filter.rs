@@ -270,12 +270,18 @@ impl Planes {
 }
 
 /// The slice of a cube map's face: `face`, or of an array (Evergreen) eight times the cube's number
-/// and the face (Mesa's `r600_nir_lower_cube_to_2darray_impl()`).
+/// and the face (Mesa's `r600_nir_lower_cube_to_2darray_impl()`). A cube behind the last one is the
+/// last, with the face that was asked for: a real Turks passes dEQP-GLES31's
+/// `texture.filtering.cube_array.sizes`, whose coordinates go there.
 fn cube_slice(texture: &Texture, face: f32) -> u32 {
-    let base = texture.layers.0;
-    let most = 8 * (texture.layer_count - 1) + 5;
-    let number = (face.max(0.0) + 0.5).min(most as f32) as u32;
-    base.saturating_add(6 * (number >> 3) + (number & 7).min(5))
+    let (base, last) = texture.layers;
+    let cubes = match texture.layer_count {
+        0 | 1 => 1,
+        count => count.min((last.saturating_sub(base) + 1) / 6).max(1),
+    };
+    let number = (face.max(0.0) + 0.5).min((8 * 8192) as f32) as u32;
+    let cube = (number >> 3).min(cubes - 1);
+    base.saturating_add(6 * cube + (number & 7).min(5))
 }
 
 /// The slice of array layer `layer`, rounded to nearest and clamped to the view.
@@ -710,5 +716,54 @@ fn cube_seamless(
             let average = if missing > 0.0 { plain[c] / count } else { 0.0 };
             out[c][lane] = (sum[c] + missing * average).to_bits();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::tiling::TilingConfig;
+
+    /// A cube map of 8_8_8_8, whose array has `count` cubes, seen from layer `first` to `last`.
+    fn cubes(count: u32, first: u32, last: u32) -> Texture {
+        let words = [
+            1 | 2 << 3 | 7 << 8 | 63 << 19,
+            63 | 0x1A << 26,
+            0,
+            0,
+            1 << 8 | 0o3210 << 16,
+            0,
+            2 << 30,
+            0,
+        ];
+        let texture = Texture::decode(&words, TilingConfig::from_register(1 << 1 | 1 << 4));
+        Texture {
+            dim: Dim::Cube,
+            layers: (first, last),
+            layer_count: count,
+            ..texture.unwrap()
+        }
+    }
+
+    #[test]
+    fn a_cube_behind_the_last_one_keeps_its_face() {
+        let array = cubes(4, 0, 23);
+        let slice = |cube: f32, face: f32| cube_slice(&array, 8.0 * cube + face);
+        assert_eq!((slice(0.0, 0.0), slice(0.0, 5.0)), (0, 5));
+        assert_eq!((slice(3.0, 2.0), slice(3.0, 5.0)), (20, 23));
+        assert_eq!((slice(4.0, 2.0), slice(9.0, 1.0)), (20, 19));
+        assert_eq!((slice(-1.0, 2.0), cube_slice(&array, f32::NAN)), (0, 0));
+        assert_eq!(cube_slice(&array, f32::INFINITY), 18);
+    }
+
+    #[test]
+    fn a_view_of_some_cubes_ends_with_its_last_layer() {
+        let view = cubes(4, 6, 17);
+        assert_eq!(cube_slice(&view, 8.0 + 3.0), 15);
+        assert_eq!(cube_slice(&view, 16.0 + 3.0), 15);
+        // Of a single cube the chip has no last layer.
+        let single = cubes(1, 0, 0);
+        assert_eq!(cube_slice(&single, 4.0), 4);
+        assert_eq!(cube_slice(&single, 12.0), 4);
     }
 }
