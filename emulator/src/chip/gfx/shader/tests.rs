@@ -48,6 +48,8 @@ struct Recorder {
     checks: usize,
     clauses: usize,
     reads: usize,
+    /// Address of a buffer of dwords that all RATs are.
+    rat: u64,
 }
 
 impl Env for Recorder {
@@ -126,6 +128,10 @@ impl Env for Recorder {
             e.components,
             e.exec,
         ));
+    }
+
+    fn random_writes(&mut self, access: &RandomAccess<'_>, lane: usize) -> Vec<(u64, u64)> {
+        vec![(self.rat + 4 * u64::from(access.index[0][lane]), 4)]
     }
 
     fn emit_vertex(&mut self, stream: u32, exec: Mask) {

@@ -6,38 +6,13 @@ use super::r800::op2;
 use super::tape::{Tape, UNACKNOWLEDGED};
 use super::*;
 
-/// A buffer of 64 dwords at 0x100, which is RAT 0 and fetch resource 0.
-#[derive(Default)]
-struct Buffer(Recorder);
-
-impl Env for Buffer {
-    fn constants(&mut self, bank: u32, first: u32, out: &mut [[u32; 4]]) {
-        self.0.constants(bank, first, out);
-    }
-    fn resource(&mut self, _index: u32) -> [u32; 7] {
-        [0x100, 255, 4 << 8, 0, 0, 0, 3 << 30]
-    }
-    fn read(&mut self, _address: u64, out: &mut [u8]) -> Result<(), McError> {
-        out.fill(0);
-        Ok(())
-    }
-    fn texture(
-        &mut self,
-        op: &TexInstruction,
-        src: &[&Lanes; 4],
-        exec: Mask,
-        out: &mut [Lanes; 4],
-    ) -> bool {
-        self.0.texture(op, src, exec, out)
-    }
-    fn export(&mut self, k: ExportKind, i: u32, v: [&Lanes; 4], c: u8, exec: Mask) {
-        self.0.export(k, i, v, c, exec);
-    }
-    fn memory_export(&mut self, export: &MemoryExport<'_>) {
-        self.0.memory_export(export);
-    }
-    fn random_writes(&mut self, access: &RandomAccess<'_>, lane: usize) -> Vec<(u64, u64)> {
-        vec![(0x100 + 4 * u64::from(access.index[0][lane]), 4)]
+/// An environment with a buffer of 64 dwords at 0x100, which is RAT 0 and fetch resource 0.
+fn buffer() -> Recorder {
+    Recorder {
+        memory: vec![0; 0x200],
+        resources: HashMap::from([(0, [0x100, 255, 4 << 8, 0, 0, 0, 3 << 30])]),
+        rat: 0x100,
+        ..Recorder::default()
     }
 }
 
@@ -66,7 +41,7 @@ fn taped(mut words: Vec<u32>, clause: &[u32]) -> Box<Tape> {
     let mut wave = lane_numbers();
     wave.begin(ALL, ALL, BUDGET);
     wave.record(9);
-    run(&program, &mut wave, &mut Buffer::default()).unwrap();
+    run(&program, &mut wave, &mut buffer()).unwrap();
     wave.take_tape().unwrap()
 }
 
