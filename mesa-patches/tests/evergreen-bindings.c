@@ -283,6 +283,30 @@ static void image_equal(const char *what, GLuint texture, uint32_t factor)
 	equal(what, texels, expected, 64);
 }
 
+/* @count textures of 8x8 pixels. */
+static void make_targets(GLuint *targets, unsigned count)
+{
+	glGenTextures(count, targets);
+	for (unsigned i = 0; i < count; i++) {
+		glBindTexture(GL_TEXTURE_2D, targets[i]);
+		glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 8, 8);
+	}
+}
+
+/* Binds a new framebuffer with the first @count of @targets as its colours. */
+static GLuint framebuffer_with(const GLuint *targets, unsigned count)
+{
+	GLuint framebuffer = framebuffer_of(targets[0]);
+	GLenum attachments[8];
+
+	for (unsigned i = 0; i < count; i++) {
+		attachments[i] = GL_COLOR_ATTACHMENT0 + i;
+		glFramebufferTexture(GL_FRAMEBUFFER, attachments[i], targets[i], 0);
+	}
+	glDrawBuffers(count, attachments);
+	return framebuffer;
+}
+
 /* What atomic operations return, and sizes of buffers, in a shader that has images, too. */
 static void buffers_beside_images(void)
 {
@@ -336,7 +360,6 @@ static void targets_beyond_eight(void)
 		"  imageStore(a, p, uvec4(i)); imageStore(b, p, uvec4(2u * i)); d[i - 1u] = 3u * i;"
 		"  f[i - 1u] = atomicAdd(d[i + 63u], 1u); }" };
 	uint32_t begin[128] = { 0 }, found[128], expected[128];
-	GLenum attachments[8];
 	GLuint images[2], targets[8], buffers[2];
 
 	for (unsigned i = 0; i < 64; i++) {
@@ -344,16 +367,8 @@ static void targets_beyond_eight(void)
 		expected[i] = 3 * (i + 1);
 		expected[64 + i] = 5 * i + 1;
 	}
-	glGenTextures(8, targets);
-	for (unsigned i = 0; i < 8; i++) {
-		glBindTexture(GL_TEXTURE_2D, targets[i]);
-		glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 8, 8);
-		if (!i)
-			framebuffer_of(targets[0]);
-		attachments[i] = GL_COLOR_ATTACHMENT0 + i;
-		glFramebufferTexture(GL_FRAMEBUFFER, attachments[i], targets[i], 0);
-	}
-	glDrawBuffers(8, attachments);
+	make_targets(targets, 8);
+	framebuffer_with(targets, 8);
 	glViewport(0, 0, 8, 8);
 	for (unsigned i = 0; i < 2; i++)
 		images[i] = words_image(i);
@@ -377,7 +392,7 @@ static void targets_beyond_eight(void)
 static void images_after_buffers(void)
 {
 	static const uint32_t expected[8] = { 4, 8, 12, 16, 20, 24, 28, 32 };
-	uint32_t found[8], eight[8];
+	uint32_t texels[32], found[8], eight[8];
 	GLuint images[4], buffers[8];
 
 	for (unsigned i = 0; i < 8; i++)
@@ -402,13 +417,9 @@ static void images_after_buffers(void)
 	glDispatchCompute(1, 1, 1);
 	glMemoryBarrier(GL_ALL_BARRIER_BITS);
 	glBindTexture(GL_TEXTURE_2D, images[0]);
-	{
-		uint32_t texels[32];
-
-		glGetTexImage(GL_TEXTURE_2D, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
-		for (unsigned i = 0; i < 8; i++)
-			found[i] = texels[i / 2 + 4 * (i % 2)];
-	}
+	glGetTexImage(GL_TEXTURE_2D, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
+	for (unsigned i = 0; i < 8; i++)
+		found[i] = texels[i / 2 + 4 * (i % 2)];
 	equal("sizes", found, expected, 8);
 	for (unsigned i = 0; i < 8; i++)
 		buffer_read(buffers[i], &eight[i], 4);
@@ -425,22 +436,12 @@ static void targets_move(void)
 		"layout(location = 0) out vec4 o;"
 		"void main() { ivec2 p = ivec2(gl_FragCoord.xy); uint i = uint(p.x + 8 * p.y); o = vec4(1.0);"
 		"  imageAtomicAdd(a, p, i + 1u); atomicAdd(d[i], 2u); }" };
-	static const GLenum attachments[4] = { GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1,
-					       GL_COLOR_ATTACHMENT2, GL_COLOR_ATTACHMENT3 };
 	uint32_t found[64], expected[64];
 	GLuint targets[4], framebuffers[2], image, buffer;
 
-	glGenTextures(4, targets);
-	for (unsigned i = 0; i < 4; i++) {
-		glBindTexture(GL_TEXTURE_2D, targets[i]);
-		glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 8, 8);
-	}
-	for (unsigned f = 0; f < 2; f++) {
-		framebuffers[f] = framebuffer_of(targets[0]);
-		for (unsigned i = 1; f && i < 4; i++)
-			glFramebufferTexture(GL_FRAMEBUFFER, attachments[i], targets[i], 0);
-		glDrawBuffers(f ? 4 : 1, attachments);
-	}
+	make_targets(targets, 4);
+	framebuffers[0] = framebuffer_with(targets, 1);
+	framebuffers[1] = framebuffer_with(targets, 4);
 	glViewport(0, 0, 8, 8);
 	image = words_image(0);
 	buffer = storage(0, NULL, sizeof(found));

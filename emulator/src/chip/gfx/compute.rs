@@ -173,12 +173,12 @@ pub(super) fn group(
             result?;
         }
     }
-    for (waiting, _) in waves
-        .iter_mut()
-        .zip(looked_at)
-        .filter(|(_, wanted)| *wanted)
-    {
-        if let Some(lint) = shared.lint {
+    if let Some(lint) = shared.lint {
+        for (waiting, _) in waves
+            .iter_mut()
+            .zip(looked_at)
+            .filter(|(_, wanted)| *wanted)
+        {
             lint.ran(program, stage, &mut waiting.wave);
         }
     }

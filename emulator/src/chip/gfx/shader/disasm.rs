@@ -308,10 +308,9 @@ impl Listing<'_> {
             let opcode = (a & 0x1f) as u8;
             let later = self.isa.has_data_share();
             match (opcode, r800::data_share(words)) {
-                (0 | 1, _) => self.vertex(&self.isa.vertex(words))?,
+                _ if self.isa.is_vertex(a) => self.vertex(&self.isa.vertex(words))?,
                 (2, Some(access)) if later => self.data_share(&access)?,
                 (2, _) => self.memory_read(&MemInstruction::decode(words))?,
-                (BUFFER_SIZE, _) if later => self.vertex(&self.isa.vertex(words))?,
                 // A gather's selects as the words have them.
                 _ if self.isa == Isa::R900 => self.texture(&r800::texture(words))?,
                 _ => self.texture(&self.isa.texture(words))?,

@@ -104,6 +104,14 @@ impl Isa {
         }
     }
 
+    /// Whether the first word of a fetch is that of a vertex instruction: a fetch, one to the GPR that
+    /// a semantic names, or R800's `GET_BUFFER_RESINFO`. Others are texture instructions, reads of
+    /// memory, and accesses of the global data share.
+    pub(crate) const fn is_vertex(self, word: u32) -> bool {
+        let opcode = (word & 0x1F) as u8;
+        opcode <= 1 || opcode == isa::BUFFER_SIZE && self.has_data_share()
+    }
+
     /// Decodes the three words of a vertex fetch.
     pub(crate) fn vertex(self, words: [u32; 3]) -> isa::VtxInstruction {
         match self {

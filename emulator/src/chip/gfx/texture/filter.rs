@@ -275,10 +275,8 @@ impl Planes {
 /// `texture.filtering.cube_array.sizes`, whose coordinates go there.
 fn cube_slice(texture: &Texture, face: f32) -> u32 {
     let (base, last) = texture.layers;
-    let cubes = match texture.layer_count {
-        0 | 1 => 1,
-        count => count.min((last.saturating_sub(base) + 1) / 6).max(1),
-    };
+    let seen = (last.saturating_sub(base) + 1) / 6;
+    let cubes = texture.layer_count.min(seen).max(1);
     let number = (face.max(0.0) + 0.5).min((8 * 8192) as f32) as u32;
     let cube = (number >> 3).min(cubes - 1);
     base.saturating_add(6 * cube + (number & 7).min(5))

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::*;
-use crate::chip::gfx::shader::isa;
 
 /// Instructions that are decoded between two calls of [`Code::cancelled`].
 const CHECK_EVERY: usize = 4096;
@@ -674,9 +673,8 @@ impl Builder {
         for i in 0..u64::from(word.count) {
             let at = u64::from(word.address) * 2 + i * 4;
             let words = [reader.word(at)?, reader.word(at + 1)?, reader.word(at + 2)?];
-            const BUFFER_SIZE: u32 = isa::BUFFER_SIZE as u32;
             clause.push(match words[0] & 0x1f {
-                0 | 1 => Fetch::Vtx(reader.isa.vertex(words)),
+                _ if reader.isa.is_vertex(words[0]) => Fetch::Vtx(reader.isa.vertex(words)),
                 2 if reader.isa.has_data_share() && r800::data_share(words).is_some() => {
                     let op = r800::data_share(words).unwrap_or_default();
                     if !(op.factor || share::is_modelled(op.op)) {
@@ -691,8 +689,6 @@ impl Builder {
                     }
                     Fetch::Mem(op)
                 }
-                // GET_BUFFER_RESINFO
-                BUFFER_SIZE if reader.isa.has_data_share() => Fetch::Vtx(r800::vertex(words)),
                 _ => {
                     let op = reader.isa.texture(words);
                     if !op.is_modelled() {

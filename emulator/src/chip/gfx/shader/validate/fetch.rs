@@ -6,7 +6,7 @@
 //! Index registers of an instruction are loaded by an ALU clause before (Mesa's `emit_index_reg()`).
 
 use super::{read_by, written_by, Check, Violation};
-use crate::chip::gfx::shader::isa::{self, MemInstruction};
+use crate::chip::gfx::shader::isa::MemInstruction;
 use crate::chip::gfx::shader::{r800, GPRS};
 
 /// What an instruction reads and writes: GPR, relative, number of GPRs, components.
@@ -19,10 +19,8 @@ struct Fetch {
 impl Check<'_> {
     fn fetch(&self, words: [u32; 3]) -> Fetch {
         let isa = self.program.isa();
-        const BUFFER_SIZE: u32 = isa::BUFFER_SIZE as u32;
-        let opcode = words[0] & 0x1F;
-        match opcode {
-            _ if opcode <= 1 || opcode == BUFFER_SIZE && isa.has_data_share() => {
+        match words[0] & 0x1F {
+            _ if isa.is_vertex(words[0]) => {
                 let op = isa.vertex(words);
                 // A semantic names the destination of the other kind.
                 let select = if op.opcode == 1 { [7; 4] } else { op.dst_sel };
