@@ -129,5 +129,7 @@ void leave_slabs(void);
 /* board-slabs.c */
 void contexts(void);
 void dma_copies(void);
+/* board-draws.c */
+void stipple(void);
 
 #endif

@@ -496,6 +496,34 @@ static void view_sizes(void)
 	equal("cubes and layers of the views", found, expected, 12);
 }
 
+/* An image that was bound, and is not any more. */
+static void images_unbound(void)
+{
+	uint32_t texels[4] = { 9, 9, 9, 9 }, found[3], found_texels[4];
+	const uint32_t bound[3] = { 4, 9, 9 }, unbound[3] = { 0, 0, 0 };
+	GLuint image, to;
+
+	glGenTextures(1, &image);
+	glBindTexture(GL_TEXTURE_2D, image);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 4, 1);
+	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
+	compute_program("#version 430\nlayout(local_size_x = 1) in;"
+			"layout(binding = 1, r32ui) uniform uimage2D i;"
+			"layout(std430, binding = 0) buffer b { uint size, loaded, before; };"
+			"void main() { size = uint(imageSize(i).x); loaded = imageLoad(i, ivec2(1, 0)).x;"
+			"  before = imageAtomicAdd(i, ivec2(2, 0), 5u); }");
+	for (unsigned round = 0; round < 2; round++) {
+		glBindImageTexture(1, round ? 0 : image, 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
+		to = storage(0, NULL, sizeof(found));
+		glDispatchCompute(1, 1, 1);
+		buffer_read(to, found, sizeof(found));
+		equal(round ? "not bound" : "bound", found, round ? unbound : bound, 3);
+	}
+	texels[2] += 5;
+	glGetTexImage(GL_TEXTURE_2D, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, found_texels);
+	equal("texels", found_texels, texels, 4);
+}
+
 const struct test binding_tests[] = {
 	{ "counter-ranges", counter_ranges },
 	{ "counters-unbound", counters_unbound },
@@ -508,5 +536,6 @@ const struct test binding_tests[] = {
 	{ "targets-move", targets_move },
 	{ "images-after-buffers", images_after_buffers },
 	{ "view-sizes", view_sizes },
+	{ "images-unbound", images_unbound },
 	{ NULL, NULL },
 };

@@ -543,6 +543,28 @@ static void buffer_ends(void)
 	}
 }
 
+/* A counter that is only read, and a store to its buffer in the same dispatch. */
+static void counters_only_read(void)
+{
+	const uint32_t begin[3] = { 5, 6, 7 }, expected[3] = { 77, 6, 7 };
+	uint32_t found[3], read;
+	GLuint buffer = storage(0, begin, sizeof(begin)), to = storage(1, NULL, sizeof(read));
+
+	glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, buffer);
+	compute_program("#version 430\nlayout(local_size_x = 1) in;"
+			"layout(binding = 0) uniform atomic_uint counter;"
+			"layout(std430, binding = 0) buffer a { uint words[3]; };"
+			"layout(std430, binding = 1) buffer b { uint to; };"
+			"void main() { to = atomicCounter(counter); words[0] = 77u; }");
+	glDispatchCompute(1, 1, 1);
+	buffer_read(buffer, found, sizeof(found));
+	equal("words", found, expected, 3);
+	buffer_read(to, &read, sizeof(read));
+	/* Which comes first is not defined. */
+	if (read != 5 && read != 77)
+		wrong("the counter is %u", read);
+}
+
 const struct test store_tests[] = {
 	{ "buffer-stores", buffer_stores },
 	{ "buffer-vectors", buffer_vectors },
@@ -556,5 +578,6 @@ const struct test store_tests[] = {
 	{ "counters", counters },
 	{ "stores-in-order", stores_in_order },
 	{ "buffer-ends", buffer_ends },
+	{ "counters-only-read", counters_only_read },
 	{ NULL, NULL },
 };

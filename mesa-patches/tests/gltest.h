@@ -52,6 +52,7 @@
 	X(glCompressedTexSubImage2D) \
 	X(glCompressedTexSubImage3D) \
 	X(glCopyBufferSubData) \
+	X(glCopyImageSubData) \
 	X(glCopyTexSubImage2D) \
 	X(glCreateProgram) \
 	X(glCreateShader) \
@@ -67,8 +68,10 @@
 	X(glDispatchCompute) \
 	X(glDispatchComputeIndirect) \
 	X(glDrawArrays) \
+	X(glDrawArraysIndirect) \
 	X(glDrawBuffers) \
 	X(glDrawElements) \
+	X(glDrawElementsIndirect) \
 	X(glEnable) \
 	X(glEnableVertexAttribArray) \
 	X(glEndQuery) \
@@ -109,6 +112,8 @@
 	X(glPatchParameterfv) \
 	X(glPatchParameteri) \
 	X(glPixelStorei) \
+	X(glPointSize) \
+	X(glPolygonStipple) \
 	X(glReadPixels) \
 	X(glRenderbufferStorageMultisample) \
 	X(glScissor) \
@@ -173,6 +178,7 @@ GL_FUNCTIONS(X)
 #define glCompressedTexSubImage2D (*p_glCompressedTexSubImage2D)
 #define glCompressedTexSubImage3D (*p_glCompressedTexSubImage3D)
 #define glCopyBufferSubData (*p_glCopyBufferSubData)
+#define glCopyImageSubData (*p_glCopyImageSubData)
 #define glCopyTexSubImage2D (*p_glCopyTexSubImage2D)
 #define glCreateProgram (*p_glCreateProgram)
 #define glCreateShader (*p_glCreateShader)
@@ -188,8 +194,10 @@ GL_FUNCTIONS(X)
 #define glDispatchCompute (*p_glDispatchCompute)
 #define glDispatchComputeIndirect (*p_glDispatchComputeIndirect)
 #define glDrawArrays (*p_glDrawArrays)
+#define glDrawArraysIndirect (*p_glDrawArraysIndirect)
 #define glDrawBuffers (*p_glDrawBuffers)
 #define glDrawElements (*p_glDrawElements)
+#define glDrawElementsIndirect (*p_glDrawElementsIndirect)
 #define glEnable (*p_glEnable)
 #define glEnableVertexAttribArray (*p_glEnableVertexAttribArray)
 #define glEndQuery (*p_glEndQuery)
@@ -230,6 +238,8 @@ GL_FUNCTIONS(X)
 #define glPatchParameterfv (*p_glPatchParameterfv)
 #define glPatchParameteri (*p_glPatchParameteri)
 #define glPixelStorei (*p_glPixelStorei)
+#define glPointSize (*p_glPointSize)
+#define glPolygonStipple (*p_glPolygonStipple)
 #define glReadPixels (*p_glReadPixels)
 #define glRenderbufferStorageMultisample (*p_glRenderbufferStorageMultisample)
 #define glScissor (*p_glScissor)

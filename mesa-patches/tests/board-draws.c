@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Draws of which OpenGL leaves out pixels. */
+
+#include "board.h"
+
+#include <string.h>
+
+/* Draws over the whole framebuffer in colour 255, and reads it. */
+static void draw_all(GLenum mode, unsigned vertices)
+{
+	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
+
+	clear();
+	glUseProgram(uniform_program);
+	glUniform4f(glGetUniformLocation(uniform_program, "c"), 1, 1, 1, 1);
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+	glEnableVertexAttribArray(0);
+	glDisableVertexAttribArray(1);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
+	glDrawArrays(mode, 0, (GLsizei)vertices);
+	glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+}
+
+/* Two polygon stipples in turn, and what they leave alone: points, and polygons after glDisable(). */
+void stipple(void)
+{
+	static const uint8_t on[4] = { 255, 255, 255, 255 }, off[4];
+	uint8_t masks[2][32 * 4];
+	unsigned drawn = 0;
+
+	fill(masks[0], sizeof(masks[0]), 7);
+	for (unsigned i = 0; i < sizeof(masks[1]); i++)
+		masks[1][i] = (uint8_t)~masks[0][i];
+	glEnable(GL_POLYGON_STIPPLE);
+	for (unsigned round = 0; round < 4; round++) {
+		const uint8_t *mask = masks[round % 2];
+
+		glPolygonStipple(mask);
+		draw_all(GL_TRIANGLE_STRIP, 4);
+		for (unsigned p = 0; p < SIDE * SIDE; p++) {
+			const unsigned x = p % SIDE % 32, y = p / SIDE % 32;
+			const bool bit = mask[y * 4 + x / 8] >> (7 - x % 8) & 1;
+
+			if (!same(pixels + p * 4, bit ? on : off, 4, "stippled pixel", p))
+				break;
+		}
+	}
+	memset(masks[0], 0, sizeof(masks[0]));
+	glPolygonStipple(masks[0]);
+	glPointSize(SIDE);
+	draw_all(GL_POINTS, 4);
+	for (unsigned p = 0; p < SIDE * SIDE; p++)
+		drawn += pixels[p * 4] == 255;
+	/* Each corner's point covers a quarter. */
+	same(&drawn, &(unsigned){ SIDE * SIDE }, sizeof(drawn), "pixels of points", 0);
+	glPointSize(1);
+	glDisable(GL_POLYGON_STIPPLE);
+	draw_all(GL_TRIANGLE_STRIP, 4);
+	for (unsigned p = 0; p < SIDE * SIDE; p++) {
+		if (!same(pixels + p * 4, on, 4, "pixel without stipple", p))
+			break;
+	}
+}
