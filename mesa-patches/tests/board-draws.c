@@ -61,3 +61,64 @@ void stipple(void)
 			break;
 	}
 }
+
+/* A framebuffer with four samples and one colour buffer, bound. */
+static GLuint sampled_framebuffer(void)
+{
+	GLuint framebuffer, buffer;
+
+	glGenFramebuffers(1, &framebuffer);
+	glGenRenderbuffers(1, &buffer);
+	glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+	glBindRenderbuffer(GL_RENDERBUFFER, buffer);
+	glRenderbufferStorageMultisample(GL_RENDERBUFFER, 4, GL_RGBA8, SIDE, SIDE);
+	glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, buffer);
+	return framebuffer;
+}
+
+/* Averages the samples of a framebuffer into another one, and reads that. */
+static void resolve(GLuint from, GLuint to)
+{
+	glBindFramebuffer(GL_READ_FRAMEBUFFER, from);
+	glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to);
+	glBlitFramebuffer(0, 0, SIDE, SIDE, 0, 0, SIDE, SIDE, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+	glBindFramebuffer(GL_FRAMEBUFFER, to);
+	glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+}
+
+/* Each sample of a slanted edge is copied to the same one. */
+void samples(void)
+{
+	static const float corners[6] = { -1, -1, 1, -1, -0.8f, 1 };
+	static uint8_t want[sizeof(pixels)];
+	unsigned between = 0;
+	GLuint drawn, copied;
+	GLint single;
+
+	glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &single);
+	copied = sampled_framebuffer();
+	clear();
+	drawn = sampled_framebuffer();
+	clear();
+	glUseProgram(uniform_program);
+	glUniform4f(glGetUniformLocation(uniform_program, "c"), 1, 1, 1, 1);
+	glBindBuffer(GL_ARRAY_BUFFER, 0);
+	glEnableVertexAttribArray(0);
+	glDisableVertexAttribArray(1);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, corners);
+	glDrawArrays(GL_TRIANGLES, 0, 3);
+	resolve(drawn, (GLuint)single);
+	memcpy(want, pixels, sizeof(want));
+	for (unsigned p = 0; p < SIDE * SIDE; p++)
+		between += want[p * 4] != 0 && want[p * 4] != 255;
+	if (between < SIDE / 2)
+		same(&between, &(unsigned){ SIDE / 2 }, sizeof(between), "pixels of the edge", 0);
+
+	glBindFramebuffer(GL_READ_FRAMEBUFFER, drawn);
+	glBindFramebuffer(GL_DRAW_FRAMEBUFFER, copied);
+	glBlitFramebuffer(0, 0, SIDE, SIDE, 0, 0, SIDE, SIDE, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+	resolve(copied, (GLuint)single);
+	same(pixels, want, sizeof(want), "copied samples", 0);
+	glDeleteFramebuffers(1, &drawn);
+	glDeleteFramebuffers(1, &copied);
+}

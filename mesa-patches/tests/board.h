@@ -131,5 +131,6 @@ void contexts(void);
 void dma_copies(void);
 /* board-draws.c */
 void stipple(void);
+void samples(void);
 
 #endif
