@@ -312,3 +312,40 @@ void samplers(void)
 		glDeleteProgram(programs[i]);
 	glDeleteTextures(2, textures);
 }
+
+/* Uploads from a buffer object have the texels that uploads from memory have. */
+void pbo_formats(void)
+{
+	static const struct {
+		GLenum internal, format;
+		unsigned bytes;
+	} formats[] = {
+		{ GL_RGBA8, GL_BGRA, 4 },		{ GL_LUMINANCE8_ALPHA8, GL_LUMINANCE_ALPHA, 2 },
+		{ GL_LUMINANCE4_ALPHA4, GL_LUMINANCE_ALPHA, 2 }, { GL_LUMINANCE8, GL_LUMINANCE, 1 },
+		{ GL_ALPHA8, GL_ALPHA, 1 },		{ GL_RGBA4, GL_BGRA, 4 },
+		{ GL_RG8, GL_RG, 2 },			{ GL_RGB10_A2, GL_RGBA, 4 },
+	};
+	static uint8_t data[SIDE * SIDE * 4], texels[2][SIDE * SIDE * 4];
+	GLuint buffer, texture;
+
+	fill(data, sizeof(data), 11);
+	glGenBuffers(1, &buffer);
+	for (unsigned i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		for (unsigned from_buffer = 0; from_buffer < 2; from_buffer++) {
+			glGenTextures(1, &texture);
+			glBindTexture(GL_TEXTURE_2D, texture);
+			glTexImage2D(GL_TEXTURE_2D, 0, (GLint)formats[i].internal, SIDE, SIDE, 0, formats[i].format,
+				     GL_UNSIGNED_BYTE, NULL);
+			glBindBuffer(GL_PIXEL_UNPACK_BUFFER, from_buffer ? buffer : 0);
+			if (from_buffer)
+				glBufferData(GL_PIXEL_UNPACK_BUFFER, SIDE * SIDE * formats[i].bytes, data, GL_STREAM_DRAW);
+			glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, SIDE, formats[i].format, GL_UNSIGNED_BYTE,
+					from_buffer ? NULL : data);
+			glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+			glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels[from_buffer]);
+			glDeleteTextures(1, &texture);
+		}
+		same(texels[1], texels[0], sizeof(texels[0]), "upload from a buffer", i);
+	}
+	glDeleteBuffers(1, &buffer);
+}

@@ -119,6 +119,7 @@ void readpixels(void);
 void samplers(void);
 void blocks(void);
 void layers(void);
+void pbo_formats(void);
 /* board-tiled.c */
 void tiled(void);
 /* board-atlas.c */

@@ -38,8 +38,9 @@ MAPPED = {"vbo": OBJECTS}
 # What the unmodified Mesa does wrong: r600 changes sampler states that textures share, copies from levels of
 # compressed textures that it takes for smaller than they are, and ignores polygon stipples.
 FAULTS_OF_UNMODIFIED = ("samplers", "blocks", "stipple")
-# On R600 and R700 it also samples layers of some levels from where they are not, and copies one sample to all.
-FAULTS_BEFORE_EVERGREEN = ("layers", "samples")
+# On R600 and R700 it also samples layers of some levels from where they are not, copies one sample to all,
+# and loses alpha in uploads from buffers to textures of four bits.
+FAULTS_BEFORE_EVERGREEN = ("layers", "samples", "pbo-formats")
 # With an address space it makes small textures parts of slabs, and exports nothing of one.
 FAULTS_IN_SPACE = ("leave-slabs",)
 # Whether objects were parts of slabs, as the addresses in command streams tell (glstream.h), or left

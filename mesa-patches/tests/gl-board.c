@@ -56,7 +56,7 @@ static const struct {
 	{ "dma-buf", dma_buf },	  { "small", small },		{ "leave-slabs", leave_slabs },
 	{ "contexts", contexts }, { "dma", dma_copies },	{ "tiled", tiled },
 	{ "blocks", blocks },	  { "layers", layers },		{ "atlas", atlas },
-	{ "stipple", stipple },	  { "samples", samples },
+	{ "stipple", stipple },	  { "samples", samples },	{ "pbo-formats", pbo_formats },
 };
 
 int main(int argc, char **argv)
