@@ -4,7 +4,8 @@
  *
  * What Evergreen's 3D engine has and R700's has not, with Mesa on it: fast clears, storage
  * buffers, images, atomic operations, compute shaders, and tessellation. Each case computes what
- * GL has to return and compares all of it. They pass on any driver of OpenGL 4.3.
+ * GL has to return and compares all of it. They pass on any driver of OpenGL 4.3, but for
+ * "tessellated-points", which GL leaves open.
  *
  * gl-evergreen [CASE...] runs the cases whose names begin so, or all, and prints a line for each;
  * -CASE leaves such cases out.
