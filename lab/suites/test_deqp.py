@@ -3,6 +3,9 @@
 must be the same, and all of each module natively. Skipped where there is no source of VK-GL-CTS or that lacks the module, but for
 the groups of what fails on a real chip."""
 
+import csv
+import re
+
 from nomap_lab.paths import BUILD, CHECK, RESULTS
 from nomap_lab.testing import Lab, case, suite
 
@@ -57,3 +60,19 @@ def whole_on(lab: Lab, module: str, chip: str) -> None:
 def whole_with_patches(lab: Lab) -> None:
     """With our Mesa: hundreds fail with Debian's, by the faults that series A mends (docs/deqp.md)."""
     lab.deqp("--mesa", "patched", "--native", "--chip", "turks", "--tests", "khr-gles31", out=OUT / "khr-gles31-turks")
+
+
+@case("deqp/gles31-turks-fails", runner="piglit")
+def fails_of_turks(lab: Lab) -> None:
+    """What fails on a real Turks passes with our Mesa: of dEQP-GLES31 it was r600 that failed (docs/deqp.md)."""
+    lab.build("deqp-expected")
+    listed = (BUILD / "deqp-expected/turks-fails.txt").read_text(encoding="utf-8")
+    names = re.findall(r"^dEQP-GLES31\.[^,]*", listed, re.MULTILINE)
+    only = [word for name in names for word in ("-t", f"^{re.escape(name)}$")]
+    out = OUT / "gles31-turks-fails"
+    lab.deqp("--mesa", "patched", "--native", "--chip", "turks", "--tests", "gles31", *only, out=out)
+    with open(out / "results.csv", encoding="utf-8") as f:
+        results = {row[0]: row[1] for row in csv.reader(f)}
+    assert len(results) > 300, f"only {len(results)} tests"
+    failed = [name for name, result in results.items() if "Pass" not in result]
+    assert not failed, f"{len(failed)} do not pass: {failed[:3]}"
