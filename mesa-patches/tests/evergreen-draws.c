@@ -132,9 +132,44 @@ static void first_of_indirect(void)
 	equal("pixels", found, expected, 16);
 }
 
+/* Vertices in the program's memory, which a compatibility context draws from, and indices with a base. */
+static void base_of_indirect(void)
+{
+	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *sources[] = { "#version 130\nattribute float x; void main() { gl_Position = vec4(x, 0.0, 0.0, 1.0); }",
+				  "#version 130\nout uint c; void main() { c = 1u; }" };
+	const uint32_t expected[16] = { [4] = 1, 1, [7] = 1 };
+	const uint32_t arguments[] = { 3, 1, 1, 4, 0 }, indices[] = { 9, 0, 1, 3 };
+	EGLDisplay display = eglGetCurrentDisplay();
+	EGLContext core = eglGetCurrentContext(), context = context_create(EGL_NO_CONTEXT);
+	uint32_t found[16];
+	float places[16];
+	GLuint buffers[2];
+	GLint x;
+
+	for (unsigned i = 0; i < 16; i++)
+		places[i] = (i + 0.5f) / 8 - 1;
+	target(GL_R32UI, 16, 1);
+	x = glGetAttribLocation(program_of(types, sources), "x");
+	glEnableVertexAttribArray((GLuint)x);
+	glVertexAttribPointer((GLuint)x, 1, GL_FLOAT, GL_FALSE, 0, places);
+	glGenBuffers(2, buffers);
+	glBindBuffer(GL_DRAW_INDIRECT_BUFFER, buffers[0]);
+	glBufferData(GL_DRAW_INDIRECT_BUFFER, sizeof(arguments), arguments, GL_STATIC_DRAW);
+	glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffers[1]);
+	glBufferData(GL_ELEMENT_ARRAY_BUFFER, sizeof(indices), indices, GL_STATIC_DRAW);
+	glDrawElementsIndirect(GL_POINTS, GL_UNSIGNED_INT, NULL);
+	glReadPixels(0, 0, 16, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, found);
+	equal("pixels", found, expected, 16);
+	no_error("drawing");
+	context_destroy(context);
+	eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, core);
+}
+
 const struct test draw_tests[] = {
 	{ "places-of-inputs", places_of_inputs },
 	{ "tessellated-points", tessellated_points },
 	{ "first-of-indirect", first_of_indirect },
+	{ "base-of-indirect", base_of_indirect },
 	{ NULL, NULL },
 };

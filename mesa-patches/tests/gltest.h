@@ -91,6 +91,7 @@
 	X(glGenTextures) \
 	X(glGenVertexArrays) \
 	X(glGenerateMipmap) \
+	X(glGetAttribLocation) \
 	X(glGetBufferSubData) \
 	X(glGetCompressedTexImage) \
 	X(glGetError) \
@@ -217,6 +218,7 @@ GL_FUNCTIONS(X)
 #define glGenTextures (*p_glGenTextures)
 #define glGenVertexArrays (*p_glGenVertexArrays)
 #define glGenerateMipmap (*p_glGenerateMipmap)
+#define glGetAttribLocation (*p_glGetAttribLocation)
 #define glGetBufferSubData (*p_glGetBufferSubData)
 #define glGetCompressedTexImage (*p_glGetCompressedTexImage)
 #define glGetError (*p_glGetError)
