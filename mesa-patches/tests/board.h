@@ -130,6 +130,8 @@ void leave_slabs(void);
 /* board-slabs.c */
 void contexts(void);
 void dma_copies(void);
+/* board-levels.c */
+void cube_levels(void);
 /* board-draws.c */
 void stipple(void);
 void samples(void);

@@ -139,6 +139,7 @@
 	X(glUniform1i) \
 	X(glUniform3i) \
 	X(glUniform2f) \
+	X(glUniform3fv) \
 	X(glUniform4f) \
 	X(glUnmapBuffer) \
 	X(glUseProgram) \
@@ -266,6 +267,7 @@ GL_FUNCTIONS(X)
 #define glUniform1i (*p_glUniform1i)
 #define glUniform3i (*p_glUniform3i)
 #define glUniform2f (*p_glUniform2f)
+#define glUniform3fv (*p_glUniform3fv)
 #define glUniform4f (*p_glUniform4f)
 #define glUnmapBuffer (*p_glUnmapBuffer)
 #define glUseProgram (*p_glUseProgram)
