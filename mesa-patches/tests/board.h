@@ -132,6 +132,7 @@ void contexts(void);
 void dma_copies(void);
 /* board-levels.c */
 void cube_levels(void);
+void shadow_levels(void);
 /* board-draws.c */
 void stipple(void);
 void samples(void);

@@ -37,8 +37,8 @@ MAPPED_AT_A_TIME = 20
 MAPPED = {"vbo": OBJECTS}
 # What the unmodified Mesa does wrong: r600 changes sampler states that textures share, copies from levels of
 # compressed textures that it takes for smaller than they are, ignores polygon stipples, and takes other levels of
-# cube maps than their gradients say.
-FAULTS_OF_UNMODIFIED = ("samplers", "blocks", "stipple", "cube-levels")
+# cube maps than their gradients and biases say.
+FAULTS_OF_UNMODIFIED = ("samplers", "blocks", "stipple", "cube-levels", "shadow-levels")
 # On R600 and R700 it also samples layers of some levels from where they are not, copies one sample to all,
 # and loses alpha in uploads from buffers to textures of four bits.
 FAULTS_BEFORE_EVERGREEN = ("layers", "samples", "pbo-formats")
@@ -83,7 +83,7 @@ def check(rows, module, mesa, chip="rv770", extra=None, space=False):
         what = f"{case}, {mesa} Mesa, {module} module"
         if not r["ok"] and (mesa != "unmodified" or case not in faults):
             bad.append(f"{what}: contents are wrong")
-        if r["ok"] and mesa == "unmodified" and case in ("blocks", "stipple", "cube-levels", *before_evergreen):
+        if r["ok"] and mesa == "unmodified" and case in (*FAULTS_OF_UNMODIFIED[1:], *before_evergreen):
             bad.append(f"{what}: contents are right: the fault is not there")
         calls = r["pwrites"] + r["preads"] + r["transfers"]
         if calls and not ours:

@@ -57,7 +57,7 @@ static const struct {
 	{ "contexts", contexts }, { "dma", dma_copies },	{ "tiled", tiled },
 	{ "blocks", blocks },	  { "layers", layers },		{ "atlas", atlas },
 	{ "stipple", stipple },	  { "samples", samples },	{ "pbo-formats", pbo_formats },
-	{ "cube-levels", cube_levels },
+	{ "cube-levels", cube_levels }, { "shadow-levels", shadow_levels },
 };
 
 int main(int argc, char **argv)
