@@ -565,6 +565,39 @@ static void counters_only_read(void)
 		wrong("the counter is %u", read);
 }
 
+/* An image of a part of a buffer that begins as early as GL lets it. */
+static void buffer_begins(void)
+{
+	enum { WORDS = 64 };
+	uint32_t words[512], expected[512], found[512], loaded[WORDS];
+	GLuint buffer, texture, to;
+	GLint alignment;
+
+	glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
+	fill(words, sizeof(words), 5);
+	glGenBuffers(1, &buffer);
+	glBindBuffer(GL_TEXTURE_BUFFER, buffer);
+	glBufferData(GL_TEXTURE_BUFFER, sizeof(words), words, GL_DYNAMIC_COPY);
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_BUFFER, texture);
+	glTexBufferRange(GL_TEXTURE_BUFFER, GL_R32UI, buffer, alignment, 4 * WORDS);
+	glBindImageTexture(0, texture, 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
+	to = storage(0, NULL, sizeof(loaded));
+	compute_program("#version 430\nlayout(local_size_x = 64) in;"
+			"layout(binding = 0, r32ui) uniform uimageBuffer i;"
+			"layout(std430, binding = 0) buffer b { uint to[]; };"
+			"void main() { int n = int(gl_LocalInvocationID.x); to[n] = imageLoad(i, n).x;"
+			"  imageStore(i, n, uvec4(n)); }");
+	glDispatchCompute(1, 1, 1);
+	memcpy(expected, words, sizeof(words));
+	for (unsigned n = 0; n < WORDS; n++)
+		expected[(unsigned)alignment / 4 + n] = n;
+	buffer_read(to, loaded, sizeof(loaded));
+	equal("loaded", loaded, words + alignment / 4, WORDS);
+	buffer_read(buffer, found, sizeof(found));
+	equal("stored", found, expected, 512);
+}
+
 const struct test store_tests[] = {
 	{ "buffer-stores", buffer_stores },
 	{ "buffer-vectors", buffer_vectors },
@@ -579,5 +612,6 @@ const struct test store_tests[] = {
 	{ "stores-in-order", stores_in_order },
 	{ "buffer-ends", buffer_ends },
 	{ "counters-only-read", counters_only_read },
+	{ "buffer-begins", buffer_begins },
 	{ NULL, NULL },
 };
