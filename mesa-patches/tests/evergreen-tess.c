@@ -374,11 +374,62 @@ static void geometry(void)
 		wrong("the triangles' area is %g", area / 2);
 }
 
+/* A program without a tessellation and one with it, whose vertex shaders read the same texture, in turn. */
+static void tessellation_in_turn(void)
+{
+	static const char FETCH[] = "#version 430\nlayout(binding = 0) uniform usampler2D s; flat out uint v;"
+				    "void main() { v = texelFetch(s, ivec2(1, 0), 0).x; gl_Position = vec4(0.25, 0.0, 0.0, 1.0); }";
+	static const char PIXEL[] = "#version 430\nflat in uint w; out uint c; void main() { c = w; }";
+	const GLenum plain_types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *plain[] = { FETCH, "#version 430\nflat in uint v; out uint c; void main() { c = v; }" };
+	const GLenum tess_types[] = { GL_VERTEX_SHADER, GL_TESS_EVALUATION_SHADER, GL_FRAGMENT_SHADER, 0 };
+	const char *tess[] = { FETCH,
+			       "#version 430\nlayout(quads, point_mode) in; layout(binding = 1) uniform usampler2D t;"
+			       "flat in uint v[]; flat out uint w;"
+			       "void main() { w = v[0] * 100u + texelFetch(t, ivec2(2, 0), 0).x; gl_Position = vec4(0.25, 0.0, 0.0, 1.0); }",
+			       PIXEL };
+	const uint32_t texels[2][4] = { { 11, 12, 13, 14 }, { 21, 22, 23, 24 } };
+	GLuint programs[2], textures[3], array;
+
+	glGenTextures(3, textures);
+	for (unsigned i = 0; i < 3; i++) {
+		glActiveTexture(GL_TEXTURE0 + i);
+		glBindTexture(GL_TEXTURE_2D, textures[i]);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+		glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 4, 1);
+		if (i < 2)
+			glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, texels[i]);
+	}
+	framebuffer_of(textures[2]);
+	glViewport(0, 0, 4, 1);
+	glGenVertexArrays(1, &array);
+	glBindVertexArray(array);
+	programs[0] = program_of(plain_types, plain);
+	programs[1] = program_of(tess_types, tess);
+	glPatchParameteri(GL_PATCH_VERTICES, 1);
+	for (unsigned round = 0; round < 6; round++) {
+		const unsigned with = round & 1;
+		const uint32_t expected = with ? 1223 : 12, zero[4] = { 0 };
+		uint32_t found;
+
+		glUseProgram(programs[with]);
+		glClearBufferuiv(GL_COLOR, 0, zero);
+		glDrawArrays(with ? GL_PATCHES : GL_POINTS, 0, 1);
+		glReadPixels(2, 0, 1, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, &found);
+		if (found != expected) {
+			wrong("draw %u: %u, expected %u", round, found, expected);
+			break;
+		}
+	}
+}
+
 const struct test tess_tests[] = {
 	{ "tess-points", points },
 	{ "tess-spacings", spacings },
 	{ "tess-coverage", coverage },
 	{ "tess-patches", patches },
 	{ "tess-geometry", geometry },
+	{ "tessellation-in-turn", tessellation_in_turn },
 	{ NULL, NULL },
 };
