@@ -13,7 +13,7 @@ struct test {
 };
 
 extern const struct test clear_tests[], store_tests[], compute_tests[], binding_tests[], tess_tests[],
-	spirv_tests[], draw_tests[], format_tests[];
+	spirv_tests[], draw_tests[], format_tests[], stencil_tests[];
 
 /** wrong() - reports that the case has failed, the first times with a line on stderr */
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
