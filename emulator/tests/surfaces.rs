@@ -203,6 +203,8 @@ enum Between {
     Cpu,
     /// The surface has no mask any more.
     NoMask,
+    /// A depth buffer at the same place is drawn.
+    Depth,
 }
 
 /// Clears a target by its mask, draws its left half, and samples it in column `x`. Returns what is reported,
@@ -236,6 +238,17 @@ fn fast_cleared(family: Family, isa: Isa, x: f32, between: Between) -> (Vec<Stri
         Between::NoMask => {
             s.finish();
             s.rig.ib(CMASK, &[u32::MAX; 32]);
+        }
+        Between::Depth => {
+            s.set(eg::CB_COLOR0_INFO, 0);
+            s.set(0x2_8040, 3 | 2 << 4); // DB_Z_INFO
+            s.set(0x2_8048, (COLOUR >> 8) as u32);
+            s.set(0x2_8050, (COLOUR >> 8) as u32);
+            s.set(0x2_8058, 7 | 7 << 11); // DB_DEPTH_SIZE
+            s.set(0x2_805C, 63);
+            s.set(0x2_8800, Z_ENABLE | Z_WRITE | ALWAYS);
+            s.rectangle(ALL, 0.25, RED);
+            s.set(0x2_8800, 0);
         }
     }
     // Another target, linear.
@@ -287,6 +300,8 @@ fn clear_colours_that_no_draw_has_eliminated_are_found() {
         none(40.0, Between::Cpu, BLUE);
         let (lines, count, _) = fast_cleared(family, isa, 40.0, Between::NoMask);
         assert_eq!((lines.len(), count), (0, 0), "{family}");
+        let found = fast_cleared(family, isa, 40.0, Between::Depth);
+        assert_eq!(found, (vec![], 0, 0.25f32.to_le_bytes()), "{family}");
     }
 }
 

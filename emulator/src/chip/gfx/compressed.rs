@@ -146,8 +146,15 @@ impl Compressed {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A backend has written `bytes` at MC address `address` of the surface at `base`.
-    pub fn written(&self, compression: Compression, base: u64, address: u64, bytes: &[u8]) {
+    /// A backend has written `bytes` by its `cache` at MC address `address` of the surface at `base`.
+    pub fn written(
+        &self,
+        cache: Cache,
+        compression: Compression,
+        base: u64,
+        address: u64,
+        bytes: &[u8],
+    ) {
         let mut state = self.state();
         if state.lines.len() >= LINES {
             state.lines.clear();
@@ -157,7 +164,10 @@ impl Compressed {
                 Compression::Keeps => state.lines.insert(number, hash(base, line)),
                 Compression::None | Compression::Expands => state.lines.remove(&number),
             };
-            if let Some(known) = state.clearable.get_mut(&number) {
+            // A depth buffer at the base of a former target has no mask.
+            if cache == Cache::Depth {
+                state.clearable.remove(&number);
+            } else if let Some(known) = state.clearable.get_mut(&number) {
                 *known = hash(base, line);
             }
         }
@@ -269,7 +279,7 @@ mod tests {
     #[test]
     fn lines_count_until_they_are_expanded_or_have_other_bytes() {
         let compressed = Compressed::default();
-        compressed.written(Compression::Keeps, BASE, BASE + 256, &TILE);
+        compressed.written(Cache::Depth, Compression::Keeps, BASE, BASE + 256, &TILE);
         assert_eq!(read(&compressed, BASE, &TILE), Some(4));
         // Another surface at the same place, whose base differs.
         assert_eq!(read(&compressed, BASE + 256, &TILE), None);
@@ -278,7 +288,7 @@ mod tests {
         assert_eq!(read(&compressed, BASE, &other), Some(3));
         compressed.expanded(BASE + 256, 128);
         assert_eq!(read(&compressed, BASE, &TILE), Some(2));
-        compressed.written(Compression::Expands, BASE, BASE + 256, &TILE);
+        compressed.written(Cache::Depth, Compression::Expands, BASE, BASE + 256, &TILE);
         assert_eq!(read(&compressed, BASE, &TILE), None);
     }
 }

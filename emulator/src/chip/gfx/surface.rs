@@ -296,7 +296,7 @@ impl Surface {
     #[inline]
     fn write(&self, view: &View<'_>, addr: u64, data: &[u8]) -> Result<(), McError> {
         if let Some(compressed) = view.compressed {
-            compressed.written(self.compression, self.base, addr, data);
+            compressed.written(self.cache, self.compression, self.base, addr, data);
         }
         view.write_by(self.cache, addr, data)
     }
