@@ -106,7 +106,6 @@ static void check_shown(unsigned step)
 /* Draws texels of a level to all of the framebuffer. */
 static void draw_texels(unsigned t, unsigned *seed)
 {
-	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
 	const struct shape *s = &shapes[t];
 	const bool array = s->target != GL_TEXTURE_2D;
 	const unsigned level = below(seed, s->levels), side = s->side >> level, layer = below(seed, s->layers);
@@ -115,11 +114,7 @@ static void draw_texels(unsigned t, unsigned *seed)
 	glUseProgram(fetch[array]);
 	glUniform3i(fetch_at[array], x, y, layer);
 	glUniform1i(fetch_level[array], level);
-	glBindBuffer(GL_ARRAY_BUFFER, 0);
-	glEnableVertexAttribArray(0);
-	glDisableVertexAttribArray(1);
-	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
-	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+	draw_corners(GL_TRIANGLE_STRIP);
 
 	for (unsigned r = 0; r < SIDE; r++)
 		for (unsigned c = 0; c < SIDE; c++) {

@@ -6,18 +6,12 @@
 #include <string.h>
 
 /* Draws over the whole framebuffer in colour 255, and reads it. */
-static void draw_all(GLenum mode, unsigned vertices)
+static void draw_all(GLenum mode)
 {
-	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
-
 	clear();
 	glUseProgram(uniform_program);
 	glUniform4f(glGetUniformLocation(uniform_program, "c"), 1, 1, 1, 1);
-	glBindBuffer(GL_ARRAY_BUFFER, 0);
-	glEnableVertexAttribArray(0);
-	glDisableVertexAttribArray(1);
-	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
-	glDrawArrays(mode, 0, (GLsizei)vertices);
+	draw_corners(mode);
 	glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 }
 
@@ -36,7 +30,7 @@ void stipple(void)
 		const uint8_t *mask = masks[round % 2];
 
 		glPolygonStipple(mask);
-		draw_all(GL_TRIANGLE_STRIP, 4);
+		draw_all(GL_TRIANGLE_STRIP);
 		for (unsigned p = 0; p < SIDE * SIDE; p++) {
 			const unsigned x = p % SIDE % 32, y = p / SIDE % 32;
 			const bool bit = mask[y * 4 + x / 8] >> (7 - x % 8) & 1;
@@ -48,14 +42,14 @@ void stipple(void)
 	memset(masks[0], 0, sizeof(masks[0]));
 	glPolygonStipple(masks[0]);
 	glPointSize(SIDE);
-	draw_all(GL_POINTS, 4);
+	draw_all(GL_POINTS);
 	for (unsigned p = 0; p < SIDE * SIDE; p++)
 		drawn += pixels[p * 4] == 255;
 	/* Each corner's point covers a quarter. */
 	same(&drawn, &(unsigned){ SIDE * SIDE }, sizeof(drawn), "pixels of points", 0);
 	glPointSize(1);
 	glDisable(GL_POLYGON_STIPPLE);
-	draw_all(GL_TRIANGLE_STRIP, 4);
+	draw_all(GL_TRIANGLE_STRIP);
 	for (unsigned p = 0; p < SIDE * SIDE; p++) {
 		if (!same(pixels + p * 4, on, 4, "pixel without stipple", p))
 			break;
@@ -102,11 +96,7 @@ void samples(void)
 	clear();
 	glUseProgram(uniform_program);
 	glUniform4f(glGetUniformLocation(uniform_program, "c"), 1, 1, 1, 1);
-	glBindBuffer(GL_ARRAY_BUFFER, 0);
-	glEnableVertexAttribArray(0);
-	glDisableVertexAttribArray(1);
-	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, corners);
-	glDrawArrays(GL_TRIANGLES, 0, 3);
+	draw_vertices(GL_TRIANGLES, corners, 3);
 	resolve(drawn, (GLuint)single);
 	memcpy(want, pixels, sizeof(want));
 	for (unsigned p = 0; p < SIDE * SIDE; p++)

@@ -3,9 +3,29 @@
 
 #include "board.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #define LEVELS 7
+
+/* Binds a cube map of four bytes a texel, of which all texels of level n have those of @values[n]. */
+static GLuint cube_map(GLint internal, GLenum format, GLenum type, const void *values)
+{
+	static uint32_t texels[SIDE * SIDE];
+	GLuint texture;
+
+	glGenTextures(1, &texture);
+	glBindTexture(GL_TEXTURE_CUBE_MAP, texture);
+	glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
+	glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+	for (unsigned level = 0; level < LEVELS; level++) {
+		for (unsigned i = 0; i < SIDE * SIDE; i++)
+			memcpy(&texels[i], (const uint8_t *)values + 4 * level, 4);
+		for (unsigned face = 0; face < 6; face++)
+			glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, (GLint)level, internal, SIDE >> level,
+				     SIDE >> level, 0, format, type, texels);
+	}
+	return texture;
+}
 
 /* Gradients of a cube map are those of the direction, which can have any length. */
 void cube_levels(void)
@@ -21,39 +41,24 @@ void cube_levels(void)
 		{ { 0.2f, 0.1f, 8 }, { 0.25f, 0, 0 }, { 0, 0.25f, 0 }, 0 },
 		{ { 0.1f, 0.1f, -0.25f }, { 0.0625f, 0, 0 }, { 0, 0.0625f, 0 }, 3 },
 	};
-	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
-	static uint8_t texels[SIDE * SIDE * 4];
+	uint8_t colours[LEVELS][4];
 	GLuint texture, p;
 
 	p = program("#version 130\nattribute vec2 position; void main() { gl_Position = vec4(position, 0.0, 1.0); }",
 		    "#version 130\nuniform samplerCube s; uniform vec3 direction, dx, dy;"
 		    "void main() { gl_FragColor = textureGrad(s, direction, dx, dy); }");
-	glGenTextures(1, &texture);
-	glBindTexture(GL_TEXTURE_CUBE_MAP, texture);
-	glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
-	glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-	for (unsigned level = 0; level < LEVELS; level++) {
-		for (unsigned i = 0; i < sizeof(texels); i++)
-			texels[i] = (uint8_t)(level * 30 + 10);
-		for (unsigned face = 0; face < 6; face++)
-			glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, (GLint)level, GL_RGBA8, SIDE >> level,
-				     SIDE >> level, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
-	}
+	for (unsigned level = 0; level < LEVELS; level++)
+		memset(colours[level], (int)(level * 30 + 10), sizeof(colours[level]));
+	texture = cube_map(GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, colours);
 	glUseProgram(p);
-	glBindBuffer(GL_ARRAY_BUFFER, 0);
-	glEnableVertexAttribArray(0);
-	glDisableVertexAttribArray(1);
-	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
 	for (unsigned n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
-		const uint8_t want = (uint8_t)(cases[n].level * 30 + 10);
-
 		clear();
 		glUniform3fv(glGetUniformLocation(p, "direction"), 1, cases[n].direction);
 		glUniform3fv(glGetUniformLocation(p, "dx"), 1, cases[n].dx);
 		glUniform3fv(glGetUniformLocation(p, "dy"), 1, cases[n].dy);
-		glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+		draw_corners(GL_TRIANGLE_STRIP);
 		glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-		same(pixels, &want, 1, "level of a direction", n);
+		same(pixels, colours[cases[n].level], 1, "level of a direction", n);
 	}
 	glDeleteProgram(p);
 	glDeleteTextures(1, &texture);
@@ -66,9 +71,8 @@ void shadow_levels(void)
 		float bias;
 		unsigned level;
 	} cases[] = { { 0, 0 }, { 0.4f, 0 }, { 0.6f, 1 }, { 1.4f, 1 }, { 1.6f, 2 }, { 2.6f, 3 }, { 3.4f, 3 } };
-	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
 	static const uint8_t want[4] = { 255, 0, 0, 255 };
-	static float depths[SIDE * SIDE];
+	float depths[LEVELS];
 	GLuint texture, p;
 
 	/* A pixel shows a texel of level 0. */
@@ -77,28 +81,16 @@ void shadow_levels(void)
 		    "#version 130\nuniform samplerCubeShadow s; uniform float depth, bias; in vec3 direction;"
 		    "void main() { gl_FragColor = vec4(texture(s, vec4(direction, depth - 0.0625), bias),"
 		    "  texture(s, vec4(direction, depth + 0.0625), bias), 0.0, 1.0); }");
-	glGenTextures(1, &texture);
-	glBindTexture(GL_TEXTURE_CUBE_MAP, texture);
-	glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
-	glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+	for (unsigned level = 0; level < LEVELS; level++)
+		depths[level] = (level + 1) / 8.0f;
+	texture = cube_map(GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT, GL_FLOAT, depths);
 	glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
-	for (unsigned level = 0; level < LEVELS; level++) {
-		for (unsigned i = 0; i < SIDE * SIDE; i++)
-			depths[i] = (level + 1) / 8.0f;
-		for (unsigned face = 0; face < 6; face++)
-			glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, (GLint)level, GL_DEPTH_COMPONENT24, SIDE >> level,
-				     SIDE >> level, 0, GL_DEPTH_COMPONENT, GL_FLOAT, depths);
-	}
 	glUseProgram(p);
-	glBindBuffer(GL_ARRAY_BUFFER, 0);
-	glEnableVertexAttribArray(0);
-	glDisableVertexAttribArray(1);
-	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
 	for (unsigned n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
 		clear();
-		glUniform1f(glGetUniformLocation(p, "depth"), (cases[n].level + 1) / 8.0f);
+		glUniform1f(glGetUniformLocation(p, "depth"), depths[cases[n].level]);
 		glUniform1f(glGetUniformLocation(p, "bias"), cases[n].bias);
-		glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+		draw_corners(GL_TRIANGLE_STRIP);
 		glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 		for (unsigned i = 0; i < SIDE * SIDE; i++) {
 			if (!same(pixels + i * 4, want, 4, "comparison with a bias", n))

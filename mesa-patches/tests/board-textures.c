@@ -204,7 +204,6 @@ void blocks(void)
 /* Layers of a level whose height is no power of two, and which a texture has for its first one. */
 void layers(void)
 {
-	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
 	enum { WIDTH = 28, HEIGHT = 22, LAYERS = 4 };
 	static uint8_t want[LAYERS][HEIGHT * WIDTH * 4];
 	GLuint texture, sampling;
@@ -222,14 +221,10 @@ void layers(void)
 	glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BASE_LEVEL, 1);
 	glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAX_LEVEL, 1);
 	glUseProgram(sampling);
-	glBindBuffer(GL_ARRAY_BUFFER, 0);
-	glEnableVertexAttribArray(0);
-	glDisableVertexAttribArray(1);
-	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
 	for (unsigned i = 0; i < LAYERS; i++) {
 		clear();
 		glUniform1i(glGetUniformLocation(sampling, "layer"), i);
-		glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+		draw_corners(GL_TRIANGLE_STRIP);
 		glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 		same(pixels, want[i], sizeof(want[i]), "layer of a level", i);
 	}
@@ -263,7 +258,6 @@ void readpixels(void)
  */
 void samplers(void)
 {
-	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
 	static const GLenum wraps[] = { GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TEXTURE_WRAP_R };
 	static const uint8_t texels[8] = { 10, 20, 30, 40, 50, 60, 70, 80 };
 	GLenum targets[2] = { GL_TEXTURE_2D, GL_TEXTURE_CUBE_MAP };
@@ -290,15 +284,11 @@ void samplers(void)
 		glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + i, 0, GL_RGBA8, 2, 2, 0, GL_RGBA, GL_UNSIGNED_BYTE, face);
 
 	glEnable(GL_TEXTURE_CUBE_MAP_SEAMLESS);
-	glBindBuffer(GL_ARRAY_BUFFER, 0);
-	glEnableVertexAttribArray(0);
-	glDisableVertexAttribArray(1);
-	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
 	/* The texture before the cube map has been used, and after, several times in turn. */
 	for (unsigned round = 0; round < 6; round++) {
 		clear();
 		glUseProgram(programs[round % 2]);
-		glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+		draw_corners(GL_TRIANGLE_STRIP);
 		glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 		for (unsigned p = 0; p < SIDE * SIDE; p++) {
 			const uint8_t *want = round % 2 ? face : texels + (p % SIDE < SIDE / 2 ? 0 : 4);

@@ -105,17 +105,27 @@ void check_squares(unsigned n, uint32_t (*seed)(unsigned i), const char *what)
 uint32_t plain(unsigned i) { return i + 1; }
 uint32_t later(unsigned i) { return i + 5001; }
 
-void blit_texture(unsigned w, unsigned h)
+void draw_vertices(GLenum mode, const float *positions, unsigned n)
 {
-	static const float strip[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
-
-	glUseProgram(texture_program);
 	glBindBuffer(GL_ARRAY_BUFFER, 0);
 	glEnableVertexAttribArray(0);
 	glDisableVertexAttribArray(1);
-	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, strip);
+	glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, positions);
+	glDrawArrays(mode, 0, (GLsizei)n);
+}
+
+void draw_corners(GLenum mode)
+{
+	static const float corners[8] = { -1, -1, 1, -1, -1, 1, 1, 1 };
+
+	draw_vertices(mode, corners, 4);
+}
+
+void blit_texture(unsigned w, unsigned h)
+{
+	glUseProgram(texture_program);
 	glViewport(0, 0, w, h);
-	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+	draw_corners(GL_TRIANGLE_STRIP);
 	glViewport(0, 0, SIDE, SIDE);
 }
 

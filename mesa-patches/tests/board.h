@@ -86,6 +86,12 @@ void check_squares(unsigned n, uint32_t (*seed)(unsigned i), const char *what);
 uint32_t plain(unsigned i);
 uint32_t later(unsigned i);
 
+/** draw_vertices() - draws @n vertices at @positions, two floats each, with the program in use; no colours */
+void draw_vertices(GLenum mode, const float *positions, unsigned n);
+
+/** draw_corners() - the same with the four corners of the viewport, which GL_TRIANGLE_STRIP covers */
+void draw_corners(GLenum mode);
+
 /** blit_texture() - draws the bound texture of w x h texels to as many pixels */
 void blit_texture(unsigned w, unsigned h);
 

@@ -14,17 +14,13 @@ static void counter_ranges(void)
 	static const uint32_t drawn[8] = { 1, 2, 3, 4 + 80, 5, 6, 7, 8 };
 	static const uint32_t dispatched[8] = { 1, 2, 3, 4 + 80, 5, 6, 7 + 192, 8 };
 	uint32_t found[8];
-	GLuint buffer, target;
+	GLuint buffer;
 
 	glGenBuffers(1, &buffer);
 	glBindBuffer(GL_ATOMIC_COUNTER_BUFFER, buffer);
 	glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof(begin), begin, GL_DYNAMIC_COPY);
 	glBindBufferRange(GL_ATOMIC_COUNTER_BUFFER, 0, buffer, 12, 4);
-	glGenTextures(1, &target);
-	glBindTexture(GL_TEXTURE_2D, target);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32F, 10, 8);
-	framebuffer_of(target);
-	glViewport(0, 0, 10, 8);
+	new_target(GL_R32F, 10, 8);
 	program_of(types, sources);
 	quad();
 	buffer_read(buffer, found, sizeof(found));
@@ -41,13 +37,7 @@ static void counter_ranges(void)
 /* Draws go to 6x5 pixels of one float each. */
 static void red_target(void)
 {
-	GLuint target;
-
-	glGenTextures(1, &target);
-	glBindTexture(GL_TEXTURE_2D, target);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32F, 6, 5);
-	framebuffer_of(target);
-	glViewport(0, 0, 6, 5);
+	new_target(GL_R32F, 6, 5);
 }
 
 /* A counter without a buffer: its values are undefined, and what else the shader writes is not. */
@@ -216,13 +206,9 @@ static void buffers_after_images(void)
 	static uint32_t found[64], expected[64], texels[16];
 	const GLenum types[] = { GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, 0 };
 	const char *const sources[] = { QUAD, "#version 430\nout vec4 o; void main() { o = vec4(1.0); }" };
-	GLuint texture, target, to, with, without, draw;
+	GLuint texture, to, with, without, draw;
 
-	glGenTextures(1, &target);
-	glBindTexture(GL_TEXTURE_2D, target);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 16, 16);
-	framebuffer_of(target);
-	glViewport(0, 0, 16, 16);
+	new_target(GL_RGBA8, 16, 16);
 	draw = program_of(types, sources);
 	glGenTextures(1, &texture);
 	glBindTexture(GL_TEXTURE_2D, texture);

@@ -10,16 +10,11 @@
 #define SIDE 8
 
 /* Binds a new framebuffer of this format, all 0. */
-static void target(GLenum format, GLsizei width, GLsizei height)
+static void cleared_target(GLenum format, GLsizei width, GLsizei height)
 {
 	const GLuint zeroes[4] = { 0 };
-	GLuint texture;
 
-	glGenTextures(1, &texture);
-	glBindTexture(GL_TEXTURE_2D, texture);
-	glTexStorage2D(GL_TEXTURE_2D, 1, format, width, height);
-	framebuffer_of(texture);
-	glViewport(0, 0, width, height);
+	new_target(format, width, height);
 	if (format == GL_R32UI)
 		glClearBufferuiv(GL_COLOR, 0, zeroes);
 	else
@@ -45,7 +40,7 @@ static void places_of_inputs(void)
 		snprintf(pixel, sizeof(pixel), "#version 430\n#extension GL_ARB_gpu_shader5 : require\n"
 			 "%s in vec2 place; out vec4 c;"
 			 "void main() { c = vec4(place, interpolateAtOffset(place, vec2(0.25, -0.125))); }", declarations[n]);
-		target(GL_RGBA32F, SIDE, SIDE);
+		cleared_target(GL_RGBA32F, SIDE, SIDE);
 		program_of(types, sources);
 		quad();
 		glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_FLOAT, found);
@@ -92,7 +87,7 @@ static void tessellated_points(void)
 	for (unsigned n = 0; n < sizeof(points) / sizeof(*points); n++) {
 		uint32_t found[16][16], expected[16][16] = { { 0 } };
 
-		target(GL_R32UI, 16, 16);
+		cleared_target(GL_R32UI, 16, 16);
 		glUniform2f(glGetUniformLocation(program, "p"), points[n].x, points[n].y);
 		glDrawArrays(GL_PATCHES, 0, 1);
 		glReadPixels(0, 0, 16, 16, GL_RED_INTEGER, GL_UNSIGNED_INT, found);
@@ -117,7 +112,7 @@ static void first_of_indirect(void)
 	uint32_t found[16];
 	GLuint array, buffers[2];
 
-	target(GL_R32UI, 16, 1);
+	cleared_target(GL_R32UI, 16, 1);
 	program_of(types, sources);
 	glGenVertexArrays(1, &array);
 	glBindVertexArray(array);
@@ -149,7 +144,7 @@ static void base_of_indirect(void)
 
 	for (unsigned i = 0; i < 16; i++)
 		places[i] = (i + 0.5f) / 8 - 1;
-	target(GL_R32UI, 16, 1);
+	cleared_target(GL_R32UI, 16, 1);
 	x = glGetAttribLocation(program_of(types, sources), "x");
 	glEnableVertexAttribArray((GLuint)x);
 	glVertexAttribPointer((GLuint)x, 1, GL_FLOAT, GL_FALSE, 0, places);

@@ -322,18 +322,14 @@ static void image_atomics(void)
 		"void main() { uint x = imageAtomicAdd(a, ivec2(0), 1u);"
 		"  o = vec4(float(x & 255u) / 255.0, float(x >> 8) / 255.0, 0.0, 1.0); }" };
 	static uint32_t pixels[40 * 30], seen[40 * 30];
-	GLuint texture, target;
+	GLuint texture;
 
 	glGenTextures(1, &texture);
 	glBindTexture(GL_TEXTURE_2D, texture);
 	glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 2, 1);
 	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 2, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, begin);
 	glBindImageTexture(0, texture, 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
-	glGenTextures(1, &target);
-	glBindTexture(GL_TEXTURE_2D, target);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 40, 30);
-	framebuffer_of(target);
-	glViewport(0, 0, 40, 30);
+	new_target(GL_RGBA8, 40, 30);
 	program_of(types, sources);
 	quad();
 	glMemoryBarrier(GL_ALL_BARRIER_BITS);
@@ -367,13 +363,8 @@ static void pixel_stores(void)
 		"  atomicAdd(to[p.y * 24u + p.x], p.x + 100u * p.y + 1u); }",
 	};
 	static uint32_t found[24 * 20], expected[24 * 20];
-	GLuint target;
 
-	glGenTextures(1, &target);
-	glBindTexture(GL_TEXTURE_2D, target);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 24, 20);
-	framebuffer_of(target);
-	glViewport(0, 0, 24, 20);
+	new_target(GL_RGBA8, 24, 20);
 	glScissor(1, 2, 22, 15);
 	for (unsigned early = 0; early < 2; early++) {
 		const char *const sources[] = { QUAD, bodies[early] };
@@ -406,7 +397,7 @@ static void counters(void)
 		"  atomicCounterDecrement(b); o = vec4(float(x) / 255.0); }" };
 	uint32_t begin[2] = { 10, 20 }, found[2], seen[256] = { 0 };
 	static uint32_t pixels[12 * 10];
-	GLuint buffers[2], target, order;
+	GLuint buffers[2], order;
 	const uint32_t expected[2][2] = { { 10, 20 + 120 }, { 10 - 120, 20 } };
 
 	glGenBuffers(2, buffers);
@@ -414,11 +405,7 @@ static void counters(void)
 		glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, i, buffers[i]);
 		glBufferData(GL_ATOMIC_COUNTER_BUFFER, 8, begin, GL_DYNAMIC_COPY);
 	}
-	glGenTextures(1, &target);
-	glBindTexture(GL_TEXTURE_2D, target);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 12, 10);
-	framebuffer_of(target);
-	glViewport(0, 0, 12, 10);
+	new_target(GL_RGBA8, 12, 10);
 	program_of(types, sources);
 	/* The helper pixels at the diagonal do not count. */
 	quad();

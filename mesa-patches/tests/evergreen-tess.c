@@ -39,18 +39,6 @@ static void set_levels(const struct levels *levels)
 	glPatchParameterfv(GL_PATCH_DEFAULT_INNER_LEVEL, levels->inner);
 }
 
-/* Binds a framebuffer, without which there are no draws. */
-static void target(GLsizei size)
-{
-	GLuint texture;
-
-	glGenTextures(1, &texture);
-	glBindTexture(GL_TEXTURE_2D, texture);
-	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, size, size);
-	framebuffer_of(texture);
-	glViewport(0, 0, size, size);
-}
-
 /* Draws @patches patches of @size vertices and records the vectors of the points. Returns their number. */
 static unsigned record(GLenum mode, unsigned size, unsigned patches, float (*out)[4])
 {
@@ -59,8 +47,9 @@ static unsigned record(GLenum mode, unsigned size, unsigned patches, float (*out
 	unsigned each = mode == GL_POINTS ? 1 : mode == GL_LINES ? 2 : 3;
 
 	glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &framebuffer);
+	/* Without a framebuffer there are no draws. */
 	if (!framebuffer)
-		target(16);
+		new_target(GL_RGBA8, 16, 16);
 	glGenVertexArrays(1, &array);
 	glBindVertexArray(array);
 	glGenBuffers(1, &buffer);
@@ -257,7 +246,7 @@ static void coverage(void)
 	static uint8_t found[SIZE * SIZE][4], expected[SIZE * SIZE][4];
 	static float vertices[MOST][4];
 
-	target(SIZE);
+	new_target(GL_RGBA8, SIZE, SIZE);
 	glEnable(GL_BLEND);
 	glBlendFunc(GL_ONE, GL_ONE);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases) * 6; i++) {
@@ -389,20 +378,20 @@ static void tessellation_in_turn(void)
 			       "void main() { w = v[0] * 100u + texelFetch(t, ivec2(2, 0), 0).x; gl_Position = vec4(0.25, 0.0, 0.0, 1.0); }",
 			       PIXEL };
 	const uint32_t texels[2][4] = { { 11, 12, 13, 14 }, { 21, 22, 23, 24 } };
-	GLuint programs[2], textures[3], array;
+	GLuint programs[2], textures[2], array;
 
-	glGenTextures(3, textures);
-	for (unsigned i = 0; i < 3; i++) {
+	glGenTextures(2, textures);
+	for (unsigned i = 0; i < 2; i++) {
 		glActiveTexture(GL_TEXTURE0 + i);
 		glBindTexture(GL_TEXTURE_2D, textures[i]);
 		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
 		glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 4, 1);
-		if (i < 2)
-			glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, texels[i]);
+		glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, texels[i]);
 	}
-	framebuffer_of(textures[2]);
-	glViewport(0, 0, 4, 1);
+	glActiveTexture(GL_TEXTURE2);
+	new_target(GL_R32UI, 4, 1);
+	glActiveTexture(GL_TEXTURE0);
 	glGenVertexArrays(1, &array);
 	glBindVertexArray(array);
 	programs[0] = program_of(plain_types, plain);

@@ -47,6 +47,9 @@ void buffer_read(GLuint buffer, void *out, size_t bytes);
 /** framebuffer_of() - binds a new framebuffer with level 0 of @texture as its colour; all layers of it */
 GLuint framebuffer_of(GLuint texture);
 
+/** new_target() - binds a framebuffer with a new texture of @width x @height pixels, whose contents are undefined */
+void new_target(GLenum format, GLsizei width, GLsizei height);
+
 /** quad() - draws two triangles over the viewport; attribute 0 is "p" */
 void quad(void);
 
